@@ -1,0 +1,61 @@
+// Analyses: pure functions from a LoadedTrace to Tables. Nothing here prints or writes.
+#pragma once
+
+#include "base/result.h"
+#include "core/loaded_trace.h"
+#include "core/report.h"
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// What the report flags say. Units in the names.
+struct ReportOptions {
+  bool include_unlinked_kernels = false;
+  double micro_idle_us = 0; ///< 0 = one idle_time row
+  bool kernel_summary = true;
+  bool short_kernels = true;
+  double short_kernel_threshold_us = 10;
+  int short_kernel_bins = 100;
+  std::size_t top_k_short_kernels = 0; ///< 0 = all
+  bool clip_overruns = false;
+  std::size_t top_k = 0; ///< rows of kernel_summary and ops_summary, 0 = all
+  std::size_t top_k_ops = 0;
+  std::size_t top_k_roofline_ops = 0;
+  bool group_by_num_kernels = false;
+  bool detect_recompute = false;
+  bool include_overlap_info = false;
+  bool include_first_occurrence_time = false;
+  bool include_call_stack = false;
+  bool enable_pseudo_ops = false;
+  bool coll_analysis = true;
+  bool compat_tracelens = false;   ///< reproduce the reference's quirks exactly
+  bool legacy_gemm_layout = false; ///< --layout 2025-11
+  std::string gpu_arch;            ///< file or built-in name
+  bool per_step = false;
+  std::string step;             ///< "", "N" or "A:B"
+  std::set<std::string> sheets; ///< empty = all
+};
+
+/// One group of sheets. Tables come back in sheet order; empty ones are dropped by the caller.
+struct Analysis {
+  const char* name;
+  const char* help;
+  Result<std::vector<Table>> (*run)(const LoadedTrace& trace, const ReportOptions& options);
+};
+
+/// In sheet order.
+[[nodiscard]] std::span<const Analysis* const> analyses();
+
+/// Every analysis on one trace, sheets in the reference's order; `options.sheets` filters.
+Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options);
+
+#define RANKSCOPE_ANALYSIS(id) extern const Analysis id##_analysis;
+#include "analyses/analyses.def"
+#undef RANKSCOPE_ANALYSIS
+
+} // namespace rankscope

@@ -1,0 +1,58 @@
+#include "base/diagnostics.h"
+
+#include <algorithm>
+
+namespace rankscope {
+
+Diagnostics::Diagnostics(const Diagnostics& other) {
+  *this = other;
+}
+
+Diagnostics& Diagnostics::operator=(const Diagnostics& other) {
+  if (this != &other) {
+    const std::scoped_lock lock(mutex_, other.mutex_);
+    problems_ = other.problems_;
+    index_ = other.index_;
+  }
+  return *this;
+}
+
+void Diagnostics::add(Severity severity, std::string_view name, std::string_view where,
+                      std::string_view sentence, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  const auto found = index_.find(name);
+  if (found != index_.end()) {
+    problems_[found->second].count += count;
+    return;
+  }
+  index_.emplace(std::string(name), problems_.size());
+  problems_.push_back(
+      {std::string(name), severity, count, std::string(where), std::string(sentence)});
+}
+
+void Diagnostics::merge(const Diagnostics& other) {
+  for (const Problem& p : other.problems())
+    add(p.severity, p.name, p.where, p.sentence, p.count);
+}
+
+bool Diagnostics::data_lost() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(problems_.begin(), problems_.end(),
+                     [](const Problem& p) { return p.severity == Severity::kDataLoss; });
+}
+
+bool Diagnostics::empty() const {
+  const std::lock_guard lock(mutex_);
+  return problems_.empty();
+}
+
+std::vector<Problem> Diagnostics::problems() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Problem> sorted = problems_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) {
+    return static_cast<int>(a.severity) > static_cast<int>(b.severity);
+  });
+  return sorted;
+}
+
+} // namespace rankscope

@@ -1,0 +1,61 @@
+// Outputs get a temporary name beside the final one and are renamed when complete.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// A buffered output file. Opened as "<path>.<pid>.tmp" at once, so that a bad path fails before
+/// the long part; commit() flushes, syncs and renames; without commit the temporary is removed,
+/// also when the process is interrupted (install_interrupt_handler). Path "-" writes to stdout.
+class OutputFile {
+public:
+  static Result<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&& other) noexcept;
+  ~OutputFile();
+
+  void write(std::string_view bytes); ///< errors are kept and reported by commit()
+  Result<void> commit();
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  OutputFile() = default;
+  void discard();
+
+  std::string path_;
+  std::string temp_path_;
+  std::FILE* file_ = nullptr;
+  int error_ = 0;
+};
+
+/// For libraries that write a path by themselves (libxlsxwriter, gnuplot): reserve a temporary
+/// name, let them write it, then commit() renames. The temporary is removed otherwise.
+class TempName {
+public:
+  static Result<TempName> reserve(const std::string& final_path);
+  TempName(TempName&& other) noexcept;
+  TempName& operator=(TempName&&) = delete;
+  ~TempName();
+  [[nodiscard]] const std::string& temp_path() const { return temp_path_; }
+  Result<void> commit();
+
+private:
+  TempName() = default;
+  std::string path_;
+  std::string temp_path_;
+};
+
+/// mkdir -p.
+Result<void> make_folder(const std::string& path);
+
+/// SIGINT and SIGTERM: removes every temporary that is open, then exits 130. Call once, from main.
+void install_interrupt_handler();
+/// Removes every open temporary. Async-signal-safe.
+void remove_open_temporaries();
+
+} // namespace rankscope

@@ -1,0 +1,45 @@
+// StringPool: each distinct text once, named by a dense 32-bit id. Id 0 is the empty text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+using StrId = std::uint32_t;
+inline constexpr StrId kEmptyStr = 0;
+
+/// Not thread-safe for intern(); view() may run beside other view() calls. Views stay valid as long
+/// as the pool lives (also when it is moved).
+class StringPool {
+public:
+  StringPool();
+  StringPool(StringPool&&) noexcept = default;
+  StringPool& operator=(StringPool&&) noexcept = default;
+
+  [[nodiscard]] StrId intern(std::string_view text);
+  /// The id of a text that is already there, or kNotFound.
+  [[nodiscard]] StrId find(std::string_view text) const;
+  [[nodiscard]] std::string_view view(StrId id) const { return views_[id]; }
+  [[nodiscard]] std::size_t size() const { return views_.size(); }
+  [[nodiscard]] std::size_t bytes() const; ///< memory held
+
+  static constexpr StrId kNotFound = 0xffffffffU;
+
+private:
+  [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
+  void grow();
+
+  std::vector<std::string_view> views_;
+  std::vector<std::uint32_t>
+      hashes_;               ///< low bits of each text's hash, to compare and rehash cheaply
+  std::vector<StrId> slots_; ///< open addressing; kNotFound = free
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::size_t block_used_ = 0;
+  std::size_t block_size_ = 0;
+  std::size_t arena_bytes_ = 0;
+};
+
+} // namespace rankscope

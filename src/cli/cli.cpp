@@ -1,0 +1,110 @@
+// The program frame: global flags, subcommand table, exit codes. Exceptions of libraries stop here.
+#include "base/output_file.h"
+#include "base/thread_pool.h"
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fmt/format.h>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kExitCodes =
+    "exit codes: 0 all well, 2 usage, 3 input unreadable, 4 partial (events or ranks lost),\n"
+    "            5 regression (--fail-on), 6 output failed, 7 missing tool, 70 internal error,\n"
+    "            130 interrupted";
+
+void print_problems(const Context& ctx) {
+  if (ctx.quiet && !ctx.diagnostics.data_lost())
+    return;
+  for (const Problem& p : ctx.diagnostics.problems()) {
+    if (p.severity == Severity::kInfo && ctx.quiet)
+      continue;
+    const char* kind = p.severity == Severity::kInfo ? "note" : "warning";
+    std::fputs(fmt::format("rankscope: {}: {}{}{}{}\n", kind, p.where, p.where.empty() ? "" : ": ",
+                           p.sentence, p.count > 1 ? fmt::format(" [{} times]", p.count) : "")
+                   .c_str(),
+               stderr);
+  }
+}
+
+} // namespace
+
+void Context::out(std::string_view text) const {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Context::note(std::string_view line) const {
+  if (!quiet)
+    std::fputs(fmt::format("{}\n", line).c_str(), stderr);
+}
+
+void Context::warn(std::string_view line) const {
+  std::fputs(fmt::format("rankscope: warning: {}\n", line).c_str(), stderr);
+}
+
+std::span<const Command* const> commands() {
+  static const std::vector<const Command*> kAll = {
+#define RANKSCOPE_COMMAND(id) &id##_command,
+#include "cli/commands.def"
+#undef RANKSCOPE_COMMAND
+  };
+  return kAll;
+}
+
+int run_cli(int argc, char** argv) {
+  install_interrupt_handler();
+  Context ctx;
+  unsigned jobs = 0;
+  CLI::App app{"rankscope: from the traces of a distributed GPU run to the answer", "rankscope"};
+  app.set_version_flag("--version", std::string("rankscope ") + RANKSCOPE_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(kExitCodes);
+  app.add_option("-j,--jobs", jobs, "threads, 0 = all processors")->capture_default_str();
+  app.add_flag("-q,--quiet", ctx.quiet, "no notes on stderr");
+  app.add_flag("--json", ctx.json, "machine-readable result on stdout");
+  app.add_flag("--strict", ctx.strict, "warnings make exit 4 too");
+  Action action;
+  for (const Command* command : commands()) {
+    CLI::App* sub = app.add_subcommand(command->name, command->help);
+    sub->footer(std::string("Examples:\n") + command->examples);
+    auto run = std::make_shared<Action>(command->setup(*sub));
+    sub->callback([run, &action] { action = *run; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e);
+    return code == 0 ? 0 : exit_code(ErrorCode::kUsage);
+  }
+  ctx.threads = jobs == 0 ? default_threads() : jobs;
+  try {
+    const Result<void> result = action(ctx);
+    print_problems(ctx);
+    if (!result) {
+      std::fputs(fmt::format("rankscope: {}\n", result.error().message()).c_str(), stderr);
+      return exit_code(result.error().code);
+    }
+  } catch (const std::bad_alloc&) {
+    std::fputs("rankscope: out of memory (lower -j)\n", stderr);
+    return exit_code(ErrorCode::kUnreadable);
+  } catch (const std::exception& e) {
+    std::fputs(fmt::format("rankscope: internal error, please report: {}\n", e.what()).c_str(),
+               stderr);
+    return exit_code(ErrorCode::kInternal);
+  }
+  if (std::fflush(stdout) != 0) {
+    std::fputs("rankscope: standard output: cannot write\n", stderr);
+    return exit_code(ErrorCode::kOutput);
+  }
+  const bool strict_hit = ctx.strict && !ctx.diagnostics.empty();
+  return ctx.partial || ctx.diagnostics.data_lost() || strict_hit ? 4 : 0;
+}
+
+} // namespace rankscope

@@ -1,0 +1,5 @@
+#include "cli/command.h"
+
+int main(int argc, char** argv) {
+  return rankscope::run_cli(argc, argv);
+}

@@ -1,0 +1,3 @@
+#include "core/call_tree.h"
+
+namespace rankscope {} // namespace rankscope

@@ -1,0 +1,143 @@
+#include "core/table.h"
+
+#include <limits>
+#include <stdexcept>
+
+namespace rankscope {
+
+double Value::number() const {
+  switch (kind) {
+  case CellKind::kInt:
+  case CellKind::kBool:
+    return static_cast<double>(i);
+  case CellKind::kDouble:
+    return d;
+  case CellKind::kNull:
+  case CellKind::kText:
+    break;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+Table::Table(std::string name, std::vector<Column> columns)
+    : name_(std::move(name)), columns_(std::move(columns)), texts_(std::make_shared<StringPool>()) {
+}
+
+std::optional<std::size_t> Table::column(std::string_view name) const {
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    if (columns_[c].name == name)
+      return c;
+  return std::nullopt;
+}
+
+Table::Cell Table::make(const Value& value) {
+  Cell cell;
+  cell.kind = value.kind;
+  switch (value.kind) {
+  case CellKind::kDouble:
+    cell.d = value.d;
+    break;
+  case CellKind::kText:
+    cell.text = texts_->intern(value.text);
+    break;
+  case CellKind::kInt:
+  case CellKind::kBool:
+    cell.i = value.i;
+    break;
+  case CellKind::kNull:
+    break;
+  }
+  return cell;
+}
+
+void Table::add_row(const std::vector<Value>& values) {
+  if (values.size() > columns_.size())
+    throw std::logic_error("row wider than table " + name_);
+  if (texts_.use_count() > 1) { // a copy shares texts until one side changes
+    auto own = std::make_shared<StringPool>();
+    for (StrId id = 0; id < texts_->size(); ++id)
+      (void)own->intern(texts_->view(id));
+    texts_ = std::move(own);
+  }
+  for (const Value& v : values)
+    cells_.push_back(make(v));
+  cells_.resize(cells_.size() + columns_.size() - values.size());
+}
+
+Value Table::at(std::size_t row, std::size_t col) const {
+  const Cell& cell = cells_[row * columns_.size() + col];
+  Value v;
+  v.kind = cell.kind;
+  if (cell.kind == CellKind::kDouble)
+    v.d = cell.d;
+  else if (cell.kind == CellKind::kText)
+    v.text = texts_->view(cell.text);
+  else
+    v.i = cell.i;
+  return v;
+}
+
+Value Table::at(std::size_t row, std::string_view column_name) const {
+  const auto col = column(column_name);
+  return col ? at(row, *col) : Value();
+}
+
+void Table::set(std::size_t row, std::size_t col, const Value& value) {
+  const std::string copy(value.kind == CellKind::kText ? value.text : std::string_view());
+  Value own = value;
+  if (own.kind == CellKind::kText)
+    own.text = copy;
+  if (texts_.use_count() > 1) {
+    auto pool = std::make_shared<StringPool>();
+    for (StrId id = 0; id < texts_->size(); ++id)
+      (void)pool->intern(texts_->view(id));
+    texts_ = std::move(pool);
+  }
+  cells_[row * columns_.size() + col] = make(own);
+}
+
+void Table::add_column(Column column, const std::vector<Value>& values) {
+  const std::size_t old_cols = columns_.size();
+  const std::size_t n = old_cols == 0 ? values.size() : rows();
+  Table next(name_, columns_);
+  next.columns_.push_back(std::move(column));
+  next.cells_.reserve(n * (old_cols + 1));
+  std::vector<Value> row;
+  for (std::size_t r = 0; r < n; ++r) {
+    row.clear();
+    for (std::size_t c = 0; c < old_cols; ++c)
+      row.push_back(at(r, c));
+    row.push_back(r < values.size() ? values[r] : Value());
+    next.add_row(row);
+  }
+  columns_ = std::move(next.columns_);
+  cells_ = std::move(next.cells_);
+  texts_ = std::move(next.texts_);
+}
+
+void Table::reorder(const std::vector<std::size_t>& order) {
+  std::vector<Cell> cells;
+  cells.reserve(order.size() * columns_.size());
+  for (const std::size_t r : order)
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      cells.push_back(cells_[r * columns_.size() + c]);
+  cells_ = std::move(cells);
+}
+
+Table Table::select(const std::vector<std::string>& names) const {
+  Table out(name_, {});
+  std::vector<std::size_t> picked;
+  for (const std::string& n : names)
+    if (const auto c = column(n)) {
+      picked.push_back(*c);
+      out.columns_.push_back(columns_[*c]);
+    }
+  out.texts_ = texts_;
+  out.notes = notes;
+  for (std::size_t r = 0; r < rows(); ++r)
+    for (const std::size_t c : picked)
+      out.cells_.push_back(cells_[r * columns_.size() + c]);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,125 @@
+// Table: what analyses return and writers write. Typed cells, units as hints for the writers.
+#pragma once
+
+#include "base/string_pool.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// Formatting hint; writers format by it, never by a column's name.
+enum class Unit {
+  kNone,
+  kNs,
+  kUs,
+  kMs,
+  kSeconds,
+  kPercent,
+  kRatio,
+  kCount,
+  kBytes,
+  kMiB,
+  kGBps,
+  kTBps,
+  kTflops,
+  kGflops,
+  kWatt
+};
+
+enum class CellKind : std::uint8_t { kNull, kInt, kDouble, kBool, kText };
+
+/// A value on its way into a Table. Views must live until the row is added.
+class Value {
+public:
+  Value() = default;
+  Value(std::int64_t v) : kind(CellKind::kInt), i(v) {}
+  Value(int v) : kind(CellKind::kInt), i(v) {}
+  Value(std::uint32_t v) : kind(CellKind::kInt), i(v) {}
+  Value(std::uint64_t v) : kind(CellKind::kInt), i(static_cast<std::int64_t>(v)) {}
+  Value(double v) : kind(CellKind::kDouble), d(v) {} ///< NaN is written as a blank cell
+  Value(bool v) : kind(CellKind::kBool), i(v ? 1 : 0) {}
+  Value(std::string_view v) : kind(CellKind::kText), text(v) {}
+  Value(const std::string& v) : kind(CellKind::kText), text(v) {}
+  Value(const char* v) : kind(CellKind::kText), text(v) {}
+  template <class T> Value(const std::optional<T>& v) {
+    if (v)
+      *this = Value(*v);
+  }
+
+  CellKind kind = CellKind::kNull;
+  std::int64_t i = 0;
+  double d = 0;
+  std::string_view text;
+
+  [[nodiscard]] bool is_null() const {
+    return kind == CellKind::kNull || (kind == CellKind::kDouble && d != d);
+  }
+  /// Int, bool and double as double; NaN otherwise.
+  [[nodiscard]] double number() const;
+};
+
+struct Column {
+  std::string name;
+  Unit unit = Unit::kNone;
+  bool hidden = false; ///< hidden in the workbook
+  bool delta = false;  ///< coloured by sign in the workbook (positive = better)
+  int decimals = -1;   ///< -1: by unit
+};
+
+/// Row-major; texts are interned. Move-only views: text in a Value from at() lives with the Table.
+class Table {
+public:
+  Table() : Table("", {}) {}
+  Table(std::string name, std::vector<Column> columns);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] std::vector<Column>& columns() { return columns_; }
+  [[nodiscard]] std::size_t cols() const { return columns_.size(); }
+  [[nodiscard]] std::size_t rows() const {
+    return columns_.empty() ? 0 : cells_.size() / columns_.size();
+  }
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
+
+  /// Missing values at the end become blank; surplus ones are a bug.
+  void add_row(const std::vector<Value>& values);
+  [[nodiscard]] Value at(std::size_t row, std::size_t col) const;
+  /// By column name; null Value when there is no such column.
+  [[nodiscard]] Value at(std::size_t row, std::string_view column_name) const;
+  void set(std::size_t row, std::size_t col, const Value& value);
+  /// Appends a column; `values` has one entry per row (or is empty: all blank).
+  void add_column(Column column, const std::vector<Value>& values);
+  /// Reorders rows: new row i is old row order[i]; `order` may be shorter (drops rows).
+  void reorder(const std::vector<std::size_t>& order);
+  /// Keeps the named columns that exist, in the given order.
+  [[nodiscard]] Table select(const std::vector<std::string>& names) const;
+
+  /// Remarks shown under the table in workbooks and on the console.
+  std::vector<std::string> notes;
+  bool hidden = false;   ///< hidden sheet
+  std::string tab_color; ///< "#RRGGBB" or empty
+
+private:
+  struct Cell {
+    CellKind kind = CellKind::kNull;
+    union {
+      std::int64_t i = 0;
+      double d;
+      StrId text;
+    };
+  };
+  Cell make(const Value& value);
+
+  std::string name_;
+  std::vector<Column> columns_;
+  std::vector<Cell> cells_;
+  std::shared_ptr<StringPool> texts_;
+};
+
+} // namespace rankscope

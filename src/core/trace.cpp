@@ -1,0 +1,93 @@
+#include "core/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace rankscope {
+namespace {
+
+bool contains_nocase(std::string_view text, std::string_view lower) {
+  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == b;
+         }) != text.end();
+}
+
+template <class T> std::uint64_t held(const std::vector<T>& v) {
+  return v.capacity() * sizeof(T);
+}
+
+} // namespace
+
+std::string_view category_name(Category c) {
+  static constexpr std::array<std::string_view, 14> kNames = {"cpu_op",
+                                                              "user_annotation",
+                                                              "gpu_user_annotation",
+                                                              "kernel",
+                                                              "gpu_memcpy",
+                                                              "gpu_memset",
+                                                              "cuda_runtime",
+                                                              "cuda_driver",
+                                                              "python_function",
+                                                              "overhead",
+                                                              "cuda_sync",
+                                                              "cuda_event",
+                                                              "cpu_instant_event",
+                                                              "other"};
+  return kNames[static_cast<std::size_t>(c)];
+}
+
+const OpArgs* Trace::op(EventId e) const {
+  const std::uint32_t row = events.args[e];
+  return events.category[e] == Category::kCpuOp && row != kNoRow ? &op_args[row] : nullptr;
+}
+
+const GpuArgs* Trace::gpu_arg(EventId e) const {
+  const std::uint32_t row = events.args[e];
+  return is_gpu(events.category[e]) && row != kNoRow ? &gpu_args[row] : nullptr;
+}
+
+const CollectiveArgs* Trace::collective_of(EventId e) const {
+  const auto it = std::lower_bound(collectives.begin(), collectives.end(), e,
+                                   [](const auto& entry, EventId id) { return entry.first < id; });
+  return it != collectives.end() && it->first == e ? &it->second : nullptr;
+}
+
+std::uint64_t Trace::memory_bytes() const {
+  const Events& e = events;
+  return strings.bytes() + held(tracks) + held(e.ts_ns) + held(e.dur_ns) + held(e.correlation) +
+         held(e.external_id) + held(e.name) + held(e.uid) + held(e.track) + held(e.args) +
+         held(e.stream) + held(e.device) + held(e.category) + held(flows.id) + held(flows.ts_ns) +
+         held(flows.track) + held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) +
+         held(collectives);
+}
+
+std::string Trace::vendor() const {
+  for (const DeviceInfo& d : header.devices) {
+    if (d.warp_size == 64)
+      return "AMD";
+    if (d.warp_size == 32)
+      return "NVIDIA";
+  }
+  for (const auto& [key, value] : header.other) {
+    if (key.find("hip_") == 0 || key.find("roc") == 0)
+      return "AMD";
+    if (key.find("cuda_") == 0 || key.find("cupti") == 0)
+      return "NVIDIA";
+  }
+  return "";
+}
+
+bool is_communication_name(std::string_view name) {
+  return contains_nocase(name, "nccl") || contains_nocase(name, "rccl") ||
+         contains_nocase(name, "cross_device_reduce");
+}
+
+std::vector<bool> communication_names(const StringPool& strings) {
+  std::vector<bool> out(strings.size());
+  for (StrId id = 0; id < strings.size(); ++id)
+    out[id] = is_communication_name(strings.view(id));
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,197 @@
+// Trace: the columnar form of one rank's trace. Every reader fills it, every analysis reads it.
+// Times are integer nanoseconds from the decimal text of the file; absolute unix time is
+// header.base_time_ns + ts_ns.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "base/string_pool.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// Row of the event columns. Not the uid: uid is the event's place in the file's traceEvents.
+using EventId = std::uint32_t;
+inline constexpr EventId kNoEvent = 0xffffffffU;
+inline constexpr std::uint32_t kNoRow = 0xffffffffU;
+inline constexpr std::int64_t kNoId = INT64_MIN; ///< an id that the event does not carry
+
+enum class Category : std::uint8_t {
+  kCpuOp,
+  kUserAnnotation,
+  kGpuUserAnnotation,
+  kKernel,
+  kGpuMemcpy,
+  kGpuMemset,
+  kRuntime, ///< cuda_runtime (HIP calls have this category too)
+  kDriver,  ///< cuda_driver
+  kPythonFunction,
+  kOverhead,
+  kCudaSync,
+  kCudaEvent,
+  kCpuInstant,
+  kOther, ///< anything else, "Trace" included
+};
+[[nodiscard]] std::string_view category_name(Category c);
+[[nodiscard]] constexpr bool is_gpu(Category c) {
+  return c == Category::kKernel || c == Category::kGpuMemcpy || c == Category::kGpuMemset;
+}
+[[nodiscard]] constexpr bool is_runtime(Category c) {
+  return c == Category::kRuntime || c == Category::kDriver;
+}
+
+/// A (pid, tid) pair. Text ids are set when the file has strings there ("Spans", "Traces").
+struct Track {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  StrId pid_text = kEmptyStr;
+  StrId tid_text = kEmptyStr;
+  StrId process_name = kEmptyStr; ///< from metadata[pid]; empty = none ("Unknown" in reports)
+  StrId process_label = kEmptyStr;
+  StrId thread_name = kEmptyStr;
+};
+
+/// Arguments that record_shapes adds to a cpu_op. Texts are the raw JSON values, interned, white
+/// space as in the file; kEmptyStr = the key is absent. Parse with core/arg_text.h.
+struct OpArgs {
+  StrId input_dims = kEmptyStr;  ///< e.g. [[8944, 1024], [1024, 2816]]
+  StrId input_types = kEmptyStr; ///< e.g. ["c10::BFloat16", "Scalar"]
+  StrId input_strides = kEmptyStr;
+  StrId concrete_inputs = kEmptyStr; ///< e.g. ["", "[0]", "1"]
+  std::int64_t sequence_number = kNoId;
+};
+
+/// Arguments of record_param_comms (CPU) and of the collective kernel it launched. kNoId = absent.
+struct CollectiveArgs {
+  StrId collective_name = kEmptyStr;
+  StrId dtype = kEmptyStr;
+  StrId pg_name = kEmptyStr;
+  StrId pg_description = kEmptyStr;
+  StrId pg_ranks = kEmptyStr; ///< the text inside the string, e.g. "[0, 1, 2]"
+  StrId in_split = kEmptyStr;
+  StrId out_split = kEmptyStr;
+  std::int64_t in_nelems = kNoId;
+  std::int64_t out_nelems = kNoId;
+  std::int64_t group_size = kNoId;
+  std::int64_t seq = kNoId;
+  std::int64_t rank = kNoId;
+  std::int64_t src_rank = kNoId;
+  std::int64_t dst_rank = kNoId;
+};
+
+/// Extra arguments of GPU events.
+struct GpuArgs {
+  StrId grid = kEmptyStr; ///< raw JSON, e.g. [304,1,1]
+  StrId block = kEmptyStr;
+  std::int64_t bytes = kNoId; ///< memcpy and memset size
+};
+
+/// python_function ids (only when python events are kept).
+struct PythonArgs {
+  std::int64_t python_id = kNoId;
+  std::int64_t parent_id = kNoId;
+  std::int64_t module_id = kNoId;
+};
+
+enum class FlowKind : std::uint8_t { kAc2gStart, kAc2gEnd, kFwdBwdStart, kFwdBwdEnd, kOther };
+
+/// Flow events (ph s/f), in file order.
+struct Flows {
+  std::vector<std::int64_t> id;
+  std::vector<std::int64_t> ts_ns;
+  std::vector<std::uint32_t> track;
+  std::vector<FlowKind> kind;
+  [[nodiscard]] std::size_t size() const { return id.size(); }
+};
+
+/// Event columns, file order, all of equal length.
+struct Events {
+  std::vector<std::int64_t> ts_ns;
+  std::vector<std::int64_t> dur_ns;
+  std::vector<std::int64_t> correlation; ///< args.correlation or kNoId
+  std::vector<std::int64_t> external_id; ///< args."External id" or kNoId
+  std::vector<StrId> name;
+  std::vector<std::uint32_t> uid;   ///< 0-based index in traceEvents, all events counted
+  std::vector<std::uint32_t> track; ///< row of Trace::tracks
+  std::vector<std::uint32_t> args;  ///< row of op_args, gpu_args or python_args by category; kNoRow
+  std::vector<std::int32_t> stream; ///< args.stream of GPU and sync events; -1 = absent
+  std::vector<std::int16_t> device; ///< args.device; -1 = absent
+  std::vector<Category> category;
+  [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
+};
+
+struct DeviceInfo {
+  std::int64_t id = 0;
+  std::string name;
+  std::int64_t total_memory_bytes = 0;
+  std::int64_t compute_major = 0;
+  std::int64_t compute_minor = 0;
+  std::int64_t warp_size = 0; ///< 64 = AMD CDNA, 32 = NVIDIA
+  std::int64_t num_sms = 0;
+};
+
+struct ProcessGroup {
+  std::string name;
+  std::string description;
+  std::int64_t size = 0;
+  std::vector<std::int64_t> ranks;
+};
+
+struct TraceHeader {
+  std::int64_t base_time_ns = 0;
+  bool has_base_time = false;
+  std::optional<std::int64_t> rank; ///< distributedInfo.rank
+  std::optional<std::int64_t> world_size;
+  std::string backend;
+  std::string nccl_version;
+  std::vector<ProcessGroup> process_groups;
+  std::vector<DeviceInfo> devices;
+  bool record_shapes = false;
+  bool with_stack = false;
+  std::string display_time_unit;
+  /// Every other root key with its raw JSON text, in file order.
+  std::vector<std::pair<std::string, std::string>> other;
+};
+
+struct Trace {
+  std::string path; ///< as given; "-" for standard input
+  TraceHeader header;
+  StringPool strings;
+  std::vector<Track> tracks;
+  Events events;
+  Flows flows;
+  std::vector<OpArgs> op_args;
+  std::vector<GpuArgs> gpu_args;
+  std::vector<PythonArgs> python_args;
+  /// Collective arguments: sorted by event; look up with collective_of().
+  std::vector<std::pair<EventId, CollectiveArgs>> collectives;
+  std::uint64_t input_bytes = 0;    ///< uncompressed JSON bytes read
+  std::uint64_t events_in_file = 0; ///< all of traceEvents
+  std::uint64_t python_events_skipped = 0;
+  Diagnostics diagnostics;
+
+  [[nodiscard]] std::string_view name(EventId e) const { return strings.view(events.name[e]); }
+  [[nodiscard]] std::int64_t end_ns(EventId e) const { return events.ts_ns[e] + events.dur_ns[e]; }
+  [[nodiscard]] bool gpu(EventId e) const { return is_gpu(events.category[e]); }
+  /// Operator arguments of a cpu_op, or nullptr.
+  [[nodiscard]] const OpArgs* op(EventId e) const;
+  [[nodiscard]] const GpuArgs* gpu_arg(EventId e) const;
+  [[nodiscard]] const CollectiveArgs* collective_of(EventId e) const;
+  /// Memory held by the columns, strings included.
+  [[nodiscard]] std::uint64_t memory_bytes() const;
+  /// AMD when devices have warp size 64 or HIP keys are in the header; else NVIDIA; "" = unknown.
+  [[nodiscard]] std::string vendor() const;
+};
+
+/// Communication kernel by name: rccl, nccl or cross_device_reduce in any case (perf-report.md
+/// 0.2).
+[[nodiscard]] bool is_communication_name(std::string_view name);
+/// is_communication_name for each id of a pool, so that loops over events test a bit.
+[[nodiscard]] std::vector<bool> communication_names(const StringPool& strings);
+
+} // namespace rankscope

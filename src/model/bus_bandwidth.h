@@ -1,0 +1,31 @@
+// Bus-bandwidth factors (perf-report.md 2.3, after nccl-tests PERFORMANCE.md).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace rankscope {
+
+/// Collective kinds after normalising names (perf-report.md 2.3).
+enum class CollectiveKind {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kAllToAll,
+  kAllToAllV,
+  kBroadcast,
+  kReduce,
+  kSend,
+  kRecv,
+  kBarrier,
+  kOther
+};
+
+[[nodiscard]] CollectiveKind collective_kind(std::string_view collective_name);
+[[nodiscard]] std::string_view collective_kind_name(CollectiveKind kind);
+/// bus bandwidth / algorithm bandwidth for a group of n; e.g. allreduce, n = 8: 2*7/8 = 1.75.
+[[nodiscard]] double bus_bandwidth_factor(CollectiveKind kind, std::int64_t n);
+/// Bytes per element of a c10d dtype name ("Float", "BFloat16", "Float8_e4m3fn"); 0 = unknown.
+[[nodiscard]] int dtype_bytes(std::string_view dtype);
+
+} // namespace rankscope

@@ -1,0 +1,53 @@
+// Discovery: which files below a folder are which rank of which configuration. Reads folder
+// listings (and, where asked, the head of a file), never whole traces.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct RankFile {
+  std::int64_t rank = 0;
+  std::string path;
+  std::uint64_t bytes = 0; ///< size on disk
+};
+
+/// One run: the ranks of one configuration, ascending by rank.
+struct RunPlan {
+  std::string label; ///< "256thread_28ch", folder name, ... unique within a plan
+  std::string folder;
+  std::optional<std::int64_t> threads;  ///< from <T>thread or <CU>cu_<T>threads
+  std::optional<std::int64_t> channels; ///< from nccl_<C>channels
+  std::optional<std::int64_t> cus;      ///< from <CU>cu_<T>threads
+  std::vector<RankFile> ranks;
+  std::vector<std::int64_t> missing_ranks; ///< below the largest rank found (or world size)
+};
+
+struct DiscoverOptions {
+  std::string trace_pattern; ///< one '*' stands for the rank number
+  std::string rank_regex;    ///< named or first group = rank
+  std::string config_regex;  ///< matched against folders; named groups threads, channels, cus
+  std::string trace_name;    ///< file name that wins when one rank has several traces
+  std::string step;          ///< chooses ..._step<N>...
+  bool require_all_ranks = false;
+  bool check_header_rank =
+      true; ///< compare with distributedInfo.rank where it is early in the file
+};
+
+/// The ranks of one run, from folders and/or files. Several candidates for one rank are an error
+/// that lists them. Missing ranks are named in `diag` (data loss) or an error when required.
+Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
+                             Diagnostics& diag);
+
+/// Every configuration below `root`, threads then channels ascending (numeric); a plain folder of
+/// rank traces is a sweep of one run. A configuration without traces is named in `diag`.
+Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const DiscoverOptions& options,
+                                            Diagnostics& diag);
+
+} // namespace rankscope

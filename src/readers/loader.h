@@ -1,0 +1,31 @@
+// Loader: reads and links traces, several at once, the number in flight bounded by memory.
+#pragma once
+
+#include "core/loaded_trace.h"
+#include "readers/discovery.h"
+#include "readers/reader.h"
+
+#include <functional>
+
+namespace rankscope {
+
+struct LoadOptions {
+  unsigned threads = 1;                 ///< in all, over files and within one file
+  std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
+  bool keep_python = false;
+};
+
+/// Reads and links one trace.
+Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& options);
+
+/// Estimated memory while a file of this size on disk is loaded (compressed files count 16 times).
+[[nodiscard]] std::uint64_t estimated_memory(const RankFile& file);
+
+/// Calls `consume(index, loaded)` once per file, from worker threads, in any order; the trace is
+/// released when consume returns unless it moves it away. At most `threads` files are in flight and
+/// no more than the memory limit allows (always at least one). An unreadable file arrives as Error
+/// and does not stop the others.
+Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& options,
+                       const std::function<void(std::size_t, Result<LoadedTrace>)>& consume);
+
+} // namespace rankscope

@@ -1,0 +1,91 @@
+// RFC 4180, UTF-8, LF, shortest round-trip numbers; a missing value is an empty cell.
+#include "base/output_file.h"
+#include "writers/writer.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace rankscope {
+
+std::string shortest_double(double value) {
+  if (std::isnan(value))
+    return "";
+  if (std::isinf(value))
+    return value > 0 ? "inf" : "-inf";
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  std::string text(buffer, end);
+  if (text.find_first_of(".e") == std::string::npos)
+    text += ".0"; // a double stays recognisable as one
+  return text;
+}
+
+namespace {
+
+void append_text(std::string& out, std::string_view text) {
+  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"')
+      out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+void append_value(std::string& out, const Value& v) {
+  switch (v.kind) {
+  case CellKind::kNull:
+    break;
+  case CellKind::kInt:
+    out += std::to_string(v.i);
+    break;
+  case CellKind::kBool:
+    out += v.i != 0 ? "True" : "False";
+    break;
+  case CellKind::kDouble:
+    out += shortest_double(v.d);
+    break;
+  case CellKind::kText:
+    append_text(out, v.text);
+    break;
+  }
+}
+
+Result<void> write(const Report& report, const std::string& folder) {
+  RS_CHECK(make_folder(folder));
+  for (const Table& table : report.tables) {
+    RS_TRY(auto file, OutputFile::create(folder + "/" + table.name() + ".csv"));
+    file.write(csv_text(table));
+    RS_CHECK(file.commit());
+  }
+  return {};
+}
+
+} // namespace
+
+std::string csv_text(const Table& table) {
+  std::string out;
+  for (std::size_t c = 0; c < table.cols(); ++c) {
+    if (c > 0)
+      out += ',';
+    append_text(out, table.columns()[c].name);
+  }
+  out += '\n';
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    for (std::size_t c = 0; c < table.cols(); ++c) {
+      if (c > 0)
+        out += ',';
+      append_value(out, table.at(r, c));
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+const Writer csv_writer{"csv", "a folder with one CSV file per table", write};
+
+} // namespace rankscope

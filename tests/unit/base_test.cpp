@@ -1,0 +1,42 @@
+#include "base/interval_set.h"
+#include "base/string_pool.h"
+#include "core/table.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+
+TEST(IntervalSet, MergesTouchingAndSubtracts) {
+  const IntervalSet a({{0, 10}, {10, 20}, {30, 40}});
+  EXPECT_EQ(a.intervals().size(), 2U);
+  EXPECT_EQ(a.length(), 30);
+  const IntervalSet b({{5, 35}});
+  EXPECT_EQ(a.minus(b).length(), 10);     // [0,5) and [35,40)
+  EXPECT_EQ(a.intersect(b).length(), 20); // [5,20) and [30,35)
+  EXPECT_EQ(a.covered(15, 32), 7);        // [15,20) and [30,32)
+}
+
+TEST(StringPool, SameTextSameId) {
+  StringPool pool;
+  std::vector<StrId> ids;
+  for (int i = 0; i < 10000; ++i)
+    ids.push_back(pool.intern("name" + std::to_string(i)));
+  for (int i = 0; i < 10000; ++i) {
+    EXPECT_EQ(pool.intern("name" + std::to_string(i)), ids[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(pool.view(ids[static_cast<std::size_t>(i)]), "name" + std::to_string(i));
+  }
+  EXPECT_EQ(pool.find("absent"), StringPool::kNotFound);
+}
+
+TEST(Table, CopiesAreIndependent) {
+  Table a("t", {{"x"}, {"y"}});
+  a.add_row({1, "one"});
+  Table b = a;
+  b.add_row({2, "two"});
+  a.add_row({3, "three"});
+  EXPECT_EQ(a.at(1, 1).text, "three");
+  EXPECT_EQ(b.at(1, "y").text, "two");
+  EXPECT_EQ(b.at(0, "y").text, "one");
+}
+
+} // namespace rankscope
