@@ -1,0 +1,92 @@
+// rankscope completion bash|zsh|fish: the script is made from the tables of commands and flags that
+// the program itself parses with, so that it cannot drift.
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      out.push_back("--" + name);
+  return out;
+}
+
+std::string bash_script(const CLI::App& root) {
+  std::string names;
+  std::string cases;
+  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
+    names += sub->get_name() + " ";
+    std::string words = fmt::format("{}", fmt::join(flags_of(*sub), " "));
+    for (const CLI::App* inner : sub->get_subcommands([](const CLI::App*) { return true; }))
+      words += " " + inner->get_name();
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), words);
+  }
+  return fmt::format(R"(_rankscope() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} command="" word words=""
+  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    case "$word" in -*) ;; *) command=$word; break ;; esac
+  done
+  case "$command" in
+{}    "") words="{}" ;;
+  esac
+  words="$words {}"
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ "$current" == -* ]] || COMPREPLY+=($(compgen -f -- "$current"))
+}}
+complete -o filenames -F _rankscope rankscope
+)",
+                     cases, names, fmt::join(flags_of(root), " "));
+}
+
+std::string fish_script(const CLI::App& root) {
+  std::string out;
+  const auto quoted = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos; at += 2)
+      text.insert(at, "\\");
+    return text;
+  };
+  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
+    out += fmt::format("complete -c rankscope -n __fish_use_subcommand -a {} -d '{}'\n",
+                       sub->get_name(), quoted(sub->get_description()));
+    for (const CLI::Option* option : sub->get_options())
+      for (const std::string& name : option->get_lnames())
+        out +=
+            fmt::format("complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
+                        sub->get_name(), name, quoted(option->get_description()));
+  }
+  return out;
+}
+
+Action setup(CLI::App& app) {
+  auto shell = std::make_shared<std::string>("bash");
+  app.add_option("shell", *shell, "bash, zsh or fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->capture_default_str();
+  CLI::App* const self = &app;
+  return [shell, self](Context& ctx) -> Result<void> {
+    const CLI::App& root = *self->get_parent();
+    if (*shell == "fish")
+      ctx.out(fish_script(root));
+    else if (*shell == "zsh") // zsh runs bash completions through its own adapter
+      ctx.out("autoload -U +X bashcompinit && bashcompinit\n" + bash_script(root));
+    else
+      ctx.out(bash_script(root));
+    return {};
+  };
+}
+
+} // namespace
+
+const Command completion_command{
+    "completion", "print a shell completion script",
+    "  source <(rankscope completion bash)\n"
+    "  rankscope completion fish > ~/.config/fish/completions/rankscope.fish",
+    setup};
+
+} // namespace rankscope

@@ -1,0 +1,97 @@
+// The layers' includes point one way, and every leaf file is registered in its folder's .def list.
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+const fs::path kSource = fs::path(RANKSCOPE_SOURCE_DIR) / "src";
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+TEST(Layering, IncludesPointOneWay) {
+  const std::map<std::string, std::set<std::string>> allowed = {
+      {"base", {"base"}},
+      {"core", {"base", "core"}},
+      {"model", {"base", "core", "model"}},
+      {"readers", {"base", "core", "model", "readers"}},
+      {"analyses", {"base", "core", "model", "analyses"}},
+      {"writers", {"base", "core", "model", "writers"}},
+      {"cli", {"base", "core", "model", "readers", "analyses", "writers", "cli"}},
+  };
+  const std::regex include(R"re(#include "([a-z]+)/)re");
+  int checked = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "CMakeLists.txt")
+      continue;
+    const std::string layer = fs::relative(entry.path(), kSource).begin()->string();
+    ASSERT_TRUE(allowed.count(layer)) << entry.path();
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+      EXPECT_TRUE(allowed.at(layer).count((*it)[1])) << entry.path() << " includes " << (*it)[1];
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
+  struct Folder {
+    const char* name;
+    const char* def;
+    const char* type;
+    const char* macro;
+    const char* suffix;
+  };
+  const Folder folders[] = {
+      {"readers", "readers.def", "Reader", "RANKSCOPE_READER", "_reader"},
+      {"analyses", "analyses.def", "Analysis", "RANKSCOPE_ANALYSIS", "_analysis"},
+      {"writers", "writers.def", "Writer", "RANKSCOPE_WRITER", "_writer"},
+      {"cli", "commands.def", "Command", "RANKSCOPE_COMMAND", "_command"},
+  };
+  for (const Folder& f : folders) {
+    std::multiset<std::string> rows;
+    const std::string def = text_of(kSource / f.name / f.def);
+    const std::regex row(std::string(f.macro) + R"(\((\w+)\))");
+    for (std::sregex_iterator it(def.begin(), def.end(), row), end; it != end; ++it)
+      rows.insert((*it)[1]);
+    std::multiset<std::string> defined;
+    const std::regex descriptor(std::string(R"(const )") + f.type + R"( (\w+))" + f.suffix +
+                                R"(\s*(=|\{))");
+    for (const auto& entry : fs::directory_iterator(kSource / f.name)) {
+      if (entry.path().extension() != ".cpp")
+        continue;
+      const std::string text = text_of(entry.path());
+      for (std::sregex_iterator it(text.begin(), text.end(), descriptor), end; it != end; ++it)
+        defined.insert((*it)[1]);
+    }
+    EXPECT_EQ(rows, defined) << f.name;
+  }
+}
+
+TEST(Sources, AreAsciiBesideEscapes) {
+  for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
+    if (!entry.is_regular_file())
+      continue;
+    const std::string text = text_of(entry.path());
+    const auto bad = std::find_if(text.begin(), text.end(),
+                                  [](char c) { return static_cast<unsigned char>(c) > 126; });
+    EXPECT_TRUE(bad == text.end()) << entry.path() << " at byte " << bad - text.begin();
+  }
+}
+
+} // namespace
+} // namespace rankscope
