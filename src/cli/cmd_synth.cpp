@@ -1,0 +1,106 @@
+// rankscope synth OUT: a synthetic sweep with its ground truth.
+#include "cli/command.h"
+#include "writers/synth.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  synth::Options options;
+  std::string out;
+  std::string vendor = "amd";
+  std::string layout = "thread";
+  std::string clock_scope = "rank";
+  std::string straggler;
+  bool no_seq = false;
+};
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  synth::Options& o = f->options;
+  app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json")->required();
+  app.add_option("--threads", o.threads, "thread settings")->delimiter(',')->capture_default_str();
+  app.add_option("--channels,--cus", o.channels, "channel settings (CUs with --layout cu)")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--ranks", o.ranks, "ranks per configuration")->capture_default_str();
+  app.add_option("--layers", o.layers, "transformer layers")->capture_default_str();
+  app.add_option("--steps", o.steps, "training steps per trace")->capture_default_str();
+  app.add_option("--seed", o.seed, "equal seeds give equal bytes")->capture_default_str();
+  app.add_flag("--gz", o.gz, "compress the traces");
+  app.add_option("--vendor", f->vendor, "kernel and runtime names")
+      ->check(CLI::IsMember({"amd", "nvidia"}))
+      ->capture_default_str();
+  app.add_option("--layout", f->layout, "thread: <T>thread/nccl_<C>channels, cu: <CU>cu_<T>threads")
+      ->check(CLI::IsMember({"thread", "cu"}))
+      ->capture_default_str();
+  app.add_option("--events", o.events, "at least this many events per trace (raises --steps)");
+  app.add_option("--python-events", o.python_events, "python_function events per trace");
+  app.add_option("--straggler", f->straggler, "slow rank, or none (default: chosen by the seed)");
+  app.add_option("--straggler-us", o.straggler_us, "its extra compute per step")
+      ->capture_default_str();
+  app.add_option("--clock-offset-us", o.clock_offset_us, "clock offsets drawn from +- this");
+  app.add_option("--clock-scope", f->clock_scope, "who shares a clock: rank or node")
+      ->check(CLI::IsMember({"rank", "node"}))
+      ->capture_default_str();
+  app.add_flag("--distinct-base", o.distinct_base, "another baseTimeNanoseconds on each rank");
+  app.add_option("--missing-rank", o.missing_ranks, "leave these ranks out")->delimiter(',');
+  app.add_option("--shift-window", o.shift_window, "this rank's window lacks the first step");
+  app.add_option("--fewer-steps", o.fewer_steps, "this rank's window lacks the last step");
+  app.add_option("--gpus-per-node", o.gpus_per_node, "GPUs per node")->capture_default_str();
+  app.add_option("--process-groups", o.process_groups,
+                 "1: one group, 2: data parallel x tensor parallel")
+      ->check(CLI::Range(1, 2))
+      ->capture_default_str();
+  app.add_option("--gemm-scale", o.gemm_scale, "factor on the time of every GEMM")
+      ->capture_default_str();
+  app.add_option("--noise", o.noise, "relative standard deviation of kernel times")
+      ->capture_default_str();
+  app.add_flag("--no-seq", f->no_seq, "leave out the Seq argument, as older producers do");
+  return [f](Context& ctx) -> Result<void> {
+    synth::Options& options = f->options;
+    options.nvidia = f->vendor == "nvidia";
+    options.cu_layout = f->layout == "cu";
+    options.clock_per_node = f->clock_scope == "node";
+    options.seq = !f->no_seq;
+    if (f->straggler == "none") {
+      options.straggler = -1;
+    } else if (!f->straggler.empty()) {
+      const auto digits = f->straggler.find_first_not_of("0123456789");
+      if (digits != std::string::npos || f->straggler.size() > 6)
+        return Error{ErrorCode::kUsage, "--straggler", "want a rank or 'none'", ""};
+      options.straggler = std::stoll(f->straggler);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    RS_TRY(const synth::Summary s,
+           synth::generate(options, f->out, ctx.threads,
+                           [&ctx](const std::string& folder) { ctx.note("  " + folder); }));
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (ctx.json)
+      ctx.out(fmt::format("{{\"files\": {}, \"bytes\": {}, \"events\": {}, \"seconds\": {:.3f}, "
+                          "\"ground_truth\": \"{}\"}}\n",
+                          s.files, s.bytes, s.events, seconds, s.truth_path));
+    else
+      ctx.out(fmt::format("{} traces, {} events, {:.1f} MB of JSON in {:.2f} s ({:.0f} MB/s)\n"
+                          "ground truth: {}\n",
+                          s.files, s.events, static_cast<double>(s.bytes) / 1e6, seconds,
+                          static_cast<double>(s.bytes) / 1e6 / seconds, s.truth_path));
+    return {};
+  };
+}
+
+} // namespace
+
+const Command synth_command{
+    "synth", "generate a multi-rank training sweep with known answers",
+    "  rankscope synth sweep --threads 256,512 --channels 28,42,56,70 --ranks 8\n"
+    "  rankscope synth big --threads 256 --channels 28 --ranks 1 --events 3000000 --gz",
+    setup};
+
+} // namespace rankscope

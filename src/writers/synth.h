@@ -1,0 +1,53 @@
+// The generator of synthetic multi-rank training sweeps with known answers (docs/synth.md).
+// Everything is a pure function of SynthOptions: equal options give equal bytes.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rankscope::synth {
+
+struct Options {
+  std::vector<std::int64_t> threads = {256, 512};
+  std::vector<std::int64_t> channels = {28, 42, 56, 70}; ///< CUs with cu_layout
+  std::int64_t ranks = 8;
+  std::int64_t layers = 12;
+  std::int64_t steps = 3;
+  std::uint64_t seed = 1;
+  bool gz = false;
+  bool nvidia = false;
+  bool cu_layout = false;         ///< <CU>cu_<T>threads/torch_profiler/rank<r>/trace.json
+  std::int64_t python_events = 0; ///< python_function events per rank
+  std::int64_t events = 0;        ///< at least this many events per rank: raises steps
+  std::int64_t straggler = -2;    ///< rank, -1 none, -2 chosen by the seed
+  double straggler_us = 800;      ///< extra compute per step on the straggler
+  double clock_offset_us = 0;     ///< offsets drawn from +- this
+  bool clock_per_node = false;    ///< one offset per node, else per rank
+  bool distinct_base = false;     ///< another baseTimeNanoseconds on each rank
+  std::vector<std::int64_t> missing_ranks;
+  std::int64_t shift_window = -1; ///< this rank's window lacks the first step
+  std::int64_t fewer_steps = -1;  ///< this rank's window lacks the last step
+  std::int64_t gpus_per_node = 8;
+  int process_groups = 1; ///< 2: data parallel x tensor parallel (size 2)
+  double gemm_scale = 1;  ///< multiplies the duration of every GEMM
+  double noise = 0.01;    ///< relative standard deviation of kernel durations
+  bool seq = true;        ///< write "Seq" (older producers do not)
+};
+
+struct Summary {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;  ///< uncompressed JSON
+  std::uint64_t events = 0; ///< entries of traceEvents
+  std::string truth_path;
+};
+
+/// Writes the sweep and `out`/ground_truth.json. `progress` is called per finished configuration
+/// with its folder. Errors: kUsage for impossible options, kOutput.
+Result<Summary> generate(const Options& options, const std::string& out, unsigned threads,
+                         const std::function<void(const std::string&)>& progress);
+
+} // namespace rankscope::synth
