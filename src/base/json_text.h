@@ -1,0 +1,13 @@
+// JSON string escaping for writers that format by themselves.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// `text` with quotes, backslashes and control characters escaped; bytes that are not UTF-8 become
+/// U+FFFD, so that the result is always a valid JSON string body.
+[[nodiscard]] std::string json_escaped(std::string_view text);
+
+} // namespace rankscope

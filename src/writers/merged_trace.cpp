@@ -1,0 +1,567 @@
+#include "writers/merged_trace.h"
+
+#include "base/json_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kPidsPerRank = 1000;
+constexpr std::int64_t kCpuPid = 500;
+constexpr std::int64_t kMaxTid = 4000000000; ///< Perfetto keeps thread ids in 32 bits
+constexpr std::int64_t kHeadroomNs = 10'000'000'000;
+
+bool on_gpu(Category c) {
+  return is_gpu(c) || c == Category::kGpuUserAnnotation;
+}
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && s.back() == ' ')
+    s.remove_suffix(1);
+  return s;
+}
+
+/// Slices of one track in time order, longer first; sorts one slice after another into lanes in
+/// which slices nest.
+class Lanes {
+public:
+  /// Lane (0-based) for a slice; call in order of start, longer first. `from` skips lanes.
+  std::size_t place(std::int64_t start, std::int64_t end, std::size_t from) {
+    for (std::size_t lane = from;; ++lane) {
+      if (lane >= open_.size())
+        open_.resize(lane + 1);
+      std::vector<std::int64_t>& stack = open_[lane];
+      while (!stack.empty() && stack.back() <= start)
+        stack.pop_back();
+      if (stack.empty() || end <= stack.back()) {
+        stack.push_back(end);
+        return lane;
+      }
+    }
+  }
+
+private:
+  std::vector<std::vector<std::int64_t>> open_; ///< ends of the slices that are open
+};
+
+struct OutTrack {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string name;
+  std::int64_t sort = 0;
+};
+
+} // namespace
+
+class RankMerger {
+public:
+  RankMerger(MergedTraceWriter& w, const Trace& t, std::int64_t rank, std::int64_t offset_ns,
+             Diagnostics& diag)
+      : w_(w), t_(t), rank_(rank), prefix_(fmt::format("[R{}] ", rank)), diag_(diag),
+        to_unix_(t.header.base_time_ns - offset_ns), escaped_(t.strings.size()),
+        has_escaped_(t.strings.size(), false) {}
+
+  void run() {
+    MergedRank& summary = w_.summary_.ranks.emplace_back();
+    summary.rank = rank_;
+    choose();
+    if (!w_.begun_)
+      begin();
+    if (w_.summary_.base_time_ns > 0 && !t_.header.has_base_time)
+      diag_.add(Severity::kWarning, "merge_no_base_time", t_.path,
+                "has no baseTimeNanoseconds; its times are taken as unix times and may not line up "
+                "with the other ranks");
+    cut(summary);
+    if (kept_.empty()) {
+      diag_.add(Severity::kDataLoss, "merge_empty_rank", t_.path,
+                fmt::format("rank {} has no event in the window; it is left out", rank_));
+      return;
+    }
+    assign_tracks(summary);
+    metadata();
+    slices(summary);
+    launch_flows(summary);
+    if (w_.options_.cpu_ops)
+      backward_flows(summary);
+  }
+
+private:
+  std::int64_t unix_ns(std::int64_t ts) const { return ts + to_unix_; }
+  std::int64_t out_ns(std::int64_t ts) const { return unix_ns(ts) - w_.summary_.base_time_ns; }
+
+  bool wanted(Category c) const {
+    switch (c) {
+    case Category::kKernel:
+    case Category::kGpuMemcpy:
+    case Category::kGpuMemset:
+    case Category::kGpuUserAnnotation:
+    case Category::kUserAnnotation:
+    case Category::kRuntime:
+    case Category::kDriver:
+      return true;
+    case Category::kCpuOp:
+      return w_.options_.cpu_ops;
+    default:
+      return false;
+    }
+  }
+
+  void choose() {
+    for (EventId e = 0; e < t_.events.size(); ++e)
+      if (wanted(t_.events.category[e]))
+        kept_.push_back(e);
+  }
+
+  void begin() {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    for (const EventId e : kept_)
+      first = std::min(first, unix_ns(t_.events.ts_ns[e]));
+    if (kept_.empty())
+      first = unix_ns(0);
+    w_.begun_ = true;
+    w_.zero_ns_ = first;
+    // Perfetto keeps ts as a double of microseconds, so a base near the data keeps every
+    // nanosecond; the room below it is for ranks that began earlier.
+    const std::int64_t base = std::max<std::int64_t>(0, first - kHeadroomNs);
+    w_.summary_.base_time_ns = base / 1'000'000'000 * 1'000'000'000;
+    w_.sink_.text(fmt::format("{{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\", "
+                              "\"baseTimeNanoseconds\": {},\n\"traceEvents\": [",
+                              w_.summary_.base_time_ns));
+  }
+
+  /// Keeps what starts inside the time window and the chosen steps.
+  void cut(MergedRank& summary) {
+    const MergeOptions& o = w_.options_;
+    std::int64_t from = std::numeric_limits<std::int64_t>::min();
+    std::int64_t to = std::numeric_limits<std::int64_t>::max();
+    if (o.from_ms > -1e12)
+      from = w_.zero_ns_ + static_cast<std::int64_t>(o.from_ms * 1e6);
+    if (o.to_ms < 1e12)
+      to = w_.zero_ns_ + static_cast<std::int64_t>(o.to_ms * 1e6);
+    std::int64_t cpu_from = from;
+    std::int64_t cpu_to = to;
+    std::int64_t gpu_from = from;
+    std::int64_t gpu_to = to;
+    if (o.steps) {
+      step_span(Category::kUserAnnotation, cpu_from, cpu_to);
+      step_span(Category::kGpuUserAnnotation, gpu_from, gpu_to);
+      if (gpu_from == from && gpu_to == to) { // no GPU annotations: what the host span covers
+        gpu_from = cpu_from;
+        gpu_to = cpu_to;
+      } else if (cpu_from != from) {
+        // kernels on other streams may begin before the first one under the annotation
+        gpu_from = std::min(gpu_from, std::max(from, cpu_from));
+      }
+    }
+    const auto outside = [&](EventId e) {
+      const std::int64_t ts = unix_ns(t_.events.ts_ns[e]);
+      return on_gpu(t_.events.category[e]) ? ts < gpu_from || ts >= gpu_to
+                                           : ts < cpu_from || ts >= cpu_to;
+    };
+    const auto end = std::remove_if(kept_.begin(), kept_.end(), outside);
+    summary.outside = static_cast<std::uint64_t>(kept_.end() - end);
+    kept_.erase(end, kept_.end());
+  }
+
+  void step_span(Category category, std::int64_t& from, std::int64_t& to) const {
+    constexpr std::string_view kStep = "ProfilerStep#";
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    bool any = false;
+    for (const EventId e : kept_) {
+      if (t_.events.category[e] != category)
+        continue;
+      const std::string_view name = t_.name(e);
+      if (name.substr(0, kStep.size()) != kStep)
+        continue;
+      any = true;
+      std::int64_t step = -1;
+      std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step);
+      if (step < w_.options_.steps->first || step > w_.options_.steps->second)
+        continue;
+      first = std::min(first, unix_ns(t_.events.ts_ns[e]));
+      last = std::max(last, unix_ns(t_.end_ns(e)));
+    }
+    if (!any)
+      return;
+    if (first > last) { // annotations, but none of these steps: nothing is inside
+      to = from = std::numeric_limits<std::int64_t>::max();
+      return;
+    }
+    from = std::max(from, first);
+    to = std::min(to, last);
+  }
+
+  std::int64_t stream_of(EventId e) const {
+    return t_.events.stream[e] >= 0 ? t_.events.stream[e] : t_.tracks[t_.events.track[e]].tid;
+  }
+  std::int64_t device_of(EventId e) const {
+    return t_.events.device[e] >= 0 ? t_.events.device[e] : t_.tracks[t_.events.track[e]].pid;
+  }
+
+  void assign_tracks(MergedRank& summary) {
+    // Source lanes: (GPU?, device or pid, stream or tid). Text ids keep apart by their track.
+    using Key = std::tuple<bool, std::int64_t, std::int64_t, StrId>;
+    std::map<Key, std::vector<EventId>> lanes;
+    for (const EventId e : kept_) {
+      const Track& track = t_.tracks[t_.events.track[e]];
+      if (on_gpu(t_.events.category[e]))
+        lanes[{false, device_of(e), stream_of(e), kEmptyStr}].push_back(e);
+      else
+        lanes[{true, track.pid, track.tid, track.tid_text}].push_back(e);
+    }
+    std::map<std::pair<bool, std::int64_t>, std::int64_t> pids;
+    track_of_.assign(t_.events.size(), 0);
+    for (auto& [key, events] : lanes) {
+      const auto& [cpu, process, thread, text] = key;
+      const auto [it, added] = pids.try_emplace({cpu, process}, 0);
+      if (added) {
+        std::int64_t index = 0;
+        for (const auto& [other, pid] : pids)
+          index += other.first == cpu && pid != 0 ? 1 : 0;
+        // Beyond 500 processes of one kind the ranges of two ranks would meet.
+        it->second =
+            rank_ * kPidsPerRank + (cpu ? kCpuPid : 0) + std::min<std::int64_t>(index, 499);
+        processes_.push_back({it->second, cpu, process, events.front()});
+        if (it->second == 0)
+          it->second = -1; // rank 0's GPU is pid 0; 0 marks "new" above
+      }
+      place(std::max<std::int64_t>(0, it->second), cpu, thread, events, summary);
+    }
+  }
+
+  void place(std::int64_t pid, bool cpu, std::int64_t thread, std::vector<EventId>& events,
+             MergedRank& summary) {
+    const Events& ev = t_.events;
+    std::sort(events.begin(), events.end(), [&](EventId a, EventId b) {
+      if (ev.ts_ns[a] != ev.ts_ns[b])
+        return ev.ts_ns[a] < ev.ts_ns[b];
+      if (ev.dur_ns[a] != ev.dur_ns[b])
+        return ev.dur_ns[a] > ev.dur_ns[b];
+      return a < b;
+    });
+    const std::vector<bool> crossing = crossing_annotations(events);
+    Lanes lanes;
+    std::vector<std::uint32_t> out_tracks;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const EventId e = events[i];
+      const std::int64_t end = ev.ts_ns[e] + std::max<std::int64_t>(0, ev.dur_ns[e]);
+      const std::size_t lane = lanes.place(ev.ts_ns[e], end, crossing[i] ? 1 : 0);
+      while (out_tracks.size() <= lane)
+        out_tracks.push_back(new_track(pid, cpu, thread, events.front(), out_tracks.size()));
+      track_of_[e] = out_tracks[lane];
+      summary.overflow += lane > 0 ? 1 : 0;
+    }
+  }
+
+  /// An annotation that cuts through a kernel gives way to it, never the other way round.
+  std::vector<bool> crossing_annotations(const std::vector<EventId>& events) const {
+    const Events& ev = t_.events;
+    std::vector<bool> out(events.size(), false);
+    std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
+    for (const EventId e : events)
+      if (is_gpu(ev.category[e]))
+        kernels.emplace_back(ev.ts_ns[e], t_.end_ns(e));
+    if (kernels.empty())
+      return out;
+    const auto cuts = [&](std::int64_t at) {
+      // the last kernels that begin before `at`; overlaps on a stream are few and short
+      auto it = std::lower_bound(kernels.begin(), kernels.end(), std::pair{at, std::int64_t{0}});
+      for (int back = 0; it != kernels.begin() && back < 4; ++back) {
+        --it;
+        if (it->first < at && at < it->second)
+          return true;
+      }
+      return false;
+    };
+    for (std::size_t i = 0; i < events.size(); ++i)
+      if (ev.category[events[i]] == Category::kGpuUserAnnotation)
+        out[i] = cuts(ev.ts_ns[events[i]]) || cuts(t_.end_ns(events[i]));
+    return out;
+  }
+
+  std::uint32_t new_track(std::int64_t pid, bool cpu, std::int64_t thread, EventId sample,
+                          std::size_t lane) {
+    const Track& source = t_.tracks[t_.events.track[sample]];
+    OutTrack out;
+    out.pid = pid;
+    // Never 0: Perfetto takes tid 0 of process p for thread p.
+    std::int64_t wanted = cpu ? thread : thread + 1;
+    if (wanted < 1 || wanted > kMaxTid)
+      wanted = 900000;
+    if (lane > 0)
+      wanted = 1000000 + static_cast<std::int64_t>(lane) * 1000000 + wanted % 1000000;
+    while (!used_tids_.insert({pid, wanted}).second)
+      ++wanted;
+    out.tid = wanted;
+    std::string name(trimmed(t_.strings.view(source.thread_name)));
+    if (name.empty())
+      name = cpu ? (source.tid_text != kEmptyStr ? std::string(t_.strings.view(source.tid_text))
+                                                 : fmt::format("thread {}", thread))
+                 : fmt::format("stream {}", thread);
+    out.name = lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
+    out.sort = static_cast<std::int64_t>(tracks_.size());
+    tracks_.push_back(std::move(out));
+    return static_cast<std::uint32_t>(tracks_.size() - 1);
+  }
+
+  void record() { w_.sink_.text(w_.records_++ == 0 ? "\n" : ",\n"); }
+
+  void metadata() {
+    for (const Process& p : processes_) {
+      const std::int64_t pid = p.pid;
+      const char* kind = p.cpu ? "CPU/CUDA Runtime" : "GPU Stream";
+      const bool more = pid % 500 != 0;
+      meta("process_name", pid, 1,
+           fmt::format("\"name\": \"Rank {} - {}{}\"", rank_, kind,
+                       more ? fmt::format(" ({})", p.id) : ""));
+      meta("process_labels", pid, 1, fmt::format("\"labels\": \"{}\"", json_escaped(label(p))));
+      meta("process_sort_index", pid, 1,
+           fmt::format("\"sort_index\": {}", rank_ * kPidsPerRank + pid % kPidsPerRank));
+    }
+    for (const OutTrack& t : tracks_) {
+      meta("thread_name", t.pid, t.tid, fmt::format("\"name\": \"{}\"", json_escaped(t.name)));
+      meta("thread_sort_index", t.pid, t.tid, fmt::format("\"sort_index\": {}", t.sort));
+    }
+  }
+
+  struct Process {
+    std::int64_t pid;
+    bool cpu;
+    std::int64_t id; ///< device or source pid
+    EventId sample;
+  };
+
+  std::string label(const Process& p) const {
+    if (p.cpu) {
+      const Track& track = t_.tracks[t_.events.track[p.sample]];
+      const std::string_view name = t_.strings.view(track.process_name);
+      return name.empty() ? fmt::format("pid {}", p.id) : fmt::format("{} {}", name, p.id);
+    }
+    for (const DeviceInfo& d : t_.header.devices)
+      if (d.id == p.id && !d.name.empty())
+        return fmt::format("GPU {} {}", p.id, d.name);
+    return fmt::format("GPU {}", p.id);
+  }
+
+  void meta(const char* name, std::int64_t pid, std::int64_t tid, const std::string& args) {
+    record();
+    w_.sink_.text(fmt::format(
+        "{{\"ph\":\"M\",\"name\":\"{}\",\"ts\":0,\"pid\":{},\"tid\":{},\"args\":{{{}}}}}", name,
+        pid, tid, args));
+  }
+
+  const std::string& escaped(StrId id) {
+    if (!has_escaped_[id]) {
+      escaped_[id] = json_escaped(t_.strings.view(id));
+      has_escaped_[id] = true;
+    }
+    return escaped_[id];
+  }
+
+  void int_arg(std::string_view key, std::int64_t value) {
+    if (value == kNoId)
+      return;
+    w_.sink_.text(key);
+    w_.sink_.number(value);
+  }
+  void text_arg(std::string_view key, StrId value) {
+    if (value == kEmptyStr)
+      return;
+    w_.sink_.text(key);
+    w_.sink_.character('"');
+    w_.sink_.text(escaped(value));
+    w_.sink_.character('"');
+  }
+  void raw_arg(std::string_view key, StrId value) {
+    if (value == kEmptyStr)
+      return;
+    w_.sink_.text(key);
+    w_.sink_.text(t_.strings.view(value));
+  }
+
+  void slices(MergedRank& summary) {
+    const Events& ev = t_.events;
+    std::uint64_t counts[32] = {};
+    TextSink& out = w_.sink_;
+    for (const EventId e : kept_) {
+      const Category c = ev.category[e];
+      ++counts[static_cast<std::size_t>(c)];
+      record();
+      out.text("{\"ph\":\"X\",\"cat\":\"");
+      out.text(category_name(c));
+      out.text("\",\"name\":\"");
+      out.text(prefix_);
+      out.text(escaped(ev.name[e]));
+      place_of(track_of_[e], out_ns(ev.ts_ns[e]));
+      out.text(",\"dur\":");
+      out.microseconds(std::max<std::int64_t>(0, ev.dur_ns[e]));
+      out.text(",\"args\":{\"rank\":");
+      out.number(rank_);
+      int_arg(",\"External id\":", ev.external_id[e]);
+      if (on_gpu(c)) {
+        int_arg(",\"device\":", ev.device[e] < 0 ? kNoId : ev.device[e]);
+        int_arg(",\"stream\":", ev.stream[e] < 0 ? kNoId : ev.stream[e]);
+      }
+      int_arg(",\"correlation\":", ev.correlation[e]);
+      if (const GpuArgs* g = t_.gpu_arg(e)) {
+        raw_arg(",\"grid\":", g->grid);
+        raw_arg(",\"block\":", g->block);
+        int_arg(",\"bytes\":", g->bytes);
+      }
+      if (const OpArgs* op = t_.op(e)) {
+        int_arg(",\"Sequence number\":", op->sequence_number);
+        raw_arg(",\"Input Dims\":", op->input_dims);
+        raw_arg(",\"Input type\":", op->input_types);
+      }
+      if (const CollectiveArgs* a = t_.collective_of(e))
+        collective(*a);
+      out.text("}}");
+    }
+    for (std::size_t i = 0; i < 32; ++i)
+      if (counts[i] > 0)
+        summary.events[std::string(category_name(static_cast<Category>(i)))] = counts[i];
+  }
+
+  void collective(const CollectiveArgs& a) {
+    text_arg(",\"Collective name\":", a.collective_name);
+    int_arg(",\"In msg nelems\":", a.in_nelems);
+    int_arg(",\"Out msg nelems\":", a.out_nelems);
+    int_arg(",\"Group size\":", a.group_size);
+    text_arg(",\"dtype\":", a.dtype);
+    text_arg(",\"Process Group Name\":", a.pg_name);
+    text_arg(",\"Process Group Description\":", a.pg_description);
+    text_arg(",\"Process Group Ranks\":", a.pg_ranks);
+    int_arg(",\"Seq\":", a.seq);
+    int_arg(",\"Src Rank\":", a.src_rank);
+    int_arg(",\"Dst Rank\":", a.dst_rank);
+  }
+
+  void place_of(std::uint32_t track, std::int64_t ns) {
+    w_.sink_.text("\",\"pid\":");
+    w_.sink_.number(tracks_[track].pid);
+    w_.sink_.text(",\"tid\":");
+    w_.sink_.number(tracks_[track].tid);
+    w_.sink_.text(",\"ts\":");
+    w_.sink_.microseconds(ns);
+  }
+
+  void flow(std::string_view category, bool start, std::int64_t id, EventId slice) {
+    record();
+    w_.sink_.text(start ? "{\"ph\":\"s\",\"id\":" : "{\"ph\":\"f\",\"bp\":\"e\",\"id\":");
+    w_.sink_.number(id);
+    w_.sink_.text(",\"cat\":\"");
+    w_.sink_.text(category);
+    w_.sink_.text("\",\"name\":\"");
+    w_.sink_.text(category);
+    place_of(track_of_[slice], out_ns(t_.events.ts_ns[slice]));
+    w_.sink_.character('}');
+  }
+  void arrow(std::string_view category, EventId from, EventId to, MergedRank& summary) {
+    const std::int64_t id = w_.next_flow_++;
+    flow(category, true, id, from);
+    flow(category, false, id, to);
+    ++summary.flows;
+  }
+
+  /// One arrow per launched GPU event, from the correlation ids: the file's own ac2g events have
+  /// lone ends, and a graph launch shares one id among hundreds of kernels.
+  void launch_flows(MergedRank& summary) {
+    const Events& ev = t_.events;
+    std::unordered_map<std::int64_t, EventId> calls;
+    for (const EventId e : kept_)
+      if (is_runtime(ev.category[e]) && ev.correlation[e] != kNoId)
+        calls.emplace(ev.correlation[e], e);
+    for (const EventId e : kept_) {
+      if (!is_gpu(ev.category[e]) || ev.correlation[e] == kNoId)
+        continue;
+      const auto it = calls.find(ev.correlation[e]);
+      if (it != calls.end())
+        arrow("ac2g", it->second, e, summary);
+    }
+  }
+
+  /// Forward to backward, where both slices are kept: matched to slices by track and start.
+  void backward_flows(MergedRank& summary) {
+    std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts; // innermost wins
+    for (const EventId e : kept_)
+      if (t_.events.category[e] == Category::kCpuOp)
+        starts[{t_.events.track[e], t_.events.ts_ns[e]}] = e;
+    std::unordered_map<std::int64_t, EventId> from;
+    const Flows& f = t_.flows;
+    const auto slice = [&](std::size_t i) {
+      const auto it = starts.find({f.track[i], f.ts_ns[i]});
+      return it == starts.end() ? kNoEvent : it->second;
+    };
+    for (std::size_t i = 0; i < f.size(); ++i)
+      if (f.kind[i] == FlowKind::kFwdBwdStart && slice(i) != kNoEvent)
+        from.emplace(f.id[i], slice(i));
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      if (f.kind[i] != FlowKind::kFwdBwdEnd || slice(i) == kNoEvent)
+        continue;
+      const auto it = from.find(f.id[i]);
+      if (it != from.end())
+        arrow("fwdbwd", it->second, slice(i), summary);
+    }
+  }
+
+  MergedTraceWriter& w_;
+  const Trace& t_;
+  const std::int64_t rank_;
+  const std::string prefix_;
+  Diagnostics& diag_;
+  const std::int64_t to_unix_; ///< file time to the common clock
+  std::vector<EventId> kept_;
+  std::vector<std::uint32_t> track_of_; ///< by event: row of tracks_
+  std::vector<OutTrack> tracks_;
+  std::vector<Process> processes_;
+  std::set<std::pair<std::int64_t, std::int64_t>> used_tids_;
+  std::vector<std::string> escaped_;
+  std::vector<bool> has_escaped_;
+};
+
+Result<MergedTraceWriter> MergedTraceWriter::create(const std::string& path,
+                                                    const MergeOptions& options) {
+  const bool gz = options.gzip || (path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0);
+  RS_TRY(TextSink sink, TextSink::create(path, gz));
+  return MergedTraceWriter(std::move(sink), options);
+}
+
+void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, std::int64_t clock_offset_ns,
+                            Diagnostics& diag) {
+  RankMerger(*this, trace, rank, clock_offset_ns, diag).run();
+}
+
+Result<MergeSummary> MergedTraceWriter::finish() {
+  if (!begun_)
+    sink_.text("{\"schemaVersion\": 1,\n\"traceEvents\": [");
+  sink_.text("\n]}\n");
+  summary_.bytes = sink_.bytes();
+  RS_CHECK(sink_.commit());
+  return std::move(summary_);
+}
+
+Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text) {
+  const auto number = [](std::string_view s, std::int64_t& out) {
+    const auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), out);
+    return ec == std::errc() && end == s.data() + s.size() && out >= 0;
+  };
+  const std::size_t colon = text.find(':');
+  std::pair<std::int64_t, std::int64_t> out;
+  const bool good = colon == std::string::npos
+                        ? number(text, out.first) && number(text, out.second)
+                        : number(std::string_view(text).substr(0, colon), out.first) &&
+                              number(std::string_view(text).substr(colon + 1), out.second);
+  if (!good || out.first > out.second)
+    return Error{ErrorCode::kUsage, "--step", "want N or A:B, not '" + text + "'", ""};
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,75 @@
+// One Chrome/Perfetto JSON out of the traces of several ranks (formats-and-peers.md 3.5). Ranks are
+// added one after the other and written at once: memory is one rank, whatever the total.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "base/text_sink.h"
+#include "core/trace.h"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace rankscope {
+
+struct MergeOptions {
+  bool cpu_ops = false; ///< keep cpu_op slices (and the forward-backward flows between them)
+  bool gzip = false;
+  /// Window in ms from the first event of the first rank that is added.
+  double from_ms = -std::numeric_limits<double>::infinity();
+  double to_ms = std::numeric_limits<double>::infinity();
+  /// ProfilerStep numbers [first, last] that are kept; each rank by its own annotations.
+  std::optional<std::pair<std::int64_t, std::int64_t>> steps;
+};
+
+struct MergedRank {
+  std::int64_t rank = 0;
+  std::map<std::string, std::uint64_t> events; ///< written slices by category
+  std::uint64_t flows = 0;                     ///< arrows: pairs of s and f
+  std::uint64_t overflow = 0;                  ///< slices on overflow tracks
+  std::uint64_t outside = 0;                   ///< slices that the window left out
+};
+
+struct MergeSummary {
+  std::vector<MergedRank> ranks;
+  std::uint64_t bytes = 0;       ///< JSON before compression
+  std::int64_t base_time_ns = 0; ///< unix_ns = base_time_ns + 1000 * ts
+};
+
+/// Tracks: pid 1000*rank holds the GPU (1000*rank+i its i-th device), 1000*rank+500 the host
+/// processes. Names get "[R<rank>] " in front and args.rank. Thread ids are never 0; what does not
+/// nest on its track goes to "<track> (2)".
+class MergedTraceWriter {
+public:
+  /// The name ends in .gz: compressed, as with options.gzip. Errors: kOutput.
+  static Result<MergedTraceWriter> create(const std::string& path, const MergeOptions& options);
+  MergedTraceWriter(MergedTraceWriter&&) noexcept = default;
+
+  /// `clock_offset_ns` is what this rank's clock is ahead of the common one; it is subtracted.
+  /// A rank without one event in the window writes nothing, no empty tracks either.
+  void add(const Trace& trace, std::int64_t rank, std::int64_t clock_offset_ns, Diagnostics& diag);
+  /// Finishes and renames the file.
+  Result<MergeSummary> finish();
+
+private:
+  MergedTraceWriter(TextSink sink, const MergeOptions& options)
+      : sink_(std::move(sink)), options_(options) {}
+  friend class RankMerger;
+
+  TextSink sink_;
+  MergeOptions options_;
+  MergeSummary summary_;
+  bool begun_ = false;
+  std::uint64_t records_ = 0;
+  std::int64_t next_flow_ = 1;
+  std::int64_t zero_ns_ = 0; ///< unix time of the first event of the first rank
+};
+
+/// "N" or "A:B" as a closed range. Errors: kUsage.
+Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
+
+} // namespace rankscope
