@@ -12,9 +12,9 @@
 namespace rankscope {
 
 struct ReadOptions {
-  bool keep_python = false; ///< keep python_function events
-  unsigned threads = 1;     ///< threads that parse one file
-  bool keep_instants = false;
+  bool keep_python = false;     ///< keep python_function events
+  unsigned threads = 1;         ///< threads that parse one file
+  std::size_t window_bytes = 0; ///< size of a cut; 0 = 1 MiB. Tests use small ones
 };
 
 struct Reader {

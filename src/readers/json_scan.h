@@ -1,0 +1,127 @@
+// Scanning primitives for JSON text in a buffer: strings, numbers, values to skip. They never read
+// past `end` and never allocate, but for unescape().
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace rankscope::json {
+
+inline const char* skip_space(const char* p, const char* end) {
+  while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    ++p;
+  return p;
+}
+
+/// First '"' or '\\' at or after p, or end.
+inline const char* find_quote_or_escape(const char* p, const char* end) {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i slash = _mm_set1_epi8('\\');
+  while (end - p >= 16) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const int mask =
+        _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)));
+    if (mask != 0)
+      return p + __builtin_ctz(static_cast<unsigned>(mask));
+    p += 16;
+  }
+#endif
+  while (p < end && *p != '"' && *p != '\\')
+    ++p;
+  return p;
+}
+
+/// p is after the opening quote. Returns the closing quote, or end when the string is not closed.
+inline const char* string_end(const char* p, const char* end, bool& escaped) {
+  escaped = false;
+  for (;;) {
+    p = find_quote_or_escape(p, end);
+    if (p >= end || *p == '"')
+      return p;
+    escaped = true;
+    p += 2;
+    if (p > end)
+      return end;
+  }
+}
+
+/// First of '"', '{', '}', '[', ']' at or after p, or end.
+inline const char* find_structure(const char* p, const char* end) {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i open =
+      _mm_set1_epi8('{' & 0xdf); // '[' and '{' differ in one bit, as do ']' and '}'
+  const __m128i close = _mm_set1_epi8('}' & 0xdf);
+  const __m128i clear = _mm_set1_epi8(static_cast<char>(0xdf));
+  while (end - p >= 16) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i folded = _mm_and_si128(block, clear);
+    const __m128i hits =
+        _mm_or_si128(_mm_cmpeq_epi8(block, quote),
+                     _mm_or_si128(_mm_cmpeq_epi8(folded, open), _mm_cmpeq_epi8(folded, close)));
+    const int mask = _mm_movemask_epi8(hits);
+    if (mask != 0)
+      return p + __builtin_ctz(static_cast<unsigned>(mask));
+    p += 16;
+  }
+#endif
+  while (p < end && *p != '"' && *p != '{' && *p != '}' && *p != '[' && *p != ']')
+    ++p;
+  return p;
+}
+
+/// Skips one value of any kind. Returns the place after it, or nullptr when it does not end before
+/// `end` or is no value.
+inline const char* skip_value(const char* p, const char* end) {
+  p = skip_space(p, end);
+  if (p >= end)
+    return nullptr;
+  bool escaped = false;
+  if (*p == '"') {
+    p = string_end(p + 1, end, escaped);
+    return p < end ? p + 1 : nullptr;
+  }
+  if (*p == '{' || *p == '[') {
+    int depth = 0;
+    for (;;) {
+      p = find_structure(p, end);
+      if (p >= end)
+        return nullptr;
+      if (*p == '"') {
+        p = string_end(p + 1, end, escaped);
+        if (p >= end)
+          return nullptr;
+      } else if (*p == '{' || *p == '[') {
+        ++depth;
+      } else if (--depth == 0) {
+        return p + 1;
+      }
+      ++p;
+    }
+  }
+  const char* const start = p;
+  while (p < end && *p != ',' && *p != '}' && *p != ']' && *p != ' ' && *p != '\n' && *p != '\r' &&
+         *p != '\t' && *p != '"' && *p != ':' && *p != '{' && *p != '[')
+    ++p;
+  return p > start && p < end ? p : nullptr;
+}
+
+/// Text of a JSON string whose raw form (between the quotes) holds escapes. Bad escapes stay as
+/// they are; \u surrogate pairs are joined.
+std::string unescape(std::string_view raw);
+
+/// Decimal text of microseconds to integer nanoseconds, exactly; a fourth and later decimal is
+/// rounded half up. False for anything that is no finite number or does not fit.
+bool us_text_to_ns(std::string_view text, std::int64_t& ns);
+
+/// Integer text (also "12.0" and "1e3"); false otherwise.
+bool text_to_int(std::string_view text, std::int64_t& value);
+
+} // namespace rankscope::json

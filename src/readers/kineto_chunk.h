@@ -1,0 +1,62 @@
+// KinetoChunk: the events of one run of whole events of traceEvents, parsed into columns with a
+// string pool of its own. Chunks are parsed on any thread and merged in file order.
+#pragma once
+
+#include "core/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// A metadata event (ph M): process_name, process_labels, thread_name.
+struct MetadataEvent {
+  enum class Kind { kProcessName, kProcessLabel, kThreadName } kind;
+  std::uint32_t track = 0;
+  StrId text = kEmptyStr;
+};
+
+struct DroppedEvents {
+  std::uint64_t count = 0;
+  std::uint64_t first_offset = 0; ///< bytes after unpacking
+};
+
+struct KinetoChunk {
+  StringPool strings;
+  std::vector<Track> tracks;
+  Events events; ///< uid is relative to the chunk's first event
+  Flows flows;
+  std::vector<OpArgs> op_args;
+  std::vector<GpuArgs> gpu_args;
+  std::vector<PythonArgs> python_args;
+  std::vector<std::pair<EventId, CollectiveArgs>> collectives;
+  std::vector<MetadataEvent> metadata;
+  std::uint32_t event_count = 0; ///< entries of traceEvents, dropped ones included
+  std::uint64_t python_skipped = 0;
+  std::uint64_t other_phases = 0;  ///< i, C, B, E and the like
+  std::uint64_t control_chars = 0; ///< names with raw control characters
+  DroppedEvents malformed;         ///< no JSON object, or one that does not end
+  DroppedEvents bad_time;          ///< X without a usable ts or dur
+  bool array_ended = false;        ///< the closing ] of traceEvents was met
+  std::string tail;                ///< text after it
+
+  // work space
+  std::unordered_map<std::string, std::uint32_t> text_tracks;
+  std::vector<std::uint32_t> track_slots;
+};
+
+/// Parses events from `text`, which starts at an event, a comma or the end of the array. `offset`
+/// is its place in the unpacked file; `last` says that no more input follows. An event that cannot
+/// be parsed is dropped and counted; reading goes on at the next place that looks like an event.
+void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, bool keep_python,
+                        KinetoChunk& chunk);
+
+/// Cuts `text` (whole events, perhaps a started one at the end) so that the first part ends behind
+/// a whole event. 0 when there is no such place yet. `inside` is state of the slow path.
+[[nodiscard]] std::size_t cut_at_event(std::string_view text);
+
+} // namespace rankscope
