@@ -652,6 +652,8 @@ private:
 
   void collective(const char* op, const char* name, const char* note, const char* dtype, int size,
                   std::int64_t in, std::int64_t out, int kind, const char* kernel_name) {
+    if (o_.process_groups < 2)
+      kind = 0; // one group, so one sequence of numbers
     Collective c;
     c.name = name;
     c.dtype = dtype;

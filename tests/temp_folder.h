@@ -1,0 +1,29 @@
+// A folder for one test that removes itself.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace rankscope::test {
+
+class TempFolder {
+public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "rankscope_test_XXXXXX").string();
+    path_ = ::mkdtemp(name.data()) == nullptr ? std::string() : name;
+  }
+  ~TempFolder() {
+    std::error_code ec;
+    if (!path_.empty())
+      std::filesystem::remove_all(path_, ec);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+};
+
+} // namespace rankscope::test
