@@ -262,7 +262,8 @@ private:
   }
 
   void transpose(std::int64_t n, std::int64_t k, std::int64_t seq, bool backward) {
-    begin("aten::t", shapes({{{n, k}, {}}}, {}), {seq, backward, OpFlow::kNone});
+    begin("aten::t", shapes({{{n, k}, {}}}, {}),
+          {seq, backward, backward ? OpFlow::kNone : OpFlow::kForward});
     begin("aten::transpose", shapes({{{n, k}, {}}}, {"0", "1"}), {seq, backward, OpFlow::kNone});
     leaf("aten::as_strided",
          shapes({{{n, k}, {}}}, {fmt::format("[{}, {}]", k, n), fmt::format("[1, {}]", k), ""}),

@@ -1,6 +1,8 @@
 // The generator: equal bytes for equal options, valid Kineto JSON, and a ground truth that a second
 // computation on the written files (not on the simulation) arrives at too.
 #include "base/text_sink.h"
+#include "core/call_tree.h"
+#include "readers/reader.h"
 #include "temp_folder.h"
 #include "writers/synth.h"
 
@@ -385,6 +387,45 @@ TEST(Synth, GemmsUnderCollectivesTakeLongerWithMoreChannels) {
     EXPECT_GT(seen.size(), 7U);
     for (const double s : seen)
       EXPECT_NEAR(s, 1.4 * c / (304.0 - c), 0.002); // docs/synth.md
+  }
+}
+
+TEST(Synth, TheReaderTakesEveryEventAndLinksEveryKernel) {
+  for (const bool nvidia : {false, true}) {
+    TempFolder folder;
+    synth::Options o = small();
+    o.nvidia = nvidia;
+    o.channels = {28};
+    o.gz = nvidia;
+    o.python_events = 77;
+    make(o, folder.path());
+    simdjson::dom::parser parser;
+    element truth;
+    ASSERT_EQ(parser.load(folder.path() + "/ground_truth.json").get(truth), simdjson::SUCCESS);
+    for (const element rank : truth["configs"].at(0)["ranks"].get_array()) {
+      ReadOptions options;
+      options.keep_python = true;
+      const Result<Trace> trace =
+          read_trace(folder.path() + "/" + std::string(rank["file"].get_string().value()), options);
+      ASSERT_TRUE(trace) << trace.error().message();
+      for (const Problem& p : trace->diagnostics.problems())
+        ADD_FAILURE() << p.name << ": " << p.where << ": " << p.sentence;
+      EXPECT_EQ(trace->events_in_file, rank["events"].get_uint64().value());
+      EXPECT_EQ(trace->header.rank, rank["rank"].get_int64().value());
+      EXPECT_EQ(trace->header.world_size, 3);
+      std::map<std::string, std::uint64_t> counts;
+      for (EventId e = 0; e < trace->events.size(); ++e)
+        ++counts[std::string(category_name(trace->events.category[e]))];
+      for (const char* category : {"cpu_op", "kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime",
+                                   "python_function", "user_annotation", "gpu_user_annotation"})
+        EXPECT_EQ(counts[category],
+                  rank["events_by_category"][std::string("X ") + category].get_uint64().value())
+            << category;
+      const CallTree tree = CallTree::build(*trace);
+      EXPECT_EQ(tree.gpu_event_count(),
+                counts["kernel"] + counts["gpu_memcpy"] + counts["gpu_memset"]);
+      EXPECT_EQ(tree.linked_count(), tree.gpu_event_count());
+    }
   }
 }
 
