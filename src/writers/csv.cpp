@@ -1,23 +1,14 @@
 // RFC 4180, UTF-8, LF, shortest round-trip numbers; a missing value is an empty cell.
+#include "base/number_text.h"
 #include "base/output_file.h"
 #include "writers/writer.h"
 
-#include <charconv>
 #include <cmath>
 
 namespace rankscope {
 
 std::string shortest_double(double value) {
-  if (std::isnan(value))
-    return "";
-  if (std::isinf(value))
-    return value > 0 ? "inf" : "-inf";
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  std::string text(buffer, end);
-  if (text.find_first_of(".e") == std::string::npos)
-    text += ".0"; // a double stays recognisable as one
-  return text;
+  return std::isnan(value) ? std::string() : python_float(value);
 }
 
 namespace {

@@ -1,0 +1,85 @@
+// Grouping with the statistics that the reference tables use (perf-report.md 0.7).
+#pragma once
+
+#include "core/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace rankscope {
+
+/// Mean, median, sample deviation, extremes and sum of a list; NaN where there are too few values.
+struct Stats {
+  double sum = 0;
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double median = std::numeric_limits<double>::quiet_NaN();
+  double std_sample = std::numeric_limits<double>::quiet_NaN();     ///< n - 1
+  double std_population = std::numeric_limits<double>::quiet_NaN(); ///< n
+  double min = std::numeric_limits<double>::quiet_NaN();
+  double max = std::numeric_limits<double>::quiet_NaN();
+  std::size_t count = 0;
+};
+
+/// NaNs are skipped. O(n log n).
+inline Stats stats_of(std::vector<double> values) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](double v) { return std::isnan(v); }),
+               values.end());
+  Stats s;
+  s.count = values.size();
+  if (values.empty())
+    return s;
+  const auto n = static_cast<double>(values.size());
+  s.sum = std::accumulate(values.begin(), values.end(), 0.0);
+  s.mean = s.sum / n;
+  double squares = 0;
+  for (const double v : values)
+    squares += (v - s.mean) * (v - s.mean);
+  s.std_population = std::sqrt(squares / n);
+  if (values.size() > 1)
+    s.std_sample = std::sqrt(squares / (n - 1));
+  std::sort(values.begin(), values.end());
+  s.min = values.front();
+  s.max = values.back();
+  const std::size_t half = values.size() / 2;
+  s.median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return s;
+}
+
+/// Fills the last two columns, share and running share of column `of`, both in percent.
+inline void fill_percentages(Table& table, std::size_t of) {
+  double total = 0;
+  for (std::size_t r = 0; r < table.rows(); ++r)
+    if (const double v = table.at(r, of).number(); !std::isnan(v))
+      total += v;
+  double running = 0;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    const double v = table.at(r, of).number();
+    const double share = total > 0 && !std::isnan(v) ? v / total * 100 : 0;
+    running += share;
+    table.set(r, table.cols() - 2, share);
+    table.set(r, table.cols() - 1, running);
+  }
+}
+
+/// Stable sort of rows by numeric column `by`, largest first, NaN last; ties by `then` ascending
+/// when given.
+inline void sort_desc(Table& table, std::size_t by,
+                      std::size_t then = std::numeric_limits<std::size_t>::max()) {
+  std::vector<std::size_t> order(table.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double x = table.at(a, by).number();
+    const double y = table.at(b, by).number();
+    if (std::isnan(x) || std::isnan(y))
+      return !std::isnan(x) && std::isnan(y);
+    if (x != y)
+      return x > y;
+    return then < table.cols() && table.at(a, then).number() < table.at(b, then).number();
+  });
+  table.reorder(order);
+}
+
+} // namespace rankscope

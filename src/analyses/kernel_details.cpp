@@ -1,0 +1,62 @@
+#include "analyses/kernel_details.h"
+
+#include "analyses/group_stats.h"
+#include "base/number_text.h"
+#include "base/units.h"
+#include "core/arg_text.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+
+KernelDetails kernel_details(const Trace& trace,
+                             const std::vector<std::span<const EventId>>& calls) {
+  std::span<const EventId> model;
+  for (const auto& call : calls)
+    if (!call.empty()) {
+      model = call;
+      break;
+    }
+  if (model.empty())
+    return {};
+  struct Entry {
+    std::string_view name;
+    std::int32_t stream;
+    Stats stats;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t k = 0; k < model.size(); ++k) {
+    std::vector<double> durations;
+    for (const auto& call : calls)
+      if (call.size() == model.size())
+        durations.push_back(ns_to_us(trace.events.dur_ns[call[k]]));
+    entries.push_back(
+        {trace.name(model[k]), trace.events.stream[model[k]], stats_of(std::move(durations))});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.stats.sum != b.stats.sum ? a.stats.sum < b.stats.sum : a.name < b.name;
+  });
+  KernelDetails out;
+  out.summary = "[";
+  out.truncated = "[";
+  for (const Entry& e : entries) {
+    const char* const comma = &e == entries.data() ? "" : ", ";
+    out.summary += fmt::format(
+        "{}{{'name': {}, 'stream': {}, 'count': {}, 'total_duration_us': {}, "
+        "'mean_duration_us': {}, 'median_duration_us': {}, 'std_dev_duration_us': {}, "
+        "'min_duration_us': {}, 'max_duration_us': {}}}",
+        comma, python_quote(e.name), e.stream, e.stats.count, python_float(e.stats.sum),
+        python_float(e.stats.mean), python_float(e.stats.median),
+        python_float(e.stats.std_population), python_float(e.stats.min), python_float(e.stats.max));
+    const std::string cut =
+        e.name.size() > 64 ? std::string(e.name.substr(0, 64)) + "..." : std::string(e.name);
+    out.truncated +=
+        fmt::format("{}{{'name': {}, 'stream': {}, 'mean_duration_us': {}}}", comma,
+                    python_quote(cut), e.stream, python_float(round_decimals(e.stats.mean, 2)));
+  }
+  out.summary += "]";
+  out.truncated += "]";
+  return out;
+}
+
+} // namespace rankscope

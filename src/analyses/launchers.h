@@ -1,0 +1,47 @@
+// Launchers: which operator launched which kernels (perf-report.md 1.2). Built once per trace and
+// shared by the ops_* sheets, kernel_summary and the short-kernel study.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <memory>
+
+namespace rankscope {
+
+struct Launcher {
+  EventId event = kNoEvent;
+  std::uint32_t kernel_begin = 0; ///< into LauncherIndex::kernels
+  std::uint32_t kernel_end = 0;
+  std::int64_t direct_ns = 0;  ///< union of its own kernels
+  std::int64_t subtree_ns = 0; ///< union of all GPU events below it, communication included
+  std::string_view category;   ///< static text
+  bool recompute = false;
+};
+
+struct LauncherIndex {
+  std::vector<Launcher> launchers; ///< ordered by ts
+  std::vector<EventId> kernels;    ///< each launcher's, ordered by ts
+  std::vector<EventId> gpu;        ///< all GPU events, file order
+  std::vector<bool> communication; ///< by StrId: name of a collective kernel
+  std::vector<bool> recompute;     ///< by event; empty unless recompute is detected
+  std::vector<EventId> parent_op;  ///< by position in gpu: nearest cpu_op, else launching call
+  std::vector<std::string_view> parent_category; ///< by position in gpu; empty when unlinked
+  std::int64_t total_ns = 0; ///< gpu_timeline total_time, linked events (or all)
+
+  [[nodiscard]] std::span<const EventId> kernels_of(const Launcher& l) const {
+    return {kernels.data() + l.kernel_begin, kernels.data() + l.kernel_end};
+  }
+};
+
+/// The trace's index; made at the first call.
+[[nodiscard]] const LauncherIndex& launchers_of(const LoadedTrace& trace,
+                                                const ReportOptions& options);
+
+/// Length of the union of GPU events, ns.
+[[nodiscard]] std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events);
+
+/// True where an event lies below a checkpoint recompute frame (perf-report.md 1.10). Needs python
+/// events in the trace and in the tree.
+[[nodiscard]] std::vector<bool> recompute_events(const LoadedTrace& trace);
+
+} // namespace rankscope

@@ -1,0 +1,146 @@
+// rankscope report TRACE...: every sheet of the single-trace report.
+#include "analyses/analysis.h"
+#include "cli/command.h"
+#include "readers/loader.h"
+#include "writers/console.h"
+#include "writers/writer.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  std::vector<std::string> traces;
+  std::string output;
+  std::string csv_dir;
+  std::vector<std::string> sheets;
+  std::string format;
+  std::string compat;
+  std::string layout;
+  bool no_kernel_summary = false;
+  bool no_short_kernels = false;
+  bool no_coll_analysis = false;
+  ReportOptions report;
+};
+
+std::string default_output(std::string path) {
+  for (const char* end : {".gz", ".zst", ".json"}) {
+    const std::string_view suffix(end);
+    if (path.size() > suffix.size() &&
+        path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0)
+      path.resize(path.size() - suffix.size());
+  }
+  return path + "_perf_report.xlsx";
+}
+
+Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
+  LoadOptions load;
+  load.threads = ctx.threads;
+  load.keep_python = f.report.detect_recompute || f.report.include_call_stack;
+  RS_TRY(LoadedTrace loaded, load_trace(path, load));
+  RS_TRY(Report report, build_report(loaded, f.report));
+  ctx.diagnostics.merge(report.diagnostics);
+  for (const std::string& wanted : f.sheets)
+    if (report.find(wanted) == nullptr)
+      ctx.warn(fmt::format("{}: no sheet named {}", path, wanted));
+  if (ctx.json) {
+    ctx.out(json_text(report));
+    if (f.output.empty() && f.csv_dir.empty())
+      return {};
+  }
+  std::vector<std::string> written;
+  const bool default_xlsx = f.output.empty() && f.csv_dir.empty();
+  if (!f.csv_dir.empty()) {
+    RS_CHECK(find_writer("csv")->write(report, f.csv_dir));
+    written.push_back(f.csv_dir);
+  }
+  if (default_xlsx || !f.output.empty()) {
+    if (default_xlsx && path == "-")
+      return Error{ErrorCode::kUsage, "", "a trace from standard input needs --output or --csv-dir",
+                   ""};
+    const std::string out = f.output.empty() ? default_output(path) : f.output;
+    std::string format = f.format;
+    if (format.empty())
+      format = out.size() > 5 && out.compare(out.size() - 5, 5, ".json") == 0 ? "json" : "xlsx";
+    RS_CHECK(find_writer(format)->write(report, out));
+    written.push_back(out);
+  }
+  if (!ctx.json) {
+    if (const Table* timeline = report.find("gpu_timeline"))
+      ctx.out(console_table(*timeline));
+    for (const std::string& w : written)
+      ctx.out(fmt::format("{}: {} sheets\n", w, report.tables.size()));
+  }
+  return {};
+}
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  ReportOptions& r = f->report;
+  app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input")
+      ->required();
+  app.add_option("-o,--output", f->output, "workbook (default: TRACE_perf_report.xlsx)");
+  app.add_option("--csv-dir", f->csv_dir, "folder for one CSV per sheet");
+  app.add_option("--format", f->format, "format of --output")
+      ->check(CLI::IsMember({"xlsx", "csv", "json"}));
+  app.add_option("--sheets", f->sheets, "only these sheets")->delimiter(',');
+  app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
+               "count GPU work without a launch in gpu_timeline");
+  app.add_option("--micro-idle-us", r.micro_idle_us, "split idle time at this gap, us");
+  app.add_flag("--no-kernel-summary", f->no_kernel_summary, "leave out kernel_summary");
+  app.add_flag("--no-short-kernels", f->no_short_kernels, "leave out the short-kernel study");
+  app.add_flag("--no-coll-analysis", f->no_coll_analysis, "leave out coll_analysis");
+  app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
+                 "kernels below this are short, us")
+      ->capture_default_str();
+  app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  app.add_option("--top-k", r.top_k, "rows of ops_summary");
+  app.add_option("--top-k-ops", r.top_k_ops, "rows of the ops_* sheets");
+  app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "rows of each operator family");
+  app.add_flag("--clip-overruns", r.clip_overruns,
+               "end a kernel where the next one on its stream starts");
+  app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
+  app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
+  app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
+               "start of the first call of each row");
+  app.add_option("--gpu-arch", r.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+  app.add_option("--compat", f->compat, "reproduce another tool's quirks")
+      ->check(CLI::IsMember({"tracelens"}));
+  app.add_option("--layout", f->layout, "column order of the GEMM sheet")
+      ->check(CLI::IsMember({"2025-11"}));
+  return [f](Context& ctx) -> Result<void> {
+    f->report.kernel_summary = !f->no_kernel_summary;
+    f->report.short_kernels = !f->no_short_kernels;
+    f->report.coll_analysis = !f->no_coll_analysis;
+    f->report.compat_tracelens = !f->compat.empty();
+    f->report.legacy_gemm_layout = !f->layout.empty();
+    f->report.sheets.insert(f->sheets.begin(), f->sheets.end());
+    if (f->traces.size() > 1 && (!f->output.empty() || !f->csv_dir.empty()))
+      return Error{ErrorCode::kUsage, "", "--output and --csv-dir take one trace", ""};
+    std::optional<Error> last;
+    for (const std::string& path : f->traces)
+      if (Result<void> done = one(ctx, *f, path); !done) {
+        if (done.error().code != ErrorCode::kUnreadable || f->traces.size() == 1)
+          return done;
+        ctx.warn(done.error().message());
+        ctx.partial = true;
+      }
+    return {};
+  };
+}
+
+} // namespace
+
+const Command report_command{
+    "report", "every sheet of one trace's report",
+    "  rankscope report rank0.json.gz\n"
+    "  rankscope report rank0.json.gz --csv-dir out --sheets gpu_timeline,ops_summary\n"
+    "  zcat rank0.json.gz | rankscope report - -o rank0.xlsx",
+    setup};
+
+} // namespace rankscope

@@ -1,0 +1,26 @@
+// The operators that have a performance model, with category and sheet family (perf-report.md 1.6).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace rankscope {
+
+struct OpInfo {
+  std::string_view name;
+  std::string_view model;        ///< key of the cost model
+  std::string_view category;     ///< op category of the operator
+  std::string_view bwd_category; ///< of its backward work; empty = none
+  std::string_view family;       ///< sheet family, e.g. "GEMM"
+};
+
+/// All modelled operators, in sheet order.
+[[nodiscard]] std::span<const OpInfo> modelled_ops();
+/// nullptr when the name has no model. O(1).
+[[nodiscard]] const OpInfo* find_op(std::string_view name);
+
+/// Category of an operator: the registry, then name prefixes, then its first kernel (by start
+/// time), else "other". `first_kernel` may be empty.
+[[nodiscard]] std::string_view op_category(std::string_view op, std::string_view first_kernel);
+
+} // namespace rankscope

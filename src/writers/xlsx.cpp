@@ -1,0 +1,249 @@
+// Excel workbooks through libxlsxwriter: one sheet a table, header style, frozen header, filters,
+// number formats by unit. Text never becomes a formula. Limits of the format: 31 characters of
+// sheet name, 1,048,576 rows (more go on in a second sheet), 32,767 characters a cell.
+#include "base/output_file.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <xlsxwriter.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMaxRows = 1'048'576;
+constexpr std::size_t kMaxText = 32'767;
+constexpr std::size_t kMaxName = 31;
+
+const char* number_format(const Column& column) {
+  switch (column.unit) {
+  case Unit::kCount:
+  case Unit::kNs:
+  case Unit::kBytes:
+    return "#,##0";
+  case Unit::kUs:
+  case Unit::kMs:
+  case Unit::kSeconds:
+    return "#,##0.000";
+  case Unit::kPercent:
+    return "0.00";
+  case Unit::kRatio:
+    return "0.0000";
+  case Unit::kMiB:
+  case Unit::kGBps:
+  case Unit::kTBps:
+  case Unit::kTflops:
+  case Unit::kGflops:
+  case Unit::kWatt:
+    return "#,##0.00";
+  case Unit::kNone:
+    break;
+  }
+  return nullptr;
+}
+
+/// A legal sheet name, distinct from those used before without regard to case.
+std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
+  std::string base;
+  for (const char c : wanted)
+    base += std::string_view("[]:*?/\\'").find(c) == std::string_view::npos ? c : '_';
+  if (base.empty())
+    base = "sheet";
+  const auto folded = [](std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+  };
+  std::string name = base.substr(0, kMaxName);
+  for (int i = 2; !used.insert(folded(name)).second; ++i) {
+    const std::string suffix = "~" + std::to_string(i);
+    name = base.substr(0, kMaxName - suffix.size()) + suffix;
+  }
+  return name;
+}
+
+/// XML 1.0 has no place for most control characters; libxlsxwriter writes them raw.
+std::string cell_text(std::string_view text) {
+  std::string out(text.substr(0, std::min(text.size(), kMaxText)));
+  if (text.size() > kMaxText) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
+      out.pop_back(); // no half UTF-8 character at the cut
+    out.resize(std::min(out.size(), kMaxText - 1));
+  }
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r')
+      c = '?';
+  return out;
+}
+
+class Workbook {
+public:
+  explicit Workbook(const std::string& path, bool big) {
+    lxw_workbook_options options = {};
+    options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
+    book_ = workbook_new_opt(path.c_str(), &options);
+    if (book_ == nullptr)
+      return;
+    header_ = workbook_add_format(book_);
+    format_set_bold(header_);
+    format_set_bg_color(header_, 0x1F4E78);
+    format_set_font_color(header_, LXW_COLOR_WHITE);
+    format_set_text_wrap(header_);
+    format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
+    note_ = workbook_add_format(book_);
+    format_set_italic(note_);
+    better_ = workbook_add_format(book_);
+    format_set_font_color(better_, 0x006100);
+    format_set_bg_color(better_, 0xC6EFCE);
+    worse_ = workbook_add_format(book_);
+    format_set_font_color(worse_, 0x9C0006);
+    format_set_bg_color(worse_, 0xFFC7CE);
+  }
+
+  [[nodiscard]] bool ok() const { return book_ != nullptr; }
+  lxw_error close() { return workbook_close(book_); }
+
+  void add(const Table& table) {
+    const std::size_t per_sheet = kMaxRows - 1;
+    const std::size_t parts = std::max<std::size_t>(1, (table.rows() + per_sheet - 1) / per_sheet);
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::size_t first = part * per_sheet;
+      add_part(table, first, std::min(table.rows(), first + per_sheet), part + 1 == parts);
+    }
+  }
+
+private:
+  lxw_format* format_of(const Column& column) {
+    const char* const text = number_format(column);
+    if (text == nullptr)
+      return nullptr;
+    lxw_format*& format = formats_[text];
+    if (format == nullptr) {
+      format = workbook_add_format(book_);
+      format_set_num_format(format, text);
+    }
+    return format;
+  }
+
+  void add_part(const Table& table, std::size_t first, std::size_t last, bool with_notes) {
+    const std::string name = sheet_name(table.name(), used_);
+    lxw_worksheet* const sheet = workbook_add_worksheet(book_, name.c_str());
+    if (sheet == nullptr)
+      return;
+    const std::size_t cols = table.cols();
+    std::vector<lxw_format*> formats;
+    for (std::size_t c = 0; c < cols; ++c) {
+      const Column& column = table.columns()[c];
+      formats.push_back(format_of(column));
+      std::size_t width = std::min<std::size_t>(column.name.size(), 24);
+      for (std::size_t r = first; r < std::min(last, first + 50); ++r)
+        if (const Value v = table.at(r, c); v.kind == CellKind::kText)
+          width = std::max(width, std::min<std::size_t>(v.text.size(), 60));
+      lxw_row_col_options options = {};
+      options.hidden = column.hidden ? LXW_TRUE : LXW_FALSE;
+      worksheet_set_column_opt(sheet, static_cast<lxw_col_t>(c), static_cast<lxw_col_t>(c),
+                               static_cast<double>(std::max<std::size_t>(width + 2, 10)), nullptr,
+                               &options);
+    }
+    for (std::size_t c = 0; c < cols; ++c)
+      worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
+                             cell_text(table.columns()[c].name).c_str(), header_);
+    lxw_row_t row = 1;
+    for (std::size_t r = first; r < last; ++r, ++row)
+      for (std::size_t c = 0; c < cols; ++c)
+        write(sheet, row, static_cast<lxw_col_t>(c), table.at(r, c), formats[c]);
+    worksheet_freeze_panes(sheet, 1, table.cols() > 4 ? 1 : 0);
+    if (cols > 0 && last > first)
+      worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
+    for (std::size_t c = 0; c < cols; ++c)
+      if (table.columns()[c].delta && last > first)
+        colour_by_sign(sheet, row - 1, static_cast<lxw_col_t>(c));
+    if (with_notes && !table.notes.empty() && row + table.notes.size() + 1 < kMaxRows) {
+      ++row;
+      for (const std::string& note : table.notes)
+        worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
+    }
+    if (!table.tab_color.empty())
+      worksheet_set_tab_color(
+          sheet, static_cast<lxw_color_t>(std::strtoul(table.tab_color.c_str() + 1, nullptr, 16)));
+    if (table.hidden && shown_)
+      worksheet_hide(sheet);
+    shown_ = shown_ || !table.hidden;
+  }
+
+  static void write(lxw_worksheet* sheet, lxw_row_t row, lxw_col_t col, const Value& v,
+                    lxw_format* format) {
+    switch (v.kind) {
+    case CellKind::kNull:
+      break;
+    case CellKind::kInt:
+      if (v.i > (std::int64_t{1} << 53) || v.i < -(std::int64_t{1} << 53)) // beyond Excel's doubles
+        worksheet_write_string(sheet, row, col, std::to_string(v.i).c_str(), nullptr);
+      else
+        worksheet_write_number(sheet, row, col, static_cast<double>(v.i), format);
+      break;
+    case CellKind::kDouble:
+      if (std::isfinite(v.d))
+        worksheet_write_number(sheet, row, col, v.d, format);
+      else if (std::isinf(v.d))
+        worksheet_write_string(sheet, row, col, v.d > 0 ? "inf" : "-inf", nullptr);
+      break;
+    case CellKind::kBool:
+      worksheet_write_boolean(sheet, row, col, v.i != 0 ? 1 : 0, nullptr);
+      break;
+    case CellKind::kText:
+      worksheet_write_string(sheet, row, col, cell_text(v.text).c_str(), nullptr);
+      break;
+    }
+  }
+
+  void colour_by_sign(lxw_worksheet* sheet, lxw_row_t last, lxw_col_t col) {
+    lxw_conditional_format rule = {};
+    rule.type = LXW_CONDITIONAL_TYPE_CELL;
+    rule.criteria = LXW_CONDITIONAL_CRITERIA_GREATER_THAN;
+    rule.value = 0;
+    rule.format = better_;
+    worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
+    rule.criteria = LXW_CONDITIONAL_CRITERIA_LESS_THAN;
+    rule.format = worse_;
+    worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
+  }
+
+  lxw_workbook* book_ = nullptr;
+  lxw_format* header_ = nullptr;
+  lxw_format* note_ = nullptr;
+  lxw_format* better_ = nullptr;
+  lxw_format* worse_ = nullptr;
+  std::map<std::string, lxw_format*> formats_;
+  std::set<std::string> used_;
+  bool shown_ = false;
+};
+
+Result<void> write(const Report& report, const std::string& path) {
+  RS_TRY(auto temp, TempName::reserve(path));
+  std::size_t cells = 0;
+  for (const Table& t : report.tables)
+    cells += t.rows() * t.cols();
+  // the library keeps every cell in memory otherwise; with few cells shared texts make smaller
+  // files
+  Workbook book(temp.temp_path(), cells > 200'000);
+  const Error failed{ErrorCode::kOutput, path, "the workbook could not be written",
+                     "is the disk full or the folder read-only?"};
+  if (!book.ok())
+    return failed;
+  for (const Table& t : report.tables)
+    book.add(t);
+  if (report.tables.empty())
+    book.add(Table("empty", {{"no tables"}}));
+  if (book.close() != LXW_NO_ERROR)
+    return failed;
+  return temp.commit();
+}
+
+} // namespace
+
+const Writer xlsx_writer{"xlsx", "an Excel workbook with one sheet per table", write};
+
+} // namespace rankscope
