@@ -26,8 +26,6 @@ constexpr CategoryOnly kCategoryOnly[] = {
     {"aten::_scaled_dot_product_flash_attention_backward", "SDPA_bwd"},
     {"aten::_efficient_attention_forward", "SDPA_fwd"},
     {"aten::_efficient_attention_backward", "SDPA_bwd"},
-    {"aten::_flash_attention_forward", "SDPA_fwd"},
-    {"aten::_flash_attention_backward", "SDPA_bwd"},
 };
 
 bool starts_with(std::string_view text, std::string_view prefix) {
