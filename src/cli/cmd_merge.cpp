@@ -1,4 +1,5 @@
 // rankscope merge: the ranks of a run as one trace for Perfetto; --all for every configuration.
+#include "analyses/clock_alignment.h"
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "readers/discovery.h"
@@ -9,7 +10,9 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <functional>
 #include <future>
+#include <map>
 #include <memory>
 
 namespace rankscope {
@@ -33,7 +36,58 @@ Result<Trace> read_rank(const RankFile& file, unsigned threads) {
   return read_trace(file.path, options);
 }
 
-/// One run into one file. Ranks are written in order; the next one is read meanwhile.
+/// Reads every file in order, the next one while the last is being used; an unreadable one is
+/// named in the diagnostics (once: the second pass is quiet) and left out.
+void for_each_rank(Context& ctx, const std::vector<RankFile>& files, bool report,
+                   const std::function<void(const RankFile&, const Trace&)>& use) {
+  const unsigned share = std::max(1U, ctx.threads > 1 ? ctx.threads - 1 : 1U);
+  const auto start = [&](std::size_t i) {
+    return std::async(ctx.threads > 1 ? std::launch::async : std::launch::deferred,
+                      [&files, i, share] { return read_rank(files[i], share); });
+  };
+  std::future<Result<Trace>> next = start(0);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Result<Trace> trace = next.get();
+    if (i + 1 < files.size())
+      next = start(i + 1);
+    if (trace) {
+      if (report)
+        ctx.diagnostics.merge(trace->diagnostics);
+      use(files[i], *trace);
+    } else if (report) {
+      ctx.diagnostics.add(
+          Severity::kDataLoss, fmt::format("merge_rank_unreadable_{}", files[i].path),
+          files[i].path, fmt::format("rank {} is left out: {}", files[i].rank, trace.error().what));
+    }
+  }
+}
+
+/// Offset of each rank's clock, by the ends of the collectives; 0 where nothing is shared.
+std::map<std::int64_t, std::int64_t> clock_offsets(Context& ctx, const std::vector<RankFile>& files,
+                                                   const std::string& label) {
+  std::vector<CollectiveEnds> ends;
+  for_each_rank(ctx, files, false, [&](const RankFile& file, const Trace& trace) {
+    ends.push_back(collective_ends(trace, file.rank));
+  });
+  std::map<std::int64_t, std::int64_t> out;
+  for (const ClockOffset& o : align_clocks(ends)) {
+    out[o.rank] = o.offset_ns;
+    if (!o.aligned)
+      ctx.diagnostics.add(Severity::kWarning, "merge_not_aligned", label,
+                          fmt::format("rank {} shares no collective with the others; its clock is "
+                                      "left as it is",
+                                      o.rank));
+    else if (o.via != o.rank)
+      ctx.note(
+          fmt::format("  rank {}: clock {:+.3f} us against rank {}, residual {:.3f} us over {} "
+                      "collectives",
+                      o.rank, static_cast<double>(o.offset_ns) / 1e3, ends[0].rank,
+                      static_cast<double>(o.residual_ns) / 1e3, o.samples));
+  }
+  return out;
+}
+
+/// One run into one file, rank after rank.
 Result<void> merge_run(Context& ctx, const Flags& f, const RunPlan& plan, const std::string& out) {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<RankFile> files;
@@ -48,30 +102,16 @@ Result<void> merge_run(Context& ctx, const Flags& f, const RunPlan& plan, const 
   if (files.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
   RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(out, f.merge));
-  const unsigned share = std::max(1U, ctx.threads > 1 ? ctx.threads - 1 : 1U);
-  const auto start = [&](std::size_t i) {
-    return std::async(ctx.threads > 1 ? std::launch::async : std::launch::deferred,
-                      [&files, i, share] { return read_rank(files[i], share); });
-  };
+  std::map<std::int64_t, std::int64_t> offsets;
+  if (f.align == "collectives")
+    offsets = clock_offsets(ctx, files, plan.label);
   std::size_t merged = 0;
   std::uint64_t input_bytes = 0;
-  std::future<Result<Trace>> next = start(0);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    Result<Trace> trace = next.get();
-    if (i + 1 < files.size())
-      next = start(i + 1);
-    if (!trace) {
-      ctx.diagnostics.add(
-          Severity::kDataLoss, "merge_rank_unreadable",
-          trace.error().where.empty() ? files[i].path : trace.error().where,
-          fmt::format("rank {} is left out: {}", files[i].rank, trace.error().what));
-      continue;
-    }
-    ctx.diagnostics.merge(trace->diagnostics);
-    input_bytes += trace->input_bytes;
-    writer.add(*trace, files[i].rank, 0, ctx.diagnostics);
+  for_each_rank(ctx, files, true, [&](const RankFile& file, const Trace& trace) {
+    input_bytes += trace.input_bytes;
+    writer.add(trace, file.rank, offsets[file.rank], ctx.diagnostics);
     ++merged;
-  }
+  });
   if (merged == 0)
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
   RS_TRY(const MergeSummary summary, writer.finish());
