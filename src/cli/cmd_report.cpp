@@ -1,5 +1,6 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
 #include "analyses/analysis.h"
+#include "analyses/stream_overlap.h"
 #include "cli/command.h"
 #include "readers/loader.h"
 #include "writers/console.h"
@@ -41,7 +42,29 @@ Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
   load.threads = ctx.threads;
   load.keep_python = f.report.detect_recompute || f.report.include_call_stack;
   RS_TRY(LoadedTrace loaded, load_trace(path, load));
+  const StreamOverlaps overlaps = f.report.clip_overruns ? clip_stream_overlaps(loaded.trace)
+                                                         : find_stream_overlaps(loaded.trace);
   RS_TRY(Report report, build_report(loaded, f.report));
+  if (overlaps.count > 0)
+    report.diagnostics.add(
+        overlaps.absurd > 0 ? Severity::kWarning : Severity::kInfo, "same_stream_overlap", path,
+        fmt::format("GPU events run into the next one on their stream, {:.3f} us in all, longest "
+                    "{:.3f} us ({}); {}",
+                    static_cast<double>(overlaps.total_ns) / 1e3,
+                    static_cast<double>(overlaps.longest_ns) / 1e3,
+                    loaded.trace.name(overlaps.longest).substr(0, 60),
+                    f.report.clip_overruns ? "they were clipped"
+                                           : "durations are as recorded, --clip-overruns clips"),
+        overlaps.count);
+  if (loaded.tree.linked_count() < loaded.tree.gpu_event_count())
+    report.diagnostics.add(Severity::kInfo, "unlinked_gpu_events", path,
+                           fmt::format("of {} GPU events have no launch in the trace; {}",
+                                       loaded.tree.gpu_event_count(),
+                                       f.report.include_unlinked_kernels
+                                           ? "gpu_timeline counts them"
+                                           : "gpu_timeline leaves them out "
+                                             "(--include-unlinked-kernels)"),
+                           loaded.tree.gpu_event_count() - loaded.tree.linked_count());
   ctx.diagnostics.merge(report.diagnostics);
   for (const std::string& wanted : f.sheets)
     if (report.find(wanted) == nullptr)

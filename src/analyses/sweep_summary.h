@@ -1,0 +1,42 @@
+// Sweep summary: the timelines of all ranks and configurations side by side, the slowest ranks, the
+// busiest GEMM kernels. Made from small per-rank records, so that traces can be released.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// What the summary keeps of one rank.
+struct RankRecord {
+  std::string config; ///< label of the configuration
+  std::optional<std::int64_t> threads, channels, cus;
+  std::int64_t rank = 0;
+  std::map<std::string, double> timeline_ms; ///< rows of gpu_timeline
+  struct Kernel {
+    double sum_us = 0, min_us = 0, max_us = 0;
+    std::int64_t count = 0;
+  };
+  std::map<std::string, Kernel> gemm_kernels; ///< by kernel name
+  std::string error; ///< why the rank could not be analysed; empty = it was
+};
+
+/// From a rank's report (needs gpu_timeline) and its trace.
+[[nodiscard]] RankRecord make_record(const LoadedTrace& trace, const Report& report);
+
+/// A kernel that computes a GEMM, by its name (Tensile, cuBLAS, nvjet, CUTLASS, Triton).
+[[nodiscard]] bool is_gemm_kernel(std::string_view name);
+
+/// Tables: configurations (best first), ranks (in the given order), gemm_kernels (most time first),
+/// failed_ranks (only if there are any).
+[[nodiscard]] std::vector<Table> summary_tables(const std::vector<RankRecord>& records,
+                                                std::size_t top_k);
+
+/// The summary in words, one finding a line.
+[[nodiscard]] std::vector<std::string> summary_findings(const std::vector<RankRecord>& records);
+
+} // namespace rankscope
