@@ -24,7 +24,7 @@ struct Options {
   std::int64_t python_events = 0; ///< python_function events per rank
   std::int64_t events = 0;        ///< at least this many events per rank: raises steps
   std::int64_t straggler = -2;    ///< rank, -1 none, -2 chosen by the seed
-  double straggler_us = 800;      ///< extra compute per step on the straggler
+  double straggler_us = 2000;     ///< extra compute per step on the straggler
   double clock_offset_us = 0;     ///< offsets drawn from +- this
   bool clock_per_node = false;    ///< one offset per node, else per rank
   bool distinct_base = false;     ///< another baseTimeNanoseconds on each rank

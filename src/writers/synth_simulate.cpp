@@ -66,8 +66,8 @@ public:
           Random(mix(o_.seed) ^
                  mix(static_cast<std::uint64_t>(config_.threads * 100003 + config_.channels)) ^
                  mix(7919 * (r + 1)));
-      // Devices of one model differ by some tenths of a percent.
-      states_[r].speed = 1.0 + o_.noise * 0.3 * setup.normal();
+      // Devices of one model differ a little.
+      states_[r].speed = 1.0 + o_.noise * 0.08 * setup.normal();
       states_[r].cpu_ns = kOriginNs;
       if (static_cast<std::int64_t>(r) == out.straggler)
         states_[r].slow_share = o_.straggler_us * 1000.0 / static_cast<double>(p_.compute_base_ns);

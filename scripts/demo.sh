@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# From nothing to a report: installs what is missing, builds, generates a sweep of 2 thread settings
+# x 4 channel settings x 8 ranks, reports on one of its traces and analyses the whole sweep.
+# Usage: demo.sh [OUT]   (default ./demo_out). Root or sudo is needed when packages are missing.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+out=${1:-$PWD/demo_out}
+
+./scripts/install_deps.sh build
+echo "== building (release, without the tests)"
+# a folder of its own, so that a developer's build/release keeps its tests
+cmake -S . -B build/demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF >/dev/null
+cmake --build build/demo --target rankscope
+rs=$PWD/build/demo/rankscope
+
+# A child that fails ends the demo; exit 4 (partial) does not, but it is told.
+run() {
+  local rc=0
+  "$@" || rc=$?
+  if [ "$rc" -eq 4 ]; then
+    echo "demo.sh: $2 finished, but something was missing or lost (exit 4)" >&2
+  elif [ "$rc" -ne 0 ]; then
+    echo "demo.sh: '$*' failed with exit code $rc" >&2
+    exit "$rc"
+  fi
+}
+
+has_command() { "$rs" --help | grep -qE "^  $1 "; }
+
+sweep=$out/sweep
+mkdir -p "$out"
+echo "== generating a sweep in $sweep"
+run "$rs" synth "$sweep" --threads 256,512 --channels 28,42,56,70 --ranks 8 --layers 12 --steps 3 -q
+
+trace=$sweep/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json
+report=$out/report_256thread_28ch_rank0.xlsx
+echo "== report on $trace"
+run "$rs" report "$trace" --output "$report" -q
+
+if has_command analyze; then
+  echo "== analysing the sweep"
+  run "$rs" analyze "$sweep"
+else
+  echo "== merging every configuration for Perfetto"
+  run "$rs" merge --all "$sweep" -q
+fi
+
+echo
+echo "report of one trace:   $report"
+echo "ground truth:          $sweep/ground_truth.json"
+while IFS= read -r found; do
+  case $found in
+  *.html) echo "HTML:                  $found" ;;
+  */summary.md) echo "summary:               $found" ;;
+  *.xlsx) echo "workbook:              $found" ;;
+  esac
+done < <(find "$sweep" \( -name '*.html' -o -name 'summary.md' -o -name 'nccl_master*.xlsx' \) | sort)
+if [ -d "$sweep/merged_traces" ]; then
+  echo "merged traces:         $sweep/merged_traces (open in https://ui.perfetto.dev)"
+fi
