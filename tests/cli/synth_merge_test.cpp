@@ -1,0 +1,115 @@
+// synth and merge as a user runs them: exit codes, files, messages.
+#include "merge_checker.h"
+#include "temp_folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <sys/wait.h>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+using test::TempFolder;
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+class SynthMerge : public ::testing::Test {
+protected:
+  /// Exit code; stdout and stderr land in out_ and err_.
+  int run(const std::string& arguments) {
+    const std::string out = at("stdout");
+    const std::string err = at("stderr");
+    const int status = std::system(
+        (std::string(RANKSCOPE_BINARY) + " " + arguments + " >" + out + " 2>" + err).c_str());
+    out_ = bytes_of(out);
+    err_ = bytes_of(err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
+  void sweep(const std::string& more = "") {
+    ASSERT_EQ(run("synth " + at("s") +
+                  " --threads 256,512 --channels 28 --ranks 3 --layers 2 --steps 2 -q " + more),
+              0)
+        << err_;
+  }
+
+  TempFolder folder_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(SynthMerge, AllConfigurationsOfASweep) {
+  sweep("--gz");
+  ASSERT_EQ(run("merge --all " + at("s")), 0) << err_;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(at("s/merged_traces")))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"256thread_28ch_merged.json", "512thread_28ch_merged.json"}));
+  const test::Merged merged =
+      test::check_merged(bytes_of(at("s/merged_traces/256thread_28ch_merged.json")));
+  EXPECT_EQ(merged.counts.size(), 3U);
+  ASSERT_EQ(run("merge --all " + at("s")), 0) << "a second run does not trip over its own outputs";
+}
+
+TEST_F(SynthMerge, MissingAndBrokenRanksAreNamedAndExitIsFour) {
+  sweep("--missing-rank 1");
+  const std::string config = at("s/256thread/nccl_28channels");
+  EXPECT_EQ(run("merge " + config + " -o " + at("m.json")), 4);
+  EXPECT_NE(err_.find("rank 1 has no trace"), std::string::npos) << err_;
+  test::Merged merged = test::check_merged(bytes_of(at("m.json")));
+  EXPECT_EQ(merged.counts.size(), 2U);
+  EXPECT_EQ(merged.process_names.count(1000), 0U) << "no empty track";
+  std::ofstream(config + "/torch_profiler/rank1.json") << "not a trace";
+  EXPECT_EQ(run("merge " + config + " -o " + at("m.json")), 4);
+  EXPECT_NE(err_.find("rank 1"), std::string::npos) << err_;
+  merged = test::check_merged(bytes_of(at("m.json")));
+  EXPECT_EQ(merged.counts.size(), 2U);
+}
+
+TEST_F(SynthMerge, WrongUseAndUnwritableOutputs) {
+  sweep();
+  EXPECT_EQ(run("merge " + at("s/256thread")), 2); // no -o
+  EXPECT_EQ(run("merge " + at("s") + " -o " + at("m.json")), 2);
+  EXPECT_NE(err_.find("several traces"), std::string::npos);
+  EXPECT_EQ(run("merge " + at("nothing") + " -o " + at("m.json")), 3);
+  EXPECT_EQ(run("merge " + at("s/256thread") + " -o " + at("no/folder/m.json")), 6);
+  EXPECT_EQ(run("merge " + at("s/256thread") + " -o " + at("m.json") + " --step x"), 2);
+  EXPECT_FALSE(fs::exists(at("m.json")));
+  EXPECT_EQ(run("synth " + at("t") + " --straggler x"), 2);
+  EXPECT_EQ(run("synth /dev/null/t"), 6);
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+}
+
+TEST_F(SynthMerge, AlignmentByCollectivesAndStandardOutput) {
+  sweep("--clock-offset-us 4000");
+  const std::string config = at("s/256thread");
+  ASSERT_EQ(run("merge " + config + " -o - --align collectives"), 0);
+  EXPECT_NE(err_.find("rank 2: clock "), std::string::npos) << err_;
+  const test::Merged merged = test::check_merged(out_);
+  std::map<std::int64_t, std::vector<std::int64_t>> ends;
+  for (const test::MergedSlice& s : merged.slices)
+    if (s.category == "kernel" && s.name.find("nccl") != std::string::npos)
+      ends[s.rank].push_back(s.end_ns);
+  for (auto& [rank, list] : ends) {
+    std::sort(list.begin(), list.end());
+    ASSERT_EQ(list.size(), ends[0].size());
+    for (std::size_t i = 0; i < list.size(); ++i)
+      EXPECT_NEAR(static_cast<double>(list[i]), static_cast<double>(ends[0][i]), 5500);
+  }
+}
+
+} // namespace
+} // namespace rankscope
