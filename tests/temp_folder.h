@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace rankscope::test {
@@ -21,6 +22,14 @@ public:
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string path(const std::string& below) const { return path_ + "/" + below; }
+  /// Writes a file, makes its folders, returns its path.
+  std::string write(const std::string& below, const std::string& bytes) const {
+    const std::string file = path(below);
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+    std::ofstream(file, std::ios::binary) << bytes;
+    return file;
+  }
 
 private:
   std::string path_;

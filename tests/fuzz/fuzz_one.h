@@ -1,0 +1,46 @@
+// One fuzz input through reader, call tree and analyses; aborts when two ways of reading disagree.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "readers/reader.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace rankscope {
+
+inline void fuzz_one(const unsigned char* data, unsigned long size) {
+  const int fd = ::memfd_create("fuzz", 0);
+  if (fd < 0 || ::write(fd, data, size) != static_cast<ssize_t>(size)) {
+    ::close(fd);
+    return;
+  }
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  ReadOptions options;
+  options.keep_python = true;
+  auto whole = read_trace(path, options);
+  options.window_bytes = 48;
+  auto pieces = read_trace(path, options);
+  ::close(fd);
+  // damaged input may be cut at other places; intact input must read the same
+  const bool intact = whole.has_value() && !whole->diagnostics.data_lost();
+  if (intact && (!pieces.has_value() || pieces->events.ts_ns != whole->events.ts_ns ||
+                 pieces->events.name != whole->events.name)) {
+    std::fputs("reading in pieces gives another trace\n", stderr);
+    std::abort();
+  }
+  if (!whole.has_value())
+    return;
+  LoadedTrace loaded;
+  loaded.tree = CallTree::build(*whole, {true});
+  loaded.trace = std::move(*whole);
+  ReportOptions report;
+  report.detect_recompute = true;
+  report.include_unlinked_kernels = true;
+  (void)build_report(loaded, report);
+}
+
+} // namespace rankscope
