@@ -40,8 +40,9 @@ run "$rs" report "$trace" --output "$report" -q
 
 if has_command analyze; then
   echo "== analysing the sweep"
-  run "$rs" analyze "$sweep"
-else
+  run "$rs" analyze "$sweep" -q
+fi
+if ! find "$sweep" -name '*_merged.json*' | grep -q .; then
   echo "== merging every configuration for Perfetto"
   run "$rs" merge --all "$sweep" -q
 fi
@@ -56,6 +57,5 @@ while IFS= read -r found; do
   *.xlsx) echo "workbook:              $found" ;;
   esac
 done < <(find "$sweep" \( -name '*.html' -o -name 'summary.md' -o -name 'nccl_master*.xlsx' \) | sort)
-if [ -d "$sweep/merged_traces" ]; then
-  echo "merged traces:         $sweep/merged_traces (open in https://ui.perfetto.dev)"
-fi
+merged=$(find "$sweep" -type d -name merged_traces | head -1)
+echo "merged traces:         $merged (open in https://ui.perfetto.dev)"

@@ -57,4 +57,82 @@ std::string json_escaped(std::string_view text) {
   return out;
 }
 
+bool is_plain_json_list(std::string_view text) {
+  std::size_t at = 0;
+  const auto blank = [&] {
+    while (at < text.size() && (text[at] == ' ' || text[at] == '\n'))
+      ++at;
+  };
+  const auto digit = [&] { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+  const auto digits = [&] {
+    const bool any = digit();
+    while (digit())
+      ++at;
+    return any;
+  };
+  const auto number = [&] {
+    if (at < text.size() && text[at] == '-')
+      ++at;
+    const bool zero = digit() && text[at] == '0';
+    const std::size_t begin = at;
+    if (!digits() || (zero && at - begin > 1))
+      return false;
+    if (at < text.size() && text[at] == '.') {
+      ++at;
+      if (!digits())
+        return false;
+    }
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+      ++at;
+      if (at < text.size() && (text[at] == '-' || text[at] == '+'))
+        ++at;
+      return digits();
+    }
+    return true;
+  };
+  const auto string = [&] {
+    for (++at; at < text.size(); ++at) {
+      if (text[at] == '"') {
+        ++at;
+        return true;
+      }
+      if (text[at] == '\\' || text[at] < ' ' || text[at] > '~') // ASCII as it stands
+        return false;
+    }
+    return false;
+  };
+  int depth = 0;
+  bool value = true;  // a value may come here
+  bool first = false; // directly behind '[': the list may also end
+  for (blank(); at < text.size(); blank()) {
+    const char c = text[at];
+    if (depth == 0 && (c != '[' || !value))
+      return false;
+    if (c == '[') {
+      if (!value)
+        return false;
+      ++depth;
+      ++at;
+      first = true;
+    } else if (c == ']') {
+      if (value && !first)
+        return false; // behind a comma
+      --depth;
+      ++at;
+      value = first = false;
+    } else if (c == ',') {
+      if (value)
+        return false;
+      ++at;
+      value = true;
+      first = false;
+    } else {
+      if (!value || !(c == '"' ? string() : number()))
+        return false;
+      value = first = false;
+    }
+  }
+  return depth == 0 && !value;
+}
+
 } // namespace rankscope

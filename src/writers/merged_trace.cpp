@@ -385,6 +385,10 @@ private:
   void raw_arg(std::string_view key, StrId value) {
     if (value == kEmptyStr)
       return;
+    if (!is_plain_json_list(t_.strings.view(value))) { // a damaged file must not damage ours
+      text_arg(key, value);
+      return;
+    }
     w_.sink_.text(key);
     w_.sink_.text(t_.strings.view(value));
   }
