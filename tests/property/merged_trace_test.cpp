@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 namespace fs = std::filesystem;
@@ -266,6 +267,35 @@ TEST(MergedTrace, OddTracesComeOutWell) {
   // the host process has the device's number as pid, and stays apart
   for (const MergedSlice& s : merged.slices)
     EXPECT_EQ(s.pid % 1000, s.category == "cuda_runtime" ? 500 : 0);
+}
+
+TEST(MergedTrace, RandomOverlapsNestAndKeepEverySlice) {
+  std::mt19937 random(7); // named seed: failures repeat
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 40; ++round) {
+    TempFolder folder;
+    const std::string path = folder.path() + "/r.json";
+    std::ofstream file(path);
+    file << "{\"baseTimeNanoseconds\": 5000000000000, \"traceEvents\": [";
+    const int count = 1 + below(200);
+    for (int i = 0; i < count; ++i) {
+      const bool host = below(3) == 0;
+      const char* gpu[] = {"kernel", "gpu_memcpy", "gpu_user_annotation", "kernel"};
+      file << (i > 0 ? "," : "") << "{\"ph\":\"X\",\"cat\":\""
+           << (host ? "cuda_runtime" : gpu[below(4)]) << "\",\"name\":\"n" << i
+           << "\",\"pid\":" << (host ? 77 : below(2)) << ",\"tid\":" << below(3)
+           << ",\"ts\":" << below(300) << ".00" << below(3) << ",\"dur\":" << below(60) << ".00"
+           << below(3) << ",\"args\":{\"correlation\":" << below(50) << "}}";
+    }
+    file << "]}";
+    file.close();
+    const std::string out = folder.path() + "/merged.json";
+    merge({{path, 0, 0}, {path, 5, -123}}, {}, out);
+    const Merged merged = check_merged(bytes_of(out));
+    EXPECT_EQ(merged.slices.size(), 2U * static_cast<std::size_t>(count));
+    if (::testing::Test::HasFailure())
+      FAIL() << "round " << round;
+  }
 }
 
 TEST(MergedTrace, RealTraces) {
