@@ -203,7 +203,10 @@ TEST(ReportGolden, EqualsTheReferenceTables) {
 #define RS_SHEET(name) name,
       RS_SHEET("gpu_timeline") RS_SHEET("ops_summary") RS_SHEET("ops_summary_by_category")
           RS_SHEET("ops_unique_args") RS_SHEET("kernel_summary") RS_SHEET("short_kernel_histogram")
-              RS_SHEET("short_kernels_summary") RS_SHEET("coll_analysis")
+              RS_SHEET("short_kernels_summary") RS_SHEET("coll_analysis") RS_SHEET("GEMM")
+                  RS_SHEET("SDPA_fwd") RS_SHEET("CONV_fwd") RS_SHEET("CONV_bwd")
+                      RS_SHEET("UnaryElementwise") RS_SHEET("BinaryElementwise")
+                          RS_SHEET("Reduce_fwd") RS_SHEET("Reduce_bwd") RS_SHEET("Normalization")
 #undef RS_SHEET
   };
   Tally tally;

@@ -1,0 +1,38 @@
+// Peaks of a GPU for rooflines: built-in boards or a JSON file (perf-report.md 1.3).
+#pragma once
+
+#include "base/result.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct GpuArch {
+  std::string name;
+  double mem_bw_gbps = 0;                            ///< 1e9 bytes a second
+  std::map<std::string, double, std::less<>> tflops; ///< by compute spec, e.g. "matrix_bf16"
+  std::string source;                                ///< where the peaks come from
+};
+
+/// Names of the built-in boards.
+[[nodiscard]] std::vector<std::string> builtin_gpu_archs();
+
+/// A built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec: n}}.
+Result<GpuArch> load_gpu_arch(const std::string& name_or_path);
+
+struct Roofline {
+  double time_us = 0;
+  bool compute_bound = false;
+};
+
+/// Tc = flops/peak, Tm = bytes/bandwidth, the larger is the bound. nullopt when the peak of `spec`
+/// is unknown, bytes are unknown or flops are not positive. Example: 1e12 flops at 100 TFLOPS and
+/// 1e9 bytes at 1000 GB/s: Tc = 10 ms, Tm = 1 ms, compute bound, 10000 us.
+[[nodiscard]] std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec,
+                                               double flops, double bytes);
+
+} // namespace rankscope

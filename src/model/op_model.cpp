@@ -1,0 +1,163 @@
+#include "model/op_model.h"
+
+#include "model/op_model_impl.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+const std::unordered_map<std::string_view, op_model::Model>& models() {
+  static const auto kModels = [] {
+    std::unordered_map<std::string_view, op_model::Model> out;
+    for (const auto& group :
+         {op_model::gemm_models(), op_model::conv_models(), op_model::attention_models(),
+          op_model::pointwise_models(), op_model::norm_models(), op_model::other_models()})
+      for (const op_model::Entry& e : group)
+        out.emplace(e.key, e.model);
+    return out;
+  }();
+  return kModels;
+}
+
+} // namespace
+
+ParsedArgs::ParsedArgs(std::string_view dims, std::string_view types, std::string_view strides,
+                       std::string_view concrete)
+    : dims_(parse_arg_text(dims)), types_(parse_arg_text(types)), strides_(parse_arg_text(strides)),
+      concrete_(parse_arg_text(concrete)) {}
+
+Shape ParsedArgs::dims(std::size_t i) const {
+  if (i >= dims_.list.size() || !dims_.list[i].is_int_list())
+    return {};
+  return dims_.list[i].ints();
+}
+
+std::string ParsedArgs::type(std::size_t i) const {
+  return i < types_.list.size() ? types_.list[i].text : std::string();
+}
+
+std::string ParsedArgs::strides(std::size_t i) const {
+  return i < strides_.list.size() ? python_repr(strides_.list[i], true) : "None";
+}
+
+std::string ParsedArgs::concrete(std::size_t i) const {
+  if (i >= concrete_.list.size())
+    return "";
+  const ArgValue& v = concrete_.list[i];
+  return v.kind == ArgValue::Kind::kText ? v.text : python_repr(v, false);
+}
+
+std::optional<Shape> ParsedArgs::int_list(std::size_t i) const {
+  const std::string text = concrete(i);
+  if (text.empty())
+    return std::nullopt;
+  const ArgValue v = parse_arg_text(text);
+  if (v.kind == ArgValue::Kind::kInt)
+    return Shape{v.i};
+  if (!v.is_int_list())
+    return std::nullopt;
+  return v.ints();
+}
+
+std::optional<double> ParsedArgs::number(std::size_t i) const {
+  const std::string text = concrete(i);
+  char* end = nullptr;
+  const double v = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0')
+    return std::nullopt;
+  return v;
+}
+
+double elements(const Shape& shape) {
+  double n = 1;
+  for (const std::int64_t extent : shape)
+    n *= static_cast<double>(extent);
+  return n;
+}
+
+double type_bytes(std::string_view type) {
+  static const std::unordered_map<std::string_view, double> kBytes = {{"double", 8},
+                                                                      {"long int", 8},
+                                                                      {"float", 4},
+                                                                      {"scalar", 4},
+                                                                      {"int", 4},
+                                                                      {"c10::half", 2},
+                                                                      {"c10::bfloat16", 2},
+                                                                      {"c10::float8_e4m3fnuz", 1},
+                                                                      {"c10::float8_e4m3fn", 1},
+                                                                      {"c10::float8_e5m2", 1},
+                                                                      {"c10::float8_e8m0fnu", 1},
+                                                                      {"unsigned char", 1},
+                                                                      {"signed char", 1},
+                                                                      {"fp8", 1},
+                                                                      {"c10::float4_e2m1fn_x2", 1},
+                                                                      {"fp4", 1}};
+  const auto it = kBytes.find(lower(type));
+  return it == kBytes.end() ? kUnknown : it->second;
+}
+
+std::string_view type_precision(std::string_view type) {
+  static const std::unordered_map<std::string_view, std::string_view> kNames = {
+      {"float", "fp32"},
+      {"double", "fp64"},
+      {"c10::half", "fp16"},
+      {"c10::bfloat16", "bf16"},
+      {"c10::float8_e4m3fnuz", "fp8"},
+      {"c10::float8_e4m3fn", "fp8"},
+      {"unsigned char", "fp8"},
+      {"fp8", "fp8"},
+      {"fp4", "fp4"},
+      {"mxfp4", "fp4"},
+      {"c10::float4_e2m1fn_x2", "fp4"}};
+  const auto it = kNames.find(lower(type));
+  return it == kNames.end() ? std::string_view() : it->second;
+}
+
+bool has_formula(const OpInfo& op) {
+  return models().count(op.model) > 0;
+}
+
+std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
+                                   std::span<const std::string_view> kernels, bool compat) {
+  const auto it = models().find(op.model);
+  if (it == models().end())
+    return PerfResult{}; // registered, formula unknown: blank, never invented
+  if (!args.any())
+    return std::nullopt;
+  return it->second({op, args, kernels, compat});
+}
+
+namespace op_model {
+
+std::string repr(const Shape& shape) {
+  std::string out = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    out += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string repr_types(std::initializer_list<std::string> types) {
+  std::string out = "(";
+  for (const std::string& type : types)
+    out += (out.size() > 1 ? ", " : "") + (type.empty() ? "None" : python_quote(type));
+  return out + ")";
+}
+
+std::string compute_spec(std::string_view kind, std::string_view type) {
+  const std::string_view precision = type_precision(type);
+  return precision.empty() ? std::string() : std::string(kind) + "_" + std::string(precision);
+}
+
+} // namespace op_model
+} // namespace rankscope

@@ -1,0 +1,75 @@
+// Cost models of operators: FLOPs, bytes and parameters from the recorded arguments
+// (perf-report.md 0.8 and 1.4). Pure functions; docs/performance-models.md lists the formulas.
+#pragma once
+
+#include "core/arg_text.h"
+#include "model/op_registry.h"
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+using Shape = std::vector<std::int64_t>;
+
+/// Recorded arguments of an operator, parsed. Positions without a value give empty results.
+class ParsedArgs {
+public:
+  ParsedArgs() = default;
+  /// Raw JSON texts; empty = the trace has no such argument.
+  ParsedArgs(std::string_view dims, std::string_view types, std::string_view strides,
+             std::string_view concrete);
+
+  [[nodiscard]] bool any() const { return dims_.kind == ArgValue::Kind::kList; }
+  [[nodiscard]] std::size_t count() const { return dims_.list.size(); }
+  /// Shape of argument i; empty for scalars, absent arguments and lists of tensors.
+  [[nodiscard]] Shape dims(std::size_t i) const;
+  [[nodiscard]] std::string type(std::size_t i) const;
+  /// Python tuple of the strides; "None" when they were not recorded.
+  [[nodiscard]] std::string strides(std::size_t i) const;
+  /// Text of the concrete value, "" = none.
+  [[nodiscard]] std::string concrete(std::size_t i) const;
+  [[nodiscard]] bool flag(std::size_t i) const { return concrete(i) == "True"; }
+  [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const; ///< "[1, 1]" or "3"
+  [[nodiscard]] std::optional<double> number(std::size_t i) const;
+
+private:
+  ArgValue dims_, types_, strides_, concrete_;
+};
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+struct PerfResult {
+  double flops = kUnknown;
+  double bytes = kUnknown;     ///< of device memory, NaN = unknown
+  double flops_bwd = kUnknown; ///< NaN = no backward model
+  double bytes_bwd = kUnknown;
+  std::vector<std::pair<std::string, std::string>> params; ///< name, Python repr
+  std::string compute_spec;                                ///< "matrix_bf16"; "" = unknown
+};
+
+/// Product of the extents; 1 for a scalar.
+[[nodiscard]] double elements(const Shape& shape);
+/// Bytes of an element of a recorded type ("c10::BFloat16", "Scalar"); NaN = unknown (0.8).
+[[nodiscard]] double type_bytes(std::string_view type);
+/// "bf16" for "c10::BFloat16"; "" = unknown (0.8).
+[[nodiscard]] std::string_view type_precision(std::string_view type);
+
+/// nullopt when the arguments do not fit the model. A registered operator whose formula is not
+/// known gives a result with NaN flops and bytes. `kernels`: names in start order, for `transpose`.
+/// `compat`: reproduce the quirks of the reference instead of the right values.
+[[nodiscard]] std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
+                                                 std::span<const std::string_view> kernels,
+                                                 bool compat);
+/// The formula of this registry row is known.
+[[nodiscard]] bool has_formula(const OpInfo& op);
+/// Compiled kernels: names triton_poi_, triton_red_, triton_per_ (1.4); not in the registry.
+[[nodiscard]] std::optional<PerfResult> evaluate_triton(std::string_view name,
+                                                        const ParsedArgs& args);
+
+} // namespace rankscope

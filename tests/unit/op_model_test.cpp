@@ -1,0 +1,184 @@
+// Cost models against hand-worked cases, loops that count, and cells of reference tables.
+#include "model/gpu_arch.h"
+#include "model/kernel_name.h"
+#include "model/op_model.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+PerfResult cost(const char* op, const char* dims, const char* types, const char* concrete = "",
+                bool compat = false) {
+  const OpInfo* info = find_op(op);
+  EXPECT_NE(info, nullptr) << op;
+  const auto r = evaluate(*info, ParsedArgs(dims, types, "", concrete), {}, compat);
+  EXPECT_TRUE(r) << op;
+  return r.value_or(PerfResult{});
+}
+const char* const kBf16x2 = R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"])";
+
+TEST(OpModel, MatrixProductEqualsCountedOnes) {
+  double flops = 0; // one multiplication and one addition per (m, n, k)
+  for (int m = 0; m < 5; ++m)
+    for (int n = 0; n < 7; ++n)
+      for (int k = 0; k < 3; ++k)
+        flops += 2;
+  const PerfResult r = cost("aten::mm", "[[5, 3], [3, 7]]", kBf16x2);
+  EXPECT_EQ(r.flops, flops);
+  EXPECT_EQ(r.bytes, 2 * (15 + 21 + 35));
+  EXPECT_EQ(r.compute_spec, "matrix_bf16");
+  const PerfResult add = cost("aten::addmm", "[[7], [5, 3], [3, 7], [], []]", kBf16x2);
+  EXPECT_EQ(add.flops, flops + 35);
+  EXPECT_EQ(add.bytes, 2 * (15 + 21 + 35 + 7));
+  const PerfResult bmm = cost("aten::bmm", "[[2, 5, 3], [2, 3, 7]]", kBf16x2);
+  EXPECT_EQ(bmm.flops, 2 * flops);
+}
+
+TEST(OpModel, FullBiasMatrixIsReadWholeUnlessCompat) {
+  const char* const dims = "[[5, 7], [5, 3], [3, 7]]";
+  EXPECT_EQ(cost("aten::addmm", dims, kBf16x2).bytes, 2 * (15 + 21 + 35 + 35));
+  EXPECT_EQ(cost("aten::addmm", dims, kBf16x2, "", true).bytes, 2 * (15 + 21 + 35 + 7));
+}
+
+TEST(OpModel, ConvolutionEqualsCountedOnes) {
+  // x (2, 4, 6, 5), w (6, 2, 3, 3), groups 2, stride 2, padding 1: out (2, 6, 3, 3)
+  double flops = 0;
+  int outputs = 0;
+  for (int b = 0; b < 2; ++b)
+    for (int o = 0; o < 6; ++o)
+      for (int y = -1; y + 3 <= 6 + 1; y += 2)
+        for (int x = -1; x + 3 <= 5 + 1; x += 2, ++outputs)
+          for (int tap = 0; tap < 2 * 3 * 3; ++tap)
+            flops += 2;
+  const char* const dims = "[[2, 4, 6, 5], [6, 2, 3, 3], [6], [], [], [], [], [], []]";
+  const char* const concrete =
+      R"(["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "2"])";
+  const PerfResult r = cost("aten::convolution", dims, kBf16x2, concrete);
+  EXPECT_EQ(r.flops, flops + outputs); // with bias
+  EXPECT_EQ(r.bytes, 2.0 * (2 * 4 * 6 * 5 + 6 * 2 * 9 + outputs + 6));
+  EXPECT_EQ(cost("aten::convolution", dims, kBf16x2, concrete, true).flops, flops);
+}
+
+TEST(OpModel, AttentionEqualsCountedOnes) {
+  double flops = 0;
+  double causal = 0;
+  for (int bh = 0; bh < 2 * 3; ++bh)
+    for (int q = 0; q < 64; ++q)
+      for (int k = 0; k < 64; ++k) {
+        flops += 2 * 8 + 2 * 8;
+        causal += q == k ? 0.5 * 32 : q > k ? 32 : 0; // half of the diagonal
+      }
+  const char* const dims = "[[2, 3, 64, 8], [2, 3, 64, 8], [2, 3, 64, 8]]";
+  const char* const op = "aten::_scaled_dot_product_flash_attention";
+  EXPECT_EQ(cost(op, dims, kBf16x2, R"(["", "", "", "0.", "False"])").flops, flops);
+  EXPECT_EQ(cost(op, dims, kBf16x2, R"(["", "", "", "0.", "True"])").flops, causal);
+  // element size: the reference always takes 2
+  const char* const fp32 = R"(["float", "float", "float"])";
+  EXPECT_EQ(cost(op, dims, fp32, "[]").bytes, 2 * cost(op, dims, fp32, "[]", true).bytes);
+}
+
+TEST(OpModel, ReductionReadsItsDimensions) {
+  const char* const concrete = R"(["", "[0]", "True"])";
+  const PerfResult r = cost("aten::sum", "[[10, 1000], []]", kBf16x2, concrete);
+  EXPECT_EQ(r.flops, 10000);
+  EXPECT_EQ(r.bytes, 2 * (10000 + 1000));
+  EXPECT_EQ(cost("aten::sum", "[[10, 1000], []]", kBf16x2, concrete, true).bytes, 2 * 10001);
+  EXPECT_EQ(cost("aten::mean", "[[4, 6], []]", kBf16x2, R"(["", "[-1]"])").bytes, 2 * (24 + 4));
+}
+
+TEST(OpModel, BatchNormTrainingFlag) {
+  const char* const dims = "[[10, 64, 56, 56], [64], [64], [64], [64]]";
+  const char* const eval = R"(["", "", "", "", "", "False"])";
+  const double n = 10.0 * 64 * 56 * 56;
+  EXPECT_EQ(cost("aten::batch_norm", dims, kBf16x2, eval).flops, 6 * 64 + 2 * n);
+  EXPECT_EQ(cost("aten::batch_norm", dims, kBf16x2, eval, true).flops, 6 * 64 + 5 * n);
+}
+
+TEST(OpModel, ElementwiseBroadcast) {
+  const PerfResult r =
+      cost("aten::mul", "[[16, 559, 1024], [16, 559, 1]]", R"(["float", "float"])");
+  EXPECT_EQ(r.flops, 9158656);
+  EXPECT_NEAR(r.bytes / 1048576, 69.90911865234375, 1e-12); // reference table
+  const OpInfo* mul = find_op("aten::mul");
+  EXPECT_FALSE(evaluate(*mul, ParsedArgs("[[3], [2]]", kBf16x2, "", ""), {}, false));
+}
+
+TEST(OpModel, TritonNames) {
+  const ParsedArgs args("[[8, 4096, 8192], [32768, 8192], []]",
+                        R"(["c10::BFloat16", "c10::BFloat16", "Scalar"])", "",
+                        R"(["", "", "268435456"])");
+  const auto r = evaluate_triton("triton_poi_fused__unsafe_view_mul_silu_2", args);
+  ASSERT_TRUE(r);
+  EXPECT_EQ(r->flops, 1342177280);
+  EXPECT_EQ(r->bytes, 1536.0 * 1048576);
+  EXPECT_EQ(r->params[0].second, "'aten._unsafe_view, aten.mul, aten.silu'");
+}
+
+TEST(OpModel, UnknownFormulaIsBlank) {
+  const OpInfo* op = find_op("aiter::mhc_post");
+  ASSERT_NE(op, nullptr);
+  EXPECT_FALSE(has_formula(*op));
+  const auto r = evaluate(*op, ParsedArgs("[[2]]", kBf16x2, "", ""), {}, false);
+  ASSERT_TRUE(r);
+  EXPECT_TRUE(std::isnan(r->flops));
+}
+
+TEST(OpModel, HostileArgumentsDoNotFit) {
+  for (const OpInfo& op : modelled_ops())
+    for (const char* dims :
+         {"[]", "[[]]", "[[1], [2], [3]]", "[[[1, 2], [3]]]", "{", "[[0, 0], [0, 0]]"})
+      (void)evaluate(op, ParsedArgs(dims, "[]", "[]", "[\"\", \"x\"]"), {}, false);
+  const OpInfo* mm = find_op("aten::mm");
+  EXPECT_FALSE(evaluate(*mm, ParsedArgs("[[5], [3, 7]]", kBf16x2, "", ""), {}, false));
+}
+
+TEST(KernelName, Tensile) {
+  const char* const name = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN";
+  const auto k = parse_gemm_kernel(name);
+  ASSERT_TRUE(k);
+  EXPECT_EQ(k->types, "BBS");
+  EXPECT_EQ(k->tile_m, 256);
+  EXPECT_EQ(k->tile_n, 192);
+  EXPECT_EQ(k->tile_k, 64);
+  EXPECT_EQ(gemm_transpose_repr(name), "(True, False)");
+  EXPECT_EQ(gemm_transpose_repr("nvjet_tst_128x64_64x8_2x1_v_bz_TNT"), "(True, False)");
+}
+
+TEST(KernelName, Others) {
+  const auto x = parse_gemm_kernel("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_"
+                                   "warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas");
+  ASSERT_TRUE(x);
+  EXPECT_EQ(x->types, "bf16bf16_bf16f32_f32");
+  EXPECT_EQ(x->tile_k, 64);
+  const auto c = parse_gemm_kernel(
+      "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x64_64x6_tn_align8>");
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->tile_m, 128);
+  EXPECT_EQ(c->tile_n, 64);
+  EXPECT_EQ(c->transpose_a, true);
+  EXPECT_FALSE(parse_gemm_kernel("void at::native::vectorized_elementwise_kernel<4>"));
+  EXPECT_EQ(gemm_transpose_repr("ampere_sgemm_128x64_tn"), "");
+}
+
+TEST(GpuArch, RooflineSides) {
+  GpuArch arch;
+  arch.mem_bw_gbps = 1000;
+  arch.tflops = {{"matrix_bf16", 100}};
+  const auto c = roofline(arch, "matrix_bf16", 1e12, 1e9);
+  ASSERT_TRUE(c);
+  EXPECT_TRUE(c->compute_bound);
+  EXPECT_NEAR(c->time_us, 1e4, 1e-6);
+  const auto m = roofline(arch, "matrix_bf16", 1e9, 1e9);
+  ASSERT_TRUE(m);
+  EXPECT_FALSE(m->compute_bound);
+  EXPECT_NEAR(m->time_us, 1e3, 1e-6);
+  EXPECT_FALSE(roofline(arch, "vector_bf16", 1e9, 1e9));
+  EXPECT_FALSE(roofline(arch, "matrix_bf16", 0, 1e9));
+  EXPECT_TRUE(load_gpu_arch("mi300x"));
+  EXPECT_FALSE(load_gpu_arch("no-such-gpu"));
+}
+
+} // namespace
+} // namespace rankscope
