@@ -136,7 +136,8 @@ private:
   /// Another member follows only when the next bytes have the gzip magic; anything else (padding,
   /// a signature) is ignored, as gzip itself does.
   bool next_member() {
-    if (!file_->fill() || static_cast<unsigned char>(file_->data()[0]) != 0x1f) {
+    if (!file_->fill() || static_cast<unsigned char>(file_->data()[0]) != 0x1f ||
+        (file_->size() > 1 && static_cast<unsigned char>(file_->data()[1]) != 0x8b)) {
       done_ = true;
       return false;
     }

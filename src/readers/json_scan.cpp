@@ -48,6 +48,49 @@ void append_utf8(std::string& out, unsigned code) {
   }
 }
 
+/// us_text_to_ns for texts with an exponent: the decimal digits are moved, no double is involved.
+bool scientific_us_to_ns(std::string_view text, std::int64_t& ns) {
+  const std::size_t e = text.find_first_of("eE");
+  std::string_view exponent_text = text.substr(e + 1);
+  if (!exponent_text.empty() && exponent_text.front() == '+')
+    exponent_text.remove_prefix(1);
+  int exponent = 0;
+  const auto [at, error] =
+      std::from_chars(exponent_text.data(), exponent_text.data() + exponent_text.size(), exponent);
+  if (error != std::errc() || at != exponent_text.data() + exponent_text.size() ||
+      exponent < -1000 || exponent > 1000)
+    return false;
+  std::string digits; // of the mantissa, without point
+  int point = 0;      // digits before the decimal point
+  bool fraction = false;
+  for (const char c : text.substr(text.front() == '-' || text.front() == '+' ? 1 : 0)) {
+    if (c == '.')
+      fraction = true;
+    else if (c < '0' || c > '9')
+      break;
+    else {
+      digits += c;
+      point += fraction ? 0 : 1;
+    }
+  }
+  const int wanted = point + exponent + 3; // digits that make up whole nanoseconds
+  std::int64_t value = 0;
+  for (int i = 0; i < wanted; ++i) {
+    const int digit =
+        i < static_cast<int>(digits.size()) ? digits[static_cast<std::size_t>(i)] - '0' : 0;
+    if (value > 900'000'000'000'000'000)
+      return false;
+    if (value == 0 && i >= static_cast<int>(digits.size()))
+      break; // 0e99
+    value = value * 10 + digit;
+  }
+  if (wanted >= 0 && wanted < static_cast<int>(digits.size()) &&
+      digits[static_cast<std::size_t>(wanted)] >= '5')
+    ++value;
+  ns = text.front() == '-' ? -value : value;
+  return true;
+}
+
 } // namespace
 
 std::string unescape(std::string_view raw) {
@@ -136,14 +179,8 @@ bool us_text_to_ns(std::string_view text, std::int64_t& ns) {
       }
     }
   }
-  if (p < end && (*p == 'e' || *p == 'E')) {
-    double value = 0;
-    const auto [at, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || at != end || !std::isfinite(value) || std::fabs(value) > 9e15)
-      return false;
-    ns = static_cast<std::int64_t>(std::llround(value * 1e3));
-    return true;
-  }
+  if (p < end && (*p == 'e' || *p == 'E'))
+    return scientific_us_to_ns(text, ns);
   if (p != end || whole > 9'000'000'000'000'000ULL)
     return false;
   ns = static_cast<std::int64_t>(whole * 1000 + fraction);

@@ -492,8 +492,10 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   return after;
 }
 
-/// The next place that looks like the start of an event, behind a damaged one.
-const char* resync(const char* p, const char* end) {
+/// The next place in [p, end) that looks like the start of an event, behind a damaged one: an
+/// object that begins with "ph", or an object with keys behind a comma (no event of Kineto holds a
+/// list of objects). `begin` bounds the look back.
+const char* resync(const char* begin, const char* p, const char* end) {
   while (p < end) {
     p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
     if (p == nullptr)
@@ -501,6 +503,14 @@ const char* resync(const char* p, const char* end) {
     const char* const q = skip_space(p + 1, end);
     if (end - q >= 4 && std::memcmp(q, "\"ph\"", 4) == 0)
       return p;
+    if (q < end && *q == '"') {
+      const char* before = p;
+      while (before > begin &&
+             (before[-1] == ' ' || before[-1] == '\n' || before[-1] == '\r' || before[-1] == '\t'))
+        --before;
+      if (before > begin && before[-1] == ',')
+        return p;
+    }
     ++p;
   }
   return end;
@@ -536,7 +546,7 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
     if (after == nullptr) {
       if (chunk.malformed.count++ == 0)
         chunk.malformed.first_offset = place(p);
-      p = resync(p + 1, end);
+      p = resync(begin, p + 1, end);
     } else {
       p = after;
     }

@@ -38,7 +38,6 @@ struct KinetoChunk {
   std::uint32_t event_count = 0; ///< entries of traceEvents, dropped ones included
   std::uint64_t python_skipped = 0;
   std::uint64_t other_phases = 0;  ///< i, C, B, E and the like
-  std::uint64_t control_chars = 0; ///< names with raw control characters
   DroppedEvents malformed;         ///< no JSON object, or one that does not end
   DroppedEvents bad_time;          ///< X without a usable ts or dur
   bool array_ended = false;        ///< the closing ] of traceEvents was met

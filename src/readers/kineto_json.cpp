@@ -316,6 +316,23 @@ public:
             "an event lacks a usable ts or dur (want decimal microseconds, dur >= 0) and was "
             "dropped",
             bad_time_.count);
+    std::uint64_t not_utf8 = 0;
+    std::uint64_t control = 0;
+    for (StrId i = 0; i < trace_.strings.size(); ++i) {
+      const std::string_view text = trace_.strings.view(i);
+      not_utf8 += simdjson::validate_utf8(text.data(), text.size()) ? 0 : 1;
+      control += std::any_of(text.begin(), text.end(),
+                             [](char c) { return static_cast<unsigned char>(c) < 0x20; })
+                     ? 1
+                     : 0;
+    }
+    if (not_utf8 > 0)
+      d.add(Severity::kInfo, "text_not_utf8", trace_.path,
+            "a name or argument is not UTF-8; it is kept as it is, outputs show U+FFFD", not_utf8);
+    if (control > 0)
+      d.add(Severity::kInfo, "text_control_characters", trace_.path,
+            "a name or argument holds control characters; they are kept, outputs escape them",
+            control);
     if (other_phases_ > 0)
       d.add(Severity::kInfo, "event_phase_skipped", trace_.path,
             "instants, counters and other phases are not used", other_phases_);

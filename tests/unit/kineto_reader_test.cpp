@@ -72,6 +72,16 @@ TEST(KinetoReader, NumberTexts) {
   EXPECT_EQ(ns, -2500);
   EXPECT_TRUE(json::us_text_to_ns("1e3", ns));
   EXPECT_EQ(ns, 1000000);
+  EXPECT_TRUE(json::us_text_to_ns("1.700000000000000001e15", ns)); // a double would lose the 1
+  EXPECT_EQ(ns, 1700000000000000001);
+  EXPECT_TRUE(json::us_text_to_ns("-12345.6e-4", ns));
+  EXPECT_EQ(ns, -1235);
+  EXPECT_TRUE(json::us_text_to_ns("0e99", ns));
+  EXPECT_EQ(ns, 0);
+  EXPECT_TRUE(json::us_text_to_ns("5e-9", ns));
+  EXPECT_EQ(ns, 0);
+  for (const char* bad : {"1e", "1e99", "1e3x", "1e99999999999"})
+    EXPECT_FALSE(json::us_text_to_ns(bad, ns)) << bad;
   for (const char* bad : {"", "-", "NaN", "Infinity", "1.2.3", "12x", "99999999999999999"})
     EXPECT_FALSE(json::us_text_to_ns(bad, ns)) << bad;
 }
@@ -126,7 +136,8 @@ TEST(KinetoReader, GzipMembersTrailingBytesAndDamage) {
   const std::string first = gzip(text.substr(0, text.size() / 3));
   const std::string second = gzip(text.substr(text.size() / 3));
   for (const std::string& bytes :
-       {gzip(text), first + second, first + second + std::string(40, '\0')}) {
+       {gzip(text), first + second, first + second + std::string(40, '\0'),
+        first + second + "\x1f trailing"}) {
     const auto t = read_text(bytes);
     ASSERT_TRUE(t) << t.error().message();
     EXPECT_EQ(t->events.size(), 2001U);
@@ -179,6 +190,21 @@ TEST(KinetoReader, BadEventsAreDroppedAndCounted) {
   }
 }
 
+TEST(KinetoReader, OneBadEventCostsOneEventWhateverKeyComesFirst) {
+  const auto named = [](const std::string& name, int ts) {
+    return fmt::format(
+        R"({{"name": "{}", "ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": {},)"
+        R"( "dur": 1, "args": {{"stream": 7}}}})",
+        name, ts);
+  };
+  const auto t = read_text(wrap(named("a", 1) + ",\n" + named("x\" y", 2) + ",\n" + named("b", 3) +
+                                ",\n" + named("c", 4)));
+  ASSERT_TRUE(t) << t.error().message();
+  ASSERT_EQ(t->events.size(), 3U);
+  EXPECT_EQ(t->name(2), "c");
+  EXPECT_EQ(count_of(*t, "event_malformed"), 1U);
+}
+
 TEST(KinetoReader, TolerableOdditiesAreReadInFull) {
   // trailing commas, duplicate keys (the last wins), control characters, bytes that are no UTF-8
   const auto t = read_text(wrap(event("a\x01\xff", "1", "1", ", \"correlation\": 9,") + ",\n,"));
@@ -186,6 +212,8 @@ TEST(KinetoReader, TolerableOdditiesAreReadInFull) {
   ASSERT_EQ(t->events.size(), 1U);
   EXPECT_EQ(t->events.correlation[0], 9);
   EXPECT_EQ(t->name(0), "a\x01\xff");
+  EXPECT_EQ(count_of(*t, "text_not_utf8"), 1U);
+  EXPECT_EQ(count_of(*t, "text_control_characters"), 1U);
   EXPECT_FALSE(t->diagnostics.data_lost());
 }
 

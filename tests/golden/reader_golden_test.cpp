@@ -1,0 +1,178 @@
+// The reader on every real trace, event by event, against an obvious twin: simdjson over the whole
+// document, times through 80-bit floating point. Whole reading against small windows and threads.
+#include "base/byte_source.h"
+#include "golden_data.h"
+#include "readers/loader.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+std::vector<std::string> traces() {
+  std::vector<std::string> out;
+  if (golden::root().empty())
+    return out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(golden::root())) {
+    const std::string path = entry.path().string();
+    const bool json = path.ends_with(".json.gz") || path.ends_with(".json");
+    if (entry.is_regular_file() && json && path.find("/rocprof/") == std::string::npos)
+      out.push_back(path);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string unpacked(const std::string& path) {
+  auto source = ByteSource::open(path);
+  std::string text;
+  if (!source)
+    return text;
+  for (std::size_t got = 1; got > 0;) {
+    const std::size_t had = text.size();
+    text.resize(had + (std::size_t{1} << 20));
+    got = (*source)->read(text.data() + had, text.size() - had);
+    text.resize(had + got);
+  }
+  return text;
+}
+
+struct TwinEvent {
+  std::uint32_t uid = 0;
+  std::int64_t ts_ns = 0, dur_ns = 0;
+  std::int64_t correlation = kNoId, external_id = kNoId, stream = -1;
+  std::string name, cat;
+};
+
+std::int64_t twin_ns(std::string_view text) {
+  // 64 bits of mantissa hold 1e15 us with 4 decimals
+  return static_cast<std::int64_t>(
+      std::llround(std::strtold(std::string(text).c_str(), nullptr) * 1000.0L));
+}
+
+/// Complete events but for python_function.
+std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& entries) {
+  std::vector<TwinEvent> out;
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document doc = parser.iterate(text);
+  simdjson::ondemand::array list;
+  if (doc.type() == simdjson::ondemand::json_type::array)
+    list = doc.get_array();
+  else
+    list = doc.find_field_unordered("traceEvents").get_array();
+  std::uint32_t uid = 0;
+  for (auto item : list) {
+    TwinEvent e;
+    e.uid = uid++;
+    std::string ph;
+    for (auto field : item.get_object()) {
+      const std::string_view key = field.unescaped_key();
+      if (key == "ph") {
+        ph = std::string_view(field.value().get_string());
+      } else if (key == "cat") {
+        e.cat = std::string_view(field.value().get_string());
+      } else if (key == "name") {
+        e.name = std::string_view(field.value().get_string());
+      } else if (key == "ts") {
+        e.ts_ns = twin_ns(field.value().raw_json_token());
+      } else if (key == "dur") {
+        e.dur_ns = twin_ns(field.value().raw_json_token());
+      } else if (key == "args") {
+        for (auto arg : field.value().get_object()) {
+          const std::string_view name = arg.unescaped_key();
+          std::int64_t v = 0;
+          if (name == "correlation" && arg.value().get_int64().get(v) == simdjson::SUCCESS)
+            e.correlation = v;
+          else if (name == "External id" && arg.value().get_int64().get(v) == simdjson::SUCCESS)
+            e.external_id = v;
+          else if (name == "stream" && arg.value().get_int64().get(v) == simdjson::SUCCESS)
+            e.stream = v < 0 ? -1 : v;
+        }
+      }
+    }
+    if (ph == "X" && e.cat != "python_function")
+      out.push_back(std::move(e));
+  }
+  entries = uid;
+  return out;
+}
+
+TEST(ReaderGolden, EqualsAnObviousTwinOnEveryTrace) {
+  const std::vector<std::string> paths = traces();
+  if (paths.empty())
+    GTEST_SKIP() << "reference data not found (RANKSCOPE_GOLDEN)";
+  std::size_t compared = 0;
+  std::size_t events = 0;
+  for (const std::string& path : paths) {
+    SCOPED_TRACE(path);
+    const auto trace = read_trace(path);
+    std::vector<TwinEvent> expected;
+    std::uint64_t entries = 0;
+    try {
+      expected = twin(simdjson::padded_string(unpacked(path)), entries);
+    } catch (const simdjson::simdjson_error& error) {
+      // not strict JSON, or not a trace: then reading it must be an error or say what was odd
+      std::printf("  no twin for %s: %s\n", path.c_str(), error.what());
+      EXPECT_TRUE(!trace || !trace->diagnostics.empty());
+      continue;
+    }
+    if (expected.empty()) {
+      EXPECT_FALSE(trace);
+      continue;
+    }
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_EQ(trace->events_in_file, entries);
+    ASSERT_EQ(trace->events.size(), expected.size());
+    const Events& e = trace->events;
+    std::size_t wrong = 0;
+    for (EventId i = 0; i < e.size() && wrong < 5; ++i) {
+      const TwinEvent& x = expected[i];
+      const bool same =
+          e.uid[i] == x.uid && e.ts_ns[i] == x.ts_ns && e.dur_ns[i] == x.dur_ns &&
+          e.correlation[i] == x.correlation && e.external_id[i] == x.external_id &&
+          e.stream[i] == x.stream && trace->name(i) == x.name &&
+          (e.category[i] == Category::kOther || category_name(e.category[i]) == x.cat ||
+           !std::islower(static_cast<unsigned char>(x.cat[0])));
+      if (!same)
+        ADD_FAILURE() << "event " << x.uid << " " << x.name << ": " << e.ts_ns[i] << " vs "
+                      << x.ts_ns << ", dur " << e.dur_ns[i] << " vs " << x.dur_ns << ", stream "
+                      << e.stream[i] << " vs " << x.stream << ", " << x.cat;
+      wrong += same ? 0 : 1;
+    }
+    ++compared;
+    events += expected.size();
+  }
+  std::printf("  %zu of %zu traces, %zu events compared\n", compared, paths.size(), events);
+  EXPECT_GT(compared, 5U);
+}
+
+TEST(ReaderGolden, WindowsAndThreadsDoNotChangeTheResult) {
+  const std::vector<std::string> paths = traces();
+  if (paths.empty())
+    GTEST_SKIP() << "reference data not found (RANKSCOPE_GOLDEN)";
+  for (const std::string& path : paths) {
+    SCOPED_TRACE(path);
+    const auto whole = read_trace(path);
+    ReadOptions options;
+    options.threads = 3;
+    options.window_bytes = 20'000;
+    const auto pieces = read_trace(path, options);
+    ASSERT_EQ(whole.has_value(), pieces.has_value());
+    if (!whole)
+      continue;
+    EXPECT_EQ(whole->events.ts_ns, pieces->events.ts_ns);
+    EXPECT_EQ(whole->events.name, pieces->events.name);
+    EXPECT_EQ(whole->events.track, pieces->events.track);
+    EXPECT_EQ(whole->events.args, pieces->events.args);
+    EXPECT_EQ(whole->events.uid, pieces->events.uid);
+    EXPECT_EQ(whole->flows.id, pieces->flows.id);
+    EXPECT_EQ(whole->strings.size(), pieces->strings.size());
+    EXPECT_EQ(whole->header.rank, pieces->header.rank);
+    EXPECT_EQ(whole->header.other, pieces->header.other);
+  }
+}
+
+} // namespace
+} // namespace rankscope
