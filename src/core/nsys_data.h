@@ -1,0 +1,41 @@
+// What an Nsight Systems report holds for a summary, whichever form it was read from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// One row of cuda_gpu_kern_sum or cuda_gpu_mem_time_sum.
+struct NsysSum {
+  std::string name;
+  double total_ns = 0;
+  std::int64_t count = 0;
+};
+
+/// One row of nvtx_gpu_proj_trace: an NVTX range projected onto the GPU work launched inside it.
+struct NsysRange {
+  std::string name; ///< "domain:text", ":text" in the default domain
+  double duration_ns = 0;
+  std::int64_t start_ns = 0; ///< known only with has_intervals
+};
+
+struct NsysInterval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t device = 0;
+  std::size_t kernel = 0; ///< index into NsysData::kernels
+};
+
+struct NsysData {
+  std::vector<NsysSum> kernels; ///< by total time, longest first
+  std::vector<NsysSum> memory;
+  std::vector<NsysRange> ranges;
+  std::vector<NsysInterval> intervals; ///< every kernel, sqlite only
+  bool has_memory = false;
+  bool has_ranges = false;
+  bool has_intervals = false;
+};
+
+} // namespace rankscope

@@ -1,0 +1,40 @@
+// The JSON configuration of the Nsight Systems summary.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+struct NsysInput {
+  std::string format; ///< "csv", "nsys-rep" or "sqlite"
+  std::string title;
+  std::string path; ///< nsys-rep, sqlite
+  std::string kernel_sum;
+  std::string nvtx_proj_trace; ///< empty: none
+  std::string mem_time_sum;    ///< empty: none
+  bool with_nvtx = true;
+  bool with_memory = true;
+  std::int64_t iterations = 0;
+  std::int64_t gpus = 1;
+  std::string nvtx_tag;
+};
+
+struct NsysConfig {
+  std::vector<NsysInput> inputs;
+  std::vector<std::pair<std::string, std::string>> classes; ///< in file order
+};
+
+/// `text` without // and /* */ comments and without commas before ] and }; strings are kept.
+[[nodiscard]] std::string plain_json(const std::string& text);
+/// Errors: kUnreadable for JSON that does not parse, kUsage for a missing or wrong field.
+Result<NsysConfig> read_nsys_config(const std::string& path);
+/// A file with the map alone, or a whole configuration of which only the map is used.
+Result<std::vector<std::pair<std::string, std::string>>>
+read_kernel_classes(const std::string& path);
+
+} // namespace rankscope

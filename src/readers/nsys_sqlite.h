@@ -1,0 +1,14 @@
+// The SQLite export of Nsight Systems, read with the definitions of `nsys stats`.
+#pragma once
+
+#include "base/result.h"
+#include "core/nsys_data.h"
+
+namespace rankscope {
+
+/// Kernel sums by demangled name, memory times by operation, NVTX ranges projected onto the GPU
+/// work that was launched inside them on the same thread (formats-and-peers.md 3.4).
+/// Errors: kUnreadable when it is no such database or holds no kernel table.
+Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool with_memory);
+
+} // namespace rankscope

@@ -1,0 +1,367 @@
+// rankscope nsys as a user runs it: the documented example byte for byte, exports built here.
+#include "analyses/nsys_summary.h"
+#include "readers/nsys_config.h"
+#include "readers/nsys_sqlite.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <sqlite3.h>
+#include <sstream>
+#include <sys/wait.h>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+// the example of the original tool's document
+constexpr const char* kExample = R"(===== Llama2-70B-From-CSV =====
+Kernel time per iteration: 7947.172 (ms)
+Kernel instances per iteration: 7877
+Kernel total time: 39735.860 (ms)
+Kernel total instances: 39385
+Kernel Statistic:
+Class            TimePerIter(ms)  InstancePerIter  TimePerIter(%)   TotalTime(ms)    TotalInstance  TotalTime(%)
+others                     79.53             1518            1.00          397.67             7590          1.00
+gemm                     6830.11             1363           85.94        34150.57             6815         85.94
+fmha                      555.79              480            6.99         2778.96             2400          6.99
+fusion                    481.73             4516            6.06         2408.65            22580          6.06
+
+NCCL time per iteration: 3275.659 (ms)
+NCCL instances per iteration: 244
+NCCL total time: 16378.295 (ms)
+NCCL total instances: 1220
+NCCL Statistic:
+Class            TimePerIter(ms)  InstancePerIter  TotalTime(ms)    TotalInstance
+AllGather                2343.77              161       11718.85              805
+ReduceScatter             924.66               79        4623.31              395
+AllReduce                   7.23                4          36.14               20
+
+Mem Ops Statistic:
+Class                  TimePerIter(ms)  InstancePerIter  TotalTime(ms)    TotalInstance
+[CUDA memcpy D2D]                30.66              181         153.28              905
+[CUDA memset]                     8.57             1527          42.85             7635
+[CUDA memcpy H2D]                 0.01                3           0.05               15
+
+NVTX range count: 5
+NVTX average range time: 8578.017 (ms)
+NVTX total range time: 42890.084 (ms)
+
+Estimated non-hidden NCCL, mem ops and bubble time per range: 630.845 (ms)
+Estimated non-hidden NCCL, mem ops and bubble time per range: 7.35 (%)
+Estimated non-hidden NCCL, mem ops and bubble total time: 3154.224 (ms)
+Estimated non-hidden NCCL, mem ops and bubble total time: 7.35 (%)
+
+
+)";
+constexpr const char* kTag = "TSL:XlaModule:#hlo_module=pjit__train_step,program_id=11#";
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+/// The part of the documented schema that the summary needs.
+constexpr const char* kSchema = R"(
+CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId INTEGER,
+  contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
+  demangledName INTEGER, shortName INTEGER, mangledName INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INTEGER, end INTEGER, deviceId INTEGER,
+  streamId INTEGER, bytes INTEGER, copyKind INTEGER, srcKind INTEGER, dstKind INTEGER,
+  correlationId INTEGER, globalPid INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(start INTEGER, end INTEGER, deviceId INTEGER,
+  streamId INTEGER, bytes INTEGER, value INTEGER, correlationId INTEGER, globalPid INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, correlationId INTEGER,
+  globalTid INTEGER, nameId INTEGER, returnValue INTEGER);
+CREATE TABLE NVTX_EVENTS(start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER,
+  globalTid INTEGER, endGlobalTid INTEGER, rangeId INTEGER, domainId INTEGER);
+)";
+
+void execute(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+      << (message == nullptr ? "" : message);
+  sqlite3_free(message);
+  sqlite3_close(db);
+}
+
+class Nsys : public ::testing::Test {
+protected:
+  int run(const std::string& arguments) {
+    const std::string out = at("stdout");
+    const std::string err = at("stderr");
+    const int status = std::system(
+        (std::string(RANKSCOPE_BINARY) + " " + arguments + " >" + out + " 2>" + err).c_str());
+    out_ = bytes_of(out);
+    err_ = bytes_of(err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
+  bool said(const std::string& text) const { return err_.find(text) != std::string::npos; }
+  /// Two tables of two kernels under a prefix.
+  std::string small_tables() {
+    folder_.write(
+        "p_cuda_gpu_kern_sum.csv",
+        "Time (%),Total Time (us),Instances,Avg (us),Name\n"
+        "60.0,6000,7,1,\"Gemm<1, \"\"a\"\">\"\n40.0,4000,2,1,ncclDevKernel_AllGather(x)\n");
+    folder_.write("p_nvtx_gpu_proj_trace.csv", "Name,Projected Start (ns),Projected Duration (ns)\n"
+                                               ":a,0,5000000\n:step,0,8000000\n:a,1,1\n");
+    return at("p");
+  }
+  test::TempFolder folder_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(Nsys, TheDocumentedExampleByteForByte) {
+  const char* given = std::getenv("RANKSCOPE_GOLDEN");
+  const std::string golden =
+      std::string(given != nullptr ? given : RANKSCOPE_SOURCE_DIR "/../shared/golden") + "/nsys/";
+  const std::string prefix = golden + "llama2-70B-GBS512-FSDP256_";
+  if (!fs::exists(prefix + "cuda_gpu_kern_sum.csv"))
+    GTEST_SKIP() << "no golden data at " << golden;
+  std::string ranges = "Name,Projected Start (ns),Projected Duration (ns)\n";
+  for (int i = 0; i < 5; ++i)
+    ranges += std::string(kTag) + "x,0,1\n\"" + kTag + "\",0,8578016800\n";
+  ranges.insert(0, "\xef\xbb\xbf");
+  // the tag holds a comma
+  std::string quoted;
+  for (std::size_t p = 0, line = 0; p < ranges.size(); ++line) {
+    const std::size_t end = ranges.find('\n', p);
+    std::string text = ranges.substr(p, end - p);
+    if (text.find(std::string(kTag) + "x") == 0)
+      text = "\"" + std::string(kTag) + "x\",0,1";
+    quoted += text + "\r\n";
+    p = end + 1;
+  }
+  const std::string nvtx = folder_.write("nvtx.csv", quoted);
+  const std::string config = folder_.write("c.json", fmt::format(R"({{ // "comment"
+ "inputs": [ {{ "format": "CSV", "title": "Llama2-70B-From-CSV",
+   "nsys_csv_file_path": {{"kernel_sum": "{0}cuda_gpu_kern_sum.csv", "nvtx_proj_trace": "{1}",
+     "mem_time_sum": "{0}cuda_gpu_mem_time_sum.csv"}}, /* and another */
+   "analysis_args": {{"num_of_iters": 5, "num_of_gpus": 1, "nvtx_tag_of_iter": "{2}", }} }}, ],
+ "kernel_to_class_map": {{"xmma_gemm": "gemm", "fmha_": "fmha", "compute_dot_do_o": "fmha",
+   "convert_dq_to_16bits": "fmha", "fusion": "fusion",}},
+}})",
+                                                                 prefix, nvtx, kTag));
+  ASSERT_EQ(run("nsys --config " + config + " --csv-dir " + at("csv") + " -o " + at("o.xlsx")), 0)
+      << err_;
+  EXPECT_EQ(out_, kExample);
+  EXPECT_NE(bytes_of(at("csv/kernels.csv")).find("Llama2-70B-From-CSV,gemm,6830.11"),
+            std::string::npos);
+  EXPECT_GT(fs::file_size(at("o.xlsx")), 1000U);
+  ASSERT_EQ(run("nsys --json --config " + config), 0);
+  EXPECT_EQ(out_.substr(0, 1), "{");
+}
+
+TEST_F(Nsys, PlainJsonKeepsStrings) {
+  EXPECT_EQ(plain_json("{\"a//\\\"\": [1, 2, // x, ]\n ] , }"), "{\"a//\\\"\": [1, 2  \n ]   }");
+}
+
+TEST_F(Nsys, PrefixWithoutConfigQuotesAndUnits) {
+  const std::string map = folder_.write("map.json", R"({"gemm": "Matrix"})");
+  ASSERT_EQ(run("nsys " + small_tables() + " --iters 2 --nvtx step --classes " + map), 0) << err_;
+  EXPECT_NE(out_.find("Kernel time per iteration: 3.000 (ms)\nKernel instances per iteration: 3\n"),
+            std::string::npos)
+      << out_;
+  EXPECT_NE(out_.find("\nmatrix                      3.00                3          100.00"),
+            std::string::npos)
+      << out_;
+  EXPECT_NE(out_.find("\nothers                      0.00"), std::string::npos);
+  EXPECT_NE(out_.find("\nAllGather                   2.00"), std::string::npos);
+  EXPECT_EQ(out_.find("Mem Ops"), std::string::npos);
+  EXPECT_TRUE(said("1 ranges of \"step\", but num_of_iters is 2")) << err_;
+}
+
+TEST_F(Nsys, ErrorsAreClear) {
+  const std::string p = small_tables();
+  EXPECT_EQ(run("nsys " + p), 2);
+  EXPECT_TRUE(said("num_of_iters is 0")) << err_;
+  EXPECT_EQ(run("nsys"), 2);
+  EXPECT_EQ(run("nsys " + at("none") + " --iters 1"), 3);
+  EXPECT_TRUE(said("no such table")) << err_;
+  EXPECT_EQ(run("nsys " + p + " --iters 1 --nvtx nothing"), 3);
+  EXPECT_TRUE(
+      said("no NVTX range is named \"nothing\"; the most frequent names are \":a\" (2 times), "
+           "\":step\" (1 times)"))
+      << err_;
+  EXPECT_NE(out_.find("NCCL Statistic"), std::string::npos) << "the rest is printed all the same";
+  std::string map = folder_.write("m.json", R"({"gemm": "a", "xmma_GEMM": "b"})");
+  EXPECT_EQ(run("nsys " + p + " --iters 1 --classes " + map), 2);
+  EXPECT_TRUE(said("\"gemm\" and key \"xmma_gemm\" clash")) << err_;
+  map = folder_.write("m.json", R"({"gemm": "Others"})");
+  EXPECT_EQ(run("nsys " + p + " --iters 1 --classes " + map), 2);
+  EXPECT_TRUE(said("class others")) << err_;
+  execute(at("e.sqlite"), "CREATE TABLE StringIds(id INTEGER, value TEXT)");
+  EXPECT_EQ(run("nsys " + at("e.sqlite") + " --iters 1"), 3);
+  EXPECT_TRUE(said("no table CUPTI_ACTIVITY_KIND_KERNEL")) << err_;
+  folder_.write("text.sqlite", std::string(5000, 'x'));
+  EXPECT_EQ(run("nsys " + at("text.sqlite") + " --iters 1"), 3);
+  EXPECT_TRUE(said("not an SQLite database")) << err_;
+  execute(at("k.sqlite"), std::string(kSchema) + "DROP TABLE NVTX_EVENTS");
+  EXPECT_EQ(run("nsys " + at("k.sqlite") + " --iters 1 --nvtx x"), 3);
+  EXPECT_TRUE(said("no table NVTX_EVENTS")) << err_;
+}
+
+TEST_F(Nsys, ReportsGoThroughNsysWhenItIsThere) {
+  execute(at("k.sqlite"),
+          std::string(kSchema) +
+              "INSERT INTO StringIds VALUES(1,'gemm');"
+              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(0,1000000,0,0,0,1,0,1,1,1)");
+  folder_.write("r.nsys-rep", "binary");
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", at("empty").c_str(), 1);
+  const int without = run("nsys " + at("r.nsys-rep") + " --iters 1 --title t");
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(without, 7);
+  EXPECT_TRUE(said("needs nsys")) << err_;
+  // stands in for the real one: nsys export --type sqlite --output DATABASE REPORT
+  const std::string tool = folder_.write(
+      "bin/nsys", "#!/bin/sh\n[ \"$1 $2 $3 $4\" = 'export --type sqlite --output' ] && "
+                  "cp " +
+                      at("k.sqlite") + " \"$5\"\n");
+  fs::permissions(tool, fs::perms::owner_all);
+  ::setenv("PATH", (at("bin") + ":" + before).c_str(), 1);
+  EXPECT_EQ(run("nsys " + at("r.nsys-rep") + " --iters 1 --title t"), 0) << err_;
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_NE(out_.find("Kernel total time: 1.000 (ms)"), std::string::npos) << out_;
+}
+
+/// Random exports of two processes, against sums over all pairs.
+TEST_F(Nsys, ExportsAgainstBruteForce) {
+  struct Op {
+    std::int64_t start, end, api_start, api_end, tid, device;
+    int kind; // 0..2 kernels (2 is nccl), 3 copy, 4 memset
+  };
+  struct Range {
+    std::int64_t start, end, tid;
+    std::string name;
+  };
+  const std::array<std::string, 3> names{"my_gemm", "other", "ncclDevKernel_AllReduce_Sum(x)"};
+  for (unsigned seed = 0; seed < 25; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&random](std::int64_t below) {
+      return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(below));
+    };
+    std::vector<Op> ops;
+    std::vector<Range> ranges;
+    std::string sql = std::string(kSchema) + "BEGIN;";
+    for (std::size_t i = 0; i < 3; ++i)
+      sql += fmt::format("INSERT INTO StringIds VALUES({},'{}');", i, names[i]);
+    for (std::int64_t process = 1; process <= 2; ++process) {
+      const std::int64_t pid = (process << 24) | (std::int64_t{1} << 56);
+      sql +=
+          fmt::format("INSERT INTO NVTX_EVENTS VALUES(0,NULL,75,'Dom',NULL,{},NULL,0,3);", pid + 1);
+      for (std::int64_t i = 0; i < 40; ++i) { // correlation ids repeat in the other process
+        Op op{};
+        op.api_start = pick(1000);
+        op.api_end = op.api_start + pick(20);
+        op.start = op.api_end + pick(200);
+        op.end = op.start + 1 + pick(100);
+        op.tid = pid + 1 + pick(2);
+        op.device = process - 1;
+        op.kind = static_cast<int>(pick(5));
+        if (op.kind < 3)
+          sql += fmt::format(
+              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES({},{},{},0,0,{},{},{},0,0);", op.start,
+              op.end, op.device, i, pid, op.kind);
+        else if (op.kind == 3)
+          sql += fmt::format(
+              "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES({},{},{},0,8,1,0,2,{},{});", op.start,
+              op.end, op.device, i, pid);
+        else
+          sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES({},{},{},0,8,0,{},{});",
+                             op.start, op.end, op.device, i, pid);
+        sql += fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({},{},{},{},0,0);",
+                           op.api_start, op.api_end, i, op.tid);
+        ops.push_back(op);
+      }
+      for (int i = 0; i < 6; ++i) {
+        Range r{pick(900), 0, pid + 1 + pick(2), i % 2 == 0 ? "Dom:step" : ":step"};
+        r.end = r.start + pick(300);
+        const bool across = i == 5; // ends on another thread: no projection
+        sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({},{},{},'step',NULL,{},{},0,{});",
+                           r.start, r.end, across ? 60 : 59, r.tid,
+                           across ? std::to_string(r.tid + 7) : "NULL", i % 2 == 0 ? 3 : 0);
+        if (!across)
+          ranges.push_back(r);
+      }
+    }
+    const std::string path = at(fmt::format("{}.sqlite", seed));
+    execute(path, sql + "COMMIT;");
+    Result<NsysData> data = read_nsys_sqlite(path, true, true);
+    ASSERT_TRUE(data) << data.error().message();
+
+    std::array<std::int64_t, 5> total{};
+    std::array<std::int64_t, 5> count{};
+    for (const Op& op : ops) {
+      total[static_cast<std::size_t>(op.kind)] += op.end - op.start;
+      ++count[static_cast<std::size_t>(op.kind)];
+    }
+    const auto find = [](const std::vector<NsysSum>& sums, const std::string& name) {
+      for (const NsysSum& s : sums)
+        if (s.name == name)
+          return std::pair(static_cast<std::int64_t>(s.total_ns), s.count);
+      return std::pair<std::int64_t, std::int64_t>(0, 0);
+    };
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(find(data->kernels, names[i]), std::pair(total[i], count[i]));
+    EXPECT_EQ(find(data->memory, "[CUDA memcpy Host-to-Device]"), std::pair(total[3], count[3]));
+    EXPECT_EQ(find(data->memory, "[CUDA memset]"), std::pair(total[4], count[4]));
+
+    std::vector<std::pair<std::string, double>> expected;
+    double uncovered = 0;
+    std::int64_t samples = 0;
+    for (const Range& r : ranges) {
+      std::int64_t first = INT64_MAX;
+      std::int64_t last = INT64_MIN;
+      for (const Op& op : ops)
+        if (op.tid == r.tid && op.api_start >= r.start && op.api_end <= r.end) {
+          first = std::min(first, op.start);
+          last = std::max(last, op.end);
+        }
+      if (last < first)
+        continue;
+      expected.emplace_back(r.name, static_cast<double>(last - first));
+      if (r.name != "Dom:step")
+        continue;
+      for (std::int64_t device = 0; device < 2; ++device, ++samples)
+        for (std::int64_t t = first; t < last; ++t) // every nanosecond by itself
+          uncovered += std::none_of(ops.begin(), ops.end(),
+                                    [&](const Op& op) {
+                                      return op.kind < 2 && op.device == device && op.start <= t &&
+                                             t < op.end;
+                                    })
+                           ? 1
+                           : 0;
+    }
+    std::vector<std::pair<std::string, double>> got;
+    for (const NsysRange& r : data->ranges)
+      got.emplace_back(r.name, r.duration_ns);
+    std::sort(expected.begin(), expected.end());
+    std::sort(got.begin(), got.end());
+    EXPECT_EQ(got, expected) << "seed " << seed;
+    if (samples == 0)
+      continue;
+    Result<NsysSummary> s = summarise_nsys(*data, {"t", 1, 1, "Dom:step"}, {{"gemm", "gemm"}});
+    ASSERT_TRUE(s);
+    ASSERT_TRUE(s->uncovered_ms_per_range);
+    EXPECT_NEAR(*s->uncovered_ms_per_range, uncovered / static_cast<double>(samples) / 1e6, 1e-12);
+  }
+}
+
+} // namespace
+} // namespace rankscope
