@@ -1,0 +1,30 @@
+// Report-to-report comparison (perf-report.md section 3): tables of several reports side by side.
+#pragma once
+
+#include "base/result.h"
+#include "core/report.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct CompareReportsOptions {
+  /// gpu_timeline, ops_summary, kernel_summary, ops_all, roofline; "all" or empty = all of them.
+  std::set<std::string> sheets;
+  /// The reference's behaviour: rows of one key multiply (every baseline row with every variant
+  /// row), and with "all" a missing ops_summary or kernel_summary is an error.
+  bool compat_tracelens = false;
+};
+
+/// reports[0] is the baseline; `tags` are their distinct names. Columns: keys, then
+/// `<column>__<tag>_diff` = variant - baseline and `_pct` = 100 * diff / baseline (blank when the
+/// baseline is 0 or absent), then `<tag>::<column>`. Without compat the k-th row of a key meets the
+/// k-th row of that key, and `present_in` names the reports that have the row.
+/// Errors: kUsage for tags that clash or a sheet that no report has.
+Result<Report> compare_reports(const std::vector<Report>& reports,
+                               const std::vector<std::string>& tags,
+                               const CompareReportsOptions& options);
+
+} // namespace rankscope

@@ -1,0 +1,20 @@
+// Reports read back: workbooks and folders of CSV files into Tables with typed cells.
+#pragma once
+
+#include "base/result.h"
+#include "core/report.h"
+
+#include <string>
+
+namespace rankscope {
+
+/// The tables of a report: `path` is an .xlsx workbook (sheet order) or a folder of CSV files (by
+/// name). Columns of a CSV file whose texts are all numbers or all True/False become numbers or
+/// bools; other columns stay text. Empty cells are blank. A workbook's notes (rows after a blank
+/// row) are left out. Errors: kUnreadable.
+Result<Report> read_report_tables(const std::string& path);
+
+/// One table from RFC 4180 text, header row first; rows may be ragged.
+Table table_from_csv(std::string name, std::string_view text);
+
+} // namespace rankscope
