@@ -187,6 +187,47 @@ std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::s
   return out;
 }
 
+Table timeline_all_configs(const std::vector<RankRecord>& records, const std::string& aggregation) {
+  Table out("gpu_timeline_" + aggregation, {{"configuration"},
+                                            {"threads"},
+                                            {"channels"},
+                                            {"CUs"},
+                                            {"type"},
+                                            {"time ms", Unit::kMs},
+                                            {"percent", Unit::kPercent},
+                                            {"ranks", Unit::kCount}});
+  for (const auto& [label, ranks] : by_config(records)) {
+    const auto value = [&](const char* row) {
+      std::vector<double> values;
+      for (const RankRecord* r : ranks)
+        if (const double v = value_of(*r, row); aggregation == "mean" || v > 0)
+          values.push_back(aggregation == "mean" ? v : std::log(v));
+      const double mean = stats_of(std::move(values)).mean;
+      return aggregation == "mean" ? mean : std::isnan(mean) ? 0.0 : std::exp(mean);
+    };
+    const double total = value("total_time");
+    for (const char* row : kRows)
+      out.add_row({label, ranks.front()->threads, ranks.front()->channels, ranks.front()->cus, row,
+                   value(row), value(row) / total * 100, ranks.size()});
+  }
+  return out;
+}
+
+Table nccl_master(const std::vector<std::pair<std::string, Table>>& by_config) {
+  std::vector<Column> columns{{"configuration"}};
+  for (const Column& c : by_config.front().second.columns())
+    columns.push_back(c);
+  Table out("nccl_master_all_configs", std::move(columns));
+  for (const auto& [label, table] : by_config)
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+      std::vector<Value> row{Value(label)};
+      for (std::size_t c = 0; c < table.cols(); ++c)
+        row.push_back(table.at(r, c));
+      out.add_row(row);
+    }
+  return out;
+}
+
 std::vector<std::string> summary_findings(const std::vector<RankRecord>& records) {
   std::vector<std::string> out;
   const auto groups = by_config(records);

@@ -36,6 +36,15 @@ struct RankRecord {
 [[nodiscard]] std::vector<Table> summary_tables(const std::vector<RankRecord>& records,
                                                 std::size_t top_k);
 
+/// gpu_timeline_all_configs: one row per configuration and kind of time, aggregated over its ranks
+/// by "mean" or "geomean" (zeros left out of the latter).
+[[nodiscard]] Table timeline_all_configs(const std::vector<RankRecord>& records,
+                                         const std::string& aggregation);
+
+/// nccl_master_all_configs: the tables of all configurations below each other, the configuration in
+/// front.
+[[nodiscard]] Table nccl_master(const std::vector<std::pair<std::string, Table>>& by_config);
+
 /// The summary in words, one finding a line.
 [[nodiscard]] std::vector<std::string> summary_findings(const std::vector<RankRecord>& records);
 

@@ -1,14 +1,18 @@
 // rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once, an
 // individual report per rank and the summary over all.
+#include "analyses/collective_report.h"
+#include "analyses/gemm_data.h"
 #include "analyses/sweep_summary.h"
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "readers/loader.h"
 #include "writers/console.h"
+#include "writers/merged_trace.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <condition_variable>
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
@@ -24,6 +28,8 @@ struct Flags {
   std::size_t top_k = 5;
   std::uint64_t memory_mib = 0;
   bool dry_run = false;
+  bool no_merge = false;
+  std::string rank_by = "range";
   ReportOptions report;
 };
 
@@ -40,6 +46,53 @@ std::string report_path(const std::string& out, const RunPlan& plan, std::int64_
     return fmt::format("{}/{}thread/individual_reports/perf_{}ch_rank{}.xlsx", out, *plan.threads,
                        *plan.channels, rank);
   return fmt::format("{}/{}/individual_reports/perf_rank{}.xlsx", out, plan.label, rank);
+}
+
+/// collective_reports/collective_<C>ch.xlsx beside the individual ones.
+std::string collective_path(const std::string& out, const RunPlan& plan) {
+  if (plan.threads && plan.channels)
+    return fmt::format("{}/{}thread/collective_reports/collective_{}ch.xlsx", out, *plan.threads,
+                       *plan.channels);
+  return fmt::format("{}/{}/collective_reports/collective_all_ranks.xlsx", out, plan.label);
+}
+
+/// What is made of a configuration while its ranks pass by, in the order of the ranks.
+struct ConfigWork {
+  std::vector<RankCollectives> collectives;
+  std::optional<MergedTraceWriter> merged;
+  std::size_t left = 0;
+};
+
+/// Lets workers take turns in the order of the items, so that a merged trace is written rank after
+/// rank while its neighbours are still being parsed.
+class Turnstile {
+public:
+  void wait_for(std::size_t turn) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return next_ == turn; });
+  }
+  void pass() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++next_;
+    }
+    moved_.notify_all();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  std::size_t next_ = 0;
+};
+
+/// Passes the turn on however a scope ends.
+struct PassAtEnd {
+  Turnstile& turnstile;
+  ~PassAtEnd() { turnstile.pass(); }
+};
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
 }
 
 /// A bar with rate and time left on a terminal, a line per tenth otherwise.
@@ -122,8 +175,13 @@ Result<void> analyze(Context& ctx, const Flags& f) {
     return {};
   }
   // a folder that cannot be written shows before the long part
-  for (const Item& item : items)
-    RS_CHECK(make_folder(item.output.substr(0, item.output.rfind('/'))));
+  const std::string merged_folder = (f.output.empty() ? f.sweep : out) + "/merged_traces";
+  for (const Item& item : items) {
+    RS_CHECK(make_folder(folder_of(item.output)));
+    RS_CHECK(make_folder(folder_of(collective_path(out, *item.plan))));
+  }
+  if (!f.no_merge)
+    RS_CHECK(make_folder(merged_folder));
   RS_TRY(auto markdown, OutputFile::create(out + "/summary.md"));
 
   std::vector<RankFile> files;
@@ -136,6 +194,63 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   LoadOptions load;
   load.threads = ctx.threads;
   load.memory_limit_bytes = f.memory_mib << 20;
+  std::vector<RankGemms> gemms(items.size());
+  std::map<const RunPlan*, ConfigWork> work;
+  for (const Item& item : items)
+    ++work[item.plan].left;
+  std::vector<std::pair<std::string, Table>> collective_tables; // by configuration
+  Turnstile turnstile;
+  std::vector<char> ordered(items.size(), 0);
+  const auto keep_error = [&](Result<void> result) {
+    if (!result) {
+      const std::lock_guard lock(mutex);
+      if (!output_error)
+        output_error = result.error();
+    }
+  };
+  // in the order of the items: the merged trace, and the collective report behind the last rank
+  const auto in_order = [&](std::size_t i, const LoadedTrace* loaded,
+                            std::optional<RankCollectives> collectives) {
+    const Item& item = items[i];
+    if (ordered[i] != 0) // a second call for the item, after an exception
+      return;
+    turnstile.wait_for(i);
+    ordered[i] = 1;
+    const PassAtEnd pass{turnstile};
+    ConfigWork& config = work[item.plan];
+    if (loaded != nullptr && !f.no_merge && item.plan->ranks.size() > 1) {
+      if (!config.merged) {
+        auto writer = MergedTraceWriter::create(
+            fmt::format("{}/{}_merged.json", merged_folder, item.plan->label), {});
+        if (writer)
+          config.merged.emplace(std::move(*writer));
+        else
+          keep_error(writer.error());
+      }
+      if (config.merged)
+        config.merged->add(loaded->trace, item.file.rank, 0, ctx.diagnostics);
+    }
+    if (collectives)
+      config.collectives.push_back(std::move(*collectives));
+    if (--config.left == 0) {
+      if (config.merged)
+        if (auto finished = config.merged->finish(); !finished)
+          keep_error(finished.error());
+      config.merged.reset();
+      std::size_t rows = 0;
+      for (const RankCollectives& r : config.collectives)
+        rows += r.rows.size();
+      if (rows > 0) {
+        auto report = build_collective_report(config.collectives, CollectiveOptions{});
+        if (report) {
+          keep_error(find_writer("xlsx")->write(*report, collective_path(out, *item.plan)));
+          if (const Table* t = report->find("nccl_summary_implicit_sync"))
+            collective_tables.emplace_back(item.plan->label, *t);
+        }
+      }
+      config.collectives.clear();
+    }
+  };
   const auto consume = [&](std::size_t i, Result<LoadedTrace> loaded) {
     const Item& item = items[i];
     RankRecord& record = records[i];
@@ -155,6 +270,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
     if (!loaded) {
       describe();
       fail(loaded.error());
+      in_order(i, nullptr, std::nullopt);
       progress.step(item.file.bytes);
       return;
     }
@@ -164,13 +280,16 @@ Result<void> analyze(Context& ctx, const Flags& f) {
       ctx.diagnostics.merge(report->diagnostics);
     }
     describe();
-    if (!report) {
+    if (!report)
       fail(report.error());
-    } else if (Result<void> written = find_writer("xlsx")->write(*report, item.output); !written) {
-      const std::lock_guard lock(mutex);
-      if (!output_error)
-        output_error = written.error();
-    }
+    else
+      keep_error(find_writer("xlsx")->write(*report, item.output));
+    gemms[i] = extract_gemms(*loaded, f.report);
+    gemms[i].config = item.plan->label;
+    gemms[i].threads = item.plan->threads;
+    gemms[i].channels = item.plan->channels;
+    gemms[i].cus = item.plan->cus;
+    in_order(i, &*loaded, extract_collectives(*loaded));
     progress.step(item.file.bytes);
   };
   RS_CHECK(load_each(files, load, consume));
@@ -181,7 +300,30 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   summary.title = f.sweep;
   summary.tables = summary_tables(records, f.top_k);
   summary.diagnostics = ctx.diagnostics;
-  const std::vector<std::string> findings = summary_findings(records);
+  std::vector<std::string> findings = summary_findings(records);
+  const GemmRanking ranking = f.rank_by == "cv"             ? GemmRanking::kCv
+                              : f.rank_by == "total-excess" ? GemmRanking::kTotalExcess
+                                                            : GemmRanking::kRange;
+  const GemmTables gemm = gemm_tables(gemms, f.top_k, ranking);
+  Report csvs;
+  csvs.tables = {gemm.variance, gemm.timestamps, gemm.overlap};
+  RS_CHECK(find_writer("csv")->write(csvs, out));
+  for (std::string& finding : gemm_findings(gemm, 5))
+    findings.push_back(std::move(finding));
+  for (const char* aggregation : {"mean", "geomean"}) {
+    Report all;
+    all.tables.push_back(timeline_all_configs(records, aggregation));
+    RS_CHECK(find_writer("xlsx")->write(
+        all, fmt::format("{}/gpu_timeline_all_configs_{}.xlsx", out, aggregation)));
+  }
+  if (!collective_tables.empty()) {
+    std::sort(collective_tables.begin(), collective_tables.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    Report master;
+    master.tables.push_back(nccl_master(collective_tables));
+    RS_CHECK(find_writer("xlsx")->write(master, out + "/nccl_master_all_configs.xlsx"));
+    RS_CHECK(find_writer("csv")->write(master, out));
+  }
   RS_CHECK(find_writer("xlsx")->write(summary, out + "/summary.xlsx"));
   RS_CHECK(find_writer("csv")->write(summary, out + "/summary_csv"));
   markdown.write(summary_markdown(findings, summary.tables));
@@ -196,8 +338,11 @@ Result<void> analyze(Context& ctx, const Flags& f) {
     ctx.out("\n");
     for (const std::string& finding : findings)
       ctx.out("- " + finding + "\n");
-    ctx.out(fmt::format("\n{} individual reports, summary.xlsx and summary.md are in {}\n",
-                        items.size(), out));
+    ctx.out(fmt::format("\n{} individual and {} collective reports, {}.csv, summary.xlsx and "
+                        "summary.md are in {}\n",
+                        items.size(), collective_tables.size(), gemm.overlap.name(), out));
+    if (!f.no_merge)
+      ctx.out(fmt::format("merged traces for Perfetto are in {}\n", merged_folder));
   }
   bool any = false;
   for (const RankRecord& r : records)
@@ -214,6 +359,10 @@ Action setup(CLI::App& app) {
   app.add_option("--top-k", f->top_k, "GEMM kernels listed per configuration")
       ->capture_default_str();
   app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
+  app.add_option("--rank-by", f->rank_by, "order of GEMMs: by range, cv or total-excess")
+      ->check(CLI::IsMember({"range", "cv", "total-excess"}))
+      ->capture_default_str();
+  app.add_flag("--no-merge", f->no_merge, "write no merged traces");
   app.add_flag("--dry-run", f->dry_run, "print what would be read and written");
   app.add_flag("--require-all-ranks", f->discover.require_all_ranks, "a missing rank is an error");
   app.add_option("--trace-name", f->discover.trace_name, "file name that wins within a rank");

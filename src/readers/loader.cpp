@@ -53,13 +53,17 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
   std::mutex mutex;
   std::condition_variable room;
   std::uint64_t in_use = 0;
+  std::size_t admitted = 0;
   return parallel_for(files.size(), in_parallel, [&](std::size_t i) {
     const std::uint64_t need = estimated_memory(files[i]);
     {
       std::unique_lock lock(mutex);
-      room.wait(lock, [&] { return in_use == 0 || in_use + need <= limit; });
+      // in the order of the files: a consumer may wait for those before it, never for later ones
+      room.wait(lock, [&] { return admitted == i && (in_use == 0 || in_use + need <= limit); });
       in_use += need;
+      ++admitted;
     }
+    room.notify_all();
     const auto release = [&] {
       {
         const std::lock_guard lock(mutex);
@@ -75,9 +79,9 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     } catch (const std::bad_alloc&) {
       consume(i, Error{ErrorCode::kUnreadable, files[i].path, "out of memory",
                        "lower -j or the memory limit"});
-    } catch (...) {
-      release();
-      throw;
+    } catch (const std::exception& e) {
+      consume(i, Error{ErrorCode::kInternal, files[i].path,
+                       std::string("internal error, please report: ") + e.what(), ""});
     }
     release();
   });

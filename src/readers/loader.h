@@ -24,7 +24,8 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
 /// Calls `consume(index, loaded)` once per file, from worker threads, in any order; the trace is
 /// released when consume returns unless it moves it away. At most `threads` files are in flight and
 /// no more than the memory limit allows (always at least one). An unreadable file arrives as Error
-/// and does not stop the others.
+/// and does not stop the others; an exception of `consume` comes back to it as one. Files are begun
+/// in order, so consume may wait for earlier files (not for later ones).
 Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& options,
                        const std::function<void(std::size_t, Result<LoadedTrace>)>& consume);
 

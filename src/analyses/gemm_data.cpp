@@ -1,0 +1,456 @@
+#include "analyses/gemm_data.h"
+
+#include "analyses/group_stats.h"
+#include "analyses/launchers.h"
+#include "analyses/op_key.h"
+#include "analyses/sweep_summary.h"
+#include "base/interval_set.h"
+#include "base/units.h"
+#include "model/op_registry.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+/// ProfilerStep#N annotations of a trace, by start.
+struct Steps {
+  struct Step {
+    std::int64_t start, end, number;
+  };
+  std::vector<Step> list;
+
+  explicit Steps(const Trace& trace) {
+    constexpr std::string_view kPrefix = "ProfilerStep#";
+    for (EventId i = 0; i < trace.events.size(); ++i)
+      if (trace.events.category[i] == Category::kUserAnnotation &&
+          trace.name(i).substr(0, kPrefix.size()) == kPrefix)
+        list.push_back({trace.events.ts_ns[i], trace.end_ns(i),
+                        std::atoll(std::string(trace.name(i).substr(kPrefix.size())).c_str())});
+    std::sort(list.begin(), list.end(),
+              [](const Step& a, const Step& b) { return a.start < b.start; });
+  }
+
+  /// Step in which a CPU event starts, -1 = none.
+  [[nodiscard]] std::int64_t of(std::int64_t ts) const {
+    auto it = std::partition_point(list.begin(), list.end(),
+                                   [ts](const Step& s) { return s.start <= ts; });
+    return it != list.begin() && ts < std::prev(it)->end ? std::prev(it)->number : -1;
+  }
+};
+
+struct Beside {
+  std::vector<EventId> collectives; ///< by start
+  std::int64_t longest_ns = 0;      ///< of one collective, bounds the search back in time
+  IntervalSet comm, copies;
+};
+
+Beside beside(const Trace& trace, const LauncherIndex& index) {
+  Beside out;
+  std::vector<Interval> comm;
+  std::vector<Interval> copies;
+  for (const EventId i : index.gpu) {
+    const Interval span{trace.events.ts_ns[i], trace.end_ns(i)};
+    if (trace.events.category[i] == Category::kGpuMemcpy) {
+      copies.push_back(span);
+    } else if (index.communication[trace.events.name[i]]) {
+      comm.push_back(span);
+      out.collectives.push_back(i);
+      out.longest_ns = std::max(out.longest_ns, span.end - span.start);
+    }
+  }
+  std::stable_sort(out.collectives.begin(), out.collectives.end(), [&](EventId a, EventId b) {
+    return trace.events.ts_ns[a] < trace.events.ts_ns[b];
+  });
+  out.comm = IntervalSet(std::move(comm));
+  out.copies = IntervalSet(std::move(copies));
+  return out;
+}
+
+std::string collective_label(const Trace& trace, EventId i) {
+  const CollectiveArgs* c = trace.collective_of(i);
+  return std::string(c != nullptr && c->collective_name != kEmptyStr
+                         ? trace.strings.view(c->collective_name)
+                         : trace.name(i));
+}
+
+std::vector<GemmNeighbour> neighbours(const Trace& trace, const Beside& b, std::int64_t start,
+                                      std::int64_t end) {
+  std::vector<GemmNeighbour> out;
+  auto it = std::partition_point(b.collectives.begin(), b.collectives.end(), [&](EventId i) {
+    return trace.events.ts_ns[i] < start - b.longest_ns;
+  });
+  for (; it != b.collectives.end() && trace.events.ts_ns[*it] < end; ++it)
+    if (const std::int64_t o =
+            std::min(end, trace.end_ns(*it)) - std::max(start, trace.events.ts_ns[*it]);
+        o > 0) // touching is not overlap
+      out.push_back({collective_label(trace, *it), o});
+  return out;
+}
+
+struct Call {
+  std::vector<EventId> kernels;
+  GemmInstance instance;
+};
+
+struct GroupKey {
+  OpKey key;
+  std::int32_t stream;
+  bool operator==(const GroupKey&) const = default;
+};
+struct GroupKeyHash {
+  std::size_t operator()(const GroupKey& k) const {
+    return OpKeyHash{}(k.key) * 31 + static_cast<std::size_t>(k.stream + 1);
+  }
+};
+
+double percentile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  const double at = q * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] + (values[high] - values[low]) * (at - static_cast<double>(low));
+}
+
+/// Least squares of duration (us) on the overlapped share: slope and its 95 % half width (normal
+/// approximation), and Pearson's r. NaN with fewer than three calls or no spread in the overlap.
+struct Regression {
+  double slope = std::numeric_limits<double>::quiet_NaN();
+  double half_width = std::numeric_limits<double>::quiet_NaN();
+  double r = std::numeric_limits<double>::quiet_NaN();
+};
+
+Regression regress(const std::vector<double>& x, const std::vector<double>& y) {
+  Regression out;
+  const auto n = static_cast<double>(x.size());
+  if (x.size() < 3)
+    return out;
+  const double mx = std::accumulate(x.begin(), x.end(), 0.0) / n;
+  const double my = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double sxx = 0;
+  double syy = 0;
+  double sxy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sxx += (x[i] - mx) * (x[i] - mx);
+    syy += (y[i] - my) * (y[i] - my);
+    sxy += (x[i] - mx) * (y[i] - my);
+  }
+  if (!(sxx > 1e-12))
+    return out;
+  out.slope = sxy / sxx;
+  out.r = syy > 0 ? sxy / std::sqrt(sxx * syy) : std::numeric_limits<double>::quiet_NaN();
+  const double residual = std::max(0.0, syy - out.slope * sxy);
+  out.half_width = 1.96 * std::sqrt(residual / (n - 2) / sxx);
+  return out;
+}
+
+double share(const GemmInstance& i, std::int64_t ns) {
+  return i.dur_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(i.dur_ns) : 0;
+}
+
+double score(const GemmGroup& g, GemmRanking ranking) {
+  std::vector<double> us;
+  for (const GemmInstance& i : g.instances)
+    us.push_back(ns_to_us(i.dur_ns));
+  const Stats s = stats_of(us);
+  switch (ranking) {
+  case GemmRanking::kRange:
+    return ns_to_us(g.range_ns());
+  case GemmRanking::kCv:
+    return s.count > 1 && s.mean > 0 ? s.std_sample / s.mean : 0;
+  case GemmRanking::kTotalExcess:
+    return s.sum - s.min * static_cast<double>(s.count);
+  }
+  return 0;
+}
+
+} // namespace
+
+RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
+  const Trace& trace = t.trace;
+  const Events& e = trace.events;
+  const LauncherIndex& index = launchers_of(t, options);
+  const Beside b = beside(trace, index);
+  const Steps steps(trace);
+  RankGemms out;
+  out.rank = t.rank;
+  out.trace_start_ns = INT64_MAX;
+  for (const EventId i : index.gpu)
+    out.trace_start_ns = std::min(out.trace_start_ns, e.ts_ns[i]);
+
+  std::unordered_map<GroupKey, std::size_t, GroupKeyHash> rows;
+  std::vector<std::vector<Call>> calls;
+  const auto add = [&](const GroupKey& key, EventId uid_of, std::vector<EventId> kernels,
+                       std::int64_t step) {
+    const auto [it, fresh] = rows.emplace(key, out.groups.size());
+    if (fresh) {
+      GemmGroup g;
+      g.op = key.key.has_args || find_op(trace.strings.view(key.key.name)) != nullptr
+                 ? std::string(trace.strings.view(key.key.name))
+                 : "(kernel)";
+      OpKeyTexts texts(trace);
+      g.dims = texts.repr(key.key.dims);
+      g.types = texts.repr(key.key.types);
+      g.strides = texts.repr(key.key.strides);
+      g.stream = key.stream;
+      g.first_uid = e.uid[uid_of];
+      out.groups.push_back(std::move(g));
+      calls.emplace_back();
+    }
+    Call call;
+    call.instance.start_ns = INT64_MAX;
+    std::int64_t end = INT64_MIN;
+    for (const EventId k : kernels) {
+      call.instance.start_ns = std::min(call.instance.start_ns, e.ts_ns[k]);
+      end = std::max(end, trace.end_ns(k));
+    }
+    call.instance.dur_ns = busy_ns(trace, kernels);
+    call.instance.step = step;
+    call.instance.overlap_ns = b.comm.covered(call.instance.start_ns, end);
+    call.instance.memcpy_overlap_ns = b.copies.covered(call.instance.start_ns, end);
+    call.kernels = std::move(kernels);
+    out.gemm_ns += call.instance.dur_ns;
+    calls[it->second].push_back(std::move(call));
+  };
+
+  for (const Launcher& l : index.launchers) {
+    const OpInfo* op = find_op(trace.name(l.event));
+    if (op == nullptr || op->family != "GEMM")
+      continue;
+    const auto kernels = index.kernels_of(l);
+    add({op_key(trace, l.event, l.category), e.stream[kernels.front()]}, l.event,
+        {kernels.begin(), kernels.end()}, steps.of(e.ts_ns[l.event]));
+  }
+  if (out.groups.empty()) {
+    // compiled or GPU-only traces: the kernels' names must do
+    std::vector<signed char> gemm(trace.strings.size(), -1);
+    for (const EventId i : index.gpu) {
+      if (e.category[i] != Category::kKernel || index.communication[e.name[i]])
+        continue;
+      if (gemm[e.name[i]] < 0)
+        gemm[e.name[i]] = is_gemm_kernel(trace.name(i)) ? 1 : 0;
+      if (gemm[e.name[i]] == 0)
+        continue;
+      OpKey key;
+      key.name = e.name[i];
+      add({key, e.stream[i]}, i, {i}, steps.of(e.ts_ns[i]));
+    }
+  }
+
+  for (std::size_t g = 0; g < out.groups.size(); ++g) {
+    GemmGroup& group = out.groups[g];
+    std::stable_sort(calls[g].begin(), calls[g].end(), [](const Call& x, const Call& y) {
+      return x.instance.start_ns < y.instance.start_ns;
+    });
+    std::unordered_map<StrId, std::int64_t> time;
+    StrId dominant = kEmptyStr;
+    for (const Call& c : calls[g]) {
+      for (const EventId k : c.kernels) {
+        std::int64_t& sum = time[e.name[k]];
+        sum += e.dur_ns[k];
+        if (dominant == kEmptyStr || sum > time[dominant])
+          dominant = e.name[k];
+      }
+      const std::size_t i = group.instances.size();
+      group.instances.push_back(c.instance);
+      if (c.instance.dur_ns < group.instances[group.shortest].dur_ns)
+        group.shortest = i;
+      if (c.instance.dur_ns > group.instances[group.longest].dur_ns)
+        group.longest = i;
+    }
+    group.kernel = trace.strings.view(dominant);
+    const Call& slow = calls[g][group.longest];
+    std::int64_t end = INT64_MIN;
+    for (const EventId k : slow.kernels)
+      end = std::max(end, trace.end_ns(k));
+    group.longest_neighbours = neighbours(trace, b, slow.instance.start_ns, end);
+  }
+  std::stable_sort(
+      out.groups.begin(), out.groups.end(),
+      [](const GemmGroup& x, const GemmGroup& y) { return x.range_ns() > y.range_ns(); });
+  return out;
+}
+
+GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
+                       GemmRanking ranking) {
+  struct Row {
+    const RankGemms* rank;
+    const GemmGroup* group;
+    double score;
+  };
+  std::vector<Row> rows;
+  for (const RankGemms& r : ranks) {
+    std::vector<Row> mine;
+    for (const GemmGroup& g : r.groups)
+      mine.push_back({&r, &g, score(g, ranking)});
+    std::stable_sort(mine.begin(), mine.end(),
+                     [](const Row& a, const Row& b) { return a.score > b.score; });
+    if (mine.size() > top_k)
+      mine.resize(top_k);
+    rows.insert(rows.end(), mine.begin(), mine.end());
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.score > b.score; });
+
+  std::vector<Column> variance_columns{{"threads"},
+                                       {"channel"},
+                                       {"rank"},
+                                       {"kernel_name"},
+                                       {"kernel_time_min_us", Unit::kUs},
+                                       {"kernel_time_max_us", Unit::kUs},
+                                       {"time_diff_us", Unit::kUs},
+                                       {"configuration"},
+                                       {"op"},
+                                       {"input_dims"},
+                                       {"input_types"},
+                                       {"input_strides"},
+                                       {"stream"},
+                                       {"count", Unit::kCount},
+                                       {"median_us", Unit::kUs},
+                                       {"p95_us", Unit::kUs},
+                                       {"mean_us", Unit::kUs},
+                                       {"std_us", Unit::kUs},
+                                       {"cv", Unit::kRatio},
+                                       {"total_us", Unit::kUs},
+                                       {"share_of_gemm_time_pct", Unit::kPercent},
+                                       {"total_excess_us", Unit::kUs},
+                                       {"min_step"},
+                                       {"max_step"},
+                                       {"max_is_first_iteration"},
+                                       {"UID_first"}};
+  std::vector<Column> timestamp_columns = variance_columns;
+  for (const char* name :
+       {"min_duration_timestamp_ms", "max_duration_timestamp_ms", "time_between_min_max_ms",
+        "min_duration_found_us", "max_duration_found_us", "min_verified", "max_verified",
+        "min_from_trace_start_ms", "max_from_trace_start_ms", "min_duration_timestamp_ns",
+        "max_duration_timestamp_ns"})
+    timestamp_columns.push_back({name});
+  std::vector<Column> overlap_columns = timestamp_columns;
+  for (const char* name :
+       {"overlapping_collective_count", "overlapping_collective_names", "max_overlap_percentage",
+        "max_overlap_collective", "total_overlap_duration_ms", "overlap_evaluated",
+        "total_overlap_percentage", "min_instance_overlap_percentage",
+        "median_instance_overlap_percentage", "duration_overlap_correlation",
+        "slowdown_per_full_overlap_us", "slowdown_ci95_us", "memcpy_overlap_percentage"})
+    overlap_columns.push_back({name});
+  const std::string base = fmt::format("top{}_gemm_kernels_time_variance", top_k);
+  GemmTables out{Table(base, variance_columns), Table(base + "_with_timestamps", timestamp_columns),
+                 Table(base + "_with_collective_overlap", overlap_columns)};
+
+  for (const Row& row : rows) {
+    const GemmGroup& g = *row.group;
+    const GemmInstance& fast = g.instances[g.shortest];
+    const GemmInstance& slow = g.instances[g.longest];
+    std::vector<double> us;
+    std::vector<double> overlap;
+    for (const GemmInstance& i : g.instances) {
+      us.push_back(ns_to_us(i.dur_ns));
+      overlap.push_back(share(i, i.overlap_ns) / 100);
+    }
+    const Stats s = stats_of(us);
+    const auto step = [](std::int64_t n) { return n < 0 ? Value() : Value(n); };
+    std::vector<Value> values{
+        Value(row.rank->threads),
+        row.rank->channels ? Value(*row.rank->channels) : Value(row.rank->cus),
+        Value(row.rank->rank),
+        Value(g.kernel),
+        Value(s.min),
+        Value(s.max),
+        Value(ns_to_us(g.range_ns())),
+        Value(row.rank->config),
+        Value(g.op),
+        Value(g.dims),
+        Value(g.types),
+        Value(g.strides),
+        Value(g.stream),
+        Value(g.instances.size()),
+        Value(s.median),
+        Value(percentile(us, 0.95)),
+        Value(s.mean),
+        Value(s.std_sample),
+        Value(s.mean > 0 ? s.std_sample / s.mean : std::numeric_limits<double>::quiet_NaN()),
+        Value(s.sum),
+        Value(row.rank->gemm_ns > 0 ? s.sum / ns_to_us(row.rank->gemm_ns) * 100 : 0.0),
+        Value(s.sum - s.min * static_cast<double>(s.count)),
+        step(fast.step),
+        step(slow.step),
+        Value(g.longest == 0 && g.instances.size() > 1),
+        Value(g.first_uid)};
+    out.variance.add_row(values);
+
+    // the very instances that gave the extremes, found again by their start
+    const auto found = [&g](std::int64_t start) {
+      for (const GemmInstance& i : g.instances)
+        if (i.start_ns == start)
+          return ns_to_us(i.dur_ns);
+      return std::numeric_limits<double>::quiet_NaN();
+    };
+    const double min_found = found(fast.start_ns);
+    const double max_found = found(slow.start_ns);
+    for (const Value& v :
+         {Value(ns_to_ms(fast.start_ns)), Value(ns_to_ms(slow.start_ns)),
+          Value(ns_to_ms(std::abs(slow.start_ns - fast.start_ns))), Value(min_found),
+          Value(max_found), Value(min_found == s.min ? "pass" : "fail"),
+          Value(max_found == s.max ? "pass" : "fail"),
+          Value(ns_to_ms(fast.start_ns - row.rank->trace_start_ns)),
+          Value(ns_to_ms(slow.start_ns - row.rank->trace_start_ns)), Value(fast.start_ns),
+          Value(slow.start_ns)})
+      values.push_back(v);
+    out.timestamps.add_row(values);
+
+    std::string names;
+    const GemmNeighbour* most = nullptr;
+    for (const GemmNeighbour& n : g.longest_neighbours) {
+      names += (names.empty() ? "" : ";") + n.name;
+      if (most == nullptr || n.overlap_ns > most->overlap_ns)
+        most = &n;
+    }
+    std::vector<double> by_share = overlap;
+    const Regression fit = regress(overlap, us);
+    values.emplace_back(g.longest_neighbours.size());
+    values.emplace_back(names);
+    values.emplace_back(most == nullptr ? 0.0 : share(slow, most->overlap_ns));
+    values.emplace_back(most == nullptr ? std::string_view() : std::string_view(most->name));
+    values.emplace_back(ns_to_ms(slow.overlap_ns));
+    values.emplace_back(true);
+    values.emplace_back(share(slow, slow.overlap_ns));
+    values.emplace_back(share(fast, fast.overlap_ns));
+    values.emplace_back(percentile(std::move(by_share), 0.5) * 100);
+    values.emplace_back(fit.r);
+    values.emplace_back(fit.slope);
+    values.emplace_back(fit.half_width);
+    values.emplace_back(share(slow, slow.memcpy_overlap_ns));
+    out.overlap.add_row(values);
+  }
+  return out;
+}
+
+std::vector<std::string> gemm_findings(const GemmTables& tables, std::size_t most) {
+  std::vector<std::string> out;
+  const Table& t = tables.overlap;
+  for (std::size_t r = 0; r < std::min(most, t.rows()); ++r) {
+    const double overlap = t.at(r, "total_overlap_percentage").number();
+    const double slope = t.at(r, "slowdown_per_full_overlap_us").number();
+    const double half = t.at(r, "slowdown_ci95_us").number();
+    std::string why;
+    if (std::isnan(slope))
+      why = overlap > 0 ? "too few calls to attribute it" : "no collective runs beside it";
+    else if (slope - half > 0)
+      why = fmt::format("collectives explain it: {:.1f} +- {:.1f} us slower when fully overlapped",
+                        slope, half);
+    else
+      why = "collectives do not explain it";
+    out.push_back(fmt::format(
+        "{} rank {}: {} {} varies from {:.1f} to {:.1f} us over {} calls; its slowest call is "
+        "overlapped {:.0f} %; {}",
+        t.at(r, "configuration").text, t.at(r, "rank").i, t.at(r, "op").text,
+        t.at(r, "input_dims").text, t.at(r, "kernel_time_min_us").number(),
+        t.at(r, "kernel_time_max_us").number(), t.at(r, "count").i, overlap, why));
+  }
+  return out;
+}
+
+} // namespace rankscope
