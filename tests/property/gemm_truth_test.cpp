@@ -1,6 +1,7 @@
 // GEMM variance of generated sweeps against their ground truth: every operator's count, sum, range,
 // the instances that give the extremes (to the nanosecond) and what overlaps them.
 #include "analyses/gemm_data.h"
+#include "core/arg_text.h"
 #include "readers/loader.h"
 #include "temp_folder.h"
 #include "writers/synth.h"
@@ -44,9 +45,7 @@ TEST(GemmTruth, ExtremesAndOverlapEqualTheTruthToTheNanosecond) {
       ranks.push_back(extract_gemms(*loaded, ReportOptions{}));
     }
     for (const simdjson::dom::element g : config["gemms"].get_array()) {
-      std::string dims = text_at(g, "input_dims");
-      for (char& c : dims)
-        c = c == '[' ? '(' : c == ']' ? ')' : c;
+      const std::string dims = python_repr(text_at(g, "input_dims"), true);
       const simdjson::dom::element low = g["min"].value();
       const simdjson::dom::element high = g["max"].value();
       const RankGemms& rank = ranks.at(static_cast<std::size_t>(int_at(low, "rank")));
