@@ -99,7 +99,7 @@ int run_cli(int argc, char** argv) {
                stderr);
     return exit_code(ErrorCode::kInternal);
   }
-  if (std::fflush(stdout) != 0) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("rankscope: standard output: cannot write\n", stderr);
     return exit_code(ErrorCode::kOutput);
   }

@@ -37,11 +37,11 @@ struct KinetoChunk {
   std::vector<MetadataEvent> metadata;
   std::uint32_t event_count = 0; ///< entries of traceEvents, dropped ones included
   std::uint64_t python_skipped = 0;
-  std::uint64_t other_phases = 0;  ///< i, C, B, E and the like
-  DroppedEvents malformed;         ///< no JSON object, or one that does not end
-  DroppedEvents bad_time;          ///< X without a usable ts or dur
-  bool array_ended = false;        ///< the closing ] of traceEvents was met
-  std::string tail;                ///< text after it
+  std::uint64_t other_phases = 0; ///< i, C, B, E and the like
+  DroppedEvents malformed;        ///< no JSON object, or one that does not end
+  DroppedEvents bad_time;         ///< X without a usable ts or dur
+  bool array_ended = false;       ///< the closing ] of traceEvents was met
+  std::string tail;               ///< text after it
 
   // work space
   std::unordered_map<std::string, std::uint32_t> text_tracks;

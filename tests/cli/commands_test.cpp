@@ -1,0 +1,180 @@
+// The real binary: exit codes, messages, the output tree of analyze, interrupts, unwritable
+// outputs.
+#include "cli/command.h"
+#include "golden/golden_data.h"
+#include "run_binary.h"
+#include "temp_folder.h"
+#include "writers/synth.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <set>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+using test::TempFolder;
+
+std::string make_sweep(const TempFolder& folder, std::vector<std::int64_t> missing = {}) {
+  synth::Options o;
+  o.threads = {256, 512};
+  o.channels = {28, 70};
+  o.ranks = 3;
+  o.layers = 2;
+  o.steps = 2;
+  o.missing_ranks = std::move(missing);
+  EXPECT_TRUE(synth::generate(o, folder.path("sweep"), 2, nullptr));
+  return folder.path("sweep");
+}
+
+std::size_t temporaries(const std::string& folder) {
+  std::size_t n = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    n += entry.path().extension() == ".tmp" ? 1 : 0;
+  return n;
+}
+
+TEST(Cli, UsageErrorsExitWith2AndHelpHasExamples) {
+  EXPECT_EQ(run_binary({}).code, 2);
+  EXPECT_EQ(run_binary({"nonsense"}).code, 2);
+  EXPECT_EQ(run_binary({"report", "--nonsense", "x"}).code, 2);
+  EXPECT_EQ(run_binary({"--version"}).out.substr(0, 10), "rankscope ");
+  for (const Command* c : commands()) {
+    const RunResult help = run_binary({c->name, "--help"});
+    EXPECT_EQ(help.code, 0) << c->name;
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << c->name;
+    EXPECT_NE(help.out.find(std::string("rankscope ") + c->name), std::string::npos) << c->name;
+    EXPECT_NE(run_binary({"completion", "bash"}).out.find(c->name), std::string::npos) << c->name;
+  }
+}
+
+TEST(Cli, UnreadableInputsExitWith3AndOneLine) {
+  const TempFolder folder;
+  for (const std::string& path :
+       {folder.path("absent.json"), folder.path(), folder.write("no.json", "hello")})
+    for (const char* command : {"info", "report"}) {
+      const RunResult r = run_binary({command, path});
+      EXPECT_EQ(r.code, 3) << command << " " << path;
+      EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+      EXPECT_NE(r.err.find(path), std::string::npos) << r.err;
+      EXPECT_EQ(r.out, "");
+    }
+}
+
+TEST(Cli, ReportWritesWorkbookCsvAndJson) {
+  const TempFolder folder;
+  const std::string trace =
+      make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  const RunResult r = run_binary(
+      {"report", trace, "-o", folder.path("r.xlsx"), "--csv-dir", folder.path("csv"), "-q"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(fs::exists(folder.path("r.xlsx")));
+  for (const char* sheet : {"gpu_timeline", "ops_summary", "ops_unique_args", "kernel_summary",
+                            "GEMM", "coll_analysis", "unified_perf_summary"})
+    EXPECT_TRUE(fs::exists(folder.path(std::string("csv/") + sheet + ".csv"))) << sheet;
+  const RunResult json = run_binary({"--json", "report", trace, "--sheets", "gpu_timeline", "-q"});
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  ASSERT_EQ(parser.parse(json.out).get(root), simdjson::SUCCESS);
+  EXPECT_EQ(root["tables"]["gpu_timeline"]["rows"].get_array().value().size(), 8U);
+}
+
+TEST(Cli, AnalyzeWritesEveryDocumentedFileAndColumn) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder);
+  const RunResult r = run_binary({"analyze", sweep, "-q"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const std::string out = sweep + "/tracelens_analysis/";
+  for (const char* t : {"256", "512"})
+    for (const char* c : {"28", "70"}) {
+      for (const char* rank : {"0", "1", "2"})
+        EXPECT_TRUE(fs::exists(out + t + "thread/individual_reports/perf_" + c + "ch_rank" + rank +
+                               ".xlsx"));
+      EXPECT_TRUE(fs::exists(out + t + "thread/collective_reports/collective_" + c + "ch.xlsx"));
+      EXPECT_TRUE(fs::exists(sweep + "/merged_traces/" + t + "thread_" + c + "ch_merged.json"));
+    }
+  for (const char* file : {"summary.md", "summary.xlsx", "gpu_timeline_all_configs_mean.xlsx",
+                           "gpu_timeline_all_configs_geomean.xlsx", "nccl_master_all_configs.xlsx",
+                           "nccl_master_all_configs.csv"})
+    EXPECT_TRUE(fs::exists(out + file)) << file;
+  const std::vector<std::string> variance = {
+      "threads",     "channel", "rank", "kernel_name", "kernel_time_min_us", "kernel_time_max_us",
+      "time_diff_us"};
+  const std::vector<std::string> timestamps = {
+      "min_duration_timestamp_ms", "max_duration_timestamp_ms", "time_between_min_max_ms",
+      "min_duration_found_us", "max_duration_found_us"};
+  const std::vector<std::string> overlap = {
+      "overlapping_collective_count", "overlapping_collective_names", "max_overlap_percentage",
+      "max_overlap_collective", "total_overlap_duration_ms"};
+  const std::string base = out + "top5_gemm_kernels_time_variance";
+  const auto has = [](const std::string& file, const std::vector<std::string>& columns) {
+    const golden::Csv csv = golden::read_csv(file);
+    EXPECT_EQ(csv.rows.size(), 2U * 2U * 3U * 5U) << file;
+    for (const std::string& c : columns)
+      EXPECT_TRUE(std::find(csv.header.begin(), csv.header.end(), c) != csv.header.end())
+          << file << ": " << c;
+  };
+  has(base + ".csv", variance);
+  for (const auto& columns : {variance, timestamps})
+    has(base + "_with_timestamps.csv", columns);
+  for (const auto& columns : {variance, timestamps, overlap})
+    has(base + "_with_collective_overlap.csv", columns);
+  EXPECT_EQ(temporaries(sweep), 0U);
+}
+
+TEST(Cli, ABrokenAndAMissingRankCostThemselvesOnly) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder, {1});
+  folder.write("sweep/256thread/nccl_28channels/torch_profiler/rank2/trace_step19.json", "broken");
+  const RunResult r = run_binary({"analyze", sweep, "-q", "--no-merge"});
+  EXPECT_EQ(r.code, 4);
+  EXPECT_NE(r.err.find("256thread_28ch rank 2"), std::string::npos) << r.err;
+  const std::string reports = sweep + "/tracelens_analysis/256thread/individual_reports/";
+  EXPECT_TRUE(fs::exists(reports + "perf_28ch_rank0.xlsx"));
+  EXPECT_FALSE(fs::exists(reports + "perf_28ch_rank2.xlsx"));
+  EXPECT_TRUE(fs::exists(reports + "perf_70ch_rank2.xlsx"));
+  EXPECT_EQ(run_binary({"collectives", sweep + "/512thread/nccl_28channels", "-o",
+                        folder.path("c.xlsx"), "-q"})
+                .code,
+            4);
+  EXPECT_NE(run_binary({"collectives", sweep + "/512thread/nccl_28channels", "--require-all-ranks",
+                        "-o", folder.path("c.xlsx"), "-q"})
+                .code,
+            0);
+}
+
+TEST(Cli, OutputThatCannotBeWrittenExitsWith6) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder);
+  const std::string trace =
+      sweep + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  const std::string in_the_way = folder.write("file", "x");
+  EXPECT_EQ(run_binary({"report", trace, "-o", in_the_way + "/r.xlsx", "-q"}).code, 6);
+  EXPECT_EQ(run_binary({"analyze", sweep, "-o", in_the_way, "-q"}).code, 6);
+  if (fs::exists("/dev/full")) {
+    EXPECT_EQ(run_binary({"--json", "report", trace, "-q"}, 0, "/dev/full").code, 6);
+  }
+}
+
+TEST(Cli, AnInterruptLeavesNothingUnfinishedAndTheNextRunCompletes) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder);
+  bool interrupted = false;
+  for (const int ms : {5, 10, 20, 40, 80}) {
+    const RunResult r = run_binary({"analyze", sweep, "-q"}, ms);
+    interrupted = interrupted || r.code == 130;
+    EXPECT_TRUE(r.code == 130 || r.code == 0) << r.code;
+    EXPECT_EQ(temporaries(sweep), 0U) << ms;
+  }
+  EXPECT_TRUE(interrupted);
+  EXPECT_EQ(run_binary({"analyze", sweep, "-q"}).code, 0);
+  EXPECT_TRUE(fs::exists(sweep + "/tracelens_analysis/summary.md"));
+}
+
+} // namespace
+} // namespace rankscope
