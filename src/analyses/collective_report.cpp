@@ -27,20 +27,29 @@ Value text_or_blank(std::string_view text) {
   return text.empty() ? Value() : Value(text);
 }
 
+/// The integers of "[0, 1, ...]".
+std::vector<std::int64_t> numbers_in(std::string_view list) {
+  std::vector<std::int64_t> out;
+  std::int64_t n = -1;
+  for (const char c : std::string(list) + ",") {
+    if (c >= '0' && c <= '9') {
+      n = std::min<std::int64_t>(std::max<std::int64_t>(n, 0), INT64_MAX / 10 - 10) * 10 +
+          (c - '0');
+    } else if (n >= 0) {
+      out.push_back(n);
+      n = -1;
+    }
+  }
+  return out;
+}
+
 /// intra_node when all members of "[0, 1, ...]" share a node.
 std::string node_span(std::string_view pg_ranks, std::int64_t per_node) {
   if (per_node <= 0 || pg_ranks.empty())
     return "unknown";
   std::set<std::int64_t> nodes;
-  std::int64_t n = -1;
-  for (const char c : std::string(pg_ranks) + ",") {
-    if (c >= '0' && c <= '9') {
-      n = std::max<std::int64_t>(n, 0) * 10 + (c - '0');
-    } else if (n >= 0) {
-      nodes.insert(n / per_node);
-      n = -1;
-    }
-  }
+  for (const std::int64_t rank : numbers_in(pg_ranks))
+    nodes.insert(rank / per_node);
   return nodes.empty() ? "unknown" : nodes.size() == 1 ? "intra_node" : "inter_node";
 }
 
@@ -79,6 +88,8 @@ public:
     add(std::move(longer));
     auto [a2av_summary, a2av] = all_to_all_v();
     add(std::move(a2av_summary));
+    if (options_.all_to_all_v_heatmap)
+      add(heatmap());
     add(nccl_long());
     add(implicit_sync());
     add(std::move(a2av));
@@ -431,6 +442,50 @@ private:
     }
     sort_desc(summary, summary.cols() - 1);
     return {std::move(summary), std::move(detail)};
+  }
+
+  /// Who sends how much to whom in all-to-all-v: the i-th split goes to the i-th member of the
+  /// group (the reference takes i as the rank itself, which is wrong in sub-groups).
+  Table heatmap() {
+    struct Sum {
+      double mib = 0;
+      std::int64_t count = 0;
+    };
+    std::map<std::pair<std::int64_t, std::int64_t>, Sum> sums;
+    for (const Timed& t : timed_) {
+      if (t.match->kind != CollectiveKind::kAllToAllV)
+        continue;
+      for (const auto& member : t.match->members) {
+        const Collective& c = row(member);
+        const RankCollectives& r = ranks_[member.first];
+        const std::vector<std::int64_t> splits = numbers_in(r.text(c.in_split));
+        const std::vector<std::int64_t> members = numbers_in(r.text(c.pg_ranks));
+        std::int64_t elements = 0;
+        for (const std::int64_t n : splits)
+          elements += n;
+        // splits count rows of the first dimension; the message size scales them to elements
+        const double scale = elements > 0 && c.in_nelems != kNoId
+                                 ? static_cast<double>(c.in_nelems) / static_cast<double>(elements)
+                                 : 1;
+        for (std::size_t k = 0; k < splits.size(); ++k) {
+          const std::int64_t to = !options_.compat_tracelens && k < members.size()
+                                      ? members[k]
+                                      : static_cast<std::int64_t>(k);
+          Sum& s = sums[{r.rank, to}];
+          s.mib += bytes_to_mib(static_cast<double>(splits[k]) * scale * r.element_bytes(c));
+          ++s.count;
+        }
+      }
+    }
+    Table table("all2allv_heatmap", {{"src_rank"},
+                                     {"dst_rank"},
+                                     {"total_sent_MB", Unit::kMiB},
+                                     {"avg_sent_MB", Unit::kMiB},
+                                     {"count", Unit::kCount}});
+    for (const auto& [pair, s] : sums)
+      table.add_row(
+          {pair.first, pair.second, s.mib, s.mib / static_cast<double>(s.count), s.count});
+    return table;
   }
 
   Table straggler() {

@@ -19,6 +19,7 @@ struct CollectiveOptions {
   std::int64_t gpus_per_node = 0; ///< 0: the number of devices in the first trace
   std::vector<std::string> agg_metrics = {"mean", "median", "min", "max"};
   bool compat_tracelens = false;
+  bool all_to_all_v_heatmap = false;
 };
 
 /// One collective on all the ranks that took part in it.

@@ -123,6 +123,8 @@ Action setup(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--compat", f->compat, "reproduce another tool's units and columns")
       ->check(CLI::IsMember({"tracelens"}));
+  app.add_flag("--all2allv-heatmap", f->report.all_to_all_v_heatmap,
+               "who sends how much to whom in all-to-all-v");
   app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
   app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
   app.add_flag("--require-all-ranks", f->discover.require_all_ranks, "a missing rank is an error");
