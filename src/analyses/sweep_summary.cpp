@@ -196,7 +196,9 @@ Table timeline_all_configs(const std::vector<RankRecord>& records, const std::st
                                             {"time ms", Unit::kMs},
                                             {"percent", Unit::kPercent},
                                             {"ranks", Unit::kCount}});
-  for (const auto& [label, ranks] : by_config(records)) {
+  for (const auto& group : by_config(records)) {
+    const std::string& label = group.first;
+    const std::vector<const RankRecord*>& ranks = group.second; // clang 14 captures no bindings
     const auto value = [&](const char* row) {
       std::vector<double> values;
       for (const RankRecord* r : ranks)

@@ -1,10 +1,12 @@
 // rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once, an
 // individual report per rank and the summary over all.
 #include "analyses/collective_report.h"
+#include "analyses/compare_reports.h"
 #include "analyses/gemm_data.h"
 #include "analyses/sweep_summary.h"
 #include "base/output_file.h"
 #include "cli/command.h"
+#include "cli/variance_plots.h"
 #include "readers/loader.h"
 #include "writers/console.h"
 #include "writers/merged_trace.h"
@@ -29,6 +31,8 @@ struct Flags {
   std::uint64_t memory_mib = 0;
   bool dry_run = false;
   bool no_merge = false;
+  bool no_plots = false;
+  bool svg = false;
   std::string rank_by = "range";
   ReportOptions report;
 };
@@ -158,6 +162,33 @@ std::string summary_markdown(const std::vector<std::string>& findings,
   return out + "\nTimes are means over ranks.\n";
 }
 
+/// comparisons/compare_<C>ch_rank<r>_across_threads.xlsx for each channel setting and rank that at
+/// least two thread settings have; the smallest thread setting is the baseline.
+Result<void> write_comparisons(const std::vector<Item>& items, const std::vector<Report>& reports,
+                               const std::string& out) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::int64_t, std::size_t>> groups;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (items[i].plan->threads && items[i].plan->channels && reports[i].tables.size() == 2)
+      groups[{*items[i].plan->channels, items[i].file.rank}][*items[i].plan->threads] = i;
+  for (const auto& [key, by_threads] : groups) {
+    if (by_threads.size() < 2)
+      continue;
+    std::vector<Report> sides;
+    std::vector<std::string> tags;
+    for (const auto& [threads, i] : by_threads) {
+      sides.push_back(reports[i]);
+      tags.push_back(fmt::format("{}thread", threads));
+    }
+    RS_TRY(const Report report,
+           compare_reports(sides, tags, {{"gpu_timeline", "ops_summary"}, false}));
+    RS_CHECK(make_folder(out + "/comparisons"));
+    RS_CHECK(find_writer("xlsx")->write(
+        report, fmt::format("{}/comparisons/compare_{}ch_rank{}_across_threads.xlsx", out,
+                            key.first, key.second)));
+  }
+  return {};
+}
+
 Result<void> analyze(Context& ctx, const Flags& f) {
   RS_TRY(const std::vector<RunPlan> plans, discover_sweep(f.sweep, f.discover, ctx.diagnostics));
   const std::string out = f.output.empty() ? f.sweep + "/tracelens_analysis" : f.output;
@@ -195,6 +226,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   load.threads = ctx.threads;
   load.memory_limit_bytes = f.memory_mib << 20;
   std::vector<RankGemms> gemms(items.size());
+  std::vector<Report> compared(items.size()); // gpu_timeline and ops_summary of each rank
   std::map<const RunPlan*, ConfigWork> work;
   for (const Item& item : items)
     ++work[item.plan].left;
@@ -280,10 +312,14 @@ Result<void> analyze(Context& ctx, const Flags& f) {
       ctx.diagnostics.merge(report->diagnostics);
     }
     describe();
-    if (!report)
+    if (!report) {
       fail(report.error());
-    else
+    } else {
       keep_error(find_writer("xlsx")->write(*report, item.output));
+      for (const char* sheet : {"gpu_timeline", "ops_summary"})
+        if (const Table* t = report->find(sheet))
+          compared[i].tables.push_back(*t);
+    }
     gemms[i] = extract_gemms(*loaded, f.report);
     gemms[i].config = item.plan->label;
     gemms[i].threads = item.plan->threads;
@@ -310,6 +346,15 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   RS_CHECK(find_writer("csv")->write(csvs, out));
   for (std::string& finding : gemm_findings(gemm, 5))
     findings.push_back(std::move(finding));
+  RS_CHECK(write_comparisons(items, compared, out));
+  if (!f.no_plots && gemm.variance.rows() > 0) {
+    if (Result<void> drawn = write_variance_plots(gemm.variance, out + "/plots", f.svg); !drawn) {
+      if (drawn.error().code != ErrorCode::kMissingTool)
+        return drawn;
+      ctx.warn(drawn.error().message());
+      ctx.partial = true;
+    }
+  }
   for (const char* aggregation : {"mean", "geomean"}) {
     Report all;
     all.tables.push_back(timeline_all_configs(records, aggregation));
@@ -362,6 +407,8 @@ Action setup(CLI::App& app) {
   app.add_option("--rank-by", f->rank_by, "order of GEMMs: by range, cv or total-excess")
       ->check(CLI::IsMember({"range", "cv", "total-excess"}))
       ->capture_default_str();
+  app.add_flag("--no-plots", f->no_plots, "draw no plots");
+  app.add_flag("--svg", f->svg, "plots as SVG too");
   app.add_flag("--no-merge", f->no_merge, "write no merged traces");
   app.add_flag("--dry-run", f->dry_run, "print what would be read and written");
   app.add_flag("--require-all-ranks", f->discover.require_all_ranks, "a missing rank is an error");
