@@ -1,5 +1,7 @@
 #include "analyses/analysis.h"
 
+#include "core/steps.h"
+
 #include <vector>
 
 namespace rankscope {
@@ -14,6 +16,17 @@ std::span<const Analysis* const> analyses() {
 }
 
 Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options) {
+  if (!options.step.empty()) {
+    RS_TRY(const auto steps, parse_steps(options.step));
+    LoadedTrace part;
+    RS_TRY(part.trace, restrict_to_steps(trace.trace, trace.tree, steps.first, steps.second));
+    part.tree = CallTree::build(part.trace, {options.detect_recompute});
+    part.rank = trace.rank;
+    part.label = trace.label;
+    ReportOptions rest = options;
+    rest.step.clear();
+    return build_report(part, rest);
+  }
   Report report;
   report.title = trace.label;
   for (const Analysis* analysis : analyses()) {

@@ -6,6 +6,7 @@
 #include "analyses/sweep_summary.h"
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/steps.h"
 #include "model/op_registry.h"
 
 #include <cmath>
@@ -15,32 +16,6 @@
 
 namespace rankscope {
 namespace {
-
-/// ProfilerStep#N annotations of a trace, by start.
-struct Steps {
-  struct Step {
-    std::int64_t start, end, number;
-  };
-  std::vector<Step> list;
-
-  explicit Steps(const Trace& trace) {
-    constexpr std::string_view kPrefix = "ProfilerStep#";
-    for (EventId i = 0; i < trace.events.size(); ++i)
-      if (trace.events.category[i] == Category::kUserAnnotation &&
-          trace.name(i).substr(0, kPrefix.size()) == kPrefix)
-        list.push_back({trace.events.ts_ns[i], trace.end_ns(i),
-                        std::atoll(std::string(trace.name(i).substr(kPrefix.size())).c_str())});
-    std::sort(list.begin(), list.end(),
-              [](const Step& a, const Step& b) { return a.start < b.start; });
-  }
-
-  /// Step in which a CPU event starts, -1 = none.
-  [[nodiscard]] std::int64_t of(std::int64_t ts) const {
-    auto it = std::partition_point(list.begin(), list.end(),
-                                   [ts](const Step& s) { return s.start <= ts; });
-    return it != list.begin() && ts < std::prev(it)->end ? std::prev(it)->number : -1;
-  }
-};
 
 struct Beside {
   std::vector<EventId> collectives; ///< by start
@@ -174,7 +149,7 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
   const Events& e = trace.events;
   const LauncherIndex& index = launchers_of(t, options);
   const Beside b = beside(trace, index);
-  const Steps steps(trace);
+  const std::vector<ProfilerStep> steps = profiler_steps(trace);
   RankGemms out;
   out.rank = t.rank;
   out.trace_start_ns = INT64_MAX;
@@ -222,7 +197,7 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
       continue;
     const auto kernels = index.kernels_of(l);
     add({op_key(trace, l.event, l.category), e.stream[kernels.front()]}, l.event,
-        {kernels.begin(), kernels.end()}, steps.of(e.ts_ns[l.event]));
+        {kernels.begin(), kernels.end()}, step_at(steps, e.ts_ns[l.event]));
   }
   if (out.groups.empty()) {
     // compiled or GPU-only traces: the kernels' names must do
@@ -236,7 +211,7 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
         continue;
       OpKey key;
       key.name = e.name[i];
-      add({key, e.stream[i]}, i, {i}, steps.of(e.ts_ns[i]));
+      add({key, e.stream[i]}, i, {i}, step_at(steps, e.ts_ns[i]));
     }
   }
 

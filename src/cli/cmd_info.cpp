@@ -1,6 +1,7 @@
 // rankscope info TRACE...: what a trace holds, before anything is analysed.
 #include "analyses/stream_overlap.h"
 #include "cli/command.h"
+#include "core/steps.h"
 #include "readers/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
@@ -40,18 +41,14 @@ Report describe(const LoadedTrace& t) {
   std::int64_t first = INT64_MAX;
   std::int64_t last = INT64_MIN;
   std::array<std::uint64_t, 14> counts{};
-  std::uint64_t steps = 0;
   for (EventId i = 0; i < e.size(); ++i) {
     ++counts[static_cast<std::size_t>(e.category[i])];
     if (e.category[i] == Category::kOther)
       continue; // "Trace" rows span the whole recording
     first = std::min(first, e.ts_ns[i]);
     last = std::max(last, trace.end_ns(i));
-    if (e.category[i] == Category::kUserAnnotation &&
-        trace.name(i).substr(0, 13) == "ProfilerStep#")
-      ++steps;
   }
-  fact("profiler steps", std::to_string(steps));
+  fact("profiler steps", std::to_string(profiler_steps(trace).size()));
   if (last >= first)
     fact("span", fmt::format("{:.3f} ms", static_cast<double>(last - first) / 1e6));
   if (trace.header.has_base_time)

@@ -2,6 +2,7 @@
 #include "analyses/clock_alignment.h"
 #include "base/json_text.h"
 #include "cli/command.h"
+#include "core/steps.h"
 #include "readers/discovery.h"
 #include "readers/reader.h"
 #include "writers/merged_trace.h"

@@ -131,6 +131,8 @@ Action setup(CLI::App& app) {
   app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
   app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
                "start of the first call of each row");
+  app.add_flag("--per-step", r.per_step, "timeline and top operators of each profiler step");
+  app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
   app.add_option("--gpu-arch", r.gpu_arch, "GPU for rooflines: built-in name or JSON file");
   app.add_option("--compat", f->compat, "reproduce another tool's quirks")
       ->check(CLI::IsMember({"tracelens"}));

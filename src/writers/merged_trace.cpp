@@ -554,20 +554,4 @@ Result<MergeSummary> MergedTraceWriter::finish() {
   return std::move(summary_);
 }
 
-Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text) {
-  const auto number = [](std::string_view s, std::int64_t& out) {
-    const auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), out);
-    return ec == std::errc() && end == s.data() + s.size() && out >= 0;
-  };
-  const std::size_t colon = text.find(':');
-  std::pair<std::int64_t, std::int64_t> out;
-  const bool good = colon == std::string::npos
-                        ? number(text, out.first) && number(text, out.second)
-                        : number(std::string_view(text).substr(0, colon), out.first) &&
-                              number(std::string_view(text).substr(colon + 1), out.second);
-  if (!good || out.first > out.second)
-    return Error{ErrorCode::kUsage, "--step", "want N or A:B, not '" + text + "'", ""};
-  return out;
-}
-
 } // namespace rankscope

@@ -70,7 +70,4 @@ private:
   std::int64_t zero_ns_ = 0; ///< unix time of the first event of the first rank
 };
 
-/// "N" or "A:B" as a closed range. Errors: kUsage.
-Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
-
 } // namespace rankscope

@@ -1,4 +1,5 @@
 // The merged trace, read back: generated ranks, hand-made overlaps and names, and real traces.
+#include "core/steps.h"
 #include "merge_checker.h"
 #include "readers/reader.h"
 #include "temp_folder.h"

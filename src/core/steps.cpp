@@ -1,0 +1,129 @@
+#include "core/steps.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace rankscope {
+namespace {
+
+constexpr std::string_view kPrefix = "ProfilerStep#";
+
+template <class T>
+void take(const std::vector<T>& from, const std::vector<bool>& keep, std::vector<T>& to) {
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (keep[i])
+      to.push_back(from[i]);
+}
+
+} // namespace
+
+std::vector<ProfilerStep> profiler_steps(const Trace& trace) {
+  std::vector<ProfilerStep> out;
+  const Events& e = trace.events;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] != Category::kUserAnnotation)
+      continue;
+    const std::string_view name = trace.name(i);
+    ProfilerStep step{0, e.ts_ns[i], trace.end_ns(i)};
+    if (name.substr(0, kPrefix.size()) != kPrefix)
+      continue;
+    const std::string_view digits = name.substr(kPrefix.size());
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
+    if (error == std::errc() && end == digits.data() + digits.size())
+      out.push_back(step);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ProfilerStep& a, const ProfilerStep& b) {
+    return a.start_ns < b.start_ns;
+  });
+  return out;
+}
+
+std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
+  const auto it = std::partition_point(
+      steps.begin(), steps.end(), [ts_ns](const ProfilerStep& s) { return s.start_ns <= ts_ns; });
+  return it != steps.begin() && ts_ns < std::prev(it)->end_ns ? std::prev(it)->number : -1;
+}
+
+Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text) {
+  const auto number = [](std::string_view s, std::int64_t& out) {
+    const auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), out);
+    return ec == std::errc() && end == s.data() + s.size() && out >= 0;
+  };
+  const std::size_t colon = text.find(':');
+  std::pair<std::int64_t, std::int64_t> out;
+  const bool good = colon == std::string::npos
+                        ? number(text, out.first) && number(text, out.second)
+                        : number(std::string_view(text).substr(0, colon), out.first) &&
+                              number(std::string_view(text).substr(colon + 1), out.second);
+  if (!good || out.first > out.second)
+    return Error{ErrorCode::kUsage, "--step", "want N or A:B, not '" + text + "'", ""};
+  return out;
+}
+
+Trace filter_events(const Trace& trace, const std::vector<bool>& keep) {
+  Trace out;
+  out.path = trace.path;
+  out.header = trace.header;
+  for (StrId id = 0; id < trace.strings.size(); ++id)
+    (void)out.strings.intern(trace.strings.view(id)); // the same ids in the same order
+  out.tracks = trace.tracks;
+  out.flows = trace.flows;
+  out.op_args = trace.op_args;
+  out.gpu_args = trace.gpu_args;
+  out.python_args = trace.python_args;
+  out.input_bytes = trace.input_bytes;
+  out.events_in_file = trace.events_in_file;
+  out.python_events_skipped = trace.python_events_skipped;
+  out.diagnostics = trace.diagnostics;
+  const Events& e = trace.events;
+  take(e.ts_ns, keep, out.events.ts_ns);
+  take(e.dur_ns, keep, out.events.dur_ns);
+  take(e.correlation, keep, out.events.correlation);
+  take(e.external_id, keep, out.events.external_id);
+  take(e.name, keep, out.events.name);
+  take(e.uid, keep, out.events.uid);
+  take(e.track, keep, out.events.track);
+  take(e.args, keep, out.events.args);
+  take(e.stream, keep, out.events.stream);
+  take(e.device, keep, out.events.device);
+  take(e.category, keep, out.events.category);
+  std::vector<EventId> moved(e.size(), kNoEvent);
+  EventId next = 0;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (keep[i])
+      moved[i] = next++;
+  for (const auto& [event, args] : trace.collectives)
+    if (moved[event] != kNoEvent)
+      out.collectives.emplace_back(moved[event], args);
+  return out;
+}
+
+Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
+                                std::int64_t last) {
+  const std::vector<ProfilerStep> all = profiler_steps(trace);
+  std::vector<ProfilerStep> wanted;
+  std::string known;
+  for (const ProfilerStep& s : all) {
+    if (s.number >= first && s.number <= last)
+      wanted.push_back(s);
+    known += (known.empty() ? "" : ", ") + std::to_string(s.number);
+  }
+  if (wanted.empty())
+    return Error{ErrorCode::kUsage, trace.path,
+                 known.empty() ? "the trace has no ProfilerStep annotations"
+                               : "the trace has no such step; it has " + known,
+                 ""};
+  const Events& e = trace.events;
+  std::vector<bool> keep(e.size());
+  const auto inside = [&wanted](std::int64_t ts) { return step_at(wanted, ts) >= 0; };
+  for (EventId i = 0; i < e.size(); ++i)
+    if (!is_gpu(e.category[i]))
+      keep[i] = inside(e.ts_ns[i]);
+  for (EventId i = 0; i < e.size(); ++i)
+    if (is_gpu(e.category[i]))
+      keep[i] = tree.linked(i) ? keep[tree.parent(i)] : inside(e.ts_ns[i]);
+  return filter_events(trace, keep);
+}
+
+} // namespace rankscope

@@ -1,0 +1,38 @@
+// Profiler steps: the user annotations ProfilerStep#N, and traces cut down to some of them.
+#pragma once
+
+#include "base/result.h"
+#include "core/call_tree.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+struct ProfilerStep {
+  std::int64_t number = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// By start. Empty when the trace has no ProfilerStep#N annotation.
+[[nodiscard]] std::vector<ProfilerStep> profiler_steps(const Trace& trace);
+
+/// Number of the step in which a CPU event starts, -1 = none. `steps` by start.
+[[nodiscard]] std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns);
+
+/// "N" or "A:B" as a closed range. Errors: kUsage.
+Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
+
+/// A copy with the events for which `keep` holds, in their order. Texts keep their ids, events
+/// their uids; flows are copied whole.
+[[nodiscard]] Trace filter_events(const Trace& trace, const std::vector<bool>& keep);
+
+/// The trace of steps [first, last]: CPU events that start within one of them and the GPU work they
+/// launched, however late it runs; GPU work without a launch by its own start. Errors: kUsage when
+/// the trace has none of these steps (the message lists those it has).
+Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
+                                std::int64_t last);
+
+} // namespace rankscope
