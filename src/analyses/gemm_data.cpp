@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <set>
 #include <unordered_map>
 
 namespace rankscope {
@@ -52,9 +53,17 @@ std::string collective_label(const Trace& trace, EventId i) {
                          : trace.name(i));
 }
 
-std::vector<GemmNeighbour> neighbours(const Trace& trace, const Beside& b, std::int64_t start,
-                                      std::int64_t end) {
+std::vector<GemmNeighbour> neighbours(const Trace& trace, const Beside& b,
+                                      const std::vector<EventId>& kernels) {
   std::vector<GemmNeighbour> out;
+  std::vector<Interval> spans;
+  for (const EventId k : kernels)
+    spans.push_back({trace.events.ts_ns[k], trace.end_ns(k)});
+  const IntervalSet busy(std::move(spans));
+  if (busy.empty())
+    return out;
+  const std::int64_t start = busy.intervals().front().start;
+  const std::int64_t end = busy.intervals().back().end;
   auto it = std::partition_point(b.collectives.begin(), b.collectives.end(), [&](EventId i) {
     return trace.events.ts_ns[i] < start - b.longest_ns;
   });
@@ -90,8 +99,21 @@ double percentile(std::vector<double> values, double q) {
   return values[low] + (values[high] - values[low]) * (at - static_cast<double>(low));
 }
 
-/// Least squares of duration (us) on the overlapped share: slope and its 95 % half width (normal
-/// approximation), and Pearson's r. NaN with fewer than three calls or no spread in the overlap.
+/// Two-sided 95 % quantile of Student's t; between the listed degrees of freedom the wider one.
+double student_t95(std::size_t degrees) {
+  static constexpr std::pair<std::size_t, double> kTable[] = {
+      {1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},  {5, 2.571},   {6, 2.447},
+      {7, 2.365},  {8, 2.306},  {9, 2.262},  {10, 2.228}, {12, 2.179},  {15, 2.131},
+      {20, 2.086}, {30, 2.042}, {40, 2.021}, {60, 2.000}, {120, 1.980}, {1000, 1.962}};
+  double t = kTable[0].second;
+  for (const auto& [df, quantile] : kTable)
+    if (degrees >= df)
+      t = quantile;
+  return t;
+}
+
+/// Least squares of duration (us) on the overlapped share: slope and its 95 % half width (Student's
+/// t), and Pearson's r. NaN with fewer than three calls or no spread in the overlap.
 struct Regression {
   double slope = std::numeric_limits<double>::quiet_NaN();
   double half_width = std::numeric_limits<double>::quiet_NaN();
@@ -118,7 +140,7 @@ Regression regress(const std::vector<double>& x, const std::vector<double>& y) {
   out.slope = sxy / sxx;
   out.r = syy > 0 ? sxy / std::sqrt(sxx * syy) : std::numeric_limits<double>::quiet_NaN();
   const double residual = std::max(0.0, syy - out.slope * sxy);
-  out.half_width = 1.96 * std::sqrt(residual / (n - 2) / sxx);
+  out.half_width = student_t95(x.size() - 2) * std::sqrt(residual / (n - 2) / sxx);
   return out;
 }
 
@@ -177,15 +199,18 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
     }
     Call call;
     call.instance.start_ns = INT64_MAX;
-    std::int64_t end = INT64_MIN;
+    std::vector<Interval> spans;
     for (const EventId k : kernels) {
       call.instance.start_ns = std::min(call.instance.start_ns, e.ts_ns[k]);
-      end = std::max(end, trace.end_ns(k));
+      spans.push_back({e.ts_ns[k], trace.end_ns(k)});
     }
-    call.instance.dur_ns = busy_ns(trace, kernels);
+    const IntervalSet busy(std::move(spans)); // without the gaps between the call's kernels
+    call.instance.dur_ns = busy.length();
     call.instance.step = step;
-    call.instance.overlap_ns = b.comm.covered(call.instance.start_ns, end);
-    call.instance.memcpy_overlap_ns = b.copies.covered(call.instance.start_ns, end);
+    for (const Interval& part : busy.intervals()) {
+      call.instance.overlap_ns += b.comm.covered(part.start, part.end);
+      call.instance.memcpy_overlap_ns += b.copies.covered(part.start, part.end);
+    }
     call.kernels = std::move(kernels);
     out.gemm_ns += call.instance.dur_ns;
     calls[it->second].push_back(std::move(call));
@@ -237,11 +262,7 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
         group.longest = i;
     }
     group.kernel = trace.strings.view(dominant);
-    const Call& slow = calls[g][group.longest];
-    std::int64_t end = INT64_MIN;
-    for (const EventId k : slow.kernels)
-      end = std::max(end, trace.end_ns(k));
-    group.longest_neighbours = neighbours(trace, b, slow.instance.start_ns, end);
+    group.longest_neighbours = neighbours(trace, b, calls[g][group.longest].kernels);
   }
   std::stable_sort(
       out.groups.begin(), out.groups.end(),
@@ -406,7 +427,10 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
 std::vector<std::string> gemm_findings(const GemmTables& tables, std::size_t most) {
   std::vector<std::string> out;
   const Table& t = tables.overlap;
-  for (std::size_t r = 0; r < std::min(most, t.rows()); ++r) {
+  std::set<std::pair<std::string, std::string>> told; // one finding per operator and shape
+  for (std::size_t r = 0; r < t.rows() && out.size() < most; ++r) {
+    if (!told.emplace(t.at(r, "op").text, t.at(r, "input_dims").text).second)
+      continue;
     const double overlap = t.at(r, "total_overlap_percentage").number();
     const double slope = t.at(r, "slowdown_per_full_overlap_us").number();
     const double half = t.at(r, "slowdown_ci95_us").number();

@@ -34,7 +34,7 @@ PlotSpec box(const Table& t, const char* column, const char* label, const char* 
 Result<void> write_variance_plots(const Table& t, const std::string& folder, bool svg) {
   RS_CHECK(make_folder(folder));
   const std::string top =
-      fmt::format(" (top {} by rank)", t.name().substr(3, t.name().find('_') - 3));
+      fmt::format(" (top {} of each rank)", t.name().substr(3, t.name().find('_') - 3));
   std::map<std::string, PlotSpec> plots;
   plots["variance_by_threads_boxplot"] = box(t, "threads", "{} threads", "Thread Configuration",
                                              "GEMM Kernel Time Variance by Thread Count" + top, 10);
