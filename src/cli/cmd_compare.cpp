@@ -1,17 +1,18 @@
-// rankscope compare: GPU timelines of a baseline run against one or more test runs.
-#include "analyses/analysis.h"
+// rankscope compare: one or more test runs against a baseline run: timelines, collectives, a final
+// workbook with a dashboard, a verdict for pull requests.
 #include "analyses/compare_runs.h"
 #include "base/output_file.h"
 #include "cli/command.h"
-#include "readers/loader.h"
+#include "cli/compare_load.h"
 #include "writers/console.h"
+#include "writers/markdown.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
-#include <mutex>
 #include <set>
 
 namespace rankscope {
@@ -21,15 +22,31 @@ struct Flags {
   std::string baseline;
   std::vector<std::string> tests;
   std::string output;
+  std::string markdown;
   std::vector<std::string> fail_on;
   std::vector<std::string> labels;
+  std::string baseline_label;
+  std::vector<std::string> test_labels;
   double threshold = 1;
-  bool gpu_timeline = false; ///< accepted for the sake of older command lines
+  bool skip_tracelens = false;
+  bool individual_only = false;
+  bool collective_only = false;
+  bool gpu_timeline = false;
+  bool collective = false;
+  bool final_report = false;
+  bool all = false;
+  bool compare_all_runs = false;
+  bool geomean = false;
+
+  /// Without a choice everything is made.
+  [[nodiscard]] bool everything() const {
+    return all || compare_all_runs || !(gpu_timeline || collective || final_report);
+  }
 };
 
 struct Condition {
   std::string text;
-  std::string type;
+  std::string metric;
   double percent = 0;
 };
 
@@ -44,49 +61,91 @@ Result<Condition> parse_condition(const std::string& text) {
   if (end == nullptr || end == text.c_str() + at + 1 || std::string_view(end) != "%")
     return Error{ErrorCode::kUsage, "", "--fail-on '" + text + "' is no condition",
                  "write it as 'total_time>2%'"};
-  c.type = text.substr(0, at);
+  c.metric = text.substr(0, at);
   return c;
 }
 
-Result<RunTimelines> load_run(Context& ctx, const std::string& folder, const std::string& label,
-                              const std::string& out) {
-  RS_TRY(const RunPlan plan, discover_run({folder}, {}, ctx.diagnostics));
-  LoadOptions load;
-  load.threads = ctx.threads;
-  ReportOptions options;
-  RunTimelines run;
-  run.label = label;
-  std::mutex mutex;
-  std::optional<Error> failed;
-  RS_CHECK(load_each(plan.ranks, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
-    const std::int64_t rank = plan.ranks[i].rank;
-    const auto lose = [&](const std::string& why) {
-      ctx.diagnostics.add(Severity::kDataLoss, "rank_lost_" + plan.ranks[i].path,
-                          plan.ranks[i].path, fmt::format("rank {} is left out: {}", rank, why));
-    };
-    if (!loaded)
-      return lose(loaded.error().message());
-    Result<Report> report = build_report(*loaded, options);
-    if (!report)
-      return lose(report.error().message());
-    const std::string path = fmt::format("{}/individual_reports/perf_rank{}.xlsx", out, rank);
-    Result<void> written = find_writer("xlsx")->write(*report, path);
-    const std::lock_guard lock(mutex);
-    if (!written)
-      failed = written.error();
-    else if (const Table* timeline = report->find("gpu_timeline"))
-      run.ranks.emplace(rank, timeline->select({"type", "time ms", "percent"}));
-  }));
-  if (failed)
-    return *failed;
-  if (run.ranks.empty())
-    return Error{ErrorCode::kUnreadable, folder, "no rank has a GPU timeline", ""};
-  return run;
+/// The dashboard's row of a metric, by its name with or without GPU_, NCCL_ and _time.
+std::optional<std::size_t> metric_row(const Table& dashboard, const std::string& name) {
+  for (const char* before : {"", "GPU_", "NCCL_"})
+    for (const char* after : {"", "_time"})
+      for (std::size_t r = 0; r < dashboard.rows(); ++r)
+        if (dashboard.at(r, 0).text == before + name + after)
+          return r;
+  return std::nullopt;
 }
 
 std::string leaf_name(const std::string& path) {
   const std::filesystem::path p = std::filesystem::absolute(path).lexically_normal();
   return (p.has_filename() ? p : p.parent_path()).filename().string();
+}
+
+/// A label per run: the flags', else folder names; equal ones get _2, _3, ...
+Result<std::vector<std::string>> labels_of(const Flags& f,
+                                           const std::vector<std::string>& folders) {
+  std::vector<std::string> wanted = f.labels;
+  if (wanted.empty())
+    for (const std::string& folder : folders)
+      wanted.push_back(leaf_name(folder));
+  if (wanted.size() != folders.size())
+    return Error{ErrorCode::kUsage, "", "--labels needs one label per run, the baseline's first",
+                 ""};
+  if (!f.baseline_label.empty())
+    wanted.front() = f.baseline_label;
+  if (f.test_labels.size() > f.tests.size())
+    return Error{ErrorCode::kUsage, "", "more --test-label than --test", ""};
+  for (std::size_t i = 0; i < f.test_labels.size(); ++i)
+    wanted[i + 1] = f.test_labels[i];
+  std::set<std::string> used;
+  for (std::string& label : wanted) {
+    for (char& c : label) // it names a folder
+      if (c == '/' || static_cast<unsigned char>(c) < 0x20)
+        c = '_';
+    const std::string name = label;
+    for (int n = 2; !used.insert(label).second; ++n)
+      label = fmt::format("{}_{}", name, n);
+  }
+  return wanted;
+}
+
+std::string verdict(const Table& dashboard, const std::vector<std::string>& regressions,
+                    bool gated) {
+  std::string out = "## Performance comparison\n\n";
+  out += markdown_table(dashboard) + "\n";
+  for (const std::string& note : dashboard.notes)
+    out += "- " + markdown_escaped(note) + "\n";
+  if (gated)
+    out += regressions.empty() ? "\n**No condition of `--fail-on` holds.**\n" : "";
+  for (const std::string& r : regressions)
+    out += fmt::format("\n**Regression: {}**\n", markdown_escaped(r));
+  return out;
+}
+
+/// Conditions that hold, in words. A change within the noise is no regression.
+Result<std::vector<std::string>> regressions_of(const Table& dashboard,
+                                                const std::vector<ComparedRun>& tests,
+                                                const std::vector<Condition>& conditions) {
+  std::vector<std::string> out;
+  for (const Condition& c : conditions) {
+    const auto row = metric_row(dashboard, c.metric);
+    if (!row)
+      return Error{ErrorCode::kUsage, "", "--fail-on: no metric named " + c.metric,
+                   "the dashboard lists them, for example total_time, exposed_comm"};
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      const std::size_t first = 3 + 6 * i;
+      const Value base = dashboard.at(*row, 2);
+      const Value test = dashboard.at(*row, first);
+      const Value change = dashboard.at(*row, first + 1);
+      const Value high = dashboard.at(*row, first + 4);
+      const bool appeared = change.is_null() && !test.is_null() && test.number() > 0;
+      const bool grew = !change.is_null() && -change.number() > c.percent;
+      if (appeared || (grew && (high.is_null() || high.number() < 0)))
+        out.push_back(fmt::format("{}: {} ({:.3f} {} against {:.3f})", tests[i].label, c.text,
+                                  test.number(), dashboard.at(*row, 1).text,
+                                  base.is_null() ? 0.0 : base.number()));
+    }
+  }
+  return out;
 }
 
 Result<void> run(Context& ctx, const Flags& f) {
@@ -95,57 +154,110 @@ Result<void> run(Context& ctx, const Flags& f) {
     RS_TRY(Condition c, parse_condition(text));
     conditions.push_back(std::move(c));
   }
-  std::vector<RunTimelines> runs;
-  std::set<std::string> labels;
+  if (f.individual_only && f.collective_only)
+    return Error{ErrorCode::kUsage, "",
+                 "--individual-only and --collective-only exclude each other", ""};
   std::vector<std::string> folders{f.baseline};
   folders.insert(folders.end(), f.tests.begin(), f.tests.end());
-  if (!f.labels.empty() && f.labels.size() != folders.size())
-    return Error{ErrorCode::kUsage, "", "--labels needs one label per run, the baseline's first",
-                 ""};
+  RS_TRY(const std::vector<std::string> labels, labels_of(f, folders));
+  RS_CHECK(make_folder(f.output));
+  std::optional<OutputFile> markdown;
+  if (!f.markdown.empty()) {
+    RS_TRY(auto file, OutputFile::create(f.markdown));
+    markdown.emplace(std::move(file));
+  }
+  std::vector<ComparedRun> tests;
+  ComparedRun base;
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    const std::string& folder = folders[i];
-    const std::string name = f.labels.empty() ? leaf_name(folder) : f.labels[i];
-    std::string label = name;
-    for (int n = 2; !labels.insert(label).second; ++n)
-      label = fmt::format("{}_{}", name, n); // equal folder names stay apart
-    const std::string out = f.output + "/" + label;
-    RS_CHECK(make_folder(out + "/individual_reports"));
-    RS_TRY(RunTimelines loaded, load_run(ctx, folder, label, out));
-    runs.push_back(std::move(loaded));
+    CompareInput input;
+    input.folder = folders[i];
+    input.label = labels[i];
+    input.out = f.output + "/" + labels[i];
+    input.reports_only = f.skip_tracelens;
+    input.individual = !f.collective_only;
+    input.collective = !f.individual_only;
+    RS_TRY(ComparedRun loaded, load_compared_run(ctx, input));
+    ctx.note(fmt::format("{}: {} ranks", labels[i], loaded.ranks.size()));
+    if (i == 0)
+      base = std::move(loaded);
+    else
+      tests.push_back(std::move(loaded));
   }
-  Report report;
-  report.title = "gpu timeline comparison";
-  std::vector<std::string> regressions;
-  for (std::size_t t = 1; t < runs.size(); ++t) {
-    for (Table& table : compare_timelines(runs[0], runs[t], f.threshold)) {
-      if (runs.size() > 2)
-        table.set_name(table.name() + "_" + runs[t].label);
-      report.tables.push_back(std::move(table));
+  std::vector<std::string> written;
+  const auto write = [&](const Report& report, const std::string& name) -> Result<void> {
+    if (report.tables.empty())
+      return {};
+    const std::string path = f.output + "/" + name;
+    RS_CHECK(find_writer("xlsx")->write(report, path));
+    written.push_back(path);
+    return {};
+  };
+  const auto styled = [](Table t, const std::string& after) {
+    t.styled = true;
+    t.set_name(t.name() + after);
+    return t;
+  };
+  const bool with_collectives =
+      !f.individual_only && (f.everything() || f.collective || f.final_report);
+  if (f.everything() || f.gpu_timeline || f.final_report) {
+    std::vector<Report> sides{timeline_summary(base, f.geomean)};
+    for (const ComparedRun& t : tests)
+      sides.push_back(timeline_summary(t, f.geomean));
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      RS_CHECK(make_folder(f.output + "/" + labels[i]));
+      RS_CHECK(write(sides[i], fmt::format("{}/gpu_timeline_summary_{}.xlsx", labels[i],
+                                           f.geomean ? "geomean" : "mean")));
     }
-    for (const Condition& c : conditions) {
-      const auto value = [&](const RunTimelines& r) {
-        const auto exact = mean_time_ms(r, c.type);
-        return exact ? exact : mean_time_ms(r, c.type + "_time");
-      };
-      const auto base = value(runs[0]);
-      const auto test = value(runs[t]);
-      if (!base || !test)
-        return Error{ErrorCode::kUsage, "", "--fail-on: no timeline row named " + c.type, ""};
-      const auto change = improvement_percent(*base, *test);
-      if (!change || -*change > c.percent)
-        regressions.push_back(fmt::format("{}: {} ({:.3f} ms against {:.3f} ms)", runs[t].label,
-                                          c.text, *test, *base));
+    std::vector<const Report*> pointers;
+    for (const Report& side : sides)
+      pointers.push_back(&side);
+    Report combined = combine_reports(pointers, labels);
+    RS_CHECK(write(combined, "gpu_timeline_combined.xlsx"));
+    for (const ComparedRun& t : tests) {
+      std::vector<Table> tables = compare_timelines(base, t, f.threshold);
+      const std::string after = tests.size() > 1 ? "_" + t.label : "";
+      combined.tables.push_back(styled(std::move(tables[1]), after));
+      combined.tables.push_back(styled(std::move(tables[0]), after));
     }
+    RS_CHECK(write(combined, "gpu_timeline_comparison.xlsx"));
   }
-  const std::string path = f.output + "/gpu_timeline_comparison.xlsx";
-  RS_CHECK(find_writer("xlsx")->write(report, path));
+  if (with_collectives) {
+    std::vector<Report> sides(1 + tests.size());
+    std::vector<const Report*> pointers;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      const ComparedRun& side = i == 0 ? base : tests[i - 1];
+      for (const Table* t : {&side.nccl_summary_implicit_sync, &side.nccl_summary_long})
+        if (t->rows() > 0)
+          sides[i].tables.push_back(*t);
+      pointers.push_back(&sides[i]);
+    }
+    Report combined = combine_reports(pointers, labels);
+    RS_CHECK(write(combined, "collective_combined.xlsx"));
+    for (const ComparedRun& t : tests)
+      for (Table& table : compare_collectives(base, t, f.threshold))
+        combined.tables.push_back(styled(std::move(table), tests.size() > 1 ? "_" + t.label : ""));
+    if (combined.tables.empty())
+      ctx.note("no collectives on either side: no collective comparison");
+    RS_CHECK(write(combined, "collective_comparison.xlsx"));
+  }
+  const Report final = final_report(base, tests, f.threshold);
+  if (f.everything() || f.final_report)
+    RS_CHECK(write(final, "final_analysis_report.xlsx"));
+  const Table& dashboard = final.tables.front();
+  RS_TRY(const std::vector<std::string> regressions, regressions_of(dashboard, tests, conditions));
+  if (markdown) {
+    markdown->write(verdict(dashboard, regressions, !conditions.empty()));
+    RS_CHECK(markdown->commit());
+    written.push_back(f.markdown);
+  }
   if (ctx.json) {
-    ctx.out(json_text(report));
+    ctx.out(json_text(final));
   } else {
-    for (const Table& table : report.tables)
-      if (table.name().rfind("Summary", 0) == 0)
-        ctx.out(console_table(table));
-    ctx.out(fmt::format("{}: {} sheets\n", path, report.tables.size()));
+    ctx.out(console_table(dashboard, 40) + "\n");
+    for (const std::string& note : dashboard.notes)
+      ctx.out("- " + note + "\n");
+    for (const std::string& path : written)
+      ctx.out(path + "\n");
   }
   if (!regressions.empty())
     return Error{ErrorCode::kRegression, "", fmt::format("{}", fmt::join(regressions, "; ")), ""};
@@ -154,26 +266,41 @@ Result<void> run(Context& ctx, const Flags& f) {
 
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
-  app.add_option("--baseline", f->baseline, "folder with the rank traces of the baseline")
+  app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or their reports")
       ->required();
   app.add_option("--test", f->tests, "folder of a run to compare; may be given again")->required();
   app.add_option("--output", f->output, "folder for the workbooks")->required();
   app.add_option("--labels", f->labels, "a name per run, the baseline's first (default: folders)")
       ->delimiter(',');
+  app.add_option("--baseline-label", f->baseline_label, "name of the baseline");
+  app.add_option("--test-label", f->test_labels, "name of a test, in their order");
   app.add_option("--threshold", f->threshold, "changes up to this count as Similar, percent")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--fail-on", f->fail_on, "exit 5 when a row grew by more, as 'total_time>2%'");
-  app.add_flag("--gpu-timeline", f->gpu_timeline, "compare the timelines (always done)");
+  app.add_option("--fail-on", f->fail_on,
+                 "exit 5 when a metric is worse by more, beyond noise: 'total_time>2%'");
+  app.add_option("--markdown", f->markdown, "write a summary for a pull request; - is stdout");
+  app.add_flag("--all", f->all, "everything (also what happens without a choice)");
+  app.add_flag("--compare-all-runs", f->compare_all_runs, "the same as --all");
+  app.add_flag("--gpu-timeline", f->gpu_timeline, "only the timeline workbooks");
+  app.add_flag("--collective", f->collective, "only the collective workbooks");
+  app.add_flag("--final-report", f->final_report, "only what the final workbook needs");
+  app.add_flag("--skip-tracelens", f->skip_tracelens, "use existing reports, never the traces");
+  app.add_flag("--individual-only", f->individual_only, "leave the collectives out");
+  app.add_flag("--collective-only", f->collective_only, "write no individual reports");
+  app.add_flag("--geo-mean", f->geomean, "geometric means over ranks in the timeline summaries");
   return [f](Context& ctx) { return run(ctx, *f); };
 }
 
 } // namespace
 
 const Command compare_command{
-    "compare", "GPU timelines of test runs against a baseline run, rank by rank",
+    "compare", "test runs against a baseline: timelines, collectives, dashboard, verdict",
     "  rankscope compare --baseline base --test new --output out\n"
-    "  rankscope compare --baseline base --test new --output out --fail-on 'total_time>2%'",
+    "  rankscope compare --baseline 56cu_256threads --test 37cu_384threads --test 32cu_512threads "
+    "--output out\n"
+    "  rankscope compare --baseline base --test new --output out --markdown pr.md "
+    "--fail-on 'total_time>2%' --fail-on 'exposed_comm>5%'",
     setup};
 
 } // namespace rankscope

@@ -69,6 +69,17 @@ struct Column {
   bool hidden = false; ///< hidden in the workbook
   bool delta = false;  ///< coloured by sign in the workbook (positive = better)
   int decimals = -1;   ///< -1: by unit
+  bool status = false; ///< Better, Worse, New, ...: coloured by its text in the workbook
+};
+
+/// A chart of some rows and columns of its table, drawn under the table in workbooks.
+struct Chart {
+  enum class Kind { kColumns, kBars } kind = Kind::kColumns;
+  std::string title;
+  std::string value_title; ///< of the value axis, with its unit
+  std::size_t label_column = 0;
+  std::vector<std::size_t> value_columns;
+  std::size_t first_row = 0, last_row = 0; ///< of the table; last_row is not drawn
 };
 
 /// Row-major; texts are interned. Move-only views: text in a Value from at() lives with the Table.
@@ -102,7 +113,9 @@ public:
 
   /// Remarks shown under the table in workbooks and on the console.
   std::vector<std::string> notes;
+  std::vector<Chart> charts;
   bool hidden = false;   ///< hidden sheet
+  bool styled = false;   ///< an Excel table with row stripes and filters
   std::string tab_color; ///< "#RRGGBB" or empty
 
 private:

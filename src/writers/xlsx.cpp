@@ -18,6 +18,9 @@ constexpr std::size_t kMaxText = 32'767;
 constexpr std::size_t kMaxName = 31;
 
 const char* number_format(const Column& column) {
+  static const char* const kDecimals[] = {"#,##0", "#,##0.0", "#,##0.00", "#,##0.000"};
+  if (column.decimals >= 0 && column.decimals <= 3)
+    return kDecimals[column.decimals];
   switch (column.unit) {
   case Unit::kCount:
   case Unit::kNs:
@@ -44,6 +47,12 @@ const char* number_format(const Column& column) {
   return nullptr;
 }
 
+std::string folded(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 /// A legal sheet name, distinct from those used before without regard to case.
 std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
   std::string base;
@@ -51,11 +60,6 @@ std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
     base += std::string_view("[]:*?/\\'").find(c) == std::string_view::npos ? c : '_';
   if (base.empty())
     base = "sheet";
-  const auto folded = [](std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-  };
   std::string name = base.substr(0, kMaxName);
   for (int i = 2; !used.insert(folded(name)).second; ++i) {
     const std::string suffix = "~" + std::to_string(i);
@@ -80,7 +84,7 @@ std::string cell_text(std::string_view text) {
 
 class Workbook {
 public:
-  explicit Workbook(const std::string& path, bool big) {
+  explicit Workbook(const std::string& path, bool big) : constant_memory_(big) {
     lxw_workbook_options options = {};
     options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
     book_ = workbook_new_opt(path.c_str(), &options);
@@ -100,6 +104,9 @@ public:
     worse_ = workbook_add_format(book_);
     format_set_font_color(worse_, 0x9C0006);
     format_set_bg_color(worse_, 0xFFC7CE);
+    other_ = workbook_add_format(book_);
+    format_set_font_color(other_, 0x7F6000);
+    format_set_bg_color(other_, 0xFFEB9C);
   }
 
   [[nodiscard]] bool ok() const { return book_ != nullptr; }
@@ -147,24 +154,36 @@ private:
                                static_cast<double>(std::max<std::size_t>(width + 2, 10)), nullptr,
                                &options);
     }
-    for (std::size_t c = 0; c < cols; ++c)
-      worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
-                             cell_text(table.columns()[c].name).c_str(), header_);
+    const bool styled = table.styled && last > first && !constant_memory_;
+    if (!styled)
+      for (std::size_t c = 0; c < cols; ++c)
+        worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
+                               cell_text(table.columns()[c].name).c_str(), header_);
     lxw_row_t row = 1;
     for (std::size_t r = first; r < last; ++r, ++row)
       for (std::size_t c = 0; c < cols; ++c)
         write(sheet, row, static_cast<lxw_col_t>(c), table.at(r, c), formats[c]);
+    worksheet_set_landscape(sheet); // printed: all columns on one page's width
+    worksheet_fit_to_pages(sheet, 1, 0);
+    worksheet_repeat_rows(sheet, 0, 0);
     worksheet_freeze_panes(sheet, 1, table.cols() > 4 ? 1 : 0);
-    if (cols > 0 && last > first)
+    if (styled)
+      style_as_table(sheet, table, row - 1);
+    else if (cols > 0 && last > first)
       worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
-    for (std::size_t c = 0; c < cols; ++c)
-      if (table.columns()[c].delta && last > first)
-        colour_by_sign(sheet, row - 1, static_cast<lxw_col_t>(c));
+    for (std::size_t c = 0; c < cols && last > first; ++c) {
+      if (table.columns()[c].delta)
+        colour_by_sign(sheet, table, c, first, last);
+      if (table.columns()[c].status)
+        colour_by_status(sheet, row - 1, static_cast<lxw_col_t>(c));
+    }
     if (with_notes && !table.notes.empty() && row + table.notes.size() + 1 < kMaxRows) {
       ++row;
       for (const std::string& note : table.notes)
         worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
     }
+    if (first == 0)
+      add_charts(sheet, name, table, last, row + 2);
     if (!table.tab_color.empty())
       worksheet_set_tab_color(
           sheet, static_cast<lxw_color_t>(std::strtoul(table.tab_color.c_str() + 1, nullptr, 16)));
@@ -199,16 +218,106 @@ private:
     }
   }
 
-  void colour_by_sign(lxw_worksheet* sheet, lxw_row_t last, lxw_col_t col) {
+  /// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
+  /// has no red in it.
+  static void colour_by_sign(lxw_worksheet* sheet, const Table& table, std::size_t c,
+                             std::size_t first, std::size_t last) {
+    double reach = 0;
+    for (std::size_t r = first; r < last; ++r)
+      if (const double v = table.at(r, c).number(); std::isfinite(v))
+        reach = std::max(reach, std::fabs(v));
+    if (reach == 0)
+      return;
     lxw_conditional_format rule = {};
-    rule.type = LXW_CONDITIONAL_TYPE_CELL;
-    rule.criteria = LXW_CONDITIONAL_CRITERIA_GREATER_THAN;
-    rule.value = 0;
-    rule.format = better_;
-    worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
-    rule.criteria = LXW_CONDITIONAL_CRITERIA_LESS_THAN;
-    rule.format = worse_;
-    worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
+    rule.type = LXW_CONDITIONAL_3_COLOR_SCALE;
+    rule.min_rule_type = rule.mid_rule_type = rule.max_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER;
+    rule.min_value = -reach;
+    rule.mid_value = 0;
+    rule.max_value = reach;
+    rule.min_color = 0xF8696B;
+    rule.mid_color = 0xFFFFFF;
+    rule.max_color = 0x63BE7B;
+    worksheet_conditional_format_range(sheet, 1, static_cast<lxw_col_t>(c),
+                                       static_cast<lxw_row_t>(last - first),
+                                       static_cast<lxw_col_t>(c), &rule);
+  }
+
+  void colour_by_status(lxw_worksheet* sheet, lxw_row_t last, lxw_col_t col) {
+    const std::pair<const char*, lxw_format*> rules[] = {
+        {"Better", better_}, {"Worse", worse_}, {"New", other_}, {"only in", other_}};
+    for (const auto& [text, format] : rules) {
+      lxw_conditional_format rule = {};
+      rule.type = LXW_CONDITIONAL_TYPE_TEXT;
+      rule.criteria = LXW_CONDITIONAL_CRITERIA_TEXT_BEGINS_WITH;
+      rule.value_string = const_cast<char*>(text); // char* in older versions
+      rule.format = format;
+      worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
+    }
+  }
+
+  /// An Excel table over the cells that are there. Headers must differ without regard to case.
+  void style_as_table(lxw_worksheet* sheet, const Table& table, lxw_row_t last) {
+    std::set<std::string> used;
+    std::vector<std::string> headers;
+    for (const Column& column : table.columns()) {
+      std::string header = cell_text(column.name.empty() ? "column" : column.name);
+      const std::string base = header;
+      for (int i = 2; !used.insert(folded(header)).second; ++i)
+        header = base + "~" + std::to_string(i);
+      headers.push_back(std::move(header));
+    }
+    std::vector<lxw_table_column> columns(headers.size());
+    std::vector<lxw_table_column*> pointers;
+    for (std::size_t c = 0; c < headers.size(); ++c) {
+      columns[c].header = headers[c].data();
+      columns[c].header_format = header_;
+      columns[c].format = format_of(table.columns()[c]);
+      pointers.push_back(&columns[c]);
+    }
+    pointers.push_back(nullptr);
+    std::string name = "Table" + std::to_string(++tables_);
+    lxw_table_options options = {};
+    options.name = name.data();
+    options.style_type = LXW_TABLE_STYLE_TYPE_MEDIUM;
+    options.style_type_number = 2;
+    options.columns = pointers.data();
+    worksheet_add_table(sheet, 0, 0, last, static_cast<lxw_col_t>(headers.size() - 1), &options);
+  }
+
+  void add_charts(lxw_worksheet* sheet, const std::string& name, const Table& table,
+                  std::size_t last, lxw_row_t row) {
+    std::uint32_t left = 0;
+    for (const Chart& hint : table.charts) {
+      if (hint.first_row >= hint.last_row || hint.last_row > last)
+        continue;
+      const bool bars = hint.kind == Chart::Kind::kBars;
+      lxw_chart* const chart = workbook_add_chart(book_, bars ? LXW_CHART_BAR : LXW_CHART_COLUMN);
+      if (chart == nullptr)
+        return;
+      const auto top = static_cast<lxw_row_t>(hint.first_row + 1);
+      const auto bottom = static_cast<lxw_row_t>(hint.last_row);
+      for (const std::size_t c : hint.value_columns) {
+        lxw_chart_series* const series = chart_add_series(chart, nullptr, nullptr);
+        const auto label = static_cast<lxw_col_t>(hint.label_column);
+        const auto value = static_cast<lxw_col_t>(c);
+        chart_series_set_categories(series, name.c_str(), top, label, bottom, label);
+        chart_series_set_values(series, name.c_str(), top, value, bottom, value);
+        chart_series_set_name_range(series, name.c_str(), 0, value);
+      }
+      chart_title_set_name(chart, hint.title.c_str());
+      chart_axis_set_name(bars ? chart->x_axis : chart->y_axis, hint.value_title.c_str());
+      chart_legend_set_position(chart, hint.value_columns.size() > 1 ? LXW_CHART_LEGEND_BOTTOM
+                                                                     : LXW_CHART_LEGEND_NONE);
+      if (bars) { // the first row on top, its labels clear of negative bars
+        chart_axis_set_reverse(chart->y_axis);
+        chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
+      }
+      lxw_chart_options options = {};
+      options.x_offset = static_cast<std::int32_t>(left);
+      options.x_scale = options.y_scale = 1.3;
+      worksheet_insert_chart_opt(sheet, row, 0, chart, &options);
+      left += 640;
+    }
   }
 
   lxw_workbook* book_ = nullptr;
@@ -216,9 +325,12 @@ private:
   lxw_format* note_ = nullptr;
   lxw_format* better_ = nullptr;
   lxw_format* worse_ = nullptr;
+  lxw_format* other_ = nullptr;
   std::map<std::string, lxw_format*> formats_;
   std::set<std::string> used_;
   bool shown_ = false;
+  bool constant_memory_ = false;
+  int tables_ = 0;
 };
 
 Result<void> write(const Report& report, const std::string& path) {
