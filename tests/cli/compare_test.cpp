@@ -1,0 +1,301 @@
+// rankscope compare on generated runs: the workbooks read back and recomputed sheet by sheet,
+// verdicts and exit codes, reports as input, labels, and LibreOffice's view of the workbook.
+#include "readers/report_tables.h"
+#include "run_binary.h"
+#include "temp_folder.h"
+#include "writers/synth.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+using test::TempFolder;
+
+std::string make_run(const TempFolder& folder, const std::string& name, std::uint64_t seed,
+                     double gemm_scale, std::vector<std::int64_t> missing = {}) {
+  synth::Options o;
+  o.threads = {256};
+  o.channels = {28};
+  o.ranks = 3;
+  o.layers = 2;
+  o.steps = 4;
+  o.seed = seed;
+  o.straggler = -1;
+  o.gemm_scale = gemm_scale;
+  o.missing_ranks = std::move(missing);
+  EXPECT_TRUE(synth::generate(o, folder.path(name), 2, nullptr));
+  return folder.path(name) + "/256thread/nccl_28channels";
+}
+
+Report read(const std::string& path) {
+  Result<Report> report = read_report_tables(path);
+  EXPECT_TRUE(report) << (report ? "" : report.error().message());
+  return report ? std::move(*report) : Report{};
+}
+
+std::vector<std::string> sheets(const Report& report) {
+  std::vector<std::string> out;
+  for (const Table& t : report.tables)
+    out.push_back(t.name());
+  return out;
+}
+
+std::vector<std::string> headers(const Table& t) {
+  std::vector<std::string> out;
+  for (const Column& c : t.columns())
+    out.push_back(c.name);
+  return out;
+}
+
+/// base, test, diff, percent_change, ratio in one row agree with the formulas.
+void check_formulas(double base, double test, const Value& diff, const Value& change,
+                    const Value& ratio, bool higher_is_better) {
+  EXPECT_NEAR(diff.number(), test - base, 1e-9 * std::fabs(base) + 1e-12);
+  if (base != 0) {
+    EXPECT_NEAR(change.number(), (higher_is_better ? test - base : base - test) / base * 100, 1e-9);
+    EXPECT_NEAR(ratio.number(), test / base, 1e-12);
+  } else {
+    EXPECT_TRUE(ratio.is_null());
+  }
+}
+
+class Compare : public ::testing::Test {
+protected:
+  Compare()
+      : base_(make_run(folder_, "one", 1, 1)), test_(make_run(folder_, "two", 2, 1.05)),
+        out_(folder_.path("out")) {}
+
+  TempFolder folder_;
+  std::string base_, test_, out_;
+};
+
+TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
+  const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
+                                  "A,B", "--output", out_, "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Report timeline = read(out_ + "/gpu_timeline_comparison.xlsx");
+  EXPECT_EQ(sheets(timeline), (std::vector<std::string>{
+                                  "Summary", "All_Ranks_Combined", "Per_Rank_Time_ms",
+                                  "Per_Rank_Percent", "Comparison_By_Rank", "Summary_Comparison"}));
+  for (const char* name : {"Summary", "All_Ranks_Combined", "Per_Rank_Time_ms"})
+    EXPECT_EQ(headers(*timeline.find(name)).back(), "source");
+  const Table& by_rank = *timeline.find("Comparison_By_Rank");
+  const std::vector<std::string> documented = {
+      "rank",   "type",  "A_time_ms", "B_time_ms", "diff_time_ms", "percent_change",
+      "status", "ratio", "A_percent", "B_percent", "diff_percent"};
+  const auto have = headers(by_rank);
+  ASSERT_GE(have.size(), documented.size());
+  EXPECT_TRUE(std::equal(documented.begin(), documented.end(), have.begin()));
+  // the raw sheet gives the numbers of the comparison
+  std::map<std::tuple<std::string, std::int64_t, std::string>, std::pair<double, double>> raw;
+  const Table& all = *timeline.find("All_Ranks_Combined");
+  for (std::size_t i = 0; i < all.rows(); ++i)
+    raw[{std::string(all.at(i, "type").text), static_cast<std::int64_t>(all.at(i, "rank").number()),
+         std::string(all.at(i, "source").text)}] = {all.at(i, "time ms").number(),
+                                                    all.at(i, "percent").number()};
+  ASSERT_EQ(by_rank.rows(), 3U * 8);
+  std::map<std::string, std::array<double, 2>> sums;
+  int worse = 0;
+  for (std::size_t i = 0; i < by_rank.rows(); ++i) {
+    const std::string type(by_rank.at(i, "type").text);
+    const auto rank = static_cast<std::int64_t>(by_rank.at(i, "rank").number());
+    const auto [base, base_percent] = raw.at({type, rank, "A"});
+    const auto [test, test_percent] = raw.at({type, rank, "B"});
+    sums[type][0] += base;
+    sums[type][1] += test;
+    EXPECT_DOUBLE_EQ(by_rank.at(i, "A_time_ms").number(), base);
+    EXPECT_DOUBLE_EQ(by_rank.at(i, "B_time_ms").number(), test);
+    EXPECT_NEAR(by_rank.at(i, "diff_percent").number(), test_percent - base_percent, 1e-9);
+    check_formulas(base, test, by_rank.at(i, "diff_time_ms"), by_rank.at(i, "percent_change"),
+                   by_rank.at(i, "ratio"), false);
+    EXPECT_EQ(by_rank.at(i, "A_steps").number(), 4);
+    if (type == "computation_time")
+      worse += by_rank.at(i, "status").text == "Worse" ? 1 : 0;
+  }
+  EXPECT_EQ(worse, 3); // GEMMs 5 % slower on every rank
+  const Table& summary = *timeline.find("Summary_Comparison");
+  ASSERT_EQ(summary.rows(), 8U);
+  for (std::size_t i = 0; i < summary.rows(); ++i) {
+    const auto& sum = sums.at(std::string(summary.at(i, "type").text));
+    EXPECT_NEAR(summary.at(i, "A_time_ms").number(), sum[0] / 3, 1e-9);
+    check_formulas(summary.at(i, "A_time_ms").number(), summary.at(i, "B_time_ms").number(),
+                   summary.at(i, "diff_time_ms"), summary.at(i, "percent_change"),
+                   summary.at(i, "ratio"), false);
+  }
+}
+
+TEST_F(Compare, CollectivesAndTheFinalReport) {
+  const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
+                                  "A,B", "--output", out_, "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Report collective = read(out_ + "/collective_comparison.xlsx");
+  EXPECT_EQ(sheets(collective),
+            (std::vector<std::string>{"nccl_summary_implicit_sync", "nccl_summary_long",
+                                      "nccl_implicit_sync_cmp", "nccl_long_cmp"}));
+  const Table& cmp = *collective.find("nccl_implicit_sync_cmp");
+  ASSERT_GT(cmp.rows(), 0U);
+  const Table& raw = *collective.find("nccl_summary_implicit_sync");
+  ASSERT_EQ(raw.rows(), 2 * cmp.rows());
+  const std::pair<const char*, bool> metrics[] = {{"comm_latency_mean (us)", false},
+                                                  {"algo bw (GB/s)_mean", true},
+                                                  {"bus bw (GB/s)_mean", true},
+                                                  {"Total comm latency (ms)", false}};
+  for (std::size_t i = 0; i < cmp.rows(); ++i) {
+    for (const auto& [name, higher] : metrics) {
+      const std::string m = name;
+      check_formulas(cmp.at(i, "A_" + m).number(), cmp.at(i, "B_" + m).number(),
+                     cmp.at(i, "diff_" + m), cmp.at(i, "percent_change_" + m),
+                     cmp.at(i, "ratio_" + m), higher);
+    }
+    int partners = 0; // each side's value is that of its summary
+    for (std::size_t k = 0; k < raw.rows(); ++k)
+      if (raw.at(k, "Collective name").text == cmp.at(i, "Collective name").text &&
+          raw.at(k, "dtype").text == cmp.at(i, "dtype").text &&
+          raw.at(k, "In msg nelems").number() == cmp.at(i, "In msg nelems").number()) {
+        ++partners;
+        EXPECT_DOUBLE_EQ(
+            cmp.at(i, std::string(raw.at(k, "source").text) + "_comm_latency_mean (us)").number(),
+            raw.at(k, "comm_latency_mean").number());
+      }
+    EXPECT_EQ(partners, 2);
+  }
+  const Report final = read(out_ + "/final_analysis_report.xlsx");
+  EXPECT_EQ(sheets(final),
+            (std::vector<std::string>{"Summary_Dashboard", "GPU_Summary_Raw", "GPU_AllRanks_Raw",
+                                      "GPU_Time_Raw", "GPU_Pct_Raw", "GPU_ByRank_Cmp",
+                                      "GPU_Summary_Cmp", "NCCL_ImplSync_Raw", "NCCL_Long_Raw",
+                                      "NCCL_ImplicitSyncCmp", "NCCL_LongCmp"}));
+  const Table& dashboard = final.tables.front();
+  const Table& summary = *final.find("GPU_Summary_Cmp");
+  ASSERT_EQ(dashboard.rows(), summary.rows() + 3);
+  for (std::size_t i = 0; i < summary.rows(); ++i) {
+    EXPECT_EQ(dashboard.at(i, "Metric").text, "GPU_" + std::string(summary.at(i, "type").text));
+    EXPECT_DOUBLE_EQ(dashboard.at(i, "Improvement (%)").number(),
+                     summary.at(i, "percent_change").number());
+    EXPECT_EQ(dashboard.at(i, "Status").text, summary.at(i, "status").text);
+  }
+  for (const std::string& name :
+       {std::string("A/individual_reports/perf_rank2.xlsx"),
+        std::string("B/collective_reports/collective_all_ranks.xlsx"),
+        std::string("A/gpu_timeline_summary_mean.xlsx"), std::string("gpu_timeline_combined.xlsx"),
+        std::string("collective_combined.xlsx")})
+    EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
+}
+
+TEST_F(Compare, ReportsAsInputGiveTheSameWorkbooks) {
+  ASSERT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A,B",
+                        "--output", out_, "--quiet"})
+                .code,
+            0);
+  const std::string again = folder_.path("again");
+  const RunResult r = run_binary({"compare", "--baseline", out_ + "/A", "--test", out_ + "/B",
+                                  "--output", again, "--all", "--skip-tracelens", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  for (const char* name : {"gpu_timeline_comparison.xlsx", "collective_comparison.xlsx",
+                           "final_analysis_report.xlsx"}) {
+    const Report first = read(out_ + "/" + name);
+    const Report second = read(again + "/" + name);
+    ASSERT_EQ(sheets(first), sheets(second)) << name;
+    for (std::size_t t = 0; t < first.tables.size(); ++t) {
+      const Table& x = first.tables[t];
+      const Table& y = second.tables[t];
+      ASSERT_EQ(x.rows(), y.rows()) << x.name();
+      ASSERT_EQ(headers(x), headers(y)) << x.name();
+      for (std::size_t i = 0; i < x.rows(); ++i)
+        for (std::size_t c = 0; c < x.cols(); ++c) {
+          const Value a = x.at(i, c);
+          const Value b = y.at(i, c);
+          EXPECT_EQ(a.text, b.text) << x.name() << " " << i << " " << c;
+          if (a.kind != CellKind::kText && !a.is_null()) {
+            EXPECT_NEAR(a.number(), b.number(), 1e-9 * (1 + std::fabs(a.number())))
+                << x.name() << " " << i << " " << c;
+          }
+        }
+    }
+  }
+}
+
+TEST_F(Compare, VerdictsAndExitCodes) {
+  const std::string markdown = folder_.path("pr.md");
+  const RunResult bad =
+      run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A|x,B", "--output",
+                  out_, "--markdown", markdown, "--fail-on", "total_time>2%", "--quiet"});
+  EXPECT_EQ(bad.code, 5) << bad.err;
+  EXPECT_NE(bad.err.find("total_time>2%"), std::string::npos);
+  std::ifstream in(markdown);
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  EXPECT_NE(text.find("| GPU_total_time | ms |"), std::string::npos) << text;
+  EXPECT_NE(text.find("A\\|x"), std::string::npos);
+  EXPECT_NE(text.find("Regression"), std::string::npos);
+  // the other way round it is an improvement
+  EXPECT_EQ(run_binary({"compare", "--baseline", test_, "--test", base_, "--labels", "A,B",
+                        "--output", out_, "--fail-on", "total_time>2%", "--fail-on",
+                        "NCCL_bus_bandwidth>50%", "--quiet"})
+                .code,
+            0);
+  EXPECT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_,
+                        "--fail-on", "nonsense>2%", "--quiet"})
+                .code,
+            2);
+  EXPECT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_,
+                        "--fail-on", "total_time", "--quiet"})
+                .code,
+            2);
+  EXPECT_EQ(run_binary({"compare", "--baseline", folder_.path("absent"), "--test", test_,
+                        "--output", out_, "--quiet"})
+                .code,
+            3);
+}
+
+TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
+  const std::string third = make_run(folder_, "three", 3, 1, {1});
+  const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--test", third,
+                                  "--output", out_, "--quiet"});
+  EXPECT_EQ(r.code, 4) << r.err; // rank 1 is missing on one side
+  const Report final = read(out_ + "/final_analysis_report.xlsx");
+  const Table& dashboard = final.tables.front();
+  EXPECT_TRUE(dashboard.column("nccl_28channels"));
+  EXPECT_TRUE(dashboard.column("nccl_28channels_2 Improvement (%)"));
+  EXPECT_TRUE(dashboard.column("nccl_28channels_3 Status"));
+  const Table* ranks = nullptr;
+  for (const Table& t : final.tables)
+    if (t.name().rfind("GPU_ByRank_Cmp", 0) == 0)
+      ranks = &t; // the last one: against the third run
+  ASSERT_NE(ranks, nullptr);
+  int only = 0;
+  for (std::size_t i = 0; i < ranks->rows(); ++i)
+    only += ranks->at(i, "status").text == "only in nccl_28channels" ? 1 : 0;
+  EXPECT_EQ(only, 8);
+}
+
+TEST_F(Compare, LibreOfficeTurnsTheWorkbookIntoAPdf) {
+  if (std::system("command -v soffice >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "LibreOffice is not installed";
+  ASSERT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A,B",
+                        "--output", out_, "--quiet"})
+                .code,
+            0);
+  for (const char* name :
+       {"final_analysis_report", "gpu_timeline_comparison", "collective_comparison"}) {
+    const std::string command = "soffice --headless -env:UserInstallation=file://" +
+                                folder_.path("profile") + " --convert-to pdf --outdir " + out_ +
+                                " " + out_ + "/" + name + ".xlsx >/dev/null 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::ifstream pdf(out_ + "/" + name + ".pdf", std::ios::binary);
+    std::string head(5, ' ');
+    pdf.read(head.data(), 5);
+    EXPECT_EQ(head, "%PDF-") << name;
+  }
+}
+
+} // namespace
+} // namespace rankscope
