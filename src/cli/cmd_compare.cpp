@@ -4,6 +4,7 @@
 #include "base/output_file.h"
 #include "cli/command.h"
 #include "cli/compare_load.h"
+#include "cli/compare_page.h"
 #include "writers/console.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"
@@ -37,10 +38,13 @@ struct Flags {
   bool all = false;
   bool compare_all_runs = false;
   bool geomean = false;
+  bool plots = false;
+  bool no_plots = false;
+  bool svg = false;
 
   /// Without a choice everything is made.
   [[nodiscard]] bool everything() const {
-    return all || compare_all_runs || !(gpu_timeline || collective || final_report);
+    return all || compare_all_runs || !(gpu_timeline || collective || final_report || plots);
   }
 };
 
@@ -243,6 +247,16 @@ Result<void> run(Context& ctx, const Flags& f) {
   const Report final = final_report(base, tests, f.threshold);
   if (f.everything() || f.final_report)
     RS_CHECK(write(final, "final_analysis_report.xlsx"));
+  if ((f.everything() || f.plots) && !f.no_plots) {
+    if (Result<void> drawn = write_compare_page(base, tests, f.threshold, f.output, f.svg); drawn) {
+      written.push_back(f.output + "/performance_analysis_report.html");
+    } else if (drawn.error().code == ErrorCode::kMissingTool) {
+      ctx.warn(drawn.error().message());
+      ctx.partial = true;
+    } else {
+      return drawn;
+    }
+  }
   const Table& dashboard = final.tables.front();
   RS_TRY(const std::vector<std::string> regressions, regressions_of(dashboard, tests, conditions));
   if (markdown) {
@@ -285,6 +299,9 @@ Action setup(CLI::App& app) {
   app.add_flag("--gpu-timeline", f->gpu_timeline, "only the timeline workbooks");
   app.add_flag("--collective", f->collective, "only the collective workbooks");
   app.add_flag("--final-report", f->final_report, "only what the final workbook needs");
+  app.add_flag("--generate-plots", f->plots, "only the plots and the HTML page");
+  app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
+  app.add_flag("--svg", f->svg, "plots as SVG too");
   app.add_flag("--skip-tracelens", f->skip_tracelens, "use existing reports, never the traces");
   app.add_flag("--individual-only", f->individual_only, "leave the collectives out");
   app.add_flag("--collective-only", f->collective_only, "write no individual reports");

@@ -17,8 +17,11 @@ constexpr const char* kStyle = R"(
 body{background:var(--bg);color:var(--fg);font:15px/1.45 system-ui,sans-serif;max-width:70rem;
 margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:.6rem 0}
 th,td{border:1px solid var(--line);padding:.25rem .6rem;text-align:right}th{background:var(--head)}
-th:first-child,td:first-child{text-align:left;overflow-wrap:anywhere}.good{color:var(--good)}
-.bad{color:var(--bad)}svg text{fill:var(--fg);font:12px system-ui,sans-serif}
+th:first-child,td:first-child,td.text{text-align:left;overflow-wrap:anywhere}
+.good{color:var(--good)}.bad{color:var(--bad)}.wide{overflow-x:auto}.wide th,.wide td{white-space:nowrap}
+.wide td.text{max-width:32rem;overflow:hidden;text-overflow:ellipsis}figure{margin:.6rem 0}
+.side{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:.6rem}
+figcaption{font-size:.9em}svg text{fill:var(--fg);font:12px system-ui,sans-serif}
 svg,img{max-width:100%;height:auto}
 @media print{:root{--bg:#fff;--fg:#000}body{margin:0;max-width:none}section{break-inside:avoid}}
 )";
@@ -42,13 +45,84 @@ std::string number(double value) {
   return std::isnan(value) ? "" : fmt::format("{:.3f}", value);
 }
 
-std::string difference(double base, double value) {
+std::string difference(double base, double value, bool higher_is_better) {
   if (std::isnan(base) || std::isnan(value))
     return "<td></td>";
   if (base == 0)
     return value == 0 ? "<td>0.00 %</td>" : "<td>new</td>";
   const double percent = 100 * (value - base) / std::fabs(base);
-  return fmt::format("<td class=\"{}\">{:+.2f} %</td>", percent < 0 ? "good" : "bad", percent);
+  const std::string text = fmt::format("{:+.2f} %", percent);
+  if (text == "+0.00 %" || text == "-0.00 %")
+    return "<td>0.00 %</td>";
+  return fmt::format("<td class=\"{}\">{}</td>", (percent > 0) == higher_is_better ? "good" : "bad",
+                     text);
+}
+
+std::string cell_text(const Value& v, const Column& column) {
+  switch (v.kind) {
+  case CellKind::kInt:
+    return std::to_string(v.i);
+  case CellKind::kBool:
+    return v.i != 0 ? "yes" : "no";
+  case CellKind::kDouble:
+    return std::isfinite(v.d)
+               ? fmt::format("{:.{}f}", v.d, column.decimals >= 0 ? column.decimals : 3)
+               : "";
+  case CellKind::kText:
+    return html_escaped(v.text);
+  case CellKind::kNull:
+    break;
+  }
+  return "";
+}
+
+const char* cell_class(const Value& v, const Column& column) {
+  if (column.delta && !v.is_null() && v.number() != 0)
+    return v.number() > 0 ? "good" : "bad";
+  if (column.status && v.text == "Better")
+    return "good text";
+  if (column.status && v.text == "Worse")
+    return "bad text";
+  return v.kind == CellKind::kText ? "text" : "";
+}
+
+std::string whole_table(const Table& t) {
+  constexpr std::size_t kMostRows = 200;
+  std::string out = "<div class=\"wide\"><table><thead><tr>";
+  for (const Column& c : t.columns())
+    if (!c.hidden)
+      out += fmt::format("<th>{}</th>", html_escaped(c.name));
+  out += "</tr></thead><tbody>\n";
+  for (std::size_t r = 0; r < std::min(t.rows(), kMostRows); ++r) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < t.cols(); ++c) {
+      const Column& column = t.columns()[c];
+      if (column.hidden)
+        continue;
+      const Value v = t.at(r, c);
+      const std::string style = cell_class(v, column);
+      out += style.empty() ? "<td>" : fmt::format("<td class=\"{}\">", style);
+      out += cell_text(v, column) + "</td>";
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+  if (t.rows() > kMostRows)
+    out += fmt::format("<p>{} more rows are in the table's file.</p>\n", t.rows() - kMostRows);
+  for (const std::string& note : t.notes)
+    out += fmt::format("<p>{}</p>\n", html_escaped(note));
+  return out;
+}
+
+std::string images(const HtmlSection& section) {
+  std::string out = section.side_by_side ? "<div class=\"side\">" : "";
+  for (const HtmlImage& image : section.images) {
+    const std::string label = html_escaped(image.label);
+    out += fmt::format("<figure><img alt=\"{0}\" src=\"data:image/{1};base64,{2}\"><figcaption>{0}"
+                       "</figcaption></figure>\n",
+                       label, image.svg ? "svg+xml" : "png", base64(image.bytes));
+  }
+  return out + (section.side_by_side ? "</div>\n" : "");
 }
 
 std::string table(const HtmlReport& report, const HtmlSection& section) {
@@ -65,7 +139,7 @@ std::string table(const HtmlReport& report, const HtmlSection& section) {
     for (std::size_t s = 0; s < row.values.size(); ++s) {
       out += fmt::format("<td>{}</td>", number(row.values[s]));
       if (s > 0)
-        out += difference(row.values[0], row.values[s]);
+        out += difference(row.values[0], row.values[s], section.higher_is_better);
     }
     out += "</tr>\n";
   }
@@ -143,16 +217,20 @@ std::string html_page(const HtmlReport& report) {
     out += fmt::format("<li>{}</li>\n", html_escaped(sentence));
   out += "</ul></section>\n";
   for (const HtmlSection& section : report.sections) {
-    out += fmt::format("<section><h2>{}</h2><p>{}</p>\n", html_escaped(section.title),
-                       html_escaped(section.note));
-    if (section.bars)
-      out += bars(report, section);
-    out += table(report, section) + "</section>\n";
+    out += fmt::format("<section><h{0}>{1}</h{0}>", section.level == 3 ? 3 : 2,
+                       html_escaped(section.title));
+    if (!section.note.empty())
+      out += fmt::format("<p>{}</p>\n", html_escaped(section.note));
+    out += images(section);
+    if (!section.rows.empty()) {
+      if (section.bars)
+        out += bars(report, section);
+      out += table(report, section);
+    }
+    for (const Table& t : section.tables)
+      out += whole_table(t);
+    out += "</section>\n";
   }
-  for (const HtmlImage& image : report.images)
-    out += fmt::format("<section><h2>{0}</h2><img alt=\"{0}\" src=\"data:image/png;base64,{1}\">"
-                       "</section>\n",
-                       html_escaped(image.label), base64(image.png));
   return out + "</body></html>\n";
 }
 

@@ -1,6 +1,8 @@
 // One self-contained HTML page: no network, no script, light and dark, printable.
 #pragma once
 
+#include "core/table.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,30 +15,36 @@ struct HtmlRow {
   std::vector<double> values;
 };
 
-/// A table of rows by series, with differences to the first series, and bars on one shared axis.
-struct HtmlSection {
-  std::string title;
-  std::string unit; ///< of every value, e.g. "ms"
-  std::string note; ///< plain text under the title
-  std::vector<HtmlRow> rows;
-  bool bars = true;
-};
-
 struct HtmlImage {
   std::string label;
-  std::string png; ///< the file's bytes
+  std::string bytes; ///< of a PNG or SVG file
+  bool svg = false;
+};
+
+/// A heading with what is there of: a note, images, bars and a table of rows by series with
+/// differences to the first series, whole tables.
+struct HtmlSection {
+  std::string title;
+  int level = 2;    ///< 2 or 3
+  std::string note; ///< plain text under the title
+  std::vector<HtmlImage> images;
+  bool side_by_side = false; ///< images beside each other where the page is wide
+  std::string unit;          ///< of every value in rows, e.g. "ms"
+  std::vector<HtmlRow> rows;
+  bool bars = true;              ///< of rows, on one shared axis
+  bool higher_is_better = false; ///< colours of the differences in rows
+  std::vector<Table> tables;     ///< delta and status columns are coloured
 };
 
 struct HtmlReport {
   std::string title;
-  std::vector<std::string> series;  ///< labels of the sweeps, the first is the baseline
+  std::vector<std::string> series;  ///< labels of the sides, the first is the baseline
   std::vector<std::string> summary; ///< sentences
   std::vector<HtmlSection> sections;
-  std::vector<HtmlImage> images;
 };
 
 [[nodiscard]] std::string html_escaped(std::string_view text);
-/// The page; every text is escaped. A lower value counts as better (green).
+/// The page; every text is escaped.
 [[nodiscard]] std::string html_page(const HtmlReport& report);
 
 } // namespace rankscope

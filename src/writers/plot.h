@@ -1,9 +1,11 @@
-// Plots through gnuplot: box plots with quartiles computed here, violins (Gaussian KDE), lines. The
-// program gets an argument list and its script on standard input, never a shell string.
+// Plots through gnuplot: box plots with quartiles computed here, violins (Gaussian KDE), lines,
+// grouped bars, heat maps. The program gets an argument list and its script on standard input,
+// never a shell string.
 #pragma once
 
 #include "base/result.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,17 +23,29 @@ struct PlotLine {
   std::vector<std::pair<double, double>> points; ///< x ascending
 };
 
+/// One value per category (kBars) or column (kHeatMap); NaN leaves a gap.
+struct PlotSeries {
+  std::string label;
+  std::vector<double> values;
+};
+
 struct PlotPanel {
-  enum class Kind { kBox, kViolin, kLines } kind = Kind::kBox;
+  enum class Kind { kBox, kViolin, kLines, kBars, kSideBars, kHeatMap } kind = Kind::kBox;
   std::string title, x_label, y_label;
-  std::vector<PlotGroup> groups; ///< kBox, kViolin; empty ones are left out
-  std::vector<PlotLine> lines;   ///< kLines
+  std::vector<PlotGroup> groups;                    ///< kBox, kViolin; empty ones are left out
+  std::vector<PlotLine> lines;                      ///< kLines
+  std::vector<std::string> categories;              ///< kBars, kSideBars, columns of kHeatMap
+  std::vector<PlotSeries> series;                   ///< bars beside each other, or rows of kHeatMap
+  std::vector<std::string> colours;                 ///< "#rrggbb" by group or series; else our own
+  bool by_sign = false;                             ///< bars: green from 0 up, red below
+  std::optional<std::pair<double, double>> y_range; ///< for plots that must share an axis
 };
 
 struct PlotSpec {
   std::string title;
   double width_in = 10, height_in = 6;
-  std::vector<PlotPanel> panels; ///< side by side
+  std::vector<PlotPanel> panels;
+  std::size_t columns = 0; ///< panels in a row; 0: all side by side
 };
 
 /// Quartiles by linear interpolation, whiskers to the last sample within 1.5 interquartile ranges
@@ -47,8 +61,10 @@ struct BoxStats {
 [[nodiscard]] std::vector<std::pair<double, double>>
 kernel_density(const std::vector<double>& values, int count = 100);
 
-/// Writes PNG (300 dots per inch) or, when the name ends in .svg, SVG. Errors: kMissingTool without
-/// gnuplot, kOutput.
-Result<void> write_plot(const PlotSpec& spec, const std::string& path);
+/// Writes PNG (300 dots per inch) or, where the name ends in .svg, SVG: all of them in a few
+/// gnuplot processes side by side. Nothing appears under a final name unless all are drawn. Errors:
+/// kMissingTool without gnuplot, kOutput.
+Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
+                         unsigned processes = 2);
 
 } // namespace rankscope

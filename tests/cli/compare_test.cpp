@@ -80,7 +80,7 @@ protected:
 
 TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
-                                  "A,B", "--output", out_, "--quiet"});
+                                  "A,B", "--output", out_, "--no-plots", "--quiet"});
   ASSERT_EQ(r.code, 0) << r.err;
   const Report timeline = read(out_ + "/gpu_timeline_comparison.xlsx");
   EXPECT_EQ(sheets(timeline), (std::vector<std::string>{
@@ -135,7 +135,7 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
 
 TEST_F(Compare, CollectivesAndTheFinalReport) {
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
-                                  "A,B", "--output", out_, "--quiet"});
+                                  "A,B", "--output", out_, "--no-plots", "--quiet"});
   ASSERT_EQ(r.code, 0) << r.err;
   const Report collective = read(out_ + "/collective_comparison.xlsx");
   EXPECT_EQ(sheets(collective),
@@ -193,12 +193,13 @@ TEST_F(Compare, CollectivesAndTheFinalReport) {
 
 TEST_F(Compare, ReportsAsInputGiveTheSameWorkbooks) {
   ASSERT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A,B",
-                        "--output", out_, "--quiet"})
+                        "--output", out_, "--no-plots", "--quiet"})
                 .code,
             0);
   const std::string again = folder_.path("again");
-  const RunResult r = run_binary({"compare", "--baseline", out_ + "/A", "--test", out_ + "/B",
-                                  "--output", again, "--all", "--skip-tracelens", "--quiet"});
+  const RunResult r =
+      run_binary({"compare", "--baseline", out_ + "/A", "--test", out_ + "/B", "--output", again,
+                  "--all", "--skip-tracelens", "--no-plots", "--quiet"});
   ASSERT_EQ(r.code, 0) << r.err;
   for (const char* name : {"gpu_timeline_comparison.xlsx", "collective_comparison.xlsx",
                            "final_analysis_report.xlsx"}) {
@@ -226,9 +227,9 @@ TEST_F(Compare, ReportsAsInputGiveTheSameWorkbooks) {
 
 TEST_F(Compare, VerdictsAndExitCodes) {
   const std::string markdown = folder_.path("pr.md");
-  const RunResult bad =
-      run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A|x,B", "--output",
-                  out_, "--markdown", markdown, "--fail-on", "total_time>2%", "--quiet"});
+  const RunResult bad = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
+                                    "A|x,B", "--output", out_, "--markdown", markdown, "--fail-on",
+                                    "total_time>2%", "--no-plots", "--quiet"});
   EXPECT_EQ(bad.code, 5) << bad.err;
   EXPECT_NE(bad.err.find("total_time>2%"), std::string::npos);
   std::ifstream in(markdown);
@@ -239,19 +240,19 @@ TEST_F(Compare, VerdictsAndExitCodes) {
   // the other way round it is an improvement
   EXPECT_EQ(run_binary({"compare", "--baseline", test_, "--test", base_, "--labels", "A,B",
                         "--output", out_, "--fail-on", "total_time>2%", "--fail-on",
-                        "NCCL_bus_bandwidth>50%", "--quiet"})
+                        "NCCL_bus_bandwidth>50%", "--no-plots", "--quiet"})
                 .code,
             0);
   EXPECT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_,
-                        "--fail-on", "nonsense>2%", "--quiet"})
+                        "--fail-on", "nonsense>2%", "--no-plots", "--quiet"})
                 .code,
             2);
   EXPECT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_,
-                        "--fail-on", "total_time", "--quiet"})
+                        "--fail-on", "total_time", "--no-plots", "--quiet"})
                 .code,
             2);
   EXPECT_EQ(run_binary({"compare", "--baseline", folder_.path("absent"), "--test", test_,
-                        "--output", out_, "--quiet"})
+                        "--output", out_, "--no-plots", "--quiet"})
                 .code,
             3);
 }
@@ -259,7 +260,7 @@ TEST_F(Compare, VerdictsAndExitCodes) {
 TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   const std::string third = make_run(folder_, "three", 3, 1, {1});
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--test", third,
-                                  "--output", out_, "--quiet"});
+                                  "--output", out_, "--no-plots", "--quiet"});
   EXPECT_EQ(r.code, 4) << r.err; // rank 1 is missing on one side
   const Report final = read(out_ + "/final_analysis_report.xlsx");
   const Table& dashboard = final.tables.front();
@@ -281,7 +282,7 @@ TEST_F(Compare, LibreOfficeTurnsTheWorkbookIntoAPdf) {
   if (std::system("command -v soffice >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "LibreOffice is not installed";
   ASSERT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A,B",
-                        "--output", out_, "--quiet"})
+                        "--output", out_, "--no-plots", "--quiet"})
                 .code,
             0);
   for (const char* name :

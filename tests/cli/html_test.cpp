@@ -1,10 +1,13 @@
-// rankscope html as a user runs it, and in a real headless browser.
+// The HTML pages as a user gets them, and in a real headless browser.
+#include "run_binary.h"
 #include "temp_folder.h"
 #include "writers/html_report.h"
+#include "writers/synth.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -12,6 +15,8 @@
 
 namespace rankscope {
 namespace {
+
+using test::run_binary;
 
 std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -25,72 +30,164 @@ int shell(const std::string& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-constexpr const char* kHead = "configuration,ranks,mean total_time (ms),mean computation_time (ms),"
-                              "mean exposed_comm_time (ms),mean idle_time (ms)\n";
-// one grey pixel
-constexpr unsigned char kPixelBytes[] = {
-    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
-    0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00,
-    0x00, 0x3a, 0x7e, 0x9b, 0x55, 0x00, 0x00, 0x00, 0x0a, 0x49, 0x44, 0x41, 0x54, 0x78,
-    0x9c, 0x63, 0x68, 0x00, 0x00, 0x00, 0x82, 0x00, 0x81, 0x77, 0xcd, 0x72, 0xb6, 0x00,
-    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
-const std::string kPixel(reinterpret_cast<const char*>(kPixelBytes), sizeof kPixelBytes);
+bool have(const char* program) {
+  return shell(fmt::format("command -v {} >/dev/null 2>&1", program)) == 0;
+}
 
-TEST(Html, ComparesSweepsAndOpensInABrowser) {
-  const test::TempFolder folder;
-  const std::string table = "/tracelens_analysis/summary_csv/configurations.csv";
-  folder.write("a" + table,
-               std::string(kHead) + "256thread_28ch,2,100,80,15,5\nonly_a,2,50,40,8,2\n");
-  folder.write("b" + table, std::string(kHead) + "256thread_28ch,2,90,80,5,0\n");
-  folder.write("b/tracelens_analysis/plots/p.png", kPixel);
-  const std::string page = folder.path("c.html");
-  const std::string base = std::string(RANKSCOPE_BINARY) + " html -q " + folder.path("a") + " " +
-                           folder.path("b") + " -o " + page;
-  ASSERT_EQ(shell(base + " --label '<b>old' --label 'new&'"), 0);
-  const std::string html = bytes_of(page);
-  EXPECT_NE(html.find("<td>256thread_28ch</td><td>100.000</td><td>90.000</td>"
-                      "<td class=\"good\">-10.00 %</td>"),
-            std::string::npos);
-  EXPECT_NE(html.find("<td>only_a</td><td>50.000</td><td></td><td></td>"), std::string::npos);
-  EXPECT_EQ(html.find("<b>old"), std::string::npos);
-  EXPECT_NE(html.find("&lt;b&gt;old: lowest mean total_time with only_a, 50.000 ms"),
-            std::string::npos);
-  EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
-  EXPECT_EQ(shell(base + " --label x 2>/dev/null"), 2);
-  EXPECT_EQ(shell(std::string(RANKSCOPE_BINARY) + " html " + folder.path("a") + " " +
-                  folder.path("none") + " -o " + folder.path("x.html") + " 2>/dev/null"),
-            3);
-  EXPECT_FALSE(std::filesystem::exists(folder.path("x.html")));
-
-  if (shell("command -v chromium >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "chromium is not installed: the page was not opened in a browser";
+/// "images SHOWN/ALL sections N" as the browser sees the page; console messages are failures.
+std::string seen_in_browser(const test::TempFolder& folder, std::string html) {
   // the copy for the browser reports what it sees in its own title
-  std::string copy = html;
-  copy.insert(
-      copy.find("</body>"),
-      "<script>onload=()=>{document.title='seen '+document.querySelectorAll('section').length"
-      "+' '+document.querySelectorAll('svg').length+' '+[...document.images].filter(i=>"
-      "i.naturalWidth>0).length}</script>");
-  const std::string file = folder.write("copy.html", copy);
-  ASSERT_EQ(shell("timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic "
+  html.insert(html.find("</body>"),
+              "<script>onload=()=>{document.title='images '+[...document.images].filter(i=>"
+              "i.naturalWidth>0).length+'/'+document.images.length+' sections '"
+              "+document.querySelectorAll('section').length}</script>");
+  const std::string file = folder.write("copy.html", html);
+  EXPECT_EQ(shell("timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic "
                   "--no-first-run --disable-background-networking --disable-component-update "
                   "--disable-sync --enable-logging=stderr --user-data-dir=" +
                   folder.path("profile") + " --dump-dom file://" + file + " >" +
                   folder.path("dom") + " 2>" + folder.path("log")),
             0);
-  EXPECT_NE(bytes_of(folder.path("dom")).find("<title>seen 6 4 1</title>"), std::string::npos);
   EXPECT_EQ(bytes_of(folder.path("log")).find("CONSOLE"), std::string::npos);
+  const std::string dom = bytes_of(folder.path("dom"));
+  const std::size_t at = dom.find("<title>");
+  return at == std::string::npos ? dom : dom.substr(at + 7, dom.find("</title>") - at - 7);
+}
+
+std::string analysed(const test::TempFolder& folder, const std::string& name, std::uint64_t seed) {
+  synth::Options o;
+  o.threads = {256, 512};
+  o.channels = {28, 70};
+  o.ranks = 2;
+  o.layers = 2;
+  o.seed = seed;
+  EXPECT_TRUE(synth::generate(o, folder.path(name), 2, nullptr));
+  EXPECT_EQ(run_binary({"analyze", folder.path(name), "--quiet", "--no-merge", "--no-plots"}).code,
+            0);
+  return folder.path(name);
+}
+
+constexpr const char* kHead = "configuration,ranks,mean total_time (ms),mean computation_time (ms),"
+                              "mean exposed_comm_time (ms),mean idle_time (ms)\n";
+
+TEST(Html, ComparesTablesInNumbersAndWords) {
+  const test::TempFolder folder;
+  const std::string table = "/tracelens_analysis/summary_csv/configurations.csv";
+  folder.write("a" + table,
+               std::string(kHead) + "256thread_28ch,2,100,80,15,5\nonly_a,2,50,40,8,2\n");
+  folder.write("b" + table, std::string(kHead) + "256thread_28ch,2,90,80,5,0\n");
+  const std::string page = folder.path("c.html");
+  ASSERT_EQ(run_binary({"html", "-q", folder.path("a"), folder.path("b"), "-o", page, "--label",
+                        "<b>old", "--label", "new&\"<script>alert(1)</script>"})
+                .code,
+            0);
+  const std::string html = bytes_of(page);
+  EXPECT_NE(html.find("<td>256thread_28ch</td><td>100.000</td><td>90.000</td>"
+                      "<td class=\"good\">-10.00 %</td>"),
+            std::string::npos);
+  // equal: no colour
+  EXPECT_NE(html.find("<td>80.000</td><td>80.000</td><td>0.00 %</td>"), std::string::npos);
+  EXPECT_NE(html.find("<td>only_a</td><td>50.000</td><td></td><td></td>"), std::string::npos);
+  EXPECT_EQ(html.find("<b>old"), std::string::npos);
+  EXPECT_EQ(html.find("<script"), std::string::npos);
+  EXPECT_NE(html.find("&lt;b&gt;old: lowest mean total_time with only_a, 50.000 ms"),
+            std::string::npos);
+  EXPECT_NE(html.find("mean total_time 10.00 % lower than &lt;b&gt;old over 1 shared "
+                      "configurations (90.000 against 100.000 ms)"),
+            std::string::npos);
+  EXPECT_NE(html.find("&lt;b&gt;old has no GEMM table."), std::string::npos);
+  EXPECT_NE(html.find("&lt;b&gt;old has no table of collectives."), std::string::npos);
+  EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
+  EXPECT_EQ(
+      run_binary({"html", folder.path("a"), folder.path("b"), "-o", page, "--label", "x"}).code, 2);
+  EXPECT_EQ(run_binary({"html"}).code, 2);
+  EXPECT_EQ(
+      run_binary({"html", folder.path("a"), folder.path("none"), "-o", folder.path("x.html")}).code,
+      3);
+  EXPECT_FALSE(std::filesystem::exists(folder.path("x.html")));
+}
+
+TEST(Html, PlotsOfTwoSweepsShareAxesAndShowInABrowser) {
+  const test::TempFolder folder;
+  const std::string a = analysed(folder, "a", 1);
+  const std::string b = analysed(folder, "b", 2);
+  const std::string page = folder.path("c.html");
+  ASSERT_EQ(run_binary({"html", "-q", "--sweep1", a, "--sweep2", b, "--label1", "<i>x", "--label2",
+                        "y", "-o", page})
+                .code,
+            0);
+  const std::string html = bytes_of(page);
+  for (const char* title :
+       {"Variance by thread count", "Variance by channel count", "Variance by rank",
+        "Variance distribution", "Thread-channel", "Numbers by rank",
+        "GEMMs with the largest range: y", "Communication latency", "Bus bandwidth"})
+    EXPECT_NE(html.find(title), std::string::npos) << title;
+  const std::string one = folder.path("one.html");
+  ASSERT_EQ(run_binary({"html", "-q", a, "-o", one}).code, 0);
+  EXPECT_EQ(bytes_of(one).find(" against "), std::string::npos);
+  if (!have("chromium"))
+    GTEST_SKIP() << "chromium is not installed: the pages were not opened in a browser";
+  EXPECT_EQ(seen_in_browser(folder, html).rfind("images 10/10 ", 0), 0U);
+  EXPECT_EQ(seen_in_browser(folder, bytes_of(one)).rfind("images 5/5 ", 0), 0U);
+}
+
+TEST(Html, ComparisonOfRunsShowsInABrowser) {
+  const test::TempFolder folder;
+  for (const char* name : {"a", "b"}) {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {28};
+    o.ranks = 2;
+    o.layers = 2;
+    o.seed = name[0] == 'a' ? 1 : 2;
+    ASSERT_TRUE(synth::generate(o, folder.path(name), 2, nullptr));
+  }
+  ASSERT_EQ(run_binary({"compare", "--baseline", folder.path("a"), "--test", folder.path("b"),
+                        "--output", folder.path("out"), "--labels", "x<y,z&\"", "--quiet"})
+                .code,
+            0);
+  for (const char* name :
+       {"improvement_chart", "abs_time_comparison", "gpu_time_heatmap", "total_time_by_rank",
+        "computation_time_by_rank", "total_comm_time_by_rank", "idle_time_by_rank",
+        "gpu_time_change_percentage_summary_by_rank", "NCCL_Communication_Latency_comparison",
+        "NCCL_Algorithm_Bandwidth_comparison", "NCCL_Bus_Bandwidth_comparison",
+        "NCCL_Total_Communication_Latency_comparison",
+        "NCCL_Performance_Percentage_Change_comparison"}) {
+    const std::string png = bytes_of(folder.path("out") + "/plots/" + name + ".png");
+    EXPECT_EQ(png.substr(1, 3), "PNG") << name;
+    EXPECT_GT(png.size(), 20'000U) << name;
+  }
+  const std::string html = bytes_of(folder.path("out") + "/performance_analysis_report.html");
+  EXPECT_EQ(html.find("x<y"), std::string::npos);
+  if (!have("chromium"))
+    GTEST_SKIP() << "chromium is not installed: the page was not opened in a browser";
+  EXPECT_EQ(seen_in_browser(folder, html).rfind("images 13/13 ", 0), 0U);
 }
 
 TEST(Html, BaseZeroIsNewAndBase64IsRight) {
   HtmlReport r;
   r.series = {"a", "b"};
-  r.sections.push_back({"s", "ms", "", {{"x", {0, 3}}, {"y", {0, 0}}}, true});
+  HtmlSection section;
+  section.title = "s";
+  section.unit = "ms";
+  section.rows = {{"x", {0, 3}}, {"y", {0, 0}}, {"z", {1, 2}}};
   for (const char* bytes : {"M", "Ma", "Man"})
-    r.images.push_back({"i", bytes});
+    section.images.push_back({"i", bytes, false});
+  Table t("t", {{"name"}, {"change", Unit::kPercent, false, true}});
+  t.add_row({"<x>", 1.5});
+  t.add_row({"y", 0.0});
+  section.tables.push_back(std::move(t));
+  r.sections.push_back(section);
+  section.higher_is_better = true;
+  r.sections.push_back(std::move(section));
   const std::string page = html_page(r);
   EXPECT_NE(page.find("<td>3.000</td><td>new</td>"), std::string::npos);
   EXPECT_NE(page.find("<td>0.000</td><td>0.00 %</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td class=\"bad\">+100.00 %</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td class=\"good\">+100.00 %</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td class=\"text\">&lt;x&gt;</td><td class=\"good\">1.500</td>"),
+            std::string::npos);
+  EXPECT_NE(page.find("<td>0.000</td></tr>"), std::string::npos);
   for (const char* code : {"base64,TQ==\"", "base64,TWE=\"", "base64,TWFu\""}) // RFC 4648
     EXPECT_NE(page.find(code), std::string::npos) << code;
 }

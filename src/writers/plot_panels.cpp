@@ -1,0 +1,285 @@
+#include "writers/plot_panels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+std::string colour(const PlotPanel& panel, std::size_t i) {
+  static const char* const kColours[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44",
+                                         "#66CCEE", "#AA3377", "#777777", "#000000"};
+  return panel.colours.empty() ? kColours[i % 8] : panel.colours[i % panel.colours.size()];
+}
+
+std::string data_block(const std::string& name, const std::string& rows) {
+  return "$" + name + " << EOD\n" + rows + "EOD\n";
+}
+
+/// Groups that have samples.
+std::vector<const PlotGroup*> filled(const PlotPanel& panel) {
+  std::vector<const PlotGroup*> out;
+  for (const PlotGroup& g : panel.groups)
+    if (!g.values.empty())
+      out.push_back(&g);
+  return out;
+}
+
+/// Ticks with the sample counts; equal counts are told once, under the axis.
+std::string group_axis(const PlotPanel& panel, const std::vector<const PlotGroup*>& groups) {
+  const bool equal =
+      groups.size() > 1 && std::all_of(groups.begin(), groups.end(), [&](const PlotGroup* g) {
+        return g->values.size() == groups.front()->values.size();
+      });
+  std::string tics;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string label =
+        equal ? groups[i]->label
+              : fmt::format("{} (n={})", groups[i]->label, groups[i]->values.size());
+    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(label), i + 1);
+  }
+  std::string axis = panel.x_label;
+  if (equal)
+    axis += fmt::format("{}n={} each", axis.empty() ? "" : ", ", groups.front()->values.size());
+  return fmt::format("set xrange [0.4:{}.6]\nset xtics ({}){}\nset xlabel {}\n", groups.size(),
+                     tics, groups.size() > 8 ? " rotate by -60" : "", gnuplot_quoted(axis));
+}
+
+void boxes(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+  const auto groups = filled(panel);
+  std::string rows;
+  std::string outliers;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const BoxStats b = box_stats(groups[i]->values);
+    rows +=
+        fmt::format("{} {} {} {} {} {} {}\n", i + 1, b.low, b.q1, b.median, b.q3, b.high, b.mean);
+    for (const double v : b.outliers)
+      outliers += fmt::format("{} {}\n", i + 1, v);
+  }
+  data += data_block("box" + id, rows);
+  body += group_axis(panel, groups) + "set boxwidth 0.5\n";
+  std::string terms;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    terms += fmt::format("{}$box{} every ::{}::{} using 1:3:2:6:5 with candlesticks whiskerbars "
+                         "0.5 lw 2*S lc rgb '{}' fs solid 1.0 border lc rgb '#333333' notitle",
+                         i > 0 ? ", " : "", id, i, i, colour(panel, i));
+  terms +=
+      fmt::format(", $box{0} using 1:4:4:4:4 with candlesticks lc rgb '#000000' lw 4*S title "
+                  "'median', $box{0} using ($1-0.25):7:(0.5):(0) with vectors nohead dt 2 lw 6*S "
+                  "lc rgb '#FF7F0E' title 'mean'",
+                  id);
+  if (!outliers.empty()) {
+    data += data_block("out" + id, outliers);
+    terms += fmt::format(", $out{} using 1:2 with points pt 6 ps 2.5*S lc rgb '#555555' title "
+                         "'outliers'",
+                         id);
+  }
+  body += "plot " + terms + "\n";
+}
+
+void violins(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+  const auto groups = filled(panel);
+  std::string terms;
+  std::string marks;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const PlotGroup& g = *groups[i];
+    const auto x = static_cast<double>(i + 1);
+    const auto density = kernel_density(g.values);
+    double peak = 0;
+    for (const auto& [v, d] : density)
+      peak = std::max(peak, d);
+    const BoxStats b = box_stats(g.values);
+    const auto [lo, hi] = std::minmax_element(g.values.begin(), g.values.end());
+    marks += fmt::format("{} {} {} {} {}\n", x, b.median, b.mean, *lo, *hi);
+    if (density.empty())
+      continue;
+    // the outline as one closed curve: up the left side, down the right one
+    std::string outline;
+    for (const auto& [v, d] : density)
+      outline += fmt::format("{} {}\n", x - 0.4 * d / peak, v);
+    for (auto it = density.rbegin(); it != density.rend(); ++it)
+      outline += fmt::format("{} {}\n", x + 0.4 * it->second / peak, it->first);
+    const std::string name = fmt::format("vio{}_{}", id, i);
+    data += data_block(name, outline);
+    terms +=
+        fmt::format("${} using 1:2 with filledcurves closed lc rgb '{}' fs solid 0.7 border lc "
+                    "rgb '#555555' notitle, ",
+                    name, colour(panel, i));
+  }
+  data += data_block("marks" + id, marks);
+  body += group_axis(panel, groups);
+  body +=
+      fmt::format("plot {0}$marks{1} using 1:4:(0):($5-$4) with vectors nohead lw 2*S lc rgb "
+                  "'#333333' notitle, $marks{1} using 1:2 with points pt 7 ps 4*S lc rgb "
+                  "'#000000' title 'median', $marks{1} using 1:3 with points pt 9 ps 4*S lc rgb "
+                  "'#D00000' title 'mean'\n",
+                  terms, id);
+}
+
+void lines(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+  std::string terms;
+  double low = 1e300;
+  double high = -1e300;
+  std::size_t ticks = 0;
+  for (std::size_t i = 0; i < panel.lines.size(); ++i) {
+    std::string rows;
+    for (const auto& [x, y] : panel.lines[i].points) {
+      rows += fmt::format("{} {}\n", x, y);
+      low = std::min(low, x);
+      high = std::max(high, x);
+    }
+    ticks = std::max(ticks, panel.lines[i].points.size());
+    data += data_block(fmt::format("line{}_{}", id, i), rows);
+  }
+  for (std::size_t i = 0; i < panel.lines.size(); ++i)
+    terms += fmt::format(
+        "{}$line{}_{} using 1:2{} with linespoints lw 4*S pt {} ps 4*S lc rgb '{}' title "
+        "{}",
+        i > 0 ? ", " : "", id, i, ticks <= 32 ? ":xtic(1)" : "", 5 + 2 * (i % 4), colour(panel, i),
+        gnuplot_quoted(panel.lines[i].label));
+  const double margin = high > low ? (high - low) * 0.08 : 1;
+  body += fmt::format("set xrange [{}:{}]\n{}plot {}\n", low - margin, high + margin,
+                      ticks > 12 && ticks <= 32 ? "set xtics rotate by -60\n" : "", terms);
+}
+
+void bars(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+  const bool sideways = panel.kind == PlotPanel::Kind::kSideBars;
+  const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, panel.series.size()));
+  std::string terms;
+  const auto term = [&](const std::string& name, const std::string& rows, const std::string& fill,
+                        const std::string& title) {
+    if (rows.empty())
+      return;
+    data += data_block(name, rows);
+    terms += fmt::format("{}${} using 1:2:3:4:5:6 with boxxyerror fs solid 0.9 border lc rgb "
+                         "'#333333' lc rgb '{}' {}",
+                         terms.empty() ? "" : ", ", name, fill, title);
+  };
+  std::string values;
+  for (std::size_t s = 0; s < panel.series.size(); ++s) {
+    std::string all[2]; // [1]: negative ones, where the sign has a colour
+    for (std::size_t i = 0; i < panel.series[s].values.size(); ++i) {
+      const double v = panel.series[s].values[i];
+      if (std::isnan(v))
+        continue;
+      const double from = static_cast<double>(i) + 0.6 + static_cast<double>(s) * width;
+      const double to = from + width;
+      const double middle = (from + to) / 2;
+      all[panel.by_sign && v < 0 ? 1 : 0] +=
+          sideways ? fmt::format("{0} {1} {2} {3} {4} {5}\n", v / 2, middle, std::min(v, 0.0),
+                                 std::max(v, 0.0), from, to)
+                   : fmt::format("{0} {1} {2} {3} {4} {5}\n", middle, v / 2, from, to,
+                                 std::min(v, 0.0), std::max(v, 0.0));
+      if (sideways)
+        values += fmt::format("{} {} \"{:.1f}\"\n", std::max(v, 0.0), middle, v);
+    }
+    const bool named = panel.series.size() > 1 && !panel.series[s].label.empty();
+    const std::string title = named ? "title " + gnuplot_quoted(panel.series[s].label) : "notitle";
+    term(fmt::format("bar{}_{}", id, s), all[0], panel.by_sign ? "#2ECC71" : colour(panel, s),
+         title);
+    term(fmt::format("neg{}_{}", id, s), all[1], "#E74C3C", "notitle");
+  }
+  if (!values.empty()) {
+    data += data_block("val" + id, values);
+    terms += fmt::format(", $val{} using 1:2:3 with labels left offset 0.5,0 notitle", id);
+  }
+  std::string tics;
+  bool wide = false;
+  for (std::size_t i = 0; i < panel.categories.size(); ++i) {
+    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(panel.categories[i]), i + 1);
+    wide = wide || panel.categories[i].size() > 8;
+  }
+  const std::string range = fmt::format("{}.5", panel.categories.size());
+  if (sideways)
+    body += fmt::format(
+        "set yrange [{}:0.5]\nset ytics ({})\nset grid xtics lw 2*S lc rgb '#CCCCCC'\nset "
+        "offsets 0,graph 0.12,0,0\n",
+        range, tics);
+  else
+    body += fmt::format("set xrange [0.5:{}]\nset xtics ({}){}\n", range, tics,
+                        (wide && panel.categories.size() > 3) || panel.categories.size() > 16
+                            ? " rotate by -35"
+                            : "");
+  body += fmt::format("{}plot {}\n",
+                      sideways ? "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#333333'\n"
+                               : "set xzeroaxis lt -1\n",
+                      terms.empty() ? "NaN notitle" : terms);
+}
+
+void heat_map(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+  double reach = 0;
+  std::string rows;
+  std::string y_tics;
+  for (std::size_t r = 0; r < panel.series.size(); ++r) {
+    y_tics +=
+        fmt::format("{}{} {}", r > 0 ? ", " : "", gnuplot_quoted(panel.series[r].label), r + 1);
+    for (std::size_t c = 0; c < panel.series[r].values.size(); ++c) {
+      const double v = panel.series[r].values[c];
+      if (std::isnan(v))
+        continue;
+      reach = std::max(reach, std::fabs(v));
+      rows += fmt::format("{} {} {}\n", c + 1, r + 1, v);
+    }
+  }
+  std::string x_tics;
+  for (std::size_t c = 0; c < panel.categories.size(); ++c)
+    x_tics += fmt::format("{}{} {}", c > 0 ? ", " : "", gnuplot_quoted(panel.categories[c]), c + 1);
+  data += data_block("heat" + id, rows);
+  reach = reach > 0 ? reach : 1;
+  const std::size_t columns = panel.categories.size();
+  body +=
+      fmt::format("unset grid\nset xrange [0.5:{}.5]\nset yrange [{}.5:0.5]\nset xtics ({}){}\nset "
+                  "ytics ({})\nset cbrange [{}:{}]\nset palette defined (-1 '#D73027', 0 "
+                  "'#FFFFBF', 1 '#1A9850')\nunset key\n",
+                  columns, panel.series.size(), x_tics, columns > 16 ? " rotate by -60" : "",
+                  y_tics, -reach, reach);
+  body +=
+      fmt::format("plot $heat{0} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror "
+                  "fs solid lc palette notitle",
+                  id);
+  if (columns <= 32)
+    body += fmt::format(", $heat{} using 1:2:(sprintf('%.1f', $3)) with labels notitle", id);
+  body += "\n";
+}
+
+} // namespace
+
+std::string gnuplot_quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '`')
+      out += '\'';
+    else if (c == '\n')
+      out += "\\n";
+    else
+      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+void panel_script(const PlotPanel& panel, const std::string& title, const std::string& id,
+                  std::string& data, std::string& body) {
+  body += "reset\nset grid ytics lw 2*S lc rgb '#CCCCCC'\nset border 3\nset tics nomirror\n"
+          "set key outside top right horizontal\nset offsets 0,0,graph 0.05,graph 0.05\n";
+  body += fmt::format("set title {}\nset xlabel {}\nset ylabel {}\n", gnuplot_quoted(title),
+                      gnuplot_quoted(panel.x_label), gnuplot_quoted(panel.y_label));
+  if (panel.y_range)
+    body += fmt::format("set offsets 0,0,0,0\nset yrange [{}:{}]\n", panel.y_range->first,
+                        panel.y_range->second);
+  switch (panel.kind) {
+  case PlotPanel::Kind::kBox:
+    return boxes(panel, id, data, body);
+  case PlotPanel::Kind::kViolin:
+    return violins(panel, id, data, body);
+  case PlotPanel::Kind::kLines:
+    return lines(panel, id, data, body);
+  case PlotPanel::Kind::kBars:
+  case PlotPanel::Kind::kSideBars:
+    return bars(panel, id, data, body);
+  case PlotPanel::Kind::kHeatMap:
+    return heat_map(panel, id, data, body);
+  }
+}
+
+} // namespace rankscope

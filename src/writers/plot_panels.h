@@ -1,0 +1,17 @@
+// The gnuplot scripts of single panels; inside of plot.cpp.
+#pragma once
+
+#include "writers/plot.h"
+
+#include <string>
+
+namespace rankscope {
+
+/// A gnuplot text: double quotes, with what would be markup or an escape taken out.
+[[nodiscard]] std::string gnuplot_quoted(const std::string& text);
+
+/// Adds the panel's data blocks (their names end in `id`) to `data` and its commands to `body`.
+void panel_script(const PlotPanel& panel, const std::string& title, const std::string& id,
+                  std::string& data, std::string& body);
+
+} // namespace rankscope
