@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -164,7 +165,162 @@ double score(const GemmGroup& g, GemmRanking ranking) {
   return 0;
 }
 
+/// What follows the col_... columns in the variance table; units are told by the names.
+constexpr const char* kOwnColumns[] = {"configuration",   "op",
+                                       "input_dims",      "input_types",
+                                       "input_strides",   "stream",
+                                       "count",           "median_us",
+                                       "p95_us",          "mean_us",
+                                       "std_us",          "cv",
+                                       "total_us",        "share_of_gemm_time_pct",
+                                       "total_excess_us", "min_step",
+                                       "max_step",        "max_is_first_iteration",
+                                       "UID_first",       "kernel_count",
+                                       "kernel_min_us",   "kernel_median_us",
+                                       "kernel_p95_us",   "kernel_max_us",
+                                       "kernel_std_us",   "kernel_cv"};
+constexpr const char* kTimestampColumns[] = {"min_duration_timestamp_ms",
+                                             "max_duration_timestamp_ms",
+                                             "time_between_min_max_ms",
+                                             "min_duration_found_us",
+                                             "max_duration_found_us",
+                                             "min_verified",
+                                             "max_verified",
+                                             "min_from_trace_start_ms",
+                                             "max_from_trace_start_ms",
+                                             "min_duration_timestamp_ns",
+                                             "max_duration_timestamp_ns"};
+constexpr const char* kOverlapColumns[] = {"overlapping_collective_count",
+                                           "overlapping_collective_names",
+                                           "max_overlap_percentage",
+                                           "max_overlap_collective",
+                                           "total_overlap_duration_ms",
+                                           "overlap_evaluated",
+                                           "total_overlap_percentage",
+                                           "min_instance_overlap_percentage",
+                                           "median_instance_overlap_percentage",
+                                           "duration_overlap_correlation",
+                                           "slowdown_per_full_overlap_us",
+                                           "slowdown_ci95_us",
+                                           "memcpy_overlap_percentage"};
+
+Unit unit_of(std::string_view name) {
+  const auto ends = [&](std::string_view tail) {
+    return name.size() >= tail.size() && name.substr(name.size() - tail.size()) == tail;
+  };
+  return ends("_us")                           ? Unit::kUs
+         : ends("_pct") || ends("percentage")  ? Unit::kPercent
+         : ends("count")                       ? Unit::kCount
+         : name == "cv" || name == "kernel_cv" ? Unit::kRatio
+                                               : Unit::kNone;
+}
+
+/// The three tables without rows.
+GemmTables empty_tables(std::size_t top_k, const std::vector<std::string>& sheet_columns) {
+  std::vector<Column> columns;
+  const auto add = [&](std::string name) {
+    const Unit unit = unit_of(name);
+    columns.push_back({std::move(name), unit});
+  };
+  for (const char* name : {"threads", "channel", "rank", "kernel_name", "kernel_time_min_us",
+                           "kernel_time_max_us", "time_diff_us"})
+    add(name);
+  for (const std::string& name : sheet_columns)
+    columns.push_back({"col_" + name});
+  for (const char* name : kOwnColumns)
+    add(name);
+  const std::string base = fmt::format("top{}_gemm_kernels_time_variance", top_k);
+  GemmTables out;
+  out.variance = Table(base, columns);
+  for (const char* name : kTimestampColumns)
+    add(name);
+  out.timestamps = Table(base + "_with_timestamps", columns);
+  for (const char* name : kOverlapColumns)
+    add(name);
+  out.overlap = Table(base + "_with_collective_overlap", columns);
+  return out;
+}
+
 } // namespace
+
+GemmRanking gemm_ranking(std::string_view name) {
+  return name == "cv"             ? GemmRanking::kCv
+         : name == "total-excess" ? GemmRanking::kTotalExcess
+                                  : GemmRanking::kRange;
+}
+
+namespace {
+
+/// Tuples as lists: the two kinds of sheets print shapes in either form.
+std::string as_list(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if ((c == ')' || c == ']') && !out.empty() && out.back() == ',')
+      out.pop_back(); // "(1,)"
+    out += c == '(' ? '[' : c == ')' ? ']' : c;
+  }
+  return out;
+}
+
+} // namespace
+
+void attach_sheet(RankGemms& gemms, const Table& gemm_sheet) {
+  gemms.sheet = gemm_sheet;
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
+  std::map<Key, std::size_t> rows;
+  const auto text = [&](std::size_t r, const char* column) {
+    return as_list(gemm_sheet.at(r, column).text);
+  };
+  for (std::size_t r = 0; r < gemm_sheet.rows(); ++r)
+    rows.emplace(Key{text(r, "name"), text(r, "Input Dims_first"), text(r, "Input type_first"),
+                     text(r, "Input Strides_first")},
+                 r);
+  for (GemmGroup& g : gemms.groups)
+    if (const auto found = rows.find({g.op, as_list(g.dims), as_list(g.types), as_list(g.strides)});
+        found != rows.end())
+      g.sheet_row = found->second;
+}
+
+GemmTables join_gemm_tables(const std::vector<const Table*>& parts, std::size_t top_k,
+                            GemmRanking ranking) {
+  std::set<std::string> sheet_columns;
+  for (const Table* part : parts)
+    for (const Column& c : part->columns())
+      if (c.name.rfind("col_", 0) == 0)
+        sheet_columns.insert(c.name.substr(4));
+  GemmTables out = empty_tables(top_k, {sheet_columns.begin(), sheet_columns.end()});
+  struct Row {
+    const Table* part;
+    std::size_t row;
+    double score;
+  };
+  const char* const by = ranking == GemmRanking::kCv            ? "cv"
+                         : ranking == GemmRanking::kTotalExcess ? "total_excess_us"
+                                                                : "time_diff_us";
+  std::vector<Row> rows;
+  for (const Table* part : parts)
+    for (std::size_t r = 0; r < part->rows(); ++r) {
+      const double score = part->at(r, by).number();
+      rows.push_back({part, r, std::isnan(score) ? 0 : score});
+    }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row& a, const Row& b) { return a.score > b.score; });
+  std::map<const Table*, std::vector<std::optional<std::size_t>>> places;
+  for (const Table* part : parts)
+    for (const Column& c : out.overlap.columns())
+      places[part].push_back(part->column(c.name));
+  for (const Row& row : rows) {
+    std::vector<Value> values;
+    for (const auto& place : places[row.part])
+      values.push_back(place ? row.part->at(row.row, *place) : Value());
+    out.overlap.add_row(values);
+    values.resize(out.timestamps.cols());
+    out.timestamps.add_row(values);
+    values.resize(out.variance.cols());
+    out.variance.add_row(values);
+  }
+  return out;
+}
 
 RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
   const Trace& trace = t.trace;
@@ -262,6 +418,10 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
         group.longest = i;
     }
     group.kernel = trace.strings.view(dominant);
+    for (const Call& c : calls[g])
+      for (const EventId k : c.kernels)
+        if (e.name[k] == dominant)
+          group.kernel_ns.push_back(e.dur_ns[k]);
     group.longest_neighbours = neighbours(trace, b, calls[g][group.longest].kernels);
   }
   std::stable_sort(
@@ -291,50 +451,12 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.score > b.score; });
 
-  std::vector<Column> variance_columns{{"threads"},
-                                       {"channel"},
-                                       {"rank"},
-                                       {"kernel_name"},
-                                       {"kernel_time_min_us", Unit::kUs},
-                                       {"kernel_time_max_us", Unit::kUs},
-                                       {"time_diff_us", Unit::kUs},
-                                       {"configuration"},
-                                       {"op"},
-                                       {"input_dims"},
-                                       {"input_types"},
-                                       {"input_strides"},
-                                       {"stream"},
-                                       {"count", Unit::kCount},
-                                       {"median_us", Unit::kUs},
-                                       {"p95_us", Unit::kUs},
-                                       {"mean_us", Unit::kUs},
-                                       {"std_us", Unit::kUs},
-                                       {"cv", Unit::kRatio},
-                                       {"total_us", Unit::kUs},
-                                       {"share_of_gemm_time_pct", Unit::kPercent},
-                                       {"total_excess_us", Unit::kUs},
-                                       {"min_step"},
-                                       {"max_step"},
-                                       {"max_is_first_iteration"},
-                                       {"UID_first"}};
-  std::vector<Column> timestamp_columns = variance_columns;
-  for (const char* name :
-       {"min_duration_timestamp_ms", "max_duration_timestamp_ms", "time_between_min_max_ms",
-        "min_duration_found_us", "max_duration_found_us", "min_verified", "max_verified",
-        "min_from_trace_start_ms", "max_from_trace_start_ms", "min_duration_timestamp_ns",
-        "max_duration_timestamp_ns"})
-    timestamp_columns.push_back({name});
-  std::vector<Column> overlap_columns = timestamp_columns;
-  for (const char* name :
-       {"overlapping_collective_count", "overlapping_collective_names", "max_overlap_percentage",
-        "max_overlap_collective", "total_overlap_duration_ms", "overlap_evaluated",
-        "total_overlap_percentage", "min_instance_overlap_percentage",
-        "median_instance_overlap_percentage", "duration_overlap_correlation",
-        "slowdown_per_full_overlap_us", "slowdown_ci95_us", "memcpy_overlap_percentage"})
-    overlap_columns.push_back({name});
-  const std::string base = fmt::format("top{}_gemm_kernels_time_variance", top_k);
-  GemmTables out{Table(base, variance_columns), Table(base + "_with_timestamps", timestamp_columns),
-                 Table(base + "_with_collective_overlap", overlap_columns)};
+  std::set<std::string> sheet_columns; // code-point order
+  for (const Row& row : rows)
+    if (row.group->sheet_row)
+      for (const Column& c : row.rank->sheet.columns())
+        sheet_columns.insert(c.name);
+  GemmTables out = empty_tables(top_k, {sheet_columns.begin(), sheet_columns.end()});
 
   for (const Row& row : rows) {
     const GemmGroup& g = *row.group;
@@ -348,33 +470,51 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
     }
     const Stats s = stats_of(us);
     const auto step = [](std::int64_t n) { return n < 0 ? Value() : Value(n); };
-    std::vector<Value> values{
-        Value(row.rank->threads),
-        row.rank->channels ? Value(*row.rank->channels) : Value(row.rank->cus),
-        Value(row.rank->rank),
-        Value(g.kernel),
-        Value(s.min),
-        Value(s.max),
-        Value(ns_to_us(g.range_ns())),
-        Value(row.rank->config),
-        Value(g.op),
-        Value(g.dims),
-        Value(g.types),
-        Value(g.strides),
-        Value(g.stream),
-        Value(g.instances.size()),
-        Value(s.median),
-        Value(percentile(us, 0.95)),
-        Value(s.mean),
-        Value(s.std_sample),
-        Value(s.mean > 0 ? s.std_sample / s.mean : std::numeric_limits<double>::quiet_NaN()),
-        Value(s.sum),
-        Value(row.rank->gemm_ns > 0 ? s.sum / ns_to_us(row.rank->gemm_ns) * 100 : 0.0),
-        Value(s.sum - s.min * static_cast<double>(s.count)),
-        step(fast.step),
-        step(slow.step),
-        Value(g.longest == 0 && g.instances.size() > 1),
-        Value(g.first_uid)};
+    std::vector<Value> values{Value(row.rank->threads),
+                              row.rank->channels ? Value(*row.rank->channels)
+                                                 : Value(row.rank->cus),
+                              Value(row.rank->rank),
+                              Value(g.kernel),
+                              Value(s.min),
+                              Value(s.max),
+                              Value(ns_to_us(g.range_ns()))};
+    for (const std::string& name : sheet_columns)
+      values.push_back(g.sheet_row ? row.rank->sheet.at(*g.sheet_row, name) : Value());
+    std::vector<double> kernel_us;
+    for (const std::int64_t ns : g.kernel_ns)
+      kernel_us.push_back(ns_to_us(ns));
+    const Stats k = stats_of(kernel_us);
+    const auto ratio = [](double a, double b) {
+      return Value(b > 0 ? a / b : std::numeric_limits<double>::quiet_NaN());
+    };
+    for (const Value& v :
+         {Value(row.rank->config),
+          Value(g.op),
+          Value(g.dims),
+          Value(g.types),
+          Value(g.strides),
+          Value(g.stream),
+          Value(g.instances.size()),
+          Value(s.median),
+          Value(percentile(us, 0.95)),
+          Value(s.mean),
+          Value(s.std_sample),
+          ratio(s.std_sample, s.mean),
+          Value(s.sum),
+          Value(row.rank->gemm_ns > 0 ? s.sum / ns_to_us(row.rank->gemm_ns) * 100 : 0.0),
+          Value(s.sum - s.min * static_cast<double>(s.count)),
+          step(fast.step),
+          step(slow.step),
+          Value(g.longest == 0 && g.instances.size() > 1),
+          Value(g.first_uid),
+          Value(g.kernel_ns.size()),
+          Value(k.min),
+          Value(k.median),
+          Value(percentile(kernel_us, 0.95)),
+          Value(k.max),
+          Value(k.std_sample),
+          ratio(k.std_sample, k.mean)})
+      values.push_back(v);
     out.variance.add_row(values);
 
     // the very instances that gave the extremes, found again by their start

@@ -4,7 +4,9 @@
 #include "base/units.h"
 
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <unordered_map>
 
 namespace rankscope {
@@ -187,46 +189,194 @@ std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::s
   return out;
 }
 
-Table timeline_all_configs(const std::vector<RankRecord>& records, const std::string& aggregation) {
-  Table out("gpu_timeline_" + aggregation, {{"configuration"},
-                                            {"threads"},
-                                            {"channels"},
-                                            {"CUs"},
-                                            {"type"},
-                                            {"time ms", Unit::kMs},
-                                            {"percent", Unit::kPercent},
-                                            {"ranks", Unit::kCount}});
-  for (const auto& group : by_config(records)) {
-    const std::string& label = group.first;
-    const std::vector<const RankRecord*>& ranks = group.second; // clang 14 captures no bindings
-    const auto value = [&](const char* row) {
-      std::vector<double> values;
-      for (const RankRecord* r : ranks)
-        if (const double v = value_of(*r, row); aggregation == "mean" || v > 0)
-          values.push_back(aggregation == "mean" ? v : std::log(v));
-      const double mean = stats_of(std::move(values)).mean;
-      return aggregation == "mean" ? mean : std::isnan(mean) ? 0.0 : std::exp(mean);
+std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
+                                        const std::string& aggregation) {
+  const bool geometric = aggregation == "geomean";
+  Table all("All_Data", {{"full_config"},
+                         {"threads_num"},
+                         {"thread_config"},
+                         {"channels_num"},
+                         {"channel_config"},
+                         {"num_ranks", Unit::kCount},
+                         {"type"},
+                         {"time ms", Unit::kMs},
+                         {"percent", Unit::kPercent},
+                         {"min ms", Unit::kMs},
+                         {"max ms", Unit::kMs},
+                         {"std ms", Unit::kMs},
+                         {"slowest_rank"}});
+  auto groups = by_config(records);
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const RankRecord& r) {
+      return std::tuple(r.threads.value_or(0), r.channels.value_or(r.cus.value_or(0)));
     };
-    const double total = value("total_time");
-    for (const char* row : kRows)
-      out.add_row({label, ranks.front()->threads, ranks.front()->channels, ranks.front()->cus, row,
-                   value(row), value(row) / total * 100, ranks.size()});
+    return key(*a.second.front()) < key(*b.second.front());
+  });
+  std::vector<std::string> types(kRows.begin(), kRows.end());
+  std::sort(types.begin(), types.end());
+  std::vector<Column> pivot{{"type"}};
+  for (const auto& group : groups)
+    pivot.push_back({group.first});
+  Table times("Pivot_Time_ms", pivot);
+  Table percents("Pivot_Percent", pivot);
+  for (std::size_t c = 1; c < pivot.size(); ++c) {
+    times.columns()[c].unit = Unit::kMs;
+    percents.columns()[c].unit = Unit::kPercent;
   }
+  Table summary("Summary_By_Config", {{"full_config"},
+                                      {"threads_num"},
+                                      {"channels_num"},
+                                      {"num_ranks", Unit::kCount},
+                                      {"computation_time_ms", Unit::kMs},
+                                      {"exposed_comm_time_ms", Unit::kMs},
+                                      {"busy_time_ms", Unit::kMs},
+                                      {"idle_time_ms", Unit::kMs},
+                                      {"total_time_ms", Unit::kMs}});
+  const auto aggregate = [&](std::vector<double> values) {
+    if (!geometric)
+      return stats_of(std::move(values)).mean;
+    std::vector<double> logs;
+    for (const double v : values)
+      if (v > 0)
+        logs.push_back(std::log(v));
+    return logs.empty() ? 0.0 : std::exp(stats_of(std::move(logs)).mean);
+  };
+  std::map<std::string, std::map<std::string, std::pair<double, double>>> by_type;
+  for (const auto& group : groups) {
+    const std::vector<const RankRecord*>& ranks = group.second; // clang 14 captures no bindings
+    const RankRecord& first = *ranks.front();
+    const auto channels = first.channels ? first.channels : first.cus;
+    const std::string thread_config =
+        first.threads ? fmt::format("{}thread", *first.threads) : std::string();
+    const std::string channel_config = first.channels ? fmt::format("{}ch", *first.channels)
+                                       : first.cus    ? fmt::format("{}cu", *first.cus)
+                                                      : std::string();
+    std::map<std::string, double> mean;
+    for (const std::string& type : types) {
+      std::vector<double> ms;
+      std::vector<double> percent;
+      std::int64_t slowest_rank = first.rank;
+      double high = -1;
+      for (const RankRecord* r : ranks) {
+        ms.push_back(value_of(*r, type));
+        percent.push_back(value_of(*r, type) / value_of(*r, "total_time") * 100);
+        if (ms.back() > high) {
+          high = ms.back();
+          slowest_rank = r->rank;
+        }
+      }
+      const Stats spread = stats_of(ms);
+      mean[type] = aggregate(ms);
+      const double share = aggregate(percent);
+      by_type[type][group.first] = {mean[type], share};
+      all.add_row({group.first, first.threads,
+                   thread_config.empty() ? Value() : Value(thread_config), channels,
+                   channel_config.empty() ? Value() : Value(channel_config), ranks.size(), type,
+                   mean[type], share, spread.min, spread.max, spread.std_sample, slowest_rank});
+    }
+    summary.add_row({group.first, first.threads, channels, ranks.size(), mean["computation_time"],
+                     mean["exposed_comm_time"], mean["busy_time"], mean["idle_time"],
+                     mean["total_time"]});
+  }
+  for (const std::string& type : types) {
+    std::vector<Value> time_row{Value(type)};
+    std::vector<Value> percent_row{Value(type)};
+    for (const auto& group : groups) {
+      time_row.emplace_back(by_type[type][group.first].first);
+      percent_row.emplace_back(by_type[type][group.first].second);
+    }
+    times.add_row(time_row);
+    percents.add_row(percent_row);
+  }
+  std::vector<Table> out;
+  out.push_back(std::move(all));
+  out.push_back(std::move(times));
+  out.push_back(std::move(percents));
+  out.push_back(std::move(summary));
   return out;
 }
 
-Table nccl_master(const std::vector<std::pair<std::string, Table>>& by_config) {
-  std::vector<Column> columns{{"configuration"}};
-  for (const Column& c : by_config.front().second.columns())
-    columns.push_back(c);
-  Table out("nccl_master_all_configs", std::move(columns));
-  for (const auto& [label, table] : by_config)
-    for (std::size_t r = 0; r < table.rows(); ++r) {
-      std::vector<Value> row{Value(label)};
-      for (std::size_t c = 0; c < table.cols(); ++c)
-        row.push_back(table.at(r, c));
-      out.add_row(row);
+Table nccl_master(const std::vector<ConfigCollectives>& configs) {
+  std::vector<Column> columns{{"operation_id"},
+                              {"operation_name"},
+                              {"Full msg size (MB)", Unit::kMiB},
+                              {"In msg nelems", Unit::kCount},
+                              {"threads_num"},
+                              {"thread_config"},
+                              {"channels_num"},
+                              {"channel_config"},
+                              {"full_config"},
+                              {"Collective name"},
+                              {"dtype"},
+                              {"Group size"},
+                              {"count", Unit::kCount}};
+  const auto metric = [&](const std::string& name, Unit unit) {
+    for (const char* agg : {"mean", "median", "min", "max"})
+      columns.push_back({name + "_" + agg, unit});
+  };
+  metric("comm_latency", Unit::kUs);
+  columns.push_back({"Total comm latency (ms)", Unit::kMs});
+  metric("algo bw (GB/s)", Unit::kGBps);
+  metric("bus bw (GB/s)", Unit::kGBps);
+  metric("skew in start time", Unit::kUs);
+  metric("skew in end time", Unit::kUs);
+  columns.push_back({"Process Group Name"});
+  columns.push_back({"source_file"});
+  Table out("nccl_master_all_configs", columns);
+  struct Row {
+    const ConfigCollectives* config;
+    std::size_t row;
+    double size;
+    std::string what; ///< collective and data type
+  };
+  std::vector<Row> rows;
+  std::set<std::pair<double, std::string>> operations;
+  for (const ConfigCollectives& c : configs)
+    for (std::size_t r = 0; r < c.summary.rows(); ++r) {
+      const double size = c.summary.at(r, "Full msg size (MB)").number();
+      Row row{&c, r, std::isnan(size) ? -1 : size,
+              fmt::format("{} {}", c.summary.at(r, "Collective name").text,
+                          c.summary.at(r, "dtype").text)};
+      operations.emplace(row.size, row.what);
+      rows.push_back(std::move(row));
     }
+  const auto id_of = [&](const Row& row) {
+    return static_cast<std::size_t>(
+               std::distance(operations.begin(), operations.find({row.size, row.what}))) +
+           1;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    const auto key = [&](const Row& r) {
+      return std::tuple(r.size, std::string_view(r.what), r.config->threads.value_or(0),
+                        r.config->channels.value_or(0));
+    };
+    return key(a) < key(b);
+  });
+  for (const Row& row : rows) {
+    const ConfigCollectives& c = *row.config;
+    const std::string id = fmt::format("OP_{:02}", id_of(row));
+    const std::string name = row.size < 0      ? std::string("unknown")
+                             : row.size < 0.01 ? fmt::format("tiny_{:.3f}KB", row.size * 1000)
+                             : row.size < 100  ? fmt::format("medium_{:.2f}MB", row.size)
+                                               : fmt::format("large_{:.2f}MB", row.size);
+    const std::string thread_config = c.threads ? fmt::format("{}thread", *c.threads) : "";
+    const std::string channel_config = c.channels ? fmt::format("{}ch", *c.channels) : "";
+    std::vector<Value> values;
+    for (const Column& column : columns) {
+      const std::string& n = column.name;
+      values.push_back(n == "operation_id"     ? Value(id)
+                       : n == "operation_name" ? Value(name)
+                       : n == "threads_num"    ? Value(c.threads)
+                       : n == "thread_config"  ? Value(thread_config)
+                       : n == "channels_num"   ? Value(c.channels)
+                       : n == "channel_config" ? Value(channel_config)
+                       : n == "full_config"    ? Value(c.config)
+                       : n == "source_file"    ? Value(c.source_file)
+                                               : c.summary.at(row.row, n));
+    }
+    out.add_row(values);
+  }
+  out.notes = {"comm_latency and skews in microseconds; MB are 1024^2 bytes"};
   return out;
 }
 
@@ -255,19 +405,112 @@ std::vector<std::string> summary_findings(const std::vector<RankRecord>& records
     out.push_back(fmt::format("least exposed communication: {} ({:.3f} ms mean)", comm->first,
                               mean_of(comm->second, "exposed_comm_time")));
   }
+  std::map<std::int64_t, std::vector<std::string>> late; // configurations by their slow rank
   for (const auto& [label, ranks] : groups) {
     if (ranks.size() < 2)
       continue;
     const RankRecord* worst = slowest(ranks);
     const double compute = value_of(*worst, "computation_time");
     const double mean = mean_of(ranks, "computation_time");
+    if (compute > mean * 1.01)
+      late[worst->rank].push_back(label);
     out.push_back(fmt::format("{}: rank {} computes longest, {:.3f} ms, {:.2f} % above the mean of "
                               "{:.3f} ms",
                               label, worst->rank, compute, (compute / mean - 1) * 100, mean));
   }
+  for (const auto& [rank, labels] : late)
+    if (labels.size() > 1)
+      out.push_back(fmt::format("straggler: rank {} is more than 1 % above the mean in {} of {} "
+                                "configurations",
+                                rank, labels.size(), groups.size()));
   for (const RankRecord& r : records)
     if (!r.error.empty())
       out.push_back(fmt::format("{}: rank {} was not analysed: {}", r.config, r.rank, r.error));
+  return out;
+}
+
+std::vector<std::string> next_steps(const std::vector<RankRecord>& records,
+                                    const Table& gemm_overlap) {
+  std::vector<std::string> out;
+  const auto groups = by_config(records);
+  if (groups.empty())
+    return out;
+  const auto best_by = [&](const char* row) {
+    const auto* best = &groups.front();
+    for (const auto& g : groups)
+      if (mean_of(g.second, row) < mean_of(best->second, row))
+        best = &g;
+    return best;
+  };
+  const auto* total = best_by("total_time");
+  const auto* comm = best_by("exposed_comm_time");
+  const double ms = mean_of(total->second, "total_time");
+  const double exposed = mean_of(total->second, "exposed_comm_time");
+  const double idle = mean_of(total->second, "idle_time");
+  if (ms > 0 && exposed > 0.05 * ms)
+    out.push_back(fmt::format(
+        "communication stays exposed for {:.3f} ms, {:.1f} % of the time, even with {}: start "
+        "collectives earlier or make them smaller (bucket size, prefetch), so that they run beside "
+        "compute",
+        exposed, exposed / ms * 100, total->first));
+  if (groups.size() > 1 && total->first != comm->first)
+    out.push_back(fmt::format(
+        "{} hides communication best ({:.3f} against {:.3f} ms exposed) but computes {:.3f} ms "
+        "longer than {}: its collectives take compute units from the kernels beside them",
+        comm->first, mean_of(comm->second, "exposed_comm_time"), exposed,
+        mean_of(comm->second, "computation_time") - mean_of(total->second, "computation_time"),
+        total->first));
+  const auto at_edge = [&](const char* what, const auto& value) {
+    std::set<std::int64_t> seen;
+    for (const auto& g : groups)
+      if (const auto v = value(*g.second.front()))
+        seen.insert(*v);
+    const auto own = value(*total->second.front());
+    if (seen.size() < 2 || !own || (*own != *seen.begin() && *own != *seen.rbegin()))
+      return;
+    out.push_back(fmt::format("the best configuration has the {} number of {} that was tried ({}): "
+                              "try {} ones",
+                              *own == *seen.begin() ? "lowest" : "highest", what, *own,
+                              *own == *seen.begin() ? "lower" : "higher"));
+  };
+  at_edge("channels", [](const RankRecord& r) { return r.channels ? r.channels : r.cus; });
+  at_edge("threads", [](const RankRecord& r) { return r.threads; });
+  std::map<std::int64_t, std::pair<std::size_t, double>> late; // rank: configurations, excess ms
+  for (const auto& [label, ranks] : groups) {
+    const RankRecord* worst = slowest(ranks);
+    const double excess = value_of(*worst, "computation_time") - mean_of(ranks, "computation_time");
+    if (ranks.size() > 1 && excess > 0.01 * mean_of(ranks, "computation_time")) {
+      ++late[worst->rank].first;
+      late[worst->rank].second += excess;
+    }
+  }
+  for (const auto& [rank, seen] : late)
+    if (seen.first * 2 > groups.size())
+      out.push_back(fmt::format("rank {} computes {:.3f} ms longer than the mean in {} of {} "
+                                "configurations and the others wait for it: look at its GPU's "
+                                "clocks, power and temperature, and at its share of the data",
+                                rank, seen.second / static_cast<double>(seen.first), seen.first,
+                                groups.size()));
+  double lost_us = 0;
+  std::size_t explained = 0;
+  for (std::size_t r = 0; r < gemm_overlap.rows(); ++r) {
+    const double slope = gemm_overlap.at(r, "slowdown_per_full_overlap_us").number();
+    const double half = gemm_overlap.at(r, "slowdown_ci95_us").number();
+    if (slope - half > 0) {
+      ++explained;
+      lost_us = std::max(lost_us, slope);
+    }
+  }
+  if (explained * 2 > gemm_overlap.rows())
+    out.push_back(
+        fmt::format("collectives slow down {} of the {} GEMMs with the largest spread, by "
+                    "up to {:.1f} us a call: fewer channels, or collectives at another "
+                    "place of the step, would give that back",
+                    explained, gemm_overlap.rows(), lost_us));
+  if (ms > 0 && idle > 0.05 * ms)
+    out.push_back(fmt::format("the GPU idles {:.3f} ms, {:.1f} % of the time, with {}: look for "
+                              "launch-bound steps (CPU time, synchronisation, graphs)",
+                              idle, idle / ms * 100, total->first));
   return out;
 }
 

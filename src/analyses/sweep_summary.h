@@ -36,16 +36,29 @@ struct RankRecord {
 [[nodiscard]] std::vector<Table> summary_tables(const std::vector<RankRecord>& records,
                                                 std::size_t top_k);
 
-/// gpu_timeline_all_configs: one row per configuration and kind of time, aggregated over its ranks
-/// by "mean" or "geomean" (zeros left out of the latter).
-[[nodiscard]] Table timeline_all_configs(const std::vector<RankRecord>& records,
-                                         const std::string& aggregation);
+/// gpu_timeline_all_configs (sweep-and-compare.md 10.1): All_Data, Pivot_Time_ms, Pivot_Percent,
+/// Summary_By_Config; time and percent of each rank aggregated by "mean" or "geomean" (zeros left
+/// out of the latter), with the spread over ranks and the slowest one.
+[[nodiscard]] std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
+                                                      const std::string& aggregation);
 
-/// nccl_master_all_configs: the tables of all configurations below each other, the configuration in
-/// front.
-[[nodiscard]] Table nccl_master(const std::vector<std::pair<std::string, Table>>& by_config);
+/// A configuration's nccl_summary_implicit_sync.
+struct ConfigCollectives {
+  std::string config;
+  std::optional<std::int64_t> threads, channels;
+  std::string source_file;
+  Table summary;
+};
+
+/// nccl_master_all_configs (sweep-and-compare.md 10.2), then the process group and ours. The
+/// operation id goes by message size, and counts collective and data type apart.
+[[nodiscard]] Table nccl_master(const std::vector<ConfigCollectives>& configs);
 
 /// The summary in words, one finding a line.
 [[nodiscard]] std::vector<std::string> summary_findings(const std::vector<RankRecord>& records);
+
+/// What to try next, each with the numbers behind it. `gemm_overlap`: the overlap table of GEMMs.
+[[nodiscard]] std::vector<std::string> next_steps(const std::vector<RankRecord>& records,
+                                                  const Table& gemm_overlap);
 
 } // namespace rankscope

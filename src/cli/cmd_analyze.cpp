@@ -1,31 +1,34 @@
-// rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once, an
-// individual report per rank and the summary over all.
-#include "analyses/collective_report.h"
+// rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once; all
+// reports, tables, plots and the page of the sweep.
 #include "analyses/compare_reports.h"
-#include "analyses/gemm_data.h"
-#include "analyses/sweep_summary.h"
+#include "base/json_text.h"
 #include "base/output_file.h"
-#include "cli/command.h"
+#include "cli/analyze_run.h"
+#include "cli/discover_flags.h"
+#include "cli/sweep_page.h"
 #include "cli/variance_plots.h"
-#include "readers/loader.h"
 #include "writers/console.h"
-#include "writers/merged_trace.h"
+#include "writers/markdown.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <condition_variable>
+#include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
-#include <mutex>
-#include <unistd.h>
+#include <sys/stat.h>
 
 namespace rankscope {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Flags {
   std::string sweep;
+  std::string sweep2;
+  std::string label1, label2;
   std::string output;
+  std::string html;
   DiscoverOptions discover;
   std::size_t top_k = 5;
   std::uint64_t memory_mib = 0;
@@ -33,392 +36,379 @@ struct Flags {
   bool no_merge = false;
   bool no_plots = false;
   bool svg = false;
+  bool force = false;
   std::string rank_by = "range";
   ReportOptions report;
 };
 
-struct Item {
-  const RunPlan* plan = nullptr;
-  RankFile file;
-  std::string output;
+/// A sweep with its results.
+struct Sweep {
+  std::string folder, label, out, merged_folder;
+  std::vector<RunPlan> plans;
+  std::vector<ConfigResult> configs; ///< one per plan
+  std::size_t redone = 0;
+  std::vector<std::string> outputs; ///< files over all configurations
+  Report summary;
+  std::vector<std::string> findings, next;
 };
 
-/// <T>thread/individual_reports/perf_<C>ch_rank<r>.xlsx for a sweep of threads and channels,
-/// <label>/individual_reports/perf_rank<r>.xlsx otherwise.
-std::string report_path(const std::string& out, const RunPlan& plan, std::int64_t rank) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}/{}thread/individual_reports/perf_{}ch_rank{}.xlsx", out, *plan.threads,
-                       *plan.channels, rank);
-  return fmt::format("{}/{}/individual_reports/perf_rank{}.xlsx", out, plan.label, rank);
+std::string leaf_name(const std::string& path) {
+  const fs::path p = fs::absolute(path).lexically_normal();
+  return (p.has_filename() ? p : p.parent_path()).filename().string();
 }
 
-/// collective_reports/collective_<C>ch.xlsx beside the individual ones.
-std::string collective_path(const std::string& out, const RunPlan& plan) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}/{}thread/collective_reports/collective_{}ch.xlsx", out, *plan.threads,
-                       *plan.channels);
-  return fmt::format("{}/{}/collective_reports/collective_all_ranks.xlsx", out, plan.label);
+/// What the outputs of a configuration depend on, beside the traces.
+std::string options_text(const Flags& f) {
+  return fmt::format("top_k={} rank_by={} merge={} gpu_arch={}", f.top_k, f.rank_by, !f.no_merge,
+                     f.report.gpu_arch);
 }
 
-/// What is made of a configuration while its ranks pass by, in the order of the ranks.
-struct ConfigWork {
-  std::vector<RankCollectives> collectives;
-  std::optional<MergedTraceWriter> merged;
-  std::size_t left = 0;
-};
-
-/// Lets workers take turns in the order of the items, so that a merged trace is written rank after
-/// rank while its neighbours are still being parsed.
-class Turnstile {
-public:
-  void wait_for(std::size_t turn) {
-    std::unique_lock lock(mutex_);
-    moved_.wait(lock, [&] { return next_ == turn; });
-  }
-  void pass() {
-    {
-      const std::lock_guard lock(mutex_);
-      ++next_;
-    }
-    moved_.notify_all();
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable moved_;
-  std::size_t next_ = 0;
-};
-
-/// Passes the turn on however a scope ends.
-struct PassAtEnd {
-  Turnstile& turnstile;
-  ~PassAtEnd() { turnstile.pass(); }
-};
-
-std::string folder_of(const std::string& path) {
-  return path.substr(0, path.rfind('/'));
+std::string list(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines)
+    out += "- " + markdown_escaped(line) + "\n";
+  return out;
 }
 
-/// A bar with rate and time left on a terminal, a line per tenth otherwise.
-class Progress {
-public:
-  Progress(const Context& ctx, std::size_t total, std::uint64_t bytes)
-      : ctx_(ctx), total_(total), bytes_total_(bytes), terminal_(::isatty(2) == 1),
-        start_(std::chrono::steady_clock::now()) {}
-
-  void step(std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    bytes_ += bytes;
-    if (ctx_.quiet || total_ < 2)
-      return;
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    const double rate = seconds > 0 ? static_cast<double>(bytes_) / 1e6 / seconds : 0;
-    const double left =
-        rate > 0 ? static_cast<double>(bytes_total_ - std::min(bytes_total_, bytes_)) / 1e6 / rate
-                 : 0;
-    if (terminal_) {
-      const std::size_t full = done_ * 30 / total_;
-      std::fputs(fmt::format("\r[{}{}] {}/{} traces, {:.0f} MB/s, {:.0f} s left ",
-                             std::string(full, '#'), std::string(30 - full, '.'), done_, total_,
-                             rate, left)
-                     .c_str(),
-                 stderr);
-      if (done_ == total_)
-        std::fputs("\n", stderr);
-    } else if (done_ * 10 / total_ != (done_ - 1) * 10 / total_) {
-      ctx_.note(fmt::format("{} of {} traces, {:.0f} MB/s", done_, total_, rate));
-    }
-  }
-
-private:
-  const Context& ctx_;
-  std::mutex mutex_;
-  std::size_t total_;
-  std::size_t done_ = 0;
-  std::uint64_t bytes_ = 0;
-  std::uint64_t bytes_total_;
-  bool terminal_;
-  std::chrono::steady_clock::time_point start_;
-};
-
-std::string summary_markdown(const std::vector<std::string>& findings,
-                             const std::vector<Table>& tables) {
-  std::string out = "# Summary\n\n";
-  for (const std::string& f : findings)
-    out += "- " + f + "\n";
-  const Table& configs = tables.front();
-  out += "\n| configuration | ranks | total ms | compute ms | exposed communication ms | idle ms | "
-         "slowest rank |\n|---|---|---|---|---|---|---|\n";
-  for (std::size_t r = 0; r < configs.rows(); ++r)
-    out +=
-        fmt::format("| {} | {} | {:.3f} | {:.3f} | {:.3f} | {:.3f} | {} |\n",
-                    configs.at(r, "configuration").text, configs.at(r, "ranks").i,
-                    configs.at(r, "mean total_time (ms)").number(),
-                    configs.at(r, "mean computation_time (ms)").number(),
-                    configs.at(r, "mean exposed_comm_time (ms)").number(),
-                    configs.at(r, "mean idle_time (ms)").number(), configs.at(r, "slowest rank").i);
-  return out + "\nTimes are means over ranks.\n";
+std::string summary_markdown(const Sweep& sweep) {
+  std::string out = "# Summary\n\n" + list(sweep.findings);
+  if (!sweep.next.empty())
+    out += "\n## What to try next\n\n" + list(sweep.next);
+  const Table shown = sweep.summary.tables.front().select(
+      {"configuration", "ranks", "mean total_time (ms)", "mean computation_time (ms)",
+       "mean exposed_comm_time (ms)", "mean idle_time (ms)", "slowest rank"});
+  return out + "\n## Configurations\n\n" + markdown_table(shown) +
+         "\nTimes are means over ranks.\n";
 }
 
 /// comparisons/compare_<C>ch_rank<r>_across_threads.xlsx for each channel setting and rank that at
 /// least two thread settings have; the smallest thread setting is the baseline.
-Result<void> write_comparisons(const std::vector<Item>& items, const std::vector<Report>& reports,
-                               const std::string& out) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::int64_t, std::size_t>> groups;
-  for (std::size_t i = 0; i < items.size(); ++i)
-    if (items[i].plan->threads && items[i].plan->channels && reports[i].tables.size() == 2)
-      groups[{*items[i].plan->channels, items[i].file.rank}][*items[i].plan->threads] = i;
+Result<void> write_comparisons(Sweep& sweep) {
+  struct Side {
+    const ConfigResult* config;
+    const Report* report;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::int64_t, Side>> groups;
+  for (const ConfigResult& config : sweep.configs)
+    if (config.threads && config.channels)
+      for (const auto& [rank, report] : config.compared)
+        if (report.tables.size() == 2)
+          groups[{*config.channels, rank}][*config.threads] = {&config, &report};
   for (const auto& [key, by_threads] : groups) {
     if (by_threads.size() < 2)
       continue;
     std::vector<Report> sides;
     std::vector<std::string> tags;
-    for (const auto& [threads, i] : by_threads) {
-      sides.push_back(reports[i]);
+    bool changed = false;
+    for (const auto& [threads, side] : by_threads) {
+      sides.push_back(*side.report);
       tags.push_back(fmt::format("{}thread", threads));
+      changed = changed || !side.config->reused;
     }
+    const std::string path = fmt::format("{}/comparisons/compare_{}ch_rank{}_across_threads.xlsx",
+                                         sweep.out, key.first, key.second);
+    sweep.outputs.push_back(path);
+    std::error_code ec;
+    if (!changed && fs::exists(path, ec))
+      continue;
     RS_TRY(const Report report,
            compare_reports(sides, tags, {{"gpu_timeline", "ops_summary"}, false}));
-    RS_CHECK(make_folder(out + "/comparisons"));
-    RS_CHECK(find_writer("xlsx")->write(
-        report, fmt::format("{}/comparisons/compare_{}ch_rank{}_across_threads.xlsx", out,
-                            key.first, key.second)));
+    RS_CHECK(make_folder(sweep.out + "/comparisons"));
+    RS_CHECK(find_writer("xlsx")->write(report, path));
   }
   return {};
 }
 
-Result<void> analyze(Context& ctx, const Flags& f) {
-  RS_TRY(const std::vector<RunPlan> plans, discover_sweep(f.sweep, f.discover, ctx.diagnostics));
-  const std::string out = f.output.empty() ? f.sweep + "/tracelens_analysis" : f.output;
-  std::vector<Item> items;
-  std::uint64_t bytes = 0;
-  for (const RunPlan& plan : plans)
-    for (const RankFile& file : plan.ranks) {
-      items.push_back({&plan, file, report_path(out, plan, file.rank)});
-      bytes += file.bytes;
-    }
-  if (f.dry_run) {
-    for (const Item& item : items)
-      ctx.out(fmt::format("{} rank {}: {} -> {}\n", item.plan->label, item.file.rank,
-                          item.file.path, item.output));
+/// The tables over all configurations, the summary and the plots.
+Result<void> write_sweep_outputs(Context& ctx, const Flags& f, Sweep& sweep) {
+  const std::string& out = sweep.out;
+  std::vector<RankRecord> records;
+  std::vector<const Table*> gemm_parts;
+  std::vector<ConfigCollectives> collectives;
+  for (const ConfigResult& config : sweep.configs) {
+    records.insert(records.end(), config.records.begin(), config.records.end());
+    gemm_parts.push_back(&config.gemms);
+    if (config.collectives)
+      collectives.push_back({config.label, config.threads, config.channels,
+                             fs::path(config.collective_file).filename().string(),
+                             *config.collectives});
+  }
+  if (std::all_of(records.begin(), records.end(),
+                  [](const RankRecord& r) { return !r.error.empty(); }))
+    return Error{ErrorCode::kUnreadable, sweep.folder, "no trace could be analysed", ""};
+  sweep.summary.title = sweep.folder;
+  sweep.summary.tables = summary_tables(records, f.top_k);
+  sweep.summary.diagnostics = ctx.diagnostics;
+  sweep.findings = summary_findings(records);
+  const auto write = [&](const char* writer, const Report& report,
+                         const std::string& path) -> Result<void> {
+    RS_CHECK(find_writer(writer)->write(report, path));
+    sweep.outputs.push_back(path);
     return {};
-  }
-  // a folder that cannot be written shows before the long part
-  const std::string merged_folder = (f.output.empty() ? f.sweep : out) + "/merged_traces";
-  for (const Item& item : items) {
-    RS_CHECK(make_folder(folder_of(item.output)));
-    RS_CHECK(make_folder(folder_of(collective_path(out, *item.plan))));
-  }
-  if (!f.no_merge)
-    RS_CHECK(make_folder(merged_folder));
-  RS_TRY(auto markdown, OutputFile::create(out + "/summary.md"));
-
-  std::vector<RankFile> files;
-  for (const Item& item : items)
-    files.push_back(item.file);
-  std::vector<RankRecord> records(items.size());
-  std::mutex mutex;
-  std::optional<Error> output_error;
-  Progress progress(ctx, items.size(), bytes);
-  LoadOptions load;
-  load.threads = ctx.threads;
-  load.memory_limit_bytes = f.memory_mib << 20;
-  std::vector<RankGemms> gemms(items.size());
-  std::vector<Report> compared(items.size()); // gpu_timeline and ops_summary of each rank
-  std::map<const RunPlan*, ConfigWork> work;
-  for (const Item& item : items)
-    ++work[item.plan].left;
-  std::vector<std::pair<std::string, Table>> collective_tables; // by configuration
-  Turnstile turnstile;
-  std::vector<char> ordered(items.size(), 0);
-  const auto keep_error = [&](Result<void> result) {
-    if (!result) {
-      const std::lock_guard lock(mutex);
-      if (!output_error)
-        output_error = result.error();
-    }
   };
-  // in the order of the items: the merged trace, and the collective report behind the last rank
-  const auto in_order = [&](std::size_t i, const LoadedTrace* loaded,
-                            std::optional<RankCollectives> collectives) {
-    const Item& item = items[i];
-    if (ordered[i] != 0) // a second call for the item, after an exception
-      return;
-    turnstile.wait_for(i);
-    ordered[i] = 1;
-    const PassAtEnd pass{turnstile};
-    ConfigWork& config = work[item.plan];
-    if (loaded != nullptr && !f.no_merge && item.plan->ranks.size() > 1) {
-      if (!config.merged) {
-        auto writer = MergedTraceWriter::create(
-            fmt::format("{}/{}_merged.json", merged_folder, item.plan->label), {});
-        if (writer)
-          config.merged.emplace(std::move(*writer));
-        else
-          keep_error(writer.error());
-      }
-      if (config.merged)
-        config.merged->add(loaded->trace, item.file.rank, 0, ctx.diagnostics);
-    }
-    if (collectives)
-      config.collectives.push_back(std::move(*collectives));
-    if (--config.left == 0) {
-      if (config.merged)
-        if (auto finished = config.merged->finish(); !finished)
-          keep_error(finished.error());
-      config.merged.reset();
-      std::size_t rows = 0;
-      for (const RankCollectives& r : config.collectives)
-        rows += r.rows.size();
-      if (rows > 0) {
-        auto report = build_collective_report(config.collectives, CollectiveOptions{});
-        if (report) {
-          keep_error(find_writer("xlsx")->write(*report, collective_path(out, *item.plan)));
-          if (const Table* t = report->find("nccl_summary_implicit_sync"))
-            collective_tables.emplace_back(item.plan->label, *t);
-        }
-      }
-      config.collectives.clear();
-    }
-  };
-  const auto consume = [&](std::size_t i, Result<LoadedTrace> loaded) {
-    const Item& item = items[i];
-    RankRecord& record = records[i];
-    const auto describe = [&] {
-      record.config = item.plan->label;
-      record.threads = item.plan->threads;
-      record.channels = item.plan->channels;
-      record.cus = item.plan->cus;
-      record.rank = item.file.rank;
-    };
-    const auto fail = [&](const Error& error) {
-      record.error = error.message();
-      ctx.diagnostics.add(
-          Severity::kDataLoss, fmt::format("rank_failed {} {}", item.plan->label, item.file.rank),
-          fmt::format("{} rank {}", item.plan->label, item.file.rank), error.message());
-    };
-    if (!loaded) {
-      describe();
-      fail(loaded.error());
-      in_order(i, nullptr, std::nullopt);
-      progress.step(item.file.bytes);
-      return;
-    }
-    Result<Report> report = build_report(*loaded, f.report);
-    if (report) {
-      record = make_record(*loaded, *report);
-      ctx.diagnostics.merge(report->diagnostics);
-    }
-    describe();
-    if (!report) {
-      fail(report.error());
-    } else {
-      keep_error(find_writer("xlsx")->write(*report, item.output));
-      for (const char* sheet : {"gpu_timeline", "ops_summary"})
-        if (const Table* t = report->find(sheet))
-          compared[i].tables.push_back(*t);
-    }
-    gemms[i] = extract_gemms(*loaded, f.report);
-    gemms[i].config = item.plan->label;
-    gemms[i].threads = item.plan->threads;
-    gemms[i].channels = item.plan->channels;
-    gemms[i].cus = item.plan->cus;
-    in_order(i, &*loaded, extract_collectives(*loaded));
-    progress.step(item.file.bytes);
-  };
-  RS_CHECK(load_each(files, load, consume));
-  if (output_error)
-    return *output_error;
-
-  Report summary;
-  summary.title = f.sweep;
-  summary.tables = summary_tables(records, f.top_k);
-  summary.diagnostics = ctx.diagnostics;
-  std::vector<std::string> findings = summary_findings(records);
-  const GemmRanking ranking = f.rank_by == "cv"             ? GemmRanking::kCv
-                              : f.rank_by == "total-excess" ? GemmRanking::kTotalExcess
-                                                            : GemmRanking::kRange;
-  const GemmTables gemm = gemm_tables(gemms, f.top_k, ranking);
+  const GemmTables gemm = join_gemm_tables(gemm_parts, f.top_k, gemm_ranking(f.rank_by));
   Report csvs;
   csvs.tables = {gemm.variance, gemm.timestamps, gemm.overlap};
   RS_CHECK(find_writer("csv")->write(csvs, out));
+  for (const Table& t : csvs.tables)
+    sweep.outputs.push_back(out + "/" + t.name() + ".csv");
   for (std::string& finding : gemm_findings(gemm, 5))
-    findings.push_back(std::move(finding));
-  RS_CHECK(write_comparisons(items, compared, out));
-  if (!f.no_plots && gemm.variance.rows() > 0) {
-    if (Result<void> drawn = write_variance_plots(gemm.variance, out + "/plots", f.svg); !drawn) {
-      if (drawn.error().code != ErrorCode::kMissingTool)
-        return drawn;
-      ctx.warn(drawn.error().message());
-      ctx.partial = true;
-    }
-  }
+    sweep.findings.push_back(std::move(finding));
+  sweep.next = next_steps(records, gemm.overlap);
+  RS_CHECK(write_comparisons(sweep));
   for (const char* aggregation : {"mean", "geomean"}) {
     Report all;
-    all.tables.push_back(timeline_all_configs(records, aggregation));
-    RS_CHECK(find_writer("xlsx")->write(
-        all, fmt::format("{}/gpu_timeline_all_configs_{}.xlsx", out, aggregation)));
+    all.tables = timeline_all_configs(records, aggregation);
+    RS_CHECK(
+        write("xlsx", all, fmt::format("{}/gpu_timeline_all_configs_{}.xlsx", out, aggregation)));
   }
-  if (!collective_tables.empty()) {
-    std::sort(collective_tables.begin(), collective_tables.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (!collectives.empty()) {
     Report master;
-    master.tables.push_back(nccl_master(collective_tables));
-    RS_CHECK(find_writer("xlsx")->write(master, out + "/nccl_master_all_configs.xlsx"));
+    master.tables.push_back(nccl_master(collectives));
+    Report book = master;
+    book.tables.front().set_name("NCCL_Data");
+    RS_CHECK(write("xlsx", book, out + "/nccl_master_all_configs.xlsx"));
     RS_CHECK(find_writer("csv")->write(master, out));
+    sweep.outputs.push_back(out + "/nccl_master_all_configs.csv");
   }
-  RS_CHECK(find_writer("xlsx")->write(summary, out + "/summary.xlsx"));
-  RS_CHECK(find_writer("csv")->write(summary, out + "/summary_csv"));
-  markdown.write(summary_markdown(findings, summary.tables));
+  RS_CHECK(write("xlsx", sweep.summary, out + "/summary.xlsx"));
+  RS_CHECK(find_writer("csv")->write(sweep.summary, out + "/summary_csv"));
+  RS_TRY(auto markdown, OutputFile::create(out + "/summary.md"));
+  markdown.write(summary_markdown(sweep));
   RS_CHECK(markdown.commit());
-  if (ctx.json) {
-    ctx.out(json_text(summary));
-  } else {
-    Table shown = summary.tables.front().select(
-        {"configuration", "ranks", "mean total_time (ms)", "mean computation_time (ms)",
-         "mean exposed_comm_time (ms)", "mean idle_time (ms)", "slowest rank"});
-    ctx.out(console_table(shown, 40));
-    ctx.out("\n");
-    for (const std::string& finding : findings)
-      ctx.out("- " + finding + "\n");
-    ctx.out(fmt::format("\n{} individual and {} collective reports, {}.csv, summary.xlsx and "
-                        "summary.md are in {}\n",
-                        items.size(), collective_tables.size(), gemm.overlap.name(), out));
-    if (!f.no_merge)
-      ctx.out(fmt::format("merged traces for Perfetto are in {}\n", merged_folder));
+  sweep.outputs.push_back(out + "/summary.md");
+  return {};
+}
+
+/// Plots and page of one sweep; not again when nothing changed since they were made.
+Result<void> write_pictures(Context& ctx, const Flags& f, Sweep& sweep) {
+  const std::string page = sweep.out + "/sweep_report.html";
+  const std::string mark = sweep.out + "/.rankscope/pictures";
+  std::string fingerprint =
+      fmt::format("{} svg={} label={}\n", options_text(f), f.svg, sweep.label);
+  for (const RunPlan& plan : sweep.plans)
+    fingerprint += fingerprint_of(plan, "");
+  fingerprint = short_hash(fingerprint);
+  std::error_code ec;
+  const bool there = sweep.redone == 0 && fs::exists(page, ec) &&
+                     fs::exists(sweep.out + "/plots", ec) &&
+                     fs::exists(mark + "_" + fingerprint, ec);
+  if (!there) {
+    // gone first: an interrupted run must not leave it beside half of the plots
+    for (fs::directory_iterator it(sweep.out + "/.rankscope", ec), end; !ec && it != end;
+         it.increment(ec))
+      if (it->path().filename().string().rfind("pictures_", 0) == 0)
+        fs::remove(it->path(), ec);
+    std::vector<const Table*> parts;
+    for (const ConfigResult& config : sweep.configs)
+      parts.push_back(&config.gemms);
+    const Table variance = join_gemm_tables(parts, f.top_k, gemm_ranking(f.rank_by)).variance;
+    if (variance.rows() > 0) {
+      if (Result<void> drawn = write_variance_plots(variance, sweep.out + "/plots", f.svg);
+          !drawn) {
+        if (drawn.error().code != ErrorCode::kMissingTool)
+          return drawn;
+        ctx.warn(drawn.error().message());
+        ctx.partial = true;
+      }
+    }
+    RS_CHECK(write_sweep_page(ctx, {{sweep.out, sweep.label}}, page));
+    if (!ctx.partial) {
+      RS_CHECK(make_folder(sweep.out + "/.rankscope"));
+      RS_TRY(auto file, OutputFile::create(mark + "_" + fingerprint));
+      RS_CHECK(file.commit());
+    }
   }
-  bool any = false;
-  for (const RankRecord& r : records)
-    any = any || r.error.empty();
-  if (!any)
-    return Error{ErrorCode::kUnreadable, f.sweep, "no trace could be analysed", ""};
+  sweep.outputs.push_back(page);
+  for (fs::directory_iterator it(sweep.out + "/plots", ec), end; !ec && it != end; it.increment(ec))
+    sweep.outputs.push_back(it->path().string());
+  return {};
+}
+
+/// manifest.json: what was read, how, and what was made of it.
+Result<void> write_manifest(const Flags& f, const Sweep& sweep) {
+  const auto text = [](std::string_view s) { return "\"" + json_escaped(s) + "\""; };
+  RS_TRY(auto file, OutputFile::create(sweep.out + "/manifest.json"));
+  file.write(fmt::format("{{\"rankscope\": {}, \"sweep\": {}, \"options\": {},\n\"inputs\": [",
+                         text(RANKSCOPE_VERSION), text(sweep.folder), text(options_text(f))));
+  std::vector<std::string> outputs = sweep.outputs;
+  bool first = true;
+  for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
+    const ConfigResult& config = sweep.configs[p];
+    outputs.insert(outputs.end(), config.outputs.begin(), config.outputs.end());
+    for (const RankFile& input : sweep.plans[p].ranks) {
+      struct stat info = {};
+      ::stat(input.path.c_str(), &info);
+      std::string error;
+      for (const RankRecord& r : config.records)
+        if (r.rank == input.rank)
+          error = r.error;
+      file.write(
+          fmt::format("{}\n {{\"configuration\": {}, \"rank\": {}, \"path\": {}, \"bytes\": {}, "
+                      "\"modified_ns\": {}, \"reused\": {}, \"error\": {}}}",
+                      first ? "" : ",", text(config.label), input.rank, text(input.path),
+                      input.bytes, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
+                      config.reused, error.empty() ? "null" : text(error)));
+      first = false;
+    }
+  }
+  file.write("],\n\"outputs\": [");
+  std::sort(outputs.begin(), outputs.end());
+  first = true;
+  for (const std::string& path : outputs) {
+    std::error_code ec;
+    const auto bytes = fs::file_size(path, ec);
+    if (ec)
+      continue;
+    file.write(
+        fmt::format("{}\n {{\"path\": {}, \"bytes\": {}}}", first ? "" : ",", text(path), bytes));
+    first = false;
+  }
+  file.write("]}\n");
+  return file.commit();
+}
+
+void print_sweep(Context& ctx, const Flags& f, const Sweep& sweep) {
+  if (ctx.json) {
+    ctx.out(json_text(sweep.summary));
+    return;
+  }
+  if (!f.sweep2.empty())
+    ctx.out(sweep.label + "\n");
+  ctx.out(console_table(
+      sweep.summary.tables.front().select(
+          {"configuration", "ranks", "mean total_time (ms)", "mean computation_time (ms)",
+           "mean exposed_comm_time (ms)", "mean idle_time (ms)", "slowest rank"}),
+      40));
+  ctx.out("\n");
+  for (const std::string& finding : sweep.findings)
+    ctx.out("- " + finding + "\n");
+  if (!sweep.next.empty())
+    ctx.out("\nWhat to try next\n");
+  for (const std::string& step : sweep.next)
+    ctx.out("- " + step + "\n");
+  if (sweep.redone < sweep.plans.size())
+    ctx.out(fmt::format("\n{} of {} configurations were unchanged since an earlier run (--force "
+                        "redoes them)\n",
+                        sweep.plans.size() - sweep.redone, sweep.plans.size()));
+  std::size_t ranks = 0;
+  std::size_t collective = 0;
+  for (const ConfigResult& config : sweep.configs) {
+    ranks += config.records.size();
+    collective += config.collective_file.empty() ? 0 : 1;
+  }
+  ctx.out(fmt::format("\n{}: {} individual and {} collective reports, "
+                      "top{}_gemm_kernels_time_variance*.csv, summary.md\n",
+                      sweep.out, ranks, collective, f.top_k));
+  if (!f.no_merge)
+    ctx.out(fmt::format("{}: merged traces for Perfetto\n", sweep.merged_folder));
+  if (!f.no_plots)
+    ctx.out(fmt::format("{}/sweep_report.html: open it in a browser\n", sweep.out));
+}
+
+Result<void> analyze_one(Context& ctx, const Flags& f, Sweep& sweep) {
+  RS_TRY(sweep.plans, discover_sweep(sweep.folder, f.discover, ctx.diagnostics));
+  if (f.dry_run) {
+    for (const RunPlan& plan : sweep.plans)
+      for (const RankFile& file : plan.ranks)
+        ctx.out(fmt::format("{} rank {}: {} -> {}\n", plan.label, file.rank, file.path,
+                            report_path(sweep.out, plan, file.rank)));
+    return {};
+  }
+  RS_CHECK(make_folder(sweep.out));
+  AnalyzeRun run;
+  run.out = sweep.out;
+  run.merged_folder = f.no_merge ? "" : sweep.merged_folder;
+  run.report = f.report;
+  run.top_k = f.top_k;
+  run.ranking = gemm_ranking(f.rank_by);
+  run.memory_bytes = f.memory_mib << 20;
+  run.options = options_text(f);
+  std::vector<const RunPlan*> todo;
+  std::vector<std::size_t> place;
+  sweep.configs.resize(sweep.plans.size());
+  for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
+    const RunPlan& plan = sweep.plans[p];
+    std::optional<ConfigResult> known;
+    if (!f.force)
+      known = load_state(state_path(sweep.out, plan.label), fingerprint_of(plan, run.options),
+                         ctx.diagnostics);
+    if (known) {
+      sweep.configs[p] = std::move(*known);
+    } else {
+      todo.push_back(&plan);
+      place.push_back(p);
+    }
+  }
+  sweep.redone = todo.size();
+  RS_TRY(std::vector<ConfigResult> results, run_configurations(ctx, run, todo));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    sweep.configs[place[i]] = std::move(results[i]);
+  RS_CHECK(write_sweep_outputs(ctx, f, sweep));
+  if (!f.no_plots)
+    RS_CHECK(write_pictures(ctx, f, sweep));
+  RS_CHECK(write_manifest(f, sweep));
+  print_sweep(ctx, f, sweep);
+  return {};
+}
+
+Result<void> analyze(Context& ctx, const Flags& f) {
+  std::vector<Sweep> sweeps;
+  for (const auto& [folder, label] :
+       {std::pair(f.sweep, f.label1), std::pair(f.sweep2, f.label2)}) {
+    if (folder.empty())
+      continue;
+    Sweep sweep;
+    sweep.folder = folder;
+    sweep.label = label.empty() ? leaf_name(folder) : label;
+    if (!sweeps.empty() && sweep.label == sweeps.front().label)
+      sweep.label += " (2)";
+    std::string sub = sweep.label;
+    std::replace(sub.begin(), sub.end(), '/', '_');
+    sweep.out = f.output.empty()   ? folder + "/tracelens_analysis"
+                : f.sweep2.empty() ? f.output
+                                   : f.output + "/" + sub;
+    sweep.merged_folder = (f.output.empty() ? folder : sweep.out) + "/merged_traces";
+    sweeps.push_back(std::move(sweep));
+  }
+  for (Sweep& sweep : sweeps)
+    RS_CHECK(analyze_one(ctx, f, sweep));
+  if (f.dry_run || (sweeps.size() < 2 && f.html.empty()))
+    return {};
+  std::vector<AnalysedSweep> sides;
+  for (const Sweep& sweep : sweeps)
+    sides.push_back({sweep.out, sweep.label});
+  const std::string page = !f.html.empty()    ? f.html
+                           : f.output.empty() ? "sweep_comparison_report.html"
+                                              : f.output + "/sweep_comparison_report.html";
+  RS_CHECK(write_sweep_page(ctx, sides, page));
+  if (!ctx.json)
+    ctx.out(page + ": the sweeps side by side\n");
   return {};
 }
 
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces")->required();
-  app.add_option("-o,--output", f->output, "output folder (default: SWEEP/tracelens_analysis)");
-  app.add_option("--top-k", f->top_k, "GEMM kernels listed per configuration")
-      ->capture_default_str();
+  app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");
+  app.add_option("--label1", f->label1, "name of the sweep (default: its folder)");
+  app.add_option("--label2", f->label2, "name of --sweep2");
+  app.add_option("-o,--output", f->output,
+                 "output folder (default: SWEEP/tracelens_analysis); with --sweep2 a folder for "
+                 "each label in it");
+  app.add_option("--html", f->html, "another place for the HTML page");
+  app.add_option("--top-k", f->top_k, "GEMMs listed per rank")->capture_default_str();
   app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
   app.add_option("--rank-by", f->rank_by, "order of GEMMs: by range, cv or total-excess")
       ->check(CLI::IsMember({"range", "cv", "total-excess"}))
       ->capture_default_str();
-  app.add_flag("--no-plots", f->no_plots, "draw no plots");
+  app.add_flag("--force", f->force, "redo what an earlier run has done");
+  app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
   app.add_flag("--svg", f->svg, "plots as SVG too");
   app.add_flag("--no-merge", f->no_merge, "write no merged traces");
   app.add_flag("--dry-run", f->dry_run, "print what would be read and written");
-  app.add_flag("--require-all-ranks", f->discover.require_all_ranks, "a missing rank is an error");
-  app.add_option("--trace-name", f->discover.trace_name, "file name that wins within a rank");
-  app.add_option("--step", f->discover.step, "choose ..._step<N>... when a rank has several");
-  app.add_option("--trace-pattern", f->discover.trace_pattern, "paths with * for the rank");
-  app.add_option("--rank-regex", f->discover.rank_regex, "group 1 of a match is the rank");
-  app.add_option("--config-regex", f->discover.config_regex,
-                 "folders that are configurations; groups: threads, channels");
   app.add_option("--gpu-arch", f->report.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+  add_discover_flags(app, f->discover, true);
   f->report.include_unlinked_kernels = true; // as the sweep scripts asked for
   f->report.short_kernel_threshold_us = 50;
   return [f](Context& ctx) { return analyze(ctx, *f); };
@@ -426,11 +416,12 @@ Action setup(CLI::App& app) {
 
 } // namespace
 
-const Command analyze_command{"analyze",
-                              "a whole sweep: a report per rank and the summary over all",
-                              "  rankscope analyze experiments/sweep_20251124_222204\n"
-                              "  rankscope analyze traces/ -o out --top-k 10\n"
-                              "  rankscope analyze sweep --dry-run",
-                              setup};
+const Command analyze_command{
+    "analyze", "a whole sweep: every report, table and plot, and what to try next",
+    "  rankscope analyze experiments/sweep_20251124_222204\n"
+    "  rankscope analyze traces/ -o out --top-k 10\n"
+    "  rankscope analyze before --sweep2 after --label1 old --label2 new\n"
+    "  rankscope analyze sweep --dry-run",
+    setup};
 
 } // namespace rankscope

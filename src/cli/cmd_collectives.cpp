@@ -1,6 +1,7 @@
 // rankscope collectives DIR...: the collectives of all ranks of a run.
 #include "analyses/collective_report.h"
 #include "cli/command.h"
+#include "cli/discover_flags.h"
 #include "readers/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
@@ -127,11 +128,7 @@ Action setup(CLI::App& app) {
                "who sends how much to whom in all-to-all-v");
   app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
   app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
-  app.add_flag("--require-all-ranks", f->discover.require_all_ranks, "a missing rank is an error");
-  app.add_option("--trace-name", f->discover.trace_name, "file name that wins within a rank");
-  app.add_option("--step", f->discover.step, "choose ..._step<N>... when a rank has several");
-  app.add_option("--trace-pattern", f->discover.trace_pattern, "paths with * for the rank");
-  app.add_option("--rank-regex", f->discover.rank_regex, "group 1 of a match is the rank");
+  add_discover_flags(app, f->discover, false);
   return [f](Context& ctx) {
     f->report.align = f->align == "none"   ? AlignMode::kNone
                       : f->align == "base" ? AlignMode::kBase

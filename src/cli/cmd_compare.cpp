@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/compare_load.h"
 #include "cli/compare_page.h"
+#include "cli/discover_flags.h"
 #include "writers/console.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"
@@ -29,6 +30,7 @@ struct Flags {
   std::string baseline_label;
   std::vector<std::string> test_labels;
   double threshold = 1;
+  DiscoverOptions discover;
   bool skip_tracelens = false;
   bool individual_only = false;
   bool collective_only = false;
@@ -177,6 +179,7 @@ Result<void> run(Context& ctx, const Flags& f) {
     input.folder = folders[i];
     input.label = labels[i];
     input.out = f.output + "/" + labels[i];
+    input.discover = f.discover;
     input.reports_only = f.skip_tracelens;
     input.individual = !f.collective_only;
     input.collective = !f.individual_only;
@@ -306,6 +309,7 @@ Action setup(CLI::App& app) {
   app.add_flag("--individual-only", f->individual_only, "leave the collectives out");
   app.add_flag("--collective-only", f->collective_only, "write no individual reports");
   app.add_flag("--geo-mean", f->geomean, "geometric means over ranks in the timeline summaries");
+  add_discover_flags(app, f->discover, false);
   return [f](Context& ctx) { return run(ctx, *f); };
 }
 

@@ -2,6 +2,7 @@
 #include "analyses/clock_alignment.h"
 #include "base/json_text.h"
 #include "cli/command.h"
+#include "cli/discover_flags.h"
 #include "core/steps.h"
 #include "readers/discovery.h"
 #include "readers/reader.h"
@@ -146,16 +147,6 @@ Result<void> merge_run(Context& ctx, const Flags& f, const RunPlan& plan, const 
   return {};
 }
 
-std::string merged_name(const RunPlan& plan) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}thread_{}ch_merged.json", *plan.threads, *plan.channels);
-  if (plan.threads && plan.cus)
-    return fmt::format("{}cu_{}threads_merged.json", *plan.cus, *plan.threads);
-  std::string label = plan.label.empty() ? "run" : plan.label;
-  std::replace(label.begin(), label.end(), '/', '_');
-  return label + "_merged.json";
-}
-
 Result<void> merge_all(Context& ctx, const Flags& f) {
   if (f.inputs.size() != 1)
     return Error{ErrorCode::kUsage, "--all", "takes one sweep folder", ""};
@@ -200,13 +191,7 @@ Action setup(CLI::App& app) {
   app.add_option("--from-ms", f->merge.from_ms, "window from the first event of the first rank");
   app.add_option("--to-ms", f->merge.to_ms, "end of the window");
   app.add_option("--ranks", f->ranks, "only these ranks")->delimiter(',');
-  app.add_option("--trace-name", f->discover.trace_name,
-                 "file name that wins when a rank has several traces");
-  app.add_option("--trace-step", f->discover.step, "choose ..._step<N>... when a rank has several");
-  app.add_option("--trace-pattern", f->discover.trace_pattern, "paths with * for the rank");
-  app.add_option("--rank-regex", f->discover.rank_regex, "group 1 of a match is the rank");
-  app.add_option("--config-regex", f->discover.config_regex,
-                 "folders of configurations: groups threads, channels, cus");
+  add_discover_flags(app, f->discover, true, "--trace-step");
   return [f](Context& ctx) -> Result<void> {
     if (!f->step.empty()) {
       RS_TRY(f->merge.steps, parse_steps(f->step));

@@ -4,6 +4,30 @@
 #include <stdexcept>
 
 namespace rankscope {
+namespace {
+
+constexpr std::pair<Unit, const char*> kUnitNames[] = {
+    {Unit::kNs, "ns"},        {Unit::kUs, "us"},       {Unit::kMs, "ms"},
+    {Unit::kSeconds, "s"},    {Unit::kPercent, "%"},   {Unit::kRatio, "ratio"},
+    {Unit::kCount, "count"},  {Unit::kBytes, "bytes"}, {Unit::kMiB, "MiB"},
+    {Unit::kGBps, "GB/s"},    {Unit::kTBps, "TB/s"},   {Unit::kTflops, "TFLOPS/s"},
+    {Unit::kGflops, "GFLOP"}, {Unit::kWatt, "W"}};
+
+} // namespace
+
+const char* unit_name(Unit unit) {
+  for (const auto& [known, name] : kUnitNames)
+    if (known == unit)
+      return name;
+  return "";
+}
+
+Unit unit_named(std::string_view name) {
+  for (const auto& [unit, known] : kUnitNames)
+    if (name == known)
+      return unit;
+  return Unit::kNone;
+}
 
 double Value::number() const {
   switch (kind) {

@@ -31,6 +31,10 @@ enum class Unit {
   kWatt
 };
 
+/// "ms", "GB/s", ...; "" for kNone. unit_named is its inverse (kNone for other texts).
+[[nodiscard]] const char* unit_name(Unit unit);
+[[nodiscard]] Unit unit_named(std::string_view name);
+
 enum class CellKind : std::uint8_t { kNull, kInt, kDouble, kBool, kText };
 
 /// A value on its way into a Table. Views must live until the row is added.

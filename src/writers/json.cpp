@@ -1,4 +1,5 @@
-// Reports as JSON: {"title":...,"tables":{NAME:{"columns":[...],"rows":[[...]],"notes":[...]}},
+// Reports as JSON: {"title":...,"tables":{NAME:{"columns":[...],"units":[...],"rows":[[...]],
+// "notes":[...]}},
 // "problems":[...]}. Blank cells are null.
 #include "base/json_text.h"
 #include "base/number_text.h"
@@ -49,6 +50,9 @@ std::string json_text(const Report& report) {
     out += '\n' + quoted(t.name()) + ":{\"columns\":[";
     for (std::size_t c = 0; c < t.cols(); ++c)
       out += (c > 0 ? "," : "") + quoted(t.columns()[c].name);
+    out += "],\"units\":[";
+    for (std::size_t c = 0; c < t.cols(); ++c)
+      out += (c > 0 ? "," : "") + quoted(unit_name(t.columns()[c].unit));
     out += "],\"rows\":[";
     for (std::size_t r = 0; r < t.rows(); ++r) {
       out += r > 0 ? ",\n[" : "\n[";

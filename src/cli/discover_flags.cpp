@@ -1,0 +1,32 @@
+#include "cli/discover_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+
+void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
+                        const std::string& step_flag) {
+  app.add_option("--trace-name", options.trace_name,
+                 "file name that wins when a rank has several traces");
+  app.add_option(step_flag, options.step, "choose ..._step<N>... when a rank has several");
+  app.add_option("--trace-pattern", options.trace_pattern, "paths with * for the rank");
+  app.add_option("--rank-regex", options.rank_regex, "group 1 of a match is the rank");
+  app.add_flag("--require-all-ranks", options.require_all_ranks, "a missing rank is an error");
+  if (sweep)
+    app.add_option("--config-regex", options.config_regex,
+                   "folders that are configurations; groups: threads, channels, cus");
+}
+
+std::string merged_name(const RunPlan& plan) {
+  if (plan.threads && plan.channels)
+    return fmt::format("{}thread_{}ch_merged.json", *plan.threads, *plan.channels);
+  if (plan.threads && plan.cus)
+    return fmt::format("{}cu_{}threads_merged.json", *plan.cus, *plan.threads);
+  std::string label = plan.label.empty() ? "run" : plan.label;
+  std::replace(label.begin(), label.end(), '/', '_');
+  return label + "_merged.json";
+}
+
+} // namespace rankscope

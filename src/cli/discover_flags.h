@@ -1,0 +1,22 @@
+// The flags of discovery, the same for every command that looks for traces.
+#pragma once
+
+#include "readers/discovery.h"
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace rankscope {
+
+/// Declares --trace-name, --trace-pattern, --rank-regex, --require-all-ranks, `step_flag`, and with
+/// `sweep` --config-regex. `options` must outlive parsing.
+void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
+                        const std::string& step_flag = "--step");
+
+/// <T>thread_<C>ch_merged.json, <CU>cu_<T>threads_merged.json, or the label with / as _.
+[[nodiscard]] std::string merged_name(const RunPlan& plan);
+
+} // namespace rankscope

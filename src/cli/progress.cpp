@@ -1,0 +1,40 @@
+#include "cli/progress.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace rankscope {
+
+Progress::Progress(const Context& ctx, std::size_t total, std::uint64_t bytes)
+    : ctx_(ctx), total_(total), bytes_total_(bytes), terminal_(::isatty(2) == 1),
+      start_(std::chrono::steady_clock::now()) {}
+
+void Progress::step(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  ++done_;
+  bytes_ += bytes;
+  if (ctx_.quiet || total_ < 2)
+    return;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double rate = seconds > 0 ? static_cast<double>(bytes_) / 1e6 / seconds : 0;
+  const double left =
+      rate > 0 ? static_cast<double>(bytes_total_ - std::min(bytes_total_, bytes_)) / 1e6 / rate
+               : 0;
+  if (terminal_) {
+    const std::size_t full = done_ * 30 / total_;
+    std::fputs(fmt::format("\r[{}{}] {}/{} traces, {:.0f} MB/s, {:.0f} s left ",
+                           std::string(full, '#'), std::string(30 - full, '.'), done_, total_, rate,
+                           left)
+                   .c_str(),
+               stderr);
+    if (done_ == total_)
+      std::fputs("\n", stderr);
+  } else if (done_ * 10 / total_ != (done_ - 1) * 10 / total_) {
+    ctx_.note(fmt::format("{} of {} traces, {:.0f} MB/s", done_, total_, rate));
+  }
+}
+
+} // namespace rankscope

@@ -1,0 +1,29 @@
+// Progress of a command over many traces.
+#pragma once
+
+#include "cli/command.h"
+
+#include <chrono>
+#include <mutex>
+
+namespace rankscope {
+
+/// A bar with rate and time left on a terminal, a line per tenth otherwise; nothing with --quiet.
+class Progress {
+public:
+  Progress(const Context& ctx, std::size_t total, std::uint64_t bytes);
+  /// Thread-safe; `bytes` as in the constructor's sum.
+  void step(std::uint64_t bytes);
+
+private:
+  const Context& ctx_;
+  std::mutex mutex_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_total_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+} // namespace rankscope
