@@ -56,7 +56,16 @@ measure "info, python events skipped" "$(stat -c %s "$json")" 460000 "$bin" -j 2
 rm -rf "$work/py"
 "$bin" synth "$work/sweep" -q >/dev/null
 size=$(find "$work/sweep" -name '*.json' -path '*rank*' -printf '%s\n' | awk '{s+=$1} END {print s}')
-measure "analyze, 64 traces" "$size" 711936 "$bin" -j 2 -q analyze "$work/sweep" -o "$work/out"
+measure "analyze, 64 traces of 4 MB" "$size" 711936 "$bin" -j 2 -q analyze "$work/sweep" -o "$work/out" --force
+rm -rf "$work/sweep" "$work/out"
+# the main job: all outputs, without plots, and the share of it that parsing and linking take
+"$bin" synth "$work/sweep" --threads 256,512 --channels 28,42,56,70 --ranks 8 --events 29500 -q >/dev/null
+mapfile -t traces < <(find "$work/sweep" -name '*.json' -path '*rank*')
+size=$(cat "${traces[@]}" | wc -c)
+measure "analyze, 64 traces of 10 MB" "$size" 1894336 "$bin" -j 2 -q analyze "$work/sweep" -o "$work/out" --force
+measure "the same without plots and page" "$size" 1894336 "$bin" -j 2 -q analyze "$work/sweep" -o "$work/out" --force --no-plots
+measure "the same, nothing changed" "$size" 1894336 "$bin" -j 2 -q analyze "$work/sweep" -o "$work/out" --no-plots
+measure "info of the 64 traces (parsing and linking)" "$size" 1894336 "$bin" -j 2 -q info "${traces[@]}"
 rm -rf "$work/sweep" "$work/out"
 "$bin" synth "$work/ranks" --threads 256 --channels 28 --ranks 64 --events 30000 -q >/dev/null
 size=$(find "$work/ranks" -name '*.json' -path '*rank*' -printf '%s\n' | awk '{s+=$1} END {print s}')

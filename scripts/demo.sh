@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to a report: installs what is missing, builds, generates a sweep of 2 thread settings
-# x 4 channel settings x 8 ranks, reports on one of its traces and analyses the whole sweep.
+# x 4 channel settings x 8 ranks, reports on one of its traces, analyses the whole sweep, and says where
+# the summary and the HTML page are.
 # Usage: demo.sh [OUT]   (default ./demo_out). Root or sudo is needed when packages are missing.
 set -euo pipefail
 
@@ -26,8 +27,6 @@ run() {
   fi
 }
 
-has_command() { "$rs" --help | grep -qE "^  $1 "; }
-
 sweep=$out/sweep
 mkdir -p "$out"
 echo "== generating a sweep in $sweep"
@@ -38,24 +37,13 @@ report=$out/report_256thread_28ch_rank0.xlsx
 echo "== report on $trace"
 run "$rs" report "$trace" --output "$report" -q
 
-if has_command analyze; then
-  echo "== analysing the sweep"
-  run "$rs" analyze "$sweep" -q
-fi
-if ! find "$sweep" -name '*_merged.json*' | grep -q .; then
-  echo "== merging every configuration for Perfetto"
-  run "$rs" merge --all "$sweep" -q
-fi
+echo "== analysing the sweep"
+run "$rs" analyze "$sweep" -q
 
 echo
 echo "report of one trace:   $report"
 echo "ground truth:          $sweep/ground_truth.json"
-while IFS= read -r found; do
-  case $found in
-  *.html) echo "HTML:                  $found" ;;
-  */summary.md) echo "summary:               $found" ;;
-  *.xlsx) echo "workbook:              $found" ;;
-  esac
-done < <(find "$sweep" \( -name '*.html' -o -name 'summary.md' -o -name 'nccl_master*.xlsx' \) | sort)
-merged=$(find "$sweep" -type d -name merged_traces | head -1)
-echo "merged traces:         $merged (open in https://ui.perfetto.dev)"
+analysis=$sweep/tracelens_analysis
+echo "summary:               $analysis/summary.md"
+echo "HTML:                  $analysis/sweep_report.html (open it in a browser)"
+echo "merged traces:         $sweep/merged_traces (open in https://ui.perfetto.dev)"

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <future>
 #include <memory>
 #include <sys/stat.h>
 
@@ -180,50 +181,71 @@ Result<void> write_sweep_outputs(Context& ctx, const Flags& f, Sweep& sweep) {
   return {};
 }
 
-/// Plots and page of one sweep; not again when nothing changed since they were made.
-Result<void> write_pictures(Context& ctx, const Flags& f, Sweep& sweep) {
-  const std::string page = sweep.out + "/sweep_report.html";
-  const std::string mark = sweep.out + "/.rankscope/pictures";
-  std::string fingerprint =
-      fmt::format("{} svg={} label={}\n", options_text(f), f.svg, sweep.label);
-  for (const RunPlan& plan : sweep.plans)
-    fingerprint += fingerprint_of(plan, "");
-  fingerprint = short_hash(fingerprint);
-  std::error_code ec;
-  const bool there = sweep.redone == 0 && fs::exists(page, ec) &&
-                     fs::exists(sweep.out + "/plots", ec) &&
-                     fs::exists(mark + "_" + fingerprint, ec);
-  if (!there) {
+/// Plots and page of one sweep; not again when nothing changed since they were made. The plots are
+/// drawn by other processes while the tables are written.
+class Pictures {
+public:
+  Pictures(const Flags& f, Sweep& sweep) : f_(f), sweep_(sweep) {
+    std::string all = fmt::format("{} svg={} label={}\n", options_text(f), f.svg, sweep.label);
+    for (const RunPlan& plan : sweep.plans)
+      all += fingerprint_of(plan, "");
+    mark_ = sweep.out + "/.rankscope/pictures_" + short_hash(all);
+  }
+
+  void start() {
+    std::error_code ec;
+    if (sweep_.redone == 0 && fs::exists(page(), ec) && fs::exists(sweep_.out + "/plots", ec) &&
+        fs::exists(mark_, ec))
+      return;
+    wanted_ = true;
     // gone first: an interrupted run must not leave it beside half of the plots
-    for (fs::directory_iterator it(sweep.out + "/.rankscope", ec), end; !ec && it != end;
-         it.increment(ec))
+    const std::string folder = sweep_.out + "/.rankscope";
+    for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
       if (it->path().filename().string().rfind("pictures_", 0) == 0)
         fs::remove(it->path(), ec);
     std::vector<const Table*> parts;
-    for (const ConfigResult& config : sweep.configs)
+    for (const ConfigResult& config : sweep_.configs)
       parts.push_back(&config.gemms);
-    const Table variance = join_gemm_tables(parts, f.top_k, gemm_ranking(f.rank_by)).variance;
-    if (variance.rows() > 0) {
-      if (Result<void> drawn = write_variance_plots(variance, sweep.out + "/plots", f.svg);
-          !drawn) {
+    Table variance = join_gemm_tables(parts, f_.top_k, gemm_ranking(f_.rank_by)).variance;
+    if (variance.rows() > 0)
+      drawing_ = std::async(std::launch::async, [this, variance = std::move(variance)] {
+        return write_variance_plots(variance, sweep_.out + "/plots", f_.svg);
+      });
+  }
+
+  Result<void> finish(Context& ctx) {
+    if (drawing_.valid())
+      if (Result<void> drawn = drawing_.get(); !drawn) {
         if (drawn.error().code != ErrorCode::kMissingTool)
           return drawn;
         ctx.warn(drawn.error().message());
         ctx.partial = true;
       }
+    if (wanted_) {
+      RS_CHECK(write_sweep_page(ctx, {{sweep_.out, sweep_.label}}, page()));
+      if (!ctx.partial) {
+        RS_CHECK(make_folder(sweep_.out + "/.rankscope"));
+        RS_TRY(auto file, OutputFile::create(mark_));
+        RS_CHECK(file.commit());
+      }
     }
-    RS_CHECK(write_sweep_page(ctx, {{sweep.out, sweep.label}}, page));
-    if (!ctx.partial) {
-      RS_CHECK(make_folder(sweep.out + "/.rankscope"));
-      RS_TRY(auto file, OutputFile::create(mark + "_" + fingerprint));
-      RS_CHECK(file.commit());
-    }
+    sweep_.outputs.push_back(page());
+    std::error_code ec;
+    for (fs::directory_iterator it(sweep_.out + "/plots", ec), end; !ec && it != end;
+         it.increment(ec))
+      sweep_.outputs.push_back(it->path().string());
+    return {};
   }
-  sweep.outputs.push_back(page);
-  for (fs::directory_iterator it(sweep.out + "/plots", ec), end; !ec && it != end; it.increment(ec))
-    sweep.outputs.push_back(it->path().string());
-  return {};
-}
+
+private:
+  [[nodiscard]] std::string page() const { return sweep_.out + "/sweep_report.html"; }
+
+  const Flags& f_;
+  Sweep& sweep_;
+  std::string mark_;
+  bool wanted_ = false;
+  std::future<Result<void>> drawing_;
+};
 
 /// manifest.json: what was read, how, and what was made of it.
 Result<void> write_manifest(const Flags& f, const Sweep& sweep) {
@@ -344,9 +366,12 @@ Result<void> analyze_one(Context& ctx, const Flags& f, Sweep& sweep) {
   RS_TRY(std::vector<ConfigResult> results, run_configurations(ctx, run, todo));
   for (std::size_t i = 0; i < results.size(); ++i)
     sweep.configs[place[i]] = std::move(results[i]);
+  Pictures pictures(f, sweep);
+  if (!f.no_plots)
+    pictures.start();
   RS_CHECK(write_sweep_outputs(ctx, f, sweep));
   if (!f.no_plots)
-    RS_CHECK(write_pictures(ctx, f, sweep));
+    RS_CHECK(pictures.finish(ctx));
   RS_CHECK(write_manifest(f, sweep));
   print_sweep(ctx, f, sweep);
   return {};

@@ -131,8 +131,24 @@ Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& pl
       std::clamp<std::size_t>(processes, 1, std::max<std::size_t>(1, plots.size()));
   std::vector<std::string> scripts(parts);
   std::vector<std::string> firsts(parts);
-  for (std::size_t n = 0; n < plots.size(); ++n) {
+  // the largest picture first, each to the process with the least to draw; SVG costs next to
+  // nothing
+  std::vector<std::size_t> order(plots.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto cost = [&](std::size_t n) {
     const auto& [path, spec] = plots[n];
+    return path.size() > 4 && path.compare(path.size() - 4, 4, ".svg") == 0
+               ? 1.0
+               : spec.width_in * spec.height_in * 100;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
+  std::vector<double> load(parts, 0.0);
+  for (const std::size_t n : order) {
+    const auto& [path, spec] = plots[n];
+    const auto part = static_cast<std::size_t>(
+        std::distance(load.begin(), std::min_element(load.begin(), load.end())));
+    load[part] += cost(n);
     RS_TRY(auto temp, TempName::reserve(path));
     const bool svg = path.size() > 4 && path.compare(path.size() - 4, 4, ".svg") == 0;
     std::string body =
@@ -154,9 +170,9 @@ Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& pl
       panel_script(spec.panels[i], several ? spec.panels[i].title : spec.title,
                    fmt::format("{}x{}", n, i), data, body);
     body += several ? "unset multiplot\nunset output\n" : "unset output\n";
-    scripts[n % parts] += data + body;
-    if (firsts[n % parts].empty())
-      firsts[n % parts] = path;
+    scripts[part] += data + body;
+    if (firsts[part].empty())
+      firsts[part] = path;
     names.push_back(std::move(temp));
   }
   std::vector<Gnuplot> running;
