@@ -8,10 +8,6 @@
 namespace rankscope {
 namespace {
 
-struct CachedLaunchers final : AnalysisCache {
-  LauncherIndex index;
-};
-
 EventId launcher_of(const LoadedTrace& t, EventId gpu, StrId execute) {
   const EventId runtime = t.tree.parent(gpu);
   const Events& e = t.trace.events;
@@ -112,12 +108,10 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
 } // namespace
 
 const LauncherIndex& launchers_of(const LoadedTrace& trace, const ReportOptions& options) {
-  if (trace.cache == nullptr) {
-    auto cached = std::make_shared<CachedLaunchers>();
-    cached->index = build(trace, options);
-    trace.cache = cached;
-  }
-  return static_cast<const CachedLaunchers&>(*trace.cache).index;
+  const std::string key = std::string("launchers") +
+                          (options.include_unlinked_kernels ? " unlinked" : "") +
+                          (options.detect_recompute ? " recompute" : "");
+  return trace.cache.get<LauncherIndex>(key, [&] { return build(trace, options); });
 }
 
 std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events) {

@@ -33,7 +33,7 @@ struct LauncherIndex {
   }
 };
 
-/// The trace's index; made at the first call.
+/// The trace's index for these options; made at the first call.
 [[nodiscard]] const LauncherIndex& launchers_of(const LoadedTrace& trace,
                                                 const ReportOptions& options);
 

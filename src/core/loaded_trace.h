@@ -3,14 +3,30 @@
 
 #include "core/call_tree.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
 namespace rankscope {
 
-/// What analyses of one trace share (launchers, per-family event lists); made at first use.
-struct AnalysisCache {
-  virtual ~AnalysisCache() = default;
+/// What analyses of one trace share, by name: launchers, costs of operators, overlaps. A part is
+/// made at its first use and depends on the trace and on what its name says, nothing else.
+class AnalysisCache {
+public:
+  /// The part called `key`; `make` builds it the first time. One key always holds one type.
+  template <class T, class Make> const T& get(const std::string& key, Make&& make) {
+    std::shared_ptr<void>& slot = parts_[key];
+    if (slot == nullptr)
+      slot = std::make_shared<T>(make());
+    return *static_cast<const T*>(slot.get());
+  }
+  /// As get(), for parts that fill up as they are used.
+  template <class T, class Make> T& get_mutable(const std::string& key, Make&& make) {
+    return const_cast<T&>(get<T>(key, std::forward<Make>(make)));
+  }
+
+private:
+  std::map<std::string, std::shared_ptr<void>> parts_;
 };
 
 struct LoadedTrace {
@@ -18,8 +34,8 @@ struct LoadedTrace {
   CallTree tree;
   std::int64_t rank = 0; ///< the rank the run assigned (discovery), header rank, or 0
   std::string label;     ///< short name for messages and columns
-  /// Not synchronised: one thread analyses a trace. One set of ReportOptions a trace.
-  mutable std::shared_ptr<AnalysisCache> cache;
+  /// Not synchronised: one thread analyses a trace. To be emptied when the trace is changed.
+  mutable AnalysisCache cache;
 };
 
 } // namespace rankscope

@@ -56,7 +56,6 @@ TEST(Steps, PartsAddUpToTheWhole) {
 
   ReportOptions all;
   all.per_step = true;
-  loaded->cache = nullptr;
   const auto per_step = build_report(*loaded, all);
   ASSERT_NE(per_step->find("gpu_timeline_per_step"), nullptr);
   EXPECT_EQ(per_step->find("gpu_timeline_per_step")->rows(), 3U * 8U);
