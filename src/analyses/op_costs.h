@@ -8,54 +8,35 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
 namespace rankscope {
 
-/// Costs, computed once per distinct (operator, arguments, transposes of its GEMM kernel).
+/// Costs, computed once per distinct (operator, arguments, hints) and shared by every report of a
+/// trace. The trace is passed in at each call: a LoadedTrace may move.
 class OpCosts {
 public:
-  OpCosts(const Trace& trace, bool compat) : trace_(trace), compat_(compat) {}
+  explicit OpCosts(bool compat) : compat_(compat) {}
 
-  const PerfResult* of(EventId e, const OpInfo& op, const std::vector<EventId>& kernels) {
-    static const OpArgs kNone;
-    const OpArgs* args = trace_.op(e);
-    if (args == nullptr)
-      args = &kNone;
-    std::string transpose;
-    std::vector<std::string_view> names;
-    if (op.family == "GEMM")
-      for (const EventId k : kernels)
-        if (transpose = gemm_transpose_repr(trace_.name(k)); !transpose.empty()) {
-          names.push_back(trace_.name(k));
-          break;
-        }
-    const Key key{
-        &op,      args->input_dims, args->input_types, args->input_strides, args->concrete_inputs,
-        transpose};
-    const auto [it, fresh] = costs_.try_emplace(key);
-    if (fresh) {
-      const ParsedArgs parsed(text(args->input_dims), text(args->input_types),
-                              text(args->input_strides), text(args->concrete_inputs));
-      if (auto result = evaluate(op, parsed, names, compat_))
-        it->second = std::make_unique<PerfResult>(std::move(*result));
-      else if (!compat_) // the row keeps its times, flops and bytes stay blank
-        it->second = std::make_unique<PerfResult>();
-    }
-    return it->second.get();
-  }
+  /// nullptr when the arguments do not fit the model and compat is on. `kernels`: in start order.
+  const PerfResult* of(const LoadedTrace& t, EventId e, const OpInfo& op,
+                       std::span<const EventId> kernels);
 
 private:
-  using Key = std::tuple<const OpInfo*, StrId, StrId, StrId, StrId, std::string>;
-  [[nodiscard]] std::string_view text(StrId id) const {
-    return id == kEmptyStr ? std::string_view() : trace_.strings.view(id);
-  }
-  const Trace& trace_;
+  using Key = std::tuple<const OpInfo*, StrId, StrId, StrId, StrId, StrId, std::int64_t,
+                         std::string>; ///< arguments, annotation, top-k, transpose or kernel
   bool compat_;
   std::map<Key, std::unique_ptr<PerfResult>> costs_;
 };
+
+/// The costs of a trace; made at the first call.
+[[nodiscard]] OpCosts& costs_of(const LoadedTrace& trace, bool compat);
+
+/// By StrId: the modelled operator of that name, or nullptr; made at the first call.
+[[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace);
 
 inline void sort_by_start(const Trace& trace, std::vector<EventId>& kernels) {
   std::stable_sort(kernels.begin(), kernels.end(), [&](EventId a, EventId b) {

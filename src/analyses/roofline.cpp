@@ -81,9 +81,7 @@ std::vector<Sheet> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
         sheets.push_back({std::string(op.family) + "_bwd", {}});
       }
     }
-  std::vector<const OpInfo*> op_of(trace.strings.size(), nullptr);
-  for (StrId id = 0; id < op_of.size(); ++id)
-    op_of[id] = find_op(trace.strings.view(id));
+  const std::vector<const OpInfo*>& op_of = modelled_names(t);
   for (EventId e = 0; e < trace.events.size(); ++e) {
     const OpInfo* op = op_of[trace.events.name[e]];
     if (op == nullptr || trace.gpu(e))
@@ -94,7 +92,7 @@ std::vector<Sheet> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
     const auto gpu = t.tree.gpu_events(e);
     call.kernels.assign(gpu.begin(), gpu.end());
     sort_by_start(trace, call.kernels);
-    call.perf = costs.of(e, *op, call.kernels);
+    call.perf = costs.of(t, e, *op, call.kernels);
     if (call.perf == nullptr)
       continue;
     const bool single = one_sheet(op->family);
@@ -394,7 +392,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
     RS_TRY(arch, load_gpu_arch(options.gpu_arch));
   }
   const LauncherIndex& index = launchers_of(t, options);
-  OpCosts costs(t.trace, options.compat_tracelens);
+  OpCosts& costs = costs_of(t, options.compat_tracelens);
   const std::vector<Sheet> sheets = collect(t, costs, options.compat_tracelens);
   FamilyTables families(t, options, index, arch);
   std::vector<Table> out;

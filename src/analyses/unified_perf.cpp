@@ -23,14 +23,13 @@ struct Collected {
 
 class Walk {
 public:
-  Walk(const LoadedTrace& t, const LauncherIndex& index) : t_(t), index_(index) {
+  Walk(const LoadedTrace& t, const LauncherIndex& index)
+      : t_(t), index_(index), ops_(modelled_names(t)) {
     const Trace& trace = t.trace;
     const std::size_t n = trace.events.size();
-    ops_.assign(trace.strings.size(), nullptr);
     triton_.assign(trace.strings.size(), false);
-    for (StrId id = 0; id < ops_.size(); ++id) {
+    for (StrId id = 0; id < triton_.size(); ++id) {
       const std::string_view name = trace.strings.view(id);
-      ops_[id] = find_op(name);
       for (const char* prefix : {"triton_poi_", "triton_red_", "triton_per_"})
         triton_[id] = triton_[id] || name.substr(0, 11) == prefix;
     }
@@ -155,7 +154,7 @@ private:
 
   const LoadedTrace& t_;
   const LauncherIndex& index_;
-  std::vector<const OpInfo*> ops_;
+  const std::vector<const OpInfo*>& ops_;
   std::vector<bool> triton_;
   std::vector<bool> above_model_;
 };
@@ -243,7 +242,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
   Walk walk(t, index);
-  OpCosts costs(trace, options.compat_tracelens);
+  OpCosts& costs = costs_of(t, options.compat_tracelens);
   std::map<EventId, PerfResult> triton;
 
   struct Group {
@@ -277,14 +276,14 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
       if (c.forward != kNoEvent) {
         const OpInfo* info = walk.op(c.forward);
         category = info->bwd_category;
-        row.perf = costs.of(c.forward, *info, {});
+        row.perf = costs.of(t, c.forward, *info, {});
         row.has_model = true;
         if (row.perf != nullptr) {
           row.flops = row.perf->flops_bwd;
           row.bytes = row.perf->bytes_bwd;
         }
       } else if (const OpInfo* info = walk.op(c.event)) {
-        row.perf = costs.of(c.event, *info, row.kernels);
+        row.perf = costs.of(t, c.event, *info, row.kernels);
         row.has_model = true;
       } else if (walk.triton(c.event)) {
         const OpArgs& a = *trace.op(c.event);

@@ -2,7 +2,11 @@
 
 #include "model/op_model_impl.h"
 
+#include "base/number_text.h"
+
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <unordered_map>
 
@@ -17,17 +21,26 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-const std::unordered_map<std::string_view, op_model::Model>& models() {
+const std::unordered_map<std::string_view, const op_model::Entry*>& models() {
   static const auto kModels = [] {
-    std::unordered_map<std::string_view, op_model::Model> out;
+    std::unordered_map<std::string_view, const op_model::Entry*> out;
     for (const auto& group :
          {op_model::gemm_models(), op_model::conv_models(), op_model::attention_models(),
-          op_model::pointwise_models(), op_model::norm_models(), op_model::other_models()})
+          op_model::inference_attention_models(), op_model::pointwise_models(),
+          op_model::norm_models(), op_model::moe_models(), op_model::fused_models(),
+          op_model::other_models()})
       for (const op_model::Entry& e : group)
-        out.emplace(e.key, e.model);
+        out.emplace(e.key, &e);
     return out;
   }();
   return kModels;
+}
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
+
+bool absurd_shape(const ArgValue& v) {
+  if (v.kind == ArgValue::Kind::kInt)
+    return v.i < 0 || v.i > kMaxExtent;
+  return std::any_of(v.list.begin(), v.list.end(), absurd_shape);
 }
 
 } // namespace
@@ -41,6 +54,20 @@ Shape ParsedArgs::dims(std::size_t i) const {
   if (i >= dims_.list.size() || !dims_.list[i].is_int_list())
     return {};
   return dims_.list[i].ints();
+}
+
+std::vector<Shape> ParsedArgs::shape_list(std::size_t i) const {
+  std::vector<Shape> out;
+  if (i >= dims_.list.size() || dims_.list[i].kind != ArgValue::Kind::kList)
+    return out;
+  for (const ArgValue& shape : dims_.list[i].list)
+    if (shape.is_int_list())
+      out.push_back(shape.ints());
+  return out;
+}
+
+bool ParsedArgs::absurd() const {
+  return absurd_shape(dims_);
 }
 
 std::string ParsedArgs::type(std::size_t i) const {
@@ -63,11 +90,17 @@ std::optional<Shape> ParsedArgs::int_list(std::size_t i) const {
   if (text.empty())
     return std::nullopt;
   const ArgValue v = parse_arg_text(text);
+  Shape list;
   if (v.kind == ArgValue::Kind::kInt)
-    return Shape{v.i};
-  if (!v.is_int_list())
+    list = {v.i};
+  else if (v.is_int_list())
+    list = v.ints();
+  else
     return std::nullopt;
-  return v.ints();
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;
+  if (std::any_of(list.begin(), list.end(), [](std::int64_t x) { return x > kMax || x < -kMax; }))
+    return std::nullopt;
+  return list;
 }
 
 std::optional<double> ParsedArgs::number(std::size_t i) const {
@@ -128,14 +161,19 @@ bool has_formula(const OpInfo& op) {
   return models().count(op.model) > 0;
 }
 
+unsigned model_needs(const OpInfo& op) {
+  const auto it = models().find(op.model);
+  return it == models().end() ? 0 : it->second->needs;
+}
+
 std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
-                                   std::span<const std::string_view> kernels, bool compat) {
+                                   const ModelHints& hints, bool compat) {
   const auto it = models().find(op.model);
   if (it == models().end())
     return PerfResult{}; // registered, formula unknown: blank, never invented
-  if (!args.any())
+  if (!args.any() || args.absurd())
     return std::nullopt;
-  return it->second({op, args, kernels, compat});
+  return it->second->model({op, args, hints, compat});
 }
 
 namespace op_model {
@@ -145,6 +183,11 @@ std::string repr(const Shape& shape) {
   for (std::size_t i = 0; i < shape.size(); ++i)
     out += (i > 0 ? ", " : "") + std::to_string(shape[i]);
   return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string repr_count(double v) {
+  constexpr double kExact = 9007199254740992.0; // 2^53
+  return std::abs(v) <= kExact ? std::to_string(static_cast<std::int64_t>(v)) : python_float(v);
 }
 
 std::string repr_types(std::initializer_list<std::string> types) {

@@ -29,13 +29,19 @@ public:
   [[nodiscard]] std::size_t count() const { return dims_.list.size(); }
   /// Shape of argument i; empty for scalars, absent arguments and lists of tensors.
   [[nodiscard]] Shape dims(std::size_t i) const;
+  /// Shapes of a list of tensors; empty for anything else.
+  [[nodiscard]] std::vector<Shape> shape_list(std::size_t i) const;
+  /// Some extent is negative or above 2^40: no tensor has such a shape, and products of them would
+  /// not fit 64 bits.
+  [[nodiscard]] bool absurd() const;
   [[nodiscard]] std::string type(std::size_t i) const;
   /// Python tuple of the strides; "None" when they were not recorded.
   [[nodiscard]] std::string strides(std::size_t i) const;
   /// Text of the concrete value, "" = none.
   [[nodiscard]] std::string concrete(std::size_t i) const;
   [[nodiscard]] bool flag(std::size_t i) const { return concrete(i) == "True"; }
-  [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const; ///< "[1, 1]" or "3"
+  /// "[1, 1]" or "3"; values beyond +-2^31 count as absent.
+  [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const;
   [[nodiscard]] std::optional<double> number(std::size_t i) const;
 
 private:
@@ -60,12 +66,27 @@ struct PerfResult {
 /// "bf16" for "c10::BFloat16"; "" = unknown (0.8).
 [[nodiscard]] std::string_view type_precision(std::string_view type);
 
+/// What some models read beside the recorded arguments.
+struct ModelHints {
+  std::string_view kernel;     ///< GEMM: the kernel that names the transposes; MoE: the first one
+  std::string_view annotation; ///< of the inference step around the call
+  std::int64_t topk = 0;       ///< experts per token
+};
+/// Which hints the model of an operator reads, as a set of bits.
+enum : unsigned {
+  kNeedsTranspose = 1,
+  kNeedsKernel = 2,
+  kNeedsAnnotation = 4,
+  kNeedsTopK = 8,
+  kNeedsForward = 16, ///< the arguments of the forward call with the same sequence number
+};
+[[nodiscard]] unsigned model_needs(const OpInfo& op);
+
 /// nullopt when the arguments do not fit the model. A registered operator whose formula is not
-/// known gives a result with NaN flops and bytes. `kernels`: names in start order, for `transpose`.
-/// `compat`: reproduce the quirks of the reference instead of the right values.
+/// known gives a result with NaN flops and bytes. `compat`: reproduce the quirks of the reference
+/// instead of the right values.
 [[nodiscard]] std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
-                                                 std::span<const std::string_view> kernels,
-                                                 bool compat);
+                                                 const ModelHints& hints, bool compat);
 /// The formula of this registry row is known.
 [[nodiscard]] bool has_formula(const OpInfo& op);
 /// Compiled kernels: names triton_poi_, triton_red_, triton_per_ (1.4); not in the registry.

@@ -80,6 +80,131 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
   return r;
 }
 
+/// Packed sequences, q (N, H, d): lengths of the single ones are not recorded, their number and the
+/// longest are. Counted as the longest one and equal shares of the rest, which is a lower bound.
+/// Worked example: 3 sequences, 100 tokens, longest 60, so 60 + 2 x 20: with H=2, d=8 without mask
+/// 2*2*(60^2 + 2*20^2)*16 = 281600 flops.
+struct VarlenLayout {
+  std::size_t q;
+  std::size_t lengths; ///< argument with the q offsets; those of k follow
+  std::size_t longest; ///< concrete input with the longest q; those of k, dropout follow
+  std::size_t causal;
+  bool backward;
+};
+
+std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
+  const Shape q = call.args.dims(l.q);
+  const Shape k = call.args.dims(l.q + 1);
+  const Shape v = call.args.dims(l.q + 2);
+  const Shape offsets_q = call.args.dims(l.lengths);
+  const Shape offsets_k = call.args.dims(l.lengths + 1);
+  const auto longest_q = call.args.number(l.longest);
+  const auto longest_k = call.args.number(l.longest + 1);
+  if (q.size() != 3 || k.size() != 3 || v.size() != 3 || offsets_q.size() != 1 ||
+      offsets_k.size() != 1 || offsets_q[0] < 2 || offsets_k[0] < 2 || !longest_q || !longest_k)
+    return std::nullopt;
+  const auto sequences_q = static_cast<double>(offsets_q[0] - 1);
+  const auto sequences_k = static_cast<double>(offsets_k[0] - 1);
+  const bool causal = call.args.flag(l.causal);
+  const auto hq = static_cast<double>(q[1]);
+  const auto hkv = static_cast<double>(k[1]);
+  const auto nq = static_cast<double>(q[0]);
+  const auto nkv = static_cast<double>(k[0]);
+  const auto dqk = static_cast<double>(q[2]);
+  const auto dv = static_cast<double>(v[2]);
+  const double shared = hkv > 0 ? std::floor(hq / hkv) - 1 : 0;
+  double forward = 0;
+  double backward = 0;
+  bool fits = true;
+  const auto add = [&](double times, double n, double m) {
+    fits = fits && (!causal || n == m); // where the mask's corner lies is not recorded
+    const double square = 2 * hq * n * m;
+    const double half = causal ? 0.5 : 1;
+    forward += times * square * (dqk + dv) * half;
+    backward += times * (square * (3 * dqk + 2 * dv) + m * (dv + dqk) * shared) * half;
+  };
+  add(1, *longest_q, *longest_k);
+  if (sequences_q > 1)
+    add(sequences_q - 1, std::floor((nq - *longest_q) / (sequences_q - 1)),
+        sequences_k > 1 ? std::floor((nkv - *longest_k) / (sequences_k - 1)) : 0);
+  if (!fits)
+    return std::nullopt;
+  const double bpe = call.compat ? 2 : type_bytes(call.args.type(l.q));
+  const double eq = nq * hq * dqk;
+  const double ek = nkv * hkv * dqk;
+  const double ev = nkv * hkv * dv;
+  const double eo = nq * hq * dv;
+  PerfResult r;
+  r.flops = forward;
+  r.bytes = (eq + ek + ev + eo) * bpe;
+  r.flops_bwd = backward;
+  r.bytes_bwd = (2 * eq + 2 * ek + 2 * ev + eo) * bpe;
+  if (l.backward) {
+    r.flops = r.flops_bwd;
+    r.bytes = r.bytes_bwd;
+    r.flops_bwd = r.bytes_bwd = kUnknown;
+  }
+  r.params = {{"B", "1"},
+              {"N_Q", repr(q[0])},
+              {"H_Q", repr(q[1])},
+              {"N_KV", repr(k[0])},
+              {"H_KV", repr(k[1])},
+              {"d_h_qk", repr(q[2])},
+              {"d_h_v", repr(v[2])},
+              {"dropout", python_float(call.args.number(l.longest + 2).value_or(0))},
+              {"causal", repr(causal)},
+              {"flash_impl", repr(true)},
+              {"dtype_A_B", repr_types({call.args.type(l.q), call.args.type(l.q + 1)})},
+              {"num_seqs_q", repr_count(sequences_q)},
+              {"num_seqs_kv", repr_count(sequences_k)},
+              {"max_seqlen_q", python_float(*longest_q)},
+              {"max_seqlen_kv", python_float(*longest_k)}};
+  r.compute_spec = compute_spec("matrix", call.args.type(l.q));
+  return r;
+}
+
+/// q, k, v (B, sequences, residues, H, d): one attention a sequence, without mask.
+std::optional<PerfResult> evoformer(const Call& call) {
+  const Shape q = call.args.dims(0);
+  const Shape k = call.args.dims(1);
+  const Shape v = call.args.dims(2);
+  if (q.size() != 5 || k.size() != 5 || v.size() != 5)
+    return std::nullopt;
+  const double b = static_cast<double>(q[0]) * static_cast<double>(q[1]);
+  const auto nq = static_cast<double>(q[2]);
+  const auto nkv = static_cast<double>(k[2]);
+  const auto h = static_cast<double>(q[3]);
+  const auto dqk = static_cast<double>(q[4]);
+  const auto dv = static_cast<double>(v[4]);
+  const double bpe = call.compat ? 2 : type_bytes(call.args.type(0));
+  const double square = 2 * b * h * nq * nkv;
+  const double io = elements(q) + elements(k) + elements(v);
+  PerfResult r;
+  r.flops = square * (dqk + dv);
+  r.bytes = (io + b * nq * h * dv) * bpe;
+  r.flops_bwd = square * (3 * dqk + 2 * dv);
+  r.bytes_bwd = (2 * io + b * nq * h * dv) * bpe;
+  r.params = {{"B", repr_count(b)},
+              {"N_Q", repr(q[2])},
+              {"H_Q", repr(q[3])},
+              {"N_KV", repr(k[2])},
+              {"H_KV", repr(k[3])},
+              {"d_h_qk", repr(q[4])},
+              {"d_h_v", repr(v[4])},
+              {"dropout", python_float(0)},
+              {"causal", repr(false)},
+              {"flash_impl", repr(true)},
+              {"dtype_A_B", repr_types({call.args.type(0), call.args.type(1)})}};
+  r.compute_spec = compute_spec("matrix", call.args.type(0));
+  return r;
+}
+
+constexpr VarlenLayout kVarlen{0, 3, 5, 9, false};
+constexpr VarlenLayout kVarlenBwd{1, 9, 11, 15, true};
+template <const VarlenLayout& L> std::optional<PerfResult> packed(const Call& c) {
+  return varlen(c, L);
+}
+
 // position of q, heads first, dropout, causal, flash, backward, bytes by type, causal default
 constexpr Layout kTorchFlash{0, true, 3, 4, true, false, false, false};
 constexpr Layout kTorchOther{0, true, 5, 6, false, false, false, false};
@@ -109,6 +234,9 @@ constexpr Entry kModels[] = {
     {"aiter__flash_attn_backward", of<kAiterBwd>},
     {"aiter__mha_bwd", of<kAiterMhaBwd>},
     {"aiter__fmha_v3_backward", of<kAiterV3Bwd>},
+    {"flash_attention_varlen_forward", packed<kVarlen>},
+    {"flash_attention_varlen_backward", packed<kVarlenBwd>},
+    {"evoformer_attention", evoformer},
 };
 
 } // namespace

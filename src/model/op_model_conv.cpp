@@ -2,6 +2,7 @@
 // out/groups x kernel), so that prod(w[1:]) already counts the groups.
 #include "model/op_model_impl.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope::op_model {
@@ -20,21 +21,32 @@ Shape broadcast(Shape list, std::size_t n) {
   return list;
 }
 
-/// out = (i + 2p - d(k-1) - 1)/s + 1; transposed (i-1)s - 2p + d(k-1) + op + 1.
+/// out = (i + 2p - d(k-1) - 1)/s + 1; transposed (i-1)s - 2p + d(k-1) + op + 1. In doubles:
+/// products of recorded numbers need not fit 64 bits. nullopt when the result is no extent.
 std::optional<Shape> output_shape(const Conv& c) {
   const std::size_t n = c.x.size() - 2;
   for (const Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding})
     if (list->size() != n)
       return std::nullopt;
+  constexpr double kMax = 1e15; // exact in a double
+  const auto d = [](std::int64_t v) { return static_cast<double>(v); };
   // a transposed convolution's weights hold the outputs of one group
-  Shape out{c.x[0], c.transposed ? c.w[1] * c.groups : c.w[0]};
+  const double channels = c.transposed ? d(c.w[1]) * d(c.groups) : d(c.w[0]);
+  if (!(channels >= 0 && channels < kMax))
+    return std::nullopt;
+  Shape out{c.x[0], static_cast<std::int64_t>(channels)};
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t span = c.dilation[i] * (c.w[i + 2] - 1);
     if (c.stride[i] <= 0)
       return std::nullopt;
-    out.push_back(c.transposed ? (c.x[i + 2] - 1) * c.stride[i] - 2 * c.padding[i] + span +
-                                     c.output_padding[i] + 1
-                               : (c.x[i + 2] + 2 * c.padding[i] - span - 1) / c.stride[i] + 1);
+    const double span = d(c.dilation[i]) * (d(c.w[i + 2]) - 1);
+    const double extent =
+        c.transposed
+            ? (d(c.x[i + 2]) - 1) * d(c.stride[i]) - 2 * d(c.padding[i]) + span +
+                  d(c.output_padding[i]) + 1
+            : std::trunc((d(c.x[i + 2]) + 2 * d(c.padding[i]) - span - 1) / d(c.stride[i])) + 1;
+    if (!(extent >= 0 && extent < kMax))
+      return std::nullopt;
+    out.push_back(static_cast<std::int64_t>(extent));
   }
   return out;
 }
@@ -142,9 +154,41 @@ std::optional<PerfResult> convolution_backward(const Call& call) {
   return cost(call, c, call.args.type(1), call.args.type(2), 1, 2, std::move(text), true);
 }
 
+/// Fused convolution and bias (apex): x, weight, bias, padding, stride. The reference reads the
+/// last two the other way round.
+std::optional<PerfResult> fused_bias(const Call& call, bool backward_op) {
+  Conv c;
+  c.x = call.args.dims(0);
+  c.w = call.args.dims(1);
+  if (c.x.size() < 3 || c.w.size() != c.x.size() || c.w[1] <= 0)
+    return std::nullopt;
+  const auto padding = call.args.int_list(call.compat ? 4 : 3);
+  const auto stride = call.args.int_list(call.compat ? 3 : 4);
+  if (!padding || !stride)
+    return std::nullopt;
+  c.padding = *padding;
+  c.stride = *stride;
+  c.dilation = {1};
+  c.output_padding = {0};
+  c.bias = true;
+  c.groups = std::max<std::int64_t>(1, c.x[1] / c.w[1]);
+  return cost(call, c, call.args.type(0), call.args.type(1), 0, 1, repr(true), backward_op);
+}
+std::optional<PerfResult> conv_bias(const Call& call) {
+  return fused_bias(call, false);
+}
+/// Its own arguments do not say the shapes: those of the forward call are read.
+std::optional<PerfResult> conv_bias_backward(const Call& call) {
+  return fused_bias(call, true);
+}
+
 constexpr Entry kModels[] = {
     {"aten_conv", convolution},
     {"aten_conv_bwd", convolution_backward},
+    {"ConvBias_", conv_bias},
+    {"ConvBiasReLU_", conv_bias},
+    {"ConvBias_Backward", conv_bias_backward, kNeedsForward},
+    {"ConvBiasReLU_Backward", conv_bias_backward, kNeedsForward},
 };
 
 } // namespace

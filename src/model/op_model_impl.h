@@ -8,13 +8,14 @@ namespace rankscope::op_model {
 struct Call {
   const OpInfo& op;
   const ParsedArgs& args;
-  std::span<const std::string_view> kernels;
+  const ModelHints& hints;
   bool compat;
 };
 using Model = std::optional<PerfResult> (*)(const Call&);
 struct Entry {
   std::string_view key; ///< OpInfo::model
   Model model;
+  unsigned needs = 0; ///< hints that it reads
 };
 
 [[nodiscard]] std::span<const Entry> gemm_models();
@@ -23,6 +24,9 @@ struct Entry {
 [[nodiscard]] std::span<const Entry> pointwise_models();
 [[nodiscard]] std::span<const Entry> norm_models();
 [[nodiscard]] std::span<const Entry> other_models();
+[[nodiscard]] std::span<const Entry> inference_attention_models();
+[[nodiscard]] std::span<const Entry> moe_models();
+[[nodiscard]] std::span<const Entry> fused_models();
 
 [[nodiscard]] std::string repr(const Shape& shape);
 [[nodiscard]] inline std::string repr(bool v) {
@@ -31,9 +35,16 @@ struct Entry {
 [[nodiscard]] inline std::string repr(std::int64_t v) {
   return std::to_string(v);
 }
+/// A count that was computed in doubles, as an integer where it fits.
+[[nodiscard]] std::string repr_count(double v);
 /// "" prints as None.
 [[nodiscard]] std::string repr_types(std::initializer_list<std::string> types);
 /// "<kind>_<precision>" or "".
 [[nodiscard]] std::string compute_spec(std::string_view kind, std::string_view type);
+
+/// One tensor argument: elements times bytes per element; NaN when the type is unknown.
+[[nodiscard]] inline double tensor_bytes(const Call& c, std::size_t i) {
+  return elements(c.args.dims(i)) * type_bytes(c.args.type(i));
+}
 
 } // namespace rankscope::op_model

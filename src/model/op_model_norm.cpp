@@ -45,6 +45,14 @@ double bwd_bytes(const Norm& m, double n, double in) {
   return bytes;
 }
 
+/// x_hat, times the weight; the input's gradient takes a dot product (2n) and 4n, the weight's n,
+/// and n more to add up the rows. Worked example: (4, 8) with weight: 32 (2 + 6 + 2) = 320 flops.
+double rms_bwd_flops(const Norm& m, double n) {
+  const bool weight = m.affine && (m.mask.size() < 2 || m.mask[1]);
+  return n *
+         ((m.affine ? 2 : 1) + (m.mask[0] ? 6 : 0) + (weight ? (n / m.channels > 1 ? 2 : 1) : 0));
+}
+
 /// Worked example: batch_norm (10, 64, 56, 56) bf16: n = 2007040, 6*64 + 5n = 10035584 flops,
 /// 4n + 6*64*2 = 8028928 bytes; its backward 9n = 18063360 flops.
 std::optional<PerfResult> cost(const Call& c, const Norm& m) {
@@ -56,10 +64,8 @@ std::optional<PerfResult> cost(const Call& c, const Norm& m) {
   const double in = type_bytes(type);
   PerfResult r;
   if (m.backward) {
-    if (!m.rms) {
-      r.flops = bwd_flops(m, n);
-      r.bytes = bwd_bytes(m, n, in);
-    } // the RMS backward formula is not documented: blank
+    r.flops = m.rms ? rms_bwd_flops(m, n) : bwd_flops(m, n);
+    r.bytes = m.rms ? 3 * n * in + (m.affine ? 2 * m.channels * in : 0) : bwd_bytes(m, n, in);
   } else {
     r.flops = fwd_flops(m, n);
     r.bytes = fwd_bytes(m, n, in);
@@ -72,7 +78,7 @@ std::optional<PerfResult> cost(const Call& c, const Norm& m) {
               {"dtype_in_out", repr_types({type, ""})},
               {"stride_input", c.args.strides(m.x)},
               {"stride_output", "None"},
-              {"num_channels", repr(static_cast<std::int64_t>(m.channels))},
+              {"num_channels", repr_count(m.channels)},
               {"has_bias", repr(m.has_bias)},
               {"is_affine", repr(m.affine)},
               {"is_training", repr(m.training)}};
@@ -105,7 +111,16 @@ void read_mask(const Call& c, std::size_t i, Norm& m) {
   const std::string text = c.args.concrete(i);
   if (text.size() > 4) {
     m.mask_text = text;
-    m.mask[0] = text.compare(1, 4, "True") == 0;
+    m.mask.clear();
+    for (std::size_t at = 0; at < text.size(); at = text.find_first_of(",]", at) + 1) {
+      const std::size_t word = text.find_first_not_of("[, ", at);
+      const std::size_t end = text.find_first_of(",]", at);
+      if (word == std::string::npos || end == std::string::npos)
+        break;
+      m.mask.push_back(text.compare(word, 4, "True") == 0);
+    }
+    if (m.mask.empty())
+      m.mask = {true};
   }
 }
 

@@ -69,12 +69,51 @@ std::optional<PerfResult> causal_conv1d(const Call& c) {
   return r;
 }
 
+/// Mamba-2 with the chunked state space algorithm (arXiv 2405.21060): one fused convolution and
+/// scan. combined = 2 H P + 2 G N + H gives the state size N; C = chunk length, P = head size.
+/// flops: conv 2 B channels T taps, C B^T 2 B G T C N, M X 2 B H T C P, states in and out
+/// 2 x 2 B H T N P.
+std::optional<PerfResult> mamba_ssd(const Call& c) {
+  const Shape x = c.args.dims(0);
+  const Shape w = c.args.dims(1);
+  const Shape heads = c.args.dims(3);
+  if (x.size() != 3 || w.size() != 2 || heads.size() != 1)
+    return std::nullopt;
+  const double b = static_cast<double>(x[0]);
+  const double t = static_cast<double>(x[1]);
+  const double h = static_cast<double>(heads[0]);
+  const double chunk = c.args.number(6).value_or(128);
+  const double p = c.args.number(15).value_or(64);
+  const double g = c.args.number(16).value_or(1);
+  const double n = (static_cast<double>(x[2]) - 2 * h * p - h) / (2 * g);
+  if (!(n > 0) || n != std::floor(n))
+    return std::nullopt;
+  const auto bytes = [&](std::size_t i, double fallback) {
+    const double v = type_bytes(c.args.type(i));
+    return std::isnan(v) ? fallback : v;
+  };
+  const double bpe = bytes(0, 2);
+  PerfResult r;
+  r.flops = 2 * b * elements(w) * t + 2 * b * g * t * chunk * n + 2 * b * h * t * chunk * p +
+            4 * b * h * t * n * p;
+  r.bytes = (elements(x) + elements(w) + static_cast<double>(w[0]) + b * t * h * p) * bpe +
+            h * (bytes(3, 4) + bytes(4, 4) + bytes(5, bpe));
+  r.flops_bwd = r.flops; // the reference's estimate; a second scan runs backwards
+  r.bytes_bwd = r.bytes;
+  r.params = {{"B", repr(x[0])},           {"T", repr(x[1])},
+              {"H", repr(heads[0])},       {"P", repr_count(p)},
+              {"G", repr_count(g)},        {"N", repr_count(n)},
+              {"C", repr_count(chunk)},    {"d_inner", repr_count(h * p)},
+              {"d_conv", repr(w[1])},      {"conv_channels", repr(w[0])},
+              {"combined_dim", repr(x[2])}};
+  r.compute_spec = compute_spec("matrix", c.args.type(0));
+  return r;
+}
+
 constexpr Entry kModels[] = {
-    {"moe_dispatch", moe_transport},
-    {"moe_combine", moe_transport},
-    {"fused_rope_fwd", rope},
-    {"cross_entropy_fwd", cross_entropy},
-    {"causal_conv1d_fwd", causal_conv1d},
+    {"mamba_ssd_fwd", mamba_ssd},         {"moe_dispatch", moe_transport},
+    {"moe_combine", moe_transport},       {"fused_rope_fwd", rope},
+    {"cross_entropy_fwd", cross_entropy}, {"causal_conv1d_fwd", causal_conv1d},
 };
 
 } // namespace

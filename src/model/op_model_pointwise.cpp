@@ -152,8 +152,8 @@ std::optional<PerfResult> reduce(const Call& c) {
   r.bytes = (n_in + n_out) * bpe;
   r.flops_bwd = n_in;
   r.bytes_bwd = r.bytes; // the gradient of each output is read, that of each input written
-  r.params = {{"num_input_elems", repr(static_cast<std::int64_t>(n_in))},
-              {"num_output_elems", repr(static_cast<std::int64_t>(n_out))},
+  r.params = {{"num_input_elems", repr_count(n_in)},
+              {"num_output_elems", repr_count(n_out)},
               {"dtype_in_out", repr_types({type, ""})},
               {"reduce_type", "'" + kind + "'"}};
   r.compute_spec = compute_spec("vector", type);
@@ -161,9 +161,9 @@ std::optional<PerfResult> reduce(const Call& c) {
 }
 
 constexpr Entry kModels[] = {
-    {"aten_unary_elementwise", unary}, {"aten_binary_elementwise", binary},
-    {"aten_replication_pad", resize},  {"aten_upsample_nearest", resize},
-    {"aten_reduce", reduce},
+    {"aten_unary_elementwise", unary},   {"aten_binary_elementwise", binary},
+    {"liger_silu_mul_function", binary}, {"aten_replication_pad", resize},
+    {"aten_upsample_nearest", resize},   {"aten_reduce", reduce},
 };
 
 } // namespace

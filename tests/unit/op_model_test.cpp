@@ -117,7 +117,7 @@ TEST(OpModel, TritonNames) {
 }
 
 TEST(OpModel, UnknownFormulaIsBlank) {
-  const OpInfo* op = find_op("aiter::mhc_post");
+  const OpInfo* op = find_op("pseudo_v4_paged_decode_swa");
   ASSERT_NE(op, nullptr);
   EXPECT_FALSE(has_formula(*op));
   const auto r = evaluate(*op, ParsedArgs("[[2]]", kBf16x2, "", ""), {}, false);

@@ -1,0 +1,149 @@
+#include "model/step_annotation.h"
+
+#include <charconv>
+#include <cstdint>
+
+namespace rankscope {
+namespace {
+
+/// Reads a text from the left: exact words and numbers.
+class Cursor {
+public:
+  explicit Cursor(std::string_view text) : text_(text) {}
+  [[nodiscard]] bool word(std::string_view w) {
+    if (text_.substr(0, w.size()) != w)
+      return false;
+    text_.remove_prefix(w.size());
+    return true;
+  }
+  [[nodiscard]] bool number(double& out) {
+    std::int64_t value = 0;
+    const auto [end, ec] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    if (ec != std::errc() || end == text_.data() || value < 0)
+      return false;
+    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+    out = static_cast<double>(value);
+    return true;
+  }
+
+private:
+  std::string_view text_;
+};
+
+/// "sq5sk8sqsq25sqsk40" in parentheses.
+bool sums(Cursor& c, double& sq, double& sk, double& sqsq, double& sqsk) {
+  return c.word("(sq") && c.number(sq) && c.word("sk") && c.number(sk) && c.word("sqsq") &&
+         c.number(sqsq) && c.word("sqsk") && c.number(sqsk) && c.word(")");
+}
+
+std::optional<StepSums> vllm(std::string_view name) {
+  StepSums s;
+  double ignored = 0;
+  Cursor c(name);
+  if (c.word("execute_") && c.number(ignored) && c.word("_context_") && c.number(ignored) &&
+      sums(c, s.c_sq, s.c_sk, s.c_sqsq, s.c_sqsk) && c.word("_generation_") && c.number(ignored) &&
+      sums(c, s.g_sq, s.g_sk, s.g_sqsq, s.g_sqsk)) {
+    s.detailed = true;
+    return s;
+  }
+  StepSums counts;
+  Cursor n(name);
+  if (n.word("execute_context_") && n.number(ignored) && n.word("(") && n.number(counts.c_sq) &&
+      n.word(")_generation_") && n.number(ignored) && n.word("(") && n.number(counts.g_sq) &&
+      n.word(")"))
+    return counts;
+  return std::nullopt;
+}
+
+/// Value of " key=" in a bracketed list, or fallback.
+double field(std::string_view body, std::string_view key, double fallback, bool* found = nullptr) {
+  for (std::size_t at = body.find(key); at != std::string_view::npos; at = body.find(key, at + 1)) {
+    const bool starts = at == 0 || body[at - 1] == ' ' || body[at - 1] == '[';
+    const std::size_t value = at + key.size();
+    if (!starts || value >= body.size() || body[value] != '=')
+      continue;
+    double v = fallback;
+    Cursor c(body.substr(value + 1));
+    if (c.number(v)) {
+      if (found != nullptr)
+        *found = true;
+      return v;
+    }
+  }
+  return fallback;
+}
+
+std::optional<StepSums> sglang(std::string_view name) {
+  const std::size_t end = name.find(']');
+  if (name.substr(0, 5) != "step[" || end == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view body = name.substr(5, end - 5);
+  const std::string_view mode = body.substr(0, body.find(' '));
+  if (mode != "EXTEND" && mode != "DECODE" && mode != "MIXED")
+    return std::nullopt;
+  StepSums s;
+  bool products = false;
+  s.c_sqsq = field(body, "c_sqsq", 0, &products);
+  s.g_sqsq = field(body, "g_sqsq", 0, &products);
+  if (products) {
+    s.c_sq = field(body, "c_sq", 0);
+    s.c_sk = field(body, "c_sk", 0);
+    s.c_sqsk = field(body, "c_sqsk", 0);
+    s.g_sq = field(body, "g_sq", 0);
+    s.g_sk = field(body, "g_sk", 0);
+    s.g_sqsk = field(body, "g_sqsk", 0);
+    s.detailed = true;
+    return s;
+  }
+  const double requests = field(body, "bs", 0);
+  if (mode == "DECODE") {
+    s.g_sq = requests;
+    s.g_sk = requests;
+    s.kv_unknown = true;
+    return s;
+  }
+  const double tokens = field(body, "toks", 0);
+  if (tokens <= 0 || requests <= 0)
+    return s;
+  s.c_sq = s.c_sk = tokens;
+  s.c_sqsq = s.c_sqsk = tokens * tokens / requests;
+  s.detailed = true; // all sums follow
+  return s;
+}
+
+std::optional<StepSums> atom(std::string_view name) {
+  const bool prefill = name.substr(0, 8) == "prefill[";
+  const bool decode = name.substr(0, 7) == "decode[";
+  const std::size_t end = name.rfind(']');
+  if ((!prefill && !decode) || end == std::string_view::npos)
+    return std::nullopt;
+  const std::size_t begin = name.find('[') + 1;
+  if (end < begin)
+    return std::nullopt;
+  const std::string_view body = name.substr(begin, end - begin);
+  StepSums s;
+  bool sqsq = false;
+  bool sqsk = false;
+  const double tokens = field(body, "tok", 0);
+  const double sk = field(body, "sk", 0);
+  const double a = field(body, "sqsq", 0, &sqsq);
+  const double b = field(body, "sqsk", 0, &sqsk);
+  (prefill ? s.c_sq : s.g_sq) = tokens;
+  (prefill ? s.c_sk : s.g_sk) = sk;
+  (prefill ? s.c_sqsq : s.g_sqsq) = a;
+  (prefill ? s.c_sqsk : s.g_sqsk) = b;
+  s.detailed = sqsq && sqsk;
+  return s;
+}
+
+} // namespace
+
+std::optional<StepSums> parse_step_annotation(std::string_view name) {
+  if (auto s = vllm(name))
+    return s;
+  if (auto s = sglang(name))
+    return s;
+  return atom(name);
+}
+
+} // namespace rankscope
