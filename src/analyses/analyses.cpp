@@ -1,7 +1,9 @@
 #include "analyses/analysis.h"
 
+#include "analyses/pseudo_ops.h"
 #include "core/steps.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace rankscope {
@@ -15,18 +17,9 @@ std::span<const Analysis* const> analyses() {
   return kAll;
 }
 
-Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options) {
-  if (!options.step.empty()) {
-    RS_TRY(const auto steps, parse_steps(options.step));
-    LoadedTrace part;
-    RS_TRY(part.trace, restrict_to_steps(trace.trace, trace.tree, steps.first, steps.second));
-    part.tree = CallTree::build(part.trace, {options.detect_recompute});
-    part.rank = trace.rank;
-    part.label = trace.label;
-    ReportOptions rest = options;
-    rest.step.clear();
-    return build_report(part, rest);
-  }
+namespace {
+
+Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& options) {
   Report report;
   report.title = trace.label;
   for (const Analysis* analysis : analyses()) {
@@ -36,6 +29,37 @@ Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& optio
         report.tables.push_back(std::move(table));
   }
   report.diagnostics = trace.trace.diagnostics;
+  const std::vector<Category>& categories = trace.trace.events.category;
+  if (needs_python(options) && std::find(categories.begin(), categories.end(),
+                                         Category::kPythonFunction) == categories.end())
+    report.diagnostics.add(
+        Severity::kInfo, "no_python_frames", trace.trace.path,
+        "no Python frames in the trace (the profiler's with_stack): call stacks, "
+        "recompute and some pseudo operators cannot be found");
+  return report;
+}
+
+} // namespace
+
+Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options) {
+  if (!options.step.empty()) {
+    RS_TRY(const auto steps, parse_steps(options.step));
+    LoadedTrace part;
+    RS_TRY(part.trace, restrict_to_steps(trace.trace, trace.tree, steps.first, steps.second));
+    part.tree = CallTree::build(part.trace, {needs_python(options)});
+    part.rank = trace.rank;
+    part.label = trace.label;
+    ReportOptions rest = options;
+    rest.step.clear();
+    return build_report(part, rest);
+  }
+  if (!options.enable_pseudo_ops)
+    return tables_of(trace, options);
+  std::size_t added = 0;
+  const LoadedTrace more = with_pseudo_ops(trace, needs_python(options), added);
+  RS_TRY(Report report, tables_of(more, options));
+  report.diagnostics.add(Severity::kInfo, "pseudo_ops", trace.trace.path, "pseudo operators put in",
+                         added);
   return report;
 }
 

@@ -41,6 +41,11 @@ struct ReportOptions {
   std::set<std::string> sheets; ///< empty = all
 };
 
+/// These options look at Python frames: the trace and its tree should have them.
+[[nodiscard]] inline bool needs_python(const ReportOptions& options) {
+  return options.detect_recompute || options.include_call_stack || options.enable_pseudo_ops;
+}
+
 /// One group of sheets. Tables come back in sheet order; empty ones are dropped by the caller.
 struct Analysis {
   const char* name;

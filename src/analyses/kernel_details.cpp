@@ -48,15 +48,18 @@ KernelDetails kernel_details(const Trace& trace,
         comma, python_quote(e.name), e.stream, e.stats.count, python_float(e.stats.sum),
         python_float(e.stats.mean), python_float(e.stats.median),
         python_float(e.stats.std_population), python_float(e.stats.min), python_float(e.stats.max));
-    const std::string cut =
-        e.name.size() > 64 ? std::string(e.name.substr(0, 64)) + "..." : std::string(e.name);
-    out.truncated +=
-        fmt::format("{}{{'name': {}, 'stream': {}, 'mean_duration_us': {}}}", comma,
-                    python_quote(cut), e.stream, python_float(round_decimals(e.stats.mean, 2)));
+    out.truncated += fmt::format("{}{{'name': {}, 'stream': {}, 'mean_duration_us': {}}}", comma,
+                                 python_quote(truncated_name(e.name)), e.stream,
+                                 python_float(round_decimals(e.stats.mean, 2)));
   }
   out.summary += "]";
   out.truncated += "]";
   return out;
+}
+
+std::string truncated_name(std::string_view name) {
+  constexpr std::size_t kMost = 64;
+  return name.size() > kMost ? std::string(name.substr(0, kMost)) + "..." : std::string(name);
 }
 
 } // namespace rankscope

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -18,5 +19,7 @@ struct KernelDetails {
 };
 [[nodiscard]] KernelDetails kernel_details(const Trace& trace,
                                            const std::vector<std::span<const EventId>>& calls);
+/// A kernel's name as the trunc_ columns write it: 64 characters and "...".
+[[nodiscard]] std::string truncated_name(std::string_view name);
 
 } // namespace rankscope

@@ -17,7 +17,8 @@ struct OpKey {
   StrId process_name = 0, process_label = 0, thread_name = 0;
   StrId dims = 0, types = 0, strides = 0, concrete = 0;
   std::uint32_t num_kernels = 0;
-  bool has_args = false; ///< an operator without arguments has blank cells
+  std::uint32_t overlap_set = 0; ///< of OverlapGroups; 0 = nothing overlapped
+  bool has_args = false;         ///< an operator without arguments has blank cells
   bool recompute = false;
   bool operator==(const OpKey&) const = default;
 };

@@ -2,6 +2,7 @@
 // (perf-report.md 1.2).
 #include "analyses/group_stats.h"
 #include "analyses/kernel_details.h"
+#include "analyses/kernel_overlap.h"
 #include "analyses/launchers.h"
 #include "analyses/op_key.h"
 #include "base/units.h"
@@ -90,7 +91,9 @@ Table by_name(const Trace& trace, const LauncherIndex& index, const ReportOption
   return table;
 }
 
-Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options) {
+/// ops_unique_args; with `overlaps`, ops_unique_args_kl_overlap: grouped also by what ran beside.
+Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
+                  const KernelOverlaps* overlaps) {
   const Trace& trace = t.trace;
   std::vector<Column> columns;
   for (const char* key : {"name", "op category", "process_name", "process_label", "thread_name",
@@ -110,13 +113,18 @@ Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const Report
   columns.push_back({"ex_UID"});
   columns.push_back({"kernel_details_summary"});
   columns.push_back({"trunc_kernel_details"});
+  if (overlaps != nullptr)
+    add_overlap_columns(columns);
   columns.push_back({"Percentage (%)", Unit::kPercent});
   columns.push_back({"Cumulative Percentage (%)", Unit::kPercent});
-  Table table("ops_unique_args", std::move(columns));
+  Table table(overlaps == nullptr ? "ops_unique_args" : "ops_unique_args_kl_overlap",
+              std::move(columns));
 
   struct Group {
     std::vector<const Launcher*> calls;
+    std::vector<KernelOverlaps::Call> beside;
   };
+  OverlapGroups sets;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> rows;
   std::vector<std::pair<OpKey, Group>> groups;
   std::int64_t table_first = INT64_MAX;
@@ -125,10 +133,17 @@ Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const Report
     if (options.group_by_num_kernels)
       key.num_kernels = l.kernel_end - l.kernel_begin;
     key.recompute = l.recompute;
+    KernelOverlaps::Call beside;
+    if (overlaps != nullptr) {
+      beside = overlaps->of(trace, index.kernels_of(l));
+      key.overlap_set = sets.id_of(trace, beside);
+    }
     const auto [it, fresh] = rows.emplace(key, groups.size());
     if (fresh)
       groups.push_back({key, {}});
     groups[it->second].second.calls.push_back(&l);
+    if (overlaps != nullptr)
+      groups[it->second].second.beside.push_back(std::move(beside));
     table_first = std::min(table_first, trace.events.ts_ns[l.event]);
   }
   OpKeyTexts texts(trace);
@@ -166,6 +181,9 @@ Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const Report
     row.emplace_back(trace.events.uid[group.calls.front()->event]);
     row.emplace_back(details.summary);
     row.emplace_back(details.truncated);
+    const OverlapCells cells = overlap_cells(trace, group.beside);
+    if (overlaps != nullptr)
+      cells.append_to(row);
     table.add_row(row);
   }
   const std::size_t sum = *table.column("total_direct_kernel_time_sum");
@@ -194,9 +212,13 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
     return out; // GPU-only traces have no operators (1.10)
   out.push_back(by_category(index, options));
   out.push_back(by_name(t.trace, index, options));
-  out.push_back(unique_args(t, index, options));
+  out.push_back(unique_args(t, index, options, nullptr));
   keep_top(out[1], options.top_k > 0 ? options.top_k : options.top_k_ops);
   keep_top(out[2], options.top_k_ops);
+  if (options.include_overlap_info) {
+    out.push_back(unique_args(t, index, options, &overlaps_of(t, options)));
+    keep_top(out[3], options.top_k_ops);
+  }
   return out;
 }
 

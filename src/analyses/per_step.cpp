@@ -33,7 +33,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
   for (const ProfilerStep& step : profiler_steps(t.trace)) {
     LoadedTrace part;
     RS_TRY(part.trace, restrict_to_steps(t.trace, t.tree, step.number, step.number));
-    part.tree = CallTree::build(part.trace, {options.detect_recompute});
+    part.tree = CallTree::build(part.trace, {needs_python(options)});
     part.rank = t.rank;
     part.label = t.label;
     RS_TRY(const auto timelines, gpu_timeline_analysis.run(part, options));

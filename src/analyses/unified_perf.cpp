@@ -2,6 +2,7 @@
 // model knows it (perf-report.md 1.5).
 #include "analyses/group_stats.h"
 #include "analyses/kernel_details.h"
+#include "analyses/kernel_overlap.h"
 #include "analyses/launchers.h"
 #include "analyses/op_costs.h"
 #include "analyses/op_key.h"
@@ -160,6 +161,7 @@ private:
 };
 
 struct Row {
+  EventId event = kNoEvent;
   double cpu_us = 0;
   double kernel_us = 0;
   double flops = kUnknown;
@@ -184,6 +186,36 @@ std::string_view first_kernel(const LoadedTrace& t, EventId op,
   return first == kNoEvent ? std::string_view() : t.trace.name(first);
 }
 
+struct CallStack {
+  std::string entry_point; ///< innermost frame outside PyTorch and Python's own modules
+  std::string full;        ///< Python list of all frames, outermost first
+};
+
+bool library_frame(std::string_view frame) {
+  for (const char* part :
+       {"torch/", "<built-in", "<string>", "<frozen", "nn.Module: "})
+    if (frame.find(part) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+CallStack call_stack(const LoadedTrace& t, EventId op) {
+  std::vector<std::string_view> frames; // innermost first
+  for (EventId at = t.tree.parent(op); at != kNoEvent; at = t.tree.parent(at))
+    if (t.trace.events.category[at] == Category::kPythonFunction)
+      frames.push_back(t.trace.name(at));
+  CallStack out;
+  if (frames.empty())
+    return out;
+  const auto own = std::find_if_not(frames.begin(), frames.end(), library_frame);
+  out.entry_point = own == frames.end() ? frames.front() : *own;
+  out.full = "[";
+  for (auto it = frames.rbegin(); it != frames.rend(); ++it)
+    out.full += (out.full.size() > 1 ? ", " : "") + python_quote(*it);
+  out.full += "]";
+  return out;
+}
+
 std::string params_dict(const PerfResult& perf) {
   std::string out = "{";
   for (const auto& [name, text] : perf.params)
@@ -191,7 +223,7 @@ std::string params_dict(const PerfResult& perf) {
   return out + "}";
 }
 
-std::vector<Column> columns(const ReportOptions& options, bool arch) {
+std::vector<Column> columns(const ReportOptions& options, bool arch, bool overlaps) {
   std::vector<Column> c;
   for (const char* key : {"name", "op category", "process_name", "process_label", "thread_name",
                           "Input Dims", "Input type", "Input Strides", "Concrete Inputs"})
@@ -226,38 +258,43 @@ std::vector<Column> columns(const ReportOptions& options, bool arch) {
     c.push_back({"Roofline Time (\u00b5s)", Unit::kUs});
   for (const char* x : {"median", "min", "max"})
     c.push_back({std::string("Kernel Time (\u00b5s)_") + x, Unit::kUs});
-  for (const char* x :
-       {"kernel_details_summary", "trunc_kernel_details", "perf_params", "has_perf_model"})
-    c.push_back({x});
+  c.push_back({"kernel_details_summary"});
+  c.push_back({"trunc_kernel_details"});
+  if (overlaps)
+    add_overlap_columns(c);
+  c.push_back({"perf_params"});
+  c.push_back({"has_perf_model"});
+  if (options.include_call_stack) {
+    c.push_back({"entry_point"});
+    c.push_back({"call_stack_full"});
+  }
   c.push_back({"Percentage (%)", Unit::kPercent});
   c.push_back({"Cumulative Percentage (%)", Unit::kPercent});
   return c;
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
-  std::optional<GpuArch> arch;
-  if (!options.gpu_arch.empty()) {
-    RS_TRY(arch, load_gpu_arch(options.gpu_arch));
-  }
+/// Costs that calls refer to, beside those of OpCosts.
+using TritonCosts = std::map<EventId, PerfResult>;
+
+/// One call, with the key of its row.
+struct Call {
+  OpKey key;
+  std::string name; ///< of synthetic rows
+  Row row;
+};
+
+std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
   Walk walk(t, index);
   OpCosts& costs = costs_of(t, options.compat_tracelens);
-  std::map<EventId, PerfResult> triton;
-
-  struct Group {
-    OpKey key;
-    std::string name; ///< of synthetic rows
-    std::vector<Row> rows;
-  };
-  std::vector<Group> groups;
-  std::unordered_map<OpKey, std::size_t, OpKeyHash> plain;
-  std::map<std::pair<std::string, std::size_t>, std::size_t> synthetic; // name, key hash
+  std::vector<Call> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
   for (const Collected& c : walk.run()) {
     Row row;
     std::string_view category;
     std::string name;
+    row.event = c.event;
     row.uid = trace.events.uid[c.event];
     if (c.synthetic != kNoEvent) {
       row.kernels = {c.synthetic};
@@ -305,29 +342,60 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
     if (options.group_by_num_kernels)
       key.num_kernels = static_cast<std::uint32_t>(row.kernels.size());
     key.recompute = c.event < index.recompute.size() && index.recompute[c.event];
+    out.push_back({key, std::move(name), std::move(row)});
+  }
+  return out;
+}
+
+/// unified_perf_summary; with `overlaps`, unified_perf_summary_kl_overlap: grouped also by what ran
+/// beside.
+Table table_of(const LoadedTrace& t, const ReportOptions& options, const GpuArch* arch,
+               const std::vector<Call>& calls, const KernelOverlaps* overlaps) {
+  const Trace& trace = t.trace;
+  struct Group {
+    OpKey key;
+    std::string_view name;
+    std::vector<const Row*> rows;
+    std::vector<KernelOverlaps::Call> beside;
+  };
+  std::vector<Group> groups;
+  std::unordered_map<OpKey, std::size_t, OpKeyHash> plain;
+  std::map<std::pair<std::string_view, std::size_t>, std::size_t> synthetic; // name, key hash
+  OverlapGroups sets;
+  for (const Call& call : calls) {
+    OpKey key = call.key;
+    KernelOverlaps::Call beside;
+    if (overlaps != nullptr) {
+      beside = overlaps->of(trace, call.row.kernels);
+      key.overlap_set = sets.id_of(trace, beside);
+    }
     std::size_t at = groups.size();
-    if (name.empty())
+    if (call.name.empty())
       at = plain.try_emplace(key, at).first->second;
     else
-      at = synthetic.try_emplace({name, OpKeyHash{}(key)}, at).first->second;
+      at = synthetic.try_emplace({call.name, OpKeyHash{}(key)}, at).first->second;
     if (at == groups.size())
-      groups.push_back({key, name, {}});
-    groups[at].rows.push_back(std::move(row));
+      groups.push_back({key, call.name, {}, {}});
+    groups[at].rows.push_back(&call.row);
+    if (overlaps != nullptr)
+      groups[at].beside.push_back(std::move(beside));
   }
 
-  Table table("unified_perf_summary", columns(options, arch.has_value()));
+  Table table(overlaps == nullptr ? "unified_perf_summary" : "unified_perf_summary_kl_overlap",
+              columns(options, arch != nullptr, overlaps != nullptr));
   OpKeyTexts texts(trace);
   for (const Group& group : groups) {
     std::vector<double> cpu, kernel, tbps, tflops;
     std::vector<std::span<const EventId>> lists;
-    for (const Row& r : group.rows) {
+    for (const Row* call : group.rows) {
+      const Row& r = *call;
       cpu.push_back(r.cpu_us);
       kernel.push_back(r.kernel_us);
       tbps.push_back(r.kernel_us > 0 ? r.bytes / 1e12 / (r.kernel_us / 1e6) : kUnknown);
       tflops.push_back(r.kernel_us > 0 ? r.flops / 1e12 / (r.kernel_us / 1e6) : kUnknown);
       lists.emplace_back(r.kernels);
     }
-    const Row& first = group.rows.front();
+    const Row& first = *group.rows.front();
     const Stats c = stats_of(std::move(cpu));
     const Stats k = stats_of(std::move(kernel));
     const Stats b = stats_of(std::move(tbps));
@@ -347,32 +415,53 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
       row.emplace_back(v);
     row.push_back(first.perf != nullptr ? Value(first.perf->compute_spec) : Value());
     std::optional<Roofline> limit;
-    if (arch && first.perf != nullptr)
+    if (arch != nullptr && first.perf != nullptr)
       limit = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
-    if (arch)
+    if (arch != nullptr)
       row.push_back(limit ? Value(limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND")
                           : Value());
     for (const double v : {b.mean, b.std_sample, f.mean, f.std_sample, k.mean, k.std_sample, k.sum,
                            c.median, c.min, c.max, b.median, b.min, b.max, f.median, f.min, f.max})
       row.emplace_back(v);
-    if (arch)
+    if (arch != nullptr)
       row.push_back(limit ? Value(limit->time_us) : Value());
     for (const double v : {k.median, k.min, k.max})
       row.emplace_back(v);
     const KernelDetails details = kernel_details(trace, lists);
     row.emplace_back(details.summary);
     row.emplace_back(details.truncated);
+    const OverlapCells cells = overlap_cells(trace, group.beside);
+    if (overlaps != nullptr)
+      cells.append_to(row);
     const std::string params = first.perf != nullptr ? params_dict(*first.perf) : std::string();
     row.push_back(params.empty() ? Value() : Value(params));
     row.emplace_back(first.has_model);
+    const CallStack python = options.include_call_stack ? call_stack(t, first.event) : CallStack();
+    if (options.include_call_stack) {
+      row.push_back(python.full.empty() ? Value() : Value(python.entry_point));
+      row.push_back(python.full.empty() ? Value() : Value(python.full));
+    }
     table.add_row(row);
   }
   const std::size_t sum = *table.column("Kernel Time (\u00b5s)_sum");
   sort_desc(table, sum, *table.column("ex_UID"));
   fill_percentages(table, sum);
+  return table;
+}
+
+Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+  std::optional<GpuArch> arch;
+  if (!options.gpu_arch.empty()) {
+    RS_TRY(arch, load_gpu_arch(options.gpu_arch));
+  }
+  TritonCosts triton;
+  const std::vector<Call> calls = collect(t, options, triton);
   std::vector<Table> out;
-  if (table.rows() > 0)
-    out.push_back(std::move(table));
+  if (calls.empty())
+    return out;
+  out.push_back(table_of(t, options, arch ? &*arch : nullptr, calls, nullptr));
+  if (options.include_overlap_info)
+    out.push_back(table_of(t, options, arch ? &*arch : nullptr, calls, &overlaps_of(t, options)));
   return out;
 }
 

@@ -40,7 +40,7 @@ std::string default_output(std::string path) {
 Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
   LoadOptions load;
   load.threads = ctx.threads;
-  load.keep_python = f.report.detect_recompute || f.report.include_call_stack;
+  load.keep_python = needs_python(f.report);
   RS_TRY(LoadedTrace loaded, load_trace(path, load));
   const StreamOverlaps overlaps = f.report.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                          : find_stream_overlaps(loaded.trace);
@@ -128,6 +128,12 @@ Action setup(CLI::App& app) {
   app.add_flag("--clip-overruns", r.clip_overruns,
                "end a kernel where the next one on its stream starts");
   app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
+  app.add_flag("--include-overlap-info", r.include_overlap_info,
+               "sheets *_kl_overlap: grouped also by kernels that ran beside");
+  app.add_flag("--include-call-stack", r.include_call_stack,
+               "Python call stacks in unified_perf_summary");
+  app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
+               "put in operators that inference libraries do not record");
   app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
   app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
                "start of the first call of each row");

@@ -1,0 +1,23 @@
+// Pseudo operators: operators that a library runs without telling the profiler, put into the trace
+// so that the models have something to hang on to (perf-report.md, pseudo ops).
+#pragma once
+
+#include "core/loaded_trace.h"
+
+namespace rankscope {
+
+/// A copy of the trace with pseudo operators in it, linked again. Each has the times of the launch
+/// or frame that it wraps and the arguments of the operator that says the shapes:
+/// - pseudo_op::moe_aiter_fused_1stage: the one AITER fmoe kernel below vllm::rocm_aiter_fused_moe;
+/// - pseudo_op::moe_triton_unfused_up, _down: the matmul_ogs kernels below vllm::moe_forward, the
+///   first and the others;
+/// - pseudo_op::moe_gptq_awq_up, _down: the same for fused_moe_kernel_gptq_awq below
+///   vllm::outplace_fused_experts;
+/// - pseudo_op::moe_flydsl_stage1, _stage2: those stages below aiter::fused_moe_;
+/// - pseudo_mla_decode_fwd, pseudo_mla_prefill_fwd: the frames of aiter/mla.py.
+/// The number that SGLang's profiler puts behind an operator's name is taken off. Python frames are
+/// used where the trace and the tree have them. `added` counts the operators put in.
+[[nodiscard]] LoadedTrace with_pseudo_ops(const LoadedTrace& trace, bool include_python,
+                                          std::size_t& added);
+
+} // namespace rankscope

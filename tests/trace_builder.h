@@ -1,0 +1,86 @@
+// Small traces written by hand for tests: operators, frames, launches with their kernels.
+#pragma once
+
+#include "readers/loader.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace rankscope::test {
+
+/// `text` as a JSON string.
+inline std::string json_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+/// Times in us. Everything runs on one CPU thread unless said.
+class TraceBuilder {
+public:
+  explicit TraceBuilder(double shift_us = 0) : shift_us_(shift_us) {}
+  TraceBuilder& op(const std::string& name, double ts, double dur, const std::string& args = "{}",
+                   int tid = 1) {
+    return event("cpu_op", name, ts, dur, args, 1, tid);
+  }
+  TraceBuilder& frame(const std::string& name, double ts, double dur) {
+    return event("python_function", name, ts, dur, "{}", 1, 1);
+  }
+  TraceBuilder& annotation(const std::string& name, double ts, double dur) {
+    return event("user_annotation", name, ts, dur, "{}", 1, 1);
+  }
+  /// A launch at `call` of 1 us and its kernel; stream < 0 leaves the stream out.
+  TraceBuilder& kernel(const std::string& name, double call, double ts, double dur, int stream = 7,
+                       int tid = 1) {
+    const std::string id = std::to_string(++correlation_);
+    event("cuda_runtime", "hipLaunchKernel", call, 1, "{\"correlation\":" + id + "}", 1, tid);
+    const std::string on = stream < 0 ? "" : ",\"stream\":" + std::to_string(stream);
+    return event("kernel", name, ts, dur, "{\"device\":0,\"correlation\":" + id + on + "}", 0,
+                 stream < 0 ? 999 : stream);
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out = R"({"schemaVersion":1,"traceEvents":[)";
+    for (std::size_t i = 0; i < events_.size(); ++i)
+      out += (i > 0 ? ",\n" : "") + events_[i];
+    return out + "]}";
+  }
+  template <class Random> void shuffle(Random& random) {
+    std::shuffle(events_.begin(), events_.end(), random);
+  }
+  [[nodiscard]] LoadedTrace load(bool python = false) const {
+    const TempFolder folder;
+    LoadOptions options;
+    options.keep_python = python;
+    auto loaded = load_trace(folder.write("t.json", text()), options);
+    EXPECT_TRUE(loaded) << loaded.error().message();
+    return std::move(*loaded);
+  }
+
+private:
+  TraceBuilder& event(const char* category, const std::string& name, double ts, double dur,
+                      const std::string& args, int pid, int tid) {
+    events_.push_back(std::string(R"({"ph":"X","cat":")") + category + R"(","name":)" +
+                      json_string(name) + ",\"pid\":" + std::to_string(pid) + ",\"tid\":" +
+                      std::to_string(tid) + ",\"ts\":" + std::to_string(ts + shift_us_) +
+                      ",\"dur\":" + std::to_string(dur) + ",\"args\":" + args + "}");
+    return *this;
+  }
+
+  double shift_us_;
+  std::vector<std::string> events_;
+  int correlation_ = 0;
+};
+
+} // namespace rankscope::test
