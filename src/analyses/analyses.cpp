@@ -19,10 +19,38 @@ std::span<const Analysis* const> analyses() {
 
 namespace {
 
+std::set<std::string> names(std::string_view list) {
+  std::set<std::string> out;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    out.insert(std::string(list.substr(0, comma)));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return out;
+}
+
+/// Whether the analysis makes one of these sheets (all, if the set is empty).
+bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
+  if (sheets.empty())
+    return true;
+  const auto made_by = [](const Analysis& a, const std::string& sheet) {
+    return names(a.sheets).count(sheet) > 0;
+  };
+  return std::any_of(sheets.begin(), sheets.end(), [&](const std::string& sheet) {
+    if (*analysis.sheets != '\0')
+      return made_by(analysis, sheet);
+    const auto all = analyses();
+    return std::none_of(all.begin(), all.end(),
+                        [&](const Analysis* a) { return made_by(*a, sheet); });
+  });
+}
+
 Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& options) {
   Report report;
   report.title = trace.label;
   for (const Analysis* analysis : analyses()) {
+    if (!wanted(*analysis, options.sheets))
+      continue;
     RS_TRY(auto tables, analysis->run(trace, options));
     for (Table& table : tables)
       if (options.sheets.empty() || options.sheets.count(table.name()) > 0)

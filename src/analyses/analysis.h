@@ -50,6 +50,8 @@ struct ReportOptions {
 struct Analysis {
   const char* name;
   const char* help;
+  /// Names of its sheets, comma-separated; "" = the sheets of no other analysis.
+  const char* sheets;
   Result<std::vector<Table>> (*run)(const LoadedTrace& trace, const ReportOptions& options);
 };
 

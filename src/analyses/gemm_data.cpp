@@ -5,6 +5,7 @@
 #include "analyses/op_key.h"
 #include "analyses/sweep_summary.h"
 #include "base/interval_set.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "core/steps.h"
 #include "model/op_registry.h"
@@ -100,19 +101,6 @@ double percentile(std::vector<double> values, double q) {
   return values[low] + (values[high] - values[low]) * (at - static_cast<double>(low));
 }
 
-/// Two-sided 95 % quantile of Student's t; between the listed degrees of freedom the wider one.
-double student_t95(std::size_t degrees) {
-  static constexpr std::pair<std::size_t, double> kTable[] = {
-      {1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},  {5, 2.571},   {6, 2.447},
-      {7, 2.365},  {8, 2.306},  {9, 2.262},  {10, 2.228}, {12, 2.179},  {15, 2.131},
-      {20, 2.086}, {30, 2.042}, {40, 2.021}, {60, 2.000}, {120, 1.980}, {1000, 1.962}};
-  double t = kTable[0].second;
-  for (const auto& [df, quantile] : kTable)
-    if (degrees >= df)
-      t = quantile;
-  return t;
-}
-
 /// Least squares of duration (us) on the overlapped share: slope and its 95 % half width (Student's
 /// t), and Pearson's r. NaN with fewer than three calls or no spread in the overlap.
 struct Regression {
@@ -141,7 +129,7 @@ Regression regress(const std::vector<double>& x, const std::vector<double>& y) {
   out.slope = sxy / sxx;
   out.r = syy > 0 ? sxy / std::sqrt(sxx * syy) : std::numeric_limits<double>::quiet_NaN();
   const double residual = std::max(0.0, syy - out.slope * sxy);
-  out.half_width = student_t95(x.size() - 2) * std::sqrt(residual / (n - 2) / sxx);
+  out.half_width = student_t95(n - 2) * std::sqrt(residual / (n - 2) / sxx);
   return out;
 }
 

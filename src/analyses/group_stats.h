@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace rankscope {
@@ -79,6 +80,17 @@ inline void sort_desc(Table& table, std::size_t by,
       return x > y;
     return then < table.cols() && table.at(a, then).number() < table.at(b, then).number();
   });
+  table.reorder(order);
+}
+
+/// The first k rows (0 = all); a note says of how many.
+inline void keep_top(Table& table, std::size_t k) {
+  if (k == 0 || table.rows() <= k)
+    return;
+  std::vector<std::size_t> order(k);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  table.notes.push_back("the first " + std::to_string(k) + " of " + std::to_string(table.rows()) +
+                        " rows; shares are of all rows");
   table.reorder(order);
 }
 

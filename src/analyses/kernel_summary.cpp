@@ -165,8 +165,10 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
   const LauncherIndex& index = launchers_of(t, options);
   const bool without_ops = gpu_only(t.trace);
   std::vector<Table> out;
-  if (options.kernel_summary)
+  if (options.kernel_summary) {
     out.push_back(kernel_summary(t, index, without_ops));
+    keep_top(out.back(), options.top_k);
+  }
   if (options.short_kernels) {
     std::vector<double> durations;
     for (const EventId i : index.gpu)
@@ -175,13 +177,15 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
         durations.push_back(ns_to_us(t.trace.events.dur_ns[i]));
     out.push_back(histogram(durations, options.short_kernel_bins));
     out.push_back(short_summary(t, index, options, without_ops));
+    keep_top(out.back(), options.top_k_short_kernels);
   }
   return out;
 }
 
 } // namespace
 
-const Analysis kernel_summary_analysis{"kernel_summary", "kernels by operator, name and stream",
-                                       run};
+const Analysis kernel_summary_analysis{
+    "kernel_summary", "kernels by operator, name and stream",
+    "kernel_summary,short_kernel_histogram,short_kernels_summary", run};
 
 } // namespace rankscope

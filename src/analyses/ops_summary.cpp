@@ -192,16 +192,6 @@ Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const Report
   return table;
 }
 
-void keep_top(Table& table, std::size_t k) {
-  if (k == 0 || table.rows() <= k)
-    return;
-  std::vector<std::size_t> order(k);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  table.notes.push_back("the first " + std::to_string(k) + " of " + std::to_string(table.rows()) +
-                        " rows; shares are of all rows");
-  table.reorder(order);
-}
-
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   const LauncherIndex& index = launchers_of(t, options);
   std::vector<Table> out;
@@ -224,6 +214,8 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis ops_summary_analysis{"ops_summary", "kernel time by operator and category", run};
+const Analysis ops_summary_analysis{
+    "ops_summary", "kernel time by operator and category",
+    "ops_summary_by_category,ops_summary,ops_unique_args,ops_unique_args_kl_overlap", run};
 
 } // namespace rankscope

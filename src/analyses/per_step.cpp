@@ -54,6 +54,6 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 } // namespace
 
 const Analysis per_step_analysis{"per_step", "timeline and top operators of each profiler step",
-                                 run};
+                                 "gpu_timeline_per_step,ops_per_step", run};
 
 } // namespace rankscope

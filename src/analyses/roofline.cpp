@@ -407,6 +407,6 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis roofline_analysis{"roofline", "cost and rates of each operator family", run};
+const Analysis roofline_analysis{"roofline", "cost and rates of each operator family", "", run};
 
 } // namespace rankscope

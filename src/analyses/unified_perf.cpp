@@ -192,8 +192,7 @@ struct CallStack {
 };
 
 bool library_frame(std::string_view frame) {
-  for (const char* part :
-       {"torch/", "<built-in", "<string>", "<frozen", "nn.Module: "})
+  for (const char* part : {"torch/", "<built-in", "<string>", "<frozen", "nn.Module: "})
     if (frame.find(part) != std::string_view::npos)
       return true;
   return false;
@@ -467,6 +466,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis unified_perf_analysis{"unified_perf", "every operator once, with its cost", run};
+const Analysis unified_perf_analysis{"unified_perf", "every operator once, with its cost",
+                                     "unified_perf_summary,unified_perf_summary_kl_overlap", run};
 
 } // namespace rankscope

@@ -86,12 +86,13 @@ Action setup(CLI::App& app) {
   auto traces = std::make_shared<std::vector<std::string>>();
   app.add_option("TRACE", *traces, "trace files, - for standard input")->required();
   return [traces](Context& ctx) -> Result<void> {
+    std::size_t failed = 0;
     for (const std::string& path : *traces) {
       LoadOptions load;
       load.threads = ctx.threads;
       Result<LoadedTrace> loaded = load_trace(path, load);
       if (!loaded) {
-        if (traces->size() == 1)
+        if (++failed == traces->size())
           return std::move(loaded.error());
         ctx.warn(loaded.error().message());
         ctx.partial = true;

@@ -122,7 +122,8 @@ Action setup(CLI::App& app) {
   app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  app.add_option("--top-k", r.top_k, "rows of ops_summary");
+  app.add_option("--top-k-short-kernels", r.top_k_short_kernels, "rows of short_kernels_summary");
+  app.add_option("--top-k", r.top_k, "rows of ops_summary and kernel_summary");
   app.add_option("--top-k-ops", r.top_k_ops, "rows of the ops_* sheets");
   app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "rows of each operator family");
   app.add_flag("--clip-overruns", r.clip_overruns,
@@ -153,10 +154,10 @@ Action setup(CLI::App& app) {
     f->report.sheets.insert(f->sheets.begin(), f->sheets.end());
     if (f->traces.size() > 1 && (!f->output.empty() || !f->csv_dir.empty()))
       return Error{ErrorCode::kUsage, "", "--output and --csv-dir take one trace", ""};
-    std::optional<Error> last;
+    std::size_t failed = 0;
     for (const std::string& path : f->traces)
       if (Result<void> done = one(ctx, *f, path); !done) {
-        if (done.error().code != ErrorCode::kUnreadable || f->traces.size() == 1)
+        if (done.error().code != ErrorCode::kUnreadable || ++failed == f->traces.size())
           return done;
         ctx.warn(done.error().message());
         ctx.partial = true;

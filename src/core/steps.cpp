@@ -17,21 +17,26 @@ void take(const std::vector<T>& from, const std::vector<bool>& keep, std::vector
 
 } // namespace
 
+std::optional<std::int64_t> profiler_step_number(std::string_view name) {
+  if (name.substr(0, kPrefix.size()) != kPrefix)
+    return std::nullopt;
+  const char* const first = name.data() + kPrefix.size();
+  const char* const last = name.data() + name.size();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(first, last, number);
+  if (error != std::errc() || end != last)
+    return std::nullopt;
+  return number;
+}
+
 std::vector<ProfilerStep> profiler_steps(const Trace& trace) {
   std::vector<ProfilerStep> out;
   const Events& e = trace.events;
   for (EventId i = 0; i < e.size(); ++i) {
     if (e.category[i] != Category::kUserAnnotation)
       continue;
-    const std::string_view name = trace.name(i);
-    ProfilerStep step{0, e.ts_ns[i], trace.end_ns(i)};
-    if (name.substr(0, kPrefix.size()) != kPrefix)
-      continue;
-    const std::string_view digits = name.substr(kPrefix.size());
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), step.number);
-    if (error == std::errc() && end == digits.data() + digits.size())
-      out.push_back(step);
+    if (const auto number = profiler_step_number(trace.name(i)))
+      out.push_back({*number, e.ts_ns[i], trace.end_ns(i)});
   }
   std::stable_sort(out.begin(), out.end(), [](const ProfilerStep& a, const ProfilerStep& b) {
     return a.start_ns < b.start_ns;

@@ -4,7 +4,9 @@
 #include "base/result.h"
 #include "core/call_tree.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,9 @@ struct ProfilerStep {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
 };
+
+/// N of "ProfilerStep#N"; nullopt for any other name.
+[[nodiscard]] std::optional<std::int64_t> profiler_step_number(std::string_view name);
 
 /// By start. Empty when the trace has no ProfilerStep#N annotation.
 [[nodiscard]] std::vector<ProfilerStep> profiler_steps(const Trace& trace);

@@ -486,7 +486,7 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
           {MetadataEvent::Kind::kThreadName, track_of(e.pid, tid), text_of(a.name)});
   } else if (ph.empty() && !e.name.present && !e.ts.present) {
     // {}: Kineto wrote such for events it gave up on; they count in uids only
-  } else {
+  } else if (ph != "i" && ph != "I" && ph != "C") { // instants and counters: no use, no loss
     ++out_.other_phases;
   }
   return after;

@@ -335,7 +335,7 @@ public:
             control);
     if (other_phases_ > 0)
       d.add(Severity::kInfo, "event_phase_skipped", trace_.path,
-            "instants, counters and other phases are not used", other_phases_);
+            "events of phases other than X, s, t, f and M are not used", other_phases_);
   }
 
 private:

@@ -160,11 +160,11 @@ Table sheet_table(const std::string& name, const pugi::xml_document& sheet,
                   const std::vector<std::string>& shared) {
   Table table(name, {});
   bool header = true;
+  bool in_notes = false;
   std::size_t expected = 0;
   for (const pugi::xml_node& row : sheet.child("worksheet").child("sheetData").children("row")) {
     const std::size_t number = row.attribute("r").as_ullong(expected + 1);
-    if (!header && number > expected + 1)
-      break; // a blank row ends the table; below it are notes
+    in_notes = in_notes || (!header && number > expected + 1); // behind a blank row
     expected = number;
     std::vector<RawCell> cells(header ? 0 : table.cols());
     std::size_t next = 0;
@@ -215,9 +215,11 @@ Table sheet_table(const std::string& name, const pugi::xml_document& sheet,
       blank = blank && cell.value.is_null();
       values.push_back(cell.value);
     }
-    if (blank)
-      break;
-    table.add_row(values);
+    in_notes = in_notes || blank;
+    if (!in_notes)
+      table.add_row(values);
+    else if (!cells.empty() && !cells[0].text.empty())
+      table.notes.push_back(cells[0].text);
   }
   return table;
 }

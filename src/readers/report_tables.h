@@ -10,8 +10,8 @@ namespace rankscope {
 
 /// The tables of a report: `path` is an .xlsx workbook (sheet order) or a folder of CSV files (by
 /// name). Columns of a CSV file whose texts are all numbers or all True/False become numbers or
-/// bools; other columns stay text. Empty cells are blank. A workbook's notes (rows after a blank
-/// row) are left out. Errors: kUnreadable.
+/// bools; other columns stay text. Empty cells are blank. What a workbook has behind a blank row
+/// are its notes. Errors: kUnreadable.
 Result<Report> read_report_tables(const std::string& path);
 
 /// The tables of a report as JSON (what --json prints); units and cell types come back, hidden and

@@ -1,6 +1,7 @@
 #include "writers/merged_trace.h"
 
 #include "base/json_text.h"
+#include "core/steps.h"
 
 #include <algorithm>
 #include <charconv>
@@ -173,20 +174,17 @@ private:
   }
 
   void step_span(Category category, std::int64_t& from, std::int64_t& to) const {
-    constexpr std::string_view kStep = "ProfilerStep#";
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
     bool any = false;
     for (const EventId e : kept_) {
       if (t_.events.category[e] != category)
         continue;
-      const std::string_view name = t_.name(e);
-      if (name.substr(0, kStep.size()) != kStep)
+      const auto step = profiler_step_number(t_.name(e));
+      if (!step)
         continue;
       any = true;
-      std::int64_t step = -1;
-      std::from_chars(name.data() + kStep.size(), name.data() + name.size(), step);
-      if (step < w_.options_.steps->first || step > w_.options_.steps->second)
+      if (*step < w_.options_.steps->first || *step > w_.options_.steps->second)
         continue;
       first = std::min(first, unix_ns(t_.events.ts_ns[e]));
       last = std::max(last, unix_ns(t_.end_ns(e)));

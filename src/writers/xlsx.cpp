@@ -160,9 +160,13 @@ private:
         worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
                                cell_text(table.columns()[c].name).c_str(), header_);
     lxw_row_t row = 1;
+    std::size_t cut = 0;
     for (std::size_t r = first; r < last; ++r, ++row)
-      for (std::size_t c = 0; c < cols; ++c)
-        write(sheet, row, static_cast<lxw_col_t>(c), table.at(r, c), formats[c]);
+      for (std::size_t c = 0; c < cols; ++c) {
+        const Value v = table.at(r, c);
+        cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
+        write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
+      }
     worksheet_set_landscape(sheet); // printed: all columns on one page's width
     worksheet_fit_to_pages(sheet, 1, 0);
     worksheet_repeat_rows(sheet, 0, 0);
@@ -177,9 +181,13 @@ private:
       if (table.columns()[c].status)
         colour_by_status(sheet, row - 1, static_cast<lxw_col_t>(c));
     }
-    if (with_notes && !table.notes.empty() && row + table.notes.size() + 1 < kMaxRows) {
+    std::vector<std::string> notes = with_notes ? table.notes : std::vector<std::string>();
+    if (cut > 0)
+      notes.push_back(std::to_string(cut) + " texts are cut at " + std::to_string(kMaxText) +
+                      " characters, the most a cell holds; --csv-dir and --json write them whole");
+    if (!notes.empty() && row + notes.size() + 1 < kMaxRows) {
       ++row;
-      for (const std::string& note : table.notes)
+      for (const std::string& note : notes)
         worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
     }
     if (first == 0)

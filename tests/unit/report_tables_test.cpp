@@ -1,12 +1,19 @@
 // Workbooks and CSV folders read back; the row matching of compare-reports by hand-worked cases.
+#include "analyses/analysis.h"
 #include "analyses/compare_reports.h"
+#include "merge_checker.h"
 #include "readers/report_tables.h"
 #include "temp_folder.h"
+#include "trace_builder.h"
+#include "writers/merged_trace.h"
 #include "writers/writer.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
+#include <simdjson.h>
+#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -59,6 +66,107 @@ TEST(ReportTables, RoundTripThroughWorkbookAndCsv) {
       expect_same(back->tables[0], report.tables[0]);
     }
   }
+}
+
+/// Values of a column of texts.
+std::set<std::string> texts(const Table& table, std::string_view column) {
+  std::set<std::string> out;
+  for (std::size_t r = 0; r < table.rows(); ++r)
+    out.insert(std::string(table.at(r, *table.column(column)).text));
+  return out;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+TEST(ReportTables, NamesOfATraceSurviveEveryWriter) {
+  test::TraceBuilder b;
+  std::set<std::string> ops;
+  std::set<std::string> kernels;
+  double at = 0;
+  for (const std::string& name : kNasty) {
+    ops.insert("op " + name);
+    kernels.insert(name + "<T, 1>(=\"x\")\nend");
+    b.op("op " + name, at, 50).kernel(name + "<T, 1>(=\"x\")\nend", at + 1, 1e5 + at, 10);
+    at += 100;
+  }
+  const LoadedTrace t = b.load();
+  auto report = build_report(t, {});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(texts(*report->find("ops_summary"), "name"), ops);
+  EXPECT_EQ(texts(*report->find("kernel_summary"), "Kernel name"), kernels);
+
+  const test::TempFolder folder;
+  ASSERT_TRUE(find_writer("xlsx")->write(*report, folder.path("r.xlsx")));
+  ASSERT_TRUE(find_writer("csv")->write(*report, folder.path("csvs")));
+  for (const char* leaf : {"r.xlsx", "csvs"}) {
+    auto back = read_report_tables(folder.path(leaf));
+    ASSERT_TRUE(back) << back.error().message();
+    for (const Table& table : back->tables) {
+      if (table.name() == "ops_summary") {
+        EXPECT_EQ(texts(table, "name"), ops) << leaf;
+      }
+      if (table.name() == "kernel_summary") {
+        EXPECT_EQ(texts(table, "Kernel name"), kernels) << leaf;
+      }
+    }
+  }
+
+  ASSERT_TRUE(find_writer("json")->write(*report, folder.path("r.json")));
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  ASSERT_EQ(parser.load(folder.path("r.json")).get(root), simdjson::SUCCESS);
+  std::set<std::string> strings; // every text of the document
+  std::vector<simdjson::dom::element> open{root};
+  while (!open.empty()) {
+    const simdjson::dom::element e = open.back();
+    open.pop_back();
+    if (e.is_array())
+      for (const auto child : e.get_array())
+        open.push_back(child);
+    else if (e.is_object())
+      for (const auto field : e.get_object())
+        open.push_back(field.value);
+    else if (e.is_string())
+      strings.insert(std::string(e.get_string().value()));
+  }
+  for (const auto* names : {&ops, &kernels})
+    for (const std::string& name : *names)
+      EXPECT_EQ(strings.count(name), 1U) << name;
+
+  MergeOptions merge;
+  merge.cpu_ops = true;
+  auto writer = MergedTraceWriter::create(folder.path("m.json"), merge);
+  ASSERT_TRUE(writer);
+  Diagnostics diagnostics;
+  writer->add(t.trace, 0, 0, diagnostics);
+  ASSERT_TRUE(writer->finish());
+  std::set<std::string> merged;
+  for (const test::MergedSlice& slice : test::check_merged(bytes_of(folder.path("m.json"))).slices)
+    merged.insert(slice.name);
+  for (const auto* names : {&ops, &kernels})
+    for (const std::string& name : *names)
+      EXPECT_EQ(merged.count("[R0] " + name), 1U) << name;
+}
+
+TEST(ReportTables, ATextBeyondACellsLimitIsCutAndSaid) {
+  Table t("long", {{"text"}});
+  const std::string text(40000, 'x');
+  t.add_row({text});
+  Report report;
+  report.tables.push_back(std::move(t));
+  const test::TempFolder folder;
+  ASSERT_TRUE(find_writer("xlsx")->write(report, folder.path("r.xlsx")));
+  auto back = read_report_tables(folder.path("r.xlsx"));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->tables[0].at(0, 0).text.size(), 32766U);
+  EXPECT_EQ(back->tables[0].rows(), 1U);
+  ASSERT_EQ(back->tables[0].notes.size(), 1U);
+  EXPECT_EQ(back->tables[0].notes[0].find("1 texts are cut at 32767 characters"), 0U);
 }
 
 TEST(ReportTables, HostileInput) {
