@@ -8,85 +8,125 @@
 namespace rankscope {
 namespace {
 
-const std::vector<GpuArch>& builtin() {
-  static const std::vector<GpuArch> kArchs = {
-      // max achievable rates: perf-report.md 1.3, memory 5.3 TB/s: AMD data sheet
+struct Peak {
+  const char* spec;
+  double tflops;
+  const char* source;
+};
+struct Board {
+  const char* name;
+  double mem_bw_gbps;
+  const char* mem_source;
+  const char* kind;
+  std::vector<Peak> peaks;
+};
+
+// Sources: "CU x GHz x flops" are the units, the boost clock and the flops per unit and clock that
+// the vendor documents (CDNA 3 and CDNA 4 white papers, H100 architecture white paper); their
+// product is the dense peak of the data sheet.
+const std::vector<Board>& boards() {
+  constexpr const char* kMeasured = "rate that GEMMs reach, board file of the reference report";
+  static const std::vector<Board> kBoards = {
       {"MI300X",
        5300,
-       {{"matrix_fp16", 654},
-        {"matrix_bf16", 708},
-        {"matrix_fp32", 163},
-        {"matrix_fp64", 81},
-        {"matrix_fp8", 1273},
-        {"matrix_int8", 2600},
-        {"vector_fp16", 163},
-        {"vector_bf16", 163},
-        {"vector_fp32", 81},
-        {"vector_fp64", 40}},
-       "achievable rates, perf report reference; memory: AMD data sheet"},
-      // same compute die as MI300X with 6 TB/s HBM3E: theoretical peaks of the AMD data sheet
+       "AMD MI300X data sheet",
+       "achievable rates",
+       {{"matrix_fp16", 654, kMeasured},
+        {"matrix_bf16", 708, kMeasured},
+        {"matrix_fp32", 163, kMeasured},
+        {"matrix_fp64", 81, kMeasured},
+        {"matrix_fp8", 1273, kMeasured},
+        {"matrix_int8", 2600, kMeasured},
+        {"vector_fp16", 163, kMeasured},
+        {"vector_bf16", 163, kMeasured},
+        {"vector_fp32", 81, kMeasured},
+        {"vector_fp64", 40, kMeasured}}},
       {"MI325X",
        6000,
-       {{"matrix_fp16", 1307.4},
-        {"matrix_bf16", 1307.4},
-        {"matrix_fp32", 163.4},
-        {"matrix_fp64", 163.4},
-        {"matrix_fp8", 2614.9},
-        {"matrix_int8", 2614.9},
-        {"vector_fp32", 163.4},
-        {"vector_fp64", 81.7}},
-       "theoretical dense peaks, AMD MI325X data sheet"},
-      // AMD MI355X data sheet, dense
+       "AMD MI325X data sheet",
+       "theoretical dense peaks",
+       {{"matrix_fp16", 1307.4, "304 CU x 2.1 GHz x 2048"},
+        {"matrix_bf16", 1307.4, "304 CU x 2.1 GHz x 2048"},
+        {"matrix_fp32", 163.4, "304 CU x 2.1 GHz x 256"},
+        {"matrix_fp64", 163.4, "304 CU x 2.1 GHz x 256"},
+        {"matrix_fp8", 2614.9, "304 CU x 2.1 GHz x 4096"},
+        {"matrix_int8", 2614.9, "304 CU x 2.1 GHz x 4096"},
+        {"vector_fp32", 163.4, "304 CU x 2.1 GHz x 256"},
+        {"vector_fp64", 81.7, "304 CU x 2.1 GHz x 128"}}},
       {"MI355X",
        8000,
-       {{"matrix_fp16", 2516.6},
-        {"matrix_bf16", 2516.6},
-        {"matrix_fp32", 157.3},
-        {"matrix_fp64", 78.6},
-        {"matrix_fp8", 5033.2},
-        {"matrix_fp4", 10066.3},
-        {"vector_fp32", 157.3},
-        {"vector_fp64", 78.6}},
-       "theoretical dense peaks, AMD MI355X data sheet"},
-      // NVIDIA H100 SXM data sheet, dense = half the printed sparse figures. matrix_fp32 = TF32
+       "AMD MI355X data sheet",
+       "theoretical dense peaks",
+       {{"matrix_fp16", 2516.6, "256 CU x 2.4 GHz x 4096"},
+        {"matrix_bf16", 2516.6, "256 CU x 2.4 GHz x 4096"},
+        {"matrix_fp32", 157.3, "256 CU x 2.4 GHz x 256"},
+        {"matrix_fp64", 78.6, "256 CU x 2.4 GHz x 128"},
+        {"matrix_fp8", 5033.2, "256 CU x 2.4 GHz x 8192"},
+        {"matrix_fp4", 10066.3, "256 CU x 2.4 GHz x 16384"},
+        {"vector_fp32", 157.3, "256 CU x 2.4 GHz x 256"},
+        {"vector_fp64", 78.6, "256 CU x 2.4 GHz x 128"}}},
       {"H100",
        3350,
-       {{"matrix_fp16", 989.4},
-        {"matrix_bf16", 989.4},
-        {"matrix_fp32", 494.7},
-        {"matrix_fp64", 67},
-        {"matrix_fp8", 1978.9},
-        {"vector_fp16", 133.8},
-        {"vector_bf16", 133.8},
-        {"vector_fp32", 66.9},
-        {"vector_fp64", 33.5}},
-       "theoretical dense peaks, NVIDIA H100 SXM data sheet; matrix_fp32 is TF32"},
-      // NVIDIA H200 data sheet: compute of H100 SXM, 4.8 TB/s
-      {"H200",
+       "NVIDIA H100 SXM data sheet",
+       "theoretical dense peaks; matrix_fp32 is TF32",
+       {{"matrix_fp16", 989.4, "132 SM x 1.83 GHz x 4096"},
+        {"matrix_bf16", 989.4, "132 SM x 1.83 GHz x 4096"},
+        {"matrix_fp32", 494.7, "132 SM x 1.83 GHz x 2048"},
+        {"matrix_fp64", 66.9, "132 SM x 1.98 GHz x 256"},
+        {"matrix_fp8", 1978.9, "132 SM x 1.83 GHz x 8192"},
+        {"vector_fp16", 133.8, "132 SM x 1.98 GHz x 512"},
+        {"vector_bf16", 133.8, "132 SM x 1.98 GHz x 512"},
+        {"vector_fp32", 66.9, "132 SM x 1.98 GHz x 256"},
+        {"vector_fp64", 33.5, "132 SM x 1.98 GHz x 128"}}},
+      {"H200", // the compute die of the H100 SXM with faster memory
        4800,
-       {{"matrix_fp16", 989.4},
-        {"matrix_bf16", 989.4},
-        {"matrix_fp32", 494.7},
-        {"matrix_fp64", 67},
-        {"matrix_fp8", 1978.9},
-        {"vector_fp16", 133.8},
-        {"vector_bf16", 133.8},
-        {"vector_fp32", 66.9},
-        {"vector_fp64", 33.5}},
-       "theoretical dense peaks, NVIDIA H200 SXM data sheet; matrix_fp32 is TF32"},
-      // NVIDIA HGX B200 data sheet, one GPU, dense
+       "NVIDIA H200 SXM data sheet",
+       "theoretical dense peaks; matrix_fp32 is TF32",
+       {{"matrix_fp16", 989.4, "132 SM x 1.83 GHz x 4096"},
+        {"matrix_bf16", 989.4, "132 SM x 1.83 GHz x 4096"},
+        {"matrix_fp32", 494.7, "132 SM x 1.83 GHz x 2048"},
+        {"matrix_fp64", 66.9, "132 SM x 1.98 GHz x 256"},
+        {"matrix_fp8", 1978.9, "132 SM x 1.83 GHz x 8192"},
+        {"vector_fp16", 133.8, "132 SM x 1.98 GHz x 512"},
+        {"vector_bf16", 133.8, "132 SM x 1.98 GHz x 512"},
+        {"vector_fp32", 66.9, "132 SM x 1.98 GHz x 256"},
+        {"vector_fp64", 33.5, "132 SM x 1.98 GHz x 128"}}},
       {"B200",
        8000,
-       {{"matrix_fp16", 2250},
-        {"matrix_bf16", 2250},
-        {"matrix_fp32", 1125},
-        {"matrix_fp64", 37},
-        {"matrix_fp8", 4500},
-        {"matrix_fp4", 9000},
-        {"vector_fp32", 75},
-        {"vector_fp64", 37}},
-       "theoretical dense peaks, NVIDIA HGX B200 data sheet; matrix_fp32 is TF32"},
+       "NVIDIA HGX B200 data sheet, 64 TB/s over 8 GPUs",
+       "theoretical dense peaks; matrix_fp32 is TF32",
+       {{"matrix_fp16", 2250,
+         "NVIDIA HGX B200 data sheet, 36 PFLOPS sparse over 8 GPUs, half dense"},
+        {"matrix_bf16", 2250,
+         "NVIDIA HGX B200 data sheet, 36 PFLOPS sparse over 8 GPUs, half dense"},
+        {"matrix_fp32", 1125,
+         "NVIDIA HGX B200 data sheet, 18 PFLOPS sparse over 8 GPUs, half dense"},
+        {"matrix_fp64", 37, "NVIDIA HGX B200 data sheet, 296 TFLOPS over 8 GPUs"},
+        {"matrix_fp8", 4500,
+         "NVIDIA HGX B200 data sheet, 72 PFLOPS sparse over 8 GPUs, half dense"},
+        {"matrix_fp4", 9000, "NVIDIA HGX B200 data sheet, 72 PFLOPS dense over 8 GPUs"},
+        {"vector_fp32", 75, "NVIDIA HGX B200 data sheet, 600 TFLOPS over 8 GPUs"},
+        {"vector_fp64", 37, "NVIDIA HGX B200 data sheet, 296 TFLOPS over 8 GPUs"}}},
   };
+  return kBoards;
+}
+
+const std::vector<GpuArch>& builtin() {
+  static const std::vector<GpuArch> kArchs = [] {
+    std::vector<GpuArch> out;
+    for (const Board& board : boards()) {
+      GpuArch arch;
+      arch.name = board.name;
+      arch.mem_bw_gbps = board.mem_bw_gbps;
+      arch.source = std::string(board.kind) + "; memory: " + board.mem_source;
+      for (const Peak& peak : board.peaks) {
+        arch.tflops.emplace(peak.spec, peak.tflops);
+        arch.sources.emplace(peak.spec, peak.source);
+      }
+      out.push_back(std::move(arch));
+    }
+    return out;
+  }();
   return kArchs;
 }
 

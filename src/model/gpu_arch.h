@@ -13,9 +13,10 @@ namespace rankscope {
 
 struct GpuArch {
   std::string name;
-  double mem_bw_gbps = 0;                            ///< 1e9 bytes a second
-  std::map<std::string, double, std::less<>> tflops; ///< by compute spec, e.g. "matrix_bf16"
-  std::string source;                                ///< where the peaks come from
+  double mem_bw_gbps = 0;                                  ///< 1e9 bytes a second
+  std::map<std::string, double, std::less<>> tflops;       ///< by compute spec, e.g. "matrix_bf16"
+  std::map<std::string, std::string, std::less<>> sources; ///< where each built-in peak comes from
+  std::string source;                                      ///< what kind of peaks; memory's source
 };
 
 /// Names of the built-in boards.

@@ -4,6 +4,7 @@
 #include "model/op_model.h"
 
 #include <cmath>
+#include <cstdio>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -178,6 +179,26 @@ TEST(GpuArch, RooflineSides) {
   EXPECT_FALSE(roofline(arch, "matrix_bf16", 0, 1e9));
   EXPECT_TRUE(load_gpu_arch("mi300x"));
   EXPECT_FALSE(load_gpu_arch("no-such-gpu"));
+}
+
+TEST(GpuArch, PeaksEqualTheirSources) {
+  for (const std::string& name : builtin_gpu_archs()) {
+    const auto arch = load_gpu_arch(name);
+    ASSERT_TRUE(arch);
+    for (const auto& [spec, tflops] : arch->tflops) {
+      ASSERT_EQ(arch->sources.count(spec), 1U) << name << " " << spec;
+      const std::string& source = arch->sources.find(spec)->second;
+      double units = 0;
+      double ghz = 0;
+      double flops = 0;
+      char kind[3] = {};
+      if (std::sscanf(source.c_str(), "%lf %2s x %lf GHz x %lf", &units, kind, &ghz, &flops) == 4) {
+        EXPECT_NEAR(tflops, units * ghz * flops / 1e3, 0.06) << name << " " << spec;
+      } else {
+        EXPECT_GT(source.size(), 20U) << name << " " << spec;
+      }
+    }
+  }
 }
 
 } // namespace
