@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <simdjson.h>
 
@@ -82,6 +84,48 @@ TEST(Cli, ReportWritesWorkbookCsvAndJson) {
   simdjson::dom::element root;
   ASSERT_EQ(parser.parse(json.out).get(root), simdjson::SUCCESS);
   EXPECT_EQ(root["tables"]["gpu_timeline"]["rows"].get_array().value().size(), 8U);
+}
+
+TEST(Cli, ReportOptionsReachTheSheets) {
+  const TempFolder folder;
+  const std::string trace =
+      make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  const auto sheets = [&](std::vector<std::string> flags) {
+    std::vector<std::string> args = {"report", trace, "--csv-dir", folder.path("csv"), "-q"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    fs::remove_all(folder.path("csv"));
+    const RunResult r = run_binary(args);
+    EXPECT_EQ(r.code, 0) << r.err;
+    std::map<std::string, std::string> headers; // sheet -> first line
+    for (const auto& entry : fs::directory_iterator(folder.path("csv"))) {
+      std::ifstream in(entry.path());
+      std::getline(in, headers[entry.path().stem().string()]);
+    }
+    return headers;
+  };
+  const auto plain = sheets({});
+  EXPECT_EQ(plain.count("unified_perf_summary_kl_overlap"), 0U);
+  const auto overlap = sheets({"--include-overlap-info", "--group-by-num-kernels"});
+  EXPECT_EQ(overlap.size(), plain.size() + 2);
+  for (const char* sheet : {"ops_unique_args_kl_overlap", "unified_perf_summary_kl_overlap"})
+    for (const char* column : {"num_kernels", "overlap_pct", "overlapping_kernels_details_summary",
+                               "trunc_overlapping_kernels_details"})
+      EXPECT_NE(overlap.at(sheet).find(column), std::string::npos) << sheet << " " << column;
+  const auto stacks = sheets({"--include-call-stack", "--enable-pseudo-ops", "--detect-recompute"});
+  for (const char* column : {"entry_point", "call_stack_full", "is_recompute"})
+    EXPECT_NE(stacks.at("unified_perf_summary").find(column), std::string::npos) << column;
+  const auto steps = sheets({"--per-step", "--gpu-arch", "MI300X"});
+  EXPECT_EQ(steps.count("gpu_timeline_per_step"), 1U);
+  EXPECT_EQ(steps.count("ops_per_step"), 1U);
+  EXPECT_NE(steps.at("GEMM").find("Pct Roofline"), std::string::npos);
+  EXPECT_EQ(sheets({"--sheets", "GEMM,ops_summary"}).size(), 2U);
+  EXPECT_EQ(sheets({"--no-kernel-summary", "--no-short-kernels", "--no-coll-analysis"}).size() + 4,
+            plain.size());
+  EXPECT_EQ(run_binary({"report", trace, "--step", "99", "-o", folder.path("x.xlsx")}).code, 2);
+  EXPECT_EQ(run_binary({"report", trace, "--gpu-arch", "none", "-o", folder.path("x.xlsx")}).code,
+            3);
+  for (const char* command : {"info", "report"})
+    EXPECT_EQ(run_binary({command, folder.path("none1"), folder.path("none2")}).code, 3);
 }
 
 TEST(Cli, AnalyzeWritesEveryDocumentedFileAndColumn) {
