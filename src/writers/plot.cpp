@@ -167,8 +167,9 @@ Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& pl
                           (spec.panels.size() + columns - 1) / columns, columns,
                           gnuplot_quoted(spec.title));
     for (std::size_t i = 0; i < spec.panels.size(); ++i)
-      panel_script(spec.panels[i], several ? spec.panels[i].title : spec.title,
-                   fmt::format("{}x{}", n, i), data, body);
+      panel_script(
+          spec.panels[i], several ? spec.panels[i].title : spec.title, fmt::format("{}x{}", n, i),
+          spec.width_in / static_cast<double>(std::max<std::size_t>(1, columns)), data, body);
     body += several ? "unset multiplot\nunset output\n" : "unset output\n";
     scripts[part] += data + body;
     if (firsts[part].empty())

@@ -17,6 +17,48 @@ std::string data_block(const std::string& name, const std::string& rows) {
   return "$" + name + " << EOD\n" + rows + "EOD\n";
 }
 
+/// Ticks of named categories along an axis of `width_in` inches: side by side where they fit, else
+/// names that differ in their number only (ranks) thinned out to round steps and others turned.
+std::string category_tics(const std::vector<std::string>& names, double width_in) {
+  constexpr double kCharacterIn = 0.09; // of the fonts that write_plots sets
+  constexpr double kLineIn = 0.2;
+  const auto without_digits = [](std::string name) {
+    std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+    return name;
+  };
+  const bool numbered = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return without_digits(name) == without_digits(names.front());
+  });
+  std::size_t longest = 0;
+  std::size_t lines = 1;
+  for (const std::string& name : names) {
+    std::size_t line = 0;
+    std::size_t breaks = 1;
+    for (const char c : name) {
+      line = c == '\n' ? 0 : line + 1;
+      breaks += c == '\n' ? 1 : 0;
+      longest = std::max(longest, line);
+    }
+    lines = std::max(lines, breaks);
+  }
+  const double each = 0.75 * width_in / static_cast<double>(std::max<std::size_t>(1, names.size()));
+  const double needed = static_cast<double>(longest + 1) * kCharacterIn;
+  const bool flat = needed <= each || numbered;
+  const double room = flat ? needed : kLineIn * static_cast<double>(lines);
+  std::size_t step = 1;
+  for (std::size_t scale = 1; static_cast<double>(step) * each < room; scale *= 10)
+    for (const std::size_t round : {1U, 2U, 5U})
+      if (static_cast<double>(step) * each < room)
+        step = round * scale;
+  std::string tics;
+  for (std::size_t i = 0; i < names.size(); i += step)
+    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(names[i]), i + 1);
+  std::string out = fmt::format("set xtics ({}){}\n", tics, flat ? "" : " rotate by -35");
+  if (flat && lines > 1) // gnuplot leaves room for one line
+    out += fmt::format("set bmargin {}\n", lines + 3);
+  return out;
+}
+
 /// Groups that have samples.
 std::vector<const PlotGroup*> filled(const PlotPanel& panel) {
   std::vector<const PlotGroup*> out;
@@ -27,26 +69,24 @@ std::vector<const PlotGroup*> filled(const PlotPanel& panel) {
 }
 
 /// Ticks with the sample counts; equal counts are told once, under the axis.
-std::string group_axis(const PlotPanel& panel, const std::vector<const PlotGroup*>& groups) {
+std::string group_axis(const PlotPanel& panel, const std::vector<const PlotGroup*>& groups,
+                       double width_in) {
   const bool equal =
       groups.size() > 1 && std::all_of(groups.begin(), groups.end(), [&](const PlotGroup* g) {
         return g->values.size() == groups.front()->values.size();
       });
-  std::string tics;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const std::string label =
-        equal ? groups[i]->label
-              : fmt::format("{} (n={})", groups[i]->label, groups[i]->values.size());
-    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(label), i + 1);
-  }
+  std::vector<std::string> labels;
+  for (const PlotGroup* g : groups)
+    labels.push_back(equal ? g->label : fmt::format("{} (n={})", g->label, g->values.size()));
   std::string axis = panel.x_label;
   if (equal)
     axis += fmt::format("{}n={} each", axis.empty() ? "" : ", ", groups.front()->values.size());
-  return fmt::format("set xrange [0.4:{}.6]\nset xtics ({}){}\nset xlabel {}\n", groups.size(),
-                     tics, groups.size() > 8 ? " rotate by -60" : "", gnuplot_quoted(axis));
+  return fmt::format("set xrange [0.4:{}.6]\n{}set xlabel {}\n", groups.size(),
+                     category_tics(labels, width_in), gnuplot_quoted(axis));
 }
 
-void boxes(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+void boxes(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
+           std::string& body) {
   const auto groups = filled(panel);
   std::string rows;
   std::string outliers;
@@ -58,11 +98,11 @@ void boxes(const PlotPanel& panel, const std::string& id, std::string& data, std
       outliers += fmt::format("{} {}\n", i + 1, v);
   }
   data += data_block("box" + id, rows);
-  body += group_axis(panel, groups) + "set boxwidth 0.5\n";
+  body += group_axis(panel, groups, width_in) + "set boxwidth 0.5\n";
   std::string terms;
   for (std::size_t i = 0; i < groups.size(); ++i)
     terms += fmt::format("{}$box{} every ::{}::{} using 1:3:2:6:5 with candlesticks whiskerbars "
-                         "0.5 lw 2*S lc rgb '{}' fs solid 1.0 border lc rgb '#333333' notitle",
+                         "0.5 lw 2*S lc rgb '{}' fs solid 0.65 border lc rgb '#333333' notitle",
                          i > 0 ? ", " : "", id, i, i, colour(panel, i));
   terms +=
       fmt::format(", $box{0} using 1:4:4:4:4 with candlesticks lc rgb '#000000' lw 4*S title "
@@ -78,7 +118,8 @@ void boxes(const PlotPanel& panel, const std::string& id, std::string& data, std
   body += "plot " + terms + "\n";
 }
 
-void violins(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+void violins(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
+             std::string& body) {
   const auto groups = filled(panel);
   std::string terms;
   std::string marks;
@@ -108,7 +149,7 @@ void violins(const PlotPanel& panel, const std::string& id, std::string& data, s
                     name, colour(panel, i));
   }
   data += data_block("marks" + id, marks);
-  body += group_axis(panel, groups);
+  body += group_axis(panel, groups, width_in);
   body +=
       fmt::format("plot {0}$marks{1} using 1:4:(0):($5-$4) with vectors nohead lw 2*S lc rgb "
                   "'#333333' notitle, $marks{1} using 1:2 with points pt 7 ps 4*S lc rgb "
@@ -143,7 +184,8 @@ void lines(const PlotPanel& panel, const std::string& id, std::string& data, std
                       ticks > 12 && ticks <= 32 ? "set xtics rotate by -60\n" : "", terms);
 }
 
-void bars(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+void bars(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
+          std::string& body) {
   const bool sideways = panel.kind == PlotPanel::Kind::kSideBars;
   const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, panel.series.size()));
   std::string terms;
@@ -157,12 +199,16 @@ void bars(const PlotPanel& panel, const std::string& id, std::string& data, std:
                          terms.empty() ? "" : ", ", name, fill, title);
   };
   std::string values;
+  double low = 0;
+  double high = 0;
   for (std::size_t s = 0; s < panel.series.size(); ++s) {
     std::string all[2]; // [1]: negative ones, where the sign has a colour
     for (std::size_t i = 0; i < panel.series[s].values.size(); ++i) {
       const double v = panel.series[s].values[i];
       if (std::isnan(v))
         continue;
+      low = std::min(low, v);
+      high = std::max(high, v);
       const double from = static_cast<double>(i) + 0.6 + static_cast<double>(s) * width;
       const double to = from + width;
       const double middle = (from + to) / 2;
@@ -185,11 +231,8 @@ void bars(const PlotPanel& panel, const std::string& id, std::string& data, std:
     terms += fmt::format(", $val{} using 1:2:3 with labels left offset 0.5,0 notitle", id);
   }
   std::string tics;
-  bool wide = false;
-  for (std::size_t i = 0; i < panel.categories.size(); ++i) {
+  for (std::size_t i = 0; i < panel.categories.size(); ++i)
     tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(panel.categories[i]), i + 1);
-    wide = wide || panel.categories[i].size() > 8;
-  }
   const std::string range = fmt::format("{}.5", panel.categories.size());
   if (sideways)
     body += fmt::format(
@@ -197,17 +240,17 @@ void bars(const PlotPanel& panel, const std::string& id, std::string& data, std:
         "offsets 0,graph 0.12,0,0\n",
         range, tics);
   else
-    body += fmt::format("set xrange [0.5:{}]\nset xtics ({}){}\n", range, tics,
-                        (wide && panel.categories.size() > 3) || panel.categories.size() > 16
-                            ? " rotate by -35"
-                            : "");
+    body += fmt::format("set xrange [0.5:{}]\n", range) + category_tics(panel.categories, width_in);
+  if (!sideways && !panel.y_range && low == 0 && high > 0) // nothing below 0: the bars stand on it
+    body += "set offsets 0,0,graph 0.05,0\nset yrange [0:*]\n";
   body += fmt::format("{}plot {}\n",
                       sideways ? "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#333333'\n"
                                : "set xzeroaxis lt -1\n",
                       terms.empty() ? "NaN notitle" : terms);
 }
 
-void heat_map(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
+void heat_map(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
+              std::string& body) {
   double reach = 0;
   std::string rows;
   std::string y_tics;
@@ -222,18 +265,14 @@ void heat_map(const PlotPanel& panel, const std::string& id, std::string& data, 
       rows += fmt::format("{} {} {}\n", c + 1, r + 1, v);
     }
   }
-  std::string x_tics;
-  for (std::size_t c = 0; c < panel.categories.size(); ++c)
-    x_tics += fmt::format("{}{} {}", c > 0 ? ", " : "", gnuplot_quoted(panel.categories[c]), c + 1);
   data += data_block("heat" + id, rows);
   reach = reach > 0 ? reach : 1;
   const std::size_t columns = panel.categories.size();
-  body +=
-      fmt::format("unset grid\nset xrange [0.5:{}.5]\nset yrange [{}.5:0.5]\nset xtics ({}){}\nset "
-                  "ytics ({})\nset cbrange [{}:{}]\nset palette defined (-1 '#D73027', 0 "
-                  "'#FFFFBF', 1 '#1A9850')\nunset key\n",
-                  columns, panel.series.size(), x_tics, columns > 16 ? " rotate by -60" : "",
-                  y_tics, -reach, reach);
+  body += fmt::format("unset grid\nset xrange [0.5:{}.5]\nset yrange [{}.5:0.5]\n{}set "
+                      "ytics ({})\nset cbrange [{}:{}]\nset palette defined (-1 '#D73027', 0 "
+                      "'#FFFFBF', 1 '#1A9850')\nunset key\n",
+                      columns, panel.series.size(), category_tics(panel.categories, width_in),
+                      y_tics, -reach, reach);
   body +=
       fmt::format("plot $heat{0} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror "
                   "fs solid lc palette notitle",
@@ -259,7 +298,7 @@ std::string gnuplot_quoted(const std::string& text) {
 }
 
 void panel_script(const PlotPanel& panel, const std::string& title, const std::string& id,
-                  std::string& data, std::string& body) {
+                  double width_in, std::string& data, std::string& body) {
   body += "reset\nset grid ytics lw 2*S lc rgb '#CCCCCC'\nset border 3\nset tics nomirror\n"
           "set key outside top right horizontal\nset offsets 0,0,graph 0.05,graph 0.05\n";
   body += fmt::format("set title {}\nset xlabel {}\nset ylabel {}\n", gnuplot_quoted(title),
@@ -269,16 +308,16 @@ void panel_script(const PlotPanel& panel, const std::string& title, const std::s
                         panel.y_range->second);
   switch (panel.kind) {
   case PlotPanel::Kind::kBox:
-    return boxes(panel, id, data, body);
+    return boxes(panel, id, width_in, data, body);
   case PlotPanel::Kind::kViolin:
-    return violins(panel, id, data, body);
+    return violins(panel, id, width_in, data, body);
   case PlotPanel::Kind::kLines:
     return lines(panel, id, data, body);
   case PlotPanel::Kind::kBars:
   case PlotPanel::Kind::kSideBars:
-    return bars(panel, id, data, body);
+    return bars(panel, id, width_in, data, body);
   case PlotPanel::Kind::kHeatMap:
-    return heat_map(panel, id, data, body);
+    return heat_map(panel, id, width_in, data, body);
   }
 }
 

@@ -11,7 +11,8 @@ namespace rankscope {
 [[nodiscard]] std::string gnuplot_quoted(const std::string& text);
 
 /// Adds the panel's data blocks (their names end in `id`) to `data` and its commands to `body`.
+/// `width_in`: of the panel, inches.
 void panel_script(const PlotPanel& panel, const std::string& title, const std::string& id,
-                  std::string& data, std::string& body);
+                  double width_in, std::string& data, std::string& body);
 
 } // namespace rankscope

@@ -1,7 +1,8 @@
-#include "writers/plot.h"
+#include "writers/plot_panels.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace rankscope {
 namespace {
@@ -27,6 +28,39 @@ TEST(Plot, DensityByHand) {
   EXPECT_DOUBLE_EQ(d[0].second, d[2].second);
   EXPECT_TRUE(kernel_density({5, 5, 5}).empty());
   EXPECT_TRUE(kernel_density({5}).empty());
+}
+
+std::string bars_of(const std::vector<std::string>& names, std::vector<double> values) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kBars;
+  panel.categories = names;
+  panel.series = {{"", std::move(values)}};
+  std::string data;
+  std::string body;
+  panel_script(panel, "t", "0", 5, data, body);
+  return body;
+}
+
+TEST(Plot, TicksThatDoNotFitAreThinnedOrTurned) {
+  std::vector<std::string> ranks;
+  std::vector<std::string> names;
+  for (int i = 0; i < 64; ++i) {
+    ranks.push_back("Rank " + std::to_string(i));
+    if (i < 12)
+      names.push_back("some longer name " + std::string(1, static_cast<char>('a' + i)));
+  }
+  const std::string many = bars_of(ranks, std::vector<double>(64, 1.0));
+  EXPECT_EQ(many.find("rotate"), std::string::npos);
+  EXPECT_NE(many.find("\"Rank 20\" 21"), std::string::npos); // a round step
+  EXPECT_EQ(many.find("\"Rank 21\""), std::string::npos);
+  const std::string turned = bars_of(names, std::vector<double>(12, 1.0));
+  EXPECT_NE(turned.find("rotate"), std::string::npos);
+  for (const std::string& name : names)
+    EXPECT_NE(turned.find(name), std::string::npos);
+  const std::string few = bars_of({"a", "b"}, {1, 2});
+  EXPECT_EQ(few.find("rotate"), std::string::npos);
+  EXPECT_NE(few.find("set yrange [0:*]"), std::string::npos); // bars stand on 0
+  EXPECT_EQ(bars_of({"a", "b"}, {1, -2}).find("set yrange"), std::string::npos);
 }
 
 } // namespace
