@@ -405,24 +405,40 @@ std::vector<std::string> summary_findings(const std::vector<RankRecord>& records
     out.push_back(fmt::format("least exposed communication: {} ({:.3f} ms mean)", comm->first,
                               mean_of(comm->second, "exposed_comm_time")));
   }
-  std::map<std::int64_t, std::vector<std::string>> late; // configurations by their slow rank
+  struct Slow {
+    std::string label;
+    double compute_ms = 0, mean_ms = 0;
+    [[nodiscard]] double above() const { return (compute_ms / mean_ms - 1) * 100; }
+  };
+  std::map<std::int64_t, std::vector<Slow>> slow; // by rank: configurations that it is slowest in
+  std::size_t compared = 0;
   for (const auto& [label, ranks] : groups) {
     if (ranks.size() < 2)
       continue;
+    ++compared;
     const RankRecord* worst = slowest(ranks);
-    const double compute = value_of(*worst, "computation_time");
-    const double mean = mean_of(ranks, "computation_time");
-    if (compute > mean * 1.01)
-      late[worst->rank].push_back(label);
-    out.push_back(fmt::format("{}: rank {} computes longest, {:.3f} ms, {:.2f} % above the mean of "
-                              "{:.3f} ms",
-                              label, worst->rank, compute, (compute / mean - 1) * 100, mean));
+    slow[worst->rank].push_back(
+        {label, value_of(*worst, "computation_time"), mean_of(ranks, "computation_time")});
   }
-  for (const auto& [rank, labels] : late)
-    if (labels.size() > 1)
+  for (const auto& [rank, in] : slow) {
+    const auto [least, most] = std::minmax_element(
+        in.begin(), in.end(), [](const Slow& a, const Slow& b) { return a.above() < b.above(); });
+    if (in.size() == 1)
+      out.push_back(fmt::format("{}: rank {} computes longest, {:.3f} ms, {:.2f} % above the mean "
+                                "of {:.3f} ms",
+                                most->label, rank, most->compute_ms, most->above(), most->mean_ms));
+    else
+      out.push_back(fmt::format("rank {} computes longest in {} of {} configurations, {:.2f} to "
+                                "{:.2f} % above the mean; most in {}, {:.3f} against {:.3f} ms",
+                                rank, in.size(), compared, least->above(), most->above(),
+                                most->label, most->compute_ms, most->mean_ms));
+    const auto late =
+        std::count_if(in.begin(), in.end(), [](const Slow& s) { return s.above() > 1; });
+    if (late > 1)
       out.push_back(fmt::format("straggler: rank {} is more than 1 % above the mean in {} of {} "
                                 "configurations",
-                                rank, labels.size(), groups.size()));
+                                rank, late, groups.size()));
+  }
   for (const RankRecord& r : records)
     if (!r.error.empty())
       out.push_back(fmt::format("{}: rank {} was not analysed: {}", r.config, r.rank, r.error));

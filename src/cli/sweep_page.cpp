@@ -5,6 +5,7 @@
 #include "cli/variance_plots.h"
 #include "readers/report_tables.h"
 #include "writers/html_report.h"
+#include "writers/markdown.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -29,6 +31,8 @@ struct Side {
   Table variance;
   Table overlap;
   Table collectives;
+  std::vector<std::string> findings; ///< of summary.md
+  std::vector<std::string> next;
 };
 
 Result<std::string> bytes_of(const std::string& path) {
@@ -59,6 +63,23 @@ std::string gemm_csv(const std::string& folder, const std::string& after) {
   return found.empty() ? "" : *std::min_element(found.begin(), found.end());
 }
 
+/// The sentences of summary.md: those under "# Summary" and those under "## What to try next".
+void read_findings(Side& side) {
+  const Result<std::string> text = bytes_of(side.folder + "/summary.md");
+  if (!text)
+    return;
+  std::vector<std::string>* to = nullptr;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind('#', 0) == 0)
+      to = line == "# Summary"             ? &side.findings
+           : line == "## What to try next" ? &side.next
+                                           : nullptr;
+    else if (to != nullptr && line.rfind("- ", 0) == 0)
+      to->push_back(markdown_unescaped(line.substr(2)));
+  }
+}
+
 Result<Side> read_side(const AnalysedSweep& sweep) {
   Side side;
   side.label = sweep.label;
@@ -74,6 +95,7 @@ Result<Side> read_side(const AnalysedSweep& sweep) {
   side.variance = table_or_none(gemm_csv(side.folder, ""));
   side.overlap = table_or_none(gemm_csv(side.folder, "_with_collective_overlap"));
   side.collectives = table_or_none(side.folder + "/nccl_master_all_configs.csv");
+  read_findings(side);
   return side;
 }
 
@@ -330,6 +352,18 @@ Result<void> write_sweep_page(Context& ctx, const std::vector<AnalysedSweep>& sw
   const std::string against =
       sides.size() > 1 ? " Differences are against " + sides[0].label + "." : "";
 
+  for (Side& side : sides)
+    for (auto& [title, points] :
+         {std::pair<const char*, std::vector<std::string>*>{"Findings", &side.findings},
+          {"What to try next", &side.next}})
+      if (!points->empty()) {
+        HtmlSection section;
+        section.title = title;
+        if (sides.size() > 1)
+          section.title += ": " + side.label;
+        section.points = std::move(*points);
+        page.sections.push_back(std::move(section));
+      }
   HtmlSection information;
   information.title = "Sweep information";
   Table facts("sweeps", {{"sweep"}, {"path"}, {"configurations"}, {"GEMM rows"}, {"collectives"}});

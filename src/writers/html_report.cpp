@@ -125,6 +125,13 @@ std::string images(const HtmlSection& section) {
   return out + (section.side_by_side ? "</div>\n" : "");
 }
 
+std::string list(const std::vector<std::string>& sentences) {
+  std::string out = "<ul>\n";
+  for (const std::string& sentence : sentences)
+    out += fmt::format("<li>{}</li>\n", html_escaped(sentence));
+  return out + "</ul>";
+}
+
 std::string table(const HtmlReport& report, const HtmlSection& section) {
   std::string out = "<table><thead><tr><th></th>";
   for (std::size_t s = 0; s < report.series.size(); ++s) {
@@ -212,15 +219,14 @@ std::string html_page(const HtmlReport& report) {
       "<meta name=\"viewport\" content=\"width=device-width\">\n"
       "<link rel=\"icon\" href=\"data:,\"><style>{}</style></head>\n<body><h1>{}</h1>\n",
       title, kStyle, title);
-  out += "<section><h2>Summary</h2><ul>\n";
-  for (const std::string& sentence : report.summary)
-    out += fmt::format("<li>{}</li>\n", html_escaped(sentence));
-  out += "</ul></section>\n";
+  out += "<section><h2>Summary</h2>" + list(report.summary) + "</section>\n";
   for (const HtmlSection& section : report.sections) {
     out += fmt::format("<section><h{0}>{1}</h{0}>", section.level == 3 ? 3 : 2,
                        html_escaped(section.title));
     if (!section.note.empty())
       out += fmt::format("<p>{}</p>\n", html_escaped(section.note));
+    if (!section.points.empty())
+      out += list(section.points);
     out += images(section);
     if (!section.rows.empty()) {
       if (section.bars)

@@ -25,8 +25,9 @@ struct HtmlImage {
 /// differences to the first series, whole tables.
 struct HtmlSection {
   std::string title;
-  int level = 2;    ///< 2 or 3
-  std::string note; ///< plain text under the title
+  int level = 2;                   ///< 2 or 3
+  std::string note;                ///< plain text under the title
+  std::vector<std::string> points; ///< a list of sentences under it
   std::vector<HtmlImage> images;
   bool side_by_side = false; ///< images beside each other where the page is wide
   std::string unit;          ///< of every value in rows, e.g. "ms"

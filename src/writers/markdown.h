@@ -13,5 +13,7 @@ namespace rankscope {
 
 /// One cell's text, escaped.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
+/// The text that markdown_escaped() was given, control characters aside.
+[[nodiscard]] std::string markdown_unescaped(std::string_view text);
 
 } // namespace rankscope

@@ -76,6 +76,9 @@ TEST(Html, ComparesTablesInNumbersAndWords) {
   folder.write("a" + table,
                std::string(kHead) + "256thread_28ch,2,100,80,15,5\nonly_a,2,50,40,8,2\n");
   folder.write("b" + table, std::string(kHead) + "256thread_28ch,2,90,80,5,0\n");
+  folder.write("a/tracelens_analysis/summary.md",
+               "# Summary\n\n- f\\<int\\> is \\*slow\\*\n\n## What to try next\n\n- less of it\n\n"
+               "## Configurations\n\n- no finding\n");
   const std::string page = folder.path("c.html");
   ASSERT_EQ(run_binary({"html", "-q", folder.path("a"), folder.path("b"), "-o", page, "--label",
                         "<b>old", "--label", "new&\"<script>alert(1)</script>"})
@@ -95,6 +98,10 @@ TEST(Html, ComparesTablesInNumbersAndWords) {
   EXPECT_NE(html.find("mean total_time 10.00 % lower than &lt;b&gt;old over 1 shared "
                       "configurations (90.000 against 100.000 ms)"),
             std::string::npos);
+  EXPECT_NE(html.find("<li>f&lt;int&gt; is *slow*</li>"), std::string::npos);
+  EXPECT_NE(html.find("What to try next: &lt;b&gt;old"), std::string::npos);
+  EXPECT_NE(html.find("<li>less of it</li>"), std::string::npos);
+  EXPECT_EQ(html.find("no finding"), std::string::npos);
   EXPECT_NE(html.find("&lt;b&gt;old has no GEMM table."), std::string::npos);
   EXPECT_NE(html.find("&lt;b&gt;old has no table of collectives."), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
@@ -124,7 +131,9 @@ TEST(Html, PlotsOfTwoSweepsShareAxesAndShowInABrowser) {
     EXPECT_NE(html.find(title), std::string::npos) << title;
   const std::string one = folder.path("one.html");
   ASSERT_EQ(run_binary({"html", "-q", a, "-o", one}).code, 0);
-  EXPECT_EQ(bytes_of(one).find(" against "), std::string::npos);
+  EXPECT_EQ(bytes_of(one).find("Differences are against"), std::string::npos);
+  EXPECT_NE(bytes_of(one).find("<li>shortest total time: "), std::string::npos);
+  EXPECT_NE(bytes_of(one).find("What to try next"), std::string::npos);
   if (!have("chromium"))
     GTEST_SKIP() << "chromium is not installed: the pages were not opened in a browser";
   EXPECT_EQ(seen_in_browser(folder, html).rfind("images 10/10 ", 0), 0U);
