@@ -92,6 +92,7 @@ public:
     LoadOptions load;
     load.threads = ctx_.threads;
     load.memory_limit_bytes = run_.memory_bytes;
+    load.cancelled = [this] { return failed(); }; // a full disk will not get better
     RS_CHECK(load_each(files_, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
       RankWork work = analyse(i, loaded);
       const std::size_t plan = items_[i].plan;

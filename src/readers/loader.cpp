@@ -71,6 +71,10 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       }
       room.notify_all();
     };
+    if (options.cancelled && options.cancelled()) {
+      release();
+      return;
+    }
     try {
       Result<LoadedTrace> loaded = load_trace(files[i].path, each);
       if (loaded)

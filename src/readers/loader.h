@@ -13,6 +13,7 @@ struct LoadOptions {
   unsigned threads = 1;                 ///< in all, over files and within one file
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
+  std::function<bool()> cancelled = {}; ///< load_each: once true, files not yet begun are left out
 };
 
 /// Reads and links one trace.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <xlsxwriter.h>
@@ -357,14 +358,39 @@ private:
   int tables_ = 0;
 };
 
-Result<void> write(const Report& report, const std::string& path) {
-  RS_TRY(auto temp, TempName::reserve(path));
-  std::size_t cells = 0;
-  for (const Table& t : report.tables)
-    cells += t.rows() * t.cols();
-  // the library keeps every cell in memory otherwise; with few cells shared texts make smaller
-  // files
-  Workbook book(temp.temp_path(), cells > 200'000);
+/// A file in memory that the library opens by its path.
+class MemoryFile {
+public:
+  MemoryFile() : fd_(::memfd_create("workbook", MFD_CLOEXEC)) {
+    if (fd_ >= 0)
+      path_ = "/proc/self/fd/" + std::to_string(fd_);
+  }
+  ~MemoryFile() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  [[nodiscard]] bool usable() const { return fd_ >= 0 && ::access(path_.c_str(), W_OK) == 0; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  void copy_to(OutputFile& out) const {
+    std::string buffer(std::size_t{1} << 16, '\0');
+    off_t at = 0;
+    ssize_t n = 0;
+    while ((n = ::pread(fd_, buffer.data(), buffer.size(), at)) > 0) {
+      out.write({buffer.data(), static_cast<std::size_t>(n)});
+      at += n;
+    }
+  }
+
+private:
+  int fd_;
+  std::string path_;
+};
+
+Result<void> fill(const Report& report, const std::string& file, bool big,
+                  const std::string& path) {
+  Workbook book(file, big);
   const Error failed{ErrorCode::kOutput, path, "the workbook could not be written",
                      "is the disk full or the folder read-only?"};
   if (!book.ok())
@@ -375,6 +401,25 @@ Result<void> write(const Report& report, const std::string& path) {
     book.add(Table("empty", {{"no tables"}}));
   if (book.close() != LXW_NO_ERROR)
     return failed;
+  return {};
+}
+
+Result<void> write(const Report& report, const std::string& path) {
+  std::size_t cells = 0;
+  for (const Table& t : report.tables)
+    cells += t.rows() * t.cols();
+  // the library keeps every cell in memory unless it is told that the book is big; with few cells
+  // shared texts make smaller files
+  const bool big = cells > 200'000;
+  // a small one is made in memory: the library's own messages about a full disk stay away
+  if (const MemoryFile memory; !big && memory.usable()) {
+    RS_TRY(auto out, OutputFile::create(path));
+    RS_CHECK(fill(report, memory.path(), big, path));
+    memory.copy_to(out);
+    return out.commit();
+  }
+  RS_TRY(auto temp, TempName::reserve(path));
+  RS_CHECK(fill(report, temp.temp_path(), big, path));
   return temp.commit();
 }
 

@@ -7,9 +7,11 @@
 #include "writers/synth.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <map>
 #include <set>
 #include <simdjson.h>
@@ -203,6 +205,33 @@ TEST(Cli, OutputThatCannotBeWrittenExitsWith6) {
   if (fs::exists("/dev/full")) {
     EXPECT_EQ(run_binary({"--json", "report", trace, "-q"}, 0, "/dev/full").code, 6);
   }
+}
+
+TEST(Cli, AFullDiskLeavesOneLineAndNoHalfFile) {
+  const TempFolder folder;
+  fs::create_directory(folder.path("disk"));
+  const std::string probe = "unshare -rm mount -t tmpfs tmpfs " + folder.path("disk");
+  if (std::system((probe + " >/dev/null 2>&1").c_str()) != 0)
+    GTEST_SKIP() << "a file system of its own needs user namespaces: not tried on a full disk";
+  const std::string sweep = make_sweep(folder);
+  // the small file system is seen inside only; what is left on it is listed before it goes
+  const std::string script =
+      folder.write("run.sh", "mount -t tmpfs -o size=600k tmpfs " + folder.path("disk") + " && " +
+                                 RANKSCOPE_BINARY + " analyze " + sweep + " -q --no-plots -o " +
+                                 folder.path("disk/out") + " >/dev/null 2>" + folder.path("err") +
+                                 "\necho $? >" + folder.path("code") + "\nfind " +
+                                 folder.path("disk") + " -type f >" + folder.path("left") + "\n");
+  ASSERT_EQ(std::system(("unshare -rm sh " + script).c_str()), 0);
+  const auto text = [&](const char* name) {
+    std::ifstream in(folder.path(name));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_EQ(text("code"), "6\n");
+  const std::string err = text("err");
+  EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+  EXPECT_NE(err.find("No space left on device"), std::string::npos) << err;
+  EXPECT_EQ(text("left").find(".tmp"), std::string::npos) << text("left");
+  EXPECT_EQ(run_binary({"analyze", sweep, "-q", "--no-plots", "-o", folder.path("out")}).code, 0);
 }
 
 TEST(Cli, AnInterruptLeavesNothingUnfinishedAndTheNextRunCompletes) {
