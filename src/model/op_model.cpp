@@ -173,7 +173,14 @@ std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
     return PerfResult{}; // registered, formula unknown: blank, never invented
   if (!args.any() || args.absurd())
     return std::nullopt;
-  return it->second->model({op, args, hints, compat});
+  std::optional<PerfResult> result = it->second->model({op, args, hints, compat});
+  if (!result)
+    return result;
+  // arguments of another meaning than the model takes them to have
+  for (const double v : {result->flops, result->bytes, result->flops_bwd, result->bytes_bwd})
+    if (v < 0 || std::isinf(v))
+      return std::nullopt;
+  return result;
 }
 
 namespace op_model {

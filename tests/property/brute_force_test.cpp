@@ -5,8 +5,10 @@
 #include "trace_builder.h"
 
 #include <bitset>
+#include <cmath>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <map>
 #include <random>
 
@@ -190,6 +192,55 @@ TEST(BruteForce, Attention) {
     EXPECT_EQ(flops("aten::_scaled_dot_product_flash_attention", dims, R"(["","","","0.","True"])"),
               causal);
   }
+}
+
+/// Arguments that make sense to nobody give no number or one that is not negative and finite.
+TEST(Models, RandomArgumentsGiveSaneNumbersOrNone) {
+  Random random(17);
+  const auto shape = [&] {
+    std::string out = "[";
+    const std::size_t rank = random() % 6;
+    for (std::size_t i = 0; i < rank; ++i)
+      out += (i > 0 ? "," : "") +
+             std::to_string(random() % 9 == 0 ? random() % 3 : 1 + random() % 4096);
+    return out + "]";
+  };
+  const char* const types[] = {"c10::BFloat16", "float",    "c10::Float8_e4m3fn", "Scalar", "",
+                               "unsigned char", "who knows"};
+  const char* const values[] = {"",   "True",          "False",  "0",      "1",    "2",   "-1",
+                                "64", "[1]",           "[2, 2]", "[0, 0]", "[-1]", "0.5", "nan",
+                                "x",  "[True, False]", "1e9"};
+  const char* const notes[] = {
+      "", "execute_9_context_2(sq5sk8sqsq25sqsk40)_generation_4(sq4sk64sqsq4sqsk64)",
+      "step[DECODE bs=4]", "step[EXTEND bs=2 toks=100]"};
+  std::size_t numbers = 0;
+  for (const OpInfo& op : modelled_ops())
+    for (int round = 0; round < 150; ++round) {
+      std::string dims = "[";
+      std::string kinds = "[";
+      std::string concrete = "[";
+      const std::size_t n = 1 + random() % 20;
+      for (std::size_t i = 0; i < n; ++i) {
+        const char* const comma = i > 0 ? "," : "";
+        dims += comma + (random() % 12 == 0 ? "[" + shape() + "," + shape() + "]" : shape());
+        kinds += fmt::format("{}\"{}\"", comma, types[random() % std::size(types)]);
+        concrete += fmt::format("{}\"{}\"", comma, values[random() % std::size(values)]);
+      }
+      ModelHints hints;
+      hints.annotation = notes[random() % std::size(notes)];
+      hints.kernel = random() % 2 == 0 ? "fp8_kernel_swiglu" : "other";
+      hints.topk = static_cast<std::int64_t>(random() % 5);
+      const auto r = evaluate(op, ParsedArgs(dims + "]", kinds + "]", "", concrete + "]"), hints,
+                              random() % 2 == 0);
+      if (!r)
+        continue;
+      for (const double v : {r->flops, r->bytes, r->flops_bwd, r->bytes_bwd}) {
+        ASSERT_TRUE(std::isnan(v) || (v >= 0 && std::isfinite(v)))
+            << op.name << " " << v << " " << dims << " " << kinds << " " << concrete;
+        numbers += std::isnan(v) ? 0 : 1;
+      }
+    }
+  EXPECT_GT(numbers, 10000U);
 }
 
 } // namespace
