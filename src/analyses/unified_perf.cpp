@@ -198,11 +198,20 @@ bool library_frame(std::string_view frame) {
   return false;
 }
 
-CallStack call_stack(const LoadedTrace& t, EventId op) {
+std::vector<std::string_view> frames_above(const LoadedTrace& t, EventId op) {
   std::vector<std::string_view> frames; // innermost first
   for (EventId at = t.tree.parent(op); at != kNoEvent; at = t.tree.parent(at))
     if (t.trace.events.category[at] == Category::kPythonFunction)
       frames.push_back(t.trace.name(at));
+  return frames;
+}
+
+/// Backward work runs on a thread of its own: it has the frames of its forward operator.
+CallStack call_stack(const LoadedTrace& t, EventId op) {
+  std::vector<std::string_view> frames = frames_above(t, op);
+  for (EventId at = op; frames.empty() && at != kNoEvent; at = t.tree.parent(at))
+    if (const EventId forward = t.tree.forward_of(at); forward != kNoEvent)
+      frames = frames_above(t, forward);
   CallStack out;
   if (frames.empty())
     return out;

@@ -136,6 +136,19 @@ TEST(CallStack, OutermostFirstAndTheFrameOfTheUsersCode) {
                                                   "'torch/nn/modules/linear.py(125): forward']");
   EXPECT_EQ(table->at(0, "entry_point").text, "train.py(10): step");
   EXPECT_TRUE(report->diagnostics.empty());
+  // backward work on its own thread: the frames of its forward operator
+  TraceBuilder bwd;
+  bwd.frame("train.py(10): step", 0, 100)
+      .op("aten::mm", 3, 50, R"({"Sequence number":7})")
+      .kernel("gemm", 4, 200, 10)
+      .op("autograd::engine::evaluate_function: MmBackward0", 300, 50, R"({"Sequence number":7})",
+          2)
+      .op("MmBackward0", 301, 45, "{}", 2)
+      .kernel("gemm_bwd", 302, 500, 30, 7, 2);
+  const auto both = build_report(bwd.load(true), options);
+  ASSERT_TRUE(both);
+  const Table* of_both = both->find("unified_perf_summary");
+  EXPECT_EQ(of_both->at(row_of(*of_both, "MmBackward0"), "entry_point").text, "train.py(10): step");
   // without frames: blank, and said
   report = build_report(b.load(false), options);
   ASSERT_TRUE(report);
