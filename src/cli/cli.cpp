@@ -4,11 +4,13 @@
 #include "cli/command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace rankscope {
@@ -77,8 +79,20 @@ int run_cli(int argc, char** argv) {
     auto run = std::make_shared<Action>(command->setup(*sub));
     sub->callback([run, &action] { action = *run; });
   }
+  // the scripts that this program replaces write --short_kernel_study: both spellings are good
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  for (std::string& argument : arguments) {
+    if (argument == "--")
+      break;
+    if (argument.rfind("--", 0) == 0)
+      std::replace(argument.begin(),
+                   argument.begin() +
+                       static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size())),
+                   '_', '-');
+  }
+  std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(arguments));
   } catch (const CLI::ParseError& e) {
     const int code = app.exit(e);
     return code == 0 ? 0 : exit_code(ErrorCode::kUsage);

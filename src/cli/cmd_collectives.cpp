@@ -21,6 +21,8 @@ struct Flags {
   std::string align = "collectives";
   std::string compat;
   bool dry_run = false;
+  std::size_t world_size = 0; ///< ranks that there should be; 0 = not said
+  std::string ignored;
   std::uint64_t memory_mib = 0;
   DiscoverOptions discover;
   CollectiveOptions report;
@@ -30,6 +32,9 @@ constexpr std::size_t kExcelRows = 1'048'575;
 
 Result<void> run(Context& ctx, const Flags& f) {
   RS_TRY(const RunPlan plan, discover_run(f.inputs, f.discover, ctx.diagnostics));
+  if (f.world_size > plan.ranks.size() + plan.missing_ranks.size())
+    ctx.diagnostics.add(Severity::kDataLoss, "world_size", plan.folder,
+                        fmt::format("{} of {} ranks found", plan.ranks.size(), f.world_size));
   if (f.dry_run) {
     for (const RankFile& file : plan.ranks)
       ctx.out(fmt::format("rank {}: {} ({} bytes)\n", file.rank, file.path, file.bytes));
@@ -110,7 +115,7 @@ Result<void> run(Context& ctx, const Flags& f) {
 
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
-  app.add_option("DIR", f->inputs, "folders of rank traces, or the files")->required();
+  app.add_option("DIR", f->inputs, "folders of rank traces, or the files");
   app.add_option("-o,--output", f->output, "workbook (default: DIR/nccl_analysis_report.xlsx)");
   app.add_option("--csv-dir", f->csv_dir, "folder for one CSV per sheet");
   app.add_option("--align", f->align, "clocks: none, base (time bases), collectives (their ends)")
@@ -129,7 +134,26 @@ Action setup(CLI::App& app) {
   app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
   app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
   add_discover_flags(app, f->discover, false);
-  return [f](Context& ctx) {
+  // of the script that this command replaces, where they have other names
+  app.add_option("--trace-dir", f->inputs)->group("");
+  app.add_option("--output-xlsx-path", f->output)->group("");
+  app.add_option("--output-csvs-dir", f->csv_dir)->group("");
+  app.add_option("--world-size", f->world_size)->group("");
+  app.add_option("--max-workers", f->ignored)->group("");
+  for (const char* name : {"--detailed-analysis", "--use-multiprocessing"})
+    app.add_flag(name)->group("");
+  return [f](Context& ctx) -> Result<void> {
+    // a pattern with its folder in it needs no other
+    if (std::string& pattern = f->discover.trace_pattern;
+        f->inputs.empty() && pattern.find('*') != std::string::npos) {
+      const std::size_t slash = pattern.rfind('/', pattern.find('*'));
+      f->inputs = {slash == std::string::npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash)};
+      if (slash != std::string::npos)
+        pattern.erase(0, slash + 1);
+    }
+    if (f->inputs.empty())
+      return Error{ErrorCode::kUsage, "collectives", "needs a folder of rank traces",
+                   "rankscope collectives --help"};
     f->report.align = f->align == "none"   ? AlignMode::kNone
                       : f->align == "base" ? AlignMode::kBase
                                            : AlignMode::kCollectives;

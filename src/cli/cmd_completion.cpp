@@ -12,8 +12,9 @@ namespace {
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> out;
   for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames())
-      out.push_back("--" + name);
+    if (!option->get_group().empty())
+      for (const std::string& name : option->get_lnames())
+        out.push_back("--" + name);
   return out;
 }
 
@@ -56,9 +57,10 @@ std::string fish_script(const CLI::App& root) {
                        sub->get_name(), quoted(sub->get_description()));
     for (const CLI::Option* option : sub->get_options())
       for (const std::string& name : option->get_lnames())
-        out +=
-            fmt::format("complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
-                        sub->get_name(), name, quoted(option->get_description()));
+        if (!option->get_group().empty())
+          out += fmt::format(
+              "complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
+              sub->get_name(), name, quoted(option->get_description()));
   }
   return out;
 }

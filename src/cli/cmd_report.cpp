@@ -100,11 +100,32 @@ Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
   return {};
 }
 
+/// The flags of the script that this command replaces, where they have other names; not in --help.
+/// Sheets that it made on request are always made here.
+void add_old_flags(CLI::App& app, Flags& f) {
+  ReportOptions& r = f.report;
+  const auto option = [&app](const char* name, auto& value) {
+    app.add_option(name, value)->group("");
+  };
+  option("--profile-json-path", f.traces);
+  option("--output-xlsx-path", f.output);
+  option("--output-csvs-dir", f.csv_dir);
+  option("--micro-idle-thresh-us", r.micro_idle_us);
+  option("--short-kernel-histogram-bins", r.short_kernel_bins);
+  option("--topk-short-kernels", r.top_k_short_kernels);
+  option("--topk-ops", r.top_k_ops);
+  option("--topk-roofline-ops", r.top_k_roofline_ops);
+  option("--gpu-arch-json-path", r.gpu_arch);
+  option("--gpu-arch-platform", r.gpu_arch);
+  app.add_flag("--disable-coll-analysis", f.no_coll_analysis)->group("");
+  for (const char* name : {"--enable-kernel-summary", "--short-kernel-study"})
+    app.add_flag(name)->group("");
+}
+
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
   ReportOptions& r = f->report;
-  app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input")
-      ->required();
+  app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input");
   app.add_option("-o,--output", f->output, "workbook (default: TRACE_perf_report.xlsx)");
   app.add_option("--csv-dir", f->csv_dir, "folder for one CSV per sheet");
   app.add_option("--format", f->format, "format of --output")
@@ -145,7 +166,10 @@ Action setup(CLI::App& app) {
       ->check(CLI::IsMember({"tracelens"}));
   app.add_option("--layout", f->layout, "column order of the GEMM sheet")
       ->check(CLI::IsMember({"2025-11"}));
+  add_old_flags(app, *f);
   return [f](Context& ctx) -> Result<void> {
+    if (f->traces.empty())
+      return Error{ErrorCode::kUsage, "report", "needs a trace", "rankscope report --help"};
     f->report.kernel_summary = !f->no_kernel_summary;
     f->report.short_kernels = !f->no_short_kernels;
     f->report.coll_analysis = !f->no_coll_analysis;

@@ -88,6 +88,41 @@ TEST(Cli, ReportWritesWorkbookCsvAndJson) {
   EXPECT_EQ(root["tables"]["gpu_timeline"]["rows"].get_array().value().size(), 8U);
 }
 
+TEST(Cli, TheOldScriptsFlagsAreUnderstood) {
+  const TempFolder folder;
+  const std::string run = make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler";
+  const std::string trace = run + "/rank0/trace_step19.json";
+  const RunResult r = run_binary(
+      {"report", "--profile_json_path", trace, "--output_xlsx_path", folder.path("o.xlsx"),
+       "--output_csvs_dir=" + folder.path("csv_dir"), "--include_unlinked_kernels",
+       "--short_kernel_study", "--short_kernel_threshold_us", "50", "--topk_ops", "2",
+       "--topk_roofline_ops", "1", "--enable_kernel_summary", "--gpu_arch_platform", "MI300X",
+       "--disable_coll_analysis", "-q"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(fs::exists(folder.path("o.xlsx")));
+  EXPECT_TRUE(fs::exists(folder.path("csv_dir/short_kernels_summary.csv")));
+  EXPECT_FALSE(fs::exists(folder.path("csv_dir/coll_analysis.csv")));
+  std::ifstream in(folder.path("csv_dir/GEMM.csv"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(line);
+  EXPECT_EQ(lines.size(), 2U);
+  EXPECT_EQ(run_binary({"collectives", "--trace_pattern", run + "/rank*/trace_step19.json",
+                        "--world_size", "3", "--output_xlsx_path", folder.path("c.xlsx"),
+                        "--detailed_analysis", "--use_multiprocessing", "-q"})
+                .code,
+            0);
+  EXPECT_TRUE(fs::exists(folder.path("c.xlsx")));
+  EXPECT_EQ(run_binary({"collectives", "--trace_dir", run, "--world_size", "4",
+                        "--output_xlsx_path", folder.path("c.xlsx"), "-q"})
+                .code,
+            4);
+  EXPECT_EQ(run_binary({"report"}).code, 2);
+  EXPECT_EQ(run_binary({"collectives"}).code, 2);
+  EXPECT_EQ(run_binary({"report", "--help"}).out.find("profile-json"), std::string::npos);
+  EXPECT_EQ(run_binary({"completion", "bash"}).out.find("profile-json"), std::string::npos);
+}
+
 TEST(Cli, ReportOptionsReachTheSheets) {
   const TempFolder folder;
   const std::string trace =
