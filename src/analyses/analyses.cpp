@@ -86,8 +86,9 @@ Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& optio
   std::size_t added = 0;
   const LoadedTrace more = with_pseudo_ops(trace, needs_python(options), added);
   RS_TRY(Report report, tables_of(more, options));
-  report.diagnostics.add(Severity::kInfo, "pseudo_ops", trace.trace.path, "pseudo operators put in",
-                         added);
+  report.diagnostics.add(Severity::kInfo, "pseudo_ops", trace.trace.path,
+                         added == 0 ? "nothing here that a pseudo operator stands for"
+                                    : std::to_string(added) + " pseudo operators are put in");
   return report;
 }
 
