@@ -168,6 +168,11 @@ public:
       Key key{std::string(t_.trace.name(call.event))};
       for (const std::string& p : params)
         key.push_back(param(*call.perf, p));
+      // without parameters nothing tells calls of different shapes apart but their arguments
+      if (call.perf->params.empty() && !options_.compat_tracelens)
+        if (const OpArgs* args = t_.trace.op(call.event))
+          for (const StrId id : {args->input_dims, args->input_types, args->concrete_inputs})
+            key.emplace_back(t_.trace.strings.view(id));
       if (options_.group_by_num_kernels)
         key.push_back(std::to_string(call.kernels.size()));
       if (options_.detect_recompute)

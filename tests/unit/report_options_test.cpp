@@ -307,6 +307,23 @@ TEST(ReportOptions, LegacyColumnsStandAtTheirLetters) {
   EXPECT_EQ(build_report(b.load(), options)->find("GEMM")->rows(), 1U);
 }
 
+TEST(ReportOptions, CallsThatFitNoModelHaveARowPerShape) {
+  TraceBuilder b;
+  for (int i = 0; i < 4; ++i) // (4) x (3, i / 2 + 1): no matrix
+    b.op("aten::mm", 100 * i, 50,
+         R"({"Input Dims":[[4],[3,)" + std::to_string(i / 2 + 1) +
+             R"(]],"Input type":["float","float"],"Input Strides":[[8,1],[6,1]]})")
+        .kernel("gemm", 100 * i + 1, 1000 + 100 * i, 10 + i);
+  const auto report = build_report(b.load(), {});
+  ASSERT_TRUE(report);
+  const Table* gemm = report->find("GEMM");
+  ASSERT_EQ(gemm->rows(), 2U);
+  EXPECT_EQ(gemm->at(0, "Input Dims_first").text, "[[4], [3, 2]]");
+  EXPECT_EQ(gemm->at(0, "name_count").i, 2);
+  EXPECT_TRUE(gemm->at(0, "GFLOPS_first").is_null());
+  EXPECT_EQ(gemm->at(0, "Kernel Time (\u00b5s)_sum").number(), 25);
+}
+
 TEST(ReportOptions, RowsOfEachFamilyAreCut) {
   TraceBuilder b;
   for (int i = 0; i < 5; ++i)
