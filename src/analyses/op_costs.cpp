@@ -51,7 +51,7 @@ const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
     Index out;
     for (const char* name : {"ConvBias_", "ConvBiasReLU_"}) {
       const StrId id = t.trace.strings.find(name);
-      if (id == kEmptyStr)
+      if (id == StringPool::kNotFound)
         continue;
       for (EventId i = 0; i < t.trace.events.size(); ++i)
         if (t.trace.events.name[i] == id)

@@ -60,8 +60,11 @@ StrId StringPool::intern(std::string_view text) {
   if (slots_[slot] != kNotFound)
     return slots_[slot];
   if (blocks_.empty() || block_size_ - block_used_ < text.size()) {
-    block_size_ = std::max<std::size_t>(text.size(), std::size_t{64} << 10);
-    blocks_.push_back(std::make_unique<char[]>(block_size_));
+    // a small table of a report has little text, and a sweep keeps thousands of those
+    constexpr std::size_t kLeast = 512;
+    constexpr std::size_t kMost = std::size_t{64} << 10;
+    block_size_ = std::max(text.size(), std::clamp(arena_bytes_, kLeast, kMost));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size_));
     block_used_ = 0;
     arena_bytes_ += block_size_;
   }

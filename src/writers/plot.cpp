@@ -53,7 +53,8 @@ Result<Gnuplot> start_gnuplot(const std::string& script, const std::string& path
   posix_spawn_file_actions_adddup2(&actions, in, 0);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   char program[] = "gnuplot";
-  char* const argv[] = {program, nullptr};
+  char file[] = "/dev/stdin"; // as a file: what comes on the standard input it reads byte by byte
+  char* const argv[] = {program, file, nullptr};
   pid_t pid = 0;
   const int spawned = ::posix_spawnp(&pid, program, &actions, nullptr, argv, environ);
   posix_spawn_file_actions_destroy(&actions);

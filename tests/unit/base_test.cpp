@@ -28,6 +28,21 @@ TEST(StringPool, SameTextSameId) {
   EXPECT_EQ(pool.find("absent"), StringPool::kNotFound);
 }
 
+TEST(StringPool, LittleTextTakesLittleMemory) {
+  StringPool few;
+  (void)few.intern("total_time");
+  EXPECT_LT(few.bytes(), 4096U); // a sweep of thousands of ranks keeps a table of each
+  StringPool many;
+  std::size_t text = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string s = "a kernel name of the usual length " + std::to_string(i);
+    text += s.size();
+    (void)many.intern(s);
+  }
+  EXPECT_LT(many.bytes(), 3 * text);
+  EXPECT_EQ(many.view(many.find("a kernel name of the usual length 7")).size(), 35U);
+}
+
 TEST(Table, CopiesAreIndependent) {
   Table a("t", {{"x"}, {"y"}});
   a.add_row({1, "one"});
