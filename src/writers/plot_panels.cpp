@@ -249,9 +249,19 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
                       terms.empty() ? "NaN notitle" : terms);
 }
 
+/// The size at which colours end: the largest, unless a few dwarf the others.
+double colour_reach(std::vector<double> sizes) {
+  if (sizes.empty())
+    return 1;
+  std::sort(sizes.begin(), sizes.end());
+  const double usual = std::max(5.0, sizes[sizes.size() * 4 / 5]); // noise stays pale
+  const double most = sizes.back();
+  return most > 3 * usual ? usual : most > 0 ? most : 1;
+}
+
 void heat_map(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
               std::string& body) {
-  double reach = 0;
+  std::vector<double> sizes;
   std::string rows;
   std::string y_tics;
   for (std::size_t r = 0; r < panel.series.size(); ++r) {
@@ -261,18 +271,21 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
       const double v = panel.series[r].values[c];
       if (std::isnan(v))
         continue;
-      reach = std::max(reach, std::fabs(v));
+      sizes.push_back(std::fabs(v));
       rows += fmt::format("{} {} {}\n", c + 1, r + 1, v);
     }
   }
   data += data_block("heat" + id, rows);
-  reach = reach > 0 ? reach : 1;
+  const double most = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  const double reach = colour_reach(std::move(sizes));
   const std::size_t columns = panel.categories.size();
   body += fmt::format("unset grid\nset xrange [0.5:{}.5]\nset yrange [{}.5:0.5]\n{}set "
                       "ytics ({})\nset cbrange [{}:{}]\nset palette defined (-1 '#D73027', 0 "
                       "'#FFFFBF', 1 '#1A9850')\nunset key\n",
                       columns, panel.series.size(), category_tics(panel.categories, width_in),
                       y_tics, -reach, reach);
+  if (most > reach) // the ends of the colours stand for more
+    body += fmt::format("set cbtics add ('<= {0:.3g}' {0}, '>= {1:.3g}' {1})\n", -reach, reach);
   body +=
       fmt::format("plot $heat{0} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror "
                   "fs solid lc palette notitle",

@@ -63,5 +63,23 @@ TEST(Plot, TicksThatDoNotFitAreThinnedOrTurned) {
   EXPECT_EQ(bars_of({"a", "b"}, {1, -2}).find("set yrange"), std::string::npos);
 }
 
+TEST(Plot, AFewLargeValuesDoNotTakeTheColoursOfTheOthers) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kHeatMap;
+  panel.categories = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  panel.series = {{"a", {1, -2, 3, -4, 6, 1, 2, 3, 4, -100}}};
+  const auto script = [&panel] {
+    std::string data;
+    std::string body;
+    panel_script(panel, "t", "0", 5, data, body);
+    return body;
+  };
+  EXPECT_NE(script().find("set cbrange [-6:6]"), std::string::npos);
+  EXPECT_NE(script().find("'>= 6' 6"), std::string::npos);
+  panel.series[0].values[9] = 12;
+  EXPECT_NE(script().find("set cbrange [-12:12]"), std::string::npos);
+  EXPECT_EQ(script().find(">="), std::string::npos);
+}
+
 } // namespace
 } // namespace rankscope
