@@ -98,6 +98,10 @@ inline const char* skip_value(const char* p, const char* end) {
         p = string_end(p + 1, end, escaped);
         if (p >= end)
           return nullptr;
+        // an unescaped or missing quote turns texts inside out: then something else comes here
+        const char* const after = skip_space(p + 1, end);
+        if (after < end && *after != ',' && *after != ':' && *after != ']' && *after != '}')
+          return nullptr;
       } else if (*p == '{' || *p == '[') {
         ++depth;
       } else if (--depth == 0) {

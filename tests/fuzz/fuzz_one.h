@@ -40,7 +40,16 @@ inline void fuzz_one(const unsigned char* data, unsigned long size) {
   ReportOptions report;
   report.detect_recompute = true;
   report.include_unlinked_kernels = true;
+  report.include_overlap_info = true;
+  report.include_call_stack = true;
+  report.enable_pseudo_ops = true;
+  report.group_by_num_kernels = true;
+  report.per_step = true;
+  report.gpu_arch = "MI300X";
   (void)build_report(loaded, report);
+  ReportOptions compat;
+  compat.compat_tracelens = true;
+  (void)build_report(loaded, compat);
 }
 
 } // namespace rankscope
