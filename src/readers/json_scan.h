@@ -89,7 +89,11 @@ inline const char* skip_value(const char* p, const char* end) {
     return p < end ? p + 1 : nullptr;
   }
   if (*p == '{' || *p == '[') {
-    int depth = 0;
+    // Damaged text must not pass for a value: a lost quote turns texts inside out, lost bytes join
+    // two events. So brackets have to match (as far as 64 levels), and what follows a text is told.
+    std::int64_t depth = 0;
+    std::uint64_t objects = 0; // a bit per open bracket, the innermost lowest: 1 = '{'
+    bool deep = false;
     for (;;) {
       p = find_structure(p, end);
       if (p >= end)
@@ -98,14 +102,20 @@ inline const char* skip_value(const char* p, const char* end) {
         p = string_end(p + 1, end, escaped);
         if (p >= end)
           return nullptr;
-        // an unescaped or missing quote turns texts inside out: then something else comes here
         const char* const after = skip_space(p + 1, end);
-        if (after < end && *after != ',' && *after != ':' && *after != ']' && *after != '}')
+        if (after < end && *after != ',' && *after != ']' && *after != '}' &&
+            (*after != ':' || (!deep && (objects & 1U) == 0)))
           return nullptr;
       } else if (*p == '{' || *p == '[') {
+        objects = objects << 1U | (*p == '{' ? 1U : 0U);
         ++depth;
-      } else if (--depth == 0) {
-        return p + 1;
+        deep = deep || depth > 64;
+      } else {
+        if (!deep && (objects & 1U) != (*p == '}' ? 1U : 0U))
+          return nullptr;
+        objects >>= 1U;
+        if (--depth == 0)
+          return p + 1;
       }
       ++p;
     }
