@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace rankscope::test {
@@ -34,5 +35,11 @@ public:
 private:
   std::string path_;
 };
+
+/// All of a file; empty when it cannot be read.
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
 
 } // namespace rankscope::test

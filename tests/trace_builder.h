@@ -1,6 +1,7 @@
 // Small traces written by hand for tests: operators, frames, launches with their kernels.
 #pragma once
 
+#include "base/json_text.h"
 #include "readers/loader.h"
 #include "temp_folder.h"
 
@@ -10,22 +11,6 @@
 #include <vector>
 
 namespace rankscope::test {
-
-/// `text` as a JSON string.
-inline std::string json_string(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else
-      out += c;
-  }
-  return out + "\"";
-}
 
 /// Times in us. Everything runs on one CPU thread unless said.
 class TraceBuilder {
@@ -71,8 +56,8 @@ public:
 private:
   TraceBuilder& event(const char* category, const std::string& name, double ts, double dur,
                       const std::string& args, int pid, int tid) {
-    events_.push_back(std::string(R"({"ph":"X","cat":")") + category + R"(","name":)" +
-                      json_string(name) + ",\"pid\":" + std::to_string(pid) + ",\"tid\":" +
+    events_.push_back(std::string(R"({"ph":"X","cat":")") + category + R"(","name":)" + "\"" +
+                      json_escaped(name) + "\"" + ",\"pid\":" + std::to_string(pid) + ",\"tid\":" +
                       std::to_string(tid) + ",\"ts\":" + std::to_string(ts + shift_us_) +
                       ",\"dur\":" + std::to_string(dur) + ",\"args\":" + args + "}");
     return *this;

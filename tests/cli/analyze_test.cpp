@@ -16,6 +16,7 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
+using test::bytes_of;
 using test::run_binary;
 using test::RunResult;
 using test::TempFolder;
@@ -30,11 +31,6 @@ std::string make_sweep(const TempFolder& folder, const std::string& name, std::u
   o.seed = seed;
   EXPECT_TRUE(synth::generate(o, folder.path(name), 2, nullptr));
   return folder.path(name);
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 /// Every CSV file below `folder` by its name in it.

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <map>
 #include <set>
 #include <simdjson.h>
@@ -257,15 +256,12 @@ TEST(Cli, AFullDiskLeavesOneLineAndNoHalfFile) {
                                  "\necho $? >" + folder.path("code") + "\nfind " +
                                  folder.path("disk") + " -type f >" + folder.path("left") + "\n");
   ASSERT_EQ(std::system(("unshare -rm sh " + script).c_str()), 0);
-  const auto text = [&](const char* name) {
-    std::ifstream in(folder.path(name));
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  EXPECT_EQ(text("code"), "6\n");
-  const std::string err = text("err");
+  EXPECT_EQ(test::bytes_of(folder.path("code")), "6\n");
+  const std::string err = test::bytes_of(folder.path("err"));
   EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
   EXPECT_NE(err.find("No space left on device"), std::string::npos) << err;
-  EXPECT_EQ(text("left").find(".tmp"), std::string::npos) << text("left");
+  const std::string left = test::bytes_of(folder.path("left"));
+  EXPECT_EQ(left.find(".tmp"), std::string::npos) << left;
   EXPECT_EQ(run_binary({"analyze", sweep, "-q", "--no-plots", "-o", folder.path("out")}).code, 0);
 }
 

@@ -8,22 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 #include <sys/wait.h>
 
 namespace rankscope {
 namespace {
 
+using test::bytes_of;
 using test::run_binary;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 int shell(const std::string& command) {
   const int status = std::system(command.c_str());

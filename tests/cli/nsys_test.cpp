@@ -9,18 +9,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
 #include <sqlite3.h>
-#include <sstream>
 #include <sys/wait.h>
 
 namespace fs = std::filesystem;
 
 namespace rankscope {
 namespace {
+
+using test::bytes_of;
 
 // the example of the original tool's document
 constexpr const char* kExample = R"(===== Llama2-70B-From-CSV =====
@@ -63,13 +63,6 @@ Estimated non-hidden NCCL, mem ops and bubble total time: 7.35 (%)
 
 )";
 constexpr const char* kTag = "TSL:XlaModule:#hlo_module=pjit__train_step,program_id=11#";
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 /// The part of the documented schema that the summary needs.
 constexpr const char* kSchema = R"(

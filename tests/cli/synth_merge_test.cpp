@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 #include <sys/wait.h>
 
 namespace fs = std::filesystem;
@@ -14,14 +13,8 @@ namespace fs = std::filesystem;
 namespace rankscope {
 namespace {
 
+using test::bytes_of;
 using test::TempFolder;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 class SynthMerge : public ::testing::Test {
 protected:

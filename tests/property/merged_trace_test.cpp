@@ -11,24 +11,17 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 namespace fs = std::filesystem;
 
 namespace rankscope {
 namespace {
 
+using test::bytes_of;
 using test::check_merged;
 using test::Merged;
 using test::MergedSlice;
 using test::TempFolder;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 struct Input {
   std::string path;

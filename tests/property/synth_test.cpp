@@ -9,13 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
 #include <map>
 #include <set>
 #include <simdjson.h>
-#include <sstream>
 #include <tuple>
 
 namespace fs = std::filesystem;
@@ -24,14 +22,8 @@ namespace rankscope {
 namespace {
 
 using simdjson::dom::element;
+using test::bytes_of;
 using test::TempFolder;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
 
 std::map<std::string, std::string> files_below(const std::string& root) {
   std::map<std::string, std::string> out;

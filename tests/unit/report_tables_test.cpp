@@ -13,10 +13,11 @@
 #include <random>
 #include <set>
 #include <simdjson.h>
-#include <sstream>
 
 namespace rankscope {
 namespace {
+
+using test::bytes_of;
 
 const std::vector<std::string> kNasty = {
     "=1+2",     "+x",  "@sum(A1)", "a,b",        "say \"hi\"", "<b>&amp;</b>", "two\nlines",
@@ -74,13 +75,6 @@ std::set<std::string> texts(const Table& table, std::string_view column) {
   for (std::size_t r = 0; r < table.rows(); ++r)
     out.insert(std::string(table.at(r, *table.column(column)).text));
   return out;
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
 }
 
 TEST(ReportTables, NamesOfATraceSurviveEveryWriter) {
