@@ -19,25 +19,15 @@ std::span<const Analysis* const> analyses() {
 
 namespace {
 
-std::set<std::string> names(std::string_view list) {
-  std::set<std::string> out;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    out.insert(std::string(list.substr(0, comma)));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return out;
-}
-
 /// Whether the analysis makes one of these sheets (all, if the set is empty).
 bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
   if (sheets.empty())
     return true;
   const auto made_by = [](const Analysis& a, const std::string& sheet) {
-    return names(a.sheets).count(sheet) > 0;
+    return std::find(a.sheets.begin(), a.sheets.end(), sheet) != a.sheets.end();
   };
   return std::any_of(sheets.begin(), sheets.end(), [&](const std::string& sheet) {
-    if (*analysis.sheets != '\0')
+    if (!analysis.sheets.empty())
       return made_by(analysis, sheet);
     const auto all = analyses();
     return std::none_of(all.begin(), all.end(),
@@ -72,11 +62,8 @@ Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& options)
 Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& options) {
   if (!options.step.empty()) {
     RS_TRY(const auto steps, parse_steps(options.step));
-    LoadedTrace part;
-    RS_TRY(part.trace, restrict_to_steps(trace.trace, trace.tree, steps.first, steps.second));
-    part.tree = CallTree::build(part.trace, {needs_python(options)});
-    part.rank = trace.rank;
-    part.label = trace.label;
+    RS_TRY(const LoadedTrace part,
+           part_of_steps(trace, steps.first, steps.second, {needs_python(options)}));
     ReportOptions rest = options;
     rest.step.clear();
     return build_report(part, rest);

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -50,8 +51,7 @@ struct ReportOptions {
 struct Analysis {
   const char* name;
   const char* help;
-  /// Names of its sheets, comma-separated; "" = the sheets of no other analysis.
-  const char* sheets;
+  std::vector<std::string_view> sheets; ///< their names; none = the sheets of no other analysis
   Result<std::vector<Table>> (*run)(const LoadedTrace& trace, const ReportOptions& options);
 };
 

@@ -18,7 +18,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis coll_analysis_analysis{"coll_analysis", "collectives of this rank", "coll_analysis",
-                                      run};
+const Analysis coll_analysis_analysis{
+    "coll_analysis", "collectives of this rank", {"coll_analysis"}, run};
 
 } // namespace rankscope

@@ -95,7 +95,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis gpu_timeline_analysis{"gpu_timeline", "how the GPU's time divides", "gpu_timeline",
-                                     run};
+const Analysis gpu_timeline_analysis{
+    "gpu_timeline", "how the GPU's time divides", {"gpu_timeline"}, run};
 
 } // namespace rankscope

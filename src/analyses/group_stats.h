@@ -83,14 +83,14 @@ inline void sort_desc(Table& table, std::size_t by,
   table.reorder(order);
 }
 
-/// The first k rows (0 = all); a note says of how many.
-inline void keep_top(Table& table, std::size_t k) {
+/// The first k rows (0 = all); a note says of how many and ends in `more`.
+inline void keep_top(Table& table, std::size_t k, const char* more = "; shares are of all rows") {
   if (k == 0 || table.rows() <= k)
     return;
   std::vector<std::size_t> order(k);
   std::iota(order.begin(), order.end(), std::size_t{0});
   table.notes.push_back("the first " + std::to_string(k) + " of " + std::to_string(table.rows()) +
-                        " rows; shares are of all rows");
+                        " rows" + more);
   table.reorder(order);
 }
 

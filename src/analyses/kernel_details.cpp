@@ -1,6 +1,5 @@
 #include "analyses/kernel_details.h"
 
-#include "analyses/group_stats.h"
 #include "base/number_text.h"
 #include "base/units.h"
 #include "core/arg_text.h"
@@ -41,25 +40,32 @@ KernelDetails kernel_details(const Trace& trace,
   out.truncated = "[";
   for (const Entry& e : entries) {
     const char* const comma = &e == entries.data() ? "" : ", ";
-    out.summary += fmt::format(
-        "{}{{'name': {}, 'stream': {}, 'count': {}, 'total_duration_us': {}, "
-        "'mean_duration_us': {}, 'median_duration_us': {}, 'std_dev_duration_us': {}, "
-        "'min_duration_us': {}, 'max_duration_us': {}}}",
-        comma, python_quote(e.name), e.stream, e.stats.count, python_float(e.stats.sum),
-        python_float(e.stats.mean), python_float(e.stats.median),
-        python_float(e.stats.std_population), python_float(e.stats.min), python_float(e.stats.max));
-    out.truncated += fmt::format("{}{{'name': {}, 'stream': {}, 'mean_duration_us': {}}}", comma,
-                                 python_quote(truncated_name(e.name)), e.stream,
-                                 python_float(round_decimals(e.stats.mean, 2)));
+    out.summary += comma + kernel_entry(e.name, e.stream, e.stats);
+    out.truncated += comma + short_kernel_entry(e.name, e.stream, e.stats);
   }
   out.summary += "]";
   out.truncated += "]";
   return out;
 }
 
-std::string truncated_name(std::string_view name) {
+std::string kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
+                         const std::string& more) {
+  return fmt::format("{{'name': {}, 'stream': {}, 'count': {}, 'total_duration_us': {}, "
+                     "'mean_duration_us': {}, 'median_duration_us': {}, 'std_dev_duration_us': {}, "
+                     "'min_duration_us': {}, 'max_duration_us': {}{}}}",
+                     python_quote(name), stream, us.count, python_float(us.sum),
+                     python_float(us.mean), python_float(us.median),
+                     python_float(us.std_population), python_float(us.min), python_float(us.max),
+                     more);
+}
+
+std::string short_kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
+                               const std::string& more) {
   constexpr std::size_t kMost = 64;
-  return name.size() > kMost ? std::string(name.substr(0, kMost)) + "..." : std::string(name);
+  const std::string cut =
+      name.size() > kMost ? std::string(name.substr(0, kMost)) + "..." : std::string(name);
+  return fmt::format("{{'name': {}, 'stream': {}, 'mean_duration_us': {}{}}}", python_quote(cut),
+                     stream, python_float(round_decimals(us.mean, 2)), more);
 }
 
 } // namespace rankscope

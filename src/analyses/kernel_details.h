@@ -1,6 +1,7 @@
 // Kernel lists of a group of operator calls as the reference prints them (perf-report.md 1.2).
 #pragma once
 
+#include "analyses/group_stats.h"
 #include "core/loaded_trace.h"
 
 #include <span>
@@ -19,7 +20,12 @@ struct KernelDetails {
 };
 [[nodiscard]] KernelDetails kernel_details(const Trace& trace,
                                            const std::vector<std::span<const EventId>>& calls);
-/// A kernel's name as the trunc_ columns write it: 64 characters and "...".
-[[nodiscard]] std::string truncated_name(std::string_view name);
+/// One kernel in those texts, as a Python dict, from the durations in us; `more` is put in at its
+/// end
+/// (", 'key': value"). The short form has 64 characters of the name and the mean.
+[[nodiscard]] std::string kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
+                                       const std::string& more = "");
+[[nodiscard]] std::string short_kernel_entry(std::string_view name, std::int32_t stream,
+                                             const Stats& us, const std::string& more = "");
 
 } // namespace rankscope

@@ -5,11 +5,9 @@
 #include "base/interval_set.h"
 #include "base/number_text.h"
 #include "base/units.h"
-#include "core/arg_text.h"
 
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
 #include <limits>
 #include <map>
 
@@ -35,8 +33,7 @@ KernelOverlaps::KernelOverlaps(const Trace& trace, const LauncherIndex& index)
     lanes_[it->second].events.push_back(k);
   }
   for (Lane& lane : lanes_) {
-    std::stable_sort(lane.events.begin(), lane.events.end(),
-                     [&](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+    sort_by_start(trace, lane.events);
     const std::size_t width = std::bit_ceil(lane.events.size());
     lane.latest_ns.assign(2 * width, std::numeric_limits<std::int64_t>::min());
     for (std::size_t i = 0; i < lane.events.size(); ++i)
@@ -95,8 +92,7 @@ KernelOverlaps::Call KernelOverlaps::of(const Trace& trace,
   out.covered_ns = IntervalSet(std::move(covered)).length();
   for (const auto& entry : found)
     out.others.push_back(entry.first);
-  std::stable_sort(out.others.begin(), out.others.end(),
-                   [&](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  sort_by_start(trace, out.others);
   for (const EventId other : out.others)
     out.other_ns.push_back(IntervalSet(std::move(found[other])).length());
   return out;
@@ -171,18 +167,9 @@ OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::C
   for (const auto& [key, entry] : order) {
     const char* const comma = summary.size() == 1 ? "" : ", ";
     const Stats& s = entry->stats;
-    const std::string pct = python_float(share(entry->covered_ns));
-    summary +=
-        fmt::format("{}{{'name': {}, 'stream': {}, 'count': {}, 'total_duration_us': {}, "
-                    "'mean_duration_us': {}, 'median_duration_us': {}, 'std_dev_duration_us': {}, "
-                    "'min_duration_us': {}, 'max_duration_us': {}, 'overlap_pct': {}}}",
-                    comma, python_quote(key->first), key->second, s.count, python_float(s.sum),
-                    python_float(s.mean), python_float(s.median), python_float(s.std_population),
-                    python_float(s.min), python_float(s.max), pct);
-    truncated +=
-        fmt::format("{}{{'name': {}, 'stream': {}, 'mean_duration_us': {}, 'overlap_pct': {}}}",
-                    comma, python_quote(truncated_name(key->first)), key->second,
-                    python_float(round_decimals(s.mean, 2)), pct);
+    const std::string pct = ", 'overlap_pct': " + python_float(share(entry->covered_ns));
+    summary += comma + kernel_entry(key->first, key->second, s, pct);
+    truncated += comma + short_kernel_entry(key->first, key->second, s, pct);
   }
   out.pct = share(covered);
   out.summary = summary + "]";

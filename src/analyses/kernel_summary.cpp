@@ -185,7 +185,9 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 } // namespace
 
 const Analysis kernel_summary_analysis{
-    "kernel_summary", "kernels by operator, name and stream",
-    "kernel_summary,short_kernel_histogram,short_kernels_summary", run};
+    "kernel_summary",
+    "kernels by operator, name and stream",
+    {"kernel_summary", "short_kernel_histogram", "short_kernels_summary"},
+    run};
 
 } // namespace rankscope

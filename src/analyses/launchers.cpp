@@ -124,6 +124,13 @@ std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events) {
   return IntervalSet(std::move(intervals)).length();
 }
 
+void sort_by_start(const Trace& trace, std::vector<EventId>& events) {
+  std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
+    return trace.events.ts_ns[a] < trace.events.ts_ns[b];
+  });
+  events.erase(std::unique(events.begin(), events.end()), events.end());
+}
+
 std::vector<bool> recompute_events(const LoadedTrace& t) {
   const Events& e = t.trace.events;
   std::vector<bool> frame_name(t.trace.strings.size());

@@ -40,6 +40,9 @@ struct LauncherIndex {
 /// Length of the union of GPU events, ns.
 [[nodiscard]] std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events);
 
+/// By start, each once.
+void sort_by_start(const Trace& trace, std::vector<EventId>& events);
+
 /// True where an event lies below a checkpoint recompute frame (perf-report.md 1.10). Needs python
 /// events in the trace and in the tree.
 [[nodiscard]] std::vector<bool> recompute_events(const LoadedTrace& trace);

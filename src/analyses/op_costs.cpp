@@ -3,13 +3,10 @@
 #include "analyses/inference_steps.h"
 
 #include <charconv>
+#include <optional>
 
 namespace rankscope {
 namespace {
-
-std::string_view text_of(const Trace& trace, StrId id) {
-  return id == kEmptyStr ? std::string_view() : trace.strings.view(id);
-}
 
 /// Experts per token: the k of the TopK call below the operator's parent operators; 4 when there is
 /// none, as the reference has it.
@@ -23,25 +20,21 @@ std::int64_t topk_of(const LoadedTrace& t, EventId e) {
       break;
     root = above;
   }
-  std::vector<EventId> stack{root};
-  while (!stack.empty()) {
-    const EventId at = stack.back();
-    stack.pop_back();
-    if (t.trace.name(at).find("TopK") != std::string_view::npos)
-      if (const OpArgs* a = t.trace.op(at); a != nullptr) {
-        const ParsedArgs args({}, {}, {}, text_of(t.trace, a->concrete_inputs));
-        const std::string k = args.concrete(1);
-        std::int64_t value = 0;
-        const auto [end, ec] = std::from_chars(k.data(), k.data() + k.size(), value);
-        if (ec == std::errc() && end == k.data() + k.size() && value > 0)
-          return value;
-      }
-    const auto children = t.tree.children(at);
-    for (auto it = children.rbegin(); it != children.rend(); ++it)
-      if (!t.trace.gpu(*it))
-        stack.push_back(*it);
-  }
-  return kDefault;
+  std::optional<std::int64_t> found;
+  const auto look = [&](EventId at) {
+    if (found || t.trace.name(at).find("TopK") == std::string_view::npos)
+      return;
+    if (const OpArgs* a = t.trace.op(at); a != nullptr) {
+      const std::string k = parsed_args(t.trace, *a).concrete(1);
+      std::int64_t value = 0;
+      const auto [end, ec] = std::from_chars(k.data(), k.data() + k.size(), value);
+      if (ec == std::errc() && end == k.data() + k.size() && value > 0)
+        found = value;
+    }
+  };
+  look(root);
+  visit_below(t, root, look);
+  return found.value_or(kDefault);
 }
 
 /// Arguments of the fused forward convolution with the same sequence number; `own` without one.
@@ -89,7 +82,7 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
   }
   if ((needs & kNeedsAnnotation) != 0) {
     annotation = inference_steps_of(t).at(trace, e);
-    hints.annotation = text_of(trace, annotation);
+    hints.annotation = trace.strings.view(annotation);
   }
   if ((needs & kNeedsTopK) != 0)
     hints.topk = topk_of(t, e);
@@ -105,15 +98,18 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
           std::move(kernel_key)};
   const auto [it, fresh] = costs_.try_emplace(std::move(key));
   if (fresh) {
-    const ParsedArgs parsed(text_of(trace, args->input_dims), text_of(trace, args->input_types),
-                            text_of(trace, args->input_strides),
-                            text_of(trace, args->concrete_inputs));
-    if (auto result = evaluate(op, parsed, hints, compat_))
+    if (auto result = evaluate(op, parsed_args(trace, *args), hints, compat_))
       it->second = std::make_unique<PerfResult>(std::move(*result));
     else if (!compat_) // the row keeps its times, flops and bytes stay blank
       it->second = std::make_unique<PerfResult>();
   }
   return it->second.get();
+}
+
+ParsedArgs parsed_args(const Trace& trace, const OpArgs& args) {
+  const auto text = [&](StrId id) { return trace.strings.view(id); };
+  return {text(args.input_dims), text(args.input_types), text(args.input_strides),
+          text(args.concrete_inputs)};
 }
 
 OpCosts& costs_of(const LoadedTrace& trace, bool compat) {

@@ -1,11 +1,10 @@
 // What the family sheets and unified_perf_summary share: costs per distinct call, backward work.
 #pragma once
 
-#include "core/loaded_trace.h"
+#include "analyses/launchers.h"
 #include "model/kernel_name.h"
 #include "model/op_model.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,15 +34,11 @@ private:
 /// The costs of a trace; made at the first call.
 [[nodiscard]] OpCosts& costs_of(const LoadedTrace& trace, bool compat);
 
+/// An operator's recorded arguments, parsed.
+[[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);
+
 /// By StrId: the modelled operator of that name, or nullptr; made at the first call.
 [[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace);
-
-inline void sort_by_start(const Trace& trace, std::vector<EventId>& kernels) {
-  std::stable_sort(kernels.begin(), kernels.end(), [&](EventId a, EventId b) {
-    return trace.events.ts_ns[a] < trace.events.ts_ns[b];
-  });
-  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
-}
 
 /// GPU work of the autograd wrappers linked from the operator or from what it called.
 inline std::vector<EventId> backward_kernels(const LoadedTrace& t, EventId op) {

@@ -215,7 +215,9 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 } // namespace
 
 const Analysis ops_summary_analysis{
-    "ops_summary", "kernel time by operator and category",
-    "ops_summary_by_category,ops_summary,ops_unique_args,ops_unique_args_kl_overlap", run};
+    "ops_summary",
+    "kernel time by operator and category",
+    {"ops_summary_by_category", "ops_summary", "ops_unique_args", "ops_unique_args_kl_overlap"},
+    run};
 
 } // namespace rankscope

@@ -31,11 +31,8 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
   std::optional<Table> timeline;
   std::optional<Table> ops;
   for (const ProfilerStep& step : profiler_steps(t.trace)) {
-    LoadedTrace part;
-    RS_TRY(part.trace, restrict_to_steps(t.trace, t.tree, step.number, step.number));
-    part.tree = CallTree::build(part.trace, {needs_python(options)});
-    part.rank = t.rank;
-    part.label = t.label;
+    RS_TRY(const LoadedTrace part,
+           part_of_steps(t, step.number, step.number, {needs_python(options)}));
     RS_TRY(const auto timelines, gpu_timeline_analysis.run(part, options));
     append(timelines.front(), step.number, SIZE_MAX, timeline, "gpu_timeline_per_step");
     RS_TRY(const auto tables, ops_summary_analysis.run(part, options));
@@ -53,7 +50,9 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis per_step_analysis{"per_step", "timeline and top operators of each profiler step",
-                                 "gpu_timeline_per_step,ops_per_step", run};
+const Analysis per_step_analysis{"per_step",
+                                 "timeline and top operators of each profiler step",
+                                 {"gpu_timeline_per_step", "ops_per_step"},
+                                 run};
 
 } // namespace rankscope

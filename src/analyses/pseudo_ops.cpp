@@ -1,5 +1,6 @@
 #include "analyses/pseudo_ops.h"
 
+#include "analyses/launchers.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -19,21 +20,6 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Events below `root` other than GPU work, in order.
-template <class Visit> void below(const LoadedTrace& t, EventId root, Visit&& visit) {
-  std::vector<EventId> stack{root};
-  while (!stack.empty()) {
-    const EventId at = stack.back();
-    stack.pop_back();
-    if (at != root)
-      visit(at);
-    const auto children = t.tree.children(at);
-    for (auto it = children.rbegin(); it != children.rend(); ++it)
-      if (!t.trace.gpu(*it))
-        stack.push_back(*it);
-  }
-}
-
 /// Launches of the GPU events of `root` that `wanted` accepts by kernel name, in kernel order. A
 /// launch of several kernels (a graph) is left alone.
 template <class Wanted>
@@ -42,9 +28,7 @@ std::vector<EventId> launches(const LoadedTrace& t, EventId root, Wanted&& wante
   for (const EventId k : t.tree.gpu_events(root))
     if (wanted(t.trace.name(k)) && t.tree.gpu_events(t.tree.parent(k)).size() == 1)
       kernels.push_back(k);
-  std::stable_sort(kernels.begin(), kernels.end(), [&](EventId a, EventId b) {
-    return t.trace.events.ts_ns[a] < t.trace.events.ts_ns[b];
-  });
+  sort_by_start(t.trace, kernels);
   std::vector<EventId> out;
   for (const EventId k : kernels)
     out.push_back(t.tree.parent(k));
@@ -59,7 +43,7 @@ void up_and_down(const std::vector<EventId>& calls, const char* up, const char* 
 
 void moe_forward(const LoadedTrace& t, EventId op, Wraps& wraps) {
   EventId aiter = kNoEvent;
-  below(t, op, [&](EventId e) {
+  visit_below(t, op, [&](EventId e) {
     if (aiter == kNoEvent && t.trace.name(e) == "vllm::rocm_aiter_fused_moe")
       aiter = e;
   });
@@ -84,7 +68,7 @@ void flydsl(const LoadedTrace& t, EventId op, Wraps& wraps) {
   for (const auto& stage : kStages) {
     std::vector<EventId> ops;
     std::vector<EventId> frames;
-    below(t, op, [&](EventId e) {
+    visit_below(t, op, [&](EventId e) {
       const std::string_view name = t.trace.name(e);
       const Category category = t.trace.events.category[e];
       if (!name.ends_with(stage.first))
@@ -136,14 +120,6 @@ Wraps find_wraps(const LoadedTrace& t) {
   return wraps;
 }
 
-template <class T>
-void spread(std::vector<T>& column, const std::vector<EventId>& place, std::size_t size) {
-  std::vector<T> out(size);
-  for (std::size_t i = 0; i < column.size(); ++i)
-    out[place[i]] = column[i];
-  column = std::move(out);
-}
-
 /// Name without the "_<digits>" that SGLang's profiler appends to tell calls apart.
 std::string_view without_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
@@ -156,16 +132,21 @@ std::string_view without_number(std::string_view name) {
 } // namespace
 
 LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool include_python, std::size_t& added) {
+  const Wraps wraps = find_wraps(t);
+  added = wraps.size();
+  std::vector<EventId> rows; // what is wrapped comes twice: its first copy becomes the wrapper
+  rows.reserve(t.trace.events.size() + wraps.size());
+  for (EventId i = 0; i < t.trace.events.size(); ++i)
+    rows.insert(rows.end(), wraps.count(i) > 0 ? 2 : 1, i);
   LoadedTrace out;
   out.rank = t.rank;
   out.label = t.label;
+  out.trace = select_events(t.trace, rows);
   Trace& trace = out.trace;
-  const std::size_t old_size = t.trace.events.size();
-  trace = filter_events(t.trace, std::vector<bool>(old_size, true));
   Events& e = trace.events;
 
   std::vector<StrId> renamed(trace.strings.size(), kNoRow);
-  for (EventId i = 0; i < old_size; ++i)
+  for (EventId i = 0; i < e.size(); ++i)
     if (e.category[i] == Category::kCpuOp) {
       const StrId id = e.name[i];
       if (renamed[id] == kNoRow) {
@@ -175,45 +156,15 @@ LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool include_python, std::size
       e.name[i] = renamed[id];
     }
 
-  const Wraps wraps = find_wraps(t);
-  added = wraps.size();
-  std::vector<EventId> place(old_size); // of each old event; a new one stands just before its own
-  {
-    auto next = wraps.begin();
-    EventId shift = 0;
-    for (EventId i = 0; i < old_size; ++i) {
-      if (next != wraps.end() && next->first == i) {
-        ++shift;
-        ++next;
-      }
-      place[i] = i + shift;
-    }
-  }
-  const std::size_t size = old_size + wraps.size();
-  spread(e.ts_ns, place, size);
-  spread(e.dur_ns, place, size);
-  spread(e.correlation, place, size);
-  spread(e.external_id, place, size);
-  spread(e.name, place, size);
-  spread(e.uid, place, size);
-  spread(e.track, place, size);
-  spread(e.args, place, size);
-  spread(e.stream, place, size);
-  spread(e.device, place, size);
-  spread(e.category, place, size);
-  for (auto& entry : trace.collectives)
-    entry.first = place[entry.first];
   auto uid = static_cast<std::uint32_t>(trace.events_in_file);
+  EventId before = 0; // wrappers that come earlier
   for (const auto& [wrapped, wrap] : wraps) {
-    const EventId below_it = place[wrapped];
-    const EventId at = below_it - 1;
-    e.ts_ns[at] = e.ts_ns[below_it];
-    e.dur_ns[at] = std::max<std::int64_t>(e.dur_ns[below_it], 1); // an empty parent holds nothing
+    const EventId at = wrapped + before++;
+    e.dur_ns[at] = std::max<std::int64_t>(e.dur_ns[at], 1); // an empty parent holds nothing
     e.correlation[at] = kNoId;
     e.external_id[at] = kNoId;
     e.name[at] = trace.strings.intern(wrap.name);
     e.uid[at] = uid++;
-    e.track[at] = e.track[below_it];
     e.args[at] = kNoRow;
     if (const OpArgs* donor = t.trace.op(wrap.donor)) {
       OpArgs args = *donor;

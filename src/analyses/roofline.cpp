@@ -185,14 +185,7 @@ public:
     for (const Group& group : groups)
       add_row(out, group, params, legacy);
     sort_desc(out, *out.column("Kernel Time (\u00b5s)_sum"), *out.column("UID_first"));
-    const std::size_t k = options_.top_k_roofline_ops;
-    if (k > 0 && out.rows() > k) {
-      std::vector<std::size_t> order(k);
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      out.notes.push_back("the first " + std::to_string(k) + " of " + std::to_string(out.rows()) +
-                          " rows");
-      out.reorder(order);
-    }
+    keep_top(out, options_.top_k_roofline_ops, "");
     if (arch_)
       out.notes.push_back("roofline of " + arch_->name + ": " + arch_->source);
     return out;
@@ -412,6 +405,6 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis roofline_analysis{"roofline", "cost and rates of each operator family", "", run};
+const Analysis roofline_analysis{"roofline", "cost and rates of each operator family", {}, run};
 
 } // namespace rankscope

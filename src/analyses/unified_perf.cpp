@@ -331,11 +331,7 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
         row.perf = costs.of(t, c.event, *info, row.kernels);
         row.has_model = true;
       } else if (walk.triton(c.event)) {
-        const OpArgs& a = *trace.op(c.event);
-        const auto text = [&](StrId id) { return trace.strings.view(id); };
-        if (auto r = evaluate_triton(trace.name(c.event),
-                                     ParsedArgs(text(a.input_dims), text(a.input_types),
-                                                text(a.input_strides), text(a.concrete_inputs)))) {
+        if (auto r = evaluate_triton(trace.name(c.event), parsed_args(trace, *trace.op(c.event)))) {
           row.perf = &triton.emplace(c.event, std::move(*r)).first->second;
           row.has_model = true;
         }
@@ -395,13 +391,12 @@ Table table_of(const LoadedTrace& t, const ReportOptions& options, const GpuArch
   for (const Group& group : groups) {
     std::vector<double> cpu, kernel, tbps, tflops;
     std::vector<std::span<const EventId>> lists;
-    for (const Row* call : group.rows) {
-      const Row& r = *call;
-      cpu.push_back(r.cpu_us);
-      kernel.push_back(r.kernel_us);
-      tbps.push_back(r.kernel_us > 0 ? r.bytes / 1e12 / (r.kernel_us / 1e6) : kUnknown);
-      tflops.push_back(r.kernel_us > 0 ? r.flops / 1e12 / (r.kernel_us / 1e6) : kUnknown);
-      lists.emplace_back(r.kernels);
+    for (const Row* r : group.rows) {
+      cpu.push_back(r->cpu_us);
+      kernel.push_back(r->kernel_us);
+      tbps.push_back(r->kernel_us > 0 ? r->bytes / 1e12 / (r->kernel_us / 1e6) : kUnknown);
+      tflops.push_back(r->kernel_us > 0 ? r->flops / 1e12 / (r->kernel_us / 1e6) : kUnknown);
+      lists.emplace_back(r->kernels);
     }
     const Row& first = *group.rows.front();
     const Stats c = stats_of(std::move(cpu));
@@ -475,7 +470,9 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis unified_perf_analysis{"unified_perf", "every operator once, with its cost",
-                                     "unified_perf_summary,unified_perf_summary_kl_overlap", run};
+const Analysis unified_perf_analysis{"unified_perf",
+                                     "every operator once, with its cost",
+                                     {"unified_perf_summary", "unified_perf_summary_kl_overlap"},
+                                     run};
 
 } // namespace rankscope

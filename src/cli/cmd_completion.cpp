@@ -9,12 +9,16 @@
 namespace rankscope {
 namespace {
 
+/// Those that --help shows.
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> out;
-  for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty())
-      for (const std::string& name : option->get_lnames())
-        out.push_back("--" + name);
+  for (const CLI::Option* option : options_of(app))
+    for (const std::string& name : option->get_lnames())
+      out.push_back("--" + name);
   return out;
 }
 
@@ -55,12 +59,11 @@ std::string fish_script(const CLI::App& root) {
   for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
     out += fmt::format("complete -c rankscope -n __fish_use_subcommand -a {} -d '{}'\n",
                        sub->get_name(), quoted(sub->get_description()));
-    for (const CLI::Option* option : sub->get_options())
+    for (const CLI::Option* option : options_of(*sub))
       for (const std::string& name : option->get_lnames())
-        if (!option->get_group().empty())
-          out += fmt::format(
-              "complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
-              sub->get_name(), name, quoted(option->get_description()));
+        out +=
+            fmt::format("complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
+                        sub->get_name(), name, quoted(option->get_description()));
   }
   return out;
 }

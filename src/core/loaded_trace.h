@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace rankscope {
 
@@ -37,5 +38,20 @@ struct LoadedTrace {
   /// Not synchronised: one thread analyses a trace. To be emptied when the trace is changed.
   mutable AnalysisCache cache;
 };
+
+/// Events below `root` other than GPU work, parents before their children, siblings in order.
+template <class Visit> void visit_below(const LoadedTrace& t, EventId root, Visit&& visit) {
+  std::vector<EventId> stack{root};
+  while (!stack.empty()) {
+    const EventId at = stack.back();
+    stack.pop_back();
+    if (at != root)
+      visit(at);
+    const auto children = t.tree.children(at);
+    for (auto it = children.rbegin(); it != children.rend(); ++it)
+      if (!t.trace.gpu(*it))
+        stack.push_back(*it);
+  }
+}
 
 } // namespace rankscope

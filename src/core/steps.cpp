@@ -9,10 +9,10 @@ namespace {
 constexpr std::string_view kPrefix = "ProfilerStep#";
 
 template <class T>
-void take(const std::vector<T>& from, const std::vector<bool>& keep, std::vector<T>& to) {
-  for (std::size_t i = 0; i < from.size(); ++i)
-    if (keep[i])
-      to.push_back(from[i]);
+void take(const std::vector<T>& from, const std::vector<EventId>& rows, std::vector<T>& to) {
+  to.reserve(rows.size());
+  for (const EventId row : rows)
+    to.push_back(from[row]);
 }
 
 } // namespace
@@ -66,7 +66,7 @@ Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& tex
   return out;
 }
 
-Trace filter_events(const Trace& trace, const std::vector<bool>& keep) {
+Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
   Trace out;
   out.path = trace.path;
   out.header = trace.header;
@@ -82,22 +82,20 @@ Trace filter_events(const Trace& trace, const std::vector<bool>& keep) {
   out.python_events_skipped = trace.python_events_skipped;
   out.diagnostics = trace.diagnostics;
   const Events& e = trace.events;
-  take(e.ts_ns, keep, out.events.ts_ns);
-  take(e.dur_ns, keep, out.events.dur_ns);
-  take(e.correlation, keep, out.events.correlation);
-  take(e.external_id, keep, out.events.external_id);
-  take(e.name, keep, out.events.name);
-  take(e.uid, keep, out.events.uid);
-  take(e.track, keep, out.events.track);
-  take(e.args, keep, out.events.args);
-  take(e.stream, keep, out.events.stream);
-  take(e.device, keep, out.events.device);
-  take(e.category, keep, out.events.category);
+  take(e.ts_ns, rows, out.events.ts_ns);
+  take(e.dur_ns, rows, out.events.dur_ns);
+  take(e.correlation, rows, out.events.correlation);
+  take(e.external_id, rows, out.events.external_id);
+  take(e.name, rows, out.events.name);
+  take(e.uid, rows, out.events.uid);
+  take(e.track, rows, out.events.track);
+  take(e.args, rows, out.events.args);
+  take(e.stream, rows, out.events.stream);
+  take(e.device, rows, out.events.device);
+  take(e.category, rows, out.events.category);
   std::vector<EventId> moved(e.size(), kNoEvent);
-  EventId next = 0;
-  for (EventId i = 0; i < e.size(); ++i)
-    if (keep[i])
-      moved[i] = next++;
+  for (EventId i = 0; i < rows.size(); ++i)
+    moved[rows[i]] = i;
   for (const auto& [event, args] : trace.collectives)
     if (moved[event] != kNoEvent)
       out.collectives.emplace_back(moved[event], args);
@@ -128,7 +126,21 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
   for (EventId i = 0; i < e.size(); ++i)
     if (is_gpu(e.category[i]))
       keep[i] = tree.linked(i) ? keep[tree.parent(i)] : inside(e.ts_ns[i]);
-  return filter_events(trace, keep);
+  std::vector<EventId> rows;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (keep[i])
+      rows.push_back(i);
+  return select_events(trace, rows);
+}
+
+Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
+                                  const CallTreeOptions& options) {
+  LoadedTrace part;
+  RS_TRY(part.trace, restrict_to_steps(whole.trace, whole.tree, first, last));
+  part.tree = CallTree::build(part.trace, options);
+  part.rank = whole.rank;
+  part.label = whole.label;
+  return part;
 }
 
 } // namespace rankscope

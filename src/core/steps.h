@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "core/call_tree.h"
+#include "core/loaded_trace.h"
 
 #include <optional>
 #include <string>
@@ -30,14 +30,17 @@ struct ProfilerStep {
 /// "N" or "A:B" as a closed range. Errors: kUsage.
 Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
 
-/// A copy with the events for which `keep` holds, in their order. Texts keep their ids, events
-/// their uids; flows are copied whole.
-[[nodiscard]] Trace filter_events(const Trace& trace, const std::vector<bool>& keep);
+/// A copy whose events are these rows of the trace, in ascending order; of a row that comes twice,
+/// the second has the collective. Texts keep their ids, events their uids; flows are copied whole.
+[[nodiscard]] Trace select_events(const Trace& trace, const std::vector<EventId>& rows);
 
 /// The trace of steps [first, last]: CPU events that start within one of them and the GPU work they
 /// launched, however late it runs; GPU work without a launch by its own start. Errors: kUsage when
 /// the trace has none of these steps (the message lists those it has).
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last);
+/// The same, linked again.
+Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
+                                  const CallTreeOptions& options);
 
 } // namespace rankscope

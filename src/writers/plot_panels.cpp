@@ -17,6 +17,14 @@ std::string data_block(const std::string& name, const std::string& rows) {
   return "$" + name + " << EOD\n" + rows + "EOD\n";
 }
 
+/// "name" 1, "name" 2, ...: every `step`th.
+std::string tic_list(const std::vector<std::string>& names, std::size_t step = 1) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); i += step)
+    out += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(names[i]), i + 1);
+  return out;
+}
+
 /// Ticks of named categories along an axis of `width_in` inches: side by side where they fit, else
 /// names that differ in their number only (ranks) thinned out to round steps and others turned.
 std::string category_tics(const std::vector<std::string>& names, double width_in) {
@@ -50,10 +58,8 @@ std::string category_tics(const std::vector<std::string>& names, double width_in
     for (const std::size_t round : {1U, 2U, 5U})
       if (static_cast<double>(step) * each < room)
         step = round * scale;
-  std::string tics;
-  for (std::size_t i = 0; i < names.size(); i += step)
-    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(names[i]), i + 1);
-  std::string out = fmt::format("set xtics ({}){}\n", tics, flat ? "" : " rotate by -35");
+  std::string out =
+      fmt::format("set xtics ({}){}\n", tic_list(names, step), flat ? "" : " rotate by -35");
   if (flat && lines > 1) // gnuplot leaves room for one line
     out += fmt::format("set bmargin {}\n", lines + 3);
   return out;
@@ -230,15 +236,12 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
     data += data_block("val" + id, values);
     terms += fmt::format(", $val{} using 1:2:3 with labels left offset 0.5,0 notitle", id);
   }
-  std::string tics;
-  for (std::size_t i = 0; i < panel.categories.size(); ++i)
-    tics += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_quoted(panel.categories[i]), i + 1);
   const std::string range = fmt::format("{}.5", panel.categories.size());
   if (sideways)
     body += fmt::format(
         "set yrange [{}:0.5]\nset ytics ({})\nset grid xtics lw 2*S lc rgb '#CCCCCC'\nset "
         "offsets 0,graph 0.12,0,0\n",
-        range, tics);
+        range, tic_list(panel.categories));
   else
     body += fmt::format("set xrange [0.5:{}]\n", range) + category_tics(panel.categories, width_in);
   if (!sideways && !panel.y_range && low == 0 && high > 0) // nothing below 0: the bars stand on it
@@ -263,10 +266,9 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
               std::string& body) {
   std::vector<double> sizes;
   std::string rows;
-  std::string y_tics;
+  std::vector<std::string> labels;
   for (std::size_t r = 0; r < panel.series.size(); ++r) {
-    y_tics +=
-        fmt::format("{}{} {}", r > 0 ? ", " : "", gnuplot_quoted(panel.series[r].label), r + 1);
+    labels.push_back(panel.series[r].label);
     for (std::size_t c = 0; c < panel.series[r].values.size(); ++c) {
       const double v = panel.series[r].values[c];
       if (std::isnan(v))
@@ -283,7 +285,7 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
                       "ytics ({})\nset cbrange [{}:{}]\nset palette defined (-1 '#D73027', 0 "
                       "'#FFFFBF', 1 '#1A9850')\nunset key\n",
                       columns, panel.series.size(), category_tics(panel.categories, width_in),
-                      y_tics, -reach, reach);
+                      tic_list(labels), -reach, reach);
   if (most > reach) // the ends of the colours stand for more
     body += fmt::format("set cbtics add ('<= {0:.3g}' {0}, '>= {1:.3g}' {1})\n", -reach, reach);
   body +=
