@@ -1,7 +1,6 @@
 #include "analyses/collective_data.h"
 
-#include <algorithm>
-#include <cctype>
+#include "base/ascii.h"
 
 namespace rankscope {
 namespace {
@@ -9,9 +8,7 @@ namespace {
 /// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "allreduce"; RCCL's Generic kernels do not
 /// say.
 std::string_view name_from_kernel(std::string_view kernel) {
-  std::string lower(kernel.substr(0, kernel.find('(')));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lowercase(kernel.substr(0, kernel.find('(')));
   if (lower.find("cross_device_reduce") != std::string::npos)
     return "allreduce";
   if (lower.find("generic") != std::string::npos)

@@ -1,5 +1,6 @@
 #include "analyses/launchers.h"
 
+#include "base/ascii.h"
 #include "base/interval_set.h"
 #include "model/op_registry.h"
 
@@ -87,9 +88,7 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
     std::string_view category;
     if (op != kNoEvent) {
       if (e.category[op] != Category::kCpuOp) {
-        std::string lower(trace.name(op));
-        std::transform(lower.begin(), lower.end(), lower.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        const std::string lower = lowercase(trace.name(op));
         category = lower.find("cudagraph") != std::string::npos ||
                            lower.find("graphlaunch") != std::string::npos
                        ? "graph"

@@ -1,6 +1,7 @@
 // The Nsight Systems summary (nsys-summary.md).
 #include "analyses/nsys_summary.h"
 
+#include "base/ascii.h"
 #include "base/interval_set.h"
 
 #include <algorithm>
@@ -11,19 +12,12 @@
 namespace rankscope {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
 std::string class_of(const std::string& kernel, const KernelClasses& classes) {
-  const std::string name = lower(kernel);
+  const std::string name = lowercase(kernel);
   if (contains(name, "nccl"))
     return "nccl";
   for (const auto& [key, value] : classes)
@@ -113,8 +107,8 @@ double mean_uncovered_ms(const NsysData& data, const KernelClasses& classes,
 Result<KernelClasses> check_kernel_classes(const KernelClasses& classes) {
   KernelClasses out;
   for (const auto& [key, value] : classes) {
-    const std::string k = lower(key);
-    const std::string v = lower(value);
+    const std::string k = lowercase(key);
+    const std::string v = lowercase(value);
     if (k.empty() || v.empty())
       return Error{ErrorCode::kUsage, "kernel_to_class_map", "an empty key or class", ""};
     if (v == "others")

@@ -1,23 +1,14 @@
 #include "model/bus_bandwidth.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
-#include <cctype>
 #include <string>
 
 namespace rankscope {
-namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-} // namespace
 
 CollectiveKind collective_kind(std::string_view collective_name) {
-  std::string n = lower(collective_name);
+  std::string n = lowercase(collective_name);
   n.erase(std::remove(n.begin(), n.end(), '_'), n.end());
   const auto has = [&n](const char* part) { return n.find(part) != std::string::npos; };
   if (has("alltoallv"))
@@ -89,7 +80,7 @@ double bus_bandwidth_factor(CollectiveKind kind, std::int64_t n) {
 }
 
 int dtype_bytes(std::string_view dtype) {
-  const std::string n = lower(dtype);
+  const std::string n = lowercase(dtype);
   if (n.find("float8") == 0 || n == "byte" || n == "char" || n == "bool" || n == "int8" ||
       n == "uint8")
     return 1;

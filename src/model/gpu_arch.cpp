@@ -1,7 +1,8 @@
 #include "model/gpu_arch.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <simdjson.h>
 
@@ -118,13 +119,6 @@ const std::vector<GpuArch>& builtin() {
   return kArchs;
 }
 
-bool same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return std::tolower(static_cast<unsigned char>(x)) ==
-                  std::tolower(static_cast<unsigned char>(y));
-         });
-}
-
 } // namespace
 
 std::vector<std::string> builtin_gpu_archs() {
@@ -136,7 +130,7 @@ std::vector<std::string> builtin_gpu_archs() {
 
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
   for (const GpuArch& arch : builtin())
-    if (same(arch.name, name_or_path))
+    if (lowercase(arch.name) == lowercase(name_or_path))
       return arch;
   simdjson::dom::parser parser;
   simdjson::dom::element root;

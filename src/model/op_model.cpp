@@ -2,6 +2,7 @@
 
 #include "model/op_model_impl.h"
 
+#include "base/ascii.h"
 #include "base/number_text.h"
 
 #include <algorithm>
@@ -12,14 +13,6 @@
 
 namespace rankscope {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 const std::unordered_map<std::string_view, const op_model::Entry*>& models() {
   static const auto kModels = [] {
@@ -103,6 +96,11 @@ std::optional<Shape> ParsedArgs::int_list(std::size_t i) const {
   return list;
 }
 
+std::optional<std::int64_t> ParsedArgs::whole(std::size_t i) const {
+  const auto list = int_list(i);
+  return list && list->size() == 1 ? std::optional(list->front()) : std::nullopt;
+}
+
 std::optional<double> ParsedArgs::number(std::size_t i) const {
   const std::string text = concrete(i);
   char* end = nullptr;
@@ -136,7 +134,7 @@ double type_bytes(std::string_view type) {
                                                                       {"fp8", 1},
                                                                       {"c10::float4_e2m1fn_x2", 1},
                                                                       {"fp4", 1}};
-  const auto it = kBytes.find(lower(type));
+  const auto it = kBytes.find(lowercase(type));
   return it == kBytes.end() ? kUnknown : it->second;
 }
 
@@ -153,7 +151,7 @@ std::string_view type_precision(std::string_view type) {
       {"fp4", "fp4"},
       {"mxfp4", "fp4"},
       {"c10::float4_e2m1fn_x2", "fp4"}};
-  const auto it = kNames.find(lower(type));
+  const auto it = kNames.find(lowercase(type));
   return it == kNames.end() ? std::string_view() : it->second;
 }
 
@@ -184,6 +182,29 @@ std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
 }
 
 namespace op_model {
+
+double type_bytes_or(std::string_view type, double fallback) {
+  const double v = type_bytes(type);
+  return std::isnan(v) ? fallback : v;
+}
+
+Params io_params(const Shape& shape, const std::string& in, const std::string& out,
+                 std::string stride_in, std::string stride_out) {
+  return {{"op_shape", repr(shape)},
+          {"dtype_in_out", repr_types({in, out})},
+          {"stride_input", std::move(stride_in)},
+          {"stride_output", std::move(stride_out)}};
+}
+
+Params norm_params(const Shape& shape, const std::string& type, std::string stride,
+                   std::string channels, bool has_bias, bool affine, bool training) {
+  Params out = io_params(shape, type, "", std::move(stride));
+  out.insert(out.end(), {{"num_channels", std::move(channels)},
+                         {"has_bias", repr(has_bias)},
+                         {"is_affine", repr(affine)},
+                         {"is_training", repr(training)}});
+  return out;
+}
 
 std::string repr(const Shape& shape) {
   std::string out = "(";

@@ -42,6 +42,8 @@ public:
   [[nodiscard]] bool flag(std::size_t i) const { return concrete(i) == "True"; }
   /// "[1, 1]" or "3"; values beyond +-2^31 count as absent.
   [[nodiscard]] std::optional<Shape> int_list(std::size_t i) const;
+  /// The one number of int_list().
+  [[nodiscard]] std::optional<std::int64_t> whole(std::size_t i) const;
   [[nodiscard]] std::optional<double> number(std::size_t i) const;
 
 private:

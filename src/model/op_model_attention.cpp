@@ -18,6 +18,27 @@ struct Layout {
   bool causal_default;
 };
 
+/// What the sheet shows of an attention. The axes n, h and d are positions in the shapes.
+struct Axes {
+  std::size_t n, h, d;
+};
+Params parameters(const Call& call, std::size_t q_at, const Axes& at, std::string batch,
+                  double dropout, bool causal, bool flash) {
+  const Shape q = call.args.dims(q_at);
+  const Shape k = call.args.dims(q_at + 1);
+  return {{"B", std::move(batch)},
+          {"N_Q", repr(q[at.n])},
+          {"H_Q", repr(q[at.h])},
+          {"N_KV", repr(k[at.n])},
+          {"H_KV", repr(k[at.h])},
+          {"d_h_qk", repr(q[at.d])},
+          {"d_h_v", repr(call.args.dims(q_at + 2)[at.d])},
+          {"dropout", python_float(dropout)},
+          {"causal", repr(causal)},
+          {"flash_impl", repr(flash)},
+          {"dtype_A_B", repr_types({call.args.type(q_at), call.args.type(q_at + 1)})}};
+}
+
 /// fwd flops 2 B Hq Nq Nkv (dqk + dv), half when causal; bytes (q + k + v + o).
 /// Worked example: (4, 12, 197, 64) without mask: 2*4*12*197*197*128 = 0.476884992 GFLOP,
 /// 4 * 4*12*197*64 * 2 bytes = 4.6171875 MiB.
@@ -60,23 +81,10 @@ std::optional<PerfResult> attention(const Call& call, const Layout& l) {
                  square * dqk + square * dqk + b * nkv * dqk * shared) *
                 half;
   r.bytes_bwd = (2 * eq + 2 * ek + 2 * ev + eo) * bpe;
-  r.params = {{"B", repr(q[0])},
-              {"N_Q", repr(q[n])},
-              {"H_Q", repr(q[h])},
-              {"N_KV", repr(k[n])},
-              {"H_KV", repr(k[h])},
-              {"d_h_qk", repr(q[3])},
-              {"d_h_v", repr(v[3])},
-              {"dropout", python_float(dropout)},
-              {"causal", repr(causal)},
-              {"flash_impl", repr(l.flash)},
-              {"dtype_A_B", repr_types({call.args.type(l.q), call.args.type(l.q + 1)})}};
+  r.params = parameters(call, l.q, {n, h, 3}, repr(q[0]), dropout, causal, l.flash);
   r.compute_spec = compute_spec("matrix", call.args.type(l.q));
-  if (l.backward) {
-    r.flops = r.flops_bwd;
-    r.bytes = r.bytes_bwd;
-    r.flops_bwd = r.bytes_bwd = kUnknown;
-  }
+  if (l.backward)
+    turn_backward(r);
   return r;
 }
 
@@ -139,26 +147,14 @@ std::optional<PerfResult> varlen(const Call& call, const VarlenLayout& l) {
   r.bytes = (eq + ek + ev + eo) * bpe;
   r.flops_bwd = backward;
   r.bytes_bwd = (2 * eq + 2 * ek + 2 * ev + eo) * bpe;
-  if (l.backward) {
-    r.flops = r.flops_bwd;
-    r.bytes = r.bytes_bwd;
-    r.flops_bwd = r.bytes_bwd = kUnknown;
-  }
-  r.params = {{"B", "1"},
-              {"N_Q", repr(q[0])},
-              {"H_Q", repr(q[1])},
-              {"N_KV", repr(k[0])},
-              {"H_KV", repr(k[1])},
-              {"d_h_qk", repr(q[2])},
-              {"d_h_v", repr(v[2])},
-              {"dropout", python_float(call.args.number(l.longest + 2).value_or(0))},
-              {"causal", repr(causal)},
-              {"flash_impl", repr(true)},
-              {"dtype_A_B", repr_types({call.args.type(l.q), call.args.type(l.q + 1)})},
-              {"num_seqs_q", repr_count(sequences_q)},
-              {"num_seqs_kv", repr_count(sequences_k)},
-              {"max_seqlen_q", python_float(*longest_q)},
-              {"max_seqlen_kv", python_float(*longest_k)}};
+  if (l.backward)
+    turn_backward(r);
+  r.params = parameters(call, l.q, {0, 1, 2}, "1", call.args.number(l.longest + 2).value_or(0),
+                        causal, true);
+  r.params.insert(r.params.end(), {{"num_seqs_q", repr_count(sequences_q)},
+                                   {"num_seqs_kv", repr_count(sequences_k)},
+                                   {"max_seqlen_q", python_float(*longest_q)},
+                                   {"max_seqlen_kv", python_float(*longest_k)}});
   r.compute_spec = compute_spec("matrix", call.args.type(l.q));
   return r;
 }
@@ -184,17 +180,7 @@ std::optional<PerfResult> evoformer(const Call& call) {
   r.bytes = (io + b * nq * h * dv) * bpe;
   r.flops_bwd = square * (3 * dqk + 2 * dv);
   r.bytes_bwd = (2 * io + b * nq * h * dv) * bpe;
-  r.params = {{"B", repr_count(b)},
-              {"N_Q", repr(q[2])},
-              {"H_Q", repr(q[3])},
-              {"N_KV", repr(k[2])},
-              {"H_KV", repr(k[3])},
-              {"d_h_qk", repr(q[4])},
-              {"d_h_v", repr(v[4])},
-              {"dropout", python_float(0)},
-              {"causal", repr(false)},
-              {"flash_impl", repr(true)},
-              {"dtype_A_B", repr_types({call.args.type(0), call.args.type(1)})}};
+  r.params = parameters(call, 0, {2, 3, 4}, repr_count(b), 0, false, true);
   r.compute_spec = compute_spec("matrix", call.args.type(0));
   return r;
 }

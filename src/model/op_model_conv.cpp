@@ -100,11 +100,8 @@ std::optional<PerfResult> cost(const Call& call, Conv c, const std::string& type
               {"output_padding", repr(c.output_padding)},
               {"groups", repr(c.groups)}};
   r.compute_spec = compute_spec("matrix", type_x);
-  if (backward_op) {
-    r.flops = r.flops_bwd;
-    r.bytes = r.bytes_bwd;
-    r.flops_bwd = r.bytes_bwd = kUnknown;
-  }
+  if (backward_op)
+    turn_backward(r);
   return r;
 }
 
@@ -113,15 +110,15 @@ bool read_lists(const ParsedArgs& a, std::size_t first, Conv& c) {
   const auto padding = a.int_list(first + 1);
   const auto dilation = a.int_list(first + 2);
   const auto output_padding = a.int_list(first + 4);
-  const auto groups = a.int_list(first + 5);
-  if (!stride || !padding || !dilation || !output_padding || !groups || groups->size() != 1)
+  const auto groups = a.whole(first + 5);
+  if (!stride || !padding || !dilation || !output_padding || !groups)
     return false;
   c.stride = *stride;
   c.padding = *padding;
   c.dilation = *dilation;
   c.transposed = a.flag(first + 3);
   c.output_padding = *output_padding;
-  c.groups = groups->front();
+  c.groups = *groups;
   return true;
 }
 

@@ -11,12 +11,13 @@ namespace {
 double extent(const Shape& s, std::size_t i) {
   return i < s.size() ? static_cast<double>(s[i]) : 0;
 }
-double last(const Shape& s) {
-  return s.empty() ? 0 : static_cast<double>(s.back());
-}
 double size_or(const Call& c, std::size_t i, double fallback) {
-  const double v = type_bytes(c.args.type(i));
-  return std::isnan(v) ? fallback : v;
+  return type_bytes_or(c.args.type(i), fallback);
+}
+/// A recorded number above 0, or `fallback`.
+double positive_or(const Call& c, std::size_t i, double fallback) {
+  const auto v = c.args.whole(i);
+  return v && *v > 0 ? static_cast<double>(*v) : fallback;
 }
 
 /// RMS norm with weight: rows (2c + 2) + 2n.
@@ -53,12 +54,8 @@ std::optional<PerfResult> norm(const Call& c, const FusedNorm& f) {
   } else if (f.quant == 4) { // E8M0 scales of 32 values
     r.bytes += n / 2 + std::floor(n / 32);
   } else {
-    double group = channels;
-    if (f.group >= 0) {
-      const auto recorded = c.args.int_list(static_cast<std::size_t>(f.group));
-      if (recorded && recorded->size() == 1 && recorded->front() > 0)
-        group = static_cast<double>(recorded->front());
-    }
+    const double group =
+        f.group < 0 ? channels : positive_or(c, static_cast<std::size_t>(f.group), channels);
     r.bytes += n + rows * std::ceil(channels / group) * 4;
   }
   if (f.collective)
@@ -67,14 +64,7 @@ std::optional<PerfResult> norm(const Call& c, const FusedNorm& f) {
                 {"stride_input", c.args.strides(f.x)},
                 {"num_channels", repr(weight[0])}};
   else
-    r.params = {{"op_shape", repr(x)},
-                {"dtype_in_out", repr_types({type, ""})},
-                {"stride_input", c.args.strides(f.x)},
-                {"stride_output", "None"},
-                {"num_channels", repr(weight[0])},
-                {"has_bias", repr(false)},
-                {"is_affine", repr(true)},
-                {"is_training", repr(false)}};
+    r.params = norm_params(x, type, c.args.strides(f.x), repr(weight[0]), false, true, false);
   r.compute_spec = compute_spec("vector", type);
   return r;
 }
@@ -96,11 +86,11 @@ template <const FusedNorm& F> std::optional<PerfResult> of(const Call& c) {
 std::optional<PerfResult> add_norm_pad(const Call& c) {
   static constexpr FusedNorm kNorm{0, 1, true};
   auto r = norm(c, kNorm);
-  const auto pad = c.args.int_list(4);
-  if (!r || !pad || pad->size() != 1)
+  const auto pad = c.args.whole(4);
+  if (!r || !pad)
     return std::nullopt;
   const double channels = extent(c.args.dims(1), 0);
-  const double multiple = static_cast<double>(pad->front());
+  const double multiple = static_cast<double>(*pad);
   if (multiple > 0)
     r->bytes += elements(c.args.dims(0)) / channels *
                 (std::ceil(channels / multiple) * multiple - channels) * type_bytes(c.args.type(0));
@@ -141,14 +131,7 @@ std::optional<PerfResult> ln_modulate(const Call& c, bool backward) {
   PerfResult r;
   r.flops = (backward ? 15 : 12) * n;
   r.bytes = (backward ? 3 : 2) * (n + vectors) * in + 8 * rows; // the weights' gradients too
-  r.params = {{"op_shape", repr(x)},
-              {"dtype_in_out", repr_types({c.args.type(0), ""})},
-              {"stride_input", c.args.strides(0)},
-              {"stride_output", "None"},
-              {"num_channels", repr(x[2])},
-              {"has_bias", repr(true)},
-              {"is_affine", repr(true)},
-              {"is_training", repr(true)}};
+  r.params = norm_params(x, c.args.type(0), c.args.strides(0), repr(x[2]), true, true, true);
   if (backward)
     r.params.emplace_back("output_mask", "[True, True, True]");
   r.compute_spec = compute_spec("vector", c.args.type(0));
@@ -195,10 +178,7 @@ std::optional<PerfResult> gated(const Call& c, double flops) {
   PerfResult r;
   r.flops = flops * n;
   r.bytes = 2 * n * type_bytes(c.args.type(1)) + n * type_bytes(c.args.type(0));
-  r.params = {{"op_shape", repr(out)},
-              {"dtype_in_out", repr_types({c.args.type(1), c.args.type(0)})},
-              {"stride_input", c.args.strides(1)},
-              {"stride_output", c.args.strides(0)}};
+  r.params = io_params(out, c.args.type(1), c.args.type(0), c.args.strides(1), c.args.strides(0));
   r.compute_spec = compute_spec("vector", c.args.type(1));
   return r;
 }
@@ -238,10 +218,7 @@ std::optional<PerfResult> token_group_quant(const Call& c) {
     return std::nullopt;
   const double columns = x.size() >= 2 ? extent(x, 1) : extent(x, 0);
   const double rows = x.size() >= 2 ? extent(x, 0) : 1;
-  const auto recorded = c.args.int_list(1);
-  const double group = recorded && recorded->size() == 1 && recorded->front() > 0
-                           ? static_cast<double>(recorded->front())
-                           : 128;
+  const double group = positive_or(c, 1, 128);
   const double groups = std::max(1.0, std::ceil(columns / group));
   PerfResult r;
   r.flops = 6 * rows * columns;
@@ -266,10 +243,7 @@ std::optional<PerfResult> mxfp4_quant(const Call& c, std::size_t at) {
   PerfResult r;
   r.flops = 2 * n;
   r.bytes = n * type_bytes(type) + n / 2 + std::floor(n / 32);
-  r.params = {{"op_shape", repr(x)},
-              {"dtype_in_out", repr_types({type, type})},
-              {"stride_input", c.args.strides(at)},
-              {"stride_output", "None"}};
+  r.params = io_params(x, type, type, c.args.strides(at));
   r.compute_spec = compute_spec("vector", type);
   return r;
 }
@@ -285,10 +259,7 @@ std::optional<PerfResult> quantize_fp8(const Call& c) {
   PerfResult r;
   r.flops = elements(x);
   r.bytes = elements(x) * (type_bytes(c.args.type(0)) + 1);
-  r.params = {{"op_shape", repr(x)},
-              {"dtype_in_out", repr_types({c.args.type(0), "c10::Float8_e4m3fnuz"})},
-              {"stride_input", c.args.strides(0)},
-              {"stride_output", "None"}};
+  r.params = io_params(x, c.args.type(0), "c10::Float8_e4m3fnuz", c.args.strides(0));
   r.compute_spec = compute_spec("vector", c.args.type(0));
   return r;
 }
@@ -304,10 +275,7 @@ std::optional<PerfResult> quantize_mxfp4_dual(const Call& c) {
   r.flops = m * n;
   r.bytes = m * n * type_bytes(c.args.type(0)) + 2 * std::floor((m * n + 1) / 2) +
             m * std::ceil(n / 32) + n * std::ceil(m / 32);
-  r.params = {{"op_shape", repr(x)},
-              {"dtype_in_out", repr_types({c.args.type(0), "c10::Float4_e2m1fn_x2"})},
-              {"stride_input", c.args.strides(0)},
-              {"stride_output", "None"}};
+  r.params = io_params(x, c.args.type(0), "c10::Float4_e2m1fn_x2", c.args.strides(0));
   r.compute_spec = compute_spec("vector", c.args.type(0));
   return r;
 }
@@ -339,9 +307,7 @@ std::optional<PerfResult> rotary(const Call& c) {
   const Shape k = c.args.dims(2);
   if (q.size() < 2 || k.size() < 2)
     return std::nullopt;
-  double head = last(q);
-  if (const auto size = c.args.int_list(3); size && size->size() == 1 && size->front() > 0)
-    head = static_cast<double>(size->front());
+  const double head = positive_or(c, 3, static_cast<double>(q.back()));
   const Shape cache = c.args.dims(4);
   const double turned = cache.size() > 1 ? extent(cache, 1) : head;
   if (!(head > 0))

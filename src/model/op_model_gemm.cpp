@@ -53,6 +53,18 @@ PerfResult cost(const Call& call, const Gemm& g) {
   return r;
 }
 
+/// What is recorded of A and B, arguments a and b.
+Gemm operands(const Call& c, std::size_t a, std::size_t b) {
+  Gemm g;
+  g.stride_a = c.args.strides(a);
+  g.stride_b = c.args.strides(b);
+  g.type_a = c.args.type(a);
+  g.type_b = c.args.type(b);
+  g.in_a = type_bytes(g.type_a);
+  g.in_b = type_bytes(g.type_b);
+  return g;
+}
+
 /// A and B are arguments a and b, [batch,] M x K and K x N.
 std::optional<PerfResult> product(const Call& call, std::size_t a, std::size_t b, bool bias,
                                   std::size_t rank) {
@@ -60,18 +72,14 @@ std::optional<PerfResult> product(const Call& call, std::size_t a, std::size_t b
   const Shape y = call.args.dims(b);
   if (x.size() != rank || y.size() != rank)
     return std::nullopt;
-  Gemm g;
+  Gemm g = operands(call, a, b);
   g.batched = rank == 3;
   g.batch = g.batched ? x[0] : 1;
   g.m = x[rank - 2];
   g.k = x[rank - 1];
   g.n = y[rank - 1];
   g.bias = bias;
-  g.stride_a = call.args.strides(a);
-  g.stride_b = call.args.strides(b);
-  g.type_a = call.args.type(a);
-  g.type_b = call.args.type(b);
-  g.in_a = g.in_b = g.out = g.bias_bytes = type_bytes(g.type_a);
+  g.in_b = g.out = g.bias_bytes = g.in_a;
   if (bias && !call.compat) {
     // the bias of addmm may be a full M x N matrix; the reference counts N elements
     const double size = call.args.dims(0).empty() ? 1 : elements(call.args.dims(0));
@@ -98,18 +106,14 @@ std::optional<PerfResult> scaled_mm(const Call& c) {
   const Shape y = c.args.dims(1);
   if (x.size() != 2 || y.size() != 2)
     return std::nullopt;
-  Gemm g;
+  Gemm g = operands(c, 0, 1);
   g.m = x[0];
   g.k = x[1];
   g.n = y[1];
   g.bias = c.args.count() == 3;
-  g.stride_a = c.args.strides(0);
-  g.stride_b = c.args.strides(1);
-  g.type_a = c.args.type(0);
-  g.type_b = c.args.type(1);
-  g.in_a = g.in_b = type_bytes(g.type_a);
-  if (std::isnan(g.in_a) || std::isnan(type_bytes(g.type_b)))
+  if (std::isnan(g.in_a) || std::isnan(g.in_b))
     return std::nullopt;
+  g.in_b = g.in_a;
   g.out = g.in_a == 1 ? 2 : g.in_a == 2 || g.in_a == 4 ? g.in_a : kUnknown;
   g.bias_bytes = g.out;
   return cost(c, g);
@@ -123,16 +127,12 @@ std::optional<PerfResult> dynamic_quant(const Call& c) {
       two.push_back(i);
   if (two.size() < 2)
     return std::nullopt;
-  Gemm g;
+  Gemm g = operands(c, two[0], two[1]);
   g.m = c.args.dims(two[0])[0];
   g.k = c.args.dims(two[0])[1];
   g.n = c.args.dims(two[1])[0];
-  g.stride_a = c.args.strides(two[0]);
-  g.stride_b = c.args.strides(two[1]);
-  g.type_a = c.args.type(two[0]);
-  g.type_b = c.args.type(two[1]);
-  g.in_a = type_bytes(g.type_a);
-  g.in_b = c.compat ? g.in_a : type_bytes(g.type_b);
+  if (c.compat)
+    g.in_b = g.in_a;
   g.out = g.in_a == 1 ? 2 : g.in_a;
   return cost(c, g);
 }
@@ -144,17 +144,11 @@ std::optional<PerfResult> te_gemm(const Call& c) {
     return std::nullopt;
   const bool ta = c.args.concrete(4) == "1";
   const bool tb = c.args.concrete(9) == "1";
-  Gemm g;
+  Gemm g = operands(c, 0, 5);
   g.m = ta ? x[0] : x[1];
   g.k = ta ? x[1] : x[0];
   g.n = tb ? y[1] : y[0];
   g.bias = !c.args.concrete(14).empty();
-  g.stride_a = c.args.strides(0);
-  g.stride_b = c.args.strides(5);
-  g.type_a = c.args.type(0);
-  g.type_b = c.args.type(5);
-  g.in_a = type_bytes(g.type_a);
-  g.in_b = type_bytes(g.type_b);
   g.out = type_bytes(c.args.type(10));
   g.bias_bytes = type_bytes(c.args.type(18));
   return cost(c, g);
@@ -167,15 +161,10 @@ std::optional<PerfResult> te_pseudo(const Call& c) {
   const Shape y = c.args.dims(1);
   if (x.size() != 2 || y.size() != 2)
     return std::nullopt;
-  Gemm g;
+  Gemm g = operands(c, 0, 1);
   g.m = x[0];
   g.k = x[1];
   g.n = y[1];
-  g.stride_a = c.args.strides(0);
-  g.stride_b = c.args.strides(1);
-  g.type_a = c.args.type(0);
-  g.type_b = c.args.type(1);
-  g.in_a = g.in_b = type_bytes(g.type_a);
   g.out = 2;
   return cost(c, g);
 }
@@ -189,14 +178,10 @@ std::optional<Gemm> weights_nk(const Call& c) {
   const Shape w = c.args.dims(1);
   if (x.size() != 2 || w.size() != 2)
     return std::nullopt;
-  Gemm g;
+  Gemm g = operands(c, 0, 1);
   g.m = x[0];
   g.k = x[1];
   g.n = w[0];
-  g.type_a = c.args.type(0);
-  g.type_b = c.args.type(1);
-  g.in_a = type_bytes(g.type_a);
-  g.in_b = type_bytes(g.type_b);
   g.strides = false;
   return g;
 }
@@ -266,16 +251,13 @@ std::optional<PerfResult> batched_weights(const Call& c, double weight_bytes,
   const Shape w = c.args.dims(1);
   if (x.size() != 3 || w.size() != 3)
     return std::nullopt;
-  Gemm g;
+  Gemm g = operands(c, 0, 1);
   g.batched = true;
   g.strides = false;
   g.batch = may_swap ? w[0] : x[0];
   g.m = !may_swap || x[0] == g.batch ? x[1] : x[0];
   g.n = w[1];
   g.k = x[2];
-  g.type_a = c.args.type(0);
-  g.type_b = c.args.type(1);
-  g.in_a = type_bytes(g.type_a);
   g.in_b = weight_bytes;
   g.precision = precision;
   return with_output(c, g, kBf16);
@@ -306,16 +288,10 @@ std::optional<Gemm> hipblaslt(const Call& c, std::int64_t pack) {
     ta = !tb;
     tb = !old;
   }
-  Gemm g;
+  Gemm g = operands(c, 0, 2);
   g.m = ta ? x[1] : x[0];
   g.k = (ta ? x[0] : x[1]) * pack;
   g.n = tb ? y[0] : y[1];
-  g.type_a = c.args.type(0);
-  g.type_b = c.args.type(2);
-  g.stride_a = c.args.strides(0);
-  g.stride_b = c.args.strides(2);
-  g.in_a = type_bytes(g.type_a);
-  g.in_b = type_bytes(g.type_b);
   if (std::isnan(g.in_a) || std::isnan(g.in_b))
     return std::nullopt;
   return g;
@@ -332,16 +308,12 @@ std::optional<PerfResult> hipblaslt_fp8(const Call& c) {
 /// Worked example: M=4, N=6, K=64: 2*4*6*64 = 3072 flops,
 /// 4*32 + 6*32 + 4*2 + 6*2 + 4*6*2 = 388 bytes.
 PerfResult mxfp4(const Call& c, Gemm g, const std::string& scale_a, const std::string& scale_b) {
-  const auto bytes = [](const std::string& type) {
-    const double v = type_bytes(type);
-    return std::isnan(v) ? 1.0 : v;
-  };
   const double blocks = std::ceil(static_cast<double>(g.k) / 32);
   g.in_a /= 2;
   g.in_b /= 2;
   g.out = 2;
-  g.scales = static_cast<double>(g.m) * blocks * bytes(scale_a) +
-             static_cast<double>(g.n) * blocks * bytes(scale_b);
+  g.scales = static_cast<double>(g.m) * blocks * type_bytes_or(scale_a, 1) +
+             static_cast<double>(g.n) * blocks * type_bytes_or(scale_b, 1);
   return cost(c, g);
 }
 std::optional<PerfResult> hipblaslt_fp4(const Call& c) {
@@ -355,8 +327,6 @@ std::optional<PerfResult> a4w4(const Call& c) {
     return std::nullopt;
   g->k *= 2;
   g->strides = true;
-  g->stride_a = c.args.strides(0);
-  g->stride_b = c.args.strides(1);
   return mxfp4(c, *g, c.args.type(2), c.args.type(3));
 }
 

@@ -42,6 +42,24 @@ struct Entry {
 /// "<kind>_<precision>" or "".
 [[nodiscard]] std::string compute_spec(std::string_view kind, std::string_view type);
 
+/// type_bytes(), or `fallback` where the type is unknown.
+[[nodiscard]] double type_bytes_or(std::string_view type, double fallback);
+
+using Params = decltype(PerfResult::params);
+/// op_shape, dtype_in_out, stride_input, stride_output. `out` may be "".
+[[nodiscard]] Params io_params(const Shape& shape, const std::string& in, const std::string& out,
+                               std::string stride_in, std::string stride_out = "None");
+/// The same with num_channels, has_bias, is_affine, is_training.
+[[nodiscard]] Params norm_params(const Shape& shape, const std::string& type, std::string stride,
+                                 std::string channels, bool has_bias, bool affine, bool training);
+
+/// For an operator that itself is the backward one.
+inline void turn_backward(PerfResult& r) {
+  r.flops = r.flops_bwd;
+  r.bytes = r.bytes_bwd;
+  r.flops_bwd = r.bytes_bwd = kUnknown;
+}
+
 /// One tensor argument: elements times bytes per element; NaN when the type is unknown.
 [[nodiscard]] inline double tensor_bytes(const Call& c, std::size_t i) {
   return elements(c.args.dims(i)) * type_bytes(c.args.type(i));

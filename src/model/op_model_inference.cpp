@@ -36,14 +36,10 @@ PerfResult cost(const Attention& a, const StepSums& s) {
   if (known)
     r.flops = hq * (dqk + dv) * (2 * s.c_sqsk - s.c_sqsq + 2 * capped(s.g_sqsk));
   if (known || s.kv_unknown) {
-    const auto bytes = [](const std::string& type, double fallback) {
-      const double v = type_bytes(type);
-      return std::isnan(v) ? fallback : v;
-    };
-    const double q = bytes(a.type_q, 2);
+    const double q = type_bytes_or(a.type_q, 2);
     const double fresh = (s.c_sq + s.g_sq) * (hq + hkv) * (dqk + dv) * q;
     const double cached = (s.c_sk - s.c_sq + capped(s.g_sk) - s.g_sq) * hkv * (dqk + dv);
-    r.bytes = fresh + std::max(0.0, cached) * bytes(a.type_kv, q);
+    r.bytes = fresh + std::max(0.0, cached) * type_bytes_or(a.type_kv, q);
   }
   r.params = {{"B", "1"},
               {"N_Q", repr(a.n_q)},
@@ -132,9 +128,8 @@ std::optional<PerfResult> ragged(const Call& c) {
 /// Latent attention: K and V are one vector, of which V is the first d_v numbers (input 4, else
 /// 512; the reference always takes 512).
 std::optional<PerfResult> tilelang_sparse(const Call& c) {
-  const auto recorded = c.args.int_list(4);
-  const bool use = !c.compat && recorded && recorded->size() == 1 && recorded->front() > 0;
-  return unified(c, 0, 1, -1, use ? recorded->front() : 512);
+  const auto recorded = c.args.whole(4);
+  return unified(c, 0, 1, -1, !c.compat && recorded && *recorded > 0 ? *recorded : 512);
 }
 
 /// Paged decode: the context sums belong to another kernel. Input 19 is the sliding window.
@@ -153,8 +148,7 @@ std::optional<PerfResult> paged_decode(const Call& c) {
   a.n_kv = s.g_sk;
   a.type_q = c.args.type(0);
   a.type_kv = c.args.type(2).empty() ? a.type_q : c.args.type(2);
-  if (const auto window = c.args.int_list(19); window && window->size() == 1)
-    a.window = std::max(0.0, static_cast<double>(window->front()));
+  a.window = std::max(0.0, static_cast<double>(c.args.whole(19).value_or(0)));
   return cost(a, s);
 }
 
@@ -170,10 +164,9 @@ std::optional<PerfResult> sparse_prefill(const Call& c) {
   const auto hq = static_cast<double>(q[1]);
   const auto d = static_cast<double>(q[2]);
   const double bpe = type_bytes(c.args.type(0));
-  const double kv = type_bytes(c.args.type(1));
   PerfResult r;
   r.flops = pairs * hq * 4 * d;
-  r.bytes = 2 * elements(q) * bpe + pairs * d * (std::isnan(kv) ? bpe : kv);
+  r.bytes = 2 * elements(q) * bpe + pairs * d * type_bytes_or(c.args.type(1), bpe);
   r.params = {{"B", "1"},
               {"N_Q", repr(q[0])},
               {"H_Q", repr(q[1])},

@@ -1,6 +1,7 @@
 // Mixture of experts: matrix products over the experts that tokens chose, routing and sorting.
 // T tokens, hidden size K, intermediate size N, E experts, k of them per token. How many experts
 // have work is not recorded; with uniform routing it is E (1 - ((E - k)/E)^T).
+#include "base/ascii.h"
 #include "model/op_model_impl.h"
 
 #include <algorithm>
@@ -33,8 +34,24 @@ double bytes_or(const Call& c, const std::string& type, double fallback) {
         return size;
     return fallback;
   }
-  const double v = type_bytes(type);
-  return std::isnan(v) ? fallback : v;
+  return type_bytes_or(type, fallback);
+}
+
+/// Input and weights have the types of these arguments; the output's is the input's.
+Moe with_types(const Call& c, std::size_t in, std::size_t weights) {
+  Moe m;
+  m.type_in = c.args.type(in);
+  m.type_w = c.args.type(weights);
+  m.in = m.out = bytes_or(c, m.type_in, 2);
+  m.w = bytes_or(c, m.type_w, 1);
+  return m;
+}
+/// The output's type is that of argument 2.
+Moe with_output_type(const Call& c) {
+  Moe m = with_types(c, 0, 1);
+  m.type_out = c.args.type(2);
+  m.out = bytes_or(c, m.type_out, 2);
+  return m;
 }
 
 std::vector<std::pair<std::string, std::string>> params(const Moe& m, bool with_gated) {
@@ -118,11 +135,7 @@ bool read_weights(const Call& c, std::size_t w1_at, std::size_t w2_at, Moe& m) {
 std::optional<Moe> states_first(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape chosen = c.args.dims(3);
-  Moe m;
-  m.type_in = c.args.type(0);
-  m.type_w = c.args.type(1);
-  m.in = m.out = bytes_or(c, m.type_in, 2);
-  m.w = bytes_or(c, m.type_w, 1);
+  Moe m = with_types(c, 0, 1);
   if (x.size() != 2 || chosen.size() != 2 || !read_weights(c, 1, 2, m))
     return std::nullopt;
   m.t = at(x, 0);
@@ -145,7 +158,7 @@ std::optional<PerfResult> flydsl_down(const Call& c) {
 /// output (T, K), input, w1, w2; top-k in input 8.
 std::optional<PerfResult> fused_blockscale(const Call& c) {
   const Shape out = c.args.dims(0);
-  const auto topk = c.args.int_list(8);
+  const auto topk = c.args.whole(8);
   Moe m;
   m.type_in = c.args.type(1);
   m.type_w = c.args.type(2);
@@ -153,10 +166,10 @@ std::optional<PerfResult> fused_blockscale(const Call& c) {
   m.in = bytes_or(c, m.type_in, 1);
   m.w = bytes_or(c, m.type_w, 1);
   m.out = bytes_or(c, m.type_out, 2);
-  if (out.size() != 2 || !topk || topk->size() != 1 || !read_weights(c, 2, 3, m))
+  if (out.size() != 2 || !topk || !read_weights(c, 2, 3, m))
     return std::nullopt;
   m.t = at(out, 0);
-  m.topk = static_cast<double>(topk->front());
+  m.topk = static_cast<double>(*topk);
   return fused(m, m.type_in);
 }
 
@@ -167,19 +180,13 @@ std::optional<PerfResult> cktile_up(const Call& c) {
   const Shape y = c.args.dims(2);
   if (x.size() != 2 || w.size() != 3 || y.size() != 3 || w[0] <= 0)
     return std::nullopt;
-  Moe m;
+  Moe m = with_output_type(c);
   m.t = at(x, 0);
   m.k = at(x, 1);
   m.e = at(w, 0);
   m.topk = at(y, 1);
   m.n = at(y, 2);
   m.gated = at(w, 1) == 2 * m.n;
-  m.type_in = c.args.type(0);
-  m.type_w = c.args.type(1);
-  m.type_out = c.args.type(2);
-  m.in = bytes_or(c, m.type_in, 2);
-  m.w = bytes_or(c, m.type_w, 1);
-  m.out = bytes_or(c, m.type_out, 2);
   if (!c.compat)
     m.up_bytes = elements(w) / m.e * m.w;
   return up(c, m, m.type_in);
@@ -190,18 +197,12 @@ std::optional<PerfResult> cktile_down(const Call& c) {
   const Shape w = c.args.dims(1);
   if (x.size() != 3 || w.size() != 3 || w[0] <= 0)
     return std::nullopt;
-  Moe m;
+  Moe m = with_output_type(c);
   m.t = at(x, 0);
   m.topk = at(x, 1);
   m.n = at(x, 2);
   m.e = at(w, 0);
   m.k = at(w, 1);
-  m.type_in = c.args.type(0);
-  m.type_w = c.args.type(1);
-  m.type_out = c.args.type(2);
-  m.in = bytes_or(c, m.type_in, 2);
-  m.w = bytes_or(c, m.type_w, 1);
-  m.out = bytes_or(c, m.type_out, 2);
   if (!c.compat)
     m.down_bytes = elements(w) / m.e * m.w;
   return down(m, m.type_in, false);
@@ -211,11 +212,7 @@ std::optional<PerfResult> cktile_down(const Call& c) {
 std::optional<PerfResult> ck_up(const Call& c) {
   const Shape x = c.args.dims(0);
   const Shape y = c.args.dims(6);
-  Moe m;
-  m.type_in = c.args.type(0);
-  m.type_w = c.args.type(1);
-  m.in = m.out = bytes_or(c, m.type_in, 2);
-  m.w = bytes_or(c, m.type_w, 1);
+  Moe m = with_types(c, 0, 1);
   if (x.empty() || y.size() < 2 || !read_weights(c, 1, 2, m))
     return std::nullopt;
   m.t = at(x, 0);
@@ -227,11 +224,7 @@ std::optional<PerfResult> ck_up(const Call& c) {
 /// CK: x (T, k, packed N), w1, w2, ..., y (T, K).
 std::optional<PerfResult> ck_down(const Call& c) {
   const Shape x = c.args.dims(0);
-  Moe m;
-  m.type_in = c.args.type(0);
-  m.type_w = c.args.type(2);
-  m.in = m.out = bytes_or(c, m.type_in, 2);
-  m.w = bytes_or(c, m.type_w, 1);
+  Moe m = with_types(c, 0, 2);
   if (x.size() != 3 || !read_weights(c, 1, 2, m))
     return std::nullopt;
   m.t = at(x, 0);
@@ -248,10 +241,7 @@ std::optional<Moe> from_router(const Call& c) {
   const Shape router = c.args.dims(1);
   if (x.size() != 2 || router.size() != 2 || c.hints.kernel.empty() || c.hints.topk <= 0)
     return std::nullopt;
-  std::string kernel(c.hints.kernel);
-  for (char& ch : kernel)
-    if (ch >= 'A' && ch <= 'Z')
-      ch = static_cast<char>(ch - 'A' + 'a');
+  const std::string kernel = lowercase(c.hints.kernel);
   const auto has = [&](const char* part) { return kernel.find(part) != std::string::npos; };
   Moe m;
   m.t = at(x, 0);
@@ -421,10 +411,7 @@ std::optional<PerfResult> append_shared(const Call& c) {
   const Shape weights = c.args.dims(1).empty() ? ids : c.args.dims(1);
   if (ids.empty())
     return std::nullopt;
-  const auto size = [&](std::size_t i) {
-    const double v = type_bytes(c.args.type(i));
-    return std::isnan(v) ? 4.0 : v;
-  };
+  const auto size = [&](std::size_t i) { return type_bytes_or(c.args.type(i), 4); };
   PerfResult r;
   r.flops = elements(ids);
   r.bytes = 2 * (elements(ids) * size(0) + elements(weights) * size(1));

@@ -74,14 +74,8 @@ std::optional<PerfResult> cost(const Call& c, const Norm& m) {
       r.bytes_bwd = bwd_bytes(m, n, in);
     }
   }
-  r.params = {{"op_shape", repr(shape)},
-              {"dtype_in_out", repr_types({type, ""})},
-              {"stride_input", c.args.strides(m.x)},
-              {"stride_output", "None"},
-              {"num_channels", repr_count(m.channels)},
-              {"has_bias", repr(m.has_bias)},
-              {"is_affine", repr(m.affine)},
-              {"is_training", repr(m.training)}};
+  r.params = norm_params(shape, type, c.args.strides(m.x), repr_count(m.channels), m.has_bias,
+                         m.affine, m.training);
   if (m.backward)
     r.params.emplace_back("output_mask", m.mask_text.empty() ? "[True]" : m.mask_text);
   r.compute_spec = compute_spec("vector", type);

@@ -89,8 +89,7 @@ std::optional<PerfResult> mamba_ssd(const Call& c) {
   if (!(n > 0) || n != std::floor(n))
     return std::nullopt;
   const auto bytes = [&](std::size_t i, double fallback) {
-    const double v = type_bytes(c.args.type(i));
-    return std::isnan(v) ? fallback : v;
+    return type_bytes_or(c.args.type(i), fallback);
   };
   const double bpe = bytes(0, 2);
   PerfResult r;
@@ -246,8 +245,8 @@ std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArg
     return std::nullopt;
   Shape ints;
   for (std::size_t i = 0; i < args.count(); ++i)
-    if (const auto v = args.int_list(i); v && v->size() == 1 && args.concrete(i)[0] != '[')
-      ints.push_back(v->front());
+    if (const auto v = args.whole(i); v && args.concrete(i)[0] != '[')
+      ints.push_back(*v);
   if (ints.empty())
     return std::nullopt;
   const bool two = !pointwise && ints.size() >= 2;

@@ -23,10 +23,7 @@ std::optional<PerfResult> unary(const Call& c) {
     if (!c.compat && second) { // destination first, source second; the source may be broadcast
       r.bytes = n * type_bytes(in) + elements(c.args.dims(1)) * type_bytes(out);
     }
-  r.params = {{"op_shape", repr(shape)},
-              {"dtype_in_out", repr_types({in, out})},
-              {"stride_input", c.args.strides(0)},
-              {"stride_output", second ? c.args.strides(1) : "None"}};
+  r.params = io_params(shape, in, out, c.args.strides(0), second ? c.args.strides(1) : "None");
   r.compute_spec = compute_spec("vector", in);
   return r;
 }
@@ -93,10 +90,7 @@ std::optional<PerfResult> resize(const Call& c) {
   PerfResult r;
   r.flops = elements(c.compat ? in : out);
   r.bytes = (elements(in) + elements(out)) * bpe;
-  r.params = {{"op_shape", repr(in)},
-              {"dtype_in_out", repr_types({c.args.type(0), ""})},
-              {"stride_input", c.args.strides(0)},
-              {"stride_output", "None"}};
+  r.params = io_params(in, c.args.type(0), "", c.args.strides(0));
   r.compute_spec = compute_spec("vector", c.args.type(0));
   return r;
 }

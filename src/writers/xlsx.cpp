@@ -1,6 +1,7 @@
 // Excel workbooks through libxlsxwriter: one sheet a table, header style, frozen header, filters,
 // number formats by unit. Text never becomes a formula. Limits of the format: 31 characters of
 // sheet name, 1,048,576 rows (more go on in a second sheet), 32,767 characters a cell.
+#include "base/ascii.h"
 #include "base/output_file.h"
 #include "writers/writer.h"
 
@@ -51,12 +52,6 @@ const char* number_format(const Column& column) {
   return nullptr;
 }
 
-std::string folded(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// A legal sheet name, distinct from those used before without regard to case.
 std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
   std::string base;
@@ -65,7 +60,7 @@ std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
   if (base.empty())
     base = "sheet";
   std::string name = base.substr(0, kMaxName);
-  for (int i = 2; !used.insert(folded(name)).second; ++i) {
+  for (int i = 2; !used.insert(lowercase(name)).second; ++i) {
     const std::string suffix = "~" + std::to_string(i);
     name = base.substr(0, kMaxName - suffix.size()) + suffix;
   }
@@ -287,7 +282,7 @@ private:
     for (const Column& column : table.columns()) {
       std::string header = cell_text(column.name.empty() ? "column" : column.name);
       const std::string base = header;
-      for (int i = 2; !used.insert(folded(header)).second; ++i)
+      for (int i = 2; !used.insert(lowercase(header)).second; ++i)
         header = base + "~" + std::to_string(i);
       headers.push_back(std::move(header));
     }
