@@ -100,18 +100,22 @@ Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
   return {};
 }
 
+CLI::Range possible_bins() {
+  return {1, 100000};
+}
+
 /// The flags of the script that this command replaces, where they have other names; not in --help.
 /// Sheets that it made on request are always made here.
 void add_old_flags(CLI::App& app, Flags& f) {
   ReportOptions& r = f.report;
   const auto option = [&app](const char* name, auto& value) {
-    app.add_option(name, value)->group("");
+    return app.add_option(name, value)->group("");
   };
   option("--profile-json-path", f.traces);
   option("--output-xlsx-path", f.output);
   option("--output-csvs-dir", f.csv_dir);
   option("--micro-idle-thresh-us", r.micro_idle_us);
-  option("--short-kernel-histogram-bins", r.short_kernel_bins);
+  option("--short-kernel-histogram-bins", r.short_kernel_bins)->check(possible_bins());
   option("--topk-short-kernels", r.top_k_short_kernels);
   option("--topk-ops", r.top_k_ops);
   option("--topk-roofline-ops", r.top_k_roofline_ops);
@@ -141,7 +145,7 @@ Action setup(CLI::App& app) {
                  "kernels below this are short, us")
       ->capture_default_str();
   app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
-      ->check(CLI::Range(1, 100000))
+      ->check(possible_bins())
       ->capture_default_str();
   app.add_option("--top-k-short-kernels", r.top_k_short_kernels, "rows of short_kernels_summary");
   app.add_option("--top-k", r.top_k, "rows of ops_summary and kernel_summary");

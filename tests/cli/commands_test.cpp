@@ -116,6 +116,8 @@ TEST(Cli, TheOldScriptsFlagsAreUnderstood) {
                         "--output_xlsx_path", folder.path("c.xlsx"), "-q"})
                 .code,
             4);
+  for (const char* bins : {"0", "2000000000"})
+    EXPECT_EQ(run_binary({"report", trace, "--short_kernel_histogram_bins", bins}).code, 2) << bins;
   EXPECT_EQ(run_binary({"report"}).code, 2);
   EXPECT_EQ(run_binary({"collectives"}).code, 2);
   EXPECT_EQ(run_binary({"report", "--help"}).out.find("profile-json"), std::string::npos);
