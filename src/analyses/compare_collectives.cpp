@@ -278,8 +278,10 @@ std::vector<Table> compare_collectives(const ComparedRun& base, const ComparedRu
       const auto x = left == rows_a.end() ? std::nullopt : std::optional(left->second);
       const auto y = right == rows_b.end() ? std::nullopt : std::optional(right->second);
       add_metrics(row, la, x, lb, y, metrics);
-      row.emplace_back(
-          status_of(number_at(la, x, "dur_mean"), number_at(lb, y, "dur_mean"), {}, {}).status);
+      // named: the row refers to its text until it is added
+      const Judgement j =
+          status_of(number_at(la, x, "dur_mean"), number_at(lb, y, "dur_mean"), {}, {});
+      row.emplace_back(j.status);
       table.add_row(row);
     }
     table.notes = {"Durations hold the wait for later ranks. percent_change: positive is better.",

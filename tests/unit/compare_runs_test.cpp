@@ -164,6 +164,37 @@ TEST(CompareRuns, CollectivesByNameTypeSizeAndGroup) {
   EXPECT_TRUE(apart.at(1, "diff_comm_latency_mean (us)").is_null());
 }
 
+Table long_collectives(std::int64_t ranks) {
+  Table t("nccl_summary_long", {{"rank"},
+                                {"Process Group Name"},
+                                {"Collective name"},
+                                {"dtype"},
+                                {"In msg nelems"},
+                                {"stream"},
+                                {"dur_mean"}});
+  for (std::int64_t r = 0; r < ranks; ++r)
+    t.add_row({r, "0", "allreduce", "BFloat16", 1024, 7, 100.0});
+  return t;
+}
+
+// A status longer than a string's own buffer: it was read after it was freed.
+TEST(CompareRuns, StatusOfCollectivesWithLongLabels) {
+  const std::string left = "the baseline with a label of many letters";
+  const std::string right = "the test with a label of many letters, too";
+  ComparedRun a = run_named(left.c_str());
+  ComparedRun b = run_named(right.c_str());
+  a.nccl_summary_long = long_collectives(3);
+  b.nccl_summary_long = long_collectives(2);
+  for (const auto& [x, y] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    const std::vector<Table> tables = compare_collectives(*x, *y, 1);
+    ASSERT_EQ(tables.size(), 1U);
+    ASSERT_EQ(tables[0].name(), "nccl_long_cmp");
+    ASSERT_EQ(tables[0].rows(), 3U);
+    EXPECT_EQ(tables[0].at(0, "status").text, "Similar");
+    EXPECT_EQ(tables[0].at(2, "status").text, "only in " + left);
+  }
+}
+
 TEST(CompareRuns, DashboardAndFinalSheets) {
   ComparedRun a = run_named("a");
   a.ranks.emplace(0, timeline(100, 1, false));
