@@ -1,8 +1,8 @@
 // Reader, call tree, report and building blocks on a generated trace of some tens of MB.
 #include "analyses/analysis.h"
 #include "base/interval_set.h"
-#include "readers/loader.h"
-#include "writers/synth.h"
+#include "engine/loader.h"
+#include "synth/synth.h"
 
 #include <benchmark/benchmark.h>
 #include <filesystem>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json_text.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
 #include "temp_folder.h"
 
 #include <algorithm>

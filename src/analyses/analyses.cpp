@@ -1,6 +1,6 @@
 #include "analyses/analysis.h"
 
-#include "analyses/pseudo_ops.h"
+#include "analyses/operators/pseudo_ops.h"
 #include "core/steps.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // The program frame: global flags, subcommand table, exit codes. Exceptions of libraries stop here.
-#include "base/output_file.h"
-#include "base/thread_pool.h"
 #include "cli/command.h"
+#include "cli/progress.h"
+#include "os/output_file.h"
+#include "os/thread_pool.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -36,6 +37,17 @@ void print_problems(const Context& ctx) {
 }
 
 } // namespace
+
+Context::Context() = default;
+Context::~Context() = default;
+
+void Context::begin_progress(std::size_t traces, std::uint64_t bytes) {
+  progress_ = std::make_unique<Progress>(*this, traces, bytes);
+}
+
+void Context::step_progress(std::uint64_t bytes) {
+  progress_->step(bytes);
+}
 
 void Context::out(std::string_view text) const {
   std::fwrite(text.data(), 1, text.size(), stdout);

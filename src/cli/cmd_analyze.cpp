@@ -1,12 +1,13 @@
 // rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once; all
 // reports, tables, plots and the page of the sweep.
-#include "analyses/compare_reports.h"
+#include "analyses/compare/compare_reports.h"
+#include "app/analyze_run.h"
 #include "base/json_text.h"
-#include "base/output_file.h"
-#include "cli/analyze_run.h"
+#include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/sweep_page.h"
-#include "cli/variance_plots.h"
+#include "os/output_file.h"
+#include "pages/sweep_page.h"
+#include "pages/variance_plots.h"
 #include "writers/console.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"

@@ -1,8 +1,8 @@
 // rankscope collectives DIR...: the collectives of all ranks of a run.
-#include "analyses/collective_report.h"
+#include "analyses/collectives/collective_report.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 

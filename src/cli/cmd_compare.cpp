@@ -1,11 +1,11 @@
 // rankscope compare: one or more test runs against a baseline run: timelines, collectives, a final
 // workbook with a dashboard, a verdict for pull requests.
-#include "analyses/compare_runs.h"
-#include "base/output_file.h"
+#include "analyses/compare/compare_runs.h"
+#include "app/compare_load.h"
 #include "cli/command.h"
-#include "cli/compare_load.h"
-#include "cli/compare_page.h"
 #include "cli/discover_flags.h"
+#include "os/output_file.h"
+#include "pages/compare_page.h"
 #include "writers/console.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"

@@ -1,7 +1,7 @@
 // rankscope compare-reports R1 R2 [R3...]: the tables of several reports side by side.
-#include "analyses/compare_reports.h"
+#include "analyses/compare/compare_reports.h"
 #include "cli/command.h"
-#include "readers/report_tables.h"
+#include "readers/reports/report_tables.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 

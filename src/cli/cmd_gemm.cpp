@@ -1,13 +1,13 @@
 // rankscope gemm variance|timestamps|overlap|plot: the GEMM steps of analyze by themselves, from
 // traces or from the outputs of earlier steps.
-#include "analyses/gemm_data.h"
-#include "analyses/gemm_steps.h"
-#include "base/output_file.h"
+#include "analyses/gemm/gemm_data.h"
+#include "analyses/gemm/gemm_steps.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/variance_plots.h"
-#include "readers/loader.h"
-#include "readers/report_tables.h"
+#include "engine/loader.h"
+#include "os/output_file.h"
+#include "pages/variance_plots.h"
+#include "readers/reports/report_tables.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 

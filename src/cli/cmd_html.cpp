@@ -1,6 +1,6 @@
 // rankscope html SWEEP1 [SWEEP2...]: analysed sweeps side by side on one self-contained page.
 #include "cli/command.h"
-#include "cli/sweep_page.h"
+#include "pages/sweep_page.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // rankscope info TRACE...: what a trace holds, before anything is analysed.
-#include "analyses/stream_overlap.h"
+#include "analyses/timeline/stream_overlap.h"
 #include "cli/command.h"
 #include "core/steps.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 

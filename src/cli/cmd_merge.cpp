@@ -1,5 +1,6 @@
 // rankscope merge: the ranks of a run as one trace for Perfetto; --all for every configuration.
-#include "analyses/clock_alignment.h"
+#include "analyses/collectives/clock_alignment.h"
+#include "app/analyze_run.h"
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"

@@ -1,10 +1,10 @@
 // rankscope nsys: the summary of Nsight Systems reports, from CSV tables, SQLite exports or
 // reports.
-#include "analyses/nsys_summary.h"
+#include "analyses/nsys/nsys_summary.h"
 #include "cli/command.h"
-#include "readers/nsys_config.h"
-#include "readers/nsys_csv.h"
-#include "readers/nsys_sqlite.h"
+#include "readers/nsys/nsys_config.h"
+#include "readers/nsys/nsys_csv.h"
+#include "readers/nsys/nsys_sqlite.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
 #include "analyses/analysis.h"
-#include "analyses/stream_overlap.h"
+#include "analyses/timeline/stream_overlap.h"
 #include "cli/command.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 

@@ -1,6 +1,6 @@
 // rankscope synth OUT: a synthetic sweep with its ground truth.
 #include "cli/command.h"
-#include "writers/synth.h"
+#include "synth/synth.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>

@@ -1,10 +1,11 @@
 // Subcommands: flags are declared once in setup(); help, completion and parsing come from them.
 #pragma once
 
-#include "base/diagnostics.h"
 #include "base/result.h"
+#include "engine/session.h"
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,18 +16,26 @@ class App;
 
 namespace rankscope {
 
-/// What every command shares: the global flags and the console. Only src/cli prints.
-struct Context {
-  unsigned threads = 1;    ///< -j, already resolved to at least 1
-  bool quiet = false;      ///< no notes on stderr
-  bool json = false;       ///< machine-readable result on stdout
-  bool strict = false;     ///< warnings count as partial
-  bool partial = false;    ///< set by a command: exit 4 at the end
-  Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4
+class Progress;
 
-  void out(std::string_view text) const;  ///< stdout, as is
-  void note(std::string_view line) const; ///< stderr unless quiet, newline added
-  void warn(std::string_view line) const; ///< stderr, "rankscope: warning: " in front
+/// What every command shares: the global flags and the console. Only src/cli prints.
+class Context final : public Session {
+public:
+  Context();
+  ~Context() override;
+
+  bool quiet = false;  ///< no notes on stderr
+  bool json = false;   ///< machine-readable result on stdout
+  bool strict = false; ///< warnings count as partial
+
+  void out(std::string_view text) const;           ///< stdout, as is
+  void note(std::string_view line) const override; ///< stderr unless quiet, newline added
+  void warn(std::string_view line) const override; ///< stderr, "rankscope: warning: " in front
+  void begin_progress(std::size_t traces, std::uint64_t bytes) override;
+  void step_progress(std::uint64_t bytes) override;
+
+private:
+  std::unique_ptr<Progress> progress_;
 };
 
 using Action = std::function<Result<void>(Context&)>;

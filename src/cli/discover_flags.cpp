@@ -1,8 +1,6 @@
 #include "cli/discover_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <fmt/format.h>
 
 namespace rankscope {
 
@@ -17,16 +15,6 @@ void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
   if (sweep)
     app.add_option("--config-regex", options.config_regex,
                    "folders that are configurations; groups: threads, channels, cus");
-}
-
-std::string merged_name(const RunPlan& plan) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}thread_{}ch_merged.json", *plan.threads, *plan.channels);
-  if (plan.threads && plan.cus)
-    return fmt::format("{}cu_{}threads_merged.json", *plan.cus, *plan.threads);
-  std::string label = plan.label.empty() ? "run" : plan.label;
-  std::replace(label.begin(), label.end(), '/', '_');
-  return label + "_merged.json";
 }
 
 } // namespace rankscope

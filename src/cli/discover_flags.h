@@ -16,7 +16,4 @@ namespace rankscope {
 void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag = "--step");
 
-/// <T>thread_<C>ch_merged.json, <CU>cu_<T>threads_merged.json, or the label with / as _.
-[[nodiscard]] std::string merged_name(const RunPlan& plan);
-
 } // namespace rankscope

@@ -1,6 +1,6 @@
 #include "readers/discovery.h"
 
-#include "base/byte_source.h"
+#include "os/byte_source.h"
 
 #include <algorithm>
 #include <cctype>

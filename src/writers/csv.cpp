@@ -1,6 +1,6 @@
 // RFC 4180, UTF-8, LF, shortest round-trip numbers; a missing value is an empty cell.
 #include "base/number_text.h"
-#include "base/output_file.h"
+#include "os/output_file.h"
 #include "writers/writer.h"
 
 #include <cmath>

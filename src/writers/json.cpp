@@ -3,7 +3,7 @@
 // "problems":[...]}. Blank cells are null.
 #include "base/json_text.h"
 #include "base/number_text.h"
-#include "base/output_file.h"
+#include "os/output_file.h"
 #include "writers/writer.h"
 
 #include <cmath>

@@ -4,8 +4,8 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
-#include "base/text_sink.h"
 #include "core/trace.h"
+#include "os/text_sink.h"
 
 #include <cstdint>
 #include <limits>

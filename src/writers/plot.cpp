@@ -1,6 +1,6 @@
 #include "writers/plot.h"
 
-#include "base/output_file.h"
+#include "os/output_file.h"
 #include "writers/plot_panels.h"
 
 #include <algorithm>

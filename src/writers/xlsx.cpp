@@ -2,7 +2,7 @@
 // number formats by unit. Text never becomes a formula. Limits of the format: 31 characters of
 // sheet name, 1,048,576 rows (more go on in a second sheet), 32,767 characters a cell.
 #include "base/ascii.h"
-#include "base/output_file.h"
+#include "os/output_file.h"
 #include "writers/writer.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // rankscope analyze: the documented output tree with its sheets and columns, re-runs, two sweeps.
-#include "readers/report_tables.h"
+#include "readers/reports/report_tables.h"
 #include "run_binary.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,8 +3,8 @@
 #include "cli/command.h"
 #include "golden/golden_data.h"
 #include "run_binary.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -253,7 +253,7 @@ TEST(Cli, AFullDiskLeavesOneLineAndNoHalfFile) {
   // the small file system is seen inside only; what is left on it is listed before it goes
   const std::string script =
       folder.write("run.sh", "mount -t tmpfs -o size=600k tmpfs " + folder.path("disk") + " && " +
-                                 RANKSCOPE_BINARY + " analyze " + sweep + " -q --no-plots -o " +
+                                 test::binary() + " analyze " + sweep + " -q --no-plots -o " +
                                  folder.path("disk/out") + " >/dev/null 2>" + folder.path("err") +
                                  "\necho $? >" + folder.path("code") + "\nfind " +
                                  folder.path("disk") + " -type f >" + folder.path("left") + "\n");

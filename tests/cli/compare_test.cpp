@@ -1,9 +1,9 @@
 // rankscope compare on generated runs: the workbooks read back and recomputed sheet by sheet,
 // verdicts and exit codes, reports as input, labels, and LibreOffice's view of the workbook.
-#include "readers/report_tables.h"
+#include "readers/reports/report_tables.h"
 #include "run_binary.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <cmath>
 #include <filesystem>

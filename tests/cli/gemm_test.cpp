@@ -1,10 +1,10 @@
 // rankscope gemm: the steps one after the other with the flags of the older scripts, against the
 // same steps from traces.
-#include "analyses/gemm_steps.h"
-#include "readers/report_tables.h"
+#include "analyses/gemm/gemm_steps.h"
+#include "readers/reports/report_tables.h"
 #include "run_binary.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <filesystem>
 #include <fstream>

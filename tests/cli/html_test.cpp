@@ -1,8 +1,8 @@
 // The HTML pages as a user gets them, and in a real headless browser.
+#include "pages/html_report.h"
 #include "run_binary.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/html_report.h"
-#include "writers/synth.h"
 
 #include <cmath>
 #include <cstdlib>

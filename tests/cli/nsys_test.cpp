@@ -1,8 +1,9 @@
 // rankscope nsys as a user runs it: the documented example byte for byte, exports built here.
-#include "analyses/nsys_summary.h"
-#include "readers/nsys_config.h"
-#include "readers/nsys_sqlite.h"
+#include "analyses/nsys/nsys_summary.h"
+#include "readers/nsys/nsys_config.h"
+#include "readers/nsys/nsys_sqlite.h"
 #include "temp_folder.h"
+#include "test_paths.h"
 
 #include <algorithm>
 #include <array>
@@ -96,8 +97,8 @@ protected:
   int run(const std::string& arguments) {
     const std::string out = at("stdout");
     const std::string err = at("stderr");
-    const int status = std::system(
-        (std::string(RANKSCOPE_BINARY) + " " + arguments + " >" + out + " 2>" + err).c_str());
+    const int status =
+        std::system((test::binary() + " " + arguments + " >" + out + " 2>" + err).c_str());
     out_ = bytes_of(out);
     err_ = bytes_of(err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -120,9 +121,7 @@ protected:
 };
 
 TEST_F(Nsys, TheDocumentedExampleByteForByte) {
-  const char* given = std::getenv("RANKSCOPE_GOLDEN");
-  const std::string golden =
-      std::string(given != nullptr ? given : RANKSCOPE_SOURCE_DIR "/../shared/golden") + "/nsys/";
+  const std::string golden = test::golden_dir().string() + "/nsys/";
   const std::string prefix = golden + "llama2-70B-GBS512-FSDP256_";
   if (!fs::exists(prefix + "cuda_gpu_kern_sum.csv"))
     GTEST_SKIP() << "no golden data at " << golden;

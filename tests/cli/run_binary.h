@@ -1,6 +1,8 @@
 // Runs the real binary with an argument list; no shell in between.
 #pragma once
 
+#include "test_paths.h"
+
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -33,7 +35,7 @@ inline std::string drain(int fd) {
 inline RunResult run_binary(const std::vector<std::string>& args, int signal_after_ms = 0,
                             const std::string& stdout_path = "") {
   std::vector<char*> argv;
-  std::vector<std::string> all{RANKSCOPE_BINARY};
+  std::vector<std::string> all{binary()};
   all.insert(all.end(), args.begin(), args.end());
   for (std::string& a : all)
     argv.push_back(a.data());

@@ -1,6 +1,7 @@
 // synth and merge as a user runs them: exit codes, files, messages.
 #include "merge_checker.h"
 #include "temp_folder.h"
+#include "test_paths.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -22,8 +23,8 @@ protected:
   int run(const std::string& arguments) {
     const std::string out = at("stdout");
     const std::string err = at("stderr");
-    const int status = std::system(
-        (std::string(RANKSCOPE_BINARY) + " " + arguments + " >" + out + " 2>" + err).c_str());
+    const int status =
+        std::system((test::binary() + " " + arguments + " >" + out + " 2>" + err).c_str());
     out_ = bytes_of(out);
     err_ = bytes_of(err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -1,7 +1,7 @@
 // The multi-rank report on real traces, and the real 8-rank summary against the spec's formulas.
-#include "analyses/collective_report.h"
+#include "analyses/collectives/collective_report.h"
+#include "engine/loader.h"
 #include "golden/golden_data.h"
-#include "readers/loader.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // compare-reports in compat mode against the comparison tables that the reference tool wrote.
-#include "analyses/compare_reports.h"
+#include "analyses/compare/compare_reports.h"
 #include "golden/golden_data.h"
-#include "readers/report_tables.h"
+#include "readers/reports/report_tables.h"
 #include "writers/writer.h"
 
 #include <cmath>

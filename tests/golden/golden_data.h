@@ -1,6 +1,8 @@
 // Reference tables: where they are, how their cells are read and compared.
 #pragma once
 
+#include "test_paths.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,10 +14,7 @@ namespace rankscope::golden {
 
 /// Folder of the reference data; empty when it is absent.
 inline std::filesystem::path root() {
-  const char* const set = std::getenv("RANKSCOPE_GOLDEN");
-  const std::filesystem::path path =
-      set != nullptr ? std::filesystem::path(set)
-                     : std::filesystem::path(RANKSCOPE_SOURCE_DIR) / ".." / "shared" / "golden";
+  const std::filesystem::path path = test::golden_dir();
   return std::filesystem::is_directory(path) ? path : std::filesystem::path();
 }
 

@@ -1,8 +1,8 @@
 // The reader on every real trace, event by event, against an obvious twin: simdjson over the whole
 // document, times through 80-bit floating point. Whole reading against small windows and threads.
-#include "base/byte_source.h"
+#include "engine/loader.h"
 #include "golden_data.h"
-#include "readers/loader.h"
+#include "os/byte_source.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The sheets of `report --compat tracelens` against the tables that the reference tool wrote for
 // the same traces: every reference column, row by row in order.
 #include "analyses/analysis.h"
+#include "engine/loader.h"
 #include "golden/golden_data.h"
-#include "readers/loader.h"
 #include "writers/writer.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Interval algebra, the timeline and the formulas against loops that count.
 #include "analyses/analysis.h"
 #include "base/interval_set.h"
-#include "model/op_model.h"
+#include "model/ops/op_model.h"
 #include "trace_builder.h"
 
 #include <bitset>

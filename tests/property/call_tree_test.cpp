@@ -1,6 +1,6 @@
 // Linking against a slow twin, and what must not depend on the order of events or on the clock.
 #include "analyses/analysis.h"
-#include "analyses/kernel_overlap.h"
+#include "analyses/operators/kernel_overlap.h"
 #include "base/interval_set.h"
 #include "trace_builder.h"
 

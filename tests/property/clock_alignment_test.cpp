@@ -1,8 +1,8 @@
 // Offsets that the generator put into the clocks come back out of the ends of the collectives.
-#include "analyses/clock_alignment.h"
+#include "analyses/collectives/clock_alignment.h"
 #include "readers/reader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <gtest/gtest.h>
 #include <simdjson.h>

@@ -1,9 +1,9 @@
 // The collective report of generated runs against the ground truth beside them: matching, skew,
 // straggler, clocks, bus bandwidth; with missing ranks, shifted windows and without Seq.
-#include "analyses/collective_report.h"
-#include "readers/loader.h"
+#include "analyses/collectives/collective_report.h"
+#include "engine/loader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // The verdict of compare on generated pairs over 100 seeds: slower and faster GEMMs, a slow rank,
 // and pairs that differ in noise only. The rates are printed.
 #include "analyses/analysis.h"
-#include "analyses/collective_report.h"
-#include "analyses/compare_runs.h"
-#include "readers/loader.h"
+#include "analyses/collectives/collective_report.h"
+#include "analyses/compare/compare_runs.h"
+#include "engine/loader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // GEMM variance of generated sweeps against their ground truth: every operator's count, sum, range,
 // the instances that give the extremes (to the nanosecond) and what overlaps them.
-#include "analyses/gemm_data.h"
+#include "analyses/gemm/gemm_data.h"
 #include "core/arg_text.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <gtest/gtest.h>
 #include <simdjson.h>

@@ -2,9 +2,10 @@
 #include "core/steps.h"
 #include "merge_checker.h"
 #include "readers/reader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
+#include "test_paths.h"
 #include "writers/merged_trace.h"
-#include "writers/synth.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -293,8 +294,7 @@ TEST(MergedTrace, RandomOverlapsNestAndKeepEverySlice) {
 }
 
 TEST(MergedTrace, RealTraces) {
-  const char* env = std::getenv("RANKSCOPE_GOLDEN");
-  const std::string golden = env != nullptr ? env : RANKSCOPE_SOURCE_DIR "/../shared/golden";
+  const std::string golden = test::golden_dir().string();
   const std::vector<std::string> names = {"hta/sampled_rank-0.json.gz",
                                           "hta/sampled_rank-1.json.gz",
                                           "mi300/resnet_act_checkpoint.json.gz",

@@ -1,8 +1,8 @@
 // The report of a generated trace against the ground truth that was written beside it.
 #include "analyses/analysis.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <gtest/gtest.h>
 #include <map>

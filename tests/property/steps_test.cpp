@@ -1,9 +1,9 @@
 // Reports restricted to profiler steps: the parts add up to the whole.
 #include "analyses/analysis.h"
 #include "core/steps.h"
-#include "readers/loader.h"
+#include "engine/loader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,10 +1,10 @@
 // The generator: equal bytes for equal options, valid Kineto JSON, and a ground truth that a second
 // computation on the written files (not on the simulation) arrives at too.
-#include "base/text_sink.h"
 #include "core/call_tree.h"
+#include "os/text_sink.h"
 #include "readers/reader.h"
+#include "synth/synth.h"
 #include "temp_folder.h"
-#include "writers/synth.h"
 
 #include <algorithm>
 #include <cmath>

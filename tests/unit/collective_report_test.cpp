@@ -1,5 +1,5 @@
 // Hand-worked collectives: all-to-all-v with its heat map, type inference, exposed time.
-#include "analyses/collective_report.h"
+#include "analyses/collectives/collective_report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // compare: the formulas of both comparisons and the judgement by hand-worked cases.
-#include "analyses/compare_runs.h"
+#include "analyses/compare/compare_runs.h"
 
 #include <gtest/gtest.h>
 

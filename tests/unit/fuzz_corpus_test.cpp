@@ -1,5 +1,6 @@
 // Replays the fuzz seeds and old crashers, so that they run where libFuzzer is absent.
 #include "fuzz/fuzz_one.h"
+#include "test_paths.h"
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +13,7 @@ namespace {
 TEST(FuzzCorpus, ReaderSurvivesEverySeed) {
   std::size_t seeds = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
-           std::filesystem::path(RANKSCOPE_SOURCE_DIR) / "tests" / "fuzz" / "corpus")) {
+           test::source_dir() / "tests" / "fuzz" / "corpus")) {
     if (!entry.is_regular_file())
       continue;
     std::ifstream in(entry.path(), std::ios::binary);

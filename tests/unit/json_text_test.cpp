@@ -1,6 +1,6 @@
 // Escaping, and what may be copied into JSON unchanged; simdjson is the judge.
 #include "base/json_text.h"
-#include "readers/json_scan.h"
+#include "readers/kineto/json_scan.h"
 
 #include <gtest/gtest.h>
 #include <simdjson.h>

@@ -1,5 +1,5 @@
 // The Kineto reader on good and on hostile input, all inline.
-#include "readers/json_scan.h"
+#include "readers/kineto/json_scan.h"
 #include "readers/reader.h"
 #include "temp_folder.h"
 

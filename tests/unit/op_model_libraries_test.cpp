@@ -1,6 +1,6 @@
 // Cost models of training and inference libraries against cases worked by hand, and the annotations
 // of inference steps.
-#include "model/op_model.h"
+#include "model/ops/op_model.h"
 #include "model/step_annotation.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Cost models against hand-worked cases, loops that count, and cells of reference tables.
 #include "model/gpu_arch.h"
 #include "model/kernel_name.h"
-#include "model/op_model.h"
+#include "model/ops/op_model.h"
 
 #include <cmath>
 #include <cstdio>

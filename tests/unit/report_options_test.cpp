@@ -1,8 +1,8 @@
 // Options of the single-trace report on traces written by hand: overlap with other kernels, call
 // stacks, pseudo operators, options side by side.
 #include "analyses/analysis.h"
-#include "analyses/kernel_overlap.h"
-#include "analyses/pseudo_ops.h"
+#include "analyses/operators/kernel_overlap.h"
+#include "analyses/operators/pseudo_ops.h"
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Workbooks and CSV folders read back; the row matching of compare-reports by hand-worked cases.
 #include "analyses/analysis.h"
-#include "analyses/compare_reports.h"
+#include "analyses/compare/compare_reports.h"
 #include "merge_checker.h"
-#include "readers/report_tables.h"
+#include "readers/reports/report_tables.h"
 #include "temp_folder.h"
 #include "trace_builder.h"
 #include "writers/merged_trace.h"

@@ -1,0 +1,121 @@
+#include "analyses/collectives/collective_data.h"
+
+#include "base/ascii.h"
+
+namespace rankscope {
+namespace {
+
+/// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" -> "allreduce"; RCCL's Generic kernels do not
+/// say.
+std::string_view name_from_kernel(std::string_view kernel) {
+  const std::string lower = lowercase(kernel.substr(0, kernel.find('(')));
+  if (lower.find("cross_device_reduce") != std::string::npos)
+    return "allreduce";
+  if (lower.find("generic") != std::string::npos)
+    return "";
+  const CollectiveKind kind = collective_kind(lower);
+  return kind == CollectiveKind::kOther ? "" : collective_kind_name(kind);
+}
+
+/// Collective kernels that other libraries bring: MSCCL, DeepEP, NVSHMEM, custom all-reduce.
+bool is_foreign_collective(std::string_view name) {
+  for (const std::string_view part :
+       {"mscclKernel", "deep_ep::", "nvshmem", "rocshmem", "custom_all_reduce", "allreduce_fusion",
+        "quickreduce", "one_shot_all_reduce", "two_shot_all_reduce"})
+    if (name.find(part) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+} // namespace
+
+RankCollectives extract_collectives(const LoadedTrace& t) {
+  const Trace& trace = t.trace;
+  const Events& e = trace.events;
+  RankCollectives out;
+  out.rank = t.rank;
+  out.path = trace.path;
+  out.base_time_ns = trace.header.has_base_time ? trace.header.base_time_ns : 0;
+  out.device_count = trace.header.devices.size();
+
+  std::vector<signed char> comm(trace.strings.size(), -1);
+  const auto is_comm = [&](EventId i) {
+    signed char& known = comm[e.name[i]];
+    if (known < 0)
+      known = is_communication_name(trace.name(i)) || is_foreign_collective(trace.name(i)) ? 1 : 0;
+    return known == 1;
+  };
+  std::vector<Interval> compute;
+  std::vector<Interval> copies;
+  std::vector<Interval> all;
+  std::vector<EventId> kernels;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (!is_gpu(e.category[i]))
+      continue;
+    const Interval span{e.ts_ns[i], trace.end_ns(i)};
+    if (e.category[i] == Category::kGpuMemcpy) {
+      copies.push_back(span);
+    } else if (is_comm(i)) {
+      all.push_back(span);
+      if (e.category[i] == Category::kKernel)
+        kernels.push_back(i);
+    } else {
+      compute.push_back(span);
+    }
+  }
+  const IntervalSet compute_set(std::move(compute));
+  const IntervalSet copies_only = IntervalSet(std::move(copies)).minus(compute_set);
+  const IntervalSet comm_set(std::move(all));
+  out.comm_ns = comm_set.length();
+  out.hidden_compute_ns = comm_set.intersect(compute_set).length();
+  out.hidden_memcpy_ns = comm_set.intersect(copies_only).length();
+  out.exposed_ns = out.comm_ns - out.hidden_compute_ns - out.hidden_memcpy_ns;
+
+  const auto copy_text = [&](StrId id) { return out.texts.intern(trace.strings.view(id)); };
+  const StrId record = trace.strings.find("record_param_comms");
+  out.rows.reserve(kernels.size());
+  for (const EventId i : kernels) {
+    Collective c;
+    c.kernel = copy_text(e.name[i]);
+    const CollectiveArgs* args = trace.collective_of(i);
+    c.name_from = Collective::NameFrom::kKernelArgs;
+    if (args == nullptr || args->collective_name == kEmptyStr) {
+      // the operator that launched it may know
+      for (EventId at = t.tree.parent(i); at != kNoEvent; at = t.tree.parent(at))
+        if (e.name[at] == record && trace.collective_of(at) != nullptr) {
+          args = trace.collective_of(at);
+          c.name_from = Collective::NameFrom::kOperator;
+          break;
+        }
+    }
+    if (args != nullptr) {
+      c.pg_name = copy_text(args->pg_name);
+      c.pg_ranks = copy_text(args->pg_ranks);
+      c.pg_description = copy_text(args->pg_description);
+      c.name = copy_text(args->collective_name);
+      c.dtype = copy_text(args->dtype);
+      c.in_split = copy_text(args->in_split);
+      c.out_split = copy_text(args->out_split);
+      c.in_nelems = args->in_nelems;
+      c.out_nelems = args->out_nelems;
+      c.group_size = args->group_size;
+      c.seq = args->seq;
+    }
+    if (c.name == kEmptyStr) {
+      const std::string_view guess = name_from_kernel(trace.name(i));
+      c.name = out.texts.intern(guess);
+      c.name_from = guess.empty() ? Collective::NameFrom::kNone : Collective::NameFrom::kKernelName;
+    }
+    c.kind = collective_kind(out.texts.view(c.name));
+    c.stream = e.stream[i];
+    c.ts_ns = e.ts_ns[i];
+    c.dur_ns = e.dur_ns[i];
+    c.hidden_compute_ns = compute_set.covered(e.ts_ns[i], trace.end_ns(i));
+    c.hidden_memcpy_ns = copies_only.covered(e.ts_ns[i], trace.end_ns(i));
+    c.has_ids = e.correlation[i] != kNoId || e.external_id[i] != kNoId;
+    out.rows.push_back(c);
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,266 @@
+#include "analyses/gemm/gemm_steps.h"
+
+#include "base/interval_set.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+/// The texts of all 'name' entries of a Python list of dicts, in order.
+std::vector<std::string> names_in(std::string_view details) {
+  std::vector<std::string> out;
+  constexpr std::string_view kKey = "'name':";
+  for (std::size_t at = details.find(kKey); at != std::string_view::npos;
+       at = details.find(kKey, at)) {
+    at += kKey.size();
+    while (at < details.size() && details[at] == ' ')
+      ++at;
+    if (at >= details.size() || (details[at] != '\'' && details[at] != '"'))
+      continue;
+    const char quote = details[at++];
+    std::string name;
+    for (; at < details.size() && details[at] != quote; ++at) {
+      if (details[at] == '\\' && at + 1 < details.size())
+        ++at;
+      name += details[at];
+    }
+    out.push_back(std::move(name));
+  }
+  return out;
+}
+
+std::string text_of(const Table& t, std::size_t row, std::initializer_list<const char*> columns) {
+  for (const char* column : columns)
+    if (const Value v = t.at(row, column); v.kind == CellKind::kText && !v.text.empty())
+      return std::string(v.text);
+  return {};
+}
+
+/// Brackets of both kinds are the same, and so are "(1,)" and "[1]".
+std::string plain_list(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == ' ')
+      continue;
+    if ((c == ')' || c == ']') && !out.empty() && out.back() == ',')
+      out.pop_back();
+    out += c == '(' ? '[' : c == ')' ? ']' : c;
+  }
+  return out;
+}
+
+double us(const GemmInstance& i) {
+  return ns_to_us(i.dur_ns);
+}
+
+Value optional_value(const std::optional<std::int64_t>& v) {
+  return v ? Value(*v) : Value();
+}
+
+} // namespace
+
+std::string dominant_kernel(std::string_view details) {
+  const std::vector<std::string> names = names_in(details);
+  return names.empty() ? std::string() : names.back();
+}
+
+std::optional<Table> variance_of_report(const Report& report, std::optional<std::int64_t> threads,
+                                        std::optional<std::int64_t> channel, std::int64_t rank,
+                                        std::size_t top_k) {
+  const Table* const sheet = report.find("GEMM");
+  if (sheet == nullptr)
+    return std::nullopt;
+  const auto details = sheet->column("kernel_details__summarize_kernel_stats");
+  const auto low = sheet->column("Kernel Time (\u00b5s)_min");
+  const auto high = sheet->column("Kernel Time (\u00b5s)_max");
+  if (!details || !low || !high)
+    return std::nullopt;
+  std::vector<std::size_t> order;
+  for (std::size_t r = 0; r < sheet->rows(); ++r)
+    if (!std::isnan(sheet->at(r, *low).number()) && !std::isnan(sheet->at(r, *high).number()) &&
+        !dominant_kernel(sheet->at(r, *details).text).empty())
+      order.push_back(r);
+  const auto range = [&](std::size_t r) {
+    return sheet->at(r, *high).number() - sheet->at(r, *low).number();
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return range(a) > range(b); });
+  order.resize(std::min(order.size(), top_k));
+  std::vector<std::size_t> columns(sheet->cols());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  std::sort(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
+    return sheet->columns()[a].name < sheet->columns()[b].name;
+  });
+  std::vector<Column> head{{"threads"},
+                           {"channel"},
+                           {"rank"},
+                           {"kernel_name"},
+                           {"kernel_time_min_us", Unit::kUs},
+                           {"kernel_time_max_us", Unit::kUs},
+                           {"time_diff_us", Unit::kUs}};
+  for (const std::size_t c : columns)
+    head.push_back({"col_" + sheet->columns()[c].name});
+  Table out(fmt::format("top{}_gemm_kernels_time_variance", top_k), std::move(head));
+  for (const std::size_t r : order) {
+    const std::string kernel = dominant_kernel(sheet->at(r, *details).text);
+    std::vector<Value> row{optional_value(threads), optional_value(channel), Value(rank),
+                           Value(kernel),           sheet->at(r, *low),      sheet->at(r, *high),
+                           Value(range(r))};
+    for (const std::size_t c : columns)
+      row.push_back(sheet->at(r, c));
+    out.add_row(row);
+  }
+  return out;
+}
+
+FoundInstances find_instances(const Table& variance, std::size_t row, const RankGemms& gemms) {
+  const std::string op = text_of(variance, row, {"op", "col_name"});
+  const std::string dims =
+      plain_list(text_of(variance, row, {"input_dims", "col_Input Dims_first"}));
+  const std::string strides =
+      plain_list(text_of(variance, row, {"input_strides", "col_Input Strides_first"}));
+  const std::string kernel = text_of(variance, row, {"kernel_name"});
+  const double low = variance.at(row, "kernel_time_min_us").number();
+  const double high = variance.at(row, "kernel_time_max_us").number();
+  const GemmGroup* best = nullptr;
+  double best_distance = 0;
+  for (const bool by_operator : {true, false}) {
+    for (const GemmGroup& g : gemms.groups) {
+      const bool fits = by_operator ? !op.empty() && g.op == op && plain_list(g.dims) == dims &&
+                                          (strides.empty() || plain_list(g.strides) == strides)
+                                    : g.kernel == kernel;
+      if (!fits || g.instances.empty())
+        continue;
+      const double distance = std::fabs(us(g.instances[g.shortest]) - low) +
+                              std::fabs(us(g.instances[g.longest]) - high);
+      if (best == nullptr || distance < best_distance) {
+        best = &g;
+        best_distance = distance;
+      }
+    }
+    if (best != nullptr)
+      break;
+  }
+  FoundInstances out;
+  if (best == nullptr)
+    return out;
+  out.found = true;
+  out.trace_start_ns = gemms.trace_start_ns;
+  out.min_start_ns = best->instances[best->shortest].start_ns;
+  out.max_start_ns = best->instances[best->longest].start_ns;
+  out.min_us = us(best->instances[best->shortest]);
+  out.max_us = us(best->instances[best->longest]);
+  return out;
+}
+
+Table with_timestamps(const Table& variance, const std::vector<FoundInstances>& found,
+                      double tolerance) {
+  std::vector<Column> columns = variance.columns();
+  const std::size_t kept = columns.size();
+  for (const char* name :
+       {"min_duration_timestamp_ms", "max_duration_timestamp_ms", "time_between_min_max_ms",
+        "min_duration_found_us", "max_duration_found_us", "min_verified", "max_verified",
+        "min_from_trace_start_ms", "max_from_trace_start_ms", "min_duration_timestamp_ns",
+        "max_duration_timestamp_ns"})
+    columns.push_back({name});
+  Table out(variance.name() + "_with_timestamps", std::move(columns));
+  const auto verdict = [&](double got, double expected) {
+    return std::fabs(got - expected) <= tolerance * expected ? "pass" : "fail";
+  };
+  for (std::size_t r = 0; r < variance.rows(); ++r) {
+    std::vector<Value> row;
+    for (std::size_t c = 0; c < kept; ++c)
+      row.push_back(variance.at(r, c));
+    if (const FoundInstances& f = found[r]; f.found)
+      for (const Value& v :
+           {Value(ns_to_ms(f.min_start_ns)), Value(ns_to_ms(f.max_start_ns)),
+            Value(ns_to_ms(std::abs(f.max_start_ns - f.min_start_ns))), Value(f.min_us),
+            Value(f.max_us),
+            Value(verdict(f.min_us, variance.at(r, "kernel_time_min_us").number())),
+            Value(verdict(f.max_us, variance.at(r, "kernel_time_max_us").number())),
+            Value(ns_to_ms(f.min_start_ns - f.trace_start_ns)),
+            Value(ns_to_ms(f.max_start_ns - f.trace_start_ns)), Value(f.min_start_ns),
+            Value(f.max_start_ns)})
+        row.push_back(v);
+    out.add_row(row);
+  }
+  return out;
+}
+
+Table with_overlap(const Table& timestamps, const std::vector<const Table*>& collectives) {
+  std::vector<Column> columns = timestamps.columns();
+  const std::size_t kept = columns.size();
+  for (const char* name :
+       {"overlapping_collective_count", "overlapping_collective_names", "max_overlap_percentage",
+        "max_overlap_collective", "total_overlap_duration_ms", "overlap_evaluated",
+        "total_overlap_percentage"})
+    columns.push_back({name});
+  std::string name = timestamps.name();
+  const std::string tail = "_with_timestamps";
+  if (name.size() > tail.size() && name.compare(name.size() - tail.size(), tail.size(), tail) == 0)
+    name.resize(name.size() - tail.size());
+  Table out(name + "_with_collective_overlap", std::move(columns));
+  for (std::size_t r = 0; r < timestamps.rows(); ++r) {
+    std::vector<Value> row;
+    for (std::size_t c = 0; c < kept; ++c)
+      row.push_back(timestamps.at(r, c));
+    const Value exact = timestamps.at(r, "max_duration_timestamp_ns");
+    const double start_ms = timestamps.at(r, "max_duration_timestamp_ms").number();
+    double dur_us = timestamps.at(r, "max_duration_found_us").number();
+    if (std::isnan(dur_us))
+      dur_us = timestamps.at(r, "kernel_time_max_us").number();
+    const Table* const t = collectives[r];
+    if (t == nullptr || std::isnan(start_ms) || !(dur_us > 0)) {
+      row.resize(kept + 5);
+      row.emplace_back(false);
+      out.add_row(row);
+      continue;
+    }
+    const std::int64_t start = exact.kind == CellKind::kInt
+                                   ? exact.i
+                                   : static_cast<std::int64_t>(std::llround(start_ms * 1e6));
+    const std::int64_t end = start + static_cast<std::int64_t>(std::llround(dur_us * 1e3));
+    const double rank = timestamps.at(r, "rank").number();
+    const char* const ts = t->column("ts") ? "ts" : "ts (us)";
+    const char* const dur = t->column("dur") ? "dur" : "dur (us)";
+    std::vector<Interval> clipped;
+    std::string names;
+    std::string most_name;
+    std::int64_t most = 0;
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < t->rows(); ++i) {
+      const double at = t->at(i, ts).number();
+      const double length = t->at(i, dur).number();
+      if (t->at(i, "rank").number() != rank || std::isnan(at) || std::isnan(length))
+        continue;
+      const auto from = static_cast<std::int64_t>(std::llround(at * 1e3));
+      const std::int64_t to = from + static_cast<std::int64_t>(std::llround(length * 1e3));
+      const std::int64_t overlap = std::min(to, end) - std::max(from, start);
+      if (overlap <= 0) // touching is not overlap
+        continue;
+      const std::string collective = text_of(*t, i, {"Collective name"});
+      names += (count > 0 ? ";" : "") + collective;
+      ++count;
+      clipped.push_back({std::max(from, start), std::min(to, end)});
+      if (overlap > most) {
+        most = overlap;
+        most_name = collective;
+      }
+    }
+    const std::int64_t total = IntervalSet(std::move(clipped)).length();
+    const double length = static_cast<double>(end - start);
+    row.insert(row.end(),
+               {Value(count), Value(names), Value(100 * static_cast<double>(most) / length),
+                Value(most_name), Value(ns_to_ms(total)), Value(true),
+                Value(100 * static_cast<double>(total) / length)});
+    out.add_row(row);
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,50 @@
+// The GEMM steps on earlier outputs: variance from a report's GEMM sheet, timestamps from a trace
+// for the rows of a variance table, overlap from a collective report (sweep-and-compare.md 4, 6,
+// 7).
+#pragma once
+
+#include "analyses/gemm/gemm_data.h"
+#include "core/report.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// The k rows of a report's GEMM sheet with the largest range: the seven documented columns, then
+/// col_<header>. Columns are found by name. kernel_name is the kernel with most time. None when the
+/// report has no usable GEMM sheet.
+[[nodiscard]] std::optional<Table> variance_of_report(const Report& report,
+                                                      std::optional<std::int64_t> threads,
+                                                      std::optional<std::int64_t> channel,
+                                                      std::int64_t rank, std::size_t top_k);
+
+/// The kernel with most time in the text of a kernel_details list: the last name, as the lists
+/// ascend by time. Both kinds of Python quotes. Empty when there is none.
+[[nodiscard]] std::string dominant_kernel(std::string_view details);
+
+/// What the timestamps step adds to one row.
+struct FoundInstances {
+  bool found = false;
+  std::int64_t min_start_ns = 0, max_start_ns = 0, trace_start_ns = 0;
+  double min_us = 0, max_us = 0;
+};
+
+/// The instances behind row `row` of a variance table: of the calls with its operator, shapes and
+/// strides (where the table has them), else of those with its kernel, the group whose extremes are
+/// nearest to the row's.
+[[nodiscard]] FoundInstances find_instances(const Table& variance, std::size_t row,
+                                            const RankGemms& gemms);
+
+/// `variance` with the documented columns of the timestamps step, and verified columns: pass when
+/// the duration found is within `tolerance` (a share) of the expected one.
+[[nodiscard]] Table with_timestamps(const Table& variance, const std::vector<FoundInstances>& found,
+                                    double tolerance);
+
+/// `timestamps` with the documented columns of the overlap step. `collectives` is nccl_long per row
+/// (null: overlap_evaluated is false and the rest blank).
+[[nodiscard]] Table with_overlap(const Table& timestamps,
+                                 const std::vector<const Table*>& collectives);
+
+} // namespace rankscope

@@ -1,0 +1,289 @@
+// The Nsight Systems summary (nsys-summary.md).
+#include "analyses/nsys/nsys_summary.h"
+
+#include "base/ascii.h"
+#include "base/interval_set.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string class_of(const std::string& kernel, const KernelClasses& classes) {
+  const std::string name = lowercase(kernel);
+  if (contains(name, "nccl"))
+    return "nccl";
+  for (const auto& [key, value] : classes)
+    if (contains(name, key))
+      return value;
+  return "others";
+}
+
+/// Second "_" token; RCCL names its one kernel ncclDevKernel_Generic, so that is what is shown.
+std::string nccl_operation(const std::string& kernel) {
+  const std::string head = kernel.substr(0, kernel.find('('));
+  const std::size_t first = head.find('_');
+  if (first == std::string::npos)
+    return head;
+  return head.substr(first + 1, head.find('_', first + 1) - first - 1);
+}
+
+NsysClassRow& row_of(std::vector<NsysClassRow>& rows, const std::string& name) {
+  for (NsysClassRow& row : rows)
+    if (row.name == name)
+      return row;
+  rows.push_back({});
+  rows.back().name = name;
+  return rows.back();
+}
+
+void add(NsysClassRow& row, const NsysSum& sum, std::int64_t divisor) {
+  row.ms_per_iteration += sum.total_ns / static_cast<double>(divisor) / 1e6;
+  row.count_per_iteration += sum.count / divisor;
+  row.total_ms += sum.total_ns / 1e6;
+  row.total_count += sum.count;
+}
+
+double percent(double part, double whole) {
+  return whole == 0 ? 0 : 100 * part / whole;
+}
+
+std::string short_memory_name(std::string name) {
+  for (const auto& [from, to] : {std::pair{"Device-to-Device", "D2D"},
+                                 {"Device-to-Host", "D2H"},
+                                 {"Host-to-Device", "H2D"},
+                                 {"Host-to-Host", "H2H"}})
+    if (const std::size_t at = name.find(from); at != std::string::npos)
+      name.replace(at, std::string_view(from).size(), to);
+  return name;
+}
+
+std::string frequent_names(const NsysData& data) {
+  std::map<std::string, std::int64_t> counts;
+  for (const NsysRange& r : data.ranges)
+    ++counts[r.name];
+  std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, list.size()); ++i)
+    text += fmt::format("{}\"{}\" ({} times)", i == 0 ? "" : ", ", list[i].first, list[i].second);
+  return text.empty() ? "the table holds no range" : "the most frequent names are " + text;
+}
+
+/// A union per device, so that work side by side on streams counts once; mean over the devices.
+double mean_uncovered_ms(const NsysData& data, const KernelClasses& classes,
+                         const std::vector<const NsysRange*>& tagged) {
+  std::vector<bool> compute;
+  for (const NsysSum& kernel : data.kernels)
+    compute.push_back(class_of(kernel.name, classes) != "nccl");
+  std::map<std::int64_t, std::vector<Interval>> by_device;
+  for (const NsysInterval& k : data.intervals) {
+    std::vector<Interval>& list = by_device[k.device];
+    if (compute[k.kernel])
+      list.push_back({k.start_ns, k.end_ns});
+  }
+  double total_ns = 0;
+  for (const auto& [device, intervals] : by_device) {
+    const IntervalSet busy(intervals);
+    for (const NsysRange* r : tagged)
+      total_ns += r->duration_ns -
+                  static_cast<double>(busy.covered(
+                      r->start_ns, r->start_ns + static_cast<std::int64_t>(r->duration_ns)));
+  }
+  const double samples = static_cast<double>(by_device.size() * tagged.size());
+  return samples == 0 ? 0 : total_ns / samples / 1e6;
+}
+
+} // namespace
+
+Result<KernelClasses> check_kernel_classes(const KernelClasses& classes) {
+  KernelClasses out;
+  for (const auto& [key, value] : classes) {
+    const std::string k = lowercase(key);
+    const std::string v = lowercase(value);
+    if (k.empty() || v.empty())
+      return Error{ErrorCode::kUsage, "kernel_to_class_map", "an empty key or class", ""};
+    if (v == "others")
+      return Error{ErrorCode::kUsage, "kernel_to_class_map",
+                   fmt::format("key \"{}\" names the class others, which is kept for kernels "
+                               "without a class",
+                               k),
+                   "choose another name"};
+    for (const auto& [other, unused] : out)
+      if (contains(k, other) || contains(other, k))
+        return Error{
+            ErrorCode::kUsage, "kernel_to_class_map",
+            fmt::format("key \"{}\" and key \"{}\" clash: one contains the other", other, k),
+            "a kernel would fit both; make the keys longer or drop one"};
+    out.emplace_back(k, v);
+  }
+  return out;
+}
+
+Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
+                                   const KernelClasses& classes) {
+  if (args.iterations < 1)
+    return Error{ErrorCode::kUsage, args.title,
+                 fmt::format("num_of_iters is {}, expected at least 1", args.iterations), ""};
+  if (args.gpus < 1)
+    return Error{ErrorCode::kUsage, args.title,
+                 fmt::format("num_of_gpus is {}, expected at least 1", args.gpus), ""};
+  const std::int64_t divisor = args.iterations * args.gpus;
+  NsysSummary s;
+  s.title = args.title;
+  row_of(s.kernels, "others");
+  for (const auto& [key, value] : classes)
+    if (value != "nccl")
+      row_of(s.kernels, value);
+  for (const NsysSum& kernel : data.kernels) {
+    const std::string name = class_of(kernel.name, classes);
+    const bool nccl = name == "nccl";
+    add(nccl ? row_of(s.nccl, nccl_operation(kernel.name)) : row_of(s.kernels, name), kernel,
+        divisor);
+    add(nccl ? s.nccl_sum : s.kernel_sum, kernel, divisor);
+  }
+  if (data.has_memory) {
+    s.memory.emplace();
+    for (const NsysSum& op : data.memory)
+      add(row_of(*s.memory, short_memory_name(op.name)), op, divisor);
+  }
+  if (!data.has_ranges || args.nvtx_tag.empty())
+    return s;
+  std::vector<const NsysRange*> tagged;
+  for (const NsysRange& r : data.ranges)
+    if (r.name == args.nvtx_tag)
+      tagged.push_back(&r);
+  if (tagged.empty()) // the default domain's ":" may be left out
+    for (const NsysRange& r : data.ranges)
+      if (r.name == ":" + args.nvtx_tag)
+        tagged.push_back(&r);
+  if (tagged.empty()) {
+    s.tag_problem =
+        fmt::format("no NVTX range is named \"{}\"; {}", args.nvtx_tag, frequent_names(data));
+    return s;
+  }
+  for (const NsysRange* r : tagged)
+    s.range_total_ms += r->duration_ns / 1e6;
+  s.range_count = static_cast<std::int64_t>(tagged.size());
+  s.range_average_ms = s.range_total_ms / static_cast<double>(s.range_count);
+  if (s.range_count != args.iterations)
+    s.warnings.push_back(fmt::format("{}: {} ranges of \"{}\", but num_of_iters is {}", args.title,
+                                     s.range_count, args.nvtx_tag, args.iterations));
+  if (data.has_intervals)
+    s.uncovered_ms_per_range = mean_uncovered_ms(data, classes, tagged);
+  return s;
+}
+
+std::string nsys_text(const NsysSummary& s) {
+  std::string out = fmt::format("===== {} =====\n", s.title);
+  const auto heads = [&out](const char* name, const NsysClassRow& sum) {
+    out += fmt::format("{} time per iteration: {:.3f} (ms)\n{} instances per iteration: {}\n"
+                       "{} total time: {:.3f} (ms)\n{} total instances: {}\n",
+                       name, sum.ms_per_iteration, name, sum.count_per_iteration, name,
+                       sum.total_ms, name, sum.total_count);
+  };
+  heads("Kernel", s.kernel_sum);
+  out += "Kernel Statistic:\nClass            TimePerIter(ms)  InstancePerIter  TimePerIter(%)   "
+         "TotalTime(ms)    TotalInstance  TotalTime(%)\n";
+  for (const NsysClassRow& r : s.kernels)
+    out += fmt::format("{:<17}{:>15.2f}{:>17}{:>16.2f}{:>16.2f}{:>17}{:>14.2f}\n", r.name,
+                       r.ms_per_iteration, r.count_per_iteration,
+                       percent(r.ms_per_iteration, s.kernel_sum.ms_per_iteration), r.total_ms,
+                       r.total_count, percent(r.total_ms, s.kernel_sum.total_ms));
+  const char* columns = "TimePerIter(ms)  InstancePerIter  TotalTime(ms)    TotalInstance";
+  const auto rows = [&out](const std::vector<NsysClassRow>& list, int width) {
+    for (const NsysClassRow& r : list)
+      out += fmt::format("{:<{}}{:>15.2f}{:>17}{:>15.2f}{:>17}\n", r.name, width,
+                         r.ms_per_iteration, r.count_per_iteration, r.total_ms, r.total_count);
+  };
+  out += "\n";
+  heads("NCCL", s.nccl_sum);
+  out += fmt::format("NCCL Statistic:\n{:<17}{}\n", "Class", columns);
+  rows(s.nccl, 17);
+  if (s.memory) {
+    out += fmt::format("\nMem Ops Statistic:\n{:<23}{}\n", "Class", columns);
+    rows(*s.memory, 23);
+  }
+  if (s.range_count > 0) {
+    out += fmt::format("\nNVTX range count: {}\nNVTX average range time: {:.3f} (ms)\n"
+                       "NVTX total range time: {:.3f} (ms)\n\n",
+                       s.range_count, s.range_average_ms, s.range_total_ms);
+    const char* label = "Estimated non-hidden NCCL, mem ops and bubble";
+    const double each = s.range_average_ms - s.kernel_sum.ms_per_iteration;
+    const double all = s.range_total_ms - s.kernel_sum.total_ms;
+    out += fmt::format("{0} time per range: {1:.3f} (ms)\n{0} time per range: {2:.2f} (%)\n"
+                       "{0} total time: {3:.3f} (ms)\n{0} total time: {4:.2f} (%)\n",
+                       label, each, percent(each, s.range_average_ms), all,
+                       percent(all, s.range_total_ms));
+    if (s.uncovered_ms_per_range)
+      out += fmt::format("Measured time per range without a non-NCCL kernel (overlap-aware): "
+                         "{:.3f} (ms)\nMeasured time per range without a non-NCCL kernel "
+                         "(overlap-aware): {:.2f} (%)\n",
+                         *s.uncovered_ms_per_range,
+                         percent(*s.uncovered_ms_per_range, s.range_average_ms));
+  }
+  return out + "\n\n";
+}
+
+Report nsys_report(std::span<const NsysSummary> summaries) {
+  Report report;
+  report.title = "Nsight Systems summary";
+  Table summary("summary", {{"input"}, {"figure"}, {"value"}, {"unit"}});
+  const auto class_table = [](const char* name) {
+    return Table(name, {{"input"},
+                        {"class"},
+                        {"time per iteration (ms)", Unit::kMs},
+                        {"instances per iteration", Unit::kCount},
+                        {"share of time (%)", Unit::kPercent},
+                        {"total time (ms)", Unit::kMs},
+                        {"total instances", Unit::kCount}});
+  };
+  Table kernels = class_table("kernels");
+  Table nccl = class_table("nccl");
+  Table memory = class_table("memory");
+  const auto fill = [](Table& table, const NsysSummary& s, const std::vector<NsysClassRow>& rows) {
+    double whole = 0;
+    for (const NsysClassRow& r : rows)
+      whole += r.total_ms;
+    for (const NsysClassRow& r : rows)
+      table.add_row({s.title, r.name, r.ms_per_iteration, r.count_per_iteration,
+                     percent(r.total_ms, whole), r.total_ms, r.total_count});
+  };
+  for (const NsysSummary& s : summaries) {
+    const auto figure = [&](const char* name, const Value& value, const char* unit) {
+      summary.add_row({s.title, name, value, unit});
+    };
+    figure("kernel time per iteration", s.kernel_sum.ms_per_iteration, "ms");
+    figure("kernel total time", s.kernel_sum.total_ms, "ms");
+    figure("NCCL time per iteration", s.nccl_sum.ms_per_iteration, "ms");
+    figure("NCCL total time", s.nccl_sum.total_ms, "ms");
+    if (s.range_count > 0) {
+      figure("NVTX range count", s.range_count, "");
+      figure("NVTX average range time", s.range_average_ms, "ms");
+      figure("estimated non-hidden NCCL, mem ops and bubble time per range",
+             s.range_average_ms - s.kernel_sum.ms_per_iteration, "ms");
+      figure("estimated non-hidden NCCL, mem ops and bubble time per range",
+             percent(s.range_average_ms - s.kernel_sum.ms_per_iteration, s.range_average_ms), "%");
+    }
+    if (s.uncovered_ms_per_range)
+      figure("measured time per range without a non-NCCL kernel", *s.uncovered_ms_per_range, "ms");
+    fill(kernels, s, s.kernels);
+    fill(nccl, s, s.nccl);
+    if (s.memory)
+      fill(memory, s, *s.memory);
+  }
+  for (Table* t : {&summary, &kernels, &nccl, &memory})
+    if (t->rows() > 0)
+      report.tables.push_back(std::move(*t));
+  return report;
+}
+
+} // namespace rankscope

@@ -1,0 +1,71 @@
+#include "analyses/operators/kernel_details.h"
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "core/arg_text.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+
+KernelDetails kernel_details(const Trace& trace,
+                             const std::vector<std::span<const EventId>>& calls) {
+  std::span<const EventId> model;
+  for (const auto& call : calls)
+    if (!call.empty()) {
+      model = call;
+      break;
+    }
+  if (model.empty())
+    return {};
+  struct Entry {
+    std::string_view name;
+    std::int32_t stream;
+    Stats stats;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t k = 0; k < model.size(); ++k) {
+    std::vector<double> durations;
+    for (const auto& call : calls)
+      if (call.size() == model.size())
+        durations.push_back(ns_to_us(trace.events.dur_ns[call[k]]));
+    entries.push_back(
+        {trace.name(model[k]), trace.events.stream[model[k]], stats_of(std::move(durations))});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.stats.sum != b.stats.sum ? a.stats.sum < b.stats.sum : a.name < b.name;
+  });
+  KernelDetails out;
+  out.summary = "[";
+  out.truncated = "[";
+  for (const Entry& e : entries) {
+    const char* const comma = &e == entries.data() ? "" : ", ";
+    out.summary += comma + kernel_entry(e.name, e.stream, e.stats);
+    out.truncated += comma + short_kernel_entry(e.name, e.stream, e.stats);
+  }
+  out.summary += "]";
+  out.truncated += "]";
+  return out;
+}
+
+std::string kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
+                         const std::string& more) {
+  return fmt::format("{{'name': {}, 'stream': {}, 'count': {}, 'total_duration_us': {}, "
+                     "'mean_duration_us': {}, 'median_duration_us': {}, 'std_dev_duration_us': {}, "
+                     "'min_duration_us': {}, 'max_duration_us': {}{}}}",
+                     python_quote(name), stream, us.count, python_float(us.sum),
+                     python_float(us.mean), python_float(us.median),
+                     python_float(us.std_population), python_float(us.min), python_float(us.max),
+                     more);
+}
+
+std::string short_kernel_entry(std::string_view name, std::int32_t stream, const Stats& us,
+                               const std::string& more) {
+  constexpr std::size_t kMost = 64;
+  const std::string cut =
+      name.size() > kMost ? std::string(name.substr(0, kMost)) + "..." : std::string(name);
+  return fmt::format("{{'name': {}, 'stream': {}, 'mean_duration_us': {}{}}}", python_quote(cut),
+                     stream, python_float(round_decimals(us.mean, 2)), more);
+}
+
+} // namespace rankscope

@@ -1,0 +1,72 @@
+// GPU work that ran at the same time as an operator's kernels, on other streams and for other
+// operators (perf-report.md 1.10).
+#pragma once
+
+#include "analyses/operators/launchers.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Finds what overlaps a kernel. Built once per trace: O(n log n); a query costs log n for each
+/// stream and for each overlap that it finds, however long single events are.
+class KernelOverlaps {
+public:
+  KernelOverlaps(const Trace& trace, const LauncherIndex& index);
+
+  /// What overlaps the kernels of one call.
+  struct Call {
+    std::vector<EventId> others;        ///< each once, in start order
+    std::vector<std::int64_t> other_ns; ///< of the call's merged kernel time under each
+    std::int64_t covered_ns = 0;        ///< union of those times
+    std::int64_t kernel_ns = 0;         ///< merged kernel time of the call
+  };
+  /// Left out: overlaps shorter than 1 us, events of the same stream, of the same operator, and
+  /// `kernels` themselves. An event without a stream counts as on a stream of its own.
+  [[nodiscard]] Call of(const Trace& trace, std::span<const EventId> kernels) const;
+
+private:
+  struct Lane {
+    std::int16_t device = -1;
+    std::int32_t stream = -1;
+    std::vector<EventId> events; ///< in start order
+    /// Tree of maxima over the events' ends: leaf i at width + i, node i above 2i and 2i + 1.
+    std::vector<std::int64_t> latest_ns;
+    /// First event from index i on that ends after `ns`, or events.size(). O(log n).
+    [[nodiscard]] std::size_t next_ending_after(std::size_t i, std::int64_t ns) const;
+  };
+  std::vector<Lane> lanes_;
+  std::vector<EventId> operator_; ///< by event: operator of a GPU event, else kNoEvent
+};
+
+/// The overlaps of a trace; made at the first call.
+[[nodiscard]] const KernelOverlaps& overlaps_of(const LoadedTrace& trace,
+                                                const ReportOptions& options);
+
+/// Numbers the sets of names of overlapping kernels, by which calls are grouped.
+class OverlapGroups {
+public:
+  /// 0 when nothing overlapped.
+  [[nodiscard]] std::uint32_t id_of(const Trace& trace, const KernelOverlaps::Call& call);
+
+private:
+  std::map<std::vector<StrId>, std::uint32_t> ids_;
+};
+
+/// overlap_pct, overlapping_kernels_details_summary, trunc_overlapping_kernels_details.
+void add_overlap_columns(std::vector<Column>& columns);
+/// Their cells for a group of calls; NaN and empty texts when nothing overlapped.
+struct OverlapCells {
+  double pct = 0;        ///< share (0 to 1) of the merged kernel time of all calls, hundredths
+  std::string summary;   ///< Python list, an entry per kernel name and stream, longest cover first
+  std::string truncated; ///< the same, names cut
+  /// Appends the three cells; the row's views last as long as this object.
+  void append_to(std::vector<Value>& row) const;
+};
+[[nodiscard]] OverlapCells overlap_cells(const Trace& trace,
+                                         std::span<const KernelOverlaps::Call> calls);
+
+} // namespace rankscope

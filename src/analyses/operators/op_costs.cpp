@@ -1,0 +1,129 @@
+#include "analyses/operators/op_costs.h"
+
+#include "analyses/timeline/inference_steps.h"
+
+#include <charconv>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+/// Experts per token: the k of the TopK call below the operator's parent operators; 4 when there is
+/// none, as the reference has it.
+std::int64_t topk_of(const LoadedTrace& t, EventId e) {
+  constexpr std::int64_t kDefault = 4;
+  constexpr int kLevels = 3; // the operator itself stands below vllm::moe_forward
+  EventId root = e;
+  for (int i = 0; i < kLevels && t.trace.name(root) != "vllm::moe_forward"; ++i) {
+    const EventId above = t.tree.parent(root);
+    if (above == kNoEvent)
+      break;
+    root = above;
+  }
+  std::optional<std::int64_t> found;
+  const auto look = [&](EventId at) {
+    if (found || t.trace.name(at).find("TopK") == std::string_view::npos)
+      return;
+    if (const OpArgs* a = t.trace.op(at); a != nullptr) {
+      const std::string k = parsed_args(t.trace, *a).concrete(1);
+      std::int64_t value = 0;
+      const auto [end, ec] = std::from_chars(k.data(), k.data() + k.size(), value);
+      if (ec == std::errc() && end == k.data() + k.size() && value > 0)
+        found = value;
+    }
+  };
+  look(root);
+  visit_below(t, root, look);
+  return found.value_or(kDefault);
+}
+
+/// Arguments of the fused forward convolution with the same sequence number; `own` without one.
+const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
+  using Index = std::map<std::int64_t, const OpArgs*>;
+  const Index& index = t.cache.get<Index>("fused convolutions", [&] {
+    Index out;
+    for (const char* name : {"ConvBias_", "ConvBiasReLU_"}) {
+      const StrId id = t.trace.strings.find(name);
+      if (id == StringPool::kNotFound)
+        continue;
+      for (EventId i = 0; i < t.trace.events.size(); ++i)
+        if (t.trace.events.name[i] == id)
+          if (const OpArgs* a = t.trace.op(i); a != nullptr && a->sequence_number != kNoId)
+            out.emplace(a->sequence_number, a);
+    }
+    return out;
+  });
+  const auto it = own.sequence_number == kNoId ? index.end() : index.find(own.sequence_number);
+  return it == index.end() ? &own : it->second;
+}
+
+} // namespace
+
+const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
+                              std::span<const EventId> kernels) {
+  static const OpArgs kNone;
+  const Trace& trace = t.trace;
+  const OpArgs* args = trace.op(e);
+  if (args == nullptr)
+    args = &kNone;
+  ModelHints hints;
+  std::string kernel_key;
+  StrId annotation = kEmptyStr;
+  const unsigned needs = model_needs(op);
+  if ((needs & kNeedsTranspose) != 0)
+    for (const EventId k : kernels)
+      if (kernel_key = gemm_transpose_repr(trace.name(k)); !kernel_key.empty()) {
+        hints.kernel = trace.name(k);
+        break;
+      }
+  if ((needs & kNeedsKernel) != 0 && !kernels.empty()) {
+    hints.kernel = trace.name(kernels.front());
+    kernel_key = std::string(hints.kernel);
+  }
+  if ((needs & kNeedsAnnotation) != 0) {
+    annotation = inference_steps_of(t).at(trace, e);
+    hints.annotation = trace.strings.view(annotation);
+  }
+  if ((needs & kNeedsTopK) != 0)
+    hints.topk = topk_of(t, e);
+  if ((needs & kNeedsForward) != 0)
+    args = forward_args(t, *args);
+  Key key{&op,
+          args->input_dims,
+          args->input_types,
+          args->input_strides,
+          args->concrete_inputs,
+          annotation,
+          hints.topk,
+          std::move(kernel_key)};
+  const auto [it, fresh] = costs_.try_emplace(std::move(key));
+  if (fresh) {
+    if (auto result = evaluate(op, parsed_args(trace, *args), hints, compat_))
+      it->second = std::make_unique<PerfResult>(std::move(*result));
+    else if (!compat_) // the row keeps its times, flops and bytes stay blank
+      it->second = std::make_unique<PerfResult>();
+  }
+  return it->second.get();
+}
+
+ParsedArgs parsed_args(const Trace& trace, const OpArgs& args) {
+  const auto text = [&](StrId id) { return trace.strings.view(id); };
+  return {text(args.input_dims), text(args.input_types), text(args.input_strides),
+          text(args.concrete_inputs)};
+}
+
+OpCosts& costs_of(const LoadedTrace& trace, bool compat) {
+  return trace.cache.get_mutable<OpCosts>(compat ? "costs compat" : "costs",
+                                          [compat] { return OpCosts(compat); });
+}
+
+const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace) {
+  return trace.cache.get<std::vector<const OpInfo*>>("modelled names", [&] {
+    std::vector<const OpInfo*> out(trace.trace.strings.size(), nullptr);
+    for (StrId id = 0; id < out.size(); ++id)
+      out[id] = find_op(trace.trace.strings.view(id));
+    return out;
+  });
+}
+
+} // namespace rankscope

@@ -1,0 +1,61 @@
+// What the family sheets and unified_perf_summary share: costs per distinct call, backward work.
+#pragma once
+
+#include "analyses/operators/launchers.h"
+#include "model/kernel_name.h"
+#include "model/ops/op_model.h"
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace rankscope {
+
+/// Costs, computed once per distinct (operator, arguments, hints) and shared by every report of a
+/// trace. The trace is passed in at each call: a LoadedTrace may move.
+class OpCosts {
+public:
+  explicit OpCosts(bool compat) : compat_(compat) {}
+
+  /// nullptr when the arguments do not fit the model and compat is on. `kernels`: in start order.
+  const PerfResult* of(const LoadedTrace& t, EventId e, const OpInfo& op,
+                       std::span<const EventId> kernels);
+
+private:
+  using Key = std::tuple<const OpInfo*, StrId, StrId, StrId, StrId, StrId, std::int64_t,
+                         std::string>; ///< arguments, annotation, top-k, transpose or kernel
+  bool compat_;
+  std::map<Key, std::unique_ptr<PerfResult>> costs_;
+};
+
+/// The costs of a trace; made at the first call.
+[[nodiscard]] OpCosts& costs_of(const LoadedTrace& trace, bool compat);
+
+/// An operator's recorded arguments, parsed.
+[[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);
+
+/// By StrId: the modelled operator of that name, or nullptr; made at the first call.
+[[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace);
+
+/// GPU work of the autograd wrappers linked from the operator or from what it called.
+inline std::vector<EventId> backward_kernels(const LoadedTrace& t, EventId op) {
+  std::vector<EventId> out;
+  std::vector<EventId> stack{op};
+  while (!stack.empty()) {
+    const EventId e = stack.back();
+    stack.pop_back();
+    for (const EventId wrapper : t.tree.backward_of(e))
+      for (const EventId k : t.tree.gpu_events(wrapper))
+        out.push_back(k);
+    for (const EventId child : t.tree.children(e))
+      if (!t.trace.gpu(child))
+        stack.push_back(child);
+  }
+  sort_by_start(t.trace, out);
+  return out;
+}
+
+} // namespace rankscope

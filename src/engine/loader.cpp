@@ -1,0 +1,94 @@
+#include "engine/loader.h"
+
+#include "os/thread_pool.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+std::uint64_t default_memory_limit() {
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_AVPHYS_PAGES)));
+  const auto page = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
+  return std::max<std::uint64_t>(pages * page / 2, std::uint64_t{256} << 20);
+}
+
+} // namespace
+
+std::uint64_t estimated_memory(const RankFile& file) {
+  // Kineto JSON packs about 16 to 1; columns take about a third of the text, the tree as much again
+  const bool packed = ends_with(file.path, ".gz") || ends_with(file.path, ".zst");
+  return file.bytes * (packed ? 16 : 1) / 2 + (std::uint64_t{16} << 20);
+}
+
+Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& options) {
+  ReadOptions read;
+  read.keep_python = options.keep_python;
+  read.threads = options.threads;
+  RS_TRY(Trace trace, read_trace(path, read));
+  LoadedTrace out;
+  out.tree = CallTree::build(trace, {options.keep_python});
+  out.rank = trace.header.rank.value_or(0);
+  out.label = path;
+  out.trace = std::move(trace);
+  return out;
+}
+
+Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& options,
+                       const std::function<void(std::size_t, Result<LoadedTrace>)>& consume) {
+  const unsigned threads = std::max(1U, options.threads);
+  const auto in_parallel = static_cast<unsigned>(std::min<std::size_t>(threads, files.size()));
+  LoadOptions each = options;
+  each.threads = std::max(1U, threads / std::max(1U, in_parallel));
+  const std::uint64_t limit =
+      options.memory_limit_bytes > 0 ? options.memory_limit_bytes : default_memory_limit();
+  std::mutex mutex;
+  std::condition_variable room;
+  std::uint64_t in_use = 0;
+  std::size_t admitted = 0;
+  return parallel_for(files.size(), in_parallel, [&](std::size_t i) {
+    const std::uint64_t need = estimated_memory(files[i]);
+    {
+      std::unique_lock lock(mutex);
+      // in the order of the files: a consumer may wait for those before it, never for later ones
+      room.wait(lock, [&] { return admitted == i && (in_use == 0 || in_use + need <= limit); });
+      in_use += need;
+      ++admitted;
+    }
+    room.notify_all();
+    const auto release = [&] {
+      {
+        const std::lock_guard lock(mutex);
+        in_use -= need;
+      }
+      room.notify_all();
+    };
+    if (options.cancelled && options.cancelled()) {
+      release();
+      return;
+    }
+    try {
+      Result<LoadedTrace> loaded = load_trace(files[i].path, each);
+      if (loaded)
+        loaded->rank = files[i].rank;
+      consume(i, std::move(loaded));
+    } catch (const std::bad_alloc&) {
+      consume(i, Error{ErrorCode::kUnreadable, files[i].path, "out of memory",
+                       "lower -j or the memory limit"});
+    } catch (const std::exception& e) {
+      consume(i, Error{ErrorCode::kInternal, files[i].path,
+                       std::string("internal error, please report: ") + e.what(), ""});
+    }
+    release();
+  });
+}
+
+} // namespace rankscope

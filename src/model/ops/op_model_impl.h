@@ -1,0 +1,68 @@
+// Shared by the op_model_*.cpp files: one function per model, looked up by the registry's key.
+#pragma once
+
+#include "model/ops/op_model.h"
+
+namespace rankscope::op_model {
+
+struct Call {
+  const OpInfo& op;
+  const ParsedArgs& args;
+  const ModelHints& hints;
+  bool compat;
+};
+using Model = std::optional<PerfResult> (*)(const Call&);
+struct Entry {
+  std::string_view key; ///< OpInfo::model
+  Model model;
+  unsigned needs = 0; ///< hints that it reads
+};
+
+[[nodiscard]] std::span<const Entry> gemm_models();
+[[nodiscard]] std::span<const Entry> conv_models();
+[[nodiscard]] std::span<const Entry> attention_models();
+[[nodiscard]] std::span<const Entry> pointwise_models();
+[[nodiscard]] std::span<const Entry> norm_models();
+[[nodiscard]] std::span<const Entry> other_models();
+[[nodiscard]] std::span<const Entry> inference_attention_models();
+[[nodiscard]] std::span<const Entry> moe_models();
+[[nodiscard]] std::span<const Entry> fused_models();
+
+[[nodiscard]] std::string repr(const Shape& shape);
+[[nodiscard]] inline std::string repr(bool v) {
+  return v ? "True" : "False";
+}
+[[nodiscard]] inline std::string repr(std::int64_t v) {
+  return std::to_string(v);
+}
+/// A count that was computed in doubles, as an integer where it fits.
+[[nodiscard]] std::string repr_count(double v);
+/// "" prints as None.
+[[nodiscard]] std::string repr_types(std::initializer_list<std::string> types);
+/// "<kind>_<precision>" or "".
+[[nodiscard]] std::string compute_spec(std::string_view kind, std::string_view type);
+
+/// type_bytes(), or `fallback` where the type is unknown.
+[[nodiscard]] double type_bytes_or(std::string_view type, double fallback);
+
+using Params = decltype(PerfResult::params);
+/// op_shape, dtype_in_out, stride_input, stride_output. `out` may be "".
+[[nodiscard]] Params io_params(const Shape& shape, const std::string& in, const std::string& out,
+                               std::string stride_in, std::string stride_out = "None");
+/// The same with num_channels, has_bias, is_affine, is_training.
+[[nodiscard]] Params norm_params(const Shape& shape, const std::string& type, std::string stride,
+                                 std::string channels, bool has_bias, bool affine, bool training);
+
+/// For an operator that itself is the backward one.
+inline void turn_backward(PerfResult& r) {
+  r.flops = r.flops_bwd;
+  r.bytes = r.bytes_bwd;
+  r.flops_bwd = r.bytes_bwd = kUnknown;
+}
+
+/// One tensor argument: elements times bytes per element; NaN when the type is unknown.
+[[nodiscard]] inline double tensor_bytes(const Call& c, std::size_t i) {
+  return elements(c.args.dims(i)) * type_bytes(c.args.type(i));
+}
+
+} // namespace rankscope::op_model

@@ -1,0 +1,240 @@
+// Attention of inference servers: chunked prefill and decode of many requests in one call. Lengths
+// stand in the annotation of the step around it (model/step_annotation.h); without one, or without
+// its sums, FLOPs and bytes stay blank.
+#include "base/number_text.h"
+#include "model/ops/op_model_impl.h"
+#include "model/step_annotation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankscope::op_model {
+namespace {
+
+struct Attention {
+  std::int64_t n_q = 0, h_q = 0, h_kv = 0, d_qk = 0, d_v = 0;
+  double n_kv = 0;
+  std::string type_q, type_kv;
+  double window = 0; ///< keys a decoded token attends to at most; 0 = all
+};
+
+/// flops = Hq (dqk + dv) (2 c_sqsk - c_sqsq + 2 g_sqsk): all keys of the context, half of the
+/// chunk's own square because of the mask. bytes: Q, output and the chunk's K and V in Q's type,
+/// the rest of K and V in the cache's type. Worked example: decode of 64 requests with 2048 keys
+/// each, Hq 8, Hkv 1, d 128 bf16: 2*8*256*131072 flops; (64*(8+8+1+1)*128 + (131072-64)*2*128) * 2
+/// bytes.
+PerfResult cost(const Attention& a, const StepSums& s) {
+  const auto hq = static_cast<double>(a.h_q);
+  const auto hkv = static_cast<double>(a.h_kv);
+  const auto dqk = static_cast<double>(a.d_qk);
+  const auto dv = static_cast<double>(a.d_v);
+  const auto capped = [&](double v) {
+    return a.window > 0 && s.g_sq > 0 ? std::min(v, s.g_sq * a.window) : v;
+  };
+  const bool known = s.detailed && s.c_sq + s.g_sq > 0;
+  PerfResult r;
+  if (known)
+    r.flops = hq * (dqk + dv) * (2 * s.c_sqsk - s.c_sqsq + 2 * capped(s.g_sqsk));
+  if (known || s.kv_unknown) {
+    const double q = type_bytes_or(a.type_q, 2);
+    const double fresh = (s.c_sq + s.g_sq) * (hq + hkv) * (dqk + dv) * q;
+    const double cached = (s.c_sk - s.c_sq + capped(s.g_sk) - s.g_sq) * hkv * (dqk + dv);
+    r.bytes = fresh + std::max(0.0, cached) * type_bytes_or(a.type_kv, q);
+  }
+  r.params = {{"B", "1"},
+              {"N_Q", repr(a.n_q)},
+              {"H_Q", repr(a.h_q)},
+              {"H_V", repr(a.h_kv)},
+              {"H_K", repr(a.h_kv)},
+              {"N_KV", repr_count(a.n_kv)},
+              {"H_KV", repr(a.h_kv)},
+              {"d_h_qk", repr(a.d_qk)},
+              {"d_h_v", repr(a.d_v)},
+              {"dropout", python_float(0)},
+              {"causal", repr(false)},
+              {"flash_impl", repr(true)},
+              {"c_sq", repr_count(s.c_sq)},
+              {"c_sk", repr_count(s.c_sk)},
+              {"c_sqsq", repr_count(s.c_sqsq)},
+              {"c_sqsk", repr_count(s.c_sqsk)},
+              {"g_sq", repr_count(s.g_sq)},
+              {"g_sk", repr_count(s.g_sk)},
+              {"g_sqsq", repr_count(s.g_sqsq)},
+              {"g_sqsk", repr_count(s.g_sqsk)},
+              {"dtype_Q", python_quote(a.type_q)},
+              {"dtype_KV", python_quote(a.type_kv)}};
+  if (a.window > 0)
+    r.params.emplace_back("sliding_window", repr_count(a.window));
+  r.compute_spec = compute_spec("matrix", a.type_q);
+  return r;
+}
+
+std::optional<StepSums> step_of(const Call& c) {
+  return parse_step_annotation(c.hints.annotation);
+}
+
+/// q (N, H, d) and k (..., H, d) at two positions; v where it has a shape of its own.
+std::optional<PerfResult> unified(const Call& c, std::size_t q_at, std::size_t k_at,
+                                  std::ptrdiff_t v_at, std::int64_t d_v = 0) {
+  const Shape q = c.args.dims(q_at);
+  const Shape k = c.args.dims(k_at);
+  const auto step = step_of(c);
+  // the reference has no row at all for vLLM's attention outside an annotated step
+  if (q.size() != 3 || k.size() < 3 ||
+      (!step && c.compat && c.op.name == "vllm::unified_attention_with_output"))
+    return std::nullopt;
+  Attention a;
+  a.n_q = q[0];
+  a.h_q = q[1];
+  a.d_qk = q[2];
+  a.n_kv = static_cast<double>(k[k.size() - 3]);
+  a.h_kv = k[k.size() - 2];
+  a.d_v = d_v > 0 ? d_v : k.back();
+  if (v_at >= 0)
+    if (const Shape v = c.args.dims(static_cast<std::size_t>(v_at)); !v.empty())
+      a.d_v = v.back();
+  a.type_q = c.args.type(q_at);
+  a.type_kv = c.args.type(k_at).empty() ? a.type_q : c.args.type(k_at);
+  return cost(a, step.value_or(StepSums{}));
+}
+std::optional<PerfResult> from_k(const Call& c) {
+  return unified(c, 0, 1, -1);
+}
+std::optional<PerfResult> from_v(const Call& c) {
+  return unified(c, 0, 1, 2);
+}
+
+/// q, K cache, V cache (pages, page, H, d) at 2 to 4; the caches' own type is not the reference's.
+std::optional<PerfResult> ragged(const Call& c) {
+  const Shape q = c.args.dims(2);
+  const Shape k = c.args.dims(3);
+  const Shape v = c.args.dims(4);
+  const auto step = step_of(c);
+  if (q.size() != 3 || k.size() < 2 || v.empty())
+    return std::nullopt;
+  const StepSums s = step.value_or(StepSums{});
+  Attention a;
+  a.n_q = q[0];
+  a.h_q = q[1];
+  a.d_qk = q[2];
+  a.h_kv = k[k.size() - 2];
+  a.d_v = v.back();
+  a.n_kv = s.c_sk + s.g_sk;
+  a.type_q = c.args.type(2);
+  a.type_kv = c.compat ? a.type_q : c.args.type(3);
+  return cost(a, s);
+}
+
+/// Latent attention: K and V are one vector, of which V is the first d_v numbers (input 4, else
+/// 512; the reference always takes 512).
+std::optional<PerfResult> tilelang_sparse(const Call& c) {
+  const auto recorded = c.args.whole(4);
+  return unified(c, 0, 1, -1, !c.compat && recorded && *recorded > 0 ? *recorded : 512);
+}
+
+/// Paged decode: the context sums belong to another kernel. Input 19 is the sliding window.
+std::optional<PerfResult> paged_decode(const Call& c) {
+  const Shape q = c.args.dims(0);
+  const Shape k = c.args.dims(2);
+  if (q.size() < 3 || k.size() < 2)
+    return std::nullopt;
+  StepSums s = step_of(c).value_or(StepSums{});
+  s.c_sq = s.c_sk = s.c_sqsq = s.c_sqsk = 0;
+  Attention a;
+  a.n_q = q[0];
+  a.h_q = q[1];
+  a.d_qk = a.d_v = q[2];
+  a.h_kv = k[1];
+  a.n_kv = s.g_sk;
+  a.type_q = c.args.type(0);
+  a.type_kv = c.args.type(2).empty() ? a.type_q : c.args.type(2);
+  a.window = std::max(0.0, static_cast<double>(c.args.whole(19).value_or(0)));
+  return cost(a, s);
+}
+
+/// Sparse prefill over chosen slots: the index lists at 2 and 5 hold one entry per (query, key).
+/// flops = pairs Hq 2 (d + d), bytes = Q + output + pairs d. No annotation needed.
+std::optional<PerfResult> sparse_prefill(const Call& c) {
+  const Shape q = c.args.dims(0);
+  const Shape prefix = c.args.dims(2);
+  const Shape extend = c.args.dims(5);
+  if (q.size() != 3 || prefix.size() != 1 || extend.size() != 1)
+    return std::nullopt;
+  const double pairs = static_cast<double>(prefix[0]) + static_cast<double>(extend[0]);
+  const auto hq = static_cast<double>(q[1]);
+  const auto d = static_cast<double>(q[2]);
+  const double bpe = type_bytes(c.args.type(0));
+  PerfResult r;
+  r.flops = pairs * hq * 4 * d;
+  r.bytes = 2 * elements(q) * bpe + pairs * d * type_bytes_or(c.args.type(1), bpe);
+  r.params = {{"B", "1"},
+              {"N_Q", repr(q[0])},
+              {"H_Q", repr(q[1])},
+              {"N_KV", repr_count(pairs)},
+              {"H_KV", "1"},
+              {"d_h_qk", repr(q[2])},
+              {"d_h_v", repr(q[2])},
+              {"prefill_pairs", repr_count(pairs)},
+              {"dtype_Q", python_quote(c.args.type(0))},
+              {"dtype_KV", python_quote(c.args.type(1))}};
+  r.compute_spec = compute_spec("matrix", c.args.type(0));
+  return r;
+}
+
+/// Gated delta rule: a d_v x d_k state per value head, per token decayed (1), read (2), updated (2)
+/// and queried (2). mixed qkv (T, 2 H_K d_k + H_V d_v), b (T, H_V), a, output (T, H_V, d_v);
+/// H_V = 2 H_K.
+std::optional<PerfResult> gated_delta(const Call& c) {
+  const Shape qkv = c.args.dims(0);
+  const Shape b = c.args.dims(1);
+  const Shape out = c.args.dims(3);
+  const auto step = step_of(c);
+  if (qkv.size() != 2 || b.size() != 2 || out.size() != 3)
+    return std::nullopt;
+  const auto hv = static_cast<double>(b[1]);
+  const auto dv = static_cast<double>(out[2]);
+  const double hk = std::floor(hv / 2);
+  const double dk = hk > 0 ? std::floor((static_cast<double>(qkv[1]) - hv * dv) / 2 / hk) : 0;
+  if (!(dk > 0))
+    return std::nullopt;
+  const double bpe = type_bytes(c.args.type(0));
+  // tokens of the step; the recorded rows may be padded for a graph
+  const double tokens = step && step->c_sq + step->g_sq > 0 ? step->c_sq + step->g_sq
+                        : c.compat                          ? 0
+                                                            : kUnknown;
+  PerfResult r;
+  r.flops = tokens > 0 ? tokens * hv * 7 * dv * dk : kUnknown;
+  r.bytes = tokens > 0 ? tokens * hv * (dk + 2 * dv + 2) * (c.compat ? 2 : bpe) : kUnknown;
+  r.params = {{"B", "1"},
+              {"N_Q", std::isnan(tokens) ? "None" : repr_count(tokens)},
+              {"H_Q", repr_count(hk)},
+              {"H_V", repr(b[1])},
+              {"H_K", repr_count(hk)},
+              {"d_h_qk", repr_count(dk)},
+              {"d_h_v", repr(out[2])},
+              {"dtype_Q", python_quote(c.args.type(0))}};
+  r.compute_spec = compute_spec("matrix", c.args.type(0));
+  return r;
+}
+
+constexpr Entry kModels[] = {
+    {"vllm_unified_attention_with_output", from_k, kNeedsAnnotation},
+    {"mha_varlen_fwd", from_k, kNeedsAnnotation},
+    {"mla_decode_fwd", from_k, kNeedsAnnotation},
+    {"aiter_fmha_v3_varlen_fwd", from_v, kNeedsAnnotation},
+    {"aiter_mha_batch_prefill", from_v, kNeedsAnnotation},
+    {"pseudo_mla_prefill_fwd", from_v, kNeedsAnnotation},
+    {"aiter_paged_attention_ragged", ragged, kNeedsAnnotation},
+    {"mla_tilelang_sparse_fwd", tilelang_sparse, kNeedsAnnotation},
+    {"pa_decode_gluon", paged_decode, kNeedsAnnotation},
+    {"pa_sparse_prefill_opus_fwd", sparse_prefill},
+    {"gdn_attention_core", gated_delta, kNeedsAnnotation},
+};
+
+} // namespace
+
+std::span<const Entry> inference_attention_models() {
+  return kModels;
+}
+
+} // namespace rankscope::op_model

@@ -1,0 +1,293 @@
+// Cross entropy, rotary embedding, MoE transport, causal convolution, compiled (Triton) kernels
+// (perf-report.md 1.4, "Others" and "Triton").
+#include "model/ops/op_model_impl.h"
+
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+namespace rankscope {
+namespace op_model {
+namespace {
+
+/// Tokens x hidden elements move, nothing is computed.
+std::optional<PerfResult> moe_transport(const Call& c) {
+  const Shape x = c.args.dims(0);
+  if (x.size() < 2)
+    return std::nullopt;
+  PerfResult r;
+  r.flops = 0;
+  r.bytes = elements(x) * type_bytes(c.args.type(0));
+  r.params = {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}};
+  r.compute_spec = compute_spec("vector", c.args.type(0));
+  return r;
+}
+
+/// Rotary embedding: 3 flops an element, read and written once.
+std::optional<PerfResult> rope(const Call& c) {
+  const Shape x = c.args.dims(0);
+  if (x.empty())
+    return std::nullopt;
+  const double n = elements(x);
+  PerfResult r;
+  r.flops = 3 * n;
+  r.bytes = 2 * n * type_bytes(c.args.type(0));
+  r.params = {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}};
+  r.compute_spec = compute_spec("vector", c.args.type(0));
+  return r;
+}
+
+/// 5 flops a logit; bytes: logits, 8-byte targets, 4-byte losses.
+/// Worked example: (2, 10) bf16: 100 flops, 40 + 16 + 8 = 64 bytes.
+std::optional<PerfResult> cross_entropy(const Call& c) {
+  const Shape x = c.args.dims(0);
+  if (x.size() < 2)
+    return std::nullopt;
+  const double n = elements(x);
+  const double batch = n / static_cast<double>(x.back());
+  PerfResult r;
+  r.flops = 5 * n;
+  r.bytes = n * type_bytes(c.args.type(0)) + 12 * batch;
+  r.params = {{"op_shape", repr(x)}, {"dtype", python_quote(c.args.type(0))}};
+  r.compute_spec = compute_spec("vector", c.args.type(0));
+  return r;
+}
+
+/// Depthwise causal convolution of x (b, c, t) with w (c, k): 2 b c t k.
+std::optional<PerfResult> causal_conv1d(const Call& c) {
+  const Shape x = c.args.dims(0);
+  const Shape w = c.args.dims(1);
+  if (x.size() != 3 || w.size() != 2)
+    return std::nullopt;
+  const double n = elements(x);
+  PerfResult r;
+  r.flops = 2 * n * static_cast<double>(w[1]);
+  r.bytes = 2 * n * type_bytes(c.args.type(0)) + elements(w) * type_bytes(c.args.type(1));
+  r.params = {
+      {"input_shape", repr(x)}, {"filter_shape", repr(w)}, {"dtype", python_quote(c.args.type(0))}};
+  r.compute_spec = compute_spec("vector", c.args.type(0));
+  return r;
+}
+
+/// Mamba-2 with the chunked state space algorithm (arXiv 2405.21060): one fused convolution and
+/// scan. combined = 2 H P + 2 G N + H gives the state size N; C = chunk length, P = head size.
+/// flops: conv 2 B channels T taps, C B^T 2 B G T C N, M X 2 B H T C P, states in and out
+/// 2 x 2 B H T N P.
+std::optional<PerfResult> mamba_ssd(const Call& c) {
+  const Shape x = c.args.dims(0);
+  const Shape w = c.args.dims(1);
+  const Shape heads = c.args.dims(3);
+  if (x.size() != 3 || w.size() != 2 || heads.size() != 1)
+    return std::nullopt;
+  const double b = static_cast<double>(x[0]);
+  const double t = static_cast<double>(x[1]);
+  const double h = static_cast<double>(heads[0]);
+  const double chunk = c.args.number(6).value_or(128);
+  const double p = c.args.number(15).value_or(64);
+  const double g = c.args.number(16).value_or(1);
+  const double n = (static_cast<double>(x[2]) - 2 * h * p - h) / (2 * g);
+  if (!(n > 0) || n != std::floor(n))
+    return std::nullopt;
+  const auto bytes = [&](std::size_t i, double fallback) {
+    return type_bytes_or(c.args.type(i), fallback);
+  };
+  const double bpe = bytes(0, 2);
+  PerfResult r;
+  r.flops = 2 * b * elements(w) * t + 2 * b * g * t * chunk * n + 2 * b * h * t * chunk * p +
+            4 * b * h * t * n * p;
+  r.bytes = (elements(x) + elements(w) + static_cast<double>(w[0]) + b * t * h * p) * bpe +
+            h * (bytes(3, 4) + bytes(4, 4) + bytes(5, bpe));
+  r.flops_bwd = r.flops; // the reference's estimate; a second scan runs backwards
+  r.bytes_bwd = r.bytes;
+  r.params = {{"B", repr(x[0])},           {"T", repr(x[1])},
+              {"H", repr(heads[0])},       {"P", repr_count(p)},
+              {"G", repr_count(g)},        {"N", repr_count(n)},
+              {"C", repr_count(chunk)},    {"d_inner", repr_count(h * p)},
+              {"d_conv", repr(w[1])},      {"conv_channels", repr(w[0])},
+              {"combined_dim", repr(x[2])}};
+  r.compute_spec = compute_spec("matrix", c.args.type(0));
+  return r;
+}
+
+constexpr Entry kModels[] = {
+    {"mamba_ssd_fwd", mamba_ssd},         {"moe_dispatch", moe_transport},
+    {"moe_combine", moe_transport},       {"fused_rope_fwd", rope},
+    {"cross_entropy_fwd", cross_entropy}, {"causal_conv1d_fwd", causal_conv1d},
+};
+
+} // namespace
+
+std::span<const Entry> other_models() {
+  return kModels;
+}
+
+} // namespace op_model
+
+namespace {
+
+struct TritonOp {
+  std::string_view name;
+  double cost; ///< flops per element
+};
+// aten names that occur in the names of fused kernels; the longest match wins
+constexpr TritonOp kTritonOps[] = {
+    {"add", 1},
+    {"sub", 1},
+    {"mul", 1},
+    {"div", 1},
+    {"relu", 1},
+    {"mean", 1},
+    {"sum", 1},
+    {"abs", 1},
+    {"neg", 1},
+    {"eq", 1},
+    {"ne", 1},
+    {"lt", 1},
+    {"le", 1},
+    {"gt", 1},
+    {"ge", 1},
+    {"pow", 2},
+    {"sqrt", 2},
+    {"rsqrt", 2},
+    {"var", 2},
+    {"reciprocal", 2},
+    {"exp", 4},
+    {"log", 4},
+    {"sigmoid", 4},
+    {"tanh", 4},
+    {"silu", 4},
+    {"gelu", 8},
+    {"_unsafe_view", 0},
+    {"view", 0},
+    {"_to_copy", 0},
+    {"clone", 0},
+    {"cat", 0},
+    {"where", 0},
+    {"embedding", 0},
+    {"unsqueeze", 0},
+    {"squeeze", 0},
+    {"expand", 0},
+    {"slice", 0},
+    {"select", 0},
+    {"transpose", 0},
+    {"t", 0},
+    {"permute", 0},
+    {"native_layer_norm", 0},
+    {"native_layer_norm_backward", 0},
+    {"native_dropout", 0},
+    {"native_dropout_backward", 0},
+    {"_softmax", 0},
+    {"_softmax_backward_data", 0},
+    {"_log_softmax", 0},
+    {"silu_backward", 0},
+    {"gelu_backward", 0},
+    {"threshold_backward", 0},
+    {"copy_", 0},
+    {"copy", 0},
+    {"split", 0},
+    {"stack", 0},
+    {"arange", 0},
+    {"full", 0},
+    {"zeros", 0},
+    {"ones", 0},
+    {"scalar_tensor", 0},
+    {"masked_fill", 0},
+    {"amax", 0},
+    {"max", 0},
+    {"min", 0},
+    {"cos", 0},
+    {"sin", 0},
+    {"index_select", 0},
+    {"index", 0},
+    {"gather", 0},
+    {"bitwise_and", 0},
+    {"logical_not", 0},
+    {"detach", 0},
+    {"_fused_rms_norm", 0},
+    {"var_mean", 2},
+    {"convert_element_type", 0},
+};
+
+/// "_unsafe_view_mul_silu_2" -> its operators.
+std::vector<const TritonOp*> fused_ops(std::string_view text) {
+  std::vector<const TritonOp*> out;
+  while (!text.empty()) {
+    const TritonOp* best = nullptr;
+    for (const TritonOp& op : kTritonOps) {
+      const std::size_t n = op.name.size();
+      if (text.substr(0, n) == op.name && (text.size() == n || text[n] == '_') &&
+          (best == nullptr || n > best->name.size()))
+        best = &op;
+    }
+    if (best != nullptr) {
+      out.push_back(best);
+      text.remove_prefix(best->name.size());
+      if (!text.empty())
+        text.remove_prefix(1);
+    } else { // unknown word: costs nothing
+      const std::size_t next = text.find('_', 1);
+      text = next == std::string_view::npos ? std::string_view() : text.substr(next + 1);
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+/// Worked example: triton_poi_fused__unsafe_view_mul_silu_2 over 268435456 elements: mul 1 + silu 4
+/// -> 1.34217728 GFLOP.
+std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArgs& args) {
+  const std::string_view kind = name.substr(0, 11);
+  const bool pointwise = kind == "triton_poi_";
+  if (!pointwise && kind != "triton_red_" && kind != "triton_per_")
+    return std::nullopt;
+  if (!args.any() || args.type(0).empty())
+    return std::nullopt;
+  Shape ints;
+  for (std::size_t i = 0; i < args.count(); ++i)
+    if (const auto v = args.whole(i); v && args.concrete(i)[0] != '[')
+      ints.push_back(*v);
+  if (ints.empty())
+    return std::nullopt;
+  const bool two = !pointwise && ints.size() >= 2;
+  const std::int64_t xnumel = two ? ints[ints.size() - 2] : ints.back();
+  const std::int64_t rnumel = two ? ints.back() : 1;
+  const std::size_t at = name.find("fused_");
+  std::string_view body = at == std::string_view::npos ? std::string_view() : name.substr(at + 6);
+  if (const std::size_t last = body.rfind('_');
+      last != std::string_view::npos &&
+      body.find_first_not_of("0123456789", last + 1) == std::string_view::npos)
+    body = body.substr(0, last);
+  double per_element = 0;
+  std::string ops;
+  for (const TritonOp* op : fused_ops(body)) {
+    per_element += op->cost;
+    ops += (ops.empty() ? "aten." : ", aten.") + std::string(op->name);
+  }
+  PerfResult r;
+  const auto x = static_cast<double>(xnumel);
+  r.flops = per_element * x * static_cast<double>(rnumel);
+  r.bytes = 0;
+  std::string first_type;
+  for (std::size_t i = 0; i < args.count(); ++i) {
+    const Shape shape = args.dims(i);
+    if (shape.empty())
+      continue;
+    if (first_type.empty())
+      first_type = args.type(i);
+    r.bytes += elements(shape) * type_bytes(args.type(i));
+  }
+  if (pointwise && !first_type.empty())
+    r.bytes += type_bytes(first_type) * x;
+  r.params = {{"fused_ops", python_quote(ops)},
+              {"xnumel", std::to_string(xnumel)},
+              {"rnumel", std::to_string(rnumel)}};
+  std::string type = first_type.substr(0, 5) == "c10::" ? first_type.substr(5) : first_type;
+  for (char& ch : type)
+    if (ch >= 'A' && ch <= 'Z')
+      ch = static_cast<char>(ch - 'A' + 'a');
+  r.compute_spec = type.empty() ? "" : "vector_" + type;
+  return r;
+}
+
+} // namespace rankscope

@@ -1,0 +1,55 @@
+// TextSink: appends text to an output file through one large buffer, gzip-compressed on request.
+// Made for writers that format by themselves at hundreds of MB/s.
+#pragma once
+
+#include "base/result.h"
+#include "os/output_file.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// Appends to "<path>" under a temporary name; commit() finishes the stream and renames.
+class TextSink {
+public:
+  /// `gzip`: one gzip member, ISA-L level 1. Errors: kOutput.
+  static Result<TextSink> create(const std::string& path, bool gzip);
+  TextSink(TextSink&&) noexcept;
+  TextSink& operator=(TextSink&&) = delete;
+  ~TextSink();
+
+  void text(std::string_view s) {
+    if (used_ + s.size() > kBuffer)
+      flush_for(s.size());
+    if (s.size() > kBuffer) {
+      emit(s);
+      return;
+    }
+    std::char_traits<char>::copy(buffer_.get() + used_, s.data(), s.size());
+    used_ += s.size();
+  }
+  void character(char c) { text(std::string_view(&c, 1)); }
+  void number(std::int64_t v);
+  /// Nanoseconds as microseconds with exactly three decimals, as Kineto prints ts and dur.
+  void microseconds(std::int64_t ns);
+  [[nodiscard]] std::uint64_t bytes() const { return flushed_ + used_; } ///< before compression
+  Result<void> commit();
+
+private:
+  static constexpr std::size_t kBuffer = std::size_t{1} << 18;
+  struct Deflate;
+  TextSink(OutputFile file, bool gzip);
+  void flush_for(std::size_t more);
+  void emit(std::string_view s);
+
+  OutputFile file_;
+  std::unique_ptr<Deflate> deflate_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t used_ = 0;
+  std::uint64_t flushed_ = 0;
+};
+
+} // namespace rankscope

@@ -1,0 +1,160 @@
+#include "pages/compare_page.h"
+
+#include "os/output_file.h"
+#include "os/scratch_folder.h"
+#include "pages/compare_plots.h"
+#include "pages/html_report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+struct Picture {
+  const char* name;
+  const char* title;
+  const char* note;
+};
+
+constexpr Picture kGpu[] = {
+    {"improvement_chart", "Improvement", "Percent of the baseline; positive is better."},
+    {"abs_time_comparison", "Absolute times", "Milliseconds, means over ranks."}};
+constexpr Picture kRanks[] = {
+    {"gpu_time_heatmap", "Improvement by kind of time and rank",
+     "Percent of the baseline's rank; green is better."},
+    {"total_time_by_rank", "Total time", "From the first to the last GPU event of each rank."},
+    {"computation_time_by_rank", "Computation time", "A rank above the others is the slow one."},
+    {"total_comm_time_by_rank", "Communication time",
+     "It holds the wait for later ranks: the slow rank has the least."},
+    {"idle_time_by_rank", "Idle time", "No GPU work of any kind."},
+    {"gpu_time_change_percentage_summary_by_rank", "Change of each kind of time",
+     "Percent of the baseline's rank; positive is better."}};
+constexpr Picture kCollectives[] = {
+    {"NCCL_Communication_Latency_comparison", "Communication latency",
+     "The shortest duration over the ranks, mean over the collectives of a size."},
+    {"NCCL_Algorithm_Bandwidth_comparison", "Algorithm bandwidth", "Message size / latency."},
+    {"NCCL_Bus_Bandwidth_comparison", "Bus bandwidth",
+     "Algorithm bandwidth x the factor of the collective."},
+    {"NCCL_Total_Communication_Latency_comparison", "Total communication latency",
+     "Sum over the collectives of a size; it grows with their number."},
+    {"NCCL_Performance_Percentage_Change_comparison", "Change of collectives",
+     "Percent of the baseline; positive is better."}};
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Sentences of the dashboard: what is better and worse, with its interval.
+std::vector<std::string> in_words(const Table& dashboard, const ComparedRun& base,
+                                  const std::vector<ComparedRun>& tests) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const std::size_t at = 3 + 6 * i;
+    int similar = 0;
+    for (std::size_t r = 0; r < dashboard.rows(); ++r) {
+      const std::string status(dashboard.at(r, at + 2).text);
+      if (status == "Similar")
+        ++similar;
+      if (status != "Better" && status != "Worse")
+        continue;
+      const Value low = dashboard.at(r, at + 3);
+      const std::string interval =
+          low.is_null() ? std::string(", noise unknown")
+                        : fmt::format(", 95 % interval {:+.2f} to {:+.2f} %", low.number(),
+                                      dashboard.at(r, at + 4).number());
+      out.push_back(
+          fmt::format("{}: {} is {} by {:.2f} % ({:.3f} against {:.3f} {} of {}{})", tests[i].label,
+                      dashboard.at(r, 0).text, status == "Better" ? "better" : "worse",
+                      std::abs(dashboard.at(r, at + 1).number()), dashboard.at(r, at).number(),
+                      dashboard.at(r, 2).number(), dashboard.at(r, 1).text, base.label, interval));
+    }
+    out.push_back(
+        fmt::format("{}: {} figures are similar to {}'s", tests[i].label, similar, base.label));
+  }
+  return out;
+}
+
+} // namespace
+
+Result<void> write_compare_page(const ComparedRun& base, const std::vector<ComparedRun>& tests,
+                                double threshold_percent, const std::string& folder, bool svg) {
+  RS_TRY(const ScratchFolder scratch, ScratchFolder::create());
+  RS_CHECK(make_folder(folder + "/plots"));
+  RS_TRY(OutputFile page_file, OutputFile::create(folder + "/performance_analysis_report.html"));
+  std::vector<std::pair<std::string, PlotSpec>> files;
+  std::map<std::string, std::string> drawn;
+  for (auto& [name, spec] : compare_plots(base, tests)) {
+    files.emplace_back(folder + "/plots/" + name + ".png", spec);
+    if (svg)
+      files.emplace_back(folder + "/plots/" + name + ".svg", spec);
+    drawn[name] = scratch.path() + "/" + name + ".svg";
+    files.emplace_back(drawn[name], std::move(spec));
+  }
+  RS_CHECK(write_plots(files));
+  HtmlReport page;
+  page.title = "Performance Analysis Report";
+  page.series.push_back(base.label);
+  std::string names;
+  for (const ComparedRun& t : tests) {
+    page.series.push_back(t.label);
+    names += (names.empty() ? "" : ", ") + t.label;
+  }
+  Table dashboard = summary_dashboard(base, tests, threshold_percent);
+  page.summary.push_back(
+      fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
+  for (std::string& sentence : in_words(dashboard, base, tests))
+    page.summary.push_back(std::move(sentence));
+  const auto part = [&](const char* title, const auto& pictures, std::vector<Table> tables) {
+    HtmlSection head;
+    head.title = title;
+    std::string lacking;
+    std::vector<HtmlSection> sections;
+    for (const Picture& p : pictures) {
+      const auto found = drawn.find(p.name);
+      if (found == drawn.end()) {
+        lacking += (lacking.empty() ? "" : ", ") + std::string(p.title);
+        continue;
+      }
+      HtmlSection section;
+      section.title = p.title;
+      section.level = 3;
+      section.note = p.note;
+      section.images.push_back({p.title, bytes_of(found->second), true});
+      sections.push_back(std::move(section));
+    }
+    if (!lacking.empty())
+      head.note = "Neither side has data for: " + lacking + ".";
+    page.sections.push_back(std::move(head));
+    for (HtmlSection& section : sections)
+      page.sections.push_back(std::move(section));
+    for (Table& table : tables) {
+      HtmlSection numbers;
+      numbers.title = "Numbers";
+      numbers.level = 3;
+      numbers.tables.push_back(std::move(table));
+      page.sections.push_back(std::move(numbers));
+    }
+  };
+  std::vector<Table> first;
+  first.push_back(std::move(dashboard));
+  part("1. Overall GPU Metrics Comparison", kGpu, std::move(first));
+  std::vector<Table> by_rank;
+  std::vector<Table> collectives;
+  for (const ComparedRun& t : tests) {
+    by_rank.push_back(compare_timelines(base, t, threshold_percent)[1]);
+    for (Table& table : compare_collectives(base, t, threshold_percent))
+      if (table.name() == "nccl_implicit_sync_cmp")
+        collectives.push_back(std::move(table));
+  }
+  part("2. Cross-Rank Performance Comparison", kRanks, std::move(by_rank));
+  part("3. NCCL Collective Operations Analysis", kCollectives, std::move(collectives));
+  page_file.write(html_page(page));
+  return page_file.commit();
+}
+
+} // namespace rankscope

@@ -1,0 +1,17 @@
+// Plots of a comparison of runs (sweep-and-compare.md 19).
+#pragma once
+
+#include "analyses/compare/compare_runs.h"
+#include "writers/plot.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// The documented plots by file name without extension; those without data are left out.
+[[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
+compare_plots(const ComparedRun& base, const std::vector<ComparedRun>& tests);
+
+} // namespace rankscope

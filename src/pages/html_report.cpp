@@ -1,0 +1,243 @@
+// One self-contained HTML page; plots are inline SVG, images base64.
+#include "pages/html_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kStyle = R"(
+:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--line:#d0d7de;--head:#f3f5f7;--good:#116329;
+--bad:#b3261e;--s0:#3366aa;--s1:#e07b00;--s2:#2a9d6a;--s3:#8a4fbf}
+@media (prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e6e9ec;--line:#3a4149;--head:#20252b;
+--good:#5fd38a;--bad:#ff8a80;--s0:#7aa7e8;--s1:#ffb04d;--s2:#6fd6a6;--s3:#c79bf0}}
+body{background:var(--bg);color:var(--fg);font:15px/1.45 system-ui,sans-serif;max-width:70rem;
+margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:.6rem 0}
+th,td{border:1px solid var(--line);padding:.25rem .6rem;text-align:right}th{background:var(--head)}
+th:first-child,td:first-child,td.text{text-align:left;overflow-wrap:anywhere}
+.good{color:var(--good)}.bad{color:var(--bad)}.wide{overflow-x:auto}.wide th,.wide td{white-space:nowrap}
+.wide td.text{max-width:32rem;overflow:hidden;text-overflow:ellipsis}figure{margin:.6rem 0}
+.side{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:.6rem}
+figcaption{font-size:.9em}svg text{fill:var(--fg);font:12px system-ui,sans-serif}
+svg,img{max-width:100%;height:auto}
+@media print{:root{--bg:#fff;--fg:#000}body{margin:0;max-width:none}section{break-inside:avoid}}
+)";
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    const std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8U | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k)
+      out += k <= have ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
+  }
+  return out;
+}
+
+std::string number(double value) {
+  return std::isnan(value) ? "" : fmt::format("{:.3f}", value);
+}
+
+std::string difference(double base, double value, bool higher_is_better) {
+  if (std::isnan(base) || std::isnan(value))
+    return "<td></td>";
+  if (base == 0)
+    return value == 0 ? "<td>0.00 %</td>" : "<td>new</td>";
+  const double percent = 100 * (value - base) / std::fabs(base);
+  const std::string text = fmt::format("{:+.2f} %", percent);
+  if (text == "+0.00 %" || text == "-0.00 %")
+    return "<td>0.00 %</td>";
+  return fmt::format("<td class=\"{}\">{}</td>", (percent > 0) == higher_is_better ? "good" : "bad",
+                     text);
+}
+
+std::string cell_text(const Value& v, const Column& column) {
+  switch (v.kind) {
+  case CellKind::kInt:
+    return std::to_string(v.i);
+  case CellKind::kBool:
+    return v.i != 0 ? "yes" : "no";
+  case CellKind::kDouble:
+    return std::isfinite(v.d)
+               ? fmt::format("{:.{}f}", v.d, column.decimals >= 0 ? column.decimals : 3)
+               : "";
+  case CellKind::kText:
+    return html_escaped(v.text);
+  case CellKind::kNull:
+    break;
+  }
+  return "";
+}
+
+const char* cell_class(const Value& v, const Column& column) {
+  if (column.delta && !v.is_null() && v.number() != 0)
+    return v.number() > 0 ? "good" : "bad";
+  if (column.status && v.text == "Better")
+    return "good text";
+  if (column.status && v.text == "Worse")
+    return "bad text";
+  return v.kind == CellKind::kText ? "text" : "";
+}
+
+std::string whole_table(const Table& t) {
+  constexpr std::size_t kMostRows = 200;
+  std::string out = "<div class=\"wide\"><table><thead><tr>";
+  for (const Column& c : t.columns())
+    if (!c.hidden)
+      out += fmt::format("<th>{}</th>", html_escaped(c.name));
+  out += "</tr></thead><tbody>\n";
+  for (std::size_t r = 0; r < std::min(t.rows(), kMostRows); ++r) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < t.cols(); ++c) {
+      const Column& column = t.columns()[c];
+      if (column.hidden)
+        continue;
+      const Value v = t.at(r, c);
+      const std::string style = cell_class(v, column);
+      out += style.empty() ? "<td>" : fmt::format("<td class=\"{}\">", style);
+      out += cell_text(v, column) + "</td>";
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>\n";
+  if (t.rows() > kMostRows)
+    out += fmt::format("<p>{} more rows are in the table's file.</p>\n", t.rows() - kMostRows);
+  for (const std::string& note : t.notes)
+    out += fmt::format("<p>{}</p>\n", html_escaped(note));
+  return out;
+}
+
+std::string images(const HtmlSection& section) {
+  std::string out = section.side_by_side ? "<div class=\"side\">" : "";
+  for (const HtmlImage& image : section.images) {
+    const std::string label = html_escaped(image.label);
+    out += fmt::format("<figure><img alt=\"{0}\" src=\"data:image/{1};base64,{2}\"><figcaption>{0}"
+                       "</figcaption></figure>\n",
+                       label, image.svg ? "svg+xml" : "png", base64(image.bytes));
+  }
+  return out + (section.side_by_side ? "</div>\n" : "");
+}
+
+std::string list(const std::vector<std::string>& sentences) {
+  std::string out = "<ul>\n";
+  for (const std::string& sentence : sentences)
+    out += fmt::format("<li>{}</li>\n", html_escaped(sentence));
+  return out + "</ul>";
+}
+
+std::string table(const HtmlReport& report, const HtmlSection& section) {
+  std::string out = "<table><thead><tr><th></th>";
+  for (std::size_t s = 0; s < report.series.size(); ++s) {
+    const std::string label = html_escaped(report.series[s]);
+    out += fmt::format("<th>{} ({})</th>", label, html_escaped(section.unit));
+    if (s > 0)
+      out += fmt::format("<th>{} against {}</th>", label, html_escaped(report.series[0]));
+  }
+  out += "</tr></thead><tbody>\n";
+  for (const HtmlRow& row : section.rows) {
+    out += fmt::format("<tr><td>{}</td>", html_escaped(row.label));
+    for (std::size_t s = 0; s < row.values.size(); ++s) {
+      out += fmt::format("<td>{}</td>", number(row.values[s]));
+      if (s > 0)
+        out += difference(row.values[0], row.values[s], section.higher_is_better);
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table>\n";
+}
+
+std::string bars(const HtmlReport& report, const HtmlSection& section) {
+  double top = 0;
+  for (const HtmlRow& row : section.rows)
+    for (const double v : row.values)
+      if (!std::isnan(v))
+        top = std::max(top, v);
+  if (top <= 0)
+    return "";
+  std::string marks;
+  double y = 22;
+  for (std::size_t s = 0; s < report.series.size(); ++s)
+    marks += fmt::format("<rect x=\"{}\" y=\"4\" width=\"10\" height=\"10\" fill=\"var(--s{})\"/>"
+                         "<text x=\"{}\" y=\"13\">{}</text>\n",
+                         220 + 180 * s, s % 4, 234 + 180 * s, html_escaped(report.series[s]));
+  for (const HtmlRow& row : section.rows) {
+    marks += fmt::format("<text x=\"210\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", y + 12,
+                         html_escaped(row.label.substr(0, 32)));
+    for (std::size_t s = 0; s < row.values.size(); ++s, y += 16) {
+      if (std::isnan(row.values[s]))
+        continue;
+      const double width = 560 * std::max(0.0, row.values[s]) / top;
+      marks += fmt::format("<rect x=\"220\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"13\" "
+                           "fill=\"var(--s{})\"/><text x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n",
+                           y, width, s % 4, 226 + width, y + 11, number(row.values[s]));
+    }
+    y += 8;
+  }
+  return fmt::format("<svg role=\"img\" viewBox=\"0 0 880 {0:.0f}\" width=\"880\" "
+                     "height=\"{0:.0f}\">\n{1}</svg>\n",
+                     y, marks);
+}
+
+} // namespace
+
+std::string html_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    switch (c) {
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    case '\'':
+      out += "&#39;";
+      break;
+    default:
+      out += c;
+    }
+  return out;
+}
+
+std::string html_page(const HtmlReport& report) {
+  const std::string title = html_escaped(report.title);
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n"
+      "<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<link rel=\"icon\" href=\"data:,\"><style>{}</style></head>\n<body><h1>{}</h1>\n",
+      title, kStyle, title);
+  out += "<section><h2>Summary</h2>" + list(report.summary) + "</section>\n";
+  for (const HtmlSection& section : report.sections) {
+    out += fmt::format("<section><h{0}>{1}</h{0}>", section.level == 3 ? 3 : 2,
+                       html_escaped(section.title));
+    if (!section.note.empty())
+      out += fmt::format("<p>{}</p>\n", html_escaped(section.note));
+    if (!section.points.empty())
+      out += list(section.points);
+    out += images(section);
+    if (!section.rows.empty()) {
+      if (section.bars)
+        out += bars(report, section);
+      out += table(report, section);
+    }
+    for (const Table& t : section.tables)
+      out += whole_table(t);
+    out += "</section>\n";
+  }
+  return out + "</body></html>\n";
+}
+
+} // namespace rankscope

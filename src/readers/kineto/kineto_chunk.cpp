@@ -1,0 +1,582 @@
+// Parser for Kineto's event objects (output_json.cpp of libkineto and older Chrome-trace writers):
+// {"ph","cat","name","pid","tid","ts","dur","id","bp","args":{...}}, keys in any order, any white
+// space. One pass over the bytes; values that are not wanted are skipped by structure alone.
+#include "readers/kineto/kineto_chunk.h"
+
+#include "readers/kineto/json_scan.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rankscope {
+namespace {
+
+using json::skip_space;
+using json::skip_value;
+using json::string_end;
+
+/// A value as it stands in the file: for strings the text between the quotes.
+struct Raw {
+  std::string_view text;
+  bool present = false;
+  bool string = false;
+  bool escaped = false;
+};
+
+struct RawArgs {
+  Raw external_id, correlation, stream, device, bytes, grid, block;
+  Raw sequence, dims, types, strides, concrete;
+  Raw coll_name, dtype, pg_name, pg_desc, pg_ranks, in_split, out_split;
+  Raw in_nelems, out_nelems, group_size, seq, rank, src_rank, dst_rank;
+  Raw python_id, python_parent, python_module;
+  Raw name, labels;
+  bool collective = false;
+};
+
+struct RawEvent {
+  Raw ph, cat, name, pid, tid, ts, dur, id;
+  const char* args_begin = nullptr; ///< at the opening brace
+};
+
+Raw* wanted_key(RawEvent& e, std::string_view key) {
+  switch (key.size()) {
+  case 2:
+    if (key == "ph")
+      return &e.ph;
+    if (key == "ts")
+      return &e.ts;
+    if (key == "id")
+      return &e.id;
+    return nullptr;
+  case 3:
+    if (key == "cat")
+      return &e.cat;
+    if (key == "pid")
+      return &e.pid;
+    if (key == "tid")
+      return &e.tid;
+    if (key == "dur")
+      return &e.dur;
+    return nullptr;
+  case 4:
+    return key == "name" ? &e.name : nullptr;
+  default:
+    return nullptr;
+  }
+}
+
+Raw* wanted_arg(RawArgs& a, std::string_view key) {
+  switch (key.size()) {
+  case 3:
+    if (key == "Seq")
+      return &a.seq;
+    break;
+  case 4:
+    if (key == "grid")
+      return &a.grid;
+    if (key == "name")
+      return &a.name;
+    if (key == "Rank")
+      return &a.rank;
+    break;
+  case 5:
+    if (key == "block")
+      return &a.block;
+    if (key == "bytes" || key == "Bytes")
+      return &a.bytes;
+    if (key == "dtype")
+      return &a.dtype;
+    break;
+  case 6:
+    if (key == "stream")
+      return &a.stream;
+    if (key == "device")
+      return &a.device;
+    if (key == "labels")
+      return &a.labels;
+    break;
+  case 8:
+    if (key == "Src Rank")
+      return &a.src_rank;
+    if (key == "Dst Rank")
+      return &a.dst_rank;
+    break;
+  case 9:
+    if (key == "Python id")
+      return &a.python_id;
+    break;
+  case 10:
+    if (key == "Input Dims" || key == "Input dims")
+      return &a.dims;
+    if (key == "Input type")
+      return &a.types;
+    if (key == "Group size") {
+      a.collective = true;
+      return &a.group_size;
+    }
+    break;
+  case 11:
+    if (key == "External id" || key == "external id")
+      return &a.external_id;
+    if (key == "correlation")
+      return &a.correlation;
+    break;
+  case 13:
+    if (key == "Input Strides")
+      return &a.strides;
+    if (key == "In msg nelems")
+      return &a.in_nelems;
+    if (key == "In split size")
+      return &a.in_split;
+    break;
+  case 14:
+    if (key == "Out msg nelems")
+      return &a.out_nelems;
+    if (key == "Out split size")
+      return &a.out_split;
+    break;
+  case 15:
+    if (key == "Sequence number")
+      return &a.sequence;
+    if (key == "Concrete Inputs")
+      return &a.concrete;
+    if (key == "Collective name") {
+      a.collective = true;
+      return &a.coll_name;
+    }
+    break;
+  case 16:
+    if (key == "Python parent id")
+      return &a.python_parent;
+    if (key == "Python module id")
+      return &a.python_module;
+    break;
+  case 18:
+    if (key == "Process Group Name") {
+      a.collective = true;
+      return &a.pg_name;
+    }
+    break;
+  case 19:
+    if (key == "Process Group Ranks")
+      return &a.pg_ranks;
+    break;
+  case 25:
+    if (key == "Process Group Description")
+      return &a.pg_desc;
+    break;
+  default:
+    break;
+  }
+  return nullptr;
+}
+
+/// Reads one value into `raw`; returns the place behind it or nullptr.
+const char* read_value(const char* p, const char* end, Raw& raw) {
+  if (p >= end)
+    return nullptr;
+  raw = Raw{}; // of duplicate keys the last wins
+  if (*p == '"') {
+    const char* const close = string_end(p + 1, end, raw.escaped);
+    if (close >= end)
+      return nullptr;
+    raw.text = {p + 1, static_cast<std::size_t>(close - p - 1)};
+    raw.string = true;
+    raw.present = true;
+    return close + 1;
+  }
+  const char* const after = skip_value(p, end);
+  if (after == nullptr)
+    return nullptr;
+  raw.text = {p, static_cast<std::size_t>(after - p)};
+  raw.present = true;
+  return after;
+}
+
+/// Calls key(text) for each member; it returns where to store the value or nullptr to skip it.
+/// Returns the place behind the closing brace or nullptr when this is no whole object.
+template <class OnMember>
+const char* scan_object(const char* p, const char* end, const OnMember& on_member) {
+  ++p; // the brace
+  for (;;) {
+    p = skip_space(p, end);
+    if (p >= end)
+      return nullptr;
+    if (*p == '}')
+      return p + 1;
+    if (*p == ',') { // also a trailing or doubled comma
+      ++p;
+      continue;
+    }
+    if (*p != '"')
+      return nullptr;
+    bool escaped = false;
+    const char* const close = string_end(p + 1, end, escaped);
+    if (close >= end)
+      return nullptr;
+    const std::string_view key(p + 1, static_cast<std::size_t>(close - p - 1));
+    p = skip_space(close + 1, end);
+    if (p >= end || *p != ':')
+      return nullptr;
+    p = skip_space(p + 1, end);
+    p = on_member(key, p, end);
+    if (p == nullptr)
+      return nullptr;
+    // what follows a value is a comma or the end; anything else is an unescaped quote or garbage
+    p = skip_space(p, end);
+    if (p >= end || (*p != ',' && *p != '}'))
+      return nullptr;
+  }
+}
+
+Category category_of(std::string_view cat) {
+  struct Entry {
+    std::string_view text;
+    Category category;
+  };
+  static constexpr std::array<Entry, 20> kNames = {{
+      {"cpu_op", Category::kCpuOp},
+      {"cuda_runtime", Category::kRuntime},
+      {"kernel", Category::kKernel},
+      {"python_function", Category::kPythonFunction},
+      {"user_annotation", Category::kUserAnnotation},
+      {"gpu_user_annotation", Category::kGpuUserAnnotation},
+      {"gpu_memcpy", Category::kGpuMemcpy},
+      {"gpu_memset", Category::kGpuMemset},
+      {"cuda_driver", Category::kDriver},
+      {"overhead", Category::kOverhead},
+      {"cuda_sync", Category::kCudaSync},
+      {"cuda_event", Category::kCudaEvent},
+      {"cpu_instant_event", Category::kCpuInstant},
+      {"hip_runtime", Category::kRuntime},
+      {"Kernel", Category::kKernel}, // names of 2021 and before
+      {"Memcpy", Category::kGpuMemcpy},
+      {"Memset", Category::kGpuMemset},
+      {"Runtime", Category::kRuntime},
+      {"Operator", Category::kCpuOp},
+      {"cuda_profiler_range", Category::kOther},
+  }};
+  for (const Entry& entry : kNames)
+    if (entry.text == cat)
+      return entry.category;
+  return Category::kOther;
+}
+
+class ChunkParser {
+public:
+  ChunkParser(KinetoChunk& chunk, bool keep_python) : out_(chunk), keep_python_(keep_python) {
+    out_.track_slots.assign(256, 0);
+  }
+
+  /// Parses the object at p (an opening brace). Returns the place behind it, nullptr if malformed.
+  const char* event(const char* p, const char* end, std::uint64_t offset);
+
+private:
+  const char* args(const char* p, const char* end, RawArgs& a) {
+    return scan_object(p, end, [&a](std::string_view key, const char* v, const char* e) {
+      Raw* const want = wanted_arg(a, key);
+      return want != nullptr ? read_value(v, e, *want) : skip_value(v, e);
+    });
+  }
+  void store(const RawEvent& e, const RawArgs& a, Category category, std::uint64_t offset);
+  void store_collective(const RawArgs& a, EventId id);
+  std::uint32_t track_of(const Raw& pid, const Raw& tid);
+  StrId text_of(const Raw& raw);
+  /// The value with its quotes when it was a string: raw JSON text.
+  StrId json_of(const Raw& raw) {
+    if (!raw.present || raw.text == "null")
+      return kEmptyStr;
+    return out_.strings.intern(
+        raw.string ? std::string_view(raw.text.data() - 1, raw.text.size() + 2) : raw.text);
+  }
+  static std::int64_t int_of(const Raw& raw) {
+    std::int64_t v = kNoId;
+    return raw.present && json::text_to_int(raw.text, v) ? v : kNoId;
+  }
+
+  KinetoChunk& out_;
+  bool keep_python_;
+  std::string_view last_pid_text_, last_tid_text_;
+  std::uint32_t last_track_ = 0;
+  bool have_track_ = false;
+};
+
+StrId ChunkParser::text_of(const Raw& raw) {
+  if (!raw.present)
+    return kEmptyStr;
+  if (!raw.escaped)
+    return out_.strings.intern(raw.text);
+  return out_.strings.intern(json::unescape(raw.text));
+}
+
+std::uint32_t ChunkParser::track_of(const Raw& pid, const Raw& tid) {
+  // most events follow one of the same thread
+  if (have_track_ && pid.text == last_pid_text_ && tid.text == last_tid_text_)
+    return last_track_;
+  last_pid_text_ = pid.text;
+  last_tid_text_ = tid.text;
+  have_track_ = true;
+  Track track;
+  if (!pid.string || !json::text_to_int(pid.text, track.pid)) {
+    if (pid.string)
+      track.pid_text = text_of(pid);
+    else if (pid.present && !json::text_to_int(pid.text, track.pid))
+      track.pid_text = text_of(pid);
+  }
+  if (!tid.string || !json::text_to_int(tid.text, track.tid)) {
+    if (tid.string)
+      track.tid_text = text_of(tid);
+    else if (tid.present && !json::text_to_int(tid.text, track.tid))
+      track.tid_text = text_of(tid);
+  }
+  std::uint64_t h = static_cast<std::uint64_t>(track.pid) * 0x9e3779b97f4a7c15ULL +
+                    static_cast<std::uint64_t>(track.tid) * 0xd6e8feb86659fd93ULL +
+                    track.pid_text * 31U + track.tid_text * 131U;
+  h ^= h >> 31;
+  for (;; ++h) {
+    std::uint32_t& slot = out_.track_slots[h & (out_.track_slots.size() - 1)];
+    if (slot == 0) {
+      out_.tracks.push_back(track);
+      slot = static_cast<std::uint32_t>(out_.tracks.size());
+      last_track_ = slot - 1;
+      if (out_.tracks.size() * 2 > out_.track_slots.size()) {
+        // rare: rebuild by clearing; entries come back through the linear scan below
+        const std::size_t bigger = out_.track_slots.size() * 4;
+        out_.track_slots.assign(bigger, 0);
+        for (std::uint32_t i = 0; i < out_.tracks.size(); ++i) {
+          const Track& t = out_.tracks[i];
+          std::uint64_t g = static_cast<std::uint64_t>(t.pid) * 0x9e3779b97f4a7c15ULL +
+                            static_cast<std::uint64_t>(t.tid) * 0xd6e8feb86659fd93ULL +
+                            t.pid_text * 31U + t.tid_text * 131U;
+          g ^= g >> 31;
+          while (out_.track_slots[g & (bigger - 1)] != 0)
+            ++g;
+          out_.track_slots[g & (bigger - 1)] = i + 1;
+        }
+      }
+      return last_track_;
+    }
+    const Track& t = out_.tracks[slot - 1];
+    if (t.pid == track.pid && t.tid == track.tid && t.pid_text == track.pid_text &&
+        t.tid_text == track.tid_text) {
+      last_track_ = slot - 1;
+      return last_track_;
+    }
+  }
+}
+
+void ChunkParser::store_collective(const RawArgs& a, EventId id) {
+  CollectiveArgs c;
+  c.collective_name = text_of(a.coll_name);
+  c.dtype = text_of(a.dtype);
+  c.pg_name = text_of(a.pg_name);
+  c.pg_description = text_of(a.pg_desc);
+  c.pg_ranks = text_of(a.pg_ranks);
+  c.in_split = text_of(a.in_split);
+  c.out_split = text_of(a.out_split);
+  c.in_nelems = int_of(a.in_nelems);
+  c.out_nelems = int_of(a.out_nelems);
+  c.group_size = int_of(a.group_size);
+  c.seq = int_of(a.seq);
+  c.rank = int_of(a.rank);
+  c.src_rank = int_of(a.src_rank);
+  c.dst_rank = int_of(a.dst_rank);
+  out_.collectives.emplace_back(id, c);
+}
+
+void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
+                        std::uint64_t offset) {
+  std::int64_t ts = 0;
+  std::int64_t dur = 0;
+  if (!json::us_text_to_ns(e.ts.text, ts) || !json::us_text_to_ns(e.dur.text, dur) || dur < 0) {
+    if (out_.bad_time.count++ == 0)
+      out_.bad_time.first_offset = offset;
+    return;
+  }
+  Events& ev = out_.events;
+  const auto id = static_cast<EventId>(ev.size());
+  std::uint32_t args_row = kNoRow;
+  if (category == Category::kCpuOp) {
+    if (a.dims.present || a.types.present || a.concrete.present || a.sequence.present) {
+      args_row = static_cast<std::uint32_t>(out_.op_args.size());
+      out_.op_args.push_back({json_of(a.dims), json_of(a.types), json_of(a.strides),
+                              json_of(a.concrete), int_of(a.sequence)});
+    }
+  } else if (is_gpu(category)) {
+    if (a.grid.present || a.block.present || a.bytes.present) {
+      args_row = static_cast<std::uint32_t>(out_.gpu_args.size());
+      out_.gpu_args.push_back({json_of(a.grid), json_of(a.block), int_of(a.bytes)});
+    }
+  } else if (category == Category::kPythonFunction) {
+    args_row = static_cast<std::uint32_t>(out_.python_args.size());
+    out_.python_args.push_back(
+        {int_of(a.python_id), int_of(a.python_parent), int_of(a.python_module)});
+  }
+  if (a.collective)
+    store_collective(a, id);
+  const auto small = [](std::int64_t v, std::int64_t limit) { return v < 0 || v > limit ? -1 : v; };
+  ev.ts_ns.push_back(ts);
+  ev.dur_ns.push_back(dur);
+  ev.correlation.push_back(int_of(a.correlation));
+  ev.external_id.push_back(int_of(a.external_id));
+  ev.name.push_back(text_of(e.name));
+  ev.uid.push_back(out_.event_count);
+  ev.track.push_back(track_of(e.pid, e.tid));
+  ev.args.push_back(args_row);
+  ev.stream.push_back(static_cast<std::int32_t>(small(int_of(a.stream), INT32_MAX)));
+  ev.device.push_back(static_cast<std::int16_t>(small(int_of(a.device), INT16_MAX)));
+  ev.category.push_back(category);
+}
+
+const char* ChunkParser::event(const char* p, const char* end, std::uint64_t offset) {
+  RawEvent e;
+  RawArgs a;
+  bool args_done = false;
+  const char* const after = scan_object(
+      p, end, [&](std::string_view key, const char* v, const char* stop) -> const char* {
+        if (Raw* const want = wanted_key(e, key))
+          return read_value(v, stop, *want);
+        if (key == "args" && v < stop && *v == '{') {
+          // Kineto writes ph and cat first; what is skipped anyway is not looked into
+          if (!keep_python_ && e.cat.text == "python_function")
+            return skip_value(v, stop);
+          if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present) {
+            args_done = true;
+            return args(v, stop, a);
+          }
+        }
+        return skip_value(v, stop);
+      });
+  if (after == nullptr)
+    return nullptr;
+  (void)args_done;
+  const std::string_view ph = e.ph.text;
+  if (ph == "X") {
+    const Category category = category_of(e.cat.text);
+    if (category == Category::kPythonFunction && !keep_python_)
+      ++out_.python_skipped;
+    else
+      store(e, a, category, offset);
+  } else if (ph == "s" || ph == "f" || ph == "t") {
+    std::int64_t ts = 0;
+    (void)json::us_text_to_ns(e.ts.text, ts);
+    const bool start = ph == "s";
+    FlowKind kind = FlowKind::kOther;
+    if (e.cat.text == "ac2g" || e.cat.text == "async_cpu_to_gpu")
+      kind = start ? FlowKind::kAc2gStart : FlowKind::kAc2gEnd;
+    else if (e.cat.text == "fwdbwd" || e.cat.text == "forward_backward")
+      kind = start ? FlowKind::kFwdBwdStart : FlowKind::kFwdBwdEnd;
+    const std::int64_t id = int_of(e.id);
+    if (id != kNoId) {
+      out_.flows.id.push_back(id);
+      out_.flows.ts_ns.push_back(ts);
+      out_.flows.track.push_back(track_of(e.pid, e.tid));
+      out_.flows.kind.push_back(kind);
+    }
+  } else if (ph == "M") {
+    Raw tid = e.tid;
+    if (e.name.text == "process_name")
+      out_.metadata.push_back(
+          {MetadataEvent::Kind::kProcessName, track_of(e.pid, tid), text_of(a.name)});
+    else if (e.name.text == "process_labels")
+      out_.metadata.push_back(
+          {MetadataEvent::Kind::kProcessLabel, track_of(e.pid, tid), text_of(a.labels)});
+    else if (e.name.text == "thread_name")
+      out_.metadata.push_back(
+          {MetadataEvent::Kind::kThreadName, track_of(e.pid, tid), text_of(a.name)});
+  } else if (ph.empty() && !e.name.present && !e.ts.present) {
+    // {}: Kineto wrote such for events it gave up on; they count in uids only
+  } else if (ph != "i" && ph != "I" && ph != "C") { // instants and counters: no use, no loss
+    ++out_.other_phases;
+  }
+  return after;
+}
+
+/// The next place in [p, end) that looks like the start of an event, behind a damaged one: an
+/// object that begins with "ph", or an object with keys behind a comma (no event of Kineto holds a
+/// list of objects). `begin` bounds the look back.
+const char* resync(const char* begin, const char* p, const char* end) {
+  while (p < end) {
+    p = static_cast<const char*>(std::memchr(p, '{', static_cast<std::size_t>(end - p)));
+    if (p == nullptr)
+      return end;
+    const char* const q = skip_space(p + 1, end);
+    if (end - q >= 4 && std::memcmp(q, "\"ph\"", 4) == 0)
+      return p;
+    if (q < end && *q == '"') {
+      const char* before = p;
+      while (before > begin &&
+             (before[-1] == ' ' || before[-1] == '\n' || before[-1] == '\r' || before[-1] == '\t'))
+        --before;
+      if (before > begin && before[-1] == ',')
+        return p;
+    }
+    ++p;
+  }
+  return end;
+}
+
+} // namespace
+
+void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, bool keep_python,
+                        KinetoChunk& chunk) {
+  ChunkParser parser(chunk, keep_python);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const char* p = begin;
+  const auto place = [&](const char* at) {
+    return offset + static_cast<std::uint64_t>(at - begin);
+  };
+  (void)last;
+  for (;;) {
+    p = skip_space(p, end);
+    if (p >= end)
+      return;
+    if (*p == ',') {
+      ++p;
+      continue;
+    }
+    if (*p == ']') {
+      chunk.array_ended = true;
+      chunk.tail.assign(p + 1, end);
+      return;
+    }
+    const char* const after = *p == '{' ? parser.event(p, end, place(p)) : nullptr;
+    ++chunk.event_count;
+    if (after == nullptr) {
+      if (chunk.malformed.count++ == 0)
+        chunk.malformed.first_offset = place(p);
+      p = resync(begin, p + 1, end);
+    } else {
+      p = after;
+    }
+  }
+}
+
+std::size_t cut_at_event(std::string_view text) {
+  // An unescaped "ph" right behind a brace cannot stand inside a string, so `}` `,` `{` `"ph"` is a
+  // border between two events, found from the end without looking at the rest.
+  for (std::size_t at = text.rfind("\"ph\""); at != std::string_view::npos && at > 0;
+       at = text.rfind("\"ph\"", at - 1)) {
+    std::size_t q = at;
+    const auto back_over_space = [&] {
+      while (q > 0 && (text[q - 1] == ' ' || text[q - 1] == '\n' || text[q - 1] == '\r' ||
+                       text[q - 1] == '\t'))
+        --q;
+    };
+    back_over_space();
+    if (q == 0 || text[q - 1] != '{')
+      continue;
+    const std::size_t brace = --q;
+    back_over_space();
+    if (q == 0 || text[q - 1] != ',')
+      continue;
+    --q;
+    back_over_space();
+    if (q > 0 && text[q - 1] == '}')
+      return brace;
+  }
+  return 0;
+}
+
+} // namespace rankscope

@@ -1,0 +1,315 @@
+// The SQLite export of Nsight Systems (formats-and-peers.md 3.4): sums, and the NVTX projection.
+#include "readers/nsys/nsys_sqlite.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <sqlite3.h>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
+
+/// A prepared query; step() is false at the end and on damage, which failed() tells apart.
+class Query {
+public:
+  Query(sqlite3* db, const std::string& sql) : statement_(nullptr, sqlite3_finalize) {
+    sqlite3_stmt* raw = nullptr;
+    status_ = sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, nullptr);
+    statement_.reset(raw);
+  }
+  bool step() {
+    if (status_ == SQLITE_OK || status_ == SQLITE_ROW)
+      status_ = sqlite3_step(statement_.get());
+    return status_ == SQLITE_ROW;
+  }
+  bool failed() const {
+    return status_ != SQLITE_OK && status_ != SQLITE_ROW && status_ != SQLITE_DONE;
+  }
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+  bool null(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
+  std::string text(int column) const {
+    const auto* bytes = sqlite3_column_text(statement_.get(), column);
+    return bytes == nullptr ? "" : reinterpret_cast<const char*>(bytes);
+  }
+
+private:
+  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_;
+  int status_ = SQLITE_OK;
+};
+
+struct Operation {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// A runtime or driver API call that launched GPU work: the span of that work.
+struct Launch {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  Operation work;
+};
+
+const char* builtin_copy_label(std::int64_t kind) {
+  switch (kind) {
+  case 1:
+    return "Host-to-Device";
+  case 2:
+    return "Device-to-Host";
+  case 8:
+    return "Device-to-Device";
+  case 9:
+    return "Host-to-Host";
+  case 10:
+    return "Peer-to-Peer";
+  default:
+    return nullptr;
+  }
+}
+
+class Export {
+public:
+  Export(std::string path, Database db) : path_(std::move(path)), db_(std::move(db)) {}
+
+  Result<void> read(NsysData& data, bool with_nvtx, bool with_memory) {
+    if (has("StringIds")) {
+      Query q(db_.get(), "SELECT id, value FROM StringIds");
+      while (q.step())
+        strings_.emplace(q.integer(0), q.text(1));
+      RS_CHECK(check(q));
+    }
+    if (!has("CUPTI_ACTIVITY_KIND_KERNEL"))
+      return Error{ErrorCode::kUnreadable, path_,
+                   "no table CUPTI_ACTIVITY_KIND_KERNEL: no GPU kernel was recorded, or this is no "
+                   "Nsight Systems export",
+                   "record with nsys profile --trace=cuda,nvtx, then nsys export --type sqlite"};
+    if (with_nvtx && !has("NVTX_EVENTS"))
+      return Error{ErrorCode::kUnreadable, path_,
+                   "no table NVTX_EVENTS: no NVTX range was recorded",
+                   "record with --trace=cuda,nvtx, or leave out the NVTX tag"};
+    RS_CHECK(read_kernels(data));
+    RS_CHECK(read_memory(data));
+    data.has_memory = with_memory;
+    if (with_nvtx)
+      RS_CHECK(read_ranges(data));
+    return {};
+  }
+
+private:
+  bool has(const char* table) {
+    Query q(db_.get(),
+            fmt::format("SELECT 1 FROM sqlite_master WHERE type IN ('table','view') AND name='{}'",
+                        table));
+    return q.step();
+  }
+  bool has_column(const char* table, const char* column) {
+    Query q(db_.get(),
+            fmt::format("SELECT 1 FROM pragma_table_info('{}') WHERE name='{}'", table, column));
+    return q.step();
+  }
+  Result<void> check(const Query& q) {
+    if (q.failed())
+      return Error{ErrorCode::kUnreadable, path_, sqlite3_errmsg(db_.get()),
+                   "the export may be cut off or of an unknown version"};
+    return {};
+  }
+  std::string string_of(std::int64_t id) const {
+    const auto it = strings_.find(id);
+    return it == strings_.end() ? fmt::format("(string {})", id) : it->second;
+  }
+  void remember(std::int64_t pid, std::int64_t correlation, Operation op) {
+    const auto [it, fresh] = work_.try_emplace({pid, correlation}, op);
+    if (!fresh) { // a graph launch: one call, many kernels
+      it->second.start_ns = std::min(it->second.start_ns, op.start_ns);
+      it->second.end_ns = std::max(it->second.end_ns, op.end_ns);
+    }
+  }
+  /// globalPid is the upper part of globalTid; exports without the column are of one process.
+  std::string pid_column(const char* table) {
+    by_pid_ = by_pid_ && has_column(table, "globalPid");
+    return has_column(table, "globalPid") ? "globalPid" : "0";
+  }
+
+  Result<void> read_kernels(NsysData& data) {
+    const char* table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    Query q(db_.get(), fmt::format("SELECT start, end, deviceId, demangledName, correlationId, {} "
+                                   "FROM {}",
+                                   pid_column(table), table));
+    std::unordered_map<std::string, std::size_t> index;
+    while (q.step()) {
+      const Operation op{q.integer(0), q.integer(1)};
+      const std::string name = string_of(q.integer(3));
+      const auto [it, fresh] = index.try_emplace(name, data.kernels.size());
+      if (fresh)
+        data.kernels.push_back({name, 0, 0});
+      data.kernels[it->second].total_ns += static_cast<double>(op.end_ns - op.start_ns);
+      ++data.kernels[it->second].count;
+      data.intervals.push_back({op.start_ns, op.end_ns, q.integer(2), it->second});
+      remember(q.integer(5), q.integer(4), op);
+    }
+    RS_CHECK(check(q));
+    data.has_intervals = true;
+    std::vector<std::size_t> order(data.kernels.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return data.kernels[a].total_ns > data.kernels[b].total_ns;
+    });
+    std::vector<std::size_t> place(order.size());
+    std::vector<NsysSum> sorted;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = i;
+      sorted.push_back(data.kernels[order[i]]);
+    }
+    data.kernels = std::move(sorted);
+    for (NsysInterval& k : data.intervals)
+      k.kernel = place[k.kernel];
+    return {};
+  }
+
+  Result<void> read_memory(NsysData& data) {
+    std::map<std::int64_t, std::string> labels;
+    if (has("ENUM_CUDA_MEMCPY_OPER")) {
+      Query q(db_.get(), "SELECT id, label FROM ENUM_CUDA_MEMCPY_OPER");
+      while (q.step())
+        labels[q.integer(0)] = q.text(1);
+      RS_CHECK(check(q));
+    }
+    std::map<std::string, NsysSum> sums;
+    const auto add = [&](const std::string& name, Operation op) {
+      NsysSum& sum = sums[name];
+      sum.name = name;
+      sum.total_ns += static_cast<double>(op.end_ns - op.start_ns);
+      ++sum.count;
+    };
+    if (const char* table = "CUPTI_ACTIVITY_KIND_MEMCPY"; has(table)) {
+      Query q(db_.get(), fmt::format("SELECT start, end, copyKind, correlationId, {} FROM {}",
+                                     pid_column(table), table));
+      while (q.step()) {
+        const std::int64_t kind = q.integer(2);
+        const char* known = builtin_copy_label(kind);
+        const auto it = labels.find(kind);
+        const std::string label = it != labels.end() ? it->second
+                                  : known != nullptr ? std::string(known)
+                                                     : fmt::format("kind {}", kind);
+        add(fmt::format("[CUDA memcpy {}]", label), {q.integer(0), q.integer(1)});
+        remember(q.integer(4), q.integer(3), {q.integer(0), q.integer(1)});
+      }
+      RS_CHECK(check(q));
+    }
+    if (const char* table = "CUPTI_ACTIVITY_KIND_MEMSET"; has(table)) {
+      Query q(db_.get(), fmt::format("SELECT start, end, correlationId, {} FROM {}",
+                                     pid_column(table), table));
+      while (q.step()) {
+        add("[CUDA memset]", {q.integer(0), q.integer(1)});
+        remember(q.integer(3), q.integer(2), {q.integer(0), q.integer(1)});
+      }
+      RS_CHECK(check(q));
+    }
+    for (auto& [name, sum] : sums)
+      data.memory.push_back(sum);
+    std::stable_sort(data.memory.begin(), data.memory.end(),
+                     [](const NsysSum& a, const NsysSum& b) { return a.total_ns > b.total_ns; });
+    return {};
+  }
+
+  Result<void> read_ranges(NsysData& data) {
+    // launches of each thread, by start
+    std::unordered_map<std::int64_t, std::vector<Launch>> threads;
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
+      if (!has(table))
+        continue;
+      Query q(db_.get(), fmt::format("SELECT start, end, correlationId, globalTid FROM {}", table));
+      while (q.step()) {
+        const std::int64_t tid = q.integer(3);
+        const auto it = work_.find({by_pid_ ? tid & ~std::int64_t{0xffffff} : 0, q.integer(2)});
+        if (it != work_.end())
+          threads[tid].push_back({q.integer(0), q.integer(1), it->second});
+      }
+      RS_CHECK(check(q));
+    }
+    for (auto& [tid, launches] : threads)
+      std::sort(launches.begin(), launches.end(),
+                [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+    std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains; // (pid, domain)
+    const auto text_of = [&](const Query& q, int text, int id) {
+      return !q.null(text) ? q.text(text) : q.null(id) ? std::string() : string_of(q.integer(id));
+    };
+    {
+      Query q(db_.get(), "SELECT globalTid, domainId, text, textId FROM NVTX_EVENTS WHERE "
+                         "eventType = 75");
+      while (q.step())
+        domains[{q.integer(0) & ~std::int64_t{0xffffff}, q.integer(1)}] = text_of(q, 2, 3);
+      RS_CHECK(check(q));
+    }
+    const std::string end_tid = has_column("NVTX_EVENTS", "endGlobalTid")
+                                    ? " AND (endGlobalTid IS NULL OR endGlobalTid = globalTid)"
+                                    : "";
+    Query q(db_.get(), "SELECT start, end, globalTid, domainId, text, textId FROM NVTX_EVENTS "
+                       "WHERE eventType IN (59, 60) AND end IS NOT NULL" +
+                           end_tid + " ORDER BY start");
+    while (q.step()) {
+      const std::int64_t tid = q.integer(2);
+      const auto it = threads.find(tid);
+      if (it == threads.end())
+        continue;
+      const std::int64_t end_ns = q.integer(1);
+      Operation projected{INT64_MAX, INT64_MIN};
+      auto launch =
+          std::lower_bound(it->second.begin(), it->second.end(), q.integer(0),
+                           [](const Launch& l, std::int64_t start) { return l.start_ns < start; });
+      for (; launch != it->second.end() && launch->start_ns <= end_ns; ++launch) {
+        if (launch->end_ns > end_ns)
+          continue;
+        projected.start_ns = std::min(projected.start_ns, launch->work.start_ns);
+        projected.end_ns = std::max(projected.end_ns, launch->work.end_ns);
+      }
+      if (projected.end_ns < projected.start_ns)
+        continue; // nothing launched: nsys lists no projection either
+      const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer(3)});
+      data.ranges.push_back(
+          {fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5)),
+           static_cast<double>(projected.end_ns - projected.start_ns), projected.start_ns});
+    }
+    RS_CHECK(check(q));
+    data.has_ranges = true;
+    return {};
+  }
+
+  std::string path_;
+  Database db_;
+  std::unordered_map<std::int64_t, std::string> strings_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Operation> work_; ///< (pid, correlation)
+  bool by_pid_ = true;
+};
+
+} // namespace
+
+Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool with_memory) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return Error{ErrorCode::kUnreadable, path, "no such file", ""};
+  sqlite3* raw = nullptr;
+  const int status = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
+  Database db(raw, sqlite3_close);
+  if (status != SQLITE_OK)
+    return Error{ErrorCode::kUnreadable, path, "cannot open this database", ""};
+  {
+    Query q(db.get(), "SELECT count(*) FROM sqlite_master");
+    q.step();
+    if (q.failed())
+      return Error{ErrorCode::kUnreadable, path, "not an SQLite database",
+                   "export it with nsys export --type sqlite"};
+  }
+  NsysData data;
+  RS_CHECK(Export(path, std::move(db)).read(data, with_nvtx, with_memory));
+  return data;
+}
+
+} // namespace rankscope

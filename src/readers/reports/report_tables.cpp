@@ -1,0 +1,338 @@
+// Workbooks through libzip and pugixml, CSV folders by hand.
+#include "readers/reports/report_tables.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <pugixml.hpp>
+#include <sstream>
+#include <zip.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxPart = std::uint64_t{2} << 30; // inflated bytes of one sheet
+constexpr std::size_t kMaxColumns = 16'384;                // Excel's own limit
+
+std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
+  std::vector<std::vector<std::string>> rows;
+  if (text.substr(0, 3) == "\xef\xbb\xbf")
+    text.remove_prefix(3);
+  std::size_t i = 0;
+  while (i < text.size()) {
+    std::vector<std::string> row;
+    for (bool more = true; more;) {
+      std::string field;
+      if (i < text.size() && text[i] == '"') {
+        for (++i; i < text.size(); ++i) {
+          if (text[i] == '"') {
+            if (i + 1 >= text.size() || text[i + 1] != '"')
+              break;
+            ++i;
+          }
+          field += text[i];
+        }
+        ++i;
+      }
+      while (i < text.size() && text[i] != ',' && text[i] != '\n' && text[i] != '\r')
+        field += text[i++];
+      row.push_back(std::move(field));
+      more = i < text.size() && text[i] == ',';
+      if (more)
+        ++i;
+    }
+    if (i < text.size() && text[i] == '\r')
+      ++i;
+    if (i < text.size() && text[i] == '\n')
+      ++i;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::optional<std::int64_t> as_int(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+std::optional<double> as_double(const std::string& text) {
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])) != 0 ||
+      text.find_first_of("xXpP") != std::string::npos)
+    return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+CellKind column_kind(const std::vector<std::vector<std::string>>& rows, std::size_t c) {
+  bool ints = true;
+  bool doubles = true;
+  bool bools = true;
+  bool any = false;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    if (c >= rows[r].size() || rows[r][c].empty())
+      continue;
+    const std::string& text = rows[r][c];
+    any = true;
+    ints = ints && as_int(text).has_value();
+    doubles = doubles && as_double(text).has_value();
+    bools = bools && (text == "True" || text == "False");
+  }
+  if (!any)
+    return CellKind::kNull;
+  return ints      ? CellKind::kInt
+         : doubles ? CellKind::kDouble
+         : bools   ? CellKind::kBool
+                   : CellKind::kText;
+}
+
+struct ZipClose {
+  void operator()(zip_t* z) const { zip_discard(z); }
+};
+using Zip = std::unique_ptr<zip_t, ZipClose>;
+
+std::optional<std::string> part(zip_t* archive, const std::string& name) {
+  zip_stat_t info;
+  zip_stat_init(&info);
+  if (zip_stat(archive, name.c_str(), 0, &info) != 0 || info.size > kMaxPart)
+    return std::nullopt;
+  zip_file_t* const file = zip_fopen(archive, name.c_str(), 0);
+  if (file == nullptr)
+    return std::nullopt;
+  std::string text(static_cast<std::size_t>(info.size), '\0');
+  const zip_int64_t got = zip_fread(file, text.data(), info.size);
+  zip_fclose(file);
+  if (got < 0 || static_cast<std::uint64_t>(got) != info.size)
+    return std::nullopt;
+  return text;
+}
+
+/// "_x0001_" stands for a character that XML cannot carry; "_x005F_" for the underscore itself.
+std::string unescape(std::string text) {
+  for (std::size_t at = text.find("_x"); at != std::string::npos; at = text.find("_x", at + 1)) {
+    if (at + 6 >= text.size() || text[at + 6] != '_')
+      continue;
+    unsigned code = 0;
+    const auto [end, error] = std::from_chars(text.data() + at + 2, text.data() + at + 6, code, 16);
+    if (error == std::errc() && end == text.data() + at + 6 && code < 0x80)
+      text.replace(at, 7, 1, static_cast<char>(code));
+  }
+  return text;
+}
+
+/// The text of <si> or <is>: one <t>, or runs of them.
+std::string rich_text(const pugi::xml_node& node) {
+  std::string text = node.child("t").text().get();
+  for (const pugi::xml_node& run : node.children("r"))
+    text += run.child("t").text().get();
+  return unescape(std::move(text));
+}
+
+/// "AB12" -> 27.
+std::optional<std::size_t> column_of(const char* reference) {
+  std::size_t col = 0;
+  for (; *reference >= 'A' && *reference <= 'Z' && col < kMaxColumns; ++reference)
+    col = col * 26 + static_cast<std::size_t>(*reference - 'A') + 1;
+  if (col == 0 || col > kMaxColumns)
+    return std::nullopt;
+  return col - 1;
+}
+
+/// A cell with its text owned, until the row is in the Table.
+struct RawCell {
+  Value value;
+  std::string text;
+};
+
+Table sheet_table(const std::string& name, const pugi::xml_document& sheet,
+                  const std::vector<std::string>& shared) {
+  Table table(name, {});
+  bool header = true;
+  bool in_notes = false;
+  std::size_t expected = 0;
+  for (const pugi::xml_node& row : sheet.child("worksheet").child("sheetData").children("row")) {
+    const std::size_t number = row.attribute("r").as_ullong(expected + 1);
+    in_notes = in_notes || (!header && number > expected + 1); // behind a blank row
+    expected = number;
+    std::vector<RawCell> cells(header ? 0 : table.cols());
+    std::size_t next = 0;
+    for (const pugi::xml_node& c : row.children("c")) {
+      const std::optional<std::size_t> at = column_of(c.attribute("r").as_string());
+      const std::size_t col = at.value_or(next);
+      next = col + 1;
+      if (header && col >= cells.size() && col < kMaxColumns)
+        cells.resize(col + 1);
+      if (col >= cells.size())
+        continue;
+      RawCell& cell = cells[col];
+      const std::string type = c.attribute("t").as_string();
+      const std::string v = c.child("v").text().get();
+      if (type == "inlineStr") {
+        cell.text = rich_text(c.child("is"));
+        cell.value.kind = CellKind::kText;
+      } else if (type == "s") {
+        const std::optional<std::int64_t> i = as_int(v);
+        if (i && *i >= 0 && static_cast<std::size_t>(*i) < shared.size())
+          cell.text = shared[static_cast<std::size_t>(*i)];
+        cell.value.kind = CellKind::kText;
+      } else if (type == "b") {
+        cell.value = Value(v == "1");
+      } else if (type == "str") {
+        cell.text = unescape(v);
+        cell.value.kind = CellKind::kText;
+      } else if (type != "e" && !v.empty()) {
+        if (const auto i = as_int(v))
+          cell.value = Value(*i);
+        else if (const auto d = as_double(v))
+          cell.value = Value(*d);
+      }
+    }
+    if (header) {
+      std::vector<Column> columns;
+      for (const RawCell& cell : cells)
+        columns.push_back({cell.text});
+      table = Table(name, std::move(columns));
+      header = false;
+      continue;
+    }
+    std::vector<Value> values;
+    bool blank = true;
+    for (RawCell& cell : cells) {
+      if (cell.value.kind == CellKind::kText)
+        cell.value.text = cell.text;
+      blank = blank && cell.value.is_null();
+      values.push_back(cell.value);
+    }
+    in_notes = in_notes || blank;
+    if (!in_notes)
+      table.add_row(values);
+    else if (!cells.empty() && !cells[0].text.empty())
+      table.notes.push_back(cells[0].text);
+  }
+  return table;
+}
+
+Result<Report> read_workbook(const std::string& path) {
+  const auto bad = [&](const std::string& what) {
+    return Error{ErrorCode::kUnreadable, path, what, "expected an .xlsx report or a CSV folder"};
+  };
+  int code = 0;
+  const Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (!archive)
+    return bad("cannot be opened as a workbook");
+  const std::optional<std::string> book = part(archive.get(), "xl/workbook.xml");
+  const std::optional<std::string> rels = part(archive.get(), "xl/_rels/workbook.xml.rels");
+  if (!book || !rels)
+    return bad("is a zip file without a workbook in it");
+  pugi::xml_document book_xml;
+  pugi::xml_document rels_xml;
+  const unsigned flags = pugi::parse_default | pugi::parse_ws_pcdata_single;
+  if (!book_xml.load_buffer(book->data(), book->size()) ||
+      !rels_xml.load_buffer(rels->data(), rels->size()))
+    return bad("has a workbook part that is no XML");
+  std::vector<std::string> shared;
+  if (const auto text = part(archive.get(), "xl/sharedStrings.xml")) {
+    pugi::xml_document xml;
+    if (!xml.load_buffer(text->data(), text->size(), flags))
+      return bad("has shared texts that are no XML");
+    for (const pugi::xml_node& si : xml.child("sst").children("si"))
+      shared.push_back(rich_text(si));
+  }
+  Report report;
+  report.title = fs::path(path).stem().string();
+  for (const pugi::xml_node& s : book_xml.child("workbook").child("sheets").children("sheet")) {
+    std::string target;
+    for (const pugi::xml_node& rel : rels_xml.child("Relationships").children("Relationship"))
+      if (std::strcmp(rel.attribute("Id").as_string(), s.attribute("r:id").as_string()) == 0)
+        target = rel.attribute("Target").as_string();
+    const std::string name = s.attribute("name").as_string();
+    const auto text = part(archive.get(),
+                           !target.empty() && target[0] == '/' ? target.substr(1) : "xl/" + target);
+    pugi::xml_document xml;
+    if (!text || !xml.load_buffer(text->data(), text->size(), flags))
+      return bad("sheet " + name + " cannot be read");
+    Table table = sheet_table(name, xml, shared);
+    table.hidden = s.attribute("state").as_string()[0] != '\0' &&
+                   std::strcmp(s.attribute("state").as_string(), "visible") != 0;
+    report.tables.push_back(std::move(table));
+  }
+  return report;
+}
+
+} // namespace
+
+Table table_from_csv(std::string name, std::string_view text) {
+  const std::vector<std::vector<std::string>> rows = parse_csv(text);
+  std::vector<Column> columns;
+  std::vector<CellKind> kinds;
+  if (!rows.empty())
+    for (std::size_t c = 0; c < rows[0].size(); ++c) {
+      columns.push_back({rows[0][c]});
+      kinds.push_back(column_kind(rows, c));
+    }
+  Table table(std::move(name), std::move(columns));
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    std::vector<Value> values(kinds.size());
+    for (std::size_t c = 0; c < kinds.size() && c < rows[r].size(); ++c) {
+      const std::string& cell = rows[r][c];
+      if (cell.empty())
+        continue;
+      switch (kinds[c]) {
+      case CellKind::kInt:
+        values[c] = Value(as_int(cell).value_or(0));
+        break;
+      case CellKind::kDouble:
+        values[c] = Value(as_double(cell).value_or(0));
+        break;
+      case CellKind::kBool:
+        values[c] = Value(cell == "True");
+        break;
+      default:
+        values[c] = Value(cell);
+      }
+    }
+    table.add_row(values);
+  }
+  return table;
+}
+
+Result<Report> read_report_tables(const std::string& path) {
+  std::error_code code;
+  if (!fs::is_directory(path, code)) {
+    if (!fs::exists(path, code))
+      return Error{ErrorCode::kUnreadable, path, "no such file or folder", ""};
+    return read_workbook(path);
+  }
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, code))
+    if (entry.path().extension() == ".csv")
+      files.push_back(entry.path());
+  if (code || files.empty())
+    return Error{ErrorCode::kUnreadable, path, "the folder holds no .csv tables", ""};
+  std::sort(files.begin(), files.end());
+  Report report;
+  report.title = fs::path(path).filename().string();
+  for (const fs::path& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in)
+      return Error{ErrorCode::kUnreadable, file.string(), "cannot be read", ""};
+    report.tables.push_back(table_from_csv(file.stem().string(), text.str()));
+  }
+  return report;
+}
+
+} // namespace rankscope

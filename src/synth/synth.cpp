@@ -1,0 +1,126 @@
+#include "synth/synth.h"
+
+#include "os/thread_pool.h"
+#include "synth/synth_emit.h"
+#include "synth/synth_truth.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <mutex>
+#include <optional>
+
+namespace rankscope::synth {
+namespace {
+
+Result<void> check(const Options& o) {
+  const auto bad = [](std::string what, std::string hint = "") {
+    return Error{ErrorCode::kUsage, "synth", std::move(what), std::move(hint)};
+  };
+  if (o.threads.empty() || o.channels.empty())
+    return bad("needs at least one value for --threads and --channels");
+  for (const std::vector<std::int64_t>* list : {&o.threads, &o.channels})
+    for (const std::int64_t v : *list)
+      if (v < 1 || v > 4096)
+        return bad(fmt::format("{} threads or channels: want 1 to 4096", v));
+  if (o.ranks < 1 || o.ranks > 4096)
+    return bad("--ranks: want 1 to 4096");
+  if (o.layers < 1 || o.layers > 1000)
+    return bad("--layers: want 1 to 1000");
+  if (o.steps < 1 || o.steps > 1000000)
+    return bad("--steps: want 1 to 1000000");
+  if (o.gpus_per_node < 1 || o.gpus_per_node > 64)
+    return bad("--gpus-per-node: want 1 to 64");
+  if (o.process_groups > 1 && o.ranks % 2 != 0)
+    return bad("--process-groups 2 needs an even number of ranks");
+  if ((o.shift_window >= 0 || o.fewer_steps >= 0) && o.steps < 2)
+    return bad("--shift-window and --fewer-steps need at least two steps", "raise --steps");
+  if (o.shift_window >= 0 && o.shift_window == o.fewer_steps && o.steps < 3)
+    return bad("--shift-window and --fewer-steps of one rank need at least three steps");
+  for (const std::int64_t r : {o.straggler, o.shift_window, o.fewer_steps})
+    if (r >= o.ranks)
+      return bad(fmt::format("rank {} does not exist with --ranks {}", r, o.ranks));
+  if (o.noise < 0 || o.noise > 0.25)
+    return bad("--noise: want 0 to 0.25");
+  if (!(o.gemm_scale > 0 && o.gemm_scale < 1000))
+    return bad("--gemm-scale: want a positive factor");
+  if (o.clock_offset_us < 0 || o.clock_offset_us > 1e9)
+    return bad("--clock-offset-us: want 0 to 1e9");
+  return {};
+}
+
+std::string folder_of(const Options& o, const Config& c) {
+  return o.cu_layout ? fmt::format("{}cu_{}threads", c.channels, c.threads)
+                     : fmt::format("{}thread/nccl_{}channels", c.threads, c.channels);
+}
+
+/// Steps that give at least `events` events per rank.
+std::int64_t steps_for(const Options& o, const Program& p) {
+  std::int64_t per_step = 1; // the GPU annotation
+  for (const Op& op : p.ops)
+    per_step += op.flow == OpFlow::kNone ? 1 : 2;
+  per_step += 2 * static_cast<std::int64_t>(p.calls.size() + p.kernels.size());
+  const std::int64_t wanted = std::max<std::int64_t>(0, o.events - o.python_events);
+  return std::max(o.steps, (wanted + per_step - 1) / per_step);
+}
+
+} // namespace
+
+Result<Summary> generate(const Options& given, const std::string& out, unsigned threads,
+                         const std::function<void(const std::string&)>& progress) {
+  RS_CHECK(check(given));
+  Options o = given;
+  const Groups groups = make_groups(o);
+  const Program program = make_program(o, groups);
+  o.steps = steps_for(o, program);
+  RS_CHECK(make_folder(out));
+  Summary summary;
+  summary.truth_path = out + "/ground_truth.json";
+  RS_TRY(Truth truth, Truth::create(summary.truth_path, o));
+  for (const std::int64_t t : o.threads) {
+    for (const std::int64_t c : o.channels) {
+      const Config config{t, c};
+      const Run run = simulate(o, program, groups, config);
+      const std::string folder = folder_of(o, config);
+      std::vector<RankOutput> outputs(static_cast<std::size_t>(o.ranks));
+      std::mutex mutex;
+      std::optional<Error> failed;
+      RS_CHECK(parallel_for(outputs.size(), threads, [&](std::size_t r) {
+        const auto rank = static_cast<std::int64_t>(r);
+        if (std::find(o.missing_ranks.begin(), o.missing_ranks.end(), rank) !=
+            o.missing_ranks.end())
+          return;
+        outputs[r].file =
+            fmt::format("{}/torch_profiler/rank{}/{}{}", folder, rank,
+                        o.cu_layout ? "trace.json" : "trace_step19.json", o.gz ? ".gz" : "");
+        const std::string path = out + "/" + outputs[r].file;
+        Result<void> made = make_folder(path.substr(0, path.rfind('/')));
+        Result<EmitResult> result = made ? emit_rank(o, program, groups, run, rank, path)
+                                         : Result<EmitResult>(std::move(made.error()));
+        if (result) {
+          outputs[r].written = true;
+          outputs[r].emitted = std::move(*result);
+          return;
+        }
+        const std::lock_guard lock(mutex);
+        if (!failed)
+          failed = std::move(result.error());
+      }));
+      if (failed)
+        return std::move(*failed);
+      for (const RankOutput& rank : outputs) {
+        if (!rank.written)
+          continue;
+        ++summary.files;
+        summary.bytes += rank.emitted.bytes;
+        summary.events += rank.emitted.events;
+      }
+      truth.add(program, groups, run, folder, outputs);
+      if (progress)
+        progress(folder);
+    }
+  }
+  RS_CHECK(truth.commit());
+  return summary;
+}
+
+} // namespace rankscope::synth

@@ -1,0 +1,108 @@
+// One training step as a list of actions, the same on every rank and in every step: what the CPU
+// threads do, which kernels they launch, which collectives they join.
+#pragma once
+
+#include "synth/synth.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope::synth {
+
+enum class ActionKind : std::uint8_t {
+  kBegin,    ///< a cpu_op or user_annotation begins; index = op
+  kEnd,      ///< ... ends; index = op
+  kRuntime,  ///< a runtime call begins; index = call
+  kReturn,   ///< ... returns; index = call
+  kThread,   ///< the following actions run on CPU thread `index` (0 main, 1 autograd)
+  kWaitComm, ///< the compute stream waits for what comm stream `index` holds so far
+  kSync,     ///< the CPU waits until every stream is empty
+};
+
+struct Action {
+  ActionKind kind;
+  std::int32_t index;
+  std::int32_t cost_ns; ///< CPU time spent before it
+};
+
+enum class OpFlow : std::uint8_t { kNone, kForward, kBackward };
+
+struct Op {
+  std::string name;
+  bool annotation = false;
+  std::string args;      ///< JSON members after the ids, without a leading comma; may be empty
+  std::int64_t seq = -1; ///< sequence number within the step
+  bool backward = false; ///< "Fwd thread id" is 1
+  OpFlow flow = OpFlow::kNone;
+  std::int32_t depth = 0;
+  std::int32_t thread = 0;
+  std::int32_t begin = 0;       ///< action
+  std::int32_t end = 0;         ///< action
+  std::int32_t collective = -1; ///< record_param_comms: index of Collective
+};
+
+enum class KernelKind : std::uint8_t { kGemm, kCompute, kComm, kMemcpy, kMemset };
+
+struct Kernel {
+  std::string name;
+  KernelKind kind = KernelKind::kCompute;
+  std::int64_t base_ns = 0; ///< duration without contention; comm: unused
+  std::int32_t stream = 0;  ///< 0 compute, 1 and 2 comm
+  std::int32_t op = -1;     ///< innermost cpu_op (External id)
+  std::int32_t collective = -1;
+  std::int64_t bytes = 0; ///< memcpy, memset
+  std::string grid;
+  std::string block;
+  std::string gemm_dims; ///< Input Dims of the operator, GEMM only
+};
+
+struct Call {
+  std::string name;
+  int cbid = 0;
+  std::int32_t kernel = -1;
+  std::int32_t op = -1;
+  std::int32_t thread = 0;
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
+struct Collective {
+  std::string name; ///< allreduce, _allgather_base, ...
+  std::string dtype;
+  std::int64_t in_nelems = 0;
+  std::int64_t out_nelems = 0;
+  std::int64_t full_bytes = 0; ///< of the larger buffer
+  int group_kind = 0;          ///< 0 world, 1 data parallel, 2 tensor parallel
+  std::int64_t seq = 0;        ///< within the step and group kind
+};
+
+struct Program {
+  std::vector<Action> actions;
+  std::vector<Op> ops;
+  std::vector<Call> calls;
+  std::vector<Kernel> kernels;
+  std::vector<Collective> collectives;
+  std::int64_t seqs_per_step = 0;
+  std::int64_t collectives_per_kind[3] = {0, 0, 0};
+  std::int64_t compute_base_ns = 0; ///< sum over compute kernels
+  std::int32_t python_ops = 0;      ///< outermost ops on the main thread
+};
+
+/// Ranks of one process group, with its name and description.
+struct Group {
+  std::string name;
+  std::string description;
+  std::vector<std::int64_t> ranks;
+};
+
+/// Every group of the run; group_of[kind][rank] is an index into groups.
+struct Groups {
+  std::vector<Group> groups;
+  std::vector<std::int32_t> group_of[3];
+};
+
+[[nodiscard]] Groups make_groups(const Options& options);
+[[nodiscard]] Program make_program(const Options& options, const Groups& groups);
+
+} // namespace rankscope::synth

@@ -1,0 +1,258 @@
+#include "synth/synth_simulate.h"
+
+#include "model/bus_bandwidth.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankscope::synth {
+namespace {
+
+/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+class Random {
+public:
+  explicit Random(std::uint64_t key) : state_(mix(key)) {}
+  std::uint64_t next() { return mix(state_++); }
+  /// In [0, 1).
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+  /// About normal with mean 0 and standard deviation 1, never beyond 3.46 (sum of 4 uniforms).
+  double normal() {
+    const double sum = uniform() + uniform() + uniform() + uniform();
+    return (sum - 2.0) * 1.7320508075688772;
+  }
+
+private:
+  std::uint64_t state_;
+};
+
+std::int64_t ns(double v) {
+  return static_cast<std::int64_t>(std::llround(v));
+}
+
+constexpr std::int64_t kLaunchLatencyNs = 3100;
+constexpr std::int64_t kStreamGapNs = 900;
+
+class Simulator {
+public:
+  Simulator(const Options& o, const Program& p, const Groups& g, const Config& c)
+      : o_(o), p_(p), g_(g), config_(c), slowdown_(model_slowdown(c, o.nvidia)),
+        bus_bw_(model_bus_bandwidth(c, o.nvidia)) {}
+
+  Run run() {
+    Run out;
+    out.config = config_;
+    const auto n = static_cast<std::size_t>(o_.ranks);
+    const auto steps = static_cast<std::size_t>(o_.steps);
+    out.ranks.resize(n);
+    out.transfer_ns.resize(steps * p_.collectives.size());
+    Random setup(mix(o_.seed) ^ 0x5e7u);
+    out.straggler = o_.straggler == -2
+                        ? static_cast<std::int64_t>(setup.next() % static_cast<std::uint64_t>(n))
+                        : o_.straggler;
+    states_.resize(n);
+    for (std::size_t r = 0; r < n; ++r) {
+      RankTimes& t = out.ranks[r];
+      t.action_ns.resize(steps * p_.actions.size());
+      t.kernel_start_ns.resize(steps * p_.kernels.size());
+      t.kernel_end_ns.resize(steps * p_.kernels.size());
+      states_[r].random =
+          Random(mix(o_.seed) ^
+                 mix(static_cast<std::uint64_t>(config_.threads * 100003 + config_.channels)) ^
+                 mix(7919 * (r + 1)));
+      // Devices of one model differ a little.
+      states_[r].speed = 1.0 + o_.noise * 0.08 * setup.normal();
+      states_[r].cpu_ns = kOriginNs;
+      if (static_cast<std::int64_t>(r) == out.straggler)
+        states_[r].slow_share = o_.straggler_us * 1000.0 / static_cast<double>(p_.compute_base_ns);
+    }
+    draw_clocks(out, setup);
+    for (std::size_t s = 0; s < steps; ++s)
+      step(out, s);
+    return out;
+  }
+
+private:
+  struct State {
+    Random random{0};
+    double speed = 1;
+    double slow_share = 0;
+    std::int64_t cpu_ns = 0;
+    std::int64_t stream_free[3] = {0, 0, 0};
+    std::int64_t compute_after = 0; ///< the compute stream waits until here
+    std::vector<Interval> comm;     ///< of this step, by start
+    std::size_t comm_low = 0;       ///< intervals before it ended long ago
+  };
+
+  void draw_clocks(Run& out, Random& setup) const {
+    double node_offset = 0;
+    for (std::int64_t r = 0; r < o_.ranks; ++r) {
+      if (!o_.clock_per_node || r % o_.gpus_per_node == 0)
+        node_offset = (setup.uniform() * 2.0 - 1.0) * o_.clock_offset_us * 1000.0;
+      out.clock_offset_ns.push_back(o_.clock_offset_us > 0 ? ns(node_offset) : 0);
+      // Kineto floors the time to buckets of 7 889 238 s; ranks started apart may differ.
+      out.base_time_ns.push_back(kBaseTimeNs - (o_.distinct_base ? r * 1000000 : 0));
+    }
+  }
+
+  void step(Run& out, std::size_t s) {
+    for (State& state : states_) {
+      state.cpu_ns += 20000 + ns(state.random.uniform() * 180000.0); // host work between steps
+      state.comm.clear();
+      state.comm_low = 0;
+    }
+    for (std::size_t a = 0; a < p_.actions.size(); ++a) {
+      const Action& action = p_.actions[a];
+      for (std::size_t r = 0; r < states_.size(); ++r) {
+        State& state = states_[r];
+        // Host costs scatter much more than kernels.
+        state.cpu_ns += ns(
+            static_cast<double>(action.cost_ns) *
+            (0.85 + 0.3 * state.random.uniform() + (state.random.next() % 997 == 0 ? 20.0 : 0.0)));
+        if (action.kind == ActionKind::kWaitComm)
+          state.compute_after = std::max(state.compute_after,
+                                         state.stream_free[static_cast<std::size_t>(action.index)]);
+        else if (action.kind == ActionKind::kSync)
+          for (const std::int64_t free : state.stream_free)
+            state.cpu_ns = std::max(state.cpu_ns, free);
+        out.ranks[r].action_ns[s * p_.actions.size() + a] = state.cpu_ns;
+      }
+      if (action.kind != ActionKind::kReturn)
+        continue;
+      const Call& call = p_.calls[static_cast<std::size_t>(action.index)];
+      if (call.kernel >= 0)
+        launch(out, s, static_cast<std::size_t>(call.kernel));
+    }
+  }
+
+  void launch(Run& out, std::size_t s, std::size_t k) {
+    const Kernel& kernel = p_.kernels[k];
+    const std::size_t at = s * p_.kernels.size() + k;
+    const auto stream = static_cast<std::size_t>(kernel.stream);
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      State& state = states_[r];
+      std::int64_t start =
+          std::max(state.cpu_ns + kLaunchLatencyNs, state.stream_free[stream] + kStreamGapNs);
+      if (stream == 0)
+        start = std::max(start, state.compute_after + kLaunchLatencyNs);
+      else // a collective waits for what the compute stream holds at its launch
+        start = std::max({start, state.stream_free[0] + kLaunchLatencyNs,
+                          state.compute_after + kLaunchLatencyNs});
+      out.ranks[r].kernel_start_ns[at] = start;
+      if (kernel.kind == KernelKind::kComm)
+        continue;
+      const double work = static_cast<double>(kernel.base_ns) *
+                          (kernel.kind == KernelKind::kGemm || kernel.kind == KernelKind::kCompute
+                               ? state.speed + state.slow_share
+                               : 1.0) *
+                          (1.0 + o_.noise * state.random.normal());
+      const std::int64_t end = kernel.kind == KernelKind::kGemm
+                                   ? finish_beside_comm(state, start, work)
+                                   : start + std::max<std::int64_t>(1, ns(work));
+      out.ranks[r].kernel_end_ns[at] = end;
+      state.stream_free[0] = end;
+    }
+    if (kernel.kind == KernelKind::kComm)
+      join(out, s, k);
+  }
+
+  /// End of a GEMM of `work` ns that advances at 1 / (1 + slowdown) while a collective runs.
+  std::int64_t finish_beside_comm(State& state, std::int64_t start, double work) const {
+    double now = static_cast<double>(start);
+    while (state.comm_low < state.comm.size() && state.comm[state.comm_low].end <= start)
+      ++state.comm_low;
+    for (std::size_t i = state.comm_low; i < state.comm.size() && work > 0; ++i) {
+      const double from = static_cast<double>(state.comm[i].start);
+      const double to = static_cast<double>(state.comm[i].end);
+      if (to <= now)
+        continue;
+      if (from > now) {
+        const double alone = std::min(work, from - now);
+        now += alone;
+        work -= alone;
+      }
+      if (work <= 0)
+        break;
+      const double beside = std::min(work * (1.0 + slowdown_), to - now);
+      now += beside;
+      work -= beside / (1.0 + slowdown_);
+    }
+    return std::max(start + 1, ns(now + std::max(0.0, work)));
+  }
+
+  /// All ranks of a group end together, one transfer time after the last of them has started.
+  void join(Run& out, std::size_t s, std::size_t k) {
+    const Kernel& kernel = p_.kernels[k];
+    const Collective& c = p_.collectives[static_cast<std::size_t>(kernel.collective)];
+    const std::size_t at = s * p_.kernels.size() + k;
+    std::vector<bool> done(states_.size(), false);
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      if (done[r])
+        continue;
+      const Group& group = g_.groups[static_cast<std::size_t>(g_.group_of[c.group_kind][r])];
+      const auto n = static_cast<std::int64_t>(group.ranks.size());
+      std::int64_t last = 0;
+      bool crosses = false;
+      for (const std::int64_t m : group.ranks) {
+        last = std::max(last, out.ranks[static_cast<std::size_t>(m)].kernel_start_ns[at]);
+        crosses |= m / o_.gpus_per_node != group.ranks[0] / o_.gpus_per_node;
+      }
+      const double factor = bus_bandwidth_factor(collective_kind(c.name), n);
+      const double bw = bus_bw_ * (crosses ? 0.35 : 1.0);
+      // latency of a ring: 2 us per hop and a fixed part
+      const double transfer = (9000.0 + 2000.0 * static_cast<double>(n) +
+                               static_cast<double>(c.full_bytes) * factor / bw) *
+                              (1.0 + o_.noise * states_[r].random.normal());
+      if (r == 0)
+        out.transfer_ns[s * p_.collectives.size() + static_cast<std::size_t>(kernel.collective)] =
+            transfer;
+      for (const std::int64_t m : group.ranks) {
+        State& state = states_[static_cast<std::size_t>(m)];
+        const std::int64_t end = last + ns(transfer) + ns(state.random.uniform() * 3000.0);
+        RankTimes& t = out.ranks[static_cast<std::size_t>(m)];
+        t.kernel_end_ns[at] = end;
+        state.stream_free[static_cast<std::size_t>(kernel.stream)] = end;
+        state.comm.push_back({t.kernel_start_ns[at], end});
+        done[static_cast<std::size_t>(m)] = true;
+      }
+    }
+  }
+
+  const Options& o_;
+  const Program& p_;
+  const Groups& g_;
+  const Config config_;
+  const double slowdown_;
+  const double bus_bw_;
+  std::vector<State> states_;
+};
+
+} // namespace
+
+double model_bus_bandwidth(const Config& config, bool nvidia) {
+  // Saturating in the number of channels; wider blocks move a little more per channel.
+  const double c = static_cast<double>(config.channels);
+  const double peak = nvidia ? 420.0 : 360.0;
+  return peak * c / (c + 22.0) * (1.0 + 0.06 * (static_cast<double>(config.threads) / 256.0 - 1.0));
+}
+
+double model_slowdown(const Config& config, bool nvidia) {
+  // A channel occupies one compute unit, and takes memory bandwidth from the others.
+  const double units = nvidia ? 132.0 : 304.0;
+  const double taken = std::min(0.8, static_cast<double>(config.channels) / units);
+  return 1.4 * taken / (1.0 - taken) *
+         (1.0 + 0.15 * (static_cast<double>(config.threads) / 256.0 - 1.0));
+}
+
+Run simulate(const Options& options, const Program& program, const Groups& groups,
+             const Config& config) {
+  return Simulator(options, program, groups, config).run();
+}
+
+} // namespace rankscope::synth

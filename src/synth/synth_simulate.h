@@ -1,0 +1,46 @@
+// The times of one configuration: every rank's CPU actions and kernels, with collectives that
+// couple the ranks and slow the GEMMs beside them.
+#pragma once
+
+#include "base/interval_set.h"
+#include "synth/synth_program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace rankscope::synth {
+
+struct Config {
+  std::int64_t threads = 256;
+  std::int64_t channels = 28;
+};
+
+/// True times in ns on a common clock; index [step * count + i].
+struct RankTimes {
+  std::vector<std::int64_t> action_ns;
+  std::vector<std::int64_t> kernel_start_ns;
+  std::vector<std::int64_t> kernel_end_ns;
+};
+
+struct Run {
+  Config config;
+  std::vector<RankTimes> ranks;
+  std::vector<double> transfer_ns; ///< per step and collective of rank 0's group: end - last start
+  std::int64_t straggler = -1;
+  std::vector<std::int64_t> clock_offset_ns; ///< per rank, added to every time in its file
+  std::vector<std::int64_t> base_time_ns;    ///< per rank
+};
+
+/// Common origin of all times, relative to the default time base.
+inline constexpr std::int64_t kOriginNs = 3743411223000000;
+inline constexpr std::int64_t kBaseTimeNs = 1767189312000000000;
+
+/// Bus bandwidth in bytes/ns (= GB/s) that the model gives this configuration inside a node.
+[[nodiscard]] double model_bus_bandwidth(const Config& config, bool nvidia);
+/// How much longer a GEMM takes while a collective runs: 0.2 = 20 %.
+[[nodiscard]] double model_slowdown(const Config& config, bool nvidia);
+
+[[nodiscard]] Run simulate(const Options& options, const Program& program, const Groups& groups,
+                           const Config& config);
+
+} // namespace rankscope::synth

@@ -1,0 +1,318 @@
+#include "synth/synth_truth.h"
+
+#include "model/bus_bandwidth.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <tuple>
+
+namespace rankscope::synth {
+namespace {
+
+/// Length of the union of intervals, by sorting and walking.
+std::int64_t union_ns(std::vector<Interval> v) {
+  std::sort(v.begin(), v.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::int64_t total = 0;
+  std::int64_t reach = INT64_MIN;
+  for (const Interval& i : v) {
+    const std::int64_t from = std::max(i.start, reach);
+    if (i.end > from) {
+      total += i.end - from;
+      reach = i.end;
+    }
+  }
+  return total;
+}
+
+std::vector<Interval> joined(std::vector<Interval> a, const std::vector<Interval>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+struct Instance {
+  std::size_t step = 0;
+  std::size_t kernel = 0;
+  std::int64_t start = 0; ///< true time
+  std::int64_t dur = -1;
+};
+
+class ConfigTruth {
+public:
+  ConfigTruth(const Options& o, const Program& p, const Groups& g, const Run& run)
+      : o_(o), p_(p), g_(g), run_(run) {}
+
+  Window window(std::int64_t r) const { return window_of(o_, r); }
+  std::int64_t start(std::int64_t r, std::size_t s, std::size_t k) const {
+    return run_.ranks[static_cast<std::size_t>(r)].kernel_start_ns[s * p_.kernels.size() + k];
+  }
+  std::int64_t end(std::int64_t r, std::size_t s, std::size_t k) const {
+    return run_.ranks[static_cast<std::size_t>(r)].kernel_end_ns[s * p_.kernels.size() + k];
+  }
+
+  /// The instance with the collectives beside it on the same rank and step.
+  std::string instance(std::int64_t r, const Instance& i) const {
+    std::string beside;
+    std::vector<Interval> cut;
+    for (std::size_t k = 0; k < p_.kernels.size(); ++k) {
+      if (p_.kernels[k].kind != KernelKind::kComm)
+        continue;
+      const Interval part{std::max(i.start, start(r, i.step, k)),
+                          std::min(i.start + i.dur, end(r, i.step, k))};
+      if (part.end <= part.start)
+        continue;
+      cut.push_back(part);
+      const Collective& c = p_.collectives[static_cast<std::size_t>(p_.kernels[k].collective)];
+      beside +=
+          fmt::format("{}{{\"name\": \"{}\", \"pg\": \"{}\", \"seq\": {}, \"overlap_ns\": {}}}",
+                      beside.empty() ? "" : ", ", c.name, group(c, r).name, number(c, i.step),
+                      part.end - part.start);
+    }
+    return fmt::format("{{\"rank\": {}, \"step\": {}, \"ts_ns\": {}, \"dur_ns\": {}, "
+                       "\"overlap_ns\": {}, \"overlapping_collectives\": [{}]}}",
+                       r, first_step_number(o_) + static_cast<std::int64_t>(i.step),
+                       file_ns(run_, r, i.start), i.dur, union_ns(std::move(cut)), beside);
+  }
+
+  const Group& group(const Collective& c, std::int64_t r) const {
+    return g_
+        .groups[static_cast<std::size_t>(g_.group_of[c.group_kind][static_cast<std::size_t>(r)])];
+  }
+  std::int64_t number(const Collective& c, std::size_t s) const {
+    return static_cast<std::int64_t>(s) * p_.collectives_per_kind[c.group_kind] + c.seq + 1;
+  }
+
+private:
+  const Options& o_;
+  const Program& p_;
+  const Groups& g_;
+  const Run& run_;
+};
+
+std::string named(const Program& p, std::size_t kernel) {
+  const Kernel& k = p.kernels[kernel];
+  return fmt::format("\"kernel\": \"{}\", \"op\": \"{}\", \"input_dims\": \"{}\"", k.name,
+                     p.ops[static_cast<std::size_t>(k.op)].name, k.gemm_dims);
+}
+
+} // namespace
+
+Result<Truth> Truth::create(const std::string& path, const Options& o) {
+  RS_TRY(TextSink sink, TextSink::create(path, false));
+  sink.text(fmt::format(
+      "{{\n\"schema\": 1,\n\"options\": {{\"threads\": [{}], \"channels\": [{}], \"ranks\": {}, "
+      "\"layers\": {}, \"steps\": {}, \"seed\": {}, \"vendor\": \"{}\", \"layout\": \"{}\", "
+      "\"python_events\": {}, \"gpus_per_node\": {}, \"process_groups\": {}, \"gemm_scale\": {}, "
+      "\"noise\": {}, \"straggler_us\": {}, \"missing_ranks\": [{}]}},\n\"configs\": [",
+      fmt::join(o.threads, ", "), fmt::join(o.channels, ", "), o.ranks, o.layers, o.steps, o.seed,
+      o.nvidia ? "nvidia" : "amd", o.cu_layout ? "cu" : "thread", o.python_events, o.gpus_per_node,
+      o.process_groups, o.gemm_scale, o.noise, o.straggler_us, fmt::join(o.missing_ranks, ", ")));
+  return Truth(std::move(sink), o);
+}
+
+void Truth::add(const Program& p, const Groups& groups, const Run& run, const std::string& folder,
+                const std::vector<RankOutput>& outputs) {
+  const Options& o = options_;
+  const ConfigTruth truth(o, p, groups, run);
+  const std::string label =
+      o.cu_layout ? folder : fmt::format("{}thread_{}ch", run.config.threads, run.config.channels);
+  sink_.text(fmt::format("{}\n{{\"label\": \"{}\", \"folder\": \"{}\", \"threads\": {}, "
+                         "\"{}\": {}, \"model_bus_bandwidth_gbps\": {}, \"model_gemm_slowdown\": "
+                         "{},\n \"ranks\": [",
+                         configs_++ == 0 ? "" : ",", label, folder, run.config.threads,
+                         o.cu_layout ? "cus" : "channels", run.config.channels,
+                         model_bus_bandwidth(run.config, o.nvidia),
+                         model_slowdown(run.config, o.nvidia)));
+  double total_sum = 0;
+  double exposed_sum = 0;
+  int written = 0;
+  for (std::int64_t r = 0; r < o.ranks; ++r) {
+    const RankOutput& output = outputs[static_cast<std::size_t>(r)];
+    if (!output.written)
+      continue;
+    std::vector<Interval> compute;
+    std::vector<Interval> comm;
+    std::vector<Interval> copy;
+    std::int64_t first = INT64_MAX;
+    std::int64_t last = INT64_MIN;
+    const Window w = truth.window(r);
+    for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
+      for (std::size_t k = 0; k < p.kernels.size(); ++k) {
+        const Interval i{truth.start(r, s, k), truth.end(r, s, k)};
+        first = std::min(first, i.start);
+        last = std::max(last, i.end);
+        switch (p.kernels[k].kind) {
+        case KernelKind::kComm:
+          comm.push_back(i);
+          break;
+        case KernelKind::kMemcpy:
+          copy.push_back(i);
+          break;
+        case KernelKind::kGemm:
+        case KernelKind::kCompute:
+        case KernelKind::kMemset:
+          compute.push_back(i);
+          break; // memset counts as computation
+        }
+      }
+    const std::int64_t busy = union_ns(joined(joined(compute, comm), copy));
+    const std::int64_t exposed = union_ns(joined(compute, comm)) - union_ns(compute);
+    const std::int64_t exposed_copy = busy - union_ns(joined(compute, comm));
+    total_sum += static_cast<double>(last - first);
+    exposed_sum += static_cast<double>(exposed);
+    std::string categories;
+    for (const auto& [name, count] : output.emitted.by_category)
+      categories += fmt::format("{}\"{}\": {}", categories.empty() ? "" : ", ", name, count);
+    sink_.text(fmt::format(
+        "{}\n  {{\"rank\": {}, \"file\": \"{}\", \"bytes\": {}, \"events\": {}, "
+        "\"events_by_category\": {{{}}}, \"clock_offset_ns\": {}, \"base_time_ns\": {}, "
+        "\"first_step\": {}, \"steps\": {}, \"first_gpu_ts_ns\": {}, \"total_time_ns\": {}, "
+        "\"computation_ns\": {}, \"communication_ns\": {}, \"exposed_comm_ns\": {}, \"memcpy_ns\": "
+        "{}, \"exposed_memcpy_ns\": {}, \"busy_ns\": {}, \"idle_ns\": {}}}",
+        written++ == 0 ? "" : ",", r, output.file, output.emitted.bytes, output.emitted.events,
+        categories, run.clock_offset_ns[static_cast<std::size_t>(r)],
+        run.base_time_ns[static_cast<std::size_t>(r)], first_step_number(o) + w.first,
+        w.last - w.first, file_ns(run, r, first), last - first, union_ns(compute), union_ns(comm),
+        exposed, union_ns(copy), exposed_copy, busy, last - first - busy));
+  }
+  sink_.text("],\n \"gemms\": [");
+
+  // one row per rank, operator, shape and kernel: the fastest and the slowest call
+  Instance slowest;
+  std::int64_t slowest_rank = -1;
+  std::size_t rows = 0;
+  for (std::int64_t r = 0; r < o.ranks; ++r) {
+    if (!outputs[static_cast<std::size_t>(r)].written)
+      continue;
+    struct Extremes {
+      Instance min, max;
+      std::int64_t count = 0;
+      std::int64_t sum = 0;
+    };
+    std::map<std::tuple<std::string, std::string, std::string>, Extremes> table;
+    const Window w = truth.window(r);
+    for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
+      for (std::size_t k = 0; k < p.kernels.size(); ++k) {
+        const Kernel& kernel = p.kernels[k];
+        if (kernel.kind != KernelKind::kGemm)
+          continue;
+        const std::int64_t from = truth.start(r, s, k);
+        const Instance i{s, k, from, truth.end(r, s, k) - from};
+        Extremes& e =
+            table[{p.ops[static_cast<std::size_t>(kernel.op)].name, kernel.gemm_dims, kernel.name}];
+        if (e.count++ == 0 || i.dur < e.min.dur)
+          e.min = i;
+        if (i.dur > e.max.dur)
+          e.max = i;
+        e.sum += i.dur;
+        if (i.dur > slowest.dur) {
+          slowest = i;
+          slowest_rank = r;
+        }
+      }
+    for (const auto& [key, e] : table)
+      sink_.text(fmt::format("{}\n  {{\"rank\": {}, {}, \"count\": {}, \"sum_ns\": {}, "
+                             "\"range_ns\": {},\n   \"min\": {},\n   \"max\": {}}}",
+                             rows++ == 0 ? "" : ",", r, named(p, e.max.kernel), e.count, e.sum,
+                             e.max.dur - e.min.dur, truth.instance(r, e.min),
+                             truth.instance(r, e.max)));
+  }
+  sink_.text("],\n");
+  if (slowest_rank >= 0)
+    sink_.text(fmt::format(" \"slowest_gemm\": {{{}, \"instance\": {}}},\n",
+                           named(p, slowest.kernel), truth.instance(slowest_rank, slowest)));
+
+  // collectives on the true clock, over the ranks whose files hold them
+  sink_.text(" \"collectives\": [");
+  std::vector<double> late(static_cast<std::size_t>(o.ranks), 0);
+  std::vector<std::int64_t> last_count(static_cast<std::size_t>(o.ranks), 0);
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(o.ranks), 0);
+  std::size_t listed = 0;
+  for (std::size_t s = 0; s < static_cast<std::size_t>(o.steps); ++s) {
+    for (std::size_t k = 0; k < p.kernels.size(); ++k) {
+      if (p.kernels[k].kind != KernelKind::kComm)
+        continue;
+      const Collective& c = p.collectives[static_cast<std::size_t>(p.kernels[k].collective)];
+      for (std::int64_t r0 = 0; r0 < o.ranks; ++r0) {
+        const Group& group = truth.group(c, r0);
+        if (group.ranks[0] != r0)
+          continue; // each group once
+        std::vector<std::int64_t> ranks;
+        std::vector<std::int64_t> starts;
+        std::vector<std::int64_t> ends;
+        for (const std::int64_t r : group.ranks) {
+          const Window w = truth.window(r);
+          if (!outputs[static_cast<std::size_t>(r)].written ||
+              static_cast<std::int64_t>(s) < w.first || static_cast<std::int64_t>(s) >= w.last)
+            continue;
+          ranks.push_back(r);
+          starts.push_back(truth.start(r, s, k));
+          ends.push_back(truth.end(r, s, k));
+        }
+        if (ranks.empty())
+          continue;
+        const std::int64_t last_start = *std::max_element(starts.begin(), starts.end());
+        const std::int64_t first_end = *std::min_element(ends.begin(), ends.end());
+        std::vector<std::int64_t> sorted = starts;
+        std::sort(sorted.begin(), sorted.end());
+        const double median = (static_cast<double>(sorted[(sorted.size() - 1) / 2]) +
+                               static_cast<double>(sorted[sorted.size() / 2])) /
+                              2;
+        if (ranks.size() > 1)
+          for (std::size_t i = 0; i < ranks.size(); ++i) {
+            const auto r = static_cast<std::size_t>(ranks[i]);
+            late[r] += static_cast<double>(starts[i]) - median;
+            last_count[r] += starts[i] == last_start ? 1 : 0;
+            ++seen[r];
+          }
+        const double algbw =
+            static_cast<double>(c.full_bytes) / static_cast<double>(first_end - last_start);
+        const double factor = bus_bandwidth_factor(collective_kind(c.name),
+                                                   static_cast<std::int64_t>(group.ranks.size()));
+        sink_.text(fmt::format(
+            "{}\n  {{\"name\": \"{}\", \"pg\": \"{}\", \"pg_desc\": \"{}\", \"seq\": {}, \"step\": "
+            "{}, \"dtype\": \"{}\", \"in_nelems\": {}, \"out_nelems\": {}, \"bytes\": {}, "
+            "\"ranks\": [{}], \"start_ns\": [{}], \"end_ns\": [{}], \"start_skew_ns\": {}, "
+            "\"end_skew_ns\": {}, \"last_rank\": {}, \"algbw_gbps\": {:.4f}, \"busbw_gbps\": "
+            "{:.4f}}}",
+            listed++ == 0 ? "" : ",", c.name, group.name, group.description, truth.number(c, s),
+            first_step_number(o) + static_cast<std::int64_t>(s), c.dtype, c.in_nelems, c.out_nelems,
+            c.full_bytes, fmt::join(ranks, ", "), fmt::join(starts, ", "), fmt::join(ends, ", "),
+            last_start - sorted[0], *std::max_element(ends.begin(), ends.end()) - first_end,
+            ranks[static_cast<std::size_t>(std::max_element(starts.begin(), starts.end()) -
+                                           starts.begin())],
+            algbw, algbw * factor));
+      }
+    }
+  }
+  std::string lateness;
+  for (std::size_t r = 0; r < late.size(); ++r)
+    if (seen[r] > 0)
+      lateness += fmt::format("{}{{\"rank\": {}, \"mean_lateness_ns\": {:.1f}, \"times_last\": {}, "
+                              "\"collectives\": {}}}",
+                              lateness.empty() ? "" : ", ", r,
+                              late[r] / static_cast<double>(seen[r]), last_count[r], seen[r]);
+  sink_.text(fmt::format("],\n \"lateness\": [{}],\n \"straggler\": {{\"rank\": {}, "
+                         "\"injected_us_per_step\": {}}}\n}}",
+                         lateness, run.straggler, run.straggler >= 0 ? o.straggler_us : 0.0));
+  if (written > 0) {
+    const double total = total_sum / written;
+    const double exposed = exposed_sum / written;
+    if (best_total_.label.empty() || total < best_total_.value_ns)
+      best_total_ = {label, total};
+    if (best_exposed_.label.empty() || exposed < best_exposed_.value_ns)
+      best_exposed_ = {label, exposed};
+  }
+}
+
+Result<void> Truth::commit() {
+  sink_.text(fmt::format(
+      "],\n\"best_by_total_time\": {{\"label\": \"{}\", \"mean_total_time_ns\": {:.1f}}},\n"
+      "\"best_by_exposed_comm\": {{\"label\": \"{}\", \"mean_exposed_comm_ns\": {:.1f}}}\n}}\n",
+      best_total_.label, best_total_.value_ns, best_exposed_.label, best_exposed_.value_ns));
+  return sink_.commit();
+}
+
+} // namespace rankscope::synth
