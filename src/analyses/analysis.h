@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "core/loaded_trace.h"
 #include "core/report.h"
+#include "core/schema.h"
 
 #include <optional>
 #include <set>

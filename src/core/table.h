@@ -67,13 +67,35 @@ public:
   [[nodiscard]] double number() const;
 };
 
-struct Column {
-  std::string name;
-  Unit unit = Unit::kNone;
-  bool hidden = false; ///< hidden in the workbook
-  bool delta = false;  ///< coloured by sign in the workbook (positive = better)
+/// How a workbook shows a column.
+struct ColumnStyle {
+  bool hidden = false;
+  bool delta = false;  ///< coloured by sign (positive = better)
   int decimals = -1;   ///< -1: by unit
-  bool status = false; ///< Better, Worse, New, ...: coloured by its text in the workbook
+  bool status = false; ///< Better, Worse, New, ...: coloured by its text
+};
+
+struct Column {
+  std::string name; ///< the documented header
+  Unit unit = Unit::kNone;
+  bool hidden = false; ///< as in ColumnStyle
+  bool delta = false;
+  int decimals = -1;
+  bool status = false;
+  std::string id = {};             ///< stable snake_case; empty for tables of other tools
+  CellKind type = CellKind::kNull; ///< kNull: not said, cells may be of any kind
+  std::string help = {};
+
+  Column(const char* label) : name(label) {}
+  Column(std::string label, Unit u = Unit::kNone, bool hide = false, bool by_sign = false,
+         int digits = -1, bool by_status = false)
+      : name(std::move(label)), unit(u), hidden(hide), delta(by_sign), decimals(digits),
+        status(by_status) {}
+  Column(std::string stable_id, std::string label, Unit u, CellKind kind, std::string meaning,
+         const ColumnStyle& style)
+      : name(std::move(label)), unit(u), hidden(style.hidden), delta(style.delta),
+        decimals(style.decimals), status(style.status), id(std::move(stable_id)), type(kind),
+        help(std::move(meaning)) {}
 };
 
 /// A chart of some rows and columns of its table, drawn under the table in workbooks.

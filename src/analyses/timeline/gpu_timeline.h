@@ -1,0 +1,46 @@
+// How the GPU's time divides: the facts behind gpu_timeline.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+enum class TimeKind : std::uint8_t {
+  kComputation,
+  kExposedComm,
+  kExposedMemcpy,
+  kBusy,
+  kMicroIdle,
+  kMacroIdle,
+  kIdle,
+  kTotal,
+  kTotalComm,
+  kTotalMemcpy,
+};
+inline constexpr std::size_t kTimeKinds = static_cast<std::size_t>(TimeKind::kTotalMemcpy) + 1;
+/// "computation_time", ...: the names of the rows.
+[[nodiscard]] std::string_view time_kind_name(TimeKind kind);
+[[nodiscard]] std::optional<TimeKind> time_kind_named(std::string_view name);
+
+struct TimelineRow {
+  TimeKind kind = TimeKind::kComputation;
+  std::int64_t time_ns = 0;
+  double percent = 0;            ///< of total_time; 0 when that is 0
+  std::optional<bool> recompute; ///< of the block of ordinary or recomputed work
+};
+
+/// In the order of the sheet, without the idle rows that the options do not ask for; made once per
+/// trace and options.
+[[nodiscard]] const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
+                                                          const ReportOptions& options);
+
+/// The columns of gpu_timeline.
+[[nodiscard]] Schema<TimelineRow> timeline_schema(const ReportOptions& options);
+
+} // namespace rankscope
