@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
 
@@ -72,10 +71,7 @@ public:
   Pass(Session& ctx, const AnalyzeRun& run, const std::vector<const RunPlan*>& plans)
       : ctx_(ctx), run_(run), plans_(plans), results_(plans.size()), work_(plans.size()) {
     for (std::size_t p = 0; p < plans.size(); ++p) {
-      results_[p].label = plans[p]->label;
-      results_[p].threads = plans[p]->threads;
-      results_[p].channels = plans[p]->channels;
-      results_[p].cus = plans[p]->cus;
+      results_[p].configuration = plans[p]->configuration;
       work_[p].left = plans[p]->ranks.size();
       for (const RankFile& file : plans[p]->ranks) {
         items_.push_back({p, file});
@@ -121,21 +117,14 @@ private:
   /// Everything that a rank's trace gives by itself.
   RankWork analyse(std::size_t i, const Result<LoadedTrace>& loaded) {
     const Item& item = items_[i];
-    const RunPlan& plan = *plans_[item.plan];
+    const RunKey key{plans_[item.plan]->configuration, item.file.rank};
     RankWork work;
-    const auto describe = [&] {
-      work.record.config = plan.label;
-      work.record.threads = plan.threads;
-      work.record.channels = plan.channels;
-      work.record.cus = plan.cus;
-      work.record.rank = item.file.rank;
-    };
     const auto fail = [&](const Error& error) {
-      describe();
+      work.record.key = key;
       work.record.error = error.message();
       ctx_.diagnostics.add(Severity::kDataLoss,
-                           fmt::format("rank_failed {} {}", plan.label, item.file.rank),
-                           fmt::format("{} rank {}", plan.label, item.file.rank), error.message());
+                           fmt::format("rank_failed {} {}", key.configuration.label, key.rank),
+                           to_text(key), error.message());
     };
     if (!loaded) {
       fail(loaded.error());
@@ -147,19 +136,16 @@ private:
       return work;
     }
     work.record = make_record(*loaded, *report);
-    describe();
+    work.record.key = key;
     ctx_.diagnostics.merge(report->diagnostics);
     work.whole = !report->diagnostics.data_lost() && !loaded->trace.diagnostics.data_lost();
-    work.output = report_path(run_.out, plan, item.file.rank);
+    work.output = run_.layout.individual_report(key);
     keep_error(find_writer("xlsx")->write(*report, work.output));
     for (const char* sheet : {"gpu_timeline", "ops_summary"})
       if (const Table* t = report->find(sheet))
         work.compared.tables.push_back(*t);
     RankGemms gemms = extract_gemms(*loaded, run_.report);
-    gemms.config = plan.label;
-    gemms.threads = plan.threads;
-    gemms.channels = plan.channels;
-    gemms.cus = plan.cus;
+    gemms.key = key;
     if (const Table* t = report->find("GEMM"))
       attach_sheet(gemms, *t);
     std::vector<RankGemms> one;
@@ -182,7 +168,7 @@ private:
     ConfigResult& result = results_[item.plan];
     if (loaded != nullptr && !run_.merged_folder.empty() && plans_[item.plan]->ranks.size() > 1) {
       if (!work.merged) {
-        work.merged_path = run_.merged_folder + "/" + merged_name(*plans_[item.plan]);
+        work.merged_path = run_.merged_folder + "/" + merged_trace_name(result.configuration);
         auto writer = MergedTraceWriter::create(work.merged_path, {});
         if (writer)
           work.merged.emplace(std::move(*writer));
@@ -222,7 +208,7 @@ private:
     // no collective at all is no error of the sweep
     if (const auto report = build_collective_report(work.collectives, CollectiveOptions{});
         report) {
-      result.collective_file = collective_path(run_.out, *plans_[p]);
+      result.collective_file = run_.layout.collective_report(result.configuration);
       keep_error(find_writer("xlsx")->write(*report, result.collective_file));
       result.outputs.push_back(result.collective_file);
       if (const Table* t = report->find("nccl_summary_implicit_sync"))
@@ -233,7 +219,7 @@ private:
     work.gemms.clear();
     if (result.whole && !failed())
       keep_error(save_state(result, fingerprint_of(*plans_[p], run_.options),
-                            state_path(run_.out, result.label)));
+                            run_.layout.state(result.configuration)));
   }
 
   Session& ctx_;
@@ -252,39 +238,12 @@ private:
 
 } // namespace
 
-std::string report_path(const std::string& out, const RunPlan& plan, std::int64_t rank) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}/{}thread/individual_reports/perf_{}ch_rank{}.xlsx", out, *plan.threads,
-                       *plan.channels, rank);
-  return fmt::format("{}/{}/individual_reports/perf_rank{}.xlsx", out, plan.label, rank);
-}
-
-std::string collective_path(const std::string& out, const RunPlan& plan) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}/{}thread/collective_reports/collective_{}ch.xlsx", out, *plan.threads,
-                       *plan.channels);
-  return fmt::format("{}/{}/collective_reports/collective_all_ranks.xlsx", out, plan.label);
-}
-
-std::string merged_name(const RunPlan& plan) {
-  if (plan.threads && plan.channels)
-    return fmt::format("{}thread_{}ch_merged.json", *plan.threads, *plan.channels);
-  if (plan.threads && plan.cus)
-    return fmt::format("{}cu_{}threads_merged.json", *plan.cus, *plan.threads);
-  std::string label = plan.label.empty() ? "run" : plan.label;
-  std::replace(label.begin(), label.end(), '/', '_');
-  return label + "_merged.json";
-}
-
 Result<std::vector<ConfigResult>> run_configurations(Session& ctx, const AnalyzeRun& run,
                                                      const std::vector<const RunPlan*>& plans) {
-  namespace fs = std::filesystem;
   // a folder that cannot be written shows before the long part
   for (const RunPlan* plan : plans) {
-    for (const RankFile& file : plan->ranks)
-      RS_CHECK(
-          make_folder(fs::path(report_path(run.out, *plan, file.rank)).parent_path().string()));
-    RS_CHECK(make_folder(fs::path(collective_path(run.out, *plan)).parent_path().string()));
+    RS_CHECK(make_folder(run.layout.individual_folder(plan->configuration)));
+    RS_CHECK(make_folder(run.layout.collective_folder(plan->configuration)));
   }
   if (!run.merged_folder.empty() && !plans.empty())
     RS_CHECK(make_folder(run.merged_folder));

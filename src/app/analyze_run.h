@@ -6,6 +6,7 @@
 #include "analyses/gemm/gemm_data.h"
 #include "app/analyze_state.h"
 #include "base/result.h"
+#include "core/output_layout.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -15,7 +16,7 @@
 namespace rankscope {
 
 struct AnalyzeRun {
-  std::string out;           ///< folder of the outputs
+  OutputLayout layout{""};
   std::string merged_folder; ///< empty: no merged traces
   ReportOptions report;
   std::size_t top_k = 5;
@@ -23,17 +24,6 @@ struct AnalyzeRun {
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
   std::string options;            ///< what the outputs depend on beside their inputs
 };
-
-/// <T>thread/individual_reports/perf_<C>ch_rank<r>.xlsx for a sweep of threads and channels,
-/// <label>/individual_reports/perf_rank<r>.xlsx otherwise.
-[[nodiscard]] std::string report_path(const std::string& out, const RunPlan& plan,
-                                      std::int64_t rank);
-
-/// collective_reports/collective_<C>ch.xlsx beside the individual ones.
-[[nodiscard]] std::string collective_path(const std::string& out, const RunPlan& plan);
-
-/// <T>thread_<C>ch_merged.json, <CU>cu_<T>threads_merged.json, or the label with / as _.
-[[nodiscard]] std::string merged_name(const RunPlan& plan);
 
 /// One result per plan, in their order. A broken rank costs itself: it is named in the diagnostics
 /// and in its record. The state of a configuration without losses is saved when it is finished.

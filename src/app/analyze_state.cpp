@@ -21,22 +21,7 @@ std::string file_mark(const std::string& path) {
   return fmt::format("{} {}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
-Value optional_value(const std::optional<std::int64_t>& v) {
-  return v ? Value(*v) : Value();
-}
-
-std::optional<std::int64_t> optional_of(const Value& v) {
-  return v.kind == CellKind::kInt ? std::optional(v.i) : std::nullopt;
-}
-
 } // namespace
-
-std::string short_hash(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return fmt::format("{:016x}", hash);
-}
 
 std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
   std::string out = fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options);
@@ -45,21 +30,17 @@ std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
   return out;
 }
 
-std::string state_path(const std::string& out, const std::string& label) {
-  std::string name;
-  for (const char c : label)
-    name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' ? c : '_';
-  return fmt::format("{}/.rankscope/{}_{}.json", out, name.substr(0, 80), short_hash(label));
-}
-
 Result<void> save_state(const ConfigResult& config, const std::string& fingerprint,
                         const std::string& path) {
   Report state;
   state.title = fingerprint;
-  Table about("about", {{"label"}, {"threads"}, {"channels"}, {"cus"}, {"collective_file"}});
-  about.add_row({config.label, optional_value(config.threads), optional_value(config.channels),
-                 optional_value(config.cus), config.collective_file});
+  Table about("about", {{"label"}, {"collective_file"}});
+  about.add_row({config.configuration.label, config.collective_file});
   state.tables.push_back(std::move(about));
+  Table parameters("parameters", {{"name"}, {"value"}});
+  for (const Parameter& p : config.configuration.parameters)
+    parameters.add_row({p.name, p.value});
+  state.tables.push_back(std::move(parameters));
   Table outputs("outputs", {{"path"}, {"bytes"}});
   for (const std::string& file : config.outputs) {
     std::error_code ec;
@@ -70,11 +51,11 @@ Result<void> save_state(const ConfigResult& config, const std::string& fingerpri
   Table timeline("timeline", {{"rank"}, {"type"}, {"ms"}});
   Table kernels("kernels", {{"rank"}, {"kernel"}, {"sum_us"}, {"min_us"}, {"max_us"}, {"count"}});
   for (const RankRecord& r : config.records) {
-    ranks.add_row({r.rank});
+    ranks.add_row({r.key.rank});
     for (const auto& [type, ms] : r.timeline_ms)
-      timeline.add_row({r.rank, type, ms});
+      timeline.add_row({r.key.rank, type, ms});
     for (const auto& [name, k] : r.gemm_kernels)
-      kernels.add_row({r.rank, name, k.sum_us, k.min_us, k.max_us, k.count});
+      kernels.add_row({r.key.rank, name, k.sum_us, k.min_us, k.max_us, k.count});
   }
   state.tables.push_back(std::move(ranks));
   state.tables.push_back(std::move(timeline));
@@ -111,13 +92,14 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
   if (state->title != fingerprint)
     return std::nullopt;
   const Table* const about = state->find("about");
+  const Table* const parameters = state->find("parameters");
   const Table* const outputs = state->find("outputs");
   const Table* const ranks = state->find("ranks");
   const Table* const timeline = state->find("timeline");
   const Table* const kernels = state->find("kernels");
   const Table* const gemms = state->find("gemms");
-  if (about == nullptr || about->rows() != 1 || outputs == nullptr || ranks == nullptr ||
-      timeline == nullptr || kernels == nullptr || gemms == nullptr)
+  if (about == nullptr || about->rows() != 1 || parameters == nullptr || outputs == nullptr ||
+      ranks == nullptr || timeline == nullptr || kernels == nullptr || gemms == nullptr)
     return spoiled("a table is missing");
   for (std::size_t r = 0; r < outputs->rows(); ++r) {
     const std::string file(outputs->at(r, "path").text);
@@ -126,22 +108,18 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
   }
   ConfigResult out;
   out.reused = true;
-  out.label = about->at(0, "label").text;
-  out.threads = optional_of(about->at(0, "threads"));
-  out.channels = optional_of(about->at(0, "channels"));
-  out.cus = optional_of(about->at(0, "cus"));
+  out.configuration.label = about->at(0, "label").text;
+  for (std::size_t r = 0; r < parameters->rows(); ++r)
+    out.configuration.set(parameters->at(r, "name").text,
+                          std::string(parameters->at(r, "value").text));
   out.collective_file = about->at(0, "collective_file").text;
   for (std::size_t r = 0; r < outputs->rows(); ++r)
     out.outputs.emplace_back(outputs->at(r, "path").text);
   std::map<std::int64_t, std::size_t> place;
   for (std::size_t r = 0; r < ranks->rows(); ++r) {
     RankRecord record;
-    record.config = out.label;
-    record.threads = out.threads;
-    record.channels = out.channels;
-    record.cus = out.cus;
-    record.rank = ranks->at(r, "rank").i;
-    if (!place.emplace(record.rank, out.records.size()).second)
+    record.key = {out.configuration, ranks->at(r, "rank").i};
+    if (!place.emplace(record.key.rank, out.records.size()).second)
       return spoiled("a rank is there twice");
     out.records.push_back(std::move(record));
   }

@@ -16,8 +16,7 @@
 namespace rankscope {
 
 struct ConfigResult {
-  std::string label;
-  std::optional<std::int64_t> threads, channels, cus;
+  Configuration configuration;
   std::vector<RankRecord> records;         ///< ascending by rank
   Table gemms;                             ///< overlap table of its ranks, top k each
   std::map<std::int64_t, Report> compared; ///< gpu_timeline and ops_summary by rank
@@ -32,9 +31,6 @@ struct ConfigResult {
 /// change of every input.
 [[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options);
 
-/// The file of a configuration's state below the output folder.
-[[nodiscard]] std::string state_path(const std::string& out, const std::string& label);
-
 /// Errors: kOutput.
 Result<void> save_state(const ConfigResult& config, const std::string& fingerprint,
                         const std::string& path);
@@ -43,8 +39,5 @@ Result<void> save_state(const ConfigResult& config, const std::string& fingerpri
 /// outputs is missing or has another size. An unreadable state is named in `diag`.
 [[nodiscard]] std::optional<ConfigResult>
 load_state(const std::string& path, const std::string& fingerprint, Diagnostics& diag);
-
-/// FNV-1a, 16 hexadecimal digits.
-[[nodiscard]] std::string short_hash(std::string_view text);
 
 } // namespace rankscope

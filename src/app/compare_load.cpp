@@ -2,12 +2,12 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_report.h"
+#include "core/output_layout.h"
 #include "engine/loader.h"
 #include "os/output_file.h"
 #include "readers/reports/report_tables.h"
 #include "writers/writer.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
@@ -17,40 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The number behind the last "rank" of a name, or none.
-std::optional<std::int64_t> rank_in(const std::string& name) {
-  std::size_t at = name.rfind("rank");
-  if (at == std::string::npos)
-    return std::nullopt;
-  at += 4;
-  if (at < name.size() && name[at] == '_')
-    ++at;
-  std::size_t end = at;
-  while (end < name.size() && end - at < 9 && name[end] >= '0' && name[end] <= '9')
-    ++end;
-  return end == at ? std::nullopt : std::optional(std::stoll(name.substr(at, end - at)));
-}
-
-/// Workbooks and CSV folders in `folder`, by name.
-std::vector<std::string> reports_in(const fs::path& folder) {
-  std::vector<std::string> out;
-  std::error_code ec;
-  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
-    if (it->path().extension() == ".xlsx" || it->is_directory(ec))
-      out.push_back(it->path().string());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-/// FOLDER/NAME or FOLDER/tracelens_analysis/NAME, whichever is there; else empty.
-fs::path report_folder(const std::string& folder, const char* name) {
-  std::error_code ec;
-  for (const fs::path& base : {fs::path(folder), fs::path(folder) / "tracelens_analysis"})
-    if (fs::is_directory(base / name, ec))
-      return base / name;
-  return {};
-}
-
 void lose(Session& ctx, const std::string& path, std::int64_t rank, const std::string& why) {
   ctx.diagnostics.add(Severity::kDataLoss, "rank_lost_" + path, path,
                       fmt::format("rank {} is left out: {}", rank, why));
@@ -59,21 +25,18 @@ void lose(Session& ctx, const std::string& path, std::int64_t rank, const std::s
 Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   ComparedRun run;
   run.label = input.label;
-  const fs::path individual = report_folder(input.folder, "individual_reports");
-  const fs::path collective = report_folder(input.folder, "collective_reports");
+  const OutputLayout layout(input.folder);
+  const std::string individual = layout.saved_individual_folder();
+  const std::string collective = layout.saved_collective_folder();
   if (individual.empty() && collective.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "neither traces nor reports in this folder",
                  "expected torch_profiler/rank<r>/*.json, or individual_reports/perf_rank<r>.xlsx"};
   std::map<std::int64_t, std::string> chosen;
-  for (const std::string& path :
-       individual.empty() ? std::vector<std::string>{} : reports_in(individual)) {
-    const auto rank = rank_in(fs::path(path).filename().string());
-    if (!rank)
-      continue;
-    const auto [at, added] = chosen.emplace(*rank, path);
+  for (const auto& [key, path] : layout.saved_run_reports()) {
+    const auto [at, added] = chosen.emplace(key.rank, path);
     if (!added)
-      return Error{ErrorCode::kUnreadable, individual.string(),
-                   fmt::format("two reports of rank {}: {} and {}", *rank,
+      return Error{ErrorCode::kUnreadable, individual,
+                   fmt::format("two reports of rank {}: {} and {}", key.rank,
                                fs::path(at->second).filename().string(),
                                fs::path(path).filename().string()),
                    "give a folder with the reports of one configuration"};
@@ -88,10 +51,9 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
     else
       lose(ctx, path, rank, report ? "no sheet gpu_timeline" : report.error().message());
   }
-  const std::vector<std::string> workbooks =
-      collective.empty() ? std::vector<std::string>{} : reports_in(collective);
+  const std::vector<std::string> workbooks = layout.saved_collective_reports();
   if (workbooks.size() > 1)
-    return Error{ErrorCode::kUnreadable, collective.string(), "more than one collective report",
+    return Error{ErrorCode::kUnreadable, collective, "more than one collective report",
                  "give a folder with the reports of one configuration"};
   if (!workbooks.empty()) {
     RS_TRY(const Report report, read_report_tables(workbooks.front()));
@@ -105,12 +67,12 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
   ComparedRun run;
   run.label = input.label;
-  const std::string individual = input.out + "/individual_reports";
-  const std::string collective = input.out + "/collective_reports";
+  const OutputLayout layout(input.out);
+  const Configuration single; // no folder of its own
   if (input.individual)
-    RS_CHECK(make_folder(individual));
+    RS_CHECK(make_folder(layout.individual_folder(single)));
   if (input.collective)
-    RS_CHECK(make_folder(collective));
+    RS_CHECK(make_folder(layout.collective_folder(single)));
   LoadOptions load;
   load.threads = ctx.threads;
   ReportOptions options;
@@ -136,8 +98,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     }
     Result<void> written;
     if (input.individual)
-      written =
-          find_writer("xlsx")->write(*report, fmt::format("{}/perf_rank{}.xlsx", individual, rank));
+      written = find_writer("xlsx")->write(*report, layout.individual_report({single, rank}));
     std::optional<RankTimeline> timeline = rank_timeline(*report);
     const std::lock_guard lock(mutex);
     ctx.diagnostics.merge(report->diagnostics);
@@ -156,7 +117,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
       kept.push_back(std::move(collectives[i]));
   if (!kept.empty()) {
     RS_TRY(const Report report, build_collective_report(kept, CollectiveOptions{}));
-    RS_CHECK(find_writer("xlsx")->write(report, collective + "/collective_all_ranks.xlsx"));
+    RS_CHECK(find_writer("xlsx")->write(report, layout.collective_report(single)));
     take_collectives(report, run);
   }
   return run;
@@ -172,8 +133,9 @@ Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
       ctx.diagnostics.merge(found);
       return from_traces(ctx, input, *plan);
     }
-    if (!plan && report_folder(input.folder, "individual_reports").empty() &&
-        report_folder(input.folder, "collective_reports").empty())
+    const OutputLayout layout(input.folder);
+    if (!plan && layout.saved_individual_folder().empty() &&
+        layout.saved_collective_folder().empty())
       return plan.error();
   }
   return from_reports(ctx, input);

@@ -2,6 +2,7 @@
 // reports, tables, plots and the page of the sweep.
 #include "analyses/compare/compare_reports.h"
 #include "app/analyze_run.h"
+#include "base/fnv.h"
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
@@ -45,7 +46,8 @@ struct Flags {
 
 /// A sweep with its results.
 struct Sweep {
-  std::string folder, label, out, merged_folder;
+  std::string folder, label, merged_folder;
+  OutputLayout layout{""};
   std::vector<RunPlan> plans;
   std::vector<ConfigResult> configs; ///< one per plan
   std::size_t redone = 0;
@@ -92,10 +94,11 @@ Result<void> write_comparisons(Sweep& sweep) {
   };
   std::map<std::pair<std::int64_t, std::int64_t>, std::map<std::int64_t, Side>> groups;
   for (const ConfigResult& config : sweep.configs)
-    if (config.threads && config.channels)
+    if (has_sweep_names(config.configuration))
       for (const auto& [rank, report] : config.compared)
         if (report.tables.size() == 2)
-          groups[{*config.channels, rank}][*config.threads] = {&config, &report};
+          groups[{*config.configuration.channels(), rank}][*config.configuration.threads()] = {
+              &config, &report};
   for (const auto& [key, by_threads] : groups) {
     if (by_threads.size() < 2)
       continue;
@@ -107,15 +110,14 @@ Result<void> write_comparisons(Sweep& sweep) {
       tags.push_back(fmt::format("{}thread", threads));
       changed = changed || !side.config->reused;
     }
-    const std::string path = fmt::format("{}/comparisons/compare_{}ch_rank{}_across_threads.xlsx",
-                                         sweep.out, key.first, key.second);
+    const std::string path = sweep.layout.comparison(key.first, key.second);
     sweep.outputs.push_back(path);
     std::error_code ec;
     if (!changed && fs::exists(path, ec))
       continue;
     RS_TRY(const Report report,
            compare_reports(sides, tags, {{"gpu_timeline", "ops_summary"}, false}));
-    RS_CHECK(make_folder(sweep.out + "/comparisons"));
+    RS_CHECK(make_folder(sweep.layout.comparisons()));
     RS_CHECK(find_writer("xlsx")->write(report, path));
   }
   return {};
@@ -123,7 +125,7 @@ Result<void> write_comparisons(Sweep& sweep) {
 
 /// The tables over all configurations, the summary and the plots.
 Result<void> write_sweep_outputs(Context& ctx, const Flags& f, Sweep& sweep) {
-  const std::string& out = sweep.out;
+  const OutputLayout& out = sweep.layout;
   std::vector<RankRecord> records;
   std::vector<const Table*> gemm_parts;
   std::vector<ConfigCollectives> collectives;
@@ -131,7 +133,7 @@ Result<void> write_sweep_outputs(Context& ctx, const Flags& f, Sweep& sweep) {
     records.insert(records.end(), config.records.begin(), config.records.end());
     gemm_parts.push_back(&config.gemms);
     if (config.collectives)
-      collectives.push_back({config.label, config.threads, config.channels,
+      collectives.push_back({config.configuration,
                              fs::path(config.collective_file).filename().string(),
                              *config.collectives});
   }
@@ -151,9 +153,9 @@ Result<void> write_sweep_outputs(Context& ctx, const Flags& f, Sweep& sweep) {
   const GemmTables gemm = join_gemm_tables(gemm_parts, f.top_k, gemm_ranking(f.rank_by));
   Report csvs;
   csvs.tables = {gemm.variance, gemm.timestamps, gemm.overlap};
-  RS_CHECK(find_writer("csv")->write(csvs, out));
-  for (const Table& t : csvs.tables)
-    sweep.outputs.push_back(out + "/" + t.name() + ".csv");
+  RS_CHECK(find_writer("csv")->write(csvs, out.folder()));
+  for (const GemmTable t : {GemmTable::kVariance, GemmTable::kTimestamps, GemmTable::kOverlap})
+    sweep.outputs.push_back(out.gemm_csv(f.top_k, t));
   for (std::string& finding : gemm_findings(gemm, 5))
     sweep.findings.push_back(std::move(finding));
   sweep.next = next_steps(records, gemm.overlap);
@@ -161,24 +163,23 @@ Result<void> write_sweep_outputs(Context& ctx, const Flags& f, Sweep& sweep) {
   for (const char* aggregation : {"mean", "geomean"}) {
     Report all;
     all.tables = timeline_all_configs(records, aggregation);
-    RS_CHECK(
-        write("xlsx", all, fmt::format("{}/gpu_timeline_all_configs_{}.xlsx", out, aggregation)));
+    RS_CHECK(write("xlsx", all, out.timeline_all_configs(aggregation)));
   }
   if (!collectives.empty()) {
     Report master;
     master.tables.push_back(nccl_master(collectives));
     Report book = master;
     book.tables.front().set_name("NCCL_Data");
-    RS_CHECK(write("xlsx", book, out + "/nccl_master_all_configs.xlsx"));
-    RS_CHECK(find_writer("csv")->write(master, out));
-    sweep.outputs.push_back(out + "/nccl_master_all_configs.csv");
+    RS_CHECK(write("xlsx", book, out.nccl_master_workbook()));
+    RS_CHECK(find_writer("csv")->write(master, out.folder()));
+    sweep.outputs.push_back(out.nccl_master_csv());
   }
-  RS_CHECK(write("xlsx", sweep.summary, out + "/summary.xlsx"));
-  RS_CHECK(find_writer("csv")->write(sweep.summary, out + "/summary_csv"));
-  RS_TRY(auto markdown, OutputFile::create(out + "/summary.md"));
+  RS_CHECK(write("xlsx", sweep.summary, out.summary_workbook()));
+  RS_CHECK(find_writer("csv")->write(sweep.summary, out.summary_csv()));
+  RS_TRY(auto markdown, OutputFile::create(out.summary_markdown()));
   markdown.write(summary_markdown(sweep));
   RS_CHECK(markdown.commit());
-  sweep.outputs.push_back(out + "/summary.md");
+  sweep.outputs.push_back(out.summary_markdown());
   return {};
 }
 
@@ -190,17 +191,17 @@ public:
     std::string all = fmt::format("{} svg={} label={}\n", options_text(f), f.svg, sweep.label);
     for (const RunPlan& plan : sweep.plans)
       all += fingerprint_of(plan, "");
-    mark_ = sweep.out + "/.rankscope/pictures_" + short_hash(all);
+    mark_ = sweep.layout.state_folder() + "/pictures_" + fnv64_hex(all);
   }
 
   void start() {
     std::error_code ec;
-    if (sweep_.redone == 0 && fs::exists(page(), ec) && fs::exists(sweep_.out + "/plots", ec) &&
+    if (sweep_.redone == 0 && fs::exists(page(), ec) && fs::exists(sweep_.layout.plots(), ec) &&
         fs::exists(mark_, ec))
       return;
     wanted_ = true;
     // gone first: an interrupted run must not leave it beside half of the plots
-    const std::string folder = sweep_.out + "/.rankscope";
+    const std::string folder = sweep_.layout.state_folder();
     for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
       if (it->path().filename().string().rfind("pictures_", 0) == 0)
         fs::remove(it->path(), ec);
@@ -210,7 +211,7 @@ public:
     Table variance = join_gemm_tables(parts, f_.top_k, gemm_ranking(f_.rank_by)).variance;
     if (variance.rows() > 0)
       drawing_ = std::async(std::launch::async, [this, variance = std::move(variance)] {
-        return write_variance_plots(variance, sweep_.out + "/plots", f_.svg);
+        return write_variance_plots(variance, sweep_.layout.plots(), f_.svg);
       });
   }
 
@@ -223,23 +224,23 @@ public:
         ctx.partial = true;
       }
     if (wanted_) {
-      RS_CHECK(write_sweep_page(ctx, {{sweep_.out, sweep_.label}}, page()));
+      RS_CHECK(write_sweep_page(ctx, {{sweep_.layout.folder(), sweep_.label}}, page()));
       if (!ctx.partial) {
-        RS_CHECK(make_folder(sweep_.out + "/.rankscope"));
+        RS_CHECK(make_folder(sweep_.layout.state_folder()));
         RS_TRY(auto file, OutputFile::create(mark_));
         RS_CHECK(file.commit());
       }
     }
     sweep_.outputs.push_back(page());
     std::error_code ec;
-    for (fs::directory_iterator it(sweep_.out + "/plots", ec), end; !ec && it != end;
+    for (fs::directory_iterator it(sweep_.layout.plots(), ec), end; !ec && it != end;
          it.increment(ec))
       sweep_.outputs.push_back(it->path().string());
     return {};
   }
 
 private:
-  [[nodiscard]] std::string page() const { return sweep_.out + "/sweep_report.html"; }
+  [[nodiscard]] std::string page() const { return sweep_.layout.page(); }
 
   const Flags& f_;
   Sweep& sweep_;
@@ -251,7 +252,7 @@ private:
 /// manifest.json: what was read, how, and what was made of it.
 Result<void> write_manifest(const Flags& f, const Sweep& sweep) {
   const auto text = [](std::string_view s) { return "\"" + json_escaped(s) + "\""; };
-  RS_TRY(auto file, OutputFile::create(sweep.out + "/manifest.json"));
+  RS_TRY(auto file, OutputFile::create(sweep.layout.manifest()));
   file.write(fmt::format("{{\"rankscope\": {}, \"sweep\": {}, \"options\": {},\n\"inputs\": [",
                          text(RANKSCOPE_VERSION), text(sweep.folder), text(options_text(f))));
   std::vector<std::string> outputs = sweep.outputs;
@@ -264,14 +265,14 @@ Result<void> write_manifest(const Flags& f, const Sweep& sweep) {
       ::stat(input.path.c_str(), &info);
       std::string error;
       for (const RankRecord& r : config.records)
-        if (r.rank == input.rank)
+        if (r.key.rank == input.rank)
           error = r.error;
-      file.write(
-          fmt::format("{}\n {{\"configuration\": {}, \"rank\": {}, \"path\": {}, \"bytes\": {}, "
-                      "\"modified_ns\": {}, \"reused\": {}, \"error\": {}}}",
-                      first ? "" : ",", text(config.label), input.rank, text(input.path),
-                      input.bytes, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec,
-                      config.reused, error.empty() ? "null" : text(error)));
+      file.write(fmt::format(
+          "{}\n {{\"configuration\": {}, \"rank\": {}, \"path\": {}, \"bytes\": {}, "
+          "\"modified_ns\": {}, \"reused\": {}, \"error\": {}}}",
+          first ? "" : ",", text(config.configuration.label), input.rank, text(input.path),
+          input.bytes, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, config.reused,
+          error.empty() ? "null" : text(error)));
       first = false;
     }
   }
@@ -320,13 +321,13 @@ void print_sweep(Context& ctx, const Flags& f, const Sweep& sweep) {
     ranks += config.records.size();
     collective += config.collective_file.empty() ? 0 : 1;
   }
-  ctx.out(fmt::format("\n{}: {} individual and {} collective reports, "
-                      "top{}_gemm_kernels_time_variance*.csv, summary.md\n",
-                      sweep.out, ranks, collective, f.top_k));
+  ctx.out(fmt::format("\n{}: {} individual and {} collective reports, {}*.csv, summary.md\n",
+                      sweep.layout.folder(), ranks, collective,
+                      gemm_table_name(f.top_k, GemmTable::kVariance)));
   if (!f.no_merge)
     ctx.out(fmt::format("{}: merged traces for Perfetto\n", sweep.merged_folder));
   if (!f.no_plots)
-    ctx.out(fmt::format("{}/sweep_report.html: open it in a browser\n", sweep.out));
+    ctx.out(fmt::format("{}: open it in a browser\n", sweep.layout.page()));
 }
 
 Result<void> analyze_one(Context& ctx, const Flags& f, Sweep& sweep) {
@@ -334,13 +335,14 @@ Result<void> analyze_one(Context& ctx, const Flags& f, Sweep& sweep) {
   if (f.dry_run) {
     for (const RunPlan& plan : sweep.plans)
       for (const RankFile& file : plan.ranks)
-        ctx.out(fmt::format("{} rank {}: {} -> {}\n", plan.label, file.rank, file.path,
-                            report_path(sweep.out, plan, file.rank)));
+        ctx.out(fmt::format("{} rank {}: {} -> {}\n", plan.configuration.label, file.rank,
+                            file.path,
+                            sweep.layout.individual_report({plan.configuration, file.rank})));
     return {};
   }
-  RS_CHECK(make_folder(sweep.out));
+  RS_CHECK(make_folder(sweep.layout.folder()));
   AnalyzeRun run;
-  run.out = sweep.out;
+  run.layout = sweep.layout;
   run.merged_folder = f.no_merge ? "" : sweep.merged_folder;
   run.report = f.report;
   run.top_k = f.top_k;
@@ -354,7 +356,7 @@ Result<void> analyze_one(Context& ctx, const Flags& f, Sweep& sweep) {
     const RunPlan& plan = sweep.plans[p];
     std::optional<ConfigResult> known;
     if (!f.force)
-      known = load_state(state_path(sweep.out, plan.label), fingerprint_of(plan, run.options),
+      known = load_state(sweep.layout.state(plan.configuration), fingerprint_of(plan, run.options),
                          ctx.diagnostics);
     if (known) {
       sweep.configs[p] = std::move(*known);
@@ -391,10 +393,11 @@ Result<void> analyze(Context& ctx, const Flags& f) {
       sweep.label += " (2)";
     std::string sub = sweep.label;
     std::replace(sub.begin(), sub.end(), '/', '_');
-    sweep.out = f.output.empty()   ? folder + "/tracelens_analysis"
-                : f.sweep2.empty() ? f.output
-                                   : f.output + "/" + sub;
-    sweep.merged_folder = (f.output.empty() ? folder : sweep.out) + "/merged_traces";
+    sweep.layout = OutputLayout(f.output.empty()   ? fmt::format("{}/{}", folder, kAnalysisFolder)
+                                : f.sweep2.empty() ? f.output
+                                                   : f.output + "/" + sub);
+    sweep.merged_folder =
+        fmt::format("{}/{}", f.output.empty() ? folder : sweep.layout.folder(), kMergedFolder);
     sweeps.push_back(std::move(sweep));
   }
   for (Sweep& sweep : sweeps)
@@ -403,7 +406,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
     return {};
   std::vector<AnalysedSweep> sides;
   for (const Sweep& sweep : sweeps)
-    sides.push_back({sweep.out, sweep.label});
+    sides.push_back({sweep.layout.folder(), sweep.label});
   const std::string page = !f.html.empty()    ? f.html
                            : f.output.empty() ? "sweep_comparison_report.html"
                                               : f.output + "/sweep_comparison_report.html";

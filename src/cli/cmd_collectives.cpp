@@ -69,7 +69,7 @@ Result<void> run(Context& ctx, const Flags& f) {
   if (kept.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
   RS_TRY(Report report, build_collective_report(kept, f.report));
-  report.title = plan.label;
+  report.title = plan.configuration.label;
   report.diagnostics = ctx.diagnostics;
   if (ctx.json)
     ctx.out(json_text(report));

@@ -4,6 +4,7 @@
 #include "analyses/gemm/gemm_steps.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "core/output_layout.h"
 #include "engine/loader.h"
 #include "os/output_file.h"
 #include "pages/variance_plots.h"
@@ -19,7 +20,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <regex>
 
 namespace rankscope {
 namespace {
@@ -45,6 +45,11 @@ struct Flags {
 bool chosen(const std::vector<std::int64_t>& wanted, const std::optional<std::int64_t>& value) {
   return wanted.empty() ||
          (value && std::find(wanted.begin(), wanted.end(), *value) != wanted.end());
+}
+
+bool chosen(const Flags& f, const RunKey& key) {
+  return chosen(f.threads, key.configuration.threads()) &&
+         chosen(f.channels, key.configuration.channels_or_cus()) && chosen(f.ranks, key.rank);
 }
 
 Result<Table> read_csv(const std::string& path) {
@@ -76,9 +81,7 @@ Result<Chosen> choose(Context& ctx, const Flags& f, const std::string& sweep) {
   RS_TRY(out.plans, discover_sweep(sweep, f.discover, ctx.diagnostics));
   for (const RunPlan& plan : out.plans)
     for (const RankFile& file : plan.ranks)
-      if (chosen(f.threads, plan.threads) &&
-          chosen(f.channels, plan.channels ? plan.channels : plan.cus) &&
-          chosen(f.ranks, file.rank)) {
+      if (chosen(f, {plan.configuration, file.rank})) {
         out.files.push_back(file);
         out.plan_of.push_back(&plan);
       }
@@ -97,18 +100,14 @@ Result<std::vector<RankGemms>> load_gemms(Context& ctx, const Chosen& c, bool wi
   RS_CHECK(load_each(c.files, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
     const auto lose = [&](const Error& error) {
       ctx.diagnostics.add(Severity::kDataLoss, "rank_failed " + c.files[i].path,
-                          fmt::format("{} rank {}", c.plan_of[i]->label, c.files[i].rank),
-                          error.message());
+                          to_text({c.plan_of[i]->configuration, c.files[i].rank}), error.message());
     };
     if (!loaded)
       return lose(loaded.error());
     ReportOptions options;
     options.sheets = {"GEMM"};
     gemms[i] = extract_gemms(*loaded, options);
-    gemms[i].config = c.plan_of[i]->label;
-    gemms[i].threads = c.plan_of[i]->threads;
-    gemms[i].channels = c.plan_of[i]->channels;
-    gemms[i].cus = c.plan_of[i]->cus;
+    gemms[i].key = {c.plan_of[i]->configuration, c.files[i].rank};
     if (!with_sheet)
       return;
     const Result<Report> report = build_report(*loaded, options);
@@ -147,60 +146,25 @@ Result<void> from_traces(Context& ctx, const Flags& f) {
                                                 : tables.overlap;
   if (table.rows() == 0)
     return Error{ErrorCode::kUnreadable, f.sweep, "no GEMM operator or kernel in any trace", ""};
-  const std::string folder = f.output.empty() ? f.sweep + "/tracelens_analysis" : f.output;
+  const std::string folder =
+      f.output.empty() ? fmt::format("{}/{}", f.sweep, kAnalysisFolder) : f.output;
   const std::string path = folder + "/" + table.name() + ".csv";
   RS_CHECK(write_csv(table, path));
   show(ctx, table, gemm_findings(tables, 3), path);
   return {};
 }
 
-/// A report of a sweep's outputs.
-struct SavedReport {
-  std::int64_t threads = 0, channel = 0, rank = 0;
-  std::string path;
-};
-
-/// <T>thread/individual_reports/perf_<C>ch_rank<r>, workbooks or CSV folders, by threads, channels
-/// and ranks.
-std::vector<SavedReport> saved_reports(const std::string& base) {
-  static const std::regex kThread("(\\d{1,9})thread");
-  static const std::regex kReport("perf_(\\d{1,9})ch_rank_?(\\d{1,9})(\\.xlsx|_csv)?");
-  std::vector<SavedReport> out;
-  std::error_code ec;
-  for (fs::directory_iterator it(base, ec), end; !ec && it != end; it.increment(ec)) {
-    std::smatch thread;
-    const std::string name = it->path().filename().string();
-    if (!std::regex_match(name, thread, kThread))
-      continue;
-    std::error_code inner;
-    for (fs::directory_iterator at(it->path() / "individual_reports", inner), stop;
-         !inner && at != stop; at.increment(inner)) {
-      std::smatch report;
-      const std::string file = at->path().filename().string();
-      if (std::regex_match(file, report, kReport))
-        out.push_back({std::stoll(thread[1]), std::stoll(report[1]), std::stoll(report[2]),
-                       at->path().string()});
-    }
-  }
-  std::sort(out.begin(), out.end(), [](const SavedReport& a, const SavedReport& b) {
-    return std::tie(a.threads, a.channel, a.rank, a.path) <
-           std::tie(b.threads, b.channel, b.rank, b.path);
-  });
-  return out;
-}
-
 Result<void> variance_from_reports(Context& ctx, const Flags& f) {
   std::vector<Table> parts;
   std::size_t read = 0;
-  for (const SavedReport& saved : saved_reports(f.base_path)) {
-    if (!chosen(f.threads, saved.threads) || !chosen(f.channels, saved.channel) ||
-        !chosen(f.ranks, saved.rank))
+  for (const SavedReport& saved : OutputLayout(f.base_path).saved_sweep_reports()) {
+    if (!chosen(f, saved.key))
       continue;
     ++read;
     const Result<Report> report = read_report_tables(saved.path);
     std::optional<Table> part;
     if (report)
-      part = variance_of_report(*report, saved.threads, saved.channel, saved.rank, f.top_k);
+      part = variance_of_report(*report, saved.key, f.top_k);
     if (part)
       parts.push_back(std::move(*part));
     else
@@ -230,6 +194,15 @@ Result<void> variance_from_reports(Context& ctx, const Flags& f) {
   return {};
 }
 
+/// The configuration that two cells of an earlier table name.
+Configuration threads_and_channels(double threads, double channels) {
+  Configuration out;
+  out.set(kThreads, fmt::format("{}", threads));
+  out.set(kChannels, fmt::format("{}", channels));
+  out.label = configuration_label(out, "unknown");
+  return out;
+}
+
 std::string csv_beside(const std::string& input, const std::string& name) {
   return (fs::path(input).parent_path() / (name + ".csv")).string();
 }
@@ -249,10 +222,10 @@ Result<void> timestamps_from_csv(Context& ctx, const Flags& f) {
   for (std::size_t r = 0; r < variance.rows(); ++r)
     rows[{number(r, "threads"), number(r, "channel"), number(r, "rank")}].push_back(r);
   const auto key_of = [&](std::size_t i) {
-    const RunPlan& plan = *c.plan_of[i];
-    const auto channel = plan.channels ? plan.channels : plan.cus;
-    return Key{static_cast<double>(plan.threads.value_or(-1)),
-               static_cast<double>(channel.value_or(-1)), static_cast<double>(c.files[i].rank)};
+    const Configuration& configuration = c.plan_of[i]->configuration;
+    return Key{static_cast<double>(configuration.threads().value_or(-1)),
+               static_cast<double>(configuration.channels_or_cus().value_or(-1)),
+               static_cast<double>(c.files[i].rank)};
   };
   Chosen needed; // each trace once, and only those that a row asks for
   for (std::size_t i = 0; i < c.files.size(); ++i)
@@ -301,13 +274,13 @@ Result<void> overlap_from_csv(Context& ctx, const Flags& f) {
   if (!timestamps.column("max_duration_timestamp_ms"))
     return Error{ErrorCode::kUnreadable, f.input_csv, "no column max_duration_timestamp_ms",
                  "run rankscope gemm timestamps first"};
+  const OutputLayout layout(f.tracelens_path);
   std::map<std::string, std::optional<Report>> books; // by path, each read once
   std::vector<const Table*> collectives;
   for (std::size_t r = 0; r < timestamps.rows(); ++r) {
     const double threads = timestamps.at(r, "threads").number();
     const double channel = timestamps.at(r, "channel").number();
-    const std::string path = fmt::format("{}/{}thread/collective_reports/collective_{}ch.xlsx",
-                                         f.tracelens_path, threads, channel);
+    const std::string path = layout.collective_report(threads_and_channels(threads, channel));
     auto known = books.find(path);
     if (known == books.end()) {
       Result<Report> report = read_report_tables(path);
@@ -330,14 +303,10 @@ Result<void> overlap_from_csv(Context& ctx, const Flags& f) {
 Result<void> plot(Context& ctx, const Flags& f) {
   std::string path = f.csv_path;
   if (path.empty() && !f.sweep.empty()) {
-    std::error_code ec;
-    for (const fs::path& folder : {fs::path(f.sweep), fs::path(f.sweep) / "tracelens_analysis"})
-      for (fs::directory_iterator it(folder, ec), end; path.empty() && !ec && it != end;
-           it.increment(ec)) {
-        const std::string name = it->path().filename().string();
-        if (name.rfind("top", 0) == 0 && name.find("_time_variance.csv") != std::string::npos)
-          path = it->path().string();
-      }
+    path = OutputLayout(f.sweep).saved_gemm_csv(GemmTable::kVariance);
+    if (path.empty())
+      path = OutputLayout(fmt::format("{}/{}", f.sweep, kAnalysisFolder))
+                 .saved_gemm_csv(GemmTable::kVariance);
   }
   if (path.empty())
     return Error{ErrorCode::kUsage, "", "plot needs --csv-path or an analysed sweep", ""};

@@ -1,9 +1,9 @@
 // rankscope merge: the ranks of a run as one trace for Perfetto; --all for every configuration.
 #include "analyses/collectives/clock_alignment.h"
-#include "app/analyze_run.h"
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "core/output_layout.h"
 #include "core/steps.h"
 #include "readers/discovery.h"
 #include "readers/reader.h"
@@ -100,14 +100,14 @@ Result<void> merge_run(Context& ctx, const Flags& f, const RunPlan& plan, const 
   for (const std::int64_t wanted : f.ranks)
     if (std::none_of(files.begin(), files.end(),
                      [&](const RankFile& file) { return file.rank == wanted; }))
-      ctx.diagnostics.add(Severity::kDataLoss, "merge_rank_missing", plan.label,
+      ctx.diagnostics.add(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,
                           fmt::format("rank {} has no trace", wanted));
   if (files.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
   RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(out, f.merge));
   std::map<std::int64_t, std::int64_t> offsets;
   if (f.align == "collectives")
-    offsets = clock_offsets(ctx, files, plan.label);
+    offsets = clock_offsets(ctx, files, plan.configuration.label);
   std::size_t merged = 0;
   std::uint64_t input_bytes = 0;
   for_each_rank(ctx, files, true, [&](const RankFile& file, const Trace& trace) {
@@ -137,8 +137,8 @@ Result<void> merge_run(Context& ctx, const Flags& f, const RunPlan& plan, const 
     ctx.out(fmt::format("{{\"label\": \"{}\", \"output\": \"{}\", \"ranks\": {}, \"slices\": {}, "
                         "\"flows\": {}, \"overflow_slices\": {}, \"bytes\": {}, \"seconds\": "
                         "{:.3f}}}\n",
-                        json_escaped(plan.label), json_escaped(out), ranks, slices, flows, overflow,
-                        summary.bytes, seconds));
+                        json_escaped(plan.configuration.label), json_escaped(out), ranks, slices,
+                        flows, overflow, summary.bytes, seconds));
   else if (out != "-")
     ctx.out(fmt::format("{}: {} ranks, {} slices ({} on overflow tracks), {} arrows, {:.1f} MB, "
                         "{:.2f} s ({:.0f} MB/s of input)\n",
@@ -155,19 +155,22 @@ Result<void> merge_all(Context& ctx, const Flags& f) {
          discover_sweep(f.inputs[0], f.discover, ctx.diagnostics));
   if (plans.empty())
     return Error{ErrorCode::kUnreadable, f.inputs[0], "no trace found below this folder", ""};
-  const std::string folder = f.out.empty() ? f.inputs[0] + "/merged_traces" : f.out;
+  const std::string folder =
+      f.out.empty() ? fmt::format("{}/{}", f.inputs[0], kMergedFolder) : f.out;
   RS_CHECK(make_folder(folder));
   std::size_t failed = 0;
   for (const RunPlan& plan : plans) {
-    const std::string out = folder + "/" + merged_name(plan) + (f.gz ? ".gz" : "");
+    const std::string out =
+        folder + "/" + merged_trace_name(plan.configuration) + (f.gz ? ".gz" : "");
     Result<void> done = merge_run(ctx, f, plan, out);
     if (done)
       continue;
     if (done.error().code == ErrorCode::kOutput)
       return done; // a full disk will not get better
     ++failed;
-    ctx.diagnostics.add(Severity::kDataLoss, "merge_run_failed", plan.folder,
-                        fmt::format("{} is not merged: {}", plan.label, done.error().what));
+    ctx.diagnostics.add(
+        Severity::kDataLoss, "merge_run_failed", plan.folder,
+        fmt::format("{} is not merged: {}", plan.configuration.label, done.error().what));
   }
   if (failed == plans.size())
     return Error{ErrorCode::kUnreadable, f.inputs[0], "no configuration could be merged", ""};

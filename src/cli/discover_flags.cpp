@@ -14,7 +14,7 @@ void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
   app.add_flag("--require-all-ranks", options.require_all_ranks, "a missing rank is an error");
   if (sweep)
     app.add_option("--config-regex", options.config_regex,
-                   "folders that are configurations; groups: threads, channels, cus");
+                   "folders that are configurations; each named group is a parameter");
 }
 
 } // namespace rankscope

@@ -1,5 +1,6 @@
 #include "pages/sweep_page.h"
 
+#include "core/output_layout.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "pages/html_report.h"
@@ -49,20 +50,6 @@ Table table_or_none(const std::string& path) {
   return text ? table_from_csv(fs::path(path).stem().string(), *text) : Table();
 }
 
-/// top<k>_gemm_kernels_time_variance<after>.csv of any k; the first by name.
-std::string gemm_csv(const std::string& folder, const std::string& after) {
-  std::vector<std::string> found;
-  std::error_code ec;
-  const std::string tail = "_gemm_kernels_time_variance" + after + ".csv";
-  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
-    const std::string name = it->path().filename().string();
-    if (name.rfind("top", 0) == 0 && name.size() > tail.size() &&
-        name.compare(name.size() - tail.size(), tail.size(), tail) == 0)
-      found.push_back(it->path().string());
-  }
-  return found.empty() ? "" : *std::min_element(found.begin(), found.end());
-}
-
 /// The sentences of summary.md: those under "# Summary" and those under "## What to try next".
 void read_findings(Side& side) {
   const Result<std::string> text = bytes_of(side.folder + "/summary.md");
@@ -92,8 +79,8 @@ Result<Side> read_side(const AnalysedSweep& sweep) {
   side.configurations = table_from_csv("configurations", text);
   if (side.configurations.rows() == 0 || !side.configurations.column("configuration"))
     return Error{ErrorCode::kUnreadable, path, "the table has no rows of configurations", ""};
-  side.variance = table_or_none(gemm_csv(side.folder, ""));
-  side.overlap = table_or_none(gemm_csv(side.folder, "_with_collective_overlap"));
+  side.variance = table_or_none(OutputLayout(side.folder).saved_gemm_csv(GemmTable::kVariance));
+  side.overlap = table_or_none(OutputLayout(side.folder).saved_gemm_csv(GemmTable::kOverlap));
   side.collectives = table_or_none(side.folder + "/nccl_master_all_configs.csv");
   read_findings(side);
   return side;

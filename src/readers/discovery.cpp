@@ -1,5 +1,6 @@
 #include "readers/discovery.h"
 
+#include "core/output_layout.h"
 #include "os/byte_source.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ bool trace_name(const fs::path& path) {
 
 bool output_folder(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name == "tracelens_analysis" || name == "merged_traces" || name == "plots" ||
+  return name == kAnalysisFolder || name == kMergedFolder || name == "plots" ||
          (name.size() > 1 && name.front() == '.');
 }
 
@@ -333,7 +334,7 @@ Result<void> fill(RunPlan& plan, const std::vector<Candidate>& files, const Disc
       fmt::join(plan.missing_ranks, ", "), plan.missing_ranks.size() > 1 ? "have" : "has");
   if (o.require_all_ranks)
     return Error{ErrorCode::kUnreadable, plan.folder, which, ""};
-  diag.add(Severity::kDataLoss, "missing_ranks_" + plan.label, plan.folder, which);
+  diag.add(Severity::kDataLoss, "missing_ranks_" + plan.configuration.label, plan.folder, which);
   return {};
 }
 
@@ -352,7 +353,7 @@ std::string last_part(const std::string& path) {
 /// The configuration that a path below the root belongs to.
 struct ConfigName {
   std::string folder; ///< relative, ends where the match ends
-  std::optional<std::int64_t> threads, channels, cus;
+  Configuration configuration;
 };
 
 class ConfigNames {
@@ -368,61 +369,67 @@ public:
   }
 
   std::optional<ConfigName> match(const std::string& relative) const {
-    static const std::regex kThread(R"((^|/)([0-9]+)threads?/nccl_([0-9]+)channels(?=/|$))");
-    static const std::regex kCu(R"((^|/)([0-9]+)cu_([0-9]+)threads?(?=/|$))");
-    ConfigName out;
-    std::smatch m;
     const std::size_t slash = relative.rfind('/');
     const std::string folder =
         slash == std::string::npos ? std::string() : relative.substr(0, slash);
-    const auto end = [&] {
-      // whole folder names: extend to the next slash
-      const auto at = static_cast<std::size_t>(m.position(0) + m.length(0));
-      return folder.substr(0, folder.find('/', at));
-    };
-    if (has_own_) {
-      if (!std::regex_search(folder, m, own_))
-        return std::nullopt;
-      out.folder = end();
-      const auto get = [&](const char* name) -> std::optional<std::int64_t> {
-        const auto it = groups_.find(name);
-        return it == groups_.end() ? std::nullopt : number_of(m[it->second].str());
-      };
-      out.threads = get("threads");
-      out.channels = get("channels");
-      out.cus = get("cus");
-      return out;
-    }
-    if (std::regex_search(folder, m, kThread)) {
-      out.folder = end();
-      out.threads = number_of(m[2].str());
-      out.channels = number_of(m[3].str());
-      return out;
-    }
-    if (std::regex_search(folder, m, kCu)) {
-      out.folder = end();
-      out.cus = number_of(m[2].str());
-      out.threads = number_of(m[3].str());
-      return out;
-    }
-    return std::nullopt;
+    std::optional<ConfigName> out = has_own_ ? by_own(folder) : by_folders(folder);
+    if (out)
+      out->configuration.label = configuration_label(out->configuration, out->folder);
+    return out;
   }
 
 private:
+  /// Whole folder names: up to the next slash behind a match.
+  static std::string up_to(const std::string& folder, const std::smatch& m) {
+    const auto at = static_cast<std::size_t>(m.position(0) + m.length(0));
+    return folder.substr(0, folder.find('/', at));
+  }
+
+  std::optional<ConfigName> by_own(const std::string& folder) const {
+    std::smatch m;
+    if (!std::regex_search(folder, m, own_))
+      return std::nullopt;
+    ConfigName out;
+    out.folder = up_to(folder, m);
+    for (const auto& [name, group] : groups_) // by name: the expression's order tells nobody more
+      if (m[group].matched && name != "rank")
+        out.configuration.set(name, m[group].str());
+    return out;
+  }
+
+  static std::optional<ConfigName> by_folders(const std::string& folder) {
+    static const std::regex kThread(R"((^|/)([0-9]+)threads?/nccl_([0-9]+)channels(?=/|$))");
+    static const std::regex kCu(R"((^|/)([0-9]+)cu_([0-9]+)threads?(?=/|$))");
+    static const std::regex kNamed(R"((^|/)([A-Za-z][A-Za-z0-9_.-]*)=([^/=]+)(?=/|$))");
+    ConfigName out;
+    std::smatch m;
+    const auto end_at = [&](const std::string& end) {
+      if (end.size() > out.folder.size())
+        out.folder = end;
+    };
+    for (std::sregex_iterator it(folder.begin(), folder.end(), kNamed), end; it != end; ++it)
+      if ((*it)[2] != "rank") {
+        out.configuration.set((*it)[2].str(), (*it)[3].str());
+        end_at(up_to(folder, *it));
+      }
+    if (std::regex_search(folder, m, kThread)) {
+      end_at(up_to(folder, m));
+      out.configuration.set(kThreads, m[2].str());
+      out.configuration.set(kChannels, m[3].str());
+    } else if (std::regex_search(folder, m, kCu)) {
+      end_at(up_to(folder, m));
+      out.configuration.set(kCus, m[2].str());
+      out.configuration.set(kThreads, m[3].str());
+    }
+    if (out.folder.empty())
+      return std::nullopt;
+    return out;
+  }
+
   std::regex own_;
   std::map<std::string, std::size_t> groups_;
   bool has_own_ = false;
 };
-
-std::string label_of(const ConfigName& c) {
-  if (c.threads && c.channels)
-    return fmt::format("{}thread_{}ch", *c.threads, *c.channels);
-  if (c.threads && c.cus)
-    return fmt::format("{}cu_{}threads", *c.cus, *c.threads);
-  std::string label = c.folder;
-  std::replace(label.begin(), label.end(), '/', '_');
-  return label;
-}
 
 /// The shortest name of a pattern group: "dir/sampled_rank-*.json.gz" is "sampled_rank".
 std::string group_label(const std::string& group) {
@@ -476,7 +483,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
   plan.folder = one_folder      ? paths[0]
                 : paths.empty() ? ""
                                 : fs::path(paths[0]).parent_path().string();
-  plan.label = one_folder ? last_part(paths[0]) : "run";
+  plan.configuration.label = one_folder ? last_part(paths[0]) : "run";
   if (files.empty())
     return Error{ErrorCode::kUnreadable, paths.empty() ? "" : paths[0], "no trace found",
                  "traces are .json, .json.gz or .json.zst"};
@@ -518,21 +525,18 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
     if (group.files.empty()) {
       group.config = config.has_value();
       if (config) {
-        group.plan.label = label_of(*config);
+        group.plan.configuration = config->configuration;
         group.plan.folder = without_slash(root) + "/" + config->folder;
-        group.plan.threads = config->threads;
-        group.plan.channels = config->channels;
-        group.plan.cus = config->cus;
       } else if (rank_in_folder(c)) {
         const std::string parent =
             fs::path(c.group.substr(0, c.group.find('*'))).parent_path().string();
         group.plan.folder = parent.empty() ? root : without_slash(root) + "/" + parent;
-        group.plan.label =
+        group.plan.configuration.label =
             parent.empty() || parent == "torch_profiler" ? last_part(root) : group_label(parent);
       } else {
         group.plan.folder = file == root ? fs::path(root).parent_path().string()
                                          : fs::path(file).parent_path().string();
-        group.plan.label = group_label(c.group);
+        group.plan.configuration.label = group_label(c.group);
       }
     }
     c.path = file;
@@ -551,7 +555,9 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
       }
       const std::string relative = it->path().string().substr(prefix);
       const std::optional<ConfigName> config = configs.match(relative + "/x");
-      if (config && config->folder == relative && groups.count("c" + config->folder) == 0)
+      const auto below = groups.lower_bound("c" + relative + "/"); // a=1 of a=1/b=2 is none
+      if (config && config->folder == relative && groups.count("c" + relative) == 0 &&
+          (below == groups.end() || below->first.rfind("c" + relative + "/", 0) != 0))
         diag.add(Severity::kDataLoss, "config_without_traces_" + relative, it->path().string(),
                  "holds no trace");
     }
@@ -563,27 +569,23 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
     if (!filled) {
       if (options.require_all_ranks)
         return std::move(filled.error());
-      diag.add(Severity::kDataLoss, "run_skipped_" + group.plan.label, group.plan.folder,
-               fmt::format("is skipped: {}", filled.error().message()));
+      diag.add(Severity::kDataLoss, "run_skipped_" + group.plan.configuration.label,
+               group.plan.folder, fmt::format("is skipped: {}", filled.error().message()));
       continue;
     }
     if (group.plan.ranks.empty())
       continue;
-    std::string label = group.plan.label;
+    std::string label = group.plan.configuration.label;
     for (int n = 2; !labels.insert(label).second; ++n)
-      label = fmt::format("{}_{}", group.plan.label, n);
-    group.plan.label = label;
+      label = fmt::format("{}_{}", group.plan.configuration.label, n);
+    group.plan.configuration.label = label;
     out.push_back(std::move(group.plan));
   }
   if (out.empty())
     return Error{ErrorCode::kUnreadable, root, "no trace found below this folder",
                  "traces are .json, .json.gz or .json.zst"};
   std::stable_sort(out.begin(), out.end(), [](const RunPlan& a, const RunPlan& b) {
-    const auto key = [](const RunPlan& p) {
-      return std::tuple(p.threads.value_or(INT64_MAX),
-                        p.channels.value_or(p.cus.value_or(INT64_MAX)));
-    };
-    return key(a) != key(b) ? key(a) < key(b) : a.label < b.label;
+    return ordered_before(a.configuration, b.configuration);
   });
   return out;
 }

@@ -4,9 +4,9 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "core/run.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +20,8 @@ struct RankFile {
 
 /// One run: the ranks of one configuration, ascending by rank.
 struct RunPlan {
-  std::string label; ///< "256thread_28ch", folder name, ... unique within a plan
+  Configuration configuration; ///< its label is unique within a sweep
   std::string folder;
-  std::optional<std::int64_t> threads;  ///< from <T>thread or <CU>cu_<T>threads
-  std::optional<std::int64_t> channels; ///< from nccl_<C>channels
-  std::optional<std::int64_t> cus;      ///< from <CU>cu_<T>threads
   std::vector<RankFile> ranks;
   std::vector<std::int64_t> missing_ranks; ///< below the largest rank found (or world size)
 };
@@ -32,7 +29,7 @@ struct RunPlan {
 struct DiscoverOptions {
   std::string trace_pattern; ///< one '*' stands for the rank number
   std::string rank_regex;    ///< named or first group = rank
-  std::string config_regex;  ///< matched against folders; named groups threads, channels, cus
+  std::string config_regex;  ///< matched against folders; each named group is a parameter
   std::string trace_name;    ///< file name that wins when one rank has several traces
   std::string step;          ///< chooses ..._step<N>...
   bool require_all_ranks = false;
@@ -45,8 +42,9 @@ struct DiscoverOptions {
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
                              Diagnostics& diag);
 
-/// Every configuration below `root`, threads then channels ascending (numeric); a plain folder of
-/// rank traces is a sweep of one run. A configuration without traces is named in `diag`.
+/// Every configuration below `root`, by ordered_before: folders <T>thread/nccl_<C>channels,
+/// <CU>cu_<T>threads and name=value, in any nesting; a plain folder of rank traces is a sweep of
+/// one run. A configuration without traces is named in `diag`.
 Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const DiscoverOptions& options,
                                             Diagnostics& diag);
 

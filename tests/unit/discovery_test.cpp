@@ -47,11 +47,11 @@ TEST_F(Discovery, ThreadAndChannelFoldersInNumericOrder) {
   file("ground_truth.json");
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 3U);
-  EXPECT_EQ(plans[0].label, "256thread_28ch");
-  EXPECT_EQ(plans[1].label, "256thread_112ch");
-  EXPECT_EQ(plans[2].label, "512thread_28ch");
-  EXPECT_EQ(plans[1].threads, 256);
-  EXPECT_EQ(plans[1].channels, 112);
+  EXPECT_EQ(plans[0].configuration.label, "256thread_28ch");
+  EXPECT_EQ(plans[1].configuration.label, "256thread_112ch");
+  EXPECT_EQ(plans[2].configuration.label, "512thread_28ch");
+  EXPECT_EQ(plans[1].configuration.threads(), 256);
+  EXPECT_EQ(plans[1].configuration.channels(), 112);
   EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{0, 1, 2, 10}));
   EXPECT_EQ(plans[0].missing_ranks, (std::vector<std::int64_t>{3, 4, 5, 6, 7, 8, 9}));
   EXPECT_TRUE(diag_.data_lost());
@@ -64,11 +64,33 @@ TEST_F(Discovery, ComputeUnitFoldersAndEmptyConfigurations) {
   fs::create_directories(at("28cu_256threads/torch_profiler"));
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 2U);
-  EXPECT_EQ(plans[0].label, "56cu_256threads");
-  EXPECT_EQ(plans[0].cus, 56);
-  EXPECT_FALSE(plans[0].channels);
+  EXPECT_EQ(plans[0].configuration.label, "56cu_256threads");
+  EXPECT_EQ(plans[0].configuration.cus(), 56);
+  EXPECT_FALSE(plans[0].configuration.channels());
   ASSERT_EQ(diag_.problems().size(), 1U);
   EXPECT_EQ(diag_.problems()[0].where, at("28cu_256threads"));
+}
+
+TEST_F(Discovery, AnyParameterOfASweep) {
+  for (const char* config :
+       {"protocol=Simple/256thread/nccl_28channels", "protocol=LL/256thread/nccl_28channels",
+        "protocol=LL/algo=Ring", "size=10", "size=9"})
+    file(std::string(config) + "/torch_profiler/rank0/t.json");
+  fs::create_directories(at("size=11"));
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 5U);
+  EXPECT_EQ(plans[0].configuration.label, "protocol=LL_256thread_nccl_28channels");
+  EXPECT_EQ(plans[0].configuration.text("protocol"), "LL");
+  EXPECT_EQ(plans[0].configuration.channels(), 28);
+  EXPECT_EQ(plans[0].folder, at("protocol=LL/256thread/nccl_28channels"));
+  EXPECT_EQ(plans[1].configuration.text("protocol"), "Simple");
+  EXPECT_EQ(plans[2].configuration.text("algo"), "Ring");
+  EXPECT_EQ(plans[2].configuration.text("protocol"), "LL");
+  EXPECT_EQ(plans[3].configuration.integer("size"), 9); // before 10
+  EXPECT_EQ(plans[4].configuration.label, "size=10");
+  // protocol=LL holds configurations, size=11 holds nothing
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].where, at("size=11"));
 }
 
 TEST_F(Discovery, OwnConfigurationExpression) {
@@ -79,9 +101,13 @@ TEST_F(Discovery, OwnConfigurationExpression) {
   options_.config_regex = R"(run_[a-z]_c(?P<channels>\d+))";
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 2U);
-  EXPECT_EQ(plans[0].channels, 4);
-  EXPECT_EQ(plans[1].channels, 12);
+  EXPECT_EQ(plans[0].configuration.channels(), 4);
+  EXPECT_EQ(plans[1].configuration.channels(), 12);
   EXPECT_EQ(ranks(plans[1]), (std::vector<std::int64_t>{0, 1}));
+  options_.config_regex = R"(run_(?P<variant>[a-z])_c(?P<channels>\d+))";
+  const auto named = sweep();
+  ASSERT_EQ(named.size(), 2U);
+  EXPECT_EQ(named[0].configuration.text("variant"), "b");
 }
 
 TEST_F(Discovery, PlainFoldersGroupByName) {
@@ -91,9 +117,9 @@ TEST_F(Discovery, PlainFoldersGroupByName) {
        "world_size": 4}, "traceEvents": []})");
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 2U);
-  EXPECT_EQ(plans[0].label, "other");
+  EXPECT_EQ(plans[0].configuration.label, "other");
   EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{3})); // from the header
-  EXPECT_EQ(plans[1].label, "sampled_rank");
+  EXPECT_EQ(plans[1].configuration.label, "sampled_rank");
   EXPECT_FALSE(diag_.data_lost());
 }
 
@@ -102,7 +128,7 @@ TEST_F(Discovery, OneRun) {
   file("torch_profiler/rank1/a.json");
   const Result<RunPlan> run = discover_run({at("torch_profiler")}, options_, diag_);
   ASSERT_TRUE(run);
-  EXPECT_EQ(run->label, "torch_profiler");
+  EXPECT_EQ(run->configuration.label, "torch_profiler");
   EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1}));
   const Result<RunPlan> files = discover_run(
       {at("torch_profiler/rank1/a.json"), at("torch_profiler/rank0/a.json")}, options_, diag_);

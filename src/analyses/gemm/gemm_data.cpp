@@ -7,6 +7,7 @@
 #include "base/interval_set.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "core/output_layout.h"
 #include "core/steps.h"
 #include "model/ops/op_registry.h"
 
@@ -217,15 +218,14 @@ GemmTables empty_tables(std::size_t top_k, const std::vector<std::string>& sheet
     columns.push_back({"col_" + name});
   for (const char* name : kOwnColumns)
     add(name);
-  const std::string base = fmt::format("top{}_gemm_kernels_time_variance", top_k);
   GemmTables out;
-  out.variance = Table(base, columns);
+  out.variance = Table(gemm_table_name(top_k, GemmTable::kVariance), columns);
   for (const char* name : kTimestampColumns)
     add(name);
-  out.timestamps = Table(base + "_with_timestamps", columns);
+  out.timestamps = Table(gemm_table_name(top_k, GemmTable::kTimestamps), columns);
   for (const char* name : kOverlapColumns)
     add(name);
-  out.overlap = Table(base + "_with_collective_overlap", columns);
+  out.overlap = Table(gemm_table_name(top_k, GemmTable::kOverlap), columns);
   return out;
 }
 
@@ -317,7 +317,7 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
   const Beside b = beside(trace, index);
   const std::vector<ProfilerStep> steps = profiler_steps(trace);
   RankGemms out;
-  out.rank = t.rank;
+  out.key.rank = t.rank;
   out.trace_start_ns = INT64_MAX;
   for (const EventId i : index.gpu)
     out.trace_start_ns = std::min(out.trace_start_ns, e.ts_ns[i]);
@@ -458,10 +458,10 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
     }
     const Stats s = stats_of(us);
     const auto step = [](std::int64_t n) { return n < 0 ? Value() : Value(n); };
-    std::vector<Value> values{Value(row.rank->threads),
-                              row.rank->channels ? Value(*row.rank->channels)
-                                                 : Value(row.rank->cus),
-                              Value(row.rank->rank),
+    const Configuration& configuration = row.rank->key.configuration;
+    std::vector<Value> values{Value(configuration.threads()),
+                              Value(configuration.channels_or_cus()),
+                              Value(row.rank->key.rank),
                               Value(g.kernel),
                               Value(s.min),
                               Value(s.max),
@@ -476,7 +476,7 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
       return Value(b > 0 ? a / b : std::numeric_limits<double>::quiet_NaN());
     };
     for (const Value& v :
-         {Value(row.rank->config),
+         {Value(configuration.label),
           Value(g.op),
           Value(g.dims),
           Value(g.types),

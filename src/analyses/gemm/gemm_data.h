@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "core/run.h"
 
 #include <optional>
 #include <string>
@@ -45,9 +46,7 @@ struct GemmGroup {
 };
 
 struct RankGemms {
-  std::string config;
-  std::optional<std::int64_t> threads, channels, cus;
-  std::int64_t rank = 0;
+  RunKey key;
   std::int64_t trace_start_ns = 0; ///< start of the first GPU event
   std::int64_t gemm_ns = 0;        ///< sum over all calls
   std::vector<GemmGroup> groups;   ///< by range, largest first

@@ -2,6 +2,7 @@
 
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/output_layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,10 +59,6 @@ double us(const GemmInstance& i) {
   return ns_to_us(i.dur_ns);
 }
 
-Value optional_value(const std::optional<std::int64_t>& v) {
-  return v ? Value(*v) : Value();
-}
-
 } // namespace
 
 std::string dominant_kernel(std::string_view details) {
@@ -69,8 +66,7 @@ std::string dominant_kernel(std::string_view details) {
   return names.empty() ? std::string() : names.back();
 }
 
-std::optional<Table> variance_of_report(const Report& report, std::optional<std::int64_t> threads,
-                                        std::optional<std::int64_t> channel, std::int64_t rank,
+std::optional<Table> variance_of_report(const Report& report, const RunKey& key,
                                         std::size_t top_k) {
   const Table* const sheet = report.find("GEMM");
   if (sheet == nullptr)
@@ -105,11 +101,15 @@ std::optional<Table> variance_of_report(const Report& report, std::optional<std:
                            {"time_diff_us", Unit::kUs}};
   for (const std::size_t c : columns)
     head.push_back({"col_" + sheet->columns()[c].name});
-  Table out(fmt::format("top{}_gemm_kernels_time_variance", top_k), std::move(head));
+  Table out(gemm_table_name(top_k, GemmTable::kVariance), std::move(head));
   for (const std::size_t r : order) {
     const std::string kernel = dominant_kernel(sheet->at(r, *details).text);
-    std::vector<Value> row{optional_value(threads), optional_value(channel), Value(rank),
-                           Value(kernel),           sheet->at(r, *low),      sheet->at(r, *high),
+    std::vector<Value> row{Value(key.configuration.threads()),
+                           Value(key.configuration.channels_or_cus()),
+                           Value(key.rank),
+                           Value(kernel),
+                           sheet->at(r, *low),
+                           sheet->at(r, *high),
                            Value(range(r))};
     for (const std::size_t c : columns)
       row.push_back(sheet->at(r, c));

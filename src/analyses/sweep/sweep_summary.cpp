@@ -28,10 +28,10 @@ by_config(const std::vector<RankRecord>& records) {
   for (const RankRecord& r : records) {
     if (!r.error.empty())
       continue;
-    auto it =
-        std::find_if(out.begin(), out.end(), [&r](const auto& g) { return g.first == r.config; });
+    const std::string& label = r.key.configuration.label;
+    auto it = std::find_if(out.begin(), out.end(), [&](const auto& g) { return g.first == label; });
     if (it == out.end())
-      it = out.insert(out.end(), {r.config, {}});
+      it = out.insert(out.end(), {label, {}});
     it->second.push_back(&r);
   }
   return out;
@@ -65,7 +65,7 @@ bool is_gemm_kernel(std::string_view name) {
 
 RankRecord make_record(const LoadedTrace& t, const Report& report) {
   RankRecord out;
-  out.rank = t.rank;
+  out.key.rank = t.rank;
   if (const Table* timeline = report.find("gpu_timeline"))
     for (std::size_t r = 0; r < timeline->rows(); ++r)
       out.timeline_ms[std::string(timeline->at(r, 0).text)] = timeline->at(r, 1).number();
@@ -111,7 +111,7 @@ std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::s
     row.emplace_back(mean_of(ranks, "exposed_comm_time") / mean_of(ranks, "total_time") * 100);
     const RankRecord* worst = slowest(ranks);
     const double compute = value_of(*worst, "computation_time");
-    row.emplace_back(worst->rank);
+    row.emplace_back(worst->key.rank);
     row.emplace_back(compute);
     row.emplace_back((compute / mean_of(ranks, "computation_time") - 1) * 100);
     configs.add_row(row);
@@ -134,8 +134,9 @@ std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::s
   for (const RankRecord& r : records) {
     if (!r.error.empty())
       continue;
-    std::vector<Value> row{Value(r.config), Value(r.threads), Value(r.channels), Value(r.cus),
-                           Value(r.rank)};
+    const Configuration& c = r.key.configuration;
+    std::vector<Value> row{Value(c.label), Value(c.threads()), Value(c.channels()), Value(c.cus()),
+                           Value(r.key.rank)};
     for (const char* name : kRows)
       row.emplace_back(value_of(r, name));
     ranks.add_row(row);
@@ -183,7 +184,7 @@ std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::s
   Table failed("failed_ranks", {{"configuration"}, {"rank"}, {"why"}});
   for (const RankRecord& r : records)
     if (!r.error.empty())
-      failed.add_row({r.config, r.rank, r.error});
+      failed.add_row({r.key.configuration.label, r.key.rank, r.error});
   if (failed.rows() > 0)
     out.push_back(std::move(failed));
   return out;
@@ -208,7 +209,8 @@ std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
   auto groups = by_config(records);
   std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
     const auto key = [](const RankRecord& r) {
-      return std::tuple(r.threads.value_or(0), r.channels.value_or(r.cus.value_or(0)));
+      const Configuration& c = r.key.configuration;
+      return std::tuple(c.threads().value_or(0), c.channels_or_cus().value_or(0));
     };
     return key(*a.second.front()) < key(*b.second.front());
   });
@@ -244,37 +246,37 @@ std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
   std::map<std::string, std::map<std::string, std::pair<double, double>>> by_type;
   for (const auto& group : groups) {
     const std::vector<const RankRecord*>& ranks = group.second; // clang 14 captures no bindings
-    const RankRecord& first = *ranks.front();
-    const auto channels = first.channels ? first.channels : first.cus;
+    const Configuration& first = ranks.front()->key.configuration;
+    const auto channels = first.channels_or_cus();
     const std::string thread_config =
-        first.threads ? fmt::format("{}thread", *first.threads) : std::string();
-    const std::string channel_config = first.channels ? fmt::format("{}ch", *first.channels)
-                                       : first.cus    ? fmt::format("{}cu", *first.cus)
-                                                      : std::string();
+        first.threads() ? fmt::format("{}thread", *first.threads()) : std::string();
+    const std::string channel_config = first.channels() ? fmt::format("{}ch", *first.channels())
+                                       : first.cus()    ? fmt::format("{}cu", *first.cus())
+                                                        : std::string();
     std::map<std::string, double> mean;
     for (const std::string& type : types) {
       std::vector<double> ms;
       std::vector<double> percent;
-      std::int64_t slowest_rank = first.rank;
+      std::int64_t slowest_rank = ranks.front()->key.rank;
       double high = -1;
       for (const RankRecord* r : ranks) {
         ms.push_back(value_of(*r, type));
         percent.push_back(value_of(*r, type) / value_of(*r, "total_time") * 100);
         if (ms.back() > high) {
           high = ms.back();
-          slowest_rank = r->rank;
+          slowest_rank = r->key.rank;
         }
       }
       const Stats spread = stats_of(ms);
       mean[type] = aggregate(ms);
       const double share = aggregate(percent);
       by_type[type][group.first] = {mean[type], share};
-      all.add_row({group.first, first.threads,
+      all.add_row({group.first, first.threads(),
                    thread_config.empty() ? Value() : Value(thread_config), channels,
                    channel_config.empty() ? Value() : Value(channel_config), ranks.size(), type,
                    mean[type], share, spread.min, spread.max, spread.std_sample, slowest_rank});
     }
-    summary.add_row({group.first, first.threads, channels, ranks.size(), mean["computation_time"],
+    summary.add_row({group.first, first.threads(), channels, ranks.size(), mean["computation_time"],
                      mean["exposed_comm_time"], mean["busy_time"], mean["idle_time"],
                      mean["total_time"]});
   }
@@ -347,8 +349,9 @@ Table nccl_master(const std::vector<ConfigCollectives>& configs) {
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     const auto key = [&](const Row& r) {
-      return std::tuple(r.size, std::string_view(r.what), r.config->threads.value_or(0),
-                        r.config->channels.value_or(0));
+      return std::tuple(r.size, std::string_view(r.what),
+                        r.config->configuration.threads().value_or(0),
+                        r.config->configuration.channels().value_or(0));
     };
     return key(a) < key(b);
   });
@@ -359,18 +362,20 @@ Table nccl_master(const std::vector<ConfigCollectives>& configs) {
                              : row.size < 0.01 ? fmt::format("tiny_{:.3f}KB", row.size * 1000)
                              : row.size < 100  ? fmt::format("medium_{:.2f}MB", row.size)
                                                : fmt::format("large_{:.2f}MB", row.size);
-    const std::string thread_config = c.threads ? fmt::format("{}thread", *c.threads) : "";
-    const std::string channel_config = c.channels ? fmt::format("{}ch", *c.channels) : "";
+    const auto threads = c.configuration.threads();
+    const auto channels = c.configuration.channels();
+    const std::string thread_config = threads ? fmt::format("{}thread", *threads) : "";
+    const std::string channel_config = channels ? fmt::format("{}ch", *channels) : "";
     std::vector<Value> values;
     for (const Column& column : columns) {
       const std::string& n = column.name;
       values.push_back(n == "operation_id"     ? Value(id)
                        : n == "operation_name" ? Value(name)
-                       : n == "threads_num"    ? Value(c.threads)
+                       : n == "threads_num"    ? Value(threads)
                        : n == "thread_config"  ? Value(thread_config)
-                       : n == "channels_num"   ? Value(c.channels)
+                       : n == "channels_num"   ? Value(channels)
                        : n == "channel_config" ? Value(channel_config)
-                       : n == "full_config"    ? Value(c.config)
+                       : n == "full_config"    ? Value(c.configuration.label)
                        : n == "source_file"    ? Value(c.source_file)
                                                : c.summary.at(row.row, n));
     }
@@ -417,7 +422,7 @@ std::vector<std::string> summary_findings(const std::vector<RankRecord>& records
       continue;
     ++compared;
     const RankRecord* worst = slowest(ranks);
-    slow[worst->rank].push_back(
+    slow[worst->key.rank].push_back(
         {label, value_of(*worst, "computation_time"), mean_of(ranks, "computation_time")});
   }
   for (const auto& [rank, in] : slow) {
@@ -441,7 +446,8 @@ std::vector<std::string> summary_findings(const std::vector<RankRecord>& records
   }
   for (const RankRecord& r : records)
     if (!r.error.empty())
-      out.push_back(fmt::format("{}: rank {} was not analysed: {}", r.config, r.rank, r.error));
+      out.push_back(fmt::format("{}: rank {} was not analysed: {}", r.key.configuration.label,
+                                r.key.rank, r.error));
   return out;
 }
 
@@ -489,15 +495,15 @@ std::vector<std::string> next_steps(const std::vector<RankRecord>& records,
                               *own == *seen.begin() ? "lowest" : "highest", what, *own,
                               *own == *seen.begin() ? "lower" : "higher"));
   };
-  at_edge("channels", [](const RankRecord& r) { return r.channels ? r.channels : r.cus; });
-  at_edge("threads", [](const RankRecord& r) { return r.threads; });
+  at_edge("channels", [](const RankRecord& r) { return r.key.configuration.channels_or_cus(); });
+  at_edge("threads", [](const RankRecord& r) { return r.key.configuration.threads(); });
   std::map<std::int64_t, std::pair<std::size_t, double>> late; // rank: configurations, excess ms
   for (const auto& [label, ranks] : groups) {
     const RankRecord* worst = slowest(ranks);
     const double excess = value_of(*worst, "computation_time") - mean_of(ranks, "computation_time");
     if (ranks.size() > 1 && excess > 0.01 * mean_of(ranks, "computation_time")) {
-      ++late[worst->rank].first;
-      late[worst->rank].second += excess;
+      ++late[worst->key.rank].first;
+      late[worst->key.rank].second += excess;
     }
   }
   for (const auto& [rank, seen] : late)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "core/run.h"
 
 #include <map>
 #include <optional>
@@ -13,9 +14,7 @@ namespace rankscope {
 
 /// What the summary keeps of one rank.
 struct RankRecord {
-  std::string config; ///< label of the configuration
-  std::optional<std::int64_t> threads, channels, cus;
-  std::int64_t rank = 0;
+  RunKey key;
   std::map<std::string, double> timeline_ms; ///< rows of gpu_timeline
   struct Kernel {
     double sum_us = 0, min_us = 0, max_us = 0;
@@ -44,8 +43,7 @@ struct RankRecord {
 
 /// A configuration's nccl_summary_implicit_sync.
 struct ConfigCollectives {
-  std::string config;
-  std::optional<std::int64_t> threads, channels;
+  Configuration configuration;
   std::string source_file;
   Table summary;
 };

@@ -1,0 +1,100 @@
+// OutputLayout: every name of what analyze and compare write, made here and read back here. A sweep
+// of threads and channels keeps the documented folders
+//   <T>thread/individual_reports/perf_<C>ch_rank<r>.xlsx
+//   <T>thread/collective_reports/collective_<C>ch.xlsx
+// any other configuration has a folder of its own,
+//   <label>/individual_reports/perf_rank<r>.xlsx
+//   <label>/collective_reports/collective_all_ranks.xlsx
+// and a single run the same without <label>.
+#pragma once
+
+#include "core/run.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// A report of one rank found among earlier outputs. Its configuration has the parameters that the
+/// names tell.
+struct SavedReport {
+  RunKey key;
+  std::string path; ///< a workbook or a folder of CSV files
+};
+
+/// The three tables of GEMM variance; each continues the name of the first.
+enum class GemmTable { kVariance, kTimestamps, kOverlap };
+
+class OutputLayout {
+public:
+  /// `folder` holds all outputs but the merged traces.
+  explicit OutputLayout(std::string folder) : folder_(std::move(folder)) {}
+
+  /// Of a configuration; an empty label (a single run) has no folder of its own.
+  [[nodiscard]] std::string individual_report(const RunKey& key) const;
+  [[nodiscard]] std::string collective_report(const Configuration& configuration) const;
+  [[nodiscard]] std::string individual_folder(const Configuration& configuration) const;
+  [[nodiscard]] std::string collective_folder(const Configuration& configuration) const;
+  /// What analyze keeps of a configuration for the next time.
+  [[nodiscard]] std::string state(const Configuration& configuration) const;
+
+  // Of the whole sweep.
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] std::string state_folder() const { return folder_ + "/.rankscope"; }
+  [[nodiscard]] std::string comparisons() const { return folder_ + "/comparisons"; }
+  [[nodiscard]] std::string comparison(std::int64_t channels, std::int64_t rank) const;
+  [[nodiscard]] std::string timeline_all_configs(std::string_view aggregation) const;
+  [[nodiscard]] std::string gemm_csv(std::size_t top_k, GemmTable table) const;
+  [[nodiscard]] std::string nccl_master_workbook() const;
+  [[nodiscard]] std::string nccl_master_csv() const;
+  [[nodiscard]] std::string summary_workbook() const { return folder_ + "/summary.xlsx"; }
+  [[nodiscard]] std::string summary_csv() const { return folder_ + "/summary_csv"; }
+  [[nodiscard]] std::string summary_markdown() const { return folder_ + "/summary.md"; }
+  [[nodiscard]] std::string plots() const { return folder_ + "/plots"; }
+  [[nodiscard]] std::string page() const { return folder_ + "/sweep_report.html"; }
+  [[nodiscard]] std::string manifest() const { return folder_ + "/manifest.json"; }
+
+  /// Reports in the documented folders of a sweep of threads and channels, by threads, channels,
+  /// rank and path; folders of CSV files (..._csv) too.
+  [[nodiscard]] std::vector<SavedReport> saved_sweep_reports() const;
+  /// Where the reports of a single run are, here or in tracelens_analysis below; empty when they
+  /// are not.
+  [[nodiscard]] std::string saved_individual_folder() const;
+  [[nodiscard]] std::string saved_collective_folder() const;
+  /// Those reports, workbooks and folders, by name; names without a rank are left out.
+  [[nodiscard]] std::vector<SavedReport> saved_run_reports() const;
+  /// Its collective reports, by name.
+  [[nodiscard]] std::vector<std::string> saved_collective_reports() const;
+  /// The first table of that kind by name, of any top k; empty when there is none.
+  [[nodiscard]] std::string saved_gemm_csv(GemmTable table) const;
+
+private:
+  [[nodiscard]] std::string base_of(const Configuration& configuration) const;
+  [[nodiscard]] std::string saved_folder(std::string_view name) const;
+
+  std::string folder_;
+};
+
+/// The documented threads-and-channels names fit: these two parameters, no others, and the label
+/// that goes with them (two such configurations would else write over each other).
+[[nodiscard]] bool has_sweep_names(const Configuration& configuration);
+
+/// "256thread_28ch", "56cu_256threads", or `folder` with / as _.
+[[nodiscard]] std::string configuration_label(const Configuration& configuration,
+                                              std::string_view folder);
+
+/// <label>_merged.json, / as _; "run" without a label.
+[[nodiscard]] std::string merged_trace_name(const Configuration& configuration);
+inline constexpr std::string_view kMergedFolder = "merged_traces";
+inline constexpr std::string_view kAnalysisFolder = "tracelens_analysis";
+
+/// "top<k>_gemm_kernels_time_variance[...]": name of a table and, with .csv, of its file.
+[[nodiscard]] std::string gemm_table_name(std::size_t top_k, GemmTable table);
+
+/// The number behind the last "rank" of a name (perf_rank3.xlsx, perf_28ch_rank_3.xlsx), or none.
+[[nodiscard]] std::optional<std::int64_t> rank_in_name(std::string_view name);
+
+} // namespace rankscope

@@ -1,0 +1,95 @@
+#include "core/run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t v = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (ec != std::errc() || end != text.data() + text.size() || text.empty())
+    return std::nullopt;
+  return v;
+}
+
+/// < 0, 0, > 0: numbers by value, then texts, then what is not there.
+int compared(const std::optional<std::string_view>& a, const std::optional<std::string_view>& b) {
+  if (!a || !b)
+    return static_cast<int>(!a.has_value()) - static_cast<int>(!b.has_value());
+  const auto x = whole_number(*a);
+  const auto y = whole_number(*b);
+  if (x && y)
+    return *x < *y ? -1 : static_cast<int>(*x > *y);
+  if (x || y)
+    return x ? -1 : 1;
+  return a->compare(*b);
+}
+
+std::optional<std::string_view> channels_text(const Configuration& c) {
+  const auto own = c.text(kChannels);
+  return own ? own : c.text(kCus);
+}
+
+bool has_place_of_its_own(std::string_view name) {
+  return name == kThreads || name == kChannels || name == kCus;
+}
+
+} // namespace
+
+void Configuration::set(std::string_view name, std::string value) {
+  for (Parameter& p : parameters)
+    if (p.name == name) {
+      p.value = std::move(value);
+      return;
+    }
+  parameters.push_back({std::string(name), std::move(value)});
+}
+
+std::optional<std::string_view> Configuration::text(std::string_view name) const {
+  for (const Parameter& p : parameters)
+    if (p.name == name)
+      return p.value;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> Configuration::integer(std::string_view name) const {
+  const auto value = text(name);
+  return value ? whole_number(*value) : std::nullopt;
+}
+
+std::optional<std::int64_t> Configuration::channels_or_cus() const {
+  const auto own = channels();
+  return own ? own : cus();
+}
+
+bool Configuration::only(std::initializer_list<std::string_view> names) const {
+  return parameters.size() == names.size() &&
+         std::all_of(names.begin(), names.end(),
+                     [this](std::string_view name) { return text(name).has_value(); });
+}
+
+bool ordered_before(const Configuration& a, const Configuration& b) {
+  if (const int order = compared(a.text(kThreads), b.text(kThreads)); order != 0)
+    return order < 0;
+  if (const int order = compared(channels_text(a), channels_text(b)); order != 0)
+    return order < 0;
+  std::set<std::string_view> names; // one order of names for all, so that the order is a strict one
+  for (const Configuration* side : {&a, &b})
+    for (const Parameter& p : side->parameters)
+      if (!has_place_of_its_own(p.name))
+        names.insert(p.name);
+  for (const std::string_view name : names)
+    if (const int order = compared(a.text(name), b.text(name)); order != 0)
+      return order < 0;
+  return a.label < b.label;
+}
+
+std::string to_text(const RunKey& key) {
+  return fmt::format("{} rank {}", key.configuration.label, key.rank);
+}
+
+} // namespace rankscope

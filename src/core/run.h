@@ -1,0 +1,63 @@
+// Runs: which configuration of a sweep, which rank. Every parameter of a sweep is a named value, so
+// that threads and channels are parameters like any other.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// One setting of a sweep as its folder spells it: {"threads", "256"}, {"protocol", "LL"}.
+struct Parameter {
+  std::string name;
+  std::string value;
+  bool operator==(const Parameter&) const = default;
+};
+
+/// Names with documented columns or outputs of their own.
+inline constexpr std::string_view kThreads = "threads";
+inline constexpr std::string_view kChannels = "channels";
+inline constexpr std::string_view kCus = "cus"; ///< compute units
+
+/// One point of a sweep.
+struct Configuration {
+  std::string label;                 ///< "256thread_28ch", folder name, ... unique within a sweep
+  std::vector<Parameter> parameters; ///< in the order of the folders; no name twice
+
+  /// Sets or replaces a parameter.
+  void set(std::string_view name, std::string value);
+  void set(std::string_view name, std::int64_t value) { set(name, std::to_string(value)); }
+  /// None when the configuration has no such parameter. The view lives with the configuration.
+  [[nodiscard]] std::optional<std::string_view> text(std::string_view name) const;
+  /// None when it has none or it is no integer.
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
+  [[nodiscard]] std::optional<std::int64_t> threads() const { return integer(kThreads); }
+  [[nodiscard]] std::optional<std::int64_t> channels() const { return integer(kChannels); }
+  [[nodiscard]] std::optional<std::int64_t> cus() const { return integer(kCus); }
+  /// What the documented column `channel` shows: channels, or compute units in a sweep of those.
+  [[nodiscard]] std::optional<std::int64_t> channels_or_cus() const;
+  /// It has these parameters and no others.
+  [[nodiscard]] bool only(std::initializer_list<std::string_view> names) const;
+
+  bool operator==(const Configuration&) const = default;
+};
+
+/// By threads, channels (or compute units), the other parameters by name, the label; numbers by
+/// value and before texts, a configuration without the parameter last.
+[[nodiscard]] bool ordered_before(const Configuration& a, const Configuration& b);
+
+/// One rank of one configuration: what every part, record and report of a rank is known by.
+struct RunKey {
+  Configuration configuration;
+  std::int64_t rank = 0;
+  bool operator==(const RunKey&) const = default;
+};
+
+/// "256thread_28ch rank 3", for messages.
+[[nodiscard]] std::string to_text(const RunKey& key);
+
+} // namespace rankscope
