@@ -1,12 +1,14 @@
 // Grouping with the statistics that the reference tables use (perf-report.md 0.7).
 #pragma once
 
-#include "core/table.h"
+#include "core/schema.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,52 @@ inline Stats stats_of(std::vector<double> values) {
   const std::size_t half = values.size() / 2;
   s.median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
   return s;
+}
+
+/// A statistic as a column: the end of its header and of its id.
+struct StatField {
+  const char* name;
+  double Stats::*value;
+};
+inline constexpr StatField kMean{"mean", &Stats::mean};
+inline constexpr StatField kMedian{"median", &Stats::median};
+inline constexpr StatField kStd{"std", &Stats::std_sample};
+inline constexpr StatField kMin{"min", &Stats::min};
+inline constexpr StatField kMax{"max", &Stats::max};
+inline constexpr StatField kSum{"sum", &Stats::sum};
+inline constexpr std::array kSpread{kMean, kMedian, kStd, kMin, kMax};
+inline constexpr std::array kSpreadAndSum{kMean, kMedian, kStd, kMin, kMax, kSum};
+
+/// Columns ID_mean, ... with the headers LABEL_mean, ... of the statistics `of`.
+template <class Row>
+void add_stats(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
+               Stats Row::*of, std::span<const StatField> which, const std::string& help) {
+  for (const StatField& stat : which)
+    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit, CellKind::kDouble,
+                [of, value = stat.value](const Row& r) { return Value((r.*of).*value); }, help});
+}
+
+/// Fills in what `value` (const Row& to double) has of the sum over all rows, and the sum of these
+/// shares down to the row, both in percent; 0 where the sum is 0.
+template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
+  double total = 0;
+  for (const Row& row : rows)
+    total += value(row);
+  double running = 0;
+  for (Row& row : rows) {
+    row.percent = total > 0 ? value(row) / total * 100 : 0;
+    running += row.percent;
+    row.cumulative_percent = running;
+  }
+}
+
+/// The columns of fill_shares.
+template <class Row> void add_shares(Schema<Row>& schema, const std::string& of) {
+  schema.add({"percent", "Percentage (%)", Unit::kPercent, CellKind::kDouble,
+              [](const Row& r) { return Value(r.percent); }, "share of " + of + " of all rows"});
+  schema.add({"cumulative_percent", "Cumulative Percentage (%)", Unit::kPercent, CellKind::kDouble,
+              [](const Row& r) { return Value(r.cumulative_percent); },
+              "sum of the shares down to this row"});
 }
 
 /// Fills the last two columns, share and running share of column `of`, both in percent.

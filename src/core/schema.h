@@ -33,6 +33,13 @@ public:
       : name_(std::move(name)), help_(std::move(help)), fields_(std::move(fields)) {}
 
   void add(Field<Row> field) { fields_.push_back(std::move(field)); }
+  /// The fields of a part of the row, which `part` (const Row& to const Part&) reaches.
+  template <class Part, class Reach> void add_fields_of(const Schema<Part>& of, Reach part) {
+    for (const Field<Part>& f : of.fields())
+      fields_.push_back({f.id, f.label, f.unit, f.type,
+                         [get = f.get, part](const Row& row) { return get(part(row)); }, f.help,
+                         f.style});
+  }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& help() const { return help_; }
   [[nodiscard]] const std::vector<Field<Row>>& fields() const { return fields_; }

@@ -41,15 +41,12 @@ std::string_view OpKeyTexts::repr(StrId json) {
 }
 
 std::vector<Value> OpKeyTexts::values(const OpKey& key) {
-  const auto name_or_unknown = [this](StrId id) {
-    return Value(id == kEmptyStr ? std::string_view("Unknown") : trace_.strings.view(id));
-  };
   const auto arg = [this](StrId id) { return id == kEmptyStr ? Value() : Value(repr(id)); };
   return {Value(trace_.strings.view(key.name)),
           Value(key.category),
-          name_or_unknown(key.process_name),
-          name_or_unknown(key.process_label),
-          name_or_unknown(key.thread_name),
+          name_or_unknown(trace_, key.process_name),
+          name_or_unknown(trace_, key.process_label),
+          name_or_unknown(trace_, key.thread_name),
           arg(key.dims),
           arg(key.types),
           arg(key.strides),

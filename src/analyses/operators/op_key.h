@@ -29,6 +29,11 @@ struct OpKeyHash {
 
 [[nodiscard]] OpKey op_key(const Trace& trace, EventId e, std::string_view category);
 
+/// A name of a process or thread; "Unknown" where the trace has none.
+[[nodiscard]] inline std::string_view name_or_unknown(const Trace& trace, StrId id) {
+  return id == kEmptyStr ? std::string_view("Unknown") : trace.strings.view(id);
+}
+
 /// The nine key cells of a row. Texts are made once per distinct argument.
 class OpKeyTexts {
 public:

@@ -1,5 +1,7 @@
 // ops_summary_by_category, ops_summary and ops_unique_args: kernel time by launching operator
 // (perf-report.md 1.2).
+#include "analyses/operators/ops_summary.h"
+
 #include "analyses/group_stats.h"
 #include "analyses/operators/kernel_details.h"
 #include "analyses/operators/kernel_overlap.h"
@@ -8,6 +10,7 @@
 #include "base/units.h"
 #include "core/arg_text.h"
 
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -15,80 +18,68 @@
 namespace rankscope {
 namespace {
 
-struct Sum {
-  double direct_us = 0;
-  double subtree_us = 0;
-  std::int64_t count = 0;
-  std::set<std::string_view> categories;
-};
+const char* const kRecomputeHelp = "work that activation checkpointing repeats";
+const char* const kDirectHelp =
+    "sum over the calls of the union of the kernels that they launched themselves";
+const char* const kSubtreeHelp =
+    "sum over the calls of the union of all GPU work below them, communication included";
 
-Table by_category(const LauncherIndex& index, const ReportOptions& options) {
-  std::vector<Column> columns{{"op category"}};
-  if (options.detect_recompute)
-    columns.push_back({"is_recompute"});
-  for (Column c : {Column{"Count", Unit::kCount}, Column{"total_direct_kernel_time_ms", Unit::kMs},
-                   Column{"Percentage (%)", Unit::kPercent},
-                   Column{"Cumulative Percentage (%)", Unit::kPercent}})
-    columns.push_back(std::move(c));
-  Table table("ops_summary_by_category", std::move(columns));
-  std::map<std::pair<std::string_view, bool>, Sum> groups;
-  for (const Launcher& l : index.launchers) {
-    Sum& sum = groups[{l.category, l.recompute}];
-    sum.direct_us += ns_to_us(l.direct_ns);
-    ++sum.count;
-  }
-  for (const auto& [key, sum] : groups) {
-    std::vector<Value> row{key.first};
-    if (options.detect_recompute)
-      row.emplace_back(key.second);
-    row.emplace_back(sum.count);
-    row.emplace_back(sum.direct_us / 1e3);
-    table.add_row(row);
-  }
-  const std::size_t ms = *table.column("total_direct_kernel_time_ms");
-  sort_desc(table, ms);
-  fill_percentages(table, ms);
-  return table;
+bool any_cpu_op(const Trace& trace) {
+  const std::vector<Category>& c = trace.events.category;
+  return std::find(c.begin(), c.end(), Category::kCpuOp) != c.end();
 }
 
-Table by_name(const Trace& trace, const LauncherIndex& index, const ReportOptions& options) {
-  std::vector<Column> columns{{"name"}};
-  if (options.detect_recompute)
-    columns.push_back({"is_recompute"});
-  for (Column c : {Column{"total_direct_kernel_time_sum", Unit::kUs},
-                   Column{"total_subtree_kernel_time_sum", Unit::kUs},
-                   Column{"total_direct_kernel_time_ms", Unit::kMs},
-                   Column{"total_subtree_kernel_time_ms", Unit::kMs}, Column{"Count", Unit::kCount},
-                   Column{"Categories"}, Column{"Percentage (%)", Unit::kPercent},
-                   Column{"Cumulative Percentage (%)", Unit::kPercent}})
-    columns.push_back(std::move(c));
-  Table table("ops_summary", std::move(columns));
-  std::map<std::pair<std::string_view, bool>, Sum> groups;
+std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index) {
+  std::map<std::pair<std::string_view, bool>, OpsCategoryRow> groups;
   for (const Launcher& l : index.launchers) {
-    Sum& sum = groups[{trace.name(l.event), l.recompute}];
-    sum.direct_us += ns_to_us(l.direct_ns);
-    sum.subtree_us += ns_to_us(l.subtree_ns);
-    ++sum.count;
-    sum.categories.insert(l.category);
+    OpsCategoryRow& row = groups[{l.category, l.recompute}];
+    row.category = l.category;
+    row.recompute = l.recompute;
+    row.direct_ns += l.direct_ns;
+    row.direct_us += ns_to_us(l.direct_ns);
+    ++row.count;
   }
-  for (const auto& [key, sum] : groups) {
-    std::string categories = "[";
-    for (const std::string_view c : sum.categories)
-      categories += (categories.size() > 1 ? ", " : "") + python_quote(c);
-    categories += "]";
-    std::vector<Value> row{key.first};
-    if (options.detect_recompute)
-      row.emplace_back(key.second);
-    for (const Value& v : {Value(sum.direct_us), Value(sum.subtree_us), Value(sum.direct_us / 1e3),
-                           Value(sum.subtree_us / 1e3), Value(sum.count)})
-      row.push_back(v);
-    row.emplace_back(categories);
-    table.add_row(row);
+  std::vector<OpsCategoryRow> rows;
+  for (const auto& group : groups)
+    rows.push_back(group.second);
+  std::stable_sort(rows.begin(), rows.end(), [](const OpsCategoryRow& a, const OpsCategoryRow& b) {
+    return a.direct_us > b.direct_us;
+  });
+  fill_shares(rows, [](const OpsCategoryRow& r) { return r.direct_us / 1e3; });
+  return rows;
+}
+
+std::vector<OpsSummaryRow> make_summary(const Trace& trace, const LauncherIndex& index) {
+  struct Group {
+    OpsSummaryRow row;
+    std::set<std::string_view> categories;
+  };
+  std::map<std::pair<std::string_view, bool>, Group> groups;
+  for (const Launcher& l : index.launchers) {
+    Group& group = groups[{trace.name(l.event), l.recompute}];
+    OpsSummaryRow& row = group.row;
+    row.direct_ns += l.direct_ns;
+    row.subtree_ns += l.subtree_ns;
+    row.direct_us += ns_to_us(l.direct_ns);
+    row.subtree_us += ns_to_us(l.subtree_ns);
+    ++row.count;
+    group.categories.insert(l.category);
   }
-  const std::size_t direct = *table.column("total_direct_kernel_time_sum");
-  sort_desc(table, direct);
-  fill_percentages(table, direct);
-  return table;
+  std::vector<OpsSummaryRow> rows;
+  for (auto& [key, group] : groups) {
+    group.row.name = key.first;
+    group.row.recompute = key.second;
+    group.row.categories = "[";
+    for (const std::string_view c : group.categories)
+      group.row.categories += (group.row.categories.size() > 1 ? ", " : "") + python_quote(c);
+    group.row.categories += "]";
+    rows.push_back(std::move(group.row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const OpsSummaryRow& a, const OpsSummaryRow& b) {
+    return a.direct_us > b.direct_us;
+  });
+  fill_shares(rows, [](const OpsSummaryRow& r) { return r.direct_us; });
+  return rows;
 }
 
 /// ops_unique_args; with `overlaps`, ops_unique_args_kl_overlap: grouped also by what ran beside.
@@ -193,17 +184,14 @@ Table unique_args(const LoadedTrace& t, const LauncherIndex& index, const Report
 }
 
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
-  const LauncherIndex& index = launchers_of(t, options);
   std::vector<Table> out;
-  bool any_cpu_op = false;
-  for (const Category c : t.trace.events.category)
-    any_cpu_op = any_cpu_op || c == Category::kCpuOp;
-  if (index.launchers.empty() || !any_cpu_op)
+  const std::vector<OpsSummaryRow>& summary = ops_summary_of(t, options);
+  if (summary.empty())
     return out; // GPU-only traces have no operators (1.10)
-  out.push_back(by_category(index, options));
-  out.push_back(by_name(t.trace, index, options));
+  const LauncherIndex& index = launchers_of(t, options);
+  out.push_back(ops_category_schema(options).table(ops_categories_of(t, options)));
+  out.push_back(ops_summary_table(summary, options));
   out.push_back(unique_args(t, index, options, nullptr));
-  keep_top(out[1], options.top_k > 0 ? options.top_k : options.top_k_ops);
   keep_top(out[2], options.top_k_ops);
   if (options.include_overlap_info) {
     out.push_back(unique_args(t, index, options, &overlaps_of(t, options)));
@@ -213,6 +201,76 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 }
 
 } // namespace
+
+const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
+                                                     const ReportOptions& options) {
+  const std::string key = fmt::format("ops by category recompute={}", options.detect_recompute);
+  return trace.cache.get<std::vector<OpsCategoryRow>>(key, [&] {
+    return any_cpu_op(trace.trace) ? make_categories(launchers_of(trace, options))
+                                   : std::vector<OpsCategoryRow>();
+  });
+}
+
+const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
+                                                 const ReportOptions& options) {
+  const std::string key = fmt::format("ops summary recompute={}", options.detect_recompute);
+  return trace.cache.get<std::vector<OpsSummaryRow>>(key, [&] {
+    return any_cpu_op(trace.trace) ? make_summary(trace.trace, launchers_of(trace, options))
+                                   : std::vector<OpsSummaryRow>();
+  });
+}
+
+Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
+  using R = OpsCategoryRow;
+  Schema<R> schema("ops_summary_by_category", "kernel time by category of the launching operator",
+                   {{"op_category", "op category", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return Value(r.category); },
+                     "what kind of work the operator does, by its name and kernels"}});
+  if (options.detect_recompute)
+    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
+                [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
+  schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); },
+              "calls of operators that launched kernels other than communication"});
+  schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
+              [](const R& r) { return Value(r.direct_us / 1e3); }, kDirectHelp});
+  add_shares(schema, "the direct kernel time");
+  return schema;
+}
+
+Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
+  using R = OpsSummaryRow;
+  Schema<R> schema(
+      "ops_summary", "kernel time by name of the launching operator",
+      {{"name", "name", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.name); },
+        "the operator nearest above the launch, or the launching call"}});
+  if (options.detect_recompute)
+    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
+                [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
+  schema.add({"direct_kernel_time_us_sum", "total_direct_kernel_time_sum", Unit::kUs,
+              CellKind::kDouble, [](const R& r) { return Value(r.direct_us); }, kDirectHelp});
+  schema.add({"subtree_kernel_time_us_sum", "total_subtree_kernel_time_sum", Unit::kUs,
+              CellKind::kDouble, [](const R& r) { return Value(r.subtree_us); }, kSubtreeHelp});
+  schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
+              [](const R& r) { return Value(r.direct_us / 1e3); }, kDirectHelp});
+  schema.add({"subtree_kernel_time_ms", "total_subtree_kernel_time_ms", Unit::kMs,
+              CellKind::kDouble, [](const R& r) { return Value(r.subtree_us / 1e3); },
+              kSubtreeHelp});
+  schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); },
+              "calls that launched kernels other than communication"});
+  schema.add({"categories", "Categories", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.categories); },
+              "Python list of the categories of its calls"});
+  add_shares(schema, "the direct kernel time");
+  return schema;
+}
+
+Table ops_summary_table(const std::vector<OpsSummaryRow>& rows, const ReportOptions& options) {
+  Table table = ops_summary_schema(options).table(rows);
+  keep_top(table, options.top_k > 0 ? options.top_k : options.top_k_ops);
+  return table;
+}
 
 const Analysis ops_summary_analysis{
     "ops_summary",

@@ -1,21 +1,18 @@
 // One sheet per operator family: FLOPs, bytes, rates and rooflines of each operator call, grouped
 // by name and parameters (perf-report.md 1.3). All families come from one pass over the events.
-#include "analyses/group_stats.h"
-#include "analyses/operators/kernel_details.h"
+#include "analyses/operators/roofline.h"
+
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_costs.h"
 #include "analyses/operators/op_key.h"
 #include "base/units.h"
 #include "core/arg_text.h"
-#include "model/gpu_arch.h"
 #include "model/kernel_name.h"
 #include "model/ops/op_model.h"
 
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <fmt/format.h>
 #include <map>
-#include <memory>
 #include <unordered_map>
 
 namespace rankscope {
@@ -28,7 +25,7 @@ struct Call {
   std::vector<EventId> kernels;
 };
 
-struct Sheet {
+struct Family {
   std::string name;
   std::vector<Call> calls; ///< file order
 };
@@ -67,10 +64,10 @@ bool no_backward_row(std::string_view name) {
   return false;
 }
 
-/// Sheets in the order in which the registry names their families.
-std::vector<Sheet> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
+/// Families in the order in which the registry names their families.
+std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
   const Trace& trace = t.trace;
-  std::vector<Sheet> sheets;
+  std::vector<Family> sheets;
   std::unordered_map<std::string_view, std::size_t> at; // family -> first sheet
   for (const OpInfo& op : modelled_ops())
     if (at.emplace(op.family, sheets.size()).second) {
@@ -107,248 +104,151 @@ std::vector<Sheet> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
   return sheets;
 }
 
-/// A Python repr as a typed cell: numbers as numbers, None blank, texts without quotes.
-Value cell(const std::string& repr) {
-  if (repr.empty() || repr == "None")
-    return {};
-  if (repr == "True" || repr == "False")
-    return Value(repr == "True");
-  std::int64_t i = 0;
-  const char* const end = repr.data() + repr.size();
-  if (const auto r = std::from_chars(repr.data(), end, i); r.ec == std::errc() && r.ptr == end)
-    return Value(i);
-  char* stop = nullptr;
-  if (const double d = std::strtod(repr.c_str(), &stop); *stop == '\0')
-    return Value(d);
-  const std::string_view text = repr;
-  if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
-    return Value(text.substr(1, text.size() - 2));
-  return Value(text);
+std::string param(const PerfResult& perf, const std::string& name) {
+  for (const auto& [n, text] : perf.params)
+    if (n == name)
+      return text;
+  return "";
 }
 
-struct Group {
-  std::vector<const Call*> calls;
-};
-
-void add_stats(std::vector<Column>& columns, const std::string& of, Unit unit, bool sum = false) {
-  for (const char* x : {"mean", "median", "std", "min", "max"})
-    columns.push_back({of + "_" + x, unit});
-  if (sum)
-    columns.push_back({of + "_sum", unit});
-}
-
-void push_stats(std::vector<Value>& row, const Stats& s, bool sum = false) {
-  for (const double v : {s.mean, s.median, s.std_sample, s.min, s.max})
-    row.emplace_back(v);
-  if (sum)
-    row.emplace_back(s.sum);
-}
-
-class FamilyTables {
+class FamilyRows {
 public:
-  FamilyTables(const LoadedTrace& t, const ReportOptions& options, const LauncherIndex& index,
-               const std::optional<GpuArch>& arch)
-      : t_(t), options_(options), index_(index), arch_(arch), texts_(t.trace) {}
+  FamilyRows(const LoadedTrace& t, const ReportOptions& options, const LauncherIndex& index,
+             const std::optional<GpuArch>& arch)
+      : t_(t), options_(options), index_(index), arch_(arch) {}
 
-  Table table(const Sheet& sheet) {
-    std::vector<std::string> params; // first appearance
-    for (const Call& call : sheet.calls)
+  FamilySheet sheet(const Family& family) const {
+    FamilySheet out;
+    out.name = family.name;
+    out.arch = arch_;
+    out.legacy = options_.legacy_gemm_layout && family.name == "GEMM";
+    for (const Call& call : family.calls)
       for (const auto& [name, text] : call.perf->params)
-        if (std::find(params.begin(), params.end(), name) == params.end())
-          params.push_back(name);
-    const bool legacy = options_.legacy_gemm_layout && sheet.name == "GEMM";
-    if (legacy) // the letters X, AG, AH of that layout need these nine
-      params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
-    Table out(sheet.name, columns(params, legacy));
+        if (std::find(out.params.begin(), out.params.end(), name) == out.params.end())
+          out.params.push_back(name);
+    if (out.legacy) // the letters X, AG, AH of that layout need these nine
+      out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
-    using Key = std::vector<std::string>;
-    std::map<Key, std::size_t> rows;
-    std::vector<Group> groups;
-    for (const Call& call : sheet.calls) {
-      Key key{std::string(t_.trace.name(call.event))};
-      for (const std::string& p : params)
-        key.push_back(param(*call.perf, p));
-      // without parameters nothing tells calls of different shapes apart but their arguments
-      if (call.perf->params.empty() && !options_.compat_tracelens)
-        if (const OpArgs* args = t_.trace.op(call.event))
-          for (const StrId id : {args->input_dims, args->input_types, args->concrete_inputs})
-            key.emplace_back(t_.trace.strings.view(id));
-      if (options_.group_by_num_kernels)
-        key.push_back(std::to_string(call.kernels.size()));
-      if (options_.detect_recompute)
-        key.push_back(recompute(call.event) ? "True" : "False");
-      const auto [it, fresh] = rows.emplace(std::move(key), groups.size());
+    std::map<std::vector<std::string>, std::size_t> rows;
+    std::vector<std::vector<const Call*>> groups;
+    for (const Call& call : family.calls) {
+      const auto [it, fresh] = rows.emplace(key_of(call, out.params), groups.size());
       if (fresh)
         groups.emplace_back();
-      groups[it->second].calls.push_back(&call);
+      groups[it->second].push_back(&call);
     }
-    for (const Group& group : groups)
-      add_row(out, group, params, legacy);
-    sort_desc(out, *out.column("Kernel Time (\u00b5s)_sum"), *out.column("UID_first"));
-    keep_top(out, options_.top_k_roofline_ops, "");
-    if (arch_)
-      out.notes.push_back("roofline of " + arch_->name + ": " + arch_->source);
+    for (const std::vector<const Call*>& calls : groups)
+      out.rows.push_back(row(calls, out.params));
+    std::stable_sort(out.rows.begin(), out.rows.end(), [](const FamilyRow& a, const FamilyRow& b) {
+      return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
+                                                : a.first_uid < b.first_uid;
+    });
     return out;
   }
 
 private:
-  static std::string param(const PerfResult& perf, const std::string& name) {
-    for (const auto& [n, text] : perf.params)
-      if (n == name)
-        return text;
-    return "";
-  }
   [[nodiscard]] bool recompute(EventId e) const {
     return e < index_.recompute.size() && index_.recompute[e];
   }
 
-  [[nodiscard]] std::vector<Column> columns(const std::vector<std::string>& params,
-                                            bool legacy) const {
-    std::vector<Column> c{{"name"}};
+  [[nodiscard]] std::vector<std::string> key_of(const Call& call,
+                                                const std::vector<std::string>& params) const {
+    std::vector<std::string> key{std::string(t_.trace.name(call.event))};
     for (const std::string& p : params)
-      c.push_back({"param: " + p});
-    if (options_.group_by_num_kernels && !legacy)
-      c.push_back({"num_kernels", Unit::kCount});
-    if (options_.detect_recompute && !legacy)
-      c.push_back({"is_recompute"});
-    c.push_back({"GFLOPS_first", Unit::kGflops});
-    c.push_back({"Data Moved (MB)_first", Unit::kMiB});
-    c.push_back({"FLOPS/Byte_first", Unit::kRatio});
-    add_stats(c, "TB/s", Unit::kTBps);
-    add_stats(c, "TFLOPS/s", Unit::kTflops);
-    if (!legacy) {
-      c.push_back({"process_name_first"});
-      c.push_back({"process_label_first"});
-      c.push_back({"thread_name_first"});
-      c.push_back({"Compute Spec"});
-      if (arch_) {
-        c.push_back({"Roofline Time (\u00b5s)_first", Unit::kUs});
-        c.push_back({"Roofline Bound_first"});
-        add_stats(c, "Pct Roofline", Unit::kPercent);
-      }
-    }
-    c.push_back({"kernel_details__summarize_kernel_stats"});
-    c.push_back({"trunc_kernel_details"});
-    for (const char* name : {"Input Dims", "Input type", "Input Strides", "Concrete Inputs"})
-      c.push_back({std::string(name) + "_first"});
-    add_stats(c, "Kernel Time (\u00b5s)", Unit::kUs, true);
-    c.push_back({"name_count", Unit::kCount});
-    c.push_back({"UID_first"});
-    return c;
+      key.push_back(param(*call.perf, p));
+    // without parameters nothing tells calls of different shapes apart but their arguments
+    if (call.perf->params.empty() && !options_.compat_tracelens)
+      if (const OpArgs* args = t_.trace.op(call.event))
+        for (const StrId id : {args->input_dims, args->input_types, args->concrete_inputs})
+          key.emplace_back(t_.trace.strings.view(id));
+    if (options_.group_by_num_kernels)
+      key.push_back(std::to_string(call.kernels.size()));
+    if (options_.detect_recompute)
+      key.push_back(recompute(call.event) ? "True" : "False");
+    return key;
   }
 
   std::string list_text(StrId json) const {
     return json == kEmptyStr ? std::string() : python_repr(t_.trace.strings.view(json), false);
   }
 
-  void add_row(Table& out, const Group& group, const std::vector<std::string>& params,
-               bool legacy) {
+  FamilyRow row(const std::vector<const Call*>& calls,
+                const std::vector<std::string>& params) const {
     const Trace& trace = t_.trace;
-    const Call& first = *group.calls.front();
-    const PerfResult& perf = *first.perf;
+    const Call& first = *calls.front();
+    FamilyRow out;
+    out.name = trace.name(first.event);
+    for (const std::string& p : params)
+      out.params.push_back(param(*first.perf, p));
+    out.num_kernels = first.kernels.size();
+    out.recompute = recompute(first.event);
+    out.compute_spec = first.perf->compute_spec;
+    add_costs(calls, out);
+    const Track& track = trace.tracks[trace.events.track[first.event]];
+    out.process_name = name_or_unknown(trace, track.process_name);
+    out.process_label = name_or_unknown(trace, track.process_label);
+    out.thread_name = name_or_unknown(trace, track.thread_name);
+    std::vector<std::span<const EventId>> kernels;
+    for (const Call* call : calls)
+      kernels.emplace_back(call->kernels);
+    out.details = kernel_details(trace, kernels);
+    if (const OpArgs* args = trace.op(first.event)) {
+      out.input_dims = list_text(args->input_dims);
+      out.input_types = list_text(args->input_types);
+      out.input_strides = list_text(args->input_strides);
+      out.concrete_inputs = list_text(args->concrete_inputs);
+    }
+    out.count = calls.size();
+    out.first_uid = trace.events.uid[first.event];
+    return out;
+  }
+
+  /// Times, rates and roofline.
+  void add_costs(const std::vector<const Call*>& calls, FamilyRow& out) const {
     std::vector<double> times;
     std::vector<double> tbps;
     std::vector<double> tflops;
     std::vector<double> percent;
-    std::vector<std::span<const EventId>> kernels;
     // the same parameters may stand for different cost only where bytes are unknown
-    double flops_first = kUnknown;
-    double bytes_first = kUnknown;
-    std::optional<Roofline> limit;
-    for (const Call* call : group.calls) {
+    out.flops = kUnknown;
+    out.bytes = kUnknown;
+    for (const Call* call : calls) {
       const double flops = call->backward ? call->perf->flops_bwd : call->perf->flops;
       const double bytes = call->backward ? call->perf->bytes_bwd : call->perf->bytes;
-      if (std::isnan(flops_first))
-        flops_first = flops;
-      if (std::isnan(bytes_first))
-        bytes_first = bytes;
-      const double us = ns_to_us(busy_ns(trace, call->kernels));
+      if (std::isnan(out.flops))
+        out.flops = flops;
+      if (std::isnan(out.bytes))
+        out.bytes = bytes;
+      const double us = ns_to_us(busy_ns(t_.trace, call->kernels));
       times.push_back(us);
       tbps.push_back(us > 0 ? bytes / 1e12 / (us / 1e6) : kUnknown);
       tflops.push_back(us > 0 ? flops / 1e12 / (us / 1e6) : kUnknown);
-      kernels.emplace_back(call->kernels);
       if (arch_) {
         const auto r = roofline(*arch_, call->perf->compute_spec, flops, bytes);
         percent.push_back(r && us > 0 ? 100 * r->time_us / us : kUnknown);
-        if (!limit)
-          limit = r;
+        if (!out.roofline)
+          out.roofline = r;
       }
     }
-    std::vector<std::string> texts; // cells refer to them
-    texts.reserve(params.size());
-    for (const std::string& p : params)
-      texts.push_back(param(perf, p));
-    std::vector<Value> row{trace.name(first.event)};
-    for (const std::string& text : texts)
-      row.push_back(cell(text));
-    if (options_.group_by_num_kernels && !legacy)
-      row.emplace_back(first.kernels.size());
-    if (options_.detect_recompute && !legacy)
-      row.emplace_back(recompute(first.event));
-    row.emplace_back(flops_first / 1e9);
-    row.emplace_back(bytes_to_mib(bytes_first));
-    row.emplace_back(bytes_first != 0 ? flops_first / bytes_first : kUnknown);
-    push_stats(row, stats_of(std::move(tbps)));
-    push_stats(row, stats_of(std::move(tflops)));
-    if (!legacy) {
-      const std::vector<Value> key = texts_.values(op_key(trace, first.event, ""));
-      row.push_back(key[2]);
-      row.push_back(key[3]);
-      row.push_back(key[4]);
-      row.emplace_back(perf.compute_spec);
-      if (arch_) {
-        row.push_back(limit ? Value(limit->time_us) : Value());
-        row.push_back(limit ? Value(limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND")
-                            : Value());
-        push_stats(row, stats_of(std::move(percent)));
-      }
-    }
-    const KernelDetails details = kernel_details(trace, kernels);
-    row.emplace_back(details.summary.empty() ? "[]" : details.summary.c_str());
-    row.emplace_back(details.truncated.empty() ? "[]" : details.truncated.c_str());
-    std::string lists[4];
-    if (const OpArgs* args = trace.op(first.event)) {
-      lists[0] = list_text(args->input_dims);
-      lists[1] = list_text(args->input_types);
-      lists[2] = list_text(args->input_strides);
-      lists[3] = list_text(args->concrete_inputs);
-    }
-    for (const std::string& list : lists)
-      row.push_back(list.empty() ? Value() : Value(list));
-    push_stats(row, stats_of(std::move(times)), true);
-    row.emplace_back(group.calls.size());
-    row.emplace_back(trace.events.uid[first.event]);
-    out.add_row(row);
+    out.kernel_us = stats_of(std::move(times));
+    out.tbps = stats_of(std::move(tbps));
+    out.tflops = stats_of(std::move(tflops));
+    out.percent_of_roofline = stats_of(std::move(percent));
   }
 
   const LoadedTrace& t_;
   const ReportOptions& options_;
   const LauncherIndex& index_;
   const std::optional<GpuArch>& arch_;
-  OpKeyTexts texts_;
 };
 
-/// GEMM kernels that no recorded matrix product launched: compiled code and GPU-only traces.
-Table gemm_kernels(const LoadedTrace& t, const std::vector<Sheet>& sheets) {
+std::vector<GemmKernelRow> gemm_kernels(const LoadedTrace& t, const std::vector<Family>& families) {
   const Trace& trace = t.trace;
   std::vector<bool> covered(trace.events.size());
-  for (const Sheet& sheet : sheets)
-    for (const Call& call : sheet.calls)
+  for (const Family& family : families)
+    for (const Call& call : family.calls)
       for (const EventId k : call.kernels)
         covered[k] = true;
-  Table out("GEMM_kernels", {{"kernel"},
-                             {"library"},
-                             {"transpose"},
-                             {"macro tile"},
-                             {"types"},
-                             {"count", Unit::kCount},
-                             {"Kernel Time (\u00b5s)_mean", Unit::kUs},
-                             {"Kernel Time (\u00b5s)_median", Unit::kUs},
-                             {"Kernel Time (\u00b5s)_std", Unit::kUs},
-                             {"Kernel Time (\u00b5s)_min", Unit::kUs},
-                             {"Kernel Time (\u00b5s)_max", Unit::kUs},
-                             {"Kernel Time (\u00b5s)_sum", Unit::kUs},
-                             {"UID_first"}});
   std::map<StrId, std::pair<std::vector<double>, EventId>> groups;
   for (EventId e = 0; e < trace.events.size(); ++e)
     if (trace.events.category[e] == Category::kKernel && !covered[e]) {
@@ -356,54 +256,103 @@ Table gemm_kernels(const LoadedTrace& t, const std::vector<Sheet>& sheets) {
           groups.try_emplace(trace.events.name[e], std::vector<double>(), e).first->second;
       group.first.push_back(ns_to_us(trace.events.dur_ns[e]));
     }
+  std::vector<GemmKernelRow> out;
   for (auto& [name, group] : groups) {
     const auto kernel = parse_gemm_kernel(trace.strings.view(name));
     if (!kernel)
       continue;
+    GemmKernelRow row;
+    row.kernel = trace.strings.view(name);
+    row.library = gemm_library_name(kernel->library);
     const auto flag = [](const std::optional<bool>& v) { return v ? (*v ? "T" : "N") : "?"; };
-    const std::string transpose =
-        std::string(flag(kernel->transpose_a)) + flag(kernel->transpose_b);
-    std::string tile;
+    if (kernel->transpose_a || kernel->transpose_b)
+      row.transpose = std::string(flag(kernel->transpose_a)) + flag(kernel->transpose_b);
     if (kernel->tile_m > 0)
-      tile = std::to_string(kernel->tile_m) + "x" + std::to_string(kernel->tile_n) +
-             (kernel->tile_k > 0 ? "x" + std::to_string(kernel->tile_k) : "");
-    const std::size_t count = group.first.size();
-    std::vector<Value> row{trace.strings.view(name),
-                           gemm_library_name(kernel->library),
-                           transpose == "??" ? Value() : Value(transpose),
-                           tile.empty() ? Value() : Value(tile),
-                           kernel->types.empty() ? Value() : Value(kernel->types),
-                           Value(count)};
-    push_stats(row, stats_of(std::move(group.first)), true);
-    row.emplace_back(trace.events.uid[group.second]);
-    out.add_row(row);
+      row.tile = std::to_string(kernel->tile_m) + "x" + std::to_string(kernel->tile_n) +
+                 (kernel->tile_k > 0 ? "x" + std::to_string(kernel->tile_k) : "");
+    row.types = kernel->types;
+    row.count = group.first.size();
+    row.kernel_us = stats_of(std::move(group.first));
+    row.first_uid = trace.events.uid[group.second];
+    out.push_back(std::move(row));
   }
-  sort_desc(out, *out.column("Kernel Time (\u00b5s)_sum"), *out.column("UID_first"));
-  out.notes.push_back("from kernel names: no modelled operator was recorded for these kernels, so "
-                      "M, N, K and FLOPs are unknown");
+  std::stable_sort(out.begin(), out.end(), [](const GemmKernelRow& a, const GemmKernelRow& b) {
+    return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
+                                              : a.first_uid < b.first_uid;
+  });
   return out;
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+struct Facts {
+  std::vector<FamilySheet> sheets;
+  std::vector<GemmKernelRow> gemm_kernels; ///< empty in the reference's way
+};
+
+Result<Facts> make_facts(const LoadedTrace& t, const ReportOptions& options) {
   std::optional<GpuArch> arch;
   if (!options.gpu_arch.empty()) {
     RS_TRY(arch, load_gpu_arch(options.gpu_arch));
   }
-  const LauncherIndex& index = launchers_of(t, options);
-  OpCosts& costs = costs_of(t, options.compat_tracelens);
-  const std::vector<Sheet> sheets = collect(t, costs, options.compat_tracelens);
-  FamilyTables families(t, options, index, arch);
+  const bool compat = options.compat_tracelens;
+  const std::vector<Family> families = collect(t, costs_of(t, compat), compat);
+  const FamilyRows rows(t, options, launchers_of(t, options), arch);
+  Facts out;
+  for (const Family& family : families)
+    if (!family.calls.empty())
+      out.sheets.push_back(rows.sheet(family));
+  if (!compat)
+    out.gemm_kernels = gemm_kernels(t, families);
+  return out;
+}
+
+/// What the cache holds: a Result of the sheets alone is what callers see.
+struct Cached {
+  Result<std::vector<FamilySheet>> sheets;
+  std::vector<GemmKernelRow> gemm_kernels;
+};
+
+const Cached& cached(const LoadedTrace& t, const ReportOptions& options) {
+  const std::string key =
+      fmt::format("families compat={} num_kernels={} recompute={} legacy={} arch={}",
+                  options.compat_tracelens, options.group_by_num_kernels, options.detect_recompute,
+                  options.legacy_gemm_layout, options.gpu_arch);
+  return t.cache.get<Cached>(key, [&]() -> Cached {
+    Result<Facts> facts = make_facts(t, options);
+    if (!facts)
+      return {facts.error(), {}};
+    return {std::move(facts->sheets), std::move(facts->gemm_kernels)};
+  });
+}
+
+Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+  const auto& sheets = family_sheets_of(t, options);
+  if (!sheets)
+    return sheets.error();
   std::vector<Table> out;
-  for (const Sheet& sheet : sheets)
-    if (!sheet.calls.empty())
-      out.push_back(families.table(sheet));
-  if (!options.compat_tracelens)
-    if (Table kernels = gemm_kernels(t, sheets); kernels.rows() > 0)
-      out.push_back(std::move(kernels));
+  for (const FamilySheet& sheet : *sheets)
+    out.push_back(family_table(sheet, options));
+  if (const std::vector<GemmKernelRow>& kernels = cached(t, options).gemm_kernels;
+      !kernels.empty()) {
+    out.push_back(gemm_kernel_schema().table(kernels));
+    out.back().notes.push_back("from kernel names: no modelled operator was recorded for these "
+                               "kernels, so M, N, K and FLOPs are unknown");
+  }
   return out;
 }
 
 } // namespace
+
+const Result<std::vector<FamilySheet>>& family_sheets_of(const LoadedTrace& trace,
+                                                         const ReportOptions& options) {
+  return cached(trace, options).sheets;
+}
+
+const FamilySheet* find_family(const std::vector<FamilySheet>& sheets, std::string_view name) {
+  for (const FamilySheet& sheet : sheets)
+    if (sheet.name == name)
+      return &sheet;
+  return nullptr;
+}
 
 const Analysis roofline_analysis{"roofline", "cost and rates of each operator family", {}, run};
 

@@ -1,54 +1,103 @@
-// gpu_timeline_per_step and ops_per_step: the timeline and the operators with most kernel time,
-// step by step (--per-step). A step's GPU work is what its CPU calls launched.
-#include "analyses/analysis.h"
+// gpu_timeline_per_step and ops_per_step (--per-step).
+#include "analyses/timeline/per_step.h"
+
 #include "core/steps.h"
+
+#include <fmt/format.h>
 
 namespace rankscope {
 namespace {
 
 constexpr std::size_t kTopOps = 20;
+const char* const kStepHelp = "N of ProfilerStep#N";
 
-/// `from` with the step in front of each row, at most `rows` of them.
-void append(const Table& from, std::int64_t step, std::size_t rows, std::optional<Table>& to,
-            const char* name) {
-  if (!to) {
-    std::vector<Column> columns{{"step"}};
-    columns.insert(columns.end(), from.columns().begin(), from.columns().end());
-    to.emplace(name, std::move(columns));
-  }
-  for (std::size_t r = 0; r < std::min(rows, from.rows()); ++r) {
-    std::vector<Value> row{Value(step)};
-    for (std::size_t c = 0; c < from.cols(); ++c)
-      row.push_back(from.at(r, c));
-    to->add_row(row);
-  }
+struct StepFacts {
+  std::vector<StepTimeline> timelines;
+  std::vector<StepOps> ops;
+};
+
+const StepFacts& facts_of(const LoadedTrace& t, const ReportOptions& options) {
+  const std::string key = fmt::format("steps unlinked={} recompute={} micro_idle_us={} python={}",
+                                      options.include_unlinked_kernels, options.detect_recompute,
+                                      options.micro_idle_us, needs_python(options));
+  return t.cache.get<StepFacts>(key, [&] {
+    StepFacts out;
+    for (const ProfilerStep& step : profiler_steps(t.trace)) {
+      const Result<LoadedTrace> part =
+          part_of_steps(t, step.number, step.number, {needs_python(options)});
+      if (!part) // a step of the trace is always found
+        continue;
+      out.timelines.push_back({step.number, timeline_of(*part, options)});
+      out.ops.push_back({step.number, ops_summary_of(*part, options)});
+    }
+    return out;
+  });
+}
+
+/// A row with the step in front.
+template <class Row> struct InStep {
+  std::int64_t step = 0;
+  const Row* row = nullptr;
+};
+
+template <class Row>
+Schema<InStep<Row>> in_step(const char* name, const char* help, const Schema<Row>& of) {
+  using R = InStep<Row>;
+  Schema<R> schema(name, help,
+                   {{"step", "step", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r.step); }, kStepHelp}});
+  schema.add_fields_of(of, [](const R& r) -> const Row& { return *r.row; });
+  return schema;
+}
+
+/// At most `most` rows of each step.
+template <class Row, class Steps>
+std::vector<InStep<Row>> flat(const Steps& steps, std::size_t most) {
+  std::vector<InStep<Row>> out;
+  for (const auto& step : steps)
+    for (std::size_t r = 0; r < std::min(most, step.rows.size()); ++r)
+      out.push_back({step.step, &step.rows[r]});
+  return out;
+}
+
+Table ops_table(const std::vector<StepOps>& steps, const ReportOptions& options) {
+  std::size_t most = options.top_k_ops > 0 ? options.top_k_ops : kTopOps;
+  if (options.top_k > 0)
+    most = std::min(most, options.top_k);
+  return in_step("ops_per_step", "the operators with most kernel time, step by step",
+                 ops_summary_schema(options))
+      .table(flat<OpsSummaryRow>(steps, most));
 }
 
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
-  if (!options.per_step)
+  if (!options.per_step || timeline_per_step_of(t, options).empty())
     return out;
-  std::optional<Table> timeline;
-  std::optional<Table> ops;
-  for (const ProfilerStep& step : profiler_steps(t.trace)) {
-    RS_TRY(const LoadedTrace part,
-           part_of_steps(t, step.number, step.number, {needs_python(options)}));
-    RS_TRY(const auto timelines, gpu_timeline_analysis.run(part, options));
-    append(timelines.front(), step.number, SIZE_MAX, timeline, "gpu_timeline_per_step");
-    RS_TRY(const auto tables, ops_summary_analysis.run(part, options));
-    for (const Table& table : tables)
-      if (table.name() == "ops_summary")
-        append(table, step.number, options.top_k_ops > 0 ? options.top_k_ops : kTopOps, ops,
-               "ops_per_step");
-  }
-  if (timeline)
-    out.push_back(std::move(*timeline));
-  if (ops)
-    out.push_back(std::move(*ops));
+  out.push_back(timeline_per_step_table(timeline_per_step_of(t, options), options));
+  const std::vector<StepOps>& ops = ops_per_step_of(t, options);
+  if (std::any_of(ops.begin(), ops.end(), [](const StepOps& s) { return !s.rows.empty(); }))
+    out.push_back(ops_table(ops, options));
   return out;
 }
 
 } // namespace
+
+const std::vector<StepTimeline>& timeline_per_step_of(const LoadedTrace& trace,
+                                                      const ReportOptions& options) {
+  return facts_of(trace, options).timelines;
+}
+
+const std::vector<StepOps>& ops_per_step_of(const LoadedTrace& trace,
+                                            const ReportOptions& options) {
+  return facts_of(trace, options).ops;
+}
+
+Table timeline_per_step_table(const std::vector<StepTimeline>& steps,
+                              const ReportOptions& options) {
+  return in_step("gpu_timeline_per_step", "gpu_timeline of each profiler step",
+                 timeline_schema(options))
+      .table(flat<TimelineRow>(steps, SIZE_MAX));
+}
 
 const Analysis per_step_analysis{"per_step",
                                  "timeline and top operators of each profiler step",

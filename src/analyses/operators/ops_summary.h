@@ -1,0 +1,52 @@
+// Kernel time by launching operator: the facts behind ops_summary_by_category and ops_summary.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// All launchers of one category; one row each for ordinary and recomputed work when recompute is
+/// detected.
+struct OpsCategoryRow {
+  std::string_view category; ///< static text
+  bool recompute = false;
+  std::int64_t count = 0;
+  std::int64_t direct_ns = 0; ///< sum over the launchers of the union of their own kernels
+  double direct_us = 0;       ///< the same, summed in us
+  double percent = 0;         ///< of the direct time of all rows
+  double cumulative_percent = 0;
+};
+
+/// All launchers of one name.
+struct OpsSummaryRow {
+  std::string name;
+  bool recompute = false;
+  std::int64_t count = 0;
+  std::int64_t direct_ns = 0;  ///< sum over the launchers of the union of their own kernels
+  std::int64_t subtree_ns = 0; ///< of the union of all GPU work below them, communication included
+  double direct_us = 0;        ///< the same, summed in us
+  double subtree_us = 0;
+  std::string categories; ///< Python list of their categories, sorted
+  double percent = 0;     ///< of the direct time of all rows
+  double cumulative_percent = 0;
+};
+
+/// Most direct kernel time first, ties by category and by name; empty for a trace without
+/// operators. All rows, whatever top_k says; made once per trace and options.
+[[nodiscard]] const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
+                                                                   const ReportOptions& options);
+[[nodiscard]] const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
+                                                               const ReportOptions& options);
+
+[[nodiscard]] Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options);
+[[nodiscard]] Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options);
+
+/// The sheet ops_summary of these facts, cut to top_k (or top_k_ops) rows.
+[[nodiscard]] Table ops_summary_table(const std::vector<OpsSummaryRow>& rows,
+                                      const ReportOptions& options);
+
+} // namespace rankscope

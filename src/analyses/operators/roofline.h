@@ -1,0 +1,73 @@
+// Cost and rates of the operators of a family (GEMM, CONV_fwd, ...), call by call of the same
+// parameters: the facts behind the family sheets and GEMM_kernels.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "analyses/group_stats.h"
+#include "analyses/operators/kernel_details.h"
+#include "model/gpu_arch.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// The calls of one operator with the same parameters. Views live as long as the trace.
+struct FamilyRow {
+  std::string_view name;           ///< operator
+  std::vector<std::string> params; ///< Python reprs, one for each of FamilySheet::params; "" = none
+  std::size_t num_kernels = 0;     ///< of the first call
+  bool recompute = false;
+  double flops = 0, bytes = 0;                               ///< of a call; NaN = unknown
+  Stats tbps, tflops;                                        ///< over the calls
+  std::string_view process_name, process_label, thread_name; ///< of the first call
+  std::string compute_spec;                                  ///< "matrix_bf16"; "" = unknown
+  std::optional<Roofline> roofline;                          ///< of the first call that has one
+  Stats percent_of_roofline;                                 ///< over the calls
+  KernelDetails details;
+  std::string input_dims, input_types, input_strides, concrete_inputs; ///< of the first call
+  Stats kernel_us; ///< over the calls: union of the call's kernels
+  std::size_t count = 0;
+  std::uint32_t first_uid = 0;
+};
+
+struct FamilySheet {
+  std::string name;                ///< "GEMM", "CONV_fwd", ...
+  std::vector<std::string> params; ///< names of the parameters, in order of first appearance
+  bool legacy = false;             ///< in the column order of --layout 2025-11
+  std::optional<GpuArch> arch;     ///< of the rooflines
+  std::vector<FamilyRow> rows;     ///< most kernel time first, then by first_uid
+};
+
+/// The families that the trace has calls of, in the order of the registry; all rows, whatever
+/// top_k_roofline_ops says. Made once per trace and options. Errors: those of load_gpu_arch.
+[[nodiscard]] const Result<std::vector<FamilySheet>>&
+family_sheets_of(const LoadedTrace& trace, const ReportOptions& options);
+
+/// The family of that name among them, or nullptr ("GEMM": the matrix products).
+[[nodiscard]] const FamilySheet* find_family(const std::vector<FamilySheet>& sheets,
+                                             std::string_view name);
+
+[[nodiscard]] Schema<FamilyRow> family_schema(const FamilySheet& sheet,
+                                              const ReportOptions& options);
+
+/// The sheet of these facts, cut to top_k_roofline_ops rows.
+[[nodiscard]] Table family_table(const FamilySheet& sheet, const ReportOptions& options);
+
+/// A GEMM kernel that no recorded matrix product launched: compiled code and GPU-only traces.
+struct GemmKernelRow {
+  std::string_view kernel;
+  std::string_view library; ///< static text
+  std::string transpose;    ///< "TN", "?" where unknown; "" = unknown
+  std::string tile;         ///< "128x128x64"; "" = unknown
+  std::string types;        ///< "" = unknown
+  Stats kernel_us;
+  std::size_t count = 0;
+  std::uint32_t first_uid = 0;
+};
+
+[[nodiscard]] Schema<GemmKernelRow> gemm_kernel_schema();
+
+} // namespace rankscope

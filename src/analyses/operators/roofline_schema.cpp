@@ -1,0 +1,172 @@
+// The columns of the family sheets and of GEMM_kernels.
+#include "analyses/operators/roofline.h"
+#include "base/ascii.h"
+#include "base/units.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace rankscope {
+namespace {
+
+using R = FamilyRow;
+
+/// A Python repr as a typed cell: numbers as numbers, None blank, texts without quotes.
+Value cell(const std::string& repr) {
+  if (repr.empty() || repr == "None")
+    return {};
+  if (repr == "True" || repr == "False")
+    return Value(repr == "True");
+  std::int64_t i = 0;
+  const char* const end = repr.data() + repr.size();
+  if (const auto r = std::from_chars(repr.data(), end, i); r.ec == std::errc() && r.ptr == end)
+    return Value(i);
+  char* stop = nullptr;
+  if (const double d = std::strtod(repr.c_str(), &stop); *stop == '\0')
+    return Value(d);
+  const std::string_view text = repr;
+  if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
+    return Value(text.substr(1, text.size() - 2));
+  return Value(text);
+}
+
+Value or_blank(const std::string& text) {
+  return text.empty() ? Value() : Value(text);
+}
+
+Value list_or_empty(const std::string& list) {
+  return list.empty() ? Value("[]") : Value(list);
+}
+
+void add_params(Schema<R>& schema, const std::vector<std::string>& params) {
+  for (std::size_t i = 0; i < params.size(); ++i)
+    schema.add({"param_" + lowercase(params[i]), "param: " + params[i], Unit::kNone,
+                CellKind::kNull, [i](const R& r) { return cell(r.params[i]); },
+                "parameter of the cost model, from the recorded arguments"});
+}
+
+void add_rates(Schema<R>& schema) {
+  schema.add({"gflops_first", "GFLOPS_first", Unit::kGflops, CellKind::kDouble,
+              [](const R& r) { return Value(r.flops / 1e9); },
+              "10^9 floating point operations of a call"});
+  schema.add({"data_moved_mib_first", "Data Moved (MB)_first", Unit::kMiB, CellKind::kDouble,
+              [](const R& r) { return Value(bytes_to_mib(r.bytes)); },
+              "bytes that a call has to read and write, 2^20 bytes"});
+  schema.add({"flops_per_byte_first", "FLOPS/Byte_first", Unit::kRatio, CellKind::kDouble,
+              [](const R& r) {
+                return Value(r.bytes != 0 ? r.flops / r.bytes
+                                          : std::numeric_limits<double>::quiet_NaN());
+              },
+              "arithmetic intensity"});
+  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kSpread,
+            "bytes of a call over its kernel time, 10^12 bytes a second");
+  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kSpread,
+            "operations of a call over its kernel time");
+}
+
+void add_place(Schema<R>& schema, bool arch) {
+  schema.add({"process_name_first", "process_name_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.process_name); }, "of the first call"});
+  schema.add({"process_label_first", "process_label_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.process_label); }, "of the first call"});
+  schema.add({"thread_name_first", "thread_name_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.thread_name); }, "of the first call"});
+  schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.compute_spec); },
+              "unit and precision that do the work, the peak of the roofline"});
+  if (!arch)
+    return;
+  schema.add({"roofline_time_us_first", "Roofline Time (\u00b5s)_first", Unit::kUs,
+              CellKind::kDouble,
+              [](const R& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
+              "least time that the GPU's peaks allow"});
+  schema.add({"roofline_bound_first", "Roofline Bound_first", Unit::kNone, CellKind::kText,
+              [](const R& r) {
+                return !r.roofline                 ? Value()
+                       : r.roofline->compute_bound ? Value("COMPUTE_BOUND")
+                                                   : Value("MEMORY_BOUND");
+              },
+              "the peak that takes longer: of operations or of memory"});
+  add_stats(schema, "percent_of_roofline", "Pct Roofline", Unit::kPercent, &R::percent_of_roofline,
+            kSpread, "roofline time over kernel time");
+}
+
+void add_arguments(Schema<R>& schema) {
+  schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
+              CellKind::kText, [](const R& r) { return list_or_empty(r.details.summary); },
+              "Python list of the kernels of a call with their times"});
+  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
+              [](const R& r) { return list_or_empty(r.details.truncated); },
+              "the same with names cut to 64 characters and the mean alone"});
+  schema.add({"input_dims_first", "Input Dims_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return or_blank(r.input_dims); }, "of the first call"});
+  schema.add({"input_type_first", "Input type_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return or_blank(r.input_types); }, "of the first call"});
+  schema.add({"input_strides_first", "Input Strides_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return or_blank(r.input_strides); }, "of the first call"});
+  schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone, CellKind::kText,
+              [](const R& r) { return or_blank(r.concrete_inputs); }, "of the first call"});
+}
+
+} // namespace
+
+Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& options) {
+  Schema<R> schema(sheet.name, "cost and rates of the operators of this family",
+                   {{"name", "name", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return Value(r.name); }, "operator"}});
+  add_params(schema, sheet.params);
+  if (options.group_by_num_kernels && !sheet.legacy)
+    schema.add({"num_kernels", "num_kernels", Unit::kCount, CellKind::kInt,
+                [](const R& r) { return Value(r.num_kernels); }, "kernels of a call"});
+  if (options.detect_recompute && !sheet.legacy)
+    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
+                [](const R& r) { return Value(r.recompute); },
+                "work that activation checkpointing repeats"});
+  add_rates(schema);
+  if (!sheet.legacy)
+    add_place(schema, sheet.arch.has_value());
+  add_arguments(schema);
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
+            kSpreadAndSum, "over the calls, of the union of the GPU work below a call");
+  schema.add({"count", "name_count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); }, "calls"});
+  schema.add({"first_uid", "UID_first", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return Value(r.first_uid); },
+              "place of the first call in the file's traceEvents"});
+  return schema;
+}
+
+Table family_table(const FamilySheet& sheet, const ReportOptions& options) {
+  Table table = family_schema(sheet, options).table(sheet.rows);
+  keep_top(table, options.top_k_roofline_ops, "");
+  if (sheet.arch)
+    table.notes.push_back("roofline of " + sheet.arch->name + ": " + sheet.arch->source);
+  return table;
+}
+
+Schema<GemmKernelRow> gemm_kernel_schema() {
+  using K = GemmKernelRow;
+  Schema<K> schema("GEMM_kernels", "GEMM kernels that no recorded matrix product launched",
+                   {{"kernel", "kernel", Unit::kNone, CellKind::kText,
+                     [](const K& r) { return Value(r.kernel); }, "name of the kernel"},
+                    {"library", "library", Unit::kNone, CellKind::kText,
+                     [](const K& r) { return Value(r.library); }, "that made it, by its name"},
+                    {"transpose", "transpose", Unit::kNone, CellKind::kText,
+                     [](const K& r) { return or_blank(r.transpose); },
+                     "of the two operands, T or N, from the name"},
+                    {"macro_tile", "macro tile", Unit::kNone, CellKind::kText,
+                     [](const K& r) { return or_blank(r.tile); }, "from the name"},
+                    {"types", "types", Unit::kNone, CellKind::kText,
+                     [](const K& r) { return or_blank(r.types); }, "from the name"},
+                    {"count", "count", Unit::kCount, CellKind::kInt,
+                     [](const K& r) { return Value(r.count); }, "launches"}});
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &K::kernel_us,
+            kSpreadAndSum, "over the launches");
+  schema.add({"first_uid", "UID_first", Unit::kNone, CellKind::kInt,
+              [](const K& r) { return Value(r.first_uid); },
+              "place of the first launch in the file's traceEvents"});
+  return schema;
+}
+
+} // namespace rankscope
