@@ -1,6 +1,5 @@
 #include "base/interval_set.h"
 #include "base/string_pool.h"
-#include "core/table.h"
 
 #include <gtest/gtest.h>
 
@@ -41,17 +40,6 @@ TEST(StringPool, LittleTextTakesLittleMemory) {
   }
   EXPECT_LT(many.bytes(), 3 * text);
   EXPECT_EQ(many.view(many.find("a kernel name of the usual length 7")).size(), 35U);
-}
-
-TEST(Table, CopiesAreIndependent) {
-  Table a("t", {{"x"}, {"y"}});
-  a.add_row({1, "one"});
-  Table b = a;
-  b.add_row({2, "two"});
-  a.add_row({3, "three"});
-  EXPECT_EQ(a.at(1, 1).text, "three");
-  EXPECT_EQ(b.at(1, "y").text, "two");
-  EXPECT_EQ(b.at(0, "y").text, "one");
 }
 
 } // namespace rankscope
