@@ -156,6 +156,9 @@ TEST(Cli, ReportOptionsReachTheSheets) {
   EXPECT_EQ(steps.count("gpu_timeline_per_step"), 1U);
   EXPECT_EQ(steps.count("ops_per_step"), 1U);
   EXPECT_NE(steps.at("GEMM").find("Pct Roofline"), std::string::npos);
+  const std::string board = folder.write("board.json", R"({"name": "b", "mem_bw_gbps": 4000,
+                        "max_achievable_tflops": {"matrix_bf16": 600, "vector_fp32": 90}})");
+  EXPECT_NE(sheets({"--gpu-arch", board}).at("GEMM").find("Pct Roofline"), std::string::npos);
   EXPECT_EQ(sheets({"--sheets", "GEMM,ops_summary"}).size(), 2U);
   EXPECT_EQ(sheets({"--no-kernel-summary", "--no-short-kernels", "--no-coll-analysis"}).size() + 4,
             plain.size());

@@ -60,6 +60,21 @@ TEST(Layering, IncludesPointOneWay) {
   EXPECT_GT(checked, 50);
 }
 
+// simdjson's target carries a define that changes the layout of its classes: a layer that includes
+// the header without the target shares inline functions with others that think of another layout.
+TEST(Layering, WhoIncludesSimdjsonLinksItsTarget) {
+  std::set<std::string> layers;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource))
+    if (entry.is_regular_file() &&
+        text_of(entry.path()).find("#include <simdjson.h>") != std::string::npos)
+      layers.insert(fs::relative(entry.path(), kSource).begin()->string());
+  EXPECT_GE(layers.size(), 3U);
+  const std::string lists = text_of(kSource / "CMakeLists.txt");
+  for (const std::string& layer : layers)
+    EXPECT_TRUE(std::regex_search(lists, std::regex("rs_" + layer + "[^)]*simdjson::simdjson")))
+        << layer;
+}
+
 TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
   struct Folder {
     const char* name;
