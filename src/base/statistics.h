@@ -1,11 +1,22 @@
-// Small-sample statistics: what tells a difference from noise.
+// Statistics, each once: quantiles, boxes, densities, what tells a difference from noise, and the
+// one sign of an improvement.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
+
+/// Quantile by linear interpolation between the order statistics (type 7 of Hyndman and Fan 1996).
+/// `sorted` ascending, not empty; q from 0 to 1. Example: 0.25 of 1 2 3 4 is 1.75.
+[[nodiscard]] double quantile(std::span<const double> sorted, double q);
+/// The same of values in any order; NaN of none. O(n log n).
+[[nodiscard]] double quantile_of(std::vector<double> values, double q);
 
 struct SampleStats {
   std::size_t n = 0;
@@ -14,10 +25,35 @@ struct SampleStats {
 };
 [[nodiscard]] SampleStats sample_stats(const std::vector<double>& values);
 
+/// Quartiles by quantile(), whiskers to the last sample within 1.5 interquartile ranges (Tukey).
+/// Example: 1 2 3 4 100: q1 2, median 3, q3 4, whiskers 1 and 4, outlier 100.
+struct BoxStats {
+  double q1 = 0, median = 0, q3 = 0, low = 0, high = 0, mean = 0;
+  std::vector<double> outliers;
+};
+/// All 0 for no values.
+[[nodiscard]] BoxStats box_stats(std::vector<double> values);
+
+/// Gaussian kernel density with Scott's bandwidth at `count` points from minimum to maximum. Empty
+/// for fewer than two distinct values.
+[[nodiscard]] std::vector<std::pair<double, double>>
+kernel_density(const std::vector<double>& values, int count = 100);
+
 /// Two-sided 95 % quantile of Student's t; `degrees` of freedom may be broken (Welch) and count as
 /// at least 1. Linear in 1/degrees between the usual table's entries: right to 0.2 %.
 /// Example: 4 gives 2.776.
 [[nodiscard]] double student_t95(double degrees);
+
+/// Least squares y = slope x + c. NaN with fewer than three points or no spread in x.
+struct LinearFit {
+  double slope;
+  double half_width; ///< of the slope's 95 % interval, Student's t with n - 2 degrees
+  double r;          ///< Pearson's; NaN without spread in y
+};
+[[nodiscard]] LinearFit linear_fit95(std::span<const double> x, std::span<const double> y);
+
+/// How every interval of a difference is made; shown wherever one is.
+inline constexpr std::string_view kIntervalMethod = "Welch, 95 %";
 
 /// The difference of two means with its 95 % confidence half width.
 struct MeanDifference {
@@ -29,5 +65,28 @@ struct MeanDifference {
 /// has fewer than two samples.
 [[nodiscard]] std::optional<MeanDifference> welch95(const SampleStats& base,
                                                     const SampleStats& test);
+
+/// One part of a weighted sum of differences.
+struct WelchTerm {
+  SampleStats base, test;
+  double weight = 1;
+};
+/// Welch's interval of sum(weight * (mean(test) - mean(base))) over independent parts. With v =
+/// weight^2 variance / n of each side of each part: half width t95(d) sqrt(sum v), d = (sum v)^2 /
+/// sum(v^2 / (n - 1)) (Satterthwaite 1946). None without parts or when a side of one has fewer than
+/// two samples.
+[[nodiscard]] std::optional<MeanDifference> welch95(std::span<const WelchTerm> terms);
+
+/// What makes a figure better: less (times) or more (bandwidths).
+enum class Better : std::uint8_t { kLower, kHigher };
+
+/// THE sign of a change, everywhere: percent of |base| by which `test` is better, so that positive
+/// is better and negative is worse whatever the figure is. 0 when both are 0; none when only the
+/// base is 0 (the figure is new: no percentage says how much) and when one is NaN.
+/// Examples: 10 ms -> 9 ms is 10 (lower is better); 100 GB/s -> 90 GB/s is -10 (higher is better).
+[[nodiscard]] std::optional<double> improvement_percent(double base, double test,
+                                                        Better better = Better::kLower);
+/// What tables and pages say about it.
+inline constexpr std::string_view kImprovementSign = "positive is better";
 
 } // namespace rankscope

@@ -65,8 +65,8 @@ std::vector<std::string> in_words(const Table& dashboard, const ComparedRun& bas
       const Value low = dashboard.at(r, at + 3);
       const std::string interval =
           low.is_null() ? std::string(", noise unknown")
-                        : fmt::format(", 95 % interval {:+.2f} to {:+.2f} %", low.number(),
-                                      dashboard.at(r, at + 4).number());
+                        : fmt::format(", interval ({}) {:+.2f} to {:+.2f} %", kIntervalMethod,
+                                      low.number(), dashboard.at(r, at + 4).number());
       out.push_back(
           fmt::format("{}: {} is {} by {:.2f} % ({:.3f} against {:.3f} {} of {}{})", tests[i].label,
                       dashboard.at(r, 0).text, status == "Better" ? "better" : "worse",

@@ -24,9 +24,9 @@ double time_ms(const RankTimeline& side, const std::string& type) {
   return NAN;
 }
 
-/// Positive when the test is faster; NaN without a baseline.
+/// Percent, positive when the test is faster; NaN where no percentage can be given.
 double improvement(double base, double test) {
-  return base == 0 || std::isnan(base) || std::isnan(test) ? NAN : (base - test) / base * 100;
+  return improvement_percent(base, test).value_or(NAN);
 }
 
 std::vector<std::int64_t> all_ranks(const ComparedRun& base, const ComparedRun& test) {

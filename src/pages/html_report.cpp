@@ -1,6 +1,8 @@
 // One self-contained HTML page; plots are inline SVG, images base64.
 #include "pages/html_report.h"
 
+#include "base/statistics.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -48,14 +50,14 @@ std::string number(double value) {
 std::string difference(double base, double value, bool higher_is_better) {
   if (std::isnan(base) || std::isnan(value))
     return "<td></td>";
-  if (base == 0)
-    return value == 0 ? "<td>0.00 %</td>" : "<td>new</td>";
-  const double percent = 100 * (value - base) / std::fabs(base);
-  const std::string text = fmt::format("{:+.2f} %", percent);
+  const std::optional<double> percent =
+      improvement_percent(base, value, higher_is_better ? Better::kHigher : Better::kLower);
+  if (!percent)
+    return "<td>new</td>";
+  const std::string text = fmt::format("{:+.2f} %", *percent);
   if (text == "+0.00 %" || text == "-0.00 %")
     return "<td>0.00 %</td>";
-  return fmt::format("<td class=\"{}\">{}</td>", (percent > 0) == higher_is_better ? "good" : "bad",
-                     text);
+  return fmt::format("<td class=\"{}\">{}</td>", *percent > 0 ? "good" : "bad", text);
 }
 
 std::string cell_text(const Value& v, const Column& column) {
@@ -138,7 +140,8 @@ std::string table(const HtmlReport& report, const HtmlSection& section) {
     const std::string label = html_escaped(report.series[s]);
     out += fmt::format("<th>{} ({})</th>", label, html_escaped(section.unit));
     if (s > 0)
-      out += fmt::format("<th>{} against {}</th>", label, html_escaped(report.series[0]));
+      out += fmt::format("<th>{} against {} ({})</th>", label, html_escaped(report.series[0]),
+                         kImprovementSign);
   }
   out += "</tr></thead><tbody>\n";
   for (const HtmlRow& row : section.rows) {

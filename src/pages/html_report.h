@@ -33,7 +33,7 @@ struct HtmlSection {
   std::string unit;          ///< of every value in rows, e.g. "ms"
   std::vector<HtmlRow> rows;
   bool bars = true;              ///< of rows, on one shared axis
-  bool higher_is_better = false; ///< colours of the differences in rows
+  bool higher_is_better = false; ///< turns the sign of the differences: positive is better
   std::vector<Table> tables;     ///< delta and status columns are coloured
 };
 

@@ -1,5 +1,6 @@
 #include "pages/sweep_page.h"
 
+#include "base/statistics.h"
 #include "core/output_layout.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"

@@ -20,13 +20,6 @@ extern char** environ;
 namespace rankscope {
 namespace {
 
-double quantile(const std::vector<double>& sorted, double q) {
-  const double at = q * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<std::size_t>(at);
-  const std::size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (sorted[high] - sorted[low]) * (at - static_cast<double>(low));
-}
-
 /// One gnuplot process that draws all the plots of its script.
 struct Gnuplot {
   pid_t pid = 0;
@@ -77,53 +70,6 @@ Result<void> finish_gnuplot(const Gnuplot& gnuplot) {
 }
 
 } // namespace
-
-BoxStats box_stats(std::vector<double> values) {
-  BoxStats b;
-  if (values.empty())
-    return b;
-  std::sort(values.begin(), values.end());
-  b.q1 = quantile(values, 0.25);
-  b.median = quantile(values, 0.5);
-  b.q3 = quantile(values, 0.75);
-  b.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  const double reach = 1.5 * (b.q3 - b.q1);
-  b.low = b.q1;
-  b.high = b.q3;
-  for (const double v : values) {
-    if (v < b.q1 - reach || v > b.q3 + reach) {
-      b.outliers.push_back(v);
-      continue;
-    }
-    b.low = std::min(b.low, v);
-    b.high = std::max(b.high, v);
-  }
-  return b;
-}
-
-std::vector<std::pair<double, double>> kernel_density(const std::vector<double>& values,
-                                                      int count) {
-  std::vector<std::pair<double, double>> out;
-  if (values.size() < 2 || count < 2)
-    return out;
-  const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double squares = 0;
-  for (const double v : values)
-    squares += (v - mean) * (v - mean);
-  const double bandwidth = std::sqrt(squares / (n - 1)) * std::pow(n, -0.2); // Scott
-  if (!(bandwidth > 0))
-    return out;
-  const auto [lo, hi] = std::minmax_element(values.begin(), values.end());
-  for (int i = 0; i < count; ++i) {
-    const double x = *lo + (*hi - *lo) * i / (count - 1);
-    double sum = 0;
-    for (const double v : values)
-      sum += std::exp(-0.5 * (x - v) * (x - v) / bandwidth / bandwidth);
-    out.emplace_back(x, sum / n / bandwidth / std::sqrt(2 * M_PI));
-  }
-  return out;
-}
 
 Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
                          unsigned processes) {

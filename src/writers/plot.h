@@ -48,19 +48,6 @@ struct PlotSpec {
   std::size_t columns = 0; ///< panels in a row; 0: all side by side
 };
 
-/// Quartiles by linear interpolation, whiskers to the last sample within 1.5 interquartile ranges
-/// (sweep-and-compare.md 5). Example: 1 2 3 4 100: q1 2, median 3, q3 4, whiskers 1 and 4.
-struct BoxStats {
-  double q1 = 0, median = 0, q3 = 0, low = 0, high = 0, mean = 0;
-  std::vector<double> outliers;
-};
-[[nodiscard]] BoxStats box_stats(std::vector<double> values);
-
-/// Gaussian kernel density with Scott's bandwidth at `count` points from minimum to maximum. Empty
-/// for fewer than two distinct values.
-[[nodiscard]] std::vector<std::pair<double, double>>
-kernel_density(const std::vector<double>& values, int count = 100);
-
 /// Writes PNG (300 dots per inch) or, where the name ends in .svg, SVG: all of them in a few
 /// gnuplot processes side by side. Nothing appears under a final name unless all are drawn. Errors:
 /// kMissingTool without gnuplot, kOutput.

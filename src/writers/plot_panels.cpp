@@ -1,5 +1,7 @@
 #include "writers/plot_panels.h"
 
+#include "base/statistics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>

@@ -60,7 +60,7 @@ TEST(CompareRuns, JudgementByThresholdAndNoise) {
   EXPECT_EQ(status(100, 98.5), "Better");
   EXPECT_EQ(status(0, 0), "Similar");
   EXPECT_EQ(status(0, 1), "New");
-  EXPECT_EQ(judge(100, 110, {}, {}, 1, true).status, "Better"); // a bandwidth
+  EXPECT_EQ(judge(100, 110, {}, {}, 1, Better::kHigher).status, "Better"); // a bandwidth
   // 5 % more, but the steps scatter by more than that
   EXPECT_EQ(judge(30, 31.5, {8, 10, 12}, {8.5, 10.5, 12.5}, 1).status, "Similar");
   const Judgement clear = judge(30, 31.5, {9.99, 10, 10.01}, {10.49, 10.5, 10.51}, 1);
@@ -227,6 +227,24 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
       {"GPU_Time_Raw", true},       {"GPU_Pct_Raw", true},       {"GPU_ByRank_Cmp", false},
       {"GPU_Summary_Cmp", false},   {"NCCL_ImplSync_Raw", true}, {"NCCL_ImplicitSyncCmp", false}};
   EXPECT_EQ(sheets, expected);
+}
+
+// Few collectives: the normal distribution's 1.96 makes their interval far too small.
+TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
+  ComparedRun a = run_named("a");
+  ComparedRun b = run_named("b");
+  a.nccl_summary_implicit_sync = collectives(2, 50, 3, "0");
+  b.nccl_summary_implicit_sync = collectives(6, 50, 3, "0");
+  const CollectiveKey key{"allreduce", "BFloat16", 1024, "0"};
+  a.samples[key] = {{1, 2, 3}, {1, 2, 3}};
+  b.samples[key] = {{4, 6, 8}, {4, 6, 8}};
+  const Table t = summary_dashboard(a, {b}, 1);
+  const Table c = compare_collectives(a, b, 1).front();
+  ASSERT_EQ(t.at(0, "Metric").text, "NCCL_comm_latency");
+  EXPECT_NEAR(t.at(0, "95% low (%)").number(), c.at(0, "ci95_low_percent").number(), 1e-9);
+  EXPECT_NEAR(t.at(0, "95% high (%)").number(), c.at(0, "ci95_high_percent").number(), 1e-9);
+  const auto welch = welch95(sample_stats({1, 2, 3}), sample_stats({4, 6, 8}));
+  EXPECT_NEAR(t.at(0, "95% high (%)").number(), -200 + welch->half_width / 2 * 100, 1e-9);
 }
 
 } // namespace

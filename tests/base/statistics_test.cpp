@@ -40,5 +40,74 @@ TEST(Statistics, WelchByHand) {
   EXPECT_EQ(equal->half_width, 0);
 }
 
+TEST(Statistics, WelchOfAWeightedSumByHand) {
+  // 2 (test - base) of the case above plus 1 (9 - 8, no noise):
+  // variance 4 (1/3 + 4/3) = 20/3, degrees (20/3)^2 / ((4/3)^2/2 + (16/3)^2/2) = 2.941176
+  const WelchTerm terms[] = {{sample_stats({1, 2, 3}), sample_stats({4, 6, 8}), 2},
+                             {sample_stats({8, 8}), sample_stats({9, 9, 9}), 1}};
+  const auto w = welch95(terms);
+  ASSERT_TRUE(w);
+  EXPECT_DOUBLE_EQ(w->difference, 9);
+  EXPECT_NEAR(w->half_width, student_t95(2.941176) * std::sqrt(20.0 / 3), 1e-5);
+  const WelchTerm lacking[] = {terms[0], {sample_stats({1}), sample_stats({2, 3}), 1}};
+  EXPECT_FALSE(welch95(lacking));
+  EXPECT_FALSE(welch95(std::span<const WelchTerm>()));
+}
+
+TEST(Statistics, QuantilesByHand) {
+  const std::vector<double> sorted = {1, 2, 3, 4};
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.25), 1.75);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 1), 4);
+  EXPECT_DOUBLE_EQ(quantile_of({4, 1, 3}, 0.5), 3);
+  EXPECT_TRUE(std::isnan(quantile_of({}, 0.5)));
+}
+
+TEST(Statistics, BoxByHand) {
+  const BoxStats b = box_stats({100, 4, 2, 3, 1});
+  EXPECT_DOUBLE_EQ(b.q1, 2);
+  EXPECT_DOUBLE_EQ(b.median, 3);
+  EXPECT_DOUBLE_EQ(b.q3, 4);
+  EXPECT_DOUBLE_EQ(b.low, 1);  // within 2 - 1.5 * 2
+  EXPECT_DOUBLE_EQ(b.high, 4); // 100 is beyond 4 + 1.5 * 2
+  EXPECT_EQ(b.outliers, (std::vector<double>{100}));
+  EXPECT_DOUBLE_EQ(b.mean, 22);
+}
+
+TEST(Statistics, DensityByHand) {
+  // two points at 0 and 2: deviation sqrt(2), bandwidth sqrt(2) * 2^-0.2
+  const auto d = kernel_density({0, 2}, 3);
+  ASSERT_EQ(d.size(), 3U);
+  const double h = std::sqrt(2.0) * std::pow(2.0, -0.2);
+  const double middle = std::exp(-0.5 / h / h) / h / std::sqrt(2 * M_PI);
+  EXPECT_NEAR(d[1].second, middle, 1e-12);
+  EXPECT_DOUBLE_EQ(d[0].second, d[2].second);
+  EXPECT_TRUE(kernel_density({5, 5, 5}).empty());
+  EXPECT_TRUE(kernel_density({5}).empty());
+}
+
+TEST(Statistics, LinearFitByHand) {
+  // y = 2 x + 1 with residuals 1 -2 1: slope 2, s^2 = 6 / 1, half width 12.706 sqrt(6 / 2)
+  const LinearFit fit = linear_fit95(std::vector<double>{0, 1, 2}, std::vector<double>{2, 1, 6});
+  EXPECT_DOUBLE_EQ(fit.slope, 2);
+  EXPECT_NEAR(fit.half_width, 12.706 * std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(fit.r, 4 / std::sqrt(2.0 * 14), 1e-12);
+  EXPECT_TRUE(
+      std::isnan(linear_fit95(std::vector<double>{1, 1, 1}, std::vector<double>{1, 2, 3}).slope));
+  EXPECT_TRUE(std::isnan(linear_fit95(std::vector<double>{1, 2}, std::vector<double>{1, 2}).slope));
+}
+
+TEST(Statistics, ImprovementHasOneSignAndOneAnswerForZeros) {
+  EXPECT_DOUBLE_EQ(*improvement_percent(10, 9), 10);
+  EXPECT_DOUBLE_EQ(*improvement_percent(100, 90, Better::kHigher), -10);
+  EXPECT_DOUBLE_EQ(*improvement_percent(-10, -11), 10); // of the base's size
+  for (const Better better : {Better::kLower, Better::kHigher}) {
+    EXPECT_EQ(improvement_percent(0, 0, better), std::optional<double>(0));
+    EXPECT_FALSE(improvement_percent(0, 1, better));
+    EXPECT_FALSE(improvement_percent(std::nan(""), 1, better));
+    EXPECT_FALSE(improvement_percent(1, std::nan(""), better));
+  }
+}
+
 } // namespace
 } // namespace rankscope

@@ -78,7 +78,7 @@ TEST(Html, ComparesTablesInNumbersAndWords) {
             0);
   const std::string html = bytes_of(page);
   EXPECT_NE(html.find("<td>256thread_28ch</td><td>100.000</td><td>90.000</td>"
-                      "<td class=\"good\">-10.00 %</td>"),
+                      "<td class=\"good\">+10.00 %</td>"),
             std::string::npos);
   // equal: no colour
   EXPECT_NE(html.find("<td>80.000</td><td>80.000</td><td>0.00 %</td>"), std::string::npos);
@@ -184,7 +184,7 @@ TEST(Html, BaseZeroIsNewAndBase64IsRight) {
   const std::string page = html_page(r);
   EXPECT_NE(page.find("<td>3.000</td><td>new</td>"), std::string::npos);
   EXPECT_NE(page.find("<td>0.000</td><td>0.00 %</td>"), std::string::npos);
-  EXPECT_NE(page.find("<td class=\"bad\">+100.00 %</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td class=\"bad\">-100.00 %</td>"), std::string::npos);
   EXPECT_NE(page.find("<td class=\"good\">+100.00 %</td>"), std::string::npos);
   EXPECT_NE(page.find("<td class=\"text\">&lt;x&gt;</td><td class=\"good\">1.500</td>"),
             std::string::npos);

@@ -76,9 +76,8 @@ void add_metrics(std::vector<Value>& row, const Table& base, std::optional<std::
     if (m.good != Metric::Good::kNone) {
       std::optional<double> change;
       if (x && y)
-        change = improvement_percent(*x, *y);
-      if (change && m.good == Metric::Good::kHigh)
-        *change = -*change;
+        change = improvement_percent(
+            *x, *y, m.good == Metric::Good::kHigh ? Better::kHigher : Better::kLower);
       row.emplace_back(change);
     }
     row.push_back(x && y && *x != 0 ? Value(*y / *x) : Value());
@@ -91,21 +90,16 @@ const CollectiveSamples& samples_of(const ComparedRun& run, const CollectiveKey&
   return found == run.samples.end() ? none : found->second;
 }
 
-/// Variance of mean(test) - mean(base), both sides with two samples or more.
-double difference_variance(const SampleStats& base, const SampleStats& test) {
-  return base.variance / static_cast<double>(base.n) + test.variance / static_cast<double>(test.n);
-}
-
 /// The mix of collectives that both runs have, with the baseline's counts as weights.
 struct Mix {
   double base_ms = 0, test_ms = 0;
   double base_rate = 0, test_rate = 0; ///< time-weighted bus bandwidth
   double base_skew_us = 0, test_skew_us = 0;
-  double variance = 0;      ///< of test_ms - base_ms
-  double skew_variance = 0; ///< of the difference of the skews
+  /// 95 % half widths of test_ms - base_ms and of the skews' difference; none when a collective has
+  /// fewer than two samples on a side.
+  std::optional<double> half_ms, half_skew_us;
   std::size_t base_samples = 0, test_samples = 0;
   bool any = false;
-  bool noise_known = true;
 };
 
 Mix mix_of(const ComparedRun& base, const ComparedRun& test) {
@@ -114,6 +108,8 @@ Mix mix_of(const ComparedRun& base, const ComparedRun& test) {
   const Table& b = test.nccl_summary_implicit_sync;
   const auto rows_b = rows_of(b);
   double count_sum = 0;
+  std::vector<WelchTerm> latency;
+  std::vector<WelchTerm> skew;
   for (const auto& [key, row] : rows_of(a)) {
     const auto found = rows_b.find(key);
     if (found == rows_b.end())
@@ -136,15 +132,8 @@ Mix mix_of(const ComparedRun& base, const ComparedRun& test) {
     const CollectiveSamples& right = samples_of(test, key);
     mix.base_samples += left.latency.size();
     mix.test_samples += right.latency.size();
-    if (left.latency.size() < 2 || right.latency.size() < 2) {
-      mix.noise_known = false;
-      continue;
-    }
-    const double weight = *count * *count;
-    mix.variance +=
-        weight / 1e6 * difference_variance(sample_stats(left.latency), sample_stats(right.latency));
-    mix.skew_variance +=
-        weight * difference_variance(sample_stats(left.start_skew), sample_stats(right.start_skew));
+    latency.push_back({sample_stats(left.latency), sample_stats(right.latency), *count / 1e3});
+    skew.push_back({sample_stats(left.start_skew), sample_stats(right.start_skew), *count});
   }
   if (mix.base_ms > 0)
     mix.base_rate /= mix.base_ms;
@@ -153,8 +142,11 @@ Mix mix_of(const ComparedRun& base, const ComparedRun& test) {
   if (count_sum > 0) {
     mix.base_skew_us /= count_sum;
     mix.test_skew_us /= count_sum;
-    mix.skew_variance /= count_sum * count_sum;
   }
+  if (const auto interval = welch95(latency))
+    mix.half_ms = interval->half_width;
+  if (const auto interval = welch95(skew); interval && count_sum > 0)
+    mix.half_skew_us = interval->half_width / count_sum;
   return mix;
 }
 
@@ -346,17 +338,17 @@ Table summary_dashboard(const ComparedRun& base, const std::vector<ComparedRun>&
     const char* unit;
     double Mix::*base;
     double Mix::*test;
-    bool higher_is_better;
+    Better better;
     double Mix::*noise_scale;
-    double Mix::*variance;
+    std::optional<double> Mix::*half_width;
   };
   // bandwidth moves as the inverse of latency, so that the latency's noise is taken for both
-  const Figure figures[] = {{"NCCL_comm_latency", "ms", &Mix::base_ms, &Mix::test_ms, false,
-                             &Mix::base_ms, &Mix::variance},
-                            {"NCCL_bus_bandwidth", "GB/s", &Mix::base_rate, &Mix::test_rate, true,
-                             &Mix::base_ms, &Mix::variance},
-                            {"NCCL_start_skew", "us", &Mix::base_skew_us, &Mix::test_skew_us, false,
-                             &Mix::base_skew_us, &Mix::skew_variance}};
+  const Figure figures[] = {{"NCCL_comm_latency", "ms", &Mix::base_ms, &Mix::test_ms,
+                             Better::kLower, &Mix::base_ms, &Mix::half_ms},
+                            {"NCCL_bus_bandwidth", "GB/s", &Mix::base_rate, &Mix::test_rate,
+                             Better::kHigher, &Mix::base_ms, &Mix::half_ms},
+                            {"NCCL_start_skew", "us", &Mix::base_skew_us, &Mix::test_skew_us,
+                             Better::kLower, &Mix::base_skew_us, &Mix::half_skew_us}};
   for (const Figure& f : figures) {
     if (std::none_of(mixes.begin(), mixes.end(), [](const Mix& m) { return m.any; }))
       break;
@@ -369,12 +361,10 @@ Table summary_dashboard(const ComparedRun& base, const std::vector<ComparedRun>&
         continue;
       }
       row[2] = Value(m.*f.base);
-      Judgement j = judge(m.*f.base, m.*f.test, {}, {}, threshold_percent, f.higher_is_better);
-      std::optional<double> change = improvement_percent(m.*f.base, m.*f.test);
-      if (change && f.higher_is_better)
-        *change = -*change;
-      if (m.noise_known && m.*f.noise_scale > 0 && change) {
-        const double half = 1.96 * std::sqrt(m.*f.variance) / m.*f.noise_scale * 100;
+      Judgement j = judge(m.*f.base, m.*f.test, {}, {}, threshold_percent, f.better);
+      const std::optional<double> change = improvement_percent(m.*f.base, m.*f.test, f.better);
+      if (m.*f.half_width && m.*f.noise_scale > 0 && change) {
+        const double half = *(m.*f.half_width) / m.*f.noise_scale * 100;
         j.low = *change - half;
         j.high = *change + half;
         if (*j.low <= 0 && *j.high >= 0)
@@ -405,9 +395,9 @@ Table summary_dashboard(const ComparedRun& base, const std::vector<ComparedRun>&
   out.notes = {
       "Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "
       "over ranks.",
-      fmt::format("Better and Worse need more than {} % and a 95 % interval that leaves 0 out; "
+      fmt::format("Better and Worse need more than {} % and an interval ({}) that leaves 0 out; "
                   "Samples counts profiler steps or collectives, baseline / test.",
-                  threshold_percent),
+                  threshold_percent, kIntervalMethod),
       "NCCL rows: the collectives that both runs have, weighted by the baseline's counts."};
   return out;
 }

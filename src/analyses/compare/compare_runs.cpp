@@ -118,7 +118,7 @@ void add(Table& table, std::vector<Value> row, const Entry& b, const Entry& t, c
 
 const char* const kSigns =
     "percent_change = (baseline - test) / baseline * 100: positive is better, blank when the "
-    "baseline is 0.";
+    "baseline is 0 (0 when both are).";
 const char* const kNoise =
     "Better and Worse need a change beyond the threshold of {} % and, with two profiler steps or "
     "more on both sides, a 95 % interval (Welch) of the per-step difference that leaves 0 out. "
@@ -140,25 +140,17 @@ std::optional<RankTimeline> rank_timeline(const Report& report) {
   return out;
 }
 
-std::optional<double> improvement_percent(double base, double test) {
-  if (base == 0)
-    return test == 0 ? std::optional<double>(0) : std::nullopt;
-  return (base - test) / base * 100;
-}
-
 Judgement judge(double base, double test, const std::vector<double>& base_samples,
-                const std::vector<double>& test_samples, double threshold_percent,
-                bool higher_is_better) {
-  const double sign = higher_is_better ? -1 : 1;
+                const std::vector<double>& test_samples, double threshold_percent, Better better) {
+  const double sign = better == Better::kHigher ? -1 : 1;
   Judgement out;
   out.samples_base = base_samples.size();
   out.samples_test = test_samples.size();
-  std::optional<double> change = improvement_percent(base, test);
+  std::optional<double> change = improvement_percent(base, test, better);
   if (!change) {
     out.status = "New";
     return out;
   }
-  *change *= sign;
   const SampleStats b = sample_stats(base_samples);
   const SampleStats t = sample_stats(test_samples);
   const std::optional<MeanDifference> welch = welch95(b, t);

@@ -44,9 +44,6 @@ struct ComparedRun {
 /// Takes the two summaries and the samples of nccl_implicit_sync, when there.
 void take_collectives(const Report& report, ComparedRun& run);
 
-/// Percent, positive when the test is better.
-[[nodiscard]] std::optional<double> improvement_percent(double base, double test);
-
 /// A difference with its noise. Percentages of the baseline, positive = better.
 struct Judgement {
   std::string status; ///< Better, Worse, Similar, New
@@ -58,10 +55,9 @@ struct Judgement {
 /// Better or Worse only when the change exceeds the threshold and, with two samples or more on both
 /// sides, the 95 % interval of the difference of means (Welch) does not hold 0. The change is that
 /// of `base` and `test`, or of the samples when their numbers differ (the windows then differ).
-/// `higher_is_better` turns the sign (bandwidths).
 [[nodiscard]] Judgement judge(double base, double test, const std::vector<double>& base_samples,
                               const std::vector<double>& test_samples, double threshold_percent,
-                              bool higher_is_better = false);
+                              Better better = Better::kLower);
 
 /// Tables Summary, All_Ranks_Combined, Per_Rank_Time_ms, Per_Rank_Percent of one run.
 [[nodiscard]] Report timeline_summary(const ComparedRun& run, bool geomean);

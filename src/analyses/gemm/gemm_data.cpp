@@ -94,46 +94,6 @@ struct GroupKeyHash {
   }
 };
 
-double percentile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<std::size_t>(at);
-  const std::size_t high = std::min(low + 1, values.size() - 1);
-  return values[low] + (values[high] - values[low]) * (at - static_cast<double>(low));
-}
-
-/// Least squares of duration (us) on the overlapped share: slope and its 95 % half width (Student's
-/// t), and Pearson's r. NaN with fewer than three calls or no spread in the overlap.
-struct Regression {
-  double slope = std::numeric_limits<double>::quiet_NaN();
-  double half_width = std::numeric_limits<double>::quiet_NaN();
-  double r = std::numeric_limits<double>::quiet_NaN();
-};
-
-Regression regress(const std::vector<double>& x, const std::vector<double>& y) {
-  Regression out;
-  const auto n = static_cast<double>(x.size());
-  if (x.size() < 3)
-    return out;
-  const double mx = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  const double my = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  double sxx = 0;
-  double syy = 0;
-  double sxy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    sxx += (x[i] - mx) * (x[i] - mx);
-    syy += (y[i] - my) * (y[i] - my);
-    sxy += (x[i] - mx) * (y[i] - my);
-  }
-  if (!(sxx > 1e-12))
-    return out;
-  out.slope = sxy / sxx;
-  out.r = syy > 0 ? sxy / std::sqrt(sxx * syy) : std::numeric_limits<double>::quiet_NaN();
-  const double residual = std::max(0.0, syy - out.slope * sxy);
-  out.half_width = student_t95(n - 2) * std::sqrt(residual / (n - 2) / sxx);
-  return out;
-}
-
 double share(const GemmInstance& i, std::int64_t ns) {
   return i.dur_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(i.dur_ns) : 0;
 }
@@ -484,7 +444,7 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
           Value(g.stream),
           Value(g.instances.size()),
           Value(s.median),
-          Value(percentile(us, 0.95)),
+          Value(quantile_of(us, 0.95)),
           Value(s.mean),
           Value(s.std_sample),
           ratio(s.std_sample, s.mean),
@@ -498,7 +458,7 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
           Value(g.kernel_ns.size()),
           Value(k.min),
           Value(k.median),
-          Value(percentile(kernel_us, 0.95)),
+          Value(quantile_of(kernel_us, 0.95)),
           Value(k.max),
           Value(k.std_sample),
           ratio(k.std_sample, k.mean)})
@@ -533,7 +493,7 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
         most = &n;
     }
     std::vector<double> by_share = overlap;
-    const Regression fit = regress(overlap, us);
+    const LinearFit fit = linear_fit95(overlap, us);
     values.emplace_back(g.longest_neighbours.size());
     values.emplace_back(names);
     values.emplace_back(most == nullptr ? 0.0 : share(slow, most->overlap_ns));
@@ -542,7 +502,7 @@ GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
     values.emplace_back(true);
     values.emplace_back(share(slow, slow.overlap_ns));
     values.emplace_back(share(fast, fast.overlap_ns));
-    values.emplace_back(percentile(std::move(by_share), 0.5) * 100);
+    values.emplace_back(quantile_of(std::move(by_share), 0.5) * 100);
     values.emplace_back(fit.r);
     values.emplace_back(fit.slope);
     values.emplace_back(fit.half_width);
