@@ -1,6 +1,7 @@
 // coll_analysis: the collective summary of a single trace (perf-report.md 1.9).
 #include "analyses/analysis.h"
-#include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/collective_schemas.h"
+#include "analyses/collectives/collective_sums.h"
 
 namespace rankscope {
 namespace {
@@ -10,9 +11,8 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
   if (!options.coll_analysis || t.trace.collectives.empty())
     return out;
   const RankCollectives mine = extract_collectives(t);
-  Table table = nccl_summary_long({&mine}, "coll_analysis");
-  if (table.rows() > 0)
-    out.push_back(std::move(table));
+  if (const std::vector<RankSummary> rows = rank_summary({&mine}, 0); !rows.empty())
+    out.push_back(rank_summary_schema("coll_analysis", false).table(rows));
   return out;
 }
 

@@ -1,4 +1,4 @@
-#include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/collective_match.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -77,7 +77,6 @@ std::int64_t find_shift(const RankCollectives& a, const std::vector<std::size_t>
 
 MatchResult match_collectives(const std::vector<RankCollectives>& ranks) {
   MatchResult out;
-  out.problems = Table("problems", {{"process group"}, {"rank"}, {"index"}, {"problem"}});
   // rows of each rank by group, in time order
   struct PerRank {
     std::size_t rank;
@@ -120,7 +119,7 @@ MatchResult match_collectives(const std::vector<RankCollectives>& ranks) {
       if (!by_seq && &p != reference) {
         shift = find_shift(ranks[reference->rank], reference->rows, rank, p.rows);
         if (shift != 0)
-          out.problems.add_row(
+          out.problems.push_back(
               {pg, rank.rank, 0,
                fmt::format("its window starts {} collectives {} rank {}'s; matched "
                            "with that shift",
@@ -145,7 +144,7 @@ MatchResult match_collectives(const std::vector<RankCollectives>& ranks) {
       m.kind = ranks[r0].rows[i0].kind;
       for (const auto& [r, i] : m.members)
         if (const Signature s = signature(ranks[r], ranks[r].rows[i]); s != first)
-          out.problems.add_row(
+          out.problems.push_back(
               {pg, ranks[r].rank, m.index,
                fmt::format("{} {} {}->{} here, {} {} {}->{} on rank {}", s.name, s.dtype, s.in,
                            s.out, first.name, first.dtype, first.in, first.out, ranks[r0].rank)});

@@ -1,0 +1,187 @@
+// Sheets with one row per collective or per kernel.
+#include "analyses/collectives/collective_schemas.h"
+#include "analyses/collectives/collective_sums.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+
+Value known(std::int64_t n) {
+  return n == kNoId ? Value() : Value(n);
+}
+
+Value some(std::string_view text) {
+  return text.empty() ? Value() : Value(text);
+}
+
+} // namespace
+
+Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
+  using R = CollectiveKernel;
+  const auto text = [](StrId Collective::*id) {
+    return [id](const R& r) { return some(r.rank->text(r.collective->*id)); };
+  };
+  const auto count = [](std::int64_t Collective::*n) {
+    return [n](const R& r) { return known(r.collective->*n); };
+  };
+  const auto mib = [](std::int64_t Collective::*n) {
+    return [n](const R& r) { return Value(mib_of(*r.rank, *r.collective, r.collective->*n)); };
+  };
+  Schema<R> schema(
+      "nccl_long", "one row per collective kernel and rank",
+      {{"collective_id", "collective_id", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->id); }, "the same on all ranks that took part"},
+       {"index_in_group", "index_in_group", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.timed->match.index); }},
+       {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank->rank); }},
+       {"group", "Process Group Name", Unit::kNone, kText, text(&Collective::pg_name)},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, kText, text(&Collective::pg_ranks)},
+       {"collective", "Collective name", Unit::kNone, kText, text(&Collective::name)},
+       {"group_size", "Group size", Unit::kNone, kInt, count(&Collective::group_size)},
+       {"dtype", "dtype", Unit::kNone, kText, text(&Collective::dtype)},
+       {"in_nelems", "In msg nelems", Unit::kNone, kInt, count(&Collective::in_nelems)},
+       {"in_mib", "In msg size (MB)", Unit::kNone, kDouble, mib(&Collective::in_nelems)},
+       {"out_nelems", "Out msg nelems", Unit::kNone, kInt, count(&Collective::out_nelems)},
+       {"out_mib", "Out msg size (MB)", Unit::kNone, kDouble, mib(&Collective::out_nelems)},
+       {"in_split", "In split size", Unit::kNone, kText, text(&Collective::in_split)},
+       {"out_split", "Out split size", Unit::kNone, kText, text(&Collective::out_split)},
+       {"stream", "stream", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.collective->stream); }},
+       {"start_us", "ts", Unit::kNone, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.collective->ts_ns)); }, "as in the file, us"},
+       {"dur_us", "dur", Unit::kNone, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.collective->dur_ns)); }, "us"}});
+  if (compat_tracelens)
+    return schema;
+  const auto us = [&schema](const char* id, const char* label, const char* help, auto ns) {
+    schema.add(
+        {id, label, Unit::kUs, kDouble, [ns](const R& r) { return Value(ns_to_us(ns(r))); }, help});
+  };
+  us("wait_us", "wait (\u00b5s)", "until the last member had started",
+     [](const R& r) { return r.wait_ns; });
+  us("transfer_us", "transfer (\u00b5s)", "duration - wait",
+     [](const R& r) { return r.collective->dur_ns - r.wait_ns; });
+  us("hidden_compute_us", "hidden by compute (\u00b5s)", "while compute kernels ran on this rank",
+     [](const R& r) { return r.collective->hidden_compute_ns; });
+  us("hidden_memcpy_us", "hidden by memcpy (\u00b5s)", "under copies but not compute",
+     [](const R& r) { return r.collective->hidden_memcpy_ns; });
+  us("exposed_us", "exposed (\u00b5s)", "neither compute nor copies ran", [](const R& r) {
+    return r.collective->dur_ns - r.collective->hidden_compute_ns - r.collective->hidden_memcpy_ns;
+  });
+  return schema;
+}
+
+Schema<SyncCollective> sync_collective_schema(const std::vector<RankCollectives>& ranks) {
+  using R = SyncCollective;
+  const auto text = [](StrId Collective::*id) {
+    return [id](const R& r) { return some(r.timed->first_rank->text(r.timed->first->*id)); };
+  };
+  const auto count = [](std::int64_t Collective::*n) {
+    return [n](const R& r) { return known(r.timed->first->*n); };
+  };
+  const auto mib = [](std::int64_t Collective::*n) {
+    return [n](const R& r) {
+      return Value(mib_of(*r.timed->first_rank, *r.timed->first, r.timed->first->*n));
+    };
+  };
+  Schema<R> schema(
+      "nccl_implicit_sync", "one row per collective that synchronises, with the times of its ranks",
+      {{"collective_id", "collective_id", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->id); }},
+       {"group", "Process Group Name", Unit::kNone, kText, text(&Collective::pg_name)},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, kText, text(&Collective::pg_ranks)},
+       {"collective", "Collective name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->name)); }},
+       {"group_size", "Group size", Unit::kNone, kInt, count(&Collective::group_size)},
+       {"dtype", "dtype", Unit::kNone, kText, text(&Collective::dtype)},
+       {"in_nelems", "In msg nelems", Unit::kNone, kInt, count(&Collective::in_nelems)},
+       {"out_nelems", "Out msg nelems", Unit::kNone, kInt, count(&Collective::out_nelems)},
+       {"in_mib", "In msg size (MB)", Unit::kNone, kDouble, mib(&Collective::in_nelems)},
+       {"out_mib", "Out msg size (MB)", Unit::kNone, kDouble, mib(&Collective::out_nelems)},
+       {"full_mib", "Full msg size (MB)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.timed->full_mib); }},
+       {"comm_latency_us", "comm_latency", Unit::kNone, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.timed->latency_ns)); },
+        "shortest duration over the ranks, us"},
+       {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.start_skew_ns)); }, "us"},
+       {"earliest_rank", "earliest arrival rank", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.earliest_rank); }},
+       {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.mean_wait_us); }, "us"},
+       {"end_skew_us", "skew in end time", Unit::kNone, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.timed->end_skew_ns)); }, "us"},
+       {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.timed->algo_gbps); }, "size / latency"},
+       {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.timed->bus_gbps); },
+        "algorithm bandwidth x the factor of the collective"}});
+  using Times = std::int64_t (*)(const TimedCollective&, std::size_t);
+  const std::pair<const char*, Times> kinds[] = {
+      {"ts", [](const TimedCollective& t, std::size_t k) { return t.start_ns[k]; }},
+      {"dur", [](const TimedCollective& t, std::size_t k) { return t.end_ns[k] - t.start_ns[k]; }},
+      {"wait_time", [](const TimedCollective& t, std::size_t k) { return t.wait_ns[k]; }}};
+  for (std::size_t position = 0; position < ranks.size(); ++position)
+    for (const auto& [what, time] : kinds) {
+      const std::string label = fmt::format("rank_{}_{}", ranks[position].rank, what);
+      schema.add({label + "_us",
+                  label,
+                  Unit::kUs,
+                  kDouble,
+                  [position, time = time](const R& r) {
+                    const auto& members = r.timed->match.members; // ascending by position
+                    const auto at = std::lower_bound(members.begin(), members.end(),
+                                                     std::pair(position, std::size_t{0}));
+                    if (at != members.end() && at->first == position)
+                      return Value(
+                          ns_to_us(time(*r.timed, static_cast<std::size_t>(at - members.begin()))));
+                    return Value();
+                  },
+                  {}});
+    }
+  return schema;
+}
+
+Schema<AllToAllV> all_to_all_v_schema() {
+  using R = AllToAllV;
+  return {
+      "nccl_all2allv",
+      "one row per all-to-all-v",
+      {{"collective_id", "collective_id", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->id); }},
+       {"group", "Process Group Name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->match.pg); }},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->pg_ranks)); }},
+       {"dtype", "dtype", Unit::kNone, kText,
+        [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->dtype)); }},
+       {"group_size", "Group size", Unit::kNone, kInt,
+        [](const R& r) { return known(r.timed->first->group_size); }},
+       {"sent_mib", "total data communicated (MB)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.sent_mib); }},
+       {"nelems", "total nelems", Unit::kNone, kDouble, [](const R& r) { return Value(r.nelems); }},
+       {"wall_us", "wall_time (us)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.wall_us); }, "first start to last end"},
+       {"max_us", "max_rank_dur (us)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.max_us); }},
+       {"min_us", "min_rank_dur (us)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.min_us); }},
+       {"mean_us", "avg_rank_dur (us)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.mean_us); }},
+       {"throughput_gbps", "throughput (GB/s)", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.throughput_gbps); }},
+       {"imbalance", "size_imbalance", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.imbalance); }, "largest / mean sent by a rank"},
+       {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
+        [](const R& r) { return Value(r.start_skew_us); }, "us"},
+       {"end_skew_us", "skew in end time", Unit::kNone, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.timed->end_skew_ns)); }, "us"}}};
+}
+
+} // namespace rankscope

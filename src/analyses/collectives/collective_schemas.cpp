@@ -1,0 +1,307 @@
+// Sheets with one row per group of collectives, per rank or per kind.
+#include "analyses/collectives/collective_schemas.h"
+
+#include "base/units.h"
+
+#include <cmath>
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+
+Value known(std::int64_t n) {
+  return n == kNoId ? Value() : Value(n);
+}
+
+Value some(std::string_view text) {
+  return text.empty() ? Value() : Value(text);
+}
+
+} // namespace
+
+double Stats::*stat_named(std::string_view name) {
+  return name == "mean"     ? &Stats::mean
+         : name == "median" ? &Stats::median
+         : name == "min"    ? &Stats::min
+         : name == "max"    ? &Stats::max
+                            : &Stats::std_sample;
+}
+
+Schema<Finding> findings_schema() {
+  using R = Finding;
+  return {"findings",
+          "what the collectives say, in words",
+          {{"finding", "finding", Unit::kNone, kText, [](const R& r) { return Value(r.text); }},
+           {"see", "see", Unit::kNone, kText, [](const R& r) { return Value(r.sheet); },
+            "the sheet that shows it"}}};
+}
+
+Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics) {
+  using R = SyncSummary;
+  Schema<R> schema(
+      "nccl_summary_implicit_sync",
+      "collectives that synchronise, one row per name, type, size and group",
+      {{"collective", "Collective name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.name); }},
+       {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return Value(r.dtype); }},
+       {"in_nelems", "In msg nelems", Unit::kCount, kInt,
+        [](const R& r) { return known(r.in_nelems); }, "elements that a rank gives"},
+       {"group", "Process Group Name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.group); }},
+       {"group_size", "Group size", Unit::kNone, kInt,
+        [](const R& r) { return known(r.group_size); }},
+       {"full_mib", "Full msg size (MB)", Unit::kMiB, kDouble,
+        [](const R& r) { return Value(r.full_mib); },
+        "the larger buffer: output of an all-gather, else input"}});
+  struct Metric {
+    const char* id;
+    const char* label;
+    Unit unit;
+    Stats R::*stats;
+    const char* help;
+  };
+  static constexpr Metric kMetrics[] = {
+      {"comm_latency_us", "comm_latency", Unit::kUs, &R::latency_us,
+       "shortest duration over the ranks"},
+      {"start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us,
+       "latest start - earliest start"},
+      {"end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, "latest end - earliest end"},
+      {"algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps, "size / latency"},
+      {"bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps,
+       "algorithm bandwidth x the factor of the collective"}};
+  for (const Metric& m : kMetrics)
+    for (const std::string& agg : agg_metrics)
+      schema.add({m.id + ("_" + agg), m.label + ("_" + agg), m.unit, kDouble,
+                  [stats = m.stats, stat = stat_named(agg)](const R& r) {
+                    return Value((r.*stats).*stat);
+                  },
+                  m.help});
+  schema.add({"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+              "collectives"});
+  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, kDouble,
+              [](const R& r) { return Value(r.total_latency_ms); }});
+  return schema;
+}
+
+Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes) {
+  using R = RankSummary;
+  Schema<R> schema(
+      name, "durations of collective kernels by rank, group, name, type, size and stream",
+      {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+       {"group", "Process Group Name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.group); }},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
+        [](const R& r) { return Value(r.group_ranks); }},
+       {"collective", "Collective name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.name); }},
+       {"group_size", "Group size", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.group_size); }},
+       {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return Value(r.dtype); }},
+       {"in_nelems", "In msg nelems", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.in_nelems); }},
+       {"out_nelems", "Out msg nelems", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.out_nelems); }},
+       {"in_split", "In split size", Unit::kNone, kText,
+        [](const R& r) { return Value(r.in_split); }},
+       {"out_split", "Out split size", Unit::kNone, kText,
+        [](const R& r) { return Value(r.out_split); }},
+       {"stream", "stream", Unit::kNone, kInt, [](const R& r) { return Value(r.stream); }},
+       {"in_mib", "In msg size (MB)_first", Unit::kMiB, kDouble,
+        [](const R& r) { return Value(r.in_mib); }},
+       {"out_mib", "Out msg size (MB)_first", Unit::kMiB, kDouble,
+        [](const R& r) { return Value(r.out_mib); }},
+       {"dur_us_sum", "dur_sum", Unit::kUs, kDouble, [](const R& r) { return Value(r.dur_us.sum); },
+        "durations hold the wait for later ranks"},
+       {"dur_us_mean", "dur_mean", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.dur_us.mean); }},
+       {"dur_us_std", "dur_std", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.dur_us.std_sample); }},
+       {"dur_us_min", "dur_min", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.dur_us.min); }},
+       {"dur_us_max", "dur_max", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.dur_us.max); }},
+       {"count", "operation_count", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.count); }}});
+  if (nodes) {
+    schema.add({"node", "node_id", Unit::kNone, kInt, [](const R& r) { return Value(r.node); },
+                "rank / GPUs per node"});
+    schema.add({"node_span", "node_span", Unit::kNone, kText,
+                [](const R& r) { return some(r.node_span); },
+                "whether all members of the group share a node"});
+  }
+  return schema;
+}
+
+Schema<AllToAllVSummary> all_to_all_v_summary_schema() {
+  using R = AllToAllVSummary;
+  return {"nccl_summary_all2allv",
+          "all-to-all-v by group and type",
+          {{"group", "Process Group Name", Unit::kNone, kText,
+            [](const R& r) { return Value(r.group); }},
+           {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return Value(r.dtype); }},
+           {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
+            [](const R& r) { return Value(r.group_ranks); }},
+           {"group_size", "Group size", Unit::kNone, kInt,
+            [](const R& r) { return known(r.group_size); }},
+           {"sent_mib_mean", "total data communicated (MB)_mean", Unit::kMiB, kDouble,
+            [](const R& r) { return Value(r.mean_mib); }},
+           {"wall_us_mean", "wall_time (us)_mean", Unit::kUs, kDouble,
+            [](const R& r) { return Value(r.mean_wall_us); }, "first start to last end"},
+           {"throughput_gbps_mean", "throughput (GB/s)_mean", Unit::kGBps, kDouble,
+            [](const R& r) { return Value(r.mean_throughput_gbps); }},
+           {"imbalance_mean", "size_imbalance_mean", Unit::kRatio, kDouble,
+            [](const R& r) { return Value(r.mean_imbalance); }, "largest / mean sent by a rank"},
+           {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); }},
+           {"wall_us_sum", "Total wall_time (us)", Unit::kUs, kDouble,
+            [](const R& r) { return Value(r.wall_us); }},
+           {"wall_ms_sum", "Total wall_time (ms)", Unit::kMs, kDouble,
+            [](const R& r) { return Value(r.wall_us / 1e3); }}}};
+}
+
+Schema<SentTo> all_to_all_v_sent_schema() {
+  using R = SentTo;
+  return {
+      "all2allv_heatmap",
+      "who sends how much to whom in all-to-all-v",
+      {{"from_rank", "src_rank", Unit::kNone, kInt, [](const R& r) { return Value(r.from); }},
+       {"to_rank", "dst_rank", Unit::kNone, kInt, [](const R& r) { return Value(r.to); }},
+       {"sent_mib", "total_sent_MB", Unit::kMiB, kDouble, [](const R& r) { return Value(r.mib); }},
+       {"sent_mib_mean", "avg_sent_MB", Unit::kMiB, kDouble,
+        [](const R& r) { return Value(r.mib / static_cast<double>(r.count)); }},
+       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); }}}};
+}
+
+Schema<Straggler> straggler_schema() {
+  using R = Straggler;
+  return {
+      "straggler_summary",
+      "how the ranks arrive at the collectives that synchronise",
+      {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+       {"wait_us", "total_wait_time_us", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.wait_us); }, "until the last member had started"},
+       {"wait_us_mean", "mean_wait_time_us", Unit::kUs, kDouble,
+        [](const R& r) {
+          return Value(std::round(r.wait_us / static_cast<double>(r.collectives) * 10) / 10);
+        }},
+       {"last", "times_arrived_last", Unit::kCount, kInt, [](const R& r) { return Value(r.last); }},
+       {"first", "times_arrived_first", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.first); }},
+       {"last_percent", "pct_arrived_last", Unit::kPercent, kDouble,
+        [](const R& r) { return Value(r.percent_of(r.last)); }},
+       {"collectives", "num_collectives", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.collectives); }},
+       {"dur_us", "total_nccl_dur_us", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.dur_us); }},
+       {"lateness_us_mean", "mean_lateness_us", Unit::kUs, kDouble,
+        [](const R& r) { return Value(r.mean_lateness_us); },
+        "start after the median start of the ranks, on the aligned clocks"},
+       {"shortest", "times_shortest", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.shortest); },
+        "needs no clock: the latest comer has the shortest duration"},
+       {"shortest_percent", "pct_shortest", Unit::kPercent, kDouble,
+        [](const R& r) { return Value(r.percent_of(r.shortest)); }}}};
+}
+
+Schema<ExposedRank> exposed_rank_schema() {
+  using R = ExposedRank;
+  const auto ms = [](std::int64_t R::*time) {
+    return [time](const R& r) { return Value(ns_to_ms(r.*time)); };
+  };
+  return {"exposed_by_rank",
+          "communication that neither compute nor copies hide, by rank",
+          {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+           {"comm_ms", "communication (ms)", Unit::kMs, kDouble, ms(&R::comm_ns),
+            "union of the rank's collectives"},
+           {"exposed_ms", "exposed (ms)", Unit::kMs, kDouble, ms(&R::exposed_ns)},
+           {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, kDouble,
+            ms(&R::hidden_compute_ns)},
+           {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, kDouble,
+            ms(&R::hidden_memcpy_ns), "under copies but not compute"},
+           {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(share_percent(r.exposed_ns, r.comm_ns)); }}}};
+}
+
+Schema<ExposedType> exposed_type_schema() {
+  using R = ExposedType;
+  const auto ms = [](std::int64_t R::*time) {
+    return [time](const R& r) { return Value(ns_to_ms(r.*time)); };
+  };
+  return {
+      "exposed_by_type",
+      "communication that neither compute nor copies hide, by kind of collective",
+      {{"collective", "Collective name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.name); }},
+       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); }},
+       {"dur_ms", "duration (ms)", Unit::kMs, kDouble, ms(&R::dur_ns),
+        "sum over kernels and ranks"},
+       {"wait_ms", "wait (ms)", Unit::kMs, kDouble, ms(&R::wait_ns),
+        "until the last member had started"},
+       {"transfer_ms", "transfer (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.dur_ns - r.wait_ns)); }},
+       {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, kDouble,
+        ms(&R::hidden_compute_ns)},
+       {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, kDouble, ms(&R::hidden_memcpy_ns)},
+       {"exposed_ms", "exposed (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.exposed_ns())); }},
+       {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
+        [](const R& r) { return Value(r.exposed_percent()); }}}};
+}
+
+Schema<GroupSummary> process_group_schema() {
+  using R = GroupSummary;
+  return {
+      "process_groups",
+      "the process groups and their communication",
+      {{"group", "Process Group Name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.name); }},
+       {"description", "description", Unit::kNone, kText,
+        [](const R& r) { return some(r.description); }},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
+        [](const R& r) { return some(r.ranks); }},
+       {"group_size", "Group size", Unit::kNone, kInt, [](const R& r) { return known(r.size); }},
+       {"node_span", "node_span", Unit::kNone, kText,
+        [](const R& r) { return Value(r.node_span); }},
+       {"collectives", "collectives", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.collectives); }},
+       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); }},
+       {"mib", "message size (MB)", Unit::kMiB, kDouble, [](const R& r) { return Value(r.mib); }},
+       {"dur_ms", "duration over ranks (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.dur_ns)); }},
+       {"bus_bw_gbps_median", "bus bandwidth median (GB/s)", Unit::kGBps, kDouble,
+        [](const R& r) { return Value(r.median_bus_gbps); }}}};
+}
+
+Schema<RankClock> clock_schema() {
+  using R = RankClock;
+  return {"clocks",
+          "how far the clocks of the ranks are apart",
+          {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+           {"base_time_ns", "base time (ns)", Unit::kNone, kInt,
+            [](const R& r) { return Value(r.base_time_ns); }},
+           {"offset_us", "offset to rank 0's clock (\u00b5s)", Unit::kUs, kDouble,
+            [](const R& r) { return Value(ns_to_us(r.offset.offset_ns)); },
+            "how far the rank's clock is ahead of the first rank's"},
+           {"residual_us", "residual (\u00b5s)", Unit::kUs, kDouble,
+            [](const R& r) { return Value(ns_to_us(r.offset.residual_ns)); },
+            "median distance of the ends of shared collectives from the offset"},
+           {"collectives", "collectives", Unit::kCount, kInt,
+            [](const R& r) { return Value(r.offset.samples); }},
+           {"aligned", "aligned", Unit::kNone, CellKind::kBool,
+            [](const R& r) { return Value(r.offset.aligned); }}}};
+}
+
+Schema<CollectiveProblem> problem_schema() {
+  using R = CollectiveProblem;
+  return {
+      "problems",
+      "shifted windows and collectives on which ranks disagree",
+      {{"group", "process group", Unit::kNone, kText, [](const R& r) { return Value(r.group); }},
+       {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+       {"index", "index", Unit::kNone, kInt, [](const R& r) { return Value(r.index); }},
+       {"problem", "problem", Unit::kNone, kText, [](const R& r) { return Value(r.problem); }}}};
+}
+
+} // namespace rankscope

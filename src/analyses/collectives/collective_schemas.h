@@ -1,0 +1,35 @@
+// The columns of the sheets about collectives. Labels are the documented headers.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "core/schema.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+[[nodiscard]] Schema<Finding> findings_schema();
+/// `agg_metrics` of mean, median, min, max, std.
+[[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
+/// `name` is the sheet's: nccl_summary_long, or coll_analysis of one rank.
+[[nodiscard]] Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes);
+[[nodiscard]] Schema<AllToAllVSummary> all_to_all_v_summary_schema();
+[[nodiscard]] Schema<SentTo> all_to_all_v_sent_schema();
+/// compat: without the columns that the reference lacks.
+[[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens);
+/// With three columns for each rank.
+[[nodiscard]] Schema<SyncCollective>
+sync_collective_schema(const std::vector<RankCollectives>& ranks);
+[[nodiscard]] Schema<AllToAllV> all_to_all_v_schema();
+[[nodiscard]] Schema<Straggler> straggler_schema();
+[[nodiscard]] Schema<ExposedRank> exposed_rank_schema();
+[[nodiscard]] Schema<ExposedType> exposed_type_schema();
+[[nodiscard]] Schema<GroupSummary> process_group_schema();
+[[nodiscard]] Schema<RankClock> clock_schema();
+[[nodiscard]] Schema<CollectiveProblem> problem_schema();
+
+/// The statistic called mean, median, min, max or std.
+[[nodiscard]] double Stats::*stat_named(std::string_view name);
+
+} // namespace rankscope

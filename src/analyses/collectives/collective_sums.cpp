@@ -1,0 +1,274 @@
+#include "analyses/collectives/collective_sums.h"
+
+#include "base/units.h"
+
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace rankscope {
+
+std::vector<std::int64_t> numbers_in(std::string_view list) {
+  std::vector<std::int64_t> out;
+  std::int64_t n = -1;
+  for (const char c : std::string(list) + ",") {
+    if (c >= '0' && c <= '9') {
+      n = std::min<std::int64_t>(std::max<std::int64_t>(n, 0), INT64_MAX / 10 - 10) * 10 +
+          (c - '0');
+    } else if (n >= 0) {
+      out.push_back(n);
+      n = -1;
+    }
+  }
+  return out;
+}
+
+std::string node_span(std::string_view group_ranks, std::int64_t per_node) {
+  if (per_node <= 0 || group_ranks.empty())
+    return "unknown";
+  std::set<std::int64_t> nodes;
+  for (const std::int64_t rank : numbers_in(group_ranks))
+    nodes.insert(rank / per_node);
+  return nodes.empty() ? "unknown" : nodes.size() == 1 ? "intra_node" : "inter_node";
+}
+
+double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems) {
+  const int bytes = r.element_bytes(c);
+  return bytes == 0 || nelems == kNoId ? std::numeric_limits<double>::quiet_NaN()
+                                       : bytes_to_mib(static_cast<double>(nelems) * bytes);
+}
+
+std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
+                                      bool compat_tracelens) {
+  using Key = std::tuple<std::string, std::string, std::int64_t, std::string>;
+  std::map<Key, std::vector<const TimedCollective*>> groups;
+  for (const TimedCollective& t : timed)
+    // the reference merges process groups of equal sizes; ours stay apart
+    if (synchronises(t.match.kind))
+      groups[{std::string(t.first_rank->text(t.first->name)),
+              std::string(t.first_rank->text(t.first->dtype)), t.first->in_nelems,
+              compat_tracelens ? std::string() : t.match.pg}]
+          .push_back(&t);
+  std::vector<SyncSummary> out;
+  for (const auto& [key, list] : groups) {
+    const TimedCollective& first = *list.front();
+    SyncSummary row;
+    row.name = std::get<0>(key);
+    row.dtype = std::get<1>(key);
+    row.in_nelems = std::get<2>(key);
+    row.group = first.match.pg;
+    row.group_size = first.first->group_size;
+    row.full_mib = first.full_mib;
+    std::vector<double> samples[5];
+    for (const TimedCollective* t : list) {
+      samples[0].push_back(ns_to_us(t->latency_ns));
+      samples[1].push_back(ns_to_us(*std::max_element(t->wait_ns.begin(), t->wait_ns.end())));
+      samples[2].push_back(ns_to_us(t->end_skew_ns));
+      samples[3].push_back(t->algo_gbps);
+      samples[4].push_back(t->bus_gbps);
+    }
+    row.latency_us = stats_of(std::move(samples[0]));
+    row.start_skew_us = stats_of(std::move(samples[1]));
+    row.end_skew_us = stats_of(std::move(samples[2]));
+    row.algo_gbps = stats_of(std::move(samples[3]));
+    row.bus_gbps = stats_of(std::move(samples[4]));
+    row.count = list.size();
+    row.total_latency_ms = row.latency_us.sum / 1e3;
+    out.push_back(std::move(row));
+  }
+  largest_first(out, [](const SyncSummary& s) { return s.total_latency_ms; });
+  return out;
+}
+
+std::vector<RankSummary> rank_summary(const std::vector<const RankCollectives*>& ranks,
+                                      std::int64_t per_node) {
+  std::vector<RankSummary> out;
+  for (const RankCollectives* r : ranks) {
+    using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int64_t,
+                           std::string_view, std::int64_t, std::int64_t, std::string_view,
+                           std::string_view, std::int32_t>;
+    std::map<Key, std::vector<const Collective*>> groups;
+    for (const Collective& c : r->rows) {
+      // rows with a blank key are left out, as the reference does (2.2)
+      if (!c.has_ids || c.pg_name == kEmptyStr || c.pg_ranks == kEmptyStr || c.name == kEmptyStr ||
+          c.group_size == kNoId || c.dtype == kEmptyStr || c.in_nelems == kNoId ||
+          c.out_nelems == kNoId || c.in_split == kEmptyStr || c.out_split == kEmptyStr)
+        continue;
+      groups[{r->text(c.pg_name), r->text(c.pg_ranks), r->text(c.name), c.group_size,
+              r->text(c.dtype), c.in_nelems, c.out_nelems, r->text(c.in_split),
+              r->text(c.out_split), c.stream}]
+          .push_back(&c);
+    }
+    for (const auto& [key, list] : groups) {
+      const Collective& c = *list.front();
+      std::vector<double> durations;
+      for (const Collective* x : list)
+        durations.push_back(ns_to_us(x->dur_ns));
+      RankSummary row;
+      row.rank = r->rank;
+      row.group = r->text(c.pg_name);
+      row.group_ranks = r->text(c.pg_ranks);
+      row.name = r->text(c.name);
+      row.dtype = r->text(c.dtype);
+      row.in_split = r->text(c.in_split);
+      row.out_split = r->text(c.out_split);
+      row.group_size = c.group_size;
+      row.in_nelems = c.in_nelems;
+      row.out_nelems = c.out_nelems;
+      row.stream = c.stream;
+      row.in_mib = mib_of(*r, c, c.in_nelems);
+      row.out_mib = mib_of(*r, c, c.out_nelems);
+      row.dur_us = stats_of(std::move(durations));
+      row.count = list.size();
+      if (per_node > 0) {
+        row.node = r->rank / per_node;
+        row.node_span = node_span(row.group_ranks, per_node);
+      }
+      out.push_back(std::move(row));
+    }
+  }
+  largest_first(out, [](const RankSummary& s) { return s.dur_us.sum; });
+  return out;
+}
+
+std::vector<CollectiveKernel> collective_kernels(const std::vector<RankCollectives>& ranks,
+                                                 const std::vector<TimedCollective>& timed) {
+  std::vector<std::size_t> first_of;
+  std::size_t n = 0;
+  for (const RankCollectives& r : ranks) {
+    first_of.push_back(n);
+    n += r.rows.size();
+  }
+  std::vector<CollectiveKernel> out(n);
+  for (const TimedCollective& t : timed)
+    for (std::size_t k = 0; k < t.match.members.size(); ++k) {
+      const auto& [rank, row] = t.match.members[k];
+      const Collective& c = ranks[rank].rows[row];
+      out[first_of[rank] + row] = {&ranks[rank], &c, &t, std::min(t.wait_ns[k], c.dur_ns)};
+    }
+  return out;
+}
+
+std::vector<SyncCollective> synchronising(const std::vector<RankCollectives>& ranks,
+                                          const std::vector<TimedCollective>& timed) {
+  std::vector<SyncCollective> out;
+  for (const TimedCollective& t : timed) {
+    if (!synchronises(t.match.kind))
+      continue;
+    double wait_sum_us = 0;
+    std::size_t earliest = 0;
+    for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
+      wait_sum_us += ns_to_us(t.wait_ns[k]);
+      if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as the reference
+        earliest = k;
+    }
+    out.push_back({&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank,
+                   wait_sum_us / static_cast<double>(t.wait_ns.size())});
+  }
+  return out;
+}
+
+std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
+                                  const std::vector<TimedCollective>& timed) {
+  std::vector<Straggler> sums(ranks.size());
+  std::vector<double> lateness_us(ranks.size(), 0.0);
+  for (const TimedCollective& t : timed) {
+    if (!synchronises(t.match.kind) || t.match.members.size() < 2)
+      continue;
+    std::size_t last = 0;
+    std::size_t first = 0;
+    std::size_t shortest = 0;
+    std::vector<std::int64_t> starts = t.start_ns;
+    std::sort(starts.begin(), starts.end());
+    const std::int64_t middle = starts[starts.size() / 2];
+    const auto dur = [&t](std::size_t k) { return t.end_ns[k] - t.start_ns[k]; };
+    for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
+      const std::size_t rank = t.match.members[k].first;
+      Straggler& s = sums[rank];
+      s.wait_us += ns_to_us(t.wait_ns[k]);
+      s.dur_us += ns_to_us(dur(k));
+      lateness_us[rank] += ns_to_us(t.start_ns[k] - middle);
+      ++s.collectives;
+      if (t.wait_ns[k] < t.wait_ns[last])
+        last = k;
+      if (t.wait_ns[k] >= t.wait_ns[first])
+        first = k;
+      if (dur(k) < dur(shortest))
+        shortest = k;
+    }
+    ++sums[t.match.members[last].first].last;
+    ++sums[t.match.members[first].first].first;
+    ++sums[t.match.members[shortest].first].shortest;
+  }
+  std::vector<Straggler> out;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (Straggler& s = sums[r]; s.collectives > 0) {
+      s.rank = ranks[r].rank;
+      s.mean_lateness_us = lateness_us[r] / static_cast<double>(s.collectives);
+      out.push_back(s);
+    }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Straggler& a, const Straggler& b) { return a.wait_us < b.wait_us; });
+  return out;
+}
+
+std::vector<ExposedType> exposed_types(const std::vector<RankCollectives>& ranks,
+                                       const std::vector<TimedCollective>& timed) {
+  std::map<std::string, ExposedType> sums;
+  for (const TimedCollective& t : timed)
+    for (std::size_t k = 0; k < t.match.members.size(); ++k) {
+      const RankCollectives& r = ranks[t.match.members[k].first];
+      const Collective& c = r.rows[t.match.members[k].second];
+      std::string name(r.text(c.name));
+      if (name.empty())
+        name = "(unknown: " + std::string(r.text(c.kernel).substr(0, 40)) + ")";
+      ExposedType& s = sums[name];
+      s.name = name;
+      ++s.kernels;
+      s.dur_ns += c.dur_ns;
+      s.hidden_compute_ns += c.hidden_compute_ns;
+      s.hidden_memcpy_ns += c.hidden_memcpy_ns;
+      s.wait_ns += std::min(t.wait_ns[k], c.dur_ns);
+    }
+  std::vector<ExposedType> out;
+  for (auto& [name, sum] : sums)
+    out.push_back(std::move(sum));
+  largest_first(out, [](const ExposedType& s) { return static_cast<double>(s.exposed_ns()); });
+  return out;
+}
+
+std::vector<GroupSummary> process_groups(const std::vector<RankCollectives>& ranks,
+                                         const std::vector<TimedCollective>& timed,
+                                         std::int64_t per_node, bool compat_tracelens) {
+  struct Sum {
+    GroupSummary group;
+    std::vector<double> bus;
+  };
+  std::map<std::pair<std::string, std::string>, Sum> sums;
+  for (const TimedCollective& t : timed) {
+    const std::string members(t.first_rank->text(t.first->pg_ranks));
+    auto& [group, bus] = sums[{t.match.pg, members}];
+    group.name = t.match.pg;
+    group.ranks = members;
+    group.description = t.first_rank->text(t.first->pg_description);
+    group.size = t.first->group_size;
+    ++group.collectives;
+    group.kernels += static_cast<std::int64_t>(t.match.members.size());
+    for (const auto& [rank, row] : t.match.members)
+      group.dur_ns += ranks[rank].rows[row].dur_ns;
+    group.mib += std::isnan(t.full_mib) ? 0 : t.full_mib;
+    bus.push_back(compat_tracelens ? t.bus_gbps * kGib : t.bus_gbps);
+  }
+  std::vector<GroupSummary> out;
+  for (auto& [key, sum] : sums) {
+    sum.group.node_span = node_span(sum.group.ranks, per_node);
+    sum.group.median_bus_gbps = stats_of(std::move(sum.bus)).median;
+    out.push_back(std::move(sum.group));
+  }
+  largest_first(out, [](const GroupSummary& g) { return static_cast<double>(g.dur_ns); });
+  return out;
+}
+
+} // namespace rankscope
