@@ -2,16 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace rankscope {
 namespace {
-
-bool contains_nocase(std::string_view text, std::string_view lower) {
-  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
-           return std::tolower(static_cast<unsigned char>(a)) == b;
-         }) != text.end();
-}
 
 template <class T> std::uint64_t held(const std::vector<T>& v) {
   return v.capacity() * sizeof(T);
@@ -76,18 +69,6 @@ std::string Trace::vendor() const {
       return "NVIDIA";
   }
   return "";
-}
-
-bool is_communication_name(std::string_view name) {
-  return contains_nocase(name, "nccl") || contains_nocase(name, "rccl") ||
-         contains_nocase(name, "cross_device_reduce");
-}
-
-std::vector<bool> communication_names(const StringPool& strings) {
-  std::vector<bool> out(strings.size());
-  for (StrId id = 0; id < strings.size(); ++id)
-    out[id] = is_communication_name(strings.view(id));
-  return out;
 }
 
 } // namespace rankscope

@@ -188,10 +188,4 @@ struct Trace {
   [[nodiscard]] std::string vendor() const;
 };
 
-/// Communication kernel by name: rccl, nccl or cross_device_reduce in any case (perf-report.md
-/// 0.2).
-[[nodiscard]] bool is_communication_name(std::string_view name);
-/// is_communication_name for each id of a pool, so that loops over events test a bit.
-[[nodiscard]] std::vector<bool> communication_names(const StringPool& strings);
-
 } // namespace rankscope

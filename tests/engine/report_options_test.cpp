@@ -3,6 +3,7 @@
 #include "analyses/analysis.h"
 #include "analyses/operators/kernel_overlap.h"
 #include "analyses/operators/pseudo_ops.h"
+#include "analyses/sweep/sweep_summary.h"
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>
@@ -339,6 +340,25 @@ TEST(ReportOptions, RowsOfEachFamilyAreCut) {
   EXPECT_EQ(report->find("GEMM")->rows(), 2U);
   EXPECT_EQ(report->find("GEMM")->at(0, "Kernel Time (\u00b5s)_sum").number(), 14); // the longest
   EXPECT_EQ(report->find("unified_perf_summary")->rows(), 5U);
+}
+
+TEST(GemmNames, ReportAndSweepTakeTheSameKernels) {
+  constexpr const char* kCustom = "Custom_Cijk_Alik_Bljk_BBS_BH_Bias_AS_SAV_MT256x256x64_MI16x16x1";
+  constexpr const char* kOther = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc";
+  const LoadedTrace t = TraceBuilder()
+                            .op("compiled", 0, 50)
+                            .kernel(kCustom, 1, 100, 20)
+                            .kernel(kOther, 5, 200, 20)
+                            .load();
+  const auto report = build_report(t, {});
+  ASSERT_TRUE(report);
+  const Table* const sheet = report->find("GEMM_kernels");
+  ASSERT_NE(sheet, nullptr);
+  ASSERT_EQ(sheet->rows(), 1U);
+  EXPECT_EQ(sheet->at(0, 0).text, kCustom);
+  const RankRecord record = make_record(t, *report);
+  ASSERT_EQ(record.gemm_kernels.size(), 1U);
+  EXPECT_EQ(record.gemm_kernels.begin()->first, kCustom);
 }
 
 } // namespace

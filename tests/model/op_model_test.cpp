@@ -1,6 +1,5 @@
 // Cost models against hand-worked cases, loops that count, and cells of reference tables.
 #include "model/gpu_arch.h"
-#include "model/kernel_name.h"
 #include "model/ops/op_model.h"
 
 #include <cmath>
@@ -133,34 +132,6 @@ TEST(OpModel, HostileArgumentsDoNotFit) {
       (void)evaluate(op, ParsedArgs(dims, "[]", "[]", "[\"\", \"x\"]"), {}, false);
   const OpInfo* mm = find_op("aten::mm");
   EXPECT_FALSE(evaluate(*mm, ParsedArgs("[[5], [3, 7]]", kBf16x2, "", ""), {}, false));
-}
-
-TEST(KernelName, Tensile) {
-  const char* const name = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN";
-  const auto k = parse_gemm_kernel(name);
-  ASSERT_TRUE(k);
-  EXPECT_EQ(k->types, "BBS");
-  EXPECT_EQ(k->tile_m, 256);
-  EXPECT_EQ(k->tile_n, 192);
-  EXPECT_EQ(k->tile_k, 64);
-  EXPECT_EQ(gemm_transpose_repr(name), "(True, False)");
-  EXPECT_EQ(gemm_transpose_repr("nvjet_tst_128x64_64x8_2x1_v_bz_TNT"), "(True, False)");
-}
-
-TEST(KernelName, Others) {
-  const auto x = parse_gemm_kernel("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_"
-                                   "warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas");
-  ASSERT_TRUE(x);
-  EXPECT_EQ(x->types, "bf16bf16_bf16f32_f32");
-  EXPECT_EQ(x->tile_k, 64);
-  const auto c = parse_gemm_kernel(
-      "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x64_64x6_tn_align8>");
-  ASSERT_TRUE(c);
-  EXPECT_EQ(c->tile_m, 128);
-  EXPECT_EQ(c->tile_n, 64);
-  EXPECT_EQ(c->transpose_a, true);
-  EXPECT_FALSE(parse_gemm_kernel("void at::native::vectorized_elementwise_kernel<4>"));
-  EXPECT_EQ(gemm_transpose_repr("ampere_sgemm_128x64_tn"), "");
 }
 
 TEST(GpuArch, RooflineSides) {

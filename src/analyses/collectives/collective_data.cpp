@@ -1,6 +1,7 @@
 #include "analyses/collectives/collective_data.h"
 
 #include "base/ascii.h"
+#include "model/kernels.h"
 
 namespace rankscope {
 namespace {

@@ -3,12 +3,12 @@
 #include "analyses/group_stats.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
-#include "analyses/sweep/sweep_summary.h"
 #include "base/interval_set.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "core/output_layout.h"
 #include "core/steps.h"
+#include "model/kernels.h"
 #include "model/ops/op_registry.h"
 
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include "base/ascii.h"
 #include "base/interval_set.h"
+#include "model/kernels.h"
 #include "model/ops/op_registry.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "analyses/operators/op_costs.h"
 
 #include "analyses/timeline/inference_steps.h"
+#include "model/kernels.h"
 
 #include <charconv>
 #include <optional>

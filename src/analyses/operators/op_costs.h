@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analyses/operators/launchers.h"
-#include "model/kernel_name.h"
 #include "model/ops/op_model.h"
 
 #include <map>

@@ -7,7 +7,7 @@
 #include "analyses/operators/op_key.h"
 #include "base/units.h"
 #include "core/arg_text.h"
-#include "model/kernel_name.h"
+#include "model/kernels.h"
 #include "model/ops/op_model.h"
 
 #include <cmath>

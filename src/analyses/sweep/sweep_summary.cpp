@@ -2,6 +2,7 @@
 
 #include "analyses/group_stats.h"
 #include "base/units.h"
+#include "model/kernels.h"
 
 #include <array>
 #include <cmath>
@@ -55,14 +56,6 @@ double mean_of(const std::vector<const RankRecord*>& ranks, const char* row) {
 
 } // namespace
 
-bool is_gemm_kernel(std::string_view name) {
-  const auto starts = [name](std::string_view p) { return name.substr(0, p.size()) == p; };
-  const auto has = [name](std::string_view p) { return name.find(p) != std::string_view::npos; };
-  return starts("Cijk_") || starts("nvjet") || has("gemm") || has("Gemm") || has("GEMM") ||
-         (has("cutlass") && has("Kernel") && !has("attention") && !has("fmha") && !has("flash")) ||
-         starts("triton_mm") || starts("triton_tem_fused_mm") || starts("triton_tem_fused_addmm");
-}
-
 RankRecord make_record(const LoadedTrace& t, const Report& report) {
   RankRecord out;
   out.key.rank = t.rank;
@@ -77,7 +70,7 @@ RankRecord make_record(const LoadedTrace& t, const Report& report) {
       continue;
     signed char& known = gemm[e.name[i]];
     if (known < 0)
-      known = is_gemm_kernel(t.trace.name(i)) && !is_communication_name(t.trace.name(i)) ? 1 : 0;
+      known = is_gemm_kernel(t.trace.name(i)) ? 1 : 0;
     if (known == 0)
       continue;
     const double us = ns_to_us(e.dur_ns[i]);

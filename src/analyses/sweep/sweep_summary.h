@@ -27,9 +27,6 @@ struct RankRecord {
 /// From a rank's report (needs gpu_timeline) and its trace.
 [[nodiscard]] RankRecord make_record(const LoadedTrace& trace, const Report& report);
 
-/// A kernel that computes a GEMM, by its name (Tensile, cuBLAS, nvjet, CUTLASS, Triton).
-[[nodiscard]] bool is_gemm_kernel(std::string_view name);
-
 /// Tables: configurations (best first), ranks (in the given order), gemm_kernels (most time first),
 /// failed_ranks (only if there are any).
 [[nodiscard]] std::vector<Table> summary_tables(const std::vector<RankRecord>& records,

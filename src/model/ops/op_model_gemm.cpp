@@ -1,6 +1,6 @@
 // Matrix products: flops = B (2MNK + MN if bias), bytes = B ((MK + KN) in + MN out + N bias)
 // (perf-report.md 1.4).
-#include "model/kernel_name.h"
+#include "model/kernels.h"
 #include "model/ops/op_model_impl.h"
 
 #include <cmath>
