@@ -164,6 +164,7 @@ Result<void> run(Context& ctx, const Flags& f) {
     }
     RS_TRY(NsysSummary summary,
            summarise_nsys(*data, {in.title, in.iterations, in.gpus, in.nvtx_tag}, classes));
+    ctx.partial = ctx.partial || data->rows_without_times > 0;
     if (!ctx.json)
       ctx.out(nsys_text(summary));
     for (const std::string& warning : summary.warnings)

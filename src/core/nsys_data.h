@@ -33,6 +33,7 @@ struct NsysData {
   std::vector<NsysSum> memory;
   std::vector<NsysRange> ranges;
   std::vector<NsysInterval> intervals; ///< every kernel, sqlite only
+  std::int64_t rows_without_times = 0; ///< left out: no integer times, or an end before the start
   bool has_memory = false;
   bool has_ranges = false;
   bool has_intervals = false;

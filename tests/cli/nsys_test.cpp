@@ -178,6 +178,19 @@ TEST_F(Nsys, PrefixWithoutConfigQuotesAndUnits) {
   EXPECT_TRUE(said("1 ranges of \"step\", but num_of_iters is 2")) << err_;
 }
 
+TEST_F(Nsys, RowsWhoseEndIsBeforeTheirStartAreToldAndPartial) {
+  execute(at("n.sqlite"), std::string(kSchema) +
+                              "INSERT INTO StringIds VALUES(1, 'gemm');"
+                              "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, "
+                              "correlationId, demangledName) VALUES(5000, 2000, 0, 1, 1), "
+                              "(1000000, 3000000, 0, 2, 1)");
+  EXPECT_EQ(run("nsys " + at("n.sqlite") + " --iters 1"), 4);
+  EXPECT_NE(out_.find("Kernel time per iteration: 2.000 (ms)"), std::string::npos) << out_;
+  EXPECT_TRUE(said("1 rows left out: their times are no integers")) << err_;
+  EXPECT_EQ(run("nsys " + small_tables() + " --iters 9000000000"), 2);
+  EXPECT_TRUE(said("at most 1000000000")) << err_;
+}
+
 TEST_F(Nsys, ErrorsAreClear) {
   const std::string p = small_tables();
   EXPECT_EQ(run("nsys " + p), 2);

@@ -12,6 +12,8 @@
 namespace rankscope {
 namespace {
 
+constexpr std::int64_t kMaxDivisor = 1'000'000'000; // their product fits 64 bits
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -136,9 +138,16 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   if (args.gpus < 1)
     return Error{ErrorCode::kUsage, args.title,
                  fmt::format("num_of_gpus is {}, expected at least 1", args.gpus), ""};
+  if (args.iterations > kMaxDivisor || args.gpus > kMaxDivisor)
+    return Error{ErrorCode::kUsage, args.title,
+                 fmt::format("num_of_iters and num_of_gpus are at most {}", kMaxDivisor), ""};
   const std::int64_t divisor = args.iterations * args.gpus;
   NsysSummary s;
   s.title = args.title;
+  if (data.rows_without_times > 0)
+    s.warnings.push_back(fmt::format(
+        "{}: {} rows left out: their times are no integers, or the end is before the start",
+        args.title, data.rows_without_times));
   row_of(s.kernels, "others");
   for (const auto& [key, value] : classes)
     if (value != "nccl")

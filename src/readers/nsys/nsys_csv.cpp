@@ -14,6 +14,9 @@ namespace {
 
 using Row = CsvRow;
 
+constexpr double kMostTime = 1e18; // ns in 30 years
+constexpr double kMostCount = 1e12;
+
 struct TimeColumn {
   std::size_t index = 0;
   double ns_per_unit = 1;
@@ -56,13 +59,17 @@ public:
                    "the row is shorter than the header", ""};
     return rows_[row + 1][column];
   }
-  Result<double> number(std::size_t row, std::size_t column) const {
+  /// A time or a count: 0 or more, and small enough that sums of a table stay exact.
+  Result<double> number(std::size_t row, std::size_t column, double most) const {
     RS_TRY(const std::string cell, text(row, column));
     double value = 0;
     const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (status != std::errc() || end != cell.data() + cell.size())
       return Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path_, row + 2),
                    fmt::format("\"{}\" is not a number", cell), ""};
+    if (!(value >= 0 && value <= most))
+      return Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path_, row + 2),
+                   fmt::format("\"{}\" is no number from 0 to {}", cell, most), ""};
     return value;
   }
 
@@ -81,8 +88,8 @@ Result<std::vector<NsysSum>> read_sums(const std::string& path, const char* coun
   for (std::size_t r = 0; r < table.rows(); ++r) {
     NsysSum sum;
     RS_TRY(sum.name, table.text(r, name));
-    RS_TRY(const double time, table.number(r, total.index));
-    RS_TRY(const double instances, table.number(r, count));
+    RS_TRY(const double time, table.number(r, total.index, kMostTime));
+    RS_TRY(const double instances, table.number(r, count, kMostCount));
     sum.total_ns = time * total.ns_per_unit;
     sum.count = static_cast<std::int64_t>(instances);
     out.push_back(std::move(sum));
@@ -107,7 +114,7 @@ Result<NsysData> read_nsys_csv(const std::string& kernel_sum, const std::string&
     for (std::size_t r = 0; r < table.rows(); ++r) {
       NsysRange range;
       RS_TRY(range.name, table.text(r, name));
-      RS_TRY(const double time, table.number(r, duration.index));
+      RS_TRY(const double time, table.number(r, duration.index, kMostTime));
       range.duration_ns = time * duration.ns_per_unit;
       data.ranges.push_back(std::move(range));
     }

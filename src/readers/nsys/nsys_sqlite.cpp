@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sqlite3.h>
 #include <unordered_map>
 
@@ -30,9 +31,13 @@ public:
   bool failed() const {
     return status_ != SQLITE_OK && status_ != SQLITE_ROW && status_ != SQLITE_DONE;
   }
+  bool interrupted() const { return status_ == SQLITE_INTERRUPT; }
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   bool null(int column) const {
     return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
+  bool is_integer(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
   }
   std::string text(int column) const {
     const auto* bytes = sqlite3_column_text(statement_.get(), column);
@@ -49,12 +54,33 @@ struct Operation {
   std::int64_t end_ns = 0;
 };
 
+/// Columns `first` and `first` + 1 as start and end; nullopt when one is no integer, the end is
+/// before the start, or a time is none that a clock of nanoseconds shows (beyond 146 years either
+/// way).
+std::optional<Operation> times_of(const Query& q, int first) {
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
+  const Operation op{q.integer(first), q.integer(first + 1)};
+  if (!q.is_integer(first) || !q.is_integer(first + 1) || op.end_ns < op.start_ns ||
+      op.start_ns <= -kFarthest || op.end_ns >= kFarthest)
+    return std::nullopt;
+  return op;
+}
+
 /// A runtime or driver API call that launched GPU work: the span of that work.
 struct Launch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   Operation work;
 };
+
+constexpr int kStepsPerCheck = 1000;
+
+/// sqlite3_progress_handler: other than 0 ends the query. `budget` points to the steps left.
+int count_steps(void* budget) {
+  std::uint64_t& left = *static_cast<std::uint64_t*>(budget);
+  left -= std::min<std::uint64_t>(left, kStepsPerCheck);
+  return left == 0 ? 1 : 0;
+}
 
 const char* builtin_copy_label(std::int64_t kind) {
   switch (kind) {
@@ -102,10 +128,10 @@ public:
   }
 
 private:
+  /// Tables only: an export has no views, and a view may run without end.
   bool has(const char* table) {
     Query q(db_.get(),
-            fmt::format("SELECT 1 FROM sqlite_master WHERE type IN ('table','view') AND name='{}'",
-                        table));
+            fmt::format("SELECT 1 FROM sqlite_master WHERE type='table' AND name='{}'", table));
     return q.step();
   }
   bool has_column(const char* table, const char* column) {
@@ -114,6 +140,9 @@ private:
     return q.step();
   }
   Result<void> check(const Query& q) {
+    if (q.interrupted())
+      return Error{ErrorCode::kUnreadable, path_, "reading takes more steps than its size explains",
+                   "this is no plain Nsight Systems export"};
     if (q.failed())
       return Error{ErrorCode::kUnreadable, path_, sqlite3_errmsg(db_.get()),
                    "the export may be cut off or of an unknown version"};
@@ -143,7 +172,12 @@ private:
                                    pid_column(table), table));
     std::unordered_map<std::string, std::size_t> index;
     while (q.step()) {
-      const Operation op{q.integer(0), q.integer(1)};
+      const std::optional<Operation> times = times_of(q, 0);
+      if (!times) {
+        ++data.rows_without_times;
+        continue;
+      }
+      const Operation op = *times;
       const std::string name = string_of(q.integer(3));
       const auto [it, fresh] = index.try_emplace(name, data.kernels.size());
       if (fresh)
@@ -182,7 +216,15 @@ private:
       RS_CHECK(check(q));
     }
     std::map<std::string, NsysSum> sums;
-    const auto add = [&](const std::string& name, Operation op) {
+    const auto add = [&](const std::string& name, const Query& q, std::int64_t pid,
+                         std::int64_t correlation) {
+      const std::optional<Operation> times = times_of(q, 0);
+      if (!times) {
+        ++data.rows_without_times;
+        return;
+      }
+      const Operation op = *times;
+      remember(pid, correlation, op);
       NsysSum& sum = sums[name];
       sum.name = name;
       sum.total_ns += static_cast<double>(op.end_ns - op.start_ns);
@@ -198,18 +240,15 @@ private:
         const std::string label = it != labels.end() ? it->second
                                   : known != nullptr ? std::string(known)
                                                      : fmt::format("kind {}", kind);
-        add(fmt::format("[CUDA memcpy {}]", label), {q.integer(0), q.integer(1)});
-        remember(q.integer(4), q.integer(3), {q.integer(0), q.integer(1)});
+        add(fmt::format("[CUDA memcpy {}]", label), q, q.integer(4), q.integer(3));
       }
       RS_CHECK(check(q));
     }
     if (const char* table = "CUPTI_ACTIVITY_KIND_MEMSET"; has(table)) {
       Query q(db_.get(), fmt::format("SELECT start, end, correlationId, {} FROM {}",
                                      pid_column(table), table));
-      while (q.step()) {
-        add("[CUDA memset]", {q.integer(0), q.integer(1)});
-        remember(q.integer(3), q.integer(2), {q.integer(0), q.integer(1)});
-      }
+      while (q.step())
+        add("[CUDA memset]", q, q.integer(3), q.integer(2));
       RS_CHECK(check(q));
     }
     for (auto& [name, sum] : sums)
@@ -295,11 +334,16 @@ Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool 
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
     return Error{ErrorCode::kUnreadable, path, "no such file", ""};
+  // a scan takes some ten steps a row, a row some ten bytes
+  std::uint64_t steps_left = 20'000'000 + 50 * std::filesystem::file_size(path, ignored);
   sqlite3* raw = nullptr;
   const int status = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
   Database db(raw, sqlite3_close);
   if (status != SQLITE_OK)
     return Error{ErrorCode::kUnreadable, path, "cannot open this database", ""};
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(db.get(), SQLITE_LIMIT_LENGTH, 1 << 24); // bytes of one name
+  sqlite3_progress_handler(db.get(), kStepsPerCheck, count_steps, &steps_left);
   {
     Query q(db.get(), "SELECT count(*) FROM sqlite_master");
     q.step();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <pugixml.hpp>
@@ -18,8 +19,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMaxPart = std::uint64_t{2} << 30; // inflated bytes of one sheet
-constexpr std::size_t kMaxColumns = 16'384;                // Excel's own limit
+constexpr std::size_t kMaxColumns = 16'384; // Excel's own limit
+
+/// What one workbook may unpack to: a small file can unpack to any size, and a row of one cell in
+/// the last column stands for 16,384 cells. The largest reports are a tenth of this.
+struct Budget {
+  std::uint64_t bytes = std::uint64_t{512} << 20; ///< inflated, over all parts
+  std::uint64_t tags = 40'000'000;                ///< XML tags, over all parts; a cell has four
+  std::uint64_t cells = 10'000'000;               ///< cells of all tables, blank ones included
+};
+
+/// Takes `n` from what is left; false when that is not enough.
+bool spend(std::uint64_t& left, std::uint64_t n) {
+  if (n > left)
+    return false;
+  left -= n;
+  return true;
+}
 
 std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
   std::vector<std::vector<std::string>> rows;
@@ -103,20 +119,26 @@ struct ZipClose {
 };
 using Zip = std::unique_ptr<zip_t, ZipClose>;
 
-std::optional<std::string> part(zip_t* archive, const std::string& name) {
+/// nullopt when there is no such part or it cannot be unpacked.
+Result<std::optional<std::string>> part(zip_t* archive, const std::string& name, Budget& budget) {
   zip_stat_t info;
   zip_stat_init(&info);
-  if (zip_stat(archive, name.c_str(), 0, &info) != 0 || info.size > kMaxPart)
-    return std::nullopt;
+  if (zip_stat(archive, name.c_str(), 0, &info) != 0)
+    return std::optional<std::string>();
+  const Error too_large{ErrorCode::kUnreadable, name, "unpacks to more than a report can hold", ""};
+  if (!spend(budget.bytes, info.size))
+    return too_large;
   zip_file_t* const file = zip_fopen(archive, name.c_str(), 0);
   if (file == nullptr)
-    return std::nullopt;
+    return std::optional<std::string>();
   std::string text(static_cast<std::size_t>(info.size), '\0');
   const zip_int64_t got = zip_fread(file, text.data(), info.size);
   zip_fclose(file);
   if (got < 0 || static_cast<std::uint64_t>(got) != info.size)
-    return std::nullopt;
-  return text;
+    return std::optional<std::string>();
+  if (!spend(budget.tags, static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '<'))))
+    return too_large;
+  return std::optional<std::string>(std::move(text));
 }
 
 /// "_x0001_" stands for a character that XML cannot carry; "_x005F_" for the underscore itself.
@@ -156,8 +178,8 @@ struct RawCell {
   std::string text;
 };
 
-Table sheet_table(const std::string& name, const pugi::xml_document& sheet,
-                  const std::vector<std::string>& shared) {
+Result<Table> sheet_table(const std::string& name, const pugi::xml_document& sheet,
+                          const std::vector<std::string>& shared, Budget& budget) {
   Table table(name, {});
   bool header = true;
   bool in_notes = false;
@@ -166,6 +188,8 @@ Table sheet_table(const std::string& name, const pugi::xml_document& sheet,
     const std::size_t number = row.attribute("r").as_ullong(expected + 1);
     in_notes = in_notes || (!header && number > expected + 1); // behind a blank row
     expected = number;
+    if (!header && !spend(budget.cells, table.cols()))
+      return Error{ErrorCode::kUnreadable, name, "has more cells than a report can hold", ""};
     std::vector<RawCell> cells(header ? 0 : table.cols());
     std::size_t next = 0;
     for (const pugi::xml_node& c : row.children("c")) {
@@ -232,8 +256,9 @@ Result<Report> read_workbook(const std::string& path) {
   const Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!archive)
     return bad("cannot be opened as a workbook");
-  const std::optional<std::string> book = part(archive.get(), "xl/workbook.xml");
-  const std::optional<std::string> rels = part(archive.get(), "xl/_rels/workbook.xml.rels");
+  Budget budget;
+  RS_TRY(const auto book, part(archive.get(), "xl/workbook.xml", budget));
+  RS_TRY(const auto rels, part(archive.get(), "xl/_rels/workbook.xml.rels", budget));
   if (!book || !rels)
     return bad("is a zip file without a workbook in it");
   pugi::xml_document book_xml;
@@ -243,27 +268,29 @@ Result<Report> read_workbook(const std::string& path) {
       !rels_xml.load_buffer(rels->data(), rels->size()))
     return bad("has a workbook part that is no XML");
   std::vector<std::string> shared;
-  if (const auto text = part(archive.get(), "xl/sharedStrings.xml")) {
+  RS_TRY(const auto shared_part, part(archive.get(), "xl/sharedStrings.xml", budget));
+  if (shared_part) {
     pugi::xml_document xml;
-    if (!xml.load_buffer(text->data(), text->size(), flags))
+    if (!xml.load_buffer(shared_part->data(), shared_part->size(), flags))
       return bad("has shared texts that are no XML");
     for (const pugi::xml_node& si : xml.child("sst").children("si"))
       shared.push_back(rich_text(si));
   }
+  std::map<std::string, std::string> targets; // relation id -> part
+  for (const pugi::xml_node& rel : rels_xml.child("Relationships").children("Relationship"))
+    targets[rel.attribute("Id").as_string()] = rel.attribute("Target").as_string();
   Report report;
   report.title = fs::path(path).stem().string();
   for (const pugi::xml_node& s : book_xml.child("workbook").child("sheets").children("sheet")) {
-    std::string target;
-    for (const pugi::xml_node& rel : rels_xml.child("Relationships").children("Relationship"))
-      if (std::strcmp(rel.attribute("Id").as_string(), s.attribute("r:id").as_string()) == 0)
-        target = rel.attribute("Target").as_string();
+    const std::string& target = targets[s.attribute("r:id").as_string()];
     const std::string name = s.attribute("name").as_string();
-    const auto text = part(archive.get(),
-                           !target.empty() && target[0] == '/' ? target.substr(1) : "xl/" + target);
+    RS_TRY(const auto text,
+           part(archive.get(),
+                !target.empty() && target[0] == '/' ? target.substr(1) : "xl/" + target, budget));
     pugi::xml_document xml;
     if (!text || !xml.load_buffer(text->data(), text->size(), flags))
       return bad("sheet " + name + " cannot be read");
-    Table table = sheet_table(name, xml, shared);
+    RS_TRY(Table table, sheet_table(name, xml, shared, budget));
     table.hidden = s.attribute("state").as_string()[0] != '\0' &&
                    std::strcmp(s.attribute("state").as_string(), "visible") != 0;
     report.tables.push_back(std::move(table));
@@ -313,7 +340,10 @@ Result<Report> read_report_tables(const std::string& path) {
   if (!fs::is_directory(path, code)) {
     if (!fs::exists(path, code))
       return Error{ErrorCode::kUnreadable, path, "no such file or folder", ""};
-    return read_workbook(path);
+    Result<Report> report = read_workbook(path);
+    if (!report.has_value() && report.error().where != path)
+      report.error().where = path + ": " + report.error().where; // which part
+    return report;
   }
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, code))
