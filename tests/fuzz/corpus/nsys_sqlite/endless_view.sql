@@ -1,0 +1,1 @@
+CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL SELECT start+1 FROM c) SELECT start, start+1 AS end, 0 AS deviceId, 1 AS demangledName, 1 AS correlationId, 1 AS globalPid FROM c;

@@ -1,0 +1,67 @@
+// One fuzz target a file: `RS_FUZZ_TARGET(name) { ... bytes ... }` at namespace scope. With clang
+// it is a libFuzzer program; in every other build the same file is an ordinary test,
+// FuzzCorpus.name, which replays tests/fuzz/corpus/name: seeds and old crashers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#ifdef RANKSCOPE_FUZZ_REPLAY
+
+#include "test_paths.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+
+namespace rankscope::test {
+
+inline void replay_corpus(const char* name, void (*target)(std::string_view bytes)) {
+  std::size_t seeds = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_dir() / "tests" / "fuzz" / "corpus" / name)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    target(bytes);
+    target(std::string_view(bytes).substr(0, bytes.size() / 2)); // cut off
+    ++seeds;
+  }
+  EXPECT_GE(seeds, 1U) << "no seeds in tests/fuzz/corpus/" << name;
+}
+
+} // namespace rankscope::test
+
+#define RS_FUZZ_TARGET(name)                                                                       \
+  static void fuzz_##name(std::string_view bytes);                                                 \
+  TEST(FuzzCorpus, name) {                                                                         \
+    ::rankscope::test::replay_corpus(#name, fuzz_##name);                                          \
+  }                                                                                                \
+  static void fuzz_##name(std::string_view bytes)
+
+#else
+
+#define RS_FUZZ_TARGET(name)                                                                       \
+  static void fuzz_##name(std::string_view bytes);                                                 \
+  extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {             \
+    fuzz_##name({reinterpret_cast<const char*>(data), size});                                      \
+    return 0;                                                                                      \
+  }                                                                                                \
+  static void fuzz_##name(std::string_view bytes)
+
+#endif
+
+namespace rankscope::test {
+
+/// The parts of an input that stands for several files: NUL bytes separate them; missing ones are
+/// "".
+template <std::size_t N> void split_parts(std::string_view bytes, std::string (&parts)[N]) {
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::size_t end = i + 1 < N ? bytes.find('\0') : std::string_view::npos;
+    parts[i] = bytes.substr(0, end);
+    bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
+  }
+}
+
+} // namespace rankscope::test
