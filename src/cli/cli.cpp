@@ -1,11 +1,14 @@
 // The program frame: global flags, subcommand table, exit codes. Exceptions of libraries stop here.
+#include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/progress.h"
 #include "os/output_file.h"
 #include "os/thread_pool.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
@@ -22,6 +25,14 @@ constexpr const char* kExitCodes =
     "            5 regression (--fail-on), 6 output failed, 7 missing tool, 70 internal error,\n"
     "            130 interrupted";
 
+/// A line for the terminal: control characters of a name must not reach it.
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return text;
+}
+
 void print_problems(const Context& ctx) {
   if (ctx.quiet && !ctx.diagnostics.data_lost())
     return;
@@ -29,11 +40,21 @@ void print_problems(const Context& ctx) {
     if (p.severity == Severity::kInfo && ctx.quiet)
       continue;
     const char* kind = p.severity == Severity::kInfo ? "note" : "warning";
-    std::fputs(fmt::format("rankscope: {}: {}{}{}{}\n", kind, p.where, p.where.empty() ? "" : ": ",
-                           p.sentence, p.count > 1 ? fmt::format(" [{} times]", p.count) : "")
-                   .c_str(),
-               stderr);
+    const std::string line =
+        fmt::format("rankscope: {}: {}{}{}{}", kind, p.where, p.where.empty() ? "" : ": ",
+                    p.sentence, p.count > 1 ? fmt::format(" [{} times]", p.count) : "");
+    std::fputs((printable(line) + "\n").c_str(), stderr);
   }
+}
+
+bool known_command(const std::string& name) {
+  const auto all = commands();
+  return std::any_of(all.begin(), all.end(), [&](const Command* c) { return c->name == name; });
+}
+
+int output_failed() {
+  std::fputs("rankscope: standard output: cannot write\n", stderr);
+  return exit_code(ErrorCode::kOutput);
 }
 
 } // namespace
@@ -50,7 +71,14 @@ void Context::step_progress(std::uint64_t bytes) {
 }
 
 void Context::out(std::string_view text) const {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size())
+    reader_left_ = reader_left_ || errno == EPIPE;
+}
+
+bool Context::finish_output() const {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return true;
+  return reader_left_ || errno == EPIPE;
 }
 
 void Context::note(std::string_view line) const {
@@ -76,7 +104,8 @@ int run_cli(int argc, char** argv) {
   Context ctx;
   unsigned jobs = 0;
   CLI::App app{"rankscope: from the traces of a distributed GPU run to the answer", "rankscope"};
-  app.set_version_flag("--version", std::string("rankscope ") + RANKSCOPE_VERSION);
+  app.formatter(std::make_shared<HelpFormatter>()); // before the subcommands, which inherit it
+  app.set_version_flag("-V,--version", std::string("rankscope ") + RANKSCOPE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kExitCodes);
@@ -91,6 +120,7 @@ int run_cli(int argc, char** argv) {
     auto run = std::make_shared<Action>(command->setup(*sub));
     sub->callback([run, &action] { action = *run; });
   }
+  take_one_text_each(app);
   // the scripts that this program replaces write --short_kernel_study: both spellings are good
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : arguments) {
@@ -102,19 +132,44 @@ int run_cli(int argc, char** argv) {
                        static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size())),
                    '_', '-');
   }
+  std::string command = command_word(app, arguments);
+  if (command == "help") { // "help CMD" is "CMD --help"
+    arguments.erase(std::find(arguments.begin(), arguments.end(), "help"));
+    arguments.emplace_back("--help");
+    command = command_word(app, arguments);
+  }
+  if (!command.empty() && !known_command(command)) {
+    std::vector<std::string> names;
+    for (const Command* known : commands())
+      names.emplace_back(known->name);
+    const std::string meant = nearest(command, names);
+    std::fputs(fmt::format("rankscope: no command named '{}'{} (rankscope --help lists them)\n",
+                           printable(command),
+                           meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant))
+                   .c_str(),
+               stderr);
+    return exit_code(ErrorCode::kUsage);
+  }
+  if (!command.empty())
+    arguments = lists_spelled_out(*app.get_subcommand(command), arguments);
   std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? 0 : exit_code(ErrorCode::kUsage);
+    if (e.get_exit_code() == 0) { // help or version
+      (void)app.exit(e);
+      return ctx.finish_output() ? 0 : output_failed();
+    }
+    std::fputs(fmt::format("rankscope: {}\n", printable(usage_problem(app, e))).c_str(), stderr);
+    return exit_code(ErrorCode::kUsage);
   }
   ctx.threads = jobs == 0 ? default_threads() : jobs;
   try {
     const Result<void> result = action(ctx);
     print_problems(ctx);
     if (!result) {
-      std::fputs(fmt::format("rankscope: {}\n", result.error().message()).c_str(), stderr);
+      std::fputs(fmt::format("rankscope: {}\n", printable(result.error().message())).c_str(),
+                 stderr);
       return exit_code(result.error().code);
     }
   } catch (const std::bad_alloc&) {
@@ -125,10 +180,8 @@ int run_cli(int argc, char** argv) {
                stderr);
     return exit_code(ErrorCode::kInternal);
   }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fputs("rankscope: standard output: cannot write\n", stderr);
-    return exit_code(ErrorCode::kOutput);
-  }
+  if (!ctx.finish_output())
+    return output_failed();
   const bool strict_hit = ctx.strict && !ctx.diagnostics.empty();
   return ctx.partial || ctx.diagnostics.data_lost() || strict_hit ? 4 : 0;
 }

@@ -1,6 +1,7 @@
 // rankscope completion bash|zsh|fish: the script is made from the tables of commands and flags that
 // the program itself parses with, so that it cannot drift.
 #include "cli/command.h"
+#include "cli/help.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -25,18 +26,27 @@ std::vector<std::string> flags_of(const CLI::App& app) {
 std::string bash_script(const CLI::App& root) {
   std::string names;
   std::string cases;
+  std::string values;
   for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
     names += sub->get_name() + " ";
     std::string words = fmt::format("{}", fmt::join(flags_of(*sub), " "));
     for (const CLI::App* inner : sub->get_subcommands([](const CLI::App*) { return true; }))
       words += " " + inner->get_name();
     cases += fmt::format("    {}) words=\"{}\" ;;\n", sub->get_name(), words);
+    for (const CLI::Option* option : options_of(*sub))
+      if (const auto list = values_of(*option); !list.empty())
+        for (const std::string& name : option->get_lnames())
+          values += fmt::format("    {}:--{}) COMPREPLY=($(compgen -W \"{}\" -- \"$current\")); "
+                                "return ;;\n",
+                                sub->get_name(), name, fmt::join(list, " "));
   }
   return fmt::format(R"(_rankscope() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} command="" word words=""
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case "$word" in -*) ;; *) command=$word; break ;; esac
   done
+  case "$command:${{COMP_WORDS[COMP_CWORD-1]}}" in
+{}  esac
   case "$command" in
 {}    "") words="{}" ;;
   esac
@@ -46,7 +56,7 @@ std::string bash_script(const CLI::App& root) {
 }}
 complete -o filenames -F _rankscope rankscope
 )",
-                     cases, names, fmt::join(flags_of(root), " "));
+                     values, cases, names, fmt::join(flags_of(root), " "));
 }
 
 std::string fish_script(const CLI::App& root) {
@@ -61,9 +71,12 @@ std::string fish_script(const CLI::App& root) {
                        sub->get_name(), quoted(sub->get_description()));
     for (const CLI::Option* option : options_of(*sub))
       for (const std::string& name : option->get_lnames())
-        out +=
-            fmt::format("complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'\n",
-                        sub->get_name(), name, quoted(option->get_description()));
+        out += fmt::format(
+            "complete -c rankscope -n '__fish_seen_subcommand_from {}' -l {} -d '{}'{}\n",
+            sub->get_name(), name, quoted(option->get_description()),
+            values_of(*option).empty()
+                ? ""
+                : fmt::format(" -x -a '{}'", fmt::join(values_of(*option), " ")));
   }
   return out;
 }

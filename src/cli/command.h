@@ -34,8 +34,12 @@ public:
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;
   void step_progress(std::uint64_t bytes) override;
 
+  /// Flushes stdout; false when it could not be written. A reader that left (`| head`) is no fault.
+  [[nodiscard]] bool finish_output() const;
+
 private:
   std::unique_ptr<Progress> progress_;
+  mutable bool reader_left_ = false;
 };
 
 using Action = std::function<Result<void>(Context&)>;

@@ -56,6 +56,79 @@ TEST(Cli, UsageErrorsExitWith2AndHelpHasExamples) {
   }
 }
 
+TEST(Cli, UnknownWordsAreNamedWithTheNearest) {
+  const RunResult command = run_binary({"reprot", "x"});
+  EXPECT_EQ(command.code, 2);
+  EXPECT_NE(command.err.find("'reprot'; did you mean 'report'?"), std::string::npos) << command.err;
+  const RunResult option = run_binary({"report", "--shets", "x", "y"});
+  EXPECT_EQ(option.code, 2);
+  EXPECT_NE(option.err.find("no option --shets; did you mean --sheets?"), std::string::npos)
+      << option.err;
+  const RunResult none = run_binary({});
+  EXPECT_NE(none.err.find("needs a command: "), std::string::npos) << none.err;
+  for (const RunResult& r : {command, option, none})
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+}
+
+TEST(Cli, HelpFitsEightyColumnsAndHasTheGlobalOptions) {
+  for (const Command* c : commands()) {
+    const RunResult help = run_binary({"help", c->name});
+    EXPECT_EQ(help.code, 0) << c->name;
+    EXPECT_EQ(help.out, run_binary({c->name, "--help"}).out);
+    EXPECT_NE(help.out.find("--jobs"), std::string::npos) << c->name;
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(line.size(), 80U) << c->name << ": " << line;
+  }
+  EXPECT_EQ(run_binary({"-V"}).out, run_binary({"--version"}).out);
+}
+
+TEST(Cli, ListsDoNotTakeTheFileBehindThem) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder);
+  const std::string trace =
+      sweep + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  const auto sheets = [&](const std::vector<std::string>& list, const std::string& out) {
+    std::vector<std::string> args{"report", "-q", "--csv-dir", folder.path(out)};
+    args.insert(args.end(), list.begin(), list.end());
+    args.push_back(trace);
+    EXPECT_EQ(run_binary(args).code, 0);
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder.path(out)))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  const std::set<std::string> both{"gpu_timeline.csv", "ops_summary.csv"};
+  EXPECT_EQ(sheets({"--sheets", "gpu_timeline,ops_summary"}, "a"), both);
+  EXPECT_EQ(sheets({"--sheets", "gpu_timeline", "ops_summary"}, "b"), both);
+  EXPECT_EQ(sheets({"--sheets", "gpu_timeline", "--sheets=ops_summary"}, "c"), both);
+  const RunResult numbers = run_binary({"gemm", "variance", "--threads", "256", "512", "--ranks",
+                                        "1", sweep, "-q", "-o", folder.path("g")});
+  EXPECT_EQ(numbers.code, 0) << numbers.err;
+}
+
+TEST(Cli, AReaderThatLeavesIsNoFault) {
+  const TempFolder folder;
+  const std::string trace =
+      make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const RunResult r =
+      run_binary({"info", trace, "--json", "-q"}, 0, "/proc/self/fd/" + std::to_string(ends[1]));
+  ::close(ends[1]);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  EXPECT_EQ(run_binary({"--help"}, 0, "/dev/full").code, 6);
+}
+
+TEST(Cli, CompletionKnowsTheValuesOfOptions) {
+  EXPECT_NE(run_binary({"completion", "bash"})
+                .out.find("collectives:--align) COMPREPLY=($(compgen "
+                          "-W \"none base collectives\""),
+            std::string::npos);
+}
+
 TEST(Cli, UnreadableInputsExitWith3AndOneLine) {
   const TempFolder folder;
   for (const std::string& path :

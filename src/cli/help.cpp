@@ -1,0 +1,213 @@
+#include "cli/help.h"
+
+#include "base/nearest.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+
+/// `text` in lines of at most kWidth columns, all but the first indented.
+std::string wrapped(const std::string& text, std::size_t first_column, std::size_t indent) {
+  std::string out;
+  std::size_t column = first_column;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > kWidth) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+/// A command of an example on several lines, as a shell takes it.
+std::string continued(std::string line) {
+  std::string out;
+  while (line.size() > kWidth) {
+    const std::size_t space = line.rfind(' ', kWidth - 2);
+    if (space == std::string::npos || space < 8)
+      break;
+    out += line.substr(0, space) + " \\\n";
+    line = "      " + line.substr(space + 1);
+  }
+  return out + line;
+}
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty())
+      continue;
+    for (const std::string& name : option->get_lnames())
+      out.push_back("--" + name);
+  }
+  return out;
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    out.push_back(sub->get_name());
+  return out;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& words) {
+  const std::string meant = nearest(word, words);
+  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+}
+
+} // namespace
+
+std::string HelpFormatter::make_option(const CLI::Option* option, bool positional) const {
+  std::string name = "  " + make_option_name(option, positional) +
+                     make_option_opts(option); // the type, its values and the default
+  const std::string text = make_option_desc(option);
+  const std::size_t column = get_column_width();
+  if (text.empty())
+    return wrapped(name, 0, 4) + "\n";
+  std::string out;
+  if (name.size() > kWidth)
+    name = "  " + wrapped(name, 2, 6);
+  if (name.size() + 2 <= column) {
+    name.resize(column, ' ');
+    out = name;
+  } else {
+    out = name + "\n" + std::string(column, ' ');
+  }
+  return out + wrapped(text, column, column) + "\n";
+}
+
+std::string HelpFormatter::make_footer(const CLI::App* app) const {
+  std::string out;
+  if (const CLI::App* root = app->get_parent(); root != nullptr) {
+    while (root->get_parent() != nullptr)
+      root = root->get_parent();
+    std::vector<const CLI::Option*> global;
+    for (const CLI::Option* option : root->get_options())
+      if (!option->get_group().empty() && option != root->get_help_ptr())
+        global.push_back(option);
+    out = make_group("Global options", false, global);
+  }
+  out += '\n';
+  std::istringstream lines(CLI::Formatter::make_footer(app));
+  for (std::string line; std::getline(lines, line);)
+    out += continued(line) + '\n';
+  return out;
+}
+
+std::vector<std::string> values_of(const CLI::Option& option) {
+  // an IsMember check shows its set in the type: TEXT:{xlsx,csv,json}
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}');
+  std::vector<std::string> out;
+  if (open == std::string::npos || close == std::string::npos || close < open)
+    return out;
+  std::istringstream in(type.substr(open + 1, close - open - 1));
+  for (std::string value; std::getline(in, value, ',');)
+    out.push_back(value);
+  return out;
+}
+
+std::string command_word(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word.empty() || word[0] != '-')
+      return word;
+    if (const CLI::Option* option = app.get_option_no_throw(word);
+        option != nullptr && option->get_items_expected_min() > 0)
+      ++i; // its value
+  }
+  return "";
+}
+
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<const CLI::App*> used = [&app] {
+    std::vector<const CLI::App*> out;
+    for (const CLI::App* sub : app.get_subcommands())
+      out.push_back(sub);
+    return out;
+  }();
+  const std::string before = used.empty() ? "" : used.front()->get_name() + ": ";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::vector<std::string> known = flags_of(app);
+    for (const CLI::App* sub : used)
+      for (std::string& flag : flags_of(*sub))
+        known.push_back(std::move(flag));
+    for (const std::string& word : app.remaining(true))
+      if (word.size() > 1 && word[0] == '-')
+        return fmt::format("{}no option {}{}", before, word,
+                           did_you_mean(word.substr(0, word.find('=')), known));
+    for (const std::string& word : app.remaining(true)) {
+      const std::vector<std::string> inner =
+          used.empty() ? std::vector<std::string>{} : names_of_commands(*used.front());
+      return fmt::format("{}'{}' was not expected here{}", before, word, did_you_mean(word, inner));
+    }
+  }
+  if (used.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    return fmt::format("needs a command: {}", fmt::join(names_of_commands(app), ", "));
+  return before + error.what();
+}
+
+std::vector<std::string> lists_spelled_out(const CLI::App& command,
+                                           const std::vector<std::string>& arguments) {
+  const auto is_list = [](const CLI::Option& option) {
+    return option.get_items_expected_max() > 1 && !option.get_lnames().empty();
+  };
+  const auto is_number = [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of("0123456789,") == std::string::npos;
+  };
+  const auto options = command.get_options();
+  const bool takes_files = std::any_of(options.begin(), options.end(),
+                                       [](const CLI::Option* o) { return o->get_positional(); });
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    out.push_back(word);
+    if (word == "--") {
+      out.insert(out.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                 arguments.end());
+      break;
+    }
+    const CLI::Option* option =
+        word.size() > 1 && word[0] == '-' ? command.get_option_no_throw(word) : nullptr;
+    if (option == nullptr || !is_list(*option) || i + 1 >= arguments.size())
+      continue;
+    out.push_back(arguments[++i]);
+    const bool numbers = option->get_type_name().rfind("INT", 0) == 0 ||
+                         option->get_type_name().rfind("UINT", 0) == 0;
+    for (; i + 1 < arguments.size(); ++i) {
+      const std::string& next = arguments[i + 1];
+      std::error_code ec;
+      const bool own = numbers ? is_number(next)
+                               : !next.empty() && next[0] != '-' &&
+                                     !(takes_files && std::filesystem::exists(next, ec));
+      if (!own)
+        break;
+      out.push_back(word);
+      out.push_back(next);
+    }
+  }
+  return out;
+}
+
+void take_one_text_each(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (!option->get_lnames().empty() || !option->get_snames().empty())
+      option->allow_extra_args(false);
+  for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    take_one_text_each(*sub);
+}
+
+} // namespace rankscope
