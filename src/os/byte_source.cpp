@@ -1,5 +1,7 @@
 #include "os/byte_source.h"
 
+#include "os/output_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -202,6 +204,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0)
       return unreadable(std::strerror(errno));
+    remember_input(path);
     struct stat info = {};
     if (::fstat(fd, &info) == 0) {
       if (S_ISDIR(info.st_mode)) {

@@ -8,6 +8,9 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -43,13 +46,105 @@ void forget(const std::string& path) {
       s.state = 0;
 }
 
+/// Beside `path`, so that renaming stays within one file system.
 std::string temp_name(const std::string& path) {
-  return fmt::format("{}.{}-{}.tmp", path, ::getpid(), serial++);
+  constexpr std::size_t kNameMax = 255; // bytes of a name on every usual file system
+  const std::string own = fmt::format(".{}-{}.tmp", ::getpid(), serial++);
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  if (path.size() - name + own.size() > kNameMax)
+    return path.substr(0, name) + ".rankscope" + own;
+  return path + own;
 }
 
 Error output_error(const std::string& path, int err) {
   return {ErrorCode::kOutput, path, std::strerror(err),
           err == ENOSPC ? "free some space and run again" : ""};
+}
+
+using FileId = std::pair<dev_t, ino_t>;
+struct Inputs {
+  std::mutex mutex;
+  std::map<FileId, std::string> files;
+};
+Inputs& inputs() {
+  static Inputs all;
+  return all;
+}
+
+/// An Error when `path` is a file that this process has read.
+Result<void> refuse_input(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0)
+    return {};
+  const std::lock_guard lock(inputs().mutex);
+  const auto found = inputs().files.find({info.st_dev, info.st_ino});
+  struct stat input = {}; // a file of that number may be another one by now
+  if (found == inputs().files.end() || ::stat(found->second.c_str(), &input) != 0 ||
+      input.st_dev != info.st_dev || input.st_ino != info.st_ino)
+    return {};
+  return Error{ErrorCode::kUsage, path, "is an input of this run and stays as it is",
+               "choose another output"};
+}
+
+/// Where the bytes of an output go.
+struct Target {
+  std::string path;     ///< of the file to replace
+  bool through = false; ///< no regular file: write into it
+};
+
+Result<Target> target_of(const std::string& path) {
+  struct stat info = {};
+  if (::lstat(path.c_str(), &info) != 0)
+    return Target{path, false}; // not there; what else is wrong shows when it is opened
+  const bool link = S_ISLNK(info.st_mode);
+  if (link && ::stat(path.c_str(), &info) != 0) {
+    std::filesystem::path at = path; // a link to nothing yet: its target is made
+    std::error_code ec;
+    for (int links = 0; links < 40 && std::filesystem::is_symlink(at, ec); ++links)
+      at = at.parent_path() / std::filesystem::read_symlink(at, ec);
+    return Target{at.string(), false};
+  }
+  if (S_ISDIR(info.st_mode))
+    return output_error(path, EISDIR);
+  if (S_ISBLK(info.st_mode))
+    return Error{ErrorCode::kOutput, path, "is a block device", "choose a file"};
+  if (!S_ISREG(info.st_mode))
+    return Target{path, true};
+  if (!link)
+    return Target{path, false};
+  // a link to an open descriptor (/dev/fd/3) has no place where another file could be put
+  if (path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0)
+    return Target{path, true};
+  std::error_code ec;
+  const std::filesystem::path real = std::filesystem::canonical(path, ec);
+  return ec ? Target{path, true} : Target{real.string(), false};
+}
+
+/// Neither made nor cut; a pipe waits for its reader. Null with errno.
+std::FILE* open_as_it_is(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  return fd < 0 ? nullptr : ::fdopen(fd, "wb");
+}
+
+/// Bytes of `from` into `to`, which is there. 0, or errno.
+int copy_into(const std::string& from, const std::string& to) {
+  std::FILE* in = std::fopen(from.c_str(), "rbe");
+  std::FILE* out = in == nullptr ? nullptr : open_as_it_is(to);
+  int error = in == nullptr || out == nullptr ? errno : 0;
+  std::array<char, 65536> buffer;
+  while (error == 0) {
+    const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), in);
+    if (n == 0)
+      break;
+    if (std::fwrite(buffer.data(), 1, n, out) != n)
+      error = errno;
+  }
+  if (in != nullptr)
+    std::fclose(in);
+  if (out != nullptr && std::fclose(out) != 0 && error == 0)
+    error = errno;
+  return error;
 }
 
 extern "C" void on_interrupt(int) {
@@ -64,13 +159,20 @@ extern "C" void on_interrupt(int) {
 Result<OutputFile> OutputFile::create(const std::string& path) {
   OutputFile out;
   out.path_ = path;
-  if (path == "-") {
+  if (path == "-" || path == "/dev/stdout") {
     out.file_ = stdout;
     return out;
   }
-  if (std::filesystem::is_directory(path))
-    return output_error(path, EISDIR);
-  out.temp_path_ = temp_name(path);
+  RS_TRY(const Target target, target_of(path));
+  RS_CHECK(refuse_input(target.path));
+  out.target_ = target.path;
+  if (target.through) {
+    out.file_ = open_as_it_is(path);
+    if (out.file_ == nullptr)
+      return output_error(path, errno);
+    return out;
+  }
+  out.temp_path_ = temp_name(target.path);
   remember(out.temp_path_);
   out.file_ = std::fopen(out.temp_path_.c_str(), "wbe");
   if (out.file_ == nullptr) {
@@ -84,8 +186,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)), temp_path_(std::move(other.temp_path_)),
-      file_(std::exchange(other.file_, nullptr)), error_(other.error_) {
+    : path_(std::move(other.path_)), target_(std::move(other.target_)),
+      temp_path_(std::move(other.temp_path_)), file_(std::exchange(other.file_, nullptr)),
+      error_(other.error_) {
   other.temp_path_.clear();
 }
 
@@ -93,6 +196,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   if (this != &other) {
     discard();
     path_ = std::move(other.path_);
+    target_ = std::move(other.target_);
     temp_path_ = std::move(other.temp_path_);
     other.temp_path_.clear();
     file_ = std::exchange(other.file_, nullptr);
@@ -139,8 +243,19 @@ Result<void> OutputFile::commit() {
   if (std::fclose(file_) != 0 && error_ == 0)
     error_ = errno;
   file_ = nullptr;
-  if (error_ == 0 && ::rename(temp_path_.c_str(), path_.c_str()) != 0)
-    error_ = errno;
+  if (temp_path_.empty()) { // written through
+    if (error_ != 0)
+      return output_error(path_, error_);
+    return {};
+  }
+  if (error_ == 0) {
+    if (Result<void> free = refuse_input(target_); !free) {
+      discard();
+      return free;
+    }
+    if (::rename(temp_path_.c_str(), target_.c_str()) != 0)
+      error_ = errno;
+  }
   if (error_ != 0) {
     const int err = error_;
     discard();
@@ -153,8 +268,15 @@ Result<void> OutputFile::commit() {
 
 Result<TempName> TempName::reserve(const std::string& final_path) {
   TempName out;
+  RS_TRY(const Target target, target_of(final_path));
+  RS_CHECK(refuse_input(target.path));
   out.path_ = final_path;
-  out.temp_path_ = temp_name(final_path);
+  out.target_ = target.path;
+  out.through_ = target.through;
+  std::error_code ec;
+  out.temp_path_ =
+      temp_name(out.through_ ? (std::filesystem::temp_directory_path(ec) / "rankscope").string()
+                             : target.path);
   const int fd = ::open(out.temp_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) {
     const int err = errno;
@@ -167,7 +289,8 @@ Result<TempName> TempName::reserve(const std::string& final_path) {
 }
 
 TempName::TempName(TempName&& other) noexcept
-    : path_(std::move(other.path_)), temp_path_(std::move(other.temp_path_)) {
+    : path_(std::move(other.path_)), target_(std::move(other.target_)),
+      temp_path_(std::move(other.temp_path_)), through_(other.through_) {
   other.temp_path_.clear();
 }
 
@@ -179,11 +302,25 @@ TempName::~TempName() {
 }
 
 Result<void> TempName::commit() {
-  if (::rename(temp_path_.c_str(), path_.c_str()) != 0)
+  RS_CHECK(refuse_input(target_));
+  if (through_) {
+    if (const int error = copy_into(temp_path_, target_); error != 0)
+      return output_error(path_, error);
+    ::unlink(temp_path_.c_str());
+  } else if (::rename(temp_path_.c_str(), target_.c_str()) != 0) {
     return output_error(path_, errno);
+  }
   forget(temp_path_);
   temp_path_.clear();
   return {};
+}
+
+void remember_input(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    return;
+  const std::lock_guard lock(inputs().mutex);
+  inputs().files.insert_or_assign({info.st_dev, info.st_ino}, path);
 }
 
 Result<void> make_folder(const std::string& path) {

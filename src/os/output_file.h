@@ -1,4 +1,6 @@
-// Outputs get a temporary name beside the final one and are renamed when complete.
+// Outputs get a temporary name beside the final one and are renamed when complete. What is not a
+// regular file (a pipe, a character device) is written to as it is; a link keeps its place and its
+// target is replaced; an input of the run is never replaced.
 #pragma once
 
 #include "base/result.h"
@@ -27,8 +29,9 @@ private:
   OutputFile() = default;
   void discard();
 
-  std::string path_;
-  std::string temp_path_;
+  std::string path_;      ///< as given
+  std::string target_;    ///< the file that is replaced: `path_`, or what a link leads to
+  std::string temp_path_; ///< empty while the bytes go where they belong at once
   std::FILE* file_ = nullptr;
   int error_ = 0;
 };
@@ -46,9 +49,14 @@ public:
 
 private:
   TempName() = default;
-  std::string path_;
+  std::string path_, target_;
   std::string temp_path_;
+  bool through_ = false; ///< commit() copies into what is no regular file
 };
+
+/// Remembers a file that this process reads: create() and commit() of outputs refuse to replace it.
+/// Thread-safe; a path that cannot be examined is passed over.
+void remember_input(const std::string& path);
 
 /// mkdir -p.
 Result<void> make_folder(const std::string& path);

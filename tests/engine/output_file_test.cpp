@@ -1,0 +1,128 @@
+// What an output does to what already lies under its name.
+#include "os/output_file.h"
+
+#include "os/byte_source.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempFolder;
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+Result<void> write(const std::string& path, const std::string& text) {
+  RS_TRY(auto file, OutputFile::create(path));
+  file.write(text);
+  return file.commit();
+}
+
+/// As a library would write it: under the temporary name.
+Result<void> write_by_name(const std::string& path, const std::string& text) {
+  RS_TRY(auto name, TempName::reserve(path));
+  std::ofstream(name.temp_path(), std::ios::binary) << text;
+  return name.commit();
+}
+
+std::size_t entries(const std::string& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST(OutputFile, ALinkStaysAndItsTargetIsReplaced) {
+  for (const auto writer : {write, write_by_name}) {
+    const TempFolder folder;
+    const std::string target = folder.write("target", "old");
+    fs::create_symlink(target, folder.path("link"));
+    ASSERT_TRUE(writer(folder.path("link"), "new"));
+    EXPECT_TRUE(fs::is_symlink(folder.path("link")));
+    EXPECT_EQ(text_of(target), "new");
+    EXPECT_EQ(entries(folder.path()), 2U);
+    fs::create_symlink(folder.path("not yet"), folder.path("dangling"));
+    ASSERT_TRUE(writer(folder.path("dangling"), "made"));
+    EXPECT_TRUE(fs::is_symlink(folder.path("dangling")));
+    EXPECT_EQ(text_of(folder.path("not yet")), "made");
+  }
+}
+
+TEST(OutputFile, APipeIsWrittenThrough) {
+  for (const auto writer : {write, write_by_name}) {
+    const TempFolder folder;
+    const std::string pipe = folder.path("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::string got;
+    std::thread reader([&] { got = text_of(pipe); });
+    EXPECT_TRUE(writer(pipe, "through the pipe"));
+    reader.join();
+    EXPECT_EQ(got, "through the pipe");
+    EXPECT_TRUE(fs::is_fifo(pipe));
+    EXPECT_EQ(entries(folder.path()), 1U);
+  }
+}
+
+TEST(OutputFile, ADeviceStaysADevice) {
+  for (const auto writer : {write, write_by_name}) {
+    EXPECT_TRUE(writer("/dev/null", "gone"));
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    const Result<void> full = writer("/dev/full", std::string(100000, 'x'));
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().code, ErrorCode::kOutput);
+    EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  }
+}
+
+TEST(OutputFile, AnInputStays) {
+  for (const auto writer : {write, write_by_name}) {
+    const TempFolder folder;
+    const std::string input = folder.write("input", "{}");
+    fs::create_hard_link(input, folder.path("other name"));
+    fs::create_symlink(input, folder.path("link"));
+    ASSERT_TRUE(ByteSource::open(input));
+    for (const std::string& path : {input, folder.path("other name"), folder.path("link")}) {
+      const Result<void> refused = writer(path, "new");
+      ASSERT_FALSE(refused) << path;
+      EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+      EXPECT_EQ(text_of(path), "{}");
+    }
+    EXPECT_EQ(entries(folder.path()), 3U); // no temporary is left
+  }
+}
+
+TEST(OutputFile, AnInputThatIsOpenedLaterStaysToo) {
+  const TempFolder folder;
+  const std::string path = folder.write("both", "{}");
+  auto file = OutputFile::create(path);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(ByteSource::open(path));
+  file->write("new");
+  EXPECT_FALSE(file->commit());
+  EXPECT_EQ(text_of(path), "{}");
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+TEST(OutputFile, ALongNameAndAFolder) {
+  const TempFolder folder;
+  const std::string path = folder.path(std::string(250, 'n'));
+  EXPECT_TRUE(write(path, "text"));
+  EXPECT_EQ(text_of(path), "text");
+  EXPECT_EQ(entries(folder.path()), 1U);
+  const Result<void> longer = write(folder.path(std::string(300, 'n')), "text");
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().code, ErrorCode::kOutput);
+  EXPECT_FALSE(write(folder.path(), "text"));
+}
+
+} // namespace
+} // namespace rankscope
