@@ -1,0 +1,46 @@
+// AnyPart: what was extracted of one rank, whatever its type, while it is in memory.
+#pragma once
+
+#include <memory>
+#include <typeinfo>
+#include <utility>
+
+namespace rankscope {
+
+/// Owns one value of any movable type. Move-only.
+class AnyPart {
+public:
+  AnyPart() = default;
+  template <class T> [[nodiscard]] static AnyPart of(T value) {
+    AnyPart part;
+    part.held_ = std::make_unique<Held<T>>(std::move(value));
+    return part;
+  }
+  [[nodiscard]] bool empty() const { return held_ == nullptr; }
+  /// The value, or nullptr when it is of another type.
+  template <class T> [[nodiscard]] const T* get() const {
+    return held_ != nullptr && held_->type() == typeid(T)
+               ? &static_cast<const Held<T>*>(held_.get())->value
+               : nullptr;
+  }
+  template <class T> [[nodiscard]] T* get() {
+    return const_cast<T*>(static_cast<const AnyPart*>(this)->get<T>());
+  }
+
+private:
+  struct Base {
+    Base() = default;
+    Base(const Base&) = delete;
+    Base& operator=(const Base&) = delete;
+    virtual ~Base() = default;
+    [[nodiscard]] virtual const std::type_info& type() const = 0;
+  };
+  template <class T> struct Held final : Base {
+    explicit Held(T v) : value(std::move(v)) {}
+    [[nodiscard]] const std::type_info& type() const override { return typeid(T); }
+    T value;
+  };
+  std::unique_ptr<Base> held_;
+};
+
+} // namespace rankscope
