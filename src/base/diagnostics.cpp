@@ -19,20 +19,32 @@ Diagnostics& Diagnostics::operator=(const Diagnostics& other) {
 
 void Diagnostics::add(Severity severity, std::string_view name, std::string_view where,
                       std::string_view sentence, std::uint64_t count) {
+  count_in(std::string(name),
+           {std::string(name), severity, count, std::string(where), std::string(sentence), false});
+}
+
+void Diagnostics::add_at(Severity severity, std::string_view name, std::string_view where,
+                         std::string_view sentence, std::uint64_t count) {
+  count_in(std::string(name) + '\n' + std::string(where),
+           {std::string(name), severity, count, std::string(where), std::string(sentence), true});
+}
+
+void Diagnostics::count_in(const std::string& key, const Problem& problem) {
   const std::lock_guard lock(mutex_);
-  const auto found = index_.find(name);
-  if (found != index_.end()) {
-    problems_[found->second].count += count;
-    return;
-  }
-  index_.emplace(std::string(name), problems_.size());
-  problems_.push_back(
-      {std::string(name), severity, count, std::string(where), std::string(sentence)});
+  const auto [found, fresh] = index_.emplace(key, problems_.size());
+  if (fresh)
+    problems_.push_back(problem);
+  else
+    problems_[found->second].count += problem.count;
 }
 
 void Diagnostics::merge(const Diagnostics& other) {
-  for (const Problem& p : other.problems())
-    add(p.severity, p.name, p.where, p.sentence, p.count);
+  for (const Problem& p : other.problems()) {
+    if (p.by_place)
+      add_at(p.severity, p.name, p.where, p.sentence, p.count);
+    else
+      add(p.severity, p.name, p.where, p.sentence, p.count);
+  }
 }
 
 bool Diagnostics::data_lost() const {

@@ -35,7 +35,8 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   read.threads = options.threads;
   RS_TRY(Trace trace, read_trace(path, read));
   LoadedTrace out;
-  out.tree = CallTree::build(trace, {options.keep_python});
+  if (options.link)
+    out.tree = CallTree::build(trace, {options.keep_python});
   out.rank = trace.header.rank.value_or(0);
   out.label = path;
   out.trace = std::move(trace);
@@ -45,7 +46,9 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
 Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& options,
                        const std::function<void(std::size_t, Result<LoadedTrace>)>& consume) {
   const unsigned threads = std::max(1U, options.threads);
-  const auto in_parallel = static_cast<unsigned>(std::min<std::size_t>(threads, files.size()));
+  const std::size_t most = options.most_in_flight > 0 ? options.most_in_flight : threads;
+  const auto in_parallel =
+      static_cast<unsigned>(std::min({std::size_t{threads}, most, files.size()}));
   LoadOptions each = options;
   each.threads = std::max(1U, threads / std::max(1U, in_parallel));
   const std::uint64_t limit =
@@ -56,12 +59,15 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
   std::size_t admitted = 0;
   return parallel_for(files.size(), in_parallel, [&](std::size_t i) {
     const std::uint64_t need = estimated_memory(files[i]);
+    bool left_out = false;
     {
       std::unique_lock lock(mutex);
       // in the order of the files: a consumer may wait for those before it, never for later ones
       room.wait(lock, [&] { return admitted == i && (in_use == 0 || in_use + need <= limit); });
       in_use += need;
       ++admitted;
+      // under the lock, so that no file is left out that a later, admitted one waits for
+      left_out = options.cancelled && options.cancelled();
     }
     room.notify_all();
     const auto release = [&] {
@@ -71,7 +77,7 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       }
       room.notify_all();
     };
-    if (options.cancelled && options.cancelled()) {
+    if (left_out) {
       release();
       return;
     }

@@ -13,6 +13,8 @@ struct LoadOptions {
   unsigned threads = 1;                 ///< in all, over files and within one file
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
+  bool link = true;                     ///< build the call tree
+  std::size_t most_in_flight = 0;       ///< load_each: files at a time, 0 = as many as threads
   std::function<bool()> cancelled = {}; ///< load_each: once true, files not yet begun are left out
 };
 

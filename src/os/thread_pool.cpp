@@ -7,7 +7,6 @@
 #include <sched.h>
 
 namespace rankscope {
-namespace {
 
 Error error_of_current_exception() {
   try {
@@ -19,8 +18,6 @@ Error error_of_current_exception() {
             ""};
   }
 }
-
-} // namespace
 
 unsigned default_threads() {
   cpu_set_t set;

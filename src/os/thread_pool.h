@@ -17,6 +17,9 @@ namespace rankscope {
 /// Number of threads for -j 0: the processors this process may run on, at least 1.
 [[nodiscard]] unsigned default_threads();
 
+/// In a catch block: the exception as an Error (std::bad_alloc: kUnreadable, else kInternal).
+[[nodiscard]] Error error_of_current_exception();
+
 /// Fixed workers, one queue. submit() blocks while `max_queued` tasks wait. wait() returns the
 /// first Error any task raised (std::bad_alloc and other exceptions are turned into one).
 class ThreadPool {

@@ -1,0 +1,164 @@
+#include "engine/run_ranks.h"
+
+#include "os/thread_pool.h"
+
+#include <condition_variable>
+#include <fmt/format.h>
+#include <mutex>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+/// Lets workers take turns in the order of the items.
+class Turnstile {
+public:
+  void wait_for(std::size_t turn) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return next_ == turn; });
+  }
+  void pass() {
+    {
+      const std::lock_guard lock(mutex_);
+      ++next_;
+    }
+    moved_.notify_all();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable moved_;
+  std::size_t next_ = 0;
+};
+
+/// Passes the turn on however a scope ends.
+struct PassAtEnd {
+  Turnstile& turnstile;
+  ~PassAtEnd() { turnstile.pass(); }
+};
+
+bool ends_run(const Error& error) {
+  return error.code == ErrorCode::kOutput || error.code == ErrorCode::kInterrupted;
+}
+
+/// What `step()` returns, or what it threw as an Error: the turn is passed on whatever happens.
+template <class Step> auto guarded(const Step& step) -> decltype(step()) {
+  try {
+    return step();
+  } catch (...) {
+    return error_of_current_exception();
+  }
+}
+
+class RankLoop {
+public:
+  RankLoop(Session& session, const std::vector<const RunPlan*>& plans, const RankRun& run,
+           const RankSteps<AnyPart>& steps)
+      : session_(session), run_(run), steps_(steps) {
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+      left_.push_back(plans[p]->ranks.size());
+      for (const RankFile& file : plans[p]->ranks) {
+        items_.push_back({*plans[p], file, p, items_.size()});
+        files_.push_back(file);
+        bytes_ += file.bytes;
+      }
+    }
+  }
+
+  Result<void> operator()() {
+    if (run_.progress)
+      session_.begin_progress(items_.size(), bytes_);
+    LoadOptions load;
+    load.threads = run_.threads > 0 ? run_.threads : session_.threads;
+    load.memory_limit_bytes = run_.memory_bytes;
+    load.most_in_flight = run_.most_in_flight;
+    load.keep_python = run_.keep_python;
+    load.link = run_.link;
+    load.cancelled = [this] { return stopped(); };
+    RS_CHECK(load_each(files_, load, [this](std::size_t i, Result<LoadedTrace> loaded) {
+      one(items_[i], std::move(loaded));
+      if (run_.progress)
+        session_.step_progress(items_[i].file.bytes);
+    }));
+    const std::lock_guard lock(mutex_);
+    if (error_)
+      return *error_;
+    return {};
+  }
+
+private:
+  void one(const RankItem& item, Result<LoadedTrace> loaded) {
+    Result<AnyPart> part = AnyPart();
+    if (!loaded)
+      part = loaded.error();
+    else if (stopped())
+      part = Error{ErrorCode::kInterrupted, "", "the run has ended", ""};
+    else
+      part = guarded([&] { return steps_.extract(item, *loaded); });
+    bool last = false;
+    {
+      turnstile_.wait_for(item.index);
+      const PassAtEnd pass{turnstile_};
+      last = --left_[item.plan_index] == 0;
+      in_turn(item, loaded, std::move(part));
+    }
+    if (last && steps_.finished && !stopped())
+      keep_error(guarded([&] { return steps_.finished(item.plan_index); }));
+  }
+
+  void in_turn(const RankItem& item, const Result<LoadedTrace>& loaded, Result<AnyPart> part) {
+    if (stopped())
+      return;
+    if (part)
+      return keep_error(guarded([&] { return steps_.take(item, *loaded, std::move(*part)); }));
+    if (ends_run(part.error()))
+      return keep_error(part.error());
+    if (!run_.quiet)
+      report_lost_rank(session_, item.plan, item.file, part.error());
+    if (steps_.lost)
+      steps_.lost(item, part.error());
+  }
+
+  void keep_error(const Result<void>& result) {
+    if (result)
+      return;
+    const std::lock_guard lock(mutex_);
+    if (!error_)
+      error_ = result.error();
+  }
+
+  [[nodiscard]] bool stopped() {
+    const std::lock_guard lock(mutex_);
+    return error_.has_value();
+  }
+
+  Session& session_;
+  const RankRun& run_;
+  const RankSteps<AnyPart>& steps_;
+  std::vector<RankItem> items_;
+  std::vector<RankFile> files_;
+  std::vector<std::size_t> left_; ///< ranks to come, by plan
+  std::uint64_t bytes_ = 0;
+  Turnstile turnstile_;
+  std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
+} // namespace
+
+void report_lost_rank(Session& session, const RunPlan& plan, const RankFile& file,
+                      const Error& error) {
+  const std::string why = error.where == file.path
+                              ? Error{error.code, "", error.what, error.hint}.message()
+                              : error.message();
+  session.diagnostics.add_at(
+      Severity::kDataLoss, "rank_failed", file.path,
+      fmt::format("{}: {}", to_text(RunKey{plan.configuration, file.rank}), why));
+}
+
+Result<void> run_ranks_untyped(Session& session, const std::vector<const RunPlan*>& plans,
+                               const RankRun& run, const RankSteps<AnyPart>& steps) {
+  return RankLoop(session, plans, run, steps)();
+}
+
+} // namespace rankscope
