@@ -1,0 +1,141 @@
+#include "app/merge.h"
+
+#include "analyses/collectives/clock_alignment.h"
+#include "core/output_layout.h"
+#include "engine/run_ranks.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+RankRun unlinked(bool quiet) {
+  RankRun run;
+  run.link = false; // a merged trace needs no call trees
+  run.quiet = quiet;
+  return run;
+}
+
+/// Offset of each rank's clock, by the ends of the collectives; 0 where nothing is shared.
+Result<std::map<std::int64_t, std::int64_t>> clock_offsets(Session& ctx, const RunPlan& plan) {
+  RS_TRY(const auto ends,
+         extract_ranks<CollectiveEnds>(
+             ctx, {&plan}, unlinked(true),
+             [](const RankItem& item, const LoadedTrace& trace) -> Result<CollectiveEnds> {
+               return collective_ends(trace.trace, item.file.rank);
+             }));
+  std::map<std::int64_t, std::int64_t> out;
+  for (const ClockOffset& o : align_clocks(ends.front())) {
+    out[o.rank] = o.offset_ns;
+    if (!o.aligned)
+      ctx.diagnostics.add(Severity::kWarning, "merge_not_aligned", plan.configuration.label,
+                          fmt::format("rank {} shares no collective with the others; its clock is "
+                                      "left as it is",
+                                      o.rank));
+    else if (o.via != o.rank)
+      ctx.note(
+          fmt::format("  rank {}: clock {:+.3f} us against rank {}, residual {:.3f} us over {} "
+                      "collectives",
+                      o.rank, static_cast<double>(o.offset_ns) / 1e3, ends.front()[0].rank,
+                      static_cast<double>(o.residual_ns) / 1e3, o.samples));
+  }
+  return out;
+}
+
+/// The plan with the chosen ranks; those that have no trace are named.
+RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::int64_t>& ranks) {
+  RunPlan out = plan;
+  if (ranks.empty())
+    return out;
+  std::erase_if(out.ranks, [&](const RankFile& file) {
+    return std::find(ranks.begin(), ranks.end(), file.rank) == ranks.end();
+  });
+  for (const std::int64_t wanted : ranks)
+    if (std::none_of(out.ranks.begin(), out.ranks.end(),
+                     [&](const RankFile& file) { return file.rank == wanted; }))
+      ctx.diagnostics.add(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,
+                          fmt::format("rank {} has no trace", wanted));
+  return out;
+}
+
+void count(const MergeSummary& summary, MergedRun& run) {
+  run.bytes = summary.bytes;
+  for (const MergedRank& rank : summary.ranks) {
+    std::uint64_t own = 0;
+    for (const auto& [category, events] : rank.events)
+      own += events;
+    run.slices += own;
+    run.flows += rank.flows;
+    run.overflow += rank.overflow;
+    run.ranks += own > 0 ? 1 : 0;
+  }
+}
+
+} // namespace
+
+Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const RunPlan& whole,
+                            const std::string& output) {
+  const auto begin = std::chrono::steady_clock::now();
+  const RunPlan plan = chosen_ranks(ctx, whole, request.ranks);
+  if (plan.ranks.empty())
+    return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
+  RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(output, request.options));
+  std::map<std::int64_t, std::int64_t> offsets;
+  if (request.align) {
+    RS_TRY(offsets, clock_offsets(ctx, plan));
+  }
+  MergedRun run;
+  run.label = plan.configuration.label;
+  run.output = output;
+  std::size_t merged = 0;
+  struct Nothing {};
+  RankSteps<Nothing> steps;
+  steps.extract = [](const RankItem&, const LoadedTrace&) -> Result<Nothing> { return Nothing{}; };
+  steps.take = [&](const RankItem& item, const LoadedTrace& trace, Nothing) -> Result<void> {
+    ctx.diagnostics.merge(trace.trace.diagnostics);
+    run.input_bytes += trace.trace.input_bytes;
+    writer.add(trace.trace, item.file.rank, offsets[item.file.rank], ctx.diagnostics);
+    ++merged;
+    return {};
+  };
+  RS_CHECK(run_ranks<Nothing>(ctx, {&plan}, unlinked(false), std::move(steps)));
+  if (merged == 0)
+    return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+  RS_TRY(const MergeSummary summary, writer.finish());
+  count(summary, run);
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+Result<void> merge_sweep(Session& ctx, const MergeRequest& request, const std::string& sweep,
+                         const DiscoverOptions& discover, const std::string& folder,
+                         const std::function<void(const MergedRun&)>& merged) {
+  RS_TRY(const std::vector<RunPlan> plans, discover_sweep(sweep, discover, ctx.diagnostics));
+  const std::string to = folder.empty() ? fmt::format("{}/{}", sweep, kMergedFolder) : folder;
+  RS_CHECK(make_folder(to));
+  std::size_t failed = 0;
+  for (const RunPlan& plan : plans) {
+    const std::string out = fmt::format("{}/{}{}", to, merged_trace_name(plan.configuration),
+                                        request.options.gzip ? ".gz" : "");
+    const Result<MergedRun> run = merge_run(ctx, request, plan, out);
+    if (run) {
+      merged(*run);
+      continue;
+    }
+    if (run.error().code == ErrorCode::kOutput)
+      return run.error(); // a full disk will not get better
+    ++failed;
+    ctx.diagnostics.add_at(
+        Severity::kDataLoss, "merge_run_failed", plan.folder,
+        fmt::format("{} is not merged: {}", plan.configuration.label, run.error().what));
+  }
+  if (failed == plans.size())
+    return Error{ErrorCode::kUnreadable, sweep, "no configuration could be merged", ""};
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,44 @@
+// Use cases of `rankscope merge`: the ranks of a run as one trace for Perfetto.
+#pragma once
+
+#include "base/result.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+#include "writers/merged_trace.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct MergeRequest {
+  MergeOptions options;
+  bool align = false;              ///< clocks also by the ends of collectives
+  std::vector<std::int64_t> ranks; ///< only these; empty: all
+};
+
+/// What a merged trace holds.
+struct MergedRun {
+  std::string label, output;
+  std::size_t ranks = 0; ///< with a slice
+  std::uint64_t slices = 0, overflow = 0, flows = 0;
+  std::uint64_t bytes = 0;       ///< JSON before compression
+  std::uint64_t input_bytes = 0; ///< JSON read
+  double seconds = 0;
+};
+
+/// One run into one file, rank after rank; a rank that is lost is named. Errors: kUnreadable when
+/// none is left, kOutput.
+Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const RunPlan& plan,
+                            const std::string& output);
+
+/// Every configuration of a sweep into a file of its own in `folder` (empty: merged_traces below
+/// the sweep); one that fails is named. `merged` is told of each. Errors: kUnreadable when all
+/// fail, kOutput.
+Result<void> merge_sweep(Session& ctx, const MergeRequest& request, const std::string& sweep,
+                         const DiscoverOptions& discover, const std::string& folder,
+                         const std::function<void(const MergedRun&)>& merged);
+
+} // namespace rankscope
