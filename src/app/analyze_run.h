@@ -3,13 +3,14 @@
 #pragma once
 
 #include "analyses/analysis.h"
-#include "analyses/gemm/gemm_data.h"
+#include "analyses/gemm/gemm_facts.h"
 #include "app/analyze_state.h"
 #include "base/result.h"
 #include "core/output_layout.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,15 @@ struct AnalyzeRun {
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  std::string options;            ///< what the outputs depend on beside their inputs
+  /// What the outputs depend on beside the traces, as it is now: files that options name by
+  /// content.
+  std::function<std::string()> options;
 };
 
 /// One result per plan, in their order. A broken rank costs itself: it is named in the diagnostics
-/// and in its record. The state of a configuration without losses is saved when it is finished.
-/// Errors: kOutput.
+/// and in its record. The state of a configuration is saved when it is finished, under the
+/// fingerprint taken before its traces were read; when an input changed meanwhile that is named and
+/// the configuration will be redone. Errors: kOutput.
 Result<std::vector<ConfigResult>> run_configurations(Session& ctx, const AnalyzeRun& run,
                                                      const std::vector<const RunPlan*>& plans);
 

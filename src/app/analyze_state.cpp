@@ -1,24 +1,69 @@
 #include "app/analyze_state.h"
 
+#include "app/analyze_parts.h"
+#include "base/fnv.h"
 #include "os/output_file.h"
-#include "readers/reports/report_tables.h"
-#include "writers/writer.h"
 
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 #include <sys/stat.h>
 
 namespace rankscope {
+
+/// A configuration with what it depends on: what a state file holds.
+struct SavedConfiguration {
+  std::string fingerprint;
+  std::vector<std::int64_t> output_bytes; ///< one for each output
+  ConfigResult config;
+};
+
+template <class Archive, PartOf<SavedConfiguration> Row>
+void part_fields(Archive& archive, Row& r) {
+  archive(r.fingerprint, r.output_bytes, r.config);
+  if constexpr (Archive::kReads)
+    if (r.output_bytes.size() != r.config.outputs.size())
+      archive.fail("an output without its size");
+}
+
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kConfigurationKind = "analyzed configuration";
+constexpr std::string_view kSweepKind = "analyzed sweep";
+constexpr const char* kHint = "run rankscope analyze on the sweep first";
 
 std::string file_mark(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0)
     return "absent";
   return fmt::format("{} {}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+Result<std::string> bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in.is_open() || in.bad())
+    return Error{ErrorCode::kUnreadable, path, "cannot read this file", kHint};
+  return bytes;
+}
+
+Result<void> write_bytes(const std::string& bytes, const std::string& path) {
+  RS_CHECK(make_folder(fs::path(path).parent_path().string()));
+  RS_TRY(auto file, OutputFile::create(path));
+  file.write(bytes);
+  return file.commit();
+}
+
+/// A part file of ours, decoded.
+template <class T> Result<T> read_part(const std::string& path, std::string_view kind) {
+  RS_TRY(const std::string bytes, bytes_of(path));
+  Result<T> part = decode_part<T>(kind, kStateVersion, bytes);
+  if (!part)
+    return Error{ErrorCode::kUnreadable, path, part.error().what, kHint};
+  return part;
 }
 
 } // namespace
@@ -30,50 +75,20 @@ std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
   return out;
 }
 
+std::string content_mark(const std::string& path) {
+  const Result<std::string> bytes = bytes_of(path);
+  return bytes ? fnv64_hex(*bytes) : "";
+}
+
 Result<void> save_state(const ConfigResult& config, const std::string& fingerprint,
                         const std::string& path) {
-  Report state;
-  state.title = fingerprint;
-  Table about("about", {{"label"}, {"collective_file"}});
-  about.add_row({config.configuration.label, config.collective_file});
-  state.tables.push_back(std::move(about));
-  Table parameters("parameters", {{"name"}, {"value"}});
-  for (const Parameter& p : config.configuration.parameters)
-    parameters.add_row({p.name, p.value});
-  state.tables.push_back(std::move(parameters));
-  Table outputs("outputs", {{"path"}, {"bytes"}});
+  SavedConfiguration saved{fingerprint, {}, config};
   for (const std::string& file : config.outputs) {
     std::error_code ec;
-    outputs.add_row({file, static_cast<std::int64_t>(fs::file_size(file, ec))});
+    const auto bytes = fs::file_size(file, ec);
+    saved.output_bytes.push_back(ec ? -1 : static_cast<std::int64_t>(bytes));
   }
-  state.tables.push_back(std::move(outputs));
-  Table ranks("ranks", {{"rank"}});
-  Table timeline("timeline", {{"rank"}, {"type"}, {"ms"}});
-  Table kernels("kernels", {{"rank"}, {"kernel"}, {"sum_us"}, {"min_us"}, {"max_us"}, {"count"}});
-  for (const RankRecord& r : config.records) {
-    ranks.add_row({r.key.rank});
-    for (const auto& [type, ms] : r.timeline_ms)
-      timeline.add_row({r.key.rank, type, ms});
-    for (const auto& [name, k] : r.gemm_kernels)
-      kernels.add_row({r.key.rank, name, k.sum_us, k.min_us, k.max_us, k.count});
-  }
-  state.tables.push_back(std::move(ranks));
-  state.tables.push_back(std::move(timeline));
-  state.tables.push_back(std::move(kernels));
-  Table gemms = config.gemms;
-  gemms.set_name("gemms");
-  state.tables.push_back(std::move(gemms));
-  if (config.collectives) {
-    state.tables.push_back(*config.collectives);
-    state.tables.back().set_name("collectives");
-  }
-  for (const auto& [rank, report] : config.compared)
-    for (const Table& t : report.tables) {
-      state.tables.push_back(t);
-      state.tables.back().set_name(fmt::format("compared {} {}", rank, t.name()));
-    }
-  RS_CHECK(make_folder(fs::path(path).parent_path().string()));
-  return find_writer("json")->write(state, path);
+  return write_bytes(encode_part(kConfigurationKind, kStateVersion, saved), path);
 }
 
 std::optional<ConfigResult> load_state(const std::string& path, const std::string& fingerprint,
@@ -81,81 +96,60 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
   std::error_code ec;
   if (!fs::exists(path, ec))
     return std::nullopt;
-  const Result<Report> state = read_report_json(path);
-  const auto spoiled = [&](const std::string& why) {
+  Result<SavedConfiguration> saved = read_part<SavedConfiguration>(path, kConfigurationKind);
+  if (!saved) {
     diag.add(Severity::kWarning, "state_unreadable", path,
-             "this record of an earlier run is not used: " + why);
+             "this record of an earlier run is not used: " + saved.error().what);
     return std::nullopt;
-  };
-  if (!state)
-    return spoiled(state.error().what);
-  if (state->title != fingerprint)
+  }
+  if (saved->fingerprint != fingerprint || !saved->config.whole)
     return std::nullopt;
-  const Table* const about = state->find("about");
-  const Table* const parameters = state->find("parameters");
-  const Table* const outputs = state->find("outputs");
-  const Table* const ranks = state->find("ranks");
-  const Table* const timeline = state->find("timeline");
-  const Table* const kernels = state->find("kernels");
-  const Table* const gemms = state->find("gemms");
-  if (about == nullptr || about->rows() != 1 || parameters == nullptr || outputs == nullptr ||
-      ranks == nullptr || timeline == nullptr || kernels == nullptr || gemms == nullptr)
-    return spoiled("a table is missing");
-  for (std::size_t r = 0; r < outputs->rows(); ++r) {
-    const std::string file(outputs->at(r, "path").text);
-    if (static_cast<std::int64_t>(fs::file_size(file, ec)) != outputs->at(r, "bytes").i || ec)
+  for (std::size_t i = 0; i < saved->output_bytes.size(); ++i) {
+    const auto bytes = fs::file_size(saved->config.outputs[i], ec);
+    if (ec || static_cast<std::int64_t>(bytes) != saved->output_bytes[i])
       return std::nullopt;
   }
-  ConfigResult out;
-  out.reused = true;
-  out.configuration.label = about->at(0, "label").text;
-  for (std::size_t r = 0; r < parameters->rows(); ++r)
-    out.configuration.set(parameters->at(r, "name").text,
-                          std::string(parameters->at(r, "value").text));
-  out.collective_file = about->at(0, "collective_file").text;
-  for (std::size_t r = 0; r < outputs->rows(); ++r)
-    out.outputs.emplace_back(outputs->at(r, "path").text);
-  std::map<std::int64_t, std::size_t> place;
-  for (std::size_t r = 0; r < ranks->rows(); ++r) {
-    RankRecord record;
-    record.key = {out.configuration, ranks->at(r, "rank").i};
-    if (!place.emplace(record.key.rank, out.records.size()).second)
-      return spoiled("a rank is there twice");
-    out.records.push_back(std::move(record));
+  saved->config.reused = true;
+  return std::move(saved->config);
+}
+
+Result<void> save_sweep(const SweepState& sweep, const OutputLayout& layout) {
+  return write_bytes(encode_part(kSweepKind, kStateVersion, sweep), layout.sweep_state());
+}
+
+SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
+                    GemmRanking ranking) {
+  SweepFacts out;
+  out.top_k = top_k;
+  std::vector<const GemmFacts*> parts;
+  for (const ConfigResult& config : configs) {
+    out.records.insert(out.records.end(), config.records.begin(), config.records.end());
+    parts.push_back(&config.gemms);
+    if (config.collectives)
+      out.collectives.push_back({config.configuration,
+                                 fs::path(config.collective_file).filename().string(),
+                                 *config.collectives});
   }
-  for (std::size_t r = 0; r < timeline->rows(); ++r) {
-    const auto at = place.find(timeline->at(r, "rank").i);
-    if (at == place.end())
-      return spoiled("a rank is missing");
-    out.records[at->second].timeline_ms[std::string(timeline->at(r, "type").text)] =
-        timeline->at(r, "ms").number();
-  }
-  for (std::size_t r = 0; r < kernels->rows(); ++r) {
-    const auto at = place.find(kernels->at(r, "rank").i);
-    if (at == place.end())
-      return spoiled("a rank is missing");
-    RankRecord::Kernel& k =
-        out.records[at->second].gemm_kernels[std::string(kernels->at(r, "kernel").text)];
-    k.sum_us = kernels->at(r, "sum_us").number();
-    k.min_us = kernels->at(r, "min_us").number();
-    k.max_us = kernels->at(r, "max_us").number();
-    k.count = kernels->at(r, "count").i;
-  }
-  out.gemms = *gemms;
-  if (const Table* t = state->find("collectives"))
-    out.collectives = *t;
-  for (const Table& t : state->tables) {
-    if (t.name().rfind("compared ", 0) != 0)
-      continue;
-    char* end = nullptr;
-    const std::int64_t rank = std::strtoll(t.name().c_str() + 9, &end, 10);
-    if (end == nullptr || *end != ' ')
-      return spoiled("a table has an odd name");
-    Table copy = t;
-    copy.set_name(end + 1);
-    out.compared[rank].tables.push_back(std::move(copy));
-  }
+  out.gemms = join_gemm_facts(parts, ranking);
+  add_findings(out);
   return out;
+}
+
+Result<SweepFacts> load_analysed(const std::string& folder) {
+  std::error_code ec;
+  OutputLayout layout(folder);
+  if (!fs::exists(layout.sweep_state(), ec))
+    layout = OutputLayout(fmt::format("{}/{}", folder, kAnalysisFolder));
+  if (!fs::exists(layout.sweep_state(), ec))
+    return Error{ErrorCode::kUnreadable, folder, "no state of an analysed sweep", kHint};
+  RS_TRY(const SweepState sweep, read_part<SweepState>(layout.sweep_state(), kSweepKind));
+  std::vector<ConfigResult> configs;
+  for (const std::string& label : sweep.labels) {
+    RS_TRY(SavedConfiguration saved,
+           read_part<SavedConfiguration>(layout.state({label, {}}), kConfigurationKind));
+    configs.push_back(std::move(saved.config));
+  }
+  return facts_of(configs, sweep.top_k, sweep.ranking);
 }
 
 } // namespace rankscope

@@ -1,11 +1,12 @@
 // What analyze keeps of a finished configuration, in memory and on disk, so that a re-run redoes
-// only what changed.
+// only what changed and the page of a sweep is made from facts. The files are read here only.
 #pragma once
 
-#include "analyses/sweep/sweep_summary.h"
+#include "analyses/operators/ops_summary.h"
+#include "analyses/sweep/sweep.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
-#include "core/report.h"
+#include "core/output_layout.h"
 #include "readers/discovery.h"
 
 #include <map>
@@ -15,12 +16,18 @@
 
 namespace rankscope {
 
+/// What the comparisons across threads need of a rank.
+struct ComparedRank {
+  std::vector<TimelineRow> timeline;
+  std::vector<OpsSummaryRow> ops;
+};
+
 struct ConfigResult {
   Configuration configuration;
-  std::vector<RankRecord> records;         ///< ascending by rank
-  Table gemms;                             ///< overlap table of its ranks, top k each
-  std::map<std::int64_t, Report> compared; ///< gpu_timeline and ops_summary by rank
-  std::optional<Table> collectives;        ///< nccl_summary_implicit_sync
+  std::vector<RankRecord> records; ///< ascending by rank
+  GemmFacts gemms;                 ///< of its ranks, top k each
+  std::map<std::int64_t, ComparedRank> compared;
+  std::optional<std::vector<SyncSummary>> collectives; ///< none without collectives
   std::string collective_file;
   std::vector<std::string> outputs; ///< files of this configuration
   bool whole = true;                ///< no rank and no event was lost
@@ -31,13 +38,34 @@ struct ConfigResult {
 /// change of every input.
 [[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options);
 
+/// A name that says what is in a file: FNV-1a of its bytes; "" when it cannot be read.
+[[nodiscard]] std::string content_mark(const std::string& path);
+
 /// Errors: kOutput.
 Result<void> save_state(const ConfigResult& config, const std::string& fingerprint,
                         const std::string& path);
 
-/// None when there is no state, it is of other inputs, options or another version, or one of its
-/// outputs is missing or has another size. An unreadable state is named in `diag`.
+/// None when there is no state, it is of other inputs, options or another version, something was
+/// lost when it was made, or one of its outputs is missing or has another size. An unreadable state
+/// is named in `diag`.
 [[nodiscard]] std::optional<ConfigResult>
 load_state(const std::string& path, const std::string& fingerprint, Diagnostics& diag);
+
+/// What a sweep's page needs to know beside its configurations.
+struct SweepState {
+  std::size_t top_k = 5;
+  GemmRanking ranking = GemmRanking::kRange;
+  std::vector<std::string> labels; ///< of the configurations, in order
+};
+Result<void> save_sweep(const SweepState& sweep, const OutputLayout& layout);
+
+/// The facts of a sweep from its configurations.
+[[nodiscard]] SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
+                                  GemmRanking ranking);
+
+/// The facts of a sweep that analyze has left in `folder` or in tracelens_analysis below it.
+/// Errors: kUnreadable, with the hint to run analyze, when there is no state or it is of another
+/// version.
+Result<SweepFacts> load_analysed(const std::string& folder);
 
 } // namespace rankscope

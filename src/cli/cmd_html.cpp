@@ -1,9 +1,8 @@
 // rankscope html SWEEP1 [SWEEP2...]: analysed sweeps side by side on one self-contained page.
+#include "app/sweep_pages.h"
 #include "cli/command.h"
-#include "pages/sweep_page.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <set>
@@ -31,19 +30,17 @@ Result<void> run(Context& ctx, const Flags& f) {
     return Error{ErrorCode::kUsage, "", "expected one or more analysed sweeps", ""};
   if (!labels.empty() && labels.size() != folders.size())
     return Error{ErrorCode::kUsage, "", "expected one --label for each sweep", ""};
-  std::vector<AnalysedSweep> sweeps;
+  std::vector<AnalysedFolder> sweeps;
   std::set<std::string> used;
   for (std::size_t i = 0; i < folders.size(); ++i) {
-    const std::filesystem::path p = std::filesystem::absolute(folders[i]).lexically_normal();
-    const std::string name =
-        !labels.empty() ? labels[i] : (p.has_filename() ? p : p.parent_path()).filename().string();
+    const std::string name = !labels.empty() ? labels[i] : leaf_name(folders[i]);
     std::string label = name;
     for (int n = 2; !used.insert(label).second; ++n)
       label = fmt::format("{} ({})", name, n);
     sweeps.push_back({folders[i], label});
   }
   const std::string output = f.output.empty() ? "sweep_comparison_report.html" : f.output;
-  RS_CHECK(write_sweep_page(ctx, sweeps, output));
+  RS_CHECK(write_analysed_page(ctx, sweeps, output));
   ctx.note(fmt::format("{}: {} sweeps", output, sweeps.size()));
   return {};
 }

@@ -155,7 +155,7 @@ std::string OutputLayout::state(const Configuration& c) const {
   std::string name;
   for (const char ch : c.label)
     name += std::isalnum(static_cast<unsigned char>(ch)) != 0 || ch == '-' ? ch : '_';
-  return fmt::format("{}/{}_{}.json", state_folder(), name.substr(0, 80), fnv64_hex(c.label));
+  return fmt::format("{}/{}_{}.part", state_folder(), name.substr(0, 80), fnv64_hex(c.label));
 }
 
 std::string OutputLayout::comparison(std::int64_t channels, std::int64_t rank) const {

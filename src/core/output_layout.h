@@ -44,6 +44,7 @@ public:
   // Of the whole sweep.
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] std::string state_folder() const { return folder_ + "/.rankscope"; }
+  [[nodiscard]] std::string sweep_state() const { return state_folder() + "/sweep.part"; }
   [[nodiscard]] std::string comparisons() const { return folder_ + "/comparisons"; }
   [[nodiscard]] std::string comparison(std::int64_t channels, std::int64_t rank) const;
   [[nodiscard]] std::string timeline_all_configs(std::string_view aggregation) const;

@@ -1,96 +1,49 @@
 #include "pages/sweep_page.h"
 
 #include "base/statistics.h"
-#include "core/output_layout.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "pages/html_report.h"
 #include "pages/variance_plots.h"
-#include "readers/reports/report_tables.h"
-#include "writers/markdown.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <numeric>
-#include <set>
-#include <sstream>
+#include <tuple>
 
 namespace rankscope {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// What the page reads of one sweep; tables without columns are not there.
+/// One sweep on the page.
 struct Side {
   std::string label;
   std::string folder;
-  Table configurations;
-  Table variance;
-  Table overlap;
-  Table collectives;
-  std::vector<std::string> findings; ///< of summary.md
-  std::vector<std::string> next;
+  const SweepFacts* facts;
+  std::vector<ConfigurationRow> configurations;
+  std::vector<NcclMasterRow> collectives;
+  VarianceData variance;
 };
+
+Result<Side> side_of(const SweepSide& sweep) {
+  if (sweep.facts->empty())
+    return Error{ErrorCode::kUnreadable, sweep.folder, "no rank of this sweep was analysed", ""};
+  return Side{sweep.label,
+              sweep.folder,
+              sweep.facts,
+              configuration_rows(sweep.facts->records),
+              nccl_master_rows(sweep.facts->collectives),
+              variance_data(sweep.facts->gemms, sweep.facts->top_k)};
+}
 
 Result<std::string> bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in.is_open() || in.bad())
-    return Error{ErrorCode::kUnreadable, path, "cannot read this file",
-                 "run rankscope analyze on the sweep first"};
+    return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   return bytes;
-}
-
-Table table_or_none(const std::string& path) {
-  const Result<std::string> text = bytes_of(path);
-  return text ? table_from_csv(fs::path(path).stem().string(), *text) : Table();
-}
-
-/// The sentences of summary.md: those under "# Summary" and those under "## What to try next".
-void read_findings(Side& side) {
-  const Result<std::string> text = bytes_of(side.folder + "/summary.md");
-  if (!text)
-    return;
-  std::vector<std::string>* to = nullptr;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind('#', 0) == 0)
-      to = line == "# Summary"             ? &side.findings
-           : line == "## What to try next" ? &side.next
-                                           : nullptr;
-    else if (to != nullptr && line.rfind("- ", 0) == 0)
-      to->push_back(markdown_unescaped(line.substr(2)));
-  }
-}
-
-Result<Side> read_side(const AnalysedSweep& sweep) {
-  Side side;
-  side.label = sweep.label;
-  side.folder = sweep.folder;
-  std::error_code ec;
-  if (!fs::exists(side.folder + "/summary_csv", ec))
-    side.folder += "/tracelens_analysis";
-  const std::string path = side.folder + "/summary_csv/configurations.csv";
-  RS_TRY(const std::string text, bytes_of(path));
-  side.configurations = table_from_csv("configurations", text);
-  if (side.configurations.rows() == 0 || !side.configurations.column("configuration"))
-    return Error{ErrorCode::kUnreadable, path, "the table has no rows of configurations", ""};
-  side.variance = table_or_none(OutputLayout(side.folder).saved_gemm_csv(GemmTable::kVariance));
-  side.overlap = table_or_none(OutputLayout(side.folder).saved_gemm_csv(GemmTable::kOverlap));
-  side.collectives = table_or_none(side.folder + "/nccl_master_all_configs.csv");
-  read_findings(side);
-  return side;
-}
-
-std::string text_of(const Value& v) {
-  return v.kind == CellKind::kText ? std::string(v.text)
-         : v.is_null()             ? std::string()
-                                   : fmt::format("{}", v.number());
 }
 
 /// Rows joined over the sides by a label; order of first appearance.
@@ -111,18 +64,15 @@ private:
   std::vector<HtmlRow> order_;
 };
 
-HtmlSection timeline_section(const std::vector<Side>& sides, const std::string& type) {
+HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
   HtmlSection section;
-  section.title = fmt::format("mean {}", type);
+  section.title = fmt::format("mean {}", time_kind_name(kind));
   section.level = 3;
   section.unit = "ms";
   Join join(sides.size());
-  for (std::size_t s = 0; s < sides.size(); ++s) {
-    const Table& t = sides[s].configurations;
-    for (std::size_t r = 0; r < t.rows(); ++r)
-      join.put(text_of(t.at(r, "configuration")), s,
-               t.at(r, fmt::format("mean {} (ms)", type)).number());
-  }
+  for (std::size_t s = 0; s < sides.size(); ++s)
+    for (const ConfigurationRow& row : sides[s].configurations)
+      join.put(row.label, s, row.mean(kind));
   section.rows = join.rows();
   std::sort(section.rows.begin(), section.rows.end(),
             [](const HtmlRow& a, const HtmlRow& b) { return a.label < b.label; });
@@ -130,7 +80,8 @@ HtmlSection timeline_section(const std::vector<Side>& sides, const std::string& 
 }
 
 /// n, mean, median and max of the ranges by one dimension of the sweep.
-HtmlSection spread_section(const std::vector<Side>& sides, const char* column, const char* title,
+HtmlSection spread_section(const std::vector<Side>& sides,
+                           std::optional<std::int64_t> VariancePoint::*by, const char* title,
                            const char* label) {
   HtmlSection section;
   section.title = title;
@@ -138,18 +89,15 @@ HtmlSection spread_section(const std::vector<Side>& sides, const char* column, c
   section.unit = "us";
   section.bars = false;
   std::map<std::int64_t, std::vector<std::vector<double>>> values;
-  for (std::size_t s = 0; s < sides.size(); ++s) {
-    const Table& t = sides[s].variance;
-    for (std::size_t r = 0; r < t.rows(); ++r) {
-      const double key = t.at(r, column).number();
-      const double range = t.at(r, "time_diff_us").number();
-      if (std::isnan(key) || std::isnan(range))
+  for (std::size_t s = 0; s < sides.size(); ++s)
+    for (const VariancePoint& p : sides[s].variance.points) {
+      const auto& key = p.*by;
+      if (!key || std::isnan(p.range_us))
         continue;
-      auto& lists = values[static_cast<std::int64_t>(key)];
+      auto& lists = values[*key];
       lists.resize(sides.size());
-      lists[s].push_back(range);
+      lists[s].push_back(p.range_us);
     }
-  }
   for (const auto& [key, lists] : values) {
     const std::string name = fmt::format(fmt::runtime(label), key);
     const std::pair<const char*, double (*)(const std::vector<double>&)> kinds[] = {
@@ -170,8 +118,9 @@ HtmlSection spread_section(const std::vector<Side>& sides, const char* column, c
   return section;
 }
 
-/// Mean over the configurations of one column, by collective, data type, size and group.
-HtmlSection collective_section(const std::vector<Side>& sides, const std::string& column,
+/// Mean over the configurations of the mean of one figure, by collective, data type, size and
+/// group.
+HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary::*of,
                                const std::string& title, const std::string& unit, bool higher) {
   HtmlSection section;
   section.title = title;
@@ -179,20 +128,18 @@ HtmlSection collective_section(const std::vector<Side>& sides, const std::string
   section.unit = unit;
   section.higher_is_better = higher;
   std::map<std::string, std::vector<std::pair<double, double>>> sums;
-  for (std::size_t s = 0; s < sides.size(); ++s) {
-    const Table& t = sides[s].collectives;
-    for (std::size_t r = 0; r < t.rows(); ++r) {
-      const double v = t.at(r, column).number();
+  for (std::size_t s = 0; s < sides.size(); ++s)
+    for (const NcclMasterRow& row : sides[s].collectives) {
+      const SyncSummary& c = *row.summary;
+      const double v = (c.*of).mean;
       if (std::isnan(v))
         continue;
-      auto& list = sums[fmt::format("{} {} {} [{}]", text_of(t.at(r, "Collective name")),
-                                    text_of(t.at(r, "dtype")), text_of(t.at(r, "In msg nelems")),
-                                    text_of(t.at(r, "Process Group Name")))];
+      const std::string elements = c.in_nelems == kNoId ? "" : std::to_string(c.in_nelems);
+      auto& list = sums[fmt::format("{} {} {} [{}]", c.name, c.dtype, elements, c.group)];
       list.resize(sides.size());
       list[s].first += v;
       list[s].second += 1;
     }
-  }
   for (const auto& [label, list] : sums) {
     HtmlRow row{label, {}};
     for (const auto& [sum, n] : list)
@@ -205,13 +152,13 @@ HtmlSection collective_section(const std::vector<Side>& sides, const std::string
 /// The five plots of every sweep on shared axes, as sections with the plots beside each other.
 std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::string& problem) {
   std::vector<HtmlSection> out;
-  std::vector<const Table*> tables;
+  std::vector<VarianceData> all;
   for (const Side& side : sides)
-    if (side.variance.rows() > 0)
-      tables.push_back(&side.variance);
-  if (tables.empty())
+    if (!side.variance.points.empty())
+      all.push_back(side.variance);
+  if (all.empty())
     return out;
-  const auto range = variance_range(tables);
+  const auto range = variance_range(all);
   Result<ScratchFolder> scratch = ScratchFolder::create();
   if (!scratch) {
     problem = scratch.error().message();
@@ -226,7 +173,7 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
   std::vector<std::pair<std::string, PlotSpec>> files;
   std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> by_plot;
   for (std::size_t s = 0; s < sides.size(); ++s) {
-    if (sides[s].variance.rows() == 0)
+    if (sides[s].variance.points.empty())
       continue;
     for (auto& [name, spec] : variance_plots(sides[s].variance, range)) {
       spec.title = sides[s].label + ": " + spec.title;
@@ -301,87 +248,103 @@ std::string best_sentence(const HtmlSection& section, std::size_t s, const std::
                                        best->label, best->values[s]);
 }
 
-/// The rows with the largest range of each side.
+/// A GEMM with what the page shows of it.
+struct TopGemm {
+  const GemmRow* row;
+  std::string kernel; ///< its name, cut
+};
+
+/// The rows with the largest range of a side.
 Table top_gemms(const Side& side) {
   constexpr std::size_t kRows = 10;
-  const Table& source = side.overlap.rows() > 0 ? side.overlap : side.variance;
-  Table t = source.select({"configuration", "threads", "channel", "rank", "op", "input_dims",
-                           "kernel_name", "kernel_time_min_us", "kernel_time_max_us",
-                           "time_diff_us", "count", "total_overlap_percentage",
-                           "slowdown_per_full_overlap_us", "max_overlap_collective"});
-  t.set_name(side.label);
-  std::vector<std::size_t> order(t.rows());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return t.at(a, "time_diff_us").number() > t.at(b, "time_diff_us").number();
+  std::vector<TopGemm> rows;
+  for (const GemmRow& row : side.facts->gemms.rows)
+    rows.push_back({&row, row.kernel.size() > 60 ? row.kernel.substr(0, 57) + "..." : row.kernel});
+  std::stable_sort(rows.begin(), rows.end(), [](const TopGemm& a, const TopGemm& b) {
+    return a.row->range_us > b.row->range_us;
   });
-  order.resize(std::min(order.size(), kRows));
-  t.reorder(order);
-  if (const auto name = t.column("kernel_name"))
-    for (std::size_t r = 0; r < t.rows(); ++r)
-      if (const std::string full = text_of(t.at(r, *name)); full.size() > 60)
-        t.set(r, *name, full.substr(0, 57) + "...");
-  return t;
+  rows.resize(std::min(rows.size(), kRows));
+  using R = TopGemm;
+  const auto number = [](const char* name, Unit unit, auto get) -> Field<R> {
+    return {name, name, unit, CellKind::kDouble,
+            [get](const R& r) { return Value(double{get(*r.row)}); }};
+  };
+  const auto text = [](const char* name, auto get) -> Field<R> {
+    return {name, name, Unit::kNone, CellKind::kText, [get](const R& r) { return Value(get(r)); }};
+  };
+  const auto integer = [](const char* name, auto get) -> Field<R> {
+    return {name, name, Unit::kNone, CellKind::kInt,
+            [get](const R& r) { return Value(get(*r.row)); }};
+  };
+  using G = GemmRow;
+  const Schema<R> schema(
+      side.label, "GEMMs with the largest range",
+      {text("configuration",
+            [](const R& r) { return std::string_view(r.row->key.configuration.label); }),
+       integer("threads", [](const G& g) { return g.key.configuration.threads(); }),
+       integer("channel", [](const G& g) { return g.key.configuration.channels_or_cus(); }),
+       integer("rank", [](const G& g) { return g.key.rank; }),
+       text("op", [](const R& r) { return std::string_view(r.row->op); }),
+       text("input_dims", [](const R& r) { return std::string_view(r.row->dims); }),
+       text("kernel_name", [](const R& r) { return std::string_view(r.kernel); }),
+       number("kernel_time_min_us", Unit::kUs, [](const G& g) { return g.calls_us.min; }),
+       number("kernel_time_max_us", Unit::kUs, [](const G& g) { return g.calls_us.max; }),
+       number("time_diff_us", Unit::kUs, [](const G& g) { return g.range_us; }),
+       integer("count", [](const G& g) { return g.calls_us.count; }),
+       number("total_overlap_percentage", Unit::kPercent,
+              [](const G& g) { return g.longest_overlap_percent(); }),
+       number("slowdown_per_full_overlap_us", Unit::kUs, [](const G& g) { return g.slowdown_us; }),
+       text("max_overlap_collective",
+            [](const R& r) { return std::string_view(r.row->most_neighbour); })});
+  return schema.table(rows);
 }
 
-} // namespace
-
-Result<void> write_sweep_page(Session& ctx, const std::vector<AnalysedSweep>& sweeps,
-                              const std::string& path) {
-  RS_TRY(OutputFile out, OutputFile::create(path));
-  std::vector<Side> sides;
-  HtmlReport page;
-  for (const AnalysedSweep& sweep : sweeps) {
-    RS_TRY(Side side, read_side(sweep));
-    page.series.push_back(side.label);
-    sides.push_back(std::move(side));
-  }
-  page.title = sides.size() > 1 ? "Sweep comparison" : "Sweep report: " + sides[0].label;
-  const std::string against =
-      sides.size() > 1 ? " Differences are against " + sides[0].label + "." : "";
-
-  for (Side& side : sides)
-    for (auto& [title, points] :
-         {std::pair<const char*, std::vector<std::string>*>{"Findings", &side.findings},
-          {"What to try next", &side.next}})
+void add_sentences(const std::vector<Side>& sides, HtmlReport& page) {
+  for (const Side& side : sides)
+    for (const auto& [title, points] : {std::pair("Findings", &side.facts->findings),
+                                        std::pair("What to try next", &side.facts->next)})
       if (!points->empty()) {
         HtmlSection section;
         section.title = title;
         if (sides.size() > 1)
           section.title += ": " + side.label;
-        section.points = std::move(*points);
+        section.points = *points;
         page.sections.push_back(std::move(section));
       }
   HtmlSection information;
   information.title = "Sweep information";
   Table facts("sweeps", {{"sweep"}, {"path"}, {"configurations"}, {"GEMM rows"}, {"collectives"}});
-  for (std::size_t s = 0; s < sides.size(); ++s)
-    facts.add_row({Value(sides[s].label), Value(sweeps[s].folder),
-                   Value(sides[s].configurations.rows()), Value(sides[s].variance.rows()),
-                   Value(sides[s].collectives.rows())});
+  for (const Side& side : sides)
+    facts.add_row({Value(side.label), Value(side.folder), Value(side.configurations.size()),
+                   Value(side.facts->gemms.rows.size()), Value(side.collectives.size())});
   information.tables.push_back(std::move(facts));
   page.sections.push_back(std::move(information));
+}
 
+void add_timelines(const std::vector<Side>& sides, const std::string& against, HtmlReport& page) {
   HtmlSection timelines;
   timelines.title = "GPU time";
-  timelines.note = "Means over ranks for each configuration." + against +
-                   (sides.size() > 1 ? " Negative is faster." : "");
+  timelines.note = "Means over ranks for each configuration." + against;
   page.sections.push_back(std::move(timelines));
-  for (const char* type : {"total_time", "computation_time", "exposed_comm_time", "idle_time"}) {
-    HtmlSection section = timeline_section(sides, type);
+  for (const TimeKind kind :
+       {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kIdle}) {
+    HtmlSection section = timeline_section(sides, kind);
     compare_in_words(sides, section.rows, section.title, "ms", "shared configurations",
                      page.summary);
     for (std::size_t s = 0; s < sides.size(); ++s)
       page.summary.push_back(best_sentence(section, s, sides[s].label));
     page.sections.push_back(std::move(section));
   }
+}
 
+void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& path,
+               HtmlReport& page) {
   HtmlSection gemms;
   gemms.title = "GEMM kernel time variance";
   gemms.note = "Range (max - min) of the calls of an operator with its shape, the top rows of each "
                "rank: not the distribution of all kernels. Plots of all sweeps share their axes.";
   for (const Side& side : sides)
-    if (side.variance.rows() == 0)
+    if (side.variance.points.empty())
       gemms.note += fmt::format(" {} has no GEMM table.", side.label);
   page.sections.push_back(std::move(gemms));
   std::string problem;
@@ -396,12 +359,12 @@ Result<void> write_sweep_page(Session& ctx, const std::vector<AnalysedSweep>& sw
     ctx.warn("no plots in " + path + ": " + problem);
     ctx.partial = true;
   }
-  for (const auto& [column, title, label] :
-       {std::tuple("threads", "Numbers by thread count", "{} threads"),
-        std::tuple("channel", "Numbers by channel count", "{} channels"),
-        std::tuple("rank", "Numbers by rank", "rank {}")}) {
-    HtmlSection section = spread_section(sides, column, title, label);
-    if (std::string_view(column) == "rank") {
+  for (const auto& [by, title, label] :
+       {std::tuple(&VariancePoint::threads, "Numbers by thread count", "{} threads"),
+        std::tuple(&VariancePoint::channel, "Numbers by channel count", "{} channels"),
+        std::tuple(&VariancePoint::rank, "Numbers by rank", "rank {}")}) {
+    HtmlSection section = spread_section(sides, by, title, label);
+    if (by == &VariancePoint::rank) {
       std::vector<HtmlRow> means;
       for (const HtmlRow& row : section.rows)
         if (row.label.find(", mean ") != std::string::npos)
@@ -415,32 +378,55 @@ Result<void> write_sweep_page(Session& ctx, const std::vector<AnalysedSweep>& sw
   top.title = "GEMMs with the largest range";
   top.level = 3;
   for (const Side& side : sides)
-    if (side.variance.rows() > 0) {
+    if (!side.variance.points.empty()) {
       HtmlSection one = top;
       one.title += ": " + side.label;
       one.tables.push_back(top_gemms(side));
       page.sections.push_back(std::move(one));
     }
+}
 
+void add_collectives(const std::vector<Side>& sides, const std::string& against, HtmlReport& page) {
   HtmlSection collectives;
   collectives.title = "Collectives";
   collectives.note = "Means over the configurations, by collective, data type, elements and "
                      "process group." +
                      against;
   for (const Side& side : sides)
-    if (side.collectives.rows() == 0)
+    if (side.collectives.empty())
       collectives.note += fmt::format(" {} has no table of collectives.", side.label);
   page.sections.push_back(std::move(collectives));
   HtmlSection latency =
-      collective_section(sides, "comm_latency_mean", "Communication latency", "us", false);
+      collective_section(sides, &SyncSummary::latency_us, "Communication latency", "us", false);
   compare_in_words(sides, latency.rows, "collective latency", "us", "shared collectives",
                    page.summary);
   HtmlSection bandwidth =
-      collective_section(sides, "bus bw (GB/s)_mean", "Bus bandwidth", "GB/s", true);
+      collective_section(sides, &SyncSummary::bus_gbps, "Bus bandwidth", "GB/s", true);
   for (HtmlSection* section : {&latency, &bandwidth})
     if (!section->rows.empty())
       page.sections.push_back(std::move(*section));
+}
 
+} // namespace
+
+Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps,
+                              const std::string& path) {
+  RS_TRY(OutputFile out, OutputFile::create(path));
+  std::vector<Side> sides;
+  HtmlReport page;
+  for (const SweepSide& sweep : sweeps) {
+    RS_TRY(Side side, side_of(sweep));
+    page.series.push_back(side.label);
+    sides.push_back(std::move(side));
+  }
+  page.title = sides.size() > 1 ? "Sweep comparison" : "Sweep report: " + sides[0].label;
+  const std::string against = sides.size() > 1 ? fmt::format(" Differences are against {}: {}.",
+                                                             sides[0].label, kImprovementSign)
+                                               : "";
+  add_sentences(sides, page);
+  add_timelines(sides, against, page);
+  add_gemms(ctx, sides, path, page);
+  add_collectives(sides, against, page);
   out.write(html_page(page));
   return out.commit();
 }

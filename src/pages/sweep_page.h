@@ -1,6 +1,7 @@
-// The HTML page of analysed sweeps, side by side.
+// The HTML page of analysed sweeps, side by side, made from their facts.
 #pragma once
 
+#include "analyses/sweep/sweep.h"
 #include "base/result.h"
 #include "engine/session.h"
 
@@ -9,15 +10,16 @@
 
 namespace rankscope {
 
-struct AnalysedSweep {
-  std::string folder; ///< with summary_csv, or a sweep whose tracelens_analysis has it
+struct SweepSide {
   std::string label;
+  std::string folder; ///< shown as it is
+  const SweepFacts* facts = nullptr;
 };
 
 /// Writes one self-contained page: a summary in words, timelines, the five variance plots on shared
 /// axes, GEMMs and collectives with differences to the first sweep. What a sweep lacks is said on
-/// the page. Errors: kUnreadable when a sweep has no configurations table, kOutput.
-Result<void> write_sweep_page(Session& ctx, const std::vector<AnalysedSweep>& sweeps,
+/// the page. Errors: kUnreadable when a sweep has no rank that was analysed, kOutput.
+Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps,
                               const std::string& path);
 
 } // namespace rankscope

@@ -32,23 +32,25 @@ template <std::size_t N> std::vector<std::string> cycle(const char* const (&colo
   return {colours, colours + N};
 }
 
-std::vector<PlotGroup> grouped(const Table& t, const char* column, const char* label) {
+using Dimension = std::optional<std::int64_t> VariancePoint::*;
+
+std::vector<PlotGroup> grouped(const VarianceData& data, Dimension by, const char* label) {
   std::map<std::int64_t, std::vector<double>> values;
-  for (std::size_t r = 0; r < t.rows(); ++r)
-    if (const Value key = t.at(r, column); !key.is_null() && !std::isnan(key.number()))
-      values[static_cast<std::int64_t>(key.number())].push_back(t.at(r, "time_diff_us").number());
+  for (const VariancePoint& p : data.points)
+    if (const auto& key = p.*by)
+      values[*key].push_back(p.range_us);
   std::vector<PlotGroup> out;
   for (auto& [key, list] : values)
     out.push_back({fmt::format(fmt::runtime(label), key), std::move(list)});
   return out;
 }
 
-PlotSpec box(const Table& t, const char* column, const char* label, const char* x_label,
+PlotSpec box(const VarianceData& data, Dimension by, const char* label, const char* x_label,
              const std::string& title, double width, std::vector<std::string> colours) {
   PlotPanel p;
   p.x_label = x_label;
   p.y_label = "Time Difference (us)";
-  p.groups = grouped(t, column, label);
+  p.groups = grouped(data, by, label);
   p.colours = std::move(colours);
   // so many ranks that their boxes would touch get a wider sheet
   width = std::clamp(0.35 * static_cast<double>(p.groups.size()), width, 40.0);
@@ -57,47 +59,55 @@ PlotSpec box(const Table& t, const char* column, const char* label, const char* 
 
 } // namespace
 
-std::pair<double, double> variance_range(const std::vector<const Table*>& tables) {
+VarianceData variance_data(const GemmFacts& facts, std::size_t top_k) {
+  VarianceData out;
+  out.top = std::to_string(top_k);
+  for (const GemmRow& row : facts.rows)
+    out.points.push_back({row.key.configuration.threads(), row.key.configuration.channels_or_cus(),
+                          row.key.rank, row.range_us});
+  return out;
+}
+
+std::pair<double, double> variance_range(const std::vector<VarianceData>& all) {
   double low = 0;
   double high = 0;
-  for (const Table* t : tables)
-    for (std::size_t r = 0; r < t->rows(); ++r)
-      if (const double v = t->at(r, "time_diff_us").number(); std::isfinite(v)) {
-        low = std::min(low, v);
-        high = std::max(high, v);
+  for (const VarianceData& data : all)
+    for (const VariancePoint& p : data.points)
+      if (std::isfinite(p.range_us)) {
+        low = std::min(low, p.range_us);
+        high = std::max(high, p.range_us);
       }
   return {low, high > low ? high + (high - low) * 0.05 : low + 1};
 }
 
 std::vector<std::pair<std::string, PlotSpec>>
-variance_plots(const Table& t, const std::optional<std::pair<double, double>>& y_range) {
-  const std::size_t end = t.name().find('_');
-  const bool named = t.name().rfind("top", 0) == 0 && end != std::string::npos && end > 3;
-  const std::string top =
-      named ? fmt::format(" (top {} of each rank)", t.name().substr(3, end - 3)) : "";
+variance_plots(const VarianceData& data, const std::optional<std::pair<double, double>>& y_range) {
+  const std::string top = data.top.empty() ? "" : fmt::format(" (top {} of each rank)", data.top);
   std::vector<std::pair<std::string, PlotSpec>> plots;
   plots.emplace_back("variance_by_threads_boxplot",
-                     box(t, "threads", "{} threads", "Thread Configuration",
+                     box(data, &VariancePoint::threads, "{} threads", "Thread Configuration",
                          "GEMM Kernel Time Variance by Thread Count" + top, 10, cycle(kLights)));
   plots.emplace_back("variance_by_channels_boxplot",
-                     box(t, "channel", "{}ch", "Channel Configuration",
+                     box(data, &VariancePoint::channel, "{}ch", "Channel Configuration",
                          "GEMM Kernel Time Variance by Channel Count" + top, 12, cycle(kBlues)));
-  PlotSpec ranks =
-      box(t, "rank", "Rank {}", "Rank", "GEMM Kernel Time Variance by Rank" + top, 14, {});
+  PlotSpec ranks = box(data, &VariancePoint::rank, "Rank {}", "Rank",
+                       "GEMM Kernel Time Variance by Rank" + top, 14, {});
   const std::size_t rank_count = ranks.panels[0].groups.size();
   for (std::size_t i = 0; i < rank_count; ++i)
     ranks.panels[0].colours.push_back(viridis(i, rank_count));
   plots.emplace_back("variance_by_ranks_boxplot", std::move(ranks));
   PlotSpec violin{"GEMM Kernel Time Variance Distribution" + top, 20, 6, {}};
-  const std::tuple<const char*, const char*, const char*> panels[] = {
-      {"threads", "{}t", "Threads"}, {"channel", "{}ch", "Channels"}, {"rank", "R{}", "Ranks"}};
+  const std::tuple<Dimension, const char*, const char*> panels[] = {
+      {&VariancePoint::threads, "{}t", "Threads"},
+      {&VariancePoint::channel, "{}ch", "Channels"},
+      {&VariancePoint::rank, "R{}", "Ranks"}};
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto& [column, label, title] = panels[i];
+    const auto& [by, label, title] = panels[i];
     PlotPanel p;
     p.kind = PlotPanel::Kind::kViolin;
     p.title = title;
     p.y_label = "Time Difference (us)";
-    p.groups = grouped(t, column, label);
+    p.groups = grouped(data, by, label);
     p.colours = {kLights[i]};
     if (!p.groups.empty())
       violin.panels.push_back(std::move(p));
@@ -109,14 +119,11 @@ variance_plots(const Table& t, const std::optional<std::pair<double, double>>& y
   lines.x_label = "Channels";
   lines.y_label = "Mean Time Difference (us)";
   std::map<std::int64_t, std::map<std::int64_t, std::pair<double, int>>> mean;
-  for (std::size_t r = 0; r < t.rows(); ++r) {
-    const Value threads = t.at(r, "threads");
-    const Value channel = t.at(r, "channel");
-    if (threads.is_null() || channel.is_null())
+  for (const VariancePoint& p : data.points) {
+    if (!p.threads || !p.channel)
       continue;
-    auto& [sum, n] = mean[static_cast<std::int64_t>(threads.number())]
-                         [static_cast<std::int64_t>(channel.number())];
-    sum += t.at(r, "time_diff_us").number();
+    auto& [sum, n] = mean[*p.threads][*p.channel];
+    sum += p.range_us;
     ++n;
   }
   double top_mean = 0;
@@ -150,10 +157,10 @@ variance_plots(const Table& t, const std::optional<std::pair<double, double>>& y
   return plots;
 }
 
-Result<void> write_variance_plots(const Table& t, const std::string& folder, bool svg) {
+Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg) {
   RS_CHECK(make_folder(folder));
   std::vector<std::pair<std::string, PlotSpec>> files;
-  for (const auto& [name, spec] : variance_plots(t, std::nullopt)) {
+  for (const auto& [name, spec] : variance_plots(data, std::nullopt)) {
     files.emplace_back(folder + "/" + name + ".png", spec);
     if (svg)
       files.emplace_back(folder + "/" + name + ".svg", spec);

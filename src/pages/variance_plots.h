@@ -1,8 +1,8 @@
-// The five plots of GEMM variance (sweep-and-compare.md 5), from the variance table.
+// The five plots of GEMM variance (sweep-and-compare.md 5).
 #pragma once
 
+#include "analyses/gemm/gemm_facts.h"
 #include "base/result.h"
-#include "core/table.h"
 #include "writers/plot.h"
 
 #include <optional>
@@ -12,17 +12,29 @@
 
 namespace rankscope {
 
-/// variance_by_{threads,channels,ranks}_boxplot, variance_violin_combined and
-/// variance_thread_channel_interaction by name; those without data are left out. Columns read:
-/// threads, channel, rank, time_diff_us. `y_range` makes plots of several sweeps comparable.
-[[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
-variance_plots(const Table& variance, const std::optional<std::pair<double, double>>& y_range);
+/// One operator with its arguments on one rank.
+struct VariancePoint {
+  std::optional<std::int64_t> threads, channel, rank;
+  double range_us = 0; ///< longest - shortest call
+};
 
-/// From 0 (or the lowest value) to a little above the highest time_diff_us of all the tables.
-[[nodiscard]] std::pair<double, double> variance_range(const std::vector<const Table*>& tables);
+struct VarianceData {
+  std::string top; ///< "5": rows of each rank, told in the titles; empty = not known
+  std::vector<VariancePoint> points;
+};
+[[nodiscard]] VarianceData variance_data(const GemmFacts& facts, std::size_t top_k);
+
+/// variance_by_{threads,channels,ranks}_boxplot, variance_violin_combined and
+/// variance_thread_channel_interaction by name; those without data are left out. `y_range` makes
+/// plots of several sweeps comparable.
+[[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
+variance_plots(const VarianceData& data, const std::optional<std::pair<double, double>>& y_range);
+
+/// From 0 (or the lowest value) to a little above the highest range of all.
+[[nodiscard]] std::pair<double, double> variance_range(const std::vector<VarianceData>& all);
 
 /// Writes the plots to `folder` as .png and, with `svg`, as .svg too. Errors: kMissingTool,
 /// kOutput.
-Result<void> write_variance_plots(const Table& variance, const std::string& folder, bool svg);
+Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg);
 
 } // namespace rankscope

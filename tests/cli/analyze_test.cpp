@@ -284,7 +284,7 @@ TEST(Analyze, ASpoiledStateIsNamedAndNotUsed) {
   const auto before = csv_files(out);
   std::vector<std::string> states;
   for (const auto& entry : fs::directory_iterator(out + "/.rankscope"))
-    if (entry.path().extension() == ".json")
+    if (entry.path().extension() == ".part" && entry.path().filename() != "sweep.part")
       states.push_back(entry.path().string());
   std::sort(states.begin(), states.end());
   ASSERT_EQ(states.size(), 4U);
@@ -295,13 +295,9 @@ TEST(Analyze, ASpoiledStateIsNamedAndNotUsed) {
   put(states[0], good.substr(0, good.size() / 2));
   put(states[1], "{\"tables\": {\"about\": 3}}");
   std::string odd = bytes_of(states[2]);
-  const std::size_t at = odd.find("\"rows\":[");
-  odd.replace(at, 8, "\"rows\":[[{}],");
+  odd[odd.size() / 2] = static_cast<char>(odd[odd.size() / 2] ^ 1);
   put(states[2], odd);
-  std::string bare = bytes_of(states[3]); // the outputs are missing: rows of another table
-  const std::size_t title = bare.find("\"ranks\"");
-  bare.replace(title, 7, "\"bonks\"");
-  put(states[3], bare);
+  put(states[3], "");
   const RunResult again = run_binary(command);
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_NE(again.err.find("this record of an earlier run is not used"), std::string::npos)

@@ -3,7 +3,7 @@
 #include "analyses/analysis.h"
 #include "analyses/operators/kernel_overlap.h"
 #include "analyses/operators/pseudo_ops.h"
-#include "analyses/sweep/sweep_summary.h"
+#include "analyses/sweep/sweep_facts.h"
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>
@@ -356,7 +356,7 @@ TEST(GemmNames, ReportAndSweepTakeTheSameKernels) {
   ASSERT_NE(sheet, nullptr);
   ASSERT_EQ(sheet->rows(), 1U);
   EXPECT_EQ(sheet->at(0, 0).text, kCustom);
-  const RankRecord record = make_record(t, *report);
+  const RankRecord record = make_record(t, ReportOptions{});
   ASSERT_EQ(record.gemm_kernels.size(), 1U);
   EXPECT_EQ(record.gemm_kernels.begin()->first, kCustom);
 }

@@ -1,6 +1,6 @@
 // GEMM variance of generated sweeps against their ground truth: every operator's count, sum, range,
 // the instances that give the extremes (to the nanosecond) and what overlaps them.
-#include "analyses/gemm/gemm_data.h"
+#include "analyses/gemm/gemm_facts.h"
 #include "core/arg_text.h"
 #include "engine/loader.h"
 #include "synth/synth.h"
@@ -85,12 +85,13 @@ TEST(GemmTruth, ExtremesAndOverlapEqualTheTruthToTheNanosecond) {
         }
     EXPECT_EQ(longest, int_at(slowest, "dur_ns"));
     EXPECT_EQ(at, int_at(slowest, "ts_ns"));
-    const GemmTables tables = gemm_tables(ranks, 5, GemmRanking::kRange);
-    ASSERT_EQ(tables.overlap.rows(), 10U);
-    for (std::size_t r = 0; r < tables.timestamps.rows(); ++r) {
-      EXPECT_EQ(tables.timestamps.at(r, "min_verified").text, "pass");
-      EXPECT_EQ(tables.timestamps.at(r, "max_verified").text, "pass");
-    }
+    const GemmFacts facts = gemm_facts(ranks, 5, GemmRanking::kRange);
+    ASSERT_EQ(facts.rows.size(), 10U);
+    for (const RankGemms& rank : ranks)
+      for (const GemmGroup& g : rank.groups) { // measured again by another way
+        EXPECT_EQ(g.shortest_measured_ns, g.instances[g.shortest].dur_ns) << g.op << g.dims;
+        EXPECT_EQ(g.longest_measured_ns, g.instances[g.longest].dur_ns) << g.op << g.dims;
+      }
   }
   EXPECT_GT(compared, 40);
 }

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -39,10 +40,30 @@ struct GemmGroup {
   std::vector<GemmNeighbour> longest_neighbours; ///< by start of the collective
 
   std::optional<std::size_t> sheet_row; ///< its row in RankGemms::sheet
+  std::optional<std::int64_t> shortest_measured_ns, longest_measured_ns;
 
   [[nodiscard]] std::int64_t range_ns() const {
     return instances[longest].dur_ns - instances[shortest].dur_ns;
   }
+};
+
+/// A column of the report's GEMM sheet.
+struct SheetColumn {
+  std::string id, label;
+};
+
+/// A cell of it, by itself.
+struct SheetCell {
+  CellKind kind = CellKind::kNull;
+  std::int64_t i = 0;
+  double d = 0;
+  std::string text;
+
+  [[nodiscard]] static SheetCell of(const Value& v) {
+    return {v.kind, v.i, v.d, v.kind == CellKind::kText ? std::string(v.text) : std::string()};
+  }
+  /// Its text lives with the cell.
+  [[nodiscard]] Value value() const;
 };
 
 struct RankGemms {
@@ -50,36 +71,24 @@ struct RankGemms {
   std::int64_t trace_start_ns = 0; ///< start of the first GPU event
   std::int64_t gemm_ns = 0;        ///< sum over all calls
   std::vector<GemmGroup> groups;   ///< by range, largest first
-  Table sheet;                     ///< the report's GEMM sheet, for the col_... columns
+  std::vector<SheetColumn> sheet_columns;
+  std::vector<std::vector<SheetCell>> sheet; ///< the report's GEMM sheet, row by row
 };
 
-enum class GemmRanking { kRange, kCv, kTotalExcess };
+/// What groups have for an operator where none was recorded.
+inline constexpr std::string_view kGemmKernelOnly = "(kernel)";
 
 /// GEMM calls: operators of the GEMM family; where a trace has none, kernels with a GEMM's name.
+/// The extremes are measured again, see measure_extremes().
 [[nodiscard]] RankGemms extract_gemms(const LoadedTrace& trace, const ReportOptions& options);
 
+/// Looks the extremes of each group up in the trace by start, stream and operator (or kernel), and
+/// measures what is there: the union of the operator's own GPU work. Fills shortest_measured_ns and
+/// longest_measured_ns, none where the trace has no such call.
+void measure_extremes(const LoadedTrace& trace, RankGemms& gemms);
+
 /// Gives each group the row of the report's GEMM sheet with its operator, shapes, types and
-/// strides; groups without one keep blank col_... columns.
-void attach_sheet(RankGemms& gemms, const Table& gemm_sheet);
-
-/// The three documented tables, top k groups of each rank, then all by the ranking, largest first:
-/// top<k>_gemm_kernels_time_variance, ..._with_timestamps, ..._with_collective_overlap. After the
-/// seven documented columns come col_<header> for every column of the GEMM sheet, in code-point
-/// order, then ours. Each table has the columns of the one before it.
-struct GemmTables {
-  Table variance, timestamps, overlap;
-};
-[[nodiscard]] GemmTables gemm_tables(const std::vector<RankGemms>& ranks, std::size_t top_k,
-                                     GemmRanking ranking);
-
-/// The same from the overlap tables of parts of a sweep (a configuration each), in their order.
-[[nodiscard]] GemmTables join_gemm_tables(const std::vector<const Table*>& parts, std::size_t top_k,
-                                          GemmRanking ranking);
-
-/// "range", "cv", "total-excess".
-[[nodiscard]] GemmRanking gemm_ranking(std::string_view name);
-
-/// In words: the calls with the largest spread and whether collectives explain it.
-[[nodiscard]] std::vector<std::string> gemm_findings(const GemmTables& tables, std::size_t most);
+/// strides; groups without one keep blank col_... columns. Errors: those of family_sheets_of().
+Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace, const ReportOptions& options);
 
 } // namespace rankscope

@@ -2,9 +2,9 @@
 
 #include "base/interval_set.h"
 #include "base/units.h"
-#include "core/output_layout.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -55,6 +55,17 @@ std::string plain_list(std::string_view text) {
   return out;
 }
 
+/// snake_case of a header.
+std::string id_of(std::string_view header) {
+  std::string out;
+  for (const char c : header)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!out.empty() && out.back() != '_')
+      out += '_';
+  return out;
+}
+
 double us(const GemmInstance& i) {
   return ns_to_us(i.dur_ns);
 }
@@ -66,8 +77,8 @@ std::string dominant_kernel(std::string_view details) {
   return names.empty() ? std::string() : names.back();
 }
 
-std::optional<Table> variance_of_report(const Report& report, const RunKey& key,
-                                        std::size_t top_k) {
+std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& key,
+                                            std::size_t top_k) {
   const Table* const sheet = report.find("GEMM");
   if (sheet == nullptr)
     return std::nullopt;
@@ -76,45 +87,31 @@ std::optional<Table> variance_of_report(const Report& report, const RunKey& key,
   const auto high = sheet->column("Kernel Time (\u00b5s)_max");
   if (!details || !low || !high)
     return std::nullopt;
-  std::vector<std::size_t> order;
-  for (std::size_t r = 0; r < sheet->rows(); ++r)
-    if (!std::isnan(sheet->at(r, *low).number()) && !std::isnan(sheet->at(r, *high).number()) &&
-        !dominant_kernel(sheet->at(r, *details).text).empty())
-      order.push_back(r);
-  const auto range = [&](std::size_t r) {
-    return sheet->at(r, *high).number() - sheet->at(r, *low).number();
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return range(a) > range(b); });
-  order.resize(std::min(order.size(), top_k));
+  GemmFacts out;
   std::vector<std::size_t> columns(sheet->cols());
   std::iota(columns.begin(), columns.end(), std::size_t{0});
   std::sort(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
     return sheet->columns()[a].name < sheet->columns()[b].name;
   });
-  std::vector<Column> head{{"threads"},
-                           {"channel"},
-                           {"rank"},
-                           {"kernel_name"},
-                           {"kernel_time_min_us", Unit::kUs},
-                           {"kernel_time_max_us", Unit::kUs},
-                           {"time_diff_us", Unit::kUs}};
   for (const std::size_t c : columns)
-    head.push_back({"col_" + sheet->columns()[c].name});
-  Table out(gemm_table_name(top_k, GemmTable::kVariance), std::move(head));
-  for (const std::size_t r : order) {
-    const std::string kernel = dominant_kernel(sheet->at(r, *details).text);
-    std::vector<Value> row{Value(key.configuration.threads()),
-                           Value(key.configuration.channels_or_cus()),
-                           Value(key.rank),
-                           Value(kernel),
-                           sheet->at(r, *low),
-                           sheet->at(r, *high),
-                           Value(range(r))};
+    out.sheet_columns.push_back({id_of(sheet->columns()[c].name), sheet->columns()[c].name});
+  for (std::size_t r = 0; r < sheet->rows(); ++r) {
+    GemmRow row;
+    row.key = key;
+    row.kernel = dominant_kernel(sheet->at(r, *details).text);
+    row.calls_us.min = sheet->at(r, *low).number();
+    row.calls_us.max = sheet->at(r, *high).number();
+    row.range_us = row.calls_us.max - row.calls_us.min;
+    if (row.kernel.empty() || std::isnan(row.range_us))
+      continue;
     for (const std::size_t c : columns)
-      row.push_back(sheet->at(r, c));
-    out.add_row(row);
+      row.sheet.push_back(SheetCell::of(sheet->at(r, c)));
+    out.rows.push_back(std::move(row));
   }
+  std::stable_sort(out.rows.begin(), out.rows.end(),
+                   [](const GemmRow& a, const GemmRow& b) { return a.range_us > b.range_us; });
+  if (out.rows.size() > top_k)
+    out.rows.resize(top_k);
   return out;
 }
 

@@ -3,7 +3,7 @@
 // 7).
 #pragma once
 
-#include "analyses/gemm/gemm_data.h"
+#include "analyses/gemm/gemm_facts.h"
 #include "core/report.h"
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace rankscope {
 
-/// The k rows of a report's GEMM sheet with the largest range: the seven documented columns, then
-/// col_<header>. Columns are found by name. kernel_name is the kernel with most time. None when the
-/// report has no usable GEMM sheet.
-[[nodiscard]] std::optional<Table> variance_of_report(const Report& report, const RunKey& key,
-                                                      std::size_t top_k);
+/// The k rows of a report's GEMM sheet with the largest range, with what it tells: see
+/// reported_gemm_schema(). Columns are found by name. kernel_name is the kernel with most time.
+/// None when the report has no usable GEMM sheet.
+[[nodiscard]] std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& key,
+                                                          std::size_t top_k);
 
 /// The kernel with most time in the text of a kernel_details list: the last name, as the lists
 /// ascend by time. Both kinds of Python quotes. Empty when there is none.

@@ -1,0 +1,457 @@
+#include "analyses/gemm/gemm_facts.h"
+
+#include "base/ascii.h"
+#include "base/statistics.h"
+#include "base/units.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Percent of a call's time; 0 for a call without any.
+double percent_of(std::int64_t part_ns, std::int64_t dur_ns) {
+  return dur_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(dur_ns) : 0;
+}
+
+double cv(const Stats& s) {
+  return s.mean > 0 ? s.std_sample / s.mean : kNaN;
+}
+
+/// What rows are ordered by; a spread that one call cannot have counts as none.
+double score(const GemmRow& row, GemmRanking ranking) {
+  const auto or_zero = [](double v) { return std::isnan(v) ? 0.0 : v; };
+  switch (ranking) {
+  case GemmRanking::kRange:
+    return or_zero(row.range_us);
+  case GemmRanking::kCv:
+    return or_zero(cv(row.calls_us));
+  case GemmRanking::kTotalExcess:
+    return or_zero(row.total_excess_us);
+  }
+  return 0;
+}
+
+GemmExtreme extreme_of(const GemmInstance& call, const std::optional<std::int64_t>& measured) {
+  return {call.start_ns, call.dur_ns, call.step, call.overlap_ns, measured};
+}
+
+/// What ranking needs of a group.
+GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
+  GemmRow row;
+  std::vector<double> us;
+  us.reserve(g.instances.size());
+  for (const GemmInstance& i : g.instances)
+    us.push_back(ns_to_us(i.dur_ns));
+  row.calls_us = stats_of(us);
+  row.calls_p95_us = quantile_of(std::move(us), 0.95);
+  row.range_us = ns_to_us(g.range_ns());
+  row.total_excess_us =
+      row.calls_us.sum - row.calls_us.min * static_cast<double>(row.calls_us.count);
+  row.gemm_share_percent = rank.gemm_ns > 0 ? row.calls_us.sum / ns_to_us(rank.gemm_ns) * 100 : 0.0;
+  return row;
+}
+
+void add_overlap(GemmRow& row, const GemmGroup& g) {
+  const GemmNeighbour* most = nullptr;
+  for (const GemmNeighbour& n : g.longest_neighbours) {
+    row.neighbour_names += (row.neighbour_names.empty() ? "" : ";") + n.name;
+    if (most == nullptr || n.overlap_ns > most->overlap_ns)
+      most = &n;
+  }
+  row.neighbour_count = static_cast<std::int64_t>(g.longest_neighbours.size());
+  if (most != nullptr) {
+    row.most_neighbour = most->name;
+    row.most_neighbour_ns = most->overlap_ns;
+  }
+  row.longest_memcpy_ns = g.instances[g.longest].memcpy_overlap_ns;
+  std::vector<double> us;
+  std::vector<double> overlap;
+  for (const GemmInstance& i : g.instances) {
+    us.push_back(ns_to_us(i.dur_ns));
+    overlap.push_back(percent_of(i.overlap_ns, i.dur_ns) / 100);
+  }
+  const LinearFit fit = linear_fit95(overlap, us);
+  row.overlap_correlation = fit.r;
+  row.slowdown_us = fit.slope;
+  row.slowdown_half_us = fit.half_width;
+  row.median_overlap_percent = quantile_of(std::move(overlap), 0.5) * 100;
+}
+
+void complete(GemmRow& row, const RankGemms& rank, const GemmGroup& g) {
+  row.key = rank.key;
+  row.kernel = g.kernel;
+  row.op = g.op;
+  row.dims = g.dims;
+  row.types = g.types;
+  row.strides = g.strides;
+  row.stream = g.stream;
+  row.first_uid = g.first_uid;
+  std::vector<double> kernel_us;
+  for (const std::int64_t ns : g.kernel_ns)
+    kernel_us.push_back(ns_to_us(ns));
+  row.kernel_us = stats_of(kernel_us);
+  row.kernel_p95_us = quantile_of(std::move(kernel_us), 0.95);
+  row.shortest = extreme_of(g.instances[g.shortest], g.shortest_measured_ns);
+  row.longest = extreme_of(g.instances[g.longest], g.longest_measured_ns);
+  row.longest_is_first = g.longest == 0 && g.instances.size() > 1;
+  row.trace_start_ns = rank.trace_start_ns;
+  add_overlap(row, g);
+  if (g.sheet_row)
+    row.sheet = rank.sheet[*g.sheet_row];
+}
+
+/// The rows of one rank, in the order of its groups, the top k of them.
+GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ranking) {
+  struct Begun {
+    GemmRow row;
+    const GemmGroup* group;
+    double score;
+  };
+  std::vector<Begun> begun;
+  for (const GemmGroup& g : rank.groups) {
+    GemmRow row = begun_row(rank, g);
+    const double by = score(row, ranking);
+    begun.push_back({std::move(row), &g, by});
+  }
+  std::stable_sort(begun.begin(), begun.end(),
+                   [](const Begun& a, const Begun& b) { return a.score > b.score; });
+  if (begun.size() > top_k)
+    begun.resize(top_k);
+  GemmFacts out;
+  for (Begun& b : begun) {
+    complete(b.row, rank, *b.group);
+    if (!b.row.sheet.empty())
+      out.sheet_columns = rank.sheet_columns;
+    out.rows.push_back(std::move(b.row));
+  }
+  return out;
+}
+
+/// Columns of one kind after the other, with the documented headers.
+class Columns {
+public:
+  using R = GemmRow;
+  explicit Columns(Schema<R>& schema) : schema_(schema) {}
+
+  void text(const char* name, std::string R::*of, const char* help) {
+    add(
+        name, Unit::kNone, CellKind::kText, [of](const R& r) { return Value(r.*of); }, help);
+  }
+  template <class Get>
+  void add(const char* name, Unit unit, CellKind type, Get get, const char* help) {
+    schema_.add({lowercase(name), name, unit, type, std::move(get), help});
+  }
+  template <class Get> void us(const char* name, Get get, const char* help) {
+    add(
+        name, Unit::kUs, CellKind::kDouble, [get](const R& r) { return Value(double{get(r)}); },
+        help);
+  }
+  template <class Get> void percent(const char* name, Get get, const char* help) {
+    add(
+        name, Unit::kPercent, CellKind::kDouble,
+        [get](const R& r) { return Value(double{get(r)}); }, help);
+  }
+  template <class Get> void integer(const char* name, Get get, const char* help) {
+    add(
+        name, Unit::kNone, CellKind::kInt, [get](const R& r) { return Value(get(r)); }, help);
+  }
+  template <class Get> void count(const char* name, Get get, const char* help) {
+    add(
+        name, Unit::kCount, CellKind::kInt, [get](const R& r) { return Value(get(r)); }, help);
+  }
+  template <class Get> void number(const char* name, Get get, const char* help) {
+    add(
+        name, Unit::kNone, CellKind::kDouble, [get](const R& r) { return Value(double{get(r)}); },
+        help);
+  }
+
+private:
+  Schema<R>& schema_;
+};
+
+std::optional<std::int64_t> known_step(const GemmExtreme& e) {
+  return e.step < 0 ? std::nullopt : std::optional(e.step);
+}
+
+void add_documented(Columns& c) {
+  using R = GemmRow;
+  c.integer(
+      "threads", [](const R& r) { return r.key.configuration.threads(); }, "of the configuration");
+  c.integer(
+      "channel", [](const R& r) { return r.key.configuration.channels_or_cus(); },
+      "channels of the configuration, or compute units");
+  c.integer(
+      "rank", [](const R& r) { return r.key.rank; }, "");
+  c.text("kernel_name", &R::kernel, "kernel with most time in these calls");
+  c.us(
+      "kernel_time_min_us", [](const R& r) { return r.calls_us.min; }, "shortest call");
+  c.us(
+      "kernel_time_max_us", [](const R& r) { return r.calls_us.max; }, "longest call");
+  c.us(
+      "time_diff_us", [](const R& r) { return r.range_us; }, "longest - shortest call");
+}
+
+void add_own(Columns& c) {
+  using R = GemmRow;
+  c.add(
+      "configuration", Unit::kNone, CellKind::kText,
+      [](const R& r) { return Value(r.key.configuration.label); }, "");
+  c.text("op", &R::op, "operator, or (kernel) where none was recorded");
+  c.text("input_dims", &R::dims, "shapes of its inputs");
+  c.text("input_types", &R::types, "types of its inputs");
+  c.text("input_strides", &R::strides, "strides of its inputs");
+  c.integer(
+      "stream", [](const R& r) { return r.stream; }, "");
+  c.count(
+      "count", [](const R& r) { return r.calls_us.count; }, "calls");
+  c.us(
+      "median_us", [](const R& r) { return r.calls_us.median; }, "over the calls");
+  c.us(
+      "p95_us", [](const R& r) { return r.calls_p95_us; }, "95 % of the calls are shorter");
+  c.us(
+      "mean_us", [](const R& r) { return r.calls_us.mean; }, "over the calls");
+  c.us(
+      "std_us", [](const R& r) { return r.calls_us.std_sample; }, "of the sample (n - 1)");
+  c.add(
+      "cv", Unit::kRatio, CellKind::kDouble, [](const R& r) { return Value(cv(r.calls_us)); },
+      "standard deviation over mean");
+  c.us(
+      "total_us", [](const R& r) { return r.calls_us.sum; }, "over the calls");
+  c.percent(
+      "share_of_gemm_time_pct", [](const R& r) { return r.gemm_share_percent; },
+      "of the time of all GEMM calls of the rank");
+  c.us(
+      "total_excess_us", [](const R& r) { return r.total_excess_us; },
+      "total - count x shortest call");
+  c.integer(
+      "min_step", [](const R& r) { return known_step(r.shortest); },
+      "profiler step of the shortest call");
+  c.integer(
+      "max_step", [](const R& r) { return known_step(r.longest); },
+      "profiler step of the longest call");
+  c.add(
+      "max_is_first_iteration", Unit::kNone, CellKind::kBool,
+      [](const R& r) { return Value(r.longest_is_first); }, "the longest call is the first one");
+  c.integer(
+      "UID_first", [](const R& r) { return r.first_uid; },
+      "place of the first call in the file's traceEvents");
+  c.count(
+      "kernel_count", [](const R& r) { return r.kernel_us.count; },
+      "launches of kernel_name in these calls");
+  c.us(
+      "kernel_min_us", [](const R& r) { return r.kernel_us.min; }, "over these launches");
+  c.us(
+      "kernel_median_us", [](const R& r) { return r.kernel_us.median; }, "over these launches");
+  c.us(
+      "kernel_p95_us", [](const R& r) { return r.kernel_p95_us; }, "over these launches");
+  c.us(
+      "kernel_max_us", [](const R& r) { return r.kernel_us.max; }, "over these launches");
+  c.us(
+      "kernel_std_us", [](const R& r) { return r.kernel_us.std_sample; }, "over these launches");
+  c.add(
+      "kernel_cv", Unit::kRatio, CellKind::kDouble,
+      [](const R& r) { return Value(cv(r.kernel_us)); }, "standard deviation over mean");
+}
+
+Value verdict(const GemmExtreme& e) {
+  return e.measured_ns == e.dur_ns ? "pass" : "fail";
+}
+
+double found_us(const GemmExtreme& e) {
+  return e.measured_ns ? ns_to_us(*e.measured_ns) : kNaN;
+}
+
+void add_timestamps(Columns& c) {
+  using R = GemmRow;
+  c.number(
+      "min_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.shortest.start_ns); },
+      "start of the shortest call, as in the file");
+  c.number(
+      "max_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.longest.start_ns); },
+      "start of the longest call, as in the file");
+  c.number(
+      "time_between_min_max_ms",
+      [](const R& r) { return ns_to_ms(std::abs(r.longest.start_ns - r.shortest.start_ns)); },
+      "between these starts");
+  c.us(
+      "min_duration_found_us", [](const R& r) { return found_us(r.shortest); },
+      "what the trace holds at that time, measured again from its kernels");
+  c.us(
+      "max_duration_found_us", [](const R& r) { return found_us(r.longest); },
+      "what the trace holds at that time, measured again from its kernels");
+  for (const auto& [name, of] :
+       {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
+    c.add(
+        name, Unit::kNone, CellKind::kText, [of](const R& r) { return verdict(r.*of); },
+        "pass when the duration found is the one reported");
+  c.number(
+      "min_from_trace_start_ms",
+      [](const R& r) { return ns_to_ms(r.shortest.start_ns - r.trace_start_ns); },
+      "from the first GPU event");
+  c.number(
+      "max_from_trace_start_ms",
+      [](const R& r) { return ns_to_ms(r.longest.start_ns - r.trace_start_ns); },
+      "from the first GPU event");
+  c.integer(
+      "min_duration_timestamp_ns", [](const R& r) { return r.shortest.start_ns; }, "exact");
+  c.integer(
+      "max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; }, "exact");
+}
+
+void add_overlaps(Columns& c) {
+  using R = GemmRow;
+  c.count(
+      "overlapping_collective_count", [](const R& r) { return r.neighbour_count; },
+      "collectives during the longest call");
+  c.text("overlapping_collective_names", &R::neighbour_names, "joined by ;");
+  c.percent(
+      "max_overlap_percentage",
+      [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
+      "of the longest call, under the collective that overlaps it most");
+  c.text("max_overlap_collective", &R::most_neighbour, "that collective");
+  c.number(
+      "total_overlap_duration_ms", [](const R& r) { return ns_to_ms(r.longest.overlap_ns); },
+      "of the longest call, under any collective");
+  c.add(
+      "overlap_evaluated", Unit::kNone, CellKind::kBool, [](const R&) { return Value(true); },
+      "collectives were known");
+  c.percent(
+      "total_overlap_percentage", [](const R& r) { return r.longest_overlap_percent(); },
+      "of the longest call, under any collective");
+  c.percent(
+      "min_instance_overlap_percentage",
+      [](const R& r) { return percent_of(r.shortest.overlap_ns, r.shortest.dur_ns); },
+      "of the shortest call");
+  c.percent(
+      "median_instance_overlap_percentage", [](const R& r) { return r.median_overlap_percent; },
+      "over the calls");
+  c.number(
+      "duration_overlap_correlation", [](const R& r) { return r.overlap_correlation; },
+      "Pearson's r of duration and overlapped share");
+  c.us(
+      "slowdown_per_full_overlap_us", [](const R& r) { return r.slowdown_us; },
+      "slope of duration on overlapped share, least squares");
+  c.us(
+      "slowdown_ci95_us", [](const R& r) { return r.slowdown_half_us; },
+      "half width of its 95 % interval");
+  c.percent(
+      "memcpy_overlap_percentage",
+      [](const R& r) { return percent_of(r.longest_memcpy_ns, r.longest.dur_ns); },
+      "of the longest call, under copies");
+}
+
+} // namespace
+
+double GemmRow::longest_overlap_percent() const {
+  return percent_of(longest.overlap_ns, longest.dur_ns);
+}
+
+GemmRanking gemm_ranking(std::string_view name) {
+  return name == "cv"             ? GemmRanking::kCv
+         : name == "total-excess" ? GemmRanking::kTotalExcess
+                                  : GemmRanking::kRange;
+}
+
+GemmFacts gemm_facts(const std::vector<RankGemms>& ranks, std::size_t top_k, GemmRanking ranking) {
+  std::vector<GemmFacts> parts;
+  parts.reserve(ranks.size());
+  for (const RankGemms& rank : ranks)
+    parts.push_back(facts_of_rank(rank, top_k, ranking));
+  std::vector<const GemmFacts*> pointers;
+  for (const GemmFacts& part : parts)
+    pointers.push_back(&part);
+  return join_gemm_facts(pointers, ranking);
+}
+
+GemmFacts join_gemm_facts(const std::vector<const GemmFacts*>& parts, GemmRanking ranking) {
+  GemmFacts out;
+  std::map<std::string, std::string> columns; // label to id
+  for (const GemmFacts* part : parts)
+    for (const SheetColumn& c : part->sheet_columns)
+      columns.emplace(c.label, c.id);
+  std::map<std::string, std::size_t> place;
+  for (const auto& [label, id] : columns) {
+    place.emplace(label, place.size());
+    out.sheet_columns.push_back({id, label});
+  }
+  for (const GemmFacts* part : parts)
+    for (const GemmRow& row : part->rows) {
+      out.rows.push_back(row);
+      if (row.sheet.empty())
+        continue;
+      std::vector<SheetCell> cells(columns.size());
+      for (std::size_t i = 0; i < row.sheet.size(); ++i)
+        cells[place.at(part->sheet_columns[i].label)] = row.sheet[i];
+      out.rows.back().sheet = std::move(cells);
+    }
+  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const GemmRow& a, const GemmRow& b) {
+    return score(a, ranking) > score(b, ranking);
+  });
+  return out;
+}
+
+Schema<GemmRow> reported_gemm_schema(const std::vector<SheetColumn>& sheet_columns,
+                                     std::size_t top_k) {
+  Schema<GemmRow> schema(gemm_table_name(top_k, GemmTable::kVariance),
+                         "operators with their arguments and ranks whose calls differ most");
+  Columns columns(schema);
+  add_documented(columns);
+  for (std::size_t i = 0; i < sheet_columns.size(); ++i)
+    schema.add({"col_" + sheet_columns[i].id, "col_" + sheet_columns[i].label, Unit::kNone,
+                CellKind::kNull,
+                [i](const GemmRow& r) { return r.sheet.empty() ? Value() : r.sheet[i].value(); },
+                "of the report's GEMM sheet"});
+  return schema;
+}
+
+Schema<GemmRow> gemm_schema(const std::vector<SheetColumn>& sheet_columns, GemmTable table,
+                            std::size_t top_k) {
+  const Schema<GemmRow> first = reported_gemm_schema(sheet_columns, top_k);
+  Schema<GemmRow> schema(gemm_table_name(top_k, table), first.help(), first.fields());
+  Columns columns(schema);
+  add_own(columns);
+  if (table != GemmTable::kVariance)
+    add_timestamps(columns);
+  if (table == GemmTable::kOverlap)
+    add_overlaps(columns);
+  return schema;
+}
+
+Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k) {
+  return gemm_schema(facts.sheet_columns, table, top_k).table(facts.rows);
+}
+
+std::vector<std::string> gemm_findings(const GemmFacts& facts, std::size_t most) {
+  std::vector<std::string> out;
+  std::set<std::pair<std::string, std::string>> told; // one finding per operator and shape
+  for (const GemmRow& row : facts.rows) {
+    if (out.size() == most)
+      break;
+    if (!told.emplace(row.op, row.dims).second)
+      continue;
+    const double overlap = row.longest_overlap_percent();
+    std::string why;
+    if (std::isnan(row.slowdown_us))
+      why = overlap > 0 ? "too few calls to attribute it" : "no collective runs beside it";
+    else if (row.slowdown_us - row.slowdown_half_us > 0)
+      why = fmt::format("collectives explain it: {:.1f} +- {:.1f} us slower when fully overlapped",
+                        row.slowdown_us, row.slowdown_half_us);
+    else
+      why = "collectives do not explain it";
+    out.push_back(
+        fmt::format("{}: {} {} varies from {:.1f} to {:.1f} us over {} calls; its slowest call is "
+                    "overlapped {:.0f} %; {}",
+                    to_text(row.key), row.op, row.dims, row.calls_us.min, row.calls_us.max,
+                    row.calls_us.count, overlap, why));
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,85 @@
+// The extremes of GEMM groups looked up in the trace by their time alone, and measured by another
+// way than extract_gemms() took: from the kernel up to its operator, and from the operator down to
+// its kernels, without the index of launchers.
+#include "analyses/gemm/gemm_data.h"
+#include "base/interval_set.h"
+#include "model/kernels.h"
+
+#include <map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+/// The operator that a GPU event belongs to, or kNoEvent.
+EventId operator_above(const LoadedTrace& t, EventId gpu, StrId execute) {
+  const Events& e = t.trace.events;
+  EventId at = t.tree.linked(gpu) ? t.tree.parent(gpu) : kNoEvent;
+  while (at != kNoEvent && (e.category[at] != Category::kCpuOp || e.name[at] == execute))
+    at = t.tree.parent(at);
+  return at;
+}
+
+/// GPU work that an operator launched itself: not through an operator or annotation within it;
+/// communication left out.
+std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute) {
+  const Events& e = t.trace.events;
+  std::vector<Interval> spans;
+  std::vector<EventId> open(1, op);
+  while (!open.empty()) {
+    const EventId at = open.back();
+    open.pop_back();
+    for (const EventId child : t.tree.children(at)) {
+      const Category c = e.category[child];
+      if (c == Category::kPythonFunction || (c == Category::kCpuOp && e.name[child] == execute))
+        open.push_back(child);
+      else if (c != Category::kCpuOp)
+        for (const EventId gpu : t.tree.children(child))
+          if (is_gpu(e.category[gpu]) && !is_communication_name(t.trace.name(gpu)))
+            spans.push_back({e.ts_ns[gpu], t.trace.end_ns(gpu)});
+    }
+  }
+  return IntervalSet(std::move(spans)).length();
+}
+
+/// A call that a group states, and where the answer goes.
+struct Stated {
+  const GemmGroup* group;
+  std::int64_t dur_ns;
+  std::optional<std::int64_t>* measured;
+};
+
+} // namespace
+
+void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
+  const Events& e = t.trace.events;
+  std::multimap<std::pair<std::int64_t, std::int32_t>, Stated> wanted; // start and stream
+  for (GemmGroup& g : gemms.groups) {
+    g.shortest_measured_ns.reset();
+    g.longest_measured_ns.reset();
+    for (const auto& [at, measured] : {std::pair(g.shortest, &g.shortest_measured_ns),
+                                       std::pair(g.longest, &g.longest_measured_ns)})
+      wanted.emplace(std::pair(g.instances[at].start_ns, g.stream),
+                     Stated{&g, g.instances[at].dur_ns, measured});
+  }
+  const StrId execute = t.trace.strings.find("execute");
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (!is_gpu(e.category[i]))
+      continue;
+    const auto [first, last] = wanted.equal_range({e.ts_ns[i], e.stream[i]});
+    for (auto it = first; it != last; ++it) {
+      const Stated& stated = it->second;
+      if (*stated.measured == stated.dur_ns) // another event at the same time was it
+        continue;
+      if (stated.group->op == kGemmKernelOnly) {
+        if (t.trace.name(i) == stated.group->kernel)
+          *stated.measured = e.dur_ns[i];
+      } else if (const EventId op = operator_above(t, i, execute);
+                 op != kNoEvent && t.trace.name(op) == stated.group->op) {
+        *stated.measured = own_gpu_ns(t, op, execute);
+      }
+    }
+  }
+}
+
+} // namespace rankscope

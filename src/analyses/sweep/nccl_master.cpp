@@ -1,0 +1,134 @@
+#include "analyses/sweep/nccl_master.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+using R = NcclMasterRow;
+
+/// Unknown sizes come first.
+double size_of(const SyncSummary& s) {
+  return std::isnan(s.full_mib) ? -1 : s.full_mib;
+}
+
+/// Collective and data type.
+std::string what(const SyncSummary& s) {
+  return fmt::format("{} {}", s.name, s.dtype);
+}
+
+std::string operation_name(double mib) {
+  return mib < 0      ? std::string("unknown")
+         : mib < 0.01 ? fmt::format("tiny_{:.3f}KB", mib * 1000)
+         : mib < 100  ? fmt::format("medium_{:.2f}MB", mib)
+                      : fmt::format("large_{:.2f}MB", mib);
+}
+
+Value known(std::int64_t n) {
+  return n == kNoId ? Value() : Value(n);
+}
+
+void add_text(Schema<R>& schema, const char* label, std::string R::*of) {
+  schema.add(
+      {label, label, Unit::kNone, CellKind::kText, [of](const R& r) { return Value(r.*of); }});
+}
+
+/// mean, median, min, max of a figure.
+void add_metric(Schema<R>& schema, const std::string& id, const std::string& label, Unit unit,
+                Stats SyncSummary::*of, const char* help) {
+  static constexpr std::array kShown = {kMean, kMedian, kMin, kMax};
+  for (const StatField& stat : kShown)
+    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit, CellKind::kDouble,
+                [of, value = stat.value](const R& r) { return Value((r.summary->*of).*value); },
+                help});
+}
+
+} // namespace
+
+std::vector<NcclMasterRow>
+nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
+  std::vector<NcclMasterRow> rows;
+  std::set<std::pair<double, std::string>> operations;
+  for (const ConfigurationCollectives& c : configurations)
+    for (const SyncSummary& s : c.summary) {
+      NcclMasterRow row;
+      row.of = &c;
+      row.summary = &s;
+      if (const auto threads = c.configuration.threads())
+        row.thread_config = fmt::format("{}thread", *threads);
+      if (const auto channels = c.configuration.channels())
+        row.channel_config = fmt::format("{}ch", *channels);
+      row.operation_name = operation_name(size_of(s));
+      operations.emplace(size_of(s), what(s));
+      rows.push_back(std::move(row));
+    }
+  for (NcclMasterRow& row : rows)
+    row.operation_id = fmt::format(
+        "OP_{:02}", std::distance(operations.begin(),
+                                  operations.find({size_of(*row.summary), what(*row.summary)})) +
+                        1);
+  std::stable_sort(rows.begin(), rows.end(), [](const R& a, const R& b) {
+    const auto key = [](const R& r) {
+      return std::tuple(size_of(*r.summary), what(*r.summary),
+                        r.of->configuration.threads().value_or(0),
+                        r.of->configuration.channels().value_or(0));
+    };
+    return key(a) < key(b);
+  });
+  return rows;
+}
+
+Schema<NcclMasterRow> nccl_master_schema() {
+  Schema<R> schema("nccl_master_all_configs", "collectives of all configurations");
+  add_text(schema, "operation_id", &R::operation_id);
+  add_text(schema, "operation_name", &R::operation_name);
+  schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB, CellKind::kDouble,
+              [](const R& r) { return Value(r.summary->full_mib); }, "2^20 bytes"});
+  schema.add({"in_nelems", "In msg nelems", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return known(r.summary->in_nelems); }});
+  schema.add({"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return Value(r.of->configuration.threads()); }});
+  add_text(schema, "thread_config", &R::thread_config);
+  schema.add({"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return Value(r.of->configuration.channels()); }});
+  add_text(schema, "channel_config", &R::channel_config);
+  schema.add({"full_config", "full_config", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.of->configuration.label); }});
+  schema.add({"collective", "Collective name", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.summary->name); }});
+  schema.add({"dtype", "dtype", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.summary->dtype); }});
+  schema.add({"group_size", "Group size", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return known(r.summary->group_size); }});
+  schema.add({"count", "count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.summary->count); }});
+  add_metric(schema, "comm_latency_us", "comm_latency", Unit::kUs, &SyncSummary::latency_us,
+             "shortest duration over the ranks");
+  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, CellKind::kDouble,
+              [](const R& r) { return Value(r.summary->total_latency_ms); }});
+  add_metric(schema, "algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &SyncSummary::algo_gbps,
+             "size / latency");
+  add_metric(schema, "bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &SyncSummary::bus_gbps,
+             "algorithm bandwidth x the factor of the collective");
+  add_metric(schema, "start_skew_us", "skew in start time", Unit::kUs, &SyncSummary::start_skew_us,
+             "latest start - earliest start");
+  add_metric(schema, "end_skew_us", "skew in end time", Unit::kUs, &SyncSummary::end_skew_us,
+             "latest end - earliest end");
+  schema.add({"group", "Process Group Name", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.summary->group); }});
+  schema.add({"source_file", "source_file", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.of->source_file); }});
+  return schema;
+}
+
+Table nccl_master(const std::vector<ConfigurationCollectives>& configurations) {
+  Table out = nccl_master_schema().table(nccl_master_rows(configurations));
+  out.notes = {"comm_latency and skews in microseconds; MB are 1024^2 bytes"};
+  return out;
+}
+
+} // namespace rankscope

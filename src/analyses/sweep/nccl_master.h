@@ -1,0 +1,37 @@
+// nccl_master_all_configs (sweep-and-compare.md 10.2): the collectives of all configurations of a
+// sweep in one table.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "core/run.h"
+#include "core/schema.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// The synchronising collectives of a configuration.
+struct ConfigurationCollectives {
+  Configuration configuration;
+  std::string source_file; ///< name of its collective report
+  std::vector<SyncSummary> summary;
+};
+
+/// One row of the table. Refers to the list it was made of.
+struct NcclMasterRow {
+  const ConfigurationCollectives* of = nullptr;
+  const SyncSummary* summary = nullptr;
+  std::string operation_id;   ///< "OP_03": by size, then collective and data type
+  std::string operation_name; ///< "medium_1.50MB", by size
+  std::string thread_config, channel_config;
+};
+
+/// By size, collective and type, threads and channels.
+[[nodiscard]] std::vector<NcclMasterRow>
+nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations);
+/// The documented columns, then the process group and ours.
+[[nodiscard]] Schema<NcclMasterRow> nccl_master_schema();
+[[nodiscard]] Table nccl_master(const std::vector<ConfigurationCollectives>& configurations);
+
+} // namespace rankscope

@@ -1,0 +1,27 @@
+// A sweep as facts: what its tables, its findings and its page are made of.
+#pragma once
+
+#include "analyses/gemm/gemm_facts.h"
+#include "analyses/sweep/nccl_master.h"
+#include "analyses/sweep/sweep_facts.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct SweepFacts {
+  std::vector<RankRecord> records; ///< by configuration, then rank
+  std::size_t top_k = 0;           ///< GEMMs of each rank
+  GemmFacts gemms;
+  std::vector<ConfigurationCollectives> collectives;
+  std::vector<std::string> findings, next; ///< sentences
+
+  /// No rank could be analysed.
+  [[nodiscard]] bool empty() const;
+};
+
+/// Fills in findings and what to try next.
+void add_findings(SweepFacts& sweep);
+
+} // namespace rankscope

@@ -1,0 +1,444 @@
+#include "analyses/sweep/sweep_facts.h"
+
+#include "analyses/group_stats.h"
+#include "base/units.h"
+#include "model/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string name_of(TimeKind kind) {
+  return std::string(time_kind_name(kind));
+}
+
+/// "256thread", "28ch", "56cu": parameters as the tables over all configurations spell them.
+std::string thread_config(const Configuration& c) {
+  return c.threads() ? fmt::format("{}thread", *c.threads()) : std::string();
+}
+
+std::string channel_config(const Configuration& c) {
+  return c.channels() ? fmt::format("{}ch", *c.channels())
+         : c.cus()    ? fmt::format("{}cu", *c.cus())
+                      : std::string();
+}
+
+double aggregated(std::vector<double> values, Aggregation aggregation) {
+  if (aggregation == Aggregation::kArithmetic)
+    return stats_of(std::move(values)).mean;
+  std::vector<double> logs;
+  for (const double v : values)
+    if (v > 0)
+      logs.push_back(std::log(v));
+  return logs.empty() ? 0.0 : std::exp(stats_of(std::move(logs)).mean);
+}
+
+TimelineSpread spread_of(const ConfigurationRanks& group, TimeKind kind, Aggregation aggregation) {
+  TimelineSpread out;
+  out.configuration = group.configuration;
+  out.ranks = group.ranks.size();
+  out.kind = kind;
+  out.slowest_rank = group.ranks.front()->key.rank;
+  std::vector<double> ms;
+  std::vector<double> percent;
+  double high = -1;
+  for (const RankRecord* r : group.ranks) {
+    ms.push_back(r->ms(kind));
+    percent.push_back(r->ms(kind) / r->ms(TimeKind::kTotal) * 100);
+    if (ms.back() > high) {
+      high = ms.back();
+      out.slowest_rank = r->key.rank;
+    }
+  }
+  const Stats spread = stats_of(ms);
+  out.min_ms = spread.min;
+  out.max_ms = spread.max;
+  out.std_ms = spread.std_sample;
+  out.ms = aggregated(std::move(ms), aggregation);
+  out.percent = aggregated(std::move(percent), aggregation);
+  return out;
+}
+
+Field<ConfigurationRow> mean_field(TimeKind kind) {
+  return {"mean_" + name_of(kind) + "_ms",
+          "mean " + name_of(kind) + " (ms)",
+          Unit::kMs,
+          CellKind::kDouble,
+          [kind](const ConfigurationRow& r) { return Value(r.mean(kind)); },
+          "mean over the ranks"};
+}
+
+Schema<ConfigurationRow> begun_configuration_schema() {
+  using R = ConfigurationRow;
+  return {"configurations",
+          "the configurations of a sweep, shortest total time first",
+          {{"configuration", "configuration", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.label); }},
+           {"ranks", "ranks", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.ranks); }, "that were analysed"}}};
+}
+
+Field<ConfigurationRow> slowest_rank_field() {
+  return {"slowest_rank",
+          "slowest rank",
+          Unit::kNone,
+          CellKind::kInt,
+          [](const ConfigurationRow& r) { return Value(r.slowest_rank); },
+          "rank with the most computation_time"};
+}
+
+/// Rows are pointers: records are large and stay where they are.
+using RecordRow = const RankRecord*;
+
+Schema<RecordRow> rank_schema() {
+  using R = RecordRow;
+  Schema<R> schema("ranks", "the ranks of all configurations",
+                   {{"configuration", "configuration", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return Value(r->key.configuration.label); }},
+                    {"threads", "threads", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r->key.configuration.threads()); }},
+                    {"channels", "channels", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r->key.configuration.channels()); }},
+                    {"cus", "CUs", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r->key.configuration.cus()); }, "compute units"},
+                    {"rank", "rank", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r->key.rank); }}});
+  for (const TimeKind kind : kSummaryKinds)
+    schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs, CellKind::kDouble,
+                [kind](const R& r) { return Value(r->ms(kind)); }});
+  return schema;
+}
+
+Schema<RecordRow> failed_schema() {
+  using R = RecordRow;
+  return {
+      "failed_ranks",
+      "ranks that could not be analysed",
+      {{"configuration", "configuration", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(r->key.configuration.label); }},
+       {"rank", "rank", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r->key.rank); }},
+       {"why", "why", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r->error); }}}};
+}
+
+Schema<SweepKernelRow> kernel_schema() {
+  using R = SweepKernelRow;
+  const auto us = [](const char* id, const char* label, auto ns) -> Field<R> {
+    return {id,
+            label,
+            Unit::kUs,
+            CellKind::kDouble,
+            [ns](const R& r) { return Value(ns_to_us(ns(r.time))); },
+            "over ranks and launches"};
+  };
+  using K = RankRecord::Kernel;
+  return {"gemm_kernels",
+          "GEMM kernels of each configuration, most time first",
+          {{"configuration", "configuration", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.label); }},
+           {"kernel", "kernel", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.kernel); }},
+           {"ranks", "ranks", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.ranks); }, "that launch it"},
+           {"count", "count", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.time.count); }, "launches"},
+           us("sum_us", "sum (\u00b5s)", [](const K& k) { return k.sum_ns; }),
+           {"mean_us", "mean (\u00b5s)", Unit::kUs, CellKind::kDouble,
+            [](const R& r) {
+              return Value(ns_to_us(r.time.sum_ns) / static_cast<double>(r.time.count));
+            },
+            "over ranks and launches"},
+           us("min_us", "min (\u00b5s)", [](const K& k) { return k.min_ns; }),
+           us("max_us", "max (\u00b5s)", [](const K& k) { return k.max_ns; }),
+           {"max_over_min", "max / min", Unit::kRatio, CellKind::kDouble, [](const R& r) {
+              return Value(r.time.min_ns > 0 ? ns_to_us(r.time.max_ns) / ns_to_us(r.time.min_ns)
+                                             : kNaN);
+            }}}};
+}
+
+/// kSummaryKinds by name: the order of the tables over all configurations.
+constexpr std::array kKindsByName = {
+    TimeKind::kBusy, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy,
+    TimeKind::kIdle, TimeKind::kTotalComm,   TimeKind::kTotalMemcpy, TimeKind::kTotal};
+
+/// A spread with the texts that its columns show.
+struct SpreadRow {
+  const TimelineSpread* spread;
+  std::string threads, channels;
+};
+
+Schema<SpreadRow> spread_schema() {
+  using R = SpreadRow;
+  const auto or_blank = [](const std::string& text) {
+    return text.empty() ? Value() : Value(text);
+  };
+  const auto number = [](const char* id, const char* label, Unit unit,
+                         double TimelineSpread::*of) -> Field<R> {
+    return {id, label, unit, CellKind::kDouble, [of](const R& r) { return Value(r.spread->*of); }};
+  };
+  return {"All_Data",
+          "kinds of time of each configuration over its ranks",
+          {{"full_config", "full_config", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.spread->configuration.label); }},
+           {"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
+            [](const R& r) { return Value(r.spread->configuration.threads()); }},
+           {"thread_config", "thread_config", Unit::kNone, CellKind::kText,
+            [=](const R& r) { return or_blank(r.threads); }},
+           {"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
+            [](const R& r) { return Value(r.spread->configuration.channels_or_cus()); }},
+           {"channel_config", "channel_config", Unit::kNone, CellKind::kText,
+            [=](const R& r) { return or_blank(r.channels); }},
+           {"num_ranks", "num_ranks", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.spread->ranks); }},
+           {"type", "type", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(time_kind_name(r.spread->kind)); }},
+           number("time_ms", "time ms", Unit::kMs, &TimelineSpread::ms),
+           number("percent", "percent", Unit::kPercent, &TimelineSpread::percent),
+           number("min_ms", "min ms", Unit::kMs, &TimelineSpread::min_ms),
+           number("max_ms", "max ms", Unit::kMs, &TimelineSpread::max_ms),
+           number("std_ms", "std ms", Unit::kMs, &TimelineSpread::std_ms),
+           {"slowest_rank", "slowest_rank", Unit::kNone, CellKind::kInt,
+            [](const R& r) { return Value(r.spread->slowest_rank); }}}};
+}
+
+/// The spreads of one configuration, one per kind in the order of kKindsByName.
+using ConfigurationSpreads = std::span<const TimelineSpread>;
+
+Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configurations, Unit unit,
+            double TimelineSpread::*of) {
+  struct Row {
+    std::size_t kind;
+  };
+  Schema<Row> schema(name, "kinds of time by configuration",
+                     {{"type", "type", Unit::kNone, CellKind::kText,
+                       [](const Row& r) { return Value(time_kind_name(kKindsByName[r.kind])); }}});
+  for (const ConfigurationSpreads& spreads : configurations) {
+    const std::string& label = spreads.front().configuration.label;
+    schema.add({label, label, unit, CellKind::kDouble,
+                [spreads, of](const Row& r) { return Value(spreads[r.kind].*of); }});
+  }
+  std::vector<Row> rows;
+  for (std::size_t k = 0; k < kKindsByName.size(); ++k)
+    rows.push_back({k});
+  return schema.table(rows);
+}
+
+Table summary_by_configuration(const std::vector<ConfigurationSpreads>& configurations) {
+  using R = ConfigurationSpreads;
+  Schema<R> schema("Summary_By_Config", "the times of each configuration",
+                   {{"full_config", "full_config", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return Value(r.front().configuration.label); }},
+                    {"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r.front().configuration.threads()); }},
+                    {"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
+                     [](const R& r) { return Value(r.front().configuration.channels_or_cus()); }},
+                    {"num_ranks", "num_ranks", Unit::kCount, CellKind::kInt,
+                     [](const R& r) { return Value(r.front().ranks); }}});
+  for (const TimeKind kind : {TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kBusy,
+                              TimeKind::kIdle, TimeKind::kTotal}) {
+    const auto at = static_cast<std::size_t>(std::distance(
+        kKindsByName.begin(), std::find(kKindsByName.begin(), kKindsByName.end(), kind)));
+    schema.add({name_of(kind) + "_ms", name_of(kind) + "_ms", Unit::kMs, CellKind::kDouble,
+                [at](const R& r) { return Value(r[at].ms); }});
+  }
+  return schema.table(configurations);
+}
+
+} // namespace
+
+void RankRecord::Kernel::add(const Kernel& other) {
+  min_ns = count == 0 ? other.min_ns : std::min(min_ns, other.min_ns);
+  max_ns = std::max(max_ns, other.max_ns);
+  sum_ns += other.sum_ns;
+  count += other.count;
+}
+
+double RankRecord::ms(TimeKind kind) const {
+  const auto& ns = time_ns[static_cast<std::size_t>(kind)];
+  return ns ? ns_to_ms(*ns) : kNaN;
+}
+
+RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
+  RankRecord out;
+  out.key.rank = t.rank;
+  for (const TimelineRow& row : timeline_of(t, options))
+    out.time_ns[static_cast<std::size_t>(row.kind)] = row.time_ns;
+  const Events& e = t.trace.events;
+  std::vector<signed char> gemm(t.trace.strings.size(), -1);
+  std::unordered_map<StrId, RankRecord::Kernel> kernels;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] != Category::kKernel)
+      continue;
+    signed char& known = gemm[e.name[i]];
+    if (known < 0)
+      known = is_gemm_kernel(t.trace.name(i)) ? 1 : 0;
+    if (known != 0)
+      kernels[e.name[i]].add({e.dur_ns[i], e.dur_ns[i], e.dur_ns[i], 1});
+  }
+  for (const auto& [name, kernel] : kernels)
+    out.gemm_kernels.emplace(t.trace.strings.view(name), kernel);
+  return out;
+}
+
+double ConfigurationRanks::mean_ms(TimeKind kind) const {
+  std::vector<double> values;
+  values.reserve(ranks.size());
+  for (const RankRecord* r : ranks)
+    values.push_back(r->ms(kind));
+  return stats_of(std::move(values)).mean;
+}
+
+const RankRecord& ConfigurationRanks::slowest() const {
+  const RankRecord* worst = ranks.front();
+  for (const RankRecord* r : ranks)
+    if (r->ms(TimeKind::kComputation) > worst->ms(TimeKind::kComputation))
+      worst = r;
+  return *worst;
+}
+
+std::vector<ConfigurationRanks> by_configuration(const std::vector<RankRecord>& records) {
+  std::vector<ConfigurationRanks> out;
+  std::map<std::string, std::size_t> place;
+  for (const RankRecord& r : records) {
+    if (!r.error.empty())
+      continue;
+    const auto [at, fresh] = place.emplace(r.key.configuration.label, out.size());
+    if (fresh)
+      out.push_back({r.key.configuration, {}});
+    out[at->second].ranks.push_back(&r);
+  }
+  return out;
+}
+
+std::vector<ConfigurationRow> configuration_rows(const std::vector<RankRecord>& records) {
+  std::vector<ConfigurationRow> out;
+  for (const ConfigurationRanks& group : by_configuration(records)) {
+    ConfigurationRow row;
+    row.label = group.configuration.label;
+    row.ranks = group.ranks.size();
+    row.mean_ms.fill(kNaN);
+    for (const TimeKind kind : kSummaryKinds)
+      row.mean_ms[static_cast<std::size_t>(kind)] = group.mean_ms(kind);
+    row.exposed_percent = row.mean(TimeKind::kExposedComm) / row.mean(TimeKind::kTotal) * 100;
+    const RankRecord& worst = group.slowest();
+    row.slowest_rank = worst.key.rank;
+    row.slowest_compute_ms = worst.ms(TimeKind::kComputation);
+    row.above_mean_percent = (row.slowest_compute_ms / row.mean(TimeKind::kComputation) - 1) * 100;
+    out.push_back(std::move(row));
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.mean(TimeKind::kTotal) < b.mean(TimeKind::kTotal);
+  });
+  return out;
+}
+
+Schema<ConfigurationRow> configuration_schema() {
+  using R = ConfigurationRow;
+  Schema<R> schema = begun_configuration_schema();
+  for (const TimeKind kind : kSummaryKinds)
+    schema.add(mean_field(kind));
+  schema.add({"exposed_comm_percent", "exposed communication (% of total)", Unit::kPercent,
+              CellKind::kDouble, [](const R& r) { return Value(r.exposed_percent); }});
+  schema.add(slowest_rank_field());
+  schema.add({"slowest_computation_time_ms", "slowest rank's computation_time (ms)", Unit::kMs,
+              CellKind::kDouble, [](const R& r) { return Value(r.slowest_compute_ms); }});
+  schema.add({"above_mean_percent", "above the mean (%)", Unit::kPercent, CellKind::kDouble,
+              [](const R& r) { return Value(r.above_mean_percent); },
+              "computation_time of the slowest rank over the mean"});
+  return schema;
+}
+
+Schema<ConfigurationRow> short_configuration_schema() {
+  Schema<ConfigurationRow> schema = begun_configuration_schema();
+  for (const TimeKind kind :
+       {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kIdle})
+    schema.add(mean_field(kind));
+  schema.add(slowest_rank_field());
+  return schema;
+}
+
+std::vector<SweepKernelRow> sweep_kernel_rows(const std::vector<RankRecord>& records,
+                                              std::size_t top_k) {
+  std::vector<SweepKernelRow> out;
+  for (const ConfigurationRanks& group : by_configuration(records)) {
+    std::map<std::string, SweepKernelRow> sums;
+    for (const RankRecord* r : group.ranks)
+      for (const auto& [name, k] : r->gemm_kernels) {
+        SweepKernelRow& sum = sums[name];
+        sum.time.add(k);
+        ++sum.ranks;
+      }
+    std::vector<SweepKernelRow> rows;
+    for (auto& [name, sum] : sums) {
+      sum.label = group.configuration.label;
+      sum.kernel = name;
+      rows.push_back(std::move(sum));
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const auto& a, const auto& b) { return a.time.sum_ns > b.time.sum_ns; });
+    if (top_k > 0 && rows.size() > top_k)
+      rows.resize(top_k);
+    std::move(rows.begin(), rows.end(), std::back_inserter(out));
+  }
+  return out;
+}
+
+const char* aggregation_name(Aggregation aggregation) {
+  return aggregation == Aggregation::kArithmetic ? "mean" : "geomean";
+}
+
+std::vector<TimelineSpread> timeline_spreads(const std::vector<RankRecord>& records,
+                                             Aggregation aggregation) {
+  auto groups = by_configuration(records);
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const Configuration& c) {
+      return std::pair(c.threads().value_or(0), c.channels_or_cus().value_or(0));
+    };
+    return key(a.configuration) < key(b.configuration);
+  });
+  std::vector<TimelineSpread> out;
+  for (const ConfigurationRanks& group : groups)
+    for (const TimeKind kind : kKindsByName)
+      out.push_back(spread_of(group, kind, aggregation));
+  return out;
+}
+
+std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::size_t top_k) {
+  std::vector<Table> out;
+  out.push_back(configuration_schema().table(configuration_rows(records)));
+  out.back().notes = {"means are over ranks; shortest mean total_time first",
+                      "the slowest rank has the most computation_time"};
+  std::vector<RecordRow> good;
+  std::vector<RecordRow> failed;
+  for (const RankRecord& r : records)
+    (r.error.empty() ? good : failed).push_back(&r);
+  out.push_back(rank_schema().table(good));
+  out.push_back(kernel_schema().table(sweep_kernel_rows(records, top_k)));
+  if (!failed.empty())
+    out.push_back(failed_schema().table(failed));
+  return out;
+}
+
+std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
+                                        Aggregation aggregation) {
+  const std::vector<TimelineSpread> spreads = timeline_spreads(records, aggregation);
+  std::vector<SpreadRow> rows;
+  for (const TimelineSpread& s : spreads)
+    rows.push_back({&s, thread_config(s.configuration), channel_config(s.configuration)});
+  std::vector<ConfigurationSpreads> configurations;
+  for (std::size_t i = 0; i < spreads.size(); i += kKindsByName.size())
+    configurations.emplace_back(&spreads[i], kKindsByName.size());
+  std::vector<Table> out;
+  out.push_back(spread_schema().table(rows));
+  out.push_back(pivot("Pivot_Time_ms", configurations, Unit::kMs, &TimelineSpread::ms));
+  out.push_back(pivot("Pivot_Percent", configurations, Unit::kPercent, &TimelineSpread::percent));
+  out.push_back(summary_by_configuration(configurations));
+  return out;
+}
+
+} // namespace rankscope

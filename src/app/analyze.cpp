@@ -1,0 +1,122 @@
+#include "app/analyze.h"
+
+#include "app/analyze_outputs.h"
+#include "app/analyze_pictures.h"
+#include "app/analyze_run.h"
+#include "app/sweep_pages.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+/// The results of every plan: those of an earlier run where nothing changed, the others anew.
+Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, AnalyzedSweep& sweep) {
+  AnalyzeRun run;
+  run.layout = request.layout;
+  run.merged_folder = request.merged_folder;
+  run.report = request.report;
+  run.top_k = request.top_k;
+  run.ranking = gemm_ranking(request.rank_by);
+  run.memory_bytes = request.memory_bytes;
+  run.options = [&request] { return options_text(request); };
+  const std::string options = run.options();
+  std::vector<const RunPlan*> todo;
+  std::vector<std::size_t> place;
+  sweep.configs.resize(sweep.plans.size());
+  for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
+    const RunPlan& plan = sweep.plans[p];
+    std::optional<ConfigResult> known;
+    if (!request.force)
+      known = load_state(request.layout.state(plan.configuration), fingerprint_of(plan, options),
+                         ctx.diagnostics);
+    if (known) {
+      sweep.configs[p] = std::move(*known);
+    } else {
+      todo.push_back(&plan);
+      place.push_back(p);
+    }
+  }
+  sweep.redone = todo.size();
+  RS_TRY(std::vector<ConfigResult> results, run_configurations(ctx, run, todo));
+  SweepState state{request.top_k, run.ranking, {}};
+  for (std::size_t i = 0; i < results.size(); ++i)
+    sweep.configs[place[i]] = std::move(results[i]);
+  for (const ConfigResult& config : sweep.configs)
+    state.labels.push_back(config.configuration.label);
+  return save_sweep(state, request.layout);
+}
+
+} // namespace
+
+std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
+                                         const std::vector<NamedSweep>& sweeps,
+                                         const std::string& output, bool merge) {
+  std::vector<AnalyzeRequest> out;
+  for (const NamedSweep& sweep : sweeps) {
+    AnalyzeRequest r = shared;
+    r.folder = sweep.folder;
+    r.label = sweep.label.empty() ? leaf_name(sweep.folder) : sweep.label;
+    if (!out.empty() && r.label == out.front().label)
+      r.label += " (2)";
+    std::string sub = r.label;
+    std::replace(sub.begin(), sub.end(), '/', '_');
+    r.layout = OutputLayout(output.empty()       ? fmt::format("{}/{}", r.folder, kAnalysisFolder)
+                            : sweeps.size() == 1 ? output
+                                                 : output + "/" + sub);
+    if (merge)
+      r.merged_folder =
+          fmt::format("{}/{}", output.empty() ? r.folder : r.layout.folder(), kMergedFolder);
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+ReportOptions sweep_report_options() {
+  ReportOptions out;
+  out.include_unlinked_kernels = true;
+  out.short_kernel_threshold_us = 50;
+  return out;
+}
+
+std::string options_text(const AnalyzeRequest& request) {
+  std::string out =
+      fmt::format("top_k={} rank_by={} merge={} gpu_arch={}", request.top_k, request.rank_by,
+                  !request.merged_folder.empty(), request.report.gpu_arch);
+  std::error_code ec;
+  if (const std::string& file = request.report.gpu_arch;
+      !file.empty() && std::filesystem::is_regular_file(file, ec))
+    out += " content=" + content_mark(file);
+  return out;
+}
+
+Table shown_configurations(const SweepFacts& facts) {
+  return short_configuration_schema().table(configuration_rows(facts.records));
+}
+
+Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request) {
+  AnalyzedSweep sweep;
+  RS_TRY(sweep.plans, discover_sweep(request.folder, request.discover, ctx.diagnostics));
+  RS_CHECK(make_folder(request.layout.folder()));
+  RS_CHECK(bring_up_to_date(ctx, request, sweep));
+  sweep.facts = facts_of(sweep.configs, request.top_k, gemm_ranking(request.rank_by));
+  if (sweep.facts.empty())
+    return Error{ErrorCode::kUnreadable, request.folder, "no trace could be analysed", ""};
+  sweep.summary.title = request.folder;
+  sweep.summary.tables = summary_tables(sweep.facts.records, request.top_k);
+  sweep.summary.diagnostics = ctx.diagnostics;
+  SweepPictures pictures(request, sweep);
+  if (request.plots)
+    pictures.start();
+  RS_CHECK(write_sweep_tables(request, sweep));
+  if (request.plots)
+    RS_CHECK(pictures.finish(ctx));
+  RS_CHECK(write_manifest(request, sweep));
+  return sweep;
+}
+
+} // namespace rankscope

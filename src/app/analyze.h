@@ -1,0 +1,67 @@
+// Use case: analyse a sweep. Every configuration and rank below a folder, each trace parsed once;
+// all reports, tables, plots and the page of the sweep.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "app/analyze_state.h"
+#include "base/result.h"
+#include "core/output_layout.h"
+#include "core/report.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct AnalyzeRequest {
+  std::string folder;        ///< of the sweep
+  std::string label;         ///< its name on pages
+  OutputLayout layout{""};   ///< where outputs go
+  std::string merged_folder; ///< empty: no merged traces
+  DiscoverOptions discover;
+  ReportOptions report; ///< of the individual reports
+  std::size_t top_k = 5;
+  std::string rank_by = "range"; ///< see gemm_ranking()
+  std::uint64_t memory_bytes = 0;
+  bool plots = true; ///< and the page
+  bool svg = false;
+  bool force = false; ///< redo what an earlier run has done
+};
+
+/// A sweep on the command line; an empty label is the folder's name.
+struct NamedSweep {
+  std::string folder, label;
+};
+
+/// A request per sweep: `shared` with folder, label, layout and merged_folder filled in. Outputs go
+/// below each sweep, or to `output` (several sweeps: a folder for each label in it).
+[[nodiscard]] std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
+                                                       const std::vector<NamedSweep>& sweeps,
+                                                       const std::string& output, bool merge);
+
+struct AnalyzedSweep {
+  std::vector<RunPlan> plans;
+  std::vector<ConfigResult> configs; ///< one per plan
+  std::size_t redone = 0;            ///< configurations, the others were unchanged
+  std::vector<std::string> outputs;  ///< files over all configurations
+  SweepFacts facts;
+  Report summary; ///< what summary.xlsx holds
+};
+
+/// Individual reports count unlinked kernels and call a kernel below 50 us short, as the scripts
+/// that sweeps were analysed with asked for.
+[[nodiscard]] ReportOptions sweep_report_options();
+
+/// What the outputs depend on beside the traces; a file among the options by its content too.
+[[nodiscard]] std::string options_text(const AnalyzeRequest& request);
+
+/// Analyses what changed since an earlier run and writes the tables over all configurations, plots,
+/// page and manifest. Errors: kUnreadable when no trace could be analysed, kOutput.
+Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request);
+
+/// The configurations as the console and summary.md show them.
+[[nodiscard]] Table shown_configurations(const SweepFacts& facts);
+
+} // namespace rankscope

@@ -1,0 +1,72 @@
+#include "app/analyze_pictures.h"
+
+#include "base/fnv.h"
+#include "os/output_file.h"
+#include "pages/sweep_page.h"
+#include "pages/variance_plots.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+
+namespace fs = std::filesystem;
+
+SweepPictures::SweepPictures(const AnalyzeRequest& request, AnalyzedSweep& sweep)
+    : request_(request), sweep_(sweep) {}
+
+/// A file that is there when the pictures are of these inputs and options.
+std::string SweepPictures::mark() const {
+  std::string all =
+      fmt::format("{} svg={} label={}\n", options_text(request_), request_.svg, request_.label);
+  for (const RunPlan& plan : sweep_.plans)
+    all += fingerprint_of(plan, "");
+  return request_.layout.state_folder() + "/pictures_" + fnv64_hex(all);
+}
+
+void SweepPictures::start() {
+  const OutputLayout& layout = request_.layout;
+  std::error_code ec;
+  if (sweep_.redone == 0 && fs::exists(layout.page(), ec) && fs::exists(layout.plots(), ec) &&
+      fs::exists(mark(), ec))
+    return;
+  wanted_ = true;
+  // gone first: an interrupted run must not leave it beside half of the plots
+  for (fs::directory_iterator it(layout.state_folder(), ec), end; !ec && it != end;
+       it.increment(ec))
+    if (it->path().filename().string().rfind("pictures_", 0) == 0)
+      fs::remove(it->path(), ec);
+  VarianceData variance = variance_data(sweep_.facts.gemms, request_.top_k);
+  if (!variance.points.empty())
+    drawing_ = std::async(std::launch::async, [folder = layout.plots(), svg = request_.svg,
+                                               variance = std::move(variance)] {
+      return write_variance_plots(variance, folder, svg);
+    });
+}
+
+Result<void> SweepPictures::finish(Session& ctx) {
+  if (drawing_.valid())
+    if (Result<void> drawn = drawing_.get(); !drawn) {
+      if (drawn.error().code != ErrorCode::kMissingTool)
+        return drawn;
+      ctx.warn(drawn.error().message());
+      ctx.partial = true;
+    }
+  const OutputLayout& layout = request_.layout;
+  if (wanted_) {
+    RS_CHECK(
+        write_sweep_page(ctx, {{request_.label, layout.folder(), &sweep_.facts}}, layout.page()));
+    if (!ctx.partial) {
+      RS_CHECK(make_folder(layout.state_folder()));
+      RS_TRY(auto file, OutputFile::create(mark()));
+      RS_CHECK(file.commit());
+    }
+  }
+  sweep_.outputs.push_back(layout.page());
+  std::error_code ec;
+  for (fs::directory_iterator it(layout.plots(), ec), end; !ec && it != end; it.increment(ec))
+    sweep_.outputs.push_back(it->path().string());
+  return {};
+}
+
+} // namespace rankscope

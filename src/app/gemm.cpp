@@ -1,0 +1,88 @@
+#include "app/gemm.h"
+
+#include "engine/run_ranks.h"
+#include "os/output_file.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+bool wanted(const std::vector<std::int64_t>& list, const std::optional<std::int64_t>& value) {
+  return list.empty() || (value && std::find(list.begin(), list.end(), *value) != list.end());
+}
+
+} // namespace
+
+bool RankFilter::takes(const RunKey& key) const {
+  return wanted(threads, key.configuration.threads()) &&
+         wanted(channels, key.configuration.channels_or_cus()) && wanted(ranks, key.rank);
+}
+
+Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
+                                         const DiscoverOptions& discover,
+                                         const RankFilter& filter) {
+  RS_TRY(std::vector<RunPlan> plans, discover_sweep(sweep, discover, ctx.diagnostics));
+  for (RunPlan& plan : plans)
+    std::erase_if(plan.ranks, [&](const RankFile& file) {
+      return !filter.takes({plan.configuration, file.rank});
+    });
+  std::erase_if(plans, [](const RunPlan& plan) { return plan.ranks.empty(); });
+  if (plans.empty())
+    return Error{ErrorCode::kUsage, sweep, "no trace matches --threads, --channels and --ranks",
+                 ""};
+  return plans;
+}
+
+Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans,
+                                          bool with_sheet) {
+  std::vector<const RunPlan*> pointers;
+  for (const RunPlan& plan : plans)
+    pointers.push_back(&plan);
+  RS_TRY(auto parts, extract_ranks<RankGemms>(
+                         ctx, pointers, RankRun{},
+                         [&](const RankItem& item, const LoadedTrace& trace) -> Result<RankGemms> {
+                           ReportOptions options;
+                           options.sheets = {"GEMM"};
+                           RankGemms gemms = extract_gemms(trace, options);
+                           gemms.key = {item.plan.configuration, item.file.rank};
+                           if (with_sheet)
+                             RS_CHECK(attach_sheet(gemms, trace, options));
+                           return gemms;
+                         }));
+  std::vector<RankGemms> out;
+  for (std::vector<RankGemms>& plan : parts)
+    std::move(plan.begin(), plan.end(), std::back_inserter(out));
+  return out;
+}
+
+Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) {
+  RS_TRY(const std::vector<RunPlan> plans,
+         chosen_runs(ctx, request.sweep, request.discover, request.filter));
+  RS_TRY(const std::vector<RankGemms> gemms, load_gemms(ctx, plans, true));
+  const GemmFacts facts = gemm_facts(gemms, request.top_k, gemm_ranking(request.rank_by));
+  if (facts.rows.empty())
+    return Error{ErrorCode::kUnreadable, request.sweep, "no GEMM operator or kernel in any trace",
+                 ""};
+  const OutputLayout layout(request.output.empty()
+                                ? fmt::format("{}/{}", request.sweep, kAnalysisFolder)
+                                : request.output);
+  WrittenTable out{gemm_table(facts, request.table, request.top_k),
+                   layout.gemm_csv(request.top_k, request.table), gemm_findings(facts, 3)};
+  RS_CHECK(write_csv(out.table, out.path));
+  return out;
+}
+
+Result<void> write_csv(const Table& table, const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (!folder.empty())
+    RS_CHECK(make_folder(folder));
+  RS_TRY(auto file, OutputFile::create(path));
+  file.write(csv_text(table));
+  return file.commit();
+}
+
+} // namespace rankscope

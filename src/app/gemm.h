@@ -1,0 +1,54 @@
+// Use cases of `rankscope gemm`: the GEMM steps of analyze by themselves, from traces.
+#pragma once
+
+#include "analyses/gemm/gemm_facts.h"
+#include "base/result.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Which traces or reports of a sweep; empty lists take all.
+struct RankFilter {
+  std::vector<std::int64_t> threads, channels, ranks;
+  [[nodiscard]] bool takes(const RunKey& key) const;
+};
+
+struct GemmRequest {
+  std::string sweep;
+  std::string output; ///< folder; empty: tracelens_analysis below the sweep
+  GemmTable table = GemmTable::kVariance;
+  std::size_t top_k = 5;
+  std::string rank_by = "range";
+  RankFilter filter;
+  DiscoverOptions discover;
+};
+
+/// A table that was written.
+struct WrittenTable {
+  Table table;
+  std::string path;
+  std::vector<std::string> findings;
+};
+
+/// The plans of a sweep with the ranks that the filter takes; plans without one are left out.
+/// Errors: those of discover_sweep(), kUsage when nothing is left.
+Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
+                                         const DiscoverOptions& discover, const RankFilter& filter);
+
+/// The GEMMs of every rank of the plans, in order; a lost rank is named and left out. `with_sheet`
+/// adds the rows of the report's GEMM sheet.
+Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans,
+                                          bool with_sheet);
+
+/// One of the three tables, from traces. Errors: kUnreadable when no trace has a GEMM, kOutput.
+Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request);
+
+/// Writes a CSV file, its folder too. Errors: kOutput.
+Result<void> write_csv(const Table& table, const std::string& path);
+
+} // namespace rankscope

@@ -1,0 +1,173 @@
+// analyze as a use case: what is kept of a sweep is used again only while every input is the same,
+// and says the same when it comes from disk.
+#include "app/analyze.h"
+#include "app/analyze_parts.h"
+#include "pages/sweep_page.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void put(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// A session in which something happens when a rank is done.
+class Interfering : public Session {
+public:
+  std::function<void()> after_a_rank;
+  void step_progress(std::uint64_t) override {
+    if (after_a_rank)
+      after_a_rank();
+  }
+};
+
+class AnalyzeApp : public ::testing::Test {
+protected:
+  std::string sweep(const std::string& name, std::uint64_t seed) {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {28, 70};
+    o.ranks = 2;
+    o.layers = 1;
+    o.steps = 2;
+    o.seed = seed;
+    EXPECT_TRUE(synth::generate(o, folder_.path(name), 2, nullptr));
+    return folder_.path(name);
+  }
+  AnalyzeRequest request(const std::string& sweep, const std::string& out) {
+    AnalyzeRequest r;
+    r.folder = sweep;
+    r.label = "s";
+    r.layout = OutputLayout(folder_.path(out));
+    r.report = sweep_report_options();
+    r.plots = false;
+    return r;
+  }
+  static std::string trace(const std::string& sweep, int channels, int rank) {
+    const fs::path at = fs::path(sweep) / "256thread" /
+                        ("nccl_" + std::to_string(channels) + "channels") / "torch_profiler" /
+                        ("rank" + std::to_string(rank));
+    return fs::directory_iterator(at)->path().string();
+  }
+  static std::string summary(const AnalyzeRequest& r) {
+    return bytes_of(r.layout.summary_markdown());
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(AnalyzeApp, AnotherContentOfTheGpuArchFileRedoesTheSweep) {
+  const std::string in = sweep("s", 1);
+  AnalyzeRequest r = request(in, "out");
+  r.report.gpu_arch = folder_.path("gpu.json");
+  const auto arch = [](int tflops) {
+    return R"({"name": "X", "mem_bw_gbps": 5300, "max_achievable_tflops": {"matrix_bf16": )" +
+           std::to_string(tflops) + R"(, "matrix_fp16": 700, "matrix_fp32": 100}})";
+  };
+  put(r.report.gpu_arch, arch(600));
+  Session session;
+  auto first = analyze_sweep(session, r);
+  ASSERT_TRUE(first) << first.error().message();
+  EXPECT_EQ(first->redone, 2U);
+  const auto again = analyze_sweep(session, r);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->redone, 0U);
+  put(r.report.gpu_arch, arch(900)); // the same name, size and, often, time
+  const auto changed = analyze_sweep(session, r);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->redone, 2U);
+}
+
+TEST_F(AnalyzeApp, ATraceReplacedDuringTheRunIsNotTakenForWhatWasRead) {
+  const std::string in = sweep("s", 1);
+  const std::string other = trace(sweep("t", 2), 28, 0);
+  const AnalyzeRequest r = request(in, "out");
+  {
+    Interfering session; // one thread: rank 0 is done before the others are read
+    bool done = false;
+    session.after_a_rank = [&] {
+      if (!std::exchange(done, true))
+        fs::copy_file(other, trace(in, 28, 0), fs::copy_options::overwrite_existing);
+    };
+    ASSERT_TRUE(analyze_sweep(session, r));
+    EXPECT_TRUE(session.diagnostics.data_lost()); // and it is said
+  }
+  const std::string stale = summary(r);
+  Session session;
+  const auto again = analyze_sweep(session, r);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->redone, 1U);
+  AnalyzeRequest fresh = request(in, "fresh");
+  ASSERT_TRUE(analyze_sweep(session, fresh));
+  EXPECT_NE(summary(r), stale);
+  EXPECT_EQ(summary(r), summary(fresh));
+}
+
+TEST_F(AnalyzeApp, FactsFromDiskSayTheSameAsThoseOfTheRun) {
+  const std::string in = sweep("s", 1);
+  const AnalyzeRequest r = request(in, "out");
+  Session session;
+  const auto run = analyze_sweep(session, r);
+  ASSERT_TRUE(run);
+  const Result<SweepFacts> disk = load_analysed(r.layout.folder());
+  ASSERT_TRUE(disk) << disk.error().message();
+  EXPECT_EQ(disk->findings, run->facts.findings);
+  EXPECT_EQ(disk->next, run->facts.next);
+  // as parts they are equal to the last byte, so every table and page of them is
+  EXPECT_EQ(encode_part("t", 1, disk->gemms), encode_part("t", 1, run->facts.gemms));
+  EXPECT_EQ(encode_part("t", 1, disk->records), encode_part("t", 1, run->facts.records));
+  ASSERT_FALSE(disk->collectives.empty());
+  ASSERT_TRUE(write_sweep_page(session, {{"s", "x", &run->facts}}, folder_.path("a.html")));
+  ASSERT_TRUE(write_sweep_page(session, {{"s", "x", &*disk}}, folder_.path("b.html")));
+  EXPECT_EQ(bytes_of(folder_.path("a.html")), bytes_of(folder_.path("b.html")));
+}
+
+TEST_F(AnalyzeApp, AConfigurationThatIsGoneIsNotOnThePage) {
+  const std::string in = sweep("s", 1);
+  const AnalyzeRequest r = request(in, "out");
+  Session session;
+  ASSERT_TRUE(analyze_sweep(session, r));
+  fs::remove_all(in + "/256thread/nccl_70channels");
+  ASSERT_TRUE(analyze_sweep(session, r));
+  const Result<SweepFacts> disk = load_analysed(r.layout.folder());
+  ASSERT_TRUE(disk);
+  EXPECT_EQ(disk->records.size(), 2U);
+}
+
+TEST_F(AnalyzeApp, WithoutAStateOfThisVersionItSaysWhatToDo) {
+  Result<SweepFacts> none = load_analysed(folder_.path());
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kUnreadable);
+  EXPECT_NE(none.error().hint.find("rankscope analyze"), std::string::npos);
+  const std::string in = sweep("s", 1);
+  const AnalyzeRequest r = request(in, "out");
+  Session session;
+  ASSERT_TRUE(analyze_sweep(session, r));
+  const std::string good = bytes_of(r.layout.sweep_state());
+  put(r.layout.sweep_state(), encode_part("analyzed sweep", kStateVersion + 1, SweepState{}));
+  none = load_analysed(r.layout.folder());
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().hint.find("rankscope analyze"), std::string::npos);
+  put(r.layout.sweep_state(), good);
+  for (const auto& entry : fs::directory_iterator(r.layout.state_folder()))
+    if (entry.path().filename() != "sweep.part")
+      put(entry.path().string(), bytes_of(entry.path().string()).substr(0, 200));
+  EXPECT_FALSE(load_analysed(r.layout.folder()));
+}
+
+} // namespace
+} // namespace rankscope
