@@ -67,6 +67,11 @@ public:
   [[nodiscard]] double number() const;
 };
 
+/// A blank cell for an empty text; the view as that of Value.
+[[nodiscard]] inline Value text_or_blank(std::string_view text) {
+  return text.empty() ? Value() : Value(text);
+}
+
 /// How a workbook shows a column.
 struct ColumnStyle {
   bool hidden = false;

@@ -20,6 +20,15 @@ struct KernelDetails {
 };
 [[nodiscard]] KernelDetails kernel_details(const Trace& trace,
                                            const std::vector<std::span<const EventId>>& calls);
+/// Their columns.
+template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
+  schema.add({"kernel_details", "kernel_details_summary", Unit::kNone, CellKind::kText,
+              [of](const Row& r) { return Value((r.*of).summary); },
+              "Python list of the kernels of a call with their times"});
+  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
+              [of](const Row& r) { return Value((r.*of).truncated); },
+              "the same with names cut to 64 characters and the mean alone"});
+}
 /// One kernel in those texts, as a Python dict, from the durations in us; `more` is put in at its
 /// end
 /// (", 'key': value"). The short form has 64 characters of the name and the mean.

@@ -115,18 +115,6 @@ std::uint32_t OverlapGroups::id_of(const Trace& trace, const KernelOverlaps::Cal
       .first->second;
 }
 
-void add_overlap_columns(std::vector<Column>& columns) {
-  columns.push_back({"overlap_pct", Unit::kRatio});
-  columns.push_back({"overlapping_kernels_details_summary"});
-  columns.push_back({"trunc_overlapping_kernels_details"});
-}
-
-void OverlapCells::append_to(std::vector<Value>& row) const {
-  row.emplace_back(pct);
-  for (const std::string* text : {&summary, &truncated})
-    row.push_back(text->empty() ? Value() : Value(*text));
-}
-
 OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::Call> calls) {
   struct Entry {
     std::int64_t covered_ns = 0;

@@ -56,17 +56,27 @@ private:
   std::map<std::vector<StrId>, std::uint32_t> ids_;
 };
 
-/// overlap_pct, overlapping_kernels_details_summary, trunc_overlapping_kernels_details.
-void add_overlap_columns(std::vector<Column>& columns);
-/// Their cells for a group of calls; NaN and empty texts when nothing overlapped.
+/// What a group of calls has in overlap_pct, overlapping_kernels_details_summary and
+/// trunc_overlapping_kernels_details; NaN and empty texts when nothing overlapped.
 struct OverlapCells {
   double pct = 0;        ///< share (0 to 1) of the merged kernel time of all calls, hundredths
   std::string summary;   ///< Python list, an entry per kernel name and stream, longest cover first
   std::string truncated; ///< the same, names cut
-  /// Appends the three cells; the row's views last as long as this object.
-  void append_to(std::vector<Value>& row) const;
 };
 [[nodiscard]] OverlapCells overlap_cells(const Trace& trace,
                                          std::span<const KernelOverlaps::Call> calls);
+
+/// Their columns.
+template <class Row> void add_overlap_columns(Schema<Row>& schema, OverlapCells Row::*of) {
+  schema.add({"overlap_share", "overlap_pct", Unit::kRatio, CellKind::kDouble,
+              [of](const Row& r) { return Value((r.*of).pct); },
+              "share of the kernel time during which other operators' GPU work ran"});
+  schema.add({"overlapping_kernels", "overlapping_kernels_details_summary", Unit::kNone,
+              CellKind::kText, [of](const Row& r) { return text_or_blank((r.*of).summary); },
+              "Python list of the kernels that ran at the same time, longest cover first"});
+  schema.add({"overlapping_kernels_short", "trunc_overlapping_kernels_details", Unit::kNone,
+              CellKind::kText, [of](const Row& r) { return text_or_blank((r.*of).truncated); },
+              "the same with names cut to 64 characters and the mean alone"});
+}
 
 } // namespace rankscope

@@ -1,87 +1,88 @@
 // kernel_summary and the short-kernel study (perf-report.md 1.7, 1.8): every kernel event, linked
 // or not, by operator, kernel name and stream.
+#include "analyses/operators/kernel_summary.h"
+
 #include "analyses/group_stats.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
 #include "base/units.h"
-#include "core/arg_text.h"
 
+#include <fmt/format.h>
 #include <map>
 #include <tuple>
 
 namespace rankscope {
 namespace {
 
-double percent(double part, double whole) {
-  return whole > 0 ? part / whole * 100 : std::numeric_limits<double>::quiet_NaN();
+double percent(std::int64_t part_ns, std::int64_t whole_ns) {
+  return whole_ns > 0 ? ns_to_us(part_ns) / ns_to_us(whole_ns) * 100
+                      : std::numeric_limits<double>::quiet_NaN();
 }
 
-bool gpu_only(const Trace& trace) {
-  return std::none_of(trace.events.category.begin(), trace.events.category.end(),
-                      [](Category c) { return c == Category::kCpuOp; });
+bool has_operators(const Trace& trace) {
+  const std::vector<Category>& c = trace.events.category;
+  return std::find(c.begin(), c.end(), Category::kCpuOp) != c.end();
 }
 
-Table kernel_summary(const LoadedTrace& t, const LauncherIndex& index, bool without_ops) {
+std::vector<KernelRow> make_kernels(const LoadedTrace& t, const LauncherIndex& index) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
-  std::vector<Column> columns{{"Parent op category"}};
-  if (!without_ops)
-    columns.push_back({"Parent cpu_op"});
-  columns.push_back({"Kernel name"});
-  columns.push_back({"Kernel stream"});
-  for (const char* x : {"sum", "count", "mean", "min", "max"})
-    columns.push_back({std::string("Kernel duration (\u00b5s)_") + x,
-                       std::string_view(x) == "count" ? Unit::kCount : Unit::kUs});
-  columns.push_back({"Percent of kernels time (%)", Unit::kPercent});
-  columns.push_back({"Percent of total time (%)", Unit::kPercent});
-  Table table("kernel_summary", std::move(columns));
-
-  struct Group {
-    std::int64_t sum = 0, count = 0, min = INT64_MAX, max = 0;
-  };
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t, bool>;
-  std::map<Key, Group> groups;
-  std::int64_t all = 0;
+  std::map<Key, KernelRow> groups;
+  std::int64_t all_ns = 0;
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
     const EventId i = index.gpu[g];
     if (e.category[i] != Category::kKernel)
       continue;
     const EventId op = index.parent_op[g];
-    Group& group =
-        groups[{index.parent_category[g], op == kNoEvent ? std::string_view() : trace.name(op),
-                trace.name(i), e.stream[i], op == kNoEvent}];
+    const std::string_view op_name = op == kNoEvent ? std::string_view() : trace.name(op);
     const std::int64_t dur = e.dur_ns[i];
-    group.sum += dur;
-    ++group.count;
-    group.min = std::min(group.min, dur);
-    group.max = std::max(group.max, dur);
-    all += dur;
+    const auto [it, fresh] = groups.try_emplace(
+        {index.parent_category[g], op_name, trace.name(i), e.stream[i], op == kNoEvent});
+    KernelRow& row = it->second;
+    if (fresh)
+      row = {index.parent_category[g],
+             op_name,
+             trace.name(i),
+             e.stream[i],
+             op != kNoEvent,
+             0,
+             0,
+             dur,
+             dur,
+             0,
+             0};
+    row.sum_ns += dur;
+    ++row.count;
+    row.min_ns = std::min(row.min_ns, dur);
+    row.max_ns = std::max(row.max_ns, dur);
+    all_ns += dur;
   }
-  for (const auto& [key, g] : groups) {
-    const auto& [category, op, kernel, stream, unlinked] = key;
-    std::vector<Value> row{unlinked ? Value() : Value(category)};
-    if (!without_ops)
-      row.push_back(unlinked ? Value() : Value(op));
-    row.emplace_back(kernel);
-    row.push_back(stream < 0 ? Value() : Value(stream));
-    row.emplace_back(ns_to_us(g.sum));
-    row.emplace_back(g.count);
-    row.emplace_back(ns_to_us(g.sum) / static_cast<double>(g.count));
-    row.emplace_back(ns_to_us(g.min));
-    row.emplace_back(ns_to_us(g.max));
-    row.emplace_back(percent(ns_to_us(g.sum), ns_to_us(all)));
-    row.emplace_back(percent(ns_to_us(g.sum), ns_to_us(index.total_ns)));
-    table.add_row(row);
+  std::vector<KernelRow> out;
+  for (const auto& group : groups) {
+    out.push_back(group.second);
+    out.back().percent_of_kernels = percent(group.second.sum_ns, all_ns);
+    out.back().percent_of_total = percent(group.second.sum_ns, index.total_ns);
   }
-  sort_desc(table, *table.column("Kernel duration (\u00b5s)_sum"));
-  return table;
+  std::stable_sort(out.begin(), out.end(),
+                   [](const KernelRow& a, const KernelRow& b) { return a.sum_ns > b.sum_ns; });
+  return out;
 }
 
-Table histogram(const std::vector<double>& durations, int bins) {
-  Table table("short_kernel_histogram",
-              {{"bin_start", Unit::kUs}, {"bin_end", Unit::kUs}, {"count", Unit::kCount}});
+bool is_short(const Trace& trace, EventId i, const ReportOptions& options) {
+  return trace.events.category[i] == Category::kKernel &&
+         ns_to_us(trace.events.dur_ns[i]) < options.short_kernel_threshold_us;
+}
+
+std::vector<HistogramBin> make_histogram(const LoadedTrace& t, const ReportOptions& options) {
+  std::vector<double> durations;
+  for (const EventId i : launchers_of(t, options).gpu)
+    if (is_short(t.trace, i, options))
+      durations.push_back(ns_to_us(t.trace.events.dur_ns[i]));
+  const int bins = options.short_kernel_bins;
+  std::vector<HistogramBin> out;
   if (durations.empty() || bins <= 0)
-    return table;
+    return out;
   const auto [lo, hi] = std::minmax_element(durations.begin(), durations.end());
   double first = *lo;
   double last = *hi;
@@ -90,44 +91,32 @@ Table histogram(const std::vector<double>& durations, int bins) {
     last += 0.5;
   }
   const double width = (last - first) / bins;
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
   const auto edge = [&](int i) { return i == bins ? last : first + width * i; };
+  for (int i = 0; i < bins; ++i)
+    out.push_back({edge(i), edge(i + 1), 0});
   for (const double d : durations) {
     int bin = std::min(static_cast<int>((d - first) / width), bins - 1);
     if (bin > 0 && d < edge(bin)) // the quotient rounds; the edges decide
       --bin;
     else if (bin < bins - 1 && d >= edge(bin + 1))
       ++bin;
-    ++counts[static_cast<std::size_t>(bin)];
+    ++out[static_cast<std::size_t>(bin)].count;
   }
-  for (int i = 0; i < bins; ++i)
-    table.add_row({edge(i), edge(i + 1), counts[static_cast<std::size_t>(i)]});
-  return table;
+  return out;
 }
 
-Table short_summary(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
-                    bool without_ops) {
+std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions& options) {
   const Trace& trace = t.trace;
-  const Events& e = trace.events;
-  std::vector<Column> columns;
-  if (!without_ops)
-    for (const char* key : {"Parent cpu_op", "Input dims", "Input strides", "Concrete Inputs"})
-      columns.push_back({key});
-  columns.push_back({"Kernel name"});
-  columns.push_back({"Short Kernel duration (\u00b5s) sum", Unit::kUs});
-  columns.push_back({"Short Kernel count", Unit::kCount});
-  columns.push_back({"Short Kernel duration (\u00b5s) mean", Unit::kUs});
-  columns.push_back({"Short Kernel duration (\u00b5s) percent of total time", Unit::kPercent});
-  Table table("short_kernels_summary", std::move(columns));
+  const LauncherIndex& index = launchers_of(t, options);
+  const bool operators = has_operators(trace);
   using Key = std::tuple<std::string_view, StrId, StrId, StrId, std::string_view>;
-  std::map<Key, std::pair<std::int64_t, std::int64_t>> groups;
+  std::map<Key, std::pair<std::int64_t, std::int64_t>> groups; // sum, count
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
     const EventId i = index.gpu[g];
-    if (e.category[i] != Category::kKernel ||
-        ns_to_us(e.dur_ns[i]) >= options.short_kernel_threshold_us)
+    if (!is_short(trace, i, options))
       continue;
     Key key{{}, 0, 0, 0, trace.name(i)};
-    if (!without_ops) {
+    if (operators) {
       // rows with any blank key are dropped, as the reference does (1.8)
       const EventId op = index.parent_op[g];
       const OpArgs* const args = op == kNoEvent ? nullptr : trace.op(op);
@@ -138,51 +127,157 @@ Table short_summary(const LoadedTrace& t, const LauncherIndex& index, const Repo
              trace.name(i)};
     }
     auto& [sum, count] = groups[key];
-    sum += e.dur_ns[i];
+    sum += trace.events.dur_ns[i];
     ++count;
   }
   OpKeyTexts texts(trace);
+  std::vector<ShortKernelRow> out;
   for (const auto& [key, group] : groups) {
     const auto& [op, dims, strides, concrete, kernel] = key;
-    std::vector<Value> row;
-    if (!without_ops)
-      for (const Value& v : {Value(op), Value(texts.repr(dims)), Value(texts.repr(strides)),
-                             Value(texts.repr(concrete))})
-        row.push_back(v);
-    row.emplace_back(kernel);
-    row.emplace_back(ns_to_us(group.first));
-    row.emplace_back(group.second);
-    row.emplace_back(ns_to_us(group.first) / static_cast<double>(group.second));
-    row.emplace_back(percent(ns_to_us(group.first), ns_to_us(index.total_ns)));
-    table.add_row(row);
+    ShortKernelRow& row = out.emplace_back();
+    row.op = op;
+    row.dims = texts.repr(dims);
+    row.strides = texts.repr(strides);
+    row.concrete = texts.repr(concrete);
+    row.kernel = kernel;
+    row.sum_ns = group.first;
+    row.count = group.second;
+    row.percent_of_total = percent(group.first, index.total_ns);
   }
-  sort_desc(table, *table.column("Short Kernel duration (\u00b5s) sum"),
-            *table.column("Short Kernel count"));
-  return table;
+  std::stable_sort(out.begin(), out.end(), [](const ShortKernelRow& a, const ShortKernelRow& b) {
+    return a.sum_ns != b.sum_ns ? a.sum_ns > b.sum_ns : a.count < b.count;
+  });
+  return out;
 }
 
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
-  const LauncherIndex& index = launchers_of(t, options);
-  const bool without_ops = gpu_only(t.trace);
+  const bool operators = has_operators(t.trace);
   std::vector<Table> out;
   if (options.kernel_summary) {
-    out.push_back(kernel_summary(t, index, without_ops));
+    out.push_back(kernel_summary_schema(operators).table(kernel_rows_of(t, options)));
     keep_top(out.back(), options.top_k);
   }
   if (options.short_kernels) {
-    std::vector<double> durations;
-    for (const EventId i : index.gpu)
-      if (t.trace.events.category[i] == Category::kKernel &&
-          ns_to_us(t.trace.events.dur_ns[i]) < options.short_kernel_threshold_us)
-        durations.push_back(ns_to_us(t.trace.events.dur_ns[i]));
-    out.push_back(histogram(durations, options.short_kernel_bins));
-    out.push_back(short_summary(t, index, options, without_ops));
+    out.push_back(short_kernel_histogram_schema().table(short_kernel_histogram_of(t, options)));
+    out.push_back(short_kernels_schema(operators).table(short_kernels_of(t, options)));
     keep_top(out.back(), options.top_k_short_kernels);
   }
   return out;
 }
 
 } // namespace
+
+const std::vector<KernelRow>& kernel_rows_of(const LoadedTrace& trace,
+                                             const ReportOptions& options) {
+  const std::string key =
+      fmt::format("kernels unlinked={}", options.include_unlinked_kernels); // for total_time
+  return trace.cache.get<std::vector<KernelRow>>(
+      key, [&] { return make_kernels(trace, launchers_of(trace, options)); });
+}
+
+const std::vector<ShortKernelRow>& short_kernels_of(const LoadedTrace& trace,
+                                                    const ReportOptions& options) {
+  const std::string key =
+      fmt::format("short kernels unlinked={} threshold_us={}", options.include_unlinked_kernels,
+                  options.short_kernel_threshold_us);
+  return trace.cache.get<std::vector<ShortKernelRow>>(key,
+                                                      [&] { return make_short(trace, options); });
+}
+
+const std::vector<HistogramBin>& short_kernel_histogram_of(const LoadedTrace& trace,
+                                                           const ReportOptions& options) {
+  const std::string key = fmt::format("short kernel histogram threshold_us={} bins={}",
+                                      options.short_kernel_threshold_us, options.short_kernel_bins);
+  return trace.cache.get<std::vector<HistogramBin>>(key,
+                                                    [&] { return make_histogram(trace, options); });
+}
+
+Schema<KernelRow> kernel_summary_schema(bool operators) {
+  using R = KernelRow;
+  Schema<R> schema("kernel_summary", "kernels by operator, name and stream",
+                   {{"parent_op_category", "Parent op category", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return r.linked ? Value(r.category) : Value(); },
+                     "of the operator; blank for a kernel whose launch is not in the trace"}});
+  if (operators)
+    schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, CellKind::kText,
+                [](const R& r) { return r.linked ? Value(r.op) : Value(); },
+                "the operator nearest above the launch, or the launching call"});
+  schema.add({"kernel_name", "Kernel name", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.kernel); }, "as recorded"});
+  schema.add({"kernel_stream", "Kernel stream", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return r.stream < 0 ? Value() : Value(r.stream); },
+              "on which it ran"});
+  const char* const help = "over the launches, by the recorded durations";
+  const auto duration = [&](const char* id, const char* label, auto get) {
+    schema.add({id, label, Unit::kUs, CellKind::kDouble, get, help});
+  };
+  duration("kernel_duration_us_sum", "Kernel duration (\u00b5s)_sum",
+           [](const R& r) { return Value(ns_to_us(r.sum_ns)); });
+  schema.add({"count", "Kernel duration (\u00b5s)_count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); }, "launches"});
+  duration("kernel_duration_us_mean", "Kernel duration (\u00b5s)_mean",
+           [](const R& r) { return Value(ns_to_us(r.sum_ns) / static_cast<double>(r.count)); });
+  duration("kernel_duration_us_min", "Kernel duration (\u00b5s)_min",
+           [](const R& r) { return Value(ns_to_us(r.min_ns)); });
+  duration("kernel_duration_us_max", "Kernel duration (\u00b5s)_max",
+           [](const R& r) { return Value(ns_to_us(r.max_ns)); });
+  schema.add({"percent_of_kernels_time", "Percent of kernels time (%)", Unit::kPercent,
+              CellKind::kDouble, [](const R& r) { return Value(r.percent_of_kernels); },
+              "of the sum over all kernels"});
+  schema.add({"percent_of_total_time", "Percent of total time (%)", Unit::kPercent,
+              CellKind::kDouble, [](const R& r) { return Value(r.percent_of_total); },
+              "of total_time of gpu_timeline"});
+  return schema;
+}
+
+Schema<HistogramBin> short_kernel_histogram_schema() {
+  using R = HistogramBin;
+  return {"short_kernel_histogram",
+          "durations of the kernels below the threshold",
+          {{"bin_start_us", "bin_start", Unit::kUs, CellKind::kDouble,
+            [](const R& r) { return Value(r.start_us); }, "least duration of the bin"},
+           {"bin_end_us", "bin_end", Unit::kUs, CellKind::kDouble,
+            [](const R& r) { return Value(r.end_us); },
+            "the bin ends before this duration, the last one with it"},
+           {"count", "count", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.count); }, "launches in the bin"}}};
+}
+
+Schema<ShortKernelRow> short_kernels_schema(bool operators) {
+  using R = ShortKernelRow;
+  Schema<R> schema("short_kernels_summary",
+                   "kernels below the threshold by operator, arguments and name");
+  if (operators) {
+    schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, CellKind::kText,
+                [](const R& r) { return Value(r.op); },
+                "the operator nearest above the launch, or the launching call"});
+    const auto argument = [&schema](const char* id, const char* label, std::string R::*text,
+                                    const char* help) {
+      schema.add({id, label, Unit::kNone, CellKind::kText,
+                  [text](const R& r) { return Value(r.*text); }, help});
+    };
+    argument("input_dims", "Input dims", &R::dims, "recorded shapes of the inputs");
+    argument("input_strides", "Input strides", &R::strides, "recorded strides of the inputs");
+    argument("concrete_inputs", "Concrete Inputs", &R::concrete,
+             "recorded values of the inputs that are no tensors");
+  }
+  schema.add({"kernel_name", "Kernel name", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.kernel); }, "as recorded"});
+  schema.add({"short_kernel_duration_us_sum", "Short Kernel duration (\u00b5s) sum", Unit::kUs,
+              CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.sum_ns)); },
+              "over the launches"});
+  schema.add({"short_kernel_count", "Short Kernel count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); }, "launches below the threshold"});
+  schema.add({"short_kernel_duration_us_mean", "Short Kernel duration (\u00b5s) mean", Unit::kUs,
+              CellKind::kDouble,
+              [](const R& r) { return Value(ns_to_us(r.sum_ns) / static_cast<double>(r.count)); },
+              "over the launches"});
+  schema.add({"percent_of_total_time", "Short Kernel duration (\u00b5s) percent of total time",
+              Unit::kPercent, CellKind::kDouble,
+              [](const R& r) { return Value(r.percent_of_total); },
+              "of total_time of gpu_timeline"});
+  return schema;
+}
 
 const Analysis kernel_summary_analysis{
     "kernel_summary",

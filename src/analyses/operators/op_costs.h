@@ -2,10 +2,12 @@
 #pragma once
 
 #include "analyses/operators/launchers.h"
+#include "model/gpu_arch.h"
 #include "model/ops/op_model.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -35,6 +37,13 @@ private:
 
 /// An operator's recorded arguments, parsed.
 [[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);
+
+/// What bounds a call, as its cell: COMPUTE_BOUND, MEMORY_BOUND or blank.
+[[nodiscard]] inline Value roofline_bound(const std::optional<Roofline>& limit) {
+  if (!limit)
+    return {};
+  return limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND";
+}
 
 /// By StrId: the modelled operator of that name, or nullptr; made at the first call.
 [[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace);

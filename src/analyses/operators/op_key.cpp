@@ -40,17 +40,18 @@ std::string_view OpKeyTexts::repr(StrId json) {
   return reprs_.emplace(json, python_repr(trace_.strings.view(json), true)).first->second;
 }
 
-std::vector<Value> OpKeyTexts::values(const OpKey& key) {
-  const auto arg = [this](StrId id) { return id == kEmptyStr ? Value() : Value(repr(id)); };
-  return {Value(trace_.strings.view(key.name)),
-          Value(key.category),
-          name_or_unknown(trace_, key.process_name),
-          name_or_unknown(trace_, key.process_label),
-          name_or_unknown(trace_, key.thread_name),
-          arg(key.dims),
-          arg(key.types),
-          arg(key.strides),
-          arg(key.concrete)};
+OpLabels OpKeyTexts::labels(const OpKey& key) {
+  OpLabels out;
+  out.name = trace_.strings.view(key.name);
+  out.category = key.category;
+  out.process_name = name_or_unknown(trace_, key.process_name);
+  out.process_label = name_or_unknown(trace_, key.process_label);
+  out.thread_name = name_or_unknown(trace_, key.thread_name);
+  out.dims = repr(key.dims);
+  out.types = repr(key.types);
+  out.strides = repr(key.strides);
+  out.concrete = repr(key.concrete);
+  return out;
 }
 
 } // namespace rankscope

@@ -1,7 +1,7 @@
 // OpKey: the grouping key of operator calls (name, category, process, thread, arguments), as ids.
 #pragma once
 
-#include "core/table.h"
+#include "core/schema.h"
 #include "core/trace.h"
 
 #include <string>
@@ -34,18 +34,64 @@ struct OpKeyHash {
   return id == kEmptyStr ? std::string_view("Unknown") : trace.strings.view(id);
 }
 
-/// The nine key cells of a row. Texts are made once per distinct argument.
+/// The nine key cells of a row. Names live with the trace; an empty text is a blank cell.
+struct OpLabels {
+  std::string name;
+  std::string_view category;
+  std::string_view process_name, process_label, thread_name; ///< "Unknown" without one
+  std::string dims, types, strides, concrete;                ///< Python tuples
+};
+
+/// Texts are made once per distinct argument. The trace must outlive the object.
 class OpKeyTexts {
 public:
   explicit OpKeyTexts(const Trace& trace) : trace_(trace) {}
-  /// name, op category, process_name, process_label, thread_name, dims, type, strides, concrete.
-  /// Views live as long as this object.
-  [[nodiscard]] std::vector<Value> values(const OpKey& key);
+  [[nodiscard]] OpLabels labels(const OpKey& key);
+  /// "" for an absent argument; the view lives as long as this object.
   [[nodiscard]] std::string_view repr(StrId json);
 
 private:
   const Trace& trace_;
   std::unordered_map<StrId, std::string> reprs_;
 };
+
+/// The columns of the labels `of`: name, op category, process_name, ..., Concrete Inputs.
+template <class Row> void add_op_columns(Schema<Row>& schema, OpLabels Row::*of) {
+  const auto name = [&](const char* id, const char* label, std::string_view OpLabels::*text,
+                        const char* help) {
+    schema.add({id, label, Unit::kNone, CellKind::kText,
+                [of, text](const Row& r) { return Value((r.*of).*text); }, help});
+  };
+  const auto argument = [&](const char* id, const char* label, std::string OpLabels::*text,
+                            const char* help) {
+    schema.add({id, label, Unit::kNone, CellKind::kText,
+                [of, text](const Row& r) { return text_or_blank((r.*of).*text); }, help});
+  };
+  schema.add({"name", "name", Unit::kNone, CellKind::kText,
+              [of](const Row& r) { return Value((r.*of).name); },
+              "operator; for kernels that none covers, what launched them and the kernel"});
+  name("op_category", "op category", &OpLabels::category,
+       "what kind of work the operator does, by its name and kernels");
+  name("process_name", "process_name", &OpLabels::process_name, "of the calling thread");
+  name("process_label", "process_label", &OpLabels::process_label, "of the calling thread");
+  name("thread_name", "thread_name", &OpLabels::thread_name, "of the calling thread");
+  argument("input_dims", "Input Dims", &OpLabels::dims, "recorded shapes of the inputs");
+  argument("input_type", "Input type", &OpLabels::types, "recorded types of the inputs");
+  argument("input_strides", "Input Strides", &OpLabels::strides, "recorded strides of the inputs");
+  argument("concrete_inputs", "Concrete Inputs", &OpLabels::concrete,
+           "recorded values of the inputs that are no tensors");
+}
+
+/// The columns num_kernels and is_recompute, where the options make them keys.
+template <class Row> void add_key_options(Schema<Row>& schema, bool num_kernels, bool recompute) {
+  if (num_kernels)
+    schema.add({"num_kernels", "num_kernels", Unit::kCount, CellKind::kInt,
+                [](const Row& r) { return Value(static_cast<std::int64_t>(r.num_kernels)); },
+                "kernels of a call"});
+  if (recompute)
+    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
+                [](const Row& r) { return Value(r.recompute); },
+                "work that activation checkpointing repeats"});
+}
 
 } // namespace rankscope

@@ -1,4 +1,6 @@
 // The columns of the family sheets and of GEMM_kernels.
+#include "analyses/operators/op_costs.h"
+#include "analyses/operators/op_key.h"
 #include "analyses/operators/roofline.h"
 #include "base/ascii.h"
 #include "base/units.h"
@@ -29,10 +31,6 @@ Value cell(const std::string& repr) {
   if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
     return Value(text.substr(1, text.size() - 2));
   return Value(text);
-}
-
-Value or_blank(const std::string& text) {
-  return text.empty() ? Value() : Value(text);
 }
 
 Value list_or_empty(const std::string& list) {
@@ -82,11 +80,7 @@ void add_place(Schema<R>& schema, bool arch) {
               [](const R& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
               "least time that the GPU's peaks allow"});
   schema.add({"roofline_bound_first", "Roofline Bound_first", Unit::kNone, CellKind::kText,
-              [](const R& r) {
-                return !r.roofline                 ? Value()
-                       : r.roofline->compute_bound ? Value("COMPUTE_BOUND")
-                                                   : Value("MEMORY_BOUND");
-              },
+              [](const R& r) { return roofline_bound(r.roofline); },
               "the peak that takes longer: of operations or of memory"});
   add_stats(schema, "percent_of_roofline", "Pct Roofline", Unit::kPercent, &R::percent_of_roofline,
             kSpread, "roofline time over kernel time");
@@ -100,13 +94,13 @@ void add_arguments(Schema<R>& schema) {
               [](const R& r) { return list_or_empty(r.details.truncated); },
               "the same with names cut to 64 characters and the mean alone"});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return or_blank(r.input_dims); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.input_dims); }, "of the first call"});
   schema.add({"input_type_first", "Input type_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return or_blank(r.input_types); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.input_types); }, "of the first call"});
   schema.add({"input_strides_first", "Input Strides_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return or_blank(r.input_strides); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.input_strides); }, "of the first call"});
   schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return or_blank(r.concrete_inputs); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.concrete_inputs); }, "of the first call"});
 }
 
 } // namespace
@@ -116,13 +110,8 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
                    {{"name", "name", Unit::kNone, CellKind::kText,
                      [](const R& r) { return Value(r.name); }, "operator"}});
   add_params(schema, sheet.params);
-  if (options.group_by_num_kernels && !sheet.legacy)
-    schema.add({"num_kernels", "num_kernels", Unit::kCount, CellKind::kInt,
-                [](const R& r) { return Value(r.num_kernels); }, "kernels of a call"});
-  if (options.detect_recompute && !sheet.legacy)
-    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
-                [](const R& r) { return Value(r.recompute); },
-                "work that activation checkpointing repeats"});
+  add_key_options(schema, options.group_by_num_kernels && !sheet.legacy,
+                  options.detect_recompute && !sheet.legacy);
   add_rates(schema);
   if (!sheet.legacy)
     add_place(schema, sheet.arch.has_value());
@@ -153,12 +142,12 @@ Schema<GemmKernelRow> gemm_kernel_schema() {
                     {"library", "library", Unit::kNone, CellKind::kText,
                      [](const K& r) { return Value(r.library); }, "that made it, by its name"},
                     {"transpose", "transpose", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return or_blank(r.transpose); },
+                     [](const K& r) { return text_or_blank(r.transpose); },
                      "of the two operands, T or N, from the name"},
                     {"macro_tile", "macro tile", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return or_blank(r.tile); }, "from the name"},
+                     [](const K& r) { return text_or_blank(r.tile); }, "from the name"},
                     {"types", "types", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return or_blank(r.types); }, "from the name"},
+                     [](const K& r) { return text_or_blank(r.types); }, "from the name"},
                     {"count", "count", Unit::kCount, CellKind::kInt,
                      [](const K& r) { return Value(r.count); }, "launches"}});
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &K::kernel_us,

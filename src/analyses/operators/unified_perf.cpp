@@ -1,16 +1,14 @@
 // unified_perf_summary: every operator that accounts for GPU work, once, with its cost where a
 // model knows it (perf-report.md 1.5).
-#include "analyses/group_stats.h"
-#include "analyses/operators/kernel_details.h"
-#include "analyses/operators/kernel_overlap.h"
+#include "analyses/operators/unified_perf.h"
+
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_costs.h"
-#include "analyses/operators/op_key.h"
 #include "base/units.h"
 #include "core/arg_text.h"
-#include "model/gpu_arch.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <unordered_map>
 
 namespace rankscope {
@@ -231,56 +229,6 @@ std::string params_dict(const PerfResult& perf) {
   return out + "}";
 }
 
-std::vector<Column> columns(const ReportOptions& options, bool arch, bool overlaps) {
-  std::vector<Column> c;
-  for (const char* key : {"name", "op category", "process_name", "process_label", "thread_name",
-                          "Input Dims", "Input type", "Input Strides", "Concrete Inputs"})
-    c.push_back({key});
-  if (options.group_by_num_kernels)
-    c.push_back({"num_kernels", Unit::kCount});
-  if (options.detect_recompute)
-    c.push_back({"is_recompute"});
-  c.push_back({"ex_UID"});
-  c.push_back({"operation_count", Unit::kCount});
-  for (const char* x : {"total_duration_us", "mean_duration_us", "std_duration_us"})
-    c.push_back({x, Unit::kUs});
-  c.push_back({"GFLOPS", Unit::kGflops});
-  c.push_back({"Data Moved (MB)", Unit::kMiB});
-  c.push_back({"FLOPS/Byte", Unit::kRatio});
-  c.push_back({"Compute Spec"});
-  if (arch)
-    c.push_back({"Roofline Bound"});
-  c.push_back({"TB/s_mean", Unit::kTBps});
-  c.push_back({"TB/s_std", Unit::kTBps});
-  c.push_back({"TFLOPS/s_mean", Unit::kTflops});
-  c.push_back({"TFLOPS/s_std", Unit::kTflops});
-  for (const char* x : {"mean", "std", "sum"})
-    c.push_back({std::string("Kernel Time (\u00b5s)_") + x, Unit::kUs});
-  for (const char* x : {"median", "min", "max"})
-    c.push_back({std::string("duration_us_") + x, Unit::kUs});
-  for (const char* x : {"median", "min", "max"})
-    c.push_back({std::string("TB/s_") + x, Unit::kTBps});
-  for (const char* x : {"median", "min", "max"})
-    c.push_back({std::string("TFLOPS/s_") + x, Unit::kTflops});
-  if (arch)
-    c.push_back({"Roofline Time (\u00b5s)", Unit::kUs});
-  for (const char* x : {"median", "min", "max"})
-    c.push_back({std::string("Kernel Time (\u00b5s)_") + x, Unit::kUs});
-  c.push_back({"kernel_details_summary"});
-  c.push_back({"trunc_kernel_details"});
-  if (overlaps)
-    add_overlap_columns(c);
-  c.push_back({"perf_params"});
-  c.push_back({"has_perf_model"});
-  if (options.include_call_stack) {
-    c.push_back({"entry_point"});
-    c.push_back({"call_stack_full"});
-  }
-  c.push_back({"Percentage (%)", Unit::kPercent});
-  c.push_back({"Cumulative Percentage (%)", Unit::kPercent});
-  return c;
-}
-
 /// Costs that calls refer to, beside those of OpCosts.
 using TritonCosts = std::map<EventId, PerfResult>;
 
@@ -351,17 +299,16 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
   return out;
 }
 
-/// unified_perf_summary; with `overlaps`, unified_perf_summary_kl_overlap: grouped also by what ran
-/// beside.
-Table table_of(const LoadedTrace& t, const ReportOptions& options, const GpuArch* arch,
-               const std::vector<Call>& calls, const KernelOverlaps* overlaps) {
-  const Trace& trace = t.trace;
-  struct Group {
-    OpKey key;
-    std::string_view name;
-    std::vector<const Row*> rows;
-    std::vector<KernelOverlaps::Call> beside;
-  };
+struct Group {
+  OpKey key;
+  std::string_view name; ///< of synthetic rows
+  std::vector<const Row*> rows;
+  std::vector<KernelOverlaps::Call> beside;
+};
+
+/// In order of first appearance; with `overlaps` also by what ran at the same time.
+std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& calls,
+                               const KernelOverlaps* overlaps) {
   std::vector<Group> groups;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> plain;
   std::map<std::pair<std::string_view, std::size_t>, std::size_t> synthetic; // name, key hash
@@ -370,8 +317,8 @@ Table table_of(const LoadedTrace& t, const ReportOptions& options, const GpuArch
     OpKey key = call.key;
     KernelOverlaps::Call beside;
     if (overlaps != nullptr) {
-      beside = overlaps->of(trace, call.row.kernels);
-      key.overlap_set = sets.id_of(trace, beside);
+      beside = overlaps->of(t.trace, call.row.kernels);
+      key.overlap_set = sets.id_of(t.trace, beside);
     }
     std::size_t at = groups.size();
     if (call.name.empty())
@@ -384,91 +331,107 @@ Table table_of(const LoadedTrace& t, const ReportOptions& options, const GpuArch
     if (overlaps != nullptr)
       groups[at].beside.push_back(std::move(beside));
   }
-
-  Table table(overlaps == nullptr ? "unified_perf_summary" : "unified_perf_summary_kl_overlap",
-              columns(options, arch != nullptr, overlaps != nullptr));
-  OpKeyTexts texts(trace);
-  for (const Group& group : groups) {
-    std::vector<double> cpu, kernel, tbps, tflops;
-    std::vector<std::span<const EventId>> lists;
-    for (const Row* r : group.rows) {
-      cpu.push_back(r->cpu_us);
-      kernel.push_back(r->kernel_us);
-      tbps.push_back(r->kernel_us > 0 ? r->bytes / 1e12 / (r->kernel_us / 1e6) : kUnknown);
-      tflops.push_back(r->kernel_us > 0 ? r->flops / 1e12 / (r->kernel_us / 1e6) : kUnknown);
-      lists.emplace_back(r->kernels);
-    }
-    const Row& first = *group.rows.front();
-    const Stats c = stats_of(std::move(cpu));
-    const Stats k = stats_of(std::move(kernel));
-    const Stats b = stats_of(std::move(tbps));
-    const Stats f = stats_of(std::move(tflops));
-    std::vector<Value> row = texts.values(group.key);
-    if (!group.name.empty())
-      row[0] = Value(group.name);
-    if (options.group_by_num_kernels)
-      row.emplace_back(static_cast<std::int64_t>(group.key.num_kernels));
-    if (options.detect_recompute)
-      row.emplace_back(group.key.recompute);
-    row.emplace_back(first.uid);
-    row.emplace_back(group.rows.size());
-    const double ratio = first.bytes != 0 ? first.flops / first.bytes : kUnknown;
-    for (const double v :
-         {c.sum, c.mean, c.std_sample, first.flops / 1e9, bytes_to_mib(first.bytes), ratio})
-      row.emplace_back(v);
-    row.push_back(first.perf != nullptr ? Value(first.perf->compute_spec) : Value());
-    std::optional<Roofline> limit;
-    if (arch != nullptr && first.perf != nullptr)
-      limit = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
-    if (arch != nullptr)
-      row.push_back(limit ? Value(limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND")
-                          : Value());
-    for (const double v : {b.mean, b.std_sample, f.mean, f.std_sample, k.mean, k.std_sample, k.sum,
-                           c.median, c.min, c.max, b.median, b.min, b.max, f.median, f.min, f.max})
-      row.emplace_back(v);
-    if (arch != nullptr)
-      row.push_back(limit ? Value(limit->time_us) : Value());
-    for (const double v : {k.median, k.min, k.max})
-      row.emplace_back(v);
-    const KernelDetails details = kernel_details(trace, lists);
-    row.emplace_back(details.summary);
-    row.emplace_back(details.truncated);
-    const OverlapCells cells = overlap_cells(trace, group.beside);
-    if (overlaps != nullptr)
-      cells.append_to(row);
-    const std::string params = first.perf != nullptr ? params_dict(*first.perf) : std::string();
-    row.push_back(params.empty() ? Value() : Value(params));
-    row.emplace_back(first.has_model);
-    const CallStack python = options.include_call_stack ? call_stack(t, first.event) : CallStack();
-    if (options.include_call_stack) {
-      row.push_back(python.full.empty() ? Value() : Value(python.entry_point));
-      row.push_back(python.full.empty() ? Value() : Value(python.full));
-    }
-    table.add_row(row);
-  }
-  const std::size_t sum = *table.column("Kernel Time (\u00b5s)_sum");
-  sort_desc(table, sum, *table.column("ex_UID"));
-  fill_percentages(table, sum);
-  return table;
+  return groups;
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+/// Times, rates and kernels over the calls of a group.
+void add_calls(const Trace& trace, const std::vector<const Row*>& calls, UnifiedRow& out) {
+  std::vector<double> cpu, kernel, tbps, tflops;
+  std::vector<std::span<const EventId>> lists;
+  for (const Row* r : calls) {
+    cpu.push_back(r->cpu_us);
+    kernel.push_back(r->kernel_us);
+    tbps.push_back(r->kernel_us > 0 ? r->bytes / 1e12 / (r->kernel_us / 1e6) : kUnknown);
+    tflops.push_back(r->kernel_us > 0 ? r->flops / 1e12 / (r->kernel_us / 1e6) : kUnknown);
+    lists.emplace_back(r->kernels);
+  }
+  out.cpu_us = stats_of(std::move(cpu));
+  out.kernel_us = stats_of(std::move(kernel));
+  out.tbps = stats_of(std::move(tbps));
+  out.tflops = stats_of(std::move(tflops));
+  out.details = kernel_details(trace, lists);
+}
+
+UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const GpuArch* arch,
+                    const Group& group, OpKeyTexts& texts) {
+  const Row& first = *group.rows.front();
+  UnifiedRow out;
+  out.op = texts.labels(group.key);
+  if (!group.name.empty())
+    out.op.name = group.name;
+  out.num_kernels = group.key.num_kernels;
+  out.recompute = group.key.recompute;
+  out.example_uid = first.uid;
+  out.count = group.rows.size();
+  add_calls(t.trace, group.rows, out);
+  out.flops = first.flops;
+  out.bytes = first.bytes;
+  out.has_model = first.has_model;
+  if (first.perf != nullptr) {
+    out.compute_spec = first.perf->compute_spec;
+    out.params = params_dict(*first.perf);
+    if (arch != nullptr)
+      out.roofline = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
+  }
+  out.overlap = overlap_cells(t.trace, group.beside);
+  if (options.include_call_stack) {
+    CallStack python = call_stack(t, first.event);
+    out.entry_point = std::move(python.entry_point);
+    out.call_stack = std::move(python.full);
+  }
+  return out;
+}
+
+std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const ReportOptions& options,
+                                  const GpuArch* arch, const std::vector<Group>& groups) {
+  OpKeyTexts texts(t.trace);
+  std::vector<UnifiedRow> out;
+  for (const Group& group : groups)
+    out.push_back(make_row(t, options, arch, group, texts));
+  std::stable_sort(out.begin(), out.end(), [](const UnifiedRow& a, const UnifiedRow& b) {
+    return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
+                                              : a.example_uid < b.example_uid;
+  });
+  fill_shares(out, [](const UnifiedRow& r) { return r.kernel_us.sum; });
+  return out;
+}
+
+Result<UnifiedPerf> make_facts(const LoadedTrace& t, const ReportOptions& options) {
   std::optional<GpuArch> arch;
   if (!options.gpu_arch.empty()) {
     RS_TRY(arch, load_gpu_arch(options.gpu_arch));
   }
+  const GpuArch* const peaks = arch ? &*arch : nullptr;
   TritonCosts triton;
   const std::vector<Call> calls = collect(t, options, triton);
-  std::vector<Table> out;
-  if (calls.empty())
-    return out;
-  out.push_back(table_of(t, options, arch ? &*arch : nullptr, calls, nullptr));
+  UnifiedPerf out;
+  out.rows = make_rows(t, options, peaks, group_calls(t, calls, nullptr));
   if (options.include_overlap_info)
-    out.push_back(table_of(t, options, arch ? &*arch : nullptr, calls, &overlaps_of(t, options)));
+    out.by_overlap = make_rows(t, options, peaks, group_calls(t, calls, &overlaps_of(t, options)));
+  return out;
+}
+
+Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+  const Result<UnifiedPerf>& facts = unified_perf_of(t, options);
+  if (!facts)
+    return facts.error();
+  std::vector<Table> out;
+  if (!facts->rows.empty())
+    out.push_back(unified_perf_schema(options, false).table(facts->rows));
+  if (!facts->by_overlap.empty())
+    out.push_back(unified_perf_schema(options, true).table(facts->by_overlap));
   return out;
 }
 
 } // namespace
+
+const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const ReportOptions& options) {
+  const std::string key = fmt::format(
+      "unified overlap={} compat={} num_kernels={} recompute={} call_stack={} arch={}",
+      options.include_overlap_info, options.compat_tracelens, options.group_by_num_kernels,
+      options.detect_recompute, options.include_call_stack, options.gpu_arch);
+  return trace.cache.get<Result<UnifiedPerf>>(key, [&] { return make_facts(trace, options); });
+}
 
 const Analysis unified_perf_analysis{"unified_perf",
                                      "every operator once, with its cost",

@@ -1,0 +1,56 @@
+// Kernels by operator, name and stream, and the study of short ones: the facts behind
+// kernel_summary, short_kernel_histogram and short_kernels_summary.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// All launches of a kernel from one operator on one stream. Views live as long as the trace.
+struct KernelRow {
+  std::string_view category; ///< of the operator; static text
+  std::string_view op;       ///< nearest operator above the launch, else the launching call
+  std::string_view kernel;
+  std::int32_t stream = -1; ///< -1 = not recorded
+  bool linked = true;       ///< false: no launch in the trace, so no operator
+  std::int64_t sum_ns = 0, count = 0, min_ns = 0, max_ns = 0;
+  double percent_of_kernels = 0; ///< of the time of all kernels; NaN when that is 0
+  double percent_of_total = 0;   ///< of gpu_timeline's total_time; NaN when that is 0
+};
+
+/// Launches of a kernel that are shorter than the threshold, by operator and arguments.
+struct ShortKernelRow {
+  std::string_view op;
+  std::string dims, strides, concrete; ///< Python tuples
+  std::string_view kernel;
+  std::int64_t sum_ns = 0, count = 0;
+  double percent_of_total = 0; ///< of gpu_timeline's total_time; NaN when that is 0
+};
+
+/// Launches of short kernels with start <= duration < end; the last bin has its end too.
+struct HistogramBin {
+  double start_us = 0, end_us = 0;
+  std::int64_t count = 0;
+};
+
+/// Longest sum first. All rows, whatever top_k says; made once per trace and options.
+[[nodiscard]] const std::vector<KernelRow>& kernel_rows_of(const LoadedTrace& trace,
+                                                           const ReportOptions& options);
+/// Longest sum first, then by count. Launches without recorded arguments are left out, unless the
+/// trace has no operators at all: then op, dims, strides and concrete are empty.
+[[nodiscard]] const std::vector<ShortKernelRow>& short_kernels_of(const LoadedTrace& trace,
+                                                                  const ReportOptions& options);
+/// Bins of equal width from the shortest to the longest of the short kernels; empty without any.
+[[nodiscard]] const std::vector<HistogramBin>&
+short_kernel_histogram_of(const LoadedTrace& trace, const ReportOptions& options);
+
+/// Without `operators` (a trace that has none) the columns of operators are left out.
+[[nodiscard]] Schema<KernelRow> kernel_summary_schema(bool operators);
+[[nodiscard]] Schema<ShortKernelRow> short_kernels_schema(bool operators);
+[[nodiscard]] Schema<HistogramBin> short_kernel_histogram_schema();
+
+} // namespace rankscope

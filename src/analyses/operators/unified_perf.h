@@ -1,0 +1,53 @@
+// Every operator that accounts for GPU work, once, with its cost where a model knows it: the facts
+// behind unified_perf_summary and unified_perf_summary_kl_overlap.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "analyses/group_stats.h"
+#include "analyses/operators/kernel_details.h"
+#include "analyses/operators/kernel_overlap.h"
+#include "analyses/operators/op_key.h"
+#include "model/gpu_arch.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// All calls with one key. Views live as long as the trace.
+struct UnifiedRow {
+  OpLabels op; ///< the name is "LAUNCH->KERNEL (Synthetic Op)" for kernels that no operator covers
+  std::uint32_t num_kernels = 0; ///< of a call; 0 unless the options make it a key
+  bool recompute = false;
+  std::uint32_t example_uid = 0; ///< of the first call
+  std::size_t count = 0;
+  Stats cpu_us;    ///< over the calls: time on the CPU
+  Stats kernel_us; ///< union of the call's kernels
+  Stats tbps, tflops;
+  double flops = 0, bytes = 0;             ///< of the first call; NaN = unknown
+  std::optional<std::string> compute_spec; ///< none without a cost
+  std::optional<Roofline> roofline;
+  KernelDetails details;
+  OverlapCells overlap; ///< in UnifiedPerf::by_overlap
+  std::string params;   ///< Python dict of the model's parameters; "" = no cost
+  bool has_model = false;
+  std::string entry_point, call_stack; ///< with include_call_stack; "" = no frames
+  double percent = 0;                  ///< of the kernel time of all rows
+  double cumulative_percent = 0;
+};
+
+/// Most kernel time first, then by example_uid.
+struct UnifiedPerf {
+  std::vector<UnifiedRow> rows;
+  std::vector<UnifiedRow> by_overlap; ///< with include_overlap_info: grouped also by the kernels
+                                      ///< that ran at the same time
+};
+
+/// Made once per trace and options. Errors: those of load_gpu_arch.
+[[nodiscard]] const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace,
+                                                         const ReportOptions& options);
+
+[[nodiscard]] Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap);
+
+} // namespace rankscope

@@ -1,0 +1,104 @@
+// The columns of unified_perf_summary.
+#include "analyses/operators/op_costs.h"
+#include "analyses/operators/unified_perf.h"
+#include "base/units.h"
+
+namespace rankscope {
+namespace {
+
+using R = UnifiedRow;
+
+constexpr std::array kMedianMinMax{kMedian, kMin, kMax};
+constexpr std::array kMeanStd{kMean, kStd};
+constexpr std::array kMeanStdSum{kMean, kStd, kSum};
+
+const char* const kCpuHelp = "over the calls, time of a call on the CPU";
+const char* const kKernelHelp = "over the calls, of the union of the GPU work below a call";
+const char* const kBytesHelp = "bytes of a call over its kernel time, 10^12 bytes a second";
+const char* const kFlopsHelp = "operations of a call over its kernel time";
+
+void add_cost(Schema<R>& schema, bool arch) {
+  schema.add({"gflops", "GFLOPS", Unit::kGflops, CellKind::kDouble,
+              [](const R& r) { return Value(r.flops / 1e9); },
+              "10^9 floating point operations of the first call"});
+  schema.add({"data_moved_mib", "Data Moved (MB)", Unit::kMiB, CellKind::kDouble,
+              [](const R& r) { return Value(bytes_to_mib(r.bytes)); },
+              "bytes that the first call has to read and write, 2^20 bytes"});
+  schema.add({"flops_per_byte", "FLOPS/Byte", Unit::kRatio, CellKind::kDouble,
+              [](const R& r) {
+                return Value(r.bytes != 0 ? r.flops / r.bytes
+                                          : std::numeric_limits<double>::quiet_NaN());
+              },
+              "arithmetic intensity"});
+  schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
+              [](const R& r) { return Value(r.compute_spec); },
+              "unit and precision that do the work, the peak of the roofline"});
+  if (arch)
+    schema.add({"roofline_bound", "Roofline Bound", Unit::kNone, CellKind::kText,
+                [](const R& r) { return roofline_bound(r.roofline); },
+                "the peak that takes longer: of operations or of memory"});
+}
+
+void add_times(Schema<R>& schema, bool arch) {
+  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kMeanStd, kBytesHelp);
+  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kMeanStd, kFlopsHelp);
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
+            kMeanStdSum, kKernelHelp);
+  add_stats(schema, "duration_us", "duration_us", Unit::kUs, &R::cpu_us, kMedianMinMax, kCpuHelp);
+  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kMedianMinMax, kBytesHelp);
+  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kMedianMinMax,
+            kFlopsHelp);
+  if (arch)
+    schema.add({"roofline_time_us", "Roofline Time (\u00b5s)", Unit::kUs, CellKind::kDouble,
+                [](const R& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
+                "least time that the GPU's peaks allow"});
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
+            kMedianMinMax, kKernelHelp);
+}
+
+} // namespace
+
+Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap) {
+  const bool arch = !options.gpu_arch.empty();
+  Schema<R> schema(by_overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
+                   by_overlap ? "every operator once, also by kernels that ran at the same time"
+                              : "every operator once, with its cost");
+  add_op_columns(schema, &R::op);
+  add_key_options(schema, options.group_by_num_kernels, options.detect_recompute);
+  schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return Value(r.example_uid); },
+              "place of the first call in the file's traceEvents; beyond its end: a kernel of no "
+              "operator"});
+  schema.add({"operation_count", "operation_count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); }, "calls"});
+  const auto cpu = [&schema](const char* name, double Stats::*value) {
+    schema.add({name, name, Unit::kUs, CellKind::kDouble,
+                [value](const R& r) { return Value(r.cpu_us.*value); }, kCpuHelp});
+  };
+  cpu("total_duration_us", &Stats::sum);
+  cpu("mean_duration_us", &Stats::mean);
+  cpu("std_duration_us", &Stats::std_sample);
+  add_cost(schema, arch);
+  add_times(schema, arch);
+  add_detail_columns(schema, &R::details);
+  if (by_overlap)
+    add_overlap_columns(schema, &R::overlap);
+  schema.add({"perf_params", "perf_params", Unit::kNone, CellKind::kText,
+              [](const R& r) { return text_or_blank(r.params); },
+              "Python dict of the parameters of the cost model"});
+  schema.add({"has_perf_model", "has_perf_model", Unit::kNone, CellKind::kBool,
+              [](const R& r) { return Value(r.has_model); }, "a cost model knows the operator"});
+  if (options.include_call_stack) {
+    // a stack of frames has an entry point, be its name empty
+    schema.add({"entry_point", "entry_point", Unit::kNone, CellKind::kText,
+                [](const R& r) { return r.call_stack.empty() ? Value() : Value(r.entry_point); },
+                "innermost Python frame outside PyTorch and Python's own modules"});
+    schema.add({"call_stack", "call_stack_full", Unit::kNone, CellKind::kText,
+                [](const R& r) { return text_or_blank(r.call_stack); },
+                "Python list of all frames, outermost first"});
+  }
+  add_shares(schema, "the kernel time");
+  return schema;
+}
+
+} // namespace rankscope

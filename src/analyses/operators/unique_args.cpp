@@ -1,0 +1,132 @@
+// ops_unique_args (perf-report.md 1.2).
+#include "analyses/operators/unique_args.h"
+
+#include "analyses/operators/launchers.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+struct Group {
+  OpKey key;
+  std::vector<const Launcher*> calls;
+  std::vector<KernelOverlaps::Call> beside;
+};
+
+/// In order of first appearance.
+std::vector<Group> group_calls(const LoadedTrace& t, const ReportOptions& options,
+                               const LauncherIndex& index, const KernelOverlaps* overlaps) {
+  OverlapGroups sets;
+  std::unordered_map<OpKey, std::size_t, OpKeyHash> rows;
+  std::vector<Group> groups;
+  for (const Launcher& l : index.launchers) {
+    OpKey key = op_key(t.trace, l.event, l.category);
+    if (options.group_by_num_kernels)
+      key.num_kernels = l.kernel_end - l.kernel_begin;
+    key.recompute = l.recompute;
+    KernelOverlaps::Call beside;
+    if (overlaps != nullptr) {
+      beside = overlaps->of(t.trace, index.kernels_of(l));
+      key.overlap_set = sets.id_of(t.trace, beside);
+    }
+    const auto [it, fresh] = rows.emplace(key, groups.size());
+    if (fresh)
+      groups.push_back({key, {}, {}});
+    groups[it->second].calls.push_back(&l);
+    if (overlaps != nullptr)
+      groups[it->second].beside.push_back(std::move(beside));
+  }
+  return groups;
+}
+
+std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& options,
+                                     bool by_overlap) {
+  const Trace& trace = t.trace;
+  const LauncherIndex& index = launchers_of(t, options);
+  const std::vector<Group> groups =
+      group_calls(t, options, index, by_overlap ? &overlaps_of(t, options) : nullptr);
+  std::int64_t table_first = INT64_MAX;
+  for (const Launcher& l : index.launchers)
+    table_first = std::min(table_first, trace.events.ts_ns[l.event]);
+  OpKeyTexts texts(trace);
+  std::vector<UniqueArgsRow> out;
+  for (const Group& group : groups) {
+    std::vector<double> direct;
+    std::vector<double> subtree;
+    std::vector<std::span<const EventId>> kernels;
+    std::int64_t first = INT64_MAX;
+    for (const Launcher* l : group.calls) {
+      direct.push_back(ns_to_us(l->direct_ns));
+      subtree.push_back(ns_to_us(l->subtree_ns));
+      kernels.push_back(index.kernels_of(*l));
+      first = std::min(first, trace.events.ts_ns[l->event]);
+    }
+    UniqueArgsRow& row = out.emplace_back();
+    row.op = texts.labels(group.key);
+    row.num_kernels = group.key.num_kernels;
+    row.recompute = group.key.recompute;
+    row.count = group.calls.size();
+    row.first_ns = first - table_first;
+    row.direct_us = stats_of(std::move(direct));
+    row.subtree_us = stats_of(std::move(subtree));
+    row.example_uid = trace.events.uid[group.calls.front()->event];
+    row.details = kernel_details(trace, kernels);
+    if (by_overlap)
+      row.overlap = overlap_cells(trace, group.beside);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
+    return a.direct_us.sum != b.direct_us.sum ? a.direct_us.sum > b.direct_us.sum
+                                              : a.example_uid < b.example_uid;
+  });
+  fill_shares(out, [](const UniqueArgsRow& r) { return r.direct_us.sum; });
+  return out;
+}
+
+} // namespace
+
+const std::vector<UniqueArgsRow>& unique_args_of(const LoadedTrace& trace,
+                                                 const ReportOptions& options, bool by_overlap) {
+  const std::string key =
+      fmt::format("unique args overlap={} num_kernels={} recompute={}", by_overlap,
+                  options.group_by_num_kernels, options.detect_recompute);
+  return trace.cache.get<std::vector<UniqueArgsRow>>(
+      key, [&] { return make_rows(trace, options, by_overlap); });
+}
+
+Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_overlap) {
+  using R = UniqueArgsRow;
+  Schema<R> schema(by_overlap ? "ops_unique_args_kl_overlap" : "ops_unique_args",
+                   by_overlap
+                       ? "kernel time by operator, arguments and kernels that ran at the same time"
+                       : "kernel time by operator and arguments");
+  add_op_columns(schema, &R::op);
+  add_key_options(schema, options.group_by_num_kernels, options.detect_recompute);
+  schema.add({"operation_count", "operation_count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); },
+              "calls that launched kernels other than communication"});
+  if (options.include_first_occurrence_time)
+    schema.add({"first_occurrence_time_us", "first_occurrence_time", Unit::kUs, CellKind::kDouble,
+                [](const R& r) { return Value(ns_to_us(r.first_ns)); },
+                "start of the first call, since the first of the sheet"});
+  for (const StatField& stat : kSpreadAndSum) {
+    add_stats(schema, "direct_kernel_time_us", "total_direct_kernel_time", Unit::kUs, &R::direct_us,
+              {&stat, 1},
+              "over the calls, of the union of the kernels that a call launched itself");
+    add_stats(schema, "subtree_kernel_time_us", "total_subtree_kernel_time", Unit::kUs,
+              &R::subtree_us, {&stat, 1},
+              "over the calls, of the union of all GPU work below, communication included");
+  }
+  schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return Value(r.example_uid); },
+              "place of the first call in the file's traceEvents"});
+  add_detail_columns(schema, &R::details);
+  if (by_overlap)
+    add_overlap_columns(schema, &R::overlap);
+  add_shares(schema, "the direct kernel time");
+  return schema;
+}
+
+} // namespace rankscope
