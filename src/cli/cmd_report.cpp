@@ -1,8 +1,6 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
-#include "analyses/analysis.h"
-#include "analyses/timeline/stream_overlap.h"
+#include "app/report_trace.h"
 #include "cli/command.h"
-#include "engine/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 
@@ -15,88 +13,28 @@ namespace {
 
 struct Flags {
   std::vector<std::string> traces;
-  std::string output;
-  std::string csv_dir;
   std::vector<std::string> sheets;
-  std::string format;
   std::string compat;
   std::string layout;
   bool no_kernel_summary = false;
   bool no_short_kernels = false;
   bool no_coll_analysis = false;
-  ReportOptions report;
+  ReportRequest request;
 };
 
-std::string default_output(std::string path) {
-  for (const char* end : {".gz", ".zst", ".json"}) {
-    const std::string_view suffix(end);
-    if (path.size() > suffix.size() &&
-        path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0)
-      path.resize(path.size() - suffix.size());
-  }
-  return path + "_perf_report.xlsx";
-}
-
 Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
-  LoadOptions load;
-  load.threads = ctx.threads;
-  load.keep_python = needs_python(f.report);
-  RS_TRY(LoadedTrace loaded, load_trace(path, load));
-  const StreamOverlaps overlaps = f.report.clip_overruns ? clip_stream_overlaps(loaded.trace)
-                                                         : find_stream_overlaps(loaded.trace);
-  RS_TRY(Report report, build_report(loaded, f.report));
-  if (overlaps.count > 0)
-    report.diagnostics.add(
-        overlaps.absurd > 0 ? Severity::kWarning : Severity::kInfo, "same_stream_overlap", path,
-        fmt::format("GPU events run into the next one on their stream, {:.3f} us in all, longest "
-                    "{:.3f} us ({}); {}",
-                    static_cast<double>(overlaps.total_ns) / 1e3,
-                    static_cast<double>(overlaps.longest_ns) / 1e3,
-                    loaded.trace.name(overlaps.longest).substr(0, 60),
-                    f.report.clip_overruns ? "they were clipped"
-                                           : "durations are as recorded, --clip-overruns clips"),
-        overlaps.count);
-  if (loaded.tree.linked_count() < loaded.tree.gpu_event_count())
-    report.diagnostics.add(Severity::kInfo, "unlinked_gpu_events", path,
-                           fmt::format("of {} GPU events have no launch in the trace; {}",
-                                       loaded.tree.gpu_event_count(),
-                                       f.report.include_unlinked_kernels
-                                           ? "gpu_timeline counts them"
-                                           : "gpu_timeline leaves them out "
-                                             "(--include-unlinked-kernels)"),
-                           loaded.tree.gpu_event_count() - loaded.tree.linked_count());
-  ctx.diagnostics.merge(report.diagnostics);
-  for (const std::string& wanted : f.sheets)
-    if (report.find(wanted) == nullptr)
-      ctx.warn(fmt::format("{}: no sheet named {}", path, wanted));
+  ReportRequest request = f.request;
+  request.trace = path;
+  request.only_asked = ctx.json;
+  RS_TRY(const TraceReport done, report_trace(ctx, request));
   if (ctx.json) {
-    ctx.out(json_text(report));
-    if (f.output.empty() && f.csv_dir.empty())
-      return {};
+    ctx.out(json_text(done.report));
+    return {};
   }
-  std::vector<std::string> written;
-  const bool default_xlsx = f.output.empty() && f.csv_dir.empty();
-  if (!f.csv_dir.empty()) {
-    RS_CHECK(find_writer("csv")->write(report, f.csv_dir));
-    written.push_back(f.csv_dir);
-  }
-  if (default_xlsx || !f.output.empty()) {
-    if (default_xlsx && path == "-")
-      return Error{ErrorCode::kUsage, "", "a trace from standard input needs --output or --csv-dir",
-                   ""};
-    const std::string out = f.output.empty() ? default_output(path) : f.output;
-    std::string format = f.format;
-    if (format.empty())
-      format = out.size() > 5 && out.compare(out.size() - 5, 5, ".json") == 0 ? "json" : "xlsx";
-    RS_CHECK(find_writer(format)->write(report, out));
-    written.push_back(out);
-  }
-  if (!ctx.json) {
-    if (const Table* timeline = report.find("gpu_timeline"))
-      ctx.out(console_table(*timeline));
-    for (const std::string& w : written)
-      ctx.out(fmt::format("{}: {} sheets\n", w, report.tables.size()));
-  }
+  if (const Table* timeline = done.report.find("gpu_timeline"))
+    ctx.out(console_table(*timeline));
+  for (const std::string& w : done.written)
+    ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
   return {};
 }
 
@@ -107,13 +45,13 @@ CLI::Range possible_bins() {
 /// The flags of the script that this command replaces, where they have other names; not in --help.
 /// Sheets that it made on request are always made here.
 void add_old_flags(CLI::App& app, Flags& f) {
-  ReportOptions& r = f.report;
+  ReportOptions& r = f.request.options;
   const auto option = [&app](const char* name, auto& value) {
     return app.add_option(name, value)->group("");
   };
   option("--profile-json-path", f.traces);
-  option("--output-xlsx-path", f.output);
-  option("--output-csvs-dir", f.csv_dir);
+  option("--output-xlsx-path", f.request.outputs.file);
+  option("--output-csvs-dir", f.request.outputs.csv_dir);
   option("--micro-idle-thresh-us", r.micro_idle_us);
   option("--short-kernel-histogram-bins", r.short_kernel_bins)->check(possible_bins());
   option("--topk-short-kernels", r.top_k_short_kernels);
@@ -128,11 +66,12 @@ void add_old_flags(CLI::App& app, Flags& f) {
 
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
-  ReportOptions& r = f->report;
+  ReportOptions& r = f->request.options;
+  ReportOutputs& out = f->request.outputs;
   app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input");
-  app.add_option("-o,--output", f->output, "workbook (default: TRACE_perf_report.xlsx)");
-  app.add_option("--csv-dir", f->csv_dir, "folder for one CSV per sheet");
-  app.add_option("--format", f->format, "format of --output")
+  app.add_option("-o,--output", out.file, "workbook (default: TRACE_perf_report.xlsx)");
+  app.add_option("--csv-dir", out.csv_dir, "folder for one CSV per sheet");
+  app.add_option("--format", out.format, "format of --output")
       ->check(CLI::IsMember({"xlsx", "csv", "json"}));
   app.add_option("--sheets", f->sheets, "only these sheets")->delimiter(',');
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
@@ -174,13 +113,15 @@ Action setup(CLI::App& app) {
   return [f](Context& ctx) -> Result<void> {
     if (f->traces.empty())
       return Error{ErrorCode::kUsage, "report", "needs a trace", "rankscope report --help"};
-    f->report.kernel_summary = !f->no_kernel_summary;
-    f->report.short_kernels = !f->no_short_kernels;
-    f->report.coll_analysis = !f->no_coll_analysis;
-    f->report.compat_tracelens = !f->compat.empty();
-    f->report.legacy_gemm_layout = !f->layout.empty();
-    f->report.sheets.insert(f->sheets.begin(), f->sheets.end());
-    if (f->traces.size() > 1 && (!f->output.empty() || !f->csv_dir.empty()))
+    ReportOptions& options = f->request.options;
+    options.kernel_summary = !f->no_kernel_summary;
+    options.short_kernels = !f->no_short_kernels;
+    options.coll_analysis = !f->no_coll_analysis;
+    options.compat_tracelens = !f->compat.empty();
+    options.legacy_gemm_layout = !f->layout.empty();
+    options.sheets.insert(f->sheets.begin(), f->sheets.end());
+    if (const ReportOutputs& to = f->request.outputs;
+        f->traces.size() > 1 && (!to.file.empty() || !to.csv_dir.empty()))
       return Error{ErrorCode::kUsage, "", "--output and --csv-dir take one trace", ""};
     std::size_t failed = 0;
     for (const std::string& path : f->traces)

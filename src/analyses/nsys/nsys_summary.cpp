@@ -242,56 +242,103 @@ std::string nsys_text(const NsysSummary& s) {
   return out + "\n\n";
 }
 
-Report nsys_report(std::span<const NsysSummary> summaries) {
-  Report report;
-  report.title = "Nsight Systems summary";
-  Table summary("summary", {{"input"}, {"figure"}, {"value"}, {"unit"}});
-  const auto class_table = [](const char* name) {
-    return Table(name, {{"input"},
-                        {"class"},
-                        {"time per iteration (ms)", Unit::kMs},
-                        {"instances per iteration", Unit::kCount},
-                        {"share of time (%)", Unit::kPercent},
-                        {"total time (ms)", Unit::kMs},
-                        {"total instances", Unit::kCount}});
-  };
-  Table kernels = class_table("kernels");
-  Table nccl = class_table("nccl");
-  Table memory = class_table("memory");
-  const auto fill = [](Table& table, const NsysSummary& s, const std::vector<NsysClassRow>& rows) {
-    double whole = 0;
-    for (const NsysClassRow& r : rows)
-      whole += r.total_ms;
-    for (const NsysClassRow& r : rows)
-      table.add_row({s.title, r.name, r.ms_per_iteration, r.count_per_iteration,
-                     percent(r.total_ms, whole), r.total_ms, r.total_count});
-  };
+std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries) {
+  std::vector<NsysFigure> out;
   for (const NsysSummary& s : summaries) {
-    const auto figure = [&](const char* name, const Value& value, const char* unit) {
-      summary.add_row({s.title, name, value, unit});
+    const auto figure = [&](const char* name, std::variant<double, std::int64_t> value,
+                            const char* unit) {
+      out.push_back({s.title, name, value, unit});
     };
     figure("kernel time per iteration", s.kernel_sum.ms_per_iteration, "ms");
     figure("kernel total time", s.kernel_sum.total_ms, "ms");
     figure("NCCL time per iteration", s.nccl_sum.ms_per_iteration, "ms");
     figure("NCCL total time", s.nccl_sum.total_ms, "ms");
     if (s.range_count > 0) {
+      const double hidden_not = s.range_average_ms - s.kernel_sum.ms_per_iteration;
+      const char* const name = "estimated non-hidden NCCL, mem ops and bubble time per range";
       figure("NVTX range count", s.range_count, "");
       figure("NVTX average range time", s.range_average_ms, "ms");
-      figure("estimated non-hidden NCCL, mem ops and bubble time per range",
-             s.range_average_ms - s.kernel_sum.ms_per_iteration, "ms");
-      figure("estimated non-hidden NCCL, mem ops and bubble time per range",
-             percent(s.range_average_ms - s.kernel_sum.ms_per_iteration, s.range_average_ms), "%");
+      figure(name, hidden_not, "ms");
+      figure(name, percent(hidden_not, s.range_average_ms), "%");
     }
     if (s.uncovered_ms_per_range)
       figure("measured time per range without a non-NCCL kernel", *s.uncovered_ms_per_range, "ms");
-    fill(kernels, s, s.kernels);
-    fill(nccl, s, s.nccl);
-    if (s.memory)
-      fill(memory, s, *s.memory);
   }
-  for (Table* t : {&summary, &kernels, &nccl, &memory})
-    if (t->rows() > 0)
-      report.tables.push_back(std::move(*t));
+  return out;
+}
+
+std::vector<NsysClassShare> nsys_shares(const NsysSummary& s,
+                                        const std::vector<NsysClassRow>& rows) {
+  double whole = 0;
+  for (const NsysClassRow& r : rows)
+    whole += r.total_ms;
+  std::vector<NsysClassShare> out;
+  for (const NsysClassRow& r : rows)
+    out.push_back({s.title, r, percent(r.total_ms, whole)});
+  return out;
+}
+
+Schema<NsysFigure> nsys_figure_schema() {
+  using R = NsysFigure;
+  return {"summary",
+          "figures of each input",
+          {{"input", "input", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.input); }, "title of the input"},
+           {"figure", "figure", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.figure); }, "what is told"},
+           {"value", "value", Unit::kNone, CellKind::kNull,
+            [](const R& r) { return std::visit([](auto v) { return Value(v); }, r.value); },
+            "in the unit of its row"},
+           {"unit", "unit", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.unit); },
+            "of the value"}}};
+}
+
+Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help) {
+  using R = NsysClassShare;
+  return {name,
+          help,
+          {{"input", "input", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.input); }, "title of the input"},
+           {"class", "class", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.row.name); },
+            "class of the kernels, NCCL operation or kind of memory operation"},
+           {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs, CellKind::kDouble,
+            [](const R& r) { return Value(r.row.ms_per_iteration); },
+            "total time over iterations and GPUs"},
+           {"instances_per_iteration", "instances per iteration", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.row.count_per_iteration); },
+            "sum over the names of the whole number per iteration and GPU"},
+           {"percent_of_time", "share of time (%)", Unit::kPercent, CellKind::kDouble,
+            [](const R& r) { return Value(r.percent); }, "of the total time of this sheet's input"},
+           {"total_time_ms", "total time (ms)", Unit::kMs, CellKind::kDouble,
+            [](const R& r) { return Value(r.row.total_ms); }, "over all iterations and GPUs"},
+           {"total_instances", "total instances", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.row.total_count); }, "over all iterations and GPUs"}}};
+}
+
+Report nsys_report(std::span<const NsysSummary> summaries) {
+  Report report;
+  report.title = "Nsight Systems summary";
+  const auto add = [&report](Table table) {
+    if (table.rows() > 0)
+      report.tables.push_back(std::move(table));
+  };
+  std::vector<NsysClassShare> kernels;
+  std::vector<NsysClassShare> nccl;
+  std::vector<NsysClassShare> memory;
+  const auto append = [](std::vector<NsysClassShare>& to, std::vector<NsysClassShare> rows) {
+    to.insert(to.end(), rows.begin(), rows.end());
+  };
+  for (const NsysSummary& s : summaries) {
+    append(kernels, nsys_shares(s, s.kernels));
+    append(nccl, nsys_shares(s, s.nccl));
+    if (s.memory)
+      append(memory, nsys_shares(s, *s.memory));
+  }
+  add(nsys_figure_schema().table(nsys_figures(summaries)));
+  add(nsys_class_schema("kernels", "kernel time by class").table(kernels));
+  add(nsys_class_schema("nccl", "time of NCCL kernels by operation").table(nccl));
+  add(nsys_class_schema("memory", "memory operations by kind").table(memory));
   return report;
 }
 

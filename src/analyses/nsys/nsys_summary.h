@@ -4,10 +4,12 @@
 #include "base/result.h"
 #include "core/nsys_data.h"
 #include "core/report.h"
+#include "core/schema.h"
 
 #include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 
 namespace rankscope {
 
@@ -54,6 +56,27 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
 
 /// The text of the source document, byte for byte, two blank lines at the end.
 [[nodiscard]] std::string nsys_text(const NsysSummary& summary);
+
+/// A figure of an input, in words.
+struct NsysFigure {
+  std::string input;
+  std::string figure;
+  std::variant<double, std::int64_t> value;
+  std::string unit;
+};
+[[nodiscard]] std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries);
+
+/// A class of an input with its share of the time of all its classes.
+struct NsysClassShare {
+  std::string input;
+  NsysClassRow row;
+  double percent = 0;
+};
+[[nodiscard]] std::vector<NsysClassShare> nsys_shares(const NsysSummary& summary,
+                                                      const std::vector<NsysClassRow>& rows);
+
+[[nodiscard]] Schema<NsysFigure> nsys_figure_schema();
+[[nodiscard]] Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help);
 
 /// Tables summary, kernels, nccl, memory over all inputs.
 [[nodiscard]] Report nsys_report(std::span<const NsysSummary> summaries);

@@ -1,0 +1,42 @@
+#include "app/compare_report_files.h"
+
+#include "readers/reports/report_tables.h"
+
+#include <filesystem>
+
+namespace rankscope {
+namespace {
+
+/// File stem; for a folder its whole name (a dot in it is no extension).
+std::string tag_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path p = fs::path(path).lexically_normal();
+  const fs::path leaf = p.has_filename() ? p : p.parent_path();
+  std::error_code code;
+  return fs::is_directory(leaf, code) ? leaf.filename().string() : leaf.stem().string();
+}
+
+} // namespace
+
+Result<ComparedReports> compare_report_files(Session& session,
+                                             const CompareReportsRequest& request) {
+  std::vector<std::string> tags = request.names;
+  if (tags.empty())
+    for (const std::string& path : request.reports)
+      tags.push_back(tag_of(path));
+  std::vector<Report> reports;
+  for (const std::string& path : request.reports) {
+    RS_TRY(Report report, read_report_tables(path));
+    reports.push_back(std::move(report));
+  }
+  ComparedReports out;
+  RS_TRY(out.report, compare_reports(reports, tags, request.options));
+  session.diagnostics.merge(out.report.diagnostics);
+  ReportOutputs outputs = request.outputs;
+  if (!request.only_asked && outputs.file.empty() && outputs.csv_dir.empty())
+    outputs.file = "comparison.xlsx";
+  RS_TRY(out.written, write_outputs(out.report, outputs));
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,30 @@
+// Reports on disk (workbooks or CSV folders, ours or other tools') to one comparison.
+#pragma once
+
+#include "analyses/compare/compare_reports.h"
+#include "app/write_outputs.h"
+#include "engine/session.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct CompareReportsRequest {
+  std::vector<std::string> reports; ///< the baseline first
+  std::vector<std::string> names;   ///< one for each; empty = names of the files
+  CompareReportsOptions options;
+  ReportOutputs outputs;   ///< without file and csv_dir: comparison.xlsx
+  bool only_asked = false; ///< no file of its own accord
+};
+
+struct ComparedReports {
+  Report report;
+  std::vector<std::string> written;
+};
+
+/// Errors: kUnreadable, those of compare_reports(), kOutput.
+Result<ComparedReports> compare_report_files(Session& session,
+                                             const CompareReportsRequest& request);
+
+} // namespace rankscope

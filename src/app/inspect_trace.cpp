@@ -1,0 +1,138 @@
+#include "app/inspect_trace.h"
+
+#include "analyses/timeline/stream_overlap.h"
+#include "core/steps.h"
+#include "engine/loader.h"
+
+#include <array>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+class Facts {
+public:
+  void add(const char* name, std::string value) {
+    if (!value.empty())
+      rows_.push_back({name, std::move(value)});
+  }
+  std::vector<TraceFact> take() { return std::move(rows_); }
+
+private:
+  std::vector<TraceFact> rows_;
+};
+
+void add_header(const Trace& trace, Facts& facts) {
+  const TraceHeader& header = trace.header;
+  facts.add("file", trace.path);
+  facts.add("vendor", trace.vendor().empty() ? "unknown" : trace.vendor());
+  if (!header.devices.empty())
+    facts.add("device",
+              fmt::format("{} x {}", header.devices.size(),
+                          header.devices.front().name.empty() ? "(no name)"
+                                                              : header.devices.front().name));
+  facts.add("rank", header.rank ? std::to_string(*header.rank) : "not in the file");
+  if (header.world_size)
+    facts.add("world size", std::to_string(*header.world_size));
+  facts.add("backend", header.backend);
+  facts.add("NCCL or RCCL version", header.nccl_version);
+  for (const ProcessGroup& pg : header.process_groups)
+    facts.add("process group", fmt::format("{} ({}), {} ranks", pg.name, pg.description, pg.size));
+}
+
+void add_times(const Trace& trace, Facts& facts) {
+  const Events& e = trace.events;
+  std::int64_t first = INT64_MAX;
+  std::int64_t last = INT64_MIN;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] == Category::kOther)
+      continue; // "Trace" rows span the whole recording
+    first = std::min(first, e.ts_ns[i]);
+    last = std::max(last, trace.end_ns(i));
+  }
+  facts.add("profiler steps", std::to_string(profiler_steps(trace).size()));
+  if (last >= first)
+    facts.add("span", fmt::format("{:.3f} ms", static_cast<double>(last - first) / 1e6));
+  if (trace.header.has_base_time)
+    facts.add("base time", fmt::format("{} ns since 1970", trace.header.base_time_ns));
+}
+
+void add_sizes(const LoadedTrace& t, Facts& facts) {
+  const Trace& trace = t.trace;
+  const std::size_t kept = trace.events.size();
+  facts.add("JSON",
+            fmt::format("{:.1f} MB after unpacking", static_cast<double>(trace.input_bytes) / 1e6));
+  facts.add("events", fmt::format("{} in the file, {} kept, {} python_function skipped",
+                                  trace.events_in_file, kept, trace.python_events_skipped));
+  facts.add("memory",
+            fmt::format("{:.1f} bytes per kept event",
+                        static_cast<double>(trace.memory_bytes()) / static_cast<double>(kept)));
+  const std::size_t gpu = t.tree.gpu_event_count();
+  facts.add("linked",
+            gpu == 0 ? "no GPU events"
+                     : fmt::format("{} of {} GPU events ({:.1f} %)", t.tree.linked_count(), gpu,
+                                   100.0 * static_cast<double>(t.tree.linked_count()) /
+                                       static_cast<double>(gpu)));
+}
+
+} // namespace
+
+std::vector<TraceFact> trace_facts(const LoadedTrace& t) {
+  Facts facts;
+  add_header(t.trace, facts);
+  add_times(t.trace, facts);
+  add_sizes(t, facts);
+  const StreamOverlaps overlaps = find_stream_overlaps(t.trace);
+  if (overlaps.count > 0)
+    facts.add("same-stream overlaps",
+              fmt::format("{} ({:.3f} us in all, longest {:.3f} us)", overlaps.count,
+                          static_cast<double>(overlaps.total_ns) / 1e3,
+                          static_cast<double>(overlaps.longest_ns) / 1e3));
+  return facts.take();
+}
+
+std::vector<CategoryCount> category_counts(const Trace& trace) {
+  std::array<std::uint64_t, static_cast<std::size_t>(Category::kOther) + 1> counts{};
+  for (const Category c : trace.events.category)
+    ++counts[static_cast<std::size_t>(c)];
+  std::vector<CategoryCount> out;
+  for (std::size_t c = 0; c < counts.size(); ++c)
+    if (counts[c] > 0)
+      out.push_back({static_cast<Category>(c), counts[c]});
+  return out;
+}
+
+Schema<TraceFact> trace_fact_schema() {
+  using R = TraceFact;
+  return {"trace",
+          "what the trace holds",
+          {{"fact", "fact", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.name); },
+            "name of the property"},
+           {"value", "value", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.value); }, "in words, with its unit"}}};
+}
+
+Schema<CategoryCount> category_count_schema() {
+  using R = CategoryCount;
+  return {"events",
+          "events of each category",
+          {{"category", "category", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(category_name(r.category)); }, "as the profiler has it"},
+           {"events", "events", Unit::kCount, CellKind::kInt,
+            [](const R& r) { return Value(r.events); }, "kept in memory"}}};
+}
+
+Result<Report> inspect_trace(Session& session, const std::string& path) {
+  LoadOptions load;
+  load.threads = session.threads;
+  RS_TRY(const LoadedTrace loaded, load_trace(path, load));
+  Report report;
+  report.title = loaded.trace.path;
+  report.tables.push_back(trace_fact_schema().table(trace_facts(loaded)));
+  report.tables.push_back(category_count_schema().table(category_counts(loaded.trace)));
+  report.diagnostics = loaded.trace.diagnostics;
+  session.diagnostics.merge(report.diagnostics);
+  return report;
+}
+
+} // namespace rankscope

@@ -1,0 +1,166 @@
+#include "app/nsys_run.h"
+
+#include "os/scratch_folder.h"
+#include "readers/nsys/nsys_csv.h"
+#include "readers/nsys/nsys_sqlite.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Runs `nsys` with its output on our stderr, so that stdout keeps the summary alone.
+Result<void> spawn_nsys(std::vector<std::string> arguments, const std::string& report) {
+  std::vector<char*> argv;
+  for (std::string& a : arguments)
+    argv.push_back(a.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int failed = ::posix_spawnp(&child, "nsys", &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failed == 0)
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  if (failed == ENOENT || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+    return Error{
+        ErrorCode::kMissingTool, report, "reading a .nsys-rep needs nsys, not installed here",
+        "install Nsight Systems, or export where it is: nsys export --type sqlite " + report};
+  if (failed != 0)
+    return Error{ErrorCode::kMissingTool, report,
+                 fmt::format("cannot start nsys: {}", std::strerror(failed)), ""};
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return Error{ErrorCode::kUnreadable, report, "nsys export failed, its message is above", ""};
+  return {};
+}
+
+Result<NsysData> read_report(const NsysInput& in) {
+  const fs::path beside = fs::path(in.path).replace_extension(".sqlite");
+  std::error_code ec;
+  if (fs::is_regular_file(beside, ec))
+    return read_nsys_sqlite(beside.string(), in.with_nvtx, in.with_memory);
+  if (!fs::is_regular_file(in.path, ec))
+    return Error{ErrorCode::kUnreadable, in.path, "no such file", ""};
+  RS_TRY(const ScratchFolder scratch, ScratchFolder::create());
+  const std::string database = scratch.path() + "/report.sqlite";
+  RS_CHECK(
+      spawn_nsys({"nsys", "export", "--type", "sqlite", "--output", database, in.path}, in.path));
+  return read_nsys_sqlite(database, in.with_nvtx, in.with_memory);
+}
+
+Result<NsysData> read_input(const NsysInput& in) {
+  if (in.format == "csv")
+    return read_nsys_csv(in.kernel_sum, in.nvtx_proj_trace, in.mem_time_sum);
+  if (in.format == "sqlite")
+    return read_nsys_sqlite(in.path, in.with_nvtx, in.with_memory);
+  return read_report(in);
+}
+
+/// FILE.sqlite, FILE.nsys-rep, or the prefix of the CSV tables.
+Result<NsysInput> describe_file(const NsysRequest& f) {
+  NsysInput in = f.single;
+  const fs::path path(f.file);
+  if (in.title.empty())
+    in.title = path.stem().string();
+  in.with_nvtx = !in.nvtx_tag.empty();
+  in.path = f.file;
+  const std::string extension = path.extension().string();
+  if (extension == ".sqlite" || extension == ".nsys-rep") {
+    in.format = extension.substr(1);
+    return in;
+  }
+  in.format = "csv";
+  in.title = f.single.title.empty() ? path.filename().string() : in.title;
+  in.kernel_sum = f.file + "_cuda_gpu_kern_sum.csv";
+  std::error_code ec;
+  if (!fs::exists(in.kernel_sum, ec))
+    return Error{ErrorCode::kUnreadable, in.kernel_sum, "no such table",
+                 "give a .sqlite, a .nsys-rep or the prefix of the tables of nsys stats"};
+  if (in.with_nvtx)
+    in.nvtx_proj_trace = f.file + "_nvtx_gpu_proj_trace.csv";
+  if (const std::string memory = f.file + "_cuda_gpu_mem_time_sum.csv"; fs::exists(memory, ec))
+    in.mem_time_sum = memory;
+  return in;
+}
+
+/// The inputs and classes of the request, checked before the long part.
+Result<NsysConfig> plan(const NsysRequest& request) {
+  if (request.config.empty() == request.file.empty())
+    return Error{ErrorCode::kUsage, "", "expected either --config or one FILE", ""};
+  NsysConfig config;
+  if (!request.config.empty()) {
+    RS_TRY(config, read_nsys_config(request.config));
+  } else {
+    RS_TRY(NsysInput input, describe_file(request));
+    config.inputs.push_back(std::move(input));
+  }
+  if (!request.classes.empty()) {
+    RS_TRY(config.classes, read_kernel_classes(request.classes));
+  }
+  RS_TRY(config.classes, check_kernel_classes(config.classes));
+  for (const NsysInput& in : config.inputs) {
+    Result<NsysSummary> checked =
+        summarise_nsys({}, {in.title, in.iterations, in.gpus, ""}, config.classes);
+    if (!checked)
+      return std::move(checked.error());
+  }
+  return config;
+}
+
+} // namespace
+
+Result<NsysRun> run_nsys(Session& session, const NsysRequest& request) {
+  RS_TRY(const NsysConfig config, plan(request));
+  NsysRun out;
+  std::optional<Error> last;
+  const auto failed = [&](Error error) { // the last one is told by the caller
+    if (last)
+      session.warn(last->message());
+    last = std::move(error);
+  };
+  for (const NsysInput& in : config.inputs) {
+    Result<NsysData> data = read_input(in);
+    if (!data) {
+      failed(std::move(data.error()));
+      continue;
+    }
+    RS_TRY(NsysSummary summary,
+           summarise_nsys(*data, {in.title, in.iterations, in.gpus, in.nvtx_tag}, config.classes));
+    session.partial = session.partial || data->rows_without_times > 0;
+    for (const std::string& warning : summary.warnings)
+      session.warn(warning);
+    if (!summary.tag_problem.empty())
+      failed(Error{ErrorCode::kUnreadable, in.title, summary.tag_problem, ""});
+    out.summaries.push_back(std::move(summary));
+  }
+  out.report = nsys_report(out.summaries);
+  if (!out.summaries.empty())
+    RS_CHECK(write_outputs(out.report, request.outputs));
+  if (!last)
+    return out;
+  if (config.inputs.size() == 1) {
+    out.failure = std::move(*last);
+    return out;
+  }
+  session.warn(last->message());
+  if (out.summaries.empty())
+    return Error{ErrorCode::kUnreadable, request.config, "no input could be read", ""};
+  session.partial = true;
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,77 @@
+#include "app/report_trace.h"
+
+#include "analyses/timeline/stream_overlap.h"
+#include "engine/loader.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+/// TRACE without .gz, .zst and .json, and _perf_report.xlsx.
+std::string default_output(std::string path) {
+  for (const std::string_view suffix : {".gz", ".zst", ".json"})
+    if (path.size() > suffix.size() && path.ends_with(suffix))
+      path.resize(path.size() - suffix.size());
+  return path + "_perf_report.xlsx";
+}
+
+void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool clipped,
+                   Diagnostics& diagnostics) {
+  if (overlaps.count == 0)
+    return;
+  diagnostics.add(
+      overlaps.absurd > 0 ? Severity::kWarning : Severity::kInfo, "same_stream_overlap",
+      t.trace.path,
+      fmt::format("GPU events run into the next one on their stream, {:.3f} us in all, longest "
+                  "{:.3f} us ({}); {}",
+                  static_cast<double>(overlaps.total_ns) / 1e3,
+                  static_cast<double>(overlaps.longest_ns) / 1e3,
+                  t.trace.name(overlaps.longest).substr(0, 60),
+                  clipped ? "they were clipped"
+                          : "durations are as recorded, --clip-overruns clips"),
+      overlaps.count);
+}
+
+void note_unlinked(const LoadedTrace& t, bool counted, Diagnostics& diagnostics) {
+  const std::size_t all = t.tree.gpu_event_count();
+  if (t.tree.linked_count() == all)
+    return;
+  diagnostics.add(Severity::kInfo, "unlinked_gpu_events", t.trace.path,
+                  fmt::format("of {} GPU events have no launch in the trace; {}", all,
+                              counted ? "gpu_timeline counts them"
+                                      : "gpu_timeline leaves them out "
+                                        "(--include-unlinked-kernels)"),
+                  all - t.tree.linked_count());
+}
+
+} // namespace
+
+Result<TraceReport> report_trace(Session& session, const ReportRequest& request) {
+  const ReportOptions& options = request.options;
+  ReportOutputs outputs = request.outputs;
+  if (!request.only_asked && outputs.file.empty() && outputs.csv_dir.empty()) {
+    if (request.trace == "-")
+      return Error{ErrorCode::kUsage, "", "a trace from standard input needs --output or --csv-dir",
+                   ""};
+    outputs.file = default_output(request.trace);
+  }
+  LoadOptions load;
+  load.threads = session.threads;
+  load.keep_python = needs_python(options);
+  RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));
+  const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
+                                                        : find_stream_overlaps(loaded.trace);
+  TraceReport out;
+  RS_TRY(out.report, build_report(loaded, options));
+  note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
+  note_unlinked(loaded, options.include_unlinked_kernels, out.report.diagnostics);
+  session.diagnostics.merge(out.report.diagnostics);
+  for (const std::string& wanted : options.sheets)
+    if (out.report.find(wanted) == nullptr)
+      session.warn(fmt::format("{}: no sheet named {}", request.trace, wanted));
+  RS_TRY(out.written, write_outputs(out.report, outputs));
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,29 @@
+// One trace to one report: load, say what is odd about its GPU work, analyse, write.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "app/write_outputs.h"
+#include "engine/session.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct ReportRequest {
+  std::string trace;       ///< file, "-" for standard input
+  ReportOutputs outputs;   ///< without file and csv_dir: TRACE_perf_report.xlsx
+  bool only_asked = false; ///< no file of its own accord
+  ReportOptions options;
+};
+
+struct TraceReport {
+  Report report;
+  std::vector<std::string> written;
+};
+
+/// Warns of sheets in options.sheets that the report does not have; the report's diagnostics go to
+/// the session too. Errors: kUnreadable, kUsage (standard input without an output), kOutput.
+Result<TraceReport> report_trace(Session& session, const ReportRequest& request);
+
+} // namespace rankscope
