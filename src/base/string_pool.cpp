@@ -40,6 +40,17 @@ StringPool::StringPool() {
   (void)intern("");
 }
 
+StringPool StringPool::share() const {
+  StringPool out;
+  out.views_ = views_;
+  out.hashes_ = hashes_;
+  out.slots_ = slots_;
+  out.blocks_ = blocks_;
+  out.block_used_ = out.block_size_ = 0; // the rest of the last block is its first owner's
+  out.arena_bytes_ = arena_bytes_;
+  return out;
+}
+
 std::size_t StringPool::slot_of(std::string_view text, std::uint64_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   const auto tag = static_cast<std::uint32_t>(hash);
@@ -64,7 +75,7 @@ StrId StringPool::intern(std::string_view text) {
     constexpr std::size_t kLeast = 512;
     constexpr std::size_t kMost = std::size_t{64} << 10;
     block_size_ = std::max(text.size(), std::clamp(arena_bytes_, kLeast, kMost));
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_size_));
+    blocks_.push_back(std::make_shared_for_overwrite<char[]>(block_size_));
     block_used_ = 0;
     arena_bytes_ += block_size_;
   }

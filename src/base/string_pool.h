@@ -19,6 +19,11 @@ public:
   StringPool(StringPool&&) noexcept = default;
   StringPool& operator=(StringPool&&) noexcept = default;
 
+  /// The same texts with the same ids. Both share the memory of the texts so far, which nobody
+  /// writes any more; what either adds later is its own. Several threads may share one pool that
+  /// none of them changes.
+  [[nodiscard]] StringPool share() const;
+
   [[nodiscard]] StrId intern(std::string_view text);
   /// The id of a text that is already there, or kNotFound.
   [[nodiscard]] StrId find(std::string_view text) const;
@@ -36,7 +41,7 @@ private:
   std::vector<std::uint32_t>
       hashes_;               ///< low bits of each text's hash, to compare and rehash cheaply
   std::vector<StrId> slots_; ///< open addressing; kNotFound = free
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::vector<std::shared_ptr<char[]>> blocks_;
   std::size_t block_used_ = 0;
   std::size_t block_size_ = 0;
   std::size_t arena_bytes_ = 0;

@@ -44,8 +44,7 @@ double Value::number() const {
 }
 
 Table::Table(std::string name, std::vector<Column> columns)
-    : name_(std::move(name)), columns_(std::move(columns)), texts_(std::make_shared<StringPool>()) {
-}
+    : name_(std::move(name)), columns_(std::move(columns)) {}
 
 std::optional<std::size_t> Table::column(std::string_view name) const {
   for (std::size_t c = 0; c < columns_.size(); ++c)
@@ -62,7 +61,7 @@ Table::Cell Table::make(const Value& value) {
     cell.d = value.d;
     break;
   case CellKind::kText:
-    cell.text = texts_->intern(value.text);
+    cell.text = texts_.pool.intern(value.text);
     break;
   case CellKind::kInt:
   case CellKind::kBool:
@@ -77,12 +76,6 @@ Table::Cell Table::make(const Value& value) {
 void Table::add_row(const std::vector<Value>& values) {
   if (values.size() > columns_.size())
     throw std::logic_error("row wider than table " + name_);
-  if (texts_.use_count() > 1) { // a copy shares texts until one side changes
-    auto own = std::make_shared<StringPool>();
-    for (StrId id = 0; id < texts_->size(); ++id)
-      (void)own->intern(texts_->view(id));
-    texts_ = std::move(own);
-  }
   for (const Value& v : values)
     cells_.push_back(make(v));
   cells_.resize(cells_.size() + columns_.size() - values.size());
@@ -95,7 +88,7 @@ Value Table::at(std::size_t row, std::size_t col) const {
   if (cell.kind == CellKind::kDouble)
     v.d = cell.d;
   else if (cell.kind == CellKind::kText)
-    v.text = texts_->view(cell.text);
+    v.text = texts_.pool.view(cell.text);
   else
     v.i = cell.i;
   return v;
@@ -107,36 +100,21 @@ Value Table::at(std::size_t row, std::string_view column_name) const {
 }
 
 void Table::set(std::size_t row, std::size_t col, const Value& value) {
-  const std::string copy(value.kind == CellKind::kText ? value.text : std::string_view());
-  Value own = value;
-  if (own.kind == CellKind::kText)
-    own.text = copy;
-  if (texts_.use_count() > 1) {
-    auto pool = std::make_shared<StringPool>();
-    for (StrId id = 0; id < texts_->size(); ++id)
-      (void)pool->intern(texts_->view(id));
-    texts_ = std::move(pool);
-  }
-  cells_[row * columns_.size() + col] = make(own);
+  cells_[row * columns_.size() + col] = make(value);
 }
 
 void Table::add_column(Column column, const std::vector<Value>& values) {
   const std::size_t old_cols = columns_.size();
   const std::size_t n = old_cols == 0 ? values.size() : rows();
-  Table next(name_, columns_);
-  next.columns_.push_back(std::move(column));
-  next.cells_.reserve(n * (old_cols + 1));
-  std::vector<Value> row;
+  std::vector<Cell> cells;
+  cells.reserve(n * (old_cols + 1));
   for (std::size_t r = 0; r < n; ++r) {
-    row.clear();
     for (std::size_t c = 0; c < old_cols; ++c)
-      row.push_back(at(r, c));
-    row.push_back(r < values.size() ? values[r] : Value());
-    next.add_row(row);
+      cells.push_back(cells_[r * old_cols + c]);
+    cells.push_back(r < values.size() ? make(values[r]) : Cell());
   }
-  columns_ = std::move(next.columns_);
-  cells_ = std::move(next.cells_);
-  texts_ = std::move(next.texts_);
+  columns_.push_back(std::move(column));
+  cells_ = std::move(cells);
 }
 
 void Table::reorder(const std::vector<std::size_t>& order) {

@@ -4,7 +4,6 @@
 #include "base/string_pool.h"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,7 +112,10 @@ struct Chart {
   std::size_t first_row = 0, last_row = 0; ///< of the table; last_row is not drawn
 };
 
-/// Row-major; texts are interned. Move-only views: text in a Value from at() lives with the Table.
+/// Row-major, because tables are filled, sorted and cut by rows (docs/decisions has the figures);
+/// texts are interned. A text in a Value from at() lives with the Table. A copy owns its rows and
+/// shares the memory of the texts so far, which nobody writes any more: copies may be changed by
+/// different threads, and one table may be copied by several.
 class Table {
 public:
   Table() : Table("", {}) {}
@@ -158,12 +160,25 @@ private:
       StrId text;
     };
   };
+  /// Copying shares what is there; see StringPool::share().
+  struct Texts {
+    StringPool pool;
+    Texts() = default;
+    Texts(const Texts& other) : pool(other.pool.share()) {}
+    Texts(Texts&&) noexcept = default;
+    Texts& operator=(const Texts& other) {
+      pool = other.pool.share();
+      return *this;
+    }
+    Texts& operator=(Texts&&) noexcept = default;
+    ~Texts() = default;
+  };
   Cell make(const Value& value);
 
   std::string name_;
   std::vector<Column> columns_;
   std::vector<Cell> cells_;
-  std::shared_ptr<StringPool> texts_;
+  Texts texts_;
 };
 
 } // namespace rankscope

@@ -1,6 +1,10 @@
 #include "core/table.h"
 
 #include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -14,6 +18,66 @@ TEST(Table, CopiesAreIndependent) {
   EXPECT_EQ(a.at(1, 1).text, "three");
   EXPECT_EQ(b.at(1, "y").text, "two");
   EXPECT_EQ(b.at(0, "y").text, "one");
+}
+
+// Run under ThreadSanitizer: a copy once asked how many shared its texts and then wrote into them,
+// while the other copy, asking later, read them to make its own.
+TEST(Table, CopiesMayBeChangedByDifferentThreads) {
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Table> copies;
+    {
+      Table original("t", {{"x"}, {"y"}});
+      original.add_row({0, "shared"});
+      copies.assign(4, original);
+    }
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      threads.emplace_back([&table = copies[i], i] {
+        for (int n = 0; n < 10; ++n) {
+          const std::string text = std::to_string(i) + " " + std::to_string(n);
+          table.add_row({n, text});
+        }
+      });
+    for (std::thread& thread : threads)
+      thread.join();
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      ASSERT_EQ(copies[i].rows(), 11U);
+      EXPECT_EQ(copies[i].at(0, "y").text, "shared");
+      EXPECT_EQ(copies[i].at(10, "y").text, std::to_string(i) + " 9");
+    }
+  }
+}
+
+TEST(Table, MayBeCopiedByDifferentThreads) {
+  Table original("t", {{"x"}, {"y"}});
+  original.add_row({0, "shared"});
+  const Table& constant = original;
+  std::vector<std::thread> threads;
+  std::vector<std::optional<Table>> copies(4);
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    threads.emplace_back([&constant, &copy = copies[i], i] {
+      copy.emplace(constant);
+      copy->set(0, 1, std::to_string(i));
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(original.at(0, 1).text, "shared");
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    EXPECT_EQ(copies[i]->at(0, 1).text, std::to_string(i));
+}
+
+TEST(Table, TextsOutliveTheTableThatTheyWereCopiedFrom) {
+  std::optional<Table> first(std::in_place, "t", std::vector<Column>{{"x"}});
+  first->add_row({"of the first"});
+  Table second = *first;
+  first->add_row({"after the copy"}); // goes into memory that the copy does not look at
+  second.add_row({"of the second"});
+  const Table picked = second.select({"x"});
+  first.reset();
+  EXPECT_EQ(second.at(0, 0).text, "of the first");
+  EXPECT_EQ(second.at(1, 0).text, "of the second");
+  EXPECT_EQ(picked.at(1, 0).text, "of the second");
 }
 
 } // namespace
