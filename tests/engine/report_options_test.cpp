@@ -325,6 +325,41 @@ TEST(ReportOptions, CallsThatFitNoModelHaveARowPerShape) {
   EXPECT_EQ(gemm->at(0, "Kernel Time (\u00b5s)_sum").number(), 25);
 }
 
+TEST(ReportOptions, ASequenceNumberAloneMakesNoOtherOperator) {
+  TraceBuilder b;
+  b.op("aten::foo", 0, 50, R"({"Sequence number":5})").kernel("k", 1, 1000, 10);
+  b.op("aten::foo", 100, 50).kernel("k", 101, 2000, 20);
+  const auto report = build_report(b.load(), {});
+  ASSERT_TRUE(report);
+  for (const char* sheet : {"ops_unique_args", "unified_perf_summary"}) {
+    ASSERT_EQ(report->find(sheet)->rows(), 1U) << sheet;
+    EXPECT_EQ(report->find(sheet)->at(0, "operation_count").i, 2) << sheet;
+  }
+}
+
+TEST(ReportOptions, KernelsOfNoOperatorAreToldApartByProcess) {
+  std::string text = R"({"schemaVersion":1,"traceEvents":[)";
+  for (const char* pid : {"1", "2"})
+    text += std::string(R"({"ph":"M","name":"process_name","ts":0,"pid":)") + pid +
+            R"(,"tid":0,"args":{"name":"python )" + pid + R"("}},
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":)" +
+            pid + R"(,"tid":1,"ts":10,"dur":1,"args":{"correlation":)" + pid + R"(}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":2)" +
+            pid + R"(,"dur":1,"args":{"device":0,"stream":7,"correlation":)" + pid + "}},\n";
+  text.resize(text.size() - 2);
+  const test::TempFolder folder;
+  const auto loaded = load_trace(folder.write("t.json", text + "]}"), {});
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const auto report = build_report(*loaded, {});
+  ASSERT_TRUE(report);
+  const Table* unified = report->find("unified_perf_summary");
+  ASSERT_NE(unified, nullptr);
+  ASSERT_EQ(unified->rows(), 2U);
+  EXPECT_EQ(unified->at(0, "name").text, "hipLaunchKernel->k (Synthetic Op)");
+  EXPECT_EQ(unified->at(0, "process_name").text, "python 1");
+  EXPECT_EQ(unified->at(1, "process_name").text, "python 2");
+}
+
 TEST(ReportOptions, RowsOfEachFamilyAreCut) {
   TraceBuilder b;
   for (int i = 0; i < 5; ++i)

@@ -173,7 +173,7 @@ RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
     const auto [it, fresh] = rows.emplace(key, out.groups.size());
     if (fresh) {
       GemmGroup g;
-      g.op = key.key.has_args || find_op(trace.strings.view(key.key.name)) != nullptr
+      g.op = find_op(trace.strings.view(key.key.name)) != nullptr
                  ? std::string(trace.strings.view(key.key.name))
                  : std::string(kGemmKernelOnly);
       OpKeyTexts texts(trace);

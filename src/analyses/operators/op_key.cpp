@@ -7,10 +7,10 @@ namespace rankscope {
 std::size_t OpKeyHash::operator()(const OpKey& k) const {
   std::uint64_t h = 0;
   for (const std::uint64_t v :
-       {std::uint64_t{k.name}, std::uint64_t{k.thread_name}, std::uint64_t{k.dims},
-        std::uint64_t{k.types}, std::uint64_t{k.strides}, std::uint64_t{k.concrete},
-        std::uint64_t{k.num_kernels}, std::uint64_t{k.overlap_set},
-        std::uint64_t{k.recompute ? 1U : 0U}})
+       {std::uint64_t{k.name}, std::uint64_t{k.process_name}, std::uint64_t{k.process_label},
+        std::uint64_t{k.thread_name}, std::uint64_t{k.dims}, std::uint64_t{k.types},
+        std::uint64_t{k.strides}, std::uint64_t{k.concrete}, std::uint64_t{k.num_kernels},
+        std::uint64_t{k.overlap_set}, std::uint64_t{k.recompute ? 1U : 0U}})
     h = (h ^ v) * 0x9e3779b97f4a7c15ULL + (h >> 29);
   return static_cast<std::size_t>(h);
 }
@@ -28,7 +28,6 @@ OpKey op_key(const Trace& trace, EventId e, std::string_view category) {
     key.types = a->input_types;
     key.strides = a->input_strides;
     key.concrete = a->concrete_inputs;
-    key.has_args = true;
   }
   return key;
 }

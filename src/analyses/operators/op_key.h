@@ -18,7 +18,6 @@ struct OpKey {
   StrId dims = 0, types = 0, strides = 0, concrete = 0;
   std::uint32_t num_kernels = 0;
   std::uint32_t overlap_set = 0; ///< of OverlapGroups; 0 = nothing overlapped
-  bool has_args = false;         ///< an operator without arguments has blank cells
   bool recompute = false;
   bool operator==(const OpKey&) const = default;
 };

@@ -311,7 +311,7 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& ca
                                const KernelOverlaps* overlaps) {
   std::vector<Group> groups;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> plain;
-  std::map<std::pair<std::string_view, std::size_t>, std::size_t> synthetic; // name, key hash
+  std::map<std::string_view, std::unordered_map<OpKey, std::size_t, OpKeyHash>> synthetic;
   OverlapGroups sets;
   for (const Call& call : calls) {
     OpKey key = call.key;
@@ -324,7 +324,7 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& ca
     if (call.name.empty())
       at = plain.try_emplace(key, at).first->second;
     else
-      at = synthetic.try_emplace({call.name, OpKeyHash{}(key)}, at).first->second;
+      at = synthetic[call.name].try_emplace(key, at).first->second;
     if (at == groups.size())
       groups.push_back({key, call.name, {}, {}});
     groups[at].rows.push_back(&call.row);
