@@ -1,6 +1,7 @@
 // Grouping with the statistics that the reference tables use (perf-report.md 0.7).
 #pragma once
 
+#include "base/units.h"
 #include "core/schema.h"
 
 #include <algorithm>
@@ -51,6 +52,29 @@ inline Stats stats_of(std::vector<double> values) {
   return s;
 }
 
+/// Of nanoseconds, in us: the sum is exact before it is divided.
+inline Stats stats_of_ns(std::vector<std::int64_t> ns) {
+  Stats s;
+  s.count = ns.size();
+  if (ns.empty())
+    return s;
+  const auto n = static_cast<double>(ns.size());
+  s.sum = ns_to_us(std::accumulate(ns.begin(), ns.end(), std::int64_t{0}));
+  s.mean = s.sum / n;
+  double squares = 0;
+  for (const std::int64_t v : ns)
+    squares += (ns_to_us(v) - s.mean) * (ns_to_us(v) - s.mean);
+  s.std_population = std::sqrt(squares / n);
+  if (ns.size() > 1)
+    s.std_sample = std::sqrt(squares / (n - 1));
+  std::sort(ns.begin(), ns.end());
+  s.min = ns_to_us(ns.front());
+  s.max = ns_to_us(ns.back());
+  const std::size_t half = ns.size() / 2;
+  s.median = ns.size() % 2 == 1 ? ns_to_us(ns[half]) : ns_to_us(ns[half - 1] + ns[half]) / 2;
+  return s;
+}
+
 /// A statistic as a column: the end of its header and of its id.
 struct StatField {
   const char* name;
@@ -74,17 +98,20 @@ void add_stats(Schema<Row>& schema, const std::string& id, const std::string& la
                 [of, value = stat.value](const Row& r) { return Value((r.*of).*value); }, help});
 }
 
-/// Fills in what `value` (const Row& to double) has of the sum over all rows, and the sum of these
-/// shares down to the row, both in percent; 0 where the sum is 0.
+/// Fills in what `value` (const Row& to nanoseconds) has of the sum over all rows, and of the sum
+/// down to the row, both in percent; 0 where the sum is 0.
 template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
-  double total = 0;
+  std::int64_t total = 0;
   for (const Row& row : rows)
     total += value(row);
-  double running = 0;
+  const auto share = [total](std::int64_t ns) {
+    return total > 0 ? static_cast<double>(ns) / static_cast<double>(total) * 100 : 0.0;
+  };
+  std::int64_t running = 0;
   for (Row& row : rows) {
-    row.percent = total > 0 ? value(row) / total * 100 : 0;
-    running += row.percent;
-    row.cumulative_percent = running;
+    row.percent = share(value(row));
+    running += value(row);
+    row.cumulative_percent = share(running);
   }
 }
 

@@ -1,5 +1,8 @@
 // Facts behind the sheets of a trace: made once per trace and options, and what the sheets show.
+#include "analyses/operators/kernel_summary.h"
 #include "analyses/operators/roofline.h"
+#include "analyses/operators/unified_perf.h"
+#include "analyses/operators/unique_args.h"
 #include "analyses/timeline/per_step.h"
 #include "trace_builder.h"
 
@@ -84,6 +87,56 @@ TEST(ReportFacts, OfAFamily) {
   const Table sheet = family_table(*gemm, {});
   EXPECT_EQ(sheet.at(0, "param: M").i, 2);
   EXPECT_EQ(sheet.at(0, "Input Dims_first").text, row.input_dims);
+}
+
+// 0.1 + 0.2 is more than 0.3 in doubles of microseconds; in nanoseconds both are 300.
+TEST(ReportFacts, EqualTimesFallToTheTieBreak) {
+  TraceBuilder b;
+  b.op("z", 0, 20, kMm).kernel("z1", 1, 1000, .1).kernel("z2", 3, 1001, .2);
+  b.op("z", 20, 20, kMm).kernel("z1", 21, 1002, .2).kernel("z2", 23, 1003, .1);
+  b.op("a", 40, 20, kMm).kernel("a1", 41, 1004, .3).kernel("a2", 43, 1005, .3);
+  const LoadedTrace t = b.load();
+  const std::vector<OpsSummaryRow>& ops = ops_summary_of(t, {});
+  ASSERT_EQ(ops.size(), 2U);
+  EXPECT_EQ(ops[0].name, "a"); // by name
+  EXPECT_EQ(ops[0].direct_ns, ops[1].direct_ns);
+  EXPECT_EQ(ops[0].percent, 50);
+  EXPECT_EQ(ops[1].cumulative_percent, 100);
+  const std::vector<UniqueArgsRow>& unique = unique_args_of(t, {}, false);
+  ASSERT_EQ(unique.size(), 2U);
+  EXPECT_EQ(unique[0].op.name, "z"); // by place in the file
+  EXPECT_EQ(unique[0].direct_us.sum, unique[1].direct_us.sum);
+  // kernels of a call with equal sums by name: z1 has 0.1 + 0.2, z2 has 0.2 + 0.1
+  EXPECT_LT(unique[0].details.summary.find("z1"), unique[0].details.summary.find("z2"));
+  const auto& unified = unified_perf_of(t, {});
+  ASSERT_TRUE(unified);
+  ASSERT_EQ(unified->rows.size(), 2U);
+  EXPECT_EQ(unified->rows[0].op.name, "z"); // by place in the file
+}
+
+TEST(ReportFacts, KernelsOfEqualTimeStandAsTheyFirstRan) {
+  TraceBuilder b;
+  b.op("x", 0, 50);
+  for (const char* name : {"m", "z", "a"})
+    b.kernel(name, 1 + (name[0] - 'a'), 1000 + (name[0] - 'a'), 1);
+  b.kernel("long", 40, 2000, 2);
+  const LoadedTrace t = b.load();
+  std::vector<std::string_view> names;
+  for (const KernelRow& row : kernel_rows_of(t, {}))
+    names.push_back(row.kernel);
+  EXPECT_EQ(names, (std::vector<std::string_view>{"long", "m", "z", "a"}));
+}
+
+// 1,000 times 0.1 us is 100 us, not 99.9999999999986.
+TEST(ReportFacts, SumsAreExact) {
+  const Stats s = stats_of_ns(std::vector<std::int64_t>(1000, 100));
+  EXPECT_EQ(s.sum, 100);
+  EXPECT_EQ(s.mean, .1);
+  EXPECT_EQ(s.median, .1);
+  EXPECT_EQ(stats_of_ns({1, 2}).median, .0015);
+  EXPECT_EQ(stats_of_ns({7}).min, .007);
+  EXPECT_TRUE(std::isnan(stats_of_ns({7}).std_sample));
+  EXPECT_TRUE(std::isnan(stats_of_ns({}).mean));
 }
 
 } // namespace

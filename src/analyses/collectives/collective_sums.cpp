@@ -103,9 +103,9 @@ std::vector<RankSummary> rank_summary(const std::vector<const RankCollectives*>&
     }
     for (const auto& [key, list] : groups) {
       const Collective& c = *list.front();
-      std::vector<double> durations;
+      std::vector<std::int64_t> durations;
       for (const Collective* x : list)
-        durations.push_back(ns_to_us(x->dur_ns));
+        durations.push_back(x->dur_ns);
       RankSummary row;
       row.rank = r->rank;
       row.group = r->text(c.pg_name);
@@ -120,7 +120,7 @@ std::vector<RankSummary> rank_summary(const std::vector<const RankCollectives*>&
       row.stream = c.stream;
       row.in_mib = mib_of(*r, c, c.in_nelems);
       row.out_mib = mib_of(*r, c, c.out_nelems);
-      row.dur_us = stats_of(std::move(durations));
+      row.dur_us = stats_of_ns(std::move(durations));
       row.count = list.size();
       if (per_node > 0) {
         row.node = r->rank / per_node;

@@ -25,12 +25,12 @@ KernelDetails kernel_details(const Trace& trace,
   };
   std::vector<Entry> entries;
   for (std::size_t k = 0; k < model.size(); ++k) {
-    std::vector<double> durations;
+    std::vector<std::int64_t> durations;
     for (const auto& call : calls)
       if (call.size() == model.size())
-        durations.push_back(ns_to_us(trace.events.dur_ns[call[k]]));
+        durations.push_back(trace.events.dur_ns[call[k]]);
     entries.push_back(
-        {trace.name(model[k]), trace.events.stream[model[k]], stats_of(std::move(durations))});
+        {trace.name(model[k]), trace.events.stream[model[k]], stats_of_ns(std::move(durations))});
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.stats.sum != b.stats.sum ? a.stats.sum < b.stats.sum : a.name < b.name;

@@ -118,7 +118,7 @@ std::uint32_t OverlapGroups::id_of(const Trace& trace, const KernelOverlaps::Cal
 OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::Call> calls) {
   struct Entry {
     std::int64_t covered_ns = 0;
-    std::vector<double> durations_us;
+    std::vector<std::int64_t> durations_ns;
     Stats stats;
   };
   using Key = std::pair<std::string_view, std::int32_t>; // name, stream
@@ -132,7 +132,7 @@ OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::C
       const EventId other = call.others[i];
       Entry& entry = entries[{trace.name(other), trace.events.stream[other]}];
       entry.covered_ns += call.other_ns[i];
-      entry.durations_us.push_back(ns_to_us(trace.events.dur_ns[other]));
+      entry.durations_ns.push_back(trace.events.dur_ns[other]);
     }
   }
   OverlapCells out;
@@ -144,7 +144,7 @@ OverlapCells overlap_cells(const Trace& trace, std::span<const KernelOverlaps::C
   };
   std::vector<std::pair<const Key*, Entry*>> order;
   for (auto& [key, entry] : entries) {
-    entry.stats = stats_of(std::move(entry.durations_us));
+    entry.stats = stats_of_ns(std::move(entry.durations_ns));
     order.emplace_back(&key, &entry);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {

@@ -28,7 +28,8 @@ std::vector<KernelRow> make_kernels(const LoadedTrace& t, const LauncherIndex& i
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t, bool>;
-  std::map<Key, KernelRow> groups;
+  std::map<Key, std::size_t> places;
+  std::vector<KernelRow> out; // in order of first appearance
   std::int64_t all_ns = 0;
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
     const EventId i = index.gpu[g];
@@ -37,32 +38,28 @@ std::vector<KernelRow> make_kernels(const LoadedTrace& t, const LauncherIndex& i
     const EventId op = index.parent_op[g];
     const std::string_view op_name = op == kNoEvent ? std::string_view() : trace.name(op);
     const std::int64_t dur = e.dur_ns[i];
-    const auto [it, fresh] = groups.try_emplace(
-        {index.parent_category[g], op_name, trace.name(i), e.stream[i], op == kNoEvent});
-    KernelRow& row = it->second;
-    if (fresh)
-      row = {index.parent_category[g],
-             op_name,
-             trace.name(i),
-             e.stream[i],
-             op != kNoEvent,
-             0,
-             0,
-             dur,
-             dur,
-             0,
-             0};
+    const auto [it, fresh] = places.try_emplace(
+        {index.parent_category[g], op_name, trace.name(i), e.stream[i], op == kNoEvent},
+        out.size());
+    if (fresh) {
+      KernelRow& row = out.emplace_back();
+      row.category = index.parent_category[g];
+      row.op = op_name;
+      row.kernel = trace.name(i);
+      row.stream = e.stream[i];
+      row.linked = op != kNoEvent;
+      row.min_ns = row.max_ns = dur;
+    }
+    KernelRow& row = out[it->second];
     row.sum_ns += dur;
     ++row.count;
     row.min_ns = std::min(row.min_ns, dur);
     row.max_ns = std::max(row.max_ns, dur);
     all_ns += dur;
   }
-  std::vector<KernelRow> out;
-  for (const auto& group : groups) {
-    out.push_back(group.second);
-    out.back().percent_of_kernels = percent(group.second.sum_ns, all_ns);
-    out.back().percent_of_total = percent(group.second.sum_ns, index.total_ns);
+  for (KernelRow& row : out) {
+    row.percent_of_kernels = percent(row.sum_ns, all_ns);
+    row.percent_of_total = percent(row.sum_ns, index.total_ns);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const KernelRow& a, const KernelRow& b) { return a.sum_ns > b.sum_ns; });

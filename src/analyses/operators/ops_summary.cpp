@@ -33,16 +33,15 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index) {
     row.category = l.category;
     row.recompute = l.recompute;
     row.direct_ns += l.direct_ns;
-    row.direct_us += ns_to_us(l.direct_ns);
     ++row.count;
   }
   std::vector<OpsCategoryRow> rows;
   for (const auto& group : groups)
     rows.push_back(group.second);
   std::stable_sort(rows.begin(), rows.end(), [](const OpsCategoryRow& a, const OpsCategoryRow& b) {
-    return a.direct_us > b.direct_us;
+    return a.direct_ns > b.direct_ns;
   });
-  fill_shares(rows, [](const OpsCategoryRow& r) { return r.direct_us / 1e3; });
+  fill_shares(rows, [](const OpsCategoryRow& r) { return r.direct_ns; });
   return rows;
 }
 
@@ -57,8 +56,6 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const LauncherIndex&
     OpsSummaryRow& row = group.row;
     row.direct_ns += l.direct_ns;
     row.subtree_ns += l.subtree_ns;
-    row.direct_us += ns_to_us(l.direct_ns);
-    row.subtree_us += ns_to_us(l.subtree_ns);
     ++row.count;
     group.categories.insert(l.category);
   }
@@ -73,9 +70,9 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const LauncherIndex&
     rows.push_back(std::move(group.row));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const OpsSummaryRow& a, const OpsSummaryRow& b) {
-    return a.direct_us > b.direct_us;
+    return a.direct_ns > b.direct_ns;
   });
-  fill_shares(rows, [](const OpsSummaryRow& r) { return r.direct_us; });
+  fill_shares(rows, [](const OpsSummaryRow& r) { return r.direct_ns; });
   return rows;
 }
 
@@ -129,7 +126,7 @@ Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
               [](const R& r) { return Value(r.count); },
               "calls of operators that launched kernels other than communication"});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
-              [](const R& r) { return Value(r.direct_us / 1e3); }, kDirectHelp});
+              [](const R& r) { return Value(ns_to_ms(r.direct_ns)); }, kDirectHelp});
   add_shares(schema, "the direct kernel time");
   return schema;
 }
@@ -144,13 +141,15 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
     schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
                 [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
   schema.add({"direct_kernel_time_us_sum", "total_direct_kernel_time_sum", Unit::kUs,
-              CellKind::kDouble, [](const R& r) { return Value(r.direct_us); }, kDirectHelp});
+              CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.direct_ns)); },
+              kDirectHelp});
   schema.add({"subtree_kernel_time_us_sum", "total_subtree_kernel_time_sum", Unit::kUs,
-              CellKind::kDouble, [](const R& r) { return Value(r.subtree_us); }, kSubtreeHelp});
+              CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.subtree_ns)); },
+              kSubtreeHelp});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
-              [](const R& r) { return Value(r.direct_us / 1e3); }, kDirectHelp});
+              [](const R& r) { return Value(ns_to_ms(r.direct_ns)); }, kDirectHelp});
   schema.add({"subtree_kernel_time_ms", "total_subtree_kernel_time_ms", Unit::kMs,
-              CellKind::kDouble, [](const R& r) { return Value(r.subtree_us / 1e3); },
+              CellKind::kDouble, [](const R& r) { return Value(ns_to_ms(r.subtree_ns)); },
               kSubtreeHelp});
   schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
               [](const R& r) { return Value(r.count); },

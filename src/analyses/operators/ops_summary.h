@@ -16,7 +16,6 @@ struct OpsCategoryRow {
   bool recompute = false;
   std::int64_t count = 0;
   std::int64_t direct_ns = 0; ///< sum over the launchers of the union of their own kernels
-  double direct_us = 0;       ///< the same, summed in us
   double percent = 0;         ///< of the direct time of all rows
   double cumulative_percent = 0;
 };
@@ -28,10 +27,8 @@ struct OpsSummaryRow {
   std::int64_t count = 0;
   std::int64_t direct_ns = 0;  ///< sum over the launchers of the union of their own kernels
   std::int64_t subtree_ns = 0; ///< of the union of all GPU work below them, communication included
-  double direct_us = 0;        ///< the same, summed in us
-  double subtree_us = 0;
-  std::string categories; ///< Python list of their categories, sorted
-  double percent = 0;     ///< of the direct time of all rows
+  std::string categories;      ///< Python list of their categories, sorted
+  double percent = 0;          ///< of the direct time of all rows
   double cumulative_percent = 0;
 };
 

@@ -205,7 +205,7 @@ private:
 
   /// Times, rates and roofline.
   void add_costs(const std::vector<const Call*>& calls, FamilyRow& out) const {
-    std::vector<double> times;
+    std::vector<std::int64_t> times;
     std::vector<double> tbps;
     std::vector<double> tflops;
     std::vector<double> percent;
@@ -219,8 +219,9 @@ private:
         out.flops = flops;
       if (std::isnan(out.bytes))
         out.bytes = bytes;
-      const double us = ns_to_us(busy_ns(t_.trace, call->kernels));
-      times.push_back(us);
+      const std::int64_t ns = busy_ns(t_.trace, call->kernels);
+      const double us = ns_to_us(ns);
+      times.push_back(ns);
       tbps.push_back(us > 0 ? bytes / 1e12 / (us / 1e6) : kUnknown);
       tflops.push_back(us > 0 ? flops / 1e12 / (us / 1e6) : kUnknown);
       if (arch_) {
@@ -230,7 +231,7 @@ private:
           out.roofline = r;
       }
     }
-    out.kernel_us = stats_of(std::move(times));
+    out.kernel_us = stats_of_ns(std::move(times));
     out.tbps = stats_of(std::move(tbps));
     out.tflops = stats_of(std::move(tflops));
     out.percent_of_roofline = stats_of(std::move(percent));
@@ -249,12 +250,12 @@ std::vector<GemmKernelRow> gemm_kernels(const LoadedTrace& t, const std::vector<
     for (const Call& call : family.calls)
       for (const EventId k : call.kernels)
         covered[k] = true;
-  std::map<StrId, std::pair<std::vector<double>, EventId>> groups;
+  std::map<StrId, std::pair<std::vector<std::int64_t>, EventId>> groups;
   for (EventId e = 0; e < trace.events.size(); ++e)
     if (trace.events.category[e] == Category::kKernel && !covered[e]) {
       auto& group =
-          groups.try_emplace(trace.events.name[e], std::vector<double>(), e).first->second;
-      group.first.push_back(ns_to_us(trace.events.dur_ns[e]));
+          groups.try_emplace(trace.events.name[e], std::vector<std::int64_t>(), e).first->second;
+      group.first.push_back(trace.events.dur_ns[e]);
     }
   std::vector<GemmKernelRow> out;
   for (auto& [name, group] : groups) {
@@ -272,7 +273,7 @@ std::vector<GemmKernelRow> gemm_kernels(const LoadedTrace& t, const std::vector<
                  (kernel->tile_k > 0 ? "x" + std::to_string(kernel->tile_k) : "");
     row.types = kernel->types;
     row.count = group.first.size();
-    row.kernel_us = stats_of(std::move(group.first));
+    row.kernel_us = stats_of_ns(std::move(group.first));
     row.first_uid = trace.events.uid[group.second];
     out.push_back(std::move(row));
   }

@@ -160,8 +160,8 @@ private:
 
 struct Row {
   EventId event = kNoEvent;
-  double cpu_us = 0;
-  double kernel_us = 0;
+  std::int64_t cpu_ns = 0;
+  std::int64_t kernel_ns = 0;
   double flops = kUnknown;
   double bytes = kUnknown;
   const PerfResult* perf = nullptr;
@@ -258,13 +258,13 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
       name = std::string(trace.name(c.event)) + "->" + std::string(trace.name(c.synthetic)) +
              " (Synthetic Op)";
       category = op_category(name, trace.name(c.synthetic));
-      row.cpu_us = ns_to_us(trace.events.dur_ns[c.event]); // of the operator above it
+      row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
     } else {
       const auto gpu = t.tree.gpu_events(c.event);
       row.kernels = c.forward != kNoEvent ? backward_kernels(t, c.forward)
                                           : std::vector<EventId>(gpu.begin(), gpu.end());
       sort_by_start(trace, row.kernels);
-      row.cpu_us = ns_to_us(trace.events.dur_ns[c.event]);
+      row.cpu_ns = trace.events.dur_ns[c.event];
       category = op_category(trace.name(c.event), first_kernel(t, c.event, row.kernels));
       if (c.forward != kNoEvent) {
         const OpInfo* info = walk.op(c.forward);
@@ -289,7 +289,7 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
         row.bytes = row.perf->bytes;
       }
     }
-    row.kernel_us = ns_to_us(busy_ns(trace, row.kernels));
+    row.kernel_ns = busy_ns(trace, row.kernels);
     OpKey key = op_key(trace, c.event, category);
     if (options.group_by_num_kernels)
       key.num_kernels = static_cast<std::uint32_t>(row.kernels.size());
@@ -336,17 +336,20 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& ca
 
 /// Times, rates and kernels over the calls of a group.
 void add_calls(const Trace& trace, const std::vector<const Row*>& calls, UnifiedRow& out) {
-  std::vector<double> cpu, kernel, tbps, tflops;
+  std::vector<std::int64_t> cpu, kernel;
+  std::vector<double> tbps, tflops;
   std::vector<std::span<const EventId>> lists;
   for (const Row* r : calls) {
-    cpu.push_back(r->cpu_us);
-    kernel.push_back(r->kernel_us);
-    tbps.push_back(r->kernel_us > 0 ? r->bytes / 1e12 / (r->kernel_us / 1e6) : kUnknown);
-    tflops.push_back(r->kernel_us > 0 ? r->flops / 1e12 / (r->kernel_us / 1e6) : kUnknown);
+    cpu.push_back(r->cpu_ns);
+    kernel.push_back(r->kernel_ns);
+    const double us = ns_to_us(r->kernel_ns);
+    tbps.push_back(us > 0 ? r->bytes / 1e12 / (us / 1e6) : kUnknown);
+    tflops.push_back(us > 0 ? r->flops / 1e12 / (us / 1e6) : kUnknown);
     lists.emplace_back(r->kernels);
   }
-  out.cpu_us = stats_of(std::move(cpu));
-  out.kernel_us = stats_of(std::move(kernel));
+  out.cpu_us = stats_of_ns(std::move(cpu));
+  out.kernel_ns = std::accumulate(kernel.begin(), kernel.end(), std::int64_t{0});
+  out.kernel_us = stats_of_ns(std::move(kernel));
   out.tbps = stats_of(std::move(tbps));
   out.tflops = stats_of(std::move(tflops));
   out.details = kernel_details(trace, lists);
@@ -389,10 +392,9 @@ std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const ReportOptions& opt
   for (const Group& group : groups)
     out.push_back(make_row(t, options, arch, group, texts));
   std::stable_sort(out.begin(), out.end(), [](const UnifiedRow& a, const UnifiedRow& b) {
-    return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
-                                              : a.example_uid < b.example_uid;
+    return a.kernel_ns != b.kernel_ns ? a.kernel_ns > b.kernel_ns : a.example_uid < b.example_uid;
   });
-  fill_shares(out, [](const UnifiedRow& r) { return r.kernel_us.sum; });
+  fill_shares(out, [](const UnifiedRow& r) { return r.kernel_ns; });
   return out;
 }
 

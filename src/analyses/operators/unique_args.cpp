@@ -54,13 +54,13 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
   OpKeyTexts texts(trace);
   std::vector<UniqueArgsRow> out;
   for (const Group& group : groups) {
-    std::vector<double> direct;
-    std::vector<double> subtree;
+    std::vector<std::int64_t> direct;
+    std::vector<std::int64_t> subtree;
     std::vector<std::span<const EventId>> kernels;
     std::int64_t first = INT64_MAX;
     for (const Launcher* l : group.calls) {
-      direct.push_back(ns_to_us(l->direct_ns));
-      subtree.push_back(ns_to_us(l->subtree_ns));
+      direct.push_back(l->direct_ns);
+      subtree.push_back(l->subtree_ns);
       kernels.push_back(index.kernels_of(*l));
       first = std::min(first, trace.events.ts_ns[l->event]);
     }
@@ -70,18 +70,18 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
     row.recompute = group.key.recompute;
     row.count = group.calls.size();
     row.first_ns = first - table_first;
-    row.direct_us = stats_of(std::move(direct));
-    row.subtree_us = stats_of(std::move(subtree));
+    row.direct_ns = std::accumulate(direct.begin(), direct.end(), std::int64_t{0});
+    row.direct_us = stats_of_ns(std::move(direct));
+    row.subtree_us = stats_of_ns(std::move(subtree));
     row.example_uid = trace.events.uid[group.calls.front()->event];
     row.details = kernel_details(trace, kernels);
     if (by_overlap)
       row.overlap = overlap_cells(trace, group.beside);
   }
   std::stable_sort(out.begin(), out.end(), [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
-    return a.direct_us.sum != b.direct_us.sum ? a.direct_us.sum > b.direct_us.sum
-                                              : a.example_uid < b.example_uid;
+    return a.direct_ns != b.direct_ns ? a.direct_ns > b.direct_ns : a.example_uid < b.example_uid;
   });
-  fill_shares(out, [](const UniqueArgsRow& r) { return r.direct_us.sum; });
+  fill_shares(out, [](const UniqueArgsRow& r) { return r.direct_ns; });
   return out;
 }
 
