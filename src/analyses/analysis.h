@@ -54,6 +54,8 @@ struct Analysis {
   const char* help;
   std::vector<std::string_view> sheets; ///< their names; none = the sheets of no other analysis
   Result<std::vector<Table>> (*run)(const LoadedTrace& trace, const ReportOptions& options);
+  /// The sheets with the columns that these options give them, without a trace.
+  std::vector<SheetInfo> (*describe)(const ReportOptions& options);
 };
 
 /// In sheet order.

@@ -27,6 +27,13 @@ template <class Row> struct Field {
   [[nodiscard]] Column column() const { return Column(id, label, unit, type, help, style); }
 };
 
+/// A sheet as people and other programs see it: what the column dictionary is made of.
+struct SheetInfo {
+  std::string name;
+  std::string help;
+  std::vector<Column> columns;
+};
+
 template <class Row> class Schema {
 public:
   Schema(std::string name, std::string help, std::vector<Field<Row>> fields = {})
@@ -51,6 +58,8 @@ public:
       out.push_back(f.column());
     return out;
   }
+
+  [[nodiscard]] SheetInfo info() const { return {name_, help_, columns()}; }
 
   /// One row per fact, in their order.
   [[nodiscard]] Table table(std::span<const Row> rows) const {

@@ -6,6 +6,10 @@
 namespace rankscope {
 namespace {
 
+std::vector<SheetInfo> describe(const ReportOptions&) {
+  return {rank_summary_schema("coll_analysis", false).info()};
+}
+
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   if (!options.coll_analysis || t.trace.collectives.empty())
@@ -19,6 +23,6 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 } // namespace
 
 const Analysis coll_analysis_analysis{
-    "coll_analysis", "collectives of this rank", {"coll_analysis"}, run};
+    "coll_analysis", "collectives of this rank", {"coll_analysis"}, run, describe};
 
 } // namespace rankscope

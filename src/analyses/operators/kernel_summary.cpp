@@ -147,6 +147,11 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
   return out;
 }
 
+std::vector<SheetInfo> describe(const ReportOptions&) {
+  return {kernel_summary_schema(true).info(), short_kernel_histogram_schema().info(),
+          short_kernels_schema(true).info()};
+}
+
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   const bool operators = has_operators(t.trace);
   std::vector<Table> out;
@@ -280,6 +285,7 @@ const Analysis kernel_summary_analysis{
     "kernel_summary",
     "kernels by operator, name and stream",
     {"kernel_summary", "short_kernel_histogram", "short_kernels_summary"},
-    run};
+    run,
+    describe};
 
 } // namespace rankscope

@@ -64,20 +64,26 @@ bool no_backward_row(std::string_view name) {
   return false;
 }
 
-/// Families in the order in which the registry names their families.
-std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
-  const Trace& trace = t.trace;
-  std::vector<Family> sheets;
-  std::unordered_map<std::string_view, std::size_t> at; // family -> first sheet
+/// Families without calls, in the order in which the registry names them; `at`: the first sheet of
+/// a family.
+std::vector<Family> empty_families(std::unordered_map<std::string_view, std::size_t>& at) {
+  std::vector<Family> out;
   for (const OpInfo& op : modelled_ops())
-    if (at.emplace(op.family, sheets.size()).second) {
+    if (at.emplace(op.family, out.size()).second) {
       if (one_sheet(op.family)) {
-        sheets.push_back({std::string(op.family), {}});
+        out.push_back({std::string(op.family), {}});
       } else {
-        sheets.push_back({std::string(op.family) + "_fwd", {}});
-        sheets.push_back({std::string(op.family) + "_bwd", {}});
+        out.push_back({std::string(op.family) + "_fwd", {}});
+        out.push_back({std::string(op.family) + "_bwd", {}});
       }
     }
+  return out;
+}
+
+std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
+  const Trace& trace = t.trace;
+  std::unordered_map<std::string_view, std::size_t> at;
+  std::vector<Family> sheets = empty_families(at);
   const std::vector<const OpInfo*>& op_of = modelled_names(t);
   for (EventId e = 0; e < trace.events.size(); ++e) {
     const OpInfo* op = op_of[trace.events.name[e]];
@@ -325,6 +331,17 @@ const Cached& cached(const LoadedTrace& t, const ReportOptions& options) {
   });
 }
 
+std::vector<SheetInfo> describe(const ReportOptions& options) {
+  FamilySheet any; // the columns of all families are the same, but for their parameters
+  std::unordered_map<std::string_view, std::size_t> at;
+  for (const Family& family : empty_families(at))
+    any.name += (any.name.empty() ? "" : ", ") + family.name;
+  any.params = {"NAME"};
+  if (!options.gpu_arch.empty())
+    any.arch.emplace();
+  return {family_schema(any, options).info(), gemm_kernel_schema().info()};
+}
+
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   const auto& sheets = family_sheets_of(t, options);
   if (!sheets)
@@ -355,6 +372,7 @@ const FamilySheet* find_family(const std::vector<FamilySheet>& sheets, std::stri
   return nullptr;
 }
 
-const Analysis roofline_analysis{"roofline", "cost and rates of each operator family", {}, run};
+const Analysis roofline_analysis{
+    "roofline", "cost and rates of each operator family", {}, run, describe};
 
 } // namespace rankscope

@@ -413,6 +413,10 @@ Result<UnifiedPerf> make_facts(const LoadedTrace& t, const ReportOptions& option
   return out;
 }
 
+std::vector<SheetInfo> describe(const ReportOptions& options) {
+  return {unified_perf_schema(options, false).info(), unified_perf_schema(options, true).info()};
+}
+
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   const Result<UnifiedPerf>& facts = unified_perf_of(t, options);
   if (!facts)
@@ -438,6 +442,7 @@ const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const Repor
 const Analysis unified_perf_analysis{"unified_perf",
                                      "every operator once, with its cost",
                                      {"unified_perf_summary", "unified_perf_summary_kl_overlap"},
-                                     run};
+                                     run,
+                                     describe};
 
 } // namespace rankscope

@@ -90,6 +90,10 @@ std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions
   return rows;
 }
 
+std::vector<SheetInfo> describe(const ReportOptions& options) {
+  return {timeline_schema(options).info()};
+}
+
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   out.push_back(timeline_schema(options).table(timeline_of(t, options)));
@@ -141,6 +145,6 @@ Schema<TimelineRow> timeline_schema(const ReportOptions& options) {
 }
 
 const Analysis gpu_timeline_analysis{
-    "gpu_timeline", "how the GPU's time divides", {"gpu_timeline"}, run};
+    "gpu_timeline", "how the GPU's time divides", {"gpu_timeline"}, run, describe};
 
 } // namespace rankscope

@@ -60,13 +60,25 @@ std::vector<InStep<Row>> flat(const Steps& steps, std::size_t most) {
   return out;
 }
 
+Schema<InStep<TimelineRow>> timeline_in_step(const ReportOptions& options) {
+  return in_step("gpu_timeline_per_step", "gpu_timeline of each profiler step",
+                 timeline_schema(options));
+}
+
+Schema<InStep<OpsSummaryRow>> ops_in_step(const ReportOptions& options) {
+  return in_step("ops_per_step", "the operators with most kernel time, step by step",
+                 ops_summary_schema(options));
+}
+
 Table ops_table(const std::vector<StepOps>& steps, const ReportOptions& options) {
   std::size_t most = options.top_k_ops > 0 ? options.top_k_ops : kTopOps;
   if (options.top_k > 0)
     most = std::min(most, options.top_k);
-  return in_step("ops_per_step", "the operators with most kernel time, step by step",
-                 ops_summary_schema(options))
-      .table(flat<OpsSummaryRow>(steps, most));
+  return ops_in_step(options).table(flat<OpsSummaryRow>(steps, most));
+}
+
+std::vector<SheetInfo> describe(const ReportOptions& options) {
+  return {timeline_in_step(options).info(), ops_in_step(options).info()};
 }
 
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
@@ -94,14 +106,13 @@ const std::vector<StepOps>& ops_per_step_of(const LoadedTrace& trace,
 
 Table timeline_per_step_table(const std::vector<StepTimeline>& steps,
                               const ReportOptions& options) {
-  return in_step("gpu_timeline_per_step", "gpu_timeline of each profiler step",
-                 timeline_schema(options))
-      .table(flat<TimelineRow>(steps, SIZE_MAX));
+  return timeline_in_step(options).table(flat<TimelineRow>(steps, SIZE_MAX));
 }
 
 const Analysis per_step_analysis{"per_step",
                                  "timeline and top operators of each profiler step",
                                  {"gpu_timeline_per_step", "ops_per_step"},
-                                 run};
+                                 run,
+                                 describe};
 
 } // namespace rankscope

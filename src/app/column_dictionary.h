@@ -1,0 +1,25 @@
+// The column dictionary: every sheet with its columns, from the schemas that make the sheets.
+#pragma once
+
+#include "core/schema.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// The sheets of one command.
+struct SheetGroup {
+  std::string command;
+  std::string help;
+  std::vector<SheetInfo> sheets;
+};
+
+/// With every option that adds a column. A column whose header holds a name of the trace (a rank, a
+/// parameter) stands once, with NAME for it.
+[[nodiscard]] std::vector<SheetGroup> all_sheets();
+
+/// docs/columns.md.
+[[nodiscard]] std::string column_dictionary();
+
+} // namespace rankscope

@@ -1,0 +1,22 @@
+// rankscope columns: every sheet with its columns, as Markdown.
+#include "app/column_dictionary.h"
+#include "cli/command.h"
+
+#include <CLI/CLI.hpp>
+
+namespace rankscope {
+namespace {
+
+Action setup(CLI::App&) {
+  return [](Context& ctx) -> Result<void> {
+    ctx.out(column_dictionary());
+    return {};
+  };
+}
+
+} // namespace
+
+const Command columns_command{"columns", "every sheet with its columns: id, header, unit, meaning",
+                              "  rankscope columns > columns.md", setup};
+
+} // namespace rankscope
