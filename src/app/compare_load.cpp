@@ -2,6 +2,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_report.h"
+#include "app/compare_reports_input.h"
 #include "core/output_layout.h"
 #include "engine/loader.h"
 #include "os/output_file.h"
@@ -45,7 +46,7 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
     const Result<Report> report = read_report_tables(path);
     std::optional<RankTimeline> timeline;
     if (report)
-      timeline = rank_timeline(*report);
+      timeline = timeline_of_report(*report);
     if (timeline)
       run.ranks.emplace(rank, std::move(*timeline));
     else
@@ -57,9 +58,9 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
                  "give a folder with the reports of one configuration"};
   if (!workbooks.empty()) {
     RS_TRY(const Report report, read_report_tables(workbooks.front()));
-    take_collectives(report, run);
+    run.collectives = collectives_of_report(report);
   }
-  if (run.ranks.empty() && run.nccl_summary_implicit_sync.rows() == 0)
+  if (run.ranks.empty() && run.collectives.summary.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "no report here could be used", ""};
   return run;
 }
@@ -99,13 +100,12 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     Result<void> written;
     if (input.individual)
       written = find_writer("xlsx")->write(*report, layout.individual_report({single, rank}));
-    std::optional<RankTimeline> timeline = rank_timeline(*report);
+    RankTimeline timeline = rank_timeline(*loaded, options);
     const std::lock_guard lock(mutex);
     ctx.diagnostics.merge(report->diagnostics);
     if (!written && !failed)
       failed = written.error();
-    if (timeline)
-      run.ranks.emplace(rank, std::move(*timeline));
+    run.ranks.emplace(rank, std::move(timeline));
   }));
   if (failed)
     return *failed;
@@ -116,9 +116,11 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     if (good[i] != 0 && !collectives[i].rows.empty())
       kept.push_back(std::move(collectives[i]));
   if (!kept.empty()) {
-    RS_TRY(const Report report, build_collective_report(kept, CollectiveOptions{}));
-    RS_CHECK(find_writer("xlsx")->write(report, layout.collective_report(single)));
-    take_collectives(report, run);
+    const CollectiveOptions collective_options;
+    RS_TRY(const CollectiveFacts facts, collective_facts(kept, collective_options));
+    RS_CHECK(find_writer("xlsx")->write(collective_tables(facts, collective_options),
+                                        layout.collective_report(single)));
+    run.collectives = run_collectives(facts);
   }
   return run;
 }

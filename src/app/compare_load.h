@@ -1,7 +1,7 @@
 // One side of `rankscope compare`: from traces, writing their reports, or from existing reports.
 #pragma once
 
-#include "analyses/compare/compare_runs.h"
+#include "analyses/compare/compared_run.h"
 #include "base/result.h"
 #include "engine/session.h"
 #include "readers/discovery.h"

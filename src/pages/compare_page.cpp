@@ -1,11 +1,12 @@
 #include "pages/compare_page.h"
 
+#include "analyses/compare/compare_tables.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "pages/compare_plots.h"
 #include "pages/html_report.h"
 
-#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
@@ -50,45 +51,44 @@ std::string bytes_of(const std::string& path) {
 }
 
 /// Sentences of the dashboard: what is better and worse, with its interval.
-std::vector<std::string> in_words(const Table& dashboard, const ComparedRun& base,
-                                  const std::vector<ComparedRun>& tests) {
+std::vector<std::string> in_words(const Comparison& comparison) {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < tests.size(); ++i) {
-    const std::size_t at = 3 + 6 * i;
+  const std::string& base = comparison.base.label;
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    const std::string& label = comparison.tests[i].label;
     int similar = 0;
-    for (std::size_t r = 0; r < dashboard.rows(); ++r) {
-      const std::string status(dashboard.at(r, at + 2).text);
-      if (status == "Similar")
-        ++similar;
-      if (status != "Better" && status != "Worse")
+    for (const DashboardRow& row : comparison.dashboard.rows) {
+      const std::optional<DashboardCell>& cell = row.tests[i];
+      if (!cell)
         continue;
-      const Value low = dashboard.at(r, at + 3);
-      const std::string interval =
-          low.is_null() ? std::string(", noise unknown")
-                        : fmt::format(", interval ({}) {:+.2f} to {:+.2f} %", kIntervalMethod,
-                                      low.number(), dashboard.at(r, at + 4).number());
-      out.push_back(
-          fmt::format("{}: {} is {} by {:.2f} % ({:.3f} against {:.3f} {} of {}{})", tests[i].label,
-                      dashboard.at(r, 0).text, status == "Better" ? "better" : "worse",
-                      std::abs(dashboard.at(r, at + 1).number()), dashboard.at(r, at).number(),
-                      dashboard.at(r, 2).number(), dashboard.at(r, 1).text, base.label, interval));
+      if (cell->verdict == Verdict::kSimilar)
+        ++similar;
+      if (cell->verdict != Verdict::kBetter && cell->verdict != Verdict::kWorse)
+        continue;
+      const std::string interval = cell->low ? fmt::format(", interval ({}) {:+.2f} to {:+.2f} %",
+                                                           kIntervalMethod, *cell->low, *cell->high)
+                                             : std::string(", noise unknown");
+      out.push_back(fmt::format("{}: {} is {} by {:.2f} % ({:.3f} against {:.3f} {} of {}{})",
+                                label, row.metric,
+                                cell->verdict == Verdict::kBetter ? "better" : "worse",
+                                std::abs(cell->improvement.value_or(NAN)), *cell->value,
+                                row.base.value_or(NAN), row.unit, base, interval));
     }
-    out.push_back(
-        fmt::format("{}: {} figures are similar to {}'s", tests[i].label, similar, base.label));
+    out.push_back(fmt::format("{}: {} figures are similar to {}'s", label, similar, base));
   }
   return out;
 }
 
 } // namespace
 
-Result<void> write_compare_page(const ComparedRun& base, const std::vector<ComparedRun>& tests,
-                                double threshold_percent, const std::string& folder, bool svg) {
+Result<void> write_compare_page(const Comparison& comparison, const std::string& folder, bool svg) {
+  const ComparedRun& base = comparison.base;
   RS_TRY(const ScratchFolder scratch, ScratchFolder::create());
   RS_CHECK(make_folder(folder + "/plots"));
   RS_TRY(OutputFile page_file, OutputFile::create(folder + "/performance_analysis_report.html"));
   std::vector<std::pair<std::string, PlotSpec>> files;
   std::map<std::string, std::string> drawn;
-  for (auto& [name, spec] : compare_plots(base, tests)) {
+  for (auto& [name, spec] : compare_plots(comparison)) {
     files.emplace_back(folder + "/plots/" + name + ".png", spec);
     if (svg)
       files.emplace_back(folder + "/plots/" + name + ".svg", spec);
@@ -100,14 +100,13 @@ Result<void> write_compare_page(const ComparedRun& base, const std::vector<Compa
   page.title = "Performance Analysis Report";
   page.series.push_back(base.label);
   std::string names;
-  for (const ComparedRun& t : tests) {
+  for (const ComparedRun& t : comparison.tests) {
     page.series.push_back(t.label);
     names += (names.empty() ? "" : ", ") + t.label;
   }
-  Table dashboard = summary_dashboard(base, tests, threshold_percent);
   page.summary.push_back(
       fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
-  for (std::string& sentence : in_words(dashboard, base, tests))
+  for (std::string& sentence : in_words(comparison))
     page.summary.push_back(std::move(sentence));
   const auto part = [&](const char* title, const auto& pictures, std::vector<Table> tables) {
     HtmlSection head;
@@ -141,15 +140,14 @@ Result<void> write_compare_page(const ComparedRun& base, const std::vector<Compa
     }
   };
   std::vector<Table> first;
-  first.push_back(std::move(dashboard));
+  first.push_back(dashboard_table(comparison));
   part("1. Overall GPU Metrics Comparison", kGpu, std::move(first));
   std::vector<Table> by_rank;
   std::vector<Table> collectives;
-  for (const ComparedRun& t : tests) {
-    by_rank.push_back(compare_timelines(base, t, threshold_percent)[1]);
-    for (Table& table : compare_collectives(base, t, threshold_percent))
-      if (table.name() == "nccl_implicit_sync_cmp")
-        collectives.push_back(std::move(table));
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    by_rank.push_back(timeline_by_rank_table(comparison, i));
+    if (!comparison.collectives[i].all_ranks.empty())
+      collectives.push_back(collectives_cmp_table(comparison, i));
   }
   part("2. Cross-Rank Performance Comparison", kRanks, std::move(by_rank));
   part("3. NCCL Collective Operations Analysis", kCollectives, std::move(collectives));

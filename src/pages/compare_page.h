@@ -5,13 +5,11 @@
 #include "base/result.h"
 
 #include <string>
-#include <vector>
 
 namespace rankscope {
 
 /// Writes FOLDER/plots/*.png (and .svg) and FOLDER/performance_analysis_report.html. Errors:
 /// kMissingTool without gnuplot (nothing is written then), kOutput.
-Result<void> write_compare_page(const ComparedRun& base, const std::vector<ComparedRun>& tests,
-                                double threshold_percent, const std::string& folder, bool svg);
+Result<void> write_compare_page(const Comparison& comparison, const std::string& folder, bool svg);
 
 } // namespace rankscope

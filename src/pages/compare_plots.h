@@ -12,6 +12,6 @@ namespace rankscope {
 
 /// The documented plots by file name without extension; those without data are left out.
 [[nodiscard]] std::vector<std::pair<std::string, PlotSpec>>
-compare_plots(const ComparedRun& base, const std::vector<ComparedRun>& tests);
+compare_plots(const Comparison& comparison);
 
 } // namespace rankscope

@@ -1,7 +1,6 @@
 // The verdict of compare on generated pairs over 100 seeds: slower and faster GEMMs, a slow rank,
 // and pairs that differ in noise only. The rates are printed.
 #include "analyses/analysis.h"
-#include "analyses/collectives/collective_report.h"
 #include "analyses/compare/compare_runs.h"
 #include "engine/loader.h"
 #include "synth/synth.h"
@@ -37,29 +36,29 @@ ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_sca
   const auto plan = discover_run({folder.path()}, {}, diagnostics);
   EXPECT_TRUE(plan);
   ReportOptions options;
-  options.per_step = true;
-  options.sheets = {"gpu_timeline", "gpu_timeline_per_step"};
   std::vector<RankCollectives> collectives;
   for (const RankFile& file : plan->ranks) {
     auto trace = load_trace(file.path, LoadOptions{});
     EXPECT_TRUE(trace);
     trace->rank = file.rank;
-    const auto report = build_report(*trace, options);
-    EXPECT_TRUE(report);
-    run.ranks.emplace(file.rank, *rank_timeline(*report));
+    run.ranks.emplace(file.rank, rank_timeline(*trace, options));
     collectives.push_back(extract_collectives(*trace));
   }
-  const auto report = build_collective_report(collectives, CollectiveOptions{});
-  EXPECT_TRUE(report);
-  take_collectives(*report, run);
+  const auto facts = collective_facts(collectives, CollectiveOptions{});
+  EXPECT_TRUE(facts);
+  run.collectives = run_collectives(*facts);
   return run;
 }
 
-std::string status_of(const Table& t, const std::string& metric) {
-  for (std::size_t r = 0; r < t.rows(); ++r)
-    if (t.at(r, 0).text == metric)
-      return std::string(t.at(r, "Status").text);
-  return "no such row";
+Dashboard dashboard(const ComparedRun& base, ComparedRun test) {
+  return compare_runs(base, {std::move(test)}, 1).dashboard;
+}
+
+std::optional<Verdict> computation(const Dashboard& dashboard) {
+  for (const DashboardRow& row : dashboard.rows)
+    if (row.kind == TimeKind::kComputation)
+      return row.tests[0]->verdict;
+  return std::nullopt;
 }
 
 TEST(CompareTruth, VerdictsOverAHundredSeeds) {
@@ -74,26 +73,28 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
   for (int s = 0; s < kSeeds; ++s) {
     const auto seed = static_cast<std::uint64_t>(s);
     const ComparedRun base = run_of("base", 2 * seed + 1, 1, -1);
-    const Table slow = summary_dashboard(base, {run_of("test", 2 * seed + 2, 1.03, -1)}, 1);
-    slower += status_of(slow, "GPU_computation_time") == "Worse" ? 1 : 0;
-    const Table fast = summary_dashboard(base, {run_of("test", 2 * seed + 2, 0.97, -1)}, 1);
-    faster += status_of(fast, "GPU_computation_time") == "Better" ? 1 : 0;
-    const Table same = summary_dashboard(base, {run_of("test", 2 * seed + 2, 1, -1)}, 1);
-    quiet_compute += status_of(same, "GPU_computation_time") == "Similar" ? 1 : 0;
-    for (std::size_t r = 0; r < same.rows(); ++r, ++rows)
-      if (same.at(r, "Status").text == "Similar")
+    const Dashboard slow = dashboard(base, run_of("test", 2 * seed + 2, 1.03, -1));
+    slower += computation(slow) == Verdict::kWorse ? 1 : 0;
+    const Dashboard fast = dashboard(base, run_of("test", 2 * seed + 2, 0.97, -1));
+    faster += computation(fast) == Verdict::kBetter ? 1 : 0;
+    const Dashboard same = dashboard(base, run_of("test", 2 * seed + 2, 1, -1));
+    quiet_compute += computation(same) == Verdict::kSimilar ? 1 : 0;
+    for (const DashboardRow& row : same.rows) {
+      ++rows;
+      if (row.tests[0]->verdict == Verdict::kSimilar)
         ++quiet_rows;
       else
-        ++false_by_metric[std::string(same.at(r, 0).text)];
+        ++false_by_metric[row.metric];
+    }
     // 2 %: the other rank waits for the slow one in collectives that overlap its GEMMs for longer,
     // which slows them by about 1 %
-    const Table by_rank = compare_timelines(base, run_of("test", 2 * seed + 2, 1, 1), 2)[1];
-    for (std::size_t r = 0; r < by_rank.rows(); ++r)
-      if (by_rank.at(r, "type").text == "computation_time") {
-        if (by_rank.at(r, "rank").i == 1)
-          slow_rank += by_rank.at(r, "status").text == "Worse" ? 1 : 0;
+    for (const TimelineChange& row :
+         compare_timelines(base, run_of("test", 2 * seed + 2, 1, 1), 2).by_rank)
+      if (row.kind == TimeKind::kComputation) {
+        if (row.rank == 1)
+          slow_rank += row.judgement.verdict == Verdict::kWorse ? 1 : 0;
         else
-          other_rank += by_rank.at(r, "status").text == "Similar" ? 1 : 0;
+          other_rank += row.judgement.verdict == Verdict::kSimilar ? 1 : 0;
       }
   }
   std::cout << fmt::format("GEMMs 3 % slower called Worse: {}/{}\n"

@@ -104,6 +104,7 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   const Clocks clocks = clocks_of(ranks, matched.collectives, options.align);
   CollectiveFacts out;
   out.ranks = &ranks;
+  out.compat_tracelens = compat;
   out.problems = std::move(matched.problems);
   out.collectives.reserve(matched.collectives.size());
   for (MatchedCollective& m : matched.collectives)

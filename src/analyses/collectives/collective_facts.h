@@ -165,6 +165,7 @@ struct CollectiveFacts {
   CollectiveFacts& operator=(CollectiveFacts&&) = default;
 
   const std::vector<RankCollectives>* ranks = nullptr;
+  bool compat_tracelens = false;            ///< as CollectiveOptions's: the unit of the bandwidths
   std::vector<TimedCollective> collectives; ///< by group, then index
   std::vector<Finding> findings;
   std::vector<SyncSummary> summary;           ///< most latency first

@@ -1,0 +1,503 @@
+#include "analyses/compare/compare_tables.h"
+
+#include "analyses/collectives/collective_schemas.h"
+#include "base/units.h"
+#include "core/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+constexpr ColumnStyle kDelta{.delta = true};
+constexpr ColumnStyle kStatus{.status = true};
+constexpr const char* kBetterHelp = "percent of the baseline; positive is better";
+
+/// A run's rows and its label.
+template <class Row> struct Sourced {
+  const Row* row = nullptr;
+  const std::string* source = nullptr;
+};
+
+template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, bool source) {
+  Schema<Sourced<Row>> out(schema.name(), schema.help());
+  for (const Field<Row>& f : schema.fields())
+    out.add({f.id, f.label, f.unit, f.type,
+             [get = f.get](const Sourced<Row>& r) { return get(*r.row); }, f.help, f.style});
+  if (source)
+    out.add({"source", "source", Unit::kNone, kText,
+             [](const Sourced<Row>& r) { return Value(*r.source); }, "the run"});
+  return out;
+}
+
+/// Texts of the verdicts, by enumerator.
+std::array<std::string, 6> verdict_texts(const std::string& base, const std::string& test) {
+  std::array<std::string, 6> out;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = verdict_text(static_cast<Verdict>(i), base, test);
+  return out;
+}
+
+template <class Row>
+std::function<Value(const Row&)> status_of(const std::string& base, const std::string& test) {
+  return [texts = verdict_texts(base, test)](const Row& r) {
+    return Value(texts[static_cast<std::size_t>(r.judgement.verdict)]);
+  };
+}
+
+/// LABEL_x, LABEL_x, diff_x, percent_change_x (where one sign is better) and ratio_x of a figure.
+template <class Row>
+void add_figure(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
+                FigureChange Row::*figure, const ComparedRun& base, const ComparedRun& test,
+                bool judged = true) {
+  schema.add({"base_" + id, base.label + "_" + label, unit, kDouble,
+              [figure](const Row& r) { return Value((r.*figure).base); }});
+  schema.add({"test_" + id, test.label + "_" + label, unit, kDouble,
+              [figure](const Row& r) { return Value((r.*figure).test); }});
+  schema.add({"diff_" + id, "diff_" + label, unit, kDouble,
+              [figure](const Row& r) { return Value((r.*figure).difference()); },
+              "test - baseline"});
+  if (judged)
+    schema.add({"percent_change_" + id, "percent_change_" + label, Unit::kPercent, kDouble,
+                [figure](const Row& r) { return Value((r.*figure).improvement()); }, kBetterHelp,
+                kDelta});
+  schema.add({"ratio_" + id, "ratio_" + label, Unit::kRatio, kDouble,
+              [figure](const Row& r) { return Value((r.*figure).ratio()); }, "test / baseline"});
+}
+
+template <class Row> void add_interval(Schema<Row>& schema) {
+  const std::string help =
+      fmt::format("interval ({}) of the change; {}", kIntervalMethod, kImprovementSign);
+  schema.add({"ci95_low_percent", "ci95_low_percent", Unit::kPercent, kDouble,
+              [](const Row& r) { return Value(r.judgement.low); }, help});
+  schema.add({"ci95_high_percent", "ci95_high_percent", Unit::kPercent, kDouble,
+              [](const Row& r) { return Value(r.judgement.high); }, help});
+}
+
+template <class Row>
+void add_samples(Schema<Row>& schema, const std::string& what, const ComparedRun& base,
+                 const ComparedRun& test) {
+  schema.add({"base_" + what, base.label + "_" + what, Unit::kCount, kInt,
+              [](const Row& r) { return Value(r.judgement.samples_base); }});
+  schema.add({"test_" + what, test.label + "_" + what, Unit::kCount, kInt,
+              [](const Row& r) { return Value(r.judgement.samples_test); }});
+}
+
+Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRun& test,
+                                       bool ranks) {
+  using R = TimelineChange;
+  Schema<R> s(ranks ? "Comparison_By_Rank" : "Summary_Comparison",
+              "kinds of time of both runs, their difference and whether it is one");
+  if (ranks)
+    s.add({"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }});
+  s.add({"type", "type", Unit::kNone, kText,
+         [](const R& r) { return Value(time_kind_name(r.kind)); }});
+  s.add({"base_time_ms", base.label + "_time_ms", Unit::kMs, kDouble,
+         [](const R& r) { return Value(r.ms.base); }});
+  s.add({"test_time_ms", test.label + "_time_ms", Unit::kMs, kDouble,
+         [](const R& r) { return Value(r.ms.test); }});
+  s.add({"diff_time_ms", "diff_time_ms", Unit::kMs, kDouble,
+         [](const R& r) { return Value(r.ms.difference()); }, "test - baseline"});
+  s.add({"percent_change", "percent_change", Unit::kPercent, kDouble,
+         [](const R& r) { return Value(r.ms.improvement()); }, kBetterHelp, kDelta});
+  s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
+         "whether the difference is one", kStatus});
+  s.add({"ratio", "ratio", Unit::kRatio, kDouble, [](const R& r) { return Value(r.ms.ratio()); },
+         "test / baseline"});
+  s.add({"base_percent", base.label + "_percent", Unit::kPercent, kDouble,
+         [](const R& r) { return Value(r.percent.base); }, "of total_time"});
+  s.add({"test_percent", test.label + "_percent", Unit::kPercent, kDouble,
+         [](const R& r) { return Value(r.percent.test); }, "of total_time"});
+  s.add({"diff_percent", "diff_percent", Unit::kPercent, kDouble,
+         [](const R& r) { return Value(r.percent.difference()); }, "percentage points"});
+  s.add({"step_change_percent", "step_change_percent", Unit::kPercent, kDouble,
+         [](const R& r) { return Value(r.judgement.step_change); },
+         "percent_change of the means over profiler steps", kDelta});
+  add_interval(s);
+  add_samples(s, "steps", base, test);
+  return s;
+}
+
+constexpr const char* kSigns =
+    "percent_change = (baseline - test) / baseline * 100: positive is better, blank when the "
+    "baseline is 0 (0 when both are).";
+
+std::string noise_note(double threshold_percent) {
+  return fmt::format("Better and Worse need a change beyond the threshold of {} % and, with two "
+                     "profiler steps or more on both sides, a 95 % interval (Welch) of the "
+                     "per-step difference that leaves 0 out. Differences between whole runs "
+                     "(placement, temperature) are not in that interval.",
+                     threshold_percent);
+}
+
+template <class Row> void add_key(Schema<Row>& s, bool group_first) {
+  const auto group = [&s] {
+    s.add({"group", "Process Group Name", Unit::kNone, kText,
+           [](const Row& r) { return Value(r.key.group); }});
+  };
+  if (group_first)
+    group();
+  s.add({"collective", "Collective name", Unit::kNone, kText,
+         [](const Row& r) { return Value(r.key.name); }});
+  s.add({"dtype", "dtype", Unit::kNone, kText, [](const Row& r) { return Value(r.key.dtype); }});
+  s.add({"in_nelems", "In msg nelems", Unit::kCount, kInt,
+         [](const Row& r) { return r.key.in_nelems == kNoId ? Value() : Value(r.key.in_nelems); }});
+  if (!group_first)
+    group();
+}
+
+/// A kind of time of one rank of one run.
+struct RankKind {
+  std::int64_t rank = 0;
+  TimeKind kind = TimeKind::kTotal;
+  KindTime time;
+};
+
+/// A kind of time over the ranks of one run.
+struct KindRow {
+  TimeKind kind = TimeKind::kTotal;
+  const ComparedRun* run = nullptr;
+};
+
+Schema<TimelineSummaryRow> summary_schema() {
+  using R = TimelineSummaryRow;
+  return {"Summary",
+          "kinds of time over the ranks",
+          {{"type", "type", Unit::kNone, kText,
+            [](const R& r) { return Value(time_kind_name(r.kind)); }},
+           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.mean_ms); },
+            "mean over the ranks that have the row"},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.mean_percent); }, "of total_time"},
+           {"ranks", "num_ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); }},
+           {"min_ms", "min ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.min_ms); }},
+           {"max_ms", "max ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.max_ms); }},
+           {"slowest_rank", "slowest_rank", Unit::kNone, kInt,
+            [](const R& r) { return Value(r.slowest_rank); }}}};
+}
+
+Schema<RankKind> rank_kind_schema() {
+  using R = RankKind;
+  return {"All_Ranks_Combined",
+          "kinds of time of every rank",
+          {{"type", "type", Unit::kNone, kText,
+            [](const R& r) { return Value(time_kind_name(r.kind)); }},
+           {"time_ms", "time ms", Unit::kMs, kDouble,
+            [](const R& r) { return Value(ns_to_ms(r.time.time_ns)); }},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.time.percent); }, "of total_time"},
+           {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }}}};
+}
+
+Schema<KindRow> per_rank_schema(const char* name, const std::vector<std::int64_t>& ranks, Unit unit,
+                                double (*value)(const KindTime&)) {
+  using R = KindRow;
+  Schema<R> out(name, "kinds of time, a column for each rank",
+                {{"type", "type", Unit::kNone, kText,
+                  [](const R& r) { return Value(time_kind_name(r.kind)); }}});
+  for (const std::int64_t rank : ranks)
+    out.add({fmt::format("rank_{}", rank),
+             std::to_string(rank),
+             unit,
+             kDouble,
+             [rank, value](const R& r) {
+               const auto side = r.run->ranks.find(rank);
+               if (side == r.run->ranks.end())
+                 return Value();
+               const auto time = side->second.kinds.find(r.kind);
+               return time == side->second.kinds.end() ? Value() : Value(value(time->second));
+             },
+             {}});
+  return out;
+}
+
+/// The tables of several runs as one.
+template <class Row, class RowsOf>
+Table combined(const Schema<Row>& schema, const std::vector<const ComparedRun*>& runs,
+               const RowsOf& rows_of, bool source) {
+  std::vector<std::vector<Row>> rows;
+  rows.reserve(runs.size()); // what follows points into it
+  std::vector<Sourced<Row>> all;
+  for (const ComparedRun* run : runs) {
+    rows.push_back(rows_of(*run));
+    for (const Row& row : rows.back())
+      all.push_back({&row, &run->label});
+  }
+  return sourced(schema, source).table(all);
+}
+
+} // namespace
+
+std::vector<const ComparedRun*> runs_of(const Comparison& comparison) {
+  std::vector<const ComparedRun*> out{&comparison.base};
+  for (const ComparedRun& test : comparison.tests)
+    out.push_back(&test);
+  return out;
+}
+
+std::string sheet_suffix(const Comparison& comparison, std::size_t i) {
+  return comparison.tests.size() > 1 ? "_" + comparison.tests[i].label : "";
+}
+
+std::string verdict_text(Verdict verdict, const std::string& base, const std::string& test) {
+  std::string out(verdict_name(verdict));
+  if (verdict == Verdict::kOnlyBase)
+    out += " " + base;
+  if (verdict == Verdict::kOnlyTest)
+    out += " " + test;
+  return out;
+}
+
+Table timeline_by_rank_table(const Comparison& comparison, std::size_t i) {
+  Table out = timeline_schema(comparison.base, comparison.tests[i], true)
+                  .table(comparison.timelines[i].by_rank);
+  out.notes = {kSigns, noise_note(comparison.threshold_percent)};
+  return out;
+}
+
+Table timeline_mean_table(const Comparison& comparison, std::size_t i) {
+  Table out = timeline_schema(comparison.base, comparison.tests[i], false)
+                  .table(comparison.timelines[i].mean);
+  out.notes = {"Means over the ranks of each run.", kSigns,
+               noise_note(comparison.threshold_percent)};
+  return out;
+}
+
+Table collectives_cmp_table(const Comparison& comparison, std::size_t i) {
+  using R = CollectiveChange;
+  const ComparedRun& base = comparison.base;
+  const ComparedRun& test = comparison.tests[i];
+  Schema<R> s("nccl_implicit_sync_cmp", "collectives of both runs by name, type, size and group");
+  add_key(s, false);
+  add_figure(s, "comm_latency_us_mean", "comm_latency_mean (us)", Unit::kUs, &R::latency_us, base,
+             test);
+  add_figure(s, "algo_bw_gbps_mean", "algo bw (GB/s)_mean", Unit::kGBps, &R::algo_gbps, base, test);
+  add_figure(s, "bus_bw_gbps_mean", "bus bw (GB/s)_mean", Unit::kGBps, &R::bus_gbps, base, test);
+  add_figure(s, "total_latency_ms", "Total comm latency (ms)", Unit::kMs, &R::total_ms, base, test);
+  add_figure(s, "count", "count", Unit::kCount, &R::count, base, test, false);
+  s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
+         "of comm_latency_mean", kStatus});
+  add_interval(s);
+  add_samples(s, "samples", base, test);
+  Table out = s.table(comparison.collectives[i].all_ranks);
+  out.notes = {"diff = test - baseline. percent_change: positive is better (lower latency, higher "
+               "bandwidth); blank when the baseline is 0.",
+               fmt::format("status and interval are of comm_latency_mean over the single "
+                           "collectives ({}), threshold {} %.",
+                           kIntervalMethod, comparison.threshold_percent)};
+  return out;
+}
+
+Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
+  using R = RankCollectiveChange;
+  const ComparedRun& base = comparison.base;
+  const ComparedRun& test = comparison.tests[i];
+  Schema<R> s("nccl_long_cmp", "durations of collectives of both runs by rank and stream",
+              {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }}});
+  add_key(s, true);
+  s.add({"stream", "stream", Unit::kNone, kInt, [](const R& r) { return Value(r.stream); }});
+  add_figure(s, "dur_us_mean", "dur_mean (us)", Unit::kUs, &R::mean_us, base, test);
+  add_figure(s, "dur_us_sum", "dur_sum (us)", Unit::kUs, &R::sum_us, base, test);
+  add_figure(s, "count", "operation_count", Unit::kCount, &R::count, base, test, false);
+  s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
+         "of dur_mean, by the threshold alone", kStatus});
+  Table out = s.table(comparison.collectives[i].by_rank);
+  out.notes = {
+      "Durations hold the wait for later ranks. percent_change: positive is better.",
+      fmt::format("status goes by the threshold of {} % alone.", comparison.threshold_percent)};
+  return out;
+}
+
+Table dashboard_table(const Comparison& comparison) {
+  using R = DashboardRow;
+  const std::string base = comparison.base.label;
+  Schema<R> s("Summary_Dashboard", "key figures of the GPU and of the collectives",
+              {{"metric", "Metric", Unit::kNone, kText, [](const R& r) { return Value(r.metric); }},
+               {"unit", "Unit", Unit::kNone, kText, [](const R& r) { return Value(r.unit); }},
+               {"base",
+                base,
+                Unit::kNone,
+                kDouble,
+                [](const R& r) { return Value(r.base); },
+                "means over ranks; collectives weighted by the baseline's counts",
+                {.decimals = 2}}});
+  // texts that a cell shows live here until the table is made
+  std::vector<std::vector<std::string>> samples(comparison.tests.size());
+  constexpr std::size_t kPerTest = 6;
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    const std::string& label = comparison.tests[i].label;
+    const std::string before = comparison.tests.size() > 1 ? label + " " : "";
+    const std::string id = fmt::format("test{}_", i + 1);
+    const auto of = [i](auto value) {
+      return [i, value](const R& r) { return r.tests[i] ? value(*r.tests[i]) : Value(); };
+    };
+    s.add({id + "value",
+           label,
+           Unit::kNone,
+           kDouble,
+           of([](const DashboardCell& c) { return Value(c.value); }),
+           {},
+           {.decimals = 2}});
+    s.add({id + "improvement_percent",
+           before + "Improvement (%)",
+           Unit::kPercent,
+           kDouble,
+           of([](const DashboardCell& c) { return Value(c.improvement); }),
+           kBetterHelp,
+           {.delta = true, .decimals = 2}});
+    s.add({id + "status", before + "Status", Unit::kNone, kText,
+           of([texts = verdict_texts(base, label)](const DashboardCell& c) {
+             return Value(texts[static_cast<std::size_t>(c.verdict)]);
+           }),
+           "whether the difference is one", kStatus});
+    s.add({id + "low_percent", before + "95% low (%)", Unit::kPercent, kDouble,
+           of([](const DashboardCell& c) { return Value(c.low); }), std::string(kIntervalMethod)});
+    s.add({id + "high_percent", before + "95% high (%)", Unit::kPercent, kDouble,
+           of([](const DashboardCell& c) { return Value(c.high); }), std::string(kIntervalMethod)});
+    for (const R& row : comparison.dashboard.rows) {
+      const auto& c = row.tests[i];
+      samples[i].push_back(c && c->samples_base + c->samples_test > 0
+                               ? fmt::format("{} / {}", c->samples_base, c->samples_test)
+                               : std::string());
+    }
+    s.add({id + "samples", before + "Samples", Unit::kNone, kText,
+           [&rows = comparison.dashboard.rows, &texts = samples[i]](const R& r) {
+             const std::string& text = texts[static_cast<std::size_t>(&r - rows.data())];
+             return text.empty() ? Value() : Value(text);
+           },
+           "profiler steps or collectives, baseline / test"});
+  }
+  Table out = s.table(comparison.dashboard.rows);
+  const std::size_t gpu = comparison.dashboard.gpu_rows;
+  Chart times{Chart::Kind::kColumns, "GPU time, mean over ranks", "ms", 0, {2}, 0, gpu};
+  Chart change{Chart::Kind::kBars, "Improvement (positive is better)", "%", 0, {}, 0, out.rows()};
+  Chart collectives{Chart::Kind::kColumns, "Collectives", "ms, GB/s, us", 0, {2}, gpu, out.rows()};
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    times.value_columns.push_back(3 + kPerTest * i);
+    change.value_columns.push_back(4 + kPerTest * i);
+    collectives.value_columns.push_back(3 + kPerTest * i);
+  }
+  out.charts = {std::move(times), std::move(change)};
+  if (out.rows() > gpu)
+    out.charts.push_back(std::move(collectives));
+  out.notes = {
+      "Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "
+      "over ranks.",
+      fmt::format("Better and Worse need more than {} % and an interval ({}) that leaves 0 out; "
+                  "Samples counts profiler steps or collectives, baseline / test.",
+                  comparison.threshold_percent, kIntervalMethod),
+      "NCCL rows: the collectives that both runs have, weighted by the baseline's counts."};
+  return out;
+}
+
+std::vector<Table> timeline_summary_tables(const std::vector<const ComparedRun*>& runs,
+                                           bool geomean, bool source) {
+  std::vector<std::int64_t> ranks; // in order of their first run
+  for (const ComparedRun* run : runs)
+    for (const auto& [rank, side] : run->ranks)
+      if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
+        ranks.push_back(rank);
+  const auto rank_kinds = [](const ComparedRun& run) {
+    std::vector<RankKind> out;
+    const std::vector<TimeKind> kinds = kinds_of({&run});
+    for (const auto& [rank, side] : run.ranks)
+      for (const TimeKind kind : kinds)
+        if (const auto found = side.kinds.find(kind); found != side.kinds.end())
+          out.push_back({rank, kind, found->second});
+    return out;
+  };
+  const auto kind_rows = [](const ComparedRun& run) {
+    std::vector<KindRow> out;
+    for (const TimeKind kind : kinds_of({&run}))
+      out.push_back({kind, &run});
+    return out;
+  };
+  std::vector<Table> out;
+  out.push_back(combined(
+      summary_schema(), runs,
+      [geomean](const ComparedRun& run) { return timeline_summary(run, geomean); }, source));
+  out.push_back(combined(rank_kind_schema(), runs, rank_kinds, source));
+  out.push_back(combined(per_rank_schema("Per_Rank_Time_ms", ranks, Unit::kMs,
+                                         [](const KindTime& t) { return ns_to_ms(t.time_ns); }),
+                         runs, kind_rows, source));
+  out.push_back(combined(per_rank_schema("Per_Rank_Percent", ranks, Unit::kPercent,
+                                         [](const KindTime& t) { return t.percent; }),
+                         runs, kind_rows, source));
+  return out;
+}
+
+std::vector<Table> collective_summary_tables(const std::vector<const ComparedRun*>& runs) {
+  std::vector<std::string> agg_metrics;
+  std::vector<std::string> notes;
+  bool nodes = false;
+  for (const ComparedRun* run : runs) {
+    const RunCollectives& c = run->collectives;
+    if (!c.summary.empty()) {
+      for (const std::string& agg : c.agg_metrics)
+        if (std::find(agg_metrics.begin(), agg_metrics.end(), agg) == agg_metrics.end())
+          agg_metrics.push_back(agg);
+      if (notes.empty())
+        notes = c.notes;
+    }
+    nodes = nodes || std::any_of(c.rank_summary.begin(), c.rank_summary.end(),
+                                 [](const RankSummary& s) { return s.node.has_value(); });
+  }
+  std::vector<Table> out;
+  out.push_back(combined(
+      sync_summary_schema(agg_metrics), runs,
+      [](const ComparedRun& run) { return run.collectives.summary; }, true));
+  out.back().notes = std::move(notes);
+  out.push_back(combined(
+      rank_summary_schema("nccl_summary_long", nodes), runs,
+      [](const ComparedRun& run) { return run.collectives.rank_summary; }, true));
+  std::erase_if(out, [](const Table& t) { return t.rows() == 0; });
+  return out;
+}
+
+Report final_report(const Comparison& comparison) {
+  Report out;
+  out.title = "final analysis report";
+  const auto put = [&out](Table table, std::string name, bool hidden, const char* colour) {
+    if (table.rows() == 0)
+      return;
+    table.set_name(std::move(name));
+    table.hidden = hidden;
+    table.styled = true;
+    table.tab_color = colour;
+    out.tables.push_back(std::move(table));
+  };
+  const auto raw = [&put](std::vector<Table> tables) {
+    static const std::map<std::string, std::string> kNames = {
+        {"Summary", "GPU_Summary_Raw"},
+        {"All_Ranks_Combined", "GPU_AllRanks_Raw"},
+        {"Per_Rank_Time_ms", "GPU_Time_Raw"},
+        {"Per_Rank_Percent", "GPU_Pct_Raw"},
+        {"nccl_summary_implicit_sync", "NCCL_ImplSync_Raw"},
+        {"nccl_summary_long", "NCCL_Long_Raw"}};
+    for (Table& t : tables) {
+      const std::string& name = kNames.at(t.name());
+      put(std::move(t), name, true, "#7F7F7F");
+    }
+  };
+  put(dashboard_table(comparison), "Summary_Dashboard", false, "#1F4E78");
+  raw(timeline_summary_tables(runs_of(comparison), false, true));
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    const std::string after = sheet_suffix(comparison, i);
+    put(timeline_by_rank_table(comparison, i), "GPU_ByRank_Cmp" + after, false, "#3498DB");
+    put(timeline_mean_table(comparison, i), "GPU_Summary_Cmp" + after, false, "#3498DB");
+  }
+  raw(collective_summary_tables(runs_of(comparison)));
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    const std::string after = sheet_suffix(comparison, i);
+    put(collectives_cmp_table(comparison, i), "NCCL_ImplicitSyncCmp" + after, false, "#E67E22");
+    put(rank_collectives_cmp_table(comparison, i), "NCCL_LongCmp" + after, false, "#E67E22");
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,47 @@
+// The sheets of a comparison of runs: views of its facts. Labels are the documented headers.
+#pragma once
+
+#include "analyses/compare/compare_runs.h"
+#include "core/report.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Summary_Dashboard: Metric, Unit, the baseline, then for each test its value, improvement,
+/// status, interval and samples. With charts.
+[[nodiscard]] Table dashboard_table(const Comparison& comparison);
+
+/// Comparison_By_Rank and Summary_Comparison of test `i`.
+[[nodiscard]] Table timeline_by_rank_table(const Comparison& comparison, std::size_t i);
+[[nodiscard]] Table timeline_mean_table(const Comparison& comparison, std::size_t i);
+
+/// nccl_implicit_sync_cmp and nccl_long_cmp of test `i`; without rows when neither run has any.
+[[nodiscard]] Table collectives_cmp_table(const Comparison& comparison, std::size_t i);
+[[nodiscard]] Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i);
+
+/// Summary, All_Ranks_Combined, Per_Rank_Time_ms, Per_Rank_Percent of these runs, one after the
+/// other; with `source` a last column that names the run.
+[[nodiscard]] std::vector<Table>
+timeline_summary_tables(const std::vector<const ComparedRun*>& runs, bool geomean, bool source);
+
+/// nccl_summary_implicit_sync, nccl_summary_long of these runs, one after the other, with `source`;
+/// a sheet that no run has is left out.
+[[nodiscard]] std::vector<Table>
+collective_summary_tables(const std::vector<const ComparedRun*>& runs);
+
+/// The workbook of a comparison: Summary_Dashboard, the raw sheets (hidden), GPU_ByRank_Cmp,
+/// GPU_Summary_Cmp, NCCL_ImplicitSyncCmp, NCCL_LongCmp; with several tests the comparison sheets
+/// come once for each, its label behind the name. Every table styled.
+[[nodiscard]] Report final_report(const Comparison& comparison);
+
+/// The baseline, then the tests.
+[[nodiscard]] std::vector<const ComparedRun*> runs_of(const Comparison& comparison);
+/// "_LABEL" of test `i` when there are several, else empty: it stands behind the sheets' names.
+[[nodiscard]] std::string sheet_suffix(const Comparison& comparison, std::size_t i);
+/// "Better", ..., "only in LABEL".
+[[nodiscard]] std::string verdict_text(Verdict verdict, const std::string& base,
+                                       const std::string& test);
+
+} // namespace rankscope

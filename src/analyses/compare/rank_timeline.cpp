@@ -1,0 +1,17 @@
+// What a comparison keeps of one rank's trace.
+#include "analyses/compare/compared_run.h"
+#include "analyses/timeline/per_step.h"
+
+namespace rankscope {
+
+RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options) {
+  RankTimeline out;
+  for (const TimelineRow& row : timeline_of(trace, options))
+    out.kinds.emplace(row.kind, KindTime{row.time_ns, row.percent});
+  for (const StepTimeline& step : timeline_per_step_of(trace, options))
+    for (const TimelineRow& row : step.rows)
+      out.step_ns[row.kind][step.step] = row.time_ns;
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,62 @@
+// The use case behind `rankscope compare`: tests against a baseline, from folders to workbooks,
+// page, verdict.
+#pragma once
+
+#include "analyses/compare/compare_runs.h"
+#include "base/result.h"
+#include "core/report.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// "total_time>2%": worse by more than so many percent.
+struct FailCondition {
+  std::string text;
+  std::string metric; ///< of the dashboard, with or without GPU_, NCCL_ and _time
+  double percent = 0;
+};
+/// Errors: kUsage.
+Result<FailCondition> parse_fail_condition(const std::string& text);
+
+struct CompareRequest {
+  std::vector<std::string> folders; ///< the baseline's, then the tests'
+  std::vector<std::string> labels;  ///< one for each, distinct: they name folders and columns
+  std::string output;               ///< folder
+  std::string markdown;             ///< file for the verdict, "-" = stdout, empty = none
+  std::vector<FailCondition> fail_on;
+  double threshold_percent = 1;
+  DiscoverOptions discover;
+  bool reports_only = false; ///< never read traces
+  bool individual = true;    ///< write the report of each rank
+  bool collective = true;    ///< gather collectives
+  bool timeline_workbooks = true, collective_workbooks = true, final_workbook = true;
+  bool page = true, svg = false;
+  bool geomean = false;
+};
+
+struct CompareResult {
+  Comparison comparison;
+  Report final;                         ///< the workbook's sheets, whether written or not
+  std::vector<std::string> written;     ///< files
+  std::vector<std::string> regressions; ///< conditions that hold, in words
+};
+
+/// The last part of each path.
+[[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
+/// What could not name a folder is replaced; equal ones get _2, _3, ...
+[[nodiscard]] std::vector<std::string> distinct_labels(std::vector<std::string> labels);
+
+/// Reads all runs, compares, writes. Errors: kUsage for a metric that the dashboard lacks,
+/// kUnreadable, kOutput. Without gnuplot the page is left out and the session is partial.
+Result<CompareResult> compare_folders(Session& session, const CompareRequest& request);
+
+/// Conditions that hold, in words. A change within the noise is no regression. Errors: kUsage for a
+/// metric that the dashboard lacks.
+Result<std::vector<std::string>> regressions_of(const Comparison& comparison,
+                                                const std::vector<FailCondition>& conditions);
+
+} // namespace rankscope

@@ -1,0 +1,144 @@
+#include "app/compare_reports_input.h"
+
+#include "analyses/collectives/collective_schemas.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+std::string text_at(const Table& t, std::size_t row, const char* column) {
+  const Value v = t.at(row, column);
+  return v.kind == CellKind::kText ? std::string(v.text)
+         : v.is_null()             ? std::string()
+                                   : fmt::format("{}", v.number()); // group "0" of a workbook
+}
+
+double number_at(const Table& t, std::size_t row, const std::string& column) {
+  return t.at(row, column).number();
+}
+
+/// A whole number, else `missing`.
+std::int64_t whole_at(const Table& t, std::size_t row, const char* column, std::int64_t missing) {
+  const double v = number_at(t, row, column);
+  return std::fabs(v) < 9e18 ? static_cast<std::int64_t>(v) : missing;
+}
+
+std::size_t count_at(const Table& t, std::size_t row, const char* column) {
+  const std::int64_t n = whole_at(t, row, column, 0);
+  return n > 0 ? static_cast<std::size_t>(n) : 0;
+}
+
+/// None for what is no time (blank, text, more than 292 years).
+std::optional<std::int64_t> ns_of_ms(double ms) {
+  return std::fabs(ms) < 9e12 ? std::optional<std::int64_t>(std::llround(ms * 1e6)) : std::nullopt;
+}
+
+std::vector<SyncSummary> summary_of(const Table& t, const std::vector<std::string>& agg_metrics) {
+  std::vector<SyncSummary> out;
+  for (std::size_t r = 0; r < t.rows(); ++r) {
+    SyncSummary s;
+    s.name = text_at(t, r, "Collective name");
+    s.dtype = text_at(t, r, "dtype");
+    s.group = text_at(t, r, "Process Group Name");
+    s.in_nelems = whole_at(t, r, "In msg nelems", kNoId);
+    s.group_size = whole_at(t, r, "Group size", kNoId);
+    s.full_mib = number_at(t, r, "Full msg size (MB)");
+    const std::pair<const char*, Stats*> metrics[] = {{"comm_latency", &s.latency_us},
+                                                      {"skew in start time", &s.start_skew_us},
+                                                      {"skew in end time", &s.end_skew_us},
+                                                      {"algo bw (GB/s)", &s.algo_gbps},
+                                                      {"bus bw (GB/s)", &s.bus_gbps}};
+    for (const auto& [label, stats] : metrics)
+      for (const std::string& agg : agg_metrics)
+        stats->*stat_named(agg) = number_at(t, r, fmt::format("{}_{}", label, agg));
+    s.count = count_at(t, r, "count");
+    s.total_latency_ms = number_at(t, r, "Total comm latency (ms)");
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+std::vector<RankSummary> rank_summary_of(const Table& t) {
+  std::vector<RankSummary> out;
+  const bool nodes = t.column("node_id").has_value();
+  for (std::size_t r = 0; r < t.rows(); ++r) {
+    RankSummary s;
+    s.rank = whole_at(t, r, "rank", -1);
+    s.group = text_at(t, r, "Process Group Name");
+    s.group_ranks = text_at(t, r, "Process Group Ranks");
+    s.name = text_at(t, r, "Collective name");
+    s.dtype = text_at(t, r, "dtype");
+    s.in_split = text_at(t, r, "In split size");
+    s.out_split = text_at(t, r, "Out split size");
+    s.group_size = whole_at(t, r, "Group size", kNoId);
+    s.in_nelems = whole_at(t, r, "In msg nelems", kNoId);
+    s.out_nelems = whole_at(t, r, "Out msg nelems", kNoId);
+    s.stream = whole_at(t, r, "stream", -1);
+    s.in_mib = number_at(t, r, "In msg size (MB)_first");
+    s.out_mib = number_at(t, r, "Out msg size (MB)_first");
+    s.dur_us.sum = number_at(t, r, "dur_sum");
+    s.dur_us.mean = number_at(t, r, "dur_mean");
+    s.dur_us.std_sample = number_at(t, r, "dur_std");
+    s.dur_us.min = number_at(t, r, "dur_min");
+    s.dur_us.max = number_at(t, r, "dur_max");
+    s.count = count_at(t, r, "operation_count");
+    if (nodes) {
+      s.node = whole_at(t, r, "node_id", 0);
+      s.node_span = text_at(t, r, "node_span");
+    }
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+} // namespace
+
+std::optional<RankTimeline> timeline_of_report(const Report& report) {
+  const Table* const timeline = report.find("gpu_timeline");
+  if (timeline == nullptr || !timeline->column("type") || !timeline->column("time ms"))
+    return std::nullopt;
+  RankTimeline out;
+  for (std::size_t r = 0; r < timeline->rows(); ++r) {
+    const auto kind = time_kind_named(timeline->at(r, "type").text);
+    const auto ns = ns_of_ms(number_at(*timeline, r, "time ms"));
+    if (kind && ns)
+      out.kinds.emplace(*kind, KindTime{*ns, number_at(*timeline, r, "percent")});
+  }
+  if (const Table* const steps = report.find("gpu_timeline_per_step"))
+    for (std::size_t r = 0; r < steps->rows(); ++r) {
+      const auto kind = time_kind_named(steps->at(r, "type").text);
+      const auto ns = ns_of_ms(number_at(*steps, r, "time ms"));
+      if (kind && ns)
+        out.step_ns[*kind][whole_at(*steps, r, "step", 0)] = *ns;
+    }
+  return out;
+}
+
+RunCollectives collectives_of_report(const Report& report) {
+  RunCollectives out;
+  if (const Table* t = report.find("nccl_summary_implicit_sync")) {
+    out.agg_metrics.clear();
+    for (const char* agg : {"mean", "median", "min", "max", "std"})
+      if (t->column(fmt::format("comm_latency_{}", agg)))
+        out.agg_metrics.emplace_back(agg);
+    out.summary = summary_of(*t, out.agg_metrics);
+    out.notes = t->notes;
+  }
+  if (const Table* t = report.find("nccl_summary_long"))
+    out.rank_summary = rank_summary_of(*t);
+  if (const Table* t = report.find("nccl_implicit_sync"))
+    for (std::size_t r = 0; r < t->rows(); ++r)
+      if (const double latency = number_at(*t, r, "comm_latency"); !std::isnan(latency)) {
+        const std::string group = text_at(*t, r, "Process Group Name");
+        CollectiveSamples& samples = out.samples[{
+            text_at(*t, r, "Collective name"), text_at(*t, r, "dtype"),
+            whole_at(*t, r, "In msg nelems", kNoId), group.empty() ? "Unknown_Group" : group}];
+        samples.latency_us.push_back(latency);
+        samples.start_skew_us.push_back(number_at(*t, r, "skew in start time"));
+      }
+  return out;
+}
+
+} // namespace rankscope
