@@ -1,40 +1,72 @@
 // rankscope collectives DIR...: the collectives of all ranks of a run.
-#include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/collective_schemas.h"
+#include "app/collectives.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "engine/loader.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
-#include <mutex>
 
 namespace rankscope {
 namespace {
 
 struct Flags {
-  std::vector<std::string> inputs;
-  std::string output;
-  std::string csv_dir;
+  CollectivesRequest request;
   std::string align = "collectives";
   std::string compat;
   bool dry_run = false;
-  std::size_t world_size = 0; ///< ranks that there should be; 0 = not said
   std::string ignored;
   std::uint64_t memory_mib = 0;
-  DiscoverOptions discover;
-  CollectiveOptions report;
 };
 
-constexpr std::size_t kExcelRows = 1'048'575;
+/// A pattern with its folder in it needs no other: the folder, taken off the pattern.
+std::vector<std::string> folder_of_pattern(std::string& pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string::npos)
+    return {};
+  const std::size_t slash = pattern.rfind('/', star);
+  if (slash == std::string::npos)
+    return {"."};
+  std::string folder = slash == 0 ? "/" : pattern.substr(0, slash);
+  pattern.erase(0, slash + 1);
+  return {std::move(folder)};
+}
 
-Result<void> run(Context& ctx, const Flags& f) {
-  RS_TRY(const RunPlan plan, discover_run(f.inputs, f.discover, ctx.diagnostics));
-  if (f.world_size > plan.ranks.size() + plan.missing_ranks.size())
-    ctx.diagnostics.add(Severity::kDataLoss, "world_size", plan.folder,
-                        fmt::format("{} of {} ranks found", plan.ranks.size(), f.world_size));
+void print(const Context& ctx, const CollectivesResult& result) {
+  constexpr std::size_t kRows = 16;
+  const auto show = [&ctx](const Table& table) {
+    if (table.rows() > 0)
+      ctx.out(fmt::format("{}\n{}\n", table.name(), console_table(table, kRows)));
+  };
+  show(sync_summary_short_schema().table(result.facts.summary));
+  show(straggler_schema().table(result.facts.stragglers));
+  show(exposed_rank_schema().table(result.facts.exposed_ranks));
+  for (const Finding& finding : result.facts.findings)
+    ctx.out(fmt::format("- {} (sheet {})\n", finding.text, finding.sheet));
+  for (const std::string& w : result.written)
+    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(),
+                        result.ranks.size()));
+}
+
+Result<void> collectives_of(Context& ctx, const Flags& f) {
+  CollectivesRequest request = f.request;
+  if (request.inputs.empty())
+    request.inputs = folder_of_pattern(request.discover.trace_pattern);
+  if (request.inputs.empty())
+    return Error{ErrorCode::kUsage, "collectives", "needs a folder of rank traces",
+                 "rankscope collectives --help"};
+  request.memory_bytes = f.memory_mib << 20;
+  request.default_workbook = !ctx.json;
+  request.options.compat_tracelens = !f.compat.empty();
+  request.options.align = f.align == "none"   ? AlignMode::kNone
+                          : f.align == "base" ? AlignMode::kBase
+                                              : AlignMode::kCollectives;
+  if (request.options.compat_tracelens && f.align == "collectives")
+    request.options.align = AlignMode::kNone; // the reference compares raw times
+  RS_TRY(const RunPlan plan, plan_collectives(ctx, request));
   if (f.dry_run) {
     for (const RankFile& file : plan.ranks)
       ctx.out(fmt::format("rank {}: {} ({} bytes)\n", file.rank, file.path, file.bytes));
@@ -42,126 +74,46 @@ Result<void> run(Context& ctx, const Flags& f) {
       ctx.out(fmt::format("rank {}: missing\n", r));
     return {};
   }
-  std::vector<RankCollectives> ranks(plan.ranks.size());
-  std::vector<char> good(plan.ranks.size(), 0);
-  LoadOptions load;
-  load.threads = ctx.threads;
-  load.memory_limit_bytes = f.memory_mib << 20;
-  RS_CHECK(load_each(plan.ranks, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
-    if (!loaded) {
-      ctx.diagnostics.add(Severity::kDataLoss, fmt::format("rank_failed {}", plan.ranks[i].rank),
-                          fmt::format("rank {}", plan.ranks[i].rank), loaded.error().message());
-      return;
-    }
-    if (const auto own = loaded->trace.header.rank; own && *own != plan.ranks[i].rank)
-      ctx.diagnostics.add(Severity::kWarning, fmt::format("rank_disagrees {}", plan.ranks[i].rank),
-                          plan.ranks[i].path,
-                          fmt::format("distributedInfo says rank {}, the name {}; the name counts",
-                                      *own, plan.ranks[i].rank));
-    ctx.diagnostics.merge(loaded->trace.diagnostics);
-    ranks[i] = extract_collectives(*loaded);
-    good[i] = 1;
-  }));
-  std::vector<RankCollectives> kept;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (good[i] != 0)
-      kept.push_back(std::move(ranks[i]));
-  if (kept.empty())
-    return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
-  RS_TRY(Report report, build_collective_report(kept, f.report));
-  report.title = plan.configuration.label;
-  report.diagnostics = ctx.diagnostics;
+  RS_TRY(const CollectivesResult result, collect_collectives(ctx, plan, request));
   if (ctx.json)
-    ctx.out(json_text(report));
-  std::vector<std::string> written;
-  if (!f.csv_dir.empty()) {
-    RS_CHECK(find_writer("csv")->write(report, f.csv_dir));
-    written.push_back(f.csv_dir);
-  }
-  const std::string out = !f.output.empty() ? f.output
-                          : f.csv_dir.empty() && !ctx.json
-                              ? plan.folder + "/nccl_analysis_report.xlsx"
-                              : "";
-  if (!out.empty()) {
-    if (Table* all = const_cast<Table*>(report.find("nccl_long"));
-        all != nullptr && all->rows() > kExcelRows) {
-      Report csv;
-      csv.tables.push_back(*all);
-      RS_CHECK(find_writer("csv")->write(csv, out + "_csv"));
-      all->notes.push_back("all rows in one file: " + out + "_csv/nccl_long.csv");
-      written.push_back(out + "_csv");
-    }
-    RS_CHECK(find_writer("xlsx")->write(report, out));
-    written.push_back(out);
-  }
-  if (!ctx.json) {
-    for (const char* name : {"nccl_summary_implicit_sync", "straggler_summary", "exposed_by_rank"})
-      if (const Table* t = report.find(name)) {
-        Table shown = *t;
-        if (std::string_view(name) == "nccl_summary_implicit_sync")
-          shown = t->select({"Collective name", "dtype", "In msg nelems", "Process Group Name",
-                             "comm_latency_mean", "skew in start time_mean", "bus bw (GB/s)_mean",
-                             "count", "Total comm latency (ms)"});
-        ctx.out(fmt::format("{}\n{}\n", name, console_table(shown, 16)));
-      }
-    if (const Table* findings = report.find("findings"))
-      for (std::size_t r = 0; r < findings->rows(); ++r)
-        ctx.out(fmt::format("- {} (sheet {})\n", findings->at(r, 0).text, findings->at(r, 1).text));
-    for (const std::string& w : written)
-      ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, report.tables.size(), kept.size()));
-  }
+    ctx.out(json_text(result.report));
+  else
+    print(ctx, result);
   return {};
 }
 
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
-  app.add_option("DIR", f->inputs, "folders of rank traces, or the files");
-  app.add_option("-o,--output", f->output, "workbook (default: DIR/nccl_analysis_report.xlsx)");
-  app.add_option("--csv-dir", f->csv_dir, "folder for one CSV per sheet");
+  CollectivesRequest& request = f->request;
+  app.add_option("DIR", request.inputs, "folders of rank traces, or the files");
+  app.add_option("-o,--output", request.output,
+                 "workbook (default: DIR/nccl_analysis_report.xlsx)");
+  app.add_option("--csv-dir", request.csv_dir, "folder for one CSV per sheet");
   app.add_option("--align", f->align, "clocks: none, base (time bases), collectives (their ends)")
       ->check(CLI::IsMember({"none", "base", "collectives"}))
       ->capture_default_str();
-  app.add_option("--gpus-per-node", f->report.gpus_per_node, "0: devices in the first trace")
+  app.add_option("--gpus-per-node", request.options.gpus_per_node, "0: devices in the first trace")
       ->capture_default_str();
-  app.add_option("--agg-metrics", f->report.agg_metrics, "of mean, median, min, max, std")
+  app.add_option("--agg-metrics", request.options.agg_metrics, "of mean, median, min, max, std")
       ->delimiter(',')
       ->check(CLI::IsMember({"mean", "median", "min", "max", "std"}))
       ->capture_default_str();
   app.add_option("--compat", f->compat, "reproduce another tool's units and columns")
       ->check(CLI::IsMember({"tracelens"}));
-  app.add_flag("--all2allv-heatmap", f->report.all_to_all_v_heatmap,
+  app.add_flag("--all2allv-heatmap", request.options.all_to_all_v_heatmap,
                "who sends how much to whom in all-to-all-v");
   app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
   app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
-  add_discover_flags(app, f->discover, false);
+  add_discover_flags(app, request.discover, false);
   // of the script that this command replaces, where they have other names
-  app.add_option("--trace-dir", f->inputs)->group("");
-  app.add_option("--output-xlsx-path", f->output)->group("");
-  app.add_option("--output-csvs-dir", f->csv_dir)->group("");
-  app.add_option("--world-size", f->world_size)->group("");
+  app.add_option("--trace-dir", request.inputs)->group("");
+  app.add_option("--output-xlsx-path", request.output)->group("");
+  app.add_option("--output-csvs-dir", request.csv_dir)->group("");
+  app.add_option("--world-size", request.world_size)->group("");
   app.add_option("--max-workers", f->ignored)->group("");
   for (const char* name : {"--detailed-analysis", "--use-multiprocessing"})
     app.add_flag(name)->group("");
-  return [f](Context& ctx) -> Result<void> {
-    // a pattern with its folder in it needs no other
-    if (std::string& pattern = f->discover.trace_pattern;
-        f->inputs.empty() && pattern.find('*') != std::string::npos) {
-      const std::size_t slash = pattern.rfind('/', pattern.find('*'));
-      f->inputs = {slash == std::string::npos ? "." : slash == 0 ? "/" : pattern.substr(0, slash)};
-      if (slash != std::string::npos)
-        pattern.erase(0, slash + 1);
-    }
-    if (f->inputs.empty())
-      return Error{ErrorCode::kUsage, "collectives", "needs a folder of rank traces",
-                   "rankscope collectives --help"};
-    f->report.align = f->align == "none"   ? AlignMode::kNone
-                      : f->align == "base" ? AlignMode::kBase
-                                           : AlignMode::kCollectives;
-    f->report.compat_tracelens = !f->compat.empty();
-    if (f->report.compat_tracelens && f->align == "collectives")
-      f->report.align = AlignMode::kNone; // the reference compares raw times
-    return run(ctx, *f);
-  };
+  return [f](Context& ctx) { return collectives_of(ctx, *f); };
 }
 
 } // namespace

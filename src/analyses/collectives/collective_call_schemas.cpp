@@ -77,7 +77,7 @@ Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
   return schema;
 }
 
-Schema<SyncCollective> sync_collective_schema(const std::vector<RankCollectives>& ranks) {
+Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks) {
   using R = SyncCollective;
   const auto text = [](StrId Collective::*id) {
     return [id](const R& r) { return some(r.timed->first_rank->text(r.timed->first->*id)); };

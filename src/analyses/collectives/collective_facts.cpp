@@ -103,7 +103,7 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   MatchResult matched = match_collectives(ranks);
   const Clocks clocks = clocks_of(ranks, matched.collectives, options.align);
   CollectiveFacts out;
-  out.ranks = &ranks;
+  out.ranks = ranks;
   out.compat_tracelens = compat;
   out.problems = std::move(matched.problems);
   out.collectives.reserve(matched.collectives.size());

@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -164,7 +165,7 @@ struct CollectiveFacts {
   CollectiveFacts(CollectiveFacts&&) = default;
   CollectiveFacts& operator=(CollectiveFacts&&) = default;
 
-  const std::vector<RankCollectives>* ranks = nullptr;
+  std::span<const RankCollectives> ranks;
   bool compat_tracelens = false;            ///< as CollectiveOptions's: the unit of the bandwidths
   std::vector<TimedCollective> collectives; ///< by group, then index
   std::vector<Finding> findings;

@@ -28,7 +28,7 @@ Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& 
   add(all_to_all_v_summary_schema(), facts.a2av_summary);
   add(all_to_all_v_sent_schema(), facts.a2av_sent);
   add(collective_kernel_schema(options.compat_tracelens), facts.kernels);
-  add(sync_collective_schema(*facts.ranks), facts.synchronising);
+  add(sync_collective_schema(facts.ranks), facts.synchronising);
   add(all_to_all_v_schema(), facts.a2av);
   add(straggler_schema(), facts.stragglers,
       {"the first row waits least: it comes last and the others wait for it",

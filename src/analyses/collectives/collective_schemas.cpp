@@ -86,6 +86,18 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
   return schema;
 }
 
+Schema<SyncSummary> sync_summary_short_schema() {
+  const Schema<SyncSummary> all = sync_summary_schema({"mean"});
+  Schema<SyncSummary> out(all.name(), all.help());
+  for (const Field<SyncSummary>& field : all.fields())
+    for (const std::string_view id :
+         {"collective", "dtype", "in_nelems", "group", "comm_latency_us_mean", "start_skew_us_mean",
+          "bus_bw_gbps_mean", "count", "total_latency_ms"})
+      if (field.id == id)
+        out.add(field);
+  return out;
+}
+
 Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes) {
   using R = RankSummary;
   Schema<R> schema(

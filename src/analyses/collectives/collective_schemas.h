@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_facts.h"
 #include "core/schema.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace rankscope {
 [[nodiscard]] Schema<Finding> findings_schema();
 /// `agg_metrics` of mean, median, min, max, std.
 [[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
+/// The columns that fit a terminal.
+[[nodiscard]] Schema<SyncSummary> sync_summary_short_schema();
 /// `name` is the sheet's: nccl_summary_long, or coll_analysis of one rank.
 [[nodiscard]] Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes);
 [[nodiscard]] Schema<AllToAllVSummary> all_to_all_v_summary_schema();
@@ -19,8 +22,7 @@ namespace rankscope {
 /// compat: without the columns that the reference lacks.
 [[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens);
 /// With three columns for each rank.
-[[nodiscard]] Schema<SyncCollective>
-sync_collective_schema(const std::vector<RankCollectives>& ranks);
+[[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks);
 [[nodiscard]] Schema<AllToAllV> all_to_all_v_schema();
 [[nodiscard]] Schema<Straggler> straggler_schema();
 [[nodiscard]] Schema<ExposedRank> exposed_rank_schema();

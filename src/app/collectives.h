@@ -1,0 +1,43 @@
+// The use case behind `rankscope collectives`: the collectives of all ranks of a run, from files to
+// the report.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "base/result.h"
+#include "core/report.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct CollectivesRequest {
+  std::vector<std::string> inputs; ///< folders of rank traces, or the files
+  DiscoverOptions discover;
+  CollectiveOptions options;
+  std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
+  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
+  std::string output;             ///< workbook; empty = none, but see default_workbook
+  std::string csv_dir;            ///< folder for one CSV per sheet; empty = none
+  bool default_workbook = false;  ///< without output and csv_dir: FOLDER/nccl_analysis_report.xlsx
+};
+
+struct CollectivesResult {
+  std::vector<RankCollectives> ranks; ///< what the facts refer to
+  CollectiveFacts facts;
+  Report report;
+  std::vector<std::string> written; ///< files and folders
+};
+
+/// Which file is which rank. Fewer ranks than the world size are data loss.
+Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request);
+
+/// Reads the ranks once, several at a time, and writes what is asked for. A broken rank is left out
+/// and named. Errors: kUnreadable when no rank or no collective is left, kOutput.
+Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& plan,
+                                              const CollectivesRequest& request);
+
+} // namespace rankscope
