@@ -1,4 +1,5 @@
 // Hand-worked collectives: all-to-all-v with its heat map, type inference, exposed time.
+#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_report.h"
 
 #include <gtest/gtest.h>
@@ -51,6 +52,29 @@ TEST(CollectiveReport, AllToAllVByHand) {
     EXPECT_EQ(heat->at(r, "dst_rank").i, static_cast<std::int64_t>(want[r][1]));
     EXPECT_DOUBLE_EQ(heat->at(r, "total_sent_MB").number(), want[r][2]);
   }
+}
+
+// The first row of the sheet waits least; another rank may be last more often.
+TEST(CollectiveReport, TheFindingNamesTheRankThatIsLastMostOften) {
+  CollectiveFacts facts;
+  Straggler seldom; // 2 of 10 times, but by far
+  seldom.rank = 4;
+  seldom.wait_us = 10;
+  seldom.mean_lateness_us = 900;
+  seldom.last = 2;
+  seldom.collectives = 10;
+  Straggler often;
+  often.rank = 6;
+  often.wait_us = 20;
+  often.mean_lateness_us = -0.4;
+  often.last = 8;
+  often.collectives = 10;
+  facts.stragglers = {seldom, often};
+  const std::vector<Finding> findings = collective_findings(facts);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].text, "rank 6 comes last in 80 % of 10 collectives; it starts 0.4 us "
+                              "before the median rank on average");
+  EXPECT_EQ(findings[0].sheet, "straggler_summary");
 }
 
 TEST(CollectiveReport, KindsOfNamesThatOccur) {

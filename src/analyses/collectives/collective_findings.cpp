@@ -2,6 +2,8 @@
 
 #include "base/units.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <tuple>
@@ -12,11 +14,16 @@ namespace {
 void slow_rank(const CollectiveFacts& facts, std::vector<Finding>& out) {
   if (facts.stragglers.size() < 2)
     return;
-  const Straggler& s = facts.stragglers.front();
-  out.push_back({fmt::format("rank {} comes last in {:.0f} % of {} collectives; it starts "
-                             "{:.1f} us after the median rank on average",
-                             s.rank, s.percent_of(s.last), s.collectives, s.mean_lateness_us),
-                 "straggler_summary"});
+  // of equals the one that waits least; the sheet's first row may be late seldom, but by far
+  const Straggler& s =
+      *std::max_element(facts.stragglers.begin(), facts.stragglers.end(),
+                        [](const Straggler& a, const Straggler& b) { return a.last < b.last; });
+  out.push_back(
+      {fmt::format("rank {} comes last in {:.0f} % of {} collectives; it starts "
+                   "{:.1f} us {} the median rank on average",
+                   s.rank, s.percent_of(s.last), s.collectives, std::fabs(s.mean_lateness_us),
+                   s.mean_lateness_us < 0 ? "before" : "after"),
+       "straggler_summary"});
 }
 
 void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
