@@ -100,12 +100,12 @@ private:
                                      op.annotation ? "user_annotation" : "cpu_op", op.name));
       op_place_.push_back(
           fmt::format("\", \"pid\": {}, \"tid\": {},\n    \"ts\": ", pid_, tid(op.thread)));
-      std::string args;
-      if (op.collective >= 0)
-        args = collective_members(p_.collectives[static_cast<std::size_t>(op.collective)], true);
-      if (!op.args.empty())
-        args += (args.empty() ? "" : ", ") + op.args;
-      op_args_.push_back(std::move(args));
+      if (op.collective < 0) {
+        op_args_.push_back(argument_members(op.args));
+        continue;
+      }
+      const Collective& c = p_.collectives[static_cast<std::size_t>(op.collective)];
+      op_args_.push_back(collective_members(c, true) + ", " + argument_members(comms_args(c)));
     }
     for (const Call& call : p_.calls) {
       call_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", "
@@ -186,10 +186,33 @@ private:
     return k.block;
   }
 
+  const Group& group_of(const Collective& c) const {
+    return g_.groups[static_cast<std::size_t>(
+        g_.group_of[c.group_kind][static_cast<std::size_t>(rank_)])];
+  }
+  static std::int64_t rank_stride(const Group& group) {
+    return group.ranks.size() > 1 ? group.ranks[1] - group.ranks[0] : 1;
+  }
+
+  /// Of record_param_comms: input, sequence, group, rank, name, splits in and out, first rank,
+  /// stride of ranks, size.
+  Args comms_args(const Collective& c) const {
+    const Group& group = group_of(c);
+    return {c.list_input ? Arg::tensors({c.input}) : Arg(c.input),
+            Arg::none(),
+            Arg::none(),
+            Arg::scalar(std::to_string(rank_)),
+            Arg::none(),
+            Arg::list("[]"),
+            Arg::list("[]"),
+            Arg::scalar(std::to_string(group.ranks[0])),
+            Arg::scalar(std::to_string(rank_stride(group))),
+            Arg::scalar(std::to_string(group.ranks.size()))};
+  }
+
   /// Without "Seq", which differs from step to step and is added by collective_seq().
   std::string collective_members(const Collective& c, bool on_cpu) const {
-    const Group& group = g_.groups[static_cast<std::size_t>(
-        g_.group_of[c.group_kind][static_cast<std::size_t>(rank_)])];
+    const Group& group = group_of(c);
     std::string out = fmt::format(
         "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group "
         "size\": {}, \"dtype\": \"{}\", \"In split size\": \"[]\", \"Out split size\": \"[]\", "
@@ -200,8 +223,7 @@ private:
     if (on_cpu)
       out += fmt::format(", \"Rank\": {}, \"Global rank start\": {}, \"Global rank stride\": {}, "
                          "\"Is asynchronized op\": true",
-                         rank_, group.ranks[0],
-                         group.ranks.size() > 1 ? group.ranks[1] - group.ranks[0] : 1);
+                         rank_, group.ranks[0], rank_stride(group));
     return out;
   }
   void collective_seq(std::int32_t collective, std::size_t s) {

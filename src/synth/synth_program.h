@@ -3,6 +3,7 @@
 #pragma once
 
 #include "synth/synth.h"
+#include "synth/synth_args.h"
 
 #include <cstdint>
 #include <string>
@@ -31,7 +32,7 @@ enum class OpFlow : std::uint8_t { kNone, kForward, kBackward };
 struct Op {
   std::string name;
   bool annotation = false;
-  std::string args;      ///< JSON members after the ids, without a leading comma; may be empty
+  Args args;             ///< empty: none recorded; record_param_comms: they depend on the rank
   std::int64_t seq = -1; ///< sequence number within the step
   bool backward = false; ///< "Fwd thread id" is 1
   OpFlow flow = OpFlow::kNone;
@@ -73,6 +74,8 @@ struct Collective {
   std::int64_t in_nelems = 0;
   std::int64_t out_nelems = 0;
   std::int64_t full_bytes = 0; ///< of the larger buffer
+  Tensor input;                ///< what one rank gives
+  bool list_input = false;     ///< recorded as a list of tensors
   int group_kind = 0;          ///< 0 world, 1 data parallel, 2 tensor parallel
   std::int64_t seq = 0;        ///< within the step and group kind
 };

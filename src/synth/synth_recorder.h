@@ -1,0 +1,72 @@
+// Writes down one step of a program: operators, runtime calls, kernels and collectives in the order
+// in which the CPU meets them. It knows how long things take and what they are called on either
+// vendor's boards, not what the model is (synth_program.cpp).
+#pragma once
+
+#include "synth/synth_program.h"
+
+namespace rankscope::synth {
+
+inline constexpr double kFlopPerNs = 5.2e5; ///< 520 TFLOP/s sustained bf16
+inline constexpr double kBytePerNs = 3.2e3; ///< 3.2 TB/s
+
+struct OpOptions {
+  std::int64_t seq = -1;
+  bool backward = false;
+  OpFlow flow = OpFlow::kNone;
+};
+
+/// A collective call as c10d sees it.
+struct CollectiveCall {
+  const char* op;     ///< "c10d::allreduce_"
+  const char* name;   ///< "allreduce"
+  const char* note;   ///< annotation inside: "nccl:all_reduce"
+  const char* dtype;  ///< "BFloat16"
+  const char* kernel; ///< on NVIDIA boards
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  int kind = 0;  ///< of process group: 0 world, 1 data parallel, 2 tensor parallel
+  Args after;    ///< arguments after the tensors
+  bool in_place; ///< one list of tensors instead of output and input
+};
+
+class Recorder {
+public:
+  explicit Recorder(const Options& options) : o_(options) {}
+
+  std::int32_t begin(std::string name, Args args, OpOptions options = {}, bool annotation = false);
+  void end();
+  void leaf(const char* name, Args args, OpOptions options = {});
+  void thread(std::int32_t t);
+  void action(ActionKind kind, std::int32_t index, std::int32_t cost_ns);
+
+  /// A runtime call; `kernel` -1: it launches nothing.
+  void runtime(const char* name, int cbid, std::int32_t kernel, std::int32_t cost_ns);
+  /// The runtime call that this kind of kernel takes, and the kernel.
+  void launch(Kernel kernel);
+  void compute(const char* amd, const char* nvidia, std::int64_t bytes, std::int64_t extra_ns = 0);
+  void compute(const char* both, std::int64_t bytes) { compute(both, both, bytes); }
+  /// `layout`: transposes as the kernel's name spells them; `dims`: Input Dims of its operator.
+  void gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string dims, bool bias,
+            const char* layout);
+  void collective(const CollectiveCall& call);
+  /// The compute stream waits for what comm stream `stream` holds so far.
+  void wait_for_comm(std::int32_t stream);
+  /// The CPU waits until every stream is empty.
+  void synchronize();
+
+  /// Ends recording.
+  [[nodiscard]] Program take();
+
+private:
+  [[nodiscard]] std::int32_t here() const { return static_cast<std::int32_t>(p_.actions.size()); }
+  /// Innermost cpu_op: annotations do not give kernels their External id.
+  [[nodiscard]] std::int32_t innermost_op() const;
+
+  const Options& o_;
+  Program p_;
+  std::vector<std::int32_t> stack_;
+  std::int32_t thread_ = 0;
+};
+
+} // namespace rankscope::synth
