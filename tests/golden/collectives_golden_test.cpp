@@ -17,7 +17,7 @@ double num(const std::string& text) {
 TEST(CollectivesGolden, TheEightRankSummaryIsConsistentAndWeHaveItsColumns) {
   const auto root = golden::root();
   if (root.empty())
-    GTEST_SKIP() << "reference data is absent (RANKSCOPE_GOLDEN)";
+    GTEST_SKIP() << golden::kAbsent;
   const auto folder = root / "mi300" / "llama_70b_fsdp_nccl_analysis_report_csvs";
   const golden::Csv sync = golden::read_csv(folder / "nccl_summary_implicit_sync.csv");
   ASSERT_GE(sync.rows.size(), 2U);
@@ -70,7 +70,7 @@ TEST(CollectivesGolden, TheEightRankSummaryIsConsistentAndWeHaveItsColumns) {
 TEST(CollectivesGolden, TheRealPairOfRanksRuns) {
   const auto root = golden::root();
   if (root.empty())
-    GTEST_SKIP() << "reference data is absent (RANKSCOPE_GOLDEN)";
+    GTEST_SKIP() << golden::kAbsent;
   std::vector<RankCollectives> ranks;
   for (const char* file : {"hta/sampled_rank-0.json.gz", "hta/sampled_rank-1.json.gz"}) {
     auto loaded = load_trace((root / file).string(), LoadOptions{});

@@ -55,7 +55,7 @@ void check(const fs::path& set, const std::string& leaf, const fs::path& referen
 TEST(CompareReportsGolden, BothSets) {
   const fs::path root = golden::root();
   if (root.empty() || !fs::exists(root / "compare"))
-    GTEST_SKIP() << "no reference data";
+    GTEST_SKIP() << golden::kAbsent;
   std::size_t cells = 0;
   const fs::path a = root / "compare" / "compare_test";
   const fs::path b = root / "compare" / "compare_test_ops";

@@ -1,8 +1,10 @@
 // Reference tables: where they are, how their cells are read and compared.
 #pragma once
 
+#include "os/byte_source.h"
 #include "test_paths.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,10 +14,51 @@
 
 namespace rankscope::golden {
 
-/// Folder of the reference data; empty when it is absent.
+/// Reference data that is part of the sources (tests/data/README.md): always there.
+inline std::filesystem::path tree_root() {
+  return test::source_dir() / "tests" / "data";
+}
+
+/// Folder of the reference data that is not part of the sources; empty when it is absent.
 inline std::filesystem::path root() {
   const std::filesystem::path path = test::golden_dir();
   return std::filesystem::is_directory(path) ? path : std::filesystem::path();
+}
+
+/// What a test says when root() is empty.
+inline constexpr const char* kAbsent =
+    "the reference data of real runs is absent (RANKSCOPE_GOLDEN names its folder)";
+
+/// Everything below a root, sorted. The folder "synth" of the data beside the sources is left out:
+/// its files are in the tree.
+inline std::vector<std::filesystem::path> entries(const std::filesystem::path& below) {
+  std::vector<std::filesystem::path> out;
+  if (below.empty())
+    return out;
+  const bool beside = below != tree_root();
+  for (auto it = std::filesystem::recursive_directory_iterator(below);
+       it != std::filesystem::recursive_directory_iterator(); ++it)
+    if (beside && it.depth() == 0 && it->path().filename() == "synth")
+      it.disable_recursion_pending();
+    else
+      out.push_back(it->path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// The bytes of a trace after decompression; empty when it cannot be opened.
+inline std::string unpacked(const std::string& path) {
+  std::string text;
+  auto source = ByteSource::open(path);
+  if (!source)
+    return text;
+  for (std::size_t got = 1; got > 0;) {
+    const std::size_t had = text.size();
+    text.resize(had + (std::size_t{1} << 20));
+    got = (*source)->read(text.data() + had, text.size() - had);
+    text.resize(had + got);
+  }
+  return text;
 }
 
 struct Csv {

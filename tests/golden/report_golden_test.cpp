@@ -237,10 +237,8 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
   ++tally.tables;
 }
 
-TEST(ReportGolden, EqualsTheReferenceTables) {
-  const fs::path root = golden::root();
-  if (root.empty())
-    GTEST_SKIP() << "reference data is absent (RANKSCOPE_GOLDEN)";
+/// Every folder NAME_perf_report_csvs below `root` against the report of NAME.json.gz beside it.
+void compare_all(const fs::path& root, Tally& tally) {
   const std::set<std::string> known = {
 #define RS_SHEET(name) name,
       RS_SHEET("gpu_timeline") RS_SHEET("ops_summary") RS_SHEET("ops_summary_by_category")
@@ -252,15 +250,10 @@ TEST(ReportGolden, EqualsTheReferenceTables) {
                               RS_SHEET("unified_perf_summary")
 #undef RS_SHEET
   };
-  Tally tally;
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory() && name.size() > 17 &&
-        name.substr(name.size() - 17) == "_perf_report_csvs")
-      folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end());
+  for (const fs::path& path : golden::entries(root))
+    if (fs::is_directory(path) && path.filename().string().ends_with("_perf_report_csvs"))
+      folders.push_back(path);
   for (const fs::path& folder : folders) {
     std::string stem = folder.filename().string();
     stem.resize(stem.size() - 17);
@@ -302,6 +295,20 @@ TEST(ReportGolden, EqualsTheReferenceTables) {
   std::cout << "compared " << tally.traces << " traces, " << tally.tables << " tables, "
             << tally.rows << " rows, " << tally.cells << " cells; " << tally.ties
             << " rows stand in another order among equals\n";
+}
+
+TEST(ReportGolden, TheReferenceTablesInTheTree) {
+  Tally tally;
+  compare_all(golden::tree_root(), tally);
+  EXPECT_EQ(tally.traces, 2U);
+  EXPECT_GE(tally.tables, 28U);
+}
+
+TEST(ReportGolden, TheReferenceTablesOfRealRuns) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  Tally tally;
+  compare_all(golden::root(), tally);
   EXPECT_GT(tally.tables, 40U);
 }
 
