@@ -10,7 +10,8 @@
 namespace rankscope {
 namespace {
 
-/// Traces of the tree and, where they are, of real runs.
+/// Traces of the tree and, where they are, of real runs. Not the folder of hostile files, which are
+/// made to be slow or to break a reader: they are no reference.
 std::vector<std::string> traces() {
   std::vector<std::string> out;
   for (const auto& root : {golden::tree_root(), golden::root()})
@@ -18,7 +19,8 @@ std::vector<std::string> traces() {
       const std::string path = entry.string();
       const bool json = path.ends_with(".json.gz") || path.ends_with(".json");
       if (std::filesystem::is_regular_file(entry) && json &&
-          path.find("/rocprof/") == std::string::npos)
+          path.find("/rocprof/") == std::string::npos &&
+          path.find("/hostile/") == std::string::npos)
         out.push_back(path);
     }
   if (golden::root().empty())
@@ -79,7 +81,8 @@ std::vector<TwinEvent> twin(const simdjson::padded_string& text, std::uint64_t& 
         }
       }
     }
-    if (ph == "X" && e.cat != "python_function")
+    // a negative duration is damage: the reader drops and counts it (docs/reader.md)
+    if (ph == "X" && e.cat != "python_function" && e.dur_ns >= 0)
       out.push_back(std::move(e));
   }
   entries = uid;
