@@ -32,10 +32,10 @@ inline std::string drain(int fd) {
 
 /// `signal_after_ms` > 0 sends SIGINT after that time. Standard output goes through a file, so that
 /// neither pipe can fill while the other is read.
-inline RunResult run_binary(const std::vector<std::string>& args, int signal_after_ms = 0,
-                            const std::string& stdout_path = "") {
+inline RunResult run_program(const std::string& program, const std::vector<std::string>& args,
+                             int signal_after_ms = 0, const std::string& stdout_path = "") {
   std::vector<char*> argv;
-  std::vector<std::string> all{binary()};
+  std::vector<std::string> all{program};
   all.insert(all.end(), args.begin(), args.end());
   for (std::string& a : all)
     argv.push_back(a.data());
@@ -63,6 +63,11 @@ inline RunResult run_binary(const std::vector<std::string>& args, int signal_aft
   r.out = drain(out);
   r.err = drain(err);
   return r;
+}
+
+inline RunResult run_binary(const std::vector<std::string>& args, int signal_after_ms = 0,
+                            const std::string& stdout_path = "") {
+  return run_program(binary(), args, signal_after_ms, stdout_path);
 }
 
 } // namespace rankscope::test
