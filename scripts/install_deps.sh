@@ -1,39 +1,67 @@
 #!/usr/bin/env bash
-# Installs the Debian or Ubuntu packages that rankscope builds and tests with; asks apt only for the
-# ones that are missing. Usage: install_deps.sh [build|test]   (default: test, which includes build)
+# Installs the packages that rankscope builds and tests with; asks apt only for those that are missing.
+# Usage: install_deps.sh [build|test|all]   (default: test)
+#   build  what the binary needs            test  and what the tests need
+#   all    and tools whose checks skip aloud without them: clang, clang-format, clang-tidy, LibreOffice,
+#          a browser. A tool that this system has no package for is named, and no error.
+# Run on Debian 12 (scripts/test_bare.sh does it from nothing). The names are Ubuntu 24.04's too, but for
+# the browser, which is no package there.
 set -euo pipefail
 
 what=${1:-test}
 build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libsimdjson-dev
   libisal-dev libzstd-dev libsqlite3-dev libpugixml-dev libzip-dev libxlsxwriter-dev zlib1g-dev
   gnuplot-nox fonts-dejavu-core)
-test=(libgtest-dev libbenchmark-dev clang clang-format libclang-rt-dev python3
-  libreoffice-calc chromium)
+test=(libgtest-dev libbenchmark-dev python3)
+tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-calc chromium)
 
-packages=("${build[@]}")
-if [ "$what" = test ]; then
-  packages+=("${test[@]}")
-fi
+required=("${build[@]}")
+optional=()
+case $what in
+build) ;;
+test) required+=("${test[@]}") ;;
+all)
+  required+=("${test[@]}")
+  optional=("${tools[@]}")
+  ;;
+*) sed -n '3,6s/^# //p' "$0" >&2; exit 2 ;;
+esac
+
+is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
 
 missing=()
-for p in "${packages[@]}"; do
-  if ! dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed'; then
-    missing+=("$p")
-  fi
-done
-[ ${#missing[@]} -eq 0 ] && exit 0
+for p in "${required[@]}"; do is_installed "$p" || missing+=("$p"); done
+wanted=()
+for p in "${optional[@]}"; do is_installed "$p" || wanted+=("$p"); done
+[ $((${#missing[@]} + ${#wanted[@]})) -eq 0 ] && exit 0
 
-sudo=
+sudo=()
 if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "install_deps.sh: need root or sudo to install: ${missing[*]}" >&2; exit 1; }
-  sudo=sudo
+  if ! command -v sudo >/dev/null; then
+    [ ${#missing[@]} -eq 0 ] && { echo "install_deps.sh: no root, left out: ${wanted[*]}" >&2; exit 0; }
+    echo "install_deps.sh: need root or sudo to install: ${missing[*]}" >&2
+    exit 1
+  fi
+  sudo=(sudo)
 fi
-echo "installing: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get update -qq || echo "install_deps.sh: apt-get update failed; trying with the lists at hand" >&2
-if ! $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; then
-  for p in "${missing[@]}"; do # one by one, so that the failing package is named
-    $sudo apt-get install -y -qq --no-install-recommends "$p" >/dev/null ||
-      { echo "install_deps.sh: package '$p' could not be installed" >&2; exit 1; }
-  done
+"${sudo[@]}" apt-get update -qq ||
+  echo "install_deps.sh: apt-get update failed; trying with the lists at hand" >&2
+install() { "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "installing: ${missing[*]}"
+  if ! install "${missing[@]}"; then
+    for p in "${missing[@]}"; do # one by one, so that the failing package is named
+      install "$p" || { echo "install_deps.sh: package '$p' could not be installed" >&2; exit 1; }
+    done
+  fi
 fi
+
+# A name that stands for a package which installs something else (a snap) has no files of its own.
+is_package() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Version:' &&
+  ! apt-cache show --no-all-versions "$1" 2>/dev/null | grep -qi 'snap'; }
+for p in "${wanted[@]}"; do
+  if is_package "$p" && echo "installing: $p" && install "$p"; then continue; fi
+  echo "install_deps.sh: '$p' is left out; the checks that use it will be skipped" >&2
+done

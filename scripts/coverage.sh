@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Line coverage per layer, from every test but those that need a browser: builds with clang's
+# source-based coverage (preset coverage), runs the tests, prints one row per folder of src. Judges nothing.
+# Usage: scripts/coverage.sh [--files]     --files: also one row per file
+set -euo pipefail
+cd "$(dirname "$0")/.."
+find_tool() { # find_tool NAME: the newest of NAME, NAME-14 that is there
+  command -v "$1" || command -v "$1-14" || { echo "coverage.sh: $1 is absent (package llvm)" >&2; exit 3; }
+}
+cov=$(find_tool llvm-cov)
+profdata=$(find_tool llvm-profdata)
+cmake --preset coverage >/dev/null
+cmake --build build/coverage -j "$(nproc)"
+rm -rf build/coverage/profiles
+mkdir -p build/coverage/profiles
+LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%p.profraw \
+  ctest --preset coverage -j "$(nproc)" -E OpensInABrowser >build/coverage/ctest.log ||
+  { tail -20 build/coverage/ctest.log >&2; exit 1; }
+find build/coverage/profiles -name '*.profraw' >build/coverage/profiles.txt
+"$profdata" merge -sparse -f build/coverage/profiles.txt -o build/coverage/all.profdata
+objects=(build/coverage/rankscope)
+for t in build/coverage/tests/rs_*_tests; do objects+=(-object "$t"); done
+"$cov" export -summary-only -instr-profile build/coverage/all.profdata "${objects[@]}" >build/coverage/summary.json
+python3 - "$PWD/src/" "${1:-}" <<'P'
+import collections, json, sys
+root, files = sys.argv[1], sys.argv[2] == "--files"
+layers, rows = collections.defaultdict(lambda: [0, 0]), []
+with open("build/coverage/summary.json") as f:
+    for entry in json.load(f)["data"][0]["files"]:
+        if not entry["filename"].startswith(root):
+            continue
+        name, lines = entry["filename"][len(root):], entry["summary"]["lines"]
+        for key in (name.split("/")[0], "all"):
+            layers[key][0] += lines["covered"]
+            layers[key][1] += lines["count"]
+        rows.append((name, lines["covered"], lines["count"]))
+order = "base os core model readers analyses writers synth collect engine pages app cli all".split()
+table = [(k, *layers[k]) for k in order if k in layers] + (sorted(rows) if files else [])
+print("| layer | lines run | lines | percent |\n|---|---|---|---|")
+for name, covered, count in table:
+    print(f"| {name} | {covered} | {count} | {100 * covered / max(count, 1):.1f} |")
+P

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Proves the list of packages: makes a bare Debian 12 root with debootstrap, copies the sources of HEAD in
+# (no repository), and runs scripts/test.sh --fast and scripts/demo.sh there, so that a package that nobody
+# names is found. Needs root, debootstrap, and some 3 GB; the mirror is the one apt uses here.
+# Usage: scripts/test_bare.sh [FOLDER]     FOLDER: keeps the root there and uses it again (default: a
+#   temporary one). BARE_ARGS: arguments for test.sh instead of --fast. RANKSCOPE_GOLDEN is copied in.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+suite=bookworm
+
+[ "$(id -u)" -eq 0 ] || { echo "test_bare.sh: needs root" >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo "test_bare.sh: install debootstrap first" >&2; exit 1; }
+# the first archive of apt here that has the suite
+mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
+  awk -v s=$suite '$2 == s {print $1; exit}')
+[ -n "$mirror" ] || { echo "test_bare.sh: apt knows no archive of $suite" >&2; exit 1; }
+
+root=${1:-}
+if [ -z "$root" ]; then
+  root=$(mktemp -d)
+  keep=no
+else
+  keep=yes
+fi
+cleanup() {
+  umount "$root/proc" 2>/dev/null || true
+  umount "$root/dev/shm" 2>/dev/null || true
+  if [ $keep = no ]; then rm -rf --one-file-system "$root"; fi
+}
+trap cleanup EXIT
+
+if [ ! -e "$root/etc/debian_version" ]; then
+  debootstrap --variant=minbase "$suite" "$root" "$mirror"
+fi
+# apt in there goes the same way as apt out here
+apt-config dump | grep -E '^Acquire::(http|https|Retries)' >"$root/etc/apt/apt.conf.d/90here" || true
+cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+mkdir -p "$root/dev/shm"
+mountpoint -q "$root/dev/shm" || mount -t tmpfs tmpfs "$root/dev/shm"
+
+rm -rf "$root/src"
+mkdir -p "$root/src/rankscope"
+git archive HEAD | tar -x -C "$root/src/rankscope"
+golden=
+if [ -d "${RANKSCOPE_GOLDEN:-}" ]; then
+  cp -rL "$RANKSCOPE_GOLDEN" "$root/src/golden"
+  golden=/src/golden
+fi
+
+inside() { # inside COMMAND: as a stranger's shell would run it, no environment of ours
+  env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    ${golden:+RANKSCOPE_GOLDEN=$golden} chroot "$root" /bin/bash -c "cd /src/rankscope && $1"
+}
+inside "./scripts/test.sh ${BARE_ARGS:---fast}"
+inside "./scripts/demo.sh /tmp/demo_out"
+echo "test_bare.sh: Debian $(cat "$root/etc/debian_version") from a bare root: passed"

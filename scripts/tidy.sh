@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# clang-tidy 14 with the checks of .clang-tidy over our sources; any finding is an error.
+# Usage: scripts/tidy.sh [--all | FILE...]   default: .cpp files that differ from the merge base with main
+#   (and those that include a changed header of the same name)
+# Exits 3 when clang-tidy 14, clang++ or, without arguments, git and its repository are absent.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+absent() { echo "tidy.sh: $* is absent" >&2; exit 3; }
+tool=
+for candidate in clang-tidy-14 clang-tidy; do
+  if command -v $candidate >/dev/null && $candidate --version | grep -q 'version 14\.'; then
+    tool=$candidate
+    break
+  fi
+done
+[ -n "$tool" ] || absent "clang-tidy 14"
+command -v clang++ >/dev/null || absent "clang++"
+
+if [ "${1:-}" = --all ]; then
+  mapfile -t files < <(find src bench -name '*.cpp' | sort)
+elif [ $# -gt 0 ]; then
+  files=("$@")
+else
+  git rev-parse --git-dir >/dev/null 2>&1 || absent "a git repository"
+  base=$(git merge-base HEAD main 2>/dev/null || true)
+  # on main itself: what the last commit changed
+  [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=HEAD~1
+  mapfile -t files < <(
+    git diff --name-only --diff-filter=d "$base" -- src bench | while read -r f; do
+      case $f in
+      *.cpp) echo "$f" ;;
+      *.h) [ -f "${f%.h}.cpp" ] && echo "${f%.h}.cpp" ;;
+      esac
+    done | sort -u)
+fi
+[ ${#files[@]} -gt 0 ] || { echo "tidy.sh: no source differs"; exit 0; }
+
+# compile commands of clang; configuring is enough, but for sources that the build makes
+[ -f build/fuzz/compile_commands.json ] || cmake --preset fuzz >/dev/null
+echo "clang-tidy: ${#files[@]} files"
+printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$(nproc)" $tool -p build/fuzz --quiet 2>/dev/null
