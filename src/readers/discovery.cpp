@@ -12,6 +12,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <span>
 
 namespace fs = std::filesystem;
 
@@ -321,17 +322,23 @@ Result<void> fill(RunPlan& plan, const std::vector<Candidate>& files, const Disc
   }
   if (plan.ranks.size() < 2 && !o.require_all_ranks)
     return {};
-  std::int64_t end = plan.ranks.empty() ? 0 : plan.ranks.back().rank + 1;
+  constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
+  std::int64_t end = plan.ranks.empty() ? 0 : std::min(plan.ranks.back().rank, kMostRanks) + 1;
   if (world && (expect_world || o.require_all_ranks))
     end = std::max(end, *world);
-  for (std::int64_t r = 0; r < std::min<std::int64_t>(end, 1 << 20); ++r)
+  for (std::int64_t r = 0; r < std::min(end, kMostRanks); ++r)
     if (by_rank.count(r) == 0)
       plan.missing_ranks.push_back(r);
   if (plan.missing_ranks.empty())
     return {};
-  const std::string which = fmt::format(
-      "rank{} {} {} no trace", plan.missing_ranks.size() > 1 ? "s" : "",
-      fmt::join(plan.missing_ranks, ", "), plan.missing_ranks.size() > 1 ? "have" : "has");
+  const std::size_t missing = plan.missing_ranks.size();
+  constexpr std::size_t kNamed = 64; // a sentence, not a list of a million numbers
+  const std::string more =
+      missing > kNamed ? fmt::format(" and {} more", missing - kNamed) : std::string();
+  const std::string which =
+      fmt::format("rank{} {}{} {} no trace", missing > 1 ? "s" : "",
+                  fmt::join(std::span(plan.missing_ranks).first(std::min(missing, kNamed)), ", "),
+                  more, missing > 1 ? "have" : "has");
   if (o.require_all_ranks)
     return Error{ErrorCode::kUnreadable, plan.folder, which, ""};
   diag.add(Severity::kDataLoss, "missing_ranks_" + plan.configuration.label, plan.folder, which);

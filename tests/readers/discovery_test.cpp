@@ -58,6 +58,19 @@ TEST_F(Discovery, ThreadAndChannelFoldersInNumericOrder) {
   EXPECT_EQ(plans[0].folder, at("256thread/nccl_28channels"));
 }
 
+TEST_F(Discovery, ANumberThatNoRunHasIsNamedInASentence) {
+  for (const char* rank : {"0", "9223372036854775807"}) // + 1 does not fit
+    file(std::string("a/rank") + rank + "/t.json");
+  const auto far = sweep();
+  ASSERT_EQ(far.size(), 1U);
+  EXPECT_EQ(ranks(far[0]), (std::vector<std::int64_t>{0, 9223372036854775807}));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_LT(diag_.problems()[0].sentence.size(), 400U);
+  EXPECT_NE(diag_.problems()[0].sentence.find("62, 63, 64 and 1048511 more have no trace"),
+            std::string::npos)
+      << diag_.problems()[0].sentence;
+}
+
 TEST_F(Discovery, ComputeUnitFoldersAndEmptyConfigurations) {
   file("56cu_256threads/torch_profiler/rank0/trace.json.gz");
   file("37cu_512threads/torch_profiler/rank0/trace.json");
