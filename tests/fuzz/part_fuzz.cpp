@@ -1,22 +1,22 @@
 // Bytes as a part of every rank analysis, with a checksum that fits: what decodes encodes to a part
 // that decodes to the same.
 #include "analyses/rank_analysis.h"
+#include "fuzz/fuzz_target.h"
 
 #include <cstdlib>
 #include <string>
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, unsigned long size) {
+RS_FUZZ_TARGET(part) {
   using namespace rankscope;
-  const std::string input(reinterpret_cast<const char*>(data), size);
   for (const RankAnalysis* analysis : rank_analyses()) {
     PartWriter head(analysis->name, analysis->version);
-    std::string bytes = std::move(head).finish();
-    bytes.resize(bytes.size() - 8);
-    bytes += input;
-    const std::uint64_t sum = part_checksum(bytes);
+    std::string content = std::move(head).finish();
+    content.resize(content.size() - 8);
+    content += bytes;
+    const std::uint64_t sum = part_checksum(content);
     for (unsigned shift = 0; shift < 64; shift += 8)
-      bytes += static_cast<char>((sum >> shift) & 0xffU);
-    const auto part = analysis->decode(*analysis, bytes);
+      content += static_cast<char>((sum >> shift) & 0xffU);
+    const auto part = analysis->decode(*analysis, content);
     if (!part)
       continue;
     const std::string again = analysis->encode(*analysis, *part);
@@ -24,5 +24,4 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, unsigned long s
     if (!back || analysis->encode(*analysis, *back) != again)
       std::abort();
   }
-  return 0;
 }
