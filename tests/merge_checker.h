@@ -50,6 +50,7 @@ inline Merged check_merged(const std::string& text) {
   };
   std::map<std::tuple<std::string, std::int64_t>, std::vector<End>> starts;
   std::map<std::tuple<std::string, std::int64_t>, std::vector<End>> ends;
+  std::set<std::pair<std::int64_t, std::int64_t>> metadata_threads;
   for (const simdjson::dom::element e : root["traceEvents"].get_array()) {
     const std::string ph(e["ph"].get_string().value());
     const std::string name(e["name"].get_string().value());
@@ -60,6 +61,7 @@ inline Merged check_merged(const std::string& text) {
     EXPECT_LE(tid, 0xffffffffLL);
     const std::int64_t ts = rounded_ns(e["ts"].get_double().value());
     if (ph == "M") {
+      metadata_threads.insert({pid, tid});
       std::string_view value;
       if (e["args"]["name"].get(value) == simdjson::SUCCESS)
         (name == "thread_name" ? out.thread_names[{pid, tid}] : out.process_names[pid]) =
@@ -68,6 +70,13 @@ inline Merged check_merged(const std::string& text) {
     }
     const std::string category(e["cat"].get_string().value());
     const std::int64_t id = ph == "X" ? 0 : e["id"].get_int64().value();
+    if (ph != "X") { // viewers bind an end to the slice that began last: it stands right behind
+      EXPECT_FALSE(out.slices.empty());
+      if (!out.slices.empty()) {
+        const MergedSlice& last = out.slices.back();
+        EXPECT_EQ(std::tuple(last.pid, last.tid, last.start_ns), std::tuple(pid, tid, ts));
+      }
+    }
     if (ph == "s") {
       starts[{category, id}].push_back({pid, tid, ts});
     } else if (ph == "f") {
@@ -85,6 +94,10 @@ inline Merged check_merged(const std::string& text) {
       s.rank = e["args"]["rank"].get_int64().value();
       EXPECT_EQ(name.rfind("[R" + std::to_string(s.rank) + "] ", 0), 0U) << name;
       EXPECT_EQ(pid / 1000, s.rank);
+      if (!out.slices.empty() && out.slices.back().rank == s.rank) {
+        const MergedSlice& last = out.slices.back();
+        EXPECT_LE(std::tuple(last.start_ns, -last.end_ns), std::tuple(s.start_ns, -s.end_ns));
+      }
       ++out.counts[s.rank][category];
       out.slices.push_back(std::move(s));
     }
@@ -93,6 +106,10 @@ inline Merged check_merged(const std::string& text) {
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> anchors;
   for (const MergedSlice& s : out.slices)
     anchors.insert({s.pid, s.tid, s.start_ns});
+  std::set<std::pair<std::int64_t, std::int64_t>> threads;
+  for (const MergedSlice& s : out.slices)
+    threads.insert({s.pid, s.tid});
+  EXPECT_EQ(metadata_threads, threads); // none is named that has no slice, and the other way round
   EXPECT_EQ(starts.size(), ends.size());
   for (const auto& [key, list] : starts) {
     EXPECT_EQ(list.size(), 1U) << "flow id " << std::get<1>(key) << " used twice";
@@ -101,6 +118,7 @@ inline Merged check_merged(const std::string& text) {
     if (!ends[key].empty()) {
       EXPECT_TRUE(anchors.count({ends[key][0].pid, ends[key][0].tid, ends[key][0].ns}));
       EXPECT_EQ(list[0].pid / 1000, ends[key][0].pid / 1000) << "an arrow crosses ranks";
+      EXPECT_LE(list[0].ns, ends[key][0].ns) << "an arrow goes back in time";
     }
     ++out.arrows[std::get<0>(key)];
   }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace rankscope {
@@ -86,15 +87,33 @@ public:
                 fmt::format("rank {} has no event in the window; it is left out", rank_));
       return;
     }
+    // Viewers bind an arrow's end to the slice that began last on its track: slices are written in
+    // order of start, the longer one first, and each is followed by its own ends of arrows.
+    std::sort(kept_.begin(), kept_.end(), [this](EventId a, EventId b) { return before(a, b); });
     assign_tracks(summary);
     metadata();
-    slices(summary);
-    launch_flows(summary);
+    launch_arrows(summary);
     if (w_.options_.cpu_ops)
-      backward_flows(summary);
+      backward_arrows(summary);
+    std::sort(ends_.begin(), ends_.end());
+    if (back_in_time_ > 0)
+      diag_.add(Severity::kInfo, "merge_arrow_back_in_time", t_.path,
+                "work that starts before the call that launches it (clocks of host and device "
+                "disagree) has no arrow",
+                back_in_time_);
+    slices(summary);
   }
 
 private:
+  [[nodiscard]] bool before(EventId a, EventId b) const {
+    const Events& ev = t_.events;
+    if (ev.ts_ns[a] != ev.ts_ns[b])
+      return ev.ts_ns[a] < ev.ts_ns[b];
+    if (ev.dur_ns[a] != ev.dur_ns[b])
+      return ev.dur_ns[a] > ev.dur_ns[b];
+    return a < b;
+  }
+
   std::int64_t unix_ns(std::int64_t ts) const { return ts + to_unix_; }
   std::int64_t out_ns(std::int64_t ts) const { return unix_ns(ts) - w_.summary_.base_time_ns; }
 
@@ -240,13 +259,6 @@ private:
   void place(std::int64_t pid, bool cpu, std::int64_t thread, std::vector<EventId>& events,
              MergedRank& summary) {
     const Events& ev = t_.events;
-    std::sort(events.begin(), events.end(), [&](EventId a, EventId b) {
-      if (ev.ts_ns[a] != ev.ts_ns[b])
-        return ev.ts_ns[a] < ev.ts_ns[b];
-      if (ev.dur_ns[a] != ev.dur_ns[b])
-        return ev.dur_ns[a] > ev.dur_ns[b];
-      return a < b;
-    });
     const std::vector<bool> crossing = crossing_annotations(events);
     Lanes lanes;
     std::vector<std::uint32_t> out_tracks;
@@ -319,11 +331,16 @@ private:
       const std::int64_t pid = p.pid;
       const char* kind = p.cpu ? "CPU/CUDA Runtime" : "GPU Stream";
       const bool more = pid % 500 != 0;
-      meta("process_name", pid, 1,
+      // a thread that is there: viewers make one for the id of a process's metadata
+      const std::int64_t tid =
+          std::find_if(tracks_.begin(), tracks_.end(), [pid](const OutTrack& t) {
+            return t.pid == pid;
+          })->tid;
+      meta("process_name", pid, tid,
            fmt::format("\"name\": \"Rank {} - {}{}\"", rank_, kind,
                        more ? fmt::format(" ({})", p.id) : ""));
-      meta("process_labels", pid, 1, fmt::format("\"labels\": \"{}\"", json_escaped(label(p))));
-      meta("process_sort_index", pid, 1,
+      meta("process_labels", pid, tid, fmt::format("\"labels\": \"{}\"", json_escaped(label(p))));
+      meta("process_sort_index", pid, tid,
            fmt::format("\"sort_index\": {}", rank_ * kPidsPerRank + pid % kPidsPerRank));
     }
     for (const OutTrack& t : tracks_) {
@@ -395,7 +412,9 @@ private:
     const Events& ev = t_.events;
     std::uint64_t counts[32] = {};
     TextSink& out = w_.sink_;
-    for (const EventId e : kept_) {
+    std::vector<End>::const_iterator end = ends_.begin();
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const EventId e = kept_[i];
       const Category c = ev.category[e];
       ++counts[static_cast<std::size_t>(c)];
       record();
@@ -428,6 +447,8 @@ private:
       if (const CollectiveArgs* a = t_.collective_of(e))
         collective(*a);
       out.text("}}");
+      for (; end != ends_.end() && end->slice == place_[e]; ++end)
+        flow(end->category, end->start, end->id, e);
     }
     for (std::size_t i = 0; i < 32; ++i)
       if (counts[i] > 0)
@@ -468,17 +489,37 @@ private:
     place_of(track_of_[slice], out_ns(t_.events.ts_ns[slice]));
     w_.sink_.character('}');
   }
-  void arrow(std::string_view category, EventId from, EventId to, MergedRank& summary) {
+  /// One end of an arrow, written right behind its slice.
+  struct End {
+    std::uint32_t slice; ///< place in kept_
+    std::int64_t id;
+    const char* category; ///< "ac2g" or "fwdbwd"
+    bool start;
+    bool operator<(const End& o) const {
+      return std::tuple(slice, id, start) < std::tuple(o.slice, o.id, o.start);
+    }
+  };
+
+  /// Viewers drop an arrow whose end comes before its start (clocks of host and device that do not
+  /// agree): it is counted apart and not written.
+  void arrow(const char* category, EventId from, EventId to, MergedRank& summary) {
+    if (t_.events.ts_ns[to] < t_.events.ts_ns[from]) {
+      ++back_in_time_;
+      return;
+    }
     const std::int64_t id = w_.next_flow_++;
-    flow(category, true, id, from);
-    flow(category, false, id, to);
+    ends_.push_back({place_[from], id, category, true});
+    ends_.push_back({place_[to], id, category, false});
     ++summary.flows;
   }
 
   /// One arrow per launched GPU event, from the correlation ids: the file's own ac2g events have
   /// lone ends, and a graph launch shares one id among hundreds of kernels.
-  void launch_flows(MergedRank& summary) {
+  void launch_arrows(MergedRank& summary) {
     const Events& ev = t_.events;
+    place_.assign(ev.size(), 0);
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      place_[kept_[i]] = static_cast<std::uint32_t>(i);
     std::unordered_map<std::int64_t, EventId> calls;
     for (const EventId e : kept_)
       if (is_runtime(ev.category[e]) && ev.correlation[e] != kNoId)
@@ -493,7 +534,7 @@ private:
   }
 
   /// Forward to backward, where both slices are kept: matched to slices by track and start.
-  void backward_flows(MergedRank& summary) {
+  void backward_arrows(MergedRank& summary) {
     std::map<std::pair<std::uint32_t, std::int64_t>, EventId> starts; // innermost wins
     for (const EventId e : kept_)
       if (t_.events.category[e] == Category::kCpuOp)
@@ -523,6 +564,9 @@ private:
   Diagnostics& diag_;
   const std::int64_t to_unix_; ///< file time to the common clock
   std::vector<EventId> kept_;
+  std::vector<std::uint32_t> place_;    ///< by event: place in kept_
+  std::vector<End> ends_;               ///< by slice, then id
+  std::uint64_t back_in_time_ = 0;      ///< arrows that are not written
   std::vector<std::uint32_t> track_of_; ///< by event: row of tracks_
   std::vector<OutTrack> tracks_;
   std::vector<Process> processes_;
