@@ -3,6 +3,7 @@
 // it; code reads `row.field`, never a cell by its printed header.
 #pragma once
 
+#include "core/column_help.h"
 #include "core/table.h"
 
 #include <functional>
@@ -21,10 +22,13 @@ template <class Row> struct Field {
   Unit unit = Unit::kNone;
   CellKind type = CellKind::kDouble;
   std::function<Value(const Row&)> get; ///< a text it shows lives in the row (or is static)
-  std::string help = {};                ///< what it means, for people; empty = the label says it
+  std::string help = {};                ///< what it means; empty = core/column_help.h says it
   ColumnStyle style = {};
 
-  [[nodiscard]] Column column() const { return Column(id, label, unit, type, help, style); }
+  [[nodiscard]] Column column() const {
+    return Column(id, label, unit, type,
+                  help.empty() ? std::string(shared_column_help(label)) : help, style);
+  }
 };
 
 /// A sheet as people and other programs see it: what the column dictionary is made of.
