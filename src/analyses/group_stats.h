@@ -52,21 +52,23 @@ inline Stats stats_of(std::vector<double> values) {
   return s;
 }
 
-/// Of nanoseconds, in us: the sum is exact before it is divided.
+/// Of nanoseconds, in us: the sum is exact before it is divided, and equal values deviate by 0.
 inline Stats stats_of_ns(std::vector<std::int64_t> ns) {
   Stats s;
   s.count = ns.size();
   if (ns.empty())
     return s;
   const auto n = static_cast<double>(ns.size());
-  s.sum = ns_to_us(std::accumulate(ns.begin(), ns.end(), std::int64_t{0}));
-  s.mean = s.sum / n;
-  double squares = 0;
+  const std::int64_t sum = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+  const double mean_ns = static_cast<double>(sum) / n;
+  s.sum = ns_to_us(sum);
+  s.mean = mean_ns / 1e3;
+  double squares = 0; // ns
   for (const std::int64_t v : ns)
-    squares += (ns_to_us(v) - s.mean) * (ns_to_us(v) - s.mean);
-  s.std_population = std::sqrt(squares / n);
+    squares += (static_cast<double>(v) - mean_ns) * (static_cast<double>(v) - mean_ns);
+  s.std_population = std::sqrt(squares / n) / 1e3;
   if (ns.size() > 1)
-    s.std_sample = std::sqrt(squares / (n - 1));
+    s.std_sample = std::sqrt(squares / (n - 1)) / 1e3;
   std::sort(ns.begin(), ns.end());
   s.min = ns_to_us(ns.front());
   s.max = ns_to_us(ns.back());

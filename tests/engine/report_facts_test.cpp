@@ -133,6 +133,7 @@ TEST(ReportFacts, SumsAreExact) {
   EXPECT_EQ(s.sum, 100);
   EXPECT_EQ(s.mean, .1);
   EXPECT_EQ(s.median, .1);
+  EXPECT_EQ(stats_of_ns({2159, 2159, 2159}).std_population, 0); // 3 x 2.159 us
   EXPECT_EQ(stats_of_ns({1, 2}).median, .0015);
   EXPECT_EQ(stats_of_ns({7}).min, .007);
   EXPECT_TRUE(std::isnan(stats_of_ns({7}).std_sample));
