@@ -166,8 +166,8 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
     if (count_col != SIZE_MAX)
       number_of(ref[count_col], count);
     if (table.name() == "gpu_timeline")
-      count = 100; // sums over hundreds to thousands of intervals, 1 ns each at worst
-    double slack = slack_of(want.header[c], count * 2);
+      count = 60; // sums over hundreds to thousands of intervals, 1 ns each at worst
+    double slack = slack_of(want.header[c], count);
     if (number_of(ref[c], want_number)) {
       if (want.header[c].find("ercent") != std::string::npos) // of shares with errors of both parts
         slack = 1e-3;
@@ -202,7 +202,7 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
     };
     std::size_t match = r;
     if (used[r] || !row_ok(r)) {
-      // rows whose sort value is equal (2 ns a call) may stand in any order
+      // neighbours whose sort value is equal (1 ns a call) may stand in either order
       const std::size_t by = sort_column(want);
       const auto as_far = [&](std::size_t k) {
         double x = 0;
@@ -211,9 +211,9 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
         if (count_col != SIZE_MAX)
           number_of(ref[count_col], count);
         return by != SIZE_MAX && number_of(ref[by], x) && number_of(want.rows[k][by], y) &&
-               std::fabs(x - y) <= slack_of(want.header[by], 2 * count);
+               std::fabs(x - y) <= slack_of(want.header[by], count);
       };
-      for (std::size_t k = r > 8 ? r - 8 : 0; k < std::min({table.rows(), want.rows.size(), r + 9});
+      for (std::size_t k = r > 0 ? r - 1 : 0; k < std::min({table.rows(), want.rows.size(), r + 2});
            ++k)
         if (!used[k] && as_far(k) && row_ok(k)) {
           match = k;
