@@ -126,40 +126,6 @@ template <class Row> void add_shares(Schema<Row>& schema, const std::string& of)
               "sum of the shares down to this row"});
 }
 
-/// Fills the last two columns, share and running share of column `of`, both in percent.
-inline void fill_percentages(Table& table, std::size_t of) {
-  double total = 0;
-  for (std::size_t r = 0; r < table.rows(); ++r)
-    if (const double v = table.at(r, of).number(); !std::isnan(v))
-      total += v;
-  double running = 0;
-  for (std::size_t r = 0; r < table.rows(); ++r) {
-    const double v = table.at(r, of).number();
-    const double share = total > 0 && !std::isnan(v) ? v / total * 100 : 0;
-    running += share;
-    table.set(r, table.cols() - 2, share);
-    table.set(r, table.cols() - 1, running);
-  }
-}
-
-/// Stable sort of rows by numeric column `by`, largest first, NaN last; ties by `then` ascending
-/// when given.
-inline void sort_desc(Table& table, std::size_t by,
-                      std::size_t then = std::numeric_limits<std::size_t>::max()) {
-  std::vector<std::size_t> order(table.rows());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const double x = table.at(a, by).number();
-    const double y = table.at(b, by).number();
-    if (std::isnan(x) || std::isnan(y))
-      return !std::isnan(x) && std::isnan(y);
-    if (x != y)
-      return x > y;
-    return then < table.cols() && table.at(a, then).number() < table.at(b, then).number();
-  });
-  table.reorder(order);
-}
-
 /// The first k rows (0 = all); a note says of how many and ends in `more`.
 inline void keep_top(Table& table, std::size_t k, const char* more = "; shares are of all rows") {
   if (k == 0 || table.rows() <= k)
