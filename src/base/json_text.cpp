@@ -57,77 +57,79 @@ std::string json_escaped(std::string_view text) {
   return out;
 }
 
-bool is_plain_json_list(std::string_view text) {
+namespace {
+
+/// The tokens of a list, from `at` on; each member takes one and says whether it was one.
+struct ListText {
+  std::string_view text;
   std::size_t at = 0;
-  const auto blank = [&] {
-    while (at < text.size() && (text[at] == ' ' || text[at] == '\n'))
+
+  [[nodiscard]] bool done() const { return at >= text.size(); }
+  [[nodiscard]] bool is(char c) const { return !done() && text[at] == c; }
+  [[nodiscard]] bool is_digit() const { return !done() && text[at] >= '0' && text[at] <= '9'; }
+  bool take(char c) {
+    const bool found = is(c);
+    at += found ? 1 : 0;
+    return found;
+  }
+  void blanks() {
+    while (is(' ') || is('\n'))
       ++at;
-  };
-  const auto digit = [&] { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
-  const auto digits = [&] {
-    const bool any = digit();
-    while (digit())
+  }
+  bool digits() {
+    const std::size_t begin = at;
+    while (is_digit())
       ++at;
-    return any;
-  };
-  const auto number = [&] {
-    if (at < text.size() && text[at] == '-')
-      ++at;
-    const bool zero = digit() && text[at] == '0';
+    return at > begin;
+  }
+  bool number() {
+    take('-');
+    const bool zero = is('0');
     const std::size_t begin = at;
     if (!digits() || (zero && at - begin > 1))
       return false;
-    if (at < text.size() && text[at] == '.') {
-      ++at;
-      if (!digits())
-        return false;
-    }
-    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-      ++at;
-      if (at < text.size() && (text[at] == '-' || text[at] == '+'))
-        ++at;
-      return digits();
-    }
-    return true;
-  };
-  const auto string = [&] {
-    for (++at; at < text.size(); ++at) {
-      if (text[at] == '"') {
-        ++at;
-        return true;
-      }
+    if (take('.') && !digits())
+      return false;
+    if (!take('e') && !take('E'))
+      return true;
+    if (!take('-'))
+      take('+');
+    return digits();
+  }
+  bool string() {
+    for (++at; !done() && text[at] != '"'; ++at)
       if (text[at] == '\\' || text[at] < ' ' || text[at] > '~') // ASCII as it stands
         return false;
-    }
-    return false;
-  };
+    return take('"');
+  }
+};
+
+} // namespace
+
+bool is_plain_json_list(std::string_view text) {
+  ListText list{text};
   int depth = 0;
   bool value = true;  // a value may come here
   bool first = false; // directly behind '[': the list may also end
-  for (blank(); at < text.size(); blank()) {
-    const char c = text[at];
-    if (depth == 0 && (c != '[' || !value))
+  for (list.blanks(); !list.done(); list.blanks()) {
+    if (depth == 0 && (!list.is('[') || !value))
       return false;
-    if (c == '[') {
+    if (list.take('[')) {
       if (!value)
         return false;
       ++depth;
-      ++at;
       first = true;
-    } else if (c == ']') {
+    } else if (list.take(']')) {
       if (value && !first)
         return false; // behind a comma
       --depth;
-      ++at;
       value = first = false;
-    } else if (c == ',') {
+    } else if (list.take(',')) {
       if (value)
         return false;
-      ++at;
       value = true;
-      first = false;
     } else {
-      if (!value || !(c == '"' ? string() : number()))
+      if (!value || !(list.is('"') ? list.string() : list.number()))
         return false;
       value = first = false;
     }

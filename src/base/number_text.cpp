@@ -1,5 +1,6 @@
 #include "base/number_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -13,13 +14,13 @@ std::string python_float(double value) {
   if (std::isinf(value))
     return value > 0 ? "inf" : "-inf";
   char buffer[40];
-  const auto end =
+  const char* const end =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific).ptr;
-  const std::string text(buffer, end); // d.ddde+xx
-  const std::size_t e = text.find('e');
-  const int exponent = std::atoi(text.c_str() + e + 1);
+  const char* const e = std::find<const char*>(buffer, end, 'e'); // d.ddde+xx
+  int exponent = 0;
+  std::from_chars(e + (e[1] == '+' ? 2 : 1), end, exponent); // it takes no plus sign
   if (exponent < -4 || exponent >= 16)
-    return text;
+    return std::string(buffer, static_cast<std::size_t>(end - buffer));
   const auto fixed =
       std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed).ptr;
   std::string out(buffer, fixed);

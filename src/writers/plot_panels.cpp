@@ -84,6 +84,7 @@ std::string group_axis(const PlotPanel& panel, const std::vector<const PlotGroup
         return g->values.size() == groups.front()->values.size();
       });
   std::vector<std::string> labels;
+  labels.reserve(groups.size());
   for (const PlotGroup* g : groups)
     labels.push_back(equal ? g->label : fmt::format("{} (n={})", g->label, g->values.size()));
   std::string axis = panel.x_label;

@@ -178,6 +178,47 @@ struct RawCell {
   std::string text;
 };
 
+RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared) {
+  RawCell cell;
+  const std::string type = c.attribute("t").as_string();
+  const std::string v = c.child("v").text().get();
+  if (type == "inlineStr" || type == "s" || type == "str")
+    cell.value.kind = CellKind::kText;
+  if (type == "inlineStr") {
+    cell.text = rich_text(c.child("is"));
+  } else if (type == "s") {
+    const std::optional<std::int64_t> i = as_int(v);
+    if (i && *i >= 0 && static_cast<std::size_t>(*i) < shared.size())
+      cell.text = shared[static_cast<std::size_t>(*i)];
+  } else if (type == "str") {
+    cell.text = unescape(v);
+  } else if (type == "b") {
+    cell.value = Value(v == "1");
+  } else if (type != "e" && !v.empty()) {
+    if (const auto i = as_int(v))
+      cell.value = Value(*i);
+    else if (const auto d = as_double(v))
+      cell.value = Value(*d);
+  }
+  return cell;
+}
+
+/// The cells of a row by column. The header row (`columns` = 0) says how many there are.
+std::vector<RawCell> row_of(const pugi::xml_node& row, std::size_t columns, bool header,
+                            const std::vector<std::string>& shared) {
+  std::vector<RawCell> cells(columns);
+  std::size_t next = 0;
+  for (const pugi::xml_node& c : row.children("c")) {
+    const std::size_t col = column_of(c.attribute("r").as_string()).value_or(next);
+    next = col + 1;
+    if (header && col >= cells.size() && col < kMaxColumns)
+      cells.resize(col + 1);
+    if (col < cells.size())
+      cells[col] = cell_of(c, shared);
+  }
+  return cells;
+}
+
 Result<Table> sheet_table(const std::string& name, const pugi::xml_document& sheet,
                           const std::vector<std::string>& shared, Budget& budget) {
   Table table(name, {});
@@ -190,41 +231,10 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
     expected = number;
     if (!header && !spend(budget.cells, table.cols()))
       return Error{ErrorCode::kUnreadable, name, "has more cells than a report can hold", ""};
-    std::vector<RawCell> cells(header ? 0 : table.cols());
-    std::size_t next = 0;
-    for (const pugi::xml_node& c : row.children("c")) {
-      const std::optional<std::size_t> at = column_of(c.attribute("r").as_string());
-      const std::size_t col = at.value_or(next);
-      next = col + 1;
-      if (header && col >= cells.size() && col < kMaxColumns)
-        cells.resize(col + 1);
-      if (col >= cells.size())
-        continue;
-      RawCell& cell = cells[col];
-      const std::string type = c.attribute("t").as_string();
-      const std::string v = c.child("v").text().get();
-      if (type == "inlineStr") {
-        cell.text = rich_text(c.child("is"));
-        cell.value.kind = CellKind::kText;
-      } else if (type == "s") {
-        const std::optional<std::int64_t> i = as_int(v);
-        if (i && *i >= 0 && static_cast<std::size_t>(*i) < shared.size())
-          cell.text = shared[static_cast<std::size_t>(*i)];
-        cell.value.kind = CellKind::kText;
-      } else if (type == "b") {
-        cell.value = Value(v == "1");
-      } else if (type == "str") {
-        cell.text = unescape(v);
-        cell.value.kind = CellKind::kText;
-      } else if (type != "e" && !v.empty()) {
-        if (const auto i = as_int(v))
-          cell.value = Value(*i);
-        else if (const auto d = as_double(v))
-          cell.value = Value(*d);
-      }
-    }
+    const std::vector<RawCell> cells = row_of(row, header ? 0 : table.cols(), header, shared);
     if (header) {
       std::vector<Column> columns;
+      columns.reserve(cells.size());
       for (const RawCell& cell : cells)
         columns.push_back({cell.text});
       table = Table(name, std::move(columns));
@@ -232,12 +242,13 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
       continue;
     }
     std::vector<Value> values;
+    values.reserve(cells.size());
     bool blank = true;
-    for (RawCell& cell : cells) {
-      if (cell.value.kind == CellKind::kText)
-        cell.value.text = cell.text;
-      blank = blank && cell.value.is_null();
+    for (const RawCell& cell : cells) {
       values.push_back(cell.value);
+      if (cell.value.kind == CellKind::kText)
+        values.back().text = cell.text;
+      blank = blank && cell.value.is_null();
     }
     in_notes = in_notes || blank;
     if (!in_notes)
