@@ -22,13 +22,6 @@ const char* unit_name(Unit unit) {
   return "";
 }
 
-Unit unit_named(std::string_view name) {
-  for (const auto& [unit, known] : kUnitNames)
-    if (name == known)
-      return unit;
-  return Unit::kNone;
-}
-
 double Value::number() const {
   switch (kind) {
   case CellKind::kInt:

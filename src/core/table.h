@@ -30,9 +30,8 @@ enum class Unit {
   kWatt
 };
 
-/// "ms", "GB/s", ...; "" for kNone. unit_named is its inverse (kNone for other texts).
+/// "ms", "GB/s", ...; "" for kNone.
 [[nodiscard]] const char* unit_name(Unit unit);
-[[nodiscard]] Unit unit_named(std::string_view name);
 
 enum class CellKind : std::uint8_t { kNull, kInt, kDouble, kBool, kText };
 

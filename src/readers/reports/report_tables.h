@@ -14,10 +14,6 @@ namespace rankscope {
 /// are its notes. Errors: kUnreadable.
 Result<Report> read_report_tables(const std::string& path);
 
-/// The tables of a report as JSON (what --json prints); units and cell types come back, hidden and
-/// coloured columns do not. Errors: kUnreadable.
-Result<Report> read_report_json(const std::string& path);
-
 /// One table from RFC 4180 text, header row first; rows may be ragged.
 Table table_from_csv(std::string name, std::string_view text);
 

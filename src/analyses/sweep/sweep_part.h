@@ -1,0 +1,30 @@
+// The fields of what a sweep keeps of a rank as a part (core/part.h): raise kRankRecordVersion with
+// them.
+#pragma once
+
+#include "analyses/stats_part.h"
+#include "analyses/sweep/sweep.h"
+
+namespace rankscope {
+
+inline constexpr std::uint32_t kRankRecordVersion = 1;
+
+template <class Archive, PartOf<RankRecord::Kernel> Row>
+void part_fields(Archive& archive, Row& r) {
+  archive(r.sum_ns, r.min_ns, r.max_ns, r.count);
+}
+
+template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.key);
+  for (auto& ns : r.time_ns)
+    archive(ns);
+  archive(r.gemm_kernels, r.error);
+}
+
+template <class Archive, PartOf<SyncSummary> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.name, r.dtype, r.group, r.in_nelems, r.group_size, r.full_mib);
+  archive(r.latency_us, r.start_skew_us, r.end_skew_us, r.algo_gbps, r.bus_gbps);
+  archive(r.count, r.total_latency_ms);
+}
+
+} // namespace rankscope
