@@ -8,8 +8,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <set>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -146,6 +149,37 @@ TEST_F(AnalyzeApp, AConfigurationThatIsGoneIsNotOnThePage) {
   const Result<SweepFacts> disk = load_analysed(r.layout.folder());
   ASSERT_TRUE(disk);
   EXPECT_EQ(disk->records.size(), 2U);
+}
+
+TEST_F(AnalyzeApp, ASweepOfAnotherParameterKeepsItsConfigurationsApart) {
+  const std::string in = sweep("s", 1);
+  const std::string root = folder_.path("protocols");
+  for (const char* protocol : {"LL", "Simple"}) { // the same threads and channels twice
+    const std::string to = root + "/protocol=" + protocol + "/256thread/";
+    fs::create_directories(to);
+    fs::copy(in + "/256thread/nccl_28channels", to + "nccl_28channels",
+             fs::copy_options::recursive);
+  }
+  const AnalyzeRequest r = request(root, "out");
+  Session session;
+  const auto run = analyze_sweep(session, r);
+  ASSERT_TRUE(run) << run.error().message();
+  ASSERT_EQ(run->configs.size(), 2U);
+  std::set<std::string> outputs;
+  for (const ConfigResult& config : run->configs)
+    for (const std::string& path : config.outputs) {
+      EXPECT_TRUE(outputs.insert(path).second) << path << " is written twice";
+      EXPECT_TRUE(fs::exists(path)) << path;
+    }
+  EXPECT_EQ(outputs.size(), 2U * (2 + 1)); // reports of two ranks, one of collectives
+  const auto again = analyze_sweep(session, r);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->redone, 0U);
+  EXPECT_EQ(again->configs[0].configuration.text("protocol"), "LL");
+  EXPECT_EQ(again->configs[1].configuration.text("protocol"), "Simple");
+  EXPECT_EQ(again->configs[1].configuration.channels(), 28);
+  const auto rows = configuration_rows(again->facts.records);
+  EXPECT_EQ(rows.size(), 2U);
 }
 
 TEST_F(AnalyzeApp, WithoutAStateOfThisVersionItSaysWhatToDo) {
