@@ -1,7 +1,7 @@
 #include "app/collectives.h"
 
 #include "analyses/collectives/collective_report.h"
-#include "engine/loader.h"
+#include "engine/run_ranks.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -14,32 +14,26 @@ constexpr std::size_t kExcelRows = 1'048'575;
 
 Result<std::vector<RankCollectives>> read_ranks(Session& session, const RunPlan& plan,
                                                 const CollectivesRequest& request) {
-  std::vector<RankCollectives> ranks(plan.ranks.size());
-  std::vector<char> good(plan.ranks.size(), 0);
-  LoadOptions load;
-  load.threads = session.threads;
-  load.memory_limit_bytes = request.memory_bytes;
-  RS_CHECK(load_each(plan.ranks, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
-    const RankFile& file = plan.ranks[i];
-    if (!loaded) {
-      session.diagnostics.add(Severity::kDataLoss, fmt::format("rank_failed {}", file.rank),
-                              fmt::format("rank {}", file.rank), loaded.error().message());
-      return;
-    }
-    if (const auto own = loaded->trace.header.rank; own && *own != file.rank)
-      session.diagnostics.add(
-          Severity::kWarning, fmt::format("rank_disagrees {}", file.rank), file.path,
+  std::vector<RankCollectives> out;
+  RankRun run;
+  run.memory_bytes = request.memory_bytes;
+  RankSteps<RankCollectives> steps;
+  steps.extract = [](const RankItem&, const LoadedTrace& trace) -> Result<RankCollectives> {
+    return extract_collectives(trace);
+  };
+  steps.take = [&](const RankItem& item, const LoadedTrace& trace,
+                   RankCollectives rank) -> Result<void> {
+    if (const auto own = trace.trace.header.rank; own && *own != item.file.rank)
+      session.diagnostics.add_at(
+          Severity::kWarning, "rank_disagrees", item.file.path,
           fmt::format("distributedInfo says rank {}, the name {}; the name counts", *own,
-                      file.rank));
-    session.diagnostics.merge(loaded->trace.diagnostics);
-    ranks[i] = extract_collectives(*loaded);
-    good[i] = 1;
-  }));
-  std::vector<RankCollectives> kept;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (good[i] != 0)
-      kept.push_back(std::move(ranks[i]));
-  return kept;
+                      item.file.rank));
+    session.diagnostics.merge(trace.trace.diagnostics);
+    out.push_back(std::move(rank));
+    return {};
+  };
+  RS_CHECK(run_ranks<RankCollectives>(session, {&plan}, run, std::move(steps)));
+  return out;
 }
 
 /// A sheet with more rows than Excel takes is written whole as CSV.

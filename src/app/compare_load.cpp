@@ -2,16 +2,16 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_report.h"
+#include "analyses/compare/compare_part.h"
 #include "app/compare_reports_input.h"
 #include "core/output_layout.h"
-#include "engine/loader.h"
+#include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "readers/reports/report_tables.h"
 #include "writers/writer.h"
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <mutex>
 
 namespace rankscope {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 void lose(Session& ctx, const std::string& path, std::int64_t rank, const std::string& why) {
-  ctx.diagnostics.add(Severity::kDataLoss, "rank_lost_" + path, path,
-                      fmt::format("rank {} is left out: {}", rank, why));
+  ctx.diagnostics.add_at(Severity::kDataLoss, "rank_failed", path,
+                         fmt::format("rank {}: {}", rank, why));
 }
 
 Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
@@ -66,58 +66,51 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
 }
 
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
-  ComparedRun run;
-  run.label = input.label;
   const OutputLayout layout(input.out);
   const Configuration single; // no folder of its own
   if (input.individual)
     RS_CHECK(make_folder(layout.individual_folder(single)));
   if (input.collective)
     RS_CHECK(make_folder(layout.collective_folder(single)));
-  LoadOptions load;
-  load.threads = ctx.threads;
   ReportOptions options;
   options.include_unlinked_kernels = true; // as the single-configuration scripts asked for
   options.short_kernel_threshold_us = 50;
   options.per_step = true;
-  if (!input.individual)
-    options.sheets = {"gpu_timeline", "gpu_timeline_per_step"};
-  std::mutex mutex;
-  std::optional<Error> failed;
-  std::vector<RankCollectives> collectives(plan.ranks.size());
-  std::vector<char> good(plan.ranks.size(), 0);
-  RS_CHECK(load_each(plan.ranks, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
-    const std::int64_t rank = plan.ranks[i].rank;
-    if (!loaded)
-      return lose(ctx, plan.ranks[i].path, rank, loaded.error().message());
-    Result<Report> report = build_report(*loaded, options);
-    if (!report)
-      return lose(ctx, plan.ranks[i].path, rank, report.error().message());
-    if (input.collective) {
-      collectives[i] = extract_collectives(*loaded);
-      good[i] = 1;
+  struct Rank {
+    ComparePart part;
+    Diagnostics remarks; ///< of its report
+  };
+  std::vector<ComparePart> parts;
+  RankSteps<Rank> steps;
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<Rank> {
+    Rank out;
+    if (input.individual) {
+      RS_TRY(const Report report, build_report(trace, options));
+      RS_CHECK(
+          find_writer("xlsx")->write(report, layout.individual_report({single, item.file.rank})));
+      out.remarks = report.diagnostics;
+    } else {
+      out.remarks = trace.trace.diagnostics;
     }
-    Result<void> written;
-    if (input.individual)
-      written = find_writer("xlsx")->write(*report, layout.individual_report({single, rank}));
-    RankTimeline timeline = rank_timeline(*loaded, options);
-    const std::lock_guard lock(mutex);
-    ctx.diagnostics.merge(report->diagnostics);
-    if (!written && !failed)
-      failed = written.error();
-    run.ranks.emplace(rank, std::move(timeline));
-  }));
-  if (failed)
-    return *failed;
+    out.part.rank = item.file.rank;
+    out.part.timeline = rank_timeline(trace, options);
+    if (input.collective)
+      out.part.collectives = extract_collectives(trace);
+    return out;
+  };
+  steps.take = [&](const RankItem&, const LoadedTrace&, Rank rank) -> Result<void> {
+    ctx.diagnostics.merge(rank.remarks);
+    parts.push_back(std::move(rank.part));
+    return {};
+  };
+  RS_CHECK(run_ranks<Rank>(ctx, {&plan}, RankRun{}, std::move(steps)));
+  std::vector<RankCollectives> collectives;
+  ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "no rank has a GPU timeline", ""};
-  std::vector<RankCollectives> kept;
-  for (std::size_t i = 0; i < collectives.size(); ++i)
-    if (good[i] != 0 && !collectives[i].rows.empty())
-      kept.push_back(std::move(collectives[i]));
-  if (!kept.empty()) {
+  if (!collectives.empty()) {
     const CollectiveOptions collective_options;
-    RS_TRY(const CollectiveFacts facts, collective_facts(kept, collective_options));
+    RS_TRY(const CollectiveFacts facts, collective_facts(collectives, collective_options));
     RS_CHECK(find_writer("xlsx")->write(collective_tables(facts, collective_options),
                                         layout.collective_report(single)));
     run.collectives = run_collectives(facts);

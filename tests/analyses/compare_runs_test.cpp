@@ -1,4 +1,5 @@
 // compare: the formulas of both comparisons and the judgement by hand-worked cases.
+#include "analyses/compare/compare_part.h"
 #include "analyses/compare/compare_tables.h"
 
 #include <gtest/gtest.h>
@@ -274,6 +275,33 @@ TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
   const auto welch = welch95(sample_stats({1, 2, 3}), sample_stats({4, 6, 8}));
   EXPECT_NEAR(*row.tests[0]->high, -200 + welch->half_width / 2 * 100, 1e-9);
   EXPECT_EQ(row.tests[0]->samples_base, 3U);
+}
+
+TEST(CompareRuns, APartComesBackWhole) {
+  ComparePart part;
+  part.rank = 5;
+  part.timeline = timeline(100, 3, true);
+  part.timeline.step_ns[TimeKind::kTotal] = {{7, 40 * kMs}, {8, -1}};
+  part.timeline.step_ns[TimeKind::kBusy] = {{7, 0}}; // a kind of the steps alone
+  part.collectives.rank = 5;
+  Collective& c = part.collectives.rows.emplace_back();
+  c.name = part.collectives.texts.intern("allreduce");
+  c.kind = CollectiveKind::kAllReduce;
+  c.ts_ns = -4;
+  const std::string bytes = encode_part("compare", kComparePartVersion, part);
+  const auto back = decode_part<ComparePart>("compare", kComparePartVersion, bytes);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(encode_part("compare", kComparePartVersion, *back), bytes);
+  EXPECT_EQ(back->rank, 5);
+  ASSERT_EQ(back->timeline.kinds.size(), 3U);
+  EXPECT_EQ(back->timeline.kinds.at(TimeKind::kTotal).time_ns, 100 * kMs);
+  EXPECT_DOUBLE_EQ(back->timeline.kinds.at(TimeKind::kTotalMemcpy).percent, 3);
+  EXPECT_EQ(back->timeline.step_ns, part.timeline.step_ns);
+  EXPECT_EQ(back->collectives.text(back->collectives.rows.at(0).name), "allreduce");
+  // a kind that there is not
+  std::vector<KindRecord> records(1);
+  records[0].kind = static_cast<TimeKind>(kTimeKinds);
+  EXPECT_FALSE(decode_part<KindRecord>("k", 1, encode_part("k", 1, records[0])));
 }
 
 } // namespace

@@ -1,0 +1,56 @@
+// What a comparison keeps of one rank, and its fields as a part (core/part.h).
+#pragma once
+
+#include "analyses/collectives/collective_part.h"
+#include "analyses/compare/compared_run.h"
+#include "base/result.h"
+
+#include <concepts>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace rankscope {
+
+struct ComparePart {
+  std::int64_t rank = 0;
+  RankTimeline timeline;
+  RankCollectives collectives; ///< without rows where they are not wanted
+};
+
+inline constexpr std::uint32_t kComparePartVersion = 1;
+
+/// A run of these parts, without its collectives; what they are made of is taken out of the parts.
+[[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
+                                       std::vector<RankCollectives>& collectives);
+
+/// A kind of time with its steps, as a part holds it.
+struct KindRecord {
+  TimeKind kind = TimeKind::kTotal;
+  std::optional<std::int64_t> time_ns;
+  double percent = 0;
+  std::map<std::int64_t, std::int64_t> step_ns;
+};
+
+template <class Archive, class Row>
+requires std::same_as<std::remove_const_t<Row>, KindRecord>
+void part_fields(Archive& archive, Row& k) {
+  archive.choice(k.kind, kTimeKinds);
+  archive(k.time_ns, k.percent, k.step_ns);
+}
+
+[[nodiscard]] std::vector<KindRecord> kind_records(const RankTimeline& timeline);
+[[nodiscard]] RankTimeline timeline_of_records(const std::vector<KindRecord>& records);
+
+template <class Archive, class Row>
+requires std::same_as<std::remove_const_t<Row>, ComparePart>
+void part_fields(Archive& archive, Row& p) {
+  std::vector<KindRecord> records;
+  if constexpr (!Archive::kReads)
+    records = kind_records(p.timeline);
+  archive(p.rank, records, p.collectives);
+  if constexpr (Archive::kReads)
+    p.timeline = timeline_of_records(records);
+}
+
+} // namespace rankscope

@@ -1,0 +1,78 @@
+// The rank analysis "compare": of each rank its timeline and its collectives, of all of them the
+// summaries of one side of a comparison.
+#include "analyses/collectives/collective_report.h"
+#include "analyses/compare/compare_part.h"
+#include "analyses/compare/compare_tables.h"
+#include "analyses/rank_analysis.h"
+
+#include <utility>
+
+namespace rankscope {
+
+std::vector<KindRecord> kind_records(const RankTimeline& timeline) {
+  std::map<TimeKind, KindRecord> records;
+  for (const auto& [kind, time] : timeline.kinds) {
+    records[kind].time_ns = time.time_ns;
+    records[kind].percent = time.percent;
+  }
+  for (const auto& [kind, steps] : timeline.step_ns)
+    records[kind].step_ns = steps;
+  std::vector<KindRecord> out;
+  for (auto& [kind, record] : records) {
+    record.kind = kind;
+    out.push_back(std::move(record));
+  }
+  return out;
+}
+
+RankTimeline timeline_of_records(const std::vector<KindRecord>& records) {
+  RankTimeline out;
+  for (const KindRecord& record : records) {
+    if (record.time_ns)
+      out.kinds.emplace(record.kind, KindTime{*record.time_ns, record.percent});
+    if (!record.step_ns.empty())
+      out.step_ns.emplace(record.kind, record.step_ns);
+  }
+  return out;
+}
+
+ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
+                         std::vector<RankCollectives>& collectives) {
+  ComparedRun out;
+  out.label = label;
+  for (ComparePart& part : parts) {
+    out.ranks.emplace(part.rank, std::move(part.timeline));
+    if (!part.collectives.rows.empty())
+      collectives.push_back(std::move(part.collectives));
+  }
+  return out;
+}
+
+namespace {
+
+Result<ComparePart> extract(const LoadedTrace& trace, const RankOptions& options) {
+  return ComparePart{trace.rank, rank_timeline(trace, options.report), extract_collectives(trace)};
+}
+
+/// The parts are used up.
+Result<Report> combine(std::vector<ComparePart>& parts, const RankOptions&) {
+  std::vector<RankCollectives> collectives;
+  ComparedRun run = run_of_parts("run", std::move(parts), collectives);
+  if (!collectives.empty()) {
+    RS_TRY(const CollectiveFacts facts, collective_facts(collectives, CollectiveOptions{}));
+    run.collectives = run_collectives(facts);
+  }
+  Report out;
+  out.title = run.label;
+  out.tables = timeline_summary_tables({&run}, false, false);
+  for (Table& table : collective_summary_tables({&run}))
+    out.tables.push_back(std::move(table));
+  return out;
+}
+
+} // namespace
+
+const RankAnalysis compare_rank_analysis = rank_analysis<ComparePart, extract, combine>(
+    "compare", "timeline and collectives of a run, as a side of a comparison", kComparePartVersion);
+
+} // namespace rankscope
