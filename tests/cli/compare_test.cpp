@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <map>
+#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -276,6 +277,27 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   for (std::size_t i = 0; i < ranks->rows(); ++i)
     only += ranks->at(i, "status").text == "only in nccl_28channels" ? 1 : 0;
   EXPECT_EQ(only, 8);
+}
+
+// Two commands said it in two ways, with the rank or the path inside the counter's name.
+TEST_F(Compare, ALostRankIsToldInTheSameWordsByEveryCommand) {
+  for (const auto& entry : fs::directory_iterator(test_ + "/torch_profiler/rank1"))
+    std::ofstream(entry.path()) << "{";
+  const RunResult compare =
+      run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_, "--no-plots"});
+  const RunResult collectives =
+      run_binary({"collectives", test_, "--csv-dir", folder_.path("csv")});
+  EXPECT_EQ(compare.code, 4) << compare.err;
+  EXPECT_EQ(collectives.code, 4) << collectives.err;
+  const auto line_of = [](const std::string& text) {
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+      if (line.find("rank 1: ") != std::string::npos)
+        return line;
+    return std::string();
+  };
+  EXPECT_FALSE(line_of(compare.err).empty()) << compare.err;
+  EXPECT_EQ(line_of(compare.err), line_of(collectives.err));
 }
 
 TEST_F(Compare, LibreOfficeTurnsTheWorkbookIntoAPdf) {
