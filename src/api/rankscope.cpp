@@ -1,7 +1,7 @@
 // The public interface over loader and report: include/rankscope/rankscope.h says what it promises.
 #include "analyses/analysis.h"
 #include "engine/loader.h"
-#include "os/thread_pool.h"
+#include "os/tasks.h"
 #include "writers/writer.h"
 
 #include <rankscope/rankscope.h>

@@ -4,7 +4,7 @@
 #include "cli/help.h"
 #include "cli/progress.h"
 #include "os/output_file.h"
-#include "os/thread_pool.h"
+#include "os/tasks.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -163,7 +163,9 @@ int run_cli(int argc, char** argv) {
     std::fputs(fmt::format("rankscope: {}\n", printable(usage_problem(app, e))).c_str(), stderr);
     return exit_code(ErrorCode::kUsage);
   }
-  ctx.threads = jobs == 0 ? default_threads() : jobs;
+  ctx.threads = sensible_threads(jobs);
+  if (ctx.threads < jobs)
+    ctx.note(fmt::format("-j {}: {} threads are used", jobs, ctx.threads));
   try {
     const Result<void> result = action(ctx);
     print_problems(ctx);

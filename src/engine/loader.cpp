@@ -1,11 +1,11 @@
 #include "engine/loader.h"
 
-#include "os/thread_pool.h"
+#include "os/tasks.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <unistd.h>
 
 namespace rankscope {
@@ -33,6 +33,7 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   ReadOptions read;
   read.keep_python = options.keep_python;
   read.threads = options.threads;
+  read.pool = options.pool;
   RS_TRY(Trace trace, read_trace(path, read));
   LoadedTrace out;
   if (options.link)
@@ -51,13 +52,16 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       static_cast<unsigned>(std::min({std::size_t{threads}, most, files.size()}));
   LoadOptions each = options;
   each.threads = std::max(1U, threads / std::max(1U, in_parallel));
+  std::optional<TaskPool> own;
+  if (options.pool == nullptr)
+    each.pool = &own.emplace(threads);
   const std::uint64_t limit =
       options.memory_limit_bytes > 0 ? options.memory_limit_bytes : default_memory_limit();
   std::mutex mutex;
   std::condition_variable room;
   std::uint64_t in_use = 0;
   std::size_t admitted = 0;
-  return parallel_for(files.size(), in_parallel, [&](std::size_t i) {
+  const auto one = [&](std::size_t i) {
     const std::uint64_t need = estimated_memory(files[i]);
     bool left_out = false;
     {
@@ -94,7 +98,8 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
                        std::string("internal error, please report: ") + e.what(), ""});
     }
     release();
-  });
+  };
+  return parallel_for(each.pool, files.size(), one, in_parallel);
 }
 
 } // namespace rankscope

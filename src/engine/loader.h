@@ -11,6 +11,7 @@ namespace rankscope {
 
 struct LoadOptions {
   unsigned threads = 1;                 ///< in all, over files and within one file
+  TaskPool* pool = nullptr;             ///< where they are from; nullptr: of its own
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
   bool link = true;                     ///< build the call tree

@@ -1,6 +1,6 @@
 #include "engine/run_ranks.h"
 
-#include "os/thread_pool.h"
+#include "os/tasks.h"
 
 #include <condition_variable>
 #include <fmt/format.h>
@@ -70,6 +70,8 @@ public:
       session_.begin_progress(items_.size(), bytes_);
     LoadOptions load;
     load.threads = run_.threads > 0 ? run_.threads : session_.threads;
+    if (load.threads == session_.threads)
+      load.pool = &session_.pool();
     load.memory_limit_bytes = run_.memory_bytes;
     load.most_in_flight = run_.most_in_flight;
     load.keep_python = run_.keep_python;

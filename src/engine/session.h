@@ -3,8 +3,11 @@
 #pragma once
 
 #include "base/diagnostics.h"
+#include "os/tasks.h"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 namespace rankscope {
@@ -16,9 +19,17 @@ public:
   Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
-  unsigned threads = 1;    ///< -j, already resolved to at least 1
+  unsigned threads = 1;    ///< -j, already resolved to at least 1; fixed at the first pool()
   bool partial = false;    ///< set by a use case: exit 4 at the end
   Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4
+
+  /// The threads of everything that runs at the same time, made when first asked for.
+  [[nodiscard]] TaskPool& pool() {
+    const std::lock_guard lock(pool_mutex_);
+    if (pool_ == nullptr)
+      pool_ = std::make_unique<TaskPool>(threads);
+    return *pool_;
+  }
 
   virtual void note([[maybe_unused]] std::string_view line) const {} ///< for people, may be hidden
   virtual void warn([[maybe_unused]] std::string_view line) const {}
@@ -27,6 +38,10 @@ public:
                               [[maybe_unused]] std::uint64_t bytes) {}
   /// One of them is done. Thread-safe.
   virtual void step_progress([[maybe_unused]] std::uint64_t bytes) {}
+
+private:
+  std::mutex pool_mutex_;
+  std::unique_ptr<TaskPool> pool_;
 };
 
 } // namespace rankscope

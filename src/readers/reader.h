@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "core/trace.h"
+#include "os/tasks.h"
 
 #include <functional>
 #include <span>
@@ -13,7 +14,8 @@ namespace rankscope {
 
 struct ReadOptions {
   bool keep_python = false;     ///< keep python_function events
-  unsigned threads = 1;         ///< threads that parse one file
+  unsigned threads = 1;         ///< this file's share of the threads
+  TaskPool* pool = nullptr;     ///< where they are from; without one the reader makes its own
   std::size_t window_bytes = 0; ///< size of a cut; 0 = 1 MiB. Tests use small ones
 };
 

@@ -1,6 +1,6 @@
 #include "synth/synth.h"
 
-#include "os/thread_pool.h"
+#include "os/tasks.h"
 #include "synth/synth_emit.h"
 #include "synth/synth_truth.h"
 

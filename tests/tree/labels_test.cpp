@@ -31,7 +31,7 @@ std::set<std::string> labelled(const std::string& lists) {
 /// What starts threads, in tests: the standard library's, the project's, commands with workers.
 bool runs_threads(const std::string& text) {
   static const std::regex uses(
-      R"re(std::j?thread|std::async|ThreadPool|TaskGroup|\bthreads = |load_each|run_ranks|generate\(|run_binary)re");
+      R"re(std::j?thread|std::async|TaskPool|TaskGroup|\bthreads = |load_each|run_ranks|generate\(|run_binary)re");
   return std::regex_search(text, uses);
 }
 

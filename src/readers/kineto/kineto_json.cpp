@@ -4,17 +4,15 @@
 #include "os/byte_source.h"
 #include "readers/kineto/json_scan.h"
 #include "readers/kineto/kineto_chunk.h"
+#include "readers/kineto/kineto_pipeline.h"
 #include "readers/reader.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <fmt/format.h>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <simdjson.h>
-#include <thread>
 #include <unordered_map>
 
 namespace rankscope {
@@ -383,108 +381,7 @@ private:
   DroppedEvents bad_time_;
 };
 
-// ---- pipeline ----------------------------------------------------------------------------------
-
-struct Job {
-  std::string text;
-  std::uint64_t offset = 0;
-  KinetoChunk chunk;
-  bool done = false;
-};
-
-/// Parses jobs on `threads` - 1 workers (inline when there is one thread) and hands them back in
-/// order. At most 2 * threads jobs are alive.
-class Pipeline {
-public:
-  Pipeline(unsigned threads, bool keep_python) : keep_python_(keep_python) {
-    for (unsigned i = 1; i < threads; ++i)
-      workers_.emplace_back([this] { work(); });
-  }
-  Pipeline(const Pipeline&) = delete;
-  Pipeline& operator=(const Pipeline&) = delete;
-  ~Pipeline() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    wake_.notify_all();
-    for (std::thread& t : workers_)
-      t.join();
-  }
-
-  template <class Merge> void push(std::unique_ptr<Job> job, const Merge& merge) {
-    if (workers_.empty()) {
-      parse(*job);
-      merge(*job);
-      return;
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      order_.push_back(job.get());
-      waiting_.push_back(std::move(job));
-    }
-    wake_.notify_one();
-    drain(merge, 2 * (workers_.size() + 1));
-  }
-
-  /// Merges finished jobs in order until at most `keep` are alive. The caller parses meanwhile
-  /// instead of waiting, so that no core is idle.
-  template <class Merge> void drain(const Merge& merge, std::size_t keep) {
-    std::unique_lock lock(mutex_);
-    while (!order_.empty()) {
-      if (order_.front()->done) {
-        Job* const front = order_.front();
-        order_.pop_front();
-        auto it = std::find_if(finished_.begin(), finished_.end(),
-                               [front](const auto& j) { return j.get() == front; });
-        std::unique_ptr<Job> job = std::move(*it);
-        finished_.erase(it);
-        lock.unlock();
-        merge(*job);
-        lock.lock();
-      } else if (order_.size() <= keep) {
-        return;
-      } else if (!waiting_.empty()) {
-        take_and_parse(lock);
-      } else {
-        ready_.wait(lock);
-      }
-    }
-  }
-
-private:
-  void parse(Job& job) const {
-    parse_kineto_chunk(job.text, job.offset, false, keep_python_, job.chunk);
-  }
-  void take_and_parse(std::unique_lock<std::mutex>& lock) {
-    std::unique_ptr<Job> job = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    parse(*job);
-    lock.lock();
-    job->done = true;
-    finished_.push_back(std::move(job));
-  }
-  void work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      wake_.wait(lock, [this] { return stop_ || !waiting_.empty(); });
-      if (waiting_.empty())
-        return;
-      take_and_parse(lock);
-      ready_.notify_one();
-    }
-  }
-
-  bool keep_python_;
-  std::mutex mutex_;
-  std::condition_variable wake_, ready_;
-  std::deque<std::unique_ptr<Job>> waiting_;
-  std::vector<std::unique_ptr<Job>> finished_;
-  std::deque<Job*> order_;
-  std::vector<std::thread> workers_;
-  bool stop_ = false;
-};
+// ---- cutting -----------------------------------------------------------------------------------
 
 /// Cut for writers that do not put "ph" first: walks whole values from the start.
 std::size_t cut_by_structure(std::string_view text) {
@@ -567,7 +464,7 @@ Result<Trace> read(const std::string& path, const ReadOptions& options) {
   Merger merger(trace, expected);
   bool array_ended = false;
   std::string tail;
-  const auto merge = [&](Job& job) {
+  const auto merge = [&](KinetoJob& job) {
     if (array_ended) {
       tail += job.text;
       return;
@@ -579,7 +476,11 @@ Result<Trace> read(const std::string& path, const ReadOptions& options) {
     }
   };
   {
-    Pipeline pipeline(options.threads, options.keep_python);
+    std::optional<TaskPool> own;
+    TaskPool* pool = options.pool;
+    if (pool == nullptr && options.threads > 1)
+      pool = &own.emplace(options.threads);
+    KinetoPipeline pipeline(pool, options.threads, options.keep_python);
     buffer.erase(0, at);
     offset = at;
     for (;;) {
@@ -593,7 +494,7 @@ Result<Trace> read(const std::string& path, const ReadOptions& options) {
           continue;
         }
       }
-      auto job = std::make_unique<Job>();
+      auto job = std::make_unique<KinetoJob>();
       job->offset = offset;
       std::string rest(buffer, cut);
       buffer.resize(cut);

@@ -1,0 +1,98 @@
+// The pieces of one file on their way: cut by the reader, parsed on the pool's threads, merged in
+// the order of the file.
+#pragma once
+
+#include "os/tasks.h"
+#include "readers/kineto/kineto_chunk.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace rankscope {
+
+/// A run of whole events and what they parse to.
+struct KinetoJob {
+  std::string text;
+  std::uint64_t offset = 0; ///< of the text in the unpacked file
+  KinetoChunk chunk;
+  bool done = false;
+  std::exception_ptr failed; ///< memory that was not there
+};
+
+/// Used by one thread. `share` is how many threads this file should take of the pool; while others
+/// idle it takes theirs too. With one thread each piece is parsed where it is cut.
+class KinetoPipeline {
+public:
+  KinetoPipeline(TaskPool* pool, unsigned share, bool keep_python)
+      : pool_(pool), share_(std::max(1U, share)), keep_python_(keep_python), group_(pool) {}
+
+  /// `merge(job)` is called for this and earlier pieces once they are parsed, in order.
+  template <class Merge> void push(std::unique_ptr<KinetoJob> job, const Merge& merge) {
+    const bool alone = pool_ == nullptr || pool_->threads() == 1;
+    const bool helpers = !alone && pool_->idle();
+    if (order_.empty() && (alone || (share_ == 1 && !helpers))) {
+      parse(*job);
+      merge(*job);
+      return;
+    }
+    order_.push_back(std::move(job));
+    group_.run([this, &at = *order_.back()] { parse_queued(at); });
+    drain(merge, std::size_t{2} * (helpers ? pool_->threads() : share_));
+  }
+
+  /// Merges parsed pieces in order until at most `keep` are alive. The caller parses meanwhile
+  /// instead of waiting, so that no core is idle.
+  template <class Merge> void drain(const Merge& merge, std::size_t keep) {
+    while (!order_.empty()) {
+      if (front_is_done()) {
+        const std::unique_ptr<KinetoJob> job = std::move(order_.front());
+        order_.pop_front();
+        if (job->failed)
+          std::rethrow_exception(job->failed);
+        merge(*job);
+      } else if (order_.size() <= keep) {
+        return;
+      } else if (!group_.help()) {
+        std::unique_lock lock(mutex_);
+        ready_.wait(lock, [this] { return order_.front()->done; });
+      }
+    }
+  }
+
+private:
+  void parse(KinetoJob& job) const {
+    parse_kineto_chunk(job.text, job.offset, false, keep_python_, job.chunk);
+  }
+  void parse_queued(KinetoJob& job) {
+    std::exception_ptr failed;
+    try {
+      parse(job);
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    job.failed = failed;
+    job.done = true;
+    ready_.notify_one(); // under the lock: the reader may be gone as soon as it is let go
+  }
+  [[nodiscard]] bool front_is_done() {
+    const std::lock_guard lock(mutex_);
+    return order_.front()->done;
+  }
+
+  TaskPool* pool_;
+  unsigned share_;
+  bool keep_python_;
+  std::mutex mutex_; ///< of `done` and `failed`
+  std::condition_variable ready_;
+  std::deque<std::unique_ptr<KinetoJob>> order_;
+  TaskGroup group_; ///< last: it waits for its tasks before the rest goes
+};
+
+} // namespace rankscope

@@ -1,0 +1,189 @@
+// The pool: groups in groups, errors, cancelling, systems that give no thread.
+#include "os/tasks.h"
+
+#include <atomic>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+TEST(Tasks, EveryTaskRunsOnce) {
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    TaskPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    std::vector<std::atomic<int>> runs(1000);
+    TaskGroup group(&pool);
+    for (auto& run : runs)
+      group.run([&run] { ++run; });
+    ASSERT_TRUE(group.wait());
+    for (const auto& run : runs)
+      EXPECT_EQ(run, 1);
+    group.run([&runs] { ++runs[0]; }); // a group can be used again
+    ASSERT_TRUE(group.wait());
+    EXPECT_EQ(runs[0], 2);
+  }
+}
+
+TEST(Tasks, GroupsInGroupsDoNotWaitForEver) {
+  for (const unsigned threads : {1U, 2U, 3U}) { // fewer threads than groups that wait
+    TaskPool pool(threads);
+    std::atomic<int> leaves{0};
+    TaskGroup outer(&pool);
+    for (int i = 0; i < 8; ++i)
+      outer.run([&] {
+        TaskGroup middle(&pool);
+        for (int j = 0; j < 4; ++j)
+          middle.run([&] {
+            TaskGroup inner(&pool);
+            for (int k = 0; k < 4; ++k)
+              inner.run([&] { ++leaves; });
+            EXPECT_TRUE(inner.wait());
+          });
+        EXPECT_TRUE(middle.wait());
+      });
+    ASSERT_TRUE(outer.wait());
+    EXPECT_EQ(leaves, 128);
+  }
+}
+
+TEST(Tasks, WhoWaitsWorksOnlyForItsOwnGroup) {
+  // a task that waits for its turn must never lie on the stack of the one whose turn it is
+  TaskPool pool(2);
+  std::mutex mutex;
+  std::condition_variable moved;
+  int turn = 0;
+  ASSERT_TRUE(parallel_for(&pool, 50, [&](std::size_t i) {
+    TaskGroup own(&pool);
+    for (int k = 0; k < 5; ++k)
+      own.run([] { std::this_thread::yield(); });
+    EXPECT_TRUE(own.wait());
+    std::unique_lock lock(mutex);
+    moved.wait(lock, [&] { return turn == static_cast<int>(i); });
+    ++turn;
+    moved.notify_all();
+  }));
+  EXPECT_EQ(turn, 50);
+}
+
+TEST(Tasks, WhoWaitsHelpsTheGroupsBelow) {
+  // two threads: one runs the outer task, whose inner tasks need both at the same time
+  TaskPool pool(2);
+  std::mutex mutex;
+  std::condition_variable met;
+  int here = 0;
+  TaskGroup outer(&pool);
+  outer.run([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the other one waits by now
+    TaskGroup inner(&pool);
+    for (int i = 0; i < 2; ++i)
+      inner.run([&] {
+        std::unique_lock lock(mutex);
+        ++here;
+        met.notify_all();
+        EXPECT_TRUE(met.wait_for(lock, std::chrono::seconds(20), [&] { return here == 2; }));
+      });
+    EXPECT_TRUE(inner.wait());
+  });
+  EXPECT_TRUE(outer.wait());
+  EXPECT_EQ(here, 2);
+}
+
+TEST(Tasks, AnExceptionIsTheGroupsErrorAndTheRestIsDropped) {
+  TaskPool pool(2);
+  TaskGroup group(&pool);
+  std::atomic<int> ran{0};
+  group.run([] { throw std::runtime_error("spilt"); });
+  ASSERT_FALSE(group.wait());
+  group.run([&] { ++ran; });
+  EXPECT_TRUE(group.wait()); // told once
+  EXPECT_EQ(ran, 0);
+  const Result<void> out_of_memory =
+      parallel_for(&pool, 100, [](std::size_t) { throw std::bad_alloc(); });
+  ASSERT_FALSE(out_of_memory);
+  EXPECT_EQ(out_of_memory.error().code, ErrorCode::kUnreadable);
+  EXPECT_FALSE(parallel_for(3, 2, [](std::size_t) { throw 1; }));
+}
+
+TEST(Tasks, CancelledTasksAreNotBegun) {
+  TaskPool pool(4);
+  const CancelToken all;
+  TaskGroup group(&pool, all);
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 10'000; ++i)
+    group.run([&] {
+      if (++ran == 10)
+        all.cancel();
+    });
+  EXPECT_TRUE(group.wait());
+  EXPECT_GE(ran, 10);
+  EXPECT_LT(ran, 10'000);
+  EXPECT_TRUE(group.token().cancelled());
+  CancelToken mine;
+  EXPECT_FALSE(mine.cancelled());
+  const CancelToken child = mine.child();
+  child.cancel();
+  EXPECT_FALSE(mine.cancelled()); // down, never up
+}
+
+TEST(Tasks, ParallelForTakesItsBoundAndEveryIndex) {
+  TaskPool pool(8);
+  std::atomic<int> now{0};
+  std::atomic<int> most{0};
+  std::vector<std::atomic<int>> seen(200);
+  ASSERT_TRUE(parallel_for(
+      &pool, seen.size(),
+      [&](std::size_t i) {
+        const int here = ++now;
+        int before = most;
+        while (here > before && !most.compare_exchange_weak(before, here))
+          ;
+        ++seen[i];
+        --now;
+      },
+      3));
+  EXPECT_LE(most, 3);
+  for (const auto& s : seen)
+    EXPECT_EQ(s, 1);
+  ASSERT_TRUE(parallel_for(&pool, 0, [](std::size_t) { FAIL(); }));
+  ASSERT_TRUE(parallel_for(nullptr, 1, [](std::size_t) {}));
+}
+
+TEST(Tasks, AbsurdNumbersOfThreadsAreBounded) {
+  EXPECT_LE(sensible_threads(4'000'000'000U), kMaxThreads);
+  EXPECT_EQ(sensible_threads(0), default_threads());
+  EXPECT_EQ(sensible_threads(3), 3U);
+}
+
+TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer needs the address space, and no fork beside threads";
+#endif
+  // in a child: the address space is too small for the stacks of so many threads
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit none{1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_AS, &none);
+    std::atomic<int> sum{0};
+    TaskPool pool(500);
+    if (pool.threads() >= 500)
+      ::_exit(2);
+    if (!parallel_for(&pool, 10, [&sum](std::size_t) { ++sum; }))
+      ::_exit(3);
+    ::_exit(sum == 10 ? 0 : 4);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+} // namespace
+} // namespace rankscope
