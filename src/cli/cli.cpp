@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/progress.h"
-#include "os/output_file.h"
+#include "os/signals.h"
 #include "os/tasks.h"
 
 #include <CLI/CLI.hpp>

@@ -1,9 +1,10 @@
 #include "os/output_file.h"
 
+#include "os/cleanup.h"
+#include "os/temporary_name.h"
+
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -16,46 +17,6 @@
 
 namespace rankscope {
 namespace {
-
-// The signal handler may not allocate or lock, so the open temporaries live in fixed slots.
-constexpr std::size_t kSlots = 512;
-constexpr std::size_t kPathMax = 1024;
-struct Slot {
-  std::atomic<int> state{0}; // 0 free, 1 being filled, 2 holds a path
-  char path[kPathMax];
-};
-std::array<Slot, kSlots> slots;
-std::atomic<unsigned> serial{0};
-
-void remember(const std::string& path) {
-  if (path.size() + 1 > kPathMax)
-    return;
-  for (Slot& s : slots) {
-    int expected = 0;
-    if (s.state.compare_exchange_strong(expected, 1)) {
-      std::memcpy(s.path, path.c_str(), path.size() + 1);
-      s.state = 2;
-      return;
-    }
-  }
-}
-
-void forget(const std::string& path) {
-  for (Slot& s : slots)
-    if (s.state == 2 && path == s.path)
-      s.state = 0;
-}
-
-/// Beside `path`, so that renaming stays within one file system.
-std::string temp_name(const std::string& path) {
-  constexpr std::size_t kNameMax = 255; // bytes of a name on every usual file system
-  const std::string own = fmt::format(".{}-{}.tmp", ::getpid(), serial++);
-  const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  if (path.size() - name + own.size() > kNameMax)
-    return path.substr(0, name) + ".rankscope" + own;
-  return path + own;
-}
 
 Error output_error(const std::string& path, int err) {
   return {ErrorCode::kOutput, path, std::strerror(err),
@@ -147,13 +108,6 @@ int copy_into(const std::string& from, const std::string& to) {
   return error;
 }
 
-extern "C" void on_interrupt(int) {
-  remove_open_temporaries();
-  const char text[] = "\nrankscope: interrupted; unfinished outputs were removed\n";
-  [[maybe_unused]] const auto n = ::write(2, text, sizeof text - 1);
-  ::_exit(130);
-}
-
 } // namespace
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
@@ -172,12 +126,12 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
       return output_error(path, errno);
     return out;
   }
-  out.temp_path_ = temp_name(target.path);
-  remember(out.temp_path_);
+  out.temp_path_ = temporary_name(target.path);
+  cleanup::add_path(out.temp_path_);
   out.file_ = std::fopen(out.temp_path_.c_str(), "wbe");
   if (out.file_ == nullptr) {
     const int err = errno;
-    forget(out.temp_path_);
+    cleanup::remove_path(out.temp_path_);
     out.temp_path_.clear();
     return output_error(path, err);
   }
@@ -215,7 +169,7 @@ void OutputFile::discard() {
   file_ = nullptr;
   if (!temp_path_.empty()) {
     ::unlink(temp_path_.c_str());
-    forget(temp_path_);
+    cleanup::remove_path(temp_path_);
     temp_path_.clear();
   }
 }
@@ -261,7 +215,7 @@ Result<void> OutputFile::commit() {
     discard();
     return output_error(path_, err);
   }
-  forget(temp_path_);
+  cleanup::remove_path(temp_path_);
   temp_path_.clear();
   return {};
 }
@@ -274,9 +228,9 @@ Result<TempName> TempName::reserve(const std::string& final_path) {
   out.target_ = target.path;
   out.through_ = target.through;
   std::error_code ec;
-  out.temp_path_ =
-      temp_name(out.through_ ? (std::filesystem::temp_directory_path(ec) / "rankscope").string()
-                             : target.path);
+  out.temp_path_ = temporary_name(
+      out.through_ ? (std::filesystem::temp_directory_path(ec) / "rankscope").string()
+                   : target.path);
   const int fd = ::open(out.temp_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) {
     const int err = errno;
@@ -284,7 +238,7 @@ Result<TempName> TempName::reserve(const std::string& final_path) {
     return output_error(final_path, err);
   }
   ::close(fd);
-  remember(out.temp_path_);
+  cleanup::add_path(out.temp_path_);
   return out;
 }
 
@@ -297,7 +251,7 @@ TempName::TempName(TempName&& other) noexcept
 TempName::~TempName() {
   if (!temp_path_.empty()) {
     ::unlink(temp_path_.c_str());
-    forget(temp_path_);
+    cleanup::remove_path(temp_path_);
   }
 }
 
@@ -310,7 +264,7 @@ Result<void> TempName::commit() {
   } else if (::rename(temp_path_.c_str(), target_.c_str()) != 0) {
     return output_error(path_, errno);
   }
-  forget(temp_path_);
+  cleanup::remove_path(temp_path_);
   temp_path_.clear();
   return {};
 }
@@ -329,21 +283,6 @@ Result<void> make_folder(const std::string& path) {
   if (ec)
     return Error{ErrorCode::kOutput, path, ec.message(), ""};
   return {};
-}
-
-void remove_open_temporaries() {
-  for (Slot& s : slots)
-    if (s.state == 2)
-      ::unlink(s.path);
-}
-
-void install_interrupt_handler() {
-  struct sigaction action = {};
-  action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 } // namespace rankscope

@@ -11,9 +11,10 @@
 
 namespace rankscope {
 
-/// A buffered output file. Opened as "<path>.<pid>.tmp" at once, so that a bad path fails before
-/// the long part; commit() flushes, syncs and renames; without commit the temporary is removed,
-/// also when the process is interrupted (install_interrupt_handler). Path "-" writes to stdout.
+/// A buffered output file. Opened as "<path>.<host>-<pid>-<n>.tmp" at once, so that a bad path
+/// fails before the long part; commit() flushes and renames; without commit the temporary is
+/// removed, also when the process is interrupted (os/signals.h); one that a killed process left is
+/// removed by the next run that writes into its folder. Path "-" writes to stdout.
 class OutputFile {
 public:
   static Result<OutputFile> create(const std::string& path);
@@ -60,10 +61,5 @@ void remember_input(const std::string& path);
 
 /// mkdir -p.
 Result<void> make_folder(const std::string& path);
-
-/// SIGINT and SIGTERM: removes every temporary that is open, then exits 130. Call once, from main.
-void install_interrupt_handler();
-/// Removes every open temporary. Async-signal-safe.
-void remove_open_temporaries();
 
 } // namespace rankscope

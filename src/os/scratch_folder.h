@@ -1,7 +1,9 @@
-// A folder for files that live as long as the object (plots on their way into a page).
+// A folder for files that live as long as the object (plots on their way into a page); an
+// interrupt removes it too.
 #pragma once
 
 #include "base/result.h"
+#include "os/cleanup.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +19,7 @@ public:
     if (ec || ::mkdtemp(name.data()) == nullptr)
       return Error{ErrorCode::kOutput, name, "cannot make a temporary folder",
                    "is TMPDIR writable?"};
+    cleanup::add_path(name);
     return ScratchFolder(std::move(name));
   }
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) {
@@ -25,8 +28,10 @@ public:
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder() {
     std::error_code ec;
-    if (!path_.empty())
-      std::filesystem::remove_all(path_, ec);
+    if (path_.empty())
+      return;
+    std::filesystem::remove_all(path_, ec);
+    cleanup::remove_path(path_);
   }
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -1,71 +1,36 @@
 #include "writers/plot.h"
 
 #include "os/output_file.h"
+#include "os/process.h"
 #include "writers/plot_panels.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <numeric>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;
 
 namespace rankscope {
 namespace {
 
-/// One gnuplot process that draws all the plots of its script.
-struct Gnuplot {
-  pid_t pid = 0;
-  std::string path; ///< its first plot, for messages
-};
-
-Result<Gnuplot> start_gnuplot(const std::string& script, const std::string& path) {
-  // a file in memory as its standard input: a pipe would make us wait for the drawing
-  const int in = ::memfd_create("gnuplot", MFD_CLOEXEC);
-  if (in < 0)
-    return Error{ErrorCode::kOutput, path, std::strerror(errno), ""};
-  std::size_t at = 0;
-  while (at < script.size()) {
-    const ssize_t n = ::write(in, script.data() + at, script.size() - at);
-    if (n < 0 && errno != EINTR) {
-      ::close(in);
-      return Error{ErrorCode::kOutput, path, std::strerror(errno), ""};
-    }
-    at += n > 0 ? static_cast<std::size_t>(n) : 0;
-  }
-  ::lseek(in, 0, SEEK_SET);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  char program[] = "gnuplot";
-  char file[] = "/dev/stdin"; // as a file: what comes on the standard input it reads byte by byte
-  char* const argv[] = {program, file, nullptr};
-  pid_t pid = 0;
-  const int spawned = ::posix_spawnp(&pid, program, &actions, nullptr, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(in);
-  if (spawned != 0)
+/// One gnuplot process that draws all the plots of its script. The script comes from a file in
+/// memory, read as a file: what comes on its standard input gnuplot reads byte by byte.
+Result<Process> start_gnuplot(std::string script, const std::string& path) {
+  ProcessSpec spec;
+  spec.argv = {"gnuplot", "/dev/stdin"};
+  spec.input = std::move(script);
+  spec.out = Stream::kOurError;
+  Result<Process> child = Process::start(std::move(spec));
+  if (!child && child.error().code == ErrorCode::kMissingTool)
     return Error{ErrorCode::kMissingTool, path, "gnuplot is not installed",
                  "install gnuplot-nox to get plots"};
-  return Gnuplot{pid, path};
+  return child;
 }
 
-Result<void> finish_gnuplot(const Gnuplot& gnuplot) {
-  int status = 0;
-  while (::waitpid(gnuplot.pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return Error{WIFEXITED(status) && WEXITSTATUS(status) == 127 ? ErrorCode::kMissingTool
-                                                                 : ErrorCode::kOutput,
-                 gnuplot.path, "gnuplot failed to draw the plot", ""};
+Result<void> finish_gnuplot(Process& gnuplot, const std::string& path) {
+  RS_TRY(const ProcessEnd end, gnuplot.wait());
+  if (!end.ok())
+    return Error{end.exit_code == 127 ? ErrorCode::kMissingTool : ErrorCode::kOutput, path,
+                 "gnuplot failed to draw the plot", ""};
   return {};
 }
 
@@ -123,17 +88,17 @@ Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& pl
       firsts[part] = path;
     names.push_back(std::move(temp));
   }
-  std::vector<Gnuplot> running;
+  std::vector<std::pair<Process, std::string>> running; // with its first plot, for messages
   std::optional<Error> failed;
   for (std::size_t p = 0; p < parts && !plots.empty(); ++p) {
-    Result<Gnuplot> started = start_gnuplot(scripts[p], firsts[p]);
+    Result<Process> started = start_gnuplot(std::move(scripts[p]), firsts[p]);
     if (started)
-      running.push_back(*started);
+      running.emplace_back(std::move(*started), firsts[p]);
     else
       failed = started.error();
   }
-  for (const Gnuplot& gnuplot : running)
-    if (Result<void> finished = finish_gnuplot(gnuplot); !finished)
+  for (auto& [gnuplot, path] : running)
+    if (Result<void> finished = finish_gnuplot(gnuplot, path); !finished)
       failed = finished.error();
   if (failed)
     return *failed;

@@ -1,0 +1,92 @@
+#include "os/cleanup.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <sys/wait.h>
+#include <thread>
+#include <vector>
+
+namespace rankscope::cleanup {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::set<std::string> paths;
+  std::vector<pid_t> children;
+};
+
+/// Never destroyed: a signal may come while the process exits.
+Registry& registry() {
+  static Registry* const only = new Registry;
+  return *only;
+}
+
+/// Reaps those that have ended.
+void reap(std::vector<pid_t>& children) {
+  std::erase_if(children, [](pid_t child) {
+    const pid_t ended = ::waitpid(child, nullptr, WNOHANG);
+    return ended == child || (ended < 0 && errno == ECHILD);
+  });
+}
+
+void end_children(std::vector<pid_t> children) {
+  constexpr auto kGrace = std::chrono::milliseconds(500);
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  const std::vector<pid_t> all = children;
+  for (const pid_t group : children)
+    ::kill(-group, SIGTERM);
+  const auto until = std::chrono::steady_clock::now() + kGrace;
+  for (reap(children); !children.empty() && std::chrono::steady_clock::now() < until;
+       reap(children))
+    std::this_thread::sleep_for(kLook);
+  for (const pid_t group : all) // and what they began themselves
+    ::kill(-group, SIGKILL);
+  for (const pid_t child : children)
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR)
+      ;
+}
+
+} // namespace
+
+void add_path(const std::string& path) {
+  const std::lock_guard lock(registry().mutex);
+  registry().paths.insert(path);
+}
+
+void remove_path(const std::string& path) {
+  const std::lock_guard lock(registry().mutex);
+  registry().paths.erase(path);
+}
+
+std::unique_lock<std::mutex> lock_children() {
+  return std::unique_lock(registry().mutex);
+}
+
+void add_child(pid_t group) {
+  registry().children.push_back(group);
+}
+
+void remove_child(pid_t group) {
+  std::erase(registry().children, group);
+}
+
+void end_everything() {
+  Registry& all = registry();
+  all.mutex.lock(); // and never unlocked: threads that go on cannot make anything new
+  end_children(all.children);
+  for (const std::string& path : all.paths) {
+    std::error_code ec;
+    // a thread may still be filling a folder: again until it stays away
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      std::filesystem::remove_all(path, ec);
+      if (!std::filesystem::exists(std::filesystem::symlink_status(path, ec)))
+        break;
+    }
+  }
+}
+
+} // namespace rankscope::cleanup

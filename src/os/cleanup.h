@@ -1,0 +1,27 @@
+// What must not outlive the process when it is told to end: temporary files, scratch folders and
+// children. Whoever makes one says so here; a signal (os/signals.h) or a forgotten one is then
+// removed by end_process().
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <sys/types.h>
+
+namespace rankscope::cleanup {
+
+/// A file or folder (with all in it) that an interrupt removes. remove() = it is gone or wanted.
+void add_path(const std::string& path);
+void remove_path(const std::string& path);
+
+/// Held while a child is begun and entered, so that none is begun behind an interrupt's back, and
+/// while one is reaped. Whoever waits for it during an interrupt waits for ever.
+[[nodiscard]] std::unique_lock<std::mutex> lock_children();
+/// `group` is a child that leads a process group of its own. Under lock_children().
+void add_child(pid_t group);
+void remove_child(pid_t group);
+
+/// Ends every child (SIGTERM, a moment, SIGKILL to its group), removes every path, and lets nobody
+/// add more: all that remains is to exit. Called once.
+void end_everything();
+
+} // namespace rankscope::cleanup

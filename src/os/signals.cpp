@@ -1,0 +1,78 @@
+#include "os/signals.h"
+
+#include "os/cleanup.h"
+
+#include <atomic>
+#include <csignal>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+constexpr int kInterruptedExit = 130;
+
+std::atomic<std::int64_t> grace_ms{0};
+
+CancelToken& token() {
+  static CancelToken* const only = new CancelToken; // outlives everything: a signal may come late
+  return *only;
+}
+
+[[noreturn]] void leave() {
+  cleanup::end_everything();
+  const char text[] = "\nrankscope: interrupted; unfinished outputs were removed\n";
+  [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text, sizeof text - 1);
+  ::_exit(kInterruptedExit);
+}
+
+void wait_for_signals(const sigset_t& set) {
+  int signal = 0;
+  while (::sigwait(&set, &signal) != 0)
+    ;
+  token().cancel();
+  const std::int64_t grace = grace_ms;
+  if (grace > 0) {
+    const timespec time{grace / 1000, grace % 1000 * 1'000'000};
+    (void)::sigtimedwait(&set, nullptr, &time);
+  }
+  leave();
+}
+
+} // namespace
+
+void install_interrupt_handler() {
+  (void)token();
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  struct sigaction hangup = {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    sigaddset(&set, SIGHUP);
+  // an ignored signal is never waited for: shells start background jobs so
+  std::signal(SIGINT, SIG_DFL);
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &set, &before); // threads made from here on inherit it
+  try {
+    std::thread([set] { wait_for_signals(set); }).detach();
+  } catch (const std::system_error&) { // no thread to be had: the signals end us as they are
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+}
+
+CancelToken interrupt_token() {
+  return token();
+}
+
+InterruptGrace::InterruptGrace(std::chrono::milliseconds grace) {
+  grace_ms = grace.count();
+}
+
+InterruptGrace::~InterruptGrace() {
+  grace_ms = 0;
+}
+
+} // namespace rankscope

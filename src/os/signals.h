@@ -1,0 +1,30 @@
+// SIGINT, SIGTERM and SIGHUP: a thread waits for them, so that what they cause may lock, allocate
+// and wait like any other code.
+#pragma once
+
+#include "os/tasks.h"
+
+#include <chrono>
+
+namespace rankscope {
+
+/// From now on these signals cancel interrupt_token(), end the children, remove temporaries and
+/// scratch folders, and exit with 130. A SIGHUP that was ignored at the start (nohup) stays so.
+/// SIGPIPE is ignored: a closed pipe shows as an error of writing. Call once, from main, before
+/// any other thread begins.
+void install_interrupt_handler();
+
+/// Cancelled by the first signal.
+[[nodiscard]] CancelToken interrupt_token();
+
+/// While one lives, the first signal only cancels the token: the work has `grace` to end by itself
+/// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits.
+class InterruptGrace {
+public:
+  explicit InterruptGrace(std::chrono::milliseconds grace);
+  ~InterruptGrace();
+  InterruptGrace(const InterruptGrace&) = delete;
+  InterruptGrace& operator=(const InterruptGrace&) = delete;
+};
+
+} // namespace rankscope

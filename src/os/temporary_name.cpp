@@ -1,0 +1,85 @@
+#include "os/temporary_name.h"
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+/// Which machine a temporary is of: a process of that number may live on another one.
+const std::string& this_host() {
+  static const std::string tag = [] {
+    char name[256] = {};
+    (void)::gethostname(name, sizeof name - 1);
+    std::uint32_t hash = 2166136261U;
+    for (const char* c = name; *c != '\0'; ++c)
+      hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;
+    return fmt::format("{:08x}", hash);
+  }();
+  return tag;
+}
+
+/// Whether a file of this name is the temporary of a process of ours that is gone:
+/// <name>.<host>-<pid>-<serial>.tmp.
+bool is_leftover(const std::string& name) {
+  const std::string& host = this_host();
+  constexpr std::string_view kEnd = ".tmp";
+  if (name.size() <= kEnd.size() || name.compare(name.size() - kEnd.size(), kEnd.size(), kEnd) != 0)
+    return false;
+  const std::size_t dot = name.rfind('.', name.size() - kEnd.size() - 1);
+  if (dot == std::string::npos || name.compare(dot + 1, host.size() + 1, host + "-") != 0)
+    return false;
+  const char* const digits = name.c_str() + dot + 1 + host.size() + 1;
+  char* end = nullptr;
+  const long pid = std::strtol(digits, &end, 10);
+  return end != digits && *end == '-' && pid > 0 && pid <= std::numeric_limits<pid_t>::max() &&
+         ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
+
+bool first_in(const std::string& folder) {
+  static std::mutex mutex;
+  static std::set<std::string> seen;
+  const std::lock_guard lock(mutex);
+  return seen.insert(folder).second;
+}
+
+} // namespace
+
+void remove_leftovers(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  const auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    std::error_code inner;
+    if (is_leftover(it->path().filename().string()) &&
+        it->symlink_status(inner).type() == fs::file_type::regular &&
+        now - it->last_write_time(inner) > std::chrono::minutes(1) && !inner)
+      fs::remove(it->path(), inner);
+  }
+}
+
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> serial{0};
+  constexpr std::size_t kNameMax = 255; // bytes of a name on every usual file system
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  if (const std::string folder = name == 0 ? "." : path.substr(0, name); first_in(folder))
+    remove_leftovers(folder);
+  const std::string own = fmt::format(".{}-{}-{}.tmp", this_host(), ::getpid(), serial++);
+  if (path.size() - name + own.size() > kNameMax)
+    return path.substr(0, name) + ".rankscope" + own;
+  return path + own;
+}
+
+} // namespace rankscope

@@ -1,0 +1,181 @@
+// A run that is told to end: no child, no temporary file, no scratch folder stays; the next run
+// clears up after one that had no chance to.
+#include "os/process.h"
+#include "run_binary.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <sys/stat.h>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using test::TempFolder;
+
+/// A gnuplot that never ends, ignores SIGTERM and writes into the file that it should draw.
+constexpr const char* kStubborn = R"(#!/bin/sh
+trap '' TERM HUP INT
+echo $$ >> PIDS
+file=$(sed -n "s/^set output '\(.*\)'$/\1/p" /dev/stdin | head -1)
+while :; do echo more >> "$file"; sleep 0.05; done
+)";
+
+class Interrupt : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {28};
+    o.ranks = 2;
+    o.layers = 1;
+    o.steps = 2;
+    for (const char* name : {"a", "b"})
+      ASSERT_TRUE(synth::generate(o, folder_.path(name), 2, nullptr));
+    std::string script = kStubborn;
+    script.replace(script.find("PIDS"), 4, folder_.path("pids"));
+    ::chmod(folder_.write("bin/gnuplot", script).c_str(), 0755);
+    fs::create_directories(folder_.path("tmp"));
+    path_ = std::getenv("PATH");
+    ::setenv("PATH", (folder_.path("bin") + ":" + path_).c_str(), 1);
+    ::setenv("TMPDIR", folder_.path("tmp").c_str(), 1);
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    ::unsetenv("TMPDIR");
+  }
+
+  /// Processes of the stubborn gnuplot, whether they live or not.
+  [[nodiscard]] std::vector<pid_t> drawing() const {
+    std::vector<pid_t> out;
+    std::istringstream in(test::bytes_of(folder_.path("pids")));
+    for (pid_t pid = 0; in >> pid;)
+      out.push_back(pid);
+    return out;
+  }
+  static bool alive(pid_t pid) {
+    const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
+    return !stat.empty() && stat.find(") Z ") == std::string::npos;
+  }
+  [[nodiscard]] std::vector<std::string> unfinished() const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+      if (entry.path().string().find(".tmp") != std::string::npos ||
+          entry.path().parent_path() == folder_.path("tmp"))
+        out.push_back(entry.path().string());
+    return out;
+  }
+
+  /// Runs until gnuplot draws, sends the signal, and looks at what is left.
+  void interrupt(const std::vector<std::string>& arguments, int signal) {
+    fs::remove(folder_.path("pids"));
+    ProcessSpec spec;
+    spec.argv = {test::binary()};
+    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+    spec.err = Stream::kCapture;
+    spec.deadline = 60s;
+    Result<Process> child = Process::start(std::move(spec));
+    ASSERT_TRUE(child);
+    for (int i = 0; i < 3000 && drawing().empty(); ++i)
+      std::this_thread::sleep_for(10ms);
+    ASSERT_FALSE(drawing().empty());
+    std::this_thread::sleep_for(100ms); // it has begun to write
+    ::kill(child->pid(), signal);
+    const Result<ProcessEnd> end = child->wait();
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->exit_code, 130) << end->describe() << end->err;
+    EXPECT_NE(end->err.find("interrupted"), std::string::npos) << end->err;
+    std::this_thread::sleep_for(200ms); // what lived on would write again
+    for (const pid_t pid : drawing())
+      EXPECT_FALSE(alive(pid)) << pid;
+    for (const std::string& path : unfinished())
+      ADD_FAILURE() << path;
+  }
+
+  TempFolder folder_;
+  std::string path_;
+};
+
+TEST_F(Interrupt, AnalyzeLeavesNoGnuplotAndNoTemporary) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+    interrupt({"analyze", folder_.path("a"), "-q", "--force", "-o", folder_.path("out")}, signal);
+}
+
+TEST_F(Interrupt, CompareLeavesNoScratchFolder) {
+  interrupt({"compare", "--baseline", folder_.path("a"), "--test", folder_.path("b"), "--labels",
+             "A,B", "--output", folder_.path("compared"), "-q"},
+            SIGTERM);
+}
+
+TEST_F(Interrupt, WhatAKilledRunLeftGoesWithTheNext) {
+  // a number that no process has
+  ProcessSpec spec;
+  spec.argv = {"true"};
+  Result<Process> gone = Process::start(std::move(spec));
+  ASSERT_TRUE(gone);
+  const pid_t pid = gone->pid();
+  ASSERT_TRUE(gone->wait());
+  // what a run of this machine would call its temporary
+  std::string host;
+  {
+    ProcessSpec run;
+    run.argv = {test::binary(), "analyze", folder_.path("a"),  "-q",
+                "--no-merge",   "-o",      folder_.path("out")};
+    run.deadline = 60s;
+    Result<Process> child = Process::start(std::move(run));
+    ASSERT_TRUE(child);
+    for (int i = 0; i < 3000 && host.empty(); ++i) {
+      std::this_thread::sleep_for(2ms);
+      for (const std::string& path : unfinished())
+        if (const std::size_t at = path.rfind(fmt::format("-{}-", child->pid()));
+            at != std::string::npos && at > 8)
+          host = path.substr(at - 8, 8);
+    }
+    ::kill(child->pid(), SIGKILL);
+    ASSERT_TRUE(child->wait());
+    for (const pid_t drawer : drawing()) // nobody could end them
+      ::kill(-drawer, SIGKILL);
+  }
+  ASSERT_FALSE(host.empty());
+  const std::string old = folder_.write(fmt::format("next/r.xlsx.{}-{}-0.tmp", host, pid), "x");
+  const std::string fresh = folder_.write(fmt::format("next/s.xlsx.{}-{}-0.tmp", host, pid), "x");
+  const std::string ours = folder_.write(fmt::format("next/t.xlsx.{}-1-0.tmp", host), "x");
+  const std::string foreign = folder_.write(fmt::format("next/u.xlsx.00000000-{}-0.tmp", pid), "x");
+  const std::string other = folder_.write("next/notes.tmp", "x");
+  for (const std::string& path : {old, ours, foreign, other})
+    fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
+  const std::string trace =
+      folder_.path("a") + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  EXPECT_EQ(test::run_binary({"report", trace, "-q", "-o", folder_.path("next/r.xlsx")}).code, 0);
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(fresh)); // touched within the minute: somebody may still write it
+  EXPECT_TRUE(fs::exists(ours));  // process 1 lives
+  EXPECT_TRUE(fs::exists(foreign));
+  EXPECT_TRUE(fs::exists(other));
+}
+
+TEST(Threads, AbsurdNumbersAreBounded) {
+  const TempFolder folder;
+  synth::Options o;
+  o.threads = {256};
+  o.channels = {28};
+  o.ranks = 1;
+  ASSERT_TRUE(synth::generate(o, folder.path("s"), 1, nullptr));
+  for (const char* jobs : {"100000", "4000000000"}) {
+    const test::RunResult r = test::run_binary({"analyze", folder.path("s"), "--no-plots", "-o",
+                                                folder.path("out"), "--force", "-j", jobs});
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_NE(r.err.find(fmt::format("-j {}: ", jobs)), std::string::npos) << r.err;
+  }
+}
+
+} // namespace
+} // namespace rankscope
