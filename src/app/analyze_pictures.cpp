@@ -36,22 +36,21 @@ void SweepPictures::start() {
        it.increment(ec))
     if (it->path().filename().string().rfind("pictures_", 0) == 0)
       fs::remove(it->path(), ec);
-  VarianceData variance = variance_data(sweep_.facts.gemms, request_.top_k);
+  const VarianceData variance = variance_data(sweep_.facts.gemms, request_.top_k);
   if (!variance.points.empty())
-    drawing_ = std::async(std::launch::async, [folder = layout.plots(), svg = request_.svg,
-                                               variance = std::move(variance)] {
-      return write_variance_plots(variance, folder, svg);
-    });
+    drawing_ = begin_variance_plots(variance, layout.plots(), request_.svg);
 }
 
 Result<void> SweepPictures::finish(Session& ctx) {
-  if (drawing_.valid())
-    if (Result<void> drawn = drawing_.get(); !drawn) {
+  if (drawing_) {
+    const Result<void> drawn = *drawing_ ? (*drawing_)->finish() : drawing_->error();
+    if (!drawn) {
       if (drawn.error().code != ErrorCode::kMissingTool)
         return drawn;
       ctx.warn(drawn.error().message());
       ctx.partial = true;
     }
+  }
   const OutputLayout& layout = request_.layout;
   if (wanted_) {
     RS_CHECK(

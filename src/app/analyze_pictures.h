@@ -2,8 +2,9 @@
 #pragma once
 
 #include "app/analyze.h"
+#include "writers/plot.h"
 
-#include <future>
+#include <optional>
 #include <string>
 
 namespace rankscope {
@@ -24,7 +25,7 @@ private:
   const AnalyzeRequest& request_;
   AnalyzedSweep& sweep_;
   bool wanted_ = false;
-  std::future<Result<void>> drawing_;
+  std::optional<Result<Drawing>> drawing_;
 };
 
 } // namespace rankscope

@@ -1,5 +1,7 @@
 #include "core/part.h"
 
+#include "base/fnv.h"
+
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -27,10 +29,9 @@ Error damaged(std::size_t at, std::string_view why) {
 } // namespace
 
 std::uint64_t part_checksum(std::string_view bytes) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : bytes)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return hash;
+  Fnv64 hash;
+  hash.update(bytes);
+  return hash.value();
 }
 
 PartWriter::PartWriter(std::string_view kind, std::uint32_t version) : bytes_(kMagic) {

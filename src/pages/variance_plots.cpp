@@ -157,7 +157,8 @@ variance_plots(const VarianceData& data, const std::optional<std::pair<double, d
   return plots;
 }
 
-Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg) {
+Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder,
+                                     bool svg) {
   RS_CHECK(make_folder(folder));
   std::vector<std::pair<std::string, PlotSpec>> files;
   for (const auto& [name, spec] : variance_plots(data, std::nullopt)) {
@@ -165,7 +166,12 @@ Result<void> write_variance_plots(const VarianceData& data, const std::string& f
     if (svg)
       files.emplace_back(folder + "/" + name + ".svg", spec);
   }
-  return write_plots(files);
+  return Drawing::begin(files);
+}
+
+Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg) {
+  RS_TRY(Drawing drawing, begin_variance_plots(data, folder, svg));
+  return drawing.finish();
 }
 
 } // namespace rankscope

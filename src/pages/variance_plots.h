@@ -33,8 +33,10 @@ variance_plots(const VarianceData& data, const std::optional<std::pair<double, d
 /// From 0 (or the lowest value) to a little above the highest range of all.
 [[nodiscard]] std::pair<double, double> variance_range(const std::vector<VarianceData>& all);
 
-/// Writes the plots to `folder` as .png and, with `svg`, as .svg too. Errors: kMissingTool,
-/// kOutput.
+/// Begins to draw the plots into `folder`, as .png and, with `svg`, as .svg too. Errors:
+/// kMissingTool, kOutput.
+Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder, bool svg);
+/// The same, and waits.
 Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg);
 
 } // namespace rankscope

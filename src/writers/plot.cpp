@@ -36,9 +36,9 @@ Result<void> finish_gnuplot(Process& gnuplot, const std::string& path) {
 
 } // namespace
 
-Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
-                         unsigned processes) {
-  std::vector<TempName> names;
+Result<Drawing> Drawing::begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
+                               unsigned processes) {
+  Drawing drawing;
   const std::size_t parts =
       std::clamp<std::size_t>(processes, 1, std::max<std::size_t>(1, plots.size()));
   std::vector<std::string> scripts(parts);
@@ -86,25 +86,33 @@ Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& pl
     scripts[part] += data + body;
     if (firsts[part].empty())
       firsts[part] = path;
-    names.push_back(std::move(temp));
+    drawing.names_.push_back(std::move(temp));
   }
-  std::vector<std::pair<Process, std::string>> running; // with its first plot, for messages
-  std::optional<Error> failed;
   for (std::size_t p = 0; p < parts && !plots.empty(); ++p) {
-    Result<Process> started = start_gnuplot(std::move(scripts[p]), firsts[p]);
-    if (started)
-      running.emplace_back(std::move(*started), firsts[p]);
-    else
-      failed = started.error();
+    RS_TRY(Process started, start_gnuplot(std::move(scripts[p]), firsts[p]));
+    drawing.running_.emplace_back(std::move(started), firsts[p]);
   }
-  for (auto& [gnuplot, path] : running)
+  return drawing;
+}
+
+Result<void> Drawing::finish() {
+  std::optional<Error> failed;
+  for (auto& [gnuplot, path] : running_)
     if (Result<void> finished = finish_gnuplot(gnuplot, path); !finished)
       failed = finished.error();
+  running_.clear();
   if (failed)
     return *failed;
-  for (TempName& name : names)
+  for (TempName& name : names_)
     RS_CHECK(name.commit());
+  names_.clear();
   return {};
+}
+
+Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
+                         unsigned processes) {
+  RS_TRY(Drawing drawing, Drawing::begin(plots, processes));
+  return drawing.finish();
 }
 
 } // namespace rankscope

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "os/output_file.h"
+#include "os/process.h"
 
 #include <optional>
 #include <string>
@@ -48,9 +50,22 @@ struct PlotSpec {
   std::size_t columns = 0; ///< panels in a row; 0: all side by side
 };
 
-/// Writes PNG (300 dots per inch) or, where the name ends in .svg, SVG: all of them in a few
-/// gnuplot processes side by side. Nothing appears under a final name unless all are drawn. Errors:
-/// kMissingTool without gnuplot, kOutput.
+/// Plots on their way: drawn by gnuplot processes while this one does something else.
+class Drawing {
+public:
+  /// PNG (300 dots per inch) or, where the name ends in .svg, SVG: all of them in a few gnuplot
+  /// processes side by side. Errors: kMissingTool without gnuplot, kOutput.
+  static Result<Drawing> begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
+                               unsigned processes = 2);
+  /// Waits. Nothing appears under a final name unless all are drawn. Errors: kOutput.
+  Result<void> finish();
+
+private:
+  std::vector<TempName> names_;
+  std::vector<std::pair<Process, std::string>> running_; ///< with its first plot, for messages
+};
+
+/// begin() and finish().
 Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
                          unsigned processes = 2);
 
