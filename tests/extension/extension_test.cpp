@@ -1,0 +1,100 @@
+// What it takes to add something: one file (toy_*.cpp here) and one line in a list. The lists in
+// lists/ are the project's own with that line; this executable compiles the files that read the
+// lists again, with those, and everything else is the libraries as they are.
+#include "engine/part_store.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Extension : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {28};
+    o.ranks = 2;
+    o.layers = 1;
+    o.steps = 2;
+    ASSERT_TRUE(synth::generate(o, folder_.path("run"), 1, nullptr));
+    Diagnostics diag;
+    auto plans = discover_sweep(folder_.path("run"), {}, diag);
+    ASSERT_TRUE(plans && plans->size() == 1);
+    plan_ = plans->front();
+  }
+  test::TempFolder folder_;
+  RunPlan plan_;
+};
+
+TEST_F(Extension, AnAnalysisIsInTheReport) {
+  const auto trace = load_trace(plan_.ranks[1].path, {});
+  ASSERT_TRUE(trace);
+  ReportOptions options;
+  options.sheets = {"toy_events"};
+  const auto report = build_report(*trace, options);
+  ASSERT_TRUE(report) << report.error().message();
+  ASSERT_EQ(report->tables.size(), 1U);
+  EXPECT_EQ(report->tables[0].at(0, "events").i,
+            static_cast<std::int64_t>(trace->trace.events.size()));
+  const auto all = build_report(*trace, {});
+  ASSERT_TRUE(all);
+  EXPECT_GT(all->tables.size(), 3U);
+  EXPECT_NE(all->find("toy_events"), nullptr);
+}
+
+TEST_F(Extension, ARankAnalysisIsExtractedStoredAndCombined) {
+  const RankAnalysis* const toy = find_rank_analysis("toy");
+  ASSERT_NE(toy, nullptr);
+  EXPECT_NE(find_rank_analysis("collectives"), nullptr);
+  Session session;
+  const auto made = extract_parts(session, plan_, {toy}, {}, {}, "");
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(save_parts(*made, folder_.path("parts")));
+  const auto stored = load_parts(folder_.path("parts"));
+  ASSERT_TRUE(stored);
+  const auto report = combine_parts(*toy, *stored, {});
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->tables[0].rows(), 2U);
+  EXPECT_EQ(report->tables[0].at(1, "rank").i, 1);
+  EXPECT_GT(report->tables[0].at(1, "events").i, 100);
+}
+
+TEST_F(Extension, AWriterIsFoundByName) {
+  const Writer* const toy = find_writer("toy");
+  ASSERT_NE(toy, nullptr);
+  EXPECT_NE(find_writer("xlsx"), nullptr);
+  const auto trace = load_trace(plan_.ranks[0].path, {});
+  ASSERT_TRUE(trace);
+  const auto report = build_report(*trace, {});
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(toy->write(*report, folder_.path("names")));
+  EXPECT_NE(test::bytes_of(folder_.path("names")).find("gpu_timeline\n"), std::string::npos);
+}
+
+TEST(ExtensionSize, AFileOfAPageAndALine) {
+  const fs::path here = test::source_dir() / "tests" / "extension";
+  for (const char* name : {"toy_analysis.cpp", "toy_rank_analysis.cpp", "toy_writer.cpp"}) {
+    const std::string text = test::bytes_of((here / name).string());
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    RecordProperty(name, static_cast<int>(lines)); // 18, 39 and 21
+    EXPECT_GT(lines, 10) << name;
+    EXPECT_LE(lines, 60) << name;
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(here / "lists"))
+    if (entry.is_regular_file()) {
+      const std::string text = test::bytes_of(entry.path().string());
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << entry.path();
+    }
+}
+
+} // namespace
+} // namespace rankscope
