@@ -1,19 +1,13 @@
 #include "app/nsys_run.h"
 
+#include "os/process.h"
 #include "os/scratch_folder.h"
 #include "readers/nsys/nsys_csv.h"
 #include "readers/nsys/nsys_sqlite.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char** environ;
 
 namespace rankscope {
 namespace {
@@ -22,28 +16,17 @@ namespace fs = std::filesystem;
 
 /// Runs `nsys` with its output on our stderr, so that stdout keeps the summary alone.
 Result<void> spawn_nsys(std::vector<std::string> arguments, const std::string& report) {
-  std::vector<char*> argv;
-  for (std::string& a : arguments)
-    argv.push_back(a.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, "nsys", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  if (failed == 0)
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-  if (failed == ENOENT || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+  ProcessSpec spec;
+  spec.argv = std::move(arguments);
+  spec.out = spec.err = Stream::kOurError;
+  const Result<ProcessEnd> end = run_process(std::move(spec));
+  if (end ? end->exit_code == 127 : end.error().code == ErrorCode::kMissingTool)
     return Error{
         ErrorCode::kMissingTool, report, "reading a .nsys-rep needs nsys, not installed here",
         "install Nsight Systems, or export where it is: nsys export --type sqlite " + report};
-  if (failed != 0)
-    return Error{ErrorCode::kMissingTool, report,
-                 fmt::format("cannot start nsys: {}", std::strerror(failed)), ""};
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+  if (!end)
+    return Error{ErrorCode::kMissingTool, report, "cannot start nsys: " + end.error().what, ""};
+  if (!end->ok())
     return Error{ErrorCode::kUnreadable, report, "nsys export failed, its message is above", ""};
   return {};
 }
