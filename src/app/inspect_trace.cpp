@@ -53,8 +53,8 @@ void add_times(const Trace& trace, Facts& facts) {
   facts.add("profiler steps", std::to_string(profiler_steps(trace).size()));
   if (last >= first)
     facts.add("span", fmt::format("{:.3f} ms", static_cast<double>(last - first) / 1e6));
-  if (trace.header.has_base_time)
-    facts.add("base time", fmt::format("{} ns since 1970", trace.header.base_time_ns));
+  if (trace.clock().domain == ClockDomain::kUnix)
+    facts.add("base time", fmt::format("{} ns since 1970", trace.clock().offset_ns));
 }
 
 void add_sizes(const LoadedTrace& t, Facts& facts) {
@@ -64,6 +64,8 @@ void add_sizes(const LoadedTrace& t, Facts& facts) {
             fmt::format("{:.1f} MB after unpacking", static_cast<double>(trace.input_bytes) / 1e6));
   facts.add("events", fmt::format("{} in the file, {} kept, {} python_function skipped",
                                   trace.events_in_file, kept, trace.python_events_skipped));
+  if (trace.counters.size() > 0)
+    facts.add("counters", fmt::format("{} samples", trace.counters.size()));
   facts.add("memory",
             fmt::format("{:.1f} bytes per kept event",
                         static_cast<double>(trace.memory_bytes()) / static_cast<double>(kept)));

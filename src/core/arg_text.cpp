@@ -62,6 +62,38 @@ ArgValue parse_arg_text(std::string_view json) {
   return convert(root);
 }
 
+std::string normal_arg_text(std::string_view json) {
+  std::string out;
+  out.reserve(json.size() + json.size() / 4);
+  bool inside = false; // of a string
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (inside) {
+      out += c;
+      if (c == '\\' && i + 1 < json.size())
+        out += json[++i];
+      inside = c != '"';
+    } else if (c != ' ' && c != '\n' && c != '\r' && c != '\t') {
+      out += c;
+      inside = c == '"';
+      if (c == ',' || c == ':')
+        out += ' ';
+    }
+  }
+  return out;
+}
+
+std::shared_ptr<const ArgValue> ArgValues::of(StrId text, const StringPool& strings) const {
+  static const auto kNone = std::make_shared<const ArgValue>();
+  if (text == kEmptyStr)
+    return kNone;
+  const std::lock_guard lock(state_->mutex);
+  std::shared_ptr<const ArgValue>& value = state_->values[text];
+  if (value == nullptr)
+    value = std::make_shared<const ArgValue>(parse_arg_text(strings.view(text)));
+  return value;
+}
+
 std::string python_quote(std::string_view text) {
   const bool single = text.find('\'') != std::string_view::npos;
   const char quote = single && text.find('"') == std::string_view::npos ? '"' : '\'';

@@ -1,5 +1,7 @@
 #include "core/steps.h"
 
+#include "core/trace_builder.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -7,13 +9,6 @@ namespace rankscope {
 namespace {
 
 constexpr std::string_view kPrefix = "ProfilerStep#";
-
-template <class T>
-void take(const std::vector<T>& from, const std::vector<EventId>& rows, std::vector<T>& to) {
-  to.reserve(rows.size());
-  for (const EventId row : rows)
-    to.push_back(from[row]);
-}
 
 } // namespace
 
@@ -67,39 +62,9 @@ Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& tex
 }
 
 Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {
-  Trace out;
-  out.path = trace.path;
-  out.header = trace.header;
-  for (StrId id = 0; id < trace.strings.size(); ++id)
-    (void)out.strings.intern(trace.strings.view(id)); // the same ids in the same order
-  out.tracks = trace.tracks;
-  out.flows = trace.flows;
-  out.op_args = trace.op_args;
-  out.gpu_args = trace.gpu_args;
-  out.python_args = trace.python_args;
-  out.input_bytes = trace.input_bytes;
-  out.events_in_file = trace.events_in_file;
-  out.python_events_skipped = trace.python_events_skipped;
-  out.diagnostics = trace.diagnostics;
-  const Events& e = trace.events;
-  take(e.ts_ns, rows, out.events.ts_ns);
-  take(e.dur_ns, rows, out.events.dur_ns);
-  take(e.correlation, rows, out.events.correlation);
-  take(e.external_id, rows, out.events.external_id);
-  take(e.name, rows, out.events.name);
-  take(e.uid, rows, out.events.uid);
-  take(e.track, rows, out.events.track);
-  take(e.args, rows, out.events.args);
-  take(e.stream, rows, out.events.stream);
-  take(e.device, rows, out.events.device);
-  take(e.category, rows, out.events.category);
-  std::vector<EventId> moved(e.size(), kNoEvent);
-  for (EventId i = 0; i < rows.size(); ++i)
-    moved[rows[i]] = i;
-  for (const auto& [event, args] : trace.collectives)
-    if (moved[event] != kNoEvent)
-      out.collectives.emplace_back(moved[event], args);
-  return out;
+  TraceBuilder out = TraceBuilder::like(trace);
+  out.take(trace, rows);
+  return std::move(out).finish().value(); // rows of a whole trace: nothing can be missing
 }
 
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,

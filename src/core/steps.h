@@ -30,8 +30,8 @@ struct ProfilerStep {
 /// "N" or "A:B" as a closed range. Errors: kUsage.
 Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text);
 
-/// A copy whose events are these rows of the trace, in ascending order; of a row that comes twice,
-/// the second has the collective. Texts keep their ids, events their uids; flows are copied whole.
+/// A copy whose events are these rows of the trace, in ascending order. Texts keep their ids,
+/// events their uids; flows and counters are copied whole.
 [[nodiscard]] Trace select_events(const Trace& trace, const std::vector<EventId>& rows);
 
 /// The trace of steps [first, last]: CPU events that start within one of them and the GPU work they

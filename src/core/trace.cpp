@@ -30,6 +30,28 @@ std::string_view category_name(Category c) {
   return kNames[static_cast<std::size_t>(c)];
 }
 
+EventRow Events::row(EventId e) const {
+  EventRow out;
+  out.ts_ns = ts_ns[e];
+  out.dur_ns = dur_ns[e];
+  out.correlation = correlation[e];
+  out.external_id = external_id[e];
+  out.name = name[e];
+  out.uid = uid[e];
+  out.track = track[e];
+  out.args = args[e];
+  out.stream = stream[e];
+  out.device = device[e];
+  out.category = category[e];
+  out.source = source.empty() ? std::uint16_t{0} : source[e];
+  return out;
+}
+
+const Clock& Trace::clock() const {
+  static const Clock kNone;
+  return sources.empty() ? kNone : sources.front().clock;
+}
+
 const OpArgs* Trace::op(EventId e) const {
   const std::uint32_t row = events.args[e];
   return events.category[e] == Category::kCpuOp && row != kNoRow ? &op_args[row] : nullptr;
@@ -50,9 +72,10 @@ std::uint64_t Trace::memory_bytes() const {
   const Events& e = events;
   return strings.bytes() + held(tracks) + held(e.ts_ns) + held(e.dur_ns) + held(e.correlation) +
          held(e.external_id) + held(e.name) + held(e.uid) + held(e.track) + held(e.args) +
-         held(e.stream) + held(e.device) + held(e.category) + held(flows.id) + held(flows.ts_ns) +
-         held(flows.track) + held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) +
-         held(collectives);
+         held(e.stream) + held(e.device) + held(e.category) + held(e.source) +
+         held(counters.track) + held(counters.name) + held(counters.ts_ns) + held(counters.value) +
+         held(counters.unit) + held(flows.id) + held(flows.ts_ns) + held(flows.track) +
+         held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) + held(collectives);
 }
 
 std::string Trace::vendor() const {

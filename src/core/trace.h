@@ -1,10 +1,11 @@
 // Trace: the columnar form of one rank's trace. Every reader fills it, every analysis reads it.
-// Times are integer nanoseconds from the decimal text of the file; absolute unix time is
-// header.base_time_ns + ts_ns.
+// Times are integer nanoseconds on the clock of the event's source; core/trace_builder.h is the way
+// to fill it.
 #pragma once
 
 #include "base/diagnostics.h"
 #include "base/string_pool.h"
+#include "core/arg_text.h"
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace rankscope {
 
-/// Row of the event columns. Not the uid: uid is the event's place in the file's traceEvents.
+/// Row of the event columns. What an event is called outside is its source and its uid there.
 using EventId = std::uint32_t;
 inline constexpr EventId kNoEvent = 0xffffffffU;
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;
@@ -56,8 +57,35 @@ struct Track {
   StrId thread_name = kEmptyStr;
 };
 
-/// Arguments that record_shapes adds to a cpu_op. Texts are the raw JSON values, interned, white
-/// space as in the file; kEmptyStr = the key is absent. Parse with core/arg_text.h.
+/// Which clock times were read from.
+enum class ClockDomain : std::uint8_t {
+  kUnknown,   ///< comparable within the source, with nothing else
+  kUnix,      ///< offset_ns + ts_ns is the time since 1970
+  kMonotonic, ///< of the machine since it was started; offset_ns + ts_ns is on that clock
+  kDevice,    ///< of a GPU
+};
+struct Clock {
+  ClockDomain domain = ClockDomain::kUnknown;
+  std::int64_t offset_ns = 0; ///< clock time = offset_ns + ts_ns
+  double drift_ppm = 0;       ///< how much faster it runs than true time, where that is known
+};
+
+/// A file, or another producer, that events came from.
+struct TraceSource {
+  std::string path;
+  std::string reader; ///< name of the reader; "" = made by rankscope
+  Clock clock;
+};
+
+/// Times beyond this are none (73 years either way of the origin): so the end of an event, the
+/// distance of two events and an event's time on another clock all fit 64 bits.
+inline constexpr std::int64_t kMaxTimeNs = INT64_MAX / 4;
+[[nodiscard]] constexpr bool usable_time(std::int64_t ts_ns, std::int64_t dur_ns) {
+  return ts_ns >= -kMaxTimeNs && ts_ns <= kMaxTimeNs && dur_ns >= 0 && dur_ns <= kMaxTimeNs - ts_ns;
+}
+
+/// Arguments that record_shapes adds to a cpu_op: JSON texts in their normal form, interned, so
+/// that equal arguments have equal ids; kEmptyStr = the key is absent. Trace::arg() has the values.
 struct OpArgs {
   StrId input_dims = kEmptyStr;  ///< e.g. [[8944, 1024], [1024, 2816]]
   StrId input_types = kEmptyStr; ///< e.g. ["c10::BFloat16", "Scalar"]
@@ -109,6 +137,32 @@ struct Flows {
   [[nodiscard]] std::size_t size() const { return id.size(); }
 };
 
+/// Samples of counters (power, memory in use, utilisation), columns of equal length, file order.
+struct Counters {
+  std::vector<std::uint32_t> track;
+  std::vector<StrId> name;
+  std::vector<std::int64_t> ts_ns;
+  std::vector<double> value;
+  std::vector<StrId> unit; ///< kEmptyStr = not told
+  [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
+};
+
+/// One event as a row.
+struct EventRow {
+  std::int64_t ts_ns = 0;
+  std::int64_t dur_ns = 0;
+  std::int64_t correlation = kNoId;
+  std::int64_t external_id = kNoId;
+  StrId name = kEmptyStr;
+  std::uint32_t uid = 0;
+  std::uint32_t track = 0;
+  std::uint32_t args = kNoRow;
+  std::int32_t stream = -1;
+  std::int16_t device = -1;
+  Category category = Category::kOther;
+  std::uint16_t source = 0;
+};
+
 /// Event columns, file order, all of equal length.
 struct Events {
   std::vector<std::int64_t> ts_ns;
@@ -116,13 +170,15 @@ struct Events {
   std::vector<std::int64_t> correlation; ///< args.correlation or kNoId
   std::vector<std::int64_t> external_id; ///< args."External id" or kNoId
   std::vector<StrId> name;
-  std::vector<std::uint32_t> uid;   ///< 0-based index in traceEvents, all events counted
+  std::vector<std::uint32_t> uid;   ///< id in its source (Kineto: index in traceEvents)
   std::vector<std::uint32_t> track; ///< row of Trace::tracks
   std::vector<std::uint32_t> args;  ///< row of op_args, gpu_args or python_args by category; kNoRow
   std::vector<std::int32_t> stream; ///< args.stream of GPU and sync events; -1 = absent
   std::vector<std::int16_t> device; ///< args.device; -1 = absent
   std::vector<Category> category;
+  std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = all are of the first
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
+  [[nodiscard]] EventRow row(EventId e) const;
 };
 
 struct DeviceInfo {
@@ -143,8 +199,6 @@ struct ProcessGroup {
 };
 
 struct TraceHeader {
-  std::int64_t base_time_ns = 0;
-  bool has_base_time = false;
   std::optional<std::int64_t> rank; ///< distributedInfo.rank
   std::optional<std::int64_t> world_size;
   std::string backend;
@@ -162,9 +216,11 @@ struct Trace {
   std::string path; ///< as given; "-" for standard input
   TraceHeader header;
   StringPool strings;
+  std::vector<TraceSource> sources; ///< at least one: the file
   std::vector<Track> tracks;
   Events events;
   Flows flows;
+  Counters counters;
   std::vector<OpArgs> op_args;
   std::vector<GpuArgs> gpu_args;
   std::vector<PythonArgs> python_args;
@@ -174,10 +230,17 @@ struct Trace {
   std::uint64_t events_in_file = 0; ///< all of traceEvents
   std::uint64_t python_events_skipped = 0;
   Diagnostics diagnostics;
+  ArgValues arg_values; ///< by arg()
 
   [[nodiscard]] std::string_view name(EventId e) const { return strings.view(events.name[e]); }
   [[nodiscard]] std::int64_t end_ns(EventId e) const { return events.ts_ns[e] + events.dur_ns[e]; }
   [[nodiscard]] bool gpu(EventId e) const { return is_gpu(events.category[e]); }
+  /// The clock of the file.
+  [[nodiscard]] const Clock& clock() const;
+  /// The value of an argument text of op_args or gpu_args; parsed at the first call.
+  [[nodiscard]] std::shared_ptr<const ArgValue> arg(StrId text) const {
+    return arg_values.of(text, strings);
+  }
   /// Operator arguments of a cpu_op, or nullptr.
   [[nodiscard]] const OpArgs* op(EventId e) const;
   [[nodiscard]] const GpuArgs* gpu_arg(EventId e) const;

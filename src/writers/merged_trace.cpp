@@ -67,7 +67,7 @@ public:
   RankMerger(MergedTraceWriter& w, const Trace& t, std::int64_t rank, std::int64_t offset_ns,
              Diagnostics& diag)
       : w_(w), t_(t), rank_(rank), prefix_(fmt::format("[R{}] ", rank)), diag_(diag),
-        to_unix_(t.header.base_time_ns - offset_ns), escaped_(t.strings.size()),
+        to_unix_(t.clock().offset_ns - offset_ns), escaped_(t.strings.size()),
         has_escaped_(t.strings.size(), false) {}
 
   void run() {
@@ -76,7 +76,7 @@ public:
     choose();
     if (!w_.begun_)
       begin();
-    if (w_.has_base_ != t_.header.has_base_time)
+    if (w_.has_base_ != (t_.clock().domain == ClockDomain::kUnix))
       diag_.add(
           Severity::kWarning, "merge_no_base_time", t_.path,
           "this trace or the first one has no baseTimeNanoseconds; without it times are taken "
@@ -147,7 +147,7 @@ private:
     if (kept_.empty())
       first = unix_ns(0);
     w_.begun_ = true;
-    w_.has_base_ = t_.header.has_base_time;
+    w_.has_base_ = (t_.clock().domain == ClockDomain::kUnix);
     w_.zero_ns_ = first;
     // Perfetto keeps ts as a double of microseconds, so a base near the data keeps every
     // nanosecond; the room below it is for ranks that began earlier.

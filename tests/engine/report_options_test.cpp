@@ -396,5 +396,26 @@ TEST(GemmNames, ReportAndSweepTakeTheSameKernels) {
   EXPECT_EQ(record.gemm_kernels.begin()->first, kCustom);
 }
 
+TEST(OperatorArguments, WhiteSpaceOfTheFileMakesNoOtherRow) {
+  TraceBuilder b;
+  double at = 0;
+  for (const char* dims : {"[[2, 3], [3, 4]]", "[[2,3],[3,4]]", "[ [2,3 ],\n[3,4]]"}) {
+    b.op("aten::mm", at, 50,
+         std::string(R"({"Input Dims":)") + dims + R"(,"Input type":["float","float"]})");
+    b.kernel("gemm", at + 1, at + 1000, 20);
+    at += 100;
+  }
+  const LoadedTrace t = b.load();
+  const auto report = build_report(t, {});
+  ASSERT_TRUE(report);
+  const Table* const table = report->find("ops_unique_args");
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->rows(), 1U);
+  EXPECT_EQ(table->at(0, "Input Dims").text, "((2, 3), (3, 4))");
+  const Table* const gemm = report->find("GEMM");
+  ASSERT_NE(gemm, nullptr);
+  EXPECT_EQ(gemm->rows(), 1U);
+}
+
 } // namespace
 } // namespace rankscope

@@ -94,7 +94,7 @@ TEST(KinetoReader, HeaderBeforeAndAfterTheEvents) {
       R"(], "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8,
       "pg_config": [{"pg_name": "0", "pg_desc": "d", "pg_size": 2, "ranks": "[0, 1]"}]}})");
   ASSERT_TRUE(t) << t.error().message();
-  EXPECT_EQ(t->header.base_time_ns, 1767189312000000000);
+  EXPECT_EQ(t->clock().offset_ns, 1767189312000000000);
   EXPECT_EQ(t->header.rank, 3);
   EXPECT_EQ(t->header.world_size, 8);
   EXPECT_EQ(t->header.process_groups.at(0).ranks, (std::vector<std::int64_t>{0, 1}));
@@ -324,6 +324,121 @@ TEST(KinetoReader, WindowsAndThreadsDoNotChangeTheResult) {
       expect_equal(*whole, *t);
       EXPECT_TRUE(t->diagnostics.empty());
     }
+}
+
+TEST(KinetoReader, ArgumentsThatDifferInWhiteSpaceAreOneText) {
+  const auto op = [](const char* dims) {
+    return std::string(R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1,
+        "dur": 1, "args": {"Input Dims": )") +
+           dims + "}}";
+  };
+  const std::string text =
+      wrap(op("[[2, 3], []]") + ",\n" + op("[[2,3],[]]") + "," + op("[ [2,\n3 ], [ ] ]"));
+  for (const std::size_t window : {std::size_t{0}, std::size_t{100}}) {
+    ReadOptions options;
+    options.window_bytes = window;
+    const auto t = read_text(text, options);
+    ASSERT_TRUE(t) << t.error().message();
+    ASSERT_EQ(t->events.size(), 3U);
+    EXPECT_EQ(t->strings.view(t->op(0)->input_dims), "[[2, 3], []]");
+    EXPECT_EQ(t->op(1)->input_dims, t->op(0)->input_dims);
+    EXPECT_EQ(t->op(2)->input_dims, t->op(0)->input_dims);
+    EXPECT_EQ(t->strings.find("[[2,3],[]]"), StringPool::kNotFound); // kept once
+    EXPECT_TRUE(t->diagnostics.empty());                             // the line break is no text
+  }
+}
+
+TEST(KinetoReader, ClockIsUnixWithABaseTimeOnly) {
+  EXPECT_EQ(read_text(wrap(event("k", "1", "2")))->clock().domain, ClockDomain::kUnknown);
+  const auto t =
+      read_text(R"({"baseTimeNanoseconds": 5, "traceEvents": [)" + event("k", "1", "2") + "]}");
+  EXPECT_EQ(t->clock().domain, ClockDomain::kUnix);
+  EXPECT_EQ(t->sources.at(0).reader, "kineto-json");
+  const auto far = read_text(R"({"baseTimeNanoseconds": 9223372036854775807, "traceEvents": [)" +
+                             event("k", "1", "2") + "]}");
+  EXPECT_EQ(far->clock().domain, ClockDomain::kUnknown);
+  EXPECT_EQ(count_of(*far, "header_value_malformed"), 1U);
+}
+
+TEST(KinetoReader, CountersAreSamples) {
+  const auto t = read_text(wrap(
+      R"({"ph": "C", "name": "GPU 0", "pid": 3, "ts": 1.5, "args": {"power": 300.5, "x": "no"}},
+      {"ph": "C", "name": "util", "pid": 3, "ts": 2, "args": {"value": 7}},
+      {"args": {"util": 8}, "name": "util", "ts": 3, "ph": "C", "pid": 3},
+      {"ph": "C", "name": "empty", "pid": 3, "ts": 4},)" +
+      event("k", "1", "2")));
+  ASSERT_TRUE(t) << t.error().message();
+  const Counters& c = t->counters;
+  ASSERT_EQ(c.size(), 3U);
+  EXPECT_EQ(t->strings.view(c.name[0]), "GPU 0 power");
+  EXPECT_EQ(t->strings.view(c.name[1]), "util");
+  EXPECT_EQ(c.name[1], c.name[2]);
+  EXPECT_EQ(c.ts_ns, (std::vector<std::int64_t>{1500, 2000, 3000}));
+  EXPECT_EQ(c.value, (std::vector<double>{300.5, 7, 8}));
+  EXPECT_EQ(t->tracks[c.track[0]].pid, 3);
+  EXPECT_EQ(t->events.uid[0], 4U);
+  EXPECT_TRUE(t->diagnostics.empty());
+}
+
+TEST(KinetoReader, TimesWhoseSumsWouldNotFitAreRefused) {
+  const auto t = read_text(wrap(event("a", "9000000000000000", "9000000000000000") + "," +
+                                event("b", "-9000000000000000", "1") + "," + event("c", "1", "2")));
+  ASSERT_TRUE(t) << t.error().message();
+  EXPECT_EQ(t->events.size(), 1U);
+  EXPECT_EQ(count_of(*t, "event_bad_time"), 2U);
+}
+
+TEST(KinetoReader, AByteOrderMarkIsSkipped) {
+  const auto t = read_text("\xef\xbb\xbf" + wrap(event("a", "1", "2")));
+  ASSERT_TRUE(t) << t.error().message();
+  EXPECT_EQ(t->events.size(), 1U);
+}
+
+TEST(KinetoReader, EscapesInKeysCategoriesAndPhases) {
+  const auto t = read_text(
+      R"({"traceEv\u0065nts": [{"p\u0068": "\u0058", "c\u0061t": "kern\u0065l", "name": "k", "pid": 0,
+      "tid": 0, "ts": 1, "dur": 2, "\u0061rgs": {"str\u0065am": 7}}]})");
+  ASSERT_TRUE(t) << t.error().message();
+  ASSERT_EQ(t->events.size(), 1U);
+  EXPECT_EQ(t->events.category[0], Category::kKernel);
+  EXPECT_EQ(t->events.stream[0], 7);
+}
+
+TEST(KinetoReader, WhatFollowsTheListOfEventsIsTold) {
+  const std::string one = wrap(event("a", "1", "2"));
+  const std::string list = "[" + event("a", "1", "2") + "]";
+  const std::pair<std::string, const char*> cases[] = {
+      {one + one, "input_after_end"},
+      {one + std::string(1000, '\0'), "input_after_end"},
+      {list + list, "input_after_end"},
+      {"{\"traceEvents\": " + list + ", \"traceEvents\": " + list + "}", "second_event_list"},
+      {one + "\n \n", nullptr},
+      {list + "\n", nullptr},
+  };
+  for (const std::size_t window : {std::size_t{0}, std::size_t{64}})
+    for (const auto& [text, problem] : cases) {
+      ReadOptions options;
+      options.window_bytes = window;
+      const auto t = read_text(text, options);
+      ASSERT_TRUE(t) << t.error().message();
+      EXPECT_EQ(t->events.size(), 1U);
+      EXPECT_EQ(t->diagnostics.data_lost(), problem != nullptr) << text;
+      if (problem != nullptr) {
+        EXPECT_EQ(count_of(*t, problem), 1U) << text;
+      }
+    }
+  EXPECT_EQ(read_text(gzip(one) + gzip(one))->diagnostics.data_lost(), true);
+}
+
+TEST(KinetoReader, BytesBehindTheTraceAreNotKept) {
+  const TempFolder folder;
+  const std::string path = folder.write("t.json", wrap(event("a", "1", "2")));
+  std::filesystem::resize_file(path, std::uintmax_t{512} << 20); // a hole of zeros
+  ReadOptions options;
+  const auto t = read_trace(path, options);
+  ASSERT_TRUE(t) << t.error().message();
+  EXPECT_EQ(count_of(*t, "input_after_end"), 1U);
+  EXPECT_LT(t->input_bytes, std::uint64_t{128} << 20); // what is behind is not even read
 }
 
 TEST(KinetoReader, EveryTruncationIsSurvived) {

@@ -63,7 +63,7 @@ CollectiveEnds collective_ends(const Trace& trace, std::int64_t rank) {
                                       trace.strings.view(a.collective_name),
                                       a.seq == kNoId ? "n" : "s",
                                       a.seq == kNoId ? static_cast<std::int64_t>(n) : a.seq),
-                          item.end + trace.header.base_time_ns);
+                          item.end + trace.clock().offset_ns);
   }
   std::stable_sort(out.ends.begin(), out.ends.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -36,7 +36,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
   RankCollectives out;
   out.rank = t.rank;
   out.path = trace.path;
-  out.base_time_ns = trace.header.has_base_time ? trace.header.base_time_ns : 0;
+  out.base_time_ns = trace.clock().offset_ns;
   out.device_count = trace.header.devices.size();
 
   std::vector<signed char> comm(trace.strings.size(), -1);

@@ -108,9 +108,8 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
 }
 
 ParsedArgs parsed_args(const Trace& trace, const OpArgs& args) {
-  const auto text = [&](StrId id) { return trace.strings.view(id); };
-  return {text(args.input_dims), text(args.input_types), text(args.input_strides),
-          text(args.concrete_inputs)};
+  return {trace.arg(args.input_dims), trace.arg(args.input_types), trace.arg(args.input_strides),
+          trace.arg(args.concrete_inputs)};
 }
 
 OpCosts& costs_of(const LoadedTrace& trace, bool compat) {

@@ -36,7 +36,7 @@ std::string_view OpKeyTexts::repr(StrId json) {
   const auto it = reprs_.find(json);
   if (it != reprs_.end())
     return it->second;
-  return reprs_.emplace(json, python_repr(trace_.strings.view(json), true)).first->second;
+  return reprs_.emplace(json, python_repr(*trace_.arg(json), true)).first->second;
 }
 
 OpLabels OpKeyTexts::labels(const OpKey& key) {

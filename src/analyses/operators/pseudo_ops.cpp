@@ -1,7 +1,7 @@
 #include "analyses/operators/pseudo_ops.h"
 
 #include "analyses/operators/launchers.h"
-#include "core/steps.h"
+#include "core/trace_builder.h"
 
 #include <algorithm>
 #include <map>
@@ -129,55 +129,61 @@ std::string_view without_number(std::string_view name) {
   return name.substr(0, last);
 }
 
+/// The operator that becomes the parent of `wrapped`.
+EventRow wrapper_of(const LoadedTrace& t, EventId wrapped, const Wrap& wrap, TraceBuilder& out) {
+  const Events& e = t.trace.events;
+  EventRow row;
+  row.ts_ns = e.ts_ns[wrapped];
+  row.dur_ns = std::max<std::int64_t>(e.dur_ns[wrapped], 1); // an empty parent holds nothing
+  row.track = e.track[wrapped];
+  row.name = out.text(wrap.name);
+  row.category = Category::kCpuOp;
+  if (const OpArgs* donor = t.trace.op(wrap.donor)) {
+    OpArgs args = *donor;
+    args.sequence_number = kNoId; // it is no forward operator of its own
+    row.args = out.op_args(args);
+  }
+  return row;
+}
+
 } // namespace
 
 LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool include_python, std::size_t& added) {
   const Wraps wraps = find_wraps(t);
   added = wraps.size();
-  std::vector<EventId> rows; // what is wrapped comes twice: its first copy becomes the wrapper
-  rows.reserve(t.trace.events.size() + wraps.size());
-  for (EventId i = 0; i < t.trace.events.size(); ++i)
-    rows.insert(rows.end(), wraps.count(i) > 0 ? 2 : 1, i);
+  const Events& e = t.trace.events;
+  TraceBuilder builder = TraceBuilder::like(t.trace);
+  const std::uint16_t made_here = builder.add_source({t.trace.path, "", t.trace.clock()});
+  builder.reserve(e.size() + wraps.size());
+  auto uid = static_cast<std::uint32_t>(t.trace.events_in_file);
+  std::vector<StrId> renamed(t.trace.strings.size(), kNoRow);
+  auto wrap = wraps.begin();
+  auto collective = t.trace.collectives.begin();
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (wrap != wraps.end() && wrap->first == i) { // a parent comes before what it wraps
+      EventRow row = wrapper_of(t, i, wrap->second, builder);
+      row.uid = uid++;
+      row.source = made_here;
+      (void)builder.add(row);
+      ++wrap;
+    }
+    EventRow row = e.row(i);
+    if (row.category == Category::kCpuOp) {
+      StrId& name = renamed[row.name];
+      if (name == kNoRow)
+        name = builder.text(without_number(t.trace.name(i)));
+      row.name = name;
+    }
+    const EventId id = builder.add(row);
+    if (collective != t.trace.collectives.end() && collective->first == i)
+      builder.collective(id, (collective++)->second);
+  }
+  builder.set_input(t.trace.input_bytes, uid); // rows that reports make up count on from here
   LoadedTrace out;
   out.rank = t.rank;
   out.label = t.label;
-  out.trace = select_events(t.trace, rows);
-  Trace& trace = out.trace;
-  Events& e = trace.events;
-
-  std::vector<StrId> renamed(trace.strings.size(), kNoRow);
-  for (EventId i = 0; i < e.size(); ++i)
-    if (e.category[i] == Category::kCpuOp) {
-      const StrId id = e.name[i];
-      if (renamed[id] == kNoRow) {
-        const std::string name(without_number(trace.strings.view(id)));
-        renamed[id] = trace.strings.intern(name);
-      }
-      e.name[i] = renamed[id];
-    }
-
-  auto uid = static_cast<std::uint32_t>(trace.events_in_file);
-  EventId before = 0; // wrappers that come earlier
-  for (const auto& [wrapped, wrap] : wraps) {
-    const EventId at = wrapped + before++;
-    e.dur_ns[at] = std::max<std::int64_t>(e.dur_ns[at], 1); // an empty parent holds nothing
-    e.correlation[at] = kNoId;
-    e.external_id[at] = kNoId;
-    e.name[at] = trace.strings.intern(wrap.name);
-    e.uid[at] = uid++;
-    e.args[at] = kNoRow;
-    if (const OpArgs* donor = t.trace.op(wrap.donor)) {
-      OpArgs args = *donor;
-      args.sequence_number = kNoId; // it is no forward operator of its own
-      e.args[at] = static_cast<std::uint32_t>(trace.op_args.size());
-      trace.op_args.push_back(args);
-    }
-    e.stream[at] = -1;
-    e.device[at] = -1;
-    e.category[at] = Category::kCpuOp;
-  }
-  trace.events_in_file = uid; // rows that reports make up count on from here
-  out.tree = CallTree::build(trace, {include_python});
+  out.trace = std::move(builder).finish().value(); // made of a whole trace: nothing can be missing
+  out.tree = CallTree::build(out.trace, {include_python});
   return out;
 }
 

@@ -175,7 +175,7 @@ private:
   }
 
   std::string list_text(StrId json) const {
-    return json == kEmptyStr ? std::string() : python_repr(t_.trace.strings.view(json), false);
+    return json == kEmptyStr ? std::string() : python_repr(*t_.trace.arg(json), false);
   }
 
   FamilyRow row(const std::vector<const Call*>& calls,

@@ -36,45 +36,52 @@ bool absurd_shape(const ArgValue& v) {
   return std::any_of(v.list.begin(), v.list.end(), absurd_shape);
 }
 
+ParsedArgs::Value value_of(std::string_view json) {
+  return std::make_shared<const ArgValue>(parse_arg_text(json));
+}
+
 } // namespace
+
+ParsedArgs::ParsedArgs(Value dims, Value types, Value strides, Value concrete)
+    : dims_(std::move(dims)), types_(std::move(types)), strides_(std::move(strides)),
+      concrete_(std::move(concrete)) {}
 
 ParsedArgs::ParsedArgs(std::string_view dims, std::string_view types, std::string_view strides,
                        std::string_view concrete)
-    : dims_(parse_arg_text(dims)), types_(parse_arg_text(types)), strides_(parse_arg_text(strides)),
-      concrete_(parse_arg_text(concrete)) {}
+    : ParsedArgs(value_of(dims), value_of(types), value_of(strides), value_of(concrete)) {}
 
 Shape ParsedArgs::dims(std::size_t i) const {
-  if (i >= dims_.list.size() || !dims_.list[i].is_int_list())
+  if (i >= dims_->list.size() || !dims_->list[i].is_int_list())
     return {};
-  return dims_.list[i].ints();
+  return dims_->list[i].ints();
 }
 
 std::vector<Shape> ParsedArgs::shape_list(std::size_t i) const {
   std::vector<Shape> out;
-  if (i >= dims_.list.size() || dims_.list[i].kind != ArgValue::Kind::kList)
+  if (i >= dims_->list.size() || dims_->list[i].kind != ArgValue::Kind::kList)
     return out;
-  for (const ArgValue& shape : dims_.list[i].list)
+  for (const ArgValue& shape : dims_->list[i].list)
     if (shape.is_int_list())
       out.push_back(shape.ints());
   return out;
 }
 
 bool ParsedArgs::absurd() const {
-  return absurd_shape(dims_);
+  return absurd_shape(*dims_);
 }
 
 std::string ParsedArgs::type(std::size_t i) const {
-  return i < types_.list.size() ? types_.list[i].text : std::string();
+  return i < types_->list.size() ? types_->list[i].text : std::string();
 }
 
 std::string ParsedArgs::strides(std::size_t i) const {
-  return i < strides_.list.size() ? python_repr(strides_.list[i], true) : "None";
+  return i < strides_->list.size() ? python_repr(strides_->list[i], true) : "None";
 }
 
 std::string ParsedArgs::concrete(std::size_t i) const {
-  if (i >= concrete_.list.size())
+  if (i >= concrete_->list.size())
     return "";
-  const ArgValue& v = concrete_.list[i];
+  const ArgValue& v = concrete_->list[i];
   return v.kind == ArgValue::Kind::kText ? v.text : python_repr(v, false);
 }
 

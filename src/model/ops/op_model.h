@@ -6,6 +6,7 @@
 #include "model/ops/op_registry.h"
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,13 +21,16 @@ using Shape = std::vector<std::int64_t>;
 /// Recorded arguments of an operator, parsed. Positions without a value give empty results.
 class ParsedArgs {
 public:
-  ParsedArgs() = default;
-  /// Raw JSON texts; empty = the trace has no such argument.
+  using Value = std::shared_ptr<const ArgValue>; ///< never nullptr
+  ParsedArgs() : ParsedArgs("", "", "", "") {}
+  /// Values of a trace's arguments; kNull = the trace has no such argument.
+  ParsedArgs(Value dims, Value types, Value strides, Value concrete);
+  /// The same from JSON texts; empty = no such argument.
   ParsedArgs(std::string_view dims, std::string_view types, std::string_view strides,
              std::string_view concrete);
 
-  [[nodiscard]] bool any() const { return dims_.kind == ArgValue::Kind::kList; }
-  [[nodiscard]] std::size_t count() const { return dims_.list.size(); }
+  [[nodiscard]] bool any() const { return dims_->kind == ArgValue::Kind::kList; }
+  [[nodiscard]] std::size_t count() const { return dims_->list.size(); }
   /// Shape of argument i; empty for scalars, absent arguments and lists of tensors.
   [[nodiscard]] Shape dims(std::size_t i) const;
   /// Shapes of a list of tensors; empty for anything else.
@@ -47,7 +51,7 @@ public:
   [[nodiscard]] std::optional<double> number(std::size_t i) const;
 
 private:
-  ArgValue dims_, types_, strides_, concrete_;
+  Value dims_, types_, strides_, concrete_;
 };
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

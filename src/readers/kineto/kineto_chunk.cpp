@@ -3,10 +3,14 @@
 // space. One pass over the bytes; values that are not wanted are skipped by structure alone.
 #include "readers/kineto/kineto_chunk.h"
 
+#include "core/arg_text.h"
 #include "readers/kineto/json_scan.h"
+#include "readers/kineto/kineto_keys.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 
 namespace rankscope {
 namespace {
@@ -14,162 +18,6 @@ namespace {
 using json::skip_space;
 using json::skip_value;
 using json::string_end;
-
-/// A value as it stands in the file: for strings the text between the quotes.
-struct Raw {
-  std::string_view text;
-  bool present = false;
-  bool string = false;
-  bool escaped = false;
-};
-
-struct RawArgs {
-  Raw external_id, correlation, stream, device, bytes, grid, block;
-  Raw sequence, dims, types, strides, concrete;
-  Raw coll_name, dtype, pg_name, pg_desc, pg_ranks, in_split, out_split;
-  Raw in_nelems, out_nelems, group_size, seq, rank, src_rank, dst_rank;
-  Raw python_id, python_parent, python_module;
-  Raw name, labels;
-  bool collective = false;
-};
-
-struct RawEvent {
-  Raw ph, cat, name, pid, tid, ts, dur, id;
-  const char* args_begin = nullptr; ///< at the opening brace
-};
-
-Raw* wanted_key(RawEvent& e, std::string_view key) {
-  switch (key.size()) {
-  case 2:
-    if (key == "ph")
-      return &e.ph;
-    if (key == "ts")
-      return &e.ts;
-    if (key == "id")
-      return &e.id;
-    return nullptr;
-  case 3:
-    if (key == "cat")
-      return &e.cat;
-    if (key == "pid")
-      return &e.pid;
-    if (key == "tid")
-      return &e.tid;
-    if (key == "dur")
-      return &e.dur;
-    return nullptr;
-  case 4:
-    return key == "name" ? &e.name : nullptr;
-  default:
-    return nullptr;
-  }
-}
-
-Raw* wanted_arg(RawArgs& a, std::string_view key) {
-  switch (key.size()) {
-  case 3:
-    if (key == "Seq")
-      return &a.seq;
-    break;
-  case 4:
-    if (key == "grid")
-      return &a.grid;
-    if (key == "name")
-      return &a.name;
-    if (key == "Rank")
-      return &a.rank;
-    break;
-  case 5:
-    if (key == "block")
-      return &a.block;
-    if (key == "bytes" || key == "Bytes")
-      return &a.bytes;
-    if (key == "dtype")
-      return &a.dtype;
-    break;
-  case 6:
-    if (key == "stream")
-      return &a.stream;
-    if (key == "device")
-      return &a.device;
-    if (key == "labels")
-      return &a.labels;
-    break;
-  case 8:
-    if (key == "Src Rank")
-      return &a.src_rank;
-    if (key == "Dst Rank")
-      return &a.dst_rank;
-    break;
-  case 9:
-    if (key == "Python id")
-      return &a.python_id;
-    break;
-  case 10:
-    if (key == "Input Dims" || key == "Input dims")
-      return &a.dims;
-    if (key == "Input type")
-      return &a.types;
-    if (key == "Group size") {
-      a.collective = true;
-      return &a.group_size;
-    }
-    break;
-  case 11:
-    if (key == "External id" || key == "external id")
-      return &a.external_id;
-    if (key == "correlation")
-      return &a.correlation;
-    break;
-  case 13:
-    if (key == "Input Strides")
-      return &a.strides;
-    if (key == "In msg nelems")
-      return &a.in_nelems;
-    if (key == "In split size")
-      return &a.in_split;
-    break;
-  case 14:
-    if (key == "Out msg nelems")
-      return &a.out_nelems;
-    if (key == "Out split size")
-      return &a.out_split;
-    break;
-  case 15:
-    if (key == "Sequence number")
-      return &a.sequence;
-    if (key == "Concrete Inputs")
-      return &a.concrete;
-    if (key == "Collective name") {
-      a.collective = true;
-      return &a.coll_name;
-    }
-    break;
-  case 16:
-    if (key == "Python parent id")
-      return &a.python_parent;
-    if (key == "Python module id")
-      return &a.python_module;
-    break;
-  case 18:
-    if (key == "Process Group Name") {
-      a.collective = true;
-      return &a.pg_name;
-    }
-    break;
-  case 19:
-    if (key == "Process Group Ranks")
-      return &a.pg_ranks;
-    break;
-  case 25:
-    if (key == "Process Group Description")
-      return &a.pg_desc;
-    break;
-  default:
-    break;
-  }
-  return nullptr;
-}
 
 /// Reads one value into `raw`; returns the place behind it or nullptr.
 const char* read_value(const char* p, const char* end, Raw& raw) {
@@ -193,10 +41,12 @@ const char* read_value(const char* p, const char* end, Raw& raw) {
   return after;
 }
 
-/// Calls key(text) for each member; it returns where to store the value or nullptr to skip it.
-/// Returns the place behind the closing brace or nullptr when this is no whole object.
+/// Calls on_member(key, place of the value, end) for each member; it returns the place behind the
+/// value or nullptr. A key with escapes is decoded into `room`. Returns the place behind the
+/// closing brace or nullptr when this is no whole object.
 template <class OnMember>
-const char* scan_object(const char* p, const char* end, const OnMember& on_member) {
+const char* scan_object(const char* p, const char* end, std::string& room,
+                        const OnMember& on_member) {
   ++p; // the brace
   for (;;) {
     p = skip_space(p, end);
@@ -214,11 +64,15 @@ const char* scan_object(const char* p, const char* end, const OnMember& on_membe
     const char* const close = string_end(p + 1, end, escaped);
     if (close >= end)
       return nullptr;
-    const std::string_view key(p + 1, static_cast<std::size_t>(close - p - 1));
+    std::string_view key(p + 1, static_cast<std::size_t>(close - p - 1));
     p = skip_space(close + 1, end);
     if (p >= end || *p != ':')
       return nullptr;
     p = skip_space(p + 1, end);
+    if (escaped) [[unlikely]] {
+      room = json::unescape(key);
+      key = room;
+    }
     p = on_member(key, p, end);
     if (p == nullptr)
       return nullptr;
@@ -227,39 +81,6 @@ const char* scan_object(const char* p, const char* end, const OnMember& on_membe
     if (p >= end || (*p != ',' && *p != '}'))
       return nullptr;
   }
-}
-
-Category category_of(std::string_view cat) {
-  struct Entry {
-    std::string_view text;
-    Category category;
-  };
-  static constexpr std::array<Entry, 20> kNames = {{
-      {"cpu_op", Category::kCpuOp},
-      {"cuda_runtime", Category::kRuntime},
-      {"kernel", Category::kKernel},
-      {"python_function", Category::kPythonFunction},
-      {"user_annotation", Category::kUserAnnotation},
-      {"gpu_user_annotation", Category::kGpuUserAnnotation},
-      {"gpu_memcpy", Category::kGpuMemcpy},
-      {"gpu_memset", Category::kGpuMemset},
-      {"cuda_driver", Category::kDriver},
-      {"overhead", Category::kOverhead},
-      {"cuda_sync", Category::kCudaSync},
-      {"cuda_event", Category::kCudaEvent},
-      {"cpu_instant_event", Category::kCpuInstant},
-      {"hip_runtime", Category::kRuntime},
-      {"Kernel", Category::kKernel}, // names of 2021 and before
-      {"Memcpy", Category::kGpuMemcpy},
-      {"Memset", Category::kGpuMemset},
-      {"Runtime", Category::kRuntime},
-      {"Operator", Category::kCpuOp},
-      {"cuda_profiler_range", Category::kOther},
-  }};
-  for (const Entry& entry : kNames)
-    if (entry.text == cat)
-      return entry.category;
-  return Category::kOther;
 }
 
 class ChunkParser {
@@ -273,21 +94,38 @@ public:
 
 private:
   const char* args(const char* p, const char* end, RawArgs& a) {
-    return scan_object(p, end, [&a](std::string_view key, const char* v, const char* e) {
+    return scan_object(p, end, key_room_, [&a](std::string_view key, const char* v, const char* e) {
       Raw* const want = wanted_arg(a, key);
       return want != nullptr ? read_value(v, e, *want) : skip_value(v, e);
     });
   }
   void store(const RawEvent& e, const RawArgs& a, Category category, std::uint64_t offset);
   void store_collective(const RawArgs& a, EventId id);
+  void store_flow(const RawEvent& e, std::string_view cat, bool start);
+  void store_metadata(const RawEvent& e, const RawArgs& a);
+  void store_counter(const RawEvent& e, const char* end, std::uint64_t offset);
+  void bad_time(std::uint64_t offset) {
+    if (out_.bad_time.count++ == 0)
+      out_.bad_time.first_offset = offset;
+  }
   std::uint32_t track_of(const Raw& pid, const Raw& tid);
   StrId text_of(const Raw& raw);
-  /// The value with its quotes when it was a string: raw JSON text.
+  /// The value with its quotes when it was a string.
+  static std::string_view json_text(const Raw& raw) {
+    return raw.string ? std::string_view(raw.text.data() - 1, raw.text.size() + 2) : raw.text;
+  }
   StrId json_of(const Raw& raw) {
+    return !raw.present || raw.text == "null" ? kEmptyStr : out_.strings.intern(json_text(raw));
+  }
+  /// The same in its normal form; each distinct text of the chunk is rewritten once.
+  StrId arg_of(const Raw& raw) {
     if (!raw.present || raw.text == "null")
       return kEmptyStr;
-    return out_.strings.intern(
-        raw.string ? std::string_view(raw.text.data() - 1, raw.text.size() + 2) : raw.text);
+    const std::string_view json = json_text(raw);
+    const StrId known = raw_args_.intern(json);
+    if (known == normal_args_.size()) // ids are dense: a text that is new
+      normal_args_.push_back(out_.strings.intern(normal_arg_text(json)));
+    return normal_args_[known];
   }
   static std::int64_t int_of(const Raw& raw) {
     std::int64_t v = kNoId;
@@ -296,6 +134,9 @@ private:
 
   KinetoChunk& out_;
   bool keep_python_;
+  std::string key_room_, ph_room_, cat_room_; ///< for texts with escapes
+  StringPool raw_args_;                       ///< arguments as they stand in the file
+  std::vector<StrId> normal_args_{kEmptyStr}; ///< of raw_args_, by id
   std::string_view last_pid_text_, last_tid_text_;
   std::uint32_t last_track_ = 0;
   bool have_track_ = false;
@@ -388,19 +229,17 @@ void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
                         std::uint64_t offset) {
   std::int64_t ts = 0;
   std::int64_t dur = 0;
-  if (!json::us_text_to_ns(e.ts.text, ts) || !json::us_text_to_ns(e.dur.text, dur) || dur < 0) {
-    if (out_.bad_time.count++ == 0)
-      out_.bad_time.first_offset = offset;
-    return;
-  }
+  if (!json::us_text_to_ns(e.ts.text, ts) || !json::us_text_to_ns(e.dur.text, dur) ||
+      !usable_time(ts, dur))
+    return bad_time(offset);
   Events& ev = out_.events;
   const auto id = static_cast<EventId>(ev.size());
   std::uint32_t args_row = kNoRow;
   if (category == Category::kCpuOp) {
     if (a.dims.present || a.types.present || a.concrete.present || a.sequence.present) {
       args_row = static_cast<std::uint32_t>(out_.op_args.size());
-      out_.op_args.push_back({json_of(a.dims), json_of(a.types), json_of(a.strides),
-                              json_of(a.concrete), int_of(a.sequence)});
+      out_.op_args.push_back({arg_of(a.dims), arg_of(a.types), arg_of(a.strides),
+                              arg_of(a.concrete), int_of(a.sequence)});
     }
   } else if (is_gpu(category)) {
     if (a.grid.present || a.block.present || a.bytes.present) {
@@ -428,65 +267,105 @@ void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
   ev.category.push_back(category);
 }
 
+void ChunkParser::store_flow(const RawEvent& e, std::string_view cat, bool start) {
+  const std::int64_t id = int_of(e.id);
+  if (id == kNoId)
+    return;
+  std::int64_t ts = 0;
+  (void)json::us_text_to_ns(e.ts.text, ts);
+  FlowKind kind = FlowKind::kOther;
+  if (cat == "ac2g" || cat == "async_cpu_to_gpu")
+    kind = start ? FlowKind::kAc2gStart : FlowKind::kAc2gEnd;
+  else if (cat == "fwdbwd" || cat == "forward_backward")
+    kind = start ? FlowKind::kFwdBwdStart : FlowKind::kFwdBwdEnd;
+  out_.flows.id.push_back(id);
+  out_.flows.ts_ns.push_back(ts);
+  out_.flows.track.push_back(track_of(e.pid, e.tid));
+  out_.flows.kind.push_back(kind);
+}
+
+void ChunkParser::store_metadata(const RawEvent& e, const RawArgs& a) {
+  std::string room;
+  const std::string_view name = plain(e.name, room);
+  if (name == "process_name")
+    out_.metadata.push_back(
+        {MetadataEvent::Kind::kProcessName, track_of(e.pid, e.tid), text_of(a.name)});
+  else if (name == "process_labels")
+    out_.metadata.push_back(
+        {MetadataEvent::Kind::kProcessLabel, track_of(e.pid, e.tid), text_of(a.labels)});
+  else if (name == "thread_name")
+    out_.metadata.push_back(
+        {MetadataEvent::Kind::kThreadName, track_of(e.pid, e.tid), text_of(a.name)});
+}
+
+/// {"ph":"C","name":"GPU 0","ts":1,"args":{"power":300,"clock":1980}}: a sample of "GPU 0 power"
+/// and one of "GPU 0 clock"; the name alone where the only member is called "value" or as the
+/// counter.
+void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_t offset) {
+  std::int64_t ts = 0;
+  if (!json::us_text_to_ns(e.ts.text, ts) || !usable_time(ts, 0))
+    return bad_time(offset);
+  if (e.args == nullptr)
+    return;
+  std::string room;
+  const std::string name(plain(e.name, room));
+  const std::uint32_t track = track_of(e.pid, e.tid);
+  (void)scan_object(
+      e.args, end, key_room_, [&](std::string_view key, const char* v, const char* stop) {
+        Raw raw;
+        const char* const after = read_value(v, stop, raw);
+        double value = 0;
+        const char* const last = raw.text.data() + raw.text.size();
+        const auto [at, error] = std::from_chars(raw.text.data(), last, value);
+        if (after == nullptr || error != std::errc() || at != last || !std::isfinite(value))
+          return after;
+        const bool named = key == "value" || key == name;
+        out_.counters.track.push_back(track);
+        out_.counters.name.push_back(
+            out_.strings.intern(named ? name : name + " " + std::string(key)));
+        out_.counters.ts_ns.push_back(ts);
+        out_.counters.value.push_back(value);
+        out_.counters.unit.push_back(kEmptyStr);
+        return after;
+      });
+}
+
 const char* ChunkParser::event(const char* p, const char* end, std::uint64_t offset) {
   RawEvent e;
   RawArgs a;
-  bool args_done = false;
   const char* const after = scan_object(
-      p, end, [&](std::string_view key, const char* v, const char* stop) -> const char* {
+      p, end, key_room_, [&](std::string_view key, const char* v, const char* stop) -> const char* {
         if (Raw* const want = wanted_key(e, key))
           return read_value(v, stop, *want);
         if (key == "args" && v < stop && *v == '{') {
+          e.args = v;
           // Kineto writes ph and cat first; what is skipped anyway is not looked into
           if (!keep_python_ && e.cat.text == "python_function")
             return skip_value(v, stop);
-          if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present) {
-            args_done = true;
+          if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present || e.ph.escaped)
             return args(v, stop, a);
-          }
         }
         return skip_value(v, stop);
       });
   if (after == nullptr)
     return nullptr;
-  (void)args_done;
-  const std::string_view ph = e.ph.text;
+  const std::string_view ph = plain(e.ph, ph_room_);
+  const std::string_view cat = plain(e.cat, cat_room_);
   if (ph == "X") {
-    const Category category = category_of(e.cat.text);
+    const Category category = category_of(cat);
     if (category == Category::kPythonFunction && !keep_python_)
       ++out_.python_skipped;
     else
       store(e, a, category, offset);
   } else if (ph == "s" || ph == "f" || ph == "t") {
-    std::int64_t ts = 0;
-    (void)json::us_text_to_ns(e.ts.text, ts);
-    const bool start = ph == "s";
-    FlowKind kind = FlowKind::kOther;
-    if (e.cat.text == "ac2g" || e.cat.text == "async_cpu_to_gpu")
-      kind = start ? FlowKind::kAc2gStart : FlowKind::kAc2gEnd;
-    else if (e.cat.text == "fwdbwd" || e.cat.text == "forward_backward")
-      kind = start ? FlowKind::kFwdBwdStart : FlowKind::kFwdBwdEnd;
-    const std::int64_t id = int_of(e.id);
-    if (id != kNoId) {
-      out_.flows.id.push_back(id);
-      out_.flows.ts_ns.push_back(ts);
-      out_.flows.track.push_back(track_of(e.pid, e.tid));
-      out_.flows.kind.push_back(kind);
-    }
+    store_flow(e, cat, ph == "s");
   } else if (ph == "M") {
-    Raw tid = e.tid;
-    if (e.name.text == "process_name")
-      out_.metadata.push_back(
-          {MetadataEvent::Kind::kProcessName, track_of(e.pid, tid), text_of(a.name)});
-    else if (e.name.text == "process_labels")
-      out_.metadata.push_back(
-          {MetadataEvent::Kind::kProcessLabel, track_of(e.pid, tid), text_of(a.labels)});
-    else if (e.name.text == "thread_name")
-      out_.metadata.push_back(
-          {MetadataEvent::Kind::kThreadName, track_of(e.pid, tid), text_of(a.name)});
+    store_metadata(e, a);
+  } else if (ph == "C") {
+    store_counter(e, after, offset);
   } else if (ph.empty() && !e.name.present && !e.ts.present) {
     // {}: Kineto wrote such for events it gave up on; they count in uids only
-  } else if (ph != "i" && ph != "I" && ph != "C") { // instants and counters: no use, no loss
+  } else if (ph != "i" && ph != "I") { // instants: no use, no loss
     ++out_.other_phases;
   }
   return after;

@@ -2,7 +2,7 @@
 // string pool of its own. Chunks are parsed on any thread and merged in file order.
 #pragma once
 
-#include "core/trace.h"
+#include "core/trace_builder.h"
 
 #include <cstdint>
 #include <string>
@@ -25,21 +25,13 @@ struct DroppedEvents {
   std::uint64_t first_offset = 0; ///< bytes after unpacking
 };
 
-struct KinetoChunk {
-  StringPool strings;
-  std::vector<Track> tracks;
-  Events events; ///< uid is relative to the chunk's first event
-  Flows flows;
-  std::vector<OpArgs> op_args;
-  std::vector<GpuArgs> gpu_args;
-  std::vector<PythonArgs> python_args;
-  std::vector<std::pair<EventId, CollectiveArgs>> collectives;
+struct KinetoChunk : TraceChunk {
   std::vector<MetadataEvent> metadata;
   std::uint32_t event_count = 0; ///< entries of traceEvents, dropped ones included
   std::uint64_t python_skipped = 0;
-  std::uint64_t other_phases = 0; ///< i, C, B, E and the like
+  std::uint64_t other_phases = 0; ///< B, E and the like
   DroppedEvents malformed;        ///< no JSON object, or one that does not end
-  DroppedEvents bad_time;         ///< X without a usable ts or dur
+  DroppedEvents bad_time;         ///< X without a usable ts or dur, C without ts
   bool array_ended = false;       ///< the closing ] of traceEvents was met
   std::string tail;               ///< text after it
 

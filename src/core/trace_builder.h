@@ -1,0 +1,114 @@
+// TraceBuilder: the only way to fill a Trace. Readers add what they find, event by event or a chunk
+// of columns at a time; finish() checks that columns and ids fit together.
+#pragma once
+
+#include "base/result.h"
+#include "core/trace.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// Columns of some events with texts, tracks and argument rows of their own, as a thread that
+/// parses a part of a file makes them. Ids count within the chunk; so do uids.
+struct TraceChunk {
+  StringPool strings;
+  std::vector<Track> tracks;
+  Events events;
+  Flows flows;
+  Counters counters;
+  std::vector<OpArgs> op_args;
+  std::vector<GpuArgs> gpu_args;
+  std::vector<PythonArgs> python_args;
+  std::vector<std::pair<EventId, CollectiveArgs>> collectives; ///< ascending
+};
+
+class TraceBuilder {
+public:
+  /// A trace whose first source is the file `path`, read by `reader`.
+  explicit TraceBuilder(std::string path, std::string reader = {});
+  /// Begins as a copy of `trace` without its events and what hangs on them: the same texts, tracks,
+  /// argument rows, flows, counters, sources, header and diagnostics, each under the same id.
+  static TraceBuilder like(const Trace& trace);
+
+  [[nodiscard]] TraceHeader& header() { return trace_.header; }
+  [[nodiscard]] Diagnostics& diagnostics() { return trace_.diagnostics; }
+  [[nodiscard]] TraceSource& source(std::uint16_t id = 0) { return trace_.sources[id]; }
+  std::uint16_t add_source(TraceSource source);
+  /// What was read: bytes after unpacking, and entries of the source, those left out included.
+  void set_input(std::uint64_t bytes, std::uint64_t events);
+  void count_skipped_python(std::uint64_t events) { trace_.python_events_skipped += events; }
+
+  /// Interned text; the view lives as long as the trace.
+  StrId text(std::string_view text) { return trace_.strings.intern(text); }
+  [[nodiscard]] std::string_view view(StrId id) const { return trace_.strings.view(id); }
+  [[nodiscard]] std::size_t text_count() const { return trace_.strings.size(); }
+  /// Interned JSON text of an argument in its normal form (core/arg_text.h).
+  StrId arg_text(std::string_view json);
+
+  /// The track of that pid and tid; made at the first call. Names come by the calls below.
+  std::uint32_t track(const Track& track);
+  void set_thread_name(std::uint32_t track, StrId name);
+  /// For all tracks of the process, also those that are yet to come.
+  void set_process_name(std::int64_t pid, StrId name) { processes_[pid].name = name; }
+  void set_process_label(std::int64_t pid, StrId label) { processes_[pid].label = label; }
+
+  /// Rows to put into EventRow::args of a cpu_op, a GPU event, a python_function.
+  std::uint32_t op_args(const OpArgs& args);
+  std::uint32_t gpu_args(const GpuArgs& args);
+  std::uint32_t python_args(const PythonArgs& args);
+
+  EventId add(const EventRow& event);
+  /// `event` has been added already.
+  void collective(EventId event, const CollectiveArgs& args);
+  void flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind);
+  void sample(std::uint32_t track, StrId name, std::int64_t ts_ns, double value,
+              StrId unit = kEmptyStr);
+  /// These rows of `other`, from which like() made this builder; ascending. Of a row that comes
+  /// twice, the last one has the collective.
+  void take(const Trace& other, const std::vector<EventId>& rows);
+  /// A whole chunk behind what is there; its uids count from `first_uid`. Gives the tracks that the
+  /// chunk's tracks became.
+  std::vector<std::uint32_t> append(const TraceChunk& chunk, std::uint32_t first_uid);
+  /// The same for one of the chunk's texts, after append().
+  [[nodiscard]] StrId appended_text(const TraceChunk& chunk, StrId id) {
+    return text(chunk.strings.view(id));
+  }
+  /// Makes room for `events` in all.
+  void reserve(std::size_t events);
+  [[nodiscard]] std::size_t events() const { return trace_.events.size(); }
+  [[nodiscard]] std::size_t event_capacity() const { return trace_.events.ts_ns.capacity(); }
+
+  /// The trace. Errors: kInternal when columns differ in length or an id points nowhere; that is a
+  /// bug of the reader, not of the file.
+  Result<Trace> finish() &&;
+
+private:
+  struct TrackKey {
+    std::int64_t pid, tid;
+    StrId pid_text, tid_text;
+    bool operator==(const TrackKey&) const = default;
+  };
+  struct TrackHash {
+    std::size_t operator()(const TrackKey& k) const;
+  };
+  struct ProcessNames {
+    StrId name = kEmptyStr, label = kEmptyStr;
+  };
+
+  void name_processes();
+
+  Trace trace_;
+  std::unordered_map<TrackKey, std::uint32_t, TrackHash> tracks_;
+  std::unordered_map<std::int64_t, ProcessNames> processes_;
+};
+
+/// What is wrong with the trace's columns and ids, or "". Linear in the number of events.
+[[nodiscard]] std::string broken_invariant(const Trace& trace);
+
+} // namespace rankscope
