@@ -34,6 +34,8 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   read.keep_python = options.keep_python;
   read.threads = options.threads;
   read.pool = options.pool;
+  read.rank = options.rank;
+  read.known = options.known;
   RS_TRY(Trace trace, read_trace(path, read));
   LoadedTrace out;
   if (options.link)
@@ -86,7 +88,9 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       return;
     }
     try {
-      Result<LoadedTrace> loaded = load_trace(files[i].path, each);
+      LoadOptions one = each;
+      one.rank = files[i].rank_in_file;
+      Result<LoadedTrace> loaded = load_trace(files[i].path, one);
       if (loaded)
         loaded->rank = files[i].rank;
       consume(i, std::move(loaded));

@@ -14,9 +14,11 @@ struct LoadOptions {
   TaskPool* pool = nullptr;             ///< where they are from; nullptr: of its own
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
-  bool link = true;                     ///< build the call tree
-  std::size_t most_in_flight = 0;       ///< load_each: files at a time, 0 = as many as threads
-  std::function<bool()> cancelled = {}; ///< load_each: once true, files not yet begun are left out
+  bool link = true;                      ///< build the call tree
+  std::size_t most_in_flight = 0;        ///< load_each: files at a time, 0 = as many as threads
+  std::optional<std::int64_t> rank = {}; ///< load_trace: of a file with several ranks
+  Readers known = readers();             ///< who is asked what a file is
+  std::function<bool()> cancelled = {};  ///< load_each: once true, files not yet begun are left out
 };
 
 /// Reads and links one trace.

@@ -1,7 +1,6 @@
 #include "readers/discovery.h"
 
 #include "core/output_layout.h"
-#include "os/byte_source.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,8 +18,6 @@ namespace fs = std::filesystem;
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
-
 struct Candidate {
   std::string path;
   std::optional<std::int64_t> rank; ///< from the name
@@ -31,17 +28,15 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Names that traces have; what rankscope and the older scripts write themselves is left out.
-bool trace_name(const fs::path& path) {
+/// Hidden files, and what rankscope and the older scripts write themselves.
+bool left_out(const fs::path& path) {
   const std::string name = path.filename().string();
   std::string_view stem = name;
   for (const std::string_view packed : {".gz", ".zst"})
     if (ends_with(stem, packed))
       stem.remove_suffix(packed.size());
-  if (!ends_with(stem, ".json") || name.front() == '.')
-    return false;
-  return name != "ground_truth.json" && name != "manifest.json" && name != "config.json" &&
-         !ends_with(stem, "_merged.json");
+  return name.front() == '.' || name == "ground_truth.json" || name == "manifest.json" ||
+         name == "config.json" || ends_with(stem, "_merged.json");
 }
 
 bool output_folder(const fs::path& path) {
@@ -166,44 +161,7 @@ private:
   bool pattern_ = false;
 };
 
-struct HeadInfo {
-  std::optional<std::int64_t> rank;
-  std::optional<std::int64_t> world;
-  bool trace = false; ///< looks like a trace
-};
-
-std::optional<std::int64_t> int_after(std::string_view text, std::string_view key) {
-  const std::size_t at = text.find(key);
-  if (at == std::string_view::npos)
-    return std::nullopt;
-  std::size_t from = text.find_first_not_of(" :\t\n\r", at + key.size());
-  if (from == std::string_view::npos)
-    return std::nullopt;
-  std::int64_t v = 0;
-  const auto [end, ec] = std::from_chars(text.data() + from, text.data() + text.size(), v);
-  return ec == std::errc() ? std::optional(v) : std::nullopt;
-}
-
-HeadInfo head_of(const std::string& path) {
-  HeadInfo out;
-  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
-  if (!source)
-    return out;
-  std::string head(kHeadBytes, '\0');
-  head.resize((*source)->read(head.data(), head.size()));
-  out.trace = head.find("\"traceEvents\"") != std::string::npos ||
-              head.find("\"schemaVersion\"") != std::string::npos ||
-              head.find("\"ph\"") != std::string::npos || head.size() == kHeadBytes;
-  const std::size_t at = head.find("\"distributedInfo\"");
-  if (at != std::string::npos) {
-    const std::string_view part = std::string_view(head).substr(at, 400);
-    out.rank = int_after(part, "\"rank\"");
-    out.world = int_after(part, "\"world_size\"");
-  }
-  return out;
-}
-
-Result<std::vector<std::string>> list_files(const std::string& root) {
+Result<std::vector<std::string>> list_files(const std::string& root, Readers known) {
   std::vector<std::string> out;
   std::error_code ec;
   if (!fs::exists(root, ec))
@@ -222,7 +180,8 @@ Result<std::vector<std::string>> list_files(const std::string& root) {
       it.disable_recursion_pending();
       continue;
     }
-    if (it->is_regular_file(ec) && trace_name(it->path()))
+    if (it->is_regular_file(ec) && !left_out(it->path()) &&
+        is_trace_file(it->path().string(), known))
       out.push_back(it->path().string());
   }
   std::sort(out.begin(), out.end());
@@ -263,7 +222,7 @@ std::vector<std::string> preferred(std::vector<std::string> paths, const Discove
 Result<void> fill(RunPlan& plan, const std::vector<Candidate>& files, const DiscoverOptions& o,
                   bool expect_world, Diagnostics& diag) {
   std::map<std::int64_t, std::vector<std::string>> by_rank;
-  std::map<std::string, HeadInfo> heads;
+  std::map<std::string, FileInfo> heads;
   std::vector<std::string> nameless;
   for (const Candidate& c : files)
     if (c.rank)
@@ -276,12 +235,12 @@ Result<void> fill(RunPlan& plan, const std::vector<Candidate>& files, const Disc
       nameless.push_back(c.path);
       continue;
     }
-    const HeadInfo& head = heads[c.path] = head_of(c.path);
+    const FileInfo& head = heads[c.path] = inspect_file(c.path, o.known);
     if (!head.trace)
       continue; // some other JSON
-    if (head.rank)
-      by_rank[*head.rank].push_back(c.path);
-    else
+    for (const std::int64_t rank : head.ranks)
+      by_rank[rank].push_back(c.path);
+    if (head.ranks.empty())
       nameless.push_back(c.path);
   }
   if (by_rank.empty() && nameless.size() == 1)
@@ -308,15 +267,17 @@ Result<void> fill(RunPlan& plan, const std::vector<Candidate>& files, const Disc
     std::error_code ec;
     const auto size = fs::file_size(file.path, ec);
     file.bytes = ec ? 0 : size;
-    if (o.check_header_rank) {
-      const auto known = heads.find(file.path);
-      const HeadInfo head = known != heads.end() ? known->second : head_of(file.path);
-      if (head.world && !world)
-        world = head.world;
-      if (head.rank && *head.rank != rank)
+    const auto known = heads.find(file.path);
+    if (o.check_header_rank || known != heads.end()) {
+      const FileInfo head = known != heads.end() ? known->second : inspect_file(file.path, o.known);
+      if (o.check_header_rank && head.world_size && !world)
+        world = head.world_size;
+      if (head.ranks.size() > 1)
+        file.rank_in_file = rank;
+      else if (!head.ranks.empty() && head.ranks.front() != rank)
         diag.add(Severity::kWarning, "rank_differs_from_header", file.path,
                  fmt::format("is rank {} by its name but rank {} by its header; the name is used",
-                             rank, *head.rank));
+                             rank, head.ranks.front()));
     }
     plan.ranks.push_back(std::move(file));
   }
@@ -471,7 +432,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
   std::set<std::string> seen;
   const bool one_folder = paths.size() == 1 && fs::is_directory(paths[0]);
   for (const std::string& path : paths) {
-    RS_TRY(const std::vector<std::string> found, list_files(path));
+    RS_TRY(const std::vector<std::string> found, list_files(path, options.known));
     for (const std::string& file : found) {
       Candidate c;
       c.path = file;
@@ -493,7 +454,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
   plan.configuration.label = one_folder ? last_part(paths[0]) : "run";
   if (files.empty())
     return Error{ErrorCode::kUnreadable, paths.empty() ? "" : paths[0], "no trace found",
-                 "traces are .json, .json.gz or .json.zst"};
+                 "traces are " + trace_endings(options.known)};
   RS_CHECK(fill(plan, files, options, false, diag));
   if (plan.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no trace found", ""};
@@ -504,7 +465,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
                                             Diagnostics& diag) {
   RS_TRY(const RankNames names, RankNames::make(options));
   RS_TRY(const ConfigNames configs, ConfigNames::make(options.config_regex));
-  RS_TRY(const std::vector<std::string> files, list_files(root));
+  RS_TRY(const std::vector<std::string> files, list_files(root, options.known));
   const std::size_t prefix = without_slash(root).size() + 1;
   struct Group {
     RunPlan plan;
@@ -590,7 +551,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
   }
   if (out.empty())
     return Error{ErrorCode::kUnreadable, root, "no trace found below this folder",
-                 "traces are .json, .json.gz or .json.zst"};
+                 "traces are " + trace_endings(options.known)};
   std::stable_sort(out.begin(), out.end(), [](const RunPlan& a, const RunPlan& b) {
     return ordered_before(a.configuration, b.configuration);
   });

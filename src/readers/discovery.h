@@ -5,8 +5,10 @@
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "core/run.h"
+#include "readers/reader.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,8 @@ struct RankFile {
   std::int64_t rank = 0;
   std::string path;
   std::uint64_t bytes = 0; ///< size on disk
+  /// Set when the file holds several ranks: the one that is meant.
+  std::optional<std::int64_t> rank_in_file = {};
 };
 
 /// One run: the ranks of one configuration, ascending by rank.
@@ -34,11 +38,13 @@ struct DiscoverOptions {
   std::string step;          ///< chooses ..._step<N>...
   bool require_all_ranks = false;
   bool check_header_rank =
-      true; ///< compare with distributedInfo.rank where it is early in the file
+      true;                  ///< compare with distributedInfo.rank where it is early in the file
+  Readers known = readers(); ///< who is asked what a file is
 };
 
-/// The ranks of one run, from folders and/or files. Several candidates for one rank are an error
-/// that lists them. Missing ranks are named in `diag` (data loss) or an error when required.
+/// The ranks of one run, from folders and/or files; a file may hold several ranks. Several
+/// candidates for one rank are an error that lists them. Missing ranks are named in `diag` (data
+/// loss) or an error when required.
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
                              Diagnostics& diag);
 

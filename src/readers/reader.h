@@ -1,37 +1,82 @@
-// Readers turn a file into a Trace. Detection lives beside the parser (sniff).
+// Readers turn a file into Traces, one a rank. What a file is, and which ranks it holds, is asked
+// of the readers alone: by its name, then by its first bytes.
 #pragma once
 
 #include "base/result.h"
 #include "core/trace.h"
 #include "os/tasks.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
+struct Reader;
+using Readers = std::span<const Reader* const>;
+
+/// In order of detection.
+[[nodiscard]] Readers readers();
+
 struct ReadOptions {
-  bool keep_python = false;     ///< keep python_function events
-  unsigned threads = 1;         ///< this file's share of the threads
-  TaskPool* pool = nullptr;     ///< where they are from; without one the reader makes its own
-  std::size_t window_bytes = 0; ///< size of a cut; 0 = 1 MiB. Tests use small ones
+  bool keep_python = false;         ///< keep python_function events
+  unsigned threads = 1;             ///< this file's share of the threads
+  TaskPool* pool = nullptr;         ///< where they are from; without one the reader makes its own
+  std::size_t window_bytes = 0;     ///< size of a cut; 0 = 1 MiB. Tests use small ones
+  std::optional<std::int64_t> rank; ///< of a file with several ranks, this one only
+  Readers known = readers();        ///< who is asked
 };
+
+enum class NameClaim {
+  kNo,    ///< not by that name
+  kMaybe, ///< the first bytes have to tell
+  kYes,   ///< traces are called so; other files that are too are found by inspect
+};
+
+/// What the first bytes of a file tell.
+struct FileInfo {
+  bool trace = false; ///< it looks like a trace of this reader
+  std::vector<std::int64_t>
+      ranks; ///< that the file says it holds, ascending; none = it does not say
+  std::optional<std::int64_t> world_size;
+};
+
+/// Takes the trace of one rank; an Error ends the reading and is passed on.
+using TraceSink = std::function<Result<void>(Trace)>;
 
 struct Reader {
   const char* name;
   const char* help;
+  const char* ending; ///< of the usual file, e.g. ".json"; all may also be .gz and .zst
+  /// By the file's name, without its folder and without .gz or .zst.
+  NameClaim (*claims)(std::string_view file_name);
   /// `head` is the first bytes after decompression (up to 64 KiB), `path` the file's name.
   bool (*sniff)(std::string_view head, std::string_view path);
-  /// Events that cannot be read are counted in trace.diagnostics; an Error means nothing usable.
-  Result<Trace> (*read)(const std::string& path, const ReadOptions& options);
+  /// The same bytes of a file that the name or sniff() gave to this reader.
+  FileInfo (*inspect)(std::string_view head, std::string_view path);
+  /// Calls the sink once a rank; a reader of many ranks sets each trace's header.rank and may leave
+  /// out ranks that options.rank does not name. Events that cannot be read are counted in the
+  /// trace's diagnostics; an Error means nothing usable.
+  Result<void> (*read)(const std::string& path, const ReadOptions& options, const TraceSink& sink);
 };
 
-/// In order of detection.
-[[nodiscard]] std::span<const Reader* const> readers();
-/// Sniffs and reads. Path "-" is standard input.
+/// Sniffs and reads; the sink gets each rank, or options.rank alone. Path "-" is standard input.
+Result<void> read_traces(const std::string& path, const ReadOptions& options,
+                         const TraceSink& sink);
+/// The one trace of a file, or that of options.rank. Errors: kUsage when there are several and none
+/// was chosen.
 Result<Trace> read_trace(const std::string& path, const ReadOptions& options = {});
+
+/// Which of the readers takes a file of this name, without opening it unless a reader says kMaybe.
+[[nodiscard]] bool is_trace_file(const std::string& path, Readers known);
+/// What the file tells before it is read; `trace` is false for files that are no trace.
+[[nodiscard]] FileInfo inspect_file(const std::string& path, Readers known);
+/// ".json, .json.gz or .json.zst", for messages.
+[[nodiscard]] std::string trace_endings(Readers known);
 
 #define RANKSCOPE_READER(id) extern const Reader id##_reader;
 #include "readers/readers.def"

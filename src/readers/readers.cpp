@@ -2,11 +2,53 @@
 
 #include "os/byte_source.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <vector>
 
 namespace rankscope {
+namespace {
 
-std::span<const Reader* const> readers() {
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+Result<std::string> head_of(const std::string& path) {
+  RS_TRY(auto source, ByteSource::open(path));
+  std::string head(kHeadBytes, '\0');
+  head.resize(source->read(head.data(), head.size()));
+  return head;
+}
+
+/// "dir/rank0.json.gz" is "rank0.json".
+std::string_view plain_name(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1); // npos + 1 is 0
+  for (const std::string_view packed : {".gz", ".zst"})
+    if (path.ends_with(packed))
+      path.remove_suffix(packed.size());
+  return path;
+}
+
+const Reader* by_head(std::string_view head, const std::string& path, Readers known) {
+  for (const Reader* reader : known)
+    if (reader->sniff(head, path))
+      return reader;
+  return nullptr;
+}
+
+Error not_one(const std::string& path, const ReadOptions& options,
+              const std::vector<std::int64_t>& seen) {
+  if (options.rank)
+    return Error{ErrorCode::kUnreadable, path,
+                 fmt::format("holds no rank {}; it has {}", *options.rank, fmt::join(seen, ", ")),
+                 ""};
+  return Error{ErrorCode::kUsage, path,
+               fmt::format("holds {} ranks ({}), and this command takes one", seen.size(),
+                           fmt::join(seen, ", ")),
+               ""};
+}
+
+} // namespace
+
+Readers readers() {
   static const std::vector<const Reader*> kAll = {
 #define RANKSCOPE_READER(id) &id##_reader,
 #include "readers/readers.def"
@@ -15,23 +57,63 @@ std::span<const Reader* const> readers() {
   return kAll;
 }
 
-Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
+Result<void> read_traces(const std::string& path, const ReadOptions& options,
+                         const TraceSink& sink) {
   if (path == "-") // standard input cannot be looked at twice, and Kineto JSON is what is piped
-    return readers().front()->read(path, options);
-  std::string head(std::size_t{64} << 10, '\0');
-  {
-    RS_TRY(auto source, ByteSource::open(path));
-    head.resize(source->read(head.data(), head.size()));
-  }
+    return options.known.front()->read(path, options, sink);
+  RS_TRY(const std::string head, head_of(path));
+  if (const Reader* reader = by_head(head, path, options.known))
+    return reader->read(path, options, sink);
   std::string known;
-  for (const Reader* reader : readers()) {
-    if (reader->sniff(head, path))
-      return reader->read(path, options);
+  for (const Reader* reader : options.known)
     known += known.empty() ? reader->name : std::string(", ") + reader->name;
-  }
   return Error{ErrorCode::kUnreadable, path,
                head.empty() ? "the file is empty" : "no known trace format (known: " + known + ")",
                ""};
+}
+
+Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
+  std::optional<Trace> found;
+  std::vector<std::int64_t> seen;
+  RS_CHECK(read_traces(path, options, [&](Trace trace) -> Result<void> {
+    const std::optional<std::int64_t> rank = trace.header.rank;
+    seen.push_back(rank.value_or(0));
+    if (!found && (!options.rank || rank == options.rank))
+      found = std::move(trace);
+    return {};
+  }));
+  if (!found || (!options.rank && seen.size() > 1))
+    return not_one(path, options, seen);
+  return std::move(*found);
+}
+
+bool is_trace_file(const std::string& path, Readers known) {
+  const std::string_view name = plain_name(path);
+  std::vector<const Reader*> maybe;
+  for (const Reader* reader : known) {
+    const NameClaim claim = reader->claims(name);
+    if (claim == NameClaim::kYes)
+      return true;
+    if (claim == NameClaim::kMaybe)
+      maybe.push_back(reader);
+  }
+  if (maybe.empty())
+    return false;
+  const Result<std::string> head = head_of(path);
+  return head && by_head(*head, path, maybe) != nullptr;
+}
+
+FileInfo inspect_file(const std::string& path, Readers known) {
+  const Result<std::string> head = head_of(path);
+  const Reader* const reader = head ? by_head(*head, path, known) : nullptr;
+  return reader == nullptr ? FileInfo{} : reader->inspect(*head, path);
+}
+
+std::string trace_endings(Readers known) {
+  std::vector<std::string> endings;
+  for (const Reader* reader : known)
+    endings.push_back(fmt::format("{0}, {0}.gz or {0}.zst", reader->ending));
+  return fmt::format("{}", fmt::join(endings, "; "));
 }
 
 } // namespace rankscope

@@ -10,6 +10,7 @@
 #include "readers/reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
@@ -158,6 +159,41 @@ bool sniff(std::string_view head, std::string_view) {
     head.remove_prefix(kByteOrderMark.size());
   const char* const p = json::skip_space(head.data(), head.data() + head.size());
   return p < head.data() + head.size() && (*p == '{' || *p == '[');
+}
+
+NameClaim claims(std::string_view file_name) {
+  return file_name.ends_with(".json") ? NameClaim::kYes : NameClaim::kNo;
+}
+
+std::optional<std::int64_t> int_after(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos)
+    return std::nullopt;
+  const std::size_t from = text.find_first_not_of(" :\t\n\r", at + key.size());
+  if (from == std::string_view::npos)
+    return std::nullopt;
+  std::int64_t v = 0;
+  const auto [end, ec] = std::from_chars(text.data() + from, text.data() + text.size(), v);
+  return ec == std::errc() ? std::optional(v) : std::nullopt;
+}
+
+/// The rank by distributedInfo, where that stands early in the file.
+FileInfo inspect(std::string_view head, std::string_view) {
+  constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+  FileInfo out;
+  const auto has = [head](std::string_view part) {
+    return head.find(part) != std::string_view::npos;
+  };
+  out.trace = has("\"traceEvents\"") || has("\"schemaVersion\"") || has("\"ph\"") ||
+              head.size() == kHeadBytes;
+  const std::size_t at = head.find("\"distributedInfo\"");
+  if (at != std::string_view::npos) {
+    const std::string_view part = head.substr(at, 400);
+    if (const auto rank = int_after(part, "\"rank\""))
+      out.ranks.push_back(*rank);
+    out.world_size = int_after(part, "\"world_size\"");
+  }
+  return out;
 }
 
 /// One file from its first byte to the last, in windows.
@@ -353,14 +389,15 @@ private:
   bool tail_cut_ = false;
 };
 
-Result<Trace> read(const std::string& path, const ReadOptions& options) {
+Result<void> read(const std::string& path, const ReadOptions& options, const TraceSink& sink) {
   RS_TRY(auto source, ByteSource::open(path));
-  return KinetoFile(path, options, std::move(source)).read();
+  RS_TRY(Trace trace, KinetoFile(path, options, std::move(source)).read());
+  return sink(std::move(trace));
 }
 
 } // namespace
 
-const Reader kineto_json_reader{"kineto-json", "PyTorch/Kineto and Chrome JSON traces", sniff,
-                                read};
+const Reader kineto_json_reader{
+    "kineto-json", "PyTorch/Kineto and Chrome JSON traces", ".json", claims, sniff, inspect, read};
 
 } // namespace rankscope

@@ -1,0 +1,136 @@
+// A reader of a toy format with two ranks in one file: what "Add a reader" of HACKING.md takes.
+#include "core/trace_builder.h"
+#include "os/byte_source.h"
+#include "readers/discovery.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+// Lines "toy 1 RANK...", then "RANK KERNEL START_NS DURATION_NS".
+constexpr std::string_view kMagic = "toy 1";
+
+NameClaim claims(std::string_view name) {
+  return name.ends_with(".toy")   ? NameClaim::kYes
+         : name.ends_with(".txt") ? NameClaim::kMaybe
+                                  : NameClaim::kNo;
+}
+
+bool sniff(std::string_view head, std::string_view) {
+  return head.starts_with(kMagic);
+}
+
+FileInfo inspect(std::string_view head, std::string_view) {
+  FileInfo out;
+  out.trace = true;
+  std::istringstream line(std::string(head.substr(kMagic.size(), head.find('\n') - kMagic.size())));
+  for (std::int64_t rank = 0; line >> rank;)
+    out.ranks.push_back(rank);
+  return out;
+}
+
+Result<void> read(const std::string& path, const ReadOptions&, const TraceSink& sink) {
+  RS_TRY(auto source, ByteSource::open(path));
+  std::string bytes(4096, '\0');
+  bytes.resize(source->read(bytes.data(), bytes.size()));
+  std::istringstream in(bytes.substr(bytes.find('\n')));
+  std::map<std::int64_t, TraceBuilder> ranks;
+  std::int64_t rank = 0;
+  std::string name;
+  EventRow row;
+  row.category = Category::kKernel;
+  while (in >> rank >> name >> row.ts_ns >> row.dur_ns) {
+    TraceBuilder& out = ranks.try_emplace(rank, path, "toy").first->second;
+    row.name = out.text(name);
+    row.track = out.track({});
+    (void)out.add(row);
+  }
+  for (auto& [number, builder] : ranks) {
+    builder.header().rank = number;
+    RS_TRY(Trace trace, std::move(builder).finish());
+    RS_CHECK(sink(std::move(trace)));
+  }
+  return {};
+}
+
+const Reader toy{"toy", "a test's format", ".toy", claims, sniff, inspect, read};
+constexpr const char* kTwoRanks = "toy 1 0 1\n0 gemm 0 10\n1 gemm 5 20\n1 copy 30 1\n";
+
+class ToyReader : public ::testing::Test {
+protected:
+  ToyReader() { options_.known = known_; }
+  ReadOptions read_options(const RankFile& file) const {
+    ReadOptions out;
+    out.known = known_;
+    out.rank = file.rank_in_file;
+    return out;
+  }
+
+  test::TempFolder folder_;
+  const std::array<const Reader*, 2> known_ = {&kineto_json_reader, &toy};
+  DiscoverOptions options_;
+  Diagnostics diag_;
+};
+
+TEST_F(ToyReader, TwoRanksInOneFile) {
+  folder_.write("node.toy", kTwoRanks);
+  folder_.write("notes.md", "no trace");
+  const Result<RunPlan> plan = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(plan) << plan.error().message();
+  ASSERT_EQ(plan->ranks.size(), 2U);
+  EXPECT_TRUE(diag_.empty());
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_EQ(plan->ranks[r].rank, static_cast<std::int64_t>(r));
+    const Result<Trace> trace = read_trace(plan->ranks[r].path, read_options(plan->ranks[r]));
+    ASSERT_TRUE(trace) << trace.error().message();
+    EXPECT_EQ(trace->header.rank, plan->ranks[r].rank);
+    EXPECT_EQ(trace->events.size(), r + 1);
+    EXPECT_EQ(trace->events.dur_ns[0], r == 0 ? 10 : 20);
+  }
+}
+
+TEST_F(ToyReader, WhereTheNameDoesNotTellTheFirstBytesDo) {
+  folder_.write("a.txt", kTwoRanks);
+  folder_.write("b.txt", "just a text");
+  const Result<RunPlan> plan = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(plan) << plan.error().message();
+  ASSERT_EQ(plan->ranks.size(), 2U);
+  EXPECT_TRUE(plan->ranks[0].path.ends_with("a.txt"));
+  // without that reader there is no trace, and the message says what would be one
+  const Result<RunPlan> none = discover_run({folder_.path()}, DiscoverOptions{}, diag_);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().hint, "traces are .json, .json.gz or .json.zst");
+}
+
+TEST_F(ToyReader, OneFilePerRankAndMixedProducers) {
+  folder_.write("rank0.toy", "toy 1\n0 gemm 0 10\n");
+  folder_.write("rank1.json", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k",
+      "pid": 0, "tid": 0, "ts": 1, "dur": 2}]})");
+  const Result<RunPlan> plan = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(plan) << plan.error().message();
+  ASSERT_EQ(plan->ranks.size(), 2U);
+  for (const RankFile& file : plan->ranks) {
+    EXPECT_FALSE(file.rank_in_file);
+    EXPECT_TRUE(read_trace(file.path, read_options(file)));
+  }
+}
+
+TEST_F(ToyReader, ACommandOfOneRankSaysThatThereAreTwo) {
+  RankFile file;
+  file.path = folder_.write("node.toy", kTwoRanks);
+  const Result<Trace> both = read_trace(file.path, read_options(file));
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().code, ErrorCode::kUsage);
+  EXPECT_NE(both.error().what.find("2 ranks (0, 1)"), std::string::npos) << both.error().what;
+  file.rank_in_file = 5;
+  const Result<Trace> none = read_trace(file.path, read_options(file));
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().what.find("no rank 5; it has 0, 1"), std::string::npos);
+}
+
+} // namespace
+} // namespace rankscope
