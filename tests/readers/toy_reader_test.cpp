@@ -1,64 +1,13 @@
-// A reader of a toy format with two ranks in one file: what "Add a reader" of HACKING.md takes.
-#include "core/trace_builder.h"
-#include "os/byte_source.h"
+// Files of several ranks and of several producers, by a reader that exists in the tests only.
 #include "readers/discovery.h"
 #include "temp_folder.h"
+#include "toy_reader.h"
 
+#include <array>
 #include <gtest/gtest.h>
-#include <map>
-#include <sstream>
 
 namespace rankscope {
 namespace {
-
-// Lines "toy 1 RANK...", then "RANK KERNEL START_NS DURATION_NS".
-constexpr std::string_view kMagic = "toy 1";
-
-NameClaim claims(std::string_view name) {
-  return name.ends_with(".toy")   ? NameClaim::kYes
-         : name.ends_with(".txt") ? NameClaim::kMaybe
-                                  : NameClaim::kNo;
-}
-
-bool sniff(std::string_view head, std::string_view) {
-  return head.starts_with(kMagic);
-}
-
-FileInfo inspect(std::string_view head, std::string_view) {
-  FileInfo out;
-  out.trace = true;
-  std::istringstream line(std::string(head.substr(kMagic.size(), head.find('\n') - kMagic.size())));
-  for (std::int64_t rank = 0; line >> rank;)
-    out.ranks.push_back(rank);
-  return out;
-}
-
-Result<void> read(const std::string& path, const ReadOptions&, const TraceSink& sink) {
-  RS_TRY(auto source, ByteSource::open(path));
-  std::string bytes(4096, '\0');
-  bytes.resize(source->read(bytes.data(), bytes.size()));
-  std::istringstream in(bytes.substr(bytes.find('\n')));
-  std::map<std::int64_t, TraceBuilder> ranks;
-  std::int64_t rank = 0;
-  std::string name;
-  EventRow row;
-  row.category = Category::kKernel;
-  while (in >> rank >> name >> row.ts_ns >> row.dur_ns) {
-    TraceBuilder& out = ranks.try_emplace(rank, path, "toy").first->second;
-    row.name = out.text(name);
-    row.track = out.track({});
-    (void)out.add(row);
-  }
-  for (auto& [number, builder] : ranks) {
-    builder.header().rank = number;
-    RS_TRY(Trace trace, std::move(builder).finish());
-    RS_CHECK(sink(std::move(trace)));
-  }
-  return {};
-}
-
-const Reader toy{"toy", "a test's format", ".toy", claims, sniff, inspect, read};
-constexpr const char* kTwoRanks = "toy 1 0 1\n0 gemm 0 10\n1 gemm 5 20\n1 copy 30 1\n";
 
 class ToyReader : public ::testing::Test {
 protected:
@@ -71,13 +20,13 @@ protected:
   }
 
   test::TempFolder folder_;
-  const std::array<const Reader*, 2> known_ = {&kineto_json_reader, &toy};
+  const std::array<const Reader*, 2> known_ = {&kineto_json_reader, &test::kToyReader};
   DiscoverOptions options_;
   Diagnostics diag_;
 };
 
 TEST_F(ToyReader, TwoRanksInOneFile) {
-  folder_.write("node.toy", kTwoRanks);
+  folder_.write("node.toy", test::kTwoToyRanks);
   folder_.write("notes.md", "no trace");
   const Result<RunPlan> plan = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(plan) << plan.error().message();
@@ -94,7 +43,7 @@ TEST_F(ToyReader, TwoRanksInOneFile) {
 }
 
 TEST_F(ToyReader, WhereTheNameDoesNotTellTheFirstBytesDo) {
-  folder_.write("a.txt", kTwoRanks);
+  folder_.write("a.txt", test::kTwoToyRanks);
   folder_.write("b.txt", "just a text");
   const Result<RunPlan> plan = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(plan) << plan.error().message();
@@ -121,7 +70,7 @@ TEST_F(ToyReader, OneFilePerRankAndMixedProducers) {
 
 TEST_F(ToyReader, ACommandOfOneRankSaysThatThereAreTwo) {
   RankFile file;
-  file.path = folder_.write("node.toy", kTwoRanks);
+  file.path = folder_.write("node.toy", test::kTwoToyRanks);
   const Result<Trace> both = read_trace(file.path, read_options(file));
   ASSERT_FALSE(both);
   EXPECT_EQ(both.error().code, ErrorCode::kUsage);

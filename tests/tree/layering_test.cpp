@@ -114,6 +114,25 @@ TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
   }
 }
 
+TEST(Layering, TraceBuilderAloneFillsTraces) {
+  // columns of a Trace or of a chunk that the builder takes
+  const std::regex fills(
+      R"((events|flows|counters)_?\.[a-z_]+\.(push_back|emplace_back|resize|insert|assign)\()"
+      R"(|(op_args|gpu_args|python_args)\.(push_back|emplace_back)\()");
+  const std::set<std::string> may = {"core/trace_builder.cpp", "readers/kineto/kineto_chunk.cpp"};
+  int found = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h")
+      continue;
+    const std::string file = fs::relative(entry.path(), kSource).string();
+    const std::string text = text_of(entry.path());
+    const bool does = std::regex_search(text, fills);
+    EXPECT_TRUE(!does || may.count(file) > 0) << file;
+    found += does ? 1 : 0;
+  }
+  EXPECT_EQ(found, 2); // else the expression finds nothing any more
+}
+
 TEST(Sources, AreAsciiBesideEscapes) {
   for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
     if (!entry.is_regular_file())

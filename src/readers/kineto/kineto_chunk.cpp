@@ -272,7 +272,8 @@ void ChunkParser::store_flow(const RawEvent& e, std::string_view cat, bool start
   if (id == kNoId)
     return;
   std::int64_t ts = 0;
-  (void)json::us_text_to_ns(e.ts.text, ts);
+  if (!json::us_text_to_ns(e.ts.text, ts) || !usable_time(ts, 0))
+    ts = 0; // its ids still link
   FlowKind kind = FlowKind::kOther;
   if (cat == "ac2g" || cat == "async_cpu_to_gpu")
     kind = start ? FlowKind::kAc2gStart : FlowKind::kAc2gEnd;
