@@ -1,4 +1,4 @@
-// Grouping with the statistics that the reference tables use (perf-report.md 0.7).
+// Grouping with the statistics that the reference tables use (docs/reference/report-rules.md 6).
 #pragma once
 
 #include "base/units.h"

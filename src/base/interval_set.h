@@ -13,8 +13,8 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// A sorted list of disjoint intervals; touching ones are joined, as perf-report.md 0.3 asks.
-/// Zero-length intervals carry no time and are dropped.
+/// A sorted list of disjoint intervals; touching ones are joined, as docs/reference/report-rules.md
+/// 1 asks. Zero-length intervals carry no time and are dropped.
 class IntervalSet {
 public:
   IntervalSet() = default;

@@ -31,7 +31,7 @@ std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index
 }
 
 /// Which id links launches to GPU work: correlation, unless the first launch in the file lacks it
-/// (perf-report.md 0.4 step 1).
+/// (docs/reference/report-rules.md 3, step 1).
 bool links_by_correlation(const Trace& trace) {
   const Events& e = trace.events;
   std::vector<signed char> is_launch(trace.strings.size(), -1);
@@ -62,7 +62,7 @@ Launches find_launches(const Trace& trace) {
       gpu.emplace_back(keys[i], i);
   sort_index(gpu);
 
-  // flows by id: a start must exist; of several ends the last counts (0.4 step 2)
+  // flows by id: a start must exist; of several ends the last counts (step 2)
   KeyIndex starts;
   KeyIndex ends;
   for (std::uint32_t f = 0; f < trace.flows.size(); ++f) {
@@ -181,7 +181,7 @@ CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
         pop();
       if (!stack.empty() && end > trace.end_ns(stack.back())) {
         // a child that outlives its parent: a bleed of under 1 us goes to the next frame, more
-        // drops it from the tree (0.5)
+        // drops it from the tree (section 4)
         if (trace.end_ns(stack.back()) - start < 1000 && stack.size() >= 2) {
           pop();
         } else {
@@ -232,7 +232,7 @@ CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
       tree.children_[next[runtime]++] = gpu;
   }
 
-  // forward and backward by sequence number (0.6)
+  // forward and backward by sequence number (section 5)
   KeyIndex sequence;
   for (EventId i = 0; i < n; ++i)
     if (const OpArgs* op = trace.op(i); op != nullptr && op->sequence_number != kNoId)

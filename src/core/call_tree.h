@@ -1,5 +1,5 @@
 // CallTree: CPU call stacks, CPU-to-GPU links and forward/backward links of one trace, by the rules
-// of perf-report.md 0.4 to 0.6. Built once per trace, shared by every analysis.
+// of docs/reference/report-rules.md 3 to 5. Built once per trace, shared by every analysis.
 #pragma once
 
 #include "core/trace.h"
@@ -27,7 +27,7 @@ public:
   [[nodiscard]] std::span<const EventId> gpu_events(EventId e) const;
   /// Outermost cpu_ops ("cpu root nodes"), in tree order.
   [[nodiscard]] std::span<const EventId> cpu_roots() const { return cpu_roots_; }
-  /// Forward op of an autograd wrapper (0.6), or kNoEvent.
+  /// Forward op of an autograd wrapper (section 5), or kNoEvent.
   [[nodiscard]] EventId forward_of(EventId wrapper) const;
   /// Autograd wrappers linked to a forward op, in link order.
   [[nodiscard]] std::span<const EventId> backward_of(EventId forward) const;

@@ -1,4 +1,4 @@
-// Bus-bandwidth factors (perf-report.md 2.3, after nccl-tests PERFORMANCE.md).
+// Bus-bandwidth factors (docs/reference/collective-formulas.md 4, after nccl-tests PERFORMANCE.md).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Collective kinds after normalising names (perf-report.md 2.3).
+/// Collective kinds after normalising names (docs/reference/collective-formulas.md 4).
 enum class CollectiveKind {
   kAllReduce,
   kReduceScatter,

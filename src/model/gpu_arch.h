@@ -1,4 +1,4 @@
-// Peaks of a GPU for rooflines: built-in boards or a JSON file (perf-report.md 1.3).
+// Peaks of a GPU for rooflines: built-in boards or a JSON file (docs/reference/report-rules.md 10).
 #pragma once
 
 #include "base/result.h"

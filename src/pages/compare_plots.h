@@ -1,4 +1,4 @@
-// Plots of a comparison of runs (sweep-and-compare.md 19).
+// Plots of a comparison of runs (docs/reference/compare-rules.md 3).
 #pragma once
 
 #include "analyses/compare/compare_runs.h"

@@ -1,4 +1,4 @@
-// The five plots of GEMM variance (sweep-and-compare.md 5).
+// The five plots of GEMM variance (docs/reference/sweep-files.md 2).
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"

@@ -1,4 +1,4 @@
-// One Chrome/Perfetto JSON out of the traces of several ranks (formats-and-peers.md 3.5). Ranks are
+// One Chrome/Perfetto JSON out of the traces of several ranks (docs/merge.md). Ranks are
 // added one after the other and written at once: memory is one rank, whatever the total.
 #pragma once
 

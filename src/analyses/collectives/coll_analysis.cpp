@@ -1,4 +1,5 @@
-// coll_analysis: the collective summary of a single trace (perf-report.md 1.9).
+// coll_analysis: the collective summary of a single trace (docs/reference/collective-formulas.md
+// 2).
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/collectives/collective_sums.h"

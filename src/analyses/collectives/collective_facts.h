@@ -1,5 +1,5 @@
-// CollectiveFacts: what the collectives of all ranks of a run say (perf-report.md 2), as plain
-// structs: latency and bandwidth, skew, stragglers, exposed communication, groups, clocks.
+// What the collectives of all ranks say (docs/reference/collective-formulas.md), as plain structs:
+// latency and bandwidth, skew, stragglers, exposed communication, groups, clocks.
 #pragma once
 
 #include "analyses/collectives/clock_alignment.h"

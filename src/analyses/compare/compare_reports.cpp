@@ -1,4 +1,4 @@
-// Outer merge of report tables by key (perf-report.md section 3).
+// Outer merge of report tables by key (docs/reference/compare-rules.md 1).
 #include "analyses/compare/compare_reports.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Report-to-report comparison (perf-report.md section 3): tables of several reports side by side.
+// Tables of several reports side by side (docs/reference/compare-rules.md 1).
 #pragma once
 
 #include "base/result.h"

@@ -1,5 +1,5 @@
 // Comparison of runs: GPU timelines and collectives of a baseline and of tests, rank by rank and as
-// means over ranks, judged with the noise between profiler steps (sweep-and-compare.md 13 to 18).
+// means over ranks, judged with the noise between steps (docs/reference/compare-rules.md 2).
 #pragma once
 
 #include "analyses/compare/compared_run.h"

@@ -1,4 +1,4 @@
-// Whether a difference is one: threshold and noise (sweep-and-compare.md 13 to 18).
+// Whether a difference is one: threshold and noise (docs/reference/compare-rules.md 2).
 #pragma once
 
 #include "base/statistics.h"

@@ -1,5 +1,5 @@
-// GEMM variance (sweep-and-compare.md 4, 6, 7): every GEMM operator call of a rank with its time,
-// its kernels and what ran beside it, gathered while the trace is loaded.
+// GEMM variance (docs/reference/sweep-files.md 1, 3 and 4): every GEMM operator call of a rank with
+// its time, its kernels and what ran beside it, gathered while the trace is loaded.
 #pragma once
 
 #include "analyses/analysis.h"

@@ -1,6 +1,6 @@
-// GEMM variance as facts (sweep-and-compare.md 4, 6, 7): a row per operator with its arguments and
-// rank, with its spread, its extremes and what overlapped them; the three documented tables are
-// views of them.
+// GEMM variance as facts (docs/reference/sweep-files.md 1, 3 and 4): a row per operator with its
+// arguments and rank, with its spread, its extremes and what overlapped them; the three documented
+// tables are views of them.
 #pragma once
 
 #include "analyses/gemm/gemm_data.h"

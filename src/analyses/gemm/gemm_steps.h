@@ -1,6 +1,6 @@
 // The GEMM steps on earlier outputs: variance from a report's GEMM sheet, timestamps from a trace
-// for the rows of a variance table, overlap from a collective report (sweep-and-compare.md 4, 6,
-// 7).
+// for the rows of a variance table, overlap from a collective report (docs/reference/sweep-files.md
+// 1, 3 and 4).
 #pragma once
 
 #include "analyses/gemm/gemm_facts.h"

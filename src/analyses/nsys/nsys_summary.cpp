@@ -1,4 +1,4 @@
-// The Nsight Systems summary (nsys-summary.md).
+// The Nsight Systems summary (docs/nsys.md).
 #include "analyses/nsys/nsys_summary.h"
 
 #include "base/ascii.h"

@@ -50,7 +50,7 @@ struct NsysSummary {
 /// Lower-cases the map and refuses a class "others", empty keys, and keys inside one another.
 Result<KernelClasses> check_kernel_classes(const KernelClasses& classes);
 
-/// Formulas: nsys-summary.md, Numbers. `classes` is checked. Error: iterations or gpus below 1.
+/// Formulas: docs/nsys.md, Output. `classes` is checked. Error: iterations or gpus below 1.
 Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
                                    const KernelClasses& classes);
 

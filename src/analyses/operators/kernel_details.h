@@ -1,4 +1,4 @@
-// Kernel lists of a group of operator calls as the reference prints them (perf-report.md 1.2).
+// Kernel lists of operator calls as the reference prints them (docs/reference/report-rules.md 9).
 #pragma once
 
 #include "analyses/group_stats.h"

@@ -1,5 +1,5 @@
 // GPU work that ran at the same time as an operator's kernels, on other streams and for other
-// operators (perf-report.md 1.10).
+// operators (docs/reference/report-rules.md 15).
 #pragma once
 
 #include "analyses/operators/launchers.h"

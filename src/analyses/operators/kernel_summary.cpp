@@ -1,5 +1,5 @@
-// kernel_summary and the short-kernel study (perf-report.md 1.7, 1.8): every kernel event, linked
-// or not, by operator, kernel name and stream.
+// kernel_summary and the short-kernel study (docs/reference/report-rules.md 14): every kernel
+// event, linked or not, by operator, kernel name and stream.
 #include "analyses/operators/kernel_summary.h"
 
 #include "analyses/group_stats.h"

@@ -1,5 +1,5 @@
-// Launchers: which operator launched which kernels (perf-report.md 1.2). Built once per trace and
-// shared by the ops_* sheets, kernel_summary and the short-kernel study.
+// Launchers: which operator launched which kernels (docs/reference/report-rules.md 9). Built once
+// per trace and shared by the ops_* sheets, kernel_summary and the short-kernel study.
 #pragma once
 
 #include "analyses/analysis.h"
@@ -43,8 +43,8 @@ struct LauncherIndex {
 /// By start, each once.
 void sort_by_start(const Trace& trace, std::vector<EventId>& events);
 
-/// True where an event lies below a checkpoint recompute frame (perf-report.md 1.10). Needs python
-/// events in the trace and in the tree.
+/// True where an event lies below a checkpoint recompute frame (docs/reference/report-rules.md 15).
+/// Needs python events in the trace and in the tree.
 [[nodiscard]] std::vector<bool> recompute_events(const LoadedTrace& trace);
 
 } // namespace rankscope

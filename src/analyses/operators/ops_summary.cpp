@@ -1,5 +1,5 @@
 // ops_summary_by_category, ops_summary and ops_unique_args: kernel time by launching operator
-// (perf-report.md 1.2).
+// (docs/reference/report-rules.md 9).
 #include "analyses/operators/ops_summary.h"
 
 #include "analyses/group_stats.h"

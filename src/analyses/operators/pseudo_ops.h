@@ -1,5 +1,5 @@
 // Pseudo operators: operators that a library runs without telling the profiler, put into the trace
-// so that the models have something to hang on to (perf-report.md, pseudo ops).
+// so that the models have something to hang on to (docs/reference/report-rules.md 16).
 #pragma once
 
 #include "core/loaded_trace.h"

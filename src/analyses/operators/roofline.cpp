@@ -1,5 +1,6 @@
 // One sheet per operator family: FLOPs, bytes, rates and rooflines of each operator call, grouped
-// by name and parameters (perf-report.md 1.3). All families come from one pass over the events.
+// by name and parameters (docs/reference/report-rules.md 10). All families come from one pass over
+// the events.
 #include "analyses/operators/roofline.h"
 
 #include "analyses/operators/launchers.h"

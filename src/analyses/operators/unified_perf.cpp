@@ -1,5 +1,5 @@
 // unified_perf_summary: every operator that accounts for GPU work, once, with its cost where a
-// model knows it (perf-report.md 1.5).
+// model knows it (docs/reference/report-rules.md 12).
 #include "analyses/operators/unified_perf.h"
 
 #include "analyses/operators/launchers.h"

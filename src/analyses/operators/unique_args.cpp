@@ -1,4 +1,4 @@
-// ops_unique_args (perf-report.md 1.2).
+// ops_unique_args (docs/reference/report-rules.md 9).
 #include "analyses/operators/unique_args.h"
 
 #include "analyses/operators/launchers.h"

@@ -1,5 +1,5 @@
-// nccl_master_all_configs (sweep-and-compare.md 10.2): the collectives of all configurations of a
-// sweep in one table.
+// nccl_master_all_configs (docs/reference/sweep-files.md 6): the collectives of all configurations
+// of a sweep in one table.
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"

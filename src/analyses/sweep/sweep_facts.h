@@ -101,8 +101,8 @@ enum class Aggregation { kArithmetic, kGeometric }; ///< the latter leaves zeros
 [[nodiscard]] std::vector<Table> summary_tables(const std::vector<RankRecord>& records,
                                                 std::size_t top_k);
 
-/// gpu_timeline_all_configs (sweep-and-compare.md 10.1): All_Data, Pivot_Time_ms, Pivot_Percent,
-/// Summary_By_Config.
+/// gpu_timeline_all_configs (docs/reference/sweep-files.md 5): All_Data, Pivot_Time_ms,
+/// Pivot_Percent, Summary_By_Config.
 [[nodiscard]] std::vector<Table> timeline_all_configs(const std::vector<RankRecord>& records,
                                                       Aggregation aggregation);
 

@@ -1,5 +1,5 @@
-// gpu_timeline: how the GPU's time divides (perf-report.md 1.1). One row per kind of time; one
-// block for ordinary and one for recomputed work when recompute is detected.
+// gpu_timeline: how the GPU's time divides (docs/reference/report-rules.md 8). One row per kind of
+// time; one block for ordinary and one for recomputed work when recompute is detected.
 #include "analyses/timeline/gpu_timeline.h"
 
 #include "analyses/operators/launchers.h"

@@ -1,5 +1,5 @@
 // Cost models of operators: FLOPs, bytes and parameters from the recorded arguments
-// (perf-report.md 0.8 and 1.4). Pure functions; docs/performance-models.md lists the formulas.
+// (docs/reference/report-rules.md 7). Pure functions; formulas: docs/performance-models.md.
 #pragma once
 
 #include "core/arg_text.h"

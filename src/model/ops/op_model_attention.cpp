@@ -1,4 +1,4 @@
-// Scaled dot product attention (perf-report.md 1.4); the softmax is not counted.
+// Scaled dot product attention (docs/performance-models.md); the softmax is not counted.
 #include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 

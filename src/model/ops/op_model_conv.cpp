@@ -1,5 +1,5 @@
-// Convolutions (perf-report.md 1.4). Weights hold out x in/groups x kernel (transposed: in x
-// out/groups x kernel), so that prod(w[1:]) already counts the groups.
+// Convolutions (docs/performance-models.md). Weights hold out x in/groups x kernel (transposed: in
+// x out/groups x kernel), so that prod(w[1:]) already counts the groups.
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>

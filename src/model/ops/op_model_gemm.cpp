@@ -1,5 +1,5 @@
 // Matrix products: flops = B (2MNK + MN if bias), bytes = B ((MK + KN) in + MN out + N bias)
-// (perf-report.md 1.4).
+// (docs/performance-models.md).
 #include "model/kernels.h"
 #include "model/ops/op_model_impl.h"
 

@@ -1,4 +1,4 @@
-// Normalisations (perf-report.md 1.4). n = elements, c = channels, in = bytes per element.
+// Normalisations (docs/performance-models.md). n = elements, c = channels, in = bytes per element.
 #include "model/ops/op_model_impl.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Cross entropy, rotary embedding, MoE transport, causal convolution, compiled (Triton) kernels
-// (perf-report.md 1.4, "Others" and "Triton").
+// (docs/performance-models.md, "Others" and "Triton").
 #include "model/ops/op_model_impl.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Elementwise operators and reductions (perf-report.md 1.4): one flop per element.
+// Elementwise operators and reductions (docs/performance-models.md): one flop per element.
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>

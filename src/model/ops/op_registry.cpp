@@ -17,7 +17,7 @@ struct CategoryOnly {
   std::string_view category;
 };
 
-// operators that have a category but no cost model of their own (perf-report.md 1.6)
+// operators that have a category but no cost model of their own (docs/reference/report-rules.md 13)
 constexpr CategoryOnly kCategoryOnly[] = {
     {"aten::miopen_convolution", "CONV_fwd"},
     {"aten::cudnn_convolution", "CONV_fwd"},

@@ -1,4 +1,4 @@
-// The operators that have a performance model, with category and sheet family (perf-report.md 1.6).
+// Operators with a model, their category and sheet family (docs/reference/report-rules.md 13).
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The CSV tables of `nsys stats` (formats-and-peers.md 3.4).
+// The CSV tables of `nsys stats` (docs/nsys.md).
 #include "readers/nsys/nsys_csv.h"
 
 #include "readers/reports/csv_rows.h"

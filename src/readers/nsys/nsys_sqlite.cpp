@@ -1,4 +1,4 @@
-// The SQLite export of Nsight Systems (formats-and-peers.md 3.4): sums, and the NVTX projection.
+// The SQLite export of Nsight Systems (docs/nsys.md): sums, and the NVTX projection.
 #include "readers/nsys/nsys_sqlite.h"
 
 #include <algorithm>

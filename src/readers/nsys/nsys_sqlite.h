@@ -7,7 +7,7 @@
 namespace rankscope {
 
 /// Kernel sums by demangled name, memory times by operation, NVTX ranges projected onto the GPU
-/// work that was launched inside them on the same thread (formats-and-peers.md 3.4).
+/// work that was launched inside them on the same thread (docs/nsys.md).
 /// Errors: kUnreadable when it is no such database or holds no kernel table.
 Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool with_memory);
 

@@ -1,0 +1,105 @@
+// Pages that comments and pages cite exist, and numbered sections that they name stand in them.
+#include "test_paths.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+const fs::path kTop = test::source_dir();
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<fs::path> files_below(const char* folder, const std::set<std::string>& endings) {
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::recursive_directory_iterator(kTop / folder))
+    if (endings.count(entry.path().extension().string()) > 0)
+      out.push_back(entry.path());
+  return out;
+}
+
+/// The text of // comments, one line after the other, so that a citation may go over a line's end.
+std::string comments_of(const std::string& source) {
+  std::string out;
+  for (std::size_t at = source.find("//"); at != std::string::npos; at = source.find("//", at)) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    std::size_t from = source.find_first_not_of("/<", at);
+    from = std::min(from, end);
+    out += source.substr(from, end - from) + " ";
+    at = end;
+  }
+  return out;
+}
+
+TEST(Citations, PagesAndSectionsThatCommentsCiteExist) {
+  // a page, and the number of a section where one is named: "docs/reference/report-rules.md 3"
+  const std::regex citation(R"re(([\w./-]*\w\.md)(?:\s+(\d+)\b)?)re");
+  // what commands write, and a page of another project (nccl-tests)
+  const std::set<std::string> others = {"summary.md", "PERFORMANCE.md"};
+  int pages = 0;
+  int sections = 0;
+  for (const char* folder : {"src", "tests", "include", "examples"})
+    for (const fs::path& file : files_below(folder, {".cpp", ".h", ".def"})) {
+      if (file.filename() == "citations_test.cpp")
+        continue;
+      const std::string text = comments_of(text_of(file));
+      for (std::sregex_iterator it(text.begin(), text.end(), citation), end; it != end; ++it) {
+        const std::string page = (*it)[1];
+        if (others.count(page) > 0 || page == "docs/NAME.md")
+          continue;
+        ++pages;
+        ASSERT_TRUE(fs::is_regular_file(kTop / page)) << file << " cites " << page;
+        if ((*it)[2].matched && page.starts_with("docs/reference/")) {
+          ++sections;
+          EXPECT_NE(text_of(kTop / page).find("\n## " + (*it)[2].str() + ". "), std::string::npos)
+              << file << " cites section " << (*it)[2] << " of " << page;
+        }
+      }
+    }
+  EXPECT_GT(pages, 20);
+  EXPECT_GT(sections, 10);
+}
+
+TEST(Citations, FilesThatTheTourNamesExist) {
+  const std::regex source(
+      R"re(\b((?:base|os|core|model|readers|analyses|writers|synth|engine|pages|app|cli|api)/[a-z0-9_/]+\.(?:cpp|h|def)))re");
+  int files = 0;
+  for (const char* page : {"docs/architecture.md", "HACKING.md"}) {
+    const std::string text = text_of(kTop / page);
+    for (std::sregex_iterator it(text.begin(), text.end(), source), end; it != end; ++it, ++files)
+      EXPECT_TRUE(fs::is_regular_file(kTop / "src" / (*it)[1].str()))
+          << page << " names " << (*it)[1];
+  }
+  EXPECT_GT(files, 30);
+}
+
+TEST(Citations, LinksBetweenPagesLeadSomewhere) {
+  const std::regex link(R"re(\]\(([\w./-]+\.md)(?:#[\w-]*)?\))re");
+  std::vector<fs::path> pages = files_below("docs", {".md"});
+  for (const auto& entry : fs::directory_iterator(kTop))
+    if (entry.path().extension() == ".md")
+      pages.push_back(entry.path());
+  int links = 0;
+  for (const fs::path& page : pages) {
+    const std::string text = text_of(page);
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it, ++links)
+      EXPECT_TRUE(fs::is_regular_file(page.parent_path() / (*it)[1].str()))
+          << page << " links to " << (*it)[1];
+  }
+  EXPECT_GT(links, 20);
+}
+
+} // namespace
+} // namespace rankscope
