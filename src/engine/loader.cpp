@@ -88,9 +88,9 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       return;
     }
     try {
-      LoadOptions one = each;
-      one.rank = files[i].rank_in_file;
-      Result<LoadedTrace> loaded = load_trace(files[i].path, one);
+      LoadOptions of_rank = each;
+      of_rank.rank = files[i].rank_in_file;
+      Result<LoadedTrace> loaded = load_trace(files[i].path, of_rank);
       if (loaded)
         loaded->rank = files[i].rank;
       consume(i, std::move(loaded));
