@@ -49,7 +49,7 @@ TEST(RankParts, CombinedElsewhereTheReportIsTheSameToTheByte) {
       rows += t.rows();
   }
   EXPECT_GT(rows, 50U);
-  EXPECT_EQ(rank_analyses().size(), 3U);
+  EXPECT_GE(rank_analyses().size(), 4U); // collectives, compare, gemm, timeline
 }
 
 } // namespace
