@@ -289,7 +289,7 @@ void add_timestamps(Columns& c) {
   for (const auto& [name, of] :
        {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
     c.add(
-        name, Unit::kNone, CellKind::kText, [of](const R& r) { return verdict(r.*of); },
+        name, Unit::kNone, CellKind::kText, [of = of](const R& r) { return verdict(r.*of); },
         "pass when the duration found is the one reported");
   c.number(
       "min_from_trace_start_ms",
