@@ -137,6 +137,8 @@ std::string Table::shown(std::size_t row, std::size_t column) const {
 
 struct Trace::Impl {
   LoadedTrace loaded;
+
+  explicit Impl(LoadedTrace t) : loaded(std::move(t)) {}
 };
 
 Trace::Trace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
