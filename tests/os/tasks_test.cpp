@@ -162,7 +162,12 @@ TEST(Tasks, AbsurdNumbersOfThreadsAreBounded) {
 }
 
 TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature) // clang's way; g++ defines the names below
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RS_SANITIZED
+#endif
+#endif
+#if defined(RS_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer needs the address space, and no fork beside threads";
 #endif
   // in a child: the address space is too small for the stacks of so many threads
