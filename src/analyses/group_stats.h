@@ -52,13 +52,15 @@ inline Stats stats_of(std::vector<double> values) {
   return s;
 }
 
-/// Of nanoseconds, in us: the sum is exact before it is divided, and equal values deviate by 0.
+/// Of nanoseconds, in us: the sum is exact before it is divided, equal values deviate by 0, and the
+/// order of the values does not show in the last digit.
 inline Stats stats_of_ns(std::vector<std::int64_t> ns) {
   Stats s;
   s.count = ns.size();
   if (ns.empty())
     return s;
   const auto n = static_cast<double>(ns.size());
+  std::sort(ns.begin(), ns.end());
   const std::int64_t sum = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
   const double mean_ns = static_cast<double>(sum) / n;
   s.sum = ns_to_us(sum);
@@ -69,7 +71,6 @@ inline Stats stats_of_ns(std::vector<std::int64_t> ns) {
   s.std_population = std::sqrt(squares / n) / 1e3;
   if (ns.size() > 1)
     s.std_sample = std::sqrt(squares / (n - 1)) / 1e3;
-  std::sort(ns.begin(), ns.end());
   s.min = ns_to_us(ns.front());
   s.max = ns_to_us(ns.back());
   const std::size_t half = ns.size() / 2;
