@@ -81,22 +81,87 @@ std::vector<std::pair<double, double>> kernel_density(const std::vector<double>&
   return out;
 }
 
-double student_t95(double degrees) {
-  static constexpr std::pair<double, double> kTable[] = {
-      {1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},  {5, 2.571},  {6, 2.447},
-      {7, 2.365},  {8, 2.306},  {9, 2.262},  {10, 2.228}, {12, 2.179}, {15, 2.131},
-      {20, 2.086}, {30, 2.042}, {60, 2.000}, {120, 1.980}};
-  constexpr double kNormal = 1.960;
-  const double df = std::max(degrees, 1.0);
-  const auto* const next = std::find_if(std::begin(kTable), std::end(kTable),
-                                        [&](const auto& e) { return e.first >= df; });
-  if (next == std::end(kTable))
-    return kNormal + (kTable[std::size(kTable) - 1].second - kNormal) * 120 / df;
-  if (next->first == df)
-    return next->second;
-  const auto* const previous = std::prev(next);
-  const double share = (1 / previous->first - 1 / df) / (1 / previous->first - 1 / next->first);
-  return previous->second + (next->second - previous->second) * share;
+namespace {
+
+/// std::lgamma writes a global.
+double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
+/// Regularized incomplete beta function I_x(a, b), Lentz's continued fraction (DLMF 8.17.22).
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0)
+    return 0;
+  if (x >= 1)
+    return 1;
+  if (x > (a + 1) / (a + b + 2))
+    return 1 - incomplete_beta(b, a, 1 - x);
+  constexpr double kTiny = 1e-300;
+  const double front = std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) +
+                                b * std::log1p(-x)) /
+                       a;
+  double f = 1;
+  double c = 1;
+  double d = 0;
+  for (int i = 0; i <= 300; ++i) {
+    const int m = i / 2;
+    const double numerator = i == 0 ? 1
+                             : i % 2 == 0
+                                 ? m * (b - m) * x / ((a + 2.0 * m - 1) * (a + 2.0 * m))
+                                 : -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1));
+    d = 1 + numerator * d;
+    d = 1 / (std::fabs(d) < kTiny ? kTiny : d);
+    c = 1 + numerator / c;
+    c = std::fabs(c) < kTiny ? kTiny : c;
+    f *= c * d;
+    if (std::fabs(1 - c * d) < 1e-14)
+      break;
+  }
+  return front * (f - 1);
+}
+
+} // namespace
+
+double student_t(double degrees, double alpha) {
+  const double v = std::max(degrees, 1.0);
+  // P(|T| > t) = I_{v / (v + t^2)}(v / 2, 1 / 2) is convex for t > 0: Newton's steps from 0 come
+  // closer from one side.
+  const double peak = std::exp(log_gamma((v + 1) / 2) - log_gamma(v / 2)) / std::sqrt(v * M_PI);
+  double t = 0;
+  for (int i = 0; i < 200; ++i) {
+    const double beyond = incomplete_beta(v / 2, 0.5, v / (v + t * t));
+    const double density = peak * std::pow(1 + t * t / v, -(v + 1) / 2);
+    const double step = (beyond - alpha) / (2 * density);
+    t += step;
+    if (!(std::fabs(step) > 1e-12 * t))
+      break;
+  }
+  return t;
+}
+
+std::optional<MeanDifference> mean_interval(const std::vector<double>& values, double alpha) {
+  const SampleStats s = sample_stats(values);
+  if (s.n < 2)
+    return std::nullopt;
+  const auto n = static_cast<double>(s.n);
+  return MeanDifference{s.mean, student_t(n - 1, alpha) * std::sqrt(s.variance / n)};
+}
+
+std::optional<MeanDifference> welch(const SampleStats& base, const SampleStats& test,
+                                    double alpha) {
+  if (base.n < 2 || test.n < 2)
+    return std::nullopt;
+  const double a = base.variance / static_cast<double>(base.n);
+  const double b = test.variance / static_cast<double>(test.n);
+  MeanDifference out{test.mean - base.mean, 0};
+  if (a + b > 0) {
+    const double degrees =
+        (a + b) * (a + b) /
+        (a * a / static_cast<double>(base.n - 1) + b * b / static_cast<double>(test.n - 1));
+    out.half_width = student_t(degrees, alpha) * std::sqrt(a + b);
+  }
+  return out;
 }
 
 LinearFit linear_fit95(std::span<const double> x, std::span<const double> y) {

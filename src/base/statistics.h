@@ -39,10 +39,14 @@ struct BoxStats {
 [[nodiscard]] std::vector<std::pair<double, double>>
 kernel_density(const std::vector<double>& values, int count = 100);
 
-/// Two-sided 95 % quantile of Student's t; `degrees` of freedom may be broken (Welch) and count as
-/// at least 1. Linear in 1/degrees between the usual table's entries: right to 0.2 %.
-/// Example: 4 gives 2.776.
-[[nodiscard]] double student_t95(double degrees);
+/// Two-sided quantile of Student's t: |t| exceeds it with probability `alpha` (0 < alpha < 1).
+/// `degrees` may be broken and count as at least 1. Regularized incomplete beta function by its
+/// continued fraction, inverted by bisection. Examples: (4, 0.05) 2.776, (10, 0.01) 3.169.
+[[nodiscard]] double student_t(double degrees, double alpha);
+/// student_t() at 0.05; `degrees` of freedom may be broken (Welch). Example: 4 gives 2.776.
+[[nodiscard]] inline double student_t95(double degrees) {
+  return student_t(degrees, 0.05);
+}
 
 /// Least squares y = slope x + c. NaN with fewer than three points or no spread in x.
 struct LinearFit {
@@ -65,6 +69,19 @@ struct MeanDifference {
 /// has fewer than two samples.
 [[nodiscard]] std::optional<MeanDifference> welch95(const SampleStats& base,
                                                     const SampleStats& test);
+
+/// An interval for each of several comparisons that together err with probability 0.05 at most
+/// (Bonferroni): 95 % of sweeps without any difference have no interval that leaves 0 out.
+[[nodiscard]] inline double corrected_alpha(std::size_t comparisons) {
+  return 0.05 / static_cast<double>(comparisons > 1 ? comparisons : 1);
+}
+/// welch95() of one part at any level. None when a side has fewer than two samples.
+[[nodiscard]] std::optional<MeanDifference> welch(const SampleStats& base, const SampleStats& test,
+                                                  double alpha);
+/// Mean of `values` with the half width of its interval (Student's t, n - 1 degrees). None with
+/// fewer than two.
+[[nodiscard]] std::optional<MeanDifference> mean_interval(const std::vector<double>& values,
+                                                          double alpha);
 
 /// One part of a weighted sum of differences.
 struct WelchTerm {

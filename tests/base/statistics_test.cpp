@@ -90,7 +90,7 @@ TEST(Statistics, LinearFitByHand) {
   // y = 2 x + 1 with residuals 1 -2 1: slope 2, s^2 = 6 / 1, half width 12.706 sqrt(6 / 2)
   const LinearFit fit = linear_fit95(std::vector<double>{0, 1, 2}, std::vector<double>{2, 1, 6});
   EXPECT_DOUBLE_EQ(fit.slope, 2);
-  EXPECT_NEAR(fit.half_width, 12.706 * std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(fit.half_width, 12.706205 * std::sqrt(3.0), 1e-5);
   EXPECT_NEAR(fit.r, 4 / std::sqrt(2.0 * 14), 1e-12);
   EXPECT_TRUE(
       std::isnan(linear_fit95(std::vector<double>{1, 1, 1}, std::vector<double>{1, 2, 3}).slope));
@@ -107,6 +107,31 @@ TEST(Statistics, ImprovementHasOneSignAndOneAnswerForZeros) {
     EXPECT_FALSE(improvement_percent(std::nan(""), 1, better));
     EXPECT_FALSE(improvement_percent(1, std::nan(""), better));
   }
+}
+
+TEST(Statistics, StudentsTAtAnyLevel) {
+  EXPECT_NEAR(student_t(4, 0.05), 2.776445, 1e-5);
+  EXPECT_NEAR(student_t(10, 0.01), 3.169273, 1e-5);
+  EXPECT_NEAR(student_t(30, 0.001), 3.645959, 1e-5);
+  EXPECT_NEAR(student_t(1, 0.05), 12.706205, 1e-4);
+  EXPECT_NEAR(student_t(2, 0.002), 22.327125, 1e-3);
+  EXPECT_NEAR(student_t(1e6, 0.05), 1.959966, 1e-4);
+  EXPECT_NEAR(student_t(1.5, 0.05), 6.016663, 1e-5); // a table read linearly was 15 % off
+}
+
+TEST(Statistics, WelchAtFivePercentIsWelch95) {
+  const SampleStats a = sample_stats({10, 12, 11, 13, 9});
+  const SampleStats b = sample_stats({15, 14, 18, 16});
+  const auto table = welch95(a, b);
+  const auto exact = welch(a, b, 0.05);
+  ASSERT_TRUE(table && exact);
+  EXPECT_DOUBLE_EQ(table->difference, exact->difference);
+  EXPECT_NEAR(table->half_width / exact->half_width, 1, 0.005);
+  EXPECT_GT(welch(a, b, corrected_alpha(6))->half_width, exact->half_width);
+  EXPECT_FALSE(welch(a, sample_stats({1}), 0.05));
+  const auto mean = mean_interval({1, 2, 3, 4}, 0.05); // 2.5 +- 3.182 * 1.291 / 2
+  ASSERT_TRUE(mean);
+  EXPECT_NEAR(mean->half_width, 2.0542, 1e-3);
 }
 
 } // namespace
