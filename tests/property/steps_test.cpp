@@ -1,5 +1,6 @@
 // Reports restricted to profiler steps: the parts add up to the whole.
 #include "analyses/analysis.h"
+#include "analyses/timeline/per_step.h"
 #include "core/steps.h"
 #include "engine/loader.h"
 #include "synth/synth.h"
@@ -65,6 +66,33 @@ TEST(Steps, PartsAddUpToTheWhole) {
   for (const char* bad : {"", "x", "3:1", "1:", "-1", "1:2:3"})
     EXPECT_FALSE(parse_steps(bad)) << bad;
   EXPECT_EQ(parse_steps("4:7")->second, 7);
+}
+
+TEST(Steps, TimesOfOnePassAreThoseOfEachPart) {
+  test::TempFolder folder;
+  synth::Options o;
+  o.threads = {256};
+  o.channels = {28};
+  o.ranks = 2;
+  o.layers = 3;
+  o.steps = 4;
+  ASSERT_TRUE(synth::generate(o, folder.path(), 2, nullptr));
+  auto loaded = load_trace(
+      folder.path("256thread/nccl_28channels/torch_profiler/rank1/trace_step19.json"), {});
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  for (const bool unlinked : {false, true}) {
+    ReportOptions options;
+    options.include_unlinked_kernels = unlinked;
+    const auto fast = step_times_of(*loaded, options);
+    const auto& slow = timeline_per_step_of(*loaded, options);
+    ASSERT_EQ(fast.size(), slow.size());
+    for (std::size_t s = 0; s < fast.size(); ++s) {
+      EXPECT_EQ(fast[s].step, slow[s].step);
+      for (const TimelineRow& row : slow[s].rows)
+        EXPECT_EQ(fast[s].ns[static_cast<std::size_t>(row.kind)], row.time_ns)
+            << time_kind_name(row.kind);
+    }
+  }
 }
 
 } // namespace

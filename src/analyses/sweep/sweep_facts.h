@@ -25,6 +25,7 @@ struct RankRecord {
     void add(const Kernel& other);
   };
   std::map<std::string, Kernel> gemm_kernels; ///< by kernel name
+  std::vector<StepTimes> steps;               ///< what tells a difference between runs from noise
   std::string error; ///< why the rank could not be analysed; empty = it was
 
   /// NaN when the timeline has no such row.

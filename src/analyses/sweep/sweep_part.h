@@ -7,18 +7,24 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 1;
+inline constexpr std::uint32_t kRankRecordVersion = 2;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
   archive(r.sum_ns, r.min_ns, r.max_ns, r.count);
 }
 
+template <class Archive, PartOf<StepTimes> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.step);
+  for (auto& ns : r.ns)
+    archive(ns);
+}
+
 template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.key);
   for (auto& ns : r.time_ns)
     archive(ns);
-  archive(r.gemm_kernels, r.error);
+  archive(r.gemm_kernels, r.steps, r.error);
 }
 
 template <class Archive, PartOf<SyncSummary> Row> void part_fields(Archive& archive, Row& r) {

@@ -5,8 +5,10 @@
 #include "analyses/operators/launchers.h"
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/steps.h"
 
 #include <fmt/format.h>
+#include <map>
 
 namespace rankscope {
 namespace {
@@ -22,70 +24,103 @@ bool is_legacy_copy(std::string_view name) {
          name == "__amd_rocclr_copyBufferRectAligned";
 }
 
-void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
-               const std::vector<bool>& legacy_copy, std::optional<bool> recompute,
-               std::vector<TimelineRow>& rows) {
-  const Events& e = t.trace.events;
-  std::vector<Interval> by_bucket[3];
+/// The GPU events of a part of a trace by what they do.
+struct Buckets {
+  std::vector<Interval> by[3];
   std::int64_t first = INT64_MAX;
   std::int64_t last = INT64_MIN;
-  for (const EventId i : index.gpu) {
-    if (!t.tree.linked(i) && !options.include_unlinked_kernels)
-      continue;
-    if (recompute && index.recompute[i] != *recompute)
-      continue;
+
+  void add(Bucket bucket, Interval at) {
+    by[static_cast<int>(bucket)].push_back(at);
+    first = std::min(first, at.start);
+    last = std::max(last, at.end);
+  }
+};
+
+class Sorter {
+public:
+  Sorter(const LoadedTrace& t, const LauncherIndex& index)
+      : t_(t), index_(index), legacy_copy_(t.trace.strings.size()) {
+    for (StrId id = 0; id < t.trace.strings.size(); ++id)
+      legacy_copy_[id] = is_legacy_copy(t.trace.strings.view(id));
+  }
+  void add(EventId i, Buckets& to) const {
+    const Events& e = t_.trace.events;
     Bucket bucket = Bucket::kCompute;
-    if (e.category[i] == Category::kGpuMemcpy || legacy_copy[e.name[i]])
+    if (e.category[i] == Category::kGpuMemcpy || legacy_copy_[e.name[i]])
       bucket = Bucket::kMemcpy;
-    else if (index.communication[e.name[i]])
+    else if (index_.communication[e.name[i]])
       bucket = Bucket::kCommunication;
-    by_bucket[static_cast<int>(bucket)].push_back({e.ts_ns[i], t.trace.end_ns(i)});
-    first = std::min(first, e.ts_ns[i]);
-    last = std::max(last, t.trace.end_ns(i));
+    to.add(bucket, {e.ts_ns[i], t_.trace.end_ns(i)});
   }
-  const IntervalSet compute(std::move(by_bucket[0]));
-  const IntervalSet comm(std::move(by_bucket[1]));
-  const IntervalSet memcpy_set(std::move(by_bucket[2]));
+
+private:
+  const LoadedTrace& t_;
+  const LauncherIndex& index_;
+  std::vector<bool> legacy_copy_;
+};
+
+/// Both ways to show idle time are filled in.
+KindTimes times_of(Buckets buckets, const ReportOptions& options) {
+  const std::int64_t total = buckets.last > buckets.first ? buckets.last - buckets.first : 0;
+  const IntervalSet compute(std::move(buckets.by[0]));
+  const IntervalSet comm(std::move(buckets.by[1]));
+  const IntervalSet memcpy_set(std::move(buckets.by[2]));
   const IntervalSet busy = compute.unite(comm).unite(memcpy_set);
-  const std::int64_t total = last > first ? last - first : 0;
-  const auto row = [&](TimeKind kind, std::int64_t ns) {
-    const double percent =
-        total > 0 ? static_cast<double>(ns) / static_cast<double>(total) * 100 : 0.0;
-    rows.push_back({kind, ns, percent, recompute});
+  KindTimes out{};
+  const auto set = [&out](TimeKind kind, std::int64_t ns) {
+    out[static_cast<std::size_t>(kind)] = ns;
   };
-  row(TimeKind::kComputation, compute.length());
-  row(TimeKind::kExposedComm, comm.minus(compute).length());
-  row(TimeKind::kExposedMemcpy, memcpy_set.minus(compute).minus(comm).length());
-  row(TimeKind::kBusy, busy.length());
-  if (options.micro_idle_us > 0) {
-    std::int64_t micro = 0;
-    std::int64_t macro = 0;
-    const auto parts = busy.intervals();
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      const std::int64_t gap = parts[i].start - parts[i - 1].end;
-      (ns_to_us(gap) < options.micro_idle_us ? micro : macro) += gap;
-    }
-    row(TimeKind::kMicroIdle, micro);
-    row(TimeKind::kMacroIdle, macro);
-  } else {
-    row(TimeKind::kIdle, total - busy.length());
+  set(TimeKind::kComputation, compute.length());
+  set(TimeKind::kExposedComm, comm.minus(compute).length());
+  set(TimeKind::kExposedMemcpy, memcpy_set.minus(compute).minus(comm).length());
+  set(TimeKind::kBusy, busy.length());
+  std::int64_t micro = 0;
+  std::int64_t macro = 0;
+  const auto parts = busy.intervals();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::int64_t gap = parts[i].start - parts[i - 1].end;
+    (ns_to_us(gap) < options.micro_idle_us ? micro : macro) += gap;
   }
-  row(TimeKind::kTotal, total);
-  row(TimeKind::kTotalComm, comm.length());
-  row(TimeKind::kTotalMemcpy, memcpy_set.length());
+  set(TimeKind::kMicroIdle, micro);
+  set(TimeKind::kMacroIdle, macro);
+  set(TimeKind::kIdle, total - busy.length());
+  set(TimeKind::kTotal, total);
+  set(TimeKind::kTotalComm, comm.length());
+  set(TimeKind::kTotalMemcpy, memcpy_set.length());
+  return out;
+}
+
+void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
+               const Sorter& sorter, std::optional<bool> recompute,
+               std::vector<TimelineRow>& rows) {
+  Buckets buckets;
+  for (const EventId i : index.gpu)
+    if ((t.tree.linked(i) || options.include_unlinked_kernels) &&
+        (!recompute || index.recompute[i] == *recompute))
+      sorter.add(i, buckets);
+  const KindTimes ns = times_of(std::move(buckets), options);
+  const std::int64_t total = ns[static_cast<std::size_t>(TimeKind::kTotal)];
+  for (std::size_t k = 0; k < kTimeKinds; ++k) {
+    const auto kind = static_cast<TimeKind>(k);
+    const bool split = kind == TimeKind::kMicroIdle || kind == TimeKind::kMacroIdle;
+    if (options.micro_idle_us > 0 ? kind == TimeKind::kIdle : split)
+      continue;
+    const double percent =
+        total > 0 ? static_cast<double>(ns[k]) / static_cast<double>(total) * 100 : 0.0;
+    rows.push_back({kind, ns[k], percent, recompute});
+  }
 }
 
 std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
   const LauncherIndex& index = launchers_of(t, options);
-  std::vector<bool> legacy_copy(t.trace.strings.size());
-  for (StrId id = 0; id < t.trace.strings.size(); ++id)
-    legacy_copy[id] = is_legacy_copy(t.trace.strings.view(id));
+  const Sorter sorter(t, index);
   std::vector<TimelineRow> rows;
   if (options.detect_recompute) {
-    add_block(t, index, options, legacy_copy, false, rows);
-    add_block(t, index, options, legacy_copy, true, rows);
+    add_block(t, index, options, sorter, false, rows);
+    add_block(t, index, options, sorter, true, rows);
   } else {
-    add_block(t, index, options, legacy_copy, std::nullopt, rows);
+    add_block(t, index, options, sorter, std::nullopt, rows);
   }
   return rows;
 }
@@ -125,6 +160,31 @@ const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
                                       options.micro_idle_us);
   return trace.cache.get<std::vector<TimelineRow>>(key,
                                                    [&] { return make_timeline(trace, options); });
+}
+
+std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& options) {
+  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
+  if (steps.empty())
+    return {};
+  const LauncherIndex& index = launchers_of(t, options);
+  const Sorter sorter(t, index);
+  const Events& e = t.trace.events;
+  std::map<std::int64_t, Buckets> by_step;
+  for (const EventId i : index.gpu) {
+    const bool linked = t.tree.linked(i);
+    if (!linked && !options.include_unlinked_kernels)
+      continue;
+    const std::int64_t step = step_at(steps, e.ts_ns[linked ? t.tree.parent(i) : i]);
+    if (step >= 0)
+      sorter.add(i, by_step[step]);
+  }
+  std::vector<StepTimes> out;
+  for (const ProfilerStep& step : steps)
+    if (const auto at = by_step.find(step.number); at != by_step.end()) {
+      out.push_back({step.number, times_of(std::move(at->second), options)});
+      by_step.erase(at); // a number that comes twice is one step
+    }
+  return out;
 }
 
 Schema<TimelineRow> timeline_schema(const ReportOptions& options) {

@@ -40,6 +40,20 @@ struct TimelineRow {
 [[nodiscard]] const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
                                                           const ReportOptions& options);
 
+/// Nanoseconds of each kind of time; kinds that the options do not ask for are 0.
+using KindTimes = std::array<std::int64_t, kTimeKinds>;
+
+/// The timeline of one profiler step: the GPU work that its CPU calls launched, however late it
+/// runs; work without a launch by its own start.
+struct StepTimes {
+  std::int64_t step = 0; ///< N of ProfilerStep#N
+  KindTimes ns{};
+};
+/// By start of the step; steps without GPU work and traces without ProfilerStep#N give none. One
+/// pass over the GPU events, whatever the number of steps; recomputed work is not told apart.
+[[nodiscard]] std::vector<StepTimes> step_times_of(const LoadedTrace& trace,
+                                                   const ReportOptions& options);
+
 /// The columns of gpu_timeline.
 [[nodiscard]] Schema<TimelineRow> timeline_schema(const ReportOptions& options);
 

@@ -1,0 +1,142 @@
+#include "analyses/sweep/sweep_compare.h"
+
+#include "base/units.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+/// A summary ranks by total time and by exposed communication.
+constexpr std::size_t kRankings = 2;
+
+double ms_of(const StepTimes& step, TimeKind kind) {
+  return ns_to_ms(step.ns[static_cast<std::size_t>(kind)]);
+}
+
+/// Milliseconds by step, then by rank, of the steps that all ranks have.
+std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, TimeKind kind) {
+  std::vector<std::vector<double>> out;
+  for (const StepTimes& step : group.ranks.front()->steps) {
+    std::vector<double> by_rank;
+    for (const RankRecord* rank : group.ranks) {
+      const auto at = std::find_if(rank->steps.begin(), rank->steps.end(),
+                                   [&](const StepTimes& s) { return s.step == step.step; });
+      if (at == rank->steps.end())
+        break;
+      by_rank.push_back(ms_of(*at, kind));
+    }
+    if (by_rank.size() == group.ranks.size())
+      out.push_back(std::move(by_rank));
+  }
+  return out;
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// values[r] against the mean of the others, step by step.
+std::vector<double> against_others(const std::vector<std::vector<double>>& steps, std::size_t r) {
+  std::vector<double> out;
+  for (const std::vector<double>& by_rank : steps) {
+    const double sum = std::accumulate(by_rank.begin(), by_rank.end(), 0.0);
+    out.push_back(by_rank[r] - (sum - by_rank[r]) / static_cast<double>(by_rank.size() - 1));
+  }
+  return out;
+}
+
+/// Under the slow rank's excess, how much longer the others are in collectives.
+std::optional<MeanDifference> waited_for(const ConfigurationRanks& group, std::size_t r,
+                                         double excess_ms, double alpha) {
+  std::vector<double> less = against_others(common_steps(group, TimeKind::kTotalComm), r);
+  for (double& v : less)
+    v = -v;
+  const auto waited = mean_interval(less, alpha);
+  if (!waited || waited->difference - waited->half_width <= 0 || waited->difference < excess_ms / 2)
+    return std::nullopt;
+  return waited;
+}
+
+} // namespace
+
+std::vector<double> step_means_ms(const ConfigurationRanks& group, TimeKind kind) {
+  std::vector<double> out;
+  for (const std::vector<double>& by_rank : common_steps(group, kind))
+    out.push_back(mean(by_rank));
+  return out;
+}
+
+bool StepRanking::winner() const {
+  return std::all_of(others.begin(), others.end(), [](const AgainstBest& o) { return o.told(); });
+}
+
+std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& groups,
+                                         TimeKind kind) {
+  struct Sampled {
+    const ConfigurationRanks* group;
+    SampleStats stats;
+  };
+  std::vector<Sampled> all;
+  for (const ConfigurationRanks& group : groups) {
+    if (!(group.mean_ms(TimeKind::kTotal) > 0))
+      continue; // a trace without GPU work is no configuration to recommend
+    all.push_back({&group, sample_stats(step_means_ms(group, kind))});
+    if (all.back().stats.n < 2)
+      return std::nullopt;
+  }
+  if (all.size() < 2)
+    return std::nullopt;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Sampled& a, const Sampled& b) { return a.stats.mean < b.stats.mean; });
+  StepRanking out;
+  out.best = all.front().group;
+  out.best_ms = all.front().stats.mean;
+  out.steps = all.front().stats.n;
+  out.comparisons = kRankings * all.size() * (all.size() - 1) / 2;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    out.steps = std::min(out.steps, all[i].stats.n);
+    const auto difference =
+        welch(all.front().stats, all[i].stats, corrected_alpha(out.comparisons));
+    out.others.push_back({all[i].group, all[i].stats.mean, difference.value_or(MeanDifference{})});
+  }
+  return out;
+}
+
+SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
+  SlowRanks out;
+  std::vector<std::vector<std::vector<double>>> compute;
+  std::size_t comparisons = 0;
+  for (const ConfigurationRanks& group : groups) {
+    compute.push_back(group.ranks.size() > 1 ? common_steps(group, TimeKind::kComputation)
+                                             : std::vector<std::vector<double>>{});
+    if (compute.back().size() < 2)
+      continue;
+    ++out.tested;
+    comparisons += group.ranks.size();
+  }
+  const double alpha = corrected_alpha(comparisons);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (compute[g].size() < 2)
+      continue;
+    std::optional<SlowRank> worst;
+    for (std::size_t r = 0; r < groups[g].ranks.size(); ++r) {
+      const auto excess = mean_interval(against_others(compute[g], r), alpha);
+      if (worst && excess->difference <= worst->excess.difference)
+        continue;
+      double others = 0;
+      for (const std::vector<double>& by_rank : compute[g])
+        others += by_rank[r];
+      others = others / static_cast<double>(compute[g].size()) - excess->difference;
+      worst = {&groups[g], groups[g].ranks[r]->key.rank, *excess,
+               others > 0 ? excess->difference / others * 100 : 0,
+               waited_for(groups[g], r, excess->difference, alpha)};
+    }
+    if (worst->excess.difference - worst->excess.half_width > 0)
+      out.told.push_back(*worst);
+  }
+  return out;
+}
+
+} // namespace rankscope
