@@ -61,6 +61,7 @@ else
 fi
 
 step "ThreadSanitizer"
+export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 cmake --preset tsan >/dev/null
 cmake --build build/tsan -j "$jobs" --target rs_threads_tests
 ctest --preset tsan -j "$jobs" -L threads --timeout 1800

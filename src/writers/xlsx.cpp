@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <set>
 #include <sys/mman.h>
@@ -102,6 +103,11 @@ public:
     book_ = workbook_new_opt(path.c_str(), &options);
     if (book_ == nullptr)
       return;
+    // one time for all workbooks: the library formats it in a buffer that threads share
+    static const std::time_t made = std::time(nullptr);
+    lxw_doc_properties about = {};
+    about.created = made;
+    workbook_set_properties(book_, &about);
     header_ = workbook_add_format(book_);
     format_set_bold(header_);
     format_set_bg_color(header_, 0x1F4E78);
