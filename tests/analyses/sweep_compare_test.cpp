@@ -139,7 +139,8 @@ TEST(SweepCompare, SentencesHaveTheirIntervals) {
   const auto told = summary_findings(simulated(3, {4, 4, true}));
   ASSERT_GE(told.size(), 3U);
   EXPECT_EQ(told[0].rfind("shortest steps: c2, ", 0), 0U) << told[0];
-  EXPECT_NE(told[0].find("Welch, 95 % over 12 comparisons, 20 steps"), std::string::npos) << told[0];
+  EXPECT_NE(told[0].find("Welch, 95 % over 12 comparisons, 20 steps"), std::string::npos)
+      << told[0];
   EXPECT_NE(told[2].find("rank 1 computes longer than the others in 4 of 4"), std::string::npos)
       << told[2];
   const auto none = summary_findings(simulated(3, {}));

@@ -22,8 +22,8 @@ struct AgainstBest {
   [[nodiscard]] bool told() const { return difference.difference - difference.half_width > 0; }
 };
 
-/// Configurations by their steps. Intervals are Welch's at a level corrected for all pairs (the best
-/// one is chosen by the same data) in both rankings of a summary.
+/// Configurations by their steps. Intervals are Welch's at a level corrected for all pairs (the
+/// best one is chosen by the same data) in both rankings of a summary.
 struct StepRanking {
   const ConfigurationRanks* best = nullptr;
   double best_ms = 0;              ///< mean of its steps
