@@ -238,14 +238,22 @@ void compare_in_words(const std::vector<Side>& sides, const std::vector<HtmlRow>
   }
 }
 
-std::string best_sentence(const HtmlSection& section, std::size_t s, const std::string& label) {
-  const HtmlRow* best = nullptr;
-  for (const HtmlRow& row : section.rows)
-    if (!std::isnan(row.values[s]) && (best == nullptr || row.values[s] < best->values[s]))
-      best = &row;
-  return best == nullptr ? fmt::format("{}: no {}", label, section.title)
-                         : fmt::format("{}: lowest {} with {}, {:.3f} ms", label, section.title,
-                                       best->label, best->values[s]);
+/// What there is, without a claim: the findings say which configurations can be told apart.
+std::string range_sentence(const HtmlSection& section, std::size_t s, const std::string& label) {
+  const HtmlRow* low = nullptr;
+  const HtmlRow* high = nullptr;
+  for (const HtmlRow& row : section.rows) {
+    if (std::isnan(row.values[s]))
+      continue;
+    low = low == nullptr || row.values[s] < low->values[s] ? &row : low;
+    high = high == nullptr || row.values[s] > high->values[s] ? &row : high;
+  }
+  if (low == nullptr)
+    return fmt::format("{}: no {}", label, section.title);
+  if (low == high)
+    return fmt::format("{}: {} {:.3f} ms ({})", label, section.title, low->values[s], low->label);
+  return fmt::format("{}: {} from {:.3f} ms ({}) to {:.3f} ms ({})", label, section.title,
+                     low->values[s], low->label, high->values[s], high->label);
 }
 
 /// A GEMM with what the page shows of it.
@@ -332,7 +340,7 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against, H
     compare_in_words(sides, section.rows, section.title, "ms", "shared configurations",
                      page.summary);
     for (std::size_t s = 0; s < sides.size(); ++s)
-      page.summary.push_back(best_sentence(section, s, sides[s].label));
+      page.summary.push_back(range_sentence(section, s, sides[s].label));
     page.sections.push_back(std::move(section));
   }
 }
