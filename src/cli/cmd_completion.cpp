@@ -15,14 +15,6 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const CLI::Option* option : options_of(app))
-    for (const std::string& name : option->get_lnames())
-      out.push_back("--" + name);
-  return out;
-}
-
 std::string bash_script(const CLI::App& root) {
   std::string names;
   std::string cases;

@@ -44,17 +44,6 @@ std::string continued(std::string line) {
   return out + line;
 }
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty())
-      continue;
-    for (const std::string& name : option->get_lnames())
-      out.push_back("--" + name);
-  }
-  return out;
-}
-
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> out;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -68,6 +57,17 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 }
 
 } // namespace
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty())
+      continue;
+    for (const std::string& name : option->get_lnames())
+      out.push_back("--" + name);
+  }
+  return out;
+}
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool positional) const {
   std::string name = "  " + make_option_name(option, positional) +

@@ -14,6 +14,9 @@ public:
   [[nodiscard]] std::string make_footer(const CLI::App* app) const override;
 };
 
+/// Long flags that --help shows, with their dashes.
+[[nodiscard]] std::vector<std::string> flags_of(const CLI::App& app);
+
 /// The values that an option takes, where it has a list of them; else none.
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);
 

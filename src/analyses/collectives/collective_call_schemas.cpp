@@ -1,5 +1,7 @@
 // Sheets with one row per collective or per kernel.
 #include "analyses/collectives/collective_schemas.h"
+
+#include "analyses/collectives/collective_cells.h"
 #include "analyses/collectives/collective_sums.h"
 #include "base/units.h"
 
@@ -11,14 +13,6 @@ namespace {
 constexpr CellKind kInt = CellKind::kInt;
 constexpr CellKind kDouble = CellKind::kDouble;
 constexpr CellKind kText = CellKind::kText;
-
-Value known(std::int64_t n) {
-  return n == kNoId ? Value() : Value(n);
-}
-
-Value some(std::string_view text) {
-  return text.empty() ? Value() : Value(text);
-}
 
 } // namespace
 

@@ -121,6 +121,7 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
     if (compute[g].size() < 2)
       continue;
     std::optional<SlowRank> worst;
+    std::size_t worst_at = 0;
     for (std::size_t r = 0; r < groups[g].ranks.size(); ++r) {
       const auto excess = mean_interval(against_others(compute[g], r), alpha);
       if (worst && excess->difference <= worst->excess.difference)
@@ -130,11 +131,13 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
         others += by_rank[r];
       others = others / static_cast<double>(compute[g].size()) - excess->difference;
       worst = {&groups[g], groups[g].ranks[r]->key.rank, *excess,
-               others > 0 ? excess->difference / others * 100 : 0,
-               waited_for(groups[g], r, excess->difference, alpha)};
+               others > 0 ? excess->difference / others * 100 : 0, std::nullopt};
+      worst_at = r;
     }
-    if (worst->excess.difference - worst->excess.half_width > 0)
-      out.told.push_back(*worst);
+    if (worst->excess.difference - worst->excess.half_width <= 0)
+      continue;
+    worst->waited = waited_for(groups[g], worst_at, worst->excess.difference, alpha);
+    out.told.push_back(*worst);
   }
   return out;
 }
