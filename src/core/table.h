@@ -47,6 +47,9 @@ public:
   Value(bool v) : kind(CellKind::kBool), i(v ? 1 : 0) {}
   Value(std::string_view v) : kind(CellKind::kText), text(v) {}
   Value(const std::string& v) : kind(CellKind::kText), text(v) {}
+  Value(std::string&&) = delete; ///< it would be gone before the row is added
+  Value(const std::string&&) = delete;
+  Value(std::optional<std::string>&&) = delete;
   Value(const char* v) : kind(CellKind::kText), text(v) {}
   template <class T> Value(const std::optional<T>& v) {
     if (v)

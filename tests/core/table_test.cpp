@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace rankscope {
@@ -49,6 +50,14 @@ TEST(Table, CopiesMayBeChangedByDifferentThreads) {
   }
 }
 
+// A Value views its text: of a text that is gone before the row is added, a workbook once held
+// bytes of the heap.
+static_assert(std::is_constructible_v<Value, const std::string&>);
+static_assert(std::is_constructible_v<Value, const std::optional<std::string>&>);
+static_assert(!std::is_constructible_v<Value, std::string>);
+static_assert(!std::is_constructible_v<Value, const std::string>);
+static_assert(!std::is_constructible_v<Value, std::optional<std::string>>);
+
 TEST(Table, MayBeCopiedByDifferentThreads) {
   Table original("t", {{"x"}, {"y"}});
   original.add_row({0, "shared"});
@@ -58,7 +67,8 @@ TEST(Table, MayBeCopiedByDifferentThreads) {
   for (std::size_t i = 0; i < copies.size(); ++i)
     threads.emplace_back([&constant, &copy = copies[i], i] {
       copy.emplace(constant);
-      copy->set(0, 1, std::to_string(i));
+      const std::string text = std::to_string(i);
+      copy->set(0, 1, text);
     });
   for (std::thread& thread : threads)
     thread.join();
