@@ -5,25 +5,30 @@
 #include "cli/progress.h"
 #include "os/signals.h"
 #include "os/tasks.h"
+#include "writers/console.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <vector>
 
 namespace rankscope {
 namespace {
 
 constexpr const char* kExitCodes =
-    "exit codes: 0 all well, 2 usage, 3 input unreadable, 4 partial (events or ranks lost),\n"
-    "            5 regression (--fail-on), 6 output failed, 7 missing tool, 70 internal error,\n"
-    "            130 interrupted";
+    "exit codes: 0 all well, 2 usage, 3 input unreadable, 4 partial (events or\n"
+    "            ranks lost), 5 regression (--fail-on), 6 output failed,\n"
+    "            7 missing tool, 70 internal error, 130 interrupted";
 
 /// A line for the terminal: control characters of a name must not reach it.
 std::string printable(std::string text) {
@@ -73,6 +78,18 @@ void Context::step_progress(std::uint64_t bytes) {
 void Context::out(std::string_view text) const {
   if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size())
     reader_left_ = reader_left_ || errno == EPIPE;
+}
+
+void Context::table(const Table& table, std::size_t max_rows, std::size_t max_text) const {
+  ConsoleStyle style{max_rows, max_text, 0, false};
+  if (winsize size{}; ::isatty(1) == 1 && ::ioctl(1, TIOCGWINSZ, &size) == 0) {
+    const char* const no_colour = std::getenv("NO_COLOR"); // see no-color.org
+    const char* const terminal = std::getenv("TERM");
+    style.width = size.ws_col;
+    style.colour = (no_colour == nullptr || *no_colour == '\0') &&
+                   (terminal == nullptr || std::string_view(terminal) != "dumb");
+  }
+  out(console_table(table, style));
 }
 
 bool Context::finish_output() const {

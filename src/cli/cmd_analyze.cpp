@@ -48,7 +48,7 @@ void print_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSwee
   }
   if (named)
     ctx.out(request.label + "\n");
-  ctx.out(console_table(shown_configurations(sweep.facts), 40));
+  ctx.table(shown_configurations(sweep.facts), 40);
   ctx.out("\n");
   for (const std::string& finding : sweep.facts.findings)
     ctx.out("- " + finding + "\n");

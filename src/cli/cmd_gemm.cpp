@@ -40,11 +40,10 @@ Result<void> show(Context& ctx, const Result<WrittenTable>& result) {
     ctx.out(json_text(report));
     return {};
   }
-  ctx.out(console_table(
-      table.select({"configuration", "threads", "channel", "rank", "op", "input_dims", "col_name",
-                    "kernel_time_min_us", "kernel_time_max_us", "time_diff_us", "count",
-                    "min_verified", "max_verified", "total_overlap_percentage"}),
-      10));
+  ctx.table(table.select({"configuration", "threads", "channel", "rank", "op", "input_dims",
+                          "col_name", "kernel_time_min_us", "kernel_time_max_us", "time_diff_us",
+                          "count", "min_verified", "max_verified", "total_overlap_percentage"}),
+            10);
   for (const std::string& finding : result->findings)
     ctx.out("- " + finding + "\n");
   ctx.out(fmt::format("{}: {} rows\n", result->path, table.rows()));

@@ -28,8 +28,10 @@ Action setup(CLI::App& app) {
         ctx.out(json_text(*report));
         continue;
       }
-      for (const Table& t : report->tables)
-        ctx.out(console_table(t, 100, 100) + "\n");
+      for (const Table& t : report->tables) {
+        ctx.table(t, 100, 100);
+        ctx.out("\n");
+      }
     }
     return {};
   };

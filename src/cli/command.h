@@ -17,6 +17,7 @@ class App;
 namespace rankscope {
 
 class Progress;
+class Table;
 
 /// What every command shares: the global flags and the console. Only src/cli prints.
 class Context final : public Session {
@@ -28,7 +29,9 @@ public:
   bool json = false;   ///< machine-readable result on stdout
   bool strict = false; ///< warnings count as partial
 
-  void out(std::string_view text) const;           ///< stdout, as is
+  void out(std::string_view text) const; ///< stdout, as is
+  /// A table on stdout: as wide as the terminal and coloured there, plain in a pipe or file.
+  void table(const Table& table, std::size_t max_rows = 20, std::size_t max_text = 48) const;
   void note(std::string_view line) const override; ///< stderr unless quiet, newline added
   void warn(std::string_view line) const override; ///< stderr, "rankscope: warning: " in front
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;

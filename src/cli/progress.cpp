@@ -25,9 +25,9 @@ void Progress::step(std::uint64_t bytes) {
                : 0;
   if (terminal_) {
     const std::size_t full = done_ * 30 / total_;
-    std::fputs(fmt::format("\r[{}{}] {}/{} traces, {:.0f} MB/s, {:.0f} s left ",
-                           std::string(full, '#'), std::string(30 - full, '.'), done_, total_, rate,
-                           left)
+    const std::string rest = done_ == total_ ? "writing    " : fmt::format("{:.0f} s left ", left);
+    std::fputs(fmt::format("\r[{}{}] {}/{} traces, {:.0f} MB/s, {}", std::string(full, '#'),
+                           std::string(30 - full, '.'), done_, total_, rate, rest)
                    .c_str(),
                stderr);
     if (done_ == total_)

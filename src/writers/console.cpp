@@ -17,6 +17,20 @@ std::size_t shown_width(std::string_view text) {
   }));
 }
 
+/// At most `widest` columns of a text, the cut shown.
+std::string cut(std::string text, std::size_t widest) {
+  if (shown_width(text) <= widest)
+    return text;
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; bytes < text.size() && shown + 3 < widest; ++shown) {
+    ++bytes;
+    while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80)
+      ++bytes;
+  }
+  text.resize(bytes);
+  return text + "...";
+}
+
 std::string cell(const Value& v, const Column& column, std::size_t widest) {
   switch (v.kind) {
   case CellKind::kInt:
@@ -31,17 +45,7 @@ std::string cell(const Value& v, const Column& column, std::size_t widest) {
     std::string text;
     for (const char c : v.text) // a name must not move the cursor
       text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    if (shown_width(text) > widest) {
-      std::size_t bytes = 0;
-      for (std::size_t shown = 0; bytes < text.size() && shown + 3 < widest; ++shown) {
-        ++bytes;
-        while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80)
-          ++bytes;
-      }
-      text.resize(bytes);
-      text += "...";
-    }
-    return text;
+    return cut(std::move(text), widest);
   }
   case CellKind::kNull:
     break;
@@ -49,33 +53,125 @@ std::string cell(const Value& v, const Column& column, std::size_t widest) {
   return "";
 }
 
-} // namespace
+/// A column as it is shown: header first, then the rows.
+struct Shown {
+  std::vector<std::string> texts;
+  std::vector<int> sign; ///< of each row: 1 better, -1 worse, 0 neither
+  std::size_t width = 0;
+  bool numeric = true;
 
-std::string console_table(const Table& table, std::size_t max_rows, std::size_t max_text) {
-  const std::size_t rows = std::min(table.rows(), max_rows);
-  std::vector<std::vector<std::string>> texts(rows + 1);
-  std::vector<std::size_t> width;
-  std::vector<bool> numeric(table.cols(), true);
+  void measure() {
+    width = 0;
+    for (const std::string& text : texts)
+      width = std::max(width, shown_width(text));
+  }
+};
+
+int sign_of(const Value& v, const Column& column) {
+  if (column.status && v.kind == CellKind::kText)
+    return v.text == "Better" ? 1 : v.text == "Worse" ? -1 : 0;
+  if (column.delta && v.kind == CellKind::kDouble)
+    return v.d > 0 ? 1 : v.d < 0 ? -1 : 0;
+  return 0;
+}
+
+std::vector<Shown> shown_columns(const Table& table, std::size_t rows, const ConsoleStyle& style) {
+  std::vector<Shown> out(table.cols());
   for (std::size_t c = 0; c < table.cols(); ++c) {
-    texts[0].push_back(table.columns()[c].name);
-    width.push_back(shown_width(texts[0][c]));
+    const Column& column = table.columns()[c];
+    out[c].texts.push_back(column.name);
     for (std::size_t r = 0; r < rows; ++r) {
       const Value v = table.at(r, c);
-      numeric[c] = numeric[c] && v.kind != CellKind::kText;
-      texts[r + 1].push_back(cell(v, table.columns()[c], max_text));
-      width[c] = std::max(width[c], shown_width(texts[r + 1][c]));
+      out[c].numeric = out[c].numeric && v.kind != CellKind::kText;
+      out[c].texts.push_back(cell(v, column, style.max_text));
+      out[c].sign.push_back(style.colour ? sign_of(v, column) : 0);
     }
+    out[c].measure();
   }
-  std::string out;
-  for (const auto& line : texts) {
-    std::string text;
-    for (std::size_t c = 0; c < line.size(); ++c) {
-      const std::string pad(width[c] - shown_width(line[c]), ' ');
-      text += (c > 0 ? "  " : "") + (numeric[c] ? pad + line[c] : line[c] + pad);
+  return out;
+}
+
+std::size_t line_width(const std::vector<Shown>& columns) {
+  std::size_t width = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    width += columns[c].width + (c > 0 ? 2 : 0);
+  return width;
+}
+
+/// Cuts the widest texts until the line fits or no text is over 12 columns.
+void narrow_texts(std::vector<Shown>& columns, std::size_t width) {
+  constexpr std::size_t kLeast = 12;
+  while (line_width(columns) > width) {
+    Shown* widest = nullptr;
+    for (Shown& column : columns)
+      if (!column.numeric && column.width > kLeast &&
+          (widest == nullptr || column.width > widest->width))
+        widest = &column;
+    if (widest == nullptr)
+      return;
+    const std::size_t over = line_width(columns) - width;
+    const std::size_t to = std::max(kLeast, widest->width - std::min(widest->width, over));
+    for (std::string& text : widest->texts)
+      text = cut(std::move(text), std::max(to, widest->width - 8)); // the next widest has its share
+    widest->measure();
+  }
+}
+
+/// Which columns stand beside each other; a part after the first begins with column 0 again.
+std::vector<std::vector<std::size_t>> parts_of(const std::vector<Shown>& columns,
+                                               std::size_t width) {
+  std::vector<std::vector<std::size_t>> parts(1);
+  std::size_t used = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const std::size_t more = columns[c].width + (parts.back().empty() ? 0 : 2);
+    if (width > 0 && used + more > width && c > 0 &&
+        parts.back().size() > (parts.size() > 1 ? 1U : 0U)) {
+      parts.push_back({0});
+      used = columns[0].width;
     }
-    while (!text.empty() && text.back() == ' ')
-      text.pop_back();
-    out += text + '\n';
+    parts.back().push_back(c);
+    used += columns[c].width + (parts.back().size() > 1 ? 2 : 0);
+  }
+  return parts;
+}
+
+std::string line_of(const std::vector<Shown>& columns, const std::vector<std::size_t>& part,
+                    std::size_t line) {
+  std::string out;
+  std::string blanks; // put in only before something else: no line ends with them
+  for (const std::size_t c : part) {
+    const Shown& column = columns[c];
+    const std::string& text = column.texts[line];
+    const std::string pad(column.width - shown_width(text), ' ');
+    const int sign = line > 0 ? column.sign[line - 1] : 0;
+    if (column.numeric)
+      blanks += pad;
+    if (!text.empty()) {
+      out += blanks;
+      blanks.clear();
+      out += sign > 0   ? "\x1b[32m" + text + "\x1b[0m"
+             : sign < 0 ? "\x1b[31m" + text + "\x1b[0m"
+                        : text;
+    }
+    blanks += column.numeric ? "  " : pad + "  ";
+  }
+  while (!out.empty() && out.back() == ' ')
+    out.pop_back();
+  return out + '\n';
+}
+
+} // namespace
+
+std::string console_table(const Table& table, const ConsoleStyle& style) {
+  const std::size_t rows = std::min(table.rows(), style.max_rows);
+  std::vector<Shown> columns = shown_columns(table, rows, style);
+  if (style.width > 0)
+    narrow_texts(columns, style.width);
+  std::string out;
+  for (const std::vector<std::size_t>& part : parts_of(columns, style.width)) {
+    out += out.empty() ? "" : "\n";
+    for (std::size_t line = 0; line <= rows; ++line)
+      out += line_of(columns, part, line);
   }
   if (table.rows() > rows)
     out += fmt::format("... {} more rows\n", table.rows() - rows);

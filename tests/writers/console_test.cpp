@@ -1,0 +1,81 @@
+#include "writers/console.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+Table some_kernels() {
+  Column verdict{"verdict"};
+  verdict.status = true;
+  Table table("t", {{"kernel"}, {"calls"}, {"time ms", Unit::kMs}, verdict});
+  table.add_row({"Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs", 3, 1.25, "Better"});
+  table.add_row({"add", 12, 0.5, "Worse"});
+  table.add_row({"mul", 1, 2.0, "Similar"});
+  return table;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    longest = std::max(longest, line.size());
+  return longest;
+}
+
+TEST(ConsoleTable, NumbersStandRightAndNoLineEndsInBlanks) {
+  EXPECT_EQ(console_table(some_kernels()),
+            "kernel                                       calls  time ms  verdict\n"
+            "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs      3    1.250  Better\n"
+            "add                                             12    0.500  Worse\n"
+            "mul                                              1    2.000  Similar\n");
+}
+
+TEST(ConsoleTable, CutsTextsThatTheTerminalHasNoRoomFor) {
+  EXPECT_EQ(console_table(some_kernels(), {20, 48, 45, false}),
+            "kernel                calls  time ms  verdict\n"
+            "Cijk_Alik_Bljk_BB...      3    1.250  Better\n"
+            "add                      12    0.500  Worse\n"
+            "mul                       1    2.000  Similar\n");
+}
+
+TEST(ConsoleTable, GoesOnBelowWhereCuttingIsNotEnough) {
+  EXPECT_EQ(console_table(some_kernels(), {20, 48, 30, false}), "kernel        calls  time ms\n"
+                                                                "Cijk_Alik...      3    1.250\n"
+                                                                "add              12    0.500\n"
+                                                                "mul               1    2.000\n"
+                                                                "\n"
+                                                                "kernel        verdict\n"
+                                                                "Cijk_Alik...  Better\n"
+                                                                "add           Worse\n"
+                                                                "mul           Similar\n");
+}
+
+TEST(ConsoleTable, NoWidthFromOneOnLosesAColumn) {
+  for (std::size_t width = 1; width < 90; ++width) {
+    const std::string text = console_table(some_kernels(), {20, 48, width, false});
+    for (const char* word : {"kernel", "calls", "time ms", "verdict", "0.500", "Similar"})
+      EXPECT_NE(text.find(word), std::string::npos) << word << " at " << width;
+    if (width >= 12 + 2 + 7) {
+      EXPECT_LE(longest_line(text), width);
+    }
+  }
+}
+
+TEST(ConsoleTable, ColoursVerdictsOnlyWhenAsked) {
+  const std::string text = console_table(some_kernels(), {20, 48, 0, true});
+  EXPECT_NE(text.find("\x1b[32mBetter\x1b[0m"), std::string::npos);
+  EXPECT_NE(text.find("\x1b[31mWorse\x1b[0m"), std::string::npos);
+  EXPECT_EQ(console_table(some_kernels()).find('\x1b'), std::string::npos);
+}
+
+TEST(ConsoleTable, ANameCannotMoveTheCursor) {
+  Table table("t", {{"name"}});
+  table.add_row({"\x1b[2Jgone\n"});
+  EXPECT_EQ(console_table(table, {20, 48, 20, true}), "name\n [2Jgone\n");
+}
+
+} // namespace
+} // namespace rankscope
