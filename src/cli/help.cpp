@@ -69,6 +69,15 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return out;
 }
 
+void in_group(CLI::App& app, const std::string& heading, const std::function<void()>& add) {
+  const std::size_t before = app.get_options().size();
+  add();
+  const std::vector<CLI::Option*> options = app.get_options();
+  for (std::size_t i = before; i < options.size(); ++i)
+    if (!options[i]->get_positional() && options[i]->get_group() == "Options")
+      options[i]->group(heading);
+}
+
 std::string HelpFormatter::make_option(const CLI::Option* option, bool positional) const {
   std::string name = "  " + make_option_name(option, positional) +
                      make_option_opts(option); // the type, its values and the default
@@ -88,6 +97,12 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool positiona
   return out + wrapped(text, column, column) + "\n";
 }
 
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  std::string name = "  " + command->get_display_name();
+  name.resize(std::max(get_column_width(), name.size() + 2), ' ');
+  return name + wrapped(command->get_description(), name.size(), get_column_width()) + "\n";
+}
+
 std::string HelpFormatter::make_footer(const CLI::App* app) const {
   std::string out;
   if (const CLI::App* root = app->get_parent(); root != nullptr) {
@@ -103,6 +118,16 @@ std::string HelpFormatter::make_footer(const CLI::App* app) const {
   std::istringstream lines(CLI::Formatter::make_footer(app));
   for (std::string line; std::getline(lines, line);)
     out += continued(line) + '\n';
+  return out;
+}
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  const std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+  std::string out; // one empty line between groups
+  for (const char c : text)
+    if (c != '\n' || !out.ends_with("\n\n"))
+      out += c;
   return out;
 }
 

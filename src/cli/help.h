@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,17 @@ namespace rankscope {
 class HelpFormatter : public CLI::Formatter {
 public:
   [[nodiscard]] std::string make_option(const CLI::Option* option, bool positional) const override;
+  [[nodiscard]] std::string make_subcommand(const CLI::App* command) const override;
   [[nodiscard]] std::string make_footer(const CLI::App* app) const override;
+  [[nodiscard]] std::string make_help(const CLI::App* app, std::string name,
+                                      CLI::AppFormatMode mode) const override;
 };
 
 /// Long flags that --help shows, with their dashes.
 [[nodiscard]] std::vector<std::string> flags_of(const CLI::App& app);
+
+/// Options that `add` adds stand under this heading in help.
+void in_group(CLI::App& app, const std::string& heading, const std::function<void()>& add);
 
 /// The values that an option takes, where it has a list of them; else none.
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);

@@ -80,6 +80,9 @@ TEST(Cli, HelpFitsEightyColumnsAndHasTheGlobalOptions) {
     for (std::string line; std::getline(lines, line);)
       EXPECT_LE(line.size(), 80U) << c->name << ": " << line;
   }
+  std::istringstream lines(run_binary({"--help"}).out);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 80U) << line;
   EXPECT_EQ(run_binary({"-V"}).out, run_binary({"--version"}).out);
 }
 
