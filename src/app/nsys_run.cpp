@@ -107,6 +107,7 @@ Result<NsysConfig> plan(const NsysRequest& request) {
 } // namespace
 
 Result<NsysRun> run_nsys(Session& session, const NsysRequest& request) {
+  RS_CHECK(check_outputs(request.outputs));
   RS_TRY(const NsysConfig config, plan(request));
   NsysRun out;
   std::optional<Error> last;

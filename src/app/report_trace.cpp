@@ -1,8 +1,11 @@
 #include "app/report_trace.h"
 
 #include "analyses/timeline/stream_overlap.h"
+#include "app/column_dictionary.h"
+#include "base/nearest.h"
 #include "engine/loader.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -45,6 +48,36 @@ void note_unlinked(const LoadedTrace& t, bool counted, Diagnostics& diagnostics)
                   all - t.tree.linked_count());
 }
 
+/// Sheets with the same columns are described together: "GEMM, SDPA_fwd".
+void add_names(const std::string& list, std::vector<std::string>& names) {
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(", ", begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 2;
+  }
+}
+
+/// kUsage for a name that no report has, with the nearest one.
+Result<void> check_sheets(const std::set<std::string>& wanted) {
+  if (wanted.empty())
+    return {};
+  std::vector<std::string> known;
+  for (const SheetGroup& group : all_sheets())
+    if (group.command == "report")
+      for (const SheetInfo& sheet : group.sheets)
+        add_names(sheet.name, known);
+  for (const std::string& name : wanted) {
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    const std::string meant = nearest(name, known);
+    return Error{ErrorCode::kUsage, "--sheets",
+                 fmt::format("no report has a sheet named '{}'{}", name,
+                             meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
+                 "rankscope columns lists them"};
+  }
+  return {};
+}
+
 } // namespace
 
 Result<TraceReport> report_trace(Session& session, const ReportRequest& request) {
@@ -56,6 +89,8 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
                    ""};
     outputs.file = default_output(request.trace);
   }
+  RS_CHECK(check_outputs(outputs));
+  RS_CHECK(check_sheets(options.sheets));
   LoadOptions load;
   load.threads = session.threads;
   load.keep_python = needs_python(options);
@@ -69,7 +104,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   session.diagnostics.merge(out.report.diagnostics);
   for (const std::string& wanted : options.sheets)
     if (out.report.find(wanted) == nullptr)
-      session.warn(fmt::format("{}: no sheet named {}", request.trace, wanted));
+      session.warn(fmt::format("{}: nothing for sheet {}", request.trace, wanted));
   RS_TRY(out.written, write_outputs(out.report, outputs));
   return out;
 }

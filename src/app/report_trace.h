@@ -22,8 +22,9 @@ struct TraceReport {
   std::vector<std::string> written;
 };
 
-/// Warns of sheets in options.sheets that the report does not have; the report's diagnostics go to
-/// the session too. Errors: kUnreadable, kUsage (standard input without an output), kOutput.
+/// Warns of sheets in options.sheets that this trace has nothing for; the report's diagnostics go
+/// to the session too. Errors: kUnreadable, kUsage (standard input without an output, an ending
+/// that names no format, a sheet that no report has), kOutput.
 Result<TraceReport> report_trace(Session& session, const ReportRequest& request);
 
 } // namespace rankscope

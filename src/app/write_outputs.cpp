@@ -1,20 +1,76 @@
 #include "app/write_outputs.h"
 
+#include "os/output_file.h"
 #include "writers/writer.h"
 
+#include <filesystem>
+#include <fmt/format.h>
+
 namespace rankscope {
+namespace {
+
+const char* const kEndings = "want .xlsx, .json, .md, or .csv for one sheet";
+
+/// The writer of outputs.file; null for a single CSV.
+Result<const Writer*> writer_of(const ReportOutputs& outputs) {
+  if (!outputs.format.empty())
+    return find_writer(outputs.format);
+  const std::filesystem::path path(outputs.file);
+  const std::string ending = path.extension().string();
+  if (ending == ".csv")
+    return nullptr;
+  for (const Writer* writer : writers())
+    if (ending == writer->ending)
+      return writer;
+  std::error_code ec;
+  const std::filesystem::file_status there = std::filesystem::status(path, ec);
+  if (!ec && std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+    return find_writer("xlsx");
+  return Error{ErrorCode::kUsage, outputs.file,
+               fmt::format("{}; {}",
+                           ending.empty() ? "no ending names the format"
+                                          : fmt::format("'{}' names no format", ending),
+                           kEndings),
+               ""};
+}
+
+Result<void> write_one_csv(const Report& report, const std::string& path) {
+  if (report.tables.size() > 1)
+    return Error{ErrorCode::kUsage, path,
+                 fmt::format("a CSV file holds one sheet, the report has {}", report.tables.size()),
+                 "choose one sheet, or --csv-dir FOLDER for one file each"};
+  RS_TRY(OutputFile file, OutputFile::create(path));
+  file.write(csv_text(report.tables.front()));
+  return file.commit();
+}
+
+} // namespace
+
+Result<void> check_outputs(const ReportOutputs& outputs) {
+  if (!outputs.file.empty())
+    if (const Result<const Writer*> writer = writer_of(outputs); !writer)
+      return writer.error();
+  return {};
+}
 
 Result<std::vector<std::string>> write_outputs(const Report& report, const ReportOutputs& outputs) {
   std::vector<std::string> written;
+  if (outputs.file.empty() && outputs.csv_dir.empty())
+    return written;
+  if (report.tables.empty())
+    return Error{ErrorCode::kUnreadable, outputs.file.empty() ? outputs.csv_dir : outputs.file,
+                 "nothing to write: the report has no sheet", ""};
+  const Writer* writer = nullptr;
+  if (!outputs.file.empty()) {
+    RS_TRY(writer, writer_of(outputs));
+  }
   if (!outputs.csv_dir.empty()) {
     RS_CHECK(find_writer("csv")->write(report, outputs.csv_dir));
     written.push_back(outputs.csv_dir);
   }
   if (!outputs.file.empty()) {
-    const bool json = outputs.format.empty() && std::string_view(outputs.file).ends_with(".json") &&
-                      outputs.file.size() > 5;
-    const std::string format = json ? "json" : outputs.format.empty() ? "xlsx" : outputs.format;
-    RS_CHECK(find_writer(format)->write(report, outputs.file));
+    RS_CHECK(writer != nullptr ? writer->write(report, outputs.file)
+                               : write_one_csv(report, outputs.file));
     written.push_back(outputs.file);
   }
   return written;

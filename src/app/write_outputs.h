@@ -1,4 +1,4 @@
-// Where a report goes: a workbook (or JSON) and a folder of CSV files.
+// Where a report goes: a file (workbook, JSON, Markdown, one CSV) and a folder of CSV files.
 #pragma once
 
 #include "base/result.h"
@@ -11,11 +11,19 @@ namespace rankscope {
 
 struct ReportOutputs {
   std::string file;    ///< "" = none
-  std::string format;  ///< of the file: the name of a writer; "" = json by its ending, else xlsx
+  std::string format;  ///< of the file: the name of a writer; "" = by its ending
   std::string csv_dir; ///< "" = none
 };
 
-/// Writes what is asked for; the paths written, the CSV folder first. Errors: kOutput.
+/// kUsage when the file's ending names no format and `format` is empty. To be called before the
+/// long part. What is there already and no regular file (a pipe, a device) needs no ending: a
+/// workbook.
+Result<void> check_outputs(const ReportOutputs& outputs);
+
+/// Writes what is asked for; the paths written, the CSV folder first. A file that ends in .csv
+/// holds the one sheet that the report has. Errors: kUsage (see check_outputs(); .csv and several
+/// sheets), kUnreadable when the report has no sheet: what is there already is left as it was;
+/// kOutput.
 Result<std::vector<std::string>> write_outputs(const Report& report, const ReportOutputs& outputs);
 
 } // namespace rankscope

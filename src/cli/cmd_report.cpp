@@ -1,7 +1,7 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
 #include "app/report_trace.h"
 #include "cli/command.h"
-#include "writers/console.h"
+#include "cli/help.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
     return {};
   }
   if (const Table* timeline = done.report.find("gpu_timeline"))
-    ctx.out(console_table(*timeline));
+    ctx.table(*timeline);
   for (const std::string& w : done.written)
     ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
   return {};
@@ -64,51 +64,67 @@ void add_old_flags(CLI::App& app, Flags& f) {
     app.add_flag(name)->group("");
 }
 
-Action setup(CLI::App& app) {
-  auto f = std::make_shared<Flags>();
-  ReportOptions& r = f->request.options;
-  ReportOutputs& out = f->request.outputs;
-  app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input");
-  app.add_option("-o,--output", out.file, "workbook (default: TRACE_perf_report.xlsx)");
+void add_outputs(CLI::App& app, Flags& f) {
+  ReportOutputs& out = f.request.outputs;
+  app.add_option("-o,--output", out.file,
+                 "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
   app.add_option("--csv-dir", out.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--format", out.format, "format of --output")
-      ->check(CLI::IsMember({"xlsx", "csv", "json"}));
-  app.add_option("--sheets", f->sheets, "only these sheets")->delimiter(',');
+  app.add_option("--format", out.format, "format of --output whatever its ending (csv: a folder)")
+      ->check(CLI::IsMember({"xlsx", "csv", "json", "markdown"}));
+}
+
+void add_counting(CLI::App& app, ReportOptions& r) {
+  app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline");
+  app.add_flag("--clip-overruns", r.clip_overruns,
+               "end a kernel where the next one on its stream starts");
   app.add_option("--micro-idle-us", r.micro_idle_us, "split idle time at this gap, us");
-  app.add_flag("--no-kernel-summary", f->no_kernel_summary, "leave out kernel_summary");
-  app.add_flag("--no-short-kernels", f->no_short_kernels, "leave out the short-kernel study");
-  app.add_flag("--no-coll-analysis", f->no_coll_analysis, "leave out coll_analysis");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
                  "kernels below this are short, us")
       ->capture_default_str();
+  app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
+  app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
+               "put in operators that inference libraries do not record");
+}
+
+void add_sheets(CLI::App& app, Flags& f) {
+  ReportOptions& r = f.request.options;
+  app.add_option("--sheets", f.sheets, "only these sheets")->delimiter(',');
+  app.add_flag("--no-kernel-summary", f.no_kernel_summary, "leave out kernel_summary");
+  app.add_flag("--no-short-kernels", f.no_short_kernels, "leave out the short-kernel study");
+  app.add_flag("--no-coll-analysis", f.no_coll_analysis, "leave out coll_analysis");
+  app.add_flag("--per-step", r.per_step, "timeline and top operators of each profiler step");
   app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
       ->check(possible_bins())
       ->capture_default_str();
-  app.add_option("--top-k-short-kernels", r.top_k_short_kernels, "rows of short_kernels_summary");
   app.add_option("--top-k", r.top_k, "rows of ops_summary and kernel_summary");
   app.add_option("--top-k-ops", r.top_k_ops, "rows of the ops_* sheets");
   app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "rows of each operator family");
-  app.add_flag("--clip-overruns", r.clip_overruns,
-               "end a kernel where the next one on its stream starts");
-  app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
+  app.add_option("--top-k-short-kernels", r.top_k_short_kernels, "rows of short_kernels_summary");
   app.add_flag("--include-overlap-info", r.include_overlap_info,
                "sheets *_kl_overlap: grouped also by kernels that ran beside");
   app.add_flag("--include-call-stack", r.include_call_stack,
                "Python call stacks in unified_perf_summary");
-  app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
-               "put in operators that inference libraries do not record");
   app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
   app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
                "start of the first call of each row");
-  app.add_flag("--per-step", r.per_step, "timeline and top operators of each profiler step");
-  app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
-  app.add_option("--gpu-arch", r.gpu_arch, "GPU for rooflines: built-in name or JSON file");
-  app.add_option("--compat", f->compat, "reproduce another tool's quirks")
-      ->check(CLI::IsMember({"tracelens"}));
-  app.add_option("--layout", f->layout, "column order of the GEMM sheet")
-      ->check(CLI::IsMember({"2025-11"}));
+}
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  ReportOptions& r = f->request.options;
+  app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input");
+  in_group(app, "Output", [&] { add_outputs(app, *f); });
+  in_group(app, "What is counted", [&] { add_counting(app, r); });
+  in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, *f); });
+  in_group(app, "GPU and other tools", [&] {
+    app.add_option("--gpu-arch", r.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+    app.add_option("--compat", f->compat, "reproduce another tool's quirks")
+        ->check(CLI::IsMember({"tracelens"}));
+    app.add_option("--layout", f->layout, "column order of the GEMM sheet")
+        ->check(CLI::IsMember({"2025-11"}));
+  });
   add_old_flags(app, *f);
   return [f](Context& ctx) -> Result<void> {
     if (f->traces.empty())

@@ -77,6 +77,6 @@ std::string csv_text(const Table& table) {
   return out;
 }
 
-const Writer csv_writer{"csv", "a folder with one CSV file per table", write};
+const Writer csv_writer{"csv", ".csv", "a folder with one CSV file per table", write};
 
 } // namespace rankscope

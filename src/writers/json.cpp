@@ -79,6 +79,6 @@ std::string json_text(const Report& report) {
   return out + "]}\n";
 }
 
-const Writer json_writer{"json", "one JSON file with all tables", write};
+const Writer json_writer{"json", ".json", "one JSON file with all tables", write};
 
 } // namespace rankscope

@@ -11,8 +11,10 @@ namespace rankscope {
 
 struct Writer {
   const char* name;
+  const char* ending; ///< of the files it makes, with the dot
   const char* help;
-  /// `path` is a file (xlsx, json) or a folder (csv). Replaces what is there only when complete.
+  /// `path` is a file (xlsx, json, markdown) or a folder (csv). Replaces what is there only when
+  /// complete.
   Result<void> (*write)(const Report& report, const std::string& path);
 };
 

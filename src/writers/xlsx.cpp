@@ -426,6 +426,6 @@ Result<void> write(const Report& report, const std::string& path) {
 
 } // namespace
 
-const Writer xlsx_writer{"xlsx", "an Excel workbook with one sheet per table", write};
+const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table", write};
 
 } // namespace rankscope

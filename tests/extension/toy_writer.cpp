@@ -14,6 +14,6 @@ Result<void> write(const Report& report, const std::string& path) {
 
 } // namespace
 
-const Writer toy_writer{"toy", "names of tables", write};
+const Writer toy_writer{"toy", ".toy", "names of tables", write};
 
 } // namespace rankscope

@@ -1,0 +1,80 @@
+// What an output's name says of its format, and what is refused before the work is done.
+#include "run_binary.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+using test::TempFolder;
+
+std::string trace_path() {
+  return (test::source_dir() / "tests/data/synth/amd/rank0.json.gz").string();
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+TEST(Outputs, TheEndingChoosesTheFormat) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& name, const std::string& sheets) {
+    const RunResult r =
+        run_binary({"report", trace_path(), "-q", "-o", folder.path(name), "--sheets", sheets});
+    EXPECT_EQ(r.code, 0) << name << ": " << r.err;
+    return text_of(folder.path(name));
+  };
+  EXPECT_EQ(write("r.xlsx", "gpu_timeline,GEMM").substr(0, 2), "PK");
+  EXPECT_EQ(write("r.json", "gpu_timeline,GEMM").front(), '{');
+  const std::string markdown = write("r.md", "gpu_timeline,GEMM");
+  EXPECT_EQ(markdown.rfind("## gpu_timeline\n\n| type | time ms | percent |\n", 0), 0U) << markdown;
+  EXPECT_NE(markdown.find("\n## GEMM\n"), std::string::npos);
+  EXPECT_EQ(write("r.csv", "gpu_timeline").rfind("type,time ms,percent\n", 0), 0U);
+}
+
+TEST(Outputs, AnEndingThatNamesNoFormatIsRefusedBeforeTheTraceIsRead) {
+  const TempFolder folder;
+  for (const char* name : {"r.txt", "r.html", "r", "r.xslx"}) {
+    const RunResult r = run_binary({"report", folder.path("none.json"), "-o", folder.path(name)});
+    EXPECT_EQ(r.code, 2) << name;
+    EXPECT_NE(r.err.find("want .xlsx, .json, .md"), std::string::npos) << r.err;
+    EXPECT_FALSE(fs::exists(folder.path(name)));
+  }
+  EXPECT_EQ(
+      run_binary({"report", trace_path(), "-q", "--format", "json", "-o", folder.path("r")}).code,
+      0);
+  const RunResult several = run_binary({"report", trace_path(), "-q", "-o", folder.path("r.csv")});
+  EXPECT_EQ(several.code, 2);
+  EXPECT_NE(several.err.find("a CSV file holds one sheet"), std::string::npos) << several.err;
+}
+
+TEST(Outputs, ASheetThatNoReportHasIsNamedWithTheNearest) {
+  const TempFolder folder;
+  const RunResult r =
+      run_binary({"report", folder.path("none.json"), "--sheets", "gpu_timeline,ops_sumary"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("'ops_sumary'; did you mean ops_summary?"), std::string::npos) << r.err;
+}
+
+TEST(Outputs, NothingToWriteLeavesWhatIsThere) {
+  const TempFolder folder;
+  const std::string kept = folder.write("kept.xlsx", "last week's");
+  const RunResult r = run_binary({"report", trace_path(), "--sheets", "SSM_fwd", "-o", kept});
+  EXPECT_EQ(r.code, 3);
+  EXPECT_NE(r.err.find("nothing for sheet SSM_fwd"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("kept.xlsx: nothing to write"), std::string::npos) << r.err;
+  EXPECT_EQ(text_of(kept), "last week's");
+}
+
+} // namespace
+} // namespace rankscope
