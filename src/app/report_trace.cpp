@@ -1,9 +1,11 @@
 #include "app/report_trace.h"
 
+#include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
 #include "app/column_dictionary.h"
 #include "base/nearest.h"
 #include "engine/loader.h"
+#include "model/gpu_arch.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -48,6 +50,26 @@ void note_unlinked(const LoadedTrace& t, bool counted, Diagnostics& diagnostics)
                   all - t.tree.linked_count());
 }
 
+/// Without a word about the GPU, the board that the trace's devices are; "none": no rooflines.
+/// Compat mode takes only what it is told.
+void choose_gpu(const Session& session, const Trace& trace, ReportOptions& options) {
+  if (options.gpu_arch == "none") {
+    options.gpu_arch.clear();
+    return;
+  }
+  if (!options.gpu_arch.empty() || options.compat_tracelens || trace.header.devices.empty())
+    return;
+  const std::string& name = trace.header.devices.front().name;
+  for (const DeviceInfo& device : trace.header.devices)
+    if (device.name != name)
+      return;
+  options.gpu_arch = recognised_gpu(name);
+  if (!options.gpu_arch.empty())
+    session.note(
+        fmt::format("{}: rooflines are those of {} (device {}; --gpu-arch none leaves them out)",
+                    trace.path, options.gpu_arch, name));
+}
+
 /// Sheets with the same columns are described together: "GEMM, SDPA_fwd".
 void add_names(const std::string& list, std::vector<std::string>& names) {
   for (std::size_t begin = 0; begin < list.size();) {
@@ -81,7 +103,7 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
 } // namespace
 
 Result<TraceReport> report_trace(Session& session, const ReportRequest& request) {
-  const ReportOptions& options = request.options;
+  ReportOptions options = request.options;
   ReportOutputs outputs = request.outputs;
   if (!request.only_asked && outputs.file.empty() && outputs.csv_dir.empty()) {
     if (request.trace == "-")
@@ -95,12 +117,18 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   load.threads = session.threads;
   load.keep_python = needs_python(options);
   RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));
+  choose_gpu(session, loaded.trace, options);
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);
   TraceReport out;
   RS_TRY(out.report, build_report(loaded, options));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options.include_unlinked_kernels, out.report.diagnostics);
+  RS_CHECK(add_report_notes(loaded, options, out.report, out.report.diagnostics));
+  if (out.report.find("unified_perf_summary") != nullptr) {
+    RS_TRY(const ModelCoverage coverage, model_coverage(loaded, options));
+    out.coverage = coverage_line(coverage);
+  }
   session.diagnostics.merge(out.report.diagnostics);
   for (const std::string& wanted : options.sheets)
     if (out.report.find(wanted) == nullptr)

@@ -19,6 +19,7 @@ struct ReportRequest {
 
 struct TraceReport {
   Report report;
+  std::string coverage; ///< how much of the kernel time the models know; "" without that sheet
   std::vector<std::string> written;
 };
 

@@ -33,6 +33,8 @@ Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
   }
   if (const Table* timeline = done.report.find("gpu_timeline"))
     ctx.table(*timeline);
+  if (!done.coverage.empty())
+    ctx.out(done.coverage + "\n");
   for (const std::string& w : done.written)
     ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
   return {};
@@ -119,7 +121,8 @@ Action setup(CLI::App& app) {
   in_group(app, "What is counted", [&] { add_counting(app, r); });
   in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, *f); });
   in_group(app, "GPU and other tools", [&] {
-    app.add_option("--gpu-arch", r.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+    app.add_option("--gpu-arch", r.gpu_arch,
+                   "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
     app.add_option("--compat", f->compat, "reproduce another tool's quirks")
         ->check(CLI::IsMember({"tracelens"}));
     app.add_option("--layout", f->layout, "column order of the GEMM sheet")

@@ -128,6 +128,22 @@ std::vector<std::string> builtin_gpu_archs() {
   return names;
 }
 
+std::string recognised_gpu(std::string_view device_name) {
+  const std::string name = lowercase(std::string(device_name));
+  std::string found;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find_first_of(" -_/", begin), name.size());
+    const std::string word = name.substr(begin, end - begin);
+    if (word == "pcie" || word == "nvl")
+      return "";
+    for (const GpuArch& arch : builtin())
+      if (lowercase(arch.name) == word)
+        found = arch.name;
+    begin = end + 1;
+  }
+  return found;
+}
+
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
   for (const GpuArch& arch : builtin())
     if (lowercase(arch.name) == lowercase(name_or_path))
@@ -166,11 +182,17 @@ Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
 
 std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec, double flops,
                                  double bytes) {
-  const auto peak = arch.tflops.find(spec);
+  auto peak = arch.tflops.find(spec);
+  const bool only_fp32 =
+      peak == arch.tflops.end() && (spec == "vector_fp16" || spec == "vector_bf16");
+  if (only_fp32)
+    peak = arch.tflops.find("vector_fp32");
   if (peak == arch.tflops.end() || !(flops > 0) || std::isnan(bytes) || !(arch.mem_bw_gbps > 0))
     return std::nullopt;
   const double compute_us = flops / (peak->second * 1e12) * 1e6;
   const double memory_us = bytes / (arch.mem_bw_gbps * 1e9) * 1e6;
+  if (only_fp32 && compute_us > memory_us)
+    return std::nullopt;
   return Roofline{std::max(compute_us, memory_us), compute_us >= memory_us};
 }
 

@@ -22,6 +22,11 @@ struct GpuArch {
 /// Names of the built-in boards.
 [[nodiscard]] std::vector<std::string> builtin_gpu_archs();
 
+/// The built-in board that a driver's device name speaks of ("AMD Instinct MI300X", "NVIDIA H100
+/// 80GB HBM3"); "" for any other, also for boards of the same chip with other memory or clocks
+/// (PCIe, NVL).
+[[nodiscard]] std::string recognised_gpu(std::string_view device_name);
+
 /// A built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec: n}}.
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path);
 
@@ -31,8 +36,10 @@ struct Roofline {
 };
 
 /// Tc = flops/peak, Tm = bytes/bandwidth, the larger is the bound. nullopt when the peak of `spec`
-/// is unknown, bytes are unknown or flops are not positive. Example: 1e12 flops at 100 TFLOPS and
-/// 1e9 bytes at 1000 GB/s: Tc = 10 ms, Tm = 1 ms, compute bound, 10000 us.
+/// is unknown, bytes are unknown or flops are not positive. Where only the peak of vector_fp32 is
+/// known, 16-bit vector work is rated when memory is the bound even at that peak, which it is
+/// computed with at least. Example: 1e12 flops at 100 TFLOPS and 1e9 bytes at 1000 GB/s: Tc = 10
+/// ms, Tm = 1 ms, compute bound, 10000 us.
 [[nodiscard]] std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec,
                                                double flops, double bytes);
 

@@ -148,8 +148,29 @@ TEST(GpuArch, RooflineSides) {
   EXPECT_NEAR(m->time_us, 1e3, 1e-6);
   EXPECT_FALSE(roofline(arch, "vector_bf16", 1e9, 1e9));
   EXPECT_FALSE(roofline(arch, "matrix_bf16", 0, 1e9));
+  // 16-bit vector work without a peak of its own: rated where memory decides at the fp32 rate too
+  arch.tflops["vector_fp32"] = 10;
+  const auto v = roofline(arch, "vector_bf16", 1e9, 1e9); // 0.1 ms against 1 ms
+  ASSERT_TRUE(v);
+  EXPECT_FALSE(v->compute_bound);
+  EXPECT_NEAR(v->time_us, 1e3, 1e-6);
+  EXPECT_FALSE(roofline(arch, "vector_bf16", 1e11, 1e9)); // 10 ms against 1 ms
+  EXPECT_FALSE(roofline(arch, "vector_fp64", 1e9, 1e9));
   EXPECT_TRUE(load_gpu_arch("mi300x"));
   EXPECT_FALSE(load_gpu_arch("no-such-gpu"));
+}
+
+TEST(GpuArch, BoardsAreRecognisedByTheDeviceName) {
+  EXPECT_EQ(recognised_gpu("AMD Instinct MI300X"), "MI300X");
+  EXPECT_EQ(recognised_gpu("AMD Instinct MI300X VF"), "MI300X");
+  EXPECT_EQ(recognised_gpu("AMD Instinct MI355X"), "MI355X");
+  EXPECT_EQ(recognised_gpu("NVIDIA H100 80GB HBM3"), "H100");
+  EXPECT_EQ(recognised_gpu("NVIDIA H200"), "H200");
+  EXPECT_EQ(recognised_gpu("NVIDIA B200"), "B200");
+  for (const char* other :
+       {"", "NVIDIA H100 PCIe", "NVIDIA H100 NVL", "NVIDIA GH200 480GB", "AMD Instinct MI300A",
+        "AMD Instinct MI210", "Tesla V100-SXM2-32GB", "AMD Radeon Graphics", "NVIDIA GB200"})
+    EXPECT_EQ(recognised_gpu(other), "") << other;
 }
 
 TEST(GpuArch, PeaksEqualTheirSources) {

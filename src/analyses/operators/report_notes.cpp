@@ -1,0 +1,183 @@
+#include "analyses/operators/report_notes.h"
+
+#include "analyses/operators/launchers.h"
+#include "analyses/operators/roofline.h"
+#include "analyses/operators/unified_perf.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr double kMost = 50; ///< percent of the kernel time from which one row is a headline
+
+double percent(std::int64_t part, std::int64_t of) {
+  return of > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(of) : 0;
+}
+
+/// Of each compute spec the highest peak of any built-in board, and the highest bandwidth.
+GpuArch highest_built_in() {
+  GpuArch out;
+  out.name = "any built-in board";
+  for (const std::string& name : builtin_gpu_archs())
+    if (const Result<GpuArch> arch = load_gpu_arch(name)) {
+      out.mem_bw_gbps = std::max(out.mem_bw_gbps, arch->mem_bw_gbps);
+      for (const auto& [spec, tflops] : arch->tflops)
+        out.tflops[spec] = std::max(out.tflops[spec], tflops);
+    }
+  return out;
+}
+
+struct TooFast {
+  std::size_t rows = 0;
+  double worst = 0; ///< times the limit
+  std::string example;
+
+  void add(double rate, double limit, std::string_view name, const char* unit) {
+    if (!(limit > 0) || !(rate > limit))
+      return;
+    ++rows;
+    if (rate / limit > worst) {
+      worst = rate / limit;
+      example = fmt::format("{}: {:.1f} {} of {:.1f}", name.substr(0, 60), rate, unit, limit);
+    }
+  }
+};
+
+void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::string& where,
+                           Diagnostics& diagnostics) {
+  const GpuArch built_in = highest_built_in();
+  TooFast flops;
+  TooFast bytes;
+  std::string of;
+  for (const FamilySheet& sheet : sheets) {
+    const GpuArch& limits = sheet.arch ? *sheet.arch : built_in;
+    of = limits.name;
+    for (const FamilyRow& row : sheet.rows) {
+      const auto peak = limits.tflops.find(row.compute_spec);
+      flops.add(row.tflops.mean, peak == limits.tflops.end() ? 0 : peak->second, row.name,
+                "TFLOPS");
+      bytes.add(row.tbps.mean, limits.mem_bw_gbps / 1e3, row.name, "TB/s");
+    }
+  }
+  if (flops.rows > 0)
+    diagnostics.add(Severity::kWarning, "rate_above_peak", where,
+                    fmt::format("rows compute faster than {} can ({}): kernels are missing in the "
+                                "trace, or the recorded shapes are not those of the kernels",
+                                of, flops.example),
+                    flops.rows);
+  if (bytes.rows > 0)
+    diagnostics.add(Severity::kInfo, "bandwidth_above_peak", where,
+                    fmt::format("rows move bytes faster than the memory of {} ({}): data came from "
+                                "a cache, or kernels are missing in the trace",
+                                of, bytes.example),
+                    bytes.rows);
+}
+
+void note_what_rates_leave_out(const ModelCoverage& coverage, const std::string& where,
+                               Diagnostics& diagnostics) {
+  const double no_operator = percent(coverage.no_operator_ns, coverage.total_ns);
+  const double largest = percent(coverage.largest_ns, coverage.total_ns);
+  if (no_operator > kMost)
+    diagnostics.add(Severity::kInfo, "most_time_without_operator", where,
+                    fmt::format("{:.1f} % of the kernel time has no operator ({:.1f} % launched by "
+                                "graphs): rates, shapes and rooflines speak of the rest only",
+                                no_operator, percent(coverage.graph_ns, coverage.total_ns)));
+  else if (largest > kMost)
+    diagnostics.add(Severity::kInfo, "one_row_holds_most", where,
+                    fmt::format("{:.1f} % of the kernel time is in {}, which no model knows: rates "
+                                "and rooflines speak of the rest only",
+                                largest, coverage.largest_name.substr(0, 80)));
+}
+
+std::size_t short_kernels_without_operator(const LoadedTrace& trace, const ReportOptions& options) {
+  const LauncherIndex& index = launchers_of(trace, options);
+  const Events& e = trace.trace.events;
+  std::size_t out = 0;
+  for (std::size_t g = 0; g < index.gpu.size(); ++g) {
+    const EventId kernel = index.gpu[g];
+    const EventId parent = index.parent_op[g];
+    const bool known = parent != kNoEvent && e.category[parent] == Category::kCpuOp;
+    if (!known && e.category[kernel] == Category::kKernel && trace.tree.linked(kernel) &&
+        ns_to_us(e.dur_ns[kernel]) < options.short_kernel_threshold_us)
+      ++out;
+  }
+  return out;
+}
+
+bool is_graph_launch(std::string_view name) {
+  return name.rfind("hipGraphLaunch", 0) == 0 || name.rfind("cudaGraphLaunch", 0) == 0 ||
+         name.rfind("cuGraphLaunch", 0) == 0;
+}
+
+} // namespace
+
+Result<ModelCoverage> model_coverage(const LoadedTrace& trace, const ReportOptions& options) {
+  const Result<UnifiedPerf>& unified = unified_perf_of(trace, options);
+  if (!unified)
+    return unified.error();
+  ModelCoverage out;
+  for (const UnifiedRow& row : unified->rows) {
+    out.total_ns += row.kernel_ns;
+    if (row.has_model) {
+      out.modelled_ns += row.kernel_ns;
+      continue;
+    }
+    const bool synthetic = row.op.name.ends_with("(Synthetic Op)");
+    (synthetic ? out.no_operator_ns : out.no_model_ns) += row.kernel_ns;
+    if (synthetic && is_graph_launch(row.op.name))
+      out.graph_ns += row.kernel_ns;
+    if (row.kernel_ns > out.largest_ns) {
+      out.largest_ns = row.kernel_ns;
+      out.largest_name = row.op.name;
+    }
+  }
+  return out;
+}
+
+std::string coverage_line(const ModelCoverage& c) {
+  if (c.total_ns <= 0)
+    return "";
+  std::string out = fmt::format(
+      "kernel time {:.3f} ms: {:.1f} % in operators with a model, {:.1f} % in operators "
+      "without one, {:.1f} % without an operator",
+      ns_to_ms(c.total_ns), percent(c.modelled_ns, c.total_ns), percent(c.no_model_ns, c.total_ns),
+      percent(c.no_operator_ns, c.total_ns));
+  if (c.graph_ns > 0)
+    out += fmt::format(" ({:.1f} % launched by graphs)", percent(c.graph_ns, c.total_ns));
+  return out;
+}
+
+Result<void> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
+                              const Report& report, Diagnostics& diagnostics) {
+  const std::string& where = trace.trace.path;
+  if (trace.tree.gpu_event_count() == 0) {
+    diagnostics.add(Severity::kWarning, "no_gpu_events", where,
+                    "the trace holds no GPU work: every time on the GPU is 0");
+    return {};
+  }
+  if (report.find("short_kernels_summary") != nullptr) {
+    const std::size_t left_out = short_kernels_without_operator(trace, options);
+    if (left_out > 0)
+      diagnostics.add(Severity::kInfo, "short_kernels_without_operator", where,
+                      "short kernels have no operator, so short_kernels_summary has no shapes for "
+                      "them",
+                      left_out);
+  }
+  if (report.find("unified_perf_summary") != nullptr) {
+    RS_TRY(const ModelCoverage coverage, model_coverage(trace, options));
+    note_what_rates_leave_out(coverage, where, diagnostics);
+  }
+  const Result<std::vector<FamilySheet>>& families = family_sheets_of(trace, options);
+  if (!families)
+    return families.error();
+  if (std::all_of(families->begin(), families->end(), [&report](const FamilySheet& sheet) {
+        return report.find(sheet.name) != nullptr;
+      }))
+    note_impossible_rates(*families, where, diagnostics);
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,39 @@
+// What a reader of the report has to know before its numbers: how much of the kernel time they
+// speak of, and which rates cannot be.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// The kernel time of unified_perf_summary, by what is known of it; nanoseconds, sums over the
+/// calls.
+struct ModelCoverage {
+  std::int64_t total_ns = 0;
+  std::int64_t modelled_ns = 0;    ///< of operators with a model
+  std::int64_t no_model_ns = 0;    ///< of operators without one
+  std::int64_t no_operator_ns = 0; ///< no operator above the launch
+  std::int64_t graph_ns = 0;       ///< of those: launched by a graph
+  std::string_view largest_name;   ///< the row with most time among those without a model
+  std::int64_t largest_ns = 0;
+};
+/// Errors: those of load_gpu_arch.
+[[nodiscard]] Result<ModelCoverage> model_coverage(const LoadedTrace& trace,
+                                                   const ReportOptions& options);
+
+/// One line: shares of the kernel time with a model, without one, without an operator; "" without
+/// kernel time.
+[[nodiscard]] std::string coverage_line(const ModelCoverage& coverage);
+
+/// Adds what is odd: no GPU work at all; kernels that the short-kernel study leaves out; one graph
+/// launch or compiled region that holds most of the kernel time; rates above the board's peak
+/// (without a board: above the highest built-in one). `report`: what was made; only its sheets are
+/// judged.
+Result<void> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
+                              const Report& report, Diagnostics& diagnostics);
+
+} // namespace rankscope

@@ -1,0 +1,98 @@
+// What a report says before its numbers: time that no model knows, rates that cannot be.
+#include "analyses/operators/report_notes.h"
+#include "trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+using test::TraceBuilder;
+
+const char* const kMatrices =
+    R"({"Input Dims":[[512,512],[512,512]],"Input type":["c10::BFloat16","c10::BFloat16"],)"
+    R"("Input Strides":[[512,1],[512,1]],"Concrete Inputs":["",""]})";
+
+std::vector<Problem> notes_of(const TraceBuilder& b, ReportOptions options = {}) {
+  const LoadedTrace t = b.load();
+  const auto report = build_report(t, options);
+  EXPECT_TRUE(report);
+  Diagnostics out;
+  EXPECT_TRUE(add_report_notes(t, options, *report, out));
+  return out.problems();
+}
+
+bool has(const std::vector<Problem>& problems, std::string_view name) {
+  return std::any_of(problems.begin(), problems.end(),
+                     [name](const Problem& p) { return p.name == name; });
+}
+
+TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
+  TraceBuilder
+      b; // 60 us in a product, 30 in an operator that nobody models, 10 without an operator
+  b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 60);
+  b.op("mine::unknown", 20, 10).kernel("unknown_kernel", 21, 200, 30);
+  b.kernel("lonely", 40, 300, 10);
+  const LoadedTrace t = b.load();
+  const auto c = model_coverage(t, {});
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->total_ns, 100'000);
+  EXPECT_EQ(c->modelled_ns, 60'000);
+  EXPECT_EQ(c->no_model_ns, 30'000);
+  EXPECT_EQ(c->no_operator_ns, 10'000);
+  EXPECT_EQ(c->largest_name, "mine::unknown");
+  EXPECT_EQ(coverage_line(*c), "kernel time 0.100 ms: 60.0 % in operators with a model, 30.0 % in "
+                               "operators without one, 10.0 % without an operator");
+  const auto notes = notes_of(b);
+  EXPECT_TRUE(notes.empty()) << notes.front().sentence;
+}
+
+TEST(ReportNotes, ATraceWithoutGpuWorkIsTold) {
+  TraceBuilder b;
+  b.op("aten::mm", 0, 10, kMatrices);
+  EXPECT_TRUE(has(notes_of(b), "no_gpu_events"));
+}
+
+TEST(ReportNotes, MostTimeWithoutOperatorOrModelIsTold) {
+  TraceBuilder lonely;
+  lonely.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 40);
+  lonely.kernel("lonely", 40, 300, 60);
+  EXPECT_TRUE(has(notes_of(lonely), "most_time_without_operator"));
+  TraceBuilder region;
+  region.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 40);
+  region.op("CompiledRegion", 20, 10).kernel("fused", 21, 300, 60);
+  const auto notes = notes_of(region);
+  EXPECT_TRUE(has(notes, "one_row_holds_most"));
+  EXPECT_FALSE(has(notes, "most_time_without_operator"));
+}
+
+TEST(ReportNotes, ShortKernelsThatTheStudyLeavesOutAreCounted) {
+  TraceBuilder b;
+  b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 60);
+  b.kernel("short one", 40, 300, 5).kernel("short two", 42, 310, 5).kernel("long", 44, 320, 50);
+  std::size_t counted = 0;
+  for (const Problem& p : notes_of(b))
+    if (p.name == "short_kernels_without_operator")
+      counted = p.count;
+  EXPECT_EQ(counted, 2U);
+}
+
+TEST(ReportNotes, RatesAboveThePeakAreTold) {
+  // 2 * 512^3 = 268 MFLOP and 1.5 MB: 268 TFLOPS in 1 us; 2684 TFLOPS and 15.7 TB/s in 0.1 us
+  const auto in = [](double us) {
+    TraceBuilder b;
+    b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, us);
+    return b;
+  };
+  ReportOptions mi300x;
+  mi300x.gpu_arch = "MI300X";
+  EXPECT_FALSE(has(notes_of(in(1), mi300x), "rate_above_peak"));
+  EXPECT_FALSE(has(notes_of(in(1), mi300x), "bandwidth_above_peak"));
+  for (const ReportOptions& options : {mi300x, ReportOptions{}}) {
+    EXPECT_TRUE(has(notes_of(in(0.1), options), "rate_above_peak"));
+    EXPECT_TRUE(has(notes_of(in(0.1), options), "bandwidth_above_peak"));
+  }
+}
+
+} // namespace
+} // namespace rankscope
