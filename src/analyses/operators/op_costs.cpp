@@ -117,11 +117,14 @@ OpCosts& costs_of(const LoadedTrace& trace, bool compat) {
                                           [compat] { return OpCosts(compat); });
 }
 
-const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace) {
-  return trace.cache.get<std::vector<const OpInfo*>>("modelled names", [&] {
+const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace, bool compat) {
+  const char* const key = compat ? "modelled names compat" : "modelled names";
+  return trace.cache.get<std::vector<const OpInfo*>>(key, [&] {
     std::vector<const OpInfo*> out(trace.trace.strings.size(), nullptr);
     for (StrId id = 0; id < out.size(); ++id)
-      out[id] = find_op(trace.trace.strings.view(id));
+      if (const OpInfo* op = find_op(trace.trace.strings.view(id));
+          op != nullptr && !(compat && op->beyond))
+        out[id] = op;
     return out;
   });
 }

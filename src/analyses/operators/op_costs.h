@@ -45,8 +45,10 @@ private:
   return limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND";
 }
 
-/// By StrId: the modelled operator of that name, or nullptr; made at the first call.
-[[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace);
+/// By StrId: the modelled operator of that name, or nullptr; made at the first call. `compat`: only
+/// those that the reference has a model for.
+[[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace,
+                                                               bool compat);
 
 /// GPU work of the autograd wrappers linked from the operator or from what it called.
 inline std::vector<EventId> backward_kernels(const LoadedTrace& t, EventId op) {

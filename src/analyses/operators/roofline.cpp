@@ -33,7 +33,8 @@ struct Family {
 
 /// Families whose forward and backward operators share a sheet.
 bool one_sheet(std::string_view family) {
-  for (const char* f : {"GEMM", "UnaryElementwise", "BinaryElementwise", "Normalization"})
+  for (const char* f : {"GEMM", "UnaryElementwise", "BinaryElementwise", "Normalization", "Foreach",
+                        "DataMovement"})
     if (family == f)
       return true;
   return false;
@@ -85,7 +86,7 @@ std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
   const Trace& trace = t.trace;
   std::unordered_map<std::string_view, std::size_t> at;
   std::vector<Family> sheets = empty_families(at);
-  const std::vector<const OpInfo*>& op_of = modelled_names(t);
+  const std::vector<const OpInfo*>& op_of = modelled_names(t, compat);
   for (EventId e = 0; e < trace.events.size(); ++e) {
     const OpInfo* op = op_of[trace.events.name[e]];
     if (op == nullptr || trace.gpu(e))

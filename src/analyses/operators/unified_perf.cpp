@@ -22,8 +22,8 @@ struct Collected {
 
 class Walk {
 public:
-  Walk(const LoadedTrace& t, const LauncherIndex& index)
-      : t_(t), index_(index), ops_(modelled_names(t)) {
+  Walk(const LoadedTrace& t, const LauncherIndex& index, bool compat)
+      : t_(t), index_(index), ops_(modelled_names(t, compat)) {
     const Trace& trace = t.trace;
     const std::size_t n = trace.events.size();
     triton_.assign(trace.strings.size(), false);
@@ -34,7 +34,7 @@ public:
     }
     above_model_.assign(n, false);
     for (EventId e = 0; e < n; ++e)
-      if (trace.events.category[e] == Category::kCpuOp && has_model(e) &&
+      if (trace.events.category[e] == Category::kCpuOp && opens_operators_above(e) &&
           !t.tree.gpu_events(e).empty())
         for (EventId p = t.tree.parent(e); p != kNoEvent && !above_model_[p]; p = t.tree.parent(p))
           above_model_[p] = true;
@@ -47,6 +47,11 @@ public:
            a->input_types != kEmptyStr && a->concrete_inputs != kEmptyStr;
   }
   [[nodiscard]] bool has_model(EventId e) const { return op(e) != nullptr || triton(e); }
+  /// Its row stands in place of one of the operator around it. The fill or copy that an operator
+  /// calls beside its own kernels must not take that operator apart.
+  [[nodiscard]] bool opens_operators_above(EventId e) const {
+    return triton(e) || (op(e) != nullptr && !op(e)->beyond);
+  }
 
   std::vector<Collected> run() {
     std::vector<Collected> out;
@@ -242,7 +247,7 @@ struct Call {
 std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
-  Walk walk(t, index);
+  Walk walk(t, index, options.compat_tracelens);
   OpCosts& costs = costs_of(t, options.compat_tracelens);
   std::vector<Call> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);

@@ -21,7 +21,7 @@ const std::unordered_map<std::string_view, const op_model::Entry*>& models() {
          {op_model::gemm_models(), op_model::conv_models(), op_model::attention_models(),
           op_model::inference_attention_models(), op_model::pointwise_models(),
           op_model::norm_models(), op_model::moe_models(), op_model::fused_models(),
-          op_model::other_models()})
+          op_model::memory_models(), op_model::other_models()})
       for (const op_model::Entry& e : group)
         out.emplace(e.key, &e);
     return out;

@@ -27,6 +27,7 @@ struct Entry {
 [[nodiscard]] std::span<const Entry> inference_attention_models();
 [[nodiscard]] std::span<const Entry> moe_models();
 [[nodiscard]] std::span<const Entry> fused_models();
+[[nodiscard]] std::span<const Entry> memory_models();
 
 [[nodiscard]] std::string repr(const Shape& shape);
 [[nodiscard]] inline std::string repr(bool v) {

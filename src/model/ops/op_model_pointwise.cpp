@@ -78,7 +78,8 @@ std::optional<PerfResult> resize(const Call& c) {
     return std::nullopt;
   Shape out = in;
   const std::size_t n = in.size();
-  if (c.op.model == "aten_replication_pad") { // pairs (before, after), last dimension first
+  const bool pads = c.op.model == "aten_replication_pad";
+  if (pads) { // pairs (before, after), last dimension first
     for (std::size_t i = 0; 2 * i + 1 < list->size() && i < n; ++i)
       out[n - 1 - i] += (*list)[2 * i] + (*list)[2 * i + 1];
   } else {
@@ -88,9 +89,14 @@ std::optional<PerfResult> resize(const Call& c) {
   }
   const double bpe = type_bytes(c.args.type(0));
   PerfResult r;
-  r.flops = elements(c.compat ? in : out);
+  r.flops = elements(out);
   r.bytes = (elements(in) + elements(out)) * bpe;
-  r.params = io_params(in, c.args.type(0), "", c.args.strides(0));
+  r.params = {{"input_shape", repr(in)}, {"output_shape", repr(out)}};
+  if (pads)
+    r.params.emplace_back("padding", repr(*list));
+  const std::string type = c.args.type(0);
+  for (auto& p : io_params(out, type, type, c.args.strides(0)))
+    r.params.push_back(std::move(p));
   r.compute_spec = compute_spec("vector", c.args.type(0));
   return r;
 }

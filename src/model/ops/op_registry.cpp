@@ -7,9 +7,12 @@ namespace {
 
 constexpr OpInfo kOps[] = {
 #define RS_OP(name, model, category, bwd_category, family)                                         \
-  {name, model, category, bwd_category, family},
+  {name, model, category, bwd_category, family, false},
+#define RS_OP_MORE(name, model, category, bwd_category, family)                                    \
+  {name, model, category, bwd_category, family, true},
 #include "model/ops/op_registry.def"
 #undef RS_OP
+#undef RS_OP_MORE
 };
 
 struct CategoryOnly {
@@ -53,8 +56,8 @@ const OpInfo* find_op(std::string_view name) {
 }
 
 std::string_view op_category(std::string_view op, std::string_view first_kernel) {
-  if (const OpInfo* info = find_op(op))
-    return info->category;
+  if (const OpInfo* info = find_op(op); info != nullptr && !info->beyond)
+    return info->category; // the others have the category of their kernel, as in the reference
   for (const CategoryOnly& c : kCategoryOnly)
     if (c.name == op)
       return c.category;

@@ -12,6 +12,7 @@ struct OpInfo {
   std::string_view category;     ///< op category of the operator
   std::string_view bwd_category; ///< of its backward work; empty = none
   std::string_view family;       ///< sheet family, e.g. "GEMM"
+  bool beyond = false;           ///< the reference has no model: not in compat mode
 };
 
 /// All modelled operators, in sheet order.

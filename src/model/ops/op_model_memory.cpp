@@ -1,0 +1,255 @@
+// Operators that the reference has no model for (docs/performance-models.md, "beyond the
+// reference"): softmax, pooling, lists of tensors, comparisons, and those that only move data. Data
+// movement has 0 FLOPs; bytes are each tensor's once, read or written.
+#include "model/ops/op_model_impl.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rankscope::op_model {
+namespace {
+
+constexpr double kIndexBytes = 8; ///< indices are long unless their type says otherwise
+
+PerfResult moved(double flops, double bytes, const Call& c) {
+  PerfResult r;
+  r.flops = flops;
+  r.bytes = bytes;
+  r.params = io_params(c.args.dims(0), c.args.type(0), "", c.args.strides(0));
+  r.compute_spec = compute_spec("vector", c.args.type(0));
+  return r;
+}
+
+/// aten::fill_, zero_: written once.
+std::optional<PerfResult> fill(const Call& c) {
+  return moved(0, elements(c.args.dims(0)) * type_bytes(c.args.type(0)), c);
+}
+
+/// The size of an element by the type that a kernel's name begins its template arguments with:
+/// "CatArrayBatchedCopy<OpaqueType<2u>, ...", "BinaryOpScalarFunctor<float, 1, 1, 0>". Lists of
+/// tensors are recorded without types.
+double element_bytes(std::string_view kernel, std::string_view before) {
+  std::size_t at = kernel.find(before);
+  if (at == std::string_view::npos)
+    return kUnknown;
+  at = kernel.find('<', at);
+  if (at == std::string_view::npos)
+    return kUnknown;
+  std::string_view type = kernel.substr(at + 1);
+  constexpr std::string_view kOpaque = "OpaqueType<";
+  if (const std::size_t opaque = type.find(kOpaque);
+      opaque != std::string_view::npos && opaque < type.find(',')) {
+    const char digit = opaque + kOpaque.size() < type.size() ? type[opaque + kOpaque.size()] : '0';
+    return digit >= '1' && digit <= '9' ? digit - '0' : kUnknown; // 1, 2, 4, 8; 16 begins with 1
+  }
+  type = type.substr(0, type.find_first_of(",>"));
+  if (type == "long")
+    return 8;
+  return type_bytes(type);
+}
+
+double elements_of(const std::vector<Shape>& shapes) {
+  return std::accumulate(shapes.begin(), shapes.end(), 0.0,
+                         [](double n, const Shape& s) { return n + elements(s); });
+}
+
+/// aten::cat: every element read and written once.
+std::optional<PerfResult> cat(const Call& c) {
+  const std::vector<Shape> parts = c.args.shape_list(0);
+  if (parts.empty())
+    return std::nullopt;
+  PerfResult r = moved(0, 2 * elements_of(parts) * element_bytes(c.hints.kernel, "CatArray"), c);
+  std::string shapes = "[";
+  for (const Shape& part : parts)
+    shapes += (shapes.size() > 1 ? ", " : "") + repr(part);
+  r.params.front() = {"op_shape", shapes + "]"};
+  return r;
+}
+
+/// aten::_foreach_*_: all lists read, the first written.
+std::optional<PerfResult> foreach_list(const Call& c) {
+  const std::vector<Shape> first = c.args.shape_list(0);
+  if (first.empty())
+    return std::nullopt;
+  double read = 0;
+  for (std::size_t i = 0; i < c.args.count(); ++i)
+    read += elements_of(c.args.shape_list(i));
+  const double n = elements_of(first);
+  PerfResult r = moved(n, (read + n) * element_bytes(c.hints.kernel, "Functor"), c);
+  r.params.front() = {"op_shape", repr_count(static_cast<double>(first.size())) + " tensors"};
+  return r;
+}
+
+/// aten::_softmax(x, dim, half_to_float): maximum, difference, exponential, sum and quotient are an
+/// operation each. Worked example: float (2, 1000): 10000 flops, 16000 bytes.
+std::optional<PerfResult> softmax(const Call& c) {
+  const double n = elements(c.args.dims(0));
+  const double in = type_bytes(c.args.type(0));
+  return moved(5 * n, n * (in + (c.args.flag(2) ? 4 : in)), c);
+}
+
+/// aten::_softmax_backward_data(grad, output, dim, type): product, sum, difference, product; both
+/// read, one written.
+std::optional<PerfResult> softmax_backward(const Call& c) {
+  const double n = elements(c.args.dims(0));
+  return moved(4 * n, n * (2 * type_bytes(c.args.type(0)) + type_bytes(c.args.type(1))), c);
+}
+
+/// Extents of the pooled output, or nullopt when kernel, stride, padding or dilation were not
+/// recorded. `at`: the argument that holds the kernel.
+std::optional<Shape> pooled(const Call& c, const Shape& in, std::size_t at) {
+  const auto list = [&](std::size_t i, std::int64_t fallback) -> std::optional<Shape> {
+    const auto v = c.args.int_list(i);
+    if (!v || v->size() > 2)
+      return std::nullopt;
+    if (v->empty())
+      return fallback < 0 ? std::nullopt : std::optional<Shape>(Shape{fallback, fallback});
+    return v->size() == 2 ? *v : Shape{v->front(), v->front()};
+  };
+  const auto kernel = list(at, -1);
+  const auto padding = list(at + 2, 0);
+  const auto dilation = list(at + 3, 1);
+  if (in.size() < 3 || !kernel || !padding || !dilation)
+    return std::nullopt;
+  const auto stride = c.args.int_list(at + 1);
+  Shape out = in;
+  for (std::size_t d = 0; d < 2; ++d) {
+    const std::size_t axis = in.size() - 2 + d;
+    const std::int64_t step = !stride || stride->empty()        ? (*kernel)[d]
+                              : (stride->size() == 2 && d == 1) ? (*stride)[1]
+                                                                : stride->front();
+    const std::int64_t span = (*dilation)[d] * ((*kernel)[d] - 1) + 1;
+    const std::int64_t room = in[axis] + 2 * (*padding)[d] - span;
+    if (step <= 0 || room < 0)
+      return std::nullopt;
+    out[axis] = (c.args.flag(at + 4) ? (room + step - 1) / step : room / step) + 1;
+  }
+  return out;
+}
+
+double taps(const Call& c, std::size_t at) {
+  const auto kernel = c.args.int_list(at);
+  return static_cast<double>(kernel->front()) *
+         static_cast<double>(kernel->size() == 2 ? (*kernel)[1] : kernel->front());
+}
+
+/// aten::max_pool2d_with_indices(x, kernel, stride, padding, dilation, ceil): a comparison for each
+/// tap; values and long indices written. Worked example: bf16 (10, 64, 112, 112), kernel 3, stride
+/// 2, padding 1: out (10, 64, 56, 56), 18063360 flops, 16056320 + 20070400 bytes.
+std::optional<PerfResult> max_pool(const Call& c) {
+  const Shape in = c.args.dims(0);
+  const std::optional<Shape> out = pooled(c, in, 1);
+  if (!out)
+    return std::nullopt;
+  const double bytes = type_bytes(c.args.type(0));
+  return moved(elements(*out) * taps(c, 1),
+               elements(in) * bytes + elements(*out) * (bytes + kIndexBytes), c);
+}
+
+/// Its backward(grad, x, kernel, ..., indices): an addition for each gradient; gradients and
+/// indices read, the input's gradient written.
+std::optional<PerfResult> max_pool_backward(const Call& c) {
+  const double n = elements(c.args.dims(0));
+  const double bytes = type_bytes(c.args.type(0));
+  return moved(n, n * (bytes + kIndexBytes) + elements(c.args.dims(1)) * bytes, c);
+}
+
+/// aten::index_select(x, dim, index), gather(x, dim, index): the index and each chosen element
+/// read, the element written.
+std::optional<PerfResult> select(const Call& c) {
+  const Shape in = c.args.dims(0);
+  double chosen = elements(c.args.dims(2));
+  const double index = chosen * type_bytes_or(c.args.type(2), kIndexBytes);
+  if (c.op.name == "aten::index_select") {
+    const auto dim = c.args.whole(1);
+    const auto rank = static_cast<std::int64_t>(in.size());
+    if (!dim || rank == 0 || *dim >= rank || *dim < -rank)
+      return std::nullopt;
+    const std::int64_t extent = in[static_cast<std::size_t>(*dim < 0 ? *dim + rank : *dim)];
+    if (extent <= 0)
+      return std::nullopt;
+    chosen *= elements(in) / static_cast<double>(extent);
+  }
+  return moved(0, index + 2 * chosen * type_bytes(c.args.type(0)), c);
+}
+
+/// aten::scatter_(x, dim, index, source), scatter_add_: index and source read, the element written
+/// (and read, when something is added to it).
+std::optional<PerfResult> scatter(const Call& c) {
+  const double n = elements(c.args.dims(2));
+  const bool adds = c.op.name == "aten::scatter_add_";
+  return moved(adds ? n : 0,
+               n * (type_bytes_or(c.args.type(2), kIndexBytes) +
+                    (adds ? 3 : 2) * type_bytes(c.args.type(0))),
+               c);
+}
+
+/// aten::where(condition, a, b): what is recorded of the three is read, the largest shape written.
+std::optional<PerfResult> where(const Call& c) {
+  double n = 0;
+  double read = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double of = elements(c.args.dims(i));
+    n = std::max(n, of);
+    if (!c.args.dims(i).empty())
+      read += of * (c.args.type(i) == "bool" ? 1 : type_bytes(c.args.type(i)));
+  }
+  const std::string type = c.args.type(1).empty() ? c.args.type(2) : c.args.type(1);
+  return moved(0, read + n * type_bytes(type), c);
+}
+
+/// aten::masked_fill_(x, mask, value): the mask read, x read and written.
+std::optional<PerfResult> masked_fill(const Call& c) {
+  const double n = elements(c.args.dims(0));
+  return moved(0, elements(c.args.dims(1)) + 2 * n * type_bytes(c.args.type(0)), c);
+}
+
+/// aten::addcmul_, addcdiv_(x, a, b, value): two products and a sum; three read, one written.
+std::optional<PerfResult> add_product(const Call& c) {
+  const double n = elements(c.args.dims(0));
+  return moved(3 * n, 4 * n * type_bytes(c.args.type(0)), c);
+}
+
+/// Comparisons and logic: both sides read (a number is none), booleans written.
+std::optional<PerfResult> compare(const Call& c) {
+  const double a = elements(c.args.dims(0));
+  const double b = c.args.dims(1).empty() ? 0 : elements(c.args.dims(1));
+  const auto size = [&c](std::size_t i) {
+    return c.args.type(i) == "bool" ? 1.0 : type_bytes(c.args.type(i));
+  };
+  const double n = std::max(a, b);
+  return moved(n, a * size(0) + (b > 0 ? b * size(1) : 0) + n, c);
+}
+
+/// aten::native_dropout(x, p, train) and its backward(grad, mask, scale): one tensor read, one
+/// written, a mask of bytes written or read.
+std::optional<PerfResult> dropout(const Call& c) {
+  const double n = elements(c.args.dims(0));
+  return moved(n, n * (2 * type_bytes(c.args.type(0)) + 1), c);
+}
+
+constexpr Entry kModels[] = {
+    {"aten_fill", fill},
+    {"aten_cat", cat, kNeedsKernel},
+    {"aten_foreach", foreach_list, kNeedsKernel},
+    {"aten_softmax", softmax},
+    {"aten_softmax_backward", softmax_backward},
+    {"aten_max_pool2d", max_pool},
+    {"aten_max_pool2d_backward", max_pool_backward},
+    {"aten_select", select},
+    {"aten_scatter", scatter},
+    {"aten_where", where},
+    {"aten_masked_fill", masked_fill},
+    {"aten_add_product", add_product},
+    {"aten_compare", compare},
+    {"aten_dropout", dropout},
+};
+
+} // namespace
+
+std::span<const Entry> memory_models() {
+  return kModels;
+}
+
+} // namespace rankscope::op_model
