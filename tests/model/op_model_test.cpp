@@ -109,11 +109,71 @@ TEST(OpModel, TritonNames) {
   const ParsedArgs args("[[8, 4096, 8192], [32768, 8192], []]",
                         R"(["c10::BFloat16", "c10::BFloat16", "Scalar"])", "",
                         R"(["", "", "268435456"])");
-  const auto r = evaluate_triton("triton_poi_fused__unsafe_view_mul_silu_2", args);
+  const auto r = evaluate_triton("triton_poi_fused__unsafe_view_mul_silu_2", args, true);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->flops, 1342177280);
-  EXPECT_EQ(r->bytes, 1536.0 * 1048576);
+  EXPECT_EQ(r->bytes, 1536.0 * 1048576); // the reference: two tensors and the points once more
+  EXPECT_EQ(r->compute_spec, "vector_bfloat16");
+  const auto right = evaluate_triton("triton_poi_fused__unsafe_view_mul_silu_2", args, false);
+  EXPECT_EQ(right->bytes, 1024.0 * 1048576);
+  EXPECT_EQ(right->compute_spec, "vector_bf16");
   EXPECT_EQ(r->params[0].second, "'aten._unsafe_view, aten.mul, aten.silu'");
+}
+
+TEST(OpModel, TritonChargesTheSliceThatItTouches) {
+  // 1.6 M points of a tensor of 21.5 M, read and written: 6.4 MB, not 46.2
+  const ParsedArgs slice("[[1, 21504000], [1, 1600000], []]",
+                         R"(["c10::BFloat16", "c10::BFloat16", "Scalar"])", "",
+                         R"(["", "", "1600000"])");
+  EXPECT_EQ(evaluate_triton("triton_poi_fused_slice_0", slice, false)->bytes, 2 * 1600000 * 2);
+  EXPECT_EQ(evaluate_triton("triton_poi_fused_slice_0", slice, true)->bytes,
+            2 * (21504000 + 1600000) + 2 * 1600000);
+  // types that the reference has no size for count nothing there
+  const ParsedArgs mixed("[[100], [100], [100], []]", R"(["float", "long int", "bool", "Scalar"])",
+                         "", R"(["", "", "", "100"])");
+  EXPECT_EQ(evaluate_triton("triton_poi_fused_add_0", mixed, true)->bytes, 0);
+  EXPECT_EQ(evaluate_triton("triton_poi_fused_add_0", mixed, false)->bytes, 100 * (4 + 8 + 1));
+}
+
+TEST(OpModel, MasksSayWhichGradientsOfANormAreWritten) {
+  // layer norm backward, (1, 256, 512) bf16 = 131072 elements of 512 channels, n bytes = 262144
+  const auto layer = [](const char* mask) {
+    const OpInfo* op = find_op("aten::native_layer_norm_backward");
+    const std::string concrete =
+        std::string(R"(["", "", "[512]", "", "", "", "", ")") + mask + "\"]";
+    return evaluate(
+        *op,
+        ParsedArgs("[[1, 256, 512], [1, 256, 512], [], [1, 256, 1], [1, 256, 1], [512], "
+                   "[512], []]",
+                   R"(["c10::BFloat16", "c10::BFloat16", "ScalarList", "float", "float", )"
+                   R"("c10::BFloat16", "c10::BFloat16", "ScalarList"])",
+                   "", concrete),
+        {}, true);
+  };
+  const auto input_only = layer("[True, False, False]");
+  const auto all = layer("[True, True, True]");
+  ASSERT_TRUE(input_only);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(input_only->bytes, 3 * 262144 + 512 * 2); // n out, 2 n in, a statistic of c
+  EXPECT_EQ(all->bytes, input_only->bytes + 512 * 2 + 2 * 512 * 2);
+  const auto rms = evaluate(*find_op("aten::_fused_rms_norm"),
+                            ParsedArgs("[[4, 8], [], [8]]", R"(["float", "ScalarList", "float"])",
+                                       "", R"(["", "[8]", ""])"),
+                            {}, true);
+  ASSERT_TRUE(rms);
+  EXPECT_EQ(rms->params.at(7), (std::pair<std::string, std::string>("is_training", "False")));
+}
+
+TEST(OpModel, NamesWithACategoryOnly) {
+  EXPECT_EQ(op_category("aiter::topk_softmax", ""), "MoE_aux");
+  EXPECT_EQ(op_category("FlashAttnFuncBackward", "void at::native::elementwise"), "SDPA_bwd");
+  EXPECT_EQ(op_category("aiter::fused_dynamic_mxfp4_quant_moe_sort_hip", ""),
+            "MoE_aux"); // has a model
+  EXPECT_EQ(op_category("vllm::unified_attention_with_output", ""), "InferenceAttention");
+  EXPECT_EQ(
+      op_category("aiter::v4_attention_with_output->qk_norm_rope_H16_D512_RD64 (Synthetic Op)", ""),
+      "FusedRoPE"); // other shapes than those of the reference's list
+  EXPECT_EQ(op_category("mine->qk_norm_rope_H16 (Synthetic Op)", ""), "other");
 }
 
 TEST(OpModel, UnknownFormulaIsBlank) {

@@ -284,7 +284,8 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
         row.perf = costs.of(t, c.event, *info, row.kernels);
         row.has_model = true;
       } else if (walk.triton(c.event)) {
-        if (auto r = evaluate_triton(trace.name(c.event), parsed_args(trace, *trace.op(c.event)))) {
+        if (auto r = evaluate_triton(trace.name(c.event), parsed_args(trace, *trace.op(c.event)),
+                                     options.compat_tracelens)) {
           row.perf = &triton.emplace(c.event, std::move(*r)).first->second;
           row.has_model = true;
         }

@@ -97,6 +97,6 @@ enum : unsigned {
 [[nodiscard]] bool has_formula(const OpInfo& op);
 /// Compiled kernels: names triton_poi_, triton_red_, triton_per_ (1.4); not in the registry.
 [[nodiscard]] std::optional<PerfResult> evaluate_triton(std::string_view name,
-                                                        const ParsedArgs& args);
+                                                        const ParsedArgs& args, bool compat);
 
 } // namespace rankscope

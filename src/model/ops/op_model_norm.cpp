@@ -1,4 +1,5 @@
 // Normalisations (docs/performance-models.md). n = elements, c = channels, in = bytes per element.
+#include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 
 #include <cmath>
@@ -14,6 +15,7 @@ struct Norm {
   bool backward = false;
   std::vector<bool> mask{true};
   std::string mask_text;
+  std::string channels_text; ///< as shown; "" = the count
 };
 
 double fwd_flops(const Norm& m, double n) {
@@ -74,8 +76,9 @@ std::optional<PerfResult> cost(const Call& c, const Norm& m) {
       r.bytes_bwd = bwd_bytes(m, n, in);
     }
   }
-  r.params = norm_params(shape, type, c.args.strides(m.x), repr_count(m.channels), m.has_bias,
-                         m.affine, m.training);
+  r.params = norm_params(shape, type, c.args.strides(m.x),
+                         m.channels_text.empty() ? repr_count(m.channels) : m.channels_text,
+                         m.has_bias, m.affine, m.training);
   if (m.backward)
     r.params.emplace_back("output_mask", m.mask_text.empty() ? "[True]" : m.mask_text);
   r.compute_spec = compute_spec("vector", type);
@@ -102,10 +105,8 @@ double list_product(const Call& c, std::size_t i) {
   const auto list = c.args.int_list(i);
   return list ? elements(*list) : 0;
 }
-/// The reference reads the text "[True, False, True]" as one true value.
+/// Which gradients are computed: of the input, the weight, the bias.
 void read_mask(const Call& c, std::size_t i, Norm& m) {
-  if (c.compat)
-    return;
   const std::string text = c.args.concrete(i);
   if (text.size() > 4) {
     m.mask_text = text;
@@ -154,6 +155,7 @@ std::optional<PerfResult> rms_norm(const Call& c) {
   m.channels = list_product(c, 1);
   m.affine = present(c, 2);
   m.has_bias = false;
+  m.training = false; // it has no running statistics
   return cost(c, m);
 }
 std::optional<PerfResult> batch_norm_backward(const Call& c) {
@@ -165,7 +167,7 @@ std::optional<PerfResult> batch_norm_backward(const Call& c) {
   m.channels = extent(c, m.x, 1);
   m.affine = present(c, 2);
   m.training = vendor ? !c.compat : training_flag(c, 7); // these two exist for training only
-  if (!vendor)
+  if (!vendor && !c.compat) // the reference takes the presence of argument 0 for the mask
     read_mask(c, 9, m);
   return cost(c, m);
 }
@@ -179,6 +181,10 @@ std::optional<PerfResult> layer_norm_backward(const Call& c) {
   m.affine = present(c, 5);
   m.has_bias = present(c, 6);
   read_mask(c, 7, m);
+  if (m.mask.size() == 3) { // what is not asked for is not written
+    m.affine = m.mask[1];
+    m.has_bias = m.mask[2];
+  }
   return cost(c, m);
 }
 std::optional<PerfResult> group_norm_backward(const Call& c) {
@@ -187,7 +193,10 @@ std::optional<PerfResult> group_norm_backward(const Call& c) {
   m.x = 1;
   const double groups = c.args.number(8).value_or(0);
   m.channels = groups > 0 ? extent(c, 1, 1) / groups : 0;
-  m.affine = present(c, 4);
+  m.affine =
+      present(c, c.compat ? 5 : 4); // the reference looks at the batch size behind the weight
+  if (c.compat)
+    m.channels_text = python_float(m.channels);
   read_mask(c, 9, m);
   return cost(c, m);
 }
@@ -199,6 +208,7 @@ std::optional<PerfResult> rms_norm_backward(const Call& c) {
   m.channels = list_product(c, 2);
   m.affine = present(c, 4);
   m.has_bias = false;
+  m.training = false;
   read_mask(c, 5, m);
   return cost(c, m);
 }

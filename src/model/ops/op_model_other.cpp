@@ -1,7 +1,9 @@
 // Cross entropy, rotary embedding, MoE transport, causal convolution, compiled (Triton) kernels
 // (docs/performance-models.md, "Others" and "Triton").
+#include "base/ascii.h"
 #include "model/ops/op_model_impl.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
@@ -232,11 +234,62 @@ std::vector<const TritonOp*> fused_ops(std::string_view text) {
   return out;
 }
 
+/// Sizes by the exact text, as the reference has them; what it does not know counts nothing.
+double triton_bytes_compat(std::string_view type) {
+  constexpr std::pair<std::string_view, double> kSizes[] = {
+      {"c10::BFloat16", 2}, {"c10::Half", 2}, {"c10::Float", 4}, {"c10::Int", 4},
+      {"c10::Double", 8},   {"c10::Long", 8}, {"c10::Byte", 1},  {"c10::Char", 1}};
+  for (const auto& [text, bytes] : kSizes)
+    if (text == type)
+      return bytes;
+  return 0;
+}
+
+double triton_bytes(std::string_view type) {
+  if (type == "long" || type == "long int" || type == "c10::Long")
+    return 8;
+  if (type == "bool" || type == "c10::Byte" || type == "c10::Char")
+    return 1;
+  if (type.rfind("c10::", 0) == 0 && std::isnan(type_bytes(type)))
+    return type_bytes(type.substr(5)); // c10::Float, c10::Int, c10::Double
+  return type_bytes(type);
+}
+
+/// "vector_bfloat16", which no board has a peak of.
+std::string triton_spec_compat(std::string_view type) {
+  return type.empty() ? std::string()
+                      : "vector_" + lowercase(type.rfind("c10::", 0) == 0 ? type.substr(5) : type);
+}
+
+struct TritonTensors {
+  double bytes = 0;
+  std::string first_type;
+};
+
+/// A tensor of which a kernel of `points` points sees a part (a slice, one of those put together)
+/// is charged for that part; outputs are arguments like the others. The reference charges whole
+/// tensors, and pointwise kernels their first tensor's type a second time.
+TritonTensors tensors_of(const ParsedArgs& args, double points, bool compat) {
+  TritonTensors out;
+  for (std::size_t i = 0; i < args.count(); ++i) {
+    const Shape shape = args.dims(i);
+    const std::string type = args.type(i);
+    if (shape.empty() || type == "Scalar")
+      continue;
+    if (out.first_type.empty())
+      out.first_type = type;
+    out.bytes += compat ? elements(shape) * triton_bytes_compat(type)
+                        : std::min(elements(shape), points) * triton_bytes(type);
+  }
+  return out;
+}
+
 } // namespace
 
 /// Worked example: triton_poi_fused__unsafe_view_mul_silu_2 over 268435456 elements: mul 1 + silu 4
 /// -> 1.34217728 GFLOP.
-std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArgs& args) {
+std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArgs& args,
+                                          bool compat) {
   const std::string_view kind = name.substr(0, 11);
   const bool pointwise = kind == "triton_poi_";
   if (!pointwise && kind != "triton_red_" && kind != "triton_per_")
@@ -267,26 +320,15 @@ std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArg
   PerfResult r;
   const auto x = static_cast<double>(xnumel);
   r.flops = per_element * x * static_cast<double>(rnumel);
-  r.bytes = 0;
-  std::string first_type;
-  for (std::size_t i = 0; i < args.count(); ++i) {
-    const Shape shape = args.dims(i);
-    if (shape.empty())
-      continue;
-    if (first_type.empty())
-      first_type = args.type(i);
-    r.bytes += elements(shape) * type_bytes(args.type(i));
-  }
-  if (pointwise && !first_type.empty())
-    r.bytes += type_bytes(first_type) * x;
+  const TritonTensors tensors = tensors_of(args, x * static_cast<double>(rnumel), compat);
+  r.bytes = tensors.bytes;
+  if (compat && pointwise)
+    r.bytes += triton_bytes_compat(tensors.first_type) * x;
   r.params = {{"fused_ops", python_quote(ops)},
               {"xnumel", std::to_string(xnumel)},
               {"rnumel", std::to_string(rnumel)}};
-  std::string type = first_type.substr(0, 5) == "c10::" ? first_type.substr(5) : first_type;
-  for (char& ch : type)
-    if (ch >= 'A' && ch <= 'Z')
-      ch = static_cast<char>(ch - 'A' + 'a');
-  r.compute_spec = type.empty() ? "" : "vector_" + type;
+  r.compute_spec = compat ? triton_spec_compat(tensors.first_type)
+                          : op_model::compute_spec("vector", tensors.first_type);
   return r;
 }
 

@@ -24,11 +24,53 @@ struct CategoryOnly {
 constexpr CategoryOnly kCategoryOnly[] = {
     {"aten::miopen_convolution", "CONV_fwd"},
     {"aten::cudnn_convolution", "CONV_fwd"},
+    {"aten::_efficient_attention_forward", "SDPA_fwd"},
+    {"FlashAttnFuncBackward", "SDPA_bwd"},
+    {"FusedAttnFuncBackward", "SDPA_bwd"},
+    {"aten::_efficient_attention_backward", "SDPA_bwd"},
     {"aten::_scaled_dot_product_cudnn_attention_backward", "SDPA_bwd"},
     {"aten::_scaled_dot_product_efficient_attention_backward", "SDPA_bwd"},
     {"aten::_scaled_dot_product_flash_attention_backward", "SDPA_bwd"},
-    {"aten::_efficient_attention_forward", "SDPA_fwd"},
-    {"aten::_efficient_attention_backward", "SDPA_bwd"},
+    {"MambaSplitConv1dScanCombinedFnBackward", "SSM_bwd"},
+    {"DaoAILab::_causal_conv1d_bwd_cpp", "SSM_bwd"},
+    {"TokenPermuteMaskMap", "MoE_comm_fwd"},
+    {"_OperationFuserAutogradFunction", "MoE_comm_fwd"},
+    {"MoEDispatchBackward", "MoE_comm_bwd"},
+    {"MoECombineBackward", "MoE_comm_bwd"},
+    {"TokenPermuteMaskMapBackward", "MoE_comm_bwd"},
+    {"_OperationFuserAutogradFunctionBackward", "MoE_comm_bwd"},
+    {"FusedRoPEFuncBackward", "RoPE_bwd"},
+    {"CrossEntropyFunctionBackward", "CrossEntropy_bwd"},
+    {"aiter::moe_sorting_opus_fwd", "MoE_aux"},
+    {"aiter::moe_align_block_size", "MoE_aux"},
+    {"_moe_C::moe_align_block_size", "MoE_aux"},
+    {"aiter::moe_sum", "MoE_aux"},
+    {"aiter::topk_softmax", "MoE_aux"},
+    {"aiter::topk_softmax_asm", "MoE_aux"},
+    {"aiter::topk_sigmoid", "MoE_aux"},
+    {"aiter::grouped_topk", "MoE_aux"},
+    {"aiter::moe_fused_gate", "MoE_aux"},
+    {"aiter::fused_dynamic_mxfp4_quant_moe_sort_hip", "MoE_aux"},
+    {"_C_cache_ops::reshape_and_cache_flash", "InferenceAttention"},
+    {"_C_cache_ops::concat_and_cache_mla", "InferenceAttention"},
+    {"aiter::get_mla_metadata_v1", "InferenceAttention"},
+    {"aiter::indexer_score_topk", "InferenceAttention"},
+};
+
+// Rows of single kernels, "operator->kernel (Synthetic Op)", by how they begin: what follows names
+// shapes.
+constexpr CategoryOnly kCategoryOfKernelRow[] = {
+    {"aiter::fused_moe_->_fused_dynamic_mxfp4_quant_moe_sort_kernel", "MoE_aux"},
+    {"hipModuleLaunchKernel->kv_indices_generate_kernel", "InferenceAttention"},
+    {"aiter::v4_attention_with_output->_update_compressor_states_kernel", "InferenceAttention"},
+    {"aiter::v4_attention_with_output->_swa_write_kernel", "InferenceAttention"},
+    {"aiter::v4_attention_with_output->fused_compress_attn_D", "InferenceAttention"},
+    {"aiter::v4_attention_with_output->hca_compress_forward_D", "InferenceAttention"},
+    {"aiter::unified_attention_with_output_base->_fused_qk_rope_reshape_and_cache_kernel",
+     "FusedRoPE"},
+    {"aiter::v4_attention_with_output->_inverse_rope_gptj_kernel", "FusedRoPE"},
+    {"aiter::v4_attention_with_output->qk_norm_rope_H", "FusedRoPE"},
+    {"aiter::v4_attention_with_output->hca_norm_rope_scatter_D", "FusedRoPE"},
 };
 
 bool starts_with(std::string_view text, std::string_view prefix) {
@@ -56,11 +98,15 @@ const OpInfo* find_op(std::string_view name) {
 }
 
 std::string_view op_category(std::string_view op, std::string_view first_kernel) {
-  if (const OpInfo* info = find_op(op); info != nullptr && !info->beyond)
-    return info->category; // the others have the category of their kernel, as in the reference
-  for (const CategoryOnly& c : kCategoryOnly)
+  for (const CategoryOnly& c : kCategoryOnly) // before the models: one name has both
     if (c.name == op)
       return c.category;
+  if (contains(op, "->"))
+    for (const CategoryOnly& c : kCategoryOfKernelRow)
+      if (starts_with(op, c.name))
+        return c.category;
+  if (const OpInfo* info = find_op(op); info != nullptr && !info->beyond)
+    return info->category; // the others have the category of their kernel, as in the reference
   if (starts_with(op, "triton"))
     return "triton";
   if (starts_with(op, "record_param_comms"))
