@@ -35,6 +35,13 @@ public:
     return event("kernel", name, ts, dur, "{\"device\":0,\"correlation\":" + id + on + "}", 0,
                  stream < 0 ? 999 : stream);
   }
+  /// A launch and its copy.
+  TraceBuilder& copy(const std::string& name, double call, double ts, double dur) {
+    const std::string id = std::to_string(++correlation_);
+    event("cuda_runtime", "hipMemcpyAsync", call, 1, "{\"correlation\":" + id + "}", 1, 1);
+    return event("gpu_memcpy", name, ts, dur,
+                 "{\"device\":0,\"stream\":7,\"correlation\":" + id + "}", 0, 7);
+  }
   [[nodiscard]] std::string text() const {
     std::string out = R"({"schemaVersion":1,"traceEvents":[)";
     for (std::size_t i = 0; i < events_.size(); ++i)

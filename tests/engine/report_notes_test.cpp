@@ -1,5 +1,6 @@
 // What a report says before its numbers: time that no model knows, rates that cannot be.
 #include "analyses/operators/report_notes.h"
+#include "analyses/operators/roofline.h"
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>
@@ -75,6 +76,30 @@ TEST(ReportNotes, ShortKernelsThatTheStudyLeavesOutAreCounted) {
     if (p.name == "short_kernels_without_operator")
       counted = p.count;
   EXPECT_EQ(counted, 2U);
+}
+
+TEST(ReportNotes, CopiesOverTheLinkHaveNoRoofline) {
+  const char* const args = R"({"Input Dims":[[1024],[1024]],"Input type":["float","float"]})";
+  const auto rated = [&](const char* name, bool compat) {
+    TraceBuilder b;
+    b.op("aten::copy_", 0, 10, args).copy(name, 1, 100, 10);
+    b.kernel("a launch says how ids link", 20, 200, 1);
+    const LoadedTrace t = b.load();
+    ReportOptions options;
+    options.gpu_arch = "MI300X";
+    options.compat_tracelens = compat;
+    const auto& sheets = family_sheets_of(t, options);
+    EXPECT_TRUE(sheets);
+    const FamilySheet* family = find_family(*sheets, "UnaryElementwise");
+    EXPECT_EQ(family->rows.front().kernel_us.sum, 10);
+    return family != nullptr && family->rows.front().roofline.has_value();
+  };
+  EXPECT_TRUE(rated("Memcpy DtoD (Device -> Device)", false));
+  for (const char* name : {"Memcpy HtoD (Pageable -> Device)", "Memcpy DtoH (Device -> Pinned)",
+                           "CopyHostToDevice", "CopyDeviceToHost"}) {
+    EXPECT_FALSE(rated(name, false)) << name;
+    EXPECT_TRUE(rated(name, true)) << name;
+  }
 }
 
 TEST(ReportNotes, RatesAboveThePeakAreTold) {

@@ -117,6 +117,18 @@ OpCosts& costs_of(const LoadedTrace& trace, bool compat) {
                                           [compat] { return OpCosts(compat); });
 }
 
+bool copies_over_link(const Trace& trace, std::span<const EventId> kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [&trace](EventId k) {
+    const std::string_view name = trace.name(k);
+    for (const char* part :
+         {"HtoD", "DtoH", "HostToDevice", "DeviceToHost", "HOST_TO_DEVICE", "DEVICE_TO_HOST"})
+      if (trace.events.category[k] == Category::kGpuMemcpy &&
+          name.find(part) != std::string_view::npos)
+        return true;
+    return false;
+  });
+}
+
 const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace, bool compat) {
   const char* const key = compat ? "modelled names compat" : "modelled names";
   return trace.cache.get<std::vector<const OpInfo*>>(key, [&] {

@@ -38,6 +38,10 @@ private:
 /// An operator's recorded arguments, parsed.
 [[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);
 
+/// A copy between host and device is among these GPU events: the link bounds it, not the GPU's
+/// memory.
+[[nodiscard]] bool copies_over_link(const Trace& trace, std::span<const EventId> kernels);
+
 /// What bounds a call, as its cell: COMPUTE_BOUND, MEMORY_BOUND or blank.
 [[nodiscard]] inline Value roofline_bound(const std::optional<Roofline>& limit) {
   if (!limit)

@@ -232,7 +232,7 @@ private:
       times.push_back(ns);
       tbps.push_back(us > 0 ? bytes / 1e12 / (us / 1e6) : kUnknown);
       tflops.push_back(us > 0 ? flops / 1e12 / (us / 1e6) : kUnknown);
-      if (arch_) {
+      if (arch_ && (options_.compat_tracelens || !copies_over_link(t_.trace, call->kernels))) {
         const auto r = roofline(*arch_, call->perf->compute_spec, flops, bytes);
         percent.push_back(r && us > 0 ? 100 * r->time_us / us : kUnknown);
         if (!out.roofline)

@@ -379,7 +379,7 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
   if (first.perf != nullptr) {
     out.compute_spec = first.perf->compute_spec;
     out.params = params_dict(*first.perf);
-    if (arch != nullptr)
+    if (arch != nullptr && (options.compat_tracelens || !copies_over_link(t.trace, first.kernels)))
       out.roofline = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
   }
   out.overlap = overlap_cells(t.trace, group.beside);
