@@ -107,165 +107,220 @@ Launches find_launches(const Trace& trace) {
   return out;
 }
 
-} // namespace
+/// The CPU events of each thread in time order, ties in file order: those of track t are
+/// order[begin[t]] to order[begin[t + 1]].
+struct Threads {
+  std::vector<std::uint32_t> begin;
+  std::vector<EventId> order;
+};
 
-CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
+Threads cpu_events_by_thread(const Trace& trace, bool include_python) {
   const Events& e = trace.events;
   const auto n = static_cast<EventId>(e.size());
-  CallTree tree;
-  tree.parent_.assign(n, kNoEvent);
-  tree.linked_.assign(n, false);
-  tree.gpu_first_.assign(n, 0);
-  tree.gpu_last_.assign(n, 0);
-
-  const Launches launches = find_launches(trace);
-  for (const auto& [runtime, gpu] : launches.pairs) {
-    tree.parent_[gpu] = runtime; // two launches of one kernel: the later one is its parent
-    tree.linked_[gpu] = true;
-  }
-  for (EventId i = 0; i < n; ++i)
-    if (is_gpu(e.category[i])) {
-      ++tree.gpu_total_;
-      tree.gpu_linked_ += tree.linked_[i] ? 1 : 0;
-    }
-
-  // events of each CPU thread in time order, ties in file order
   const auto on_cpu = [&](EventId i) {
     const Category c = e.category[i];
     return c == Category::kCpuOp || is_runtime(c) ||
-           (options.include_python && c == Category::kPythonFunction);
+           (include_python && c == Category::kPythonFunction);
   };
-  std::vector<std::uint32_t> begin(trace.tracks.size() + 1, 0);
+  Threads out;
+  out.begin.assign(trace.tracks.size() + 1, 0);
   for (EventId i = 0; i < n; ++i)
     if (on_cpu(i))
-      ++begin[e.track[i] + 1];
-  for (std::size_t t = 1; t < begin.size(); ++t)
-    begin[t] += begin[t - 1];
-  std::vector<EventId> order(begin.back());
-  {
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (EventId i = 0; i < n; ++i)
-      if (on_cpu(i))
-        order[next[e.track[i]]++] = i;
-  }
-
-  std::vector<EventId> in_tree;
-  in_tree.reserve(order.size());
-  std::vector<EventId> dropped;
-  const auto take_gpu = [&](EventId runtime) {
-    auto it = std::lower_bound(launches.pairs.begin(), launches.pairs.end(),
-                               std::make_pair(runtime, EventId{0}));
-    for (; it != launches.pairs.end() && it->first == runtime; ++it)
-      tree.gpu_order_.push_back(it->second);
-  };
-  std::vector<EventId> stack;
-  for (std::size_t t = 0; t + 1 < begin.size(); ++t) {
-    const auto first = order.begin() + begin[t];
-    const auto last = order.begin() + begin[t + 1];
+      ++out.begin[e.track[i] + 1];
+  for (std::size_t t = 1; t < out.begin.size(); ++t)
+    out.begin[t] += out.begin[t - 1];
+  out.order.resize(out.begin.back());
+  std::vector<std::uint32_t> next(out.begin.begin(), out.begin.end() - 1);
+  for (EventId i = 0; i < n; ++i)
+    if (on_cpu(i))
+      out.order[next[e.track[i]]++] = i;
+  for (std::size_t t = 0; t + 1 < out.begin.size(); ++t) {
+    const auto first = out.order.begin() + out.begin[t];
+    const auto last = out.order.begin() + out.begin[t + 1];
     const auto by_time = [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; };
     if (!std::is_sorted(first, last, by_time))
       std::stable_sort(first, last, by_time);
-    stack.clear();
-    std::size_t cpu_ops_open = 0;
-    const auto pop = [&] {
-      const EventId top = stack.back();
-      stack.pop_back();
-      tree.gpu_last_[top] = static_cast<std::uint32_t>(tree.gpu_order_.size());
-      cpu_ops_open -= e.category[top] == Category::kCpuOp ? 1 : 0;
-    };
-    for (auto it = first; it != last; ++it) {
-      const EventId ev = *it;
-      const std::int64_t start = e.ts_ns[ev];
-      const std::int64_t end = start + e.dur_ns[ev];
-      while (!stack.empty() && start >= trace.end_ns(stack.back()))
-        pop();
-      if (!stack.empty() && end > trace.end_ns(stack.back())) {
-        // a child that outlives its parent: a bleed of under 1 us goes to the next frame, more
-        // drops it from the tree (section 4)
-        if (trace.end_ns(stack.back()) - start < 1000 && stack.size() >= 2) {
-          pop();
-        } else {
-          dropped.push_back(ev);
-          continue;
-        }
-      }
-      if (!stack.empty())
-        tree.parent_[ev] = stack.back();
-      if (e.category[ev] == Category::kCpuOp && cpu_ops_open == 0)
-        tree.cpu_roots_.push_back(ev);
-      stack.push_back(ev);
-      cpu_ops_open += e.category[ev] == Category::kCpuOp ? 1 : 0;
-      in_tree.push_back(ev);
-      tree.gpu_first_[ev] = static_cast<std::uint32_t>(tree.gpu_order_.size());
-      if (is_runtime(e.category[ev]))
-        take_gpu(ev);
-    }
-    while (!stack.empty())
-      pop();
   }
-  for (const EventId ev : dropped) { // still the parent of what it launched
-    tree.gpu_first_[ev] = static_cast<std::uint32_t>(tree.gpu_order_.size());
-    if (is_runtime(e.category[ev]))
-      take_gpu(ev);
-    tree.gpu_last_[ev] = static_cast<std::uint32_t>(tree.gpu_order_.size());
-  }
-  std::stable_sort(tree.cpu_roots_.begin(), tree.cpu_roots_.end(), [&e](EventId a, EventId b) {
-    return e.ts_ns[a] != e.ts_ns[b] ? e.ts_ns[a] < e.ts_ns[b] : a < b;
-  });
+  return out;
+}
 
-  // children, CPU events in stack order, then what a runtime call launched
-  tree.child_begin_.assign(static_cast<std::size_t>(n) + 1, 0);
-  for (const EventId ev : in_tree)
-    if (tree.parent_[ev] != kNoEvent)
-      ++tree.child_begin_[tree.parent_[ev] + 1];
-  for (const auto& [runtime, gpu] : launches.pairs)
-    ++tree.child_begin_[runtime + 1];
-  for (std::size_t i = 1; i < tree.child_begin_.size(); ++i)
-    tree.child_begin_[i] += tree.child_begin_[i - 1];
-  tree.children_.resize(tree.child_begin_.back());
-  {
-    std::vector<std::uint32_t> next(tree.child_begin_.begin(), tree.child_begin_.end() - 1);
-    for (const EventId ev : in_tree)
-      if (tree.parent_[ev] != kNoEvent)
-        tree.children_[next[tree.parent_[ev]]++] = ev;
-    for (const auto& [runtime, gpu] : launches.pairs)
-      tree.children_[next[runtime]++] = gpu;
-  }
-
-  // forward and backward by sequence number (section 5)
+/// (wrapper, forward) pairs by sequence number (section 5), in the order of the numbers.
+std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
+  const Events& e = trace.events;
   KeyIndex sequence;
-  for (EventId i = 0; i < n; ++i)
+  for (EventId i = 0; i < e.size(); ++i)
     if (const OpArgs* op = trace.op(i); op != nullptr && op->sequence_number != kNoId)
       sequence.emplace_back(op->sequence_number, i);
   sort_index(sequence);
-  constexpr std::string_view kWrapper = "autograd::engine::evaluate_function:";
+  static constexpr std::string_view kWrapper = "autograd::engine::evaluate_function:";
+  const auto is_wrapper = [&trace](EventId i) {
+    return trace.name(i).substr(0, kWrapper.size()) == kWrapper;
+  };
+  std::vector<std::pair<EventId, EventId>> out;
   for (std::size_t i = 0; i < sequence.size();) {
     std::size_t last = i;
     EventId wrapper = kNoEvent;
     for (; last < sequence.size() && sequence[last].first == sequence[i].first; ++last)
-      if (wrapper == kNoEvent &&
-          trace.name(sequence[last].second).substr(0, kWrapper.size()) == kWrapper)
+      if (wrapper == kNoEvent && is_wrapper(sequence[last].second))
         wrapper = sequence[last].second;
     EventId forward = kNoEvent;
-    if (wrapper != kNoEvent)
-      for (std::size_t k = i; k < last; ++k) {
-        const EventId ev = sequence[k].second;
-        if (e.track[ev] != e.track[wrapper] &&
-            (forward == kNoEvent || e.ts_ns[ev] > e.ts_ns[forward]))
-          forward = ev;
-      }
-    if (forward != kNoEvent) {
-      tree.forward_of_.emplace_back(wrapper, forward);
-      tree.backward_of_.emplace_back(forward, wrapper);
+    for (std::size_t k = i; k < last && wrapper != kNoEvent; ++k) {
+      const EventId ev = sequence[k].second;
+      if (e.track[ev] != e.track[wrapper] &&
+          (forward == kNoEvent || e.ts_ns[ev] > e.ts_ns[forward]))
+        forward = ev;
     }
+    if (forward != kNoEvent)
+      out.emplace_back(wrapper, forward);
     i = last;
   }
-  std::sort(tree.forward_of_.begin(), tree.forward_of_.end());
-  std::stable_sort(tree.backward_of_.begin(), tree.backward_of_.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [forward, wrapper] : tree.backward_of_)
-    tree.backward_list_.push_back(wrapper);
-  return tree;
+  return out;
+}
+
+} // namespace
+
+/// Fills a tree part by part; the order of the calls in build() is that of their needs.
+class CallTree::Builder {
+public:
+  explicit Builder(const Trace& trace)
+      : trace_(trace), e_(trace.events), launches_(find_launches(trace)) {
+    const std::size_t n = e_.size();
+    tree_.parent_.assign(n, kNoEvent);
+    tree_.linked_.assign(n, false);
+    tree_.gpu_first_.assign(n, 0);
+    tree_.gpu_last_.assign(n, 0);
+  }
+
+  void link_gpu() {
+    for (const auto& [runtime, gpu] : launches_.pairs) {
+      tree_.parent_[gpu] = runtime; // two launches of one kernel: the later one is its parent
+      tree_.linked_[gpu] = true;
+    }
+    for (EventId i = 0; i < e_.size(); ++i)
+      if (is_gpu(e_.category[i])) {
+        ++tree_.gpu_total_;
+        tree_.gpu_linked_ += tree_.linked_[i] ? 1 : 0;
+      }
+  }
+
+  void nest(const Threads& threads) {
+    in_tree_.reserve(threads.order.size());
+    for (std::size_t t = 0; t + 1 < threads.begin.size(); ++t) {
+      for (std::uint32_t i = threads.begin[t]; i < threads.begin[t + 1]; ++i)
+        if (make_room(threads.order[i]))
+          push(threads.order[i]);
+        else
+          dropped_.push_back(threads.order[i]);
+      while (!stack_.empty())
+        pop();
+    }
+    for (const EventId ev : dropped_) { // still the parent of what it launched
+      open_range(ev);
+      tree_.gpu_last_[ev] = gpu_so_far();
+    }
+    std::stable_sort(tree_.cpu_roots_.begin(), tree_.cpu_roots_.end(),
+                     [this](EventId a, EventId b) {
+                       return e_.ts_ns[a] != e_.ts_ns[b] ? e_.ts_ns[a] < e_.ts_ns[b] : a < b;
+                     });
+  }
+
+  /// CPU events in stack order, then what a runtime call launched.
+  void list_children() {
+    std::vector<std::uint32_t>& begin = tree_.child_begin_;
+    begin.assign(e_.size() + 1, 0);
+    for (const EventId ev : in_tree_)
+      if (tree_.parent_[ev] != kNoEvent)
+        ++begin[tree_.parent_[ev] + 1];
+    for (const auto& [runtime, gpu] : launches_.pairs)
+      ++begin[runtime + 1];
+    for (std::size_t i = 1; i < begin.size(); ++i)
+      begin[i] += begin[i - 1];
+    tree_.children_.resize(begin.back());
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (const EventId ev : in_tree_)
+      if (tree_.parent_[ev] != kNoEvent)
+        tree_.children_[next[tree_.parent_[ev]]++] = ev;
+    for (const auto& [runtime, gpu] : launches_.pairs)
+      tree_.children_[next[runtime]++] = gpu;
+  }
+
+  void link_forward() {
+    tree_.forward_of_ = forward_links(trace_);
+    for (const auto& [wrapper, forward] : tree_.forward_of_)
+      tree_.backward_of_.emplace_back(forward, wrapper);
+    std::sort(tree_.forward_of_.begin(), tree_.forward_of_.end());
+    std::stable_sort(tree_.backward_of_.begin(), tree_.backward_of_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [forward, wrapper] : tree_.backward_of_)
+      tree_.backward_list_.push_back(wrapper);
+  }
+
+  [[nodiscard]] CallTree finish() && { return std::move(tree_); }
+
+private:
+  /// Closes what ended before ev begins. False when ev outlives its parent by more than a bleed of
+  /// under 1 us, which goes to the next frame: it is dropped from the tree (section 4).
+  bool make_room(EventId ev) {
+    const std::int64_t start = e_.ts_ns[ev];
+    while (!stack_.empty() && start >= trace_.end_ns(stack_.back()))
+      pop();
+    if (stack_.empty() || start + e_.dur_ns[ev] <= trace_.end_ns(stack_.back()))
+      return true;
+    if (trace_.end_ns(stack_.back()) - start >= 1000 || stack_.size() < 2)
+      return false;
+    pop();
+    return true;
+  }
+
+  void push(EventId ev) {
+    if (!stack_.empty())
+      tree_.parent_[ev] = stack_.back();
+    if (e_.category[ev] == Category::kCpuOp && cpu_ops_open_++ == 0)
+      tree_.cpu_roots_.push_back(ev);
+    stack_.push_back(ev);
+    in_tree_.push_back(ev);
+    open_range(ev);
+  }
+
+  void pop() {
+    const EventId top = stack_.back();
+    stack_.pop_back();
+    tree_.gpu_last_[top] = gpu_so_far();
+    cpu_ops_open_ -= e_.category[top] == Category::kCpuOp ? 1 : 0;
+  }
+
+  /// Begins the GPU events of ev's subtree with those that it launched itself.
+  void open_range(EventId ev) {
+    tree_.gpu_first_[ev] = gpu_so_far();
+    if (!is_runtime(e_.category[ev]))
+      return;
+    auto it = std::lower_bound(launches_.pairs.begin(), launches_.pairs.end(),
+                               std::make_pair(ev, EventId{0}));
+    for (; it != launches_.pairs.end() && it->first == ev; ++it)
+      tree_.gpu_order_.push_back(it->second);
+  }
+
+  [[nodiscard]] std::uint32_t gpu_so_far() const {
+    return static_cast<std::uint32_t>(tree_.gpu_order_.size());
+  }
+
+  const Trace& trace_;
+  const Events& e_;
+  Launches launches_;
+  CallTree tree_;
+  std::vector<EventId> in_tree_;
+  std::vector<EventId> dropped_;
+  std::vector<EventId> stack_;
+  std::size_t cpu_ops_open_ = 0;
+};
+
+CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
+  Builder builder(trace);
+  builder.link_gpu();
+  builder.nest(cpu_events_by_thread(trace, options.include_python));
+  builder.list_children();
+  builder.link_forward();
+  return std::move(builder).finish();
 }
 
 std::span<const EventId> CallTree::children(EventId e) const {

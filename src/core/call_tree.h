@@ -38,6 +38,8 @@ public:
   [[nodiscard]] std::size_t linked_count() const { return gpu_linked_; }
 
 private:
+  class Builder;
+
   std::vector<EventId> parent_;
   std::vector<bool> linked_;
   std::vector<std::uint32_t> child_begin_; ///< size n+1; children_ of e: [begin[e], begin[e+1])

@@ -100,6 +100,141 @@ std::string as_list(std::string_view text) {
   return out;
 }
 
+/// Calls of a rank by operator, arguments and stream.
+class Collector {
+public:
+  Collector(const LoadedTrace& t, const LauncherIndex& index)
+      : trace_(t.trace), e_(t.trace.events), index_(index), beside_(overlaps_in(t.trace, index)),
+        steps_(profiler_steps(t.trace)) {
+    out_.key.rank = t.rank;
+    out_.trace_start_ns = INT64_MAX;
+    for (const EventId i : index.gpu)
+      out_.trace_start_ns = std::min(out_.trace_start_ns, e_.ts_ns[i]);
+  }
+
+  void add_operators() {
+    for (const Launcher& l : index_.launchers) {
+      const OpInfo* op = find_op(trace_.name(l.event));
+      if (op == nullptr || op->family != "GEMM")
+        continue;
+      const auto kernels = index_.kernels_of(l);
+      add({op_key(trace_, l.event, l.category), e_.stream[kernels.front()]}, l.event,
+          {kernels.begin(), kernels.end()});
+    }
+  }
+
+  /// Compiled or GPU-only traces: the kernels' names must do.
+  void add_kernels() {
+    std::vector<signed char> gemm(trace_.strings.size(), -1);
+    for (const EventId i : index_.gpu) {
+      if (e_.category[i] != Category::kKernel || index_.communication[e_.name[i]])
+        continue;
+      if (gemm[e_.name[i]] < 0)
+        gemm[e_.name[i]] = is_gemm_kernel(trace_.name(i)) ? 1 : 0;
+      if (gemm[e_.name[i]] == 0)
+        continue;
+      OpKey key;
+      key.name = e_.name[i];
+      add({key, e_.stream[i]}, i, {i});
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return out_.groups.empty(); }
+
+  [[nodiscard]] RankGemms finish() && {
+    for (std::size_t g = 0; g < out_.groups.size(); ++g)
+      complete(out_.groups[g], calls_[g]);
+    std::stable_sort(
+        out_.groups.begin(), out_.groups.end(),
+        [](const GemmGroup& x, const GemmGroup& y) { return x.range_ns() > y.range_ns(); });
+    return std::move(out_);
+  }
+
+private:
+  /// A call that `of` made: an operator, or the kernel itself.
+  void add(const GroupKey& key, EventId of, std::vector<EventId> kernels) {
+    const auto [it, fresh] = rows_.emplace(key, out_.groups.size());
+    if (fresh) {
+      out_.groups.push_back(begun_group(key, of));
+      calls_.emplace_back();
+    }
+    Call call;
+    call.instance.start_ns = INT64_MAX;
+    std::vector<Interval> spans;
+    for (const EventId k : kernels) {
+      call.instance.start_ns = std::min(call.instance.start_ns, e_.ts_ns[k]);
+      spans.push_back({e_.ts_ns[k], trace_.end_ns(k)});
+    }
+    const IntervalSet busy(std::move(spans)); // without the gaps between the call's kernels
+    call.instance.dur_ns = busy.length();
+    call.instance.step = step_at(steps_, e_.ts_ns[of]);
+    for (const Interval& part : busy.intervals()) {
+      call.instance.overlap_ns += beside_.comm.covered(part.start, part.end);
+      call.instance.memcpy_overlap_ns += beside_.copies.covered(part.start, part.end);
+    }
+    call.kernels = std::move(kernels);
+    out_.gemm_ns += call.instance.dur_ns;
+    calls_[it->second].push_back(std::move(call));
+  }
+
+  [[nodiscard]] GemmGroup begun_group(const GroupKey& key, EventId first) const {
+    GemmGroup g;
+    const std::string_view name = trace_.strings.view(key.key.name);
+    g.op = find_op(name) != nullptr ? name : kGemmKernelOnly;
+    OpKeyTexts texts(trace_);
+    g.dims = texts.repr(key.key.dims);
+    g.types = texts.repr(key.key.types);
+    g.strides = texts.repr(key.key.strides);
+    g.stream = key.stream;
+    g.first_uid = e_.uid[first];
+    return g;
+  }
+
+  void complete(GemmGroup& group, std::vector<Call>& calls) const {
+    std::stable_sort(calls.begin(), calls.end(), [](const Call& x, const Call& y) {
+      return x.instance.start_ns < y.instance.start_ns;
+    });
+    for (const Call& c : calls) {
+      const std::size_t i = group.instances.size();
+      group.instances.push_back(c.instance);
+      if (c.instance.dur_ns < group.instances[group.shortest].dur_ns)
+        group.shortest = i;
+      if (c.instance.dur_ns > group.instances[group.longest].dur_ns)
+        group.longest = i;
+    }
+    const StrId dominant = dominant_of(calls);
+    group.kernel = trace_.strings.view(dominant);
+    for (const Call& c : calls)
+      for (const EventId k : c.kernels)
+        if (e_.name[k] == dominant)
+          group.kernel_ns.push_back(e_.dur_ns[k]);
+    group.longest_neighbours = neighbours(trace_, beside_, calls[group.longest].kernels);
+  }
+
+  /// The kernel that was the first to reach the most time.
+  [[nodiscard]] StrId dominant_of(const std::vector<Call>& calls) const {
+    std::unordered_map<StrId, std::int64_t> time;
+    StrId dominant = kEmptyStr;
+    for (const Call& c : calls)
+      for (const EventId k : c.kernels) {
+        std::int64_t& sum = time[e_.name[k]];
+        sum += e_.dur_ns[k];
+        if (dominant == kEmptyStr || sum > time[dominant])
+          dominant = e_.name[k];
+      }
+    return dominant;
+  }
+
+  const Trace& trace_;
+  const Events& e_;
+  const LauncherIndex& index_;
+  Overlaps beside_;
+  std::vector<ProfilerStep> steps_;
+  RankGemms out_;
+  std::unordered_map<GroupKey, std::size_t, GroupKeyHash> rows_;
+  std::vector<std::vector<Call>> calls_; ///< of each group
+};
+
 } // namespace
 
 Value SheetCell::value() const {
@@ -155,110 +290,11 @@ Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace,
 }
 
 RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
-  const Trace& trace = t.trace;
-  const Events& e = trace.events;
-  const LauncherIndex& index = launchers_of(t, options);
-  const Overlaps b = overlaps_in(trace, index);
-  const std::vector<ProfilerStep> steps = profiler_steps(trace);
-  RankGemms out;
-  out.key.rank = t.rank;
-  out.trace_start_ns = INT64_MAX;
-  for (const EventId i : index.gpu)
-    out.trace_start_ns = std::min(out.trace_start_ns, e.ts_ns[i]);
-
-  std::unordered_map<GroupKey, std::size_t, GroupKeyHash> rows;
-  std::vector<std::vector<Call>> calls;
-  const auto add = [&](const GroupKey& key, EventId uid_of, std::vector<EventId> kernels,
-                       std::int64_t step) {
-    const auto [it, fresh] = rows.emplace(key, out.groups.size());
-    if (fresh) {
-      GemmGroup g;
-      g.op = find_op(trace.strings.view(key.key.name)) != nullptr
-                 ? std::string(trace.strings.view(key.key.name))
-                 : std::string(kGemmKernelOnly);
-      OpKeyTexts texts(trace);
-      g.dims = texts.repr(key.key.dims);
-      g.types = texts.repr(key.key.types);
-      g.strides = texts.repr(key.key.strides);
-      g.stream = key.stream;
-      g.first_uid = e.uid[uid_of];
-      out.groups.push_back(std::move(g));
-      calls.emplace_back();
-    }
-    Call call;
-    call.instance.start_ns = INT64_MAX;
-    std::vector<Interval> spans;
-    for (const EventId k : kernels) {
-      call.instance.start_ns = std::min(call.instance.start_ns, e.ts_ns[k]);
-      spans.push_back({e.ts_ns[k], trace.end_ns(k)});
-    }
-    const IntervalSet busy(std::move(spans)); // without the gaps between the call's kernels
-    call.instance.dur_ns = busy.length();
-    call.instance.step = step;
-    for (const Interval& part : busy.intervals()) {
-      call.instance.overlap_ns += b.comm.covered(part.start, part.end);
-      call.instance.memcpy_overlap_ns += b.copies.covered(part.start, part.end);
-    }
-    call.kernels = std::move(kernels);
-    out.gemm_ns += call.instance.dur_ns;
-    calls[it->second].push_back(std::move(call));
-  };
-
-  for (const Launcher& l : index.launchers) {
-    const OpInfo* op = find_op(trace.name(l.event));
-    if (op == nullptr || op->family != "GEMM")
-      continue;
-    const auto kernels = index.kernels_of(l);
-    add({op_key(trace, l.event, l.category), e.stream[kernels.front()]}, l.event,
-        {kernels.begin(), kernels.end()}, step_at(steps, e.ts_ns[l.event]));
-  }
-  if (out.groups.empty()) {
-    // compiled or GPU-only traces: the kernels' names must do
-    std::vector<signed char> gemm(trace.strings.size(), -1);
-    for (const EventId i : index.gpu) {
-      if (e.category[i] != Category::kKernel || index.communication[e.name[i]])
-        continue;
-      if (gemm[e.name[i]] < 0)
-        gemm[e.name[i]] = is_gemm_kernel(trace.name(i)) ? 1 : 0;
-      if (gemm[e.name[i]] == 0)
-        continue;
-      OpKey key;
-      key.name = e.name[i];
-      add({key, e.stream[i]}, i, {i}, step_at(steps, e.ts_ns[i]));
-    }
-  }
-
-  for (std::size_t g = 0; g < out.groups.size(); ++g) {
-    GemmGroup& group = out.groups[g];
-    std::stable_sort(calls[g].begin(), calls[g].end(), [](const Call& x, const Call& y) {
-      return x.instance.start_ns < y.instance.start_ns;
-    });
-    std::unordered_map<StrId, std::int64_t> time;
-    StrId dominant = kEmptyStr;
-    for (const Call& c : calls[g]) {
-      for (const EventId k : c.kernels) {
-        std::int64_t& sum = time[e.name[k]];
-        sum += e.dur_ns[k];
-        if (dominant == kEmptyStr || sum > time[dominant])
-          dominant = e.name[k];
-      }
-      const std::size_t i = group.instances.size();
-      group.instances.push_back(c.instance);
-      if (c.instance.dur_ns < group.instances[group.shortest].dur_ns)
-        group.shortest = i;
-      if (c.instance.dur_ns > group.instances[group.longest].dur_ns)
-        group.longest = i;
-    }
-    group.kernel = trace.strings.view(dominant);
-    for (const Call& c : calls[g])
-      for (const EventId k : c.kernels)
-        if (e.name[k] == dominant)
-          group.kernel_ns.push_back(e.dur_ns[k]);
-    group.longest_neighbours = neighbours(trace, b, calls[g][group.longest].kernels);
-  }
-  std::stable_sort(
-      out.groups.begin(), out.groups.end(),
-      [](const GemmGroup& x, const GemmGroup& y) { return x.range_ns() > y.range_ns(); });
+  Collector calls(t, launchers_of(t, options));
+  calls.add_operators();
+  if (calls.empty())
+    calls.add_kernels();
+  RankGemms out = std::move(calls).finish();
   measure_extremes(t, out);
   return out;
 }

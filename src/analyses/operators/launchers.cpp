@@ -26,16 +26,15 @@ EventId launcher_of(const LoadedTrace& t, EventId gpu, StrId execute) {
   return runtime;
 }
 
-LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
+using Launch = std::pair<EventId, EventId>; ///< (launcher, kernel)
+
+/// Fills gpu, parent_op and total_ns. Returns what was launched, communication left out.
+std::vector<Launch> walk_gpu(const LoadedTrace& t, const ReportOptions& options,
+                             LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
-  LauncherIndex out;
-  out.communication = communication_names(trace.strings);
-  if (options.detect_recompute)
-    out.recompute = recompute_events(t);
   const StrId execute = trace.strings.find("execute");
-
-  std::vector<std::pair<EventId, EventId>> pairs; // (launcher, kernel)
+  std::vector<Launch> pairs;
   std::int64_t first = INT64_MAX;
   std::int64_t last = INT64_MIN;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -59,7 +58,14 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
     out.parent_op.push_back(op);
   }
   out.total_ns = last > first ? last - first : 0;
+  return pairs;
+}
 
+/// Fills kernels and launchers, by start; returns the row of each event that is one.
+std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<Launch> pairs,
+                                          LauncherIndex& out) {
+  const Trace& trace = t.trace;
+  const Events& e = trace.events;
   std::sort(pairs.begin(), pairs.end(), [&e](const auto& a, const auto& b) {
     if (a.first != b.first)
       return e.ts_ns[a.first] != e.ts_ns[b.first] ? e.ts_ns[a.first] < e.ts_ns[b.first]
@@ -67,7 +73,7 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
     return e.ts_ns[a.second] != e.ts_ns[b.second] ? e.ts_ns[a.second] < e.ts_ns[b.second]
                                                   : a.second < b.second;
   });
-  std::vector<std::uint32_t> launcher_row(e.size(), kNoRow);
+  std::vector<std::uint32_t> row_of(e.size(), kNoRow);
   for (std::size_t i = 0; i < pairs.size();) {
     Launcher l;
     l.event = pairs[i].first;
@@ -80,27 +86,39 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
         busy_ns(trace, {out.kernels.data() + l.kernel_begin, out.kernels.data() + l.kernel_end});
     l.subtree_ns = busy_ns(trace, t.tree.gpu_events(l.event));
     l.recompute = !out.recompute.empty() && out.recompute[l.event];
-    launcher_row[l.event] = static_cast<std::uint32_t>(out.launchers.size());
+    row_of[l.event] = static_cast<std::uint32_t>(out.launchers.size());
     out.launchers.push_back(l);
   }
+  return row_of;
+}
 
+/// What `op`, the parent_op of a kernel, makes of it; empty without one.
+std::string_view category_below(const Trace& trace, EventId op, EventId kernel,
+                                const Launcher* as_launcher) {
+  if (op == kNoEvent)
+    return {};
+  if (trace.events.category[op] == Category::kCpuOp)
+    return as_launcher != nullptr ? as_launcher->category
+                                  : op_category(trace.name(op), trace.name(kernel));
+  const std::string call = lowercase(trace.name(op)); // of the runtime, without an operator
+  return call.find("cudagraph") != std::string::npos ||
+                 call.find("graphlaunch") != std::string::npos
+             ? "graph"
+             : "runtime";
+}
+
+LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
+  const Trace& trace = t.trace;
+  LauncherIndex out;
+  out.communication = communication_names(trace.strings);
+  if (options.detect_recompute)
+    out.recompute = recompute_events(t);
+  const std::vector<std::uint32_t> row_of = list_launchers(t, walk_gpu(t, options, out), out);
   for (std::size_t g = 0; g < out.gpu.size(); ++g) {
     const EventId op = out.parent_op[g];
-    std::string_view category;
-    if (op != kNoEvent) {
-      if (e.category[op] != Category::kCpuOp) {
-        const std::string lower = lowercase(trace.name(op));
-        category = lower.find("cudagraph") != std::string::npos ||
-                           lower.find("graphlaunch") != std::string::npos
-                       ? "graph"
-                       : "runtime";
-      } else if (launcher_row[op] != kNoRow) {
-        category = out.launchers[launcher_row[op]].category;
-      } else {
-        category = op_category(trace.name(op), trace.name(out.gpu[g]));
-      }
-    }
-    out.parent_category.push_back(category);
+    const bool known = op != kNoEvent && row_of[op] != kNoRow;
+    out.parent_category.push_back(
+        category_below(trace, op, out.gpu[g], known ? &out.launchers[row_of[op]] : nullptr));
   }
   return out;
 }

@@ -77,49 +77,76 @@ inline const char* find_structure(const char* p, const char* end) {
   return p;
 }
 
+/// Brackets that are open, as far as 64 levels tell which.
+class OpenBrackets {
+public:
+  void open(char bracket) {
+    objects_ = objects_ << 1U | (bracket == '{' ? 1U : 0U);
+    deep_ = deep_ || ++depth_ > 64;
+  }
+  /// False when another bracket is open.
+  bool close(char bracket) {
+    if (!deep_ && in_object() != (bracket == '}'))
+      return false;
+    objects_ >>= 1U;
+    --depth_;
+    return true;
+  }
+  [[nodiscard]] bool none() const { return depth_ == 0; }
+  /// Whether `c` may stand behind a text.
+  [[nodiscard]] bool may_follow_text(char c) const {
+    return c == ',' || c == ']' || c == '}' || (c == ':' && (deep_ || in_object()));
+  }
+
+private:
+  [[nodiscard]] bool in_object() const { return (objects_ & 1U) != 0; }
+
+  std::int64_t depth_ = 0;
+  std::uint64_t objects_ = 0; ///< a bit per open bracket, the innermost lowest: 1 = '{'
+  bool deep_ = false;
+};
+
+/// skip_value() at a bracket. Damaged text must not pass for a value: a lost quote turns texts
+/// inside out, lost bytes join two events. So brackets have to match, and what follows a text is
+/// told.
+inline const char* skip_brackets(const char* p, const char* end) {
+  OpenBrackets brackets;
+  bool escaped = false;
+  for (;; ++p) {
+    p = find_structure(p, end);
+    if (p >= end)
+      return nullptr;
+    if (*p == '"') {
+      p = string_end(p + 1, end, escaped);
+      if (p >= end)
+        return nullptr;
+      const char* const after = skip_space(p + 1, end);
+      if (after < end && !brackets.may_follow_text(*after))
+        return nullptr;
+    } else if (*p == '{' || *p == '[') {
+      brackets.open(*p);
+    } else {
+      if (!brackets.close(*p))
+        return nullptr;
+      if (brackets.none())
+        return p + 1;
+    }
+  }
+}
+
 /// Skips one value of any kind. Returns the place after it, or nullptr when it does not end before
 /// `end` or is no value.
 inline const char* skip_value(const char* p, const char* end) {
   p = skip_space(p, end);
   if (p >= end)
     return nullptr;
-  bool escaped = false;
   if (*p == '"') {
+    bool escaped = false;
     p = string_end(p + 1, end, escaped);
     return p < end ? p + 1 : nullptr;
   }
-  if (*p == '{' || *p == '[') {
-    // Damaged text must not pass for a value: a lost quote turns texts inside out, lost bytes join
-    // two events. So brackets have to match (as far as 64 levels), and what follows a text is told.
-    std::int64_t depth = 0;
-    std::uint64_t objects = 0; // a bit per open bracket, the innermost lowest: 1 = '{'
-    bool deep = false;
-    for (;;) {
-      p = find_structure(p, end);
-      if (p >= end)
-        return nullptr;
-      if (*p == '"') {
-        p = string_end(p + 1, end, escaped);
-        if (p >= end)
-          return nullptr;
-        const char* const after = skip_space(p + 1, end);
-        if (after < end && *after != ',' && *after != ']' && *after != '}' &&
-            (*after != ':' || (!deep && (objects & 1U) == 0)))
-          return nullptr;
-      } else if (*p == '{' || *p == '[') {
-        objects = objects << 1U | (*p == '{' ? 1U : 0U);
-        ++depth;
-        deep = deep || depth > 64;
-      } else {
-        if (!deep && (objects & 1U) != (*p == '}' ? 1U : 0U))
-          return nullptr;
-        objects >>= 1U;
-        if (--depth == 0)
-          return p + 1;
-      }
-      ++p;
-    }
-  }
+  if (*p == '{' || *p == '[')
+    return skip_brackets(p, end);
   const char* const start = p;
   while (p < end && *p != ',' && *p != '}' && *p != ']' && *p != ' ' && *p != '\n' && *p != '\r' &&
          *p != '\t' && *p != '"' && *p != ':' && *p != '{' && *p != '[')

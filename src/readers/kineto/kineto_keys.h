@@ -69,7 +69,8 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   }
 }
 
-inline Raw* wanted_arg(RawArgs& a, std::string_view key) {
+/// Keys of up to 9 bytes.
+inline Raw* wanted_short_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 3:
     if (key == "Seq")
@@ -109,6 +110,15 @@ inline Raw* wanted_arg(RawArgs& a, std::string_view key) {
     if (key == "Python id")
       return &a.python_id;
     break;
+  default:
+    break;
+  }
+  return nullptr;
+}
+
+/// Keys of 10 bytes and more.
+inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
+  switch (key.size()) {
   case 10:
     if (key == "Input Dims" || key == "Input dims")
       return &a.dims;
@@ -173,6 +183,10 @@ inline Raw* wanted_arg(RawArgs& a, std::string_view key) {
     break;
   }
   return nullptr;
+}
+
+inline Raw* wanted_arg(RawArgs& a, std::string_view key) {
+  return key.size() < 10 ? wanted_short_arg(a, key) : wanted_long_arg(a, key);
 }
 
 inline Category category_of(std::string_view cat) {
