@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace rankscope {
@@ -15,9 +16,9 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Percent of a call's time; 0 for a call without any.
-double percent_of(std::int64_t part_ns, std::int64_t dur_ns) {
-  return dur_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(dur_ns) : 0;
+/// 0 of no time.
+double percent_of(std::int64_t part_ns, std::int64_t whole_ns) {
+  return whole_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
 }
 
 double cv(const Stats& s) {
@@ -42,19 +43,29 @@ GemmExtreme extreme_of(const GemmInstance& call, const std::optional<std::int64_
   return {call.start_ns, call.dur_ns, call.step, call.overlap_ns, measured};
 }
 
-/// What ranking needs of a group.
+double us_quantile(const std::vector<std::int64_t>& ns, double q) {
+  std::vector<double> us;
+  us.reserve(ns.size());
+  for (const std::int64_t v : ns)
+    us.push_back(ns_to_us(v));
+  return quantile_of(std::move(us), q);
+}
+
+/// What ranking needs of a group. Sums are of nanoseconds: the last digit of a cell depends neither
+/// on the order of the calls nor on their number.
 GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
   GemmRow row;
-  std::vector<double> us;
-  us.reserve(g.instances.size());
+  std::vector<std::int64_t> ns;
+  ns.reserve(g.instances.size());
   for (const GemmInstance& i : g.instances)
-    us.push_back(ns_to_us(i.dur_ns));
-  row.calls_us = stats_of(us);
-  row.calls_p95_us = quantile_of(std::move(us), 0.95);
+    ns.push_back(i.dur_ns);
+  const std::int64_t total_ns = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+  const std::int64_t count = static_cast<std::int64_t>(ns.size());
+  row.calls_p95_us = us_quantile(ns, 0.95);
+  row.calls_us = stats_of_ns(std::move(ns));
   row.range_us = ns_to_us(g.range_ns());
-  row.total_excess_us =
-      row.calls_us.sum - row.calls_us.min * static_cast<double>(row.calls_us.count);
-  row.gemm_share_percent = rank.gemm_ns > 0 ? row.calls_us.sum / ns_to_us(rank.gemm_ns) * 100 : 0.0;
+  row.total_excess_us = ns_to_us(total_ns - g.instances[g.shortest].dur_ns * count);
+  row.gemm_share_percent = percent_of(total_ns, rank.gemm_ns);
   return row;
 }
 
@@ -93,11 +104,8 @@ void complete(GemmRow& row, const RankGemms& rank, const GemmGroup& g) {
   row.strides = g.strides;
   row.stream = g.stream;
   row.first_uid = g.first_uid;
-  std::vector<double> kernel_us;
-  for (const std::int64_t ns : g.kernel_ns)
-    kernel_us.push_back(ns_to_us(ns));
-  row.kernel_us = stats_of(kernel_us);
-  row.kernel_p95_us = quantile_of(std::move(kernel_us), 0.95);
+  row.kernel_us = stats_of_ns(g.kernel_ns);
+  row.kernel_p95_us = us_quantile(g.kernel_ns, 0.95);
   row.shortest = extreme_of(g.instances[g.shortest], g.shortest_measured_ns);
   row.longest = extreme_of(g.instances[g.longest], g.longest_measured_ns);
   row.longest_is_first = g.longest == 0 && g.instances.size() > 1;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -20,9 +21,26 @@ EventId operator_above(const LoadedTrace& t, EventId gpu, StrId execute) {
   return at;
 }
 
+/// Which names are of communication kernels, each looked at when it is first asked for.
+class CommunicationNames {
+public:
+  explicit CommunicationNames(const StringPool& strings)
+      : strings_(strings), known_(strings.size(), -1) {}
+  bool operator[](StrId name) {
+    if (known_[name] < 0)
+      known_[name] = is_communication_name(strings_.view(name)) ? 1 : 0;
+    return known_[name] == 1;
+  }
+
+private:
+  const StringPool& strings_;
+  std::vector<signed char> known_;
+};
+
 /// GPU work that an operator launched itself: not through an operator or annotation within it;
 /// communication left out.
-std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute) {
+std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute,
+                        CommunicationNames& communication) {
   const Events& e = t.trace.events;
   std::vector<Interval> spans;
   std::vector<EventId> open(1, op);
@@ -35,7 +53,7 @@ std::int64_t own_gpu_ns(const LoadedTrace& t, EventId op, StrId execute) {
         open.push_back(child);
       else if (c != Category::kCpuOp)
         for (const EventId gpu : t.tree.children(child))
-          if (is_gpu(e.category[gpu]) && !is_communication_name(t.trace.name(gpu)))
+          if (is_gpu(e.category[gpu]) && !communication[e.name[gpu]])
             spans.push_back({e.ts_ns[gpu], t.trace.end_ns(gpu)});
     }
   }
@@ -63,6 +81,7 @@ void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
                      Stated{&g, g.instances[at].dur_ns, measured});
   }
   const StrId execute = t.trace.strings.find("execute");
+  CommunicationNames communication(t.trace.strings);
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_gpu(e.category[i]))
       continue;
@@ -76,7 +95,7 @@ void measure_extremes(const LoadedTrace& t, RankGemms& gemms) {
           *stated.measured = e.dur_ns[i];
       } else if (const EventId op = operator_above(t, i, execute);
                  op != kNoEvent && t.trace.name(op) == stated.group->op) {
-        *stated.measured = own_gpu_ns(t, op, execute);
+        *stated.measured = own_gpu_ns(t, op, execute, communication);
       }
     }
   }

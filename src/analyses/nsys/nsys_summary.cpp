@@ -47,9 +47,10 @@ NsysClassRow& row_of(std::vector<NsysClassRow>& rows, const std::string& name) {
 }
 
 void add(NsysClassRow& row, const NsysSum& sum, std::int64_t divisor) {
-  row.ms_per_iteration += sum.total_ns / static_cast<double>(divisor) / 1e6;
+  row.total_ns += sum.total_ns;
+  row.total_ms = row.total_ns / 1e6;
+  row.ms_per_iteration = row.total_ns / static_cast<double>(divisor) / 1e6;
   row.count_per_iteration += sum.count / divisor;
-  row.total_ms += sum.total_ns / 1e6;
   row.total_count += sum.count;
 }
 
@@ -179,8 +180,10 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
         fmt::format("no NVTX range is named \"{}\"; {}", args.nvtx_tag, frequent_names(data));
     return s;
   }
+  double range_ns = 0;
   for (const NsysRange* r : tagged)
-    s.range_total_ms += r->duration_ns / 1e6;
+    range_ns += r->duration_ns;
+  s.range_total_ms = range_ns / 1e6;
   s.range_count = static_cast<std::int64_t>(tagged.size());
   s.range_average_ms = s.range_total_ms / static_cast<double>(s.range_count);
   if (s.range_count != args.iterations)

@@ -29,6 +29,7 @@ struct NsysClassRow {
   std::int64_t count_per_iteration = 0; ///< sum of the floors of each table row
   double total_ms = 0;
   std::int64_t total_count = 0;
+  double total_ns = 0; ///< what the times in ms are made of
 };
 
 struct NsysSummary {

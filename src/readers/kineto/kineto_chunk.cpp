@@ -19,17 +19,17 @@ using json::skip_space;
 using json::skip_value;
 using json::string_end;
 
-/// Reads one value into `raw`; returns the place behind it or nullptr.
-const char* read_value(const char* p, const char* end, Raw& raw) {
+/// Reads one value into `raw`; returns the place behind it or nullptr. Every field is set: of
+/// duplicate keys the last wins. Inlined by force, because every member of every event comes by.
+[[gnu::always_inline]] inline const char* read_value(const char* p, const char* end, Raw& raw) {
   if (p >= end)
     return nullptr;
-  raw = Raw{}; // of duplicate keys the last wins
-  if (*p == '"') {
+  raw.string = *p == '"';
+  if (raw.string) {
     const char* const close = string_end(p + 1, end, raw.escaped);
     if (close >= end)
       return nullptr;
     raw.text = {p + 1, static_cast<std::size_t>(close - p - 1)};
-    raw.string = true;
     raw.present = true;
     return close + 1;
   }
@@ -37,6 +37,7 @@ const char* read_value(const char* p, const char* end, Raw& raw) {
   if (after == nullptr)
     return nullptr;
   raw.text = {p, static_cast<std::size_t>(after - p)};
+  raw.escaped = false;
   raw.present = true;
   return after;
 }
@@ -50,14 +51,12 @@ const char* scan_object(const char* p, const char* end, std::string& room,
   ++p; // the brace
   for (;;) {
     p = skip_space(p, end);
+    while (p < end && *p == ',') // a trailing or doubled comma
+      p = skip_space(p + 1, end);
     if (p >= end)
       return nullptr;
     if (*p == '}')
       return p + 1;
-    if (*p == ',') { // also a trailing or doubled comma
-      ++p;
-      continue;
-    }
     if (*p != '"')
       return nullptr;
     bool escaped = false;
@@ -78,7 +77,11 @@ const char* scan_object(const char* p, const char* end, std::string& room,
       return nullptr;
     // what follows a value is a comma or the end; anything else is an unescaped quote or garbage
     p = skip_space(p, end);
-    if (p >= end || (*p != ',' && *p != '}'))
+    if (p >= end)
+      return nullptr;
+    if (*p == '}')
+      return p + 1;
+    if (*p++ != ',')
       return nullptr;
   }
 }
@@ -134,6 +137,8 @@ private:
 
   KinetoChunk& out_;
   bool keep_python_;
+  RawArgs args_; ///< of the event being parsed
+  bool args_used_ = false;
   std::string key_room_, ph_room_, cat_room_; ///< for texts with escapes
   StringPool raw_args_;                       ///< arguments as they stand in the file
   std::vector<StrId> normal_args_{kEmptyStr}; ///< of raw_args_, by id
@@ -333,7 +338,10 @@ void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_
 
 const char* ChunkParser::event(const char* p, const char* end, std::uint64_t offset) {
   RawEvent e;
-  RawArgs a;
+  if (args_used_) // most of the cost of an event without arguments would be to clear their places
+    args_ = {};
+  args_used_ = false;
+  RawArgs& a = args_;
   const char* const after = scan_object(
       p, end, key_room_, [&](std::string_view key, const char* v, const char* stop) -> const char* {
         if (Raw* const want = wanted_key(e, key))
@@ -343,8 +351,10 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
           // Kineto writes ph and cat first; what is skipped anyway is not looked into
           if (!keep_python_ && e.cat.text == "python_function")
             return skip_value(v, stop);
-          if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present || e.ph.escaped)
+          if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present || e.ph.escaped) {
+            args_used_ = true;
             return args(v, stop, a);
+          }
         }
         return skip_value(v, stop);
       });
@@ -396,6 +406,21 @@ const char* resync(const char* begin, const char* p, const char* end) {
   return end;
 }
 
+/// Bounds what tries that fail may look at. Brackets that never close let each try run to the end
+/// of the text, and the next begins a few bytes further: without a bound a megabyte of them takes
+/// minutes. An event of a damaged text is given up when it is longer than what is left, which is 16
+/// times the text and 64 bytes more for each byte passed: work stays linear.
+class FailedTries {
+public:
+  explicit FailedTries(std::size_t text) : left_(16 * text) {}
+  [[nodiscard]] std::size_t look(std::size_t most) const { return std::min(most, left_); }
+  void failed(std::size_t looked) { left_ -= looked; }
+  void passed(std::size_t bytes) { left_ += 64 * bytes; }
+
+private:
+  std::size_t left_;
+};
+
 } // namespace
 
 void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, bool keep_python,
@@ -408,6 +433,7 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
     return offset + static_cast<std::uint64_t>(at - begin);
   };
   (void)last;
+  FailedTries tries(text.size());
   for (;;) {
     p = skip_space(p, end);
     if (p >= end)
@@ -421,15 +447,20 @@ void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, 
       chunk.tail.assign(p + 1, end);
       return;
     }
-    const char* const after = *p == '{' ? parser.event(p, end, place(p)) : nullptr;
+    const std::size_t look =
+        *p == '{' ? tries.look(static_cast<std::size_t>(end - p)) : std::size_t{0};
+    const char* const after = look > 0 ? parser.event(p, p + look, place(p)) : nullptr;
     ++chunk.event_count;
+    const char* const from = p;
     if (after == nullptr) {
       if (chunk.malformed.count++ == 0)
         chunk.malformed.first_offset = place(p);
+      tries.failed(look);
       p = resync(begin, p + 1, end);
     } else {
       p = after;
     }
+    tries.passed(static_cast<std::size_t>(p - from));
   }
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <simdjson.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -234,6 +235,18 @@ private:
     at_end_ = got < more;
   }
 
+  /// `rest` and a window more, in the room of a text that is parsed: pages and zeros for a new one
+  /// cost as much as reading it.
+  void begin_window(std::string_view rest) {
+    buffer_ = std::exchange(spare_, {});
+    buffer_.resize(rest.size() + window_);
+    std::copy(rest.begin(), rest.end(), buffer_.begin());
+    const std::size_t got = source_->read(buffer_.data() + rest.size(), window_);
+    buffer_.resize(rest.size() + got);
+    input_bytes_ += got;
+    at_end_ = got < window_;
+  }
+
   /// Up to the first event, which then begins the buffer.
   Result<void> read_header() {
     fill(window_);
@@ -288,6 +301,8 @@ private:
         list_ended_ = true;
         keep_tail(job.chunk.tail);
       }
+      if (job.text.capacity() <= 4 * window_) // not that of one huge event
+        spare_ = std::move(job.text);
     };
     std::optional<TaskPool> own;
     TaskPool* pool = options_.pool;
@@ -313,13 +328,13 @@ private:
       std::string rest(buffer_, cut);
       buffer_.resize(cut);
       job->text = std::move(buffer_);
-      buffer_ = std::move(rest);
       offset_ += cut;
       pipeline.push(std::move(job), merge);
-      if ((at_end_ && buffer_.empty()) || list_ended_)
+      if ((at_end_ && rest.empty()) || list_ended_) {
+        buffer_ = std::move(rest);
         break;
-      buffer_.reserve(window_ + buffer_.size() + 64);
-      fill(window_);
+      }
+      begin_window(rest);
     }
     pipeline.drain(merge, 0);
     entries_ = merger.entries();
@@ -379,6 +394,7 @@ private:
   TraceBuilder out_;
   KinetoHeader head_;
   std::string buffer_;
+  std::string spare_;        ///< text of a parsed piece; its room is used again
   std::uint64_t offset_ = 0; ///< of buffer_'s first byte in the unpacked file
   std::uint64_t input_bytes_ = 0;
   std::uint64_t entries_ = 0;

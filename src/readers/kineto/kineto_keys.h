@@ -70,7 +70,7 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
 }
 
 /// Keys of up to 9 bytes.
-inline Raw* wanted_short_arg(RawArgs& a, std::string_view key) {
+[[gnu::always_inline]] inline Raw* wanted_short_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 3:
     if (key == "Seq")
@@ -117,7 +117,7 @@ inline Raw* wanted_short_arg(RawArgs& a, std::string_view key) {
 }
 
 /// Keys of 10 bytes and more.
-inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
+[[gnu::always_inline]] inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
   case 10:
     if (key == "Input Dims" || key == "Input dims")
@@ -185,7 +185,7 @@ inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
   return nullptr;
 }
 
-inline Raw* wanted_arg(RawArgs& a, std::string_view key) {
+[[gnu::always_inline]] inline Raw* wanted_arg(RawArgs& a, std::string_view key) {
   return key.size() < 10 ? wanted_short_arg(a, key) : wanted_long_arg(a, key);
 }
 
