@@ -35,10 +35,10 @@ inline FileInfo toy_inspect(std::string_view head, std::string_view) {
   return out;
 }
 
-inline Result<void> toy_read(const std::string& path, const ReadOptions&, const TraceSink& sink) {
-  RS_TRY(auto source, ByteSource::open(path));
+inline Result<void> toy_read(ByteSource& source, const std::string& path, const ReadOptions&,
+                             const TraceSink& sink) {
   std::string bytes(4096, '\0');
-  bytes.resize(source->read(bytes.data(), bytes.size()));
+  bytes.resize(source.read(bytes.data(), bytes.size()));
   std::istringstream in(bytes.substr(bytes.find('\n')));
   std::map<std::int64_t, TraceBuilder> ranks;
   std::int64_t rank = 0;

@@ -9,6 +9,7 @@
 #include <isa-l/igzip_lib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 #include <zstd.h>
 
@@ -67,7 +68,7 @@ public:
   PlainSource(std::unique_ptr<RawFile> file, std::uint64_t bytes) : file_(std::move(file)) {
     file_bytes_ = bytes;
   }
-  std::size_t read(char* out, std::size_t size) override {
+  std::size_t read_more(char* out, std::size_t size) override {
     std::size_t got = 0;
     while (got < size) {
       std::size_t n = 0;
@@ -98,7 +99,7 @@ public:
     start_member();
   }
 
-  std::size_t read(char* out, std::size_t size) override {
+  std::size_t read_more(char* out, std::size_t size) override {
     std::size_t got = 0;
     while (got < size && !done_) {
       if (member_ended_ && !next_member())
@@ -162,7 +163,7 @@ public:
     ZSTD_initDStream(stream_.get());
   }
 
-  std::size_t read(char* out, std::size_t size) override {
+  std::size_t read_more(char* out, std::size_t size) override {
     ZSTD_outBuffer o{out, size, 0};
     while (o.pos < o.size && !done_) {
       const bool more = file_->fill();
@@ -173,13 +174,12 @@ public:
       if (ZSTD_isError(hint)) {
         problem_ = std::string("zstd data is corrupt: ") + ZSTD_getErrorName(hint);
         done_ = true;
-      } else {
+      } else if (more || o.pos > before) {
         frame_open_ = hint != 0;
-        if (!more && o.pos == before) {
-          done_ = true;
-          if (frame_open_)
-            problem_ = "zstd stream ends early (file truncated?)";
-        }
+      } else { // the hint is of a frame that would begin here: it says nothing
+        done_ = true;
+        if (frame_open_)
+          problem_ = "zstd stream ends early (file truncated?)";
       }
     }
     return o.pos;
@@ -193,6 +193,22 @@ private:
 };
 
 } // namespace
+
+std::size_t ByteSource::read(char* out, std::size_t size) {
+  const std::size_t again = std::min(size, seen_.size() - seen_used_);
+  std::memcpy(out, seen_.data() + seen_used_, again);
+  seen_used_ += again;
+  return again + (again < size ? read_more(out + again, size - again) : 0);
+}
+
+std::string_view ByteSource::peek(std::size_t size) {
+  seen_.erase(0, std::exchange(seen_used_, 0));
+  if (const std::size_t had = seen_.size(); had < size) {
+    seen_.resize(size);
+    seen_.resize(had + read_more(seen_.data() + had, size - had));
+  }
+  return std::string_view(seen_).substr(0, size);
+}
 
 Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   const auto unreadable = [&path](const std::string& why) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace rankscope {
 
@@ -19,7 +20,10 @@ public:
 
   /// Fills up to `size` bytes; fewer only at the end, 0 when there is no more. Damage in compressed
   /// data ends the stream early and is told by problem().
-  [[nodiscard]] virtual std::size_t read(char* out, std::size_t size) = 0;
+  [[nodiscard]] std::size_t read(char* out, std::size_t size);
+  /// The next up to `size` bytes, which read() gives again: what a file is can be told from its
+  /// first bytes where it can be read once only (a pipe). Valid until the next call.
+  [[nodiscard]] std::string_view peek(std::size_t size);
   /// Empty, or why the stream ended before its end (truncated or corrupt gzip, read error).
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Size on disk, 0 when unknown (standard input).
@@ -27,9 +31,16 @@ public:
   [[nodiscard]] bool compressed() const { return compressed_; }
 
 protected:
+  /// read(), of what was not looked at yet.
+  [[nodiscard]] virtual std::size_t read_more(char* out, std::size_t size) = 0;
+
   std::string problem_;
   std::uint64_t file_bytes_ = 0;
   bool compressed_ = false;
+
+private:
+  std::string seen_;          ///< by peek()
+  std::size_t seen_used_ = 0; ///< of it, by read()
 };
 
 } // namespace rankscope

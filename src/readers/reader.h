@@ -16,6 +16,7 @@
 
 namespace rankscope {
 
+class ByteSource;
 struct Reader;
 using Readers = std::span<const Reader* const>;
 
@@ -58,10 +59,12 @@ struct Reader {
   bool (*sniff)(std::string_view head, std::string_view path);
   /// The same bytes of a file that the name or sniff() gave to this reader.
   FileInfo (*inspect)(std::string_view head, std::string_view path);
-  /// Calls the sink once a rank; a reader of many ranks sets each trace's header.rank and may leave
-  /// out ranks that options.rank does not name. Events that cannot be read are counted in the
-  /// trace's diagnostics; an Error means nothing usable.
-  Result<void> (*read)(const std::string& path, const ReadOptions& options, const TraceSink& sink);
+  /// `source` is `path` opened, from its first byte: it may be a pipe, which cannot be opened
+  /// again. Calls the sink once a rank; a reader of many ranks sets each trace's header.rank and
+  /// may leave out ranks that options.rank does not name. Events that cannot be read are counted in
+  /// the trace's diagnostics; an Error means nothing usable.
+  Result<void> (*read)(ByteSource& source, const std::string& path, const ReadOptions& options,
+                       const TraceSink& sink);
 };
 
 /// Sniffs and reads; the sink gets each rank, or options.rank alone. Path "-" is standard input.

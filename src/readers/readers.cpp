@@ -12,10 +12,8 @@ namespace {
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
 Result<std::string> head_of(const std::string& path) {
-  RS_TRY(auto source, ByteSource::open(path));
-  std::string head(kHeadBytes, '\0');
-  head.resize(source->read(head.data(), head.size()));
-  return head;
+  RS_TRY(const auto source, ByteSource::open(path));
+  return std::string(source->peek(kHeadBytes));
 }
 
 /// "dir/rank0.json.gz" is "rank0.json".
@@ -59,16 +57,17 @@ Readers readers() {
 
 Result<void> read_traces(const std::string& path, const ReadOptions& options,
                          const TraceSink& sink) {
-  if (path == "-") // standard input cannot be looked at twice, and Kineto JSON is what is piped
-    return options.known.front()->read(path, options, sink);
-  RS_TRY(const std::string head, head_of(path));
+  RS_TRY(const auto source, ByteSource::open(path));
+  const std::string_view head = source->peek(kHeadBytes);
   if (const Reader* reader = by_head(head, path, options.known))
-    return reader->read(path, options, sink);
+    return reader->read(*source, path, options, sink);
   std::string known;
   for (const Reader* reader : options.known)
     known += known.empty() ? reader->name : std::string(", ") + reader->name;
   return Error{ErrorCode::kUnreadable, path,
-               head.empty() ? "the file is empty" : "no known trace format (known: " + known + ")",
+               !head.empty()               ? "no known trace format (known: " + known + ")"
+               : source->problem().empty() ? "the file is empty"
+                                           : source->problem(),
                ""};
 }
 

@@ -200,9 +200,8 @@ FileInfo inspect(std::string_view head, std::string_view) {
 /// One file from its first byte to the last, in windows.
 class KinetoFile {
 public:
-  KinetoFile(const std::string& path, const ReadOptions& options,
-             std::unique_ptr<ByteSource> source)
-      : path_(path), options_(options), source_(std::move(source)),
+  KinetoFile(const std::string& path, const ReadOptions& options, ByteSource& source)
+      : path_(path), options_(options), source_(source),
         window_(options.window_bytes > 0 ? options.window_bytes : kDefaultWindow),
         out_(path, kineto_json_reader.name) {}
 
@@ -229,7 +228,7 @@ private:
   void fill(std::size_t more) {
     const std::size_t had = buffer_.size();
     buffer_.resize(had + more);
-    const std::size_t got = source_->read(buffer_.data() + had, more);
+    const std::size_t got = source_.read(buffer_.data() + had, more);
     buffer_.resize(had + got);
     input_bytes_ += got;
     at_end_ = got < more;
@@ -241,7 +240,7 @@ private:
     buffer_ = std::exchange(spare_, {});
     buffer_.resize(rest.size() + window_);
     std::copy(rest.begin(), rest.end(), buffer_.begin());
-    const std::size_t got = source_->read(buffer_.data() + rest.size(), window_);
+    const std::size_t got = source_.read(buffer_.data() + rest.size(), window_);
     buffer_.resize(rest.size() + got);
     input_bytes_ += got;
     at_end_ = got < window_;
@@ -276,7 +275,7 @@ private:
   }
 
   [[nodiscard]] Error no_events(HeadState state, std::size_t at) const {
-    const std::string why = source_->problem();
+    const std::string why = source_.problem();
     return Error{ErrorCode::kUnreadable, path_,
                  fmt::format("byte {} after unpacking: {}; expected a JSON object with "
                              "traceEvents, or an array of events",
@@ -290,7 +289,7 @@ private:
   }
 
   void read_events() {
-    Merger merger(out_, source_->compressed() ? 0 : source_->file_bytes());
+    Merger merger(out_, source_.compressed() ? 0 : source_.file_bytes());
     const auto merge = [&](KinetoJob& job) {
       if (list_ended_) {
         keep_tail(job.text);
@@ -376,10 +375,10 @@ private:
 
   void report_end(std::size_t kept) {
     const std::string where = fmt::format("{}: byte {} after unpacking", path_, input_bytes_);
-    if (!source_->problem().empty())
+    if (!source_.problem().empty())
       out_.diagnostics().add(
           Severity::kDataLoss, "input_damaged", where,
-          fmt::format("{}; {} events before it were kept", source_->problem(), kept));
+          fmt::format("{}; {} events before it were kept", source_.problem(), kept));
     else if (!list_ended_)
       out_.diagnostics().add(
           Severity::kDataLoss, "input_truncated", where,
@@ -389,7 +388,7 @@ private:
 
   const std::string& path_;
   const ReadOptions& options_;
-  std::unique_ptr<ByteSource> source_;
+  ByteSource& source_;
   std::size_t window_;
   TraceBuilder out_;
   KinetoHeader head_;
@@ -405,9 +404,9 @@ private:
   bool tail_cut_ = false;
 };
 
-Result<void> read(const std::string& path, const ReadOptions& options, const TraceSink& sink) {
-  RS_TRY(auto source, ByteSource::open(path));
-  RS_TRY(Trace trace, KinetoFile(path, options, std::move(source)).read());
+Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
+                  const TraceSink& sink) {
+  RS_TRY(Trace trace, KinetoFile(path, options, source).read());
   return sink(std::move(trace));
 }
 

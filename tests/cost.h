@@ -1,0 +1,38 @@
+// Whether work grows as it should: CPU time of n, 2n and 4n. Deterministic work, so that a bound
+// with room to spare tells n log n from n squared on any machine.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <ctime>
+#include <gtest/gtest.h>
+
+namespace rankscope::test {
+
+/// CPU time of this thread in seconds, the least of three runs.
+template <class Work> double cpu_seconds(const Work& work) {
+  double least = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    timespec begin = {};
+    timespec end = {};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    work();
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    least = std::min(least, static_cast<double>(end.tv_sec - begin.tv_sec) +
+                                static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-9);
+  }
+  return least;
+}
+
+/// work(n) does the work of size n. Quadratic work takes 4 times as long for twice the size and 16
+/// times for four times; linear work 2 and 4. The slack is for what is too quick to measure.
+template <class Work> void expect_near_linear(std::size_t n, const Work& work) {
+  constexpr double kSlack = 0.005;
+  const double one = cpu_seconds([&] { work(n); });
+  const double two = cpu_seconds([&] { work(2 * n); });
+  const double four = cpu_seconds([&] { work(4 * n); });
+  EXPECT_LT(two, 3.2 * one + kSlack) << "n " << one << " s, 2n " << two << " s";
+  EXPECT_LT(four, 8 * one + kSlack) << "n " << one << " s, 4n " << four << " s";
+}
+
+} // namespace rankscope::test
