@@ -12,8 +12,6 @@
 namespace rankscope {
 namespace {
 
-using Row = CsvRow;
-
 constexpr double kMostTime = 1e18; // ns in 30 years
 constexpr double kMostCount = 1e12;
 
@@ -75,7 +73,7 @@ public:
 
 private:
   std::string path_;
-  std::vector<Row> rows_;
+  std::vector<CsvRow> rows_;
 };
 
 Result<std::vector<NsysSum>> read_sums(const std::string& path, const char* count_name,

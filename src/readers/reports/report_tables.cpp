@@ -1,5 +1,7 @@
-// Workbooks through libzip and pugixml, CSV folders by hand.
+// Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
+
+#include "readers/reports/csv_rows.h"
 
 #include <algorithm>
 #include <charconv>
@@ -37,42 +39,6 @@ bool spend(std::uint64_t& left, std::uint64_t n) {
   return true;
 }
 
-std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
-  std::vector<std::vector<std::string>> rows;
-  if (text.substr(0, 3) == "\xef\xbb\xbf")
-    text.remove_prefix(3);
-  std::size_t i = 0;
-  while (i < text.size()) {
-    std::vector<std::string> row;
-    for (bool more = true; more;) {
-      std::string field;
-      if (i < text.size() && text[i] == '"') {
-        for (++i; i < text.size(); ++i) {
-          if (text[i] == '"') {
-            if (i + 1 >= text.size() || text[i + 1] != '"')
-              break;
-            ++i;
-          }
-          field += text[i];
-        }
-        ++i;
-      }
-      while (i < text.size() && text[i] != ',' && text[i] != '\n' && text[i] != '\r')
-        field += text[i++];
-      row.push_back(std::move(field));
-      more = i < text.size() && text[i] == ',';
-      if (more)
-        ++i;
-    }
-    if (i < text.size() && text[i] == '\r')
-      ++i;
-    if (i < text.size() && text[i] == '\n')
-      ++i;
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 std::optional<std::int64_t> as_int(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -92,7 +58,7 @@ std::optional<double> as_double(const std::string& text) {
   return value;
 }
 
-CellKind column_kind(const std::vector<std::vector<std::string>>& rows, std::size_t c) {
+CellKind column_kind(const std::vector<CsvRow>& rows, std::size_t c) {
   bool ints = true;
   bool doubles = true;
   bool bools = true;
@@ -312,7 +278,7 @@ Result<Report> read_workbook(const std::string& path) {
 } // namespace
 
 Table table_from_csv(std::string name, std::string_view text) {
-  const std::vector<std::vector<std::string>> rows = parse_csv(text);
+  const std::vector<CsvRow> rows = parse_csv(text);
   std::vector<Column> columns;
   std::vector<CellKind> kinds;
   if (!rows.empty())
