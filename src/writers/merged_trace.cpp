@@ -2,6 +2,7 @@
 
 #include "base/json_text.h"
 #include "core/steps.h"
+#include "writers/lanes.h"
 
 #include <algorithm>
 #include <charconv>
@@ -29,29 +30,6 @@ std::string_view trimmed(std::string_view s) {
     s.remove_suffix(1);
   return s;
 }
-
-/// Slices of one track in time order, longer first; sorts one slice after another into lanes in
-/// which slices nest.
-class Lanes {
-public:
-  /// Lane (0-based) for a slice; call in order of start, longer first. `from` skips lanes.
-  std::size_t place(std::int64_t start, std::int64_t end, std::size_t from) {
-    for (std::size_t lane = from;; ++lane) {
-      if (lane >= open_.size())
-        open_.resize(lane + 1);
-      std::vector<std::int64_t>& stack = open_[lane];
-      while (!stack.empty() && stack.back() <= start)
-        stack.pop_back();
-      if (stack.empty() || end <= stack.back()) {
-        stack.push_back(end);
-        return lane;
-      }
-    }
-  }
-
-private:
-  std::vector<std::vector<std::int64_t>> open_; ///< ends of the slices that are open
-};
 
 struct OutTrack {
   std::int64_t pid = 0;
