@@ -20,7 +20,9 @@ namespace {
 
 Error output_error(const std::string& path, int err) {
   return {ErrorCode::kOutput, path, std::strerror(err),
-          err == ENOSPC ? "free some space and run again" : ""};
+          err == ENOSPC  ? "free some space and run again"
+          : err == EFBIG ? "the file system or ulimit -f allows no larger file"
+                         : ""};
 }
 
 using FileId = std::pair<dev_t, ino_t>;

@@ -45,6 +45,7 @@ public:
   TempName(TempName&& other) noexcept;
   TempName& operator=(TempName&&) = delete;
   ~TempName();
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& temp_path() const { return temp_path_; }
   Result<void> commit();
 

@@ -45,6 +45,7 @@ void wait_for_signals(const sigset_t& set) {
 void install_interrupt_handler() {
   (void)token();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f fails then, and that is told
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);

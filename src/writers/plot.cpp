@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -103,6 +104,13 @@ Result<void> Drawing::finish() {
   running_.clear();
   if (failed)
     return *failed;
+  for (const TempName& name : names_) { // gnuplot may end well without having drawn
+    std::error_code ec;
+    const auto bytes = std::filesystem::file_size(name.temp_path(), ec);
+    if (ec || bytes == 0)
+      return Error{ErrorCode::kOutput, name.path(), "gnuplot ended without drawing the plot",
+                   "see whether it knows the terminals pngcairo and svg"};
+  }
   for (TempName& name : names_)
     RS_CHECK(name.commit());
   names_.clear();

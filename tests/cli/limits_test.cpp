@@ -1,0 +1,94 @@
+// What the system refuses or a tool leaves undone: an error line and exit code 6, no half file.
+#include "run_binary.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> out;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      out.push_back(entry.path().string());
+  return out;
+}
+
+class Limits : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {28};
+    o.ranks = 2;
+    o.layers = 1;
+    o.steps = 2;
+    ASSERT_TRUE(synth::generate(o, sweep_, 2, nullptr));
+    fs::create_directories(out_);
+  }
+
+  test::TempFolder folder_;
+  std::string sweep_ = folder_.path("s"), out_ = folder_.path("out");
+};
+
+/// The largest file that this process and its children may write, as ulimit -f sets it.
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit now = before_;
+    now.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+  rlimit before_{};
+};
+
+TEST_F(Limits, AFileBeyondUlimitIsAnErrorAndLeavesNothing) {
+  const std::string trace =
+      sweep_ + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  ASSERT_TRUE(fs::exists(trace));
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"merge", sweep_, "-o", out_ + "/m.json"},
+        {"report", trace, "-o", out_ + "/r.json", "--format", "json"},
+        {"synth", out_ + "/s", "--ranks", "1", "--threads", "256", "--channels", "28"}}) {
+    RunResult r;
+    {
+      // outputs of the run itself are caught in memory files, which the limit counts too
+      const FileSizeLimit limit(16384);
+      r = run_binary(args);
+    }
+    EXPECT_EQ(r.code, 6) << args[0] << ": " << r.err;
+    EXPECT_NE(r.err.find("File too large"), std::string::npos) << r.err;
+    EXPECT_EQ(files_below(out_), std::vector<std::string>()) << args[0];
+  }
+}
+
+TEST_F(Limits, APictureThatGnuplotDidNotDrawIsAnError) {
+  ::chmod(folder_.write("bin/gnuplot", "#!/bin/sh\nexit 0\n").c_str(), 0755);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder_.path("bin") + ":" + path).c_str(), 1);
+  const RunResult r = run_binary({"analyze", sweep_, "-o", out_, "-q"});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(r.code, 6) << r.err;
+  EXPECT_NE(r.err.find("without drawing"), std::string::npos) << r.err;
+  for (const std::string& file : files_below(out_))
+    EXPECT_TRUE(!file.ends_with(".png") && !file.ends_with(".svg") && !file.ends_with(".tmp"))
+        << file;
+}
+
+} // namespace
+} // namespace rankscope
