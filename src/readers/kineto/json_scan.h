@@ -82,7 +82,8 @@ class OpenBrackets {
 public:
   void open(char bracket) {
     objects_ = objects_ << 1U | (bracket == '{' ? 1U : 0U);
-    deep_ = deep_ || ++depth_ > 64;
+    ++depth_;
+    deep_ = deep_ || depth_ > 64;
   }
   /// False when another bracket is open.
   bool close(char bracket) {
