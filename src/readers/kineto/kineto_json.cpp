@@ -248,6 +248,7 @@ private:
 
   /// Up to the first event, which then begins the buffer.
   Result<void> read_header() {
+    buffer_.reserve(window_ + window_ / 4); // windows to come begin with what the one before left
     fill(window_);
     if (buffer_.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       buffer_.replace(0, kByteOrderMark.size(), kByteOrderMark.size(), ' ');
