@@ -6,6 +6,9 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -17,8 +20,51 @@ struct Flags {
   std::string layout = "thread";
   std::string clock_scope = "rank";
   std::string straggler;
+  std::string throttle;
+  std::vector<std::string> slow_configs, slow_links;
   bool no_seq = false;
 };
+
+/// "WHAT:FACTOR"; the factor is what stands behind the last colon.
+Result<std::pair<std::string, double>> with_factor(const char* flag, const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  double factor = 0;
+  if (colon == 0 || !CLI::detail::lexical_cast(number, factor) || !(factor > 0))
+    return Error{ErrorCode::kUsage, flag, fmt::format("'{}' has no positive factor", text),
+                 "as in WHAT:1.05"};
+  return std::pair(text.substr(0, colon), factor);
+}
+
+Result<std::int64_t> rank_of(const char* flag, const std::string& text) {
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
+    return Error{ErrorCode::kUsage, flag, fmt::format("'{}' is no rank", text), ""};
+  return std::stoll(text);
+}
+
+/// What is slower than the model has it.
+Result<void> read_switches(const Flags& f, synth::Options& o) {
+  if (!f.throttle.empty()) {
+    RS_TRY(const auto slow, with_factor("--throttle", f.throttle));
+    RS_TRY(o.throttled, rank_of("--throttle", slow.first));
+    o.throttle_factor = slow.second;
+  }
+  for (const std::string& text : f.slow_configs) {
+    RS_TRY(const auto slow, with_factor("--slow-config", text));
+    o.slow_configs.push_back({slow.first, slow.second});
+  }
+  for (const std::string& text : f.slow_links) {
+    RS_TRY(const auto slow, with_factor("--slow-link", text));
+    const std::size_t dash = slow.first.find('-');
+    if (dash == std::string::npos)
+      return Error{ErrorCode::kUsage, "--slow-link", fmt::format("'{}' names no two ranks", text),
+                   "as in 0-1:2"};
+    RS_TRY(const std::int64_t a, rank_of("--slow-link", slow.first.substr(0, dash)));
+    RS_TRY(const std::int64_t b, rank_of("--slow-link", slow.first.substr(dash + 1)));
+    o.slow_links.push_back({a, b, slow.second});
+  }
+  return {};
+}
 
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
@@ -61,6 +107,20 @@ Action setup(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--noise", o.noise, "relative standard deviation of kernel times")
       ->capture_default_str();
+  app.add_option("--contention", o.contention,
+                 "factor on the slow-down of GEMMs beside collectives, 0: none")
+      ->capture_default_str();
+  app.add_flag("--equal-configs", o.equal_configs,
+               "every configuration is as fast as the first one");
+  app.add_flag("--equal-devices", o.equal_devices, "no differences between the ranks' devices");
+  app.add_option("--slow-config", f->slow_configs,
+                 "LABEL:FACTOR: all GPU work of a configuration is slower")
+      ->delimiter(',');
+  app.add_option("--throttle", f->throttle, "RANK:FACTOR: a rank whose compute is slower");
+  app.add_option("--slow-link", f->slow_links,
+                 "RANK-RANK:FACTOR: collectives of groups with both take longer")
+      ->delimiter(',');
+  app.add_flag("--force", o.force, "write into a folder that holds another sweep");
   app.add_flag("--no-seq", f->no_seq, "leave out the Seq argument, as older producers do");
   return [f](Context& ctx) -> Result<void> {
     synth::Options& options = f->options;
@@ -76,6 +136,7 @@ Action setup(CLI::App& app) {
         return Error{ErrorCode::kUsage, "--straggler", "want a rank or 'none'", ""};
       options.straggler = std::stoll(f->straggler);
     }
+    RS_CHECK(read_switches(*f, options));
     const auto begin = std::chrono::steady_clock::now();
     RS_TRY(const synth::Summary s,
            synth::generate(options, f->out, ctx.threads,
@@ -100,6 +161,7 @@ Action setup(CLI::App& app) {
 const Command synth_command{
     "synth", "generate a multi-rank training sweep with known answers",
     "  rankscope synth sweep --threads 256,512 --channels 28,42,56,70 --ranks 8\n"
+    "  rankscope synth slow --slow-config 512thread_28ch:1.05 --throttle 3:1.1 --slow-link 0-1:2\n"
     "  rankscope synth big --threads 256 --channels 28 --ranks 1 --events 3000000 --gz",
     setup};
 

@@ -5,6 +5,7 @@
 #include "synth/synth_truth.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
 #include <optional>
@@ -12,10 +13,44 @@
 namespace rankscope::synth {
 namespace {
 
+Error bad(std::string what, std::string hint = "") {
+  return {ErrorCode::kUsage, "synth", std::move(what), std::move(hint)};
+}
+
+bool factor(double v) {
+  return v > 0 && v < 1000;
+}
+
+bool has_config(const Options& o, const std::string& label) {
+  for (const std::int64_t t : o.threads)
+    for (const std::int64_t c : o.channels)
+      if (label_of(o, {t, c}) == label)
+        return true;
+  return false;
+}
+
+/// What is slower than the model has it.
+Result<void> check_switches(const Options& o) {
+  if (!(o.contention >= 0 && o.contention <= 100))
+    return bad("--contention: want 0 to 100");
+  if (o.throttled >= o.ranks)
+    return bad(fmt::format("rank {} does not exist with --ranks {}", o.throttled, o.ranks));
+  if (!factor(o.throttle_factor))
+    return bad("--throttle: want RANK:FACTOR with a positive factor");
+  for (const SlowConfig& slow : o.slow_configs)
+    if (!has_config(o, slow.label) || !factor(slow.factor))
+      return bad(
+          fmt::format("--slow-config: no configuration {}, or no positive factor", slow.label),
+          fmt::format("want LABEL:FACTOR as in {}:1.05",
+                      label_of(o, {o.threads.front(), o.channels.front()})));
+  for (const SlowLink& link : o.slow_links)
+    if (link.a < 0 || link.b < 0 || link.a >= o.ranks || link.b >= o.ranks || link.a == link.b ||
+        !factor(link.factor))
+      return bad("--slow-link: want RANK-RANK:FACTOR of two ranks with a positive factor");
+  return {};
+}
+
 Result<void> check(const Options& o) {
-  const auto bad = [](std::string what, std::string hint = "") {
-    return Error{ErrorCode::kUsage, "synth", std::move(what), std::move(hint)};
-  };
   if (o.threads.empty() || o.channels.empty())
     return bad("needs at least one value for --threads and --channels");
   for (const std::vector<std::int64_t>* list : {&o.threads, &o.channels})
@@ -45,7 +80,16 @@ Result<void> check(const Options& o) {
     return bad("--gemm-scale: want a positive factor");
   if (o.clock_offset_us < 0 || o.clock_offset_us > 1e9)
     return bad("--clock-offset-us: want 0 to 1e9");
-  return {};
+  return check_switches(o);
+}
+
+/// A sweep is known by the truth beside it. Traces of two sweeps in one folder would be taken for
+/// one, with the truth of the second.
+Result<void> check_folder(const Options& o, const std::string& out) {
+  std::error_code ec;
+  if (o.force || !std::filesystem::exists(out + "/ground_truth.json", ec))
+    return {};
+  return Error{ErrorCode::kUsage, out, "holds another sweep", "--force writes over it"};
 }
 
 std::string folder_of(const Options& o, const Config& c) {
@@ -68,6 +112,7 @@ std::int64_t steps_for(const Options& o, const Program& p) {
 Result<Summary> generate(const Options& given, const std::string& out, unsigned threads,
                          const std::function<void(const std::string&)>& progress) {
   RS_CHECK(check(given));
+  RS_CHECK(check_folder(given, out));
   Options o = given;
   const Groups groups = make_groups(o);
   const Program program = make_program(o, groups);

@@ -11,6 +11,18 @@
 
 namespace rankscope::synth {
 
+/// A configuration whose GPU is slower by a factor, whatever it does.
+struct SlowConfig {
+  std::string label; ///< "256thread_28ch", or the folder with cu_layout
+  double factor = 1;
+};
+
+/// A link between two ranks: collectives of groups with both of them take this much longer.
+struct SlowLink {
+  std::int64_t a = -1, b = -1;
+  double factor = 1;
+};
+
 struct Options {
   std::vector<std::int64_t> threads = {256, 512};
   std::vector<std::int64_t> channels = {28, 42, 56, 70}; ///< CUs with cu_layout
@@ -32,10 +44,18 @@ struct Options {
   std::int64_t shift_window = -1; ///< this rank's window lacks the first step
   std::int64_t fewer_steps = -1;  ///< this rank's window lacks the last step
   std::int64_t gpus_per_node = 8;
-  int process_groups = 1; ///< 2: data parallel x tensor parallel (size 2)
-  double gemm_scale = 1;  ///< multiplies the duration of every GEMM
-  double noise = 0.01;    ///< relative standard deviation of kernel durations
-  bool seq = true;        ///< write "Seq" (older producers do not)
+  int process_groups = 1;      ///< 2: data parallel x tensor parallel (size 2)
+  double gemm_scale = 1;       ///< multiplies the duration of every GEMM
+  double noise = 0.01;         ///< relative standard deviation of kernel durations
+  bool seq = true;             ///< write "Seq" (older producers do not)
+  double contention = 1;       ///< factor on the slow-down of GEMMs beside collectives, 0 = none
+  bool equal_configs = false;  ///< every configuration is as fast as the first one
+  bool equal_devices = false;  ///< no differences between the ranks' devices
+  std::int64_t throttled = -1; ///< rank whose compute takes throttle_factor as long
+  double throttle_factor = 1;
+  std::vector<SlowConfig> slow_configs;
+  std::vector<SlowLink> slow_links;
+  bool force = false; ///< also into a folder that holds another sweep
 };
 
 struct Summary {
@@ -46,7 +66,8 @@ struct Summary {
 };
 
 /// Writes the sweep and `out`/ground_truth.json. `progress` is called per finished configuration
-/// with its folder. Errors: kUsage for impossible options, kOutput.
+/// with its folder. Errors: kUsage for impossible options and, without `force`, for a folder that
+/// holds a sweep; kOutput.
 Result<Summary> generate(const Options& options, const std::string& out, unsigned threads,
                          const std::function<void(const std::string&)>& progress);
 

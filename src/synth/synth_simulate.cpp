@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace rankscope::synth {
 namespace {
@@ -42,8 +43,7 @@ constexpr std::int64_t kStreamGapNs = 900;
 class Simulator {
 public:
   Simulator(const Options& o, const Program& p, const Groups& g, const Config& c)
-      : o_(o), p_(p), g_(g), config_(c), slowdown_(model_slowdown(c, o.nvidia)),
-        bus_bw_(model_bus_bandwidth(c, o.nvidia)) {}
+      : o_(o), p_(p), g_(g), config_(c), speed_(speed_of(o, c)) {}
 
   Run run() {
     Run out;
@@ -67,10 +67,13 @@ public:
                  mix(static_cast<std::uint64_t>(config_.threads * 100003 + config_.channels)) ^
                  mix(7919 * (r + 1)));
       // Devices of one model differ a little.
-      states_[r].speed = 1.0 + o_.noise * 0.08 * setup.normal();
+      const double spread = setup.normal();
+      states_[r].speed = 1.0 + (o_.equal_devices ? 0.0 : o_.noise * 0.08 * spread);
       states_[r].cpu_ns = kOriginNs;
       if (static_cast<std::int64_t>(r) == out.straggler)
         states_[r].slow_share = o_.straggler_us * 1000.0 / static_cast<double>(p_.compute_base_ns);
+      if (static_cast<std::int64_t>(r) == o_.throttled)
+        states_[r].throttle = o_.throttle_factor;
     }
     draw_clocks(out, setup);
     for (std::size_t s = 0; s < steps; ++s)
@@ -83,6 +86,7 @@ private:
     Random random{0};
     double speed = 1;
     double slow_share = 0;
+    double throttle = 1;
     std::int64_t cpu_ns = 0;
     std::int64_t stream_free[3] = {0, 0, 0};
     std::int64_t compute_after = 0; ///< the compute stream waits until here
@@ -147,11 +151,10 @@ private:
       out.ranks[r].kernel_start_ns[at] = start;
       if (kernel.kind == KernelKind::kComm)
         continue;
+      const bool computes = kernel.kind == KernelKind::kGemm || kernel.kind == KernelKind::kCompute;
       const double work = static_cast<double>(kernel.base_ns) *
-                          (kernel.kind == KernelKind::kGemm || kernel.kind == KernelKind::kCompute
-                               ? state.speed + state.slow_share
-                               : 1.0) *
-                          (1.0 + o_.noise * state.random.normal());
+                          (computes ? (state.speed + state.slow_share) * state.throttle : 1.0) *
+                          speed_.gpu_factor * (1.0 + o_.noise * state.random.normal());
       const std::int64_t end = kernel.kind == KernelKind::kGemm
                                    ? finish_beside_comm(state, start, work)
                                    : start + std::max<std::int64_t>(1, ns(work));
@@ -164,6 +167,7 @@ private:
 
   /// End of a GEMM of `work` ns that advances at 1 / (1 + slowdown) while a collective runs.
   std::int64_t finish_beside_comm(State& state, std::int64_t start, double work) const {
+    const double slowdown = speed_.gemm_slowdown;
     double now = static_cast<double>(start);
     while (state.comm_low < state.comm.size() && state.comm[state.comm_low].end <= start)
       ++state.comm_low;
@@ -179,11 +183,23 @@ private:
       }
       if (work <= 0)
         break;
-      const double beside = std::min(work * (1.0 + slowdown_), to - now);
+      const double beside = std::min(work * (1.0 + slowdown), to - now);
       now += beside;
-      work -= beside / (1.0 + slowdown_);
+      work -= beside / (1.0 + slowdown);
     }
     return std::max(start + 1, ns(now + std::max(0.0, work)));
+  }
+
+  /// The slowest link of a group decides: a ring passes all of them.
+  [[nodiscard]] double link_factor(const Group& group) const {
+    double out = 1;
+    const auto has = [&](std::int64_t r) {
+      return std::find(group.ranks.begin(), group.ranks.end(), r) != group.ranks.end();
+    };
+    for (const SlowLink& link : o_.slow_links)
+      if (has(link.a) && has(link.b))
+        out = std::max(out, link.factor);
+    return out;
   }
 
   /// All ranks of a group end together, one transfer time after the last of them has started.
@@ -204,10 +220,11 @@ private:
         crosses |= m / o_.gpus_per_node != group.ranks[0] / o_.gpus_per_node;
       }
       const double factor = bus_bandwidth_factor(collective_kind(c.name), n);
-      const double bw = bus_bw_ * (crosses ? 0.35 : 1.0);
+      const double bw = speed_.bus_bandwidth * (crosses ? 0.35 : 1.0);
       // latency of a ring: 2 us per hop and a fixed part
       const double transfer = (9000.0 + 2000.0 * static_cast<double>(n) +
                                static_cast<double>(c.full_bytes) * factor / bw) *
+                              speed_.gpu_factor * link_factor(group) *
                               (1.0 + o_.noise * states_[r].random.normal());
       if (r == 0)
         out.transfer_ns[s * p_.collectives.size() + static_cast<std::size_t>(kernel.collective)] =
@@ -228,8 +245,7 @@ private:
   const Program& p_;
   const Groups& g_;
   const Config config_;
-  const double slowdown_;
-  const double bus_bw_;
+  const Speed speed_;
   std::vector<State> states_;
 };
 
@@ -248,6 +264,22 @@ double model_slowdown(const Config& config, bool nvidia) {
   const double taken = std::min(0.8, static_cast<double>(config.channels) / units);
   return 1.4 * taken / (1.0 - taken) *
          (1.0 + 0.15 * (static_cast<double>(config.threads) / 256.0 - 1.0));
+}
+
+std::string label_of(const Options& options, const Config& config) {
+  return options.cu_layout ? fmt::format("{}cu_{}threads", config.channels, config.threads)
+                           : fmt::format("{}thread_{}ch", config.threads, config.channels);
+}
+
+Speed speed_of(const Options& options, const Config& config) {
+  const Config like =
+      options.equal_configs ? Config{options.threads.front(), options.channels.front()} : config;
+  Speed out{model_bus_bandwidth(like, options.nvidia),
+            model_slowdown(like, options.nvidia) * options.contention, 1};
+  for (const SlowConfig& slow : options.slow_configs)
+    if (slow.label == label_of(options, config))
+      out.gpu_factor *= slow.factor;
+  return out;
 }
 
 Run simulate(const Options& options, const Program& program, const Groups& groups,

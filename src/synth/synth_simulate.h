@@ -6,6 +6,7 @@
 #include "synth/synth_program.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace rankscope::synth {
@@ -39,6 +40,16 @@ inline constexpr std::int64_t kBaseTimeNs = 1767189312000000000;
 [[nodiscard]] double model_bus_bandwidth(const Config& config, bool nvidia);
 /// How much longer a GEMM takes while a collective runs: 0.2 = 20 %.
 [[nodiscard]] double model_slowdown(const Config& config, bool nvidia);
+
+/// The label that a configuration has in ground_truth.json and in the analyses.
+[[nodiscard]] std::string label_of(const Options& options, const Config& config);
+/// What the switches make of it: the bandwidth, the slow-down and the factor on all GPU work.
+struct Speed {
+  double bus_bandwidth = 0;
+  double gemm_slowdown = 0;
+  double gpu_factor = 1;
+};
+[[nodiscard]] Speed speed_of(const Options& options, const Config& config);
 
 [[nodiscard]] Run simulate(const Options& options, const Program& program, const Groups& groups,
                            const Config& config);

@@ -97,6 +97,33 @@ std::string named(const Program& p, std::size_t kernel) {
                      p.ops[static_cast<std::size_t>(k.op)].name, k.gemm_dims);
 }
 
+/// Members of "options" for what differs from the plain model.
+std::string switches(const Options& o) {
+  std::string out;
+  if (o.contention != 1)
+    out += fmt::format(", \"contention\": {}", o.contention);
+  if (o.equal_configs)
+    out += ", \"equal_configs\": true";
+  if (o.equal_devices)
+    out += ", \"equal_devices\": true";
+  if (o.throttled >= 0)
+    out += fmt::format(", \"throttled\": {{\"rank\": {}, \"factor\": {}}}", o.throttled,
+                       o.throttle_factor);
+  std::string list;
+  for (const SlowConfig& slow : o.slow_configs)
+    list += fmt::format("{}{{\"label\": \"{}\", \"factor\": {}}}", list.empty() ? "" : ", ",
+                        slow.label, slow.factor);
+  if (!list.empty())
+    out += fmt::format(", \"slow_configs\": [{}]", list);
+  list.clear();
+  for (const SlowLink& link : o.slow_links)
+    list += fmt::format("{}{{\"ranks\": [{}, {}], \"factor\": {}}}", list.empty() ? "" : ", ",
+                        link.a, link.b, link.factor);
+  if (!list.empty())
+    out += fmt::format(", \"slow_links\": [{}]", list);
+  return out;
+}
+
 } // namespace
 
 Result<Truth> Truth::create(const std::string& path, const Options& o) {
@@ -105,10 +132,11 @@ Result<Truth> Truth::create(const std::string& path, const Options& o) {
       "{{\n\"schema\": 1,\n\"options\": {{\"threads\": [{}], \"channels\": [{}], \"ranks\": {}, "
       "\"layers\": {}, \"steps\": {}, \"seed\": {}, \"vendor\": \"{}\", \"layout\": \"{}\", "
       "\"python_events\": {}, \"gpus_per_node\": {}, \"process_groups\": {}, \"gemm_scale\": {}, "
-      "\"noise\": {}, \"straggler_us\": {}, \"missing_ranks\": [{}]}},\n\"configs\": [",
+      "\"noise\": {}, \"straggler_us\": {}, \"missing_ranks\": [{}]{}}},\n\"configs\": [",
       fmt::join(o.threads, ", "), fmt::join(o.channels, ", "), o.ranks, o.layers, o.steps, o.seed,
       o.nvidia ? "nvidia" : "amd", o.cu_layout ? "cu" : "thread", o.python_events, o.gpus_per_node,
-      o.process_groups, o.gemm_scale, o.noise, o.straggler_us, fmt::join(o.missing_ranks, ", ")));
+      o.process_groups, o.gemm_scale, o.noise, o.straggler_us, fmt::join(o.missing_ranks, ", "),
+      switches(o)));
   return Truth(std::move(sink), o);
 }
 
@@ -116,15 +144,17 @@ void Truth::add(const Program& p, const Groups& groups, const Run& run, const st
                 const std::vector<RankOutput>& outputs) {
   const Options& o = options_;
   const ConfigTruth truth(o, p, groups, run);
-  const std::string label =
-      o.cu_layout ? folder : fmt::format("{}thread_{}ch", run.config.threads, run.config.channels);
+  const std::string label = label_of(o, run.config);
+  const Speed speed = speed_of(o, run.config);
   sink_.text(fmt::format("{}\n{{\"label\": \"{}\", \"folder\": \"{}\", \"threads\": {}, "
                          "\"{}\": {}, \"model_bus_bandwidth_gbps\": {}, \"model_gemm_slowdown\": "
-                         "{},\n \"ranks\": [",
+                         "{},{}\n \"ranks\": [",
                          configs_++ == 0 ? "" : ",", label, folder, run.config.threads,
-                         o.cu_layout ? "cus" : "channels", run.config.channels,
-                         model_bus_bandwidth(run.config, o.nvidia),
-                         model_slowdown(run.config, o.nvidia)));
+                         o.cu_layout ? "cus" : "channels", run.config.channels, speed.bus_bandwidth,
+                         speed.gemm_slowdown,
+                         speed.gpu_factor == 1
+                             ? std::string()
+                             : fmt::format(" \"gpu_factor\": {},", speed.gpu_factor)));
   double total_sum = 0;
   double exposed_sum = 0;
   int written = 0;

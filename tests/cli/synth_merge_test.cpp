@@ -3,6 +3,7 @@
 #include "temp_folder.h"
 #include "test_paths.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -41,6 +42,27 @@ protected:
   std::string out_;
   std::string err_;
 };
+
+TEST_F(SynthMerge, AnotherSweepAsksForForce) {
+  sweep();
+  EXPECT_EQ(run("synth " + at("s") + " --ranks 2 --layers 1 -q"), 2);
+  EXPECT_NE(err_.find("holds another sweep (--force writes over it)"), std::string::npos) << err_;
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+  sweep("--force");
+}
+
+TEST_F(SynthMerge, SwitchesAreReadOrRefused) {
+  sweep("--contention 0 --slow-config 512thread_28ch:1.05 --throttle 2:1.1 --slow-link 0-1:2");
+  const std::string truth = bytes_of(at("s/ground_truth.json"));
+  for (const char* part :
+       {"\"contention\": 0", "{\"label\": \"512thread_28ch\", \"factor\": 1.05}",
+        "\"throttled\": {\"rank\": 2, \"factor\": 1.1}", "{\"ranks\": [0, 1], \"factor\": 2}"})
+    EXPECT_NE(truth.find(part), std::string::npos) << part;
+  for (const char* wrong :
+       {"--slow-config 1:x", "--throttle 2", "--throttle a:2", "--slow-link 0:2",
+        "--slow-link 0-0:2", "--contention -1", "--slow-config none:2"})
+    EXPECT_EQ(run("synth " + at("t") + " -q " + wrong), 2) << wrong << ": " << err_;
+}
 
 TEST_F(SynthMerge, AllConfigurationsOfASweep) {
   sweep("--gz");

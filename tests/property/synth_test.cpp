@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
 #include <map>
@@ -475,6 +476,148 @@ TEST(Synth, GemmScaleScalesGemmsOnly) {
   EXPECT_DOUBLE_EQ(other[1], other[0]);
 }
 
+/// Nanoseconds of the GPU work of one rank: GEMMs, other compute, collectives.
+struct GpuTime {
+  double gemm = 0, other = 0, comm = 0;
+};
+GpuTime gpu_time(const synth::Options& o, const std::string& config, int rank) {
+  TempFolder folder;
+  make(o, folder.path());
+  std::map<std::string, std::uint64_t> counts;
+  std::uint64_t total = 0;
+  GpuTime out;
+  for (const Slice& s : slices_of(bytes_of(fmt::format("{}/{}/torch_profiler/rank{}/"
+                                                       "trace_step19.json",
+                                                       folder.path(), config, rank)),
+                                  counts, total))
+    if (s.category == "kernel")
+      (is_comm(s)   ? out.comm
+       : is_gemm(s) ? out.gemm
+                    : out.other) += static_cast<double>(s.end - s.start);
+  return out;
+}
+
+/// Two configurations without noise and with nothing slow in them.
+synth::Options quiet() {
+  synth::Options o = small();
+  o.ranks = 4;
+  o.noise = 0;
+  o.straggler = -1;
+  o.contention = 0;
+  return o;
+}
+
+const char* const kFew = "256thread/nccl_28channels";
+const char* const kMany = "256thread/nccl_70channels";
+
+TEST(Synth, WithoutContentionGemmsTakeTheSameBesideCollectives) {
+  synth::Options o = quiet();
+  const double few = gpu_time(o, kFew, 1).gemm;
+  EXPECT_NEAR(gpu_time(o, kMany, 1).gemm / few, 1, 1e-6);
+  o.contention = 1;
+  EXPECT_GT(gpu_time(o, kMany, 1).gemm / few, 1.02);
+}
+
+TEST(Synth, EqualConfigurationsHaveTheSameCollectives) {
+  synth::Options o = quiet();
+  o.contention = 1;
+  const double apart = gpu_time(o, kFew, 0).comm / gpu_time(o, kMany, 0).comm;
+  o.equal_configs = true;
+  const double equal = gpu_time(o, kFew, 0).comm / gpu_time(o, kMany, 0).comm;
+  EXPECT_GT(apart, 1.2);
+  EXPECT_NEAR(equal, 1, 0.05); // waits and jitter are drawn for each
+}
+
+TEST(Synth, ASlowConfigurationIsSlowerByOneFactor) {
+  synth::Options o = quiet();
+  const GpuTime plain = gpu_time(o, kMany, 2);
+  o.slow_configs = {{"256thread_70ch", 1.05}};
+  const GpuTime slow = gpu_time(o, kMany, 2);
+  EXPECT_NEAR(slow.gemm / plain.gemm, 1.05, 1e-4);
+  EXPECT_NEAR(slow.other / plain.other, 1.05, 1e-4);
+  const GpuTime same = gpu_time(o, kFew, 2);
+  o.slow_configs.clear();
+  EXPECT_DOUBLE_EQ(same.gemm, gpu_time(o, kFew, 2).gemm);
+}
+
+TEST(Synth, AThrottledRankComputesLongerAlone) {
+  synth::Options o = quiet();
+  const GpuTime plain = gpu_time(o, kFew, 2);
+  const GpuTime others = gpu_time(o, kFew, 1);
+  o.throttled = 2;
+  o.throttle_factor = 1.1;
+  const GpuTime slow = gpu_time(o, kFew, 2);
+  EXPECT_NEAR(slow.gemm / plain.gemm, 1.1, 1e-4);
+  EXPECT_NEAR(slow.other / plain.other, 1.1, 1e-4);
+  EXPECT_NEAR(gpu_time(o, kFew, 1).gemm / others.gemm, 1, 1e-6);
+  EXPECT_GT(gpu_time(o, kFew, 1).comm, 1.02 * others.comm) << "the others wait";
+}
+
+TEST(Synth, ASlowLinkSlowsTheGroupsThatUseIt) {
+  const auto bandwidths = [](const synth::Options& o) {
+    TempFolder folder;
+    make(o, folder.path());
+    simdjson::dom::parser parser;
+    element truth;
+    EXPECT_EQ(parser.load(folder.path() + "/ground_truth.json").get(truth), simdjson::SUCCESS);
+    std::map<std::string, double> best; // by group
+    for (const element c : truth["configs"].at(0)["collectives"].get_array())
+      best[std::string(c["pg"].get_string().value())] = std::max(
+          best[std::string(c["pg"].get_string().value())], c["busbw_gbps"].get_double().value());
+    return best;
+  };
+  synth::Options o = quiet();
+  o.channels = {28};
+  o.process_groups = 2; // 0: all; 1: ranks 0 and 2, 2: 1 and 3; 3: 0 and 1, 4: 2 and 3
+  const auto plain = bandwidths(o);
+  o.slow_links = {{0, 1, 2}};
+  const auto slow = bandwidths(o);
+  EXPECT_NEAR(slow.at("3") / plain.at("3"), 0.5, 0.02);
+  for (const char* group : {"1", "2", "4"})
+    EXPECT_NEAR(slow.at(group) / plain.at(group), 1, 0.02) << group;
+}
+
+TEST(Synth, TheTruthNamesTheSwitchesThatAreOn) {
+  const auto truth_of = [](const synth::Options& o) {
+    TempFolder folder;
+    make(o, folder.path());
+    return bytes_of(folder.path() + "/ground_truth.json");
+  };
+  synth::Options o = small();
+  for (const char* word : {"contention", "equal_", "slow_", "throttled", "gpu_factor"})
+    EXPECT_EQ(truth_of(o).find(word), std::string::npos) << word;
+  o.contention = 0;
+  o.slow_configs = {{"256thread_28ch", 1.5}};
+  o.throttled = 1;
+  o.throttle_factor = 1.25;
+  o.slow_links = {{0, 2, 3}};
+  const std::string text = truth_of(o);
+  simdjson::dom::parser parser;
+  element truth;
+  ASSERT_EQ(parser.parse(text).get(truth), simdjson::SUCCESS);
+  EXPECT_EQ(truth["options"]["contention"].get_double().value(), 0);
+  EXPECT_EQ(truth["options"]["throttled"]["factor"].get_double().value(), 1.25);
+  EXPECT_EQ(truth["options"]["slow_configs"].at(0)["factor"].get_double().value(), 1.5);
+  EXPECT_EQ(truth["options"]["slow_links"].at(0)["ranks"].at(1).get_int64().value(), 2);
+  EXPECT_EQ(truth["configs"].at(0)["gpu_factor"].get_double().value(), 1.5);
+  EXPECT_EQ(truth["configs"].at(0)["model_gemm_slowdown"].get_double().value(), 0);
+}
+
+TEST(Synth, AnotherSweepIsNotWrittenOverUnasked) {
+  TempFolder folder;
+  synth::Options o = small();
+  make(o, folder.path());
+  const auto before = files_below(folder.path());
+  o.seed = 2;
+  const Result<synth::Summary> again = synth::generate(o, folder.path(), 1, nullptr);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(files_below(folder.path()), before);
+  o.force = true;
+  EXPECT_TRUE(synth::generate(o, folder.path(), 1, nullptr));
+  EXPECT_NE(files_below(folder.path()), before);
+}
+
 TEST(Synth, ImpossibleOptionsAreUsageErrors) {
   const auto fails = [](synth::Options o) {
     TempFolder folder;
@@ -493,6 +636,15 @@ TEST(Synth, ImpossibleOptionsAreUsageErrors) {
   EXPECT_TRUE(fails(o));
   o = small();
   o.process_groups = 2; // three ranks
+  EXPECT_TRUE(fails(o));
+  o = small();
+  o.slow_configs = {{"256thread_29ch", 2}}; // none of the sweep
+  EXPECT_TRUE(fails(o));
+  o = small();
+  o.slow_links = {{0, 3, 2}}; // three ranks
+  EXPECT_TRUE(fails(o));
+  o = small();
+  o.throttled = 3;
   EXPECT_TRUE(fails(o));
   EXPECT_FALSE(fails(small()));
 }
