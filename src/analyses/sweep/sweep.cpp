@@ -12,10 +12,11 @@ bool SweepFacts::empty() const {
 }
 
 void add_findings(SweepFacts& sweep) {
-  sweep.findings = summary_findings(sweep.records);
+  const SweepJudgement judgement = judge(sweep.records);
+  sweep.findings = summary_findings(judgement, sweep.records);
   for (std::string& finding : gemm_findings(sweep.gemms, 5))
     sweep.findings.push_back(std::move(finding));
-  sweep.next = next_steps(sweep.records, sweep.gemms);
+  sweep.next = next_steps(judgement);
 }
 
 } // namespace rankscope

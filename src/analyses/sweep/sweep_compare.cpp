@@ -8,8 +8,14 @@
 namespace rankscope {
 namespace {
 
-/// A summary ranks by total time and by exposed communication.
-constexpr std::size_t kRankings = 2;
+/// A sweep is ranked by total time and by exposed communication, and compared by computation.
+constexpr std::size_t kRankings = 3;
+
+/// Devices of one model differ by up to about this much without anything wrong.
+constexpr double kDeviceSpreadPercent = 0.25;
+
+/// The others wait by the same time when it is within this share of the excess.
+constexpr double kSameTime = 0.5;
 
 double ms_of(const StepTimes& step, TimeKind kind) {
   return ns_to_ms(step.ns[static_cast<std::size_t>(kind)]);
@@ -47,14 +53,18 @@ std::vector<double> against_others(const std::vector<std::vector<double>>& steps
   return out;
 }
 
-/// Under the slow rank's excess, how much longer the others are in collectives.
+/// How much longer than the slow rank the others stand in collectives with nothing beside them: by
+/// the time that it computes longer, when they wait for it. Collectives that are hidden may last
+/// longer by several times that without anyone waiting.
 std::optional<MeanDifference> waited_for(const ConfigurationRanks& group, std::size_t r,
                                          double excess_ms, double alpha) {
-  std::vector<double> less = against_others(common_steps(group, TimeKind::kTotalComm), r);
+  std::vector<double> less = against_others(common_steps(group, TimeKind::kExposedComm), r);
   for (double& v : less)
     v = -v;
   const auto waited = mean_interval(less, alpha);
-  if (!waited || waited->difference - waited->half_width <= 0 || waited->difference < excess_ms / 2)
+  if (!waited || waited->difference - waited->half_width <= 0 ||
+      waited->difference < excess_ms * (1 - kSameTime) ||
+      waited->difference > excess_ms * (1 + kSameTime))
     return std::nullopt;
   return waited;
 }
@@ -134,7 +144,8 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
                others > 0 ? excess->difference / others * 100 : 0, std::nullopt};
       worst_at = r;
     }
-    if (worst->excess.difference - worst->excess.half_width <= 0)
+    if (worst->excess.difference - worst->excess.half_width <= 0 ||
+        worst->percent < kDeviceSpreadPercent)
       continue;
     worst->waited = waited_for(groups[g], worst_at, worst->excess.difference, alpha);
     out.told.push_back(*worst);

@@ -45,8 +45,8 @@ struct SlowRank {
   std::int64_t rank = 0;
   MeanDifference excess; ///< compute time over the others' mean, milliseconds a step
   double percent = 0;    ///< of the others' mean
-  /// How much longer the others are in their collectives than this rank, milliseconds a step: told
-  /// only when its interval leaves 0 out and it makes up at least half of the excess.
+  /// How much longer than this rank the others stand in exposed collectives, milliseconds a step:
+  /// told only when its interval leaves 0 out and it is the excess within half of that.
   std::optional<MeanDifference> waited;
 };
 struct SlowRanks {
@@ -54,7 +54,8 @@ struct SlowRanks {
   std::size_t tested = 0; ///< configurations with at least two ranks and two steps
 };
 /// The slowest rank of each configuration, where it is told from the others. The interval is of the
-/// differences step by step (paired), its level corrected for every rank of every configuration.
+/// differences step by step (paired), its level corrected for every rank of every configuration; an
+/// excess below a quarter of a percent is not told, devices of one model differ by as much.
 [[nodiscard]] SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups);
 
 } // namespace rankscope

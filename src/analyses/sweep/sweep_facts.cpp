@@ -269,6 +269,7 @@ RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
   for (const TimelineRow& row : timeline_of(t, options))
     out.time_ns[static_cast<std::size_t>(row.kind)] = row.time_ns;
   out.steps = step_times_of(t, options);
+  out.calls = call_groups(t, options);
   const Events& e = t.trace.events;
   std::vector<signed char> gemm(t.trace.strings.size(), -1);
   std::unordered_map<StrId, RankRecord::Kernel> kernels;

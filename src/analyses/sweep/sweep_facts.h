@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/sweep/call_groups.h"
 #include "analyses/timeline/gpu_timeline.h"
 #include "core/run.h"
 #include "core/schema.h"
@@ -26,6 +27,7 @@ struct RankRecord {
   };
   std::map<std::string, Kernel> gemm_kernels; ///< by kernel name
   std::vector<StepTimes> steps;               ///< what tells a difference between runs from noise
+  std::vector<CallGroup> calls;               ///< what tells why
   std::string error; ///< why the rank could not be analysed; empty = it was
 
   /// NaN when the timeline has no such row.

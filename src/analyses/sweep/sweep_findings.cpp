@@ -1,11 +1,11 @@
 #include "analyses/sweep/sweep_findings.h"
 
-#include "analyses/sweep/sweep_compare.h"
-
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace rankscope {
 namespace {
@@ -73,9 +73,7 @@ std::string lowest_mean_sentence(const std::vector<ConfigurationRanks>& groups, 
                      lowest->ranks.size());
 }
 
-void slow_rank_sentences(const std::vector<ConfigurationRanks>& groups,
-                         std::vector<std::string>& out) {
-  const SlowRanks slow = slow_ranks(groups);
+void slow_rank_sentences(const SlowRanks& slow, std::vector<std::string>& out) {
   if (slow.tested > 0 && slow.told.empty())
     out.push_back("no rank computes longer than the others beyond the noise of its steps");
   std::map<std::int64_t, std::vector<const SlowRank*>> by_rank;
@@ -94,56 +92,111 @@ void slow_rank_sentences(const std::vector<ConfigurationRanks>& groups,
   }
 }
 
-/// GEMMs of one configuration whose calls slow down as collectives overlap them.
-struct Contention {
-  std::size_t rows = 0, slower = 0;
-  double most_us = 0;
-};
-Contention contention_of(const GemmFacts& gemms, const std::string& label) {
-  Contention out;
-  for (const GemmRow& row : gemms.rows) {
-    if (!label.empty() && row.key.configuration.label != label)
-      continue;
-    ++out.rows;
-    if (row.slowdown_us - row.slowdown_half_us > 0) {
-      ++out.slower;
-      out.most_us = std::max(out.most_us, row.slowdown_us);
-    }
-  }
-  return out;
+/// "12.3 to 14.5 %": an effect with its interval.
+std::string percent_range(const Estimate& e, double alpha) {
+  const MeanDifference d = e.interval(alpha);
+  return fmt::format("{:.2f} to {:.2f} %", (d.difference - d.half_width) * 100,
+                     (d.difference + d.half_width) * 100);
 }
 
-/// A configuration that hides more communication and computes longer, when both are told. The cause
-/// is stated only with the check that it is.
-void trade_sentence(const std::vector<ConfigurationRanks>& groups, const StepRanking& total,
-                    const GemmFacts& gemms, std::vector<std::string>& out) {
-  const auto comm = rank_by_steps(groups, TimeKind::kExposedComm);
-  if (!comm || comm->best == total.best)
+std::string percent(const Estimate& e, double alpha) {
+  return fmt::format("{:.2f} % ({})", e.value * 100, percent_range(e, alpha));
+}
+
+/// The checks that hold, or what all of them gave.
+std::string cause_text(const Cause& c) {
+  std::vector<std::string> said;
+  const auto more = c.more_contention();
+  if (c.told(c.test_contention) && c.told(more))
+    said.push_back(fmt::format(
+        "contention, GEMM calls that collectives overlap fully take {} longer than calls of the "
+        "same shape beside none, {:.2f} percent points ({}) more than there",
+        percent(*c.test_contention, c.alpha), more->value * 100, percent_range(*more, c.alpha)));
+  if (c.general())
+    said.push_back(fmt::format("a general slow-down, calls of the same shape beside no collective "
+                               "take longer by about one factor: GEMMs {}, others {}",
+                               percent(*c.gemms_alone, c.alpha),
+                               percent(*c.others_alone, c.alpha)));
+  else
+    for (const auto& [what, effect] :
+         {std::pair("GEMM", &c.gemms_alone), std::pair("other", &c.others_alone)})
+      if (c.told(*effect))
+        said.push_back(fmt::format("{} calls of the same shape take {} longer beside no collective "
+                                   "too",
+                                   what, percent(**effect, c.alpha)));
+  if (!said.empty())
+    return fmt::format("{}", fmt::join(said, "; "));
+  if (!more && !c.gemms_alone && !c.others_alone)
+    return "why cannot be checked without recorded shapes and two profiler steps";
+  std::vector<std::string> checked;
+  if (more)
+    checked.push_back(fmt::format("contention {}", percent_range(*more, c.alpha)));
+  if (c.gemms_alone)
+    checked.push_back(
+        fmt::format("GEMMs beside no collective {}", percent_range(*c.gemms_alone, c.alpha)));
+  if (c.others_alone)
+    checked.push_back(fmt::format("others {}", percent_range(*c.others_alone, c.alpha)));
+  return fmt::format("neither contention nor a general slow-down is told (more than there by: {})",
+                     fmt::join(checked, ", "));
+}
+
+void cause_sentences(const SweepJudgement& sweep, std::vector<std::string>& out) {
+  constexpr std::size_t kMost = 3;
+  for (std::size_t i = 0; i < std::min(kMost, sweep.causes.size()); ++i) {
+    const Cause& c = sweep.causes[i];
+    out.push_back(fmt::format("{} computes {:.3f} ms a step longer than {} ({}): {} ({})",
+                              c.test->configuration.label, c.longer.difference,
+                              c.base->configuration.label, interval(c.longer), cause_text(c),
+                              level(sweep.cause_comparisons)));
+  }
+}
+
+/// A configuration that hides more communication and computes longer, when both are told.
+void trade_sentence(const SweepJudgement& sweep, std::vector<std::string>& out) {
+  if (!sweep.total || !sweep.comm || sweep.comm->best == sweep.total->best)
     return;
-  const auto exposed = std::find_if(comm->others.begin(), comm->others.end(),
-                                    [&](const AgainstBest& o) { return o.group == total.best; });
-  if (exposed == comm->others.end() || !exposed->told())
+  const StepRanking& comm = *sweep.comm;
+  const auto exposed =
+      std::find_if(comm.others.begin(), comm.others.end(),
+                   [&](const AgainstBest& o) { return o.group == sweep.total->best; });
+  const auto longer = std::find_if(sweep.causes.begin(), sweep.causes.end(),
+                                   [&](const Cause& c) { return c.test == comm.best; });
+  if (exposed == comm.others.end() || !exposed->told() || longer == sweep.causes.end())
     return;
-  const auto longer = welch(sample_stats(step_means_ms(*total.best, TimeKind::kComputation)),
-                            sample_stats(step_means_ms(*comm->best, TimeKind::kComputation)),
-                            corrected_alpha(total.comparisons));
-  if (!longer || longer->difference - longer->half_width <= 0)
+  out.push_back(fmt::format("{} hides communication best, {:.3f} ms a step less exposed than {} "
+                            "({}), but computes {:.3f} "
+                            "ms longer ({}): {}",
+                            comm.best->configuration.label, exposed->difference.difference,
+                            sweep.total->best->configuration.label, interval(exposed->difference),
+                            longer->longer.difference, interval(longer->longer),
+                            cause_text(*longer)));
+}
+
+/// Contention in most configurations, whatever tells them apart.
+void contention_step(const SweepJudgement& sweep, std::vector<std::string>& out) {
+  std::size_t told = 0;
+  std::size_t checked = 0;
+  std::size_t most = 0;
+  for (std::size_t g = 0; g < sweep.groups.size(); ++g) {
+    const auto& c = sweep.contention[g];
+    if (!c)
+      continue;
+    ++checked;
+    const MeanDifference d = c->interval(sweep.cause_alpha);
+    if (d.difference - d.half_width <= kLeastSlowdown)
+      continue;
+    if (told++ == 0 || c->value > sweep.contention[most]->value)
+      most = g;
+  }
+  if (told == 0 || told * 2 <= checked)
     return;
-  const std::string& label = comm->best->configuration.label;
-  const Contention c = contention_of(gemms, label);
   out.push_back(fmt::format(
-      "{} hides communication best, {:.3f} ms a step less exposed than {} ({}), but computes "
-      "{:.3f} "
-      "ms longer ({}): {}",
-      label, exposed->difference.difference, total.best->configuration.label,
-      interval(exposed->difference), longer->difference, interval(*longer),
-      c.slower * 2 > c.rows
-          ? fmt::format("{} of its {} GEMMs with the largest spread slow down while collectives "
-                        "overlap them, by up to {:.1f} us a call",
-                        c.slower, c.rows, c.most_us)
-          : fmt::format("{} of its {} GEMMs with the largest spread slow down while collectives "
-                        "overlap them, so overlap alone does not explain it (clocks and power?)",
-                        c.slower, c.rows)));
+      "GEMM calls that collectives overlap fully take longer than calls of the same shape beside "
+      "none in {} of {} configurations, most in {}: {} ({}; {} calls): fewer channels, or "
+      "collectives at another place of the step, would give that back",
+      told, checked, sweep.groups[most].configuration.label,
+      percent(*sweep.contention[most], sweep.cause_alpha), level(sweep.cause_comparisons),
+      sweep.contention[most]->calls));
 }
 
 /// The best one lies at the end of what was tried, and everything with another value is told worse.
@@ -166,8 +219,7 @@ void edge_sentence(const std::vector<ConfigurationRanks>& groups, const StepRank
                             *own == *seen.begin() ? "lower" : "higher"));
 }
 
-void slow_rank_steps(const std::vector<ConfigurationRanks>& groups, std::vector<std::string>& out) {
-  const SlowRanks slow = slow_ranks(groups);
+void slow_rank_steps(const SlowRanks& slow, std::vector<std::string>& out) {
   std::map<std::int64_t, std::vector<const SlowRank*>> by_rank;
   for (const SlowRank& s : slow.told)
     if (s.percent > 1)
@@ -183,28 +235,57 @@ void slow_rank_steps(const std::vector<ConfigurationRanks>& groups, std::vector<
         rank, in.size(), slow.tested,
         waited == in.end()
             ? std::string()
-            : fmt::format(", and they wait for it, {:.3f} ms a step in {} ({})",
-                          (*waited)->waited->difference, (*waited)->group->configuration.label,
-                          interval(*(*waited)->waited))));
+            : fmt::format(", and they wait for it: {:.3f} ms a step more in exposed collectives "
+                          "({}) where it computes {:.3f} ms longer, in {}",
+                          (*waited)->waited->difference, interval(*(*waited)->waited),
+                          (*waited)->excess.difference, (*waited)->group->configuration.label)));
   }
 }
 
 } // namespace
 
-std::vector<std::string> summary_findings(const std::vector<RankRecord>& records) {
-  std::vector<std::string> out;
-  const auto groups = by_configuration(records);
-  if (groups.empty())
+SweepJudgement judge(const std::vector<RankRecord>& records) {
+  SweepJudgement out;
+  out.groups = by_configuration(records);
+  out.total = rank_by_steps(out.groups, TimeKind::kTotal);
+  out.comm = rank_by_steps(out.groups, TimeKind::kExposedComm);
+  out.slow = slow_ranks(out.groups);
+  // three checks against the best configuration, and contention in each
+  const std::size_t n = out.groups.size();
+  out.cause_comparisons = n > 1 ? 3 * (n - 1) + n : n;
+  out.cause_alpha = corrected_alpha(out.cause_comparisons);
+  for (const ConfigurationRanks& group : out.groups)
+    out.contention.push_back(contention_of(group));
+  if (!out.total)
     return out;
-  if (groups.size() > 1)
-    for (const auto& [kind, what] :
-         {std::pair(TimeKind::kTotal, "shortest steps"),
-          std::pair(TimeKind::kExposedComm, "least exposed communication")}) {
-      const auto ranking = rank_by_steps(groups, kind);
-      out.push_back(ranking ? ranking_sentence(*ranking, what)
-                            : lowest_mean_sentence(groups, kind, what));
-    }
-  slow_rank_sentences(groups, out);
+  const SampleStats best = sample_stats(step_means_ms(*out.total->best, TimeKind::kComputation));
+  for (const AgainstBest& o : out.total->others) {
+    const auto longer = welch(best, sample_stats(step_means_ms(*o.group, TimeKind::kComputation)),
+                              corrected_alpha(out.total->comparisons));
+    if (!longer || longer->difference - longer->half_width <= 0)
+      continue;
+    out.causes.push_back(cause_of(*out.total->best, *o.group, out.cause_alpha));
+    out.causes.back().longer = *longer;
+  }
+  std::stable_sort(out.causes.begin(), out.causes.end(), [](const Cause& a, const Cause& b) {
+    return a.longer.difference > b.longer.difference;
+  });
+  return out;
+}
+
+std::vector<std::string> summary_findings(const SweepJudgement& sweep,
+                                          const std::vector<RankRecord>& records) {
+  std::vector<std::string> out;
+  if (sweep.groups.empty())
+    return out;
+  if (sweep.groups.size() > 1)
+    for (const auto& [kind, what, ranking] :
+         {std::tuple(TimeKind::kTotal, "shortest steps", &sweep.total),
+          std::tuple(TimeKind::kExposedComm, "least exposed communication", &sweep.comm)})
+      out.push_back(*ranking ? ranking_sentence(**ranking, what)
+                             : lowest_mean_sentence(sweep.groups, kind, what));
+  cause_sentences(sweep, out);
+  slow_rank_sentences(sweep.slow, out);
   for (const RankRecord& r : records)
     if (!r.error.empty())
       out.push_back(fmt::format("{}: rank {} was not analysed: {}", r.key.configuration.label,
@@ -212,13 +293,12 @@ std::vector<std::string> summary_findings(const std::vector<RankRecord>& records
   return out;
 }
 
-std::vector<std::string> next_steps(const std::vector<RankRecord>& records,
-                                    const GemmFacts& gemms) {
+std::vector<std::string> next_steps(const SweepJudgement& sweep) {
   std::vector<std::string> out;
-  const auto groups = by_configuration(records);
+  const auto& groups = sweep.groups;
   if (groups.empty())
     return out;
-  const auto total = rank_by_steps(groups, TimeKind::kTotal);
+  const auto& total = sweep.total;
   const ConfigurationRanks& shown =
       total ? *total->best
             : *std::min_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
@@ -236,21 +316,15 @@ std::vector<std::string> next_steps(const std::vector<RankRecord>& records,
         exposed, exposed / ms * 100, total && total->winner() ? "even " : "",
         shown.configuration.label));
   if (total) {
-    trade_sentence(groups, *total, gemms, out);
+    trade_sentence(sweep, out);
     edge_sentence(
         groups, *total, "channels", [](const Configuration& c) { return c.channels_or_cus(); },
         out);
     edge_sentence(
         groups, *total, "threads", [](const Configuration& c) { return c.threads(); }, out);
   }
-  slow_rank_steps(groups, out);
-  const Contention all = contention_of(gemms, "");
-  if (all.slower * 2 > all.rows)
-    out.push_back(
-        fmt::format("{} of the {} GEMMs with the largest spread slow down while "
-                    "collectives overlap them, by up to {:.1f} us a call: fewer channels, "
-                    "or collectives at another place of the step, would give that back",
-                    all.slower, all.rows, all.most_us));
+  slow_rank_steps(sweep.slow, out);
+  contention_step(sweep, out);
   if (ms > 0 && idle > kWorthSaying * ms)
     out.push_back(fmt::format("the GPU idles {:.3f} ms, {:.1f} % of the time, with {}: look for "
                               "launch-bound steps (CPU time, synchronisation, graphs)",

@@ -1,19 +1,35 @@
 // What a sweep says in words, from its facts: findings, and what to try next.
 #pragma once
 
-#include "analyses/gemm/gemm_facts.h"
+#include "analyses/sweep/slowdown.h"
+#include "analyses/sweep/sweep_compare.h"
 #include "analyses/sweep/sweep_facts.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace rankscope {
 
+/// What the sentences rest on, each once. The records that it was made of must outlive it.
+struct SweepJudgement {
+  std::vector<ConfigurationRanks> groups;
+  std::optional<StepRanking> total, comm; ///< by total time, by exposed communication
+  SlowRanks slow;
+  /// Of configurations that compute longer than the one with the shortest steps, most first.
+  std::vector<Cause> causes;
+  /// GEMMs beside collectives, by configuration, with the level of their intervals.
+  std::vector<std::optional<Estimate>> contention;
+  double cause_alpha = 0.05;
+  std::size_t cause_comparisons = 0; ///< that cause_alpha is corrected for
+};
+[[nodiscard]] SweepJudgement judge(const std::vector<RankRecord>& records);
+
 /// The summary in words, one finding a line.
-[[nodiscard]] std::vector<std::string> summary_findings(const std::vector<RankRecord>& records);
+[[nodiscard]] std::vector<std::string> summary_findings(const SweepJudgement& sweep,
+                                                        const std::vector<RankRecord>& records);
 
 /// What to try next, each with the numbers behind it.
-[[nodiscard]] std::vector<std::string> next_steps(const std::vector<RankRecord>& records,
-                                                  const GemmFacts& gemms);
+[[nodiscard]] std::vector<std::string> next_steps(const SweepJudgement& sweep);
 
 } // namespace rankscope

@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 2;
+inline constexpr std::uint32_t kRankRecordVersion = 3;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -20,11 +20,19 @@ template <class Archive, PartOf<StepTimes> Row> void part_fields(Archive& archiv
     archive(ns);
 }
 
+template <class Archive, PartOf<CallBlock> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.calls, r.us, r.share, r.share_share, r.share_us, r.alone, r.alone_us);
+}
+
+template <class Archive, PartOf<CallGroup> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.key, r.gemm, r.blocks);
+}
+
 template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.key);
   for (auto& ns : r.time_ns)
     archive(ns);
-  archive(r.gemm_kernels, r.steps, r.error);
+  archive(r.gemm_kernels, r.steps, r.calls, r.error);
 }
 
 template <class Archive, PartOf<SyncSummary> Row> void part_fields(Archive& archive, Row& r) {

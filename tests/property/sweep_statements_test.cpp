@@ -1,0 +1,466 @@
+// What a sweep says, on generated sweeps whose truth is known: how often a sentence of each kind is
+// said where the generator has nothing of it, and how often an effect of twice the noise is found.
+// The traces are made in memory, event for event as the generator writes them; the rest is what
+// analyze does. Both tables are printed.
+#include "analyses/sweep/sweep.h"
+#include "analyses/sweep/sweep_compare.h"
+#include "base/statistics.h"
+#include "core/call_tree.h"
+#include "core/trace_builder.h"
+#include "engine/loader.h"
+#include "synth/synth_emit.h"
+#include "temp_folder.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kUsualSeeds = 5; // the shares are the release build's
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr int kUsualSeeds = 5;
+#else
+constexpr int kUsualSeeds = 100;
+#endif
+#else
+constexpr int kUsualSeeds = 100;
+#endif
+
+/// RANKSCOPE_SEEDS asks for more.
+int seeds() {
+  const char* const text = std::getenv("RANKSCOPE_SEEDS");
+  return text != nullptr ? std::max(1, std::atoi(text)) : kUsualSeeds;
+}
+
+/// 5 % of the sweeps; of few sweeps, one.
+int most_false() {
+  return std::max(1, seeds() * 5 / 100);
+}
+int least_found() {
+  return seeds() * 95 / 100;
+}
+
+/// One rank as the reader gives its file: operators, calls, kernels.
+class TraceOfRun {
+public:
+  TraceOfRun(const synth::Options& o, const synth::Program& p, const synth::Run& run,
+             std::int64_t rank)
+      : o_(o), p_(p), times_(run.ranks[static_cast<std::size_t>(rank)]), out_("memory") {
+    for (int t = 0; t < 2; ++t) {
+      Track track;
+      track.pid = 1;
+      track.tid = 10 + t;
+      threads_[t] = out_.track(track);
+    }
+    for (int s = 0; s < 3; ++s) {
+      Track track;
+      track.pid = 0;
+      track.tid = s;
+      streams_[s] = out_.track(track);
+    }
+    out_.header().rank = rank;
+  }
+
+  LoadedTrace load() {
+    const auto steps = static_cast<std::size_t>(o_.steps);
+    for (std::size_t s = 0; s < steps; ++s)
+      ops(s);
+    for (std::size_t s = 0; s < steps; ++s)
+      calls(s);
+    for (std::size_t s = 0; s < steps; ++s)
+      kernels(s);
+    LoadedTrace out;
+    out.rank = *out_.header().rank;
+    Result<Trace> trace = std::move(out_).finish();
+    EXPECT_TRUE(trace) << trace.error().message();
+    out.trace = std::move(*trace);
+    out.tree = CallTree::build(out.trace);
+    return out;
+  }
+
+private:
+  std::int64_t at(std::size_t s, std::int32_t action) const {
+    return times_.action_ns[s * p_.actions.size() + static_cast<std::size_t>(action)];
+  }
+  void add(EventRow event) {
+    event.uid = static_cast<std::uint32_t>(out_.events());
+    out_.add(event);
+  }
+  void ops(std::size_t s) {
+    for (std::size_t i = 0; i < p_.ops.size(); ++i) {
+      const synth::Op& op = p_.ops[i];
+      EventRow event;
+      event.category = op.annotation ? Category::kUserAnnotation : Category::kCpuOp;
+      event.name =
+          out_.text(i == 0 ? fmt::format("ProfilerStep#{}", synth::first_step_number(o_) +
+                                                                static_cast<std::int64_t>(s))
+                           : op.name);
+      event.ts_ns = at(s, op.begin);
+      event.dur_ns = at(s, op.end) - event.ts_ns;
+      event.track = threads_[op.thread];
+      if (!op.annotation && !op.args.empty()) {
+        if (args_.size() <= i)
+          args_.resize(p_.ops.size(), kNoRow);
+        if (args_[i] == kNoRow) {
+          OpArgs args;
+          args.input_dims = out_.arg_text(synth::input_dims(op.args));
+          args_[i] = out_.op_args(args);
+        }
+        event.args = args_[i];
+      }
+      add(event);
+    }
+  }
+  void calls(std::size_t s) {
+    for (std::size_t i = 0; i < p_.calls.size(); ++i) {
+      const synth::Call& call = p_.calls[i];
+      EventRow event;
+      event.category = Category::kRuntime;
+      event.name = out_.text(call.name);
+      event.ts_ns = at(s, call.begin);
+      event.dur_ns = at(s, call.end) - event.ts_ns;
+      event.track = threads_[call.thread];
+      event.correlation = correlation(s, i);
+      add(event);
+    }
+  }
+  void kernels(std::size_t s) {
+    for (std::size_t i = 0; i < p_.calls.size(); ++i) {
+      if (p_.calls[i].kernel < 0)
+        continue;
+      const auto k = static_cast<std::size_t>(p_.calls[i].kernel);
+      const synth::Kernel& kernel = p_.kernels[k];
+      EventRow event;
+      event.category = kernel.kind == synth::KernelKind::kMemcpy   ? Category::kGpuMemcpy
+                       : kernel.kind == synth::KernelKind::kMemset ? Category::kGpuMemset
+                                                                   : Category::kKernel;
+      event.name = out_.text(kernel.name);
+      event.ts_ns = times_.kernel_start_ns[s * p_.kernels.size() + k];
+      event.dur_ns = times_.kernel_end_ns[s * p_.kernels.size() + k] - event.ts_ns;
+      event.track = streams_[kernel.stream];
+      event.stream = kernel.stream;
+      event.device = 0;
+      event.correlation = correlation(s, i);
+      add(event);
+    }
+  }
+  std::int64_t correlation(std::size_t s, std::size_t call) const {
+    return static_cast<std::int64_t>(s * p_.calls.size() + call + 1);
+  }
+
+  const synth::Options& o_;
+  const synth::Program& p_;
+  const synth::RankTimes& times_;
+  TraceBuilder out_;
+  std::uint32_t threads_[2] = {0, 0};
+  std::uint32_t streams_[3] = {0, 0, 0};
+  std::vector<std::uint32_t> args_;
+};
+
+/// Two configurations that differ in nothing but their samples, four equal ranks, no contention.
+synth::Options plain(std::uint64_t seed) {
+  synth::Options o;
+  o.threads = {256, 512};
+  o.channels = {56};
+  o.ranks = 4;
+  o.layers = 3;
+  o.steps = 8;
+  o.seed = seed;
+  o.straggler = -1;
+  o.contention = 0;
+  o.equal_configs = true;
+  o.equal_devices = true;
+  return o;
+}
+
+void add_rank(const LoadedTrace& trace, const RunKey& key, const ReportOptions& report,
+              SweepFacts& out, std::vector<GemmFacts>& gemms) {
+  out.records.push_back(make_record(trace, report));
+  out.records.back().key = key;
+  std::vector<RankGemms> of_rank(1);
+  of_rank[0] = extract_gemms(trace, report);
+  of_rank[0].key = key;
+  gemms.push_back(gemm_facts(of_rank, 5, GemmRanking::kRange));
+}
+
+/// The whole way of analyze, without files.
+SweepFacts analysed(const synth::Options& o) {
+  const synth::Groups groups = synth::make_groups(o);
+  const synth::Program program = synth::make_program(o, groups);
+  SweepFacts out;
+  out.top_k = 5;
+  std::vector<GemmFacts> gemms;
+  for (const std::int64_t t : o.threads)
+    for (const std::int64_t c : o.channels) {
+      const synth::Run run = synth::simulate(o, program, groups, {t, c});
+      for (std::int64_t r = 0; r < o.ranks; ++r) {
+        RunKey key;
+        key.configuration.label = synth::label_of(o, {t, c});
+        key.configuration.set(kThreads, t);
+        key.configuration.set(kChannels, c);
+        key.rank = r;
+        add_rank(TraceOfRun(o, program, run, r).load(), key, {}, out, gemms);
+      }
+    }
+  std::vector<const GemmFacts*> parts;
+  for (const GemmFacts& part : gemms)
+    parts.push_back(&part);
+  out.gemms = join_gemm_facts(parts, GemmRanking::kRange);
+  add_findings(out);
+  return out;
+}
+
+bool says(const SweepFacts& sweep, const char* what) {
+  for (const auto* list : {&sweep.findings, &sweep.next})
+    for (const std::string& sentence : *list)
+      if (sentence.find(what) != std::string::npos)
+        return true;
+  return false;
+}
+
+/// The kinds of sentences that compare or name a cause.
+struct Kind {
+  const char* name;
+  std::vector<const char*> texts; ///< any of them
+};
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {
+      {"winner", {"; the next, ", "takes longer (Welch", "take longer (Welch"}},
+      {"contention", {": contention,", "collectives explain it", "would give that back"}},
+      {"slow rank", {" computes longer than the others in", "computes more than 1 % longer"}},
+      {"advice", {": try ", "hides communication best", "look at its GPU"}},
+      {"waiting", {"they wait for it"}},
+      {"general slow-down", {"a general slow-down, ", "beside no collective too"}}};
+  return all;
+}
+
+bool says(const SweepFacts& sweep, const Kind& kind) {
+  for (const char* text : kind.texts)
+    if (says(sweep, text))
+      return true;
+  return false;
+}
+
+/// How many of the sweeps say a sentence of each kind.
+template <class Make> std::vector<int> counted(const Make& make) {
+  std::vector<int> out(kinds().size());
+  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(seeds()); ++seed) {
+    const SweepFacts sweep = analysed(make(seed));
+    for (std::size_t k = 0; k < kinds().size(); ++k)
+      out[k] += says(sweep, kinds()[k]) ? 1 : 0;
+  }
+  return out;
+}
+
+void print_header(const char* what) {
+  std::printf("%-38s", what);
+  for (const Kind& kind : kinds())
+    std::printf(" %17s", kind.name);
+  std::printf("\n");
+}
+
+void print_row(const char* what, const std::vector<int>& row) {
+  std::printf("%-38s", what);
+  for (const int n : row)
+    std::printf(" %17d", n);
+  std::printf("   of %d\n", seeds());
+}
+
+enum { kWinner, kContention, kSlowRank, kAdvice, kWaiting, kGeneral };
+
+double ms_of(const StepTimes& step, TimeKind kind) {
+  return static_cast<double>(step.ns[static_cast<std::size_t>(kind)]) / 1e6;
+}
+
+/// The spread of a rank's compute time from step to step, ms.
+double compute_noise_ms(const SweepFacts& sweep) {
+  double sum = 0;
+  for (const RankRecord& rank : sweep.records) {
+    std::vector<double> ms;
+    for (const StepTimes& s : rank.steps)
+      ms.push_back(ms_of(s, TimeKind::kComputation));
+    sum += sample_stats(ms).variance;
+  }
+  return std::sqrt(sum / static_cast<double>(sweep.records.size()));
+}
+
+/// The spread of a configuration's steps as a share of them.
+double step_noise(const SweepFacts& sweep) {
+  const auto groups = by_configuration(sweep.records);
+  const SampleStats steps = sample_stats(step_means_ms(groups[0], TimeKind::kTotal));
+  return std::sqrt(steps.variance) / steps.mean;
+}
+
+TEST(SweepStatements, TheTraceInMemoryIsTheOneThatIsWritten) {
+  synth::Options o = plain(7);
+  o.straggler = 1;
+  o.contention = 1;
+  const synth::Groups groups = synth::make_groups(o);
+  const synth::Program program = synth::make_program(o, groups);
+  const synth::Run run = synth::simulate(o, program, groups, {256, 56});
+  test::TempFolder folder;
+  for (const std::int64_t rank : {0, 1}) {
+    const std::string path = folder.path(fmt::format("{}.json", rank));
+    const auto written = synth::emit_rank(o, program, groups, run, rank, path);
+    ASSERT_TRUE(written) << written.error().message();
+    const auto read = load_trace(path, {});
+    ASSERT_TRUE(read);
+    const RankRecord wanted = make_record(*read, {});
+    const RankRecord got = make_record(TraceOfRun(o, program, run, rank).load(), {});
+    EXPECT_EQ(got.time_ns, wanted.time_ns);
+    ASSERT_EQ(got.steps.size(), wanted.steps.size());
+    for (std::size_t s = 0; s < got.steps.size(); ++s)
+      EXPECT_EQ(got.steps[s].ns, wanted.steps[s].ns);
+    ASSERT_EQ(got.calls.size(), wanted.calls.size());
+    double got_us = 0;
+    double wanted_us = 0;
+    for (std::size_t g = 0; g < got.calls.size(); ++g)
+      for (std::size_t b = 0; b < got.calls[g].blocks.size(); ++b) {
+        got_us += got.calls[g].blocks[b].share_us;
+        wanted_us += wanted.calls[g].blocks[b].share_us;
+      }
+    EXPECT_GT(got_us, 0);
+    EXPECT_NEAR(got_us, wanted_us, 1e-6 * wanted_us);
+  }
+}
+
+TEST(SweepStatements, FalseSentencesAreSeldom) {
+  print_header("nothing to find, but:");
+  // no difference; contention and a slow rank are there
+  const auto same = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.contention = 1;
+    o.straggler = 1;
+    o.straggler_us = 800;
+    return o;
+  });
+  print_row("contention and a slow rank", same);
+  EXPECT_LE(same[kWinner], most_false());
+  EXPECT_LE(same[kGeneral], most_false());
+  // no contention; configurations differ, a rank is slow
+  const auto alone = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.threads = {256};
+    o.channels = {28, 70};
+    o.equal_configs = false;
+    o.straggler = 1;
+    o.straggler_us = 800;
+    return o;
+  });
+  print_row("other bandwidths and a slow rank", alone);
+  EXPECT_LE(alone[kContention], most_false());
+  EXPECT_LE(alone[kGeneral], most_false());
+  // no slow rank; configurations differ and contend
+  const auto even = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.threads = {256};
+    o.channels = {28, 70};
+    o.equal_configs = false;
+    o.contention = 1;
+    return o;
+  });
+  print_row("other bandwidths and contention", even);
+  EXPECT_LE(even[kSlowRank], most_false());
+  EXPECT_LE(even[kWaiting], most_false());
+  EXPECT_LE(even[kGeneral], most_false());
+  // one configuration is slower as a whole: no contention
+  const auto slower = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.slow_configs = {{"512thread_56ch", 1.05}};
+    return o;
+  });
+  print_row("one configuration slower by 5 %", slower);
+  EXPECT_LE(slower[kContention], most_false());
+  EXPECT_LE(slower[kSlowRank], most_false());
+  // nothing at all
+  const auto none = counted(plain);
+  print_row("nothing", none);
+  for (const int n : none)
+    EXPECT_LE(n, most_false());
+}
+
+/// Twice as many steps: with 16 of them 95 % of such effects can be found at the corrected levels.
+synth::Options longer(std::uint64_t seed) {
+  synth::Options o = plain(seed);
+  o.steps = 16;
+  return o;
+}
+
+TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
+  const SweepFacts quiet = analysed(longer(1));
+  const double rank_ms = compute_noise_ms(quiet);
+  const double step = step_noise(quiet);
+  ASSERT_GT(rank_ms, 0);
+  ASSERT_GT(step, 0);
+  std::printf("noise: %.3f ms of a rank's compute time, %.3f %% of a configuration's step, 1 %% of "
+              "a kernel\n",
+              rank_ms, 100 * step);
+  print_header("twice the noise:");
+  const auto shorter = counted([step](std::uint64_t seed) {
+    synth::Options o = longer(seed);
+    o.slow_configs = {{"512thread_56ch", 1 + 2 * step}};
+    return o;
+  });
+  print_row("a configuration is slower (step)", shorter);
+  EXPECT_GE(shorter[kWinner], least_found());
+  const auto late = counted([rank_ms](std::uint64_t seed) {
+    synth::Options o = longer(seed);
+    o.straggler = 1;
+    o.straggler_us = 2000 * rank_ms;
+    return o;
+  });
+  print_row("a rank computes longer (rank)", late);
+  EXPECT_GE(late[kSlowRank], least_found());
+  const auto slower = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.slow_configs = {{"512thread_56ch", 1 + 2 * o.noise}};
+    return o;
+  });
+  print_row("a configuration is slower (kernel)", slower);
+  EXPECT_GE(slower[kWinner], least_found());
+  EXPECT_GE(slower[kGeneral], least_found());
+  EXPECT_GE(slower[kAdvice], least_found());
+  const auto beside = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.contention = 2 * o.noise / synth::model_slowdown({256, 56}, false);
+    return o;
+  });
+  print_row("GEMMs beside collectives (kernel)", beside);
+  EXPECT_GE(beside[kContention], least_found());
+  const auto throttled = counted([](std::uint64_t seed) {
+    synth::Options o = plain(seed);
+    o.throttled = 2;
+    o.throttle_factor = 1 + 2 * o.noise;
+    return o;
+  });
+  print_row("a throttled rank (kernel)", throttled);
+  EXPECT_GE(throttled[kSlowRank], least_found());
+  EXPECT_GE(throttled[kWaiting], least_found());
+}
+
+TEST(SweepStatements, ContentionIsTheCauseWhereOneConfigurationHasMoreOfIt) {
+  synth::Options o = plain(3);
+  o.threads = {256};
+  o.channels = {28, 90};
+  o.equal_configs = false;
+  o.contention = 1;
+  const SweepFacts more = analysed(o);
+  EXPECT_TRUE(says(more, "256thread_90ch computes ")) << more.findings[2];
+  EXPECT_TRUE(says(more, ": contention, GEMM calls that collectives overlap fully take"));
+  EXPECT_FALSE(says(more, "a general slow-down"));
+  // the same difference in computation, but of every call
+  o.contention = 0;
+  o.slow_configs = {{"256thread_90ch", 1.05}};
+  const SweepFacts general = analysed(o);
+  EXPECT_FALSE(says(general, ": contention,"));
+  EXPECT_TRUE(says(general, "a general slow-down, calls of the same shape beside no collective"));
+}
+
+} // namespace
+} // namespace rankscope
