@@ -2,12 +2,18 @@
 #include "analyses/analysis.h"
 #include "analyses/timeline/per_step.h"
 #include "core/steps.h"
+#include "core/trace_builder.h"
 #include "engine/loader.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
+#include "trace_builder.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
 #include <gtest/gtest.h>
 #include <map>
+#include <tuple>
 
 namespace rankscope {
 namespace {
@@ -68,6 +74,42 @@ TEST(Steps, PartsAddUpToTheWhole) {
   EXPECT_EQ(parse_steps("4:7")->second, 7);
 }
 
+/// The slow twin: each step cut out of the trace, linked and analysed by itself.
+void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
+  const std::vector<StepTimeline>& timelines = timeline_per_step_of(trace, options);
+  const std::vector<StepOps>& ops = ops_per_step_of(trace, options);
+  const auto steps = profiler_steps(trace.trace);
+  ASSERT_EQ(timelines.size(), steps.size());
+  ASSERT_EQ(ops.size(), steps.size());
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    SCOPED_TRACE(steps[s].number);
+    const auto part =
+        part_of_steps(trace, steps[s].number, steps[s].number, {needs_python(options)});
+    ASSERT_TRUE(part) << part.error().message();
+    EXPECT_EQ(timelines[s].step, steps[s].number);
+    EXPECT_EQ(ops[s].step, steps[s].number);
+    const std::vector<TimelineRow>& rows = timeline_of(*part, options);
+    ASSERT_EQ(timelines[s].rows.size(), rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      EXPECT_EQ(timelines[s].rows[r].kind, rows[r].kind);
+      EXPECT_EQ(timelines[s].rows[r].time_ns, rows[r].time_ns) << time_kind_name(rows[r].kind);
+      EXPECT_EQ(timelines[s].rows[r].percent, rows[r].percent);
+      EXPECT_EQ(timelines[s].rows[r].recompute, rows[r].recompute);
+    }
+    const std::vector<OpsSummaryRow>& wanted = ops_summary_of(*part, options);
+    ASSERT_EQ(ops[s].rows.size(), wanted.size());
+    for (std::size_t r = 0; r < wanted.size(); ++r) {
+      const OpsSummaryRow& got = ops[s].rows[r];
+      EXPECT_EQ(std::tie(got.name, got.recompute, got.count, got.direct_ns, got.subtree_ns,
+                         got.categories, got.percent, got.cumulative_percent),
+                std::tie(wanted[r].name, wanted[r].recompute, wanted[r].count, wanted[r].direct_ns,
+                         wanted[r].subtree_ns, wanted[r].categories, wanted[r].percent,
+                         wanted[r].cumulative_percent))
+          << got.name << " against " << wanted[r].name;
+    }
+  }
+}
+
 TEST(Steps, TimesOfOnePassAreThoseOfEachPart) {
   test::TempFolder folder;
   synth::Options o;
@@ -83,6 +125,7 @@ TEST(Steps, TimesOfOnePassAreThoseOfEachPart) {
   for (const bool unlinked : {false, true}) {
     ReportOptions options;
     options.include_unlinked_kernels = unlinked;
+    expect_parts(*loaded, options);
     const auto fast = step_times_of(*loaded, options);
     const auto& slow = timeline_per_step_of(*loaded, options);
     ASSERT_EQ(fast.size(), slow.size());
@@ -93,6 +136,98 @@ TEST(Steps, TimesOfOnePassAreThoseOfEachPart) {
             << time_kind_name(row.kind);
     }
   }
+}
+
+TEST(Steps, WorkOverTheBoundaryOfStepsIsThatOfItsLaunch) {
+  test::TraceBuilder t;
+  t.annotation("ProfilerStep#4", 0, 100).annotation("ProfilerStep#5", 100, 100);
+  t.annotation("ProfilerStep#6", 200, 100).annotation("ProfilerStep#7", 300, 100);
+  t.op("aten::outer", 80, 50); // its second kernel is launched in the next step
+  t.kernel("first", 85, 90, 20).kernel("second", 110, 115, 150);
+  t.op("aten::mm", 140, 20).kernel("Cijk_third", 145, 270, 30);
+  t.kernel("alone", 190, 320, 10);
+  t.op("aten::cos", 450, 20).kernel("late", 455, 460, 10); // in no step; step 6 has a bare call
+  t.kernel("bare", 250, 345, 5);
+  ReportOptions options;
+  const LoadedTrace loaded = t.load();
+  expect_parts(loaded, options);
+  const std::vector<StepOps>& ops = ops_per_step_of(loaded, options);
+  ASSERT_EQ(ops.size(), 4U);
+  ASSERT_EQ(ops[0].rows.size(), 1U);
+  EXPECT_EQ(ops[0].rows[0].direct_ns, 20000);
+  EXPECT_EQ(ops[0].rows[0].subtree_ns, 20000);
+  ASSERT_EQ(ops[1].rows.size(), 2U); // the call of "second", with that of "alone"; aten::mm
+  EXPECT_EQ(ops[1].rows[0].name, "hipLaunchKernel");
+  EXPECT_EQ(ops[1].rows[0].direct_ns, 160000);
+  EXPECT_TRUE(ops[2].rows.empty());
+  EXPECT_TRUE(ops[3].rows.empty());
+}
+
+TEST(Steps, RecomputedWorkOfEachStepIsItsOwnBlock) {
+  test::TraceBuilder t;
+  t.annotation("ProfilerStep#1", 0, 100).annotation("ProfilerStep#2", 100, 100);
+  t.op("aten::mm", 10, 10).kernel("a", 12, 20, 30);
+  t.frame("torch/utils/checkpoint.py(1): recompute_fn", 110, 40);
+  t.op("aten::mm", 120, 10).kernel("b", 122, 130, 30);
+  ReportOptions options;
+  options.detect_recompute = true;
+  const LoadedTrace loaded = t.load(true);
+  expect_parts(loaded, options);
+  EXPECT_EQ(timeline_per_step_of(loaded, options)[1].rows.back().recompute, true);
+}
+
+/// `n` steps of one operator with one kernel each.
+LoadedTrace many_steps(std::int64_t n) {
+  TraceBuilder out("memory");
+  Track cpu;
+  cpu.pid = cpu.tid = 1;
+  Track gpu;
+  gpu.tid = 7;
+  const std::uint32_t tracks[] = {out.track(cpu), out.track(gpu)};
+  const auto add = [&](Category category, const std::string& name, std::int64_t ts,
+                       std::int64_t dur, std::int64_t correlation) {
+    EventRow event;
+    event.category = category;
+    event.name = out.text(name);
+    event.ts_ns = ts;
+    event.dur_ns = dur;
+    event.uid = static_cast<std::uint32_t>(out.events());
+    event.track = tracks[category == Category::kKernel ? 1 : 0];
+    event.correlation = correlation;
+    out.add(event);
+  };
+  for (std::int64_t s = 0; s < n; ++s) {
+    const std::int64_t at = 1000 * s;
+    add(Category::kUserAnnotation, "ProfilerStep#" + std::to_string(s), at, 900, kNoId);
+    add(Category::kCpuOp, "aten::add", at + 10, 100, kNoId);
+    add(Category::kRuntime, "hipLaunchKernel", at + 20, 10, s + 1);
+    add(Category::kKernel, "kernel", at + 200, 500, s + 1);
+  }
+  LoadedTrace loaded;
+  loaded.trace = std::move(out).finish().value();
+  loaded.tree = CallTree::build(loaded.trace);
+  return loaded;
+}
+
+TEST(Steps, CostIsLinearInTheNumberOfSteps) {
+  // processor time of the analysis alone, the best of three: at 4n a copy of the trace for each
+  // step takes 16 times as long
+  const auto seconds = [](std::int64_t n) {
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const LoadedTrace trace = many_steps(n);
+      const std::clock_t from = std::clock();
+      EXPECT_EQ(timeline_per_step_of(trace, {}).size(), static_cast<std::size_t>(n));
+      EXPECT_EQ(ops_per_step_of(trace, {}).back().rows.size(), 1U);
+      best = std::min(best, static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  const double one = seconds(4000);
+  const double two = seconds(8000);
+  const double four = seconds(16000);
+  std::printf("4,000 steps %.4f s, 8,000 %.4f s, 16,000 %.4f s\n", one, two, four);
+  EXPECT_LT(four, 9 * one + 0.01);
 }
 
 } // namespace

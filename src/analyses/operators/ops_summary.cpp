@@ -7,7 +7,10 @@
 #include "analyses/operators/unique_args.h"
 #include "base/units.h"
 #include "core/arg_text.h"
+#include "core/steps.h"
+#include "model/ops/op_registry.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -45,13 +48,14 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index) {
   return rows;
 }
 
-std::vector<OpsSummaryRow> make_summary(const Trace& trace, const LauncherIndex& index) {
+std::vector<OpsSummaryRow> make_summary(const Trace& trace,
+                                        const std::vector<Launcher>& launchers) {
   struct Group {
     OpsSummaryRow row;
     std::set<std::string_view> categories;
   };
   std::map<std::pair<std::string_view, bool>, Group> groups;
-  for (const Launcher& l : index.launchers) {
+  for (const Launcher& l : launchers) {
     Group& group = groups[{trace.name(l.event), l.recompute}];
     OpsSummaryRow& row = group.row;
     row.direct_ns += l.direct_ns;
@@ -75,6 +79,54 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const LauncherIndex&
   fill_shares(rows, [](const OpsSummaryRow& r) { return r.direct_ns; });
   return rows;
 }
+
+/// The launchers of one that reaches over the boundary of steps, one for each step: kernels whose
+/// runtime call begins in another step than the operator are that call's.
+class SplitLaunchers {
+public:
+  SplitLaunchers(const LoadedTrace& t, const LauncherIndex& index,
+                 const std::vector<ProfilerStep>& steps)
+      : t_(t), index_(index), steps_(steps) {}
+
+  [[nodiscard]] std::int64_t step_of(EventId cpu) const {
+    return step_at(steps_, t_.trace.events.ts_ns[cpu]);
+  }
+
+  /// All GPU work below it was launched in its own step.
+  [[nodiscard]] bool whole(const Launcher& l, std::int64_t step) const {
+    const auto below = t_.tree.gpu_events(l.event);
+    return std::all_of(below.begin(), below.end(),
+                       [&](EventId k) { return step_of(t_.tree.parent(k)) == step; });
+  }
+
+  void add(const Launcher& l, std::map<std::int64_t, std::vector<Launcher>>& to) const {
+    std::map<EventId, std::vector<EventId>> by_launcher; // the operator, or the runtime call
+    const std::int64_t own = step_of(l.event);
+    for (const EventId k : index_.kernels_of(l)) {
+      const EventId call = t_.tree.parent(k);
+      by_launcher[step_of(call) == own ? l.event : call].push_back(k);
+    }
+    for (const auto& [event, kernels] : by_launcher) {
+      const std::int64_t step = step_of(event);
+      Launcher part = l;
+      part.event = event;
+      part.category = op_category(t_.trace.name(event), t_.trace.name(kernels.front()));
+      part.direct_ns = busy_ns(t_.trace, kernels);
+      std::vector<EventId> below;
+      for (const EventId k : t_.tree.gpu_events(event))
+        if (step_of(t_.tree.parent(k)) == step)
+          below.push_back(k);
+      part.subtree_ns = busy_ns(t_.trace, below);
+      if (step >= 0)
+        to[step].push_back(part);
+    }
+  }
+
+private:
+  const LoadedTrace& t_;
+  const LauncherIndex& index_;
+  const std::vector<ProfilerStep>& steps_;
+};
 
 std::vector<SheetInfo> describe(const ReportOptions& options) {
   return {ops_category_schema(options).info(), ops_summary_schema(options).info(),
@@ -113,9 +165,43 @@ const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
                                                  const ReportOptions& options) {
   const std::string key = fmt::format("ops summary recompute={}", options.detect_recompute);
   return trace.cache.get<std::vector<OpsSummaryRow>>(key, [&] {
-    return any_cpu_op(trace.trace) ? make_summary(trace.trace, launchers_of(trace, options))
-                                   : std::vector<OpsSummaryRow>();
+    return any_cpu_op(trace.trace)
+               ? make_summary(trace.trace, launchers_of(trace, options).launchers)
+               : std::vector<OpsSummaryRow>();
   });
+}
+
+std::vector<StepOps> step_ops_of(const LoadedTrace& t, const ReportOptions& options) {
+  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
+  if (steps.empty())
+    return {};
+  const Events& e = t.trace.events;
+  const LauncherIndex& index = launchers_of(t, options);
+  const SplitLaunchers split(t, index, steps);
+  std::map<std::int64_t, std::vector<Launcher>> by_step;
+  for (const Launcher& l : index.launchers) {
+    const std::int64_t step = split.step_of(l.event);
+    if (!split.whole(l, step))
+      split.add(l, by_step);
+    else if (step >= 0)
+      by_step[step].push_back(l);
+  }
+  std::set<std::int64_t> with_ops;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (e.category[i] == Category::kCpuOp)
+      if (const std::int64_t step = step_at(steps, e.ts_ns[i]); step >= 0)
+        with_ops.insert(with_ops.end(), step);
+  std::vector<StepOps> out;
+  std::set<std::int64_t> done;
+  for (const ProfilerStep& step : steps) {
+    if (!done.insert(step.number).second)
+      continue; // a number that comes twice is one step
+    out.push_back({step.number, {}});
+    const auto at = by_step.find(step.number);
+    if (at != by_step.end() && with_ops.count(step.number) > 0)
+      out.back().rows = make_summary(t.trace, at->second);
+  }
+  return out;
 }
 
 Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {

@@ -39,6 +39,16 @@ struct OpsSummaryRow {
 [[nodiscard]] const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
                                                                const ReportOptions& options);
 
+struct StepOps {
+  std::int64_t step = 0;           ///< N of ProfilerStep#N
+  std::vector<OpsSummaryRow> rows; ///< as ops_summary_of() of the step alone
+};
+/// By start of the step, each number once, also those without operators (no rows). A step has the
+/// kernels that its runtime calls launched; an operator that began before it is not seen there, as
+/// in the trace of the step alone. One pass over the launchers.
+[[nodiscard]] std::vector<StepOps> step_ops_of(const LoadedTrace& trace,
+                                               const ReportOptions& options);
+
 [[nodiscard]] Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options);
 [[nodiscard]] Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options);
 

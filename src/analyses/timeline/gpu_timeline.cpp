@@ -91,14 +91,8 @@ KindTimes times_of(Buckets buckets, const ReportOptions& options) {
   return out;
 }
 
-void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
-               const Sorter& sorter, std::optional<bool> recompute,
-               std::vector<TimelineRow>& rows) {
-  Buckets buckets;
-  for (const EventId i : index.gpu)
-    if ((t.tree.linked(i) || options.include_unlinked_kernels) &&
-        (!recompute || index.recompute[i] == *recompute))
-      sorter.add(i, buckets);
+void add_rows(Buckets buckets, const ReportOptions& options, std::optional<bool> recompute,
+              std::vector<TimelineRow>& rows) {
   const KindTimes ns = times_of(std::move(buckets), options);
   const std::int64_t total = ns[static_cast<std::size_t>(TimeKind::kTotal)];
   for (std::size_t k = 0; k < kTimeKinds; ++k) {
@@ -110,6 +104,27 @@ void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOpt
         total > 0 ? static_cast<double>(ns[k]) / static_cast<double>(total) * 100 : 0.0;
     rows.push_back({kind, ns[k], percent, recompute});
   }
+}
+
+void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
+               const Sorter& sorter, std::optional<bool> recompute,
+               std::vector<TimelineRow>& rows) {
+  Buckets buckets;
+  for (const EventId i : index.gpu)
+    if ((t.tree.linked(i) || options.include_unlinked_kernels) &&
+        (!recompute || index.recompute[i] == *recompute))
+      sorter.add(i, buckets);
+  add_rows(std::move(buckets), options, recompute, rows);
+}
+
+/// The step of a GPU event: that of the call that launched it, its own where none did; -1 = none,
+/// also for work without a launch that is left out.
+std::int64_t step_of(const LoadedTrace& t, const std::vector<ProfilerStep>& steps, EventId i,
+                     const ReportOptions& options) {
+  const bool linked = t.tree.linked(i);
+  if (!linked && !options.include_unlinked_kernels)
+    return -1;
+  return step_at(steps, t.trace.events.ts_ns[linked ? t.tree.parent(i) : i]);
 }
 
 std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
@@ -168,22 +183,45 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& 
     return {};
   const LauncherIndex& index = launchers_of(t, options);
   const Sorter sorter(t, index);
-  const Events& e = t.trace.events;
   std::map<std::int64_t, Buckets> by_step;
-  for (const EventId i : index.gpu) {
-    const bool linked = t.tree.linked(i);
-    if (!linked && !options.include_unlinked_kernels)
-      continue;
-    const std::int64_t step = step_at(steps, e.ts_ns[linked ? t.tree.parent(i) : i]);
-    if (step >= 0)
+  for (const EventId i : index.gpu)
+    if (const std::int64_t step = step_of(t, steps, i, options); step >= 0)
       sorter.add(i, by_step[step]);
-  }
   std::vector<StepTimes> out;
   for (const ProfilerStep& step : steps)
     if (const auto at = by_step.find(step.number); at != by_step.end()) {
       out.push_back({step.number, times_of(std::move(at->second), options)});
       by_step.erase(at); // a number that comes twice is one step
     }
+  return out;
+}
+
+std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOptions& options) {
+  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
+  if (steps.empty())
+    return {};
+  const LauncherIndex& index = launchers_of(t, options);
+  const Sorter sorter(t, index);
+  std::map<std::int64_t, std::array<Buckets, 2>> by_step; // ordinary and recomputed work
+  for (const ProfilerStep& step : steps)
+    by_step[step.number];
+  for (const EventId i : index.gpu)
+    if (const std::int64_t step = step_of(t, steps, i, options); step >= 0)
+      sorter.add(i, by_step[step][options.detect_recompute && index.recompute[i] ? 1 : 0]);
+  std::vector<StepTimeline> out;
+  for (const ProfilerStep& step : steps) {
+    const auto at = by_step.find(step.number);
+    if (at == by_step.end())
+      continue; // a number that comes twice is one step
+    StepTimeline timeline{step.number, {}};
+    auto& [ordinary, recomputed] = at->second;
+    add_rows(std::move(ordinary), options,
+             options.detect_recompute ? std::optional(false) : std::nullopt, timeline.rows);
+    if (options.detect_recompute)
+      add_rows(std::move(recomputed), options, true, timeline.rows);
+    by_step.erase(at);
+    out.push_back(std::move(timeline));
+  }
   return out;
 }
 

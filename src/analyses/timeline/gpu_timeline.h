@@ -54,6 +54,15 @@ struct StepTimes {
 [[nodiscard]] std::vector<StepTimes> step_times_of(const LoadedTrace& trace,
                                                    const ReportOptions& options);
 
+struct StepTimeline {
+  std::int64_t step = 0;         ///< N of ProfilerStep#N
+  std::vector<TimelineRow> rows; ///< as timeline_of() of the step alone
+};
+/// By start of the step, each number once, also those without GPU work (rows of zeros). One pass
+/// over the GPU events.
+[[nodiscard]] std::vector<StepTimeline> step_timelines_of(const LoadedTrace& trace,
+                                                          const ReportOptions& options);
+
 /// The columns of gpu_timeline.
 [[nodiscard]] Schema<TimelineRow> timeline_schema(const ReportOptions& options);
 

@@ -1,8 +1,6 @@
 // gpu_timeline_per_step and ops_per_step (--per-step).
 #include "analyses/timeline/per_step.h"
 
-#include "core/steps.h"
-
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -10,29 +8,6 @@ namespace {
 
 constexpr std::size_t kTopOps = 20;
 const char* const kStepHelp = "N of ProfilerStep#N";
-
-struct StepFacts {
-  std::vector<StepTimeline> timelines;
-  std::vector<StepOps> ops;
-};
-
-const StepFacts& facts_of(const LoadedTrace& t, const ReportOptions& options) {
-  const std::string key = fmt::format("steps unlinked={} recompute={} micro_idle_us={} python={}",
-                                      options.include_unlinked_kernels, options.detect_recompute,
-                                      options.micro_idle_us, needs_python(options));
-  return t.cache.get<StepFacts>(key, [&] {
-    StepFacts out;
-    for (const ProfilerStep& step : profiler_steps(t.trace)) {
-      const Result<LoadedTrace> part =
-          part_of_steps(t, step.number, step.number, {needs_python(options)});
-      if (!part) // a step of the trace is always found
-        continue;
-      out.timelines.push_back({step.number, timeline_of(*part, options)});
-      out.ops.push_back({step.number, ops_summary_of(*part, options)});
-    }
-    return out;
-  });
-}
 
 /// A row with the step in front.
 template <class Row> struct InStep {
@@ -96,12 +71,17 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 const std::vector<StepTimeline>& timeline_per_step_of(const LoadedTrace& trace,
                                                       const ReportOptions& options) {
-  return facts_of(trace, options).timelines;
+  const std::string key = fmt::format("steps' timelines unlinked={} recompute={} micro_idle_us={}",
+                                      options.include_unlinked_kernels, options.detect_recompute,
+                                      options.micro_idle_us);
+  return trace.cache.get<std::vector<StepTimeline>>(
+      key, [&] { return step_timelines_of(trace, options); });
 }
 
 const std::vector<StepOps>& ops_per_step_of(const LoadedTrace& trace,
                                             const ReportOptions& options) {
-  return facts_of(trace, options).ops;
+  const std::string key = fmt::format("steps' operators recompute={}", options.detect_recompute);
+  return trace.cache.get<std::vector<StepOps>>(key, [&] { return step_ops_of(trace, options); });
 }
 
 Table timeline_per_step_table(const std::vector<StepTimeline>& steps,

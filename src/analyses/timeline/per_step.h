@@ -9,18 +9,8 @@
 
 namespace rankscope {
 
-struct StepTimeline {
-  std::int64_t step = 0;         ///< N of ProfilerStep#N
-  std::vector<TimelineRow> rows; ///< as timeline_of() of the step alone
-};
-
-struct StepOps {
-  std::int64_t step = 0;
-  std::vector<OpsSummaryRow> rows; ///< as ops_summary_of() of the step alone
-};
-
 /// By start of the step; empty when the trace has no ProfilerStep#N. Made once per trace and
-/// options, both in one pass over the steps; whatever per_step says.
+/// options, each in one pass over the trace; whatever per_step says.
 [[nodiscard]] const std::vector<StepTimeline>& timeline_per_step_of(const LoadedTrace& trace,
                                                                     const ReportOptions& options);
 [[nodiscard]] const std::vector<StepOps>& ops_per_step_of(const LoadedTrace& trace,
