@@ -1,5 +1,6 @@
 #include "pages/sweep_page.h"
 
+#include "analyses/sweep/sweep_compare.h"
 #include "base/statistics.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -22,6 +23,7 @@ struct Side {
   std::string label;
   std::string folder;
   const SweepFacts* facts;
+  std::vector<ConfigurationRanks> groups;
   std::vector<ConfigurationRow> configurations;
   std::vector<NcclMasterRow> collectives;
   VarianceData variance;
@@ -33,6 +35,7 @@ Result<Side> side_of(const SweepSide& sweep) {
   return Side{sweep.label,
               sweep.folder,
               sweep.facts,
+              by_configuration(sweep.facts->records),
               configuration_rows(sweep.facts->records),
               nccl_master_rows(sweep.facts->collectives),
               variance_data(sweep.facts->gemms, sweep.facts->top_k)};
@@ -205,36 +208,85 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
   return out;
 }
 
-struct Mean {
-  double sum = 0;
-  int n = 0;
-  [[nodiscard]] double value() const { return n > 0 ? sum / n : NAN; }
+/// Sentences that compare: four kinds of time, ranges of GEMMs, latencies of collectives.
+constexpr std::size_t kComparedWords = 6;
+
+/// The level of every interval of a page, and how it is said.
+struct Level {
+  explicit Level(std::size_t sides) : comparisons(kComparedWords * (sides - 1)) {}
+  std::size_t comparisons;
+  [[nodiscard]] double alpha() const { return corrected_alpha(comparisons); }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("95 % over {} comparisons", comparisons);
+  }
 };
 
-/// "B: mean total_time 3.10 % lower than A over 8 shared configurations (147.2 against 151.9 ms)".
-void compare_in_words(const std::vector<Side>& sides, const std::vector<HtmlRow>& rows,
-                      const std::string& what, const std::string& unit, const char* over,
-                      std::vector<std::string>& out) {
+/// "1.200 to 3.400" in the order of size, without a sign: the sentence says lower or higher.
+std::string amounts(const MeanDifference& d) {
+  const double a = std::fabs(d.difference) - d.half_width;
+  const double b = std::fabs(d.difference) + d.half_width;
+  return fmt::format("{:.3f} to {:.3f}", a, b);
+}
+
+bool told(const MeanDifference& d) {
+  return std::fabs(d.difference) > d.half_width;
+}
+
+/// "B: total_time a step is 3.10 % lower than A over 8 shared configurations (147.200 against
+/// 151.900 ms, by 4.100 to 5.300; ...)", or that it cannot be told.
+void compare_times(const std::vector<Side>& sides, TimeKind kind, std::vector<std::string>& out) {
+  const Level level(sides.size());
   for (std::size_t s = 1; s < sides.size(); ++s) {
-    Mean base;
-    Mean test;
-    for (const HtmlRow& row : rows)
-      if (!std::isnan(row.values[0]) && !std::isnan(row.values[s])) {
-        base.sum += row.values[0];
-        test.sum += row.values[s];
-        ++base.n;
-        ++test.n;
-      }
-    if (base.n == 0 || base.sum == 0)
+    const SweepDifference d = compare_sweeps(sides[0].groups, sides[s].groups, kind, level.alpha());
+    if (d.shared == 0)
       continue;
-    const double percent = 100 * (test.value() - base.value()) / base.value();
-    const std::string amount =
-        std::fabs(percent) < 0.005
-            ? "the same as"
-            : fmt::format("{:.2f} % {} than", std::fabs(percent), percent < 0 ? "lower" : "higher");
-    out.push_back(fmt::format("{}: {} {} {} over {} {} ({:.3f} against {:.3f} {})", sides[s].label,
-                              what, amount, sides[0].label, base.n, over, test.value(),
-                              base.value(), unit));
+    const std::string what = fmt::format("{}: {} a step", sides[s].label, time_kind_name(kind));
+    const std::string over = fmt::format("over {} shared configuration{} ({:.3f} against {:.3f} ms",
+                                         d.shared, d.shared > 1 ? "s" : "", d.test_ms, d.base_ms);
+    if (!d.difference)
+      out.push_back(fmt::format("{}: mean {} {}); without two profiler steps in each of them it "
+                                "cannot be told from noise",
+                                sides[s].label, time_kind_name(kind), over));
+    else if (told(*d.difference))
+      out.push_back(fmt::format(
+          "{} is {} than {} {}, by {} ms; Welch, {}, {} steps)", what,
+          (d.base_ms > 0
+               ? fmt::format("{:.2f} % ", 100 * std::fabs(d.difference->difference) / d.base_ms)
+               : std::string()) +
+              (d.difference->difference < 0 ? "lower" : "higher"),
+          sides[0].label, over, amounts(*d.difference), level.text(), d.steps));
+    else
+      out.push_back(fmt::format("{} cannot be told apart from {} {}; Welch, {}, {} steps)", what,
+                                sides[0].label, over, level.text(), d.steps));
+  }
+}
+
+/// The same of rows that both have: the mean of their differences in percent.
+void compare_rows(const std::vector<Side>& sides, const std::vector<HtmlRow>& rows,
+                  const std::string& what, const char* over, std::vector<std::string>& out) {
+  const Level level(sides.size());
+  for (std::size_t s = 1; s < sides.size(); ++s) {
+    std::vector<double> percent;
+    for (const HtmlRow& row : rows)
+      if (row.values[0] > 0 && !std::isnan(row.values[s]))
+        percent.push_back(100 * (row.values[s] - row.values[0]) / row.values[0]);
+    if (percent.empty())
+      continue;
+    const auto d = mean_interval(percent, level.alpha());
+    const std::string shared =
+        fmt::format("over {} shared {}{}", percent.size(), over, percent.size() > 1 ? "s" : "");
+    if (d && told(*d))
+      out.push_back(fmt::format(
+          "{}: {} is {:.2f} % {} than {} {} (mean of their differences, {} %; "
+          "paired, {})",
+          sides[s].label, what, std::fabs(d->difference), d->difference < 0 ? "lower" : "higher",
+          sides[0].label, shared, amounts(*d), level.text()));
+    else
+      out.push_back(fmt::format(
+          "{}: {} cannot be told apart from {} {} (mean of their differences "
+          "{:.2f} %{})",
+          sides[s].label, what, sides[0].label, shared, sample_stats(percent).mean,
+          d ? fmt::format(", +- {:.2f}; paired, {}", d->half_width, level.text()) : std::string()));
   }
 }
 
@@ -337,8 +389,7 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against, H
   for (const TimeKind kind :
        {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kIdle}) {
     HtmlSection section = timeline_section(sides, kind);
-    compare_in_words(sides, section.rows, section.title, "ms", "shared configurations",
-                     page.summary);
+    compare_times(sides, kind, page.summary);
     for (std::size_t s = 0; s < sides.size(); ++s)
       page.summary.push_back(range_sentence(section, s, sides[s].label));
     page.sections.push_back(std::move(section));
@@ -377,7 +428,7 @@ void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& 
       for (const HtmlRow& row : section.rows)
         if (row.label.find(", mean ") != std::string::npos)
           means.push_back(row);
-      compare_in_words(sides, means, "mean GEMM range", "us", "shared ranks", page.summary);
+      compare_rows(sides, means, "mean GEMM range", "rank", page.summary);
     }
     if (!section.rows.empty())
       page.sections.push_back(std::move(section));
@@ -406,8 +457,7 @@ void add_collectives(const std::vector<Side>& sides, const std::string& against,
   page.sections.push_back(std::move(collectives));
   HtmlSection latency =
       collective_section(sides, &SyncSummary::latency_us, "Communication latency", "us", false);
-  compare_in_words(sides, latency.rows, "collective latency", "us", "shared collectives",
-                   page.summary);
+  compare_rows(sides, latency.rows, "collective latency", "collective", page.summary);
   HtmlSection bandwidth =
       collective_section(sides, &SyncSummary::bus_gbps, "Bus bandwidth", "GB/s", true);
   for (HtmlSection* section : {&latency, &bandwidth})

@@ -2,10 +2,12 @@
 #include "pages/sweep_page.h"
 #include "temp_folder.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <random>
 
 namespace rankscope {
 namespace {
@@ -67,8 +69,11 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   has("Differences are against &lt;b&gt;old: positive is better.");
   EXPECT_EQ(html.find("Negative is faster"), std::string::npos);
   has("&lt;b&gt;old: mean total_time from 50.000 ms (only_a) to 100.000 ms (256thread_28ch)");
-  has("mean total_time 10.00 % lower than &lt;b&gt;old over 1 shared configurations (90.000 "
-      "against 100.000 ms)");
+  has("mean total_time over 1 shared configuration (90.000 against 100.000 ms); without two "
+      "profiler "
+      "steps in each of them it cannot be told from noise");
+  has("collective latency cannot be told apart from &lt;b&gt;old over 1 shared collective (mean of "
+      "their differences 20.00 %)");
   has("<li>f&lt;int&gt; is *slow*</li>");
   has("What to try next: &lt;b&gt;old");
   has("<li>less of it</li>");
@@ -77,6 +82,62 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   EXPECT_EQ(html.find("<b>old"), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos) << "no network";
+}
+
+/// One configuration of two ranks; steps of `ms` with noise of 1 ms.
+SweepFacts with_steps(unsigned seed, double ms) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0, 1);
+  SweepFacts out;
+  for (int r = 0; r < 2; ++r) {
+    out.records.push_back(record("256thread_28ch", ms * 12, ms * 9, ms * 2));
+    out.records.back().key.rank = r;
+  }
+  for (int s = 0; s < 12; ++s) {
+    const double total = ms + noise(random);
+    for (RankRecord& r : out.records) {
+      StepTimes step;
+      step.step = s;
+      for (const auto& [kind, share] :
+           {std::pair(TimeKind::kTotal, 1.0), std::pair(TimeKind::kComputation, 0.75),
+            std::pair(TimeKind::kExposedComm, 0.2), std::pair(TimeKind::kIdle, 0.05)})
+        step.ns[static_cast<std::size_t>(kind)] = static_cast<std::int64_t>(total * share * 1e6);
+      r.steps.push_back(step);
+    }
+  }
+  return out;
+}
+
+TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
+  const auto page = [](double a_ms, unsigned a_seed, double b_ms, unsigned b_seed) {
+    const test::TempFolder folder;
+    const SweepFacts a = with_steps(a_seed, a_ms);
+    const SweepFacts b = with_steps(b_seed, b_ms);
+    Session session;
+    const std::string path = folder.path("c.html");
+    EXPECT_TRUE(write_sweep_page(session, {{"A", "fa", &a}, {"B", "fb", &b}}, path));
+    return bytes_of(path);
+  };
+  const auto says = [](const std::string& html, const char* text) {
+    return html.find(text) != std::string::npos;
+  };
+  int false_ones = 0;
+  int found = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    const std::string null = page(100, seed, 100, seed + 1000);
+    false_ones += says(null, " % lower than A") || says(null, " % higher than A") ? 1 : 0;
+    EXPECT_TRUE(says(null, "total_time a step cannot be told apart from A") ||
+                says(null, "total_time a step is"));
+    found += says(page(100, seed, 98, seed + 1000), "B: total_time a step is ") ? 1 : 0;
+  }
+  std::printf("of 100 pages of equal sweeps %d say lower or higher; of 100 with a difference of "
+              "twice the noise %d say it\n",
+              false_ones, found);
+  EXPECT_LE(false_ones, 5);
+  EXPECT_GE(found, 95);
+  const std::string html = page(100, 1, 90, 2);
+  EXPECT_NE(html.find(" % lower than A over 1 shared configuration ("), std::string::npos);
+  EXPECT_NE(html.find("; Welch, 95 % over 6 comparisons, 12 steps)"), std::string::npos);
 }
 
 TEST(SweepPage, WithoutARankThereIsNoPage) {

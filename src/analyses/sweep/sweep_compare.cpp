@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace rankscope {
@@ -111,6 +112,46 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
         welch(all.front().stats, all[i].stats, corrected_alpha(out.comparisons));
     out.others.push_back({all[i].group, all[i].stats.mean, difference.value_or(MeanDifference{})});
   }
+  return out;
+}
+
+SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
+                               const std::vector<ConfigurationRanks>& test, TimeKind kind,
+                               double alpha) {
+  SweepDifference out;
+  double variance = 0;
+  double spread = 0;
+  bool sampled = true;
+  for (const ConfigurationRanks& b : base) {
+    const auto t = std::find_if(test.begin(), test.end(), [&](const ConfigurationRanks& other) {
+      return other.configuration.label == b.configuration.label;
+    });
+    if (t == test.end() || !(b.mean_ms(TimeKind::kTotal) > 0) ||
+        !(t->mean_ms(TimeKind::kTotal) > 0))
+      continue;
+    ++out.shared;
+    for (const auto& [group, sum] : {std::pair(&b, &out.base_ms), std::pair(&*t, &out.test_ms)}) {
+      const SampleStats s = sample_stats(step_means_ms(*group, kind));
+      *sum += s.n > 0 ? s.mean : group->mean_ms(kind);
+      out.steps = out.shared == 1 && group == &b ? s.n : std::min(out.steps, s.n);
+      sampled = sampled && s.n > 1;
+      if (s.n < 2)
+        continue;
+      const double v = s.variance / static_cast<double>(s.n);
+      variance += v;
+      spread += v * v / static_cast<double>(s.n - 1);
+    }
+  }
+  if (out.shared == 0)
+    return out;
+  const auto n = static_cast<double>(out.shared);
+  out.base_ms /= n;
+  out.test_ms /= n;
+  if (sampled)
+    out.difference = MeanDifference{out.test_ms - out.base_ms,
+                                    variance > 0 ? student_t(variance * variance / spread, alpha) *
+                                                       std::sqrt(variance) / n
+                                                 : 0.0};
   return out;
 }
 

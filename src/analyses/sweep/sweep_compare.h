@@ -39,6 +39,19 @@ struct StepRanking {
 [[nodiscard]] std::optional<StepRanking>
 rank_by_steps(const std::vector<ConfigurationRanks>& groups, TimeKind kind);
 
+/// Two sweeps by the configurations that both have, found by their labels.
+struct SweepDifference {
+  std::size_t shared = 0;          ///< such configurations with GPU work in both
+  std::size_t steps = 0;           ///< least number of samples of one of them
+  double base_ms = 0, test_ms = 0; ///< mean over them, of their steps or without steps of the ranks
+  /// test_ms - base_ms, Welch over all of them at the level `alpha`; none where one of them has
+  /// fewer than two steps.
+  std::optional<MeanDifference> difference;
+};
+[[nodiscard]] SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
+                                             const std::vector<ConfigurationRanks>& test,
+                                             TimeKind kind, double alpha);
+
 /// A rank that computes longer than the mean of the others, beyond noise.
 struct SlowRank {
   const ConfigurationRanks* group = nullptr;
