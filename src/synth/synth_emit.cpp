@@ -95,84 +95,90 @@ private:
 
   /// Everything that is the same in each step, once.
   void prepare() {
-    for (const Op& op : p_.ops) {
-      op_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}",
-                                     op.annotation ? "user_annotation" : "cpu_op", op.name));
-      op_place_.push_back(
-          fmt::format("\", \"pid\": {}, \"tid\": {},\n    \"ts\": ", pid_, tid(op.thread)));
-      if (op.collective < 0) {
-        op_args_.push_back(argument_members(op.args));
-        continue;
-      }
-      const Collective& c = p_.collectives[static_cast<std::size_t>(op.collective)];
-      op_args_.push_back(collective_members(c, true) + ", " + argument_members(comms_args(c)));
-    }
-    for (const Call& call : p_.calls) {
-      call_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", "
-                                       "\"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    \"ts\": ",
-                                       call.name, pid_, tid(call.thread)));
-      std::string mid;
-      std::string tail;
-      if (o_.nvidia) {
-        mid = fmt::format("\"cbid\": {}, \"correlation\": ", call.cbid);
-      } else if (call.kernel < 0) {
-        mid = fmt::format("\"cid\": {}, \"correlation\": ", call.cbid);
-      } else {
-        const Kernel& k = p_.kernels[static_cast<std::size_t>(call.kernel)];
-        if (k.kind == KernelKind::kMemcpy) {
-          mid = fmt::format("\"cid\": {}, \"correlation\": ", call.cbid);
-          tail = fmt::format(", \"src\": \"0x7f0e4a7e8000\", \"dst\": \"0x7f0e79800400\", "
-                             "\"bytes\": \"{}\", \"kind\": \"1\"",
-                             k.bytes);
-        } else if (k.kind == KernelKind::kMemset) {
-          mid = fmt::format("\"cid\": {}, \"correlation\": ", call.cbid);
-        } else {
-          mid =
-              fmt::format("\"kernel\": \"{}\", \"cid\": {}, \"correlation\": ", k.name, call.cbid);
-          tail = fmt::format(", \"grid\": {}, \"block\": {}, \"shared memory\": 0", grid_of(k),
-                             block_of(k));
-        }
-      }
-      call_mid_.push_back(std::move(mid));
-      call_tail_.push_back(std::move(tail));
-    }
-    for (const Kernel& k : p_.kernels) {
-      const char* category = k.kind == KernelKind::kMemcpy   ? "gpu_memcpy"
-                             : k.kind == KernelKind::kMemset ? "gpu_memset"
-                                                             : "kernel";
-      kernel_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": "
-                                         "\"{}\", \"pid\": {}, \"tid\": {},\n    \"ts\": ",
-                                         category, k.name, device_, stream(k.stream)));
-      kernel_mid_.push_back(
-          o_.nvidia ? fmt::format("\"queued\": 0, \"device\": {}, \"context\": 1, "
-                                  "\"stream\": {}, \"correlation\": ",
-                                  device_, stream(k.stream))
-                    : fmt::format("\"device\": {}, \"stream\": {}, \"correlation\": ", device_,
-                                  stream(k.stream)));
-      std::string tail;
-      if (k.kind == KernelKind::kMemcpy || k.kind == KernelKind::kMemset) {
-        if (!o_.nvidia && k.kind == KernelKind::kMemcpy)
-          tail += fmt::format(", \"kind\": \"{}\"", k.name.substr(7, 4));
-        tail += fmt::format(", \"bytes\": {}", k.bytes);
-      } else {
-        tail += o_.nvidia ? ", \"registers per thread\": 96, \"shared memory\": 0, \"blocks per "
-                            "SM\": 1.000000, \"warps per SM\": 12.000000"
-                          : ", \"kind\": \"Dispatch Kernel\"";
-        tail += fmt::format(", \"grid\": {}, \"block\": {}", grid_of(k), block_of(k));
-        if (o_.nvidia)
-          tail += ", \"est. achieved occupancy %\": 19";
-      }
-      if (k.collective >= 0)
-        tail += ", " +
-                collective_members(p_.collectives[static_cast<std::size_t>(k.collective)], false);
-      kernel_tail_.push_back(std::move(tail));
-    }
+    for (const Op& op : p_.ops)
+      prepare_op(op);
+    for (const Call& call : p_.calls)
+      prepare_call(call);
+    for (const Kernel& kernel : p_.kernels)
+      prepare_kernel(kernel);
     if (o_.python_events > 0) {
       const std::int64_t slots =
           (window_.last - window_.first) * std::max<std::int64_t>(1, p_.python_ops);
       python_per_op_ = o_.python_events / slots;
       python_extra_ = o_.python_events % slots;
     }
+  }
+
+  void prepare_op(const Op& op) {
+    op_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}",
+                                   op.annotation ? "user_annotation" : "cpu_op", op.name));
+    op_place_.push_back(
+        fmt::format("\", \"pid\": {}, \"tid\": {},\n    \"ts\": ", pid_, tid(op.thread)));
+    if (op.collective < 0) {
+      op_args_.push_back(argument_members(op.args));
+      return;
+    }
+    const Collective& c = p_.collectives[static_cast<std::size_t>(op.collective)];
+    op_args_.push_back(collective_members(c, true) + ", " + argument_members(comms_args(c)));
+  }
+
+  void prepare_call(const Call& call) {
+    call_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", "
+                                     "\"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    \"ts\": ",
+                                     call.name, pid_, tid(call.thread)));
+    const Kernel* const kernel =
+        call.kernel < 0 ? nullptr : &p_.kernels[static_cast<std::size_t>(call.kernel)];
+    // roctracer tells what a call launches or copies, CUPTI does not
+    const bool copies = !o_.nvidia && kernel != nullptr && kernel->kind == KernelKind::kMemcpy;
+    const bool launches =
+        !o_.nvidia && kernel != nullptr && !copies && kernel->kind != KernelKind::kMemset;
+    call_mid_.push_back(
+        fmt::format("{}\"{}\": {}, \"correlation\": ",
+                    launches ? fmt::format("\"kernel\": \"{}\", ", kernel->name) : std::string(),
+                    o_.nvidia ? "cbid" : "cid", call.cbid));
+    call_tail_.push_back(
+        copies     ? fmt::format(", \"src\": \"0x7f0e4a7e8000\", \"dst\": \"0x7f0e79800400\", "
+                                     "\"bytes\": \"{}\", \"kind\": \"1\"",
+                                 kernel->bytes)
+        : launches ? fmt::format(", \"grid\": {}, \"block\": {}, \"shared memory\": 0",
+                                 grid_of(*kernel), block_of(*kernel))
+                   : std::string());
+  }
+
+  void prepare_kernel(const Kernel& k) {
+    const char* const category = k.kind == KernelKind::kMemcpy   ? "gpu_memcpy"
+                                 : k.kind == KernelKind::kMemset ? "gpu_memset"
+                                                                 : "kernel";
+    kernel_head_.push_back(fmt::format("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": "
+                                       "\"{}\", \"pid\": {}, \"tid\": {},\n    \"ts\": ",
+                                       category, k.name, device_, stream(k.stream)));
+    kernel_mid_.push_back(o_.nvidia ? fmt::format("\"queued\": 0, \"device\": {}, \"context\": 1, "
+                                                  "\"stream\": {}, \"correlation\": ",
+                                                  device_, stream(k.stream))
+                                    : fmt::format("\"device\": {}, \"stream\": {}, "
+                                                  "\"correlation\": ",
+                                                  device_, stream(k.stream)));
+    const bool memory = k.kind == KernelKind::kMemcpy || k.kind == KernelKind::kMemset;
+    std::string tail = memory ? memory_members(k) : launch_members(k);
+    if (k.collective >= 0)
+      tail +=
+          ", " + collective_members(p_.collectives[static_cast<std::size_t>(k.collective)], false);
+    kernel_tail_.push_back(std::move(tail));
+  }
+
+  std::string memory_members(const Kernel& k) const {
+    const std::string kind = !o_.nvidia && k.kind == KernelKind::kMemcpy
+                                 ? fmt::format(", \"kind\": \"{}\"", k.name.substr(7, 4))
+                                 : std::string();
+    return fmt::format("{}, \"bytes\": {}", kind, k.bytes);
+  }
+  std::string launch_members(const Kernel& k) const {
+    return fmt::format("{}, \"grid\": {}, \"block\": {}{}",
+                       o_.nvidia ? ", \"registers per thread\": 96, \"shared memory\": 0, \"blocks "
+                                   "per SM\": 1.000000, \"warps per SM\": 12.000000"
+                                 : ", \"kind\": \"Dispatch Kernel\"",
+                       grid_of(k), block_of(k),
+                       o_.nvidia ? ", \"est. achieved occupancy %\": 19" : "");
   }
 
   std::string grid_of(const Kernel& k) const {

@@ -97,6 +97,227 @@ std::string named(const Program& p, std::size_t kernel) {
                      p.ops[static_cast<std::size_t>(k.op)].name, k.gemm_dims);
 }
 
+/// Sums over the written ranks of a configuration.
+struct Totals {
+  double total_ns = 0, exposed_ns = 0;
+  int ranks = 0;
+};
+
+/// Writes the members of one configuration.
+class ConfigWriter {
+public:
+  ConfigWriter(const Options& o, const Program& p, const Groups& g, const Run& run,
+               const std::vector<RankOutput>& outputs, TextSink& sink)
+      : o_(o), p_(p), run_(run), outputs_(outputs), truth_(o, p, g, run), sink_(sink),
+        late_(static_cast<std::size_t>(o.ranks)) {}
+
+  /// The list "ranks": the timeline of each.
+  Totals ranks() {
+    Totals out;
+    for (std::int64_t r = 0; r < o_.ranks; ++r)
+      if (written(r))
+        rank(r, out);
+    return out;
+  }
+
+  /// The list "gemms", a row per rank, operator, shape and kernel with its fastest and its slowest
+  /// call, and the slowest of all.
+  void gemms() {
+    sink_.text(" \"gemms\": [");
+    Slowest slowest;
+    std::size_t rows = 0;
+    for (std::int64_t r = 0; r < o_.ranks; ++r)
+      if (written(r))
+        gemms_of(r, rows, slowest);
+    sink_.text("],\n");
+    if (slowest.rank >= 0)
+      sink_.text(fmt::format(" \"slowest_gemm\": {{{}, \"instance\": {}}},\n",
+                             named(p_, slowest.call.kernel),
+                             truth_.instance(slowest.rank, slowest.call)));
+  }
+
+  /// The list "collectives", on the true clock, over the ranks whose files hold them.
+  void collectives() {
+    sink_.text(" \"collectives\": [");
+    std::size_t listed = 0;
+    for (std::size_t s = 0; s < static_cast<std::size_t>(o_.steps); ++s)
+      for (std::size_t k = 0; k < p_.kernels.size(); ++k)
+        if (p_.kernels[k].kind == KernelKind::kComm)
+          for (std::int64_t r = 0; r < o_.ranks; ++r)
+            if (truth_.group(collective_of(k), r).ranks[0] == r) // each group once
+              collective(s, k, r, listed);
+  }
+
+  /// The list "lateness", after collectives().
+  [[nodiscard]] std::string lateness() const {
+    std::string out;
+    for (std::size_t r = 0; r < late_.size(); ++r)
+      if (late_[r].seen > 0)
+        out += fmt::format("{}{{\"rank\": {}, \"mean_lateness_ns\": {:.1f}, \"times_last\": {}, "
+                           "\"collectives\": {}}}",
+                           out.empty() ? "" : ", ", r,
+                           late_[r].ns / static_cast<double>(late_[r].seen), late_[r].last,
+                           late_[r].seen);
+    return out;
+  }
+
+private:
+  struct Slowest {
+    Instance call;
+    std::int64_t rank = -1;
+  };
+  struct Extremes {
+    Instance min, max;
+    std::int64_t count = 0;
+    std::int64_t sum = 0;
+  };
+  struct Late {
+    double ns = 0;
+    std::int64_t last = 0, seen = 0;
+  };
+
+  [[nodiscard]] bool written(std::int64_t r) const {
+    return outputs_[static_cast<std::size_t>(r)].written;
+  }
+  [[nodiscard]] const Collective& collective_of(std::size_t kernel) const {
+    return p_.collectives[static_cast<std::size_t>(p_.kernels[kernel].collective)];
+  }
+
+  void rank(std::int64_t r, Totals& totals) {
+    const RankOutput& output = outputs_[static_cast<std::size_t>(r)];
+    std::vector<Interval> compute;
+    std::vector<Interval> comm;
+    std::vector<Interval> copy;
+    std::int64_t first = INT64_MAX;
+    std::int64_t last = INT64_MIN;
+    const Window w = truth_.window(r);
+    for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
+      for (std::size_t k = 0; k < p_.kernels.size(); ++k) {
+        const Interval i{truth_.start(r, s, k), truth_.end(r, s, k)};
+        first = std::min(first, i.start);
+        last = std::max(last, i.end);
+        switch (p_.kernels[k].kind) {
+        case KernelKind::kComm:
+          comm.push_back(i);
+          break;
+        case KernelKind::kMemcpy:
+          copy.push_back(i);
+          break;
+        case KernelKind::kGemm:
+        case KernelKind::kCompute:
+        case KernelKind::kMemset:
+          compute.push_back(i);
+          break; // memset counts as computation
+        }
+      }
+    const std::int64_t busy = union_ns(joined(joined(compute, comm), copy));
+    const std::int64_t exposed = union_ns(joined(compute, comm)) - union_ns(compute);
+    const std::int64_t exposed_copy = busy - union_ns(joined(compute, comm));
+    totals.total_ns += static_cast<double>(last - first);
+    totals.exposed_ns += static_cast<double>(exposed);
+    std::string categories;
+    for (const auto& [name, count] : output.emitted.by_category)
+      categories += fmt::format("{}\"{}\": {}", categories.empty() ? "" : ", ", name, count);
+    sink_.text(fmt::format(
+        "{}\n  {{\"rank\": {}, \"file\": \"{}\", \"bytes\": {}, \"events\": {}, "
+        "\"events_by_category\": {{{}}}, \"clock_offset_ns\": {}, \"base_time_ns\": {}, "
+        "\"first_step\": {}, \"steps\": {}, \"first_gpu_ts_ns\": {}, \"total_time_ns\": {}, "
+        "\"computation_ns\": {}, \"communication_ns\": {}, \"exposed_comm_ns\": {}, \"memcpy_ns\": "
+        "{}, \"exposed_memcpy_ns\": {}, \"busy_ns\": {}, \"idle_ns\": {}}}",
+        totals.ranks++ == 0 ? "" : ",", r, output.file, output.emitted.bytes, output.emitted.events,
+        categories, run_.clock_offset_ns[static_cast<std::size_t>(r)],
+        run_.base_time_ns[static_cast<std::size_t>(r)], first_step_number(o_) + w.first,
+        w.last - w.first, file_ns(run_, r, first), last - first, union_ns(compute), union_ns(comm),
+        exposed, union_ns(copy), exposed_copy, busy, last - first - busy));
+  }
+
+  void gemms_of(std::int64_t r, std::size_t& rows, Slowest& slowest) {
+    std::map<std::tuple<std::string, std::string, std::string>, Extremes> table;
+    const Window w = truth_.window(r);
+    for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
+      for (std::size_t k = 0; k < p_.kernels.size(); ++k) {
+        const Kernel& kernel = p_.kernels[k];
+        if (kernel.kind != KernelKind::kGemm)
+          continue;
+        const std::int64_t from = truth_.start(r, s, k);
+        const Instance i{s, k, from, truth_.end(r, s, k) - from};
+        Extremes& e = table[{p_.ops[static_cast<std::size_t>(kernel.op)].name, kernel.gemm_dims,
+                             kernel.name}];
+        if (e.count++ == 0 || i.dur < e.min.dur)
+          e.min = i;
+        if (i.dur > e.max.dur)
+          e.max = i;
+        e.sum += i.dur;
+        if (i.dur > slowest.call.dur)
+          slowest = {i, r};
+      }
+    for (const auto& [key, e] : table)
+      sink_.text(fmt::format("{}\n  {{\"rank\": {}, {}, \"count\": {}, \"sum_ns\": {}, "
+                             "\"range_ns\": {},\n   \"min\": {},\n   \"max\": {}}}",
+                             rows++ == 0 ? "" : ",", r, named(p_, e.max.kernel), e.count, e.sum,
+                             e.max.dur - e.min.dur, truth_.instance(r, e.min),
+                             truth_.instance(r, e.max)));
+  }
+
+  void collective(std::size_t s, std::size_t k, std::int64_t first, std::size_t& listed) {
+    const Collective& c = collective_of(k);
+    const Group& group = truth_.group(c, first);
+    std::vector<std::int64_t> ranks;
+    std::vector<std::int64_t> starts;
+    std::vector<std::int64_t> ends;
+    for (const std::int64_t r : group.ranks) {
+      const Window w = truth_.window(r);
+      if (!outputs_[static_cast<std::size_t>(r)].written ||
+          static_cast<std::int64_t>(s) < w.first || static_cast<std::int64_t>(s) >= w.last)
+        continue;
+      ranks.push_back(r);
+      starts.push_back(truth_.start(r, s, k));
+      ends.push_back(truth_.end(r, s, k));
+    }
+    if (ranks.empty())
+      return;
+    const std::int64_t last_start = *std::max_element(starts.begin(), starts.end());
+    const std::int64_t first_end = *std::min_element(ends.begin(), ends.end());
+    std::vector<std::int64_t> sorted = starts;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = (static_cast<double>(sorted[(sorted.size() - 1) / 2]) +
+                           static_cast<double>(sorted[sorted.size() / 2])) /
+                          2;
+    if (ranks.size() > 1)
+      for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const auto r = static_cast<std::size_t>(ranks[i]);
+        late_[r].ns += static_cast<double>(starts[i]) - median;
+        late_[r].last += starts[i] == last_start ? 1 : 0;
+        ++late_[r].seen;
+      }
+    const double algbw =
+        static_cast<double>(c.full_bytes) / static_cast<double>(first_end - last_start);
+    const double factor = bus_bandwidth_factor(collective_kind(c.name),
+                                               static_cast<std::int64_t>(group.ranks.size()));
+    sink_.text(fmt::format(
+        "{}\n  {{\"name\": \"{}\", \"pg\": \"{}\", \"pg_desc\": \"{}\", \"seq\": {}, \"step\": "
+        "{}, \"dtype\": \"{}\", \"in_nelems\": {}, \"out_nelems\": {}, \"bytes\": {}, "
+        "\"ranks\": [{}], \"start_ns\": [{}], \"end_ns\": [{}], \"start_skew_ns\": {}, "
+        "\"end_skew_ns\": {}, \"last_rank\": {}, \"algbw_gbps\": {:.4f}, \"busbw_gbps\": "
+        "{:.4f}}}",
+        listed++ == 0 ? "" : ",", c.name, group.name, group.description, truth_.number(c, s),
+        first_step_number(o_) + static_cast<std::int64_t>(s), c.dtype, c.in_nelems, c.out_nelems,
+        c.full_bytes, fmt::join(ranks, ", "), fmt::join(starts, ", "), fmt::join(ends, ", "),
+        last_start - sorted[0], *std::max_element(ends.begin(), ends.end()) - first_end,
+        ranks[static_cast<std::size_t>(std::max_element(starts.begin(), starts.end()) -
+                                       starts.begin())],
+        algbw, algbw * factor));
+  }
+
+  const Options& o_;
+  const Program& p_;
+  const Run& run_;
+  const std::vector<RankOutput>& outputs_;
+  const ConfigTruth truth_;
+  TextSink& sink_;
+  std::vector<Late> late_;
+};
+
 /// Members of "options" for what differs from the plain model.
 std::string switches(const Options& o) {
   std::string out;
@@ -143,7 +364,6 @@ Result<Truth> Truth::create(const std::string& path, const Options& o) {
 void Truth::add(const Program& p, const Groups& groups, const Run& run, const std::string& folder,
                 const std::vector<RankOutput>& outputs) {
   const Options& o = options_;
-  const ConfigTruth truth(o, p, groups, run);
   const std::string label = label_of(o, run.config);
   const Speed speed = speed_of(o, run.config);
   sink_.text(fmt::format("{}\n{{\"label\": \"{}\", \"folder\": \"{}\", \"threads\": {}, "
@@ -155,181 +375,18 @@ void Truth::add(const Program& p, const Groups& groups, const Run& run, const st
                          speed.gpu_factor == 1
                              ? std::string()
                              : fmt::format(" \"gpu_factor\": {},", speed.gpu_factor)));
-  double total_sum = 0;
-  double exposed_sum = 0;
-  int written = 0;
-  for (std::int64_t r = 0; r < o.ranks; ++r) {
-    const RankOutput& output = outputs[static_cast<std::size_t>(r)];
-    if (!output.written)
-      continue;
-    std::vector<Interval> compute;
-    std::vector<Interval> comm;
-    std::vector<Interval> copy;
-    std::int64_t first = INT64_MAX;
-    std::int64_t last = INT64_MIN;
-    const Window w = truth.window(r);
-    for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
-      for (std::size_t k = 0; k < p.kernels.size(); ++k) {
-        const Interval i{truth.start(r, s, k), truth.end(r, s, k)};
-        first = std::min(first, i.start);
-        last = std::max(last, i.end);
-        switch (p.kernels[k].kind) {
-        case KernelKind::kComm:
-          comm.push_back(i);
-          break;
-        case KernelKind::kMemcpy:
-          copy.push_back(i);
-          break;
-        case KernelKind::kGemm:
-        case KernelKind::kCompute:
-        case KernelKind::kMemset:
-          compute.push_back(i);
-          break; // memset counts as computation
-        }
-      }
-    const std::int64_t busy = union_ns(joined(joined(compute, comm), copy));
-    const std::int64_t exposed = union_ns(joined(compute, comm)) - union_ns(compute);
-    const std::int64_t exposed_copy = busy - union_ns(joined(compute, comm));
-    total_sum += static_cast<double>(last - first);
-    exposed_sum += static_cast<double>(exposed);
-    std::string categories;
-    for (const auto& [name, count] : output.emitted.by_category)
-      categories += fmt::format("{}\"{}\": {}", categories.empty() ? "" : ", ", name, count);
-    sink_.text(fmt::format(
-        "{}\n  {{\"rank\": {}, \"file\": \"{}\", \"bytes\": {}, \"events\": {}, "
-        "\"events_by_category\": {{{}}}, \"clock_offset_ns\": {}, \"base_time_ns\": {}, "
-        "\"first_step\": {}, \"steps\": {}, \"first_gpu_ts_ns\": {}, \"total_time_ns\": {}, "
-        "\"computation_ns\": {}, \"communication_ns\": {}, \"exposed_comm_ns\": {}, \"memcpy_ns\": "
-        "{}, \"exposed_memcpy_ns\": {}, \"busy_ns\": {}, \"idle_ns\": {}}}",
-        written++ == 0 ? "" : ",", r, output.file, output.emitted.bytes, output.emitted.events,
-        categories, run.clock_offset_ns[static_cast<std::size_t>(r)],
-        run.base_time_ns[static_cast<std::size_t>(r)], first_step_number(o) + w.first,
-        w.last - w.first, file_ns(run, r, first), last - first, union_ns(compute), union_ns(comm),
-        exposed, union_ns(copy), exposed_copy, busy, last - first - busy));
-  }
-  sink_.text("],\n \"gemms\": [");
-
-  // one row per rank, operator, shape and kernel: the fastest and the slowest call
-  Instance slowest;
-  std::int64_t slowest_rank = -1;
-  std::size_t rows = 0;
-  for (std::int64_t r = 0; r < o.ranks; ++r) {
-    if (!outputs[static_cast<std::size_t>(r)].written)
-      continue;
-    struct Extremes {
-      Instance min, max;
-      std::int64_t count = 0;
-      std::int64_t sum = 0;
-    };
-    std::map<std::tuple<std::string, std::string, std::string>, Extremes> table;
-    const Window w = truth.window(r);
-    for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
-      for (std::size_t k = 0; k < p.kernels.size(); ++k) {
-        const Kernel& kernel = p.kernels[k];
-        if (kernel.kind != KernelKind::kGemm)
-          continue;
-        const std::int64_t from = truth.start(r, s, k);
-        const Instance i{s, k, from, truth.end(r, s, k) - from};
-        Extremes& e =
-            table[{p.ops[static_cast<std::size_t>(kernel.op)].name, kernel.gemm_dims, kernel.name}];
-        if (e.count++ == 0 || i.dur < e.min.dur)
-          e.min = i;
-        if (i.dur > e.max.dur)
-          e.max = i;
-        e.sum += i.dur;
-        if (i.dur > slowest.dur) {
-          slowest = i;
-          slowest_rank = r;
-        }
-      }
-    for (const auto& [key, e] : table)
-      sink_.text(fmt::format("{}\n  {{\"rank\": {}, {}, \"count\": {}, \"sum_ns\": {}, "
-                             "\"range_ns\": {},\n   \"min\": {},\n   \"max\": {}}}",
-                             rows++ == 0 ? "" : ",", r, named(p, e.max.kernel), e.count, e.sum,
-                             e.max.dur - e.min.dur, truth.instance(r, e.min),
-                             truth.instance(r, e.max)));
-  }
+  ConfigWriter writer(o, p, groups, run, outputs, sink_);
+  const Totals totals = writer.ranks();
   sink_.text("],\n");
-  if (slowest_rank >= 0)
-    sink_.text(fmt::format(" \"slowest_gemm\": {{{}, \"instance\": {}}},\n",
-                           named(p, slowest.kernel), truth.instance(slowest_rank, slowest)));
-
-  // collectives on the true clock, over the ranks whose files hold them
-  sink_.text(" \"collectives\": [");
-  std::vector<double> late(static_cast<std::size_t>(o.ranks), 0);
-  std::vector<std::int64_t> last_count(static_cast<std::size_t>(o.ranks), 0);
-  std::vector<std::int64_t> seen(static_cast<std::size_t>(o.ranks), 0);
-  std::size_t listed = 0;
-  for (std::size_t s = 0; s < static_cast<std::size_t>(o.steps); ++s) {
-    for (std::size_t k = 0; k < p.kernels.size(); ++k) {
-      if (p.kernels[k].kind != KernelKind::kComm)
-        continue;
-      const Collective& c = p.collectives[static_cast<std::size_t>(p.kernels[k].collective)];
-      for (std::int64_t r0 = 0; r0 < o.ranks; ++r0) {
-        const Group& group = truth.group(c, r0);
-        if (group.ranks[0] != r0)
-          continue; // each group once
-        std::vector<std::int64_t> ranks;
-        std::vector<std::int64_t> starts;
-        std::vector<std::int64_t> ends;
-        for (const std::int64_t r : group.ranks) {
-          const Window w = truth.window(r);
-          if (!outputs[static_cast<std::size_t>(r)].written ||
-              static_cast<std::int64_t>(s) < w.first || static_cast<std::int64_t>(s) >= w.last)
-            continue;
-          ranks.push_back(r);
-          starts.push_back(truth.start(r, s, k));
-          ends.push_back(truth.end(r, s, k));
-        }
-        if (ranks.empty())
-          continue;
-        const std::int64_t last_start = *std::max_element(starts.begin(), starts.end());
-        const std::int64_t first_end = *std::min_element(ends.begin(), ends.end());
-        std::vector<std::int64_t> sorted = starts;
-        std::sort(sorted.begin(), sorted.end());
-        const double median = (static_cast<double>(sorted[(sorted.size() - 1) / 2]) +
-                               static_cast<double>(sorted[sorted.size() / 2])) /
-                              2;
-        if (ranks.size() > 1)
-          for (std::size_t i = 0; i < ranks.size(); ++i) {
-            const auto r = static_cast<std::size_t>(ranks[i]);
-            late[r] += static_cast<double>(starts[i]) - median;
-            last_count[r] += starts[i] == last_start ? 1 : 0;
-            ++seen[r];
-          }
-        const double algbw =
-            static_cast<double>(c.full_bytes) / static_cast<double>(first_end - last_start);
-        const double factor = bus_bandwidth_factor(collective_kind(c.name),
-                                                   static_cast<std::int64_t>(group.ranks.size()));
-        sink_.text(fmt::format(
-            "{}\n  {{\"name\": \"{}\", \"pg\": \"{}\", \"pg_desc\": \"{}\", \"seq\": {}, \"step\": "
-            "{}, \"dtype\": \"{}\", \"in_nelems\": {}, \"out_nelems\": {}, \"bytes\": {}, "
-            "\"ranks\": [{}], \"start_ns\": [{}], \"end_ns\": [{}], \"start_skew_ns\": {}, "
-            "\"end_skew_ns\": {}, \"last_rank\": {}, \"algbw_gbps\": {:.4f}, \"busbw_gbps\": "
-            "{:.4f}}}",
-            listed++ == 0 ? "" : ",", c.name, group.name, group.description, truth.number(c, s),
-            first_step_number(o) + static_cast<std::int64_t>(s), c.dtype, c.in_nelems, c.out_nelems,
-            c.full_bytes, fmt::join(ranks, ", "), fmt::join(starts, ", "), fmt::join(ends, ", "),
-            last_start - sorted[0], *std::max_element(ends.begin(), ends.end()) - first_end,
-            ranks[static_cast<std::size_t>(std::max_element(starts.begin(), starts.end()) -
-                                           starts.begin())],
-            algbw, algbw * factor));
-      }
-    }
-  }
-  std::string lateness;
-  for (std::size_t r = 0; r < late.size(); ++r)
-    if (seen[r] > 0)
-      lateness += fmt::format("{}{{\"rank\": {}, \"mean_lateness_ns\": {:.1f}, \"times_last\": {}, "
-                              "\"collectives\": {}}}",
-                              lateness.empty() ? "" : ", ", r,
-                              late[r] / static_cast<double>(seen[r]), last_count[r], seen[r]);
+  writer.gemms();
+  writer.collectives();
   sink_.text(fmt::format("],\n \"lateness\": [{}],\n \"straggler\": {{\"rank\": {}, "
                          "\"injected_us_per_step\": {}}}\n}}",
-                         lateness, run.straggler, run.straggler >= 0 ? o.straggler_us : 0.0));
-  if (written > 0) {
-    const double total = total_sum / written;
-    const double exposed = exposed_sum / written;
+                         writer.lateness(), run.straggler,
+                         run.straggler >= 0 ? o.straggler_us : 0.0));
+  if (totals.ranks > 0) {
+    const double total = totals.total_ns / totals.ranks;
+    const double exposed = totals.exposed_ns / totals.ranks;
     if (best_total_.label.empty() || total < best_total_.value_ns)
       best_total_ = {label, total};
     if (best_exposed_.label.empty() || exposed < best_exposed_.value_ns)
