@@ -2,8 +2,13 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_schemas.h"
+#include "analyses/compare/compare_tables.h"
+#include "analyses/gemm/gemm_facts.h"
 #include "analyses/nsys/nsys_summary.h"
+#include "analyses/sweep/nccl_master.h"
+#include "analyses/sweep/sweep_facts.h"
 #include "app/inspect_trace.h"
+#include "core/column_help.h"
 
 #include <fmt/format.h>
 
@@ -53,6 +58,83 @@ std::vector<SheetInfo> nsys_sheets() {
           nsys_class_schema("memory", "memory operations by kind").info()};
 }
 
+/// The sheets of facts that are not there: a schema by way of an empty table, whose headers have
+/// the labels of the runs.
+SheetInfo of_table(const Table& table, std::string help, const char* name = nullptr) {
+  SheetInfo out{name != nullptr ? name : table.name(), std::move(help), table.columns()};
+  for (Column& c : out.columns) {
+    if (c.help.empty() && c.name == "0")
+      c.help = "of the rank with this number; a column for each rank";
+    if (c.help.empty() && c.name == "test")
+      c.help = "the figure of the test; columns of the same kind follow for each other test";
+    for (const auto& [run, of] :
+         {std::pair<std::string_view, const char*>("baseline_", "of the baseline"),
+          {"test_", "of the test"}}) {
+      if (!c.help.empty() || !c.name.starts_with(run))
+        continue;
+      const std::string_view meaning = shared_column_help(c.name.substr(run.size()));
+      c.help = meaning.empty() ? std::string(of) : fmt::format("{}: {}", of, meaning);
+    }
+  }
+  return out;
+}
+
+std::vector<SheetInfo> gemm_sheets() {
+  return {
+      of_table(gemm_table({}, GemmTable::kOverlap, 5),
+               "GEMMs whose calls differ most, when, and what overlapped the longest; ..._variance "
+               "and ..._with_timestamps are its first columns. Columns of the GEMM sheet follow "
+               "as col_HEADER")};
+}
+
+/// A configuration of one rank, for the tables that have a column for each.
+std::vector<SheetInfo> sweep_sheet_infos() {
+  RankRecord record;
+  record.key.configuration.label = "configuration";
+  record.time_ns.fill(1);
+  std::vector<SheetInfo> out;
+  const std::vector<Table> summary = summary_tables({record}, 0);
+  out.push_back(of_table(summary[0], "the configurations, shortest total time first"));
+  out.push_back(of_table(summary[1], "the ranks of all configurations"));
+  out.push_back(of_table(summary[2], "GEMM kernels of each configuration, most time first"));
+  record.error = "lost";
+  out.push_back(of_table(summary_tables({record}, 0).back(), "ranks that could not be analysed"));
+  record.error.clear();
+  const std::vector<Table> timelines = timeline_all_configs({record}, Aggregation::kArithmetic);
+  const char* const help[] = {"kinds of time of each configuration over its ranks",
+                              "times by kind, a column for each configuration",
+                              "shares of total_time by kind, a column for each configuration",
+                              "the times of each configuration"};
+  for (std::size_t i = 0; i < timelines.size(); ++i)
+    out.push_back(of_table(timelines[i], help[i]));
+  out.push_back(nccl_master_schema().info());
+  return out;
+}
+
+std::vector<SheetInfo> compare_sheets() {
+  ComparedRun base;
+  base.label = "baseline";
+  base.ranks[0].kinds[TimeKind::kTotal] = {1, 100};
+  ComparedRun test = base;
+  test.label = "test";
+  const Comparison both = compare_runs(base, {test}, 1);
+  std::vector<SheetInfo> out = {
+      of_table(dashboard_table(both), "key figures of the GPU and of the collectives"),
+      of_table(timeline_by_rank_table(both, 0), "kinds of time of both runs, rank by rank"),
+      of_table(timeline_mean_table(both, 0), "kinds of time of both runs, means over ranks"),
+      of_table(collectives_cmp_table(both, 0),
+               "collectives of both runs by name, type, size and group"),
+      of_table(rank_collectives_cmp_table(both, 0),
+               "durations of collectives of both runs by rank and stream")};
+  const char* const help[] = {"kinds of time over the ranks", "kinds of time of every rank",
+                              "times by kind, a column for each rank",
+                              "shares of total_time by kind, a column for each rank"};
+  const std::vector<Table> timelines = timeline_summary_tables({&both.base}, false, true);
+  for (std::size_t i = 0; i < timelines.size() && i < std::size(help); ++i)
+    out.push_back(of_table(timelines[i], help[i]));
+  return out;
+}
+
 const char* type_name(CellKind kind) {
   switch (kind) {
   case CellKind::kNull:
@@ -75,6 +157,9 @@ std::vector<SheetGroup> all_sheets() {
   return {
       {"report", "one trace", report_sheets()},
       {"collectives", "all ranks of a run", collective_sheets()},
+      {"gemm", "GEMM variance", gemm_sheets()},
+      {"analyze", "a sweep", sweep_sheet_infos()},
+      {"compare", "runs against a baseline", compare_sheets()},
       {"info", "what a trace holds", {trace_fact_schema().info(), category_count_schema().info()}},
       {"nsys", "Nsight Systems summaries", nsys_sheets()}};
 }
