@@ -193,6 +193,7 @@ private:
       style_as_table(sheet, table, row - 1);
     else if (cols > 0 && last > first)
       worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
+    explain_headers(sheet, table);
     for (std::size_t c = 0; c < cols && last > first; ++c) {
       if (table.columns()[c].delta)
         colour_by_sign(sheet, table, c, first, last);
@@ -216,6 +217,26 @@ private:
     if (table.hidden && shown_)
       worksheet_hide(sheet);
     shown_ = shown_ || !table.hidden;
+  }
+
+  /// What a column means is shown when its header is selected: an input message. Comments make a
+  /// report larger by two thirds, messages by an eighth; neighbours with one meaning share theirs.
+  static void explain_headers(lxw_worksheet* sheet, const Table& table) {
+    constexpr std::size_t kMaxMessage = 255; // characters that Excel takes
+    const std::vector<Column>& columns = table.columns();
+    for (std::size_t c = 0, next = 0; c < columns.size(); c = next) {
+      next = c + 1;
+      while (next < columns.size() && columns[next].help == columns[c].help)
+        ++next;
+      std::string help = cell_text(columns[c].help);
+      if (help.empty() || help.size() > kMaxMessage)
+        continue;
+      lxw_data_validation rule = {};
+      rule.validate = LXW_VALIDATION_TYPE_ANY;
+      rule.input_message = help.data();
+      worksheet_data_validation_range(sheet, 0, static_cast<lxw_col_t>(c), 0,
+                                      static_cast<lxw_col_t>(next - 1), &rule);
+    }
   }
 
   static void write(lxw_worksheet* sheet, lxw_row_t row, lxw_col_t col, const Value& v,
