@@ -15,12 +15,6 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool contains_nocase(std::string_view text, std::string_view lower) {
-  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
-           return std::tolower(static_cast<unsigned char>(a)) == b;
-         }) != text.end();
-}
-
 bool triple(std::string_view text, std::size_t at, char head) {
   if (at + 4 > text.size() || text[at] != head)
     return false;
@@ -152,6 +146,23 @@ bool triton_product(std::string_view lower) {
   return false;
 }
 
+/// Parts of lower-case names of kernels that talk to other GPUs. Only what a library calls its own
+/// kernels: "allreduce" alone is also a step within a block (WarpAllReduce, BlockAllReduce), and
+/// "combine" and "dispatch" occur in attention and sorting.
+constexpr std::array<std::string_view, 24> kCommunication = {
+    // NCCL, RCCL; MSCCL and MSCCL++
+    "nccl", "rccl", "msccl",
+    // custom all-reduce of vLLM, SGLang and AITER; quick reduce
+    "cross_device_reduce", "cross_device_store", "custom_all_reduce", "customallreduce",
+    "quickreduce", "quick_reduce",
+    // one and two shots: PyTorch's symmetric memory, TensorRT-LLM, FlashInfer
+    "one_shot_all_reduce", "two_shot_all_reduce", "oneshotallreduce", "twoshotallreduce",
+    "hybridcubemeshallreduce", "allreduce_fusion", "allreducefusion", "multimem_",
+    // experts: DeepEP (but not its layout, which only counts tokens), MoRI
+    "deep_ep::", "epdispatchint", "epdispatchlowlatency", "epcombineint", "epcombinelowlatency",
+    // one-sided
+    "nvshmem", "rocshmem"};
+
 GemmKernel tensile_kernel(std::string_view name, std::size_t at) {
   GemmKernel out = kernel_of(GemmLibrary::kTensile);
   if (contains(name, "_Alik_"))
@@ -204,8 +215,8 @@ GemmKernel xmma_kernel(std::string_view name) {
 } // namespace
 
 bool is_communication_name(std::string_view name) {
-  return contains_nocase(name, "nccl") || contains_nocase(name, "rccl") ||
-         contains_nocase(name, "cross_device_reduce");
+  const std::string lower = lowercase(name);
+  return contains_any(lower, kCommunication) && !contains(lower, "get_dispatch_layout");
 }
 
 std::vector<bool> communication_names(const StringPool& strings) {

@@ -12,8 +12,8 @@
 
 namespace rankscope {
 
-/// Communication kernel: rccl, nccl or cross_device_reduce in any case, as the reference reads
-/// names.
+/// Communication kernel, in any case: rccl, nccl and cross_device_reduce, as the reference reads
+/// names, and what other libraries call theirs (docs/reference/report-rules.md 2).
 [[nodiscard]] bool is_communication_name(std::string_view name);
 /// is_communication_name for each id of a pool, so that loops over events test a bit.
 [[nodiscard]] std::vector<bool> communication_names(const StringPool& strings);

@@ -140,6 +140,18 @@ TEST(CollectiveReport, ExposedTimeAndTypeFromTheKernelsName) {
       extract_collectives(kernel_trace("void vllm::cross_device_reduce_1stage<half>")).rows[0].kind,
       CollectiveKind::kAllReduce);
   EXPECT_EQ(extract_collectives(kernel_trace("mscclKernel_Sum_float")).rows.size(), 1U);
+  const std::pair<const char*, const char*> names[] = {
+      {"void deep_ep::internode_ll::dispatch<true, false, 7168>(void*)", "dispatch"},
+      {"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768, 4096>(void*)", "combine"},
+      {"void deep_ep::intranode::cached_notify_combine<8>(void*)", "barrier"},
+      {"EpDispatchIntraNodeKernel_bf16", "dispatch"},
+      {"void multimem_all_gather_kernel<16>(char*)", "allgather"},
+      {"void quickreduce::allreduce_prototype_twoshot<X, __half>(__half*)", "allreduce"}};
+  for (const auto& [kernel, name] : names) {
+    const RankCollectives one = extract_collectives(kernel_trace(kernel));
+    ASSERT_EQ(one.rows.size(), 1U) << kernel;
+    EXPECT_EQ(one.text(one.rows[0].name), name) << kernel;
+  }
   EXPECT_EQ(extract_collectives(kernel_trace("elementwise")).rows.size(), 0U);
 }
 

@@ -10,22 +10,18 @@ namespace {
 /// say.
 std::string_view name_from_kernel(std::string_view kernel) {
   const std::string lower = lowercase(kernel.substr(0, kernel.find('(')));
-  if (lower.find("cross_device_reduce") != std::string::npos)
+  const auto has = [&lower](const char* part) { return lower.find(part) != std::string::npos; };
+  if (has("cross_device_reduce"))
     return "allreduce";
-  if (lower.find("generic") != std::string::npos)
+  if (has("deep_ep::") || has("epdispatch") || has("epcombine")) // experts' all-to-all, by half
+    return has("notify") || has("barrier") || has("clean") ? "barrier"
+           : has("dispatch")                               ? "dispatch"
+           : has("combine")                                ? "combine"
+                                                           : "";
+  if (has("generic"))
     return "";
   const CollectiveKind kind = collective_kind(lower);
   return kind == CollectiveKind::kOther ? "" : collective_kind_name(kind);
-}
-
-/// Collective kernels that other libraries bring: MSCCL, DeepEP, NVSHMEM, custom all-reduce.
-bool is_foreign_collective(std::string_view name) {
-  for (const std::string_view part :
-       {"mscclKernel", "deep_ep::", "nvshmem", "rocshmem", "custom_all_reduce", "allreduce_fusion",
-        "quickreduce", "one_shot_all_reduce", "two_shot_all_reduce"})
-    if (name.find(part) != std::string_view::npos)
-      return true;
-  return false;
 }
 
 } // namespace
@@ -43,7 +39,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
   const auto is_comm = [&](EventId i) {
     signed char& known = comm[e.name[i]];
     if (known < 0)
-      known = is_communication_name(trace.name(i)) || is_foreign_collective(trace.name(i)) ? 1 : 0;
+      known = is_communication_name(trace.name(i)) ? 1 : 0;
     return known == 1;
   };
   std::vector<Interval> compute;
