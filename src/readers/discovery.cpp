@@ -1,10 +1,10 @@
 #include "readers/discovery.h"
 
-#include "core/output_layout.h"
+#include "readers/folder_names.h"
+#include "readers/trace_files.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,176 +17,6 @@ namespace fs = std::filesystem;
 
 namespace rankscope {
 namespace {
-
-struct Candidate {
-  std::string path;
-  std::optional<std::int64_t> rank; ///< from the name
-  std::string group;                ///< path with the rank's digits replaced by '*'
-};
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-/// Hidden files, and what rankscope and the older scripts write themselves.
-bool left_out(const fs::path& path) {
-  const std::string name = path.filename().string();
-  std::string_view stem = name;
-  for (const std::string_view packed : {".gz", ".zst"})
-    if (ends_with(stem, packed))
-      stem.remove_suffix(packed.size());
-  return name.front() == '.' || name == "ground_truth.json" || name == "manifest.json" ||
-         name == "config.json" || ends_with(stem, "_merged.json");
-}
-
-bool output_folder(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name == kAnalysisFolder || name == kMergedFolder || name == "plots" ||
-         (name.size() > 1 && name.front() == '.');
-}
-
-Result<std::regex> compiled(const std::string& text, const char* flag,
-                            std::regex::flag_type flags = std::regex::ECMAScript) {
-  // std::regex has no named groups: (?P<rank>...) and (?<rank>...) become plain groups
-  const std::string plain = std::regex_replace(text, std::regex(R"(\(\?P?<([A-Za-z_]+)>)"), "(");
-  try {
-    return std::regex(plain, flags);
-  } catch (const std::regex_error& e) {
-    return Error{ErrorCode::kUsage, flag, fmt::format("'{}': {}", text, e.what()), ""};
-  }
-}
-
-/// Number (1-based) of each named group of an expression, in order of its brackets.
-std::map<std::string, std::size_t> group_names(const std::string& text) {
-  std::map<std::string, std::size_t> out;
-  std::size_t number = 0;
-  bool in_class = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '[') {
-      in_class = true;
-    } else if (text[i] == ']') {
-      in_class = false;
-    } else if (text[i] == '(' && !in_class) {
-      if (text.compare(i, 3, "(?<") == 0 || text.compare(i, 4, "(?P<") == 0) {
-        const std::size_t from = text.find('<', i) + 1;
-        if (text[from] == '=' || text[from] == '!')
-          continue;
-        out[text.substr(from, text.find('>', from) - from)] = ++number;
-      } else if (i + 1 >= text.size() || text[i + 1] != '?') {
-        ++number;
-      }
-    }
-  }
-  return out;
-}
-
-std::optional<std::int64_t> number_of(const std::string& text) {
-  std::int64_t v = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (ec != std::errc() || end != text.data() + text.size() || text.empty())
-    return std::nullopt;
-  return v;
-}
-
-/// Finds the rank in names: by the pattern, the given expression, or the usual spellings.
-class RankNames {
-public:
-  static Result<RankNames> make(const DiscoverOptions& o) {
-    RankNames out;
-    if (!o.trace_pattern.empty()) {
-      if (std::count(o.trace_pattern.begin(), o.trace_pattern.end(), '*') != 1)
-        return Error{ErrorCode::kUsage, "--trace-pattern", "needs exactly one '*' for the rank",
-                     ""};
-      std::string escaped = "(?:^|.*/)";
-      const std::string pattern =
-          o.trace_pattern.substr(o.trace_pattern.rfind("./", 0) == 0 ? 2 : 0);
-      for (const char c : pattern)
-        escaped += c == '*' ? std::string("([0-9]+)")
-                   : std::isalnum(static_cast<unsigned char>(c)) || c == '/' || c == '_'
-                       ? std::string(1, c)
-                       : std::string("\\") + c;
-      RS_TRY(out.whole_, compiled(escaped + "$", "--trace-pattern"));
-      out.pattern_ = true;
-    } else if (!o.rank_regex.empty()) {
-      RS_TRY(out.part_, compiled(o.rank_regex, "--rank-regex"));
-      const auto names = group_names(o.rank_regex);
-      out.group_ = names.count("rank") != 0 ? names.at("rank") : 1;
-      if (out.part_.mark_count() < 1)
-        return Error{ErrorCode::kUsage, "--rank-regex", "needs a group that holds the rank", ""};
-    } else {
-      out.part_ = std::regex(R"(rank[\[\-_/]?([0-9]+))", std::regex::icase);
-    }
-    return out;
-  }
-
-  /// False: the pattern does not take this file at all.
-  bool match(Candidate& c) const {
-    c.group = c.path;
-    std::smatch m;
-    if (pattern_) {
-      if (!std::regex_match(c.path, m, whole_))
-        return false;
-      set(c, m, 1, 0);
-      return true;
-    }
-    // the base name first, then the folders from the innermost outwards
-    std::string rest = c.path;
-    while (!rest.empty()) {
-      const std::size_t slash = rest.rfind('/');
-      const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
-      const std::string part = rest.substr(from);
-      if (std::regex_search(part, m, part_)) {
-        set(c, m, group_, from);
-        break;
-      }
-      if (slash == std::string::npos)
-        break;
-      rest.resize(slash);
-    }
-    return true;
-  }
-
-private:
-  static void set(Candidate& c, const std::smatch& m, std::size_t group, std::size_t from) {
-    c.rank = number_of(m[group].str());
-    c.group.replace(from + static_cast<std::size_t>(m.position(group)),
-                    static_cast<std::size_t>(m.length(group)), "*");
-  }
-
-  std::regex whole_;
-  std::regex part_;
-  std::size_t group_ = 1;
-  bool pattern_ = false;
-};
-
-Result<std::vector<std::string>> list_files(const std::string& root, Readers known) {
-  std::vector<std::string> out;
-  std::error_code ec;
-  if (!fs::exists(root, ec))
-    return Error{ErrorCode::kUnreadable, root, "no such file or folder", ""};
-  if (!fs::is_directory(root, ec)) {
-    out.push_back(root);
-    return out;
-  }
-  fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, ec);
-  if (ec)
-    return Error{ErrorCode::kUnreadable, root, ec.message(), ""};
-  for (const fs::recursive_directory_iterator end; it != end; it.increment(ec)) {
-    if (ec)
-      break;
-    if (it->is_directory(ec) && output_folder(it->path())) {
-      it.disable_recursion_pending();
-      continue;
-    }
-    if (it->is_regular_file(ec) && !left_out(it->path()) &&
-        is_trace_file(it->path().string(), known))
-      out.push_back(it->path().string());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
 
 std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
@@ -218,92 +48,141 @@ std::vector<std::string> preferred(std::vector<std::string> paths, const Discove
   return paths;
 }
 
-/// Fills ranks and missing ranks of a plan from its files.
-Result<void> fill(RunPlan& plan, const std::vector<Candidate>& files, const DiscoverOptions& o,
-                  bool expect_world, Diagnostics& diag) {
-  std::map<std::int64_t, std::vector<std::string>> by_rank;
-  std::map<std::string, FileInfo> heads;
-  std::vector<std::string> nameless;
-  for (const Candidate& c : files)
-    if (c.rank)
-      by_rank[*c.rank].push_back(c.path);
-  const bool by_name = !by_rank.empty();
-  for (const Candidate& c : files) {
-    if (c.rank)
-      continue;
-    if (by_name) { // beside files that name their rank, others are not asked
-      nameless.push_back(c.path);
-      continue;
+/// The ranks of one run by its files, until they are a plan.
+class Ranks {
+public:
+  Ranks(RunPlan& plan, const DiscoverOptions& options, Diagnostics& diag)
+      : plan_(plan), options_(options), diag_(diag) {}
+
+  /// Sorts the files by rank, from their names or else their heads.
+  Result<void> sort(std::vector<Candidate> files) {
+    std::erase_if(files, [this](const Candidate& c) { return too_large(c); });
+    for (const Candidate& c : files)
+      if (c.rank)
+        by_rank_[*c.rank].push_back(c.path);
+    const bool by_name = !by_rank_.empty();
+    std::vector<std::string> nameless;
+    for (const Candidate& c : files) {
+      if (c.rank)
+        continue;
+      // beside files that name their rank, others are not asked
+      if (by_name || !ask(c.path))
+        nameless.push_back(c.path);
     }
-    const FileInfo& head = heads[c.path] = inspect_file(c.path, o.known);
-    if (!head.trace)
-      continue; // some other JSON
-    for (const std::int64_t rank : head.ranks)
-      by_rank[rank].push_back(c.path);
-    if (head.ranks.empty())
-      nameless.push_back(c.path);
+    return place(nameless);
   }
-  if (by_rank.empty() && nameless.size() == 1)
-    by_rank[0] = nameless;
-  else if (!nameless.empty() && by_rank.empty())
-    return Error{
-        ErrorCode::kUsage, plan.folder,
-        fmt::format("several traces without a rank in the name: {}", fmt::join(nameless, ", ")),
-        "name the rank with --rank-regex or --trace-pattern"};
-  else
+
+  /// The one trace of each rank, into the plan.
+  Result<void> choose() {
+    for (auto& [rank, paths] : by_rank_) {
+      paths = preferred(std::move(paths), options_);
+      if (paths.size() > 1)
+        return Error{ErrorCode::kUsage, plan_.folder,
+                     fmt::format("rank {} has several traces: {}", rank, fmt::join(paths, ", ")),
+                     "choose with --trace-name, --trace-step or --trace-pattern"};
+      plan_.ranks.push_back(rank_file(rank, paths[0]));
+    }
+    return {};
+  }
+
+  /// Ranks that are not there, below the largest of a name or the number that most heads give.
+  Result<void> find_missing() {
+    if (plan_.ranks.size() < 2 && !options_.require_all_ranks)
+      return {};
+    constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
+    std::int64_t end = plan_.ranks.empty() ? 0 : std::min(plan_.ranks.back().rank, kMostRanks) + 1;
+    const auto most =
+        std::max_element(worlds_.begin(), worlds_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != worlds_.end())
+      end = std::max(end, most->first);
+    for (std::int64_t r = 0; r < std::min(end, kMostRanks); ++r)
+      if (by_rank_.count(r) == 0)
+        plan_.missing_ranks.push_back(r);
+    if (plan_.missing_ranks.empty())
+      return {};
+    const std::string which = missing_ranks_text(plan_.missing_ranks);
+    if (options_.require_all_ranks)
+      return Error{ErrorCode::kUnreadable, plan_.folder, which, ""};
+    diag_.add(Severity::kDataLoss, "missing_ranks_" + plan_.configuration.label, plan_.folder,
+              which);
+    return {};
+  }
+
+private:
+  bool too_large(const Candidate& c) {
+    if (c.too_large.empty())
+      return false;
+    diag_.add_at(Severity::kDataLoss, "rank_too_large", c.path,
+                 fmt::format("its rank {}{} is more than any run has; it is left out",
+                             c.too_large.substr(0, 24), c.too_large.size() > 24 ? "..." : ""));
+    return true;
+  }
+
+  /// Files the ranks that the head of a file names. False: a trace that names none.
+  bool ask(const std::string& path) {
+    const FileInfo& head = heads_[path] = inspect_file(path, options_.known);
+    if (!head.trace)
+      return true; // some other JSON
+    for (const std::int64_t rank : head.ranks)
+      by_rank_[rank].push_back(path);
+    return !head.ranks.empty();
+  }
+
+  Result<void> place(const std::vector<std::string>& nameless) {
+    if (by_rank_.empty() && nameless.size() == 1) {
+      by_rank_[0] = nameless;
+      return {};
+    }
+    if (!nameless.empty() && by_rank_.empty())
+      return Error{
+          ErrorCode::kUsage, plan_.folder,
+          fmt::format("several traces without a rank in the name: {}", fmt::join(nameless, ", ")),
+          "name the rank with --rank-regex or --trace-pattern"};
     for (const std::string& path : nameless)
-      diag.add(Severity::kWarning, "trace_without_rank", path,
-               "has no rank in its name, as the files beside it have, and is left out");
-  std::optional<std::int64_t> world;
-  for (auto& [rank, paths] : by_rank) {
-    paths = preferred(std::move(paths), o);
-    if (paths.size() > 1)
-      return Error{ErrorCode::kUsage, plan.folder,
-                   fmt::format("rank {} has several traces: {}", rank, fmt::join(paths, ", ")),
-                   "choose with --trace-name, --trace-step or --trace-pattern"};
+      diag_.add(Severity::kWarning, "trace_without_rank", path,
+                "has no rank in its name, as the files beside it have, and is left out");
+    return {};
+  }
+
+  RankFile rank_file(std::int64_t rank, const std::string& path) {
     RankFile file;
     file.rank = rank;
-    file.path = paths[0];
+    file.path = path;
     std::error_code ec;
-    const auto size = fs::file_size(file.path, ec);
+    const auto size = fs::file_size(path, ec);
     file.bytes = ec ? 0 : size;
-    const auto known = heads.find(file.path);
-    if (o.check_header_rank || known != heads.end()) {
-      const FileInfo head = known != heads.end() ? known->second : inspect_file(file.path, o.known);
-      if (o.check_header_rank && head.world_size && !world)
-        world = head.world_size;
-      if (head.ranks.size() > 1)
-        file.rank_in_file = rank;
-      else if (!head.ranks.empty() && head.ranks.front() != rank)
-        diag.add(Severity::kWarning, "rank_differs_from_header", file.path,
-                 fmt::format("is rank {} by its name but rank {} by its header; the name is used",
-                             rank, head.ranks.front()));
-    }
-    plan.ranks.push_back(std::move(file));
+    const auto known = heads_.find(path);
+    if (!options_.check_header_rank && known == heads_.end())
+      return file;
+    const FileInfo head =
+        known != heads_.end() ? known->second : inspect_file(path, options_.known);
+    if (options_.check_header_rank && head.world_size)
+      ++worlds_[*head.world_size];
+    if (head.ranks.size() > 1)
+      file.rank_in_file = rank;
+    else if (!head.ranks.empty() && head.ranks.front() != rank)
+      diag_.add(Severity::kWarning, "rank_differs_from_header", path,
+                fmt::format("is rank {} by its name but rank {} by its header; the name is used",
+                            rank, head.ranks.front()));
+    return file;
   }
-  if (plan.ranks.size() < 2 && !o.require_all_ranks)
-    return {};
-  constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
-  std::int64_t end = plan.ranks.empty() ? 0 : std::min(plan.ranks.back().rank, kMostRanks) + 1;
-  if (world && (expect_world || o.require_all_ranks))
-    end = std::max(end, *world);
-  for (std::int64_t r = 0; r < std::min(end, kMostRanks); ++r)
-    if (by_rank.count(r) == 0)
-      plan.missing_ranks.push_back(r);
-  if (plan.missing_ranks.empty())
-    return {};
-  const std::size_t missing = plan.missing_ranks.size();
-  constexpr std::size_t kNamed = 64; // a sentence, not a list of a million numbers
-  const std::string more =
-      missing > kNamed ? fmt::format(" and {} more", missing - kNamed) : std::string();
-  const std::string which =
-      fmt::format("rank{} {}{} {} no trace", missing > 1 ? "s" : "",
-                  fmt::join(std::span(plan.missing_ranks).first(std::min(missing, kNamed)), ", "),
-                  more, missing > 1 ? "have" : "has");
-  if (o.require_all_ranks)
-    return Error{ErrorCode::kUnreadable, plan.folder, which, ""};
-  diag.add(Severity::kDataLoss, "missing_ranks_" + plan.configuration.label, plan.folder, which);
-  return {};
+
+  RunPlan& plan_;
+  const DiscoverOptions& options_;
+  Diagnostics& diag_;
+  std::map<std::int64_t, std::vector<std::string>> by_rank_;
+  std::map<std::string, FileInfo> heads_;
+  std::map<std::int64_t, std::size_t> worlds_; ///< how many heads say so
+};
+
+/// Fills ranks and missing ranks of a plan from its files.
+Result<void> fill(RunPlan& plan, std::vector<Candidate> files, const DiscoverOptions& options,
+                  Diagnostics& diag) {
+  Ranks ranks(plan, options, diag);
+  RS_CHECK(ranks.sort(std::move(files)));
+  RS_CHECK(ranks.choose());
+  return ranks.find_missing();
 }
 
 std::string without_slash(std::string path) {
@@ -317,87 +196,6 @@ std::string last_part(const std::string& path) {
   return name.empty() || name == "." ? fs::absolute(path).lexically_normal().filename().string()
                                      : name;
 }
-
-/// The configuration that a path below the root belongs to.
-struct ConfigName {
-  std::string folder; ///< relative, ends where the match ends
-  Configuration configuration;
-};
-
-class ConfigNames {
-public:
-  static Result<ConfigNames> make(const std::string& text) {
-    ConfigNames out;
-    if (!text.empty()) {
-      RS_TRY(out.own_, compiled(text, "--config-regex"));
-      out.groups_ = group_names(text);
-      out.has_own_ = true;
-    }
-    return out;
-  }
-
-  std::optional<ConfigName> match(const std::string& relative) const {
-    const std::size_t slash = relative.rfind('/');
-    const std::string folder =
-        slash == std::string::npos ? std::string() : relative.substr(0, slash);
-    std::optional<ConfigName> out = has_own_ ? by_own(folder) : by_folders(folder);
-    if (out)
-      out->configuration.label = configuration_label(out->configuration, out->folder);
-    return out;
-  }
-
-private:
-  /// Whole folder names: up to the next slash behind a match.
-  static std::string up_to(const std::string& folder, const std::smatch& m) {
-    const auto at = static_cast<std::size_t>(m.position(0) + m.length(0));
-    return folder.substr(0, folder.find('/', at));
-  }
-
-  std::optional<ConfigName> by_own(const std::string& folder) const {
-    std::smatch m;
-    if (!std::regex_search(folder, m, own_))
-      return std::nullopt;
-    ConfigName out;
-    out.folder = up_to(folder, m);
-    for (const auto& [name, group] : groups_) // by name: the expression's order tells nobody more
-      if (m[group].matched && name != "rank")
-        out.configuration.set(name, m[group].str());
-    return out;
-  }
-
-  static std::optional<ConfigName> by_folders(const std::string& folder) {
-    static const std::regex kThread(R"((^|/)([0-9]+)threads?/nccl_([0-9]+)channels(?=/|$))");
-    static const std::regex kCu(R"((^|/)([0-9]+)cu_([0-9]+)threads?(?=/|$))");
-    static const std::regex kNamed(R"((^|/)([A-Za-z][A-Za-z0-9_.-]*)=([^/=]+)(?=/|$))");
-    ConfigName out;
-    std::smatch m;
-    const auto end_at = [&](const std::string& end) {
-      if (end.size() > out.folder.size())
-        out.folder = end;
-    };
-    for (std::sregex_iterator it(folder.begin(), folder.end(), kNamed), end; it != end; ++it)
-      if ((*it)[2] != "rank") {
-        out.configuration.set((*it)[2].str(), (*it)[3].str());
-        end_at(up_to(folder, *it));
-      }
-    if (std::regex_search(folder, m, kThread)) {
-      end_at(up_to(folder, m));
-      out.configuration.set(kThreads, m[2].str());
-      out.configuration.set(kChannels, m[3].str());
-    } else if (std::regex_search(folder, m, kCu)) {
-      end_at(up_to(folder, m));
-      out.configuration.set(kCus, m[2].str());
-      out.configuration.set(kThreads, m[3].str());
-    }
-    if (out.folder.empty())
-      return std::nullopt;
-    return out;
-  }
-
-  std::regex own_;
-  std::map<std::string, std::size_t> groups_;
-  bool has_own_ = false;
-};
 
 /// The shortest name of a pattern group: "dir/sampled_rank-*.json.gz" is "sampled_rank".
 std::string group_label(const std::string& group) {
@@ -422,7 +220,92 @@ bool rank_in_folder(const Candidate& c) {
   return star != std::string::npos && c.group.find('/', star) != std::string::npos;
 }
 
+/// The files of a sweep by configuration, each group a run to be.
+struct Group {
+  RunPlan plan;
+  std::vector<Candidate> files;
+};
+using Groups = std::map<std::string, Group>;
+
+/// Plan of a group's first file.
+RunPlan plan_of(const std::string& root, const std::string& file, const Candidate& c,
+                const std::optional<ConfigName>& config) {
+  RunPlan plan;
+  const std::string top = without_slash(root);
+  if (config) {
+    plan.configuration = config->configuration;
+    plan.folder = top + "/" + config->folder;
+  } else if (rank_in_folder(c)) {
+    const std::string parent =
+        fs::path(c.group.substr(0, c.group.find('*'))).parent_path().string();
+    plan.folder = parent.empty() ? root : top + "/" + parent;
+    plan.configuration.label =
+        parent.empty() || parent == "torch_profiler" ? last_part(root) : group_label(parent);
+  } else {
+    plan.folder = fs::path(file == root ? root : file).parent_path().string();
+    plan.configuration.label = group_label(c.group);
+  }
+  return plan;
+}
+
+/// "c" and the folder of a configuration, "f" and the folder above rank folders, "n" and the
+/// pattern of the files' names.
+std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
+  if (config)
+    return "c" + config->folder;
+  if (rank_in_folder(c))
+    return "f" + c.group.substr(0, c.group.find('*'));
+  return "n" + c.group;
+}
+
+Groups group_files(const std::string& root, const std::vector<std::string>& files,
+                   const RankNames& names, const ConfigNames& configs, bool only_configs) {
+  Groups groups;
+  const std::size_t prefix = without_slash(root).size() + 1;
+  for (const std::string& file : files) {
+    Candidate c;
+    c.path = file == root ? base_name(file) : file.substr(prefix);
+    if (!names.match(c))
+      continue;
+    const std::optional<ConfigName> config = configs.match(c.path);
+    if (!config && only_configs)
+      continue;
+    Group& group = groups[group_key(c, config)];
+    if (group.files.empty())
+      group.plan = plan_of(root, file, c, config);
+    c.path = file;
+    group.files.push_back(std::move(c));
+  }
+  return groups;
+}
+
+/// Names the folders that are called like a configuration and hold no trace at all.
+void name_empty(const std::string& root, const std::vector<std::string>& folders,
+                const ConfigNames& configs, const Groups& groups, Diagnostics& diag) {
+  constexpr std::ptrdiff_t kDeepest = 3; // configurations are no deeper
+  const std::size_t prefix = without_slash(root).size() + 1;
+  for (const std::string& folder : folders) {
+    const std::string relative = folder.substr(prefix);
+    if (std::count(relative.begin(), relative.end(), '/') > kDeepest)
+      continue;
+    const std::optional<ConfigName> config = configs.match(relative + "/x");
+    const auto below = groups.lower_bound("c" + relative + "/"); // a=1 of a=1/b=2 is none
+    if (config && config->folder == relative && groups.count("c" + relative) == 0 &&
+        (below == groups.end() || below->first.rfind("c" + relative + "/", 0) != 0))
+      diag.add(Severity::kDataLoss, "config_without_traces_" + relative, folder, "holds no trace");
+  }
+}
+
 } // namespace
+
+std::string missing_ranks_text(const std::vector<std::int64_t>& missing) {
+  constexpr std::size_t kNamed = 64; // a sentence, not a list of a million numbers
+  const std::size_t n = missing.size();
+  const std::string more = n > kNamed ? fmt::format(" and {} more", n - kNamed) : std::string();
+  return fmt::format("rank{} {}{} {} no trace", n > 1 ? "s" : "",
+                     fmt::join(std::span(missing).first(std::min(n, kNamed)), ", "), more,
+                     n > 1 ? "have" : "has");
+}
 
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
                              Diagnostics& diag) {
@@ -430,10 +313,11 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
   RunPlan plan;
   std::vector<Candidate> files;
   std::set<std::string> seen;
-  const bool one_folder = paths.size() == 1 && fs::is_directory(paths[0]);
+  std::error_code ec;
+  const bool one_folder = paths.size() == 1 && fs::is_directory(paths[0], ec);
   for (const std::string& path : paths) {
-    RS_TRY(const std::vector<std::string> found, list_files(path, options.known));
-    for (const std::string& file : found) {
+    RS_TRY(const Listing found, list_traces(path, options.known, diag));
+    for (const std::string& file : found.files) {
       Candidate c;
       c.path = file;
       // folders above the given one do not tell ranks: /data/rank0_tests/run is no rank
@@ -445,6 +329,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
         continue;
       c.rank = relative.rank;
       c.group = relative.group;
+      c.too_large = relative.too_large;
       files.push_back(std::move(c));
     }
   }
@@ -455,7 +340,7 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
   if (files.empty())
     return Error{ErrorCode::kUnreadable, paths.empty() ? "" : paths[0], "no trace found",
                  "traces are " + trace_endings(options.known)};
-  RS_CHECK(fill(plan, files, options, false, diag));
+  RS_CHECK(fill(plan, std::move(files), options, diag));
   if (plan.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no trace found", ""};
   return plan;
@@ -465,78 +350,16 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
                                             Diagnostics& diag) {
   RS_TRY(const RankNames names, RankNames::make(options));
   RS_TRY(const ConfigNames configs, ConfigNames::make(options.config_regex));
-  RS_TRY(const std::vector<std::string> files, list_files(root, options.known));
-  const std::size_t prefix = without_slash(root).size() + 1;
-  struct Group {
-    RunPlan plan;
-    std::vector<Candidate> files;
-    bool config = false;
-  };
-  std::map<std::string, Group> groups;
-  for (const std::string& file : files) {
-    const std::string relative = file == root ? base_name(file) : file.substr(prefix);
-    Candidate c;
-    c.path = relative;
-    if (!names.match(c))
-      continue;
-    const std::optional<ConfigName> config = configs.match(relative);
-    std::string key;
-    if (config)
-      key = "c" + config->folder;
-    else if (!options.config_regex.empty())
-      continue;
-    else if (rank_in_folder(c))
-      key = "f" + c.group.substr(0, c.group.find('*'));
-    else
-      key = "n" + c.group;
-    Group& group = groups[key];
-    if (group.files.empty()) {
-      group.config = config.has_value();
-      if (config) {
-        group.plan.configuration = config->configuration;
-        group.plan.folder = without_slash(root) + "/" + config->folder;
-      } else if (rank_in_folder(c)) {
-        const std::string parent =
-            fs::path(c.group.substr(0, c.group.find('*'))).parent_path().string();
-        group.plan.folder = parent.empty() ? root : without_slash(root) + "/" + parent;
-        group.plan.configuration.label =
-            parent.empty() || parent == "torch_profiler" ? last_part(root) : group_label(parent);
-      } else {
-        group.plan.folder = file == root ? fs::path(root).parent_path().string()
-                                         : fs::path(file).parent_path().string();
-        group.plan.configuration.label = group_label(c.group);
-      }
-    }
-    c.path = file;
-    group.files.push_back(std::move(c));
-  }
-  // a configuration folder that holds no trace at all
-  std::error_code ec;
-  if (fs::is_directory(root, ec)) {
-    fs::recursive_directory_iterator it(root, fs::directory_options::skip_permission_denied, ec);
-    for (const fs::recursive_directory_iterator end; !ec && it != end; it.increment(ec)) {
-      if (!it->is_directory(ec))
-        continue;
-      if (output_folder(it->path()) || it.depth() > 3) {
-        it.disable_recursion_pending();
-        continue;
-      }
-      const std::string relative = it->path().string().substr(prefix);
-      const std::optional<ConfigName> config = configs.match(relative + "/x");
-      const auto below = groups.lower_bound("c" + relative + "/"); // a=1 of a=1/b=2 is none
-      if (config && config->folder == relative && groups.count("c" + relative) == 0 &&
-          (below == groups.end() || below->first.rfind("c" + relative + "/", 0) != 0))
-        diag.add(Severity::kDataLoss, "config_without_traces_" + relative, it->path().string(),
-                 "holds no trace");
-    }
-  }
+  RS_TRY(const Listing found, list_traces(root, options.known, diag));
+  Groups groups = group_files(root, found.files, names, configs, !options.config_regex.empty());
+  name_empty(root, found.folders, configs, groups, diag);
   std::vector<RunPlan> out;
   std::set<std::string> labels;
   for (auto& [key, group] : groups) {
-    Result<void> filled = fill(group.plan, group.files, options, group.config, diag);
-    if (!filled) {
+    if (const Result<void> filled = fill(group.plan, std::move(group.files), options, diag);
+        !filled) {
       if (options.require_all_ranks)
-        return std::move(filled.error());
+        return filled.error();
       diag.add(Severity::kDataLoss, "run_skipped_" + group.plan.configuration.label,
                group.plan.folder, fmt::format("is skipped: {}", filled.error().message()));
       continue;

@@ -27,7 +27,8 @@ struct RunPlan {
   Configuration configuration; ///< its label is unique within a sweep
   std::string folder;
   std::vector<RankFile> ranks;
-  std::vector<std::int64_t> missing_ranks; ///< below the largest rank found (or world size)
+  /// Below the largest rank found or the world size of most heads; they have been named.
+  std::vector<std::int64_t> missing_ranks;
 };
 
 struct DiscoverOptions {
@@ -41,6 +42,9 @@ struct DiscoverOptions {
       true;                  ///< compare with distributedInfo.rank where it is early in the file
   Readers known = readers(); ///< who is asked what a file is
 };
+
+/// "ranks 2, 3 have no trace"; 64 are named, the others counted.
+[[nodiscard]] std::string missing_ranks_text(const std::vector<std::int64_t>& missing);
 
 /// The ranks of one run, from folders and/or files; a file may hold several ranks. Several
 /// candidates for one rank are an error that lists them. Missing ranks are named in `diag` (data

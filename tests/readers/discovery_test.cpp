@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -196,6 +198,87 @@ TEST_F(Discovery, HeaderAgainstName) {
   EXPECT_EQ(diag_.problems()[0].name, "rank_differs_from_header");
   options_.require_all_ranks = true;
   EXPECT_FALSE(discover_run({folder_.path()}, options_, diag_)); // 7 of 8 are not there
+}
+
+TEST_F(Discovery, LinkedRankFoldersAreEnteredAndLoopsAreNot) {
+  test::TempFolder elsewhere;
+  for (const char* rank : {"0", "1"})
+    elsewhere.write(std::string("host") + rank + "/t.json", R"({"traceEvents": []})");
+  fs::create_directories(at("run/rank2"));
+  file("run/rank2/t.json");
+  fs::create_directory_symlink(elsewhere.path("host0"), at("run/rank0"));
+  fs::create_directory_symlink(elsewhere.path("host1"), at("run/rank1"));
+  fs::create_directory_symlink(at("run"), at("run/rank2/again"));
+  fs::create_directory_symlink(".", at("run/here"));
+  fs::create_directory_symlink(at("nowhere"), at("run/gone"));
+  const Result<RunPlan> run = discover_run({at("run")}, options_, diag_);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(run->ranks[1].path, at("run/rank1/t.json"));
+  EXPECT_TRUE(diag_.empty()) << diag_.problems()[0].sentence;
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{0, 1, 2}));
+}
+
+TEST_F(Discovery, AFolderWithoutPermissionIsNamed) {
+  for (const char* rank : {"0", "1", "2"})
+    file(std::string("run/rank") + rank + "/t.json");
+  constexpr fs::perms kOpen = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                              fs::perms::others_read | fs::perms::others_exec;
+  for (const char* folder : {"", "/run", "/run/rank0", "/run/rank1"})
+    fs::permissions(folder_.path() + folder, kOpen);
+  for (const char* trace : {"run/rank0/t.json", "run/rank1/t.json"})
+    fs::permissions(at(trace), kOpen);
+  fs::permissions(at("run/rank2"), fs::perms::none);
+  const auto named = [this] {
+    const Result<RunPlan> run = discover_run({at("run")}, options_, diag_);
+    const std::vector<Problem> problems = diag_.problems();
+    return run && ranks(*run) == std::vector<std::int64_t>{0, 1} && problems.size() == 1 &&
+           problems[0].where == at("run/rank2") && diag_.data_lost() &&
+           problems[0].sentence ==
+               "cannot be entered (Permission denied): traces below it are missing";
+  };
+  if (::geteuid() != 0) {
+    EXPECT_TRUE(named());
+  } else { // root enters every folder: another user looks
+    const pid_t child = ::fork();
+    if (child == 0)
+      ::_exit(::setuid(65534) == 0 && named() ? 0 : 1);
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  fs::permissions(at("run/rank2"), fs::perms::owner_all);
+}
+
+TEST_F(Discovery, ARankNumberThatDoesNotFitIsNamed) {
+  for (const char* rank : {"0", "1", "99999999999999999999"})
+    file(std::string("rank") + rank + "/t.json");
+  const Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1}));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].sentence,
+            "its rank 99999999999999999999 is more than any run has; it is left out");
+  EXPECT_TRUE(diag_.data_lost());
+  fs::remove_all(at("rank0"));
+  fs::remove_all(at("rank1"));
+  EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().code, ErrorCode::kUnreadable);
+}
+
+// The last ranks: no larger name tells, but the heads do.
+TEST_F(Discovery, RanksMissingAtTheEndAreToldByTheHeads) {
+  for (int r : {0, 1})
+    file("rank" + std::to_string(r) + ".json", R"({"distributedInfo": {"rank": )" +
+                                                   std::to_string(r) +
+                                                   R"(, "world_size": 4}, "traceEvents": []})");
+  const Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->missing_ranks, (std::vector<std::int64_t>{2, 3}));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].sentence, "ranks 2, 3 have no trace");
+  EXPECT_TRUE(diag_.data_lost());
 }
 
 } // namespace

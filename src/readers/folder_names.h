@@ -1,0 +1,66 @@
+// What the names of files and folders tell: the rank of a trace, the configuration of a sweep.
+#pragma once
+
+#include "base/result.h"
+#include "core/run.h"
+#include "readers/discovery.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+
+namespace rankscope {
+
+struct Candidate {
+  std::string path;
+  std::optional<std::int64_t> rank; ///< from the name
+  std::string group;                ///< path with the rank's digits replaced by '*'
+  std::string too_large;            ///< the digits, when they are more than a rank can have
+};
+
+/// Finds the rank in names: by the pattern, the given expression, or the usual spellings.
+class RankNames {
+public:
+  /// Errors: kUsage for an expression that is none or has no place for the rank.
+  static Result<RankNames> make(const DiscoverOptions& options);
+
+  /// Fills in rank and group from the path. False: the pattern does not take this file at all.
+  bool match(Candidate& c) const;
+
+private:
+  static void set(Candidate& c, const std::smatch& m, std::size_t group, std::size_t from);
+
+  std::regex whole_;
+  std::regex part_;
+  std::size_t group_ = 1;
+  bool pattern_ = false;
+};
+
+/// The configuration that a path below the root belongs to.
+struct ConfigName {
+  std::string folder; ///< relative, ends where the match ends
+  Configuration configuration;
+};
+
+/// Finds configurations in the folders of a path: by the given expression, or folders
+/// <T>thread/nccl_<C>channels, <CU>cu_<T>threads and name=value.
+class ConfigNames {
+public:
+  /// Errors: kUsage for an expression that is none.
+  static Result<ConfigNames> make(const std::string& expression);
+
+  /// Of a file by its path below the root; the file's own name is not looked at.
+  [[nodiscard]] std::optional<ConfigName> match(const std::string& relative) const;
+
+private:
+  [[nodiscard]] std::optional<ConfigName> by_own(const std::string& folder) const;
+
+  std::regex own_;
+  std::map<std::string, std::size_t> groups_;
+  bool has_own_ = false;
+};
+
+} // namespace rankscope
