@@ -2,7 +2,11 @@
 #include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <iostream>
+#include <random>
 
 namespace rankscope {
 namespace {
@@ -54,27 +58,139 @@ TEST(CollectiveReport, AllToAllVByHand) {
   }
 }
 
-// The first row of the sheet waits least; another rank may be last more often.
-TEST(CollectiveReport, TheFindingNamesTheRankThatIsLastMostOften) {
+Straggler arrives(std::int64_t rank, std::vector<double> late_us) {
+  Straggler out;
+  out.rank = rank;
+  out.collectives = static_cast<std::int64_t>(late_us.size());
+  out.shortest = rank == 6 ? 3 : 0;
+  out.late_us = std::move(late_us);
+  return out;
+}
+
+TEST(CollectiveReport, TheFindingNamesARankOnlyBeyondTheNoiseBetweenSteps) {
   CollectiveFacts facts;
-  Straggler seldom; // 2 of 10 times, but by far
-  seldom.rank = 4;
-  seldom.wait_us = 10;
-  seldom.mean_lateness_us = 900;
-  seldom.last = 2;
-  seldom.collectives = 10;
-  Straggler often;
-  often.rank = 6;
-  often.wait_us = 20;
-  often.mean_lateness_us = -0.4;
-  often.last = 8;
-  often.collectives = 10;
-  facts.stragglers = {seldom, often};
-  const std::vector<Finding> findings = collective_findings(facts);
+  facts.stragglers = {arrives(4, {-50, -49, -51, -50}), arrives(6, {50, 49, 51, 50})};
+  // mean 50, s 0.8165, t(3, 0.05 / 2) = 4.177: 4.177 * 0.8165 / 2 = 1.7
+  std::vector<Finding> findings = collective_findings(facts);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].text, "rank 6 comes last in 80 % of 10 collectives; it starts 0.4 us "
-                              "before the median rank on average");
+  EXPECT_EQ(findings[0].text,
+            "rank 6 comes 50.0 us +- 1.7 us after the others on average (by the durations of 4 "
+            "collectives, 4 steps); it is last in 75 %");
   EXPECT_EQ(findings[0].sheet, "straggler_summary");
+  facts.stragglers = {arrives(4, {40, -49, 30, -40}), arrives(6, {-40, 49, -30, 40})};
+  findings = collective_findings(facts);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].text.substr(0, 70),
+            "no rank can be told apart as late: the latest, rank 6, comes 4.8 us +-");
+  facts.stragglers = {arrives(4, {40}), arrives(6, {-40})}; // one step: nothing to compare with
+  EXPECT_TRUE(collective_findings(facts).empty());
+}
+
+/// A run by chance: every step three all-reduces that all ranks leave together, half a microsecond
+/// apart; a rank comes late by noise of its own in each step and each collective.
+std::vector<RankCollectives> random_run(std::mt19937_64& random, double late_us, bool with_steps) {
+  constexpr std::size_t kRanks = 8;
+  constexpr int kSteps = 10;
+  constexpr int kPerStep = 3;
+  std::normal_distribution<double> of_step(0, 20);
+  std::normal_distribution<double> of_call(0, 10);
+  std::uniform_real_distribution<double> leave(0, 0.5);
+  std::vector<RankCollectives> ranks(kRanks);
+  for (std::size_t r = 0; r < kRanks; ++r)
+    ranks[r].rank = static_cast<std::int64_t>(r);
+  double now = 1000;
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<double> late;
+    for (std::size_t r = 0; r < kRanks; ++r)
+      late.push_back(of_step(random) + (r == 5 ? late_us : 0));
+    for (int call = 0; call < kPerStep; ++call) {
+      std::vector<double> start;
+      for (std::size_t r = 0; r < kRanks; ++r)
+        start.push_back(now + 200 + late[r] + of_call(random));
+      const double end = *std::max_element(start.begin(), start.end()) + 300;
+      for (std::size_t r = 0; r < kRanks; ++r) {
+        RankCollectives& rank = ranks[r];
+        Collective c;
+        c.pg_name = rank.texts.intern("0");
+        c.pg_ranks = rank.texts.intern("[0, 1, 2, 3, 4, 5, 6, 7]");
+        c.name = rank.texts.intern("allreduce");
+        c.dtype = rank.texts.intern("Float");
+        c.kind = CollectiveKind::kAllReduce;
+        c.in_nelems = c.out_nelems = 1 << 20;
+        c.group_size = kRanks;
+        c.seq = step * kPerStep + call;
+        c.step = with_steps ? step : -1;
+        c.ts_ns = std::llround(start[r] * 1e3);
+        c.dur_ns = std::llround((end + leave(random)) * 1e3) - c.ts_ns;
+        rank.rows.push_back(c);
+      }
+      now = end;
+    }
+  }
+  return ranks;
+}
+
+struct Named {
+  int a_rank = 0, the_rank = 0, slow = 0;
+};
+
+Named named_ranks(double late_us, bool with_steps) {
+  Named out;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    std::mt19937_64 random(seed);
+    const std::vector<RankCollectives> ranks = random_run(random, late_us, with_steps);
+    const Result<CollectiveFacts> facts = collective_facts(ranks, CollectiveOptions{});
+    EXPECT_TRUE(facts);
+    for (const Finding& f : facts->findings) {
+      out.a_rank += f.text.rfind("rank ", 0) == 0 && f.sheet == "straggler_summary" ? 1 : 0;
+      out.the_rank += f.text.rfind("rank 5 comes ", 0) == 0 ? 1 : 0;
+      out.slow += f.sheet == "nccl_implicit_sync" ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+// Noise of a step's mean: sqrt(20^2 + 10^2 / 3) = 20.8 us; the effect is twice that.
+TEST(CollectiveReport, OverAHundredRunsNoRankIsNamedByChanceAndASlowOneIs) {
+  for (const bool with_steps : {true, false}) {
+    const Named none = named_ranks(0, with_steps);
+    const Named slow = named_ranks(41.6, with_steps);
+    std::cout << "no slow rank: one named in " << none.a_rank << " of 100, a slow collective in "
+              << none.slow << "\nlate by twice the noise: named in " << slow.the_rank
+              << " of 100, another in " << slow.a_rank - slow.the_rank << "\n";
+    EXPECT_LE(none.a_rank, 5);
+    EXPECT_LE(none.slow, 5);
+    EXPECT_GE(slow.the_rank, 95);
+    EXPECT_LE(slow.a_rank - slow.the_rank, 5);
+  }
+}
+
+TEST(CollectiveReport, NoWaitIsMadeUpForWhatMakesNobodyWait) {
+  std::vector<RankCollectives> ranks(2);
+  for (std::size_t r = 0; r < 2; ++r) {
+    ranks[r].rank = static_cast<std::int64_t>(r);
+    for (const char* name : {"send", "broadcast", "", "allreduce"}) {
+      Collective c;
+      c.name = ranks[r].texts.intern(name);
+      c.pg_name = ranks[r].texts.intern(name);
+      c.kernel = ranks[r].texts.intern("ncclDevKernel_Generic_1");
+      c.kind = collective_kind(name);
+      c.ts_ns = static_cast<std::int64_t>(1000 * r);
+      c.dur_ns = 5000 - c.ts_ns;
+      ranks[r].rows.push_back(c);
+    }
+  }
+  CollectiveOptions options;
+  options.align = AlignMode::kNone;
+  const auto report = build_collective_report(ranks, options);
+  ASSERT_TRUE(report);
+  const Table* rows = report->find("nccl_long");
+  ASSERT_NE(rows, nullptr);
+  for (std::size_t r = 0; r < rows->rows(); ++r) {
+    const bool sync = rows->at(r, "Collective name").text == "allreduce";
+    EXPECT_EQ(rows->at(r, "wait (\u00b5s)").is_null(), !sync) << r;
+    EXPECT_EQ(rows->at(r, "transfer (\u00b5s)").is_null(), !sync) << r;
+  }
 }
 
 TEST(CollectiveReport, KindsOfNamesThatOccur) {

@@ -23,25 +23,34 @@ TEST_P(ClockAlignment, InjectedOffsetsAreFound) {
   o.process_groups = std::get<0>(GetParam());
   o.seq = std::get<1>(GetParam());
   o.straggler_us = 3000;
-  if (o.seq) // without Seq, shifted windows cannot be told apart
-    o.shift_window = 3;
+  o.shift_window = 3;
   ASSERT_TRUE(synth::generate(o, folder.path(), 1, nullptr));
   simdjson::dom::parser parser;
   simdjson::dom::element truth;
   ASSERT_EQ(parser.load(folder.path() + "/ground_truth.json").get(truth), simdjson::SUCCESS);
-  std::vector<CollectiveEnds> ends;
+  std::vector<RankCollectives> ranks;
   std::vector<std::int64_t> injected;
   for (const auto rank : truth["configs"].at(0)["ranks"].get_array()) {
     const Result<Trace> trace =
         read_trace(folder.path() + "/" + std::string(rank["file"].get_string().value()));
     ASSERT_TRUE(trace);
-    ends.push_back(collective_ends(*trace, rank["rank"].get_int64().value()));
+    ranks.push_back(described_collectives(*trace, rank["rank"].get_int64().value()));
     injected.push_back(rank["clock_offset_ns"].get_int64().value());
   }
+  const MatchResult match = match_collectives(ranks);
+  // without Seq the window that lacks a step is told, in each of the rank's groups, also in those
+  // of two collectives a step, which only the clocks that the larger ones tell decide
+  ASSERT_EQ(match.problems.size(), o.seq ? 0U : o.process_groups == 1 ? 1U : 3U);
+  for (const CollectiveProblem& p : match.problems) {
+    EXPECT_EQ(p.rank, 3);
+    EXPECT_TRUE(p.partial);
+    EXPECT_NE(p.problem.find("'s; matched with that shift"), std::string::npos) << p.problem;
+  }
+  const std::vector<CollectiveEnds> ends = collective_ends(ranks, match.collectives);
   const std::vector<ClockOffset> found = align_clocks(ends);
   ASSERT_EQ(found.size(), 8U);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_TRUE(found[i].aligned);
+    EXPECT_TRUE(found[i].aligned());
     // the generator lets ranks leave within 3 us; medians of two hops stay well below that
     EXPECT_NEAR(static_cast<double>(found[i].offset_ns),
                 static_cast<double>(injected[i] - injected[0]), 2500)
@@ -53,13 +62,21 @@ TEST_P(ClockAlignment, InjectedOffsetsAreFound) {
 INSTANTIATE_TEST_SUITE_P(Groups, ClockAlignment,
                          ::testing::Combine(::testing::Values(1, 2), ::testing::Bool()));
 
+CollectiveEnds ends_of(std::int64_t rank, std::vector<std::pair<std::size_t, std::int64_t>> ends) {
+  CollectiveEnds out;
+  out.rank = rank;
+  for (const auto& [id, end] : ends)
+    out.ends.push_back({id, end - 10, end});
+  return out;
+}
+
 TEST(ClockAlignmentByHand, MedianAndChains) {
   // rank 1 against rank 0: +100, +100, +900 (one late leaver); rank 2 only meets rank 1: -50
   const std::vector<CollectiveEnds> ranks = {
-      {0, {{"a", 1000}, {"b", 2000}, {"c", 3000}}},
-      {1, {{"a", 1100}, {"b", 2100}, {"c", 3900}, {"x", 5000}}},
-      {2, {{"x", 4950}}},
-      {7, {{"y", 1}}},
+      ends_of(0, {{1, 1000}, {2, 2000}, {3, 3000}}),
+      ends_of(1, {{1, 1100}, {2, 2100}, {3, 3900}, {8, 5000}}),
+      ends_of(2, {{8, 4950}}),
+      ends_of(7, {{9, 1}}),
   };
   const std::vector<ClockOffset> found = align_clocks(ranks);
   EXPECT_EQ(found[1].offset_ns, 100);
@@ -67,8 +84,60 @@ TEST(ClockAlignmentByHand, MedianAndChains) {
   EXPECT_EQ(found[1].samples, 3U);
   EXPECT_EQ(found[2].offset_ns, 50);
   EXPECT_EQ(found[2].via, 1);
-  EXPECT_FALSE(found[3].aligned);
+  EXPECT_FALSE(found[3].aligned());
+  EXPECT_EQ(clock_remark(found[3]), "rank 7: its clock stays on the time base: it shares no "
+                                    "collective with the others");
   EXPECT_TRUE(align_clocks({}).empty());
+}
+
+// Ends 1.2 ms around an offset of 2 ms, starts 0.3 ms apart: the offset is no measurement.
+TEST(ClockAlignmentByHand, AFitThatScattersMoreThanItsEffectIsNotUsed) {
+  CollectiveEnds base;
+  CollectiveEnds other;
+  other.rank = 3;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto t = static_cast<std::int64_t>(i) * 10'000'000;
+    const std::int64_t end = t + 2'000'000 + (static_cast<std::int64_t>(i % 3) - 1) * 1'200'000;
+    base.ends.push_back({i, t - 5'000'000, t});
+    other.ends.push_back(
+        {i, t - 5'000'000 + 2'000'000 + (static_cast<std::int64_t>(i % 3) - 1) * 300'000, end});
+  }
+  const ClockOffset poor = align_clocks(std::vector{base, other})[1];
+  EXPECT_EQ(poor.fit, ClockFit::kPoor);
+  EXPECT_TRUE(poor.scattered());
+  EXPECT_EQ(poor.at(12345), 0); // the time base stands
+  EXPECT_EQ(clock_remark(poor).substr(0, 48), "rank 3: its clock stays on the time base: ends o");
+  // a clock that is ahead by a second is worth setting, however they leave
+  for (SharedEnd& e : other.ends) {
+    e.start_ns += 1'000'000'000;
+    e.end_ns += 1'000'000'000;
+  }
+  EXPECT_EQ(align_clocks(std::vector{base, other})[1].fit, ClockFit::kAligned);
+}
+
+// 30 us a second over 20 s: a constant is wrong by 300 us at both ends.
+TEST(ClockAlignmentByHand, ALongWindowGetsADrift) {
+  CollectiveEnds base;
+  CollectiveEnds other;
+  other.rank = 1;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const auto t = static_cast<std::int64_t>(i) * 100'000'000;
+    const auto noise = static_cast<std::int64_t>((i * 7919) % 2000) - 1000; // +- 1 us
+    base.ends.push_back({i, t - 5'000'000, t});
+    other.ends.push_back(
+        {i, t - 4'900'000, t + 500'000 + static_cast<std::int64_t>(i) * 3'000 + noise});
+  }
+  const ClockOffset drifting = align_clocks(std::vector{base, other})[1];
+  EXPECT_NEAR(drifting.drift_ppb, 30'000, 100);
+  EXPECT_LT(drifting.residual_ns, 1000);
+  EXPECT_NEAR(static_cast<double>(drifting.at(base.ends[0].end_ns)), 500'000, 1500);
+  EXPECT_NEAR(static_cast<double>(drifting.at(base.ends[199].end_ns)), 1'097'000, 1500);
+  // noise alone, and few collectives, show none
+  for (std::size_t i = 0; i < 200; ++i)
+    other.ends[i].end_ns -= static_cast<std::int64_t>(i) * 3'000;
+  EXPECT_EQ(align_clocks(std::vector{base, other})[1].drift_ppb, 0);
+  base.ends.resize(10);
+  EXPECT_EQ(align_clocks(std::vector{base, other})[1].drift_ppb, 0);
 }
 
 } // namespace

@@ -36,7 +36,8 @@ std::vector<AllToAllV> all_to_all_v(const std::vector<RankCollectives>& ranks,
     call.throughput_gbps = call.wall_us > 0 ? size.sum / 1024 / (call.wall_us / 1e6)
                                             : std::numeric_limits<double>::quiet_NaN();
     if (!compat_tracelens)
-      call.throughput_gbps *= kGib;
+      call.throughput_gbps *=
+          t.match.incomplete() ? std::numeric_limits<double>::quiet_NaN() : kGib;
     call.imbalance = size.max / size.mean;
     call.start_skew_us = ns_to_us(t.latest_start_ns - first);
     out.push_back(call);

@@ -57,10 +57,16 @@ Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
     schema.add(
         {id, label, Unit::kUs, kDouble, [ns](const R& r) { return Value(ns_to_us(ns(r))); }, help});
   };
-  us("wait_us", "wait (\u00b5s)", "until the last member had started",
-     [](const R& r) { return r.wait_ns; });
-  us("transfer_us", "transfer (\u00b5s)", "duration - wait",
-     [](const R& r) { return r.collective->dur_ns - r.wait_ns; });
+  schema.add({"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
+              [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.wait_ns)) : Value(); },
+              "until the last member had started; blank where a member is not there, or where the "
+              "kind (send, broadcast, unknown) makes nobody wait for all"});
+  schema.add({"transfer_us", "transfer (\u00b5s)", Unit::kUs, kDouble,
+              [](const R& r) {
+                return r.timed->told_waits ? Value(ns_to_us(r.collective->dur_ns - r.wait_ns))
+                                           : Value();
+              },
+              "duration - wait"});
   us("hidden_compute_us", "hidden by compute (\u00b5s)", "while compute kernels ran on this rank",
      [](const R& r) { return r.collective->hidden_compute_ns; });
   us("hidden_memcpy_us", "hidden by memcpy (\u00b5s)", "under copies but not compute",
@@ -104,11 +110,12 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
         [](const R& r) { return Value(ns_to_us(r.timed->latency_ns)); },
         "shortest duration over the ranks, us"},
        {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.start_skew_ns)); }, "us"},
+        [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.start_skew_ns)) : Value(); },
+        "us; blank where a member is not there"},
        {"earliest_rank", "earliest arrival rank", Unit::kNone, kInt,
         [](const R& r) { return Value(r.earliest_rank); }},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.mean_wait_us); }, "us"},
+        [](const R& r) { return r.timed->told_waits ? Value(r.mean_wait_us()) : Value(); }, "us"},
        {"end_skew_us", "skew in end time", Unit::kNone, kDouble,
         [](const R& r) { return Value(ns_to_us(r.timed->end_skew_ns)); }, "us"},
        {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone, kDouble,
@@ -116,11 +123,15 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
        {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, kDouble,
         [](const R& r) { return Value(r.timed->bus_gbps); },
         "algorithm bandwidth x the factor of the collective"}});
-  using Times = std::int64_t (*)(const TimedCollective&, std::size_t);
+  using Times = Value (*)(const TimedCollective&, std::size_t);
   const std::pair<const char*, Times> kinds[] = {
-      {"ts", [](const TimedCollective& t, std::size_t k) { return t.start_ns[k]; }},
-      {"dur", [](const TimedCollective& t, std::size_t k) { return t.end_ns[k] - t.start_ns[k]; }},
-      {"wait_time", [](const TimedCollective& t, std::size_t k) { return t.wait_ns[k]; }}};
+      {"ts",
+       [](const TimedCollective& t, std::size_t k) { return Value(ns_to_us(t.start_ns[k])); }},
+      {"dur", [](const TimedCollective& t,
+                 std::size_t k) { return Value(ns_to_us(t.end_ns[k] - t.start_ns[k])); }},
+      {"wait_time", [](const TimedCollective& t, std::size_t k) {
+         return t.told_waits ? Value(ns_to_us(t.wait_ns[k])) : Value();
+       }}};
   for (std::size_t position = 0; position < ranks.size(); ++position)
     for (const auto& [what, time] : kinds) {
       const std::string label = fmt::format("rank_{}_{}", ranks[position].rank, what);
@@ -133,8 +144,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
                     const auto at = std::lower_bound(members.begin(), members.end(),
                                                      std::pair(position, std::size_t{0}));
                     if (at != members.end() && at->first == position)
-                      return Value(
-                          ns_to_us(time(*r.timed, static_cast<std::size_t>(at - members.begin()))));
+                      return time(*r.timed, static_cast<std::size_t>(at - members.begin()));
                     return Value();
                   },
                   {}});

@@ -1,7 +1,11 @@
 #include "analyses/collectives/collective_data.h"
 
 #include "base/ascii.h"
+#include "core/steps.h"
 #include "model/kernels.h"
+
+#include <algorithm>
+#include <iterator>
 
 namespace rankscope {
 namespace {
@@ -24,7 +28,58 @@ std::string_view name_from_kernel(std::string_view kernel) {
   return kind == CollectiveKind::kOther ? "" : collective_kind_name(kind);
 }
 
+/// Kernels run after the step that launched them, so the last one begun: what counts is that a
+/// step's collectives stay together.
+std::int64_t last_step(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
+  const auto after =
+      std::upper_bound(steps.begin(), steps.end(), ts_ns,
+                       [](std::int64_t t, const ProfilerStep& step) { return t < step.start_ns; });
+  return after == steps.begin() ? -1 : std::prev(after)->number;
+}
+
+void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trace,
+                    RankCollectives& out) {
+  const auto copy_text = [&](StrId id) { return out.texts.intern(trace.strings.view(id)); };
+  c.pg_name = copy_text(args.pg_name);
+  c.pg_ranks = copy_text(args.pg_ranks);
+  c.pg_description = copy_text(args.pg_description);
+  c.name = copy_text(args.collective_name);
+  c.dtype = copy_text(args.dtype);
+  c.in_split = copy_text(args.in_split);
+  c.out_split = copy_text(args.out_split);
+  c.in_nelems = args.in_nelems;
+  c.out_nelems = args.out_nelems;
+  c.group_size = args.group_size;
+  c.seq = args.seq;
+}
+
 } // namespace
+
+bool synchronises(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter ||
+         kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllToAll;
+}
+
+RankCollectives described_collectives(const Trace& trace, std::int64_t rank) {
+  RankCollectives out;
+  out.rank = rank;
+  out.path = trace.path;
+  out.base_time_ns = trace.clock().offset_ns;
+  for (const auto& [event, args] : trace.collectives) {
+    if (trace.events.category[event] != Category::kKernel)
+      continue;
+    Collective c;
+    c.kernel = out.texts.intern(trace.name(event));
+    take_arguments(c, args, trace, out);
+    c.kind = collective_kind(out.texts.view(c.name));
+    c.name_from = Collective::NameFrom::kKernelArgs;
+    c.stream = trace.events.stream[event];
+    c.ts_ns = trace.events.ts_ns[event];
+    c.dur_ns = trace.events.dur_ns[event];
+    out.rows.push_back(c);
+  }
+  return out;
+}
 
 RankCollectives extract_collectives(const LoadedTrace& t) {
   const Trace& trace = t.trace;
@@ -68,12 +123,12 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
   out.hidden_memcpy_ns = comm_set.intersect(copies_only).length();
   out.exposed_ns = out.comm_ns - out.hidden_compute_ns - out.hidden_memcpy_ns;
 
-  const auto copy_text = [&](StrId id) { return out.texts.intern(trace.strings.view(id)); };
   const StrId record = trace.strings.find("record_param_comms");
+  const std::vector<ProfilerStep> steps = profiler_steps(trace);
   out.rows.reserve(kernels.size());
   for (const EventId i : kernels) {
     Collective c;
-    c.kernel = copy_text(e.name[i]);
+    c.kernel = out.texts.intern(trace.name(i));
     const CollectiveArgs* args = trace.collective_of(i);
     c.name_from = Collective::NameFrom::kKernelArgs;
     if (args == nullptr || args->collective_name == kEmptyStr) {
@@ -85,19 +140,8 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
           break;
         }
     }
-    if (args != nullptr) {
-      c.pg_name = copy_text(args->pg_name);
-      c.pg_ranks = copy_text(args->pg_ranks);
-      c.pg_description = copy_text(args->pg_description);
-      c.name = copy_text(args->collective_name);
-      c.dtype = copy_text(args->dtype);
-      c.in_split = copy_text(args->in_split);
-      c.out_split = copy_text(args->out_split);
-      c.in_nelems = args->in_nelems;
-      c.out_nelems = args->out_nelems;
-      c.group_size = args->group_size;
-      c.seq = args->seq;
-    }
+    if (args != nullptr)
+      take_arguments(c, *args, trace, out);
     if (c.name == kEmptyStr) {
       const std::string_view guess = name_from_kernel(trace.name(i));
       c.name = out.texts.intern(guess);
@@ -105,6 +149,7 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
     }
     c.kind = collective_kind(out.texts.view(c.name));
     c.stream = e.stream[i];
+    c.step = last_step(steps, e.ts_ns[i]);
     c.ts_ns = e.ts_ns[i];
     c.dur_ns = e.dur_ns[i];
     c.hidden_compute_ns = compute_set.covered(e.ts_ns[i], trace.end_ns(i));

@@ -23,6 +23,7 @@ struct Collective {
   NameFrom name_from = NameFrom::kNone;
   std::int64_t in_nelems = kNoId, out_nelems = kNoId, group_size = kNoId, seq = kNoId;
   std::int32_t stream = -1;
+  std::int64_t step = -1; ///< ProfilerStep number of the last step begun before it; -1 = none
   std::int64_t ts_ns = 0; ///< as in the file
   std::int64_t dur_ns = 0;
   std::int64_t hidden_compute_ns = 0; ///< of it while compute kernels ran on this rank
@@ -49,8 +50,15 @@ struct RankCollectives {
   [[nodiscard]] int element_bytes(const Collective& c) const { return dtype_bytes(text(c.dtype)); }
 };
 
+/// Whether a collective of this kind lets nobody go before all have come.
+[[nodiscard]] bool synchronises(CollectiveKind kind);
+
 /// The type of a collective comes from the kernel's arguments, else from the linked
 /// record_param_comms operator, else from the kernel's name.
 [[nodiscard]] RankCollectives extract_collectives(const LoadedTrace& trace);
+
+/// Only the kernels that carry arguments of their own, without what is hidden or exposed: enough to
+/// match and to align, and the trace need not be linked.
+[[nodiscard]] RankCollectives described_collectives(const Trace& trace, std::int64_t rank);
 
 } // namespace rankscope

@@ -11,44 +11,45 @@
 namespace rankscope {
 namespace {
 
+/// From a rank's file times to the common clock.
 struct Clocks {
-  std::vector<std::int64_t> offset_ns; ///< by position; common clock = ts - offset
-  std::vector<ClockOffset> alignment;  ///< empty when nothing was aligned
+  std::vector<std::int64_t> base_ns;  ///< by position: added to file times
+  std::vector<ClockOffset> alignment; ///< by position; empty when nothing was aligned
+  std::vector<std::int64_t> unix_ns;  ///< by position: from file times to what alignment takes
+
+  [[nodiscard]] std::int64_t common(std::size_t rank, std::int64_t ts_ns) const {
+    const std::int64_t shift = alignment.empty() ? 0 : alignment[rank].at(ts_ns + unix_ns[rank]);
+    return ts_ns + base_ns[rank] - shift;
+  }
 };
 
 Clocks clocks_of(const std::vector<RankCollectives>& ranks,
                  const std::vector<MatchedCollective>& matched, AlignMode align) {
   Clocks out;
-  out.offset_ns.assign(ranks.size(), 0);
+  out.base_ns.assign(ranks.size(), 0);
   if (align == AlignMode::kNone)
     return out;
   std::int64_t lowest_base = INT64_MAX;
   for (const RankCollectives& r : ranks)
     lowest_base = std::min(lowest_base, r.base_time_ns);
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    out.offset_ns[r] = -(ranks[r].base_time_ns - lowest_base);
-  if (align != AlignMode::kCollectives || ranks.size() < 2)
-    return out;
-  std::vector<CollectiveEnds> ends(ranks.size());
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    ends[r].rank = ranks[r].rank;
-  std::size_t n = 0;
-  for (const MatchedCollective& m : matched) {
-    ++n;
-    if (m.kind == CollectiveKind::kSend || m.kind == CollectiveKind::kRecv || m.members.size() < 2)
-      continue;
-    for (const auto& [rank, row] : m.members)
-      ends[rank].ends.emplace_back(fmt::format("{:012}", n),
-                                   ranks[rank].rows[row].end_ns() - out.offset_ns[rank]);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    out.base_ns[r] = ranks[r].base_time_ns - lowest_base;
+    out.unix_ns.push_back(ranks[r].base_time_ns);
   }
-  out.alignment = align_clocks(ends);
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    out.offset_ns[r] += out.alignment[r].offset_ns;
+  if (align == AlignMode::kCollectives && ranks.size() > 1)
+    out.alignment = align_clocks(collective_ends(ranks, matched));
   return out;
 }
 
+/// Kinds whose members wait for each other; of a send, a receive or a broadcast somebody else may
+/// be waiting, and of a kernel of unknown kind nobody knows.
+bool makes_wait(CollectiveKind kind) {
+  return synchronises(kind) || kind == CollectiveKind::kAllToAllV ||
+         kind == CollectiveKind::kBarrier;
+}
+
 TimedCollective timed(const std::vector<RankCollectives>& ranks, MatchedCollective match,
-                      const std::vector<std::int64_t>& offset_ns, bool compat_tracelens) {
+                      const Clocks& clocks, bool compat_tracelens) {
   TimedCollective t;
   std::int64_t min_end = INT64_MAX;
   std::int64_t max_end = INT64_MIN;
@@ -56,7 +57,7 @@ TimedCollective timed(const std::vector<RankCollectives>& ranks, MatchedCollecti
   t.latency_ns = INT64_MAX;
   for (const auto& [rank, row] : match.members) {
     const Collective& c = ranks[rank].rows[row];
-    const std::int64_t start = c.ts_ns - offset_ns[rank];
+    const std::int64_t start = clocks.common(rank, c.ts_ns);
     t.start_ns.push_back(start);
     t.end_ns.push_back(start + c.dur_ns);
     t.latest_start_ns = std::max(t.latest_start_ns, start);
@@ -73,7 +74,8 @@ TimedCollective timed(const std::vector<RankCollectives>& ranks, MatchedCollecti
       mib_of(*t.first_rank, *t.first,
              match.kind == CollectiveKind::kAllGather ? t.first->out_nelems : t.first->in_nelems);
   t.algo_gbps = t.bus_gbps = std::numeric_limits<double>::quiet_NaN();
-  if (t.latency_ns > 0) {
+  t.told_waits = compat_tracelens || (!match.incomplete() && makes_wait(match.kind));
+  if (t.latency_ns > 0 && (compat_tracelens || !match.incomplete())) {
     const double gibps = (t.full_mib / 1024) / ns_to_s(t.latency_ns);
     const double scale = compat_tracelens ? 1.0 : kGib;
     t.algo_gbps = gibps * scale;
@@ -86,9 +88,15 @@ TimedCollective timed(const std::vector<RankCollectives>& ranks, MatchedCollecti
 
 } // namespace
 
-bool synchronises(CollectiveKind kind) {
-  return kind == CollectiveKind::kAllReduce || kind == CollectiveKind::kReduceScatter ||
-         kind == CollectiveKind::kAllGather || kind == CollectiveKind::kAllToAll;
+std::optional<AlignMode> align_mode(std::string_view text) {
+  return text == "none"          ? std::optional(AlignMode::kNone)
+         : text == "base"        ? std::optional(AlignMode::kBase)
+         : text == "collectives" ? std::optional(AlignMode::kCollectives)
+                                 : std::nullopt;
+}
+
+double SyncCollective::mean_wait_us() const {
+  return ns_to_us(wait_ns) / static_cast<double>(timed->wait_ns.size());
 }
 
 Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ranks,
@@ -108,7 +116,7 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   out.problems = std::move(matched.problems);
   out.collectives.reserve(matched.collectives.size());
   for (MatchedCollective& m : matched.collectives)
-    out.collectives.push_back(timed(ranks, std::move(m), clocks.offset_ns, compat));
+    out.collectives.push_back(timed(ranks, std::move(m), clocks, compat));
   std::vector<const RankCollectives*> all;
   for (const RankCollectives& r : ranks)
     all.push_back(&r);

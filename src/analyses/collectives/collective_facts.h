@@ -16,7 +16,10 @@
 
 namespace rankscope {
 
+/// Raw times, unix times by the files' time bases, or those corrected by the ends of collectives.
 enum class AlignMode { kNone, kBase, kCollectives };
+/// "none", "base" or "collectives", as --align spells them; none for another text.
+[[nodiscard]] std::optional<AlignMode> align_mode(std::string_view text);
 
 struct CollectiveOptions {
   AlignMode align = AlignMode::kCollectives;
@@ -34,12 +37,17 @@ struct TimedCollective {
   const RankCollectives* first_rank = nullptr; ///< of the first member
   const Collective* first = nullptr;
   std::vector<std::int64_t> start_ns, end_ns;
-  std::vector<std::int64_t> wait_ns; ///< until the last member starts
+  /// Until the last member starts. Told only where told_waits.
+  std::vector<std::int64_t> wait_ns;
+  /// All members are there and the kind makes them wait for each other (compat: as the reference,
+  /// always).
+  bool told_waits = true;
   std::int64_t latest_start_ns = 0;
-  std::int64_t latency_ns = 0;        ///< the shortest duration
-  std::int64_t end_skew_ns = 0;       ///< latest end - earliest end
-  double full_mib = 0;                ///< the larger buffer; NaN without a known type
-  double algo_gbps = 0, bus_gbps = 0; ///< 10^9 bytes/s (compat: 1024^3); NaN where unknown
+  std::int64_t latency_ns = 0;  ///< the shortest duration, of the members that are there
+  std::int64_t end_skew_ns = 0; ///< latest end - earliest end
+  double full_mib = 0;          ///< the larger buffer; NaN without a known type
+  /// 10^9 bytes/s (compat: 1024^3); NaN where unknown, and where a member is not there.
+  double algo_gbps = 0, bus_gbps = 0;
 };
 
 /// One collective that lets nobody go before all have come, over its members.
@@ -47,7 +55,8 @@ struct SyncCollective {
   const TimedCollective* timed = nullptr;
   std::int64_t start_skew_ns = 0; ///< the largest wait
   std::int64_t earliest_rank = 0;
-  double mean_wait_us = 0;
+  std::int64_t wait_ns = 0; ///< sum over the members
+  [[nodiscard]] double mean_wait_us() const;
 };
 
 /// All such collectives of a name, type, size and group.
@@ -78,7 +87,7 @@ struct CollectiveKernel {
   const RankCollectives* rank = nullptr;
   const Collective* collective = nullptr;
   const TimedCollective* timed = nullptr;
-  std::int64_t wait_ns = 0; ///< not more than its duration
+  std::int64_t wait_ns = 0; ///< not more than its duration; see TimedCollective::told_waits
 };
 
 struct AllToAllV {
@@ -109,8 +118,11 @@ struct SentTo {
 /// How one rank arrives at the collectives that synchronise.
 struct Straggler {
   std::int64_t rank = 0;
-  double wait_us = 0, dur_us = 0;
-  double mean_lateness_us = 0;                    ///< start after the median start of the ranks
+  std::int64_t wait_ns = 0, dur_ns = 0;
+  double mean_lateness_us = 0; ///< start after the median start of the ranks
+  /// How much shorter its collectives are than those of the others on average, us, a mean for each
+  /// step. All leave together, so that is how much later it comes, whatever the clocks say.
+  std::vector<double> late_us;
   std::int64_t last = 0, first = 0, shortest = 0; ///< how often
   std::int64_t collectives = 0;
   [[nodiscard]] double percent_of(std::int64_t times) const {
@@ -133,6 +145,7 @@ struct ExposedType {
   std::string name;
   std::int64_t kernels = 0;
   std::int64_t dur_ns = 0, wait_ns = 0, hidden_compute_ns = 0, hidden_memcpy_ns = 0;
+  std::int64_t told_ns = 0; ///< of the duration, in collectives whose waits are known
   [[nodiscard]] std::int64_t exposed_ns() const {
     return dur_ns - hidden_compute_ns - hidden_memcpy_ns;
   }
@@ -187,8 +200,5 @@ struct CollectiveFacts {
 /// `ranks` ascending by rank. No rank or no collective: an Error.
 Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ranks,
                                          const CollectiveOptions& options);
-
-/// Whether a collective of this kind lets nobody go before all have come.
-[[nodiscard]] bool synchronises(CollectiveKind kind);
 
 } // namespace rankscope

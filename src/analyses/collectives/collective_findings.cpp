@@ -1,29 +1,48 @@
 #include "analyses/collectives/collective_findings.h"
 
+#include "base/statistics.h"
 #include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace rankscope {
 namespace {
 
+/// Names the rank that comes later than the others by more than the noise between steps, or says
+/// that there is none. One comparison for each rank.
 void slow_rank(const CollectiveFacts& facts, std::vector<Finding>& out) {
   if (facts.stragglers.size() < 2)
     return;
-  // of equals the one that waits least; the sheet's first row may be late seldom, but by far
-  const Straggler& s =
-      *std::max_element(facts.stragglers.begin(), facts.stragglers.end(),
-                        [](const Straggler& a, const Straggler& b) { return a.last < b.last; });
-  out.push_back(
-      {fmt::format("rank {} comes last in {:.0f} % of {} collectives; it starts "
-                   "{:.1f} us {} the median rank on average",
-                   s.rank, s.percent_of(s.last), s.collectives, std::fabs(s.mean_lateness_us),
-                   s.mean_lateness_us < 0 ? "before" : "after"),
-       "straggler_summary"});
+  const double alpha = corrected_alpha(facts.stragglers.size());
+  const Straggler* latest = nullptr;
+  MeanDifference late;
+  for (const Straggler& s : facts.stragglers) {
+    const std::optional<MeanDifference> interval = mean_interval(s.late_us, alpha);
+    if (!interval)
+      return; // a single step has no noise to compare with
+    if (latest == nullptr || interval->difference > late.difference) {
+      latest = &s;
+      late = *interval;
+    }
+  }
+  if (late.difference <= late.half_width)
+    out.push_back(
+        {fmt::format("no rank can be told apart as late: the latest, rank {}, comes "
+                     "{:.1f} us +- {:.1f} us after the others ({} steps)",
+                     latest->rank, late.difference, late.half_width, latest->late_us.size()),
+         "straggler_summary"});
+  else
+    out.push_back({fmt::format("rank {} comes {:.1f} us +- {:.1f} us after the others on average "
+                               "(by the durations of {} collectives, {} steps); it is last in "
+                               "{:.0f} %",
+                               latest->rank, late.difference, late.half_width, latest->collectives,
+                               latest->late_us.size(), latest->percent_of(latest->shortest)),
+                   "straggler_summary"});
 }
 
 void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
@@ -37,37 +56,59 @@ void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
        "exposed_by_type"});
 }
 
-/// A collective far below what its own kind and size usually reach.
+/// A collective far below what its own kind and size reach otherwise: below the interval in which
+/// one more of the others would be expected (Student's t), of as many as are looked at.
 void slow_collective(const CollectiveFacts& facts, std::vector<Finding>& out) {
   constexpr std::size_t kFewest = 5;
   constexpr double kFar = 0.8;
   using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
-  const auto key = [](const TimedCollective& t) {
-    return Key(t.first_rank->text(t.first->pg_name), t.first_rank->text(t.first->name),
-               t.first->in_nelems);
-  };
-  std::map<Key, std::vector<double>> usual;
+  std::map<Key, std::vector<const TimedCollective*>> kinds;
   for (const SyncCollective& s : facts.synchronising)
-    usual[key(*s.timed)].push_back(s.timed->bus_gbps);
-  std::map<Key, double> median;
-  for (auto& [kind, rates] : usual)
-    if (rates.size() >= kFewest)
-      median[kind] = stats_of(std::move(rates)).median;
-  double worst = 1;
+    if (const TimedCollective& t = *s.timed; !std::isnan(t.bus_gbps))
+      kinds[{t.match.pg, t.first_rank->text(t.first->name), t.first->in_nelems}].push_back(&t);
+  double worst = kFar;
   const TimedCollective* slowest = nullptr;
-  for (const SyncCollective& s : facts.synchronising) {
-    const auto found = median.find(key(*s.timed));
-    if (found != median.end() && found->second > 0 && s.timed->bus_gbps / found->second < worst) {
-      worst = s.timed->bus_gbps / found->second;
-      slowest = s.timed;
+  for (const auto& [key, list] : kinds) {
+    const TimedCollective& least =
+        **std::min_element(list.begin(), list.end(),
+                           [](const auto* a, const auto* b) { return a->bus_gbps < b->bus_gbps; });
+    std::vector<double> others;
+    for (const TimedCollective* t : list)
+      if (t != &least)
+        others.push_back(t->bus_gbps);
+    if (others.size() < kFewest)
+      continue;
+    const SampleStats usual = sample_stats(others);
+    const auto n = static_cast<double>(usual.n);
+    const double expected =
+        usual.mean - student_t(n - 1, corrected_alpha(facts.synchronising.size())) *
+                         std::sqrt(usual.variance * (1 + 1 / n));
+    const double share = least.bus_gbps / usual.mean;
+    if (least.bus_gbps < expected && share < worst) {
+      worst = share;
+      slowest = &least;
     }
   }
-  if (slowest != nullptr && worst < kFar)
-    out.push_back({fmt::format("{} {} reached {:.1f} GB/s bus bandwidth, {:.0f} % of the median "
-                               "of its kind and size",
+  if (slowest != nullptr)
+    out.push_back({fmt::format("{} {} reached {:.1f} GB/s bus bandwidth, {:.0f} % of the others of "
+                               "its kind and size and below all that their scatter explains",
                                slowest->first_rank->text(slowest->first->name), slowest->id,
                                slowest->bus_gbps, worst * 100),
                    "nccl_implicit_sync"});
+}
+
+/// What the figures leave out, and why.
+void left_out(const CollectiveFacts& facts, std::vector<Finding>& out) {
+  const auto lacking = std::count_if(facts.collectives.begin(), facts.collectives.end(),
+                                     [](const TimedCollective& t) { return t.match.incomplete(); });
+  if (lacking > 0 && !facts.compat_tracelens)
+    out.push_back({fmt::format("{} of {} collectives lack members of their group: their bandwidths "
+                               "and waits are blank",
+                               lacking, facts.collectives.size()),
+                   "nccl_long"});
+  for (const RankClock& clock : facts.clocks)
+    if (std::string remark = clock_remark(clock.offset); !remark.empty())
+      out.push_back({std::move(remark), "clocks"});
 }
 
 } // namespace
@@ -77,6 +118,7 @@ std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   slow_rank(facts, out);
   most_exposed(facts, out);
   slow_collective(facts, out);
+  left_out(facts, out);
   if (!facts.problems.empty())
     out.push_back(
         {fmt::format("{} collectives or windows disagree between ranks", facts.problems.size()),

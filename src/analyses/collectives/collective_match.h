@@ -15,8 +15,15 @@ struct MatchedCollective {
   std::string pg;         ///< process group name, "Unknown_Group" when missing
   std::int64_t index = 0; ///< its place in the group, from 0 over all ranks
   CollectiveKind kind = CollectiveKind::kOther;
+  std::int64_t expected = 0; ///< members that the group has, 0 = not known
   /// (position in the list of ranks, row there), ascending by position.
   std::vector<std::pair<std::size_t, std::size_t>> members;
+
+  /// A member of the group is not there: what is computed over the others is no bandwidth and no
+  /// wait of the collective.
+  [[nodiscard]] bool incomplete() const {
+    return static_cast<std::int64_t>(members.size()) < expected;
+  }
 };
 
 /// A shifted window (index 0) or a collective on which ranks disagree.
@@ -25,6 +32,9 @@ struct CollectiveProblem {
   std::int64_t rank = 0;
   std::int64_t index = 0;
   std::string problem;
+  /// What was matched may be wrong, or ranks recorded different windows: no result without saying
+  /// so.
+  bool partial = false;
 };
 
 struct MatchResult {
@@ -32,8 +42,11 @@ struct MatchResult {
   std::vector<CollectiveProblem> problems;
 };
 
-/// Matches by process group and Seq; without Seq by order, after finding by sizes, types and times
-/// how far each rank's window is shifted.
+/// Matches by process group and Seq. Where Seq is missing, or counts something else than the
+/// group's collectives (its pairs disagree in size and in time where the order agrees), by order:
+/// of the shifts with the most agreement in name, type and size the one whose ends scatter least
+/// over the whole sequence (clocks differ by a constant, iterations do not), then the one nearest
+/// in time. A shift, and one that stays ambiguous, is a problem that is `partial`.
 [[nodiscard]] MatchResult match_collectives(const std::vector<RankCollectives>& ranks);
 
 } // namespace rankscope

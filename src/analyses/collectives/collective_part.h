@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankCollectivesVersion = 1;
+inline constexpr std::uint32_t kRankCollectivesVersion = 2;
 
 /// Texts are ids of the rank's pool: written before the rows, checked against it when read.
 template <class Archive, class Row>
@@ -17,7 +17,7 @@ void collective_fields(Archive& archive, Row& c, std::size_t texts) {
     archive.below(*id, texts);
   archive.choice(c.kind, static_cast<std::uint64_t>(CollectiveKind::kOther) + 1);
   archive.choice(c.name_from, 4);
-  archive(c.in_nelems, c.out_nelems, c.group_size, c.seq, c.stream, c.ts_ns, c.dur_ns,
+  archive(c.in_nelems, c.out_nelems, c.group_size, c.seq, c.stream, c.step, c.ts_ns, c.dur_ns,
           c.hidden_compute_ns, c.hidden_memcpy_ns, c.has_ids);
 }
 

@@ -186,10 +186,11 @@ Schema<Straggler> straggler_schema() {
       "how the ranks arrive at the collectives that synchronise",
       {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
        {"wait_us", "total_wait_time_us", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.wait_us); }, "until the last member had started"},
+        [](const R& r) { return Value(ns_to_us(r.wait_ns)); }, "until the last member had started"},
        {"wait_us_mean", "mean_wait_time_us", Unit::kUs, kDouble,
         [](const R& r) {
-          return Value(std::round(r.wait_us / static_cast<double>(r.collectives) * 10) / 10);
+          return Value(std::round(ns_to_us(r.wait_ns) / static_cast<double>(r.collectives) * 10) /
+                       10);
         }},
        {"last", "times_arrived_last", Unit::kCount, kInt, [](const R& r) { return Value(r.last); }},
        {"first", "times_arrived_first", Unit::kCount, kInt,
@@ -199,7 +200,7 @@ Schema<Straggler> straggler_schema() {
        {"collectives", "num_collectives", Unit::kCount, kInt,
         [](const R& r) { return Value(r.collectives); }},
        {"dur_us", "total_nccl_dur_us", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.dur_us); }},
+        [](const R& r) { return Value(ns_to_us(r.dur_ns)); }},
        {"lateness_us_mean", "mean_lateness_us", Unit::kUs, kDouble,
         [](const R& r) { return Value(r.mean_lateness_us); },
         "start after the median start of the ranks, on the aligned clocks"},
@@ -242,10 +243,12 @@ Schema<ExposedType> exposed_type_schema() {
        {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); }},
        {"dur_ms", "duration (ms)", Unit::kMs, kDouble, ms(&R::dur_ns),
         "sum over kernels and ranks"},
-       {"wait_ms", "wait (ms)", Unit::kMs, kDouble, ms(&R::wait_ns),
-        "until the last member had started"},
+       {"wait_ms", "wait (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.wait_ns)) : Value(); },
+        "until the last member had started; where all members are there and wait for each other"},
        {"transfer_ms", "transfer (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.dur_ns - r.wait_ns)); }},
+        [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.told_ns - r.wait_ns)) : Value(); },
+        "the rest of those"},
        {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, kDouble,
         ms(&R::hidden_compute_ns)},
        {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, kDouble, ms(&R::hidden_memcpy_ns)},
@@ -292,10 +295,31 @@ Schema<RankClock> clock_schema() {
            {"residual_us", "residual (\u00b5s)", Unit::kUs, kDouble,
             [](const R& r) { return Value(ns_to_us(r.offset.residual_ns)); },
             "median distance of the ends of shared collectives from the offset"},
+           {"effect_us", "skew in start (\u00b5s)", Unit::kUs, kDouble,
+            [](const R& r) { return Value(ns_to_us(r.offset.effect_ns)); },
+            "median distance of their starts: what the clocks are aligned for"},
+           {"drift_ppb", "drift (ns/s)", Unit::kNone, kDouble,
+            [](const R& r) { return Value(r.offset.drift_ppb); },
+            "what the clock gains on the first rank's; 0 unless the collectives show it"},
            {"collectives", "collectives", Unit::kCount, kInt,
             [](const R& r) { return Value(r.offset.samples); }},
            {"aligned", "aligned", Unit::kNone, CellKind::kBool,
-            [](const R& r) { return Value(r.offset.aligned); }}}};
+            [](const R& r) { return Value(r.offset.aligned()); }},
+           {"used", "used", Unit::kNone, kText,
+            [](const R& r) {
+              switch (r.offset.fit) {
+              case ClockFit::kReference:
+                return Value("reference");
+              case ClockFit::kAligned:
+                return Value("collectives");
+              case ClockFit::kPoor:
+                return Value("time base: the residual is above what it would measure");
+              case ClockFit::kAlone:
+                break;
+              }
+              return Value("time base: no shared collective");
+            },
+            "what the rank's times are put on the common clock by"}}};
 }
 
 Schema<CollectiveProblem> problem_schema() {

@@ -64,7 +64,9 @@ std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
     std::vector<double> samples[5];
     for (const TimedCollective* t : list) {
       samples[0].push_back(ns_to_us(t->latency_ns));
-      samples[1].push_back(ns_to_us(*std::max_element(t->wait_ns.begin(), t->wait_ns.end())));
+      samples[1].push_back(t->told_waits
+                               ? ns_to_us(*std::max_element(t->wait_ns.begin(), t->wait_ns.end()))
+                               : std::numeric_limits<double>::quiet_NaN());
       samples[2].push_back(ns_to_us(t->end_skew_ns));
       samples[3].push_back(t->algo_gbps);
       samples[4].push_back(t->bus_gbps);
@@ -157,60 +159,110 @@ std::vector<SyncCollective> synchronising(const std::vector<RankCollectives>& ra
   for (const TimedCollective& t : timed) {
     if (!synchronises(t.match.kind))
       continue;
-    double wait_sum_us = 0;
+    std::int64_t wait_sum_ns = 0;
     std::size_t earliest = 0;
     for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
-      wait_sum_us += ns_to_us(t.wait_ns[k]);
+      wait_sum_ns += t.wait_ns[k];
       if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as the reference
         earliest = k;
     }
-    out.push_back({&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank,
-                   wait_sum_us / static_cast<double>(t.wait_ns.size())});
+    out.push_back(
+        {&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank, wait_sum_ns});
   }
   return out;
 }
 
+namespace {
+
+/// The collectives by which ranks are compared: all members are there and wait for each other.
+std::vector<const TimedCollective*> compared(const std::vector<TimedCollective>& timed) {
+  std::vector<const TimedCollective*> out;
+  for (const TimedCollective& t : timed)
+    if (synchronises(t.match.kind) && t.match.members.size() > 1 && t.told_waits)
+      out.push_back(&t);
+  return out;
+}
+
+/// In which step each collective is, by the first member's profiler steps; without those, in which
+/// of ten parts of equal number by time.
+std::vector<std::size_t> steps_of(const std::vector<const TimedCollective*>& list) {
+  constexpr std::size_t kParts = 10;
+  std::map<std::int64_t, std::size_t> numbers;
+  std::vector<std::size_t> out;
+  for (const TimedCollective* t : list)
+    out.push_back(numbers.emplace(t->first->step, numbers.size()).first->second);
+  if (numbers.size() > 1)
+    return out;
+  std::vector<std::size_t> by_time(list.size());
+  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
+  std::stable_sort(by_time.begin(), by_time.end(), [&list](std::size_t a, std::size_t b) {
+    return list[a]->latest_start_ns < list[b]->latest_start_ns;
+  });
+  const std::size_t parts = std::min(kParts, list.size());
+  for (std::size_t i = 0; i < by_time.size(); ++i)
+    out[by_time[i]] = i * parts / by_time.size();
+  return out;
+}
+
+struct StragglerSum {
+  Straggler rank;
+  std::int64_t lateness_ns = 0;
+  std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and number
+};
+
+void add_arrivals(const std::vector<RankCollectives>& ranks, const TimedCollective& t,
+                  std::size_t step, std::vector<StragglerSum>& sums) {
+  const std::size_t n = t.wait_ns.size();
+  std::vector<std::int64_t> starts = t.start_ns;
+  std::sort(starts.begin(), starts.end());
+  const std::int64_t middle = starts[n / 2];
+  std::vector<std::int64_t> dur;
+  for (const auto& [rank, row] : t.match.members)
+    dur.push_back(ranks[rank].rows[row].dur_ns);
+  const std::int64_t all = std::accumulate(dur.begin(), dur.end(), std::int64_t{0});
+  std::size_t last = 0;
+  std::size_t first = 0;
+  std::size_t shortest = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    StragglerSum& sum = sums[t.match.members[k].first];
+    sum.rank.wait_ns += t.wait_ns[k];
+    sum.rank.dur_ns += dur[k];
+    sum.lateness_ns += t.start_ns[k] - middle;
+    ++sum.rank.collectives;
+    auto& [late_us, number] = sum.late_us[step];
+    late_us += ns_to_us(all - dur[k]) / static_cast<double>(n - 1) - ns_to_us(dur[k]);
+    ++number;
+    last = t.wait_ns[k] < t.wait_ns[last] ? k : last;
+    first = t.wait_ns[k] >= t.wait_ns[first] ? k : first;
+    shortest = dur[k] < dur[shortest] ? k : shortest;
+  }
+  ++sums[t.match.members[last].first].rank.last;
+  ++sums[t.match.members[first].first].rank.first;
+  ++sums[t.match.members[shortest].first].rank.shortest;
+}
+
+} // namespace
+
 std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
                                   const std::vector<TimedCollective>& timed) {
-  std::vector<Straggler> sums(ranks.size());
-  std::vector<double> lateness_us(ranks.size(), 0.0);
-  for (const TimedCollective& t : timed) {
-    if (!synchronises(t.match.kind) || t.match.members.size() < 2)
-      continue;
-    std::size_t last = 0;
-    std::size_t first = 0;
-    std::size_t shortest = 0;
-    std::vector<std::int64_t> starts = t.start_ns;
-    std::sort(starts.begin(), starts.end());
-    const std::int64_t middle = starts[starts.size() / 2];
-    const auto dur = [&t](std::size_t k) { return t.end_ns[k] - t.start_ns[k]; };
-    for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
-      const std::size_t rank = t.match.members[k].first;
-      Straggler& s = sums[rank];
-      s.wait_us += ns_to_us(t.wait_ns[k]);
-      s.dur_us += ns_to_us(dur(k));
-      lateness_us[rank] += ns_to_us(t.start_ns[k] - middle);
-      ++s.collectives;
-      if (t.wait_ns[k] < t.wait_ns[last])
-        last = k;
-      if (t.wait_ns[k] >= t.wait_ns[first])
-        first = k;
-      if (dur(k) < dur(shortest))
-        shortest = k;
-    }
-    ++sums[t.match.members[last].first].last;
-    ++sums[t.match.members[first].first].first;
-    ++sums[t.match.members[shortest].first].shortest;
-  }
+  std::vector<StragglerSum> sums(ranks.size());
+  const std::vector<const TimedCollective*> list = compared(timed);
+  const std::vector<std::size_t> steps = steps_of(list);
+  for (std::size_t i = 0; i < list.size(); ++i)
+    add_arrivals(ranks, *list[i], steps[i], sums);
   std::vector<Straggler> out;
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    if (Straggler& s = sums[r]; s.collectives > 0) {
-      s.rank = ranks[r].rank;
-      s.mean_lateness_us = lateness_us[r] / static_cast<double>(s.collectives);
-      out.push_back(s);
-    }
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    Straggler& s = sums[r].rank;
+    if (s.collectives == 0)
+      continue;
+    s.rank = ranks[r].rank;
+    s.mean_lateness_us = ns_to_us(sums[r].lateness_ns) / static_cast<double>(s.collectives);
+    for (const auto& [step, late] : sums[r].late_us)
+      s.late_us.push_back(late.first / static_cast<double>(late.second));
+    out.push_back(std::move(s));
+  }
   std::stable_sort(out.begin(), out.end(),
-                   [](const Straggler& a, const Straggler& b) { return a.wait_us < b.wait_us; });
+                   [](const Straggler& a, const Straggler& b) { return a.wait_ns < b.wait_ns; });
   return out;
 }
 
@@ -230,7 +282,10 @@ std::vector<ExposedType> exposed_types(const std::vector<RankCollectives>& ranks
       s.dur_ns += c.dur_ns;
       s.hidden_compute_ns += c.hidden_compute_ns;
       s.hidden_memcpy_ns += c.hidden_memcpy_ns;
-      s.wait_ns += std::min(t.wait_ns[k], c.dur_ns);
+      if (t.told_waits) {
+        s.wait_ns += std::min(t.wait_ns[k], c.dur_ns);
+        s.told_ns += c.dur_ns;
+      }
     }
   std::vector<ExposedType> out;
   for (auto& [name, sum] : sums)

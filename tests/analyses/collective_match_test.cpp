@@ -1,0 +1,123 @@
+// Which collectives of two ranks are one, worked by hand: iterations of three collectives that last
+// differently from time to time, seen by clocks that are apart.
+#include "analyses/collectives/collective_match.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kPerStep = 3;
+
+/// Ends of step s, call c on the true clock: steps of 10 ms, longer by up to 0.5 ms each.
+std::int64_t end_ns(std::size_t step, std::size_t call) {
+  return static_cast<std::int64_t>(step) * 10'000'000 +
+         static_cast<std::int64_t>(call) * 2'000'000 +
+         static_cast<std::int64_t>(step * step * 7919 % 11) * 50'000;
+}
+
+/// Steps [from, to) as rank `rank` records them.
+RankCollectives window(std::int64_t rank, std::size_t from, std::size_t to,
+                       std::int64_t clock_ns = 0) {
+  RankCollectives out;
+  out.rank = rank;
+  for (std::size_t s = from; s < to; ++s)
+    for (std::size_t call = 0; call < kPerStep; ++call) {
+      Collective c;
+      c.pg_name = out.texts.intern("0");
+      c.pg_ranks = out.texts.intern("[0, 1]");
+      c.name = out.texts.intern("allreduce");
+      c.dtype = out.texts.intern("Float");
+      c.kind = CollectiveKind::kAllReduce;
+      c.in_nelems = c.out_nelems = static_cast<std::int64_t>(1000 * (call + 1));
+      c.group_size = 2;
+      c.dur_ns = 500'000;
+      // ranks leave within 3 us
+      c.ts_ns =
+          end_ns(s, call) - c.dur_ns + clock_ns + rank * static_cast<std::int64_t>(s % 4) * 1000;
+      out.rows.push_back(c);
+    }
+  return out;
+}
+
+std::vector<RankCollectives> two(RankCollectives a, RankCollectives b) {
+  std::vector<RankCollectives> out;
+  out.push_back(std::move(a));
+  out.push_back(std::move(b));
+  return out;
+}
+
+std::size_t pairs(const MatchResult& match) {
+  std::size_t out = 0;
+  for (const MatchedCollective& m : match.collectives)
+    out += m.members.size() == 2 ? 1 : 0;
+  return out;
+}
+
+// Counts, sizes and order agree at shift 0; only the distances of ends tell that it is one step.
+TEST(CollectiveMatch, AWindowShiftedByAnIterationIsFoundWhateverTheClocksSay) {
+  for (const std::int64_t clock_ns : {0, 10'000'000, -10'000'000, 400'000'000}) {
+    const std::vector<RankCollectives> ranks = two(window(0, 0, 10), window(1, 1, 11, clock_ns));
+    const MatchResult match = match_collectives(ranks);
+    EXPECT_EQ(pairs(match), 27U) << clock_ns;
+    EXPECT_EQ(match.collectives.size(), 33U);
+    ASSERT_EQ(match.problems.size(), 1U);
+    EXPECT_TRUE(match.problems[0].partial); // exit 4
+    EXPECT_EQ(match.problems[0].problem,
+              "its window starts 3 collectives after rank 0's; matched with that shift");
+    for (const MatchedCollective& m : match.collectives)
+      EXPECT_EQ(m.incomplete(), m.members.size() < 2);
+  }
+  // the same window by clocks that are an iteration apart is no shift
+  const MatchResult same = match_collectives(two(window(0, 0, 10), window(1, 0, 10, 10'000'000)));
+  EXPECT_EQ(pairs(same), 30U);
+  EXPECT_TRUE(same.problems.empty());
+}
+
+TEST(CollectiveMatch, WhatStaysAmbiguousIsSaid) {
+  std::vector<RankCollectives> ranks = two(window(0, 0, 10), window(1, 0, 10, 5'000'000));
+  for (RankCollectives& r : ranks) // a machine's iterations: nothing scatters
+    for (std::size_t i = 0; i < r.rows.size(); ++i)
+      r.rows[i].ts_ns =
+          static_cast<std::int64_t>(i / kPerStep * 10'000'000 + i % kPerStep * 1'000'000) +
+          r.rank * 5'000'000;
+  const MatchResult match = match_collectives(ranks);
+  ASSERT_EQ(match.problems.size(), 1U);
+  EXPECT_TRUE(match.problems[0].partial);
+  EXPECT_NE(match.problems[0].problem.find("other shifts against rank 0 fit as well"),
+            std::string::npos)
+      << match.problems[0].problem;
+}
+
+TEST(CollectiveMatch, SeqThatCountsSomethingElseIsNotBelieved) {
+  const auto numbered = [](RankCollectives r, std::int64_t first, std::int64_t by) {
+    for (Collective& c : r.rows) {
+      c.seq = first;
+      first += by;
+    }
+    return r;
+  };
+  // as it should be: a window that lacks a step is no problem
+  MatchResult match =
+      match_collectives(two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 1, 10), 3, 1)));
+  EXPECT_EQ(pairs(match), 27U);
+  EXPECT_TRUE(match.problems.empty());
+  // doubled on both: the same numbers still
+  match =
+      match_collectives(two(numbered(window(0, 0, 10), 0, 2), numbered(window(1, 0, 10), 0, 2)));
+  EXPECT_EQ(pairs(match), 30U);
+  EXPECT_TRUE(match.problems.empty());
+  // doubled on one; counted per process from elsewhere; per process with others in between
+  for (const auto& [first, by] : {std::pair(0, 2), std::pair(1000, 1), std::pair(3, 1)}) {
+    match = match_collectives(
+        two(numbered(window(0, 0, 10), 0, 1), numbered(window(1, 0, 10), first, by)));
+    EXPECT_EQ(pairs(match), 30U) << first << " " << by;
+    ASSERT_EQ(match.problems.size(), 1U) << first << " " << by;
+    EXPECT_EQ(match.problems[0].problem, "its Seq does not count the collectives of this group as "
+                                         "rank 0's does: matched by order");
+    EXPECT_FALSE(match.problems[0].partial);
+  }
+}
+
+} // namespace
+} // namespace rankscope
