@@ -23,6 +23,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   run.top_k = request.top_k;
   run.ranking = gemm_ranking(request.rank_by);
   run.memory_bytes = request.memory_bytes;
+  run.align = request.align;
   run.options = [&request] { return options_text(request); };
   const std::string options = run.options();
   std::vector<const RunPlan*> todo;
@@ -85,8 +86,9 @@ ReportOptions sweep_report_options() {
 
 std::string options_text(const AnalyzeRequest& request) {
   std::string out =
-      fmt::format("top_k={} rank_by={} merge={} gpu_arch={}", request.top_k, request.rank_by,
-                  !request.merged_folder.empty(), request.report.gpu_arch);
+      fmt::format("top_k={} rank_by={} merge={} align={} gpu_arch={}", request.top_k,
+                  request.rank_by, !request.merged_folder.empty(),
+                  request.align ? static_cast<int>(*request.align) : -1, request.report.gpu_arch);
   std::error_code ec;
   if (const std::string& file = request.report.gpu_arch;
       !file.empty() && std::filesystem::is_regular_file(file, ec))

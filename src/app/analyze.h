@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/collectives/collective_facts.h"
 #include "app/analyze_state.h"
 #include "base/result.h"
 #include "core/output_layout.h"
@@ -10,6 +11,7 @@
 #include "engine/session.h"
 #include "readers/discovery.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,8 @@ struct AnalyzeRequest {
   DiscoverOptions discover;
   ReportOptions report; ///< of the individual reports
   std::size_t top_k = 5;
-  std::string rank_by = "range"; ///< see gemm_ranking()
+  std::string rank_by = "range";       ///< see gemm_ranking()
+  std::optional<AlignMode> align = {}; ///< see AnalyzeRun
   std::uint64_t memory_bytes = 0;
   bool plots = true; ///< and the page
   bool svg = false;

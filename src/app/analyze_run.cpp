@@ -2,6 +2,8 @@
 
 #include "analyses/collectives/collective_data.h"
 #include "analyses/collectives/collective_report.h"
+#include "app/merge.h"
+#include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "writers/merged_trace.h"
@@ -16,6 +18,7 @@ namespace {
 struct RankPart {
   RankRecord record;
   RankCollectives collectives;
+  RankIdentity identity;
   GemmFacts gemms;
   ComparedRank compared;
   std::string output;
@@ -26,6 +29,7 @@ struct RankPart {
 struct ConfigWork {
   std::string fingerprint; ///< before any of its traces was read
   std::vector<RankCollectives> collectives;
+  std::vector<RankIdentity> identities;
   std::vector<GemmFacts> gemms;
   std::optional<MergedTraceWriter> merged;
   std::string merged_path;
@@ -85,6 +89,7 @@ private:
     RS_CHECK(attach_sheet(gemms[0], trace, run_.report));
     part.gemms = gemm_facts(gemms, run_.top_k, run_.ranking);
     part.collectives = extract_collectives(trace);
+    part.identity = identity_of(trace.trace, item.file.rank);
     return part;
   }
 
@@ -92,9 +97,9 @@ private:
   Result<void> take(const RankItem& item, const LoadedTrace& trace, RankPart part) {
     ConfigWork& work = work_[item.plan_index];
     ConfigResult& result = results_[item.plan_index];
-    if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1) {
+    if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1 && !merge_apart(item.plan)) {
       if (!work.merged) {
-        work.merged_path = run_.merged_folder + "/" + merged_trace_name(result.configuration);
+        work.merged_path = merged_path(item.plan_index);
         RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(work.merged_path, {}));
         work.merged.emplace(std::move(writer));
       }
@@ -106,6 +111,7 @@ private:
     result.records.push_back(std::move(part.record));
     work.gemms.push_back(std::move(part.gemms));
     work.collectives.push_back(std::move(part.collectives));
+    work.identities.push_back(std::move(part.identity));
     return {};
   }
 
@@ -121,13 +127,14 @@ private:
     for (const GemmFacts& part : work.gemms)
       parts.push_back(&part);
     result.gemms = join_gemm_facts(parts, run_.ranking);
-    // no collective at all is no error of the sweep
-    if (const auto facts = collective_facts(work.collectives, CollectiveOptions{}); facts) {
-      result.collective_file = run_.layout.collective_report(result.configuration);
-      const Report report = collective_tables(*facts, CollectiveOptions{});
-      RS_CHECK(find_writer("xlsx")->write(report, result.collective_file));
-      result.outputs.push_back(result.collective_file);
-      result.collectives = facts->summary;
+    RS_CHECK(collectives(p));
+    if (merge_apart(*plans_[p])) {
+      MergeRequest request;
+      request.align = true;
+      request.check = false;
+      const std::string path = merged_path(p);
+      RS_CHECK(merge_run(ctx_, request, *plans_[p], path));
+      result.outputs.push_back(path);
     }
     if (fingerprint_of(*plans_[p], run_.options()) != work.fingerprint) {
       ctx_.diagnostics.add(Severity::kDataLoss, "input_changed", plans_[p]->folder,
@@ -138,8 +145,42 @@ private:
     RS_CHECK(save_state(result, work.fingerprint, run_.layout.state(result.configuration)));
     work.merged.reset();
     work.collectives.clear();
+    work.identities.clear();
     work.gemms.clear();
     return {};
+  }
+
+  /// The collective report of a configuration, and what does not fit together among its ranks.
+  Result<void> collectives(std::size_t p) {
+    ConfigWork& work = work_[p];
+    ConfigResult& result = results_[p];
+    CollectiveOptions options;
+    options.align = run_.align.value_or(options.align);
+    const Result<CollectiveFacts> facts = collective_facts(work.collectives, options);
+    const std::vector<std::int64_t> known = known_missing(*plans_[p]);
+    RunExpectation expected;
+    expected.known_missing = known;
+    const std::vector<RunProblem> problems =
+        facts ? check_run(work.identities, expected, *facts) : check_run(work.identities, expected);
+    name_run_problems(ctx_, *plans_[p], problems);
+    result.whole = result.whole && problems.empty();
+    if (!facts) // no collective at all is no error of the sweep
+      return {};
+    result.collective_file = run_.layout.collective_report(result.configuration);
+    RS_CHECK(
+        find_writer("xlsx")->write(collective_tables(*facts, options), result.collective_file));
+    result.outputs.push_back(result.collective_file);
+    result.collectives = facts->summary;
+    return {};
+  }
+
+  /// Whether the merged trace needs clocks that are known only when all ranks were read.
+  [[nodiscard]] bool merge_apart(const RunPlan& plan) const {
+    return !run_.merged_folder.empty() && plan.ranks.size() > 1 &&
+           run_.align == AlignMode::kCollectives;
+  }
+  [[nodiscard]] std::string merged_path(std::size_t p) const {
+    return run_.merged_folder + "/" + merged_trace_name(results_[p].configuration);
   }
 
   Session& ctx_;

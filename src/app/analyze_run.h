@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/collectives/collective_facts.h"
 #include "analyses/gemm/gemm_facts.h"
 #include "app/analyze_state.h"
 #include "base/result.h"
@@ -11,6 +12,7 @@
 #include "readers/discovery.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,9 @@ struct AnalyzeRun {
   ReportOptions report;
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;
+  /// Clocks of the collective reports (none: by collectives) and of the merged traces (none: the
+  /// time bases; by collectives they are read once more).
+  std::optional<AlignMode> align = {};
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
   /// What the outputs depend on beside the traces, as it is now: files that options name by
   /// content.

@@ -1,6 +1,7 @@
 #include "app/collectives.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "writers/writer.h"
 
@@ -12,27 +13,34 @@ namespace {
 /// Rows of a sheet below its header.
 constexpr std::size_t kExcelRows = 1'048'575;
 
+struct RankPart {
+  RankCollectives collectives;
+  RankIdentity identity;
+};
+
+/// The collectives of the ranks that could be read; what each says of its run goes to `identities`.
 Result<std::vector<RankCollectives>> read_ranks(Session& session, const RunPlan& plan,
-                                                const CollectivesRequest& request) {
+                                                const CollectivesRequest& request,
+                                                std::vector<RankIdentity>& identities) {
   std::vector<RankCollectives> out;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
-  RankSteps<RankCollectives> steps;
-  steps.extract = [](const RankItem&, const LoadedTrace& trace) -> Result<RankCollectives> {
-    return extract_collectives(trace);
+  RankSteps<RankPart> steps;
+  steps.extract = [](const RankItem& item, const LoadedTrace& trace) -> Result<RankPart> {
+    return RankPart{extract_collectives(trace), identity_of(trace.trace, item.file.rank)};
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace& trace,
-                   RankCollectives rank) -> Result<void> {
+  steps.take = [&](const RankItem& item, const LoadedTrace& trace, RankPart rank) -> Result<void> {
     if (const auto own = trace.trace.header.rank; own && *own != item.file.rank)
       session.diagnostics.add_at(
           Severity::kWarning, "rank_disagrees", item.file.path,
           fmt::format("distributedInfo says rank {}, the name {}; the name counts", *own,
                       item.file.rank));
     session.diagnostics.merge(trace.trace.diagnostics);
-    out.push_back(std::move(rank));
+    out.push_back(std::move(rank.collectives));
+    identities.push_back(std::move(rank.identity));
     return {};
   };
-  RS_CHECK(run_ranks<RankCollectives>(session, {&plan}, run, std::move(steps)));
+  RS_CHECK(run_ranks<RankPart>(session, {&plan}, run, std::move(steps)));
   return out;
 }
 
@@ -67,10 +75,18 @@ Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& req
 Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& plan,
                                               const CollectivesRequest& request) {
   CollectivesResult out;
-  RS_TRY(out.ranks, read_ranks(session, plan, request));
+  std::vector<RankIdentity> identities;
+  RS_TRY(out.ranks, read_ranks(session, plan, request, identities));
   if (out.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
-  RS_TRY(out.facts, collective_facts(out.ranks, request.options));
+  Result<CollectiveFacts> facts = collective_facts(out.ranks, request.options);
+  const std::vector<std::int64_t> known = known_missing(plan);
+  RunExpectation expected;
+  expected.known_missing = known;
+  name_run_problems(session, plan,
+                    facts ? check_run(identities, expected, *facts)
+                          : check_run(identities, expected));
+  RS_TRY(out.facts, std::move(facts));
   out.report = collective_tables(out.facts, request.options);
   out.report.title = plan.configuration.label;
   out.report.diagnostics = session.diagnostics;

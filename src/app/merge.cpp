@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/clock_alignment.h"
 #include "core/output_layout.h"
+#include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 
@@ -20,28 +21,36 @@ RankRun unlinked(bool quiet) {
   return run;
 }
 
-/// Offset of each rank's clock, by the ends of the collectives; 0 where nothing is shared.
-Result<std::map<std::int64_t, std::int64_t>> clock_offsets(Session& ctx, const RunPlan& plan) {
-  RS_TRY(const auto ends,
-         extract_ranks<CollectiveEnds>(
+/// Each rank's clock against the first one's, by the ends of the collectives.
+std::vector<ClockOffset> clocks_of(const std::vector<RankCollectives>& ranks,
+                                   const MatchResult& match) {
+  return align_clocks(collective_ends(ranks, match.collectives));
+}
+
+/// What is subtracted from the times of each rank; those that stay on the time base are named.
+Result<std::map<std::int64_t, std::int64_t>> clock_shifts(Session& ctx, const RunPlan& plan) {
+  RS_TRY(const auto ranks,
+         extract_ranks<RankCollectives>(
              ctx, {&plan}, unlinked(true),
-             [](const RankItem& item, const LoadedTrace& trace) -> Result<CollectiveEnds> {
-               return collective_ends(trace.trace, item.file.rank);
+             [](const RankItem& item, const LoadedTrace& trace) -> Result<RankCollectives> {
+               return described_collectives(trace.trace, item.file.rank);
              }));
   std::map<std::int64_t, std::int64_t> out;
-  for (const ClockOffset& o : align_clocks(ends.front())) {
-    out[o.rank] = o.offset_ns;
-    if (!o.aligned)
-      ctx.diagnostics.add(Severity::kWarning, "merge_not_aligned", plan.configuration.label,
-                          fmt::format("rank {} shares no collective with the others; its clock is "
-                                      "left as it is",
-                                      o.rank));
-    else if (o.via != o.rank)
-      ctx.note(
-          fmt::format("  rank {}: clock {:+.3f} us against rank {}, residual {:.3f} us over {} "
-                      "collectives",
-                      o.rank, static_cast<double>(o.offset_ns) / 1e3, ends.front()[0].rank,
-                      static_cast<double>(o.residual_ns) / 1e3, o.samples));
+  const std::vector<ClockOffset> clocks =
+      clocks_of(ranks.front(), match_collectives(ranks.front()));
+  for (const ClockOffset& o : clocks) {
+    if (o.aligned())
+      out[o.rank] = o.offset_ns; // in the middle of the window: slices keep their lengths
+    else
+      ctx.diagnostics.add_at(Severity::kWarning, "merge_not_aligned",
+                             fmt::format("{} rank {}", plan.configuration.label, o.rank),
+                             clock_remark(o));
+    if (o.fit == ClockFit::kAligned)
+      ctx.note(fmt::format(
+          "  rank {}: clock {:+.3f} us against rank {}, {}residual {:.3f} us over {} collectives",
+          o.rank, static_cast<double>(o.offset_ns) / 1e3, clocks.front().rank,
+          o.drift_ppb == 0 ? "" : fmt::format("drift {:+.1f} us/s, ", o.drift_ppb / 1e3),
+          static_cast<double>(o.residual_ns) / 1e3, o.samples));
   }
   return out;
 }
@@ -60,6 +69,18 @@ RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::i
       ctx.diagnostics.add(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,
                           fmt::format("rank {} has no trace", wanted));
   return out;
+}
+
+void check_ranks(Session& ctx, const MergeRequest& request, const RunPlan& plan,
+                 const std::vector<RankIdentity>& identities,
+                 const std::vector<RankCollectives>& collectives) {
+  const std::vector<std::int64_t> known = known_missing(plan);
+  RunExpectation expected;
+  expected.known_missing = known;
+  expected.all_ranks = request.ranks.empty();
+  const MatchResult match = match_collectives(collectives);
+  name_run_problems(ctx, plan,
+                    check_run(identities, expected, clocks_of(collectives, match), match.problems));
 }
 
 void count(const MergeSummary& summary, MergedRun& run) {
@@ -84,27 +105,37 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
   if (plan.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
   RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(output, request.options));
-  std::map<std::int64_t, std::int64_t> offsets;
+  std::map<std::int64_t, std::int64_t> shifts;
   if (request.align) {
-    RS_TRY(offsets, clock_offsets(ctx, plan));
+    RS_TRY(shifts, clock_shifts(ctx, plan));
   }
   MergedRun run;
   run.label = plan.configuration.label;
   run.output = output;
-  std::size_t merged = 0;
-  struct Nothing {};
-  RankSteps<Nothing> steps;
-  steps.extract = [](const RankItem&, const LoadedTrace&) -> Result<Nothing> { return Nothing{}; };
-  steps.take = [&](const RankItem& item, const LoadedTrace& trace, Nothing) -> Result<void> {
+  std::vector<RankIdentity> identities;
+  std::vector<RankCollectives> collectives;
+  struct Part {
+    RankIdentity identity;
+    RankCollectives collectives;
+  };
+  RankSteps<Part> steps;
+  steps.extract = [](const RankItem& item, const LoadedTrace& trace) -> Result<Part> {
+    return Part{identity_of(trace.trace, item.file.rank),
+                described_collectives(trace.trace, item.file.rank)};
+  };
+  steps.take = [&](const RankItem& item, const LoadedTrace& trace, Part part) -> Result<void> {
     ctx.diagnostics.merge(trace.trace.diagnostics);
     run.input_bytes += trace.trace.input_bytes;
-    writer.add(trace.trace, item.file.rank, offsets[item.file.rank], ctx.diagnostics);
-    ++merged;
+    writer.add(trace.trace, item.file.rank, shifts[item.file.rank], ctx.diagnostics);
+    identities.push_back(std::move(part.identity));
+    collectives.push_back(std::move(part.collectives));
     return {};
   };
-  RS_CHECK(run_ranks<Nothing>(ctx, {&plan}, unlinked(false), std::move(steps)));
-  if (merged == 0)
+  RS_CHECK(run_ranks<Part>(ctx, {&plan}, unlinked(false), std::move(steps)));
+  if (identities.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+  if (request.check)
+    check_ranks(ctx, request, plan, identities, collectives);
   RS_TRY(const MergeSummary summary, writer.finish());
   count(summary, run);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

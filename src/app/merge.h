@@ -16,6 +16,7 @@ namespace rankscope {
 struct MergeRequest {
   MergeOptions options;
   bool align = false;              ///< clocks also by the ends of collectives
+  bool check = true;               ///< name what does not fit together among the ranks
   std::vector<std::int64_t> ranks; ///< only these; empty: all
 };
 

@@ -22,6 +22,7 @@ struct Flags {
   std::string label1, label2;
   std::string output;
   std::string html;
+  std::string align;
   std::uint64_t memory_mib = 0;
   bool dry_run = false;
   bool no_merge = false;
@@ -76,6 +77,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   AnalyzeRequest shared = f.request;
   shared.memory_bytes = f.memory_mib << 20;
   shared.plots = !f.no_plots;
+  shared.align = align_mode(f.align);
   std::vector<NamedSweep> named{{f.sweep, f.label1}};
   if (!f.sweep2.empty())
     named.push_back({f.sweep2, f.label2});
@@ -127,6 +129,10 @@ Action setup(CLI::App& app) {
   app.add_flag("--dry-run", f->dry_run, "print what would be read and written");
   r.report = sweep_report_options();
   app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+  app.add_option("--align", f->align,
+                 "clocks: none, base (time bases), collectives (their ends); default: reports by "
+                 "collectives, merged traces by base")
+      ->check(CLI::IsMember({"none", "base", "collectives"}));
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return analyze(ctx, *f); };
 }

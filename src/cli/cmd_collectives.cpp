@@ -61,9 +61,7 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
   request.memory_bytes = f.memory_mib << 20;
   request.default_workbook = !ctx.json;
   request.options.compat_tracelens = !f.compat.empty();
-  request.options.align = f.align == "none"   ? AlignMode::kNone
-                          : f.align == "base" ? AlignMode::kBase
-                                              : AlignMode::kCollectives;
+  request.options.align = align_mode(f.align).value_or(AlignMode::kCollectives);
   if (request.options.compat_tracelens && f.align == "collectives")
     request.options.align = AlignMode::kNone; // the reference compares raw times
   RS_TRY(const RunPlan plan, plan_collectives(ctx, request));

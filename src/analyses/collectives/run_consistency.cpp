@@ -1,0 +1,483 @@
+#include "analyses/collectives/run_consistency.h"
+
+#include "analyses/collectives/collective_sums.h"
+#include "core/steps.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+using Kind = RunProblem::Kind;
+using Numbers = std::vector<std::int64_t>;
+
+/// FNV-1a, 64 bits.
+class Hash {
+public:
+  void add(std::string_view bytes) {
+    for (const char c : bytes)
+      value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  void add(std::int64_t number) {
+    for (int byte = 0; byte < 8; ++byte)
+      value_ =
+          (value_ ^ ((static_cast<std::uint64_t>(number) >> (8 * byte)) & 0xff)) * 0x100000001b3ULL;
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+void look_at_events(const Trace& trace, RankIdentity& out) {
+  const Events& e = trace.events;
+  const bool unix_clock = trace.clock().domain == ClockDomain::kUnix;
+  Hash hash;
+  std::vector<std::int64_t> names(trace.strings.size(), 0); // hashes, 0 = not yet
+  const auto name_hash = [&](StrId id) {
+    if (names[id] == 0) {
+      Hash of_name;
+      of_name.add(trace.strings.view(id));
+      names[id] = static_cast<std::int64_t>(of_name.value());
+    }
+    return names[id];
+  };
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (!is_gpu(e.category[i]))
+      continue;
+    hash.add(name_hash(e.name[i]));
+    hash.add(e.ts_ns[i]);
+    hash.add(e.dur_ns[i]);
+    if (unix_clock) {
+      const std::int64_t start = e.ts_ns[i] + trace.clock().offset_ns;
+      const std::int64_t end = start + e.dur_ns[i];
+      out.start_ns = out.gpu_events == 0 ? start : std::min(out.start_ns, start);
+      out.end_ns = out.gpu_events == 0 ? end : std::max(out.end_ns, end);
+    }
+    ++out.gpu_events;
+  }
+  out.content = hash.value();
+}
+
+void look_at_collectives(const Trace& trace, std::set<KnownGroup>& groups, RankIdentity& out) {
+  std::set<std::pair<StrId, StrId>> seen;
+  std::set<std::string> launch;
+  for (const auto& [event, args] : trace.collectives) {
+    out.largest_group = std::max(out.largest_group, args.group_size);
+    if (seen.insert({args.pg_name, args.pg_ranks}).second) {
+      Numbers ranks = numbers_in(trace.strings.view(args.pg_ranks));
+      std::sort(ranks.begin(), ranks.end());
+      if (!ranks.empty())
+        groups.insert({std::string(trace.strings.view(args.pg_name)), std::move(ranks)});
+    }
+    const GpuArgs* gpu = trace.gpu_arg(event);
+    if (gpu != nullptr && gpu->grid != kEmptyStr &&
+        synchronises(collective_kind(trace.strings.view(args.collective_name))))
+      launch.insert(
+          fmt::format("{} x {}", trace.strings.view(gpu->grid), trace.strings.view(gpu->block)));
+  }
+  out.launch.assign(launch.begin(), launch.end());
+}
+
+/// "0-3, 5": runs of neighbours joined; 16 pieces at most.
+std::string list_text(const Numbers& numbers) {
+  constexpr std::size_t kMost = 16;
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t j = i;
+    while (j + 1 < numbers.size() && numbers[j + 1] == numbers[j] + 1)
+      ++j;
+    pieces.push_back(j == i       ? std::to_string(numbers[i])
+                     : j == i + 1 ? fmt::format("{}, {}", numbers[i], numbers[j])
+                                  : fmt::format("{}-{}", numbers[i], numbers[j]));
+    i = j + 1;
+  }
+  const std::size_t shown = std::min(kMost, pieces.size());
+  return fmt::format(
+      "{}{}", fmt::join(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      shown < pieces.size() ? ", ..." : "");
+}
+
+std::string ranks_text(const Numbers& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_text(ranks);
+}
+
+/// The ranks by what they say; those that say nothing are left out.
+template <class T>
+std::map<T, Numbers> by_saying(std::span<const RankIdentity> ranks,
+                               const std::function<std::optional<T>(const RankIdentity&)>& says) {
+  std::map<T, Numbers> out;
+  for (const RankIdentity& r : ranks)
+    if (const std::optional<T> said = says(r))
+      out[*said].push_back(r.rank);
+  return out;
+}
+
+/// What most ranks say; of equally many, what the first of them says.
+template <class T> const T& most_said(const std::map<T, Numbers>& said) {
+  const auto found = std::max_element(said.begin(), said.end(), [](const auto& a, const auto& b) {
+    return a.second.size() != b.second.size() ? a.second.size() < b.second.size()
+                                              : a.second.front() > b.second.front();
+  });
+  return found->first;
+}
+
+class Check {
+public:
+  Check(std::span<const RankIdentity> ranks, const RunExpectation& expected)
+      : ranks_(ranks), expected_(expected) {}
+
+  std::vector<RunProblem> operator()(std::span<const ClockOffset> clocks,
+                                     std::span<const CollectiveProblem> problems) {
+    if (ranks_.empty())
+      return {};
+    copies();
+    worlds();
+    missing();
+    if (ranks_.size() > 1) {
+      same_rank();
+      groups();
+      windows(problems);
+      foreign(clocks);
+    }
+    std::stable_sort(out_.begin(), out_.end(),
+                     [](const RunProblem& a, const RunProblem& b) { return a.kind < b.kind; });
+    return std::move(out_);
+  }
+
+private:
+  void add(Kind kind, Numbers ranks, std::string text) {
+    out_.push_back({kind, std::move(ranks), std::move(text)});
+  }
+
+  /// A line for each rank was said already, or a plainer reason than this one is known.
+  bool explained(std::int64_t rank) const {
+    return std::any_of(out_.begin(), out_.end(), [rank](const RunProblem& p) {
+      return p.kind != Kind::kMissing && p.kind != Kind::kWorld &&
+             std::find(p.ranks.begin(), p.ranks.end(), rank) != p.ranks.end();
+    });
+  }
+
+  void copies() {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> first;
+    for (const RankIdentity& r : ranks_) {
+      if (r.gpu_events == 0)
+        continue;
+      const auto [at, added] = first.emplace(std::pair(r.content, r.gpu_events), r.rank);
+      if (!added)
+        add(Kind::kCopy, {r.rank},
+            fmt::format("rank {} is a copy of rank {}: all {} GPU events have the same names and "
+                        "times",
+                        r.rank, at->second, r.gpu_events));
+    }
+  }
+
+  void worlds() {
+    const auto said =
+        by_saying<std::int64_t>(ranks_, [](const RankIdentity& r) { return r.world_size; });
+    if (!said.empty())
+      world_ = most_said(said);
+    if (said.size() > 1) {
+      std::vector<std::string> texts;
+      Numbers wrong;
+      for (const auto& [size, who] : said) {
+        texts.push_back(fmt::format("{} on {}", size, ranks_text(who)));
+        if (size != world_)
+          wrong.insert(wrong.end(), who.begin(), who.end());
+      }
+      std::sort(wrong.begin(), wrong.end());
+      add(Kind::kWorld, std::move(wrong),
+          fmt::format("headers disagree on the world size: {}", fmt::join(texts, ", ")));
+    }
+  }
+
+  /// The world by headers, or where there are none by the groups.
+  void missing() {
+    std::string source = fmt::format("the world has {} ranks", world_);
+    std::set<std::int64_t> wanted;
+    for (std::int64_t r = 0; r < std::min(world_, kMostRanks); ++r)
+      wanted.insert(r);
+    if (world_ == 0) {
+      const RankIdentity* largest = nullptr;
+      for (const RankIdentity& r : ranks_) {
+        for (const KnownGroup& g : r.groups)
+          wanted.insert(g.ranks.begin(), g.ranks.end());
+        if (largest == nullptr || r.largest_group > largest->largest_group)
+          largest = &r;
+      }
+      source = "process groups list them";
+      if (static_cast<std::int64_t>(wanted.size()) < largest->largest_group) {
+        for (std::int64_t r = 0; r < std::min(largest->largest_group, kMostRanks); ++r)
+          wanted.insert(r);
+        source = fmt::format("collectives of rank {} have {} members", largest->rank,
+                             largest->largest_group);
+      }
+    }
+    if (!expected_.all_ranks)
+      return;
+    for (const RankIdentity& r : ranks_)
+      wanted.erase(r.rank);
+    for (const std::int64_t r : expected_.known_missing)
+      wanted.erase(r);
+    const Numbers ranks(wanted.begin(), wanted.end());
+    if (!ranks.empty())
+      add(Kind::kMissing, ranks,
+          fmt::format("{} {} no trace: {}", ranks_text(ranks), ranks.size() > 1 ? "have" : "has",
+                      source));
+  }
+
+  void same_rank() {
+    const auto said =
+        by_saying<std::int64_t>(ranks_, [](const RankIdentity& r) { return r.header_rank; });
+    for (const auto& [rank, who] : said)
+      if (who.size() > 1 && !(who.size() == 2 && explained(who[1])))
+        add(Kind::kRank, who,
+            fmt::format("the traces of {} all say that they are rank {}", ranks_text(who), rank));
+    for (const RankIdentity& r : ranks_)
+      if (world_ > 0 && r.rank >= world_)
+        add(Kind::kRank, {r.rank},
+            fmt::format("rank {} does not belong to a world of {} ranks", r.rank, world_));
+  }
+
+  /// Groups of one name that share members must be the same on all of them.
+  void groups() {
+    std::map<std::int64_t, const RankIdentity*> by_rank;
+    for (const RankIdentity& r : ranks_)
+      by_rank[r.rank] = &r;
+    for (const RankIdentity& r : ranks_) {
+      if (explained(r.rank))
+        continue;
+      const KnownGroup* mine = nullptr;
+      const RankIdentity* other = nullptr;
+      for (const KnownGroup& g : r.groups) {
+        if (!std::binary_search(g.ranks.begin(), g.ranks.end(), r.rank))
+          continue; // headers also list groups of others
+        other = contradicts(r, g, by_rank);
+        if (other != nullptr) {
+          mine = &g;
+          break;
+        }
+      }
+      if (mine != nullptr)
+        add(Kind::kGroups, {r.rank},
+            fmt::format("rank {} has {} in process group {}, which is another group on rank {}",
+                        r.rank, ranks_text(mine->ranks), mine->name, other->rank));
+    }
+    strangers();
+  }
+
+  /// A member that has a group of this name without `r` in it, where most others agree with it.
+  static const RankIdentity*
+  contradicts(const RankIdentity& r, const KnownGroup& g,
+              const std::map<std::int64_t, const RankIdentity*>& by_rank) {
+    std::size_t agree = 0;
+    std::size_t against = 0;
+    const RankIdentity* first = nullptr;
+    for (const std::int64_t member : g.ranks) {
+      const auto found = by_rank.find(member);
+      if (member == r.rank || found == by_rank.end())
+        continue;
+      bool same = false;
+      bool named = false;
+      for (const KnownGroup& of : found->second->groups) {
+        if (of.name != g.name || !std::binary_search(of.ranks.begin(), of.ranks.end(), member))
+          continue;
+        named = true;
+        same = same || of.ranks == g.ranks;
+      }
+      agree += same ? 1 : 0;
+      if (named && !same) {
+        ++against;
+        first = first == nullptr ? found->second : first;
+      }
+    }
+    return against > agree || (against > 0 && against == agree && first->rank < r.rank) ? first
+                                                                                        : nullptr;
+  }
+
+  /// A rank that is in none of the groups of its own collectives is another rank.
+  void strangers() {
+    for (const RankIdentity& r : ranks_) {
+      const bool in_one = std::any_of(r.groups.begin(), r.groups.end(), [&r](const KnownGroup& g) {
+        return std::binary_search(g.ranks.begin(), g.ranks.end(), r.rank);
+      });
+      if (!r.groups.empty() && !in_one && !explained(r.rank))
+        add(Kind::kGroups, {r.rank},
+            fmt::format("rank {} is in none of its process groups: it is the trace of another rank",
+                        r.rank));
+    }
+  }
+
+  void windows(std::span<const CollectiveProblem> problems) {
+    const auto said = by_saying<Numbers>(ranks_, [](const RankIdentity& r) {
+      return r.steps.empty() ? std::nullopt : std::optional(r.steps);
+    });
+    if (said.size() > 1) {
+      const Numbers& usual = most_said(said);
+      for (const auto& [steps, who] : said)
+        if (steps != usual)
+          add(Kind::kWindow, who,
+              fmt::format("{} recorded the steps {}, {} the steps {}", ranks_text(who),
+                          list_text(steps), ranks_text(said.at(usual)), list_text(usual)));
+    }
+    for (const CollectiveProblem& p : problems)
+      if (p.partial && !explained(p.rank))
+        add(Kind::kWindow, {p.rank},
+            fmt::format("rank {}, group {}: {}", p.rank, p.group, p.problem));
+  }
+
+  void foreign(std::span<const ClockOffset> clocks) {
+    differs(
+        [](const RankIdentity& r) {
+          return r.device.empty() ? std::nullopt : std::optional(r.device);
+        },
+        "ran on {1}, {2} on {3}");
+    other_launch();
+    other_time();
+    for (const ClockOffset& c : clocks)
+      if (c.scattered() && !explained(c.rank))
+        add(Kind::kForeign, {c.rank}, "may be of another run: " + clock_remark(c));
+  }
+
+  void differs(const std::function<std::optional<std::string>(const RankIdentity&)>& says,
+               const char* format) {
+    const auto said = by_saying<std::string>(ranks_, says);
+    if (said.size() < 2)
+      return;
+    const std::string& usual = most_said(said);
+    for (const auto& [what, who] : said) {
+      Numbers news;
+      std::copy_if(who.begin(), who.end(), std::back_inserter(news),
+                   [this](std::int64_t r) { return !explained(r); });
+      if (what != usual && !news.empty())
+        add(Kind::kForeign, news,
+            fmt::format(fmt::runtime(std::string("{0} ") + format), ranks_text(news), what,
+                        ranks_text(said.at(usual)), usual));
+    }
+  }
+
+  /// All members of a collective launch it alike; no launch in common is another configuration.
+  void other_launch() {
+    using Launch = std::vector<std::string>;
+    const auto said = by_saying<Launch>(ranks_, [](const RankIdentity& r) {
+      return r.launch.empty() ? std::nullopt : std::optional(r.launch);
+    });
+    if (said.size() < 2)
+      return;
+    const Launch& usual = most_said(said);
+    for (const auto& [launch, who] : said) {
+      Launch both;
+      std::set_intersection(launch.begin(), launch.end(), usual.begin(), usual.end(),
+                            std::back_inserter(both));
+      if (both.empty() && !explained(who.front()))
+        add(Kind::kForeign, who,
+            fmt::format("{} launched collectives as {}, {} as {}: another configuration",
+                        ranks_text(who), launch.front(), ranks_text(said.at(usual)),
+                        usual.front()));
+    }
+  }
+
+  /// Apart by more than either lasts, and by more than clocks are.
+  void other_time() {
+    constexpr std::int64_t kClocksNs = 60'000'000'000;
+    std::vector<const RankIdentity*> timed;
+    for (const RankIdentity& r : ranks_)
+      if (r.end_ns > 0)
+        timed.push_back(&r);
+    const auto apart = [](const RankIdentity& a, const RankIdentity& b) {
+      const std::int64_t gap = std::max(a.start_ns - b.end_ns, b.start_ns - a.end_ns);
+      return gap > std::max({a.end_ns - a.start_ns, b.end_ns - b.start_ns, kClocksNs});
+    };
+    for (const RankIdentity* r : timed) {
+      std::size_t far = 0;
+      const RankIdentity* other = nullptr;
+      for (const RankIdentity* o : timed)
+        if (apart(*r, *o)) {
+          ++far;
+          other = other == nullptr ? o : other;
+        }
+      const bool most =
+          2 * far > timed.size() || (2 * far == timed.size() && other->rank < r->rank);
+      if (far > 0 && most && !explained(r->rank))
+        add(Kind::kForeign, {r->rank},
+            fmt::format("rank {} was recorded {} s {} rank {}: another run", r->rank,
+                        std::abs(r->start_ns - other->start_ns) / 1'000'000'000,
+                        r->start_ns > other->start_ns ? "after" : "before", other->rank));
+    }
+  }
+
+  static constexpr std::int64_t kMostRanks = 1 << 20;
+  std::span<const RankIdentity> ranks_;
+  const RunExpectation& expected_;
+  std::int64_t world_ = 0; ///< 0: no header says
+  std::vector<RunProblem> out_;
+};
+
+} // namespace
+
+RankIdentity identity_of(const Trace& trace, std::int64_t rank) {
+  RankIdentity out;
+  out.rank = rank;
+  out.header_rank = trace.header.rank;
+  if (trace.header.world_size.value_or(0) > 0)
+    out.world_size = trace.header.world_size;
+  if (!trace.header.devices.empty())
+    out.device = trace.header.devices.front().name;
+  std::set<KnownGroup> groups;
+  for (const ProcessGroup& group : trace.header.process_groups)
+    if (!group.ranks.empty()) {
+      Numbers ranks = group.ranks;
+      std::sort(ranks.begin(), ranks.end());
+      groups.insert({group.name, std::move(ranks)});
+    }
+  look_at_collectives(trace, groups, out);
+  out.groups.assign(groups.begin(), groups.end());
+  std::set<std::int64_t> steps;
+  for (const ProfilerStep& step : profiler_steps(trace))
+    steps.insert(step.number);
+  out.steps.assign(steps.begin(), steps.end());
+  look_at_events(trace, out);
+  return out;
+}
+
+std::string_view problem_name(RunProblem::Kind kind) {
+  switch (kind) {
+  case Kind::kMissing:
+    return "run_ranks_missing";
+  case Kind::kCopy:
+    return "run_rank_copied";
+  case Kind::kRank:
+    return "run_rank_twice";
+  case Kind::kWorld:
+    return "run_world_differs";
+  case Kind::kGroups:
+    return "run_groups_differ";
+  case Kind::kWindow:
+    return "run_windows_differ";
+  case Kind::kForeign:
+    return "run_mixed";
+  }
+  return "";
+}
+
+std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
+                                  const RunExpectation& expected,
+                                  std::span<const ClockOffset> clocks,
+                                  std::span<const CollectiveProblem> problems) {
+  return Check(ranks, expected)(clocks, problems);
+}
+
+std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
+                                  const RunExpectation& expected, const CollectiveFacts& facts) {
+  std::vector<ClockOffset> clocks;
+  for (const RankClock& clock : facts.clocks)
+    clocks.push_back(clock.offset);
+  return check_run(ranks, expected, clocks, facts.problems);
+}
+
+} // namespace rankscope

@@ -1,0 +1,237 @@
+// Which ranks are missing, copied, or of another run: a row for each case, with its sentence. The
+// traces are those of generated sweeps, put together wrongly.
+#include "analyses/collectives/run_consistency.h"
+#include "app/collectives.h"
+#include "app/merge.h"
+#include "engine/run_ranks.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kConfig = "/256thread/nccl_28channels/torch_profiler/rank";
+
+synth::Options options(std::uint64_t seed = 1) {
+  synth::Options o;
+  o.threads = {256, 512};
+  o.channels = {28};
+  o.ranks = 4;
+  o.layers = 2;
+  o.steps = 4;
+  o.seed = seed;
+  return o;
+}
+
+/// A run of four ranks to spoil, and others to take ranks from.
+class Spoiled {
+public:
+  Spoiled() {
+    EXPECT_TRUE(synth::generate(options(), folder_.path("sweep"), 1, nullptr));
+    for (int r = 0; r < 4; ++r)
+      copy_in(file("sweep", r), r);
+  }
+  void copy_in(const std::string& from, int rank) const {
+    fs::create_directories(run() + "/rank" + std::to_string(rank));
+    fs::copy_file(from, at(rank), fs::copy_options::overwrite_existing);
+  }
+  [[nodiscard]] std::string file(const std::string& sweep, int rank,
+                                 const char* config = kConfig) const {
+    return folder_.path(sweep) + config + std::to_string(rank) + "/trace_step19.json";
+  }
+  /// Rank `rank` of a sweep that is generated otherwise.
+  void from_other(const synth::Options& other, int from, int rank, const char* config = kConfig) {
+    EXPECT_TRUE(synth::generate(other, folder_.path("other"), 1, nullptr));
+    copy_in(file("other", from, config), rank);
+  }
+  void drop(int rank) const { fs::remove_all(run() + "/rank" + std::to_string(rank)); }
+  void replace(int rank, const std::string& what, const std::string& with) const {
+    std::string text = test::bytes_of(at(rank));
+    std::size_t found = 0;
+    for (std::size_t p = text.find(what); p != std::string::npos;
+         p = text.find(what, p + with.size()), ++found)
+      text.replace(p, what.size(), with);
+    EXPECT_GT(found, 0U) << what;
+    folder_.write("run/rank" + std::to_string(rank) + "/t.json", text);
+  }
+  void no_heads() const {
+    for (int r = 0; r < 4; ++r)
+      if (fs::exists(at(r)))
+        replace(r, "\"distributedInfo\"", "\"somethingElse\"");
+  }
+  [[nodiscard]] std::string at(int rank) const {
+    return run() + "/rank" + std::to_string(rank) + "/t.json";
+  }
+  [[nodiscard]] std::string run() const { return folder_.path("run"); }
+  [[nodiscard]] std::string out(const std::string& name) const { return folder_.path(name); }
+
+private:
+  test::TempFolder folder_;
+};
+
+struct SpoiledCase {
+  const char* name;
+  std::function<void(Spoiled&)> spoil;
+  std::vector<std::string> sentences; ///< how each begins; none: all is well, exit 0
+};
+
+std::vector<std::string> lines(const Session& session) {
+  std::vector<std::string> out;
+  for (const Problem& p : session.diagnostics.problems())
+    if (p.severity == Severity::kDataLoss)
+      out.push_back(p.sentence);
+  return out;
+}
+
+void expect_lines(const std::vector<std::string>& got, const SpoiledCase& c, const char* command) {
+  ASSERT_EQ(got.size(), c.sentences.size())
+      << c.name << " " << command << ": " << (got.empty() ? "none" : got.front());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(got[i].substr(0, c.sentences[i].size()), c.sentences[i]) << c.name << " " << command;
+}
+
+const SpoiledCase kCases[] = {
+    {"whole", [](Spoiled&) {}, {}},
+    {"last rank missing", [](Spoiled& s) { s.drop(3); }, {"rank 3 has no trace"}},
+    {"last two missing",
+     [](Spoiled& s) {
+       s.drop(2);
+       s.drop(3);
+     },
+     {"ranks 2, 3 have no trace"}},
+    {"one rank of four",
+     [](Spoiled& s) {
+       for (int r : {1, 2, 3})
+         s.drop(r);
+     },
+     {"ranks 1-3 have no trace: the world has 4 ranks"}},
+    {"last rank missing, no header",
+     [](Spoiled& s) {
+       s.drop(3);
+       s.no_heads();
+     },
+     {"rank 3 has no trace: process groups list them"}},
+    {"copy of rank 0 as rank 1",
+     [](Spoiled& s) { s.copy_in(s.at(0), 1); },
+     {"rank 1 is a copy of rank 0: all "}},
+    {"copy without header",
+     [](Spoiled& s) {
+       s.copy_in(s.at(0), 1);
+       s.no_heads();
+     },
+     {"rank 1 is a copy of rank 0: all "}},
+    {"other world size",
+     [](Spoiled& s) { s.replace(1, "\"world_size\": 4", "\"world_size\": 2"); },
+     {"headers disagree on the world size: 2 on rank 1, 4 on ranks 0, 2, 3"}},
+    {"world of 16",
+     [](Spoiled& s) {
+       for (int r = 0; r < 4; ++r)
+         s.replace(r, "\"world_size\": 4", "\"world_size\": 16");
+     },
+     {"ranks 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 have no trace"}},
+    {"same rank twice",
+     [](Spoiled& s) { s.replace(1, "\"rank\": 1", "\"rank\": 0"); },
+     {"the traces of ranks 0, 1 all say that they are rank 0"}},
+    {"other configuration",
+     [](Spoiled& s) {
+       s.copy_in(s.file("sweep", 1, "/512thread/nccl_28channels/torch_profiler/rank"), 1);
+     },
+     {"rank 1 launched collectives as [28, 1, 1] x [512, 1, 1], ranks 0, 2, 3 as [28, 1, 1] x "
+      "[256, 1, 1]: another configuration"}},
+    {"another run",
+     [](Spoiled& s) { s.from_other(options(9), 1, 1); },
+     {"may be of another run: rank 1: "}},
+    {"NVIDIA run",
+     [](Spoiled& s) {
+       synth::Options o = options();
+       o.nvidia = true;
+       s.from_other(o, 1, 1);
+     },
+     {"rank 1 ran on NVIDIA H100"}},
+    {"other groups",
+     [](Spoiled& s) { s.replace(1, "[0, 1, 2, 3]", "[0, 1]"); },
+     {"rank 1 has ranks 0, 1 in process group 0, which is another group on rank 0"}},
+    {"other steps",
+     [](Spoiled& s) {
+       synth::Options o = options();
+       o.shift_window = 2;
+       s.from_other(o, 2, 2);
+     },
+     {"rank 2 recorded the steps 17-19, ranks 0, 1, 3 the steps 16-19"}},
+    {"shifted without Seq and steps",
+     [](Spoiled& s) {
+       synth::Options o = options();
+       o.shift_window = 2;
+       o.seq = false;
+       s.from_other(o, 2, 2);
+       for (int r : {0, 1, 3})
+         s.copy_in(s.file("other", r), r);
+       for (int r = 0; r < 4; ++r)
+         s.replace(r, "ProfilerStep#", "Iteration#");
+     },
+     {"rank 2, group 0: its window starts 5 collectives after rank 0's; matched with that shift"}},
+};
+
+TEST(RunConsistency, EveryCaseHasItsLineInCollectivesAndMerge) {
+  for (const SpoiledCase& c : kCases) {
+    Spoiled spoiled;
+    c.spoil(spoiled);
+    Session collectives;
+    CollectivesRequest request;
+    request.inputs = {spoiled.run()};
+    const Result<RunPlan> plan = plan_collectives(collectives, request);
+    ASSERT_TRUE(plan) << c.name;
+    ASSERT_TRUE(collect_collectives(collectives, *plan, request)) << c.name;
+    expect_lines(lines(collectives), c, "collectives");
+    EXPECT_EQ(collectives.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit 4
+    Session merge;
+    const Result<RunPlan> again =
+        discover_run({spoiled.run()}, DiscoverOptions{}, merge.diagnostics);
+    ASSERT_TRUE(again) << c.name;
+    ASSERT_TRUE(merge_run(merge, MergeRequest{}, *again, spoiled.out("m.json"))) << c.name;
+    expect_lines(lines(merge), c, "merge");
+  }
+}
+
+TEST(RunConsistency, AChoiceOfRanksMissesNoOthers) {
+  Spoiled spoiled;
+  Session merge;
+  const Result<RunPlan> plan = discover_run({spoiled.run()}, DiscoverOptions{}, merge.diagnostics);
+  ASSERT_TRUE(plan);
+  MergeRequest request;
+  request.ranks = {0, 2};
+  ASSERT_TRUE(merge_run(merge, request, *plan, spoiled.out("m.json")));
+  EXPECT_TRUE(lines(merge).empty());
+}
+
+// What is computed from fewer members than the group has is blank.
+TEST(RunConsistency, BandwidthsAndWaitsOfIncompleteCollectivesAreBlank) {
+  Spoiled spoiled;
+  spoiled.drop(3);
+  Session session;
+  CollectivesRequest request;
+  request.inputs = {spoiled.run()};
+  const auto plan = plan_collectives(session, request);
+  ASSERT_TRUE(plan);
+  const auto result = collect_collectives(session, *plan, request);
+  ASSERT_TRUE(result);
+  const Table* rows = result->report.find("nccl_implicit_sync");
+  ASSERT_NE(rows, nullptr);
+  ASSERT_GT(rows->rows(), 0U);
+  for (std::size_t r = 0; r < rows->rows(); ++r) {
+    for (const char* column : {"skew in start time", "avg_wait_time", "rank_0_wait_time"})
+      EXPECT_TRUE(rows->at(r, column).is_null()) << column;
+    EXPECT_TRUE(std::isnan(rows->at(r, "bus bw (GB/s)").number()));
+    EXPECT_GT(rows->at(r, "comm_latency").number(), 0);
+  }
+  EXPECT_EQ(result->report.find("straggler_summary"), nullptr);
+}
+
+} // namespace
+} // namespace rankscope
