@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 
 namespace rankscope {
@@ -21,7 +20,10 @@ std::string group_key(const RankCollectives& r, const Collective& c) {
 struct Signature {
   std::string name, dtype;
   std::int64_t in = 0, out = 0;
-  auto operator<=>(const Signature&) const = default;
+  bool operator==(const Signature&) const = default;
+  bool operator<(const Signature& o) const {
+    return std::tie(name, dtype, in, out) < std::tie(o.name, o.dtype, o.in, o.out);
+  }
 };
 
 Signature signature(const RankCollectives& r, const Collective& c) {

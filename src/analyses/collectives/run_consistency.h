@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace rankscope {
@@ -18,7 +19,9 @@ namespace rankscope {
 struct KnownGroup {
   std::string name;
   std::vector<std::int64_t> ranks; ///< ascending
-  auto operator<=>(const KnownGroup&) const = default;
+  bool operator<(const KnownGroup& o) const {
+    return std::tie(name, ranks) < std::tie(o.name, o.ranks);
+  }
 };
 
 /// What a trace says of the run that it belongs to, wherever in the file it stands.
