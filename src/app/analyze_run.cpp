@@ -3,6 +3,7 @@
 #include "analyses/collectives/collective_data.h"
 #include "analyses/collectives/collective_report.h"
 #include "app/merge.h"
+#include "app/unlinked_note.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
@@ -79,6 +80,7 @@ private:
     part.record = make_record(trace, run_.report);
     part.record.key = key;
     ctx_.diagnostics.merge(report.diagnostics);
+    note_unlinked(trace, run_.report, ctx_.diagnostics);
     part.whole = !report.diagnostics.data_lost() && !trace.trace.diagnostics.data_lost();
     part.output = run_.layout.individual_report(key);
     RS_CHECK(find_writer("xlsx")->write(report, part.output));

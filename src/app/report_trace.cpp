@@ -3,6 +3,7 @@
 #include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
 #include "app/column_dictionary.h"
+#include "app/unlinked_note.h"
 #include "base/nearest.h"
 #include "engine/loader.h"
 #include "model/gpu_arch.h"
@@ -36,18 +37,6 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
                   clipped ? "they were clipped"
                           : "durations are as recorded, --clip-overruns clips"),
       overlaps.count);
-}
-
-void note_unlinked(const LoadedTrace& t, bool counted, Diagnostics& diagnostics) {
-  const std::size_t all = t.tree.gpu_event_count();
-  if (t.tree.linked_count() == all)
-    return;
-  diagnostics.add(Severity::kInfo, "unlinked_gpu_events", t.trace.path,
-                  fmt::format("of {} GPU events have no launch in the trace; {}", all,
-                              counted ? "gpu_timeline counts them"
-                                      : "gpu_timeline leaves them out "
-                                        "(--include-unlinked-kernels)"),
-                  all - t.tree.linked_count());
 }
 
 /// Without a word about the GPU, the board that the trace's devices are; "none": no rooflines.
@@ -123,7 +112,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   TraceReport out;
   RS_TRY(out.report, build_report(loaded, options));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
-  note_unlinked(loaded, options.include_unlinked_kernels, out.report.diagnostics);
+  note_unlinked(loaded, options, out.report.diagnostics);
   RS_CHECK(add_report_notes(loaded, options, out.report, out.report.diagnostics));
   if (out.report.find("unified_perf_summary") != nullptr) {
     RS_TRY(const ModelCoverage coverage, model_coverage(loaded, options));

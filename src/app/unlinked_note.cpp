@@ -1,0 +1,43 @@
+#include "app/unlinked_note.h"
+
+#include "analyses/timeline/gpu_timeline.h"
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+double total_ms(const LoadedTrace& trace, ReportOptions options, bool unlinked) {
+  options.include_unlinked_kernels = unlinked;
+  options.detect_recompute = false; // it has no total of both
+  for (const TimelineRow& row : timeline_of(trace, options))
+    if (row.kind == TimeKind::kTotal)
+      return ns_to_ms(row.time_ns);
+  return 0;
+}
+
+} // namespace
+
+void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
+                   Diagnostics& diagnostics) {
+  const std::size_t all = trace.tree.gpu_event_count();
+  const std::size_t linked = trace.tree.linked_count();
+  if (linked == all)
+    return;
+  const double with = total_ms(trace, options, true);
+  const double without = total_ms(trace, options, false);
+  diagnostics.add(
+      Severity::kInfo, "unlinked_gpu_events", trace.trace.path,
+      options.include_unlinked_kernels
+          ? fmt::format("of {} GPU events have no launch in the trace; gpu_timeline counts them: "
+                        "total_time {:.3f} ms, {:.3f} of launched work alone (as report shows)",
+                        all, with, without)
+          : fmt::format("of {} GPU events have no launch in the trace; gpu_timeline leaves them "
+                        "out: total_time {:.3f} ms, {:.3f} with them (--include-unlinked-kernels; "
+                        "as analyze and compare show)",
+                        all, without, with),
+      all - linked);
+}
+
+} // namespace rankscope
