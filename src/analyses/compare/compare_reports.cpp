@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -150,59 +152,93 @@ public:
   }
 
 private:
-  [[nodiscard]] Table build(const std::string& name, const std::vector<std::size_t>& which,
-                            const std::vector<Match>& matches, bool presence) const {
-    std::vector<Column> columns;
-    for (const std::string& k : recipe_.keys)
-      columns.push_back({k});
-    if (presence)
-      columns.push_back({"present_in"});
-    const bool with_base = which[0] == 0;
-    for (const std::string& d : recipe_.diffs)
-      for (const std::size_t t : which)
-        if (t != 0 && with_base) {
-          columns.push_back({d + "__" + tags_[t] + "_diff"});
-          columns.push_back({d + "__" + tags_[t] + "_pct", Unit::kPercent});
-        }
-    std::vector<std::pair<std::size_t, std::string>> others;
+  /// A column of a report that is neither key nor left out.
+  struct Other {
+    std::size_t report;
+    const Column* column;
+  };
+
+  [[nodiscard]] std::vector<Other> others(const std::vector<std::size_t>& which) const {
+    std::vector<Other> out;
     for (const std::size_t t : which)
       for (const Column& c : tables_[t]->columns())
         if (!has(recipe_.keys, c.name) && !has(recipe_.drop, c.name) &&
-            (t == 0 || !has(recipe_.drop_variant, c.name))) {
-          others.emplace_back(t, c.name);
-          Column column{tags_[t] + "::" + c.name, c.unit};
-          for (const char* end : {"median", "std", "min", "max", "UID", "kernel_details_summary",
-                                  "kernel_details__summarize_kernel_stats", "kernel_names"}) {
-            const std::string_view suffix(end);
-            column.hidden = column.hidden || (c.name.size() >= suffix.size() &&
-                                              c.name.compare(c.name.size() - suffix.size(),
-                                                             suffix.size(), suffix) == 0);
-          }
-          columns.push_back(std::move(column));
-        }
-    Table table(name, std::move(columns));
+            (t == 0 || !has(recipe_.drop_variant, c.name)))
+          out.push_back({t, &c});
+    return out;
+  }
+
+  /// The reports that differences are shown for.
+  [[nodiscard]] static std::vector<std::size_t> variants(const std::vector<std::size_t>& which) {
+    return which[0] == 0 ? std::vector<std::size_t>(which.begin() + 1, which.end())
+                         : std::vector<std::size_t>{};
+  }
+
+  [[nodiscard]] std::vector<Column> columns(const std::vector<std::size_t>& which,
+                                            const std::vector<Other>& others, bool presence) const {
+    std::vector<Column> out;
+    for (const std::string& k : recipe_.keys)
+      out.push_back({k});
+    if (presence)
+      out.push_back({"present_in"});
+    for (const std::string& d : recipe_.diffs)
+      for (const std::size_t t : variants(which)) {
+        out.push_back({d + "__" + tags_[t] + "_diff"});
+        out.push_back({d + "__" + tags_[t] + "_pct", Unit::kPercent});
+      }
+    for (const Other& other : others) {
+      Column column{tags_[other.report] + "::" + other.column->name, other.column->unit};
+      column.hidden = is_detail(other.column->name);
+      out.push_back(std::move(column));
+    }
+    return out;
+  }
+
+  /// Shown on demand only.
+  static bool is_detail(std::string_view name) {
+    static constexpr std::string_view kEnds[] = {"median",
+                                                 "std",
+                                                 "min",
+                                                 "max",
+                                                 "UID",
+                                                 "kernel_details_summary",
+                                                 "kernel_details__summarize_kernel_stats",
+                                                 "kernel_names"};
+    return std::any_of(std::begin(kEnds), std::end(kEnds),
+                       [&](std::string_view end) { return name.ends_with(end); });
+  }
+
+  [[nodiscard]] Table build(const std::string& name, const std::vector<std::size_t>& which,
+                            const std::vector<Match>& matches, bool presence) const {
+    const std::vector<Other> rest = others(which);
+    Table table(name, columns(which, rest, presence));
     for (const Match& m : matches) {
+      const auto holder = static_cast<std::size_t>(
+          std::find_if(m.begin(), m.end(), [](std::size_t row) { return row != kAbsent; }) -
+          m.begin());
       std::vector<Value> row;
-      std::size_t holder = 0;
-      while (m[holder] == kAbsent)
-        ++holder;
       for (const std::string& k : recipe_.keys)
         row.push_back(tables_[holder]->at(m[holder], k));
-      std::string present;
-      for (const std::size_t t : which)
-        if (m[t] != kAbsent)
-          present += (present.empty() ? "" : ", ") + tags_[t];
+      const std::string present = present_in(which, m); // outlives the row
       if (presence)
         row.emplace_back(present);
       for (const std::string& d : recipe_.diffs)
-        for (const std::size_t t : which)
-          if (t != 0 && with_base)
-            add_difference(row, cell(*tables_[0], m[0], d), cell(*tables_[t], m[t], d));
-      for (const auto& [t, column] : others)
-        row.push_back(cell(*tables_[t], m[t], column));
+        for (const std::size_t t : variants(which))
+          add_difference(row, cell(*tables_[0], m[0], d), cell(*tables_[t], m[t], d));
+      for (const Other& other : rest)
+        row.push_back(cell(*tables_[other.report], m[other.report], other.column->name));
       table.add_row(row);
     }
     return table;
+  }
+
+  [[nodiscard]] std::string present_in(const std::vector<std::size_t>& which,
+                                       const Match& m) const {
+    std::string out;
+    for (const std::size_t t : which)
+      if (m[t] != kAbsent)
+        out += (out.empty() ? "" : ", ") + tags_[t];
+    return out;
   }
 
   static void add_difference(std::vector<Value>& row, const Value& base, const Value& test) {
@@ -282,6 +318,114 @@ Recipe roofline_recipe(const std::vector<const Table*>& tables) {
   return r;
 }
 
+Recipe timeline_recipe() {
+  return {{"type"}, {"time ms"}, {}, {}, ""};
+}
+
+Recipe ops_summary_recipe() {
+  return {{"name"},
+          {"total_direct_kernel_time_ms", "Count"},
+          {"total_direct_kernel_time_sum"},
+          {"Cumulative Percentage (%)"},
+          "total_direct_kernel_time_ms"};
+}
+
+Recipe ops_all_recipe(const std::vector<const Table*>& tables) {
+  const std::string time = "Kernel Time (\u00b5s)";
+  Recipe r{{"name", "Input type", "Input Dims", "Input Strides", "Concrete Inputs"},
+           {"total_direct_kernel_time_sum", "total_direct_kernel_time_mean", time + "_sum",
+            time + "_mean", "operation_count"},
+           {},
+           {"Cumulative Percentage (%)"},
+           ""};
+  r.sort = tables[0]->column(time + "_sum") ? time + "_sum" : "total_direct_kernel_time_sum";
+  return r;
+}
+
+/// Compares sheet by sheet, into one report.
+class Comparer {
+public:
+  Comparer(const std::vector<Report>& reports, const std::vector<std::string>& tags,
+           const CompareReportsOptions& options)
+      : reports_(reports), tags_(tags), options_(options),
+        all_(options.sheets.empty() || options.sheets.count("all") > 0) {
+    out_.title = "comparison";
+  }
+
+  /// The sheets of a group, as far as every report has them. Errors: kUsage when the group was
+  /// asked for and no sheet of it is in all reports.
+  template <class RecipeOf>
+  Result<void> group(const char* name,
+                     const std::vector<std::pair<const char*, const char*>>& sheets,
+                     const RecipeOf& recipe_of, bool split) {
+    if (!all_ && options_.sheets.count(name) == 0)
+      return {};
+    bool any = false;
+    for (const auto& [sheet, title] : sheets) {
+      RS_TRY(const bool done, one(sheet, title, recipe_of, split));
+      any = any || done;
+    }
+    const std::string_view group_name(name);
+    const bool needed = options_.sheets.count(name) > 0 ||
+                        (options_.compat_tracelens && all_ &&
+                         (group_name == "ops_summary" || group_name == "kernel_summary"));
+    if (!any && needed)
+      return Error{ErrorCode::kUsage, "",
+                   "not every report has what --sheets " + std::string(name) + " needs", ""};
+    return {};
+  }
+
+  Result<Report> finish() && {
+    if (out_.tables.empty())
+      return Error{ErrorCode::kUsage, "", "the reports have no sheet in common that is compared",
+                   ""};
+    return std::move(out_);
+  }
+
+private:
+  /// The sheet of each report; none, with a warning, unless all have it.
+  std::vector<const Table*> tables_of(const std::string& sheet) {
+    std::vector<const Table*> tables;
+    for (const Report& r : reports_)
+      tables.push_back(r.find(sheet));
+    const auto missing = std::find(tables.begin(), tables.end(), nullptr);
+    if (missing == tables.end())
+      return tables;
+    if (tables[0] != nullptr)
+      out_.diagnostics.add(Severity::kWarning, "sheet_not_compared_" + sheet,
+                           tags_[static_cast<std::size_t>(missing - tables.begin())],
+                           "the report has no sheet " + sheet + "; it is left out");
+    return {};
+  }
+
+  template <class RecipeOf>
+  Result<bool> one(const std::string& sheet, const std::string& title, const RecipeOf& recipe_of,
+                   bool split) {
+    const std::vector<const Table*> tables = tables_of(sheet);
+    if (tables.empty())
+      return false;
+    Recipe recipe = recipe_of(tables);
+    const std::size_t wanted = recipe.keys.size();
+    recipe.keys = common(tables, recipe.keys);
+    recipe.diffs = common(tables, recipe.diffs);
+    if (recipe.keys.empty() || (options_.compat_tracelens && recipe.keys.size() < wanted))
+      return Error{ErrorCode::kUsage, sheet, "a report lacks the sheet's key columns", ""};
+    const Merger merger(tables, tags_, std::move(recipe), options_.compat_tracelens);
+    if (!split)
+      out_.tables.push_back(merger.full(title));
+    else
+      for (std::size_t t = 1; t < tags_.size(); ++t)
+        merger.split(title, t, out_.tables);
+    return true;
+  }
+
+  const std::vector<Report>& reports_;
+  const std::vector<std::string>& tags_;
+  const CompareReportsOptions& options_;
+  bool all_;
+  Report out_;
+};
+
 } // namespace
 
 Result<Report> compare_reports(const std::vector<Report>& reports,
@@ -292,120 +436,26 @@ Result<Report> compare_reports(const std::vector<Report>& reports,
   if (std::set<std::string>(tags.begin(), tags.end()).size() != tags.size())
     return Error{ErrorCode::kUsage, "", "two reports have the same name",
                  "give distinct ones with --names"};
-  const bool all = options.sheets.empty() || options.sheets.count("all") > 0;
-  const bool compat = options.compat_tracelens;
-  Report out;
-  out.title = "comparison";
-  const auto tables_of = [&](const std::string& sheet) {
-    std::vector<const Table*> tables;
-    for (const Report& r : reports)
-      tables.push_back(r.find(sheet));
-    return tables;
+  Comparer comparer(reports, tags, options);
+  const auto any = [](const char* sheet) {
+    return std::vector<std::pair<const char*, const char*>>{{sheet, sheet}};
   };
-  /// Runs a comparison when every report has the sheet with its key columns.
-  const auto usable = [&](const std::string& sheet, const std::vector<const Table*>& tables) {
-    for (std::size_t t = 0; t < tables.size(); ++t)
-      if (tables[t] == nullptr) {
-        if (tables[0] != nullptr)
-          out.diagnostics.add(Severity::kWarning, "sheet_not_compared_" + sheet, tags[t],
-                              "the report has no sheet " + sheet + "; it is left out");
-        return false;
-      }
-    return true;
-  };
-  const auto run = [&](const std::string& sheet, const std::string& title, auto&& recipe_of,
-                       bool split) -> Result<bool> {
-    const std::vector<const Table*> tables = tables_of(sheet);
-    if (!usable(sheet, tables))
-      return false;
-    Recipe recipe = recipe_of(tables);
-    const std::size_t wanted = recipe.keys.size();
-    recipe.keys = common(tables, recipe.keys);
-    recipe.diffs = common(tables, recipe.diffs);
-    if (recipe.keys.empty() || (compat && recipe.keys.size() < wanted))
-      return Error{ErrorCode::kUsage, sheet, "a report lacks the sheet's key columns", ""};
-    const Merger merger(tables, tags, std::move(recipe), compat);
-    if (!split)
-      out.tables.push_back(merger.full(title));
-    else
-      for (std::size_t t = 1; t < tags.size(); ++t)
-        merger.split(title, t, out.tables);
-    return true;
-  };
-
-  const auto needed = [&](const std::string& group, bool done) -> Result<void> {
-    if (!done && (options.sheets.count(group) > 0 ||
-                  (compat && all && (group == "ops_summary" || group == "kernel_summary"))))
-      return Error{ErrorCode::kUsage, "", "not every report has what --sheets " + group + " needs",
-                   ""};
-    return {};
-  };
-  const auto asked = [&](const char* group) { return all || options.sheets.count(group) > 0; };
-
-  if (asked("gpu_timeline")) {
-    RS_TRY(const bool done, run(
-                                "gpu_timeline", "gpu_timeline",
-                                [](const auto&) {
-                                  return Recipe{{"type"}, {"time ms"}, {}, {}, ""};
-                                },
-                                false));
-    RS_CHECK(needed("gpu_timeline", done));
-  }
-  if (asked("ops_summary")) {
-    RS_TRY(const bool done, run(
-                                "ops_summary", "ops_summary",
-                                [](const auto&) {
-                                  return Recipe{{"name"},
-                                                {"total_direct_kernel_time_ms", "Count"},
-                                                {"total_direct_kernel_time_sum"},
-                                                {"Cumulative Percentage (%)"},
-                                                "total_direct_kernel_time_ms"};
-                                },
-                                false));
-    RS_CHECK(needed("ops_summary", done));
-  }
-  if (asked("kernel_summary")) {
-    RS_TRY(const bool done,
-           run(
-               "kernel_summary", "kernel_summary",
-               [&](const auto& tables) { return kernel_summary_recipe(tables, compat); }, false));
-    RS_CHECK(needed("kernel_summary", done));
-  }
-  if (asked("ops_all")) {
-    bool any = false;
-    for (const char* sheet : {"ops_all", "ops_unique_args", "unified_perf_summary"}) {
-      RS_TRY(const bool done,
-             run(
-                 sheet, sheet,
-                 [&](const std::vector<const Table*>& tables) {
-                   const std::string time = "Kernel Time (\u00b5s)";
-                   Recipe r{
-                       {"name", "Input type", "Input Dims", "Input Strides", "Concrete Inputs"},
-                       {"total_direct_kernel_time_sum", "total_direct_kernel_time_mean",
-                        time + "_sum", time + "_mean", "operation_count"},
-                       {},
-                       {"Cumulative Percentage (%)"},
-                       ""};
-                   r.sort = tables[0]->column(time + "_sum") ? time + "_sum"
-                                                             : "total_direct_kernel_time_sum";
-                   return r;
-                 },
-                 true));
-      any = any || done;
-    }
-    RS_CHECK(needed("ops_all", any));
-  }
-  if (asked("roofline")) {
-    bool any = false;
-    for (const auto& [sheet, title] : kRoofline) {
-      RS_TRY(const bool done, run(sheet, title, roofline_recipe, true));
-      any = any || done;
-    }
-    RS_CHECK(needed("roofline", any));
-  }
-  if (out.tables.empty())
-    return Error{ErrorCode::kUsage, "", "the reports have no sheet in common that is compared", ""};
-  return out;
+  RS_CHECK(comparer.group(
+      "gpu_timeline", any("gpu_timeline"), [](const auto&) { return timeline_recipe(); }, false));
+  RS_CHECK(comparer.group(
+      "ops_summary", any("ops_summary"), [](const auto&) { return ops_summary_recipe(); }, false));
+  RS_CHECK(comparer.group(
+      "kernel_summary", any("kernel_summary"),
+      [&](const auto& tables) { return kernel_summary_recipe(tables, options.compat_tracelens); },
+      false));
+  RS_CHECK(comparer.group("ops_all",
+                          {{"ops_all", "ops_all"},
+                           {"ops_unique_args", "ops_unique_args"},
+                           {"unified_perf_summary", "unified_perf_summary"}},
+                          ops_all_recipe, true));
+  RS_CHECK(comparer.group("roofline", {std::begin(kRoofline), std::end(kRoofline)}, roofline_recipe,
+                          true));
+  return std::move(comparer).finish();
 }
 
 } // namespace rankscope
