@@ -5,12 +5,21 @@
 
 namespace rankscope {
 
+namespace {
+
+/// Zero width space: a mention of people is found in the text that is shown, after all escapes.
+constexpr std::string_view kApart = "\xE2\x80\x8B";
+
+} // namespace
+
 std::string markdown_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (std::string_view("\\|<>*`").find(c) != std::string_view::npos)
+    if (std::string_view("\\|<>*`[]!~$").find(c) != std::string_view::npos)
       out += '\\';
     out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    if (c == '@')
+      out += kApart;
   }
   return out;
 }
@@ -18,6 +27,11 @@ std::string markdown_escaped(std::string_view text) {
 std::string markdown_unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '@' && text.substr(i + 1, kApart.size()) == kApart) {
+      out += '@';
+      i += kApart.size();
+      continue;
+    }
     if (text[i] == '\\' && i + 1 < text.size())
       ++i;
     out += text[i];
