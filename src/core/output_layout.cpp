@@ -211,6 +211,15 @@ std::string OutputLayout::saved_folder(std::string_view name) const {
   for (const fs::path& base : {fs::path(folder_), fs::path(folder_) / kAnalysisFolder})
     if (fs::is_directory(base / name, ec))
       return (base / name).string();
+  // the folder of a configuration's label, when there is no other
+  for (const fs::path& base : {fs::path(folder_), fs::path(folder_) / kAnalysisFolder}) {
+    std::vector<std::string> found;
+    for (fs::directory_iterator it(base, ec), end; !ec && it != end; it.increment(ec))
+      if (fs::is_directory(it->path() / name, ec))
+        found.push_back((it->path() / name).string());
+    if (found.size() == 1)
+      return found.front();
+  }
   return {};
 }
 

@@ -61,8 +61,8 @@ public:
   /// Reports in the documented folders of a sweep of threads and channels, by threads, channels,
   /// rank and path; folders of CSV files (..._csv) too.
   [[nodiscard]] std::vector<SavedReport> saved_sweep_reports() const;
-  /// Where the reports of a single run are, here or in tracelens_analysis below; empty when they
-  /// are not.
+  /// Where the reports of a single run are, here or in tracelens_analysis below, directly or in the
+  /// only folder there that has any; empty when they are not.
   [[nodiscard]] std::string saved_individual_folder() const;
   [[nodiscard]] std::string saved_collective_folder() const;
   /// Those reports, workbooks and folders, by name; names without a rank are left out.
