@@ -29,6 +29,9 @@ struct PlotLine {
 struct PlotSeries {
   std::string label;
   std::vector<double> values;
+  std::vector<std::pair<double, double>> intervals =
+      {};                      ///< bars: low and high; NaN or absent: none
+  std::vector<bool> grey = {}; ///< shown without colour (no difference to tell); absent: none
 };
 
 struct PlotPanel {

@@ -3,6 +3,7 @@
 #include "base/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -193,50 +194,91 @@ void lines(const PlotPanel& panel, const std::string& id, std::string& data, std
                       ticks > 12 && ticks <= 32 ? "set xtics rotate by -60\n" : "", terms);
 }
 
+constexpr const char* kGrey = "#C4C4C4";
+
+bool is_grey(const PlotSeries& series, std::size_t i) {
+  return i < series.grey.size() && series.grey[i];
+}
+
+/// Low and high of a value, NaN where it has none.
+std::pair<double, double> interval_of(const PlotSeries& series, std::size_t i) {
+  return i < series.intervals.size() ? series.intervals[i] : std::pair(std::nan(""), std::nan(""));
+}
+
+/// One bar as gnuplot's boxxyerror wants it: centre, then the box.
+std::string bar_row(bool sideways, double v, double from, double to) {
+  const double middle = (from + to) / 2;
+  return sideways ? fmt::format("{0} {1} {2} {3} {4} {5}\n", v / 2, middle, std::min(v, 0.0),
+                                std::max(v, 0.0), from, to)
+                  : fmt::format("{0} {1} {2} {3} {4} {5}\n", middle, v / 2, from, to,
+                                std::min(v, 0.0), std::max(v, 0.0));
+}
+
+/// Data of the bars of one panel.
+struct BarRows {
+  std::vector<std::array<std::string, 3>> boxes; ///< by series: [1] negative ones, where the sign
+                                                 ///< has a colour; [2] grey ones
+  std::string values, whiskers;
+  double low = 0, high = 0;
+};
+
+BarRows bar_rows(const PlotPanel& panel, bool sideways) {
+  BarRows out;
+  const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, panel.series.size()));
+  for (const PlotSeries& series : panel.series) {
+    const auto place = static_cast<double>(out.boxes.size()) * width;
+    auto& boxes = out.boxes.emplace_back();
+    for (std::size_t i = 0; i < series.values.size(); ++i) {
+      const double v = series.values[i];
+      if (std::isnan(v))
+        continue;
+      const auto [from_v, to_v] = interval_of(series, i);
+      out.low = std::fmin(std::min(out.low, v), from_v);
+      out.high = std::fmax(std::max(out.high, v), to_v);
+      const double from = static_cast<double>(i) + 0.6 + place;
+      const double middle = from + width / 2;
+      const std::size_t box = is_grey(series, i) ? 2 : panel.by_sign && v < 0 ? 1 : 0;
+      boxes[box] += bar_row(sideways, v, from, from + width);
+      if (!std::isnan(from_v) && !std::isnan(to_v))
+        out.whiskers += sideways ? fmt::format("{} {} {} {}\n", v, middle, from_v, to_v)
+                                 : fmt::format("{} {} {} {}\n", middle, v, from_v, to_v);
+      if (sideways)
+        out.values +=
+            fmt::format("{} {} \"{:.1f}\"\n", std::fmax(std::max(v, 0.0), to_v), middle, v);
+    }
+  }
+  return out;
+}
+
 void bars(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
           std::string& body) {
   const bool sideways = panel.kind == PlotPanel::Kind::kSideBars;
-  const double width = 0.8 / static_cast<double>(std::max<std::size_t>(1, panel.series.size()));
+  const BarRows rows = bar_rows(panel, sideways);
   std::string terms;
-  const auto term = [&](const std::string& name, const std::string& rows, const std::string& fill,
+  const auto term = [&](const std::string& name, const std::string& boxes, const std::string& fill,
                         const std::string& title) {
-    if (rows.empty())
+    if (boxes.empty())
       return;
-    data += data_block(name, rows);
+    data += data_block(name, boxes);
     terms += fmt::format("{}${} using 1:2:3:4:5:6 with boxxyerror fs solid 0.9 border lc rgb "
                          "'#333333' lc rgb '{}' {}",
                          terms.empty() ? "" : ", ", name, fill, title);
   };
-  std::string values;
-  double low = 0;
-  double high = 0;
   for (std::size_t s = 0; s < panel.series.size(); ++s) {
-    std::string all[2]; // [1]: negative ones, where the sign has a colour
-    for (std::size_t i = 0; i < panel.series[s].values.size(); ++i) {
-      const double v = panel.series[s].values[i];
-      if (std::isnan(v))
-        continue;
-      low = std::min(low, v);
-      high = std::max(high, v);
-      const double from = static_cast<double>(i) + 0.6 + static_cast<double>(s) * width;
-      const double to = from + width;
-      const double middle = (from + to) / 2;
-      all[panel.by_sign && v < 0 ? 1 : 0] +=
-          sideways ? fmt::format("{0} {1} {2} {3} {4} {5}\n", v / 2, middle, std::min(v, 0.0),
-                                 std::max(v, 0.0), from, to)
-                   : fmt::format("{0} {1} {2} {3} {4} {5}\n", middle, v / 2, from, to,
-                                 std::min(v, 0.0), std::max(v, 0.0));
-      if (sideways)
-        values += fmt::format("{} {} \"{:.1f}\"\n", std::max(v, 0.0), middle, v);
-    }
     const bool named = panel.series.size() > 1 && !panel.series[s].label.empty();
     const std::string title = named ? "title " + gnuplot_quoted(panel.series[s].label) : "notitle";
-    term(fmt::format("bar{}_{}", id, s), all[0], panel.by_sign ? "#2ECC71" : colour(panel, s),
-         title);
-    term(fmt::format("neg{}_{}", id, s), all[1], "#E74C3C", "notitle");
+    term(fmt::format("bar{}_{}", id, s), rows.boxes[s][0],
+         panel.by_sign ? "#2ECC71" : colour(panel, s), title);
+    term(fmt::format("neg{}_{}", id, s), rows.boxes[s][1], "#E74C3C", "notitle");
+    term(fmt::format("grey{}_{}", id, s), rows.boxes[s][2], kGrey, "notitle");
   }
-  if (!values.empty()) {
-    data += data_block("val" + id, values);
+  if (!rows.whiskers.empty()) {
+    data += data_block("err" + id, rows.whiskers);
+    terms += fmt::format(", $err{} using 1:2:3:4 with {} pt -1 lw 2*S lc rgb '#333333' notitle", id,
+                         sideways ? "xerrorbars" : "yerrorbars");
+  }
+  if (!rows.values.empty()) {
+    data += data_block("val" + id, rows.values);
     terms += fmt::format(", $val{} using 1:2:3 with labels left offset 0.5,0 notitle", id);
   }
   const std::string range = fmt::format("{}.5", panel.categories.size());
@@ -247,12 +289,13 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
         range, tic_list(panel.categories));
   else
     body += fmt::format("set xrange [0.5:{}]\n", range) + category_tics(panel.categories, width_in);
-  if (!sideways && !panel.y_range && low == 0 && high > 0) // nothing below 0: the bars stand on it
+  // nothing below 0: the bars stand on it
+  if (!sideways && !panel.y_range && rows.low == 0 && rows.high > 0)
     body += "set offsets 0,0,graph 0.05,0\nset yrange [0:*]\n";
   body += fmt::format("{}plot {}\n",
                       sideways ? "set arrow from 0, graph 0 to 0, graph 1 nohead lc rgb '#333333'\n"
                                : "set xzeroaxis lt -1\n",
-                      terms.empty() ? "NaN notitle" : terms);
+                      terms.empty() ? "[*:*] [0:1] -1 notitle" : terms); // empty axes
 }
 
 /// The size at which colours end: the largest, unless a few dwarf the others.
@@ -269,6 +312,7 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
               std::string& body) {
   std::vector<double> sizes;
   std::string rows;
+  std::string grey;
   std::vector<std::string> labels;
   for (std::size_t r = 0; r < panel.series.size(); ++r) {
     labels.push_back(panel.series[r].label);
@@ -276,11 +320,11 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
       const double v = panel.series[r].values[c];
       if (std::isnan(v))
         continue;
-      sizes.push_back(std::fabs(v));
-      rows += fmt::format("{} {} {}\n", c + 1, r + 1, v);
+      if (!is_grey(panel.series[r], c))
+        sizes.push_back(std::fabs(v));
+      (is_grey(panel.series[r], c) ? grey : rows) += fmt::format("{} {} {}\n", c + 1, r + 1, v);
     }
   }
-  data += data_block("heat" + id, rows);
   const double most = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   const double reach = colour_reach(std::move(sizes));
   const std::size_t columns = panel.categories.size();
@@ -291,12 +335,22 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
                       tic_list(labels), -reach, reach);
   if (most > reach) // the ends of the colours stand for more
     body += fmt::format("set cbtics add ('<= {0:.3g}' {0}, '>= {1:.3g}' {1})\n", -reach, reach);
-  body +=
-      fmt::format("plot $heat{0} using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5):3 with boxxyerror "
-                  "fs solid lc palette notitle",
-                  id);
+  const std::string box = "using 1:2:($1-0.5):($1+0.5):($2-0.5):($2+0.5)";
+  std::vector<std::string> terms;
+  if (!rows.empty())
+    terms.push_back(
+        fmt::format("$heat{} {}:3 with boxxyerror fs solid lc palette notitle", id, box));
+  if (!grey.empty())
+    terms.push_back(
+        fmt::format("$grey{} {} with boxxyerror fs solid lc rgb '{}' notitle", id, box, kGrey));
   if (columns <= 32)
-    body += fmt::format(", $heat{} using 1:2:(sprintf('%.1f', $3)) with labels notitle", id);
+    for (const char* block : {"heat", "grey"})
+      if (!(block[0] == 'h' ? rows : grey).empty())
+        terms.push_back(
+            fmt::format("${}{} using 1:2:(sprintf('%.1f', $3)) with labels notitle", block, id));
+  data += data_block("heat" + id, rows) + data_block("grey" + id, grey);
+  body += fmt::format("plot {}",
+                      terms.empty() ? "-1 notitle" : fmt::format("{}", fmt::join(terms, ", ")));
   body += "\n";
 }
 

@@ -1,6 +1,8 @@
+#include "temp_folder.h"
 #include "writers/plot_panels.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -56,6 +58,62 @@ TEST(Plot, AFewLargeValuesDoNotTakeTheColoursOfTheOthers) {
   panel.series[0].values[9] = 12;
   EXPECT_NE(script().find("set cbrange [-12:12]"), std::string::npos);
   EXPECT_EQ(script().find(">="), std::string::npos);
+}
+
+TEST(Plot, GreyBarsAndErrorBars) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kSideBars;
+  panel.by_sign = true;
+  panel.categories = {"up", "down", "same"};
+  PlotSeries series{"", {5, -4, 1}};
+  series.intervals = {{4, 6}, {-5, -3}, {NAN, NAN}};
+  series.grey = {false, false, true};
+  panel.series = {series};
+  std::string data;
+  std::string body;
+  panel_script(panel, "t", "0", 5, data, body);
+  EXPECT_NE(data.find("$bar0_0 << EOD\n2.5 "), std::string::npos);
+  EXPECT_NE(data.find("$neg0_0 << EOD\n-2 "), std::string::npos);
+  EXPECT_NE(data.find("$grey0_0 << EOD\n0.5 "), std::string::npos);
+  EXPECT_NE(body.find("$grey0_0 using 1:2:3:4:5:6 with boxxyerror fs solid 0.9 border lc rgb "
+                      "'#333333' lc rgb '#C4C4C4'"),
+            std::string::npos)
+      << body;
+  EXPECT_NE(data.find("$err0 << EOD\n5 1 4 6\n-4 2 -5 -3\nEOD"), std::string::npos) << data;
+  EXPECT_NE(body.find("$err0 using 1:2:3:4 with xerrorbars"), std::string::npos);
+  EXPECT_NE(data.find("6 1 \"5.0\""), std::string::npos); // the number stands behind the whisker
+}
+
+TEST(Plot, GreyCellsOfAHeatMapTakeNoColour) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kHeatMap;
+  panel.categories = {"0", "1"};
+  PlotSeries row{"a", {50, -2}};
+  row.grey = {true, false};
+  panel.series = {row};
+  std::string data;
+  std::string body;
+  panel_script(panel, "t", "0", 5, data, body);
+  EXPECT_NE(data.find("$heat0 << EOD\n2 1 -2\nEOD"), std::string::npos) << data;
+  EXPECT_NE(data.find("$grey0 << EOD\n1 1 50\nEOD"), std::string::npos);
+  EXPECT_NE(body.find("set cbrange [-2:2]"), std::string::npos); // what is grey has no reach
+}
+
+// gnuplot gave up on them, and with it on all plots of the run.
+TEST(Plot, PanelsWithoutValuesAreEmptyAxes) {
+  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "gnuplot is not installed";
+  const test::TempFolder folder;
+  for (const auto kind :
+       {PlotPanel::Kind::kBars, PlotPanel::Kind::kSideBars, PlotPanel::Kind::kHeatMap}) {
+    PlotPanel panel;
+    panel.kind = kind;
+    panel.categories = {"a", "b"};
+    panel.series = {{"s", {NAN, NAN}}};
+    const std::string path = folder.path("empty.svg");
+    const Result<void> drawn = write_plots({{path, PlotSpec{"t", 4, 3, {panel}}}});
+    EXPECT_TRUE(drawn) << static_cast<int>(kind);
+  }
 }
 
 } // namespace
