@@ -2,11 +2,13 @@
 
 #include "analyses/compare/compare_tables.h"
 #include "app/compare_load.h"
+#include "base/nearest.h"
 #include "os/output_file.h"
 #include "pages/compare_page.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -15,26 +17,33 @@
 namespace rankscope {
 namespace {
 
-/// The dashboard's row of a metric, by its name with or without GPU_, NCCL_ and _time.
-const DashboardRow* metric_row(const Dashboard& dashboard, const std::string& name) {
+/// Whether `name` is the metric's, with or without GPU_, NCCL_ and _time.
+bool names_metric(const std::string& name, const std::string& metric) {
   for (const char* before : {"", "GPU_", "NCCL_"})
     for (const char* after : {"", "_time"})
-      for (const DashboardRow& row : dashboard.rows)
-        if (row.metric == before + name + after)
-          return &row;
+      if (metric == before + name + after)
+        return true;
+  return false;
+}
+
+const DashboardRow* metric_row(const Dashboard& dashboard, const std::string& name) {
+  for (const DashboardRow& row : dashboard.rows)
+    if (names_metric(name, row.metric))
+      return &row;
   return nullptr;
 }
 
-std::string verdict_markdown(const Table& dashboard, const std::vector<std::string>& regressions,
-                             bool gated) {
+std::string verdict_markdown(const Table& dashboard, const FailOutcome& outcome, bool gated) {
   std::string out = "## Performance comparison\n\n";
   out += markdown_table(dashboard) + "\n";
   for (const std::string& note : dashboard.notes)
     out += "- " + markdown_escaped(note) + "\n";
-  if (gated)
-    out += regressions.empty() ? "\n**No condition of `--fail-on` holds.**\n" : "";
-  for (const std::string& r : regressions)
+  for (const std::string& text : outcome.unjudged)
+    out += fmt::format("\n**Not judged: {}**\n", markdown_escaped(text));
+  for (const std::string& r : outcome.regressions)
     out += fmt::format("\n**Regression: {}**\n", markdown_escaped(r));
+  if (gated && outcome.regressions.empty() && outcome.unjudged.empty())
+    out += "\n**No condition of `--fail-on` holds.**\n";
   return out;
 }
 
@@ -100,6 +109,19 @@ Result<void> write_collectives(const Session& session, const Comparison& compari
   return out.write(combined, "collective_comparison.xlsx");
 }
 
+/// The page is the last and the least: what fails here leaves the rest as it is.
+void add_page(Session& session, const CompareRequest& request, CompareResult& out) {
+  const Result<void> drawn = write_compare_page(out.comparison, request.output, request.svg);
+  if (drawn) {
+    out.written.push_back(request.output + "/performance_analysis_report.html");
+  } else if (drawn.error().code == ErrorCode::kMissingTool) {
+    session.warn(drawn.error().message());
+    session.partial = true;
+  } else {
+    out.page_error = drawn.error();
+  }
+}
+
 Result<Comparison> load_all(Session& session, const CompareRequest& request) {
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < request.folders.size(); ++i) {
@@ -117,7 +139,7 @@ Result<Comparison> load_all(Session& session, const CompareRequest& request) {
   }
   ComparedRun base = std::move(runs.front());
   runs.erase(runs.begin());
-  return compare_runs(std::move(base), std::move(runs), request.threshold_percent);
+  return compare_runs(std::move(base), std::move(runs), request.rule);
 }
 
 } // namespace
@@ -133,24 +155,66 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
     return Error{ErrorCode::kUsage, "", "--fail-on '" + text + "' is no condition",
                  "write it as 'total_time>2%'"};
   c.metric = text.substr(0, at);
+  const std::vector<std::string> metrics = dashboard_metrics();
+  if (std::none_of(metrics.begin(), metrics.end(),
+                   [&](const std::string& metric) { return names_metric(c.metric, metric); })) {
+    std::vector<std::string> words = metrics;
+    for (const std::string& metric : metrics)
+      words.push_back(metric.substr(metric.find('_') + 1));
+    const std::string near = nearest(c.metric, words);
+    return Error{ErrorCode::kUsage, "", "--fail-on: no metric named " + c.metric,
+                 near.empty() ? "the dashboard lists them, for example total_time, exposed_comm"
+                              : "did you mean " + near + "?"};
+  }
   return c;
 }
 
 std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
+  std::vector<std::vector<std::string>> parts;
   std::vector<std::string> out;
+  std::size_t longest = 0;
   for (const std::string& folder : folders) {
     const std::filesystem::path p = std::filesystem::absolute(folder).lexically_normal();
-    out.push_back((p.has_filename() ? p : p.parent_path()).filename().string());
+    std::vector<std::string>& mine = parts.emplace_back();
+    for (const std::filesystem::path& part : p.relative_path())
+      if (!part.empty())
+        mine.push_back(part.string());
+    out.push_back(mine.empty() ? std::string() : mine.back());
+    longest = std::max(longest, mine.size());
   }
-  return out;
+  const auto distinct = [](const std::vector<std::string>& names) {
+    return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+  };
+  if (distinct(out))
+    return out;
+  const auto part_at = [](const std::vector<std::string>& path, std::size_t i) {
+    return i < path.size() ? path[i] : std::string();
+  };
+  std::vector<std::string> names(folders.size());
+  for (std::size_t i = 0; i < longest && !distinct(names); ++i) {
+    std::set<std::string> here;
+    for (const auto& path : parts)
+      here.insert(part_at(path, i));
+    if (here.size() < 2) // the same in all
+      continue;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (const std::string part = part_at(parts[k], i); !part.empty())
+        names[k] += (names[k].empty() ? "" : "_") + part;
+  }
+  for (std::size_t k = 0; k < names.size(); ++k) // one folder holds the other, or is it
+    if (names[k].empty())
+      names[k] = out[k];
+  return names;
 }
 
 std::vector<std::string> distinct_labels(std::vector<std::string> labels) {
   std::set<std::string> used;
   for (std::string& label : labels) {
     for (char& c : label) // it names a folder
-      if (c == '/' || static_cast<unsigned char>(c) < 0x20)
+      if (c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
         c = '_';
+    if (label.find_first_not_of('.') == std::string::npos) // the folder itself, the one above it
+      label = "run" + std::string(label.size(), '_');
     const std::string name = label;
     for (int n = 2; !used.insert(label).second; ++n)
       label = fmt::format("{}_{}", name, n);
@@ -158,23 +222,32 @@ std::vector<std::string> distinct_labels(std::vector<std::string> labels) {
   return labels;
 }
 
-Result<std::vector<std::string>> regressions_of(const Comparison& comparison,
-                                                const std::vector<FailCondition>& conditions) {
-  std::vector<std::string> out;
+FailOutcome fail_outcome(const Comparison& comparison,
+                         const std::vector<FailCondition>& conditions) {
+  FailOutcome out;
   for (const FailCondition& c : conditions) {
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
-    if (row == nullptr)
-      return Error{ErrorCode::kUsage, "", "--fail-on: no metric named " + c.metric,
-                   "the dashboard lists them, for example total_time, exposed_comm"};
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
-      if (!row->tests[i] || !row->tests[i]->value)
+      const std::string& label = comparison.tests[i].label;
+      if (row == nullptr || !row->tests[i] || !row->tests[i]->value || !row->base) {
+        out.unjudged.push_back(fmt::format("{}: {}: nothing could be judged, the figure is not in "
+                                           "both runs",
+                                           label, c.text));
         continue;
+      }
       const DashboardCell& cell = *row->tests[i];
-      const bool appeared = !cell.improvement && *cell.value > 0;
-      const bool grew = cell.improvement && -*cell.improvement > c.percent;
-      if (appeared || (grew && (!cell.high || *cell.high < 0)))
-        out.push_back(fmt::format("{}: {} ({:.3f} {} against {:.3f})", comparison.tests[i].label,
-                                  c.text, *cell.value, row->unit, row->base.value_or(0)));
+      const Judgement& j = cell.judgement;
+      if (j.verdict == Verdict::kUnknown) {
+        out.unjudged.push_back(fmt::format("{}: {}: nothing could be judged from {} and {} samples "
+                                           "(--assume-noise gives a noise)",
+                                           label, c.text, j.samples_base, j.samples_test));
+        continue;
+      }
+      const bool appeared = j.verdict == Verdict::kNew;
+      const bool grew = j.change && -*j.change > c.percent && *j.high < 0;
+      if (appeared || grew)
+        out.regressions.push_back(fmt::format("{}: {} ({:.3f} {} against {:.3f})", label, c.text,
+                                              *cell.value, row->unit, *row->base));
     }
   }
   return out;
@@ -197,24 +270,16 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
   out.final = final_report(out.comparison);
   if (request.final_workbook)
     RS_CHECK(workbooks.write(out.final, "final_analysis_report.xlsx"));
-  if (request.page) {
-    if (Result<void> drawn = write_compare_page(out.comparison, request.output, request.svg);
-        drawn) {
-      out.written.push_back(request.output + "/performance_analysis_report.html");
-    } else if (drawn.error().code == ErrorCode::kMissingTool) {
-      session.warn(drawn.error().message());
-      session.partial = true;
-    } else {
-      return drawn.error();
-    }
-  }
-  RS_TRY(out.regressions, regressions_of(out.comparison, request.fail_on));
+  out.fail_on = fail_outcome(out.comparison, request.fail_on);
   if (markdown) {
-    markdown->write(verdict_markdown(dashboard_table(out.comparison), out.regressions,
-                                     !request.fail_on.empty()));
+    markdown->write(
+        verdict_markdown(dashboard_table(out.comparison), out.fail_on, !request.fail_on.empty()));
     RS_CHECK(markdown->commit());
-    out.written.push_back(request.markdown);
+    if (request.markdown != "-")
+      out.written.push_back(request.markdown);
   }
+  if (request.page)
+    add_page(session, request, out);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/session.h"
 #include "readers/discovery.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,14 @@ struct FailCondition {
   std::string metric; ///< of the dashboard, with or without GPU_, NCCL_ and _time
   double percent = 0;
 };
-/// Errors: kUsage.
+/// Errors: kUsage, also for a metric that no comparison has.
 Result<FailCondition> parse_fail_condition(const std::string& text);
+
+/// What --fail-on found, in words.
+struct FailOutcome {
+  std::vector<std::string> regressions; ///< conditions that hold
+  std::vector<std::string> unjudged;    ///< conditions of which nothing can be said
+};
 
 struct CompareRequest {
   std::vector<std::string> folders; ///< the baseline's, then the tests'
@@ -28,7 +35,7 @@ struct CompareRequest {
   std::string output;               ///< folder
   std::string markdown;             ///< file for the verdict, "-" = stdout, empty = none
   std::vector<FailCondition> fail_on;
-  double threshold_percent = 1;
+  JudgeRule rule;
   DiscoverOptions discover;
   bool reports_only = false; ///< never read traces
   bool individual = true;    ///< write the report of each rank
@@ -40,23 +47,27 @@ struct CompareRequest {
 
 struct CompareResult {
   Comparison comparison;
-  Report final;                         ///< the workbook's sheets, whether written or not
-  std::vector<std::string> written;     ///< files
-  std::vector<std::string> regressions; ///< conditions that hold, in words
+  Report final;                     ///< the workbook's sheets, whether written or not
+  std::vector<std::string> written; ///< files
+  FailOutcome fail_on;
+  std::optional<Error> page_error; ///< the page or its plots failed; all else is there
 };
 
-/// The last part of each path.
+/// The last part of each path; where two are equal, of all paths the first part in which they
+/// differ, and as many of the parts after it as tell all apart, joined with _.
+/// Example: a/x/run and b/x/run are a and b.
 [[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
-/// What could not name a folder is replaced; equal ones get _2, _3, ...
+/// What could not name a folder of its own below the output is replaced ("..", "a/b", nothing);
+/// equal ones get _2, _3, ...
 [[nodiscard]] std::vector<std::string> distinct_labels(std::vector<std::string> labels);
 
-/// Reads all runs, compares, writes. Errors: kUsage for a metric that the dashboard lacks,
-/// kUnreadable, kOutput. Without gnuplot the page is left out and the session is partial.
+/// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
+/// the whole; without gnuplot the page is left out and the session is partial.
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request);
 
-/// Conditions that hold, in words. A change within the noise is no regression. Errors: kUsage for a
-/// metric that the dashboard lacks.
-Result<std::vector<std::string>> regressions_of(const Comparison& comparison,
-                                                const std::vector<FailCondition>& conditions);
+/// A change within the noise is no regression; one that is not judged (one sample, figures that the
+/// runs lack) is neither.
+[[nodiscard]] FailOutcome fail_outcome(const Comparison& comparison,
+                                       const std::vector<FailCondition>& conditions);
 
 } // namespace rankscope

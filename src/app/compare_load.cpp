@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_report.h"
 #include "analyses/compare/compare_part.h"
 #include "app/compare_reports_input.h"
+#include "app/unlinked_note.h"
 #include "core/output_layout.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
@@ -31,7 +32,8 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   const std::string collective = layout.saved_collective_folder();
   if (individual.empty() && collective.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "neither traces nor reports in this folder",
-                 "expected torch_profiler/rank<r>/*.json, or individual_reports/perf_rank<r>.xlsx"};
+                 "expected torch_profiler/rank<r>/*.json, or individual_reports/perf_rank<r>.xlsx "
+                 "of one configuration"};
   std::map<std::int64_t, std::string> chosen;
   for (const auto& [key, path] : layout.saved_run_reports()) {
     const auto [at, added] = chosen.emplace(key.rank, path);
@@ -48,6 +50,9 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
     if (report)
       timeline = timeline_of_report(*report);
     if (timeline)
+      for (const auto& [name, ms] : operators_of_report(*report))
+        run.operators[name] += ms;
+    if (timeline)
       run.ranks.emplace(rank, std::move(*timeline));
     else
       lose(ctx, path, rank, report ? "no sheet gpu_timeline" : report.error().message());
@@ -58,7 +63,7 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
                  "give a folder with the reports of one configuration"};
   if (!workbooks.empty()) {
     RS_TRY(const Report report, read_report_tables(workbooks.front()));
-    run.collectives = collectives_of_report(report);
+    run.collectives = collectives_of_report(report, input.label, ctx.diagnostics);
   }
   if (run.ranks.empty() && run.collectives.summary.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "no report here could be used", ""};
@@ -92,8 +97,10 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     } else {
       out.remarks = trace.trace.diagnostics;
     }
+    note_unlinked(trace, options, out.remarks);
     out.part.rank = item.file.rank;
     out.part.timeline = rank_timeline(trace, options);
+    out.part.operators = operator_times(trace, options);
     if (input.collective)
       out.part.collectives = extract_collectives(trace);
     return out;

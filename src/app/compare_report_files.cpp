@@ -1,5 +1,6 @@
 #include "app/compare_report_files.h"
 
+#include "app/compare_reports_input.h"
 #include "readers/reports/report_tables.h"
 
 #include <filesystem>
@@ -31,6 +32,11 @@ Result<ComparedReports> compare_report_files(Session& session,
   }
   ComparedReports out;
   RS_TRY(out.report, compare_reports(reports, tags, request.options));
+  const OperatorTimes base = operators_of_report(reports.front());
+  for (std::size_t i = 1; i < reports.size(); ++i)
+    if (const auto overlap = workload_overlap(base, operators_of_report(reports[i]));
+        overlap && overlap->differs())
+      out.remarks.push_back(overlap->sentence(tags.front(), tags[i]));
   session.diagnostics.merge(out.report.diagnostics);
   ReportOutputs outputs = request.outputs;
   if (!request.only_asked && outputs.file.empty() && outputs.csv_dir.empty())

@@ -20,6 +20,7 @@ struct CompareReportsRequest {
 
 struct ComparedReports {
   Report report;
+  std::vector<std::string> remarks; ///< what has to be known before any figure
   std::vector<std::string> written;
 };
 

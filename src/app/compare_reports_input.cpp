@@ -1,7 +1,9 @@
 #include "app/compare_reports_input.h"
 
+#include "analyses/collectives/collective_report.h"
 #include "analyses/collectives/collective_schemas.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -93,7 +95,84 @@ std::vector<RankSummary> rank_summary_of(const Table& t) {
   return out;
 }
 
+constexpr double kGib = 1.073741824; // 1024^3 / 10^9
+
+/// Bandwidth over size / latency in 10^9 bytes/s: 1, or 1 / kGib where it is in 1024^3 bytes/s; NaN
+/// where a figure is missing.
+double unit_of(double algo_bw, double full_mib, double latency_us) {
+  const double gbps = full_mib * 1024 * 1024 / 1e9 / (latency_us / 1e6);
+  return gbps > 0 && std::isfinite(gbps) ? algo_bw / gbps : NAN;
+}
+
+/// The factor that makes the report's bandwidths 10^9 bytes/s; NaN when it cannot be told. The
+/// largest bandwidth of a row is that of its shortest latency.
+double bandwidth_factor(const std::vector<SyncSummary>& rows, const Table* calls) {
+  const auto factor = [](double unit) {
+    return std::fabs(unit - 1) < 0.005 ? 1.0 : std::fabs(unit * kGib - 1) < 0.005 ? kGib : NAN;
+  };
+  if (calls != nullptr)
+    for (std::size_t r = 0; r < calls->rows(); ++r)
+      if (const double f = factor(unit_of(number_at(*calls, r, "algo bw (GB/s)"),
+                                          number_at(*calls, r, "Full msg size (MB)"),
+                                          number_at(*calls, r, "comm_latency")));
+          !std::isnan(f))
+        return f;
+  for (const SyncSummary& s : rows)
+    for (const double unit : {unit_of(s.algo_gbps.max, s.full_mib, s.latency_us.min),
+                              unit_of(s.algo_gbps.min, s.full_mib, s.latency_us.max)})
+      if (const double f = factor(unit); !std::isnan(f))
+        return f;
+  return NAN;
+}
+
+void scale(Stats& stats, double factor) {
+  for (double* v : {&stats.mean, &stats.median, &stats.min, &stats.max, &stats.std_sample})
+    *v *= factor;
+}
+
+bool has_bandwidth(const std::vector<SyncSummary>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const SyncSummary& s) { return !std::isnan(s.algo_gbps.mean); });
+}
+
+/// Single collectives: latency, skew, bandwidth (times `factor`).
+void take_calls(const Table& t, double factor, RunCollectives& out) {
+  for (std::size_t r = 0; r < t.rows(); ++r)
+    if (const double latency = number_at(t, r, "comm_latency"); !std::isnan(latency)) {
+      const std::string group = text_at(t, r, "Process Group Name");
+      CollectiveSamples& samples = out.samples[{
+          text_at(t, r, "Collective name"), text_at(t, r, "dtype"),
+          whole_at(t, r, "In msg nelems", kNoId), group.empty() ? "Unknown_Group" : group}];
+      samples.latency_us.push_back(latency);
+      samples.start_skew_us.push_back(number_at(t, r, "skew in start time"));
+      samples.bus_gbps.push_back(number_at(t, r, "bus bw (GB/s)") * factor);
+    }
+}
+
+/// Durations of single kernels.
+void take_kernels(const Table& t, RunCollectives& out) {
+  for (std::size_t r = 0; r < t.rows(); ++r)
+    if (const double dur = number_at(t, r, "dur"); !std::isnan(dur))
+      out.rank_dur_us[{whole_at(t, r, "rank", -1),
+                       {text_at(t, r, "Collective name"), text_at(t, r, "dtype"),
+                        whole_at(t, r, "In msg nelems", kNoId),
+                        text_at(t, r, "Process Group Name")},
+                       whole_at(t, r, "stream", -1)}]
+          .push_back(dur);
+}
+
 } // namespace
+
+OperatorTimes operators_of_report(const Report& report) {
+  OperatorTimes out;
+  const Table* const t = report.find("ops_summary");
+  if (t == nullptr || !t->column("name") || !t->column("total_direct_kernel_time_ms"))
+    return out;
+  for (std::size_t r = 0; r < t->rows(); ++r)
+    if (const double ms = number_at(*t, r, "total_direct_kernel_time_ms"); ms > 0)
+      out[text_at(*t, r, "name")] += ms;
+  return out;
+}
 
 std::optional<RankTimeline> timeline_of_report(const Report& report) {
   const Table* const timeline = report.find("gpu_timeline");
@@ -116,28 +195,38 @@ std::optional<RankTimeline> timeline_of_report(const Report& report) {
   return out;
 }
 
-RunCollectives collectives_of_report(const Report& report) {
+RunCollectives collectives_of_report(const Report& report, const std::string& label,
+                                     Diagnostics& diagnostics) {
   RunCollectives out;
+  const Table* const calls = report.find("nccl_implicit_sync");
+  double factor = NAN;
   if (const Table* t = report.find("nccl_summary_implicit_sync")) {
     out.agg_metrics.clear();
     for (const char* agg : {"mean", "median", "min", "max", "std"})
       if (t->column(fmt::format("comm_latency_{}", agg)))
         out.agg_metrics.emplace_back(agg);
     out.summary = summary_of(*t, out.agg_metrics);
-    out.notes = t->notes;
+    factor = bandwidth_factor(out.summary, calls);
+    if (std::isnan(factor) && has_bandwidth(out.summary))
+      diagnostics.add_at(Severity::kWarning, "bandwidth_unit_unknown", label,
+                         "the report's bandwidths are neither 10^9 nor 1024^3 bytes per second of "
+                         "its sizes and latencies: they are not compared");
+    else if (factor > 1)
+      diagnostics.add_at(Severity::kInfo, "bandwidth_unit_converted", label,
+                         "the report's bandwidths are 1024^3 bytes per second: converted to 10^9");
+    for (SyncSummary& s : out.summary)
+      for (Stats* bandwidth : {&s.algo_gbps, &s.bus_gbps})
+        scale(*bandwidth, factor);
+    out.notes = sync_summary_notes(false);
+    // only aligned clocks have a sheet
+    out.clocks = report.find("clocks") == nullptr ? ClockState::kRaw : ClockState::kAligned;
   }
   if (const Table* t = report.find("nccl_summary_long"))
     out.rank_summary = rank_summary_of(*t);
-  if (const Table* t = report.find("nccl_implicit_sync"))
-    for (std::size_t r = 0; r < t->rows(); ++r)
-      if (const double latency = number_at(*t, r, "comm_latency"); !std::isnan(latency)) {
-        const std::string group = text_at(*t, r, "Process Group Name");
-        CollectiveSamples& samples = out.samples[{
-            text_at(*t, r, "Collective name"), text_at(*t, r, "dtype"),
-            whole_at(*t, r, "In msg nelems", kNoId), group.empty() ? "Unknown_Group" : group}];
-        samples.latency_us.push_back(latency);
-        samples.start_skew_us.push_back(number_at(*t, r, "skew in start time"));
-      }
+  if (calls != nullptr)
+    take_calls(*calls, factor, out);
+  if (const Table* t = report.find("nccl_long"))
+    take_kernels(*t, out);
   return out;
 }
 

@@ -14,7 +14,14 @@ namespace rankscope {
 /// a usable gpu_timeline.
 [[nodiscard]] std::optional<RankTimeline> timeline_of_report(const Report& report);
 
-/// Sheets nccl_summary_implicit_sync, nccl_summary_long and nccl_implicit_sync, where there.
-[[nodiscard]] RunCollectives collectives_of_report(const Report& report);
+/// Operators with their direct kernel time, of the sheet ops_summary where there.
+[[nodiscard]] OperatorTimes operators_of_report(const Report& report);
+
+/// Sheets nccl_summary_implicit_sync, nccl_summary_long, nccl_implicit_sync and nccl_long, where
+/// there. Bandwidths are 10^9 bytes/s whatever the report's unit is, which its sizes and latencies
+/// tell: other tools write 1024^3 bytes/s under the same header. Where they do not tell, bandwidths
+/// are left out, with a warning about `label`.
+[[nodiscard]] RunCollectives collectives_of_report(const Report& report, const std::string& label,
+                                                   Diagnostics& diagnostics);
 
 } // namespace rankscope

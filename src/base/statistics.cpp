@@ -195,6 +195,10 @@ std::optional<MeanDifference> welch95(const SampleStats& base, const SampleStats
 }
 
 std::optional<MeanDifference> welch95(std::span<const WelchTerm> terms) {
+  return welch(terms, 0.05);
+}
+
+std::optional<MeanDifference> welch(std::span<const WelchTerm> terms, double alpha) {
   MeanDifference out;
   double variance = 0;
   double spread = 0;
@@ -214,7 +218,7 @@ std::optional<MeanDifference> welch95(std::span<const WelchTerm> terms) {
     return std::nullopt;
   const double degrees =
       spread > 0 ? variance * variance / spread : static_cast<double>(most_degrees);
-  out.half_width = student_t95(degrees) * std::sqrt(variance);
+  out.half_width = student_t(degrees, alpha) * std::sqrt(variance);
   return out;
 }
 

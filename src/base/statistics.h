@@ -93,6 +93,8 @@ struct WelchTerm {
 /// sum(v^2 / (n - 1)) (Satterthwaite 1946). None without parts or when a side of one has fewer than
 /// two samples.
 [[nodiscard]] std::optional<MeanDifference> welch95(std::span<const WelchTerm> terms);
+/// The same at any level.
+[[nodiscard]] std::optional<MeanDifference> welch(std::span<const WelchTerm> terms, double alpha);
 
 /// What makes a figure better: less (times) or more (bandwidths).
 enum class Better : std::uint8_t { kLower, kHigher };

@@ -70,18 +70,29 @@ Result<void> compare_runs_of(Context& ctx, const Flags& f) {
   RS_TRY(const CompareRequest request, request_of(f));
   RS_TRY(const CompareResult result, compare_folders(ctx, request));
   if (ctx.json) {
+    for (const std::string& remark : result.comparison.remarks)
+      ctx.warn(remark);
     ctx.out(json_text(result.final));
-  } else {
+  } else if (f.request.markdown != "-") { // that is on stdout already
+    for (const std::string& remark : result.comparison.remarks)
+      ctx.out("NOTE: " + remark + "\n");
     const Table dashboard = dashboard_table(result.comparison);
     ctx.out(console_table(dashboard, 40) + "\n");
-    for (const std::string& note : dashboard.notes)
-      ctx.out("- " + note + "\n");
+    for (std::size_t i = result.comparison.remarks.size(); i < dashboard.notes.size(); ++i)
+      ctx.out("- " + dashboard.notes[i] + "\n");
     for (const std::string& path : result.written)
       ctx.out(path + "\n");
   }
-  if (!result.regressions.empty())
-    return Error{ErrorCode::kRegression, "", fmt::format("{}", fmt::join(result.regressions, "; ")),
-                 ""};
+  for (const std::string& text : result.fail_on.unjudged)
+    ctx.warn("--fail-on: " + text);
+  const std::vector<std::string>& regressions = result.fail_on.regressions;
+  if (!regressions.empty()) {
+    if (result.page_error)
+      ctx.warn(result.page_error->message());
+    return Error{ErrorCode::kRegression, "", fmt::format("{}", fmt::join(regressions, "; ")), ""};
+  }
+  if (result.page_error)
+    return *result.page_error;
   return {};
 }
 
@@ -96,10 +107,14 @@ Action setup(CLI::App& app) {
       ->delimiter(',');
   app.add_option("--baseline-label", f->baseline_label, "name of the baseline");
   app.add_option("--test-label", f->test_labels, "name of a test, in their order");
-  app.add_option("--threshold", request.threshold_percent,
+  app.add_option("--threshold", request.rule.threshold_percent,
                  "changes up to this count as Similar, percent")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--assume-noise", request.rule.assumed_noise_percent,
+                 "where a run has one sample: judge with this standard deviation of a sample, "
+                 "percent")
+      ->check(CLI::PositiveNumber);
   app.add_option("--fail-on", f->fail_on,
                  "exit 5 when a metric is worse by more, beyond noise: 'total_time>2%'");
   app.add_option("--markdown", request.markdown, "write a summary for a pull request; - is stdout");

@@ -24,9 +24,13 @@ Result<void> run(Context& ctx, const Flags& f) {
   request.only_asked = ctx.json;
   RS_TRY(const ComparedReports done, compare_report_files(ctx, request));
   if (ctx.json) {
+    for (const std::string& remark : done.remarks)
+      ctx.warn(remark);
     ctx.out(json_text(done.report));
     return {};
   }
+  for (const std::string& remark : done.remarks)
+    ctx.out("NOTE: " + remark + "\n");
   if (const Table* timeline = done.report.find("gpu_timeline"))
     ctx.out(console_table(*timeline));
   for (const std::string& w : done.written)

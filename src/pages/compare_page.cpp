@@ -6,6 +6,7 @@
 #include "pages/compare_plots.h"
 #include "pages/html_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fstream>
@@ -22,7 +23,8 @@ struct Picture {
 };
 
 constexpr Picture kGpu[] = {
-    {"improvement_chart", "Improvement", "Percent of the baseline; positive is better."},
+    {"improvement_chart", "Improvement",
+     "Percent of the baseline, of the samples' means with their interval; positive is better."},
     {"abs_time_comparison", "Absolute times", "Milliseconds, means over ranks."}};
 constexpr Picture kRanks[] = {
     {"gpu_time_heatmap", "Improvement by kind of time and rank",
@@ -57,24 +59,30 @@ std::vector<std::string> in_words(const Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
     const std::string& label = comparison.tests[i].label;
     int similar = 0;
+    int unknown = 0;
     for (const DashboardRow& row : comparison.dashboard.rows) {
       const std::optional<DashboardCell>& cell = row.tests[i];
       if (!cell)
         continue;
-      if (cell->verdict == Verdict::kSimilar)
-        ++similar;
-      if (cell->verdict != Verdict::kBetter && cell->verdict != Verdict::kWorse)
+      const Judgement& j = cell->judgement;
+      similar += j.verdict == Verdict::kSimilar ? 1 : 0;
+      unknown += j.verdict == Verdict::kUnknown ? 1 : 0;
+      if (j.verdict != Verdict::kBetter && j.verdict != Verdict::kWorse)
         continue;
-      const std::string interval = cell->low ? fmt::format(", interval ({}) {:+.2f} to {:+.2f} %",
-                                                           kIntervalMethod, *cell->low, *cell->high)
-                                             : std::string(", noise unknown");
-      out.push_back(fmt::format("{}: {} is {} by {:.2f} % ({:.3f} against {:.3f} {} of {}{})",
-                                label, row.metric,
-                                cell->verdict == Verdict::kBetter ? "better" : "worse",
-                                std::abs(cell->improvement.value_or(NAN)), *cell->value,
-                                row.base.value_or(NAN), row.unit, base, interval));
+      out.push_back(fmt::format(
+          "{}: {} is {} by {:.2f} % ({} {:.2f} to {:.2f} %{}); {:.3f} against {:.3f} {} of {}",
+          label, row.metric, j.verdict == Verdict::kBetter ? "better" : "worse",
+          std::abs(*j.change), j.assumed ? "with the assumed noise" : "interval",
+          std::min(std::abs(*j.low), std::abs(*j.high)),
+          std::max(std::abs(*j.low), std::abs(*j.high)),
+          j.assumed ? "" : fmt::format(", {} and {} samples", j.samples_base, j.samples_test),
+          *cell->value, row.base.value_or(NAN), row.unit, base));
     }
-    out.push_back(fmt::format("{}: {} figures are similar to {}'s", label, similar, base));
+    out.push_back(
+        fmt::format("{}: {} figures cannot be told apart from {}'s", label, similar, base));
+    if (unknown > 0)
+      out.push_back(
+          fmt::format("{}: {} figures are not judged: one sample tells no noise", label, unknown));
   }
   return out;
 }
@@ -104,6 +112,7 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
     page.series.push_back(t.label);
     names += (names.empty() ? "" : ", ") + t.label;
   }
+  page.summary = comparison.remarks;
   page.summary.push_back(
       fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
   for (std::string& sentence : in_words(comparison))

@@ -33,15 +33,50 @@ std::vector<std::int64_t> all_ranks(const ComparedRun& base, const ComparedRun& 
   return {ranks.begin(), ranks.end()};
 }
 
-/// Percent, positive when the test is faster; NaN where no percentage can be given.
-double rank_improvement(const ComparedRun& base, const ComparedRun& test, std::int64_t rank,
-                        TimeKind kind) {
-  const auto b = base.ranks.find(rank);
-  const auto t = test.ranks.find(rank);
-  return b == base.ranks.end() || t == test.ranks.end()
-             ? NAN
-             : improvement_percent(time_ms(b->second, kind), time_ms(t->second, kind))
-                   .value_or(NAN);
+constexpr const char* kGreyMeans = "; grey: cannot be told apart";
+
+bool differs(const Judgement& j) {
+  return j.verdict == Verdict::kBetter || j.verdict == Verdict::kWorse;
+}
+
+/// A change with its interval: that of the samples' means where there are samples, so that both
+/// belong together; grey unless it is a difference.
+void add_change(PlotSeries& series, const Judgement* judgement, std::optional<double> improvement) {
+  const bool sampled = judgement != nullptr && judgement->change;
+  series.values.push_back(sampled ? *judgement->change : improvement.value_or(NAN));
+  series.intervals.emplace_back(sampled ? judgement->low.value_or(NAN) : NAN,
+                                sampled ? judgement->high.value_or(NAN) : NAN);
+  series.grey.push_back(judgement == nullptr || !differs(*judgement));
+}
+
+bool holds_values(const PlotPanel& panel) {
+  return std::any_of(panel.series.begin(), panel.series.end(), [](const PlotSeries& series) {
+    return std::any_of(series.values.begin(), series.values.end(),
+                       [](double v) { return !std::isnan(v); });
+  });
+}
+
+/// A plot without its empty panels; none of empty ones.
+void add_plot(std::string name, PlotSpec spec, Plots& out) {
+  std::erase_if(spec.panels, [](const PlotPanel& panel) { return !holds_values(panel); });
+  if (!spec.panels.empty())
+    out.emplace_back(std::move(name), std::move(spec));
+}
+
+using RankRows = std::map<std::pair<std::int64_t, TimeKind>, const TimelineChange*>;
+
+RankRows rows_by_rank(const TimelineComparison& comparison) {
+  RankRows out;
+  for (const TimelineChange& row : comparison.by_rank)
+    out.emplace(std::pair(row.rank.value_or(-1), row.kind), &row);
+  return out;
+}
+
+void add_rank_change(PlotSeries& series, const RankRows& rows, std::int64_t rank, TimeKind kind) {
+  const auto found = rows.find({rank, kind});
+  if (found == rows.end())
+    return add_change(series, nullptr, std::nullopt);
+  add_change(series, &found->second->judgement, found->second->ms.improvement());
 }
 
 void add_dashboard_plots(const Comparison& comparison, Plots& out) {
@@ -68,25 +103,34 @@ void add_dashboard_plots(const Comparison& comparison, Plots& out) {
     }
     for (std::size_t i = 0; i < tests.size(); ++i) {
       const DashboardCell cell = row.tests[i].value_or(DashboardCell{});
-      change.series[i].values.push_back(cell.improvement.value_or(NAN));
-      if (row.kind)
+      add_change(change.series[i], &cell.judgement, cell.improvement);
+      if (row.kind) {
         times.series[i + 1].values.push_back(cell.value.value_or(NAN));
+        times.series[i + 1].grey.push_back(change.series[i].grey.back());
+      }
     }
   }
   const double bars = static_cast<double>(comparison.dashboard.rows.size() * tests.size());
-  out.emplace_back("improvement_chart", PlotSpec{"Improvement against " + comparison.base.label,
-                                                 12,
-                                                 std::clamp(bars * 0.45, 6.0, 30.0),
-                                                 {std::move(change)}});
-  out.emplace_back("abs_time_comparison", PlotSpec{"GPU time by kind", 14, 7, {std::move(times)}});
+  add_plot("improvement_chart",
+           PlotSpec{"Improvement against " + comparison.base.label + kGreyMeans,
+                    12,
+                    std::clamp(bars * 0.45, 6.0, 30.0),
+                    {std::move(change)}},
+           out);
+  add_plot("abs_time_comparison",
+           PlotSpec{std::string("GPU time by kind") + kGreyMeans, 14, 7, {std::move(times)}}, out);
 }
 
-void add_rank_plots(const ComparedRun& base, const std::vector<ComparedRun>& tests, Plots& out) {
-  static constexpr TimeKind kKinds[] = {
-      TimeKind::kBusy, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy,
-      TimeKind::kIdle, TimeKind::kTotalComm,   TimeKind::kTotalMemcpy, TimeKind::kTotal};
-  PlotSpec heat{"Improvement by rank (%), positive is better", 14, 6, {}, 1};
-  for (const ComparedRun& test : tests) {
+constexpr TimeKind kShownKinds[] = {
+    TimeKind::kBusy, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy,
+    TimeKind::kIdle, TimeKind::kTotalComm,   TimeKind::kTotalMemcpy, TimeKind::kTotal};
+
+void add_heat_map(const Comparison& comparison, const std::vector<RankRows>& rows, Plots& out) {
+  const ComparedRun& base = comparison.base;
+  PlotSpec heat{
+      std::string("Improvement by rank (%), positive is better") + kGreyMeans, 14, 6, {}, 1};
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    const ComparedRun& test = comparison.tests[i];
     PlotPanel panel;
     panel.kind = PlotPanel::Kind::kHeatMap;
     panel.title = fmt::format("{} against {}", test.label, base.label);
@@ -94,19 +138,21 @@ void add_rank_plots(const ComparedRun& base, const std::vector<ComparedRun>& tes
     const auto ranks = all_ranks(base, test);
     for (const std::int64_t rank : ranks)
       panel.categories.push_back(std::to_string(rank));
-    for (const TimeKind kind : kKinds) {
+    for (const TimeKind kind : kShownKinds) {
       PlotSeries row{std::string(time_kind_name(kind)), {}};
       for (const std::int64_t rank : ranks)
-        row.values.push_back(rank_improvement(base, test, rank, kind));
+        add_rank_change(row, rows[i], rank, kind);
       panel.series.push_back(std::move(row));
     }
     heat.panels.push_back(std::move(panel));
   }
   heat.height_in = 5.5 * static_cast<double>(heat.panels.size());
-  if (tests.size() == 1)
+  if (comparison.tests.size() == 1)
     heat.title += ": " + heat.panels[0].title;
-  out.emplace_back("gpu_time_heatmap", std::move(heat));
+  add_plot("gpu_time_heatmap", std::move(heat), out);
+}
 
+void add_times_by_rank(const Comparison& comparison, Plots& out) {
   for (const TimeKind kind :
        {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kTotalComm, TimeKind::kIdle}) {
     const std::string_view type = time_kind_name(kind);
@@ -123,16 +169,25 @@ void add_rank_plots(const ComparedRun& base, const std::vector<ComparedRun>& tes
       if (!line.points.empty())
         panel.lines.push_back(std::move(line));
     };
-    add(base);
-    for (const ComparedRun& t : tests)
+    add(comparison.base);
+    for (const ComparedRun& t : comparison.tests)
       add(t);
     if (!panel.lines.empty())
       out.emplace_back(fmt::format("{}_by_rank", type),
                        PlotSpec{fmt::format("{} by rank", type), 10, 6, {std::move(panel)}});
   }
+}
 
-  PlotSpec detail{"Improvement by rank (%), positive is better", 20, 9, {}, 4};
-  for (const TimeKind kind : kKinds) {
+void add_changes_by_rank(const Comparison& comparison, const std::vector<RankRows>& rows,
+                         Plots& out) {
+  const std::vector<ComparedRun>& tests = comparison.tests;
+  std::set<std::int64_t> ranks;
+  for (const ComparedRun& t : tests)
+    for (const std::int64_t rank : all_ranks(comparison.base, t))
+      ranks.insert(rank);
+  PlotSpec detail{
+      std::string("Improvement by rank (%), positive is better") + kGreyMeans, 20, 9, {}, 4};
+  for (const TimeKind kind : kShownKinds) {
     PlotPanel panel;
     panel.kind = PlotPanel::Kind::kBars;
     panel.title = time_kind_name(kind);
@@ -140,21 +195,26 @@ void add_rank_plots(const ComparedRun& base, const std::vector<ComparedRun>& tes
     panel.y_label = "Improvement (%)";
     panel.by_sign = tests.size() == 1;
     panel.colours = {run_colours().begin() + 1, run_colours().end()};
-    std::set<std::int64_t> ranks;
-    for (const ComparedRun& t : tests)
-      for (const std::int64_t rank : all_ranks(base, t))
-        ranks.insert(rank);
     for (const std::int64_t rank : ranks)
       panel.categories.push_back(std::to_string(rank));
-    for (const ComparedRun& t : tests) {
-      PlotSeries series{t.label, {}};
+    for (std::size_t i = 0; i < tests.size(); ++i) {
+      PlotSeries series{tests[i].label, {}};
       for (const std::int64_t rank : ranks)
-        series.values.push_back(rank_improvement(base, t, rank, kind));
+        add_rank_change(series, rows[i], rank, kind);
       panel.series.push_back(std::move(series));
     }
     detail.panels.push_back(std::move(panel));
   }
-  out.emplace_back("gpu_time_change_percentage_summary_by_rank", std::move(detail));
+  add_plot("gpu_time_change_percentage_summary_by_rank", std::move(detail), out);
+}
+
+void add_rank_plots(const Comparison& comparison, Plots& out) {
+  std::vector<RankRows> rows;
+  for (const TimelineComparison& timeline : comparison.timelines)
+    rows.push_back(rows_by_rank(timeline));
+  add_heat_map(comparison, rows, out);
+  add_times_by_rank(comparison, out);
+  add_changes_by_rank(comparison, rows, out);
 }
 
 /// What the bars of collectives stand for: one entry per collective, type, size and group, in the
@@ -197,36 +257,66 @@ CollectiveBars collective_bars(const Comparison& comparison) {
   return out;
 }
 
+/// A figure of collectives as bars.
+struct CollectiveFigure {
+  const char* file;
+  const char* label;
+  FigureChange CollectiveChange::*figure;
+  Judgement CollectiveChange::*judgement; ///< none: a sum, which is not judged
+  std::vector<double> CollectiveSamples::*
+      samples; ///< that `figure` is the mean of, but for a factor
+};
+
+/// A mean with the 95 % interval of the samples it is made of.
+void add_mean(PlotSeries& series, const ComparedRun& run, const CollectiveChange* change,
+              std::optional<double> mean, const CollectiveFigure& f) {
+  series.values.push_back(mean.value_or(NAN));
+  auto& interval = series.intervals.emplace_back(NAN, NAN);
+  if (change == nullptr || !mean || f.samples == nullptr)
+    return;
+  const auto found = run.collectives.samples.find(change->key);
+  if (found == run.collectives.samples.end())
+    return;
+  const auto own = mean_interval(found->second.*f.samples, 0.05);
+  if (!own || !(own->difference > 0))
+    return;
+  const double half = *mean * own->half_width / own->difference;
+  interval = {*mean - half, *mean + half};
+}
+
 void add_collective_figure(const Comparison& comparison, const CollectiveBars& bars,
-                           const char* file, const char* label,
-                           FigureChange CollectiveChange::*figure, Plots& out) {
+                           const CollectiveFigure& f, Plots& out) {
   PlotPanel panel;
   panel.kind = PlotPanel::Kind::kBars;
-  panel.y_label = label;
+  panel.y_label = f.label;
   panel.categories = bars.names;
   panel.colours = run_colours();
   PlotSeries first{comparison.base.label, {}};
   for (const std::string& name : bars.names) {
-    std::optional<double> v;
-    for (std::size_t i = 0; i < bars.rows.size() && !v; ++i)
-      if (const CollectiveChange* c = bars.at(i, name))
-        v = (c->*figure).base;
-    first.values.push_back(v.value_or(NAN));
+    const CollectiveChange* with_base = nullptr;
+    for (std::size_t i = 0; i < bars.rows.size() && with_base == nullptr; ++i)
+      if (const CollectiveChange* c = bars.at(i, name); c != nullptr && (c->*f.figure).base)
+        with_base = c;
+    add_mean(first, comparison.base, with_base,
+             with_base == nullptr ? std::nullopt : (with_base->*f.figure).base, f);
   }
   panel.series.push_back(std::move(first));
   for (std::size_t i = 0; i < bars.rows.size(); ++i) {
     PlotSeries series{comparison.tests[i].label, {}};
     for (const std::string& name : bars.names) {
       const CollectiveChange* c = bars.at(i, name);
-      series.values.push_back(c == nullptr ? NAN : (c->*figure).test.value_or(NAN));
+      add_mean(series, comparison.tests[i], c, c == nullptr ? std::nullopt : (c->*f.figure).test,
+               f);
+      series.grey.push_back(c != nullptr && f.judgement != nullptr && !differs(c->*f.judgement));
     }
     panel.series.push_back(std::move(series));
   }
-  out.emplace_back(file,
-                   PlotSpec{label + bars.rest,
-                            std::clamp(1.2 * static_cast<double>(bars.names.size()), 12.0, 30.0),
-                            7,
-                            {std::move(panel)}});
+  add_plot(f.file,
+           PlotSpec{f.label + std::string(f.judgement == nullptr ? "" : kGreyMeans) + bars.rest,
+                    std::clamp(1.2 * static_cast<double>(bars.names.size()), 12.0, 30.0),
+                    7,
+                    {std::move(panel)}},
+           out);
 }
 
 void add_collective_plots(const Comparison& comparison, Plots& out) {
@@ -235,23 +325,32 @@ void add_collective_plots(const Comparison& comparison, Plots& out) {
     return;
   using C = CollectiveChange;
   const CollectiveBars bars = collective_bars(comparison);
-  const auto add = [&](const char* file, const char* label, FigureChange C::*figure) {
-    add_collective_figure(comparison, bars, file, label, figure, out);
-  };
-  add("NCCL_Communication_Latency_comparison", "Communication latency (us)", &C::latency_us);
-  add("NCCL_Algorithm_Bandwidth_comparison", "Algorithm bandwidth (GB/s)", &C::algo_gbps);
-  add("NCCL_Bus_Bandwidth_comparison", "Bus bandwidth (GB/s)", &C::bus_gbps);
-  add("NCCL_Total_Communication_Latency_comparison", "Total communication latency (ms)",
-      &C::total_ms);
-  PlotSpec change{"Improvement of collectives (%), positive is better" + bars.rest,
+  using S = CollectiveSamples;
+  const CollectiveFigure means[] = {
+      {"NCCL_Communication_Latency_comparison", "Communication latency (us)", &C::latency_us,
+       &C::judgement, &S::latency_us},
+      {"NCCL_Algorithm_Bandwidth_comparison", "Algorithm bandwidth (GB/s)", &C::algo_gbps,
+       &C::bandwidth, &S::bus_gbps},
+      {"NCCL_Bus_Bandwidth_comparison", "Bus bandwidth (GB/s)", &C::bus_gbps, &C::bandwidth,
+       &S::bus_gbps},
+      {"NCCL_Total_Communication_Latency_comparison", "Total communication latency (ms)",
+       &C::total_ms, nullptr, nullptr}};
+  for (const CollectiveFigure& f : means)
+    add_collective_figure(comparison, bars, f, out);
+  PlotSpec change{std::string("Improvement of collectives (%), positive is better") + kGreyMeans +
+                      bars.rest,
                   22,
                   std::clamp(0.7 * static_cast<double>(bars.names.size()), 6.0, 24.0),
                   {}};
-  const std::pair<FigureChange C::*, const char*> figures[] = {
-      {&C::latency_us, "Latency"},
-      {&C::algo_gbps, "Algorithm bandwidth"},
-      {&C::bus_gbps, "Bus bandwidth"}};
-  for (const auto& [figure, title] : figures) {
+  struct Shown {
+    FigureChange C::*figure;
+    Judgement C::*judgement;
+    const char* title;
+  };
+  const Shown figures[] = {{&C::latency_us, &C::judgement, "Latency"},
+                           {&C::algo_gbps, &C::bandwidth, "Algorithm bandwidth"},
+                           {&C::bus_gbps, &C::bandwidth, "Bus bandwidth"}};
+  for (const auto& [figure, judgement, title] : figures) {
     PlotPanel panel;
     panel.kind = PlotPanel::Kind::kSideBars;
     panel.title = title;
@@ -263,13 +362,14 @@ void add_collective_plots(const Comparison& comparison, Plots& out) {
       PlotSeries series{comparison.tests[i].label, {}};
       for (const std::string& name : bars.names) {
         const C* c = bars.at(i, name);
-        series.values.push_back(c == nullptr ? NAN : (c->*figure).improvement().value_or(NAN));
+        add_change(series, c == nullptr ? nullptr : &(c->*judgement),
+                   c == nullptr ? std::nullopt : (c->*figure).improvement());
       }
       panel.series.push_back(std::move(series));
     }
     change.panels.push_back(std::move(panel));
   }
-  out.emplace_back("NCCL_Performance_Percentage_Change_comparison", std::move(change));
+  add_plot("NCCL_Performance_Percentage_Change_comparison", std::move(change), out);
 }
 
 } // namespace
@@ -278,7 +378,7 @@ std::vector<std::pair<std::string, PlotSpec>> compare_plots(const Comparison& co
   Plots out;
   if (!comparison.base.ranks.empty()) {
     add_dashboard_plots(comparison, out);
-    add_rank_plots(comparison.base, comparison.tests, out);
+    add_rank_plots(comparison, out);
   }
   add_collective_plots(comparison, out);
   return out;

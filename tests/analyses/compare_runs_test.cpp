@@ -2,6 +2,7 @@
 #include "analyses/compare/compare_part.h"
 #include "analyses/compare/compare_tables.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -33,7 +34,7 @@ TEST(CompareRuns, FormulasSignsAndRowsOfOneRunOnly) {
   a.ranks.emplace(1, timeline(200, 0, true));
   b.ranks.emplace(0, timeline(90, 5, false));
   b.ranks.emplace(2, timeline(150, 0, false));
-  const TimelineComparison c = compare_timelines(a, b, 1);
+  const TimelineComparison c = compare_timelines(a, b, {});
   ASSERT_EQ(c.mean.size(), 3U); // idle_time, total_memcpy_time, total_time
   EXPECT_EQ(c.mean[0].judgement.verdict, Verdict::kOnlyBase);
   EXPECT_FALSE(c.mean[0].ms.improvement());
@@ -46,8 +47,8 @@ TEST(CompareRuns, FormulasSignsAndRowsOfOneRunOnly) {
   EXPECT_DOUBLE_EQ(*c.mean[2].ms.difference(), -30);
   EXPECT_DOUBLE_EQ(*c.mean[2].ms.improvement(), 20); // faster is positive
   EXPECT_DOUBLE_EQ(*c.mean[2].ms.ratio(), 0.8);
-  EXPECT_EQ(c.mean[2].judgement.verdict, Verdict::kBetter);
-  EXPECT_FALSE(c.mean[2].judgement.low); // no steps, no noise
+  EXPECT_EQ(c.mean[2].judgement.verdict, Verdict::kUnknown); // no steps, no noise
+  EXPECT_FALSE(c.mean[2].judgement.low);
   EXPECT_EQ(c.mean[2].judgement.samples_base, 0U);
   ASSERT_EQ(c.by_rank.size(), 8U); // ranks 0 and 1 with idle_time, rank 2 without
   EXPECT_EQ(c.by_rank[3].judgement.verdict, Verdict::kOnlyBase);
@@ -60,7 +61,7 @@ TEST(CompareRuns, SheetsHaveTheDocumentedColumns) {
   ComparedRun b = run_named("b");
   a.ranks.emplace(0, timeline(100, 0, true));
   b.ranks.emplace(0, timeline(90, 5, false));
-  const Comparison c = compare_runs(a, {b}, 1);
+  const Comparison c = compare_runs(a, {b}, {});
   const Table t = timeline_by_rank_table(c, 0);
   EXPECT_EQ(t.name(), "Comparison_By_Rank");
   EXPECT_EQ(t.at(0, "rank").i, 0);
@@ -69,33 +70,85 @@ TEST(CompareRuns, SheetsHaveTheDocumentedColumns) {
   EXPECT_DOUBLE_EQ(t.at(2, "a_time_ms").number(), 100);
   EXPECT_DOUBLE_EQ(t.at(2, "b_time_ms").number(), 90);
   EXPECT_DOUBLE_EQ(t.at(2, "percent_change").number(), 10);
-  EXPECT_EQ(t.at(2, "status").text, "Better");
+  EXPECT_EQ(t.at(2, "status").text, "Not judged");
   EXPECT_EQ(t.at(2, "a_steps").i, 0);
   EXPECT_TRUE(t.at(1, "ratio").is_null());
 }
 
-TEST(CompareRuns, JudgementByThresholdAndNoise) {
-  const auto verdict = [](double base, double test) {
-    return judge(base, test, {}, {}, 1).verdict;
-  };
-  EXPECT_EQ(verdict(100, 101.5), Verdict::kWorse);
-  EXPECT_EQ(verdict(100, 99.5), Verdict::kSimilar);
-  EXPECT_EQ(verdict(100, 98.5), Verdict::kBetter);
-  EXPECT_EQ(verdict(0, 0), Verdict::kSimilar);
-  EXPECT_EQ(verdict(0, 1), Verdict::kNew);
-  EXPECT_EQ(judge(100.0, 110.0, {}, {}, 1, Better::kHigher).verdict, Verdict::kBetter);
+Measured measured(double base, double test, const std::vector<double>& base_samples,
+                  const std::vector<double>& test_samples, Better better = Better::kLower) {
+  return {base, test, sample_stats(base_samples), sample_stats(test_samples), better};
+}
+
+TEST(CompareRuns, JudgementByIntervalAndThreshold) {
+  EXPECT_EQ(judge(measured(0, 0, {}, {}), {}).verdict, Verdict::kSimilar);
+  EXPECT_EQ(judge(measured(0, 1, {}, {}), {}).verdict, Verdict::kNew);
   // 5 % more, but the steps scatter by more than that
-  EXPECT_EQ(judge(30.0, 31.5, {8, 10, 12}, {8.5, 10.5, 12.5}, 1).verdict, Verdict::kSimilar);
-  const Judgement clear = judge(30.0, 31.5, {9.99, 10, 10.01}, {10.49, 10.5, 10.51}, 1);
+  EXPECT_EQ(judge(measured(30, 31.5, {8, 10, 12}, {8.5, 10.5, 12.5}), {}).verdict,
+            Verdict::kSimilar);
+  const Judgement clear = judge(measured(30, 31.5, {9.99, 10, 10.01}, {10.49, 10.5, 10.51}), {});
   EXPECT_EQ(clear.verdict, Verdict::kWorse);
-  EXPECT_NEAR(*clear.step_change, -5, 1e-9);
+  EXPECT_NEAR(*clear.change, -5, 1e-9);
   EXPECT_LT(*clear.high, 0);
   EXPECT_EQ(clear.samples_base, 3U);
   // significant but below the threshold
-  EXPECT_EQ(judge(30.0, 30.15, {9.999, 10, 10.001}, {10.049, 10.05, 10.051}, 1).verdict,
+  EXPECT_EQ(judge(measured(30, 30.15, {9.999, 10, 10.001}, {10.049, 10.05, 10.051}), {}).verdict,
             Verdict::kSimilar);
+  EXPECT_EQ(judge(measured(30, 31.5, {9.99, 10, 10.01}, {10.49, 10.5, 10.51}, Better::kHigher), {})
+                .verdict,
+            Verdict::kBetter);
   // a longer window is not slower: the steps take the same time
-  EXPECT_EQ(judge(30.0, 40.0, {9.9, 10, 10.1}, {9.9, 10, 10.1, 10}, 1).verdict, Verdict::kSimilar);
+  EXPECT_EQ(judge(measured(30, 40, {9.9, 10, 10.1}, {9.9, 10, 10.1, 10}), {}).verdict,
+            Verdict::kSimilar);
+  // the baseline has it, but in none of its steps: no percentage of nothing
+  EXPECT_EQ(judge(measured(5, 6, {0, 0}, {1, 1}), {}).verdict, Verdict::kUnknown);
+}
+
+// By hand: 1 2 3 and 4 6 8 differ by 4 with variances 1/3 + 4/3, degrees of freedom 2.94 (Welch).
+TEST(CompareRuns, RowsOfOneTableShareTheErrorRate) {
+  const Measured row = measured(2, 6, {1, 2, 3}, {4, 6, 8});
+  const double spread = std::sqrt(5.0 / 3);
+  const double degrees = (25.0 / 9) / ((1.0 / 9 + 16.0 / 9) / 2);
+  const Judgement alone = judge(row, {});
+  EXPECT_NEAR(*alone.high, -200 + student_t(degrees, 0.05) * spread / 2 * 100, 1e-6);
+  EXPECT_EQ(alone.verdict, Verdict::kSimilar); // 4.15 ms to both sides of 4 ms
+  const Measured far = measured(2, 8, {1, 2, 3}, {6, 8, 10});
+  EXPECT_EQ(judge(far, {}).verdict, Verdict::kWorse);
+  // with three others of which none has one sample only, alpha is 0.05 / 4; what cannot be judged
+  // does not count
+  const std::vector<Measured> rows = {
+      far, row, row, row, measured(1, 2, {1}, {2}), measured(0, 0, {}, {})};
+  const std::vector<Judgement> all = judge_all(rows, {});
+  EXPECT_NEAR(*all[0].high, -300 + student_t(degrees, 0.05 / 4) * spread / 2 * 100, 1e-6);
+  EXPECT_EQ(all[0].verdict, Verdict::kSimilar);
+  EXPECT_EQ(all[4].verdict, Verdict::kUnknown);
+}
+
+TEST(CompareRuns, OneSampleIsNotJudgedUnlessANoiseIsAssumed) {
+  const Measured one = measured(100, 110, {100}, {110});
+  const Judgement plain = judge(one, {});
+  EXPECT_EQ(plain.verdict, Verdict::kUnknown);
+  EXPECT_FALSE(plain.low);
+  // 2 % of 100 and of 110: 1.96 sqrt(4 + 4.84) = 5.827 to both sides of 10
+  const Judgement two = judge(one, {1, 2.0});
+  EXPECT_EQ(two.verdict, Verdict::kWorse);
+  EXPECT_TRUE(two.assumed);
+  EXPECT_NEAR(*two.change, -10, 1e-9);
+  EXPECT_NEAR(*two.low, -15.827, 1e-3);
+  EXPECT_NEAR(*two.high, -4.173, 1e-3);
+  EXPECT_EQ(judge(one, {1, 4.0}).verdict, Verdict::kSimilar);
+  // a whole run without steps is one sample
+  EXPECT_NEAR(*judge(measured(100, 110, {}, {}), {1, 2.0}).low, -15.827, 1e-3);
+  // samples are better than an assumption
+  EXPECT_FALSE(judge(measured(10, 11, {9, 10, 11}, {10, 11, 12}), {1, 2.0}).assumed);
+}
+
+// 1 2 3 4 100: median 3, deviations 2 1 0 1 97, their median 1; the factor of five values is 1.206.
+TEST(CompareRuns, ScatterOverRanksIsRobustAgainstOneRank) {
+  const double deviation = 1.4826 * 1.206;
+  EXPECT_NEAR(scatter_of({1, 2, 3, 4, 100}), deviation * deviation, 1e-9);
+  EXPECT_EQ(scatter_of({2, 2, 2, 2, 0}), 0);
+  EXPECT_EQ(scatter_of({7}), 0);
 }
 
 TEST(CompareRuns, MeanOverRanksUsesStepsThatAllRanksHave) {
@@ -109,7 +162,7 @@ TEST(CompareRuns, MeanOverRanksUsesStepsThatAllRanksHave) {
       run->ranks.emplace(rank, std::move(t));
     }
   b.ranks.at(1).step_ns[TimeKind::kTotal].erase(1);
-  const TimelineComparison c = compare_timelines(a, b, 1);
+  const TimelineComparison c = compare_timelines(a, b, {});
   EXPECT_EQ(c.mean[1].judgement.samples_base, 3U);
   EXPECT_EQ(c.mean[1].judgement.samples_test, 2U);
 }
@@ -170,7 +223,7 @@ TEST(CompareRuns, CollectivesByNameTypeSizeAndGroup) {
   ComparedRun b = run_named("b");
   a.collectives.summary = {collectives(100, 50, 10, "0")};
   b.collectives.summary = {collectives(80, 60, 10, "0")};
-  const Table t = collectives_cmp_table(compare_runs(a, {b}, 1), 0);
+  const Table t = collectives_cmp_table(compare_runs(a, {b}, {}), 0);
   ASSERT_EQ(t.name(), "nccl_implicit_sync_cmp");
   ASSERT_EQ(t.rows(), 1U);
   EXPECT_DOUBLE_EQ(t.at(0, "diff_comm_latency_mean (us)").number(), -20);
@@ -179,9 +232,9 @@ TEST(CompareRuns, CollectivesByNameTypeSizeAndGroup) {
   EXPECT_DOUBLE_EQ(t.at(0, "ratio_bus bw (GB/s)_mean").number(), 1.2);
   EXPECT_DOUBLE_EQ(t.at(0, "percent_change_Total comm latency (ms)").number(), 20);
   EXPECT_FALSE(t.column("percent_change_count"));
-  EXPECT_EQ(t.at(0, "status").text, "Better");
+  EXPECT_EQ(t.at(0, "status").text, "Not judged");        // without samples
   b.collectives.summary = {collectives(80, 60, 10, "1")}; // another group: no partner
-  const std::vector<CollectiveChange> apart = compare_collectives(a, b, 1).all_ranks;
+  const std::vector<CollectiveChange> apart = compare_collectives(a, b, {}).all_ranks;
   ASSERT_EQ(apart.size(), 2U);
   EXPECT_EQ(apart[0].judgement.verdict, Verdict::kOnlyBase);
   EXPECT_EQ(apart[1].judgement.verdict, Verdict::kOnlyTest);
@@ -212,17 +265,18 @@ TEST(CompareRuns, StatusOfCollectivesWithLongLabels) {
   a.collectives.rank_summary = long_collectives(3);
   b.collectives.rank_summary = long_collectives(2);
   for (const auto& [x, y] : {std::pair(&a, &b), std::pair(&b, &a)}) {
-    const Comparison c = compare_runs(*x, {*y}, 1);
+    const Comparison c = compare_runs(*x, {*y}, {});
     EXPECT_EQ(collectives_cmp_table(c, 0).rows(), 0U);
     const Table t = rank_collectives_cmp_table(c, 0);
     ASSERT_EQ(t.name(), "nccl_long_cmp");
     ASSERT_EQ(t.rows(), 3U);
-    EXPECT_EQ(t.at(0, "status").text, "Similar");
+    EXPECT_EQ(t.at(0, "status").text, "Not judged");
     EXPECT_EQ(t.at(2, "status").text, "only in " + left);
   }
 }
 
 TEST(CompareRuns, DashboardAndFinalSheets) {
+  const JudgeRule rule{1, 1.0}; // one sample each: its noise is assumed
   ComparedRun a = run_named("a");
   a.ranks.emplace(0, timeline(100, 1, false));
   a.collectives.summary = {collectives(100, 50, 10, "0")};
@@ -231,7 +285,7 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
   b.collectives.summary = {collectives(80, 60, 20, "0")};
   ComparedRun c = run_named("c");
   c.ranks.emplace(0, timeline(110, 1, false));
-  const Table one = dashboard_table(compare_runs(a, {b}, 1));
+  const Table one = dashboard_table(compare_runs(a, {b}, rule));
   ASSERT_EQ(one.rows(), 5U); // memcpy, total, latency, bandwidth, skew
   EXPECT_EQ(one.at(1, "Metric").text, "GPU_total_time");
   EXPECT_DOUBLE_EQ(one.at(1, "Improvement (%)").number(), 10);
@@ -241,11 +295,11 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
   EXPECT_DOUBLE_EQ(one.at(2, "b").number(), 0.8); // with the baseline's count
   EXPECT_DOUBLE_EQ(one.at(3, "Improvement (%)").number(), 20);
   EXPECT_EQ(one.at(4, "Status").text, "Similar");
-  const Table two = dashboard_table(compare_runs(a, {b, c}, 1));
+  const Table two = dashboard_table(compare_runs(a, {b, c}, rule));
   EXPECT_DOUBLE_EQ(two.at(1, "c Improvement (%)").number(), -10);
   EXPECT_EQ(two.at(1, "c Status").text, "Worse");
   EXPECT_TRUE(two.at(2, "c").is_null());
-  const Report report = final_report(compare_runs(a, {b}, 1));
+  const Report report = final_report(compare_runs(a, {b}, rule));
   std::vector<std::pair<std::string, bool>> sheets;
   for (const Table& t : report.tables)
     sheets.emplace_back(t.name(), t.hidden);
@@ -256,6 +310,106 @@ TEST(CompareRuns, DashboardAndFinalSheets) {
   EXPECT_EQ(sheets, expected);
 }
 
+// nccl_long_cmp said Better and Worse by the threshold alone.
+TEST(CompareRuns, DurationsOnARankAreJudgedByTheirKernels) {
+  ComparedRun a = run_named("a");
+  ComparedRun b = run_named("b");
+  const auto fill = [](ComparedRun& run, std::int64_t ranks, double more) {
+    run.collectives.rank_summary = long_collectives(ranks);
+    for (RankSummary& s : run.collectives.rank_summary) {
+      s.count = 4;
+      s.dur_us.mean = 100 + more;
+      s.dur_us.sum = 4 * s.dur_us.mean;
+      run.collectives.rank_dur_us[{s.rank, {s.name, s.dtype, s.in_nelems, s.group}, s.stream}] = {
+          90 + more, 110 + more, 95 + more, 105 + more};
+    }
+  };
+  fill(a, 3, 0);
+  fill(b, 3, 5); // 5 % slower, with a noise of 9 %
+  const auto rows = compare_collectives(a, b, {}).by_rank;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].judgement.verdict, Verdict::kSimilar);
+  EXPECT_NEAR(*rows[0].judgement.change, -5, 1e-9);
+  EXPECT_EQ(rows[0].judgement.samples_base, 4U);
+  fill(b, 3, 80);
+  for (const RankCollectiveChange& row : compare_collectives(a, b, {}).by_rank)
+    EXPECT_EQ(row.judgement.verdict, Verdict::kWorse);
+  const Table t = rank_collectives_cmp_table(compare_runs(a, {b}, {}), 0);
+  EXPECT_EQ(t.at(0, "a_samples").i, 4);
+  EXPECT_LT(t.at(0, "ci95_high_percent").number(), 0);
+  // samples that are not those of the row are none
+  b.collectives.rank_dur_us.begin()->second.pop_back();
+  EXPECT_EQ(compare_collectives(a, b, {}).by_rank[0].judgement.verdict, Verdict::kUnknown);
+}
+
+// Only the first of several rows that differ in their splits was looked at.
+TEST(CompareRuns, DurationsOfAllSplitsAreOneRow) {
+  ComparedRun a = run_named("a");
+  a.collectives.rank_summary = long_collectives(1);
+  RankSummary second = a.collectives.rank_summary[0];
+  for (RankSummary* s : {&a.collectives.rank_summary[0], &second}) {
+    s->count = 2;
+    s->dur_us.sum = 200;
+  }
+  second.out_split = "[1, 2]";
+  second.dur_us.sum = 400;
+  second.dur_us.mean = 200;
+  a.collectives.rank_summary.push_back(second);
+  const auto rows = compare_collectives(a, a, {}).by_rank;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(*rows[0].mean_us.base, 150);
+  EXPECT_DOUBLE_EQ(*rows[0].sum_us.base, 600);
+  EXPECT_DOUBLE_EQ(*rows[0].count.base, 4);
+}
+
+// The interval beside the bandwidth was the latency's.
+TEST(CompareRuns, BandwidthIsJudgedByItsOwnSamples) {
+  ComparedRun a = run_named("a");
+  ComparedRun b = run_named("b");
+  a.collectives.summary = {collectives(2, 50, 3, "0")};
+  b.collectives.summary = {collectives(2, 80, 3, "0")};
+  const CollectiveKey key{"allreduce", "BFloat16", 1024, "0"};
+  a.collectives.samples[key] = {{1, 2, 3}, {1, 2, 3}, {49, 50, 51}};
+  b.collectives.samples[key] = {{1, 2, 3}, {1, 2, 3}, {79, 80, 81}};
+  const Comparison c = compare_runs(a, {b}, {});
+  const DashboardRow& row = c.dashboard.rows[1];
+  ASSERT_EQ(row.metric, "NCCL_bus_bandwidth");
+  EXPECT_EQ(row.tests[0]->judgement.verdict, Verdict::kBetter);
+  EXPECT_NEAR(*row.tests[0]->judgement.change, *row.tests[0]->improvement, 1e-9);
+  EXPECT_EQ(c.collectives[0].all_ranks[0].judgement.verdict, Verdict::kSimilar);
+  EXPECT_EQ(c.collectives[0].all_ranks[0].bandwidth.verdict, Verdict::kBetter);
+}
+
+TEST(CompareRuns, DifferentWorkloadsAreSaidFirst) {
+  ComparedRun a = run_named("a");
+  ComparedRun b = run_named("b");
+  a.operators = {{"aten::mm", 60}, {"aten::add", 40}};
+  b.operators = {{"aten::mm", 100}, {"aten::add", 20}};
+  EXPECT_TRUE(compare_runs(a, {b}, {}).remarks.empty());
+  b.operators = {{"aten::add", 20}, {"aten::conv2d", 80}};
+  const Comparison c = compare_runs(a, {b}, {});
+  ASSERT_EQ(c.remarks.size(), 1U);
+  EXPECT_NE(c.remarks[0].find("1 of 3 operators are in both, with 40 % and 20 %"),
+            std::string::npos)
+      << c.remarks[0];
+  EXPECT_EQ(dashboard_table(c).notes.front(), c.remarks[0]);
+}
+
+TEST(CompareRuns, SkewsOfUnlikeClocksAreNotCompared) {
+  ComparedRun a = run_named("a");
+  ComparedRun b = run_named("b");
+  a.collectives.summary = b.collectives.summary = {collectives(2, 50, 3, "0")};
+  a.collectives.clocks = ClockState::kAligned;
+  b.collectives.clocks = ClockState::kRaw;
+  const Comparison c = compare_runs(a, {b}, {});
+  ASSERT_EQ(c.dashboard.rows.size(), 2U);
+  EXPECT_EQ(c.dashboard.rows[1].metric, "NCCL_bus_bandwidth");
+  ASSERT_EQ(c.remarks.size(), 1U);
+  EXPECT_NE(c.remarks[0].find("clocks of b are raw"), std::string::npos);
+  b.collectives.clocks = ClockState::kAligned;
+  EXPECT_EQ(compare_runs(a, {b}, {}).dashboard.rows.size(), 3U);
+}
+
 // Few collectives: the normal distribution's 1.96 makes their interval far too small.
 TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
   ComparedRun a = run_named("a");
@@ -263,18 +417,21 @@ TEST(CompareRuns, IntervalsOfCollectivesAreWelchsAsThoseOfTimes) {
   a.collectives.summary = {collectives(2, 50, 3, "0")};
   b.collectives.summary = {collectives(6, 50, 3, "0")};
   const CollectiveKey key{"allreduce", "BFloat16", 1024, "0"};
-  a.collectives.samples[key] = {{1, 2, 3}, {1, 2, 3}};
-  b.collectives.samples[key] = {{4, 6, 8}, {4, 6, 8}};
-  const Comparison c = compare_runs(a, {b}, 1);
+  a.collectives.samples[key] = {{1, 2, 3}, {1, 2, 3}, {}};
+  b.collectives.samples[key] = {{4, 6, 8}, {4, 6, 8}, {}};
+  const Comparison c = compare_runs(a, {b}, {});
   const DashboardRow& row = c.dashboard.rows.front();
   ASSERT_EQ(row.metric, "NCCL_comm_latency");
-  ASSERT_TRUE(row.tests[0]->low);
-  const Judgement& single = c.collectives[0].all_ranks[0].judgement;
-  EXPECT_NEAR(*row.tests[0]->low, *single.low, 1e-9);
-  EXPECT_NEAR(*row.tests[0]->high, *single.high, 1e-9);
-  const auto welch = welch95(sample_stats({1, 2, 3}), sample_stats({4, 6, 8}));
-  EXPECT_NEAR(*row.tests[0]->high, -200 + welch->half_width / 2 * 100, 1e-9);
-  EXPECT_EQ(row.tests[0]->samples_base, 3U);
+  const Judgement& figure = row.tests[0]->judgement;
+  ASSERT_TRUE(figure.low);
+  const SampleStats base = sample_stats({1, 2, 3});
+  const SampleStats test = sample_stats({4, 6, 8});
+  const Judgement& single = c.collectives[0].all_ranks[0].judgement; // its table's only row
+  EXPECT_NEAR(*single.high, -200 + welch95(base, test)->half_width / 2 * 100, 1e-9);
+  // one of three figures of collectives
+  EXPECT_NEAR(*figure.high, -200 + welch(base, test, 0.05 / 3)->half_width / 2 * 100, 1e-9);
+  EXPECT_NEAR(*figure.change, -200, 1e-9);
+  EXPECT_EQ(figure.samples_base, 3U);
 }
 
 TEST(CompareRuns, APartComesBackWhole) {

@@ -22,13 +22,14 @@ using test::RunResult;
 using test::TempFolder;
 
 std::string make_run(const TempFolder& folder, const std::string& name, std::uint64_t seed,
-                     double gemm_scale, std::vector<std::int64_t> missing = {}) {
+                     double gemm_scale, std::vector<std::int64_t> missing = {},
+                     std::int64_t steps = 4) {
   synth::Options o;
   o.threads = {256};
   o.channels = {28};
   o.ranks = 3;
   o.layers = 2;
-  o.steps = 4;
+  o.steps = steps;
   o.seed = seed;
   o.straggler = -1;
   o.gemm_scale = gemm_scale;
@@ -265,9 +266,9 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   EXPECT_EQ(r.code, 4) << r.err; // rank 1 is missing on one side
   const Report final = read(out_ + "/final_analysis_report.xlsx");
   const Table& dashboard = final.tables.front();
-  EXPECT_TRUE(dashboard.column("nccl_28channels"));
-  EXPECT_TRUE(dashboard.column("nccl_28channels_2 Improvement (%)"));
-  EXPECT_TRUE(dashboard.column("nccl_28channels_3 Status"));
+  EXPECT_TRUE(dashboard.column("one"));
+  EXPECT_TRUE(dashboard.column("two Improvement (%)"));
+  EXPECT_TRUE(dashboard.column("three Status"));
   const Table* ranks = nullptr;
   for (const Table& t : final.tables)
     if (t.name().rfind("GPU_ByRank_Cmp", 0) == 0)
@@ -275,8 +276,58 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   ASSERT_NE(ranks, nullptr);
   int only = 0;
   for (std::size_t i = 0; i < ranks->rows(); ++i)
-    only += ranks->at(i, "status").text == "only in nccl_28channels" ? 1 : 0;
+    only += ranks->at(i, "status").text == "only in one" ? 1 : 0;
   EXPECT_EQ(only, 8);
+}
+
+// It was found out after everything had been parsed and written.
+TEST_F(Compare, AMetricThatThereIsNotIsNamedBeforeAnythingIsRead) {
+  const RunResult r = run_binary({"compare", "--baseline", folder_.path("absent"), "--test", test_,
+                                  "--output", out_, "--fail-on", "totl_time>2%"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("did you mean total_time?"), std::string::npos) << r.err;
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+// A label ".." wrote reports into the folder that holds the output.
+TEST_F(Compare, LabelsStayBelowTheOutput) {
+  const std::string out = folder_.path("deep/out");
+  const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
+                                  "..,.", "--output", out, "--no-plots", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  std::vector<std::string> beside;
+  for (const auto& entry : fs::directory_iterator(folder_.path("deep")))
+    beside.push_back(entry.path().filename().string());
+  EXPECT_EQ(beside, std::vector<std::string>{"out"});
+  EXPECT_TRUE(fs::exists(out + "/run__/individual_reports/perf_rank0.xlsx"));
+  EXPECT_TRUE(fs::exists(out + "/run_/individual_reports/perf_rank0.xlsx"));
+  EXPECT_FALSE(fs::exists(out + "/individual_reports"));
+}
+
+TEST_F(Compare, OneStepIsJudgedOnlyWithANoiseThatIsAssumed) {
+  const std::string one = make_run(folder_, "first", 1, 1, {}, 1);
+  const std::string two = make_run(folder_, "second", 2, 1.3, {}, 1);
+  const std::vector<std::string> args = {
+      "compare",    "--baseline",         one,  "--test",     two,         "--labels",
+      "A,B",        "--output",           out_, "--no-plots", "--fail-on", "total_time>2%",
+      "--markdown", folder_.path("pr.md")};
+  const RunResult plain = run_binary(args);
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_NE(plain.err.find("B: total_time>2%: nothing could be judged from 1 and 1 samples"),
+            std::string::npos)
+      << plain.err;
+  EXPECT_NE(plain.out.find("Not judged"), std::string::npos);
+  EXPECT_NE(plain.out.find("With one sample on a side nothing is judged"), std::string::npos);
+  std::ifstream in(folder_.path("pr.md"));
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  EXPECT_NE(text.find("Not judged: "), std::string::npos);
+  EXPECT_EQ(text.find("No condition"), std::string::npos);
+  std::vector<std::string> assumed = args;
+  assumed.insert(assumed.end(), {"--assume-noise", "2"});
+  const RunResult judged = run_binary(assumed);
+  EXPECT_EQ(judged.code, 5) << judged.err;
+  EXPECT_NE(judged.out.find("a noise of 2 % of a sample is ASSUMED"), std::string::npos);
+  EXPECT_NE(judged.out.find("1 / 1, assumed"), std::string::npos) << judged.out;
 }
 
 // Two commands said it in two ways, with the rank or the path inside the counter's name.

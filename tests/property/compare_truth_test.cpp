@@ -51,13 +51,13 @@ ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_sca
 }
 
 Dashboard dashboard(const ComparedRun& base, ComparedRun test) {
-  return compare_runs(base, {std::move(test)}, 1).dashboard;
+  return compare_runs(base, {std::move(test)}, {}).dashboard;
 }
 
 std::optional<Verdict> computation(const Dashboard& dashboard) {
   for (const DashboardRow& row : dashboard.rows)
     if (row.kind == TimeKind::kComputation)
-      return row.tests[0]->verdict;
+      return row.tests[0]->judgement.verdict;
   return std::nullopt;
 }
 
@@ -81,7 +81,7 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
     quiet_compute += computation(same) == Verdict::kSimilar ? 1 : 0;
     for (const DashboardRow& row : same.rows) {
       ++rows;
-      if (row.tests[0]->verdict == Verdict::kSimilar)
+      if (row.tests[0]->judgement.verdict == Verdict::kSimilar)
         ++quiet_rows;
       else
         ++false_by_metric[row.metric];
@@ -89,7 +89,7 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
     // 2 %: the other rank waits for the slow one in collectives that overlap its GEMMs for longer,
     // which slows them by about 1 %
     for (const TimelineChange& row :
-         compare_timelines(base, run_of("test", 2 * seed + 2, 1, 1), 2).by_rank)
+         compare_timelines(base, run_of("test", 2 * seed + 2, 1, 1), {2, {}}).by_rank)
       if (row.kind == TimeKind::kComputation) {
         if (row.rank == 1)
           slow_rank += row.judgement.verdict == Verdict::kWorse ? 1 : 0;
@@ -111,6 +111,64 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
   EXPECT_GE(other_rank, 99);
   EXPECT_GE(quiet_compute, 99);
   EXPECT_GE(quiet_rows, rows * 95 / 100);
+}
+
+/// Rows of one table that are judged together.
+struct Family {
+  const char* name;
+  std::vector<Verdict> (*verdicts)(const Comparison&);
+  int pairs = 0, false_pairs = 0;
+  int rows = 0, false_rows = 0;
+};
+
+template <class Rows> std::vector<Verdict> verdicts_of(const Rows& rows) {
+  std::vector<Verdict> out;
+  for (const auto& row : rows)
+    out.push_back(row.judgement.verdict);
+  return out;
+}
+
+// Every family of rows of equal pairs: a false row in at most 5 % of the pairs, without the help of
+// the threshold.
+TEST(CompareTruth, EqualPairsAreToldApartInNoTable) {
+  Family families[] = {
+      {"Summary_Comparison", [](const Comparison& c) { return verdicts_of(c.timelines[0].mean); }},
+      {"Comparison_By_Rank",
+       [](const Comparison& c) { return verdicts_of(c.timelines[0].by_rank); }},
+      {"nccl_implicit_sync_cmp",
+       [](const Comparison& c) { return verdicts_of(c.collectives[0].all_ranks); }},
+      {"nccl_long_cmp", [](const Comparison& c) { return verdicts_of(c.collectives[0].by_rank); }},
+      {"dashboard NCCL", [](const Comparison& c) {
+         std::vector<Verdict> out;
+         for (std::size_t i = c.dashboard.gpu_rows; i < c.dashboard.rows.size(); ++i)
+           out.push_back(c.dashboard.rows[i].tests[0]->judgement.verdict);
+         return out;
+       }}};
+  for (int s = 0; s < kSeeds; ++s) {
+    const auto seed = static_cast<std::uint64_t>(s);
+    const Comparison c = compare_runs(run_of("base", 2 * seed + 1001, 1, -1),
+                                      {run_of("test", 2 * seed + 1002, 1, -1)}, {});
+    for (Family& family : families) {
+      const std::vector<Verdict> verdicts = family.verdicts(c);
+      ASSERT_FALSE(verdicts.empty()) << family.name;
+      int wrong = 0;
+      for (const Verdict v : verdicts) {
+        ASSERT_NE(v, Verdict::kUnknown) << family.name;
+        wrong += v == Verdict::kBetter || v == Verdict::kWorse ? 1 : 0;
+      }
+      ++family.pairs;
+      family.false_pairs += wrong > 0 ? 1 : 0;
+      family.rows += static_cast<int>(verdicts.size());
+      family.false_rows += wrong;
+    }
+  }
+  for (const Family& family : families) {
+    std::cout << fmt::format("equal pairs, {}: {} of {} pairs with a false row, {} of {} rows\n",
+                             family.name, family.false_pairs, family.pairs, family.false_rows,
+                             family.rows);
+    EXPECT_LE(family.false_pairs * 100, 5 * family.pairs) << family.name;
+    EXPECT_LE(family.false_rows * 100, 5 * family.rows) << family.name;
+  }
 }
 
 } // namespace

@@ -15,10 +15,11 @@ namespace rankscope {
 struct ComparePart {
   std::int64_t rank = 0;
   RankTimeline timeline;
+  OperatorTimes operators;
   RankCollectives collectives; ///< without rows where they are not wanted
 };
 
-inline constexpr std::uint32_t kComparePartVersion = 1;
+inline constexpr std::uint32_t kComparePartVersion = 2;
 
 /// A run of these parts, without its collectives; what they are made of is taken out of the parts.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
@@ -48,7 +49,7 @@ void part_fields(Archive& archive, Row& p) {
   std::vector<KindRecord> records;
   if constexpr (!Archive::kReads)
     records = kind_records(p.timeline);
-  archive(p.rank, records, p.collectives);
+  archive(p.rank, records, p.operators, p.collectives);
   if constexpr (Archive::kReads)
     p.timeline = timeline_of_records(records);
 }

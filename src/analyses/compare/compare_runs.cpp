@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <set>
 #include <utility>
 
@@ -72,14 +73,47 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
-TimelineChange change(std::optional<std::int64_t> rank, TimeKind kind, const Entry& base,
-                      const Entry& test, const std::vector<double>& base_samples,
-                      const std::vector<double>& test_samples, double threshold_percent) {
-  return {rank,
-          kind,
-          {base.ms, test.ms},
-          {base.percent, test.percent},
-          judge(base.ms, test.ms, base_samples, test_samples, threshold_percent)};
+/// The rows of one sheet: they are judged together.
+class Rows {
+public:
+  void add(std::optional<std::int64_t> rank, TimeKind kind, const Entry& base, const Entry& test,
+           const std::vector<double>& base_samples, const std::vector<double>& test_samples) {
+    rows_.push_back({rank, kind, {base.ms, test.ms}, {base.percent, test.percent}, {}});
+    measured_.push_back({base.ms, test.ms, sample_stats(base_samples), sample_stats(test_samples)});
+  }
+  std::vector<TimelineChange> judged(const JudgeRule& rule) && {
+    for (const TimeKind kind : {TimeKind::kTotalComm, TimeKind::kExposedComm}) {
+      std::vector<std::size_t> over_ranks;
+      for (std::size_t i = 0; i < rows_.size(); ++i)
+        if (rows_[i].kind == kind && rows_[i].rank)
+          over_ranks.push_back(i);
+      take_scatter(measured_, over_ranks);
+    }
+    const std::vector<Judgement> judgements = judge_all(measured_, rule);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      rows_[i].judgement = judgements[i];
+    return std::move(rows_);
+  }
+
+private:
+  std::vector<TimelineChange> rows_;
+  std::vector<Measured> measured_;
+};
+
+void add_remarks(const ComparedRun& base, const ComparedRun& test,
+                 std::vector<std::string>& remarks) {
+  if (const auto overlap = workload_overlap(base.operators, test.operators);
+      overlap && overlap->differs())
+    remarks.push_back(overlap->sentence(base.label, test.label));
+  const auto raw = [](const ComparedRun& run) {
+    return run.collectives.clocks == ClockState::kRaw;
+  };
+  if (!base.collectives.summary.empty() && !test.collectives.summary.empty() &&
+      raw(base) != raw(test))
+    remarks.push_back(fmt::format("the clocks of {} are raw and those of {} aligned: start skews "
+                                  "are not compared",
+                                  raw(base) ? base.label : test.label,
+                                  raw(base) ? test.label : base.label));
 }
 
 } // namespace
@@ -132,43 +166,44 @@ std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run, bool ge
 }
 
 TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun& test,
-                                     double threshold_percent) {
-  TimelineComparison out;
+                                     const JudgeRule& rule) {
   const std::vector<TimeKind> kinds = kinds_of({&base, &test});
+  Rows means;
   for (const TimeKind kind : kinds)
-    out.mean.push_back(change(std::nullopt, kind, mean(base, kind), mean(test, kind),
-                              mean_samples(base, kind), mean_samples(test, kind),
-                              threshold_percent));
+    means.add(std::nullopt, kind, mean(base, kind), mean(test, kind), mean_samples(base, kind),
+              mean_samples(test, kind));
   std::set<std::int64_t> ranks;
   for (const ComparedRun* run : {&base, &test})
     for (const auto& [rank, side] : run->ranks)
       ranks.insert(rank);
   const RankTimeline none;
+  const auto side_of = [&none](const ComparedRun& run, std::int64_t rank) -> const RankTimeline& {
+    const auto found = run.ranks.find(rank);
+    return found == run.ranks.end() ? none : found->second;
+  };
+  Rows by_rank;
   for (const std::int64_t rank : ranks) {
-    const auto b = base.ranks.find(rank);
-    const auto t = test.ranks.find(rank);
-    const RankTimeline& x = b == base.ranks.end() ? none : b->second;
-    const RankTimeline& y = t == test.ranks.end() ? none : t->second;
+    const RankTimeline& x = side_of(base, rank);
+    const RankTimeline& y = side_of(test, rank);
     for (const TimeKind kind : kinds) {
       const Entry left = entry(x, kind);
       const Entry right = entry(y, kind);
       if (left.ms || right.ms)
-        out.by_rank.push_back(
-            change(rank, kind, left, right, samples(x, kind), samples(y, kind), threshold_percent));
+        by_rank.add(rank, kind, left, right, samples(x, kind), samples(y, kind));
     }
   }
-  return out;
+  return {std::move(means).judged(rule), std::move(by_rank).judged(rule)};
 }
 
-Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests,
-                        double threshold_percent) {
+Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const JudgeRule& rule) {
   Comparison out;
   out.base = std::move(base);
   out.tests = std::move(tests);
-  out.threshold_percent = threshold_percent;
+  out.rule = rule;
   for (const ComparedRun& test : out.tests) {
-    out.timelines.push_back(compare_timelines(out.base, test, threshold_percent));
-    out.collectives.push_back(compare_collectives(out.base, test, threshold_percent));
+    add_remarks(out.base, test, out.remarks);
+    out.timelines.push_back(compare_timelines(out.base, test, rule));
+    out.collectives.push_back(compare_collectives(out.base, test, rule));
   }
   out.dashboard = dashboard_of(out);
   return out;

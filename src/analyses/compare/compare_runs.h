@@ -34,20 +34,21 @@ struct TimelineComparison {
   std::vector<TimelineChange> mean, by_rank;
 };
 [[nodiscard]] TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun& test,
-                                                   double threshold_percent);
+                                                   const JudgeRule& rule);
 
 struct CollectiveChange {
   CollectiveKey key;
   FigureChange latency_us, algo_gbps, bus_gbps, total_ms, count;
   Judgement judgement; ///< of the latency; samples: single collectives
+  Judgement bandwidth; ///< of both bandwidths, which are one but for a constant factor
 };
 
-/// Durations on one rank and stream; they hold the wait for later ranks.
+/// Durations on one rank and stream, whatever their splits; they hold the wait for later ranks.
 struct RankCollectiveChange {
   std::int64_t rank = 0, stream = 0;
   CollectiveKey key;
   FigureChange mean_us, sum_us, count;
-  Judgement judgement; ///< of the mean, by the threshold alone
+  Judgement judgement; ///< of the mean; samples: kernels
 };
 
 /// By key; both empty when neither run has collectives.
@@ -56,14 +57,12 @@ struct CollectiveComparison {
   std::vector<RankCollectiveChange> by_rank;
 };
 [[nodiscard]] CollectiveComparison
-compare_collectives(const ComparedRun& base, const ComparedRun& test, double threshold_percent);
+compare_collectives(const ComparedRun& base, const ComparedRun& test, const JudgeRule& rule);
 
 /// A figure of the dashboard for one test.
 struct DashboardCell {
   std::optional<double> value, improvement;
-  std::optional<double> low, high; ///< 95 % interval of the improvement
-  Verdict verdict = Verdict::kSimilar;
-  std::size_t samples_base = 0, samples_test = 0; ///< both 0: not told
+  Judgement judgement;
 };
 
 struct DashboardRow {
@@ -75,23 +74,27 @@ struct DashboardRow {
 };
 
 /// Key figures: the GPU's by name, then those of collectives: what both runs have (name, type,
-/// elements, group), weighted by the baseline's counts.
+/// elements, group), weighted by the baseline's counts (bandwidths: by its time).
 struct Dashboard {
   std::vector<DashboardRow> rows;
   std::size_t gpu_rows = 0;
 };
 
+/// The names of all rows that a dashboard can have.
+[[nodiscard]] std::vector<std::string> dashboard_metrics();
+
 /// All there is to say about a baseline and its tests.
 struct Comparison {
   ComparedRun base;
   std::vector<ComparedRun> tests;
-  double threshold_percent = 1;
+  JudgeRule rule;
   std::vector<TimelineComparison> timelines;     ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
+  std::vector<std::string> remarks;              ///< what has to be known before any figure
   Dashboard dashboard;
 };
 [[nodiscard]] Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests,
-                                      double threshold_percent);
+                                      const JudgeRule& rule);
 [[nodiscard]] Dashboard dashboard_of(const Comparison& comparison);
 
 /// One kind of time over the ranks of a run.

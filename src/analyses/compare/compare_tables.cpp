@@ -1,7 +1,5 @@
 #include "analyses/compare/compare_tables.h"
 
-#include "analyses/collectives/collective_schemas.h"
-#include "base/units.h"
 #include "core/schema.h"
 
 #include <algorithm>
@@ -16,28 +14,13 @@ constexpr CellKind kDouble = CellKind::kDouble;
 constexpr CellKind kText = CellKind::kText;
 constexpr ColumnStyle kDelta{.delta = true};
 constexpr ColumnStyle kStatus{.status = true};
+/// How the intervals of rows that are judged together are made.
+constexpr const char* kJointInterval = "Welch, 95 % with Bonferroni's correction";
 constexpr const char* kBetterHelp = "percent of the baseline; positive is better";
 
-/// A run's rows and its label.
-template <class Row> struct Sourced {
-  const Row* row = nullptr;
-  const std::string* source = nullptr;
-};
-
-template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, bool source) {
-  Schema<Sourced<Row>> out(schema.name(), schema.help());
-  for (const Field<Row>& f : schema.fields())
-    out.add({f.id, f.label, f.unit, f.type,
-             [get = f.get](const Sourced<Row>& r) { return get(*r.row); }, f.help, f.style});
-  if (source)
-    out.add({"source", "source", Unit::kNone, kText,
-             [](const Sourced<Row>& r) { return Value(*r.source); }, "the run"});
-  return out;
-}
-
 /// Texts of the verdicts, by enumerator.
-std::array<std::string, 6> verdict_texts(const std::string& base, const std::string& test) {
-  std::array<std::string, 6> out;
+std::array<std::string, kVerdicts> verdict_texts(const std::string& base, const std::string& test) {
+  std::array<std::string, kVerdicts> out;
   for (std::size_t i = 0; i < out.size(); ++i)
     out[i] = verdict_text(static_cast<Verdict>(i), base, test);
   return out;
@@ -71,8 +54,8 @@ void add_figure(Schema<Row>& schema, const std::string& id, const std::string& l
 }
 
 template <class Row> void add_interval(Schema<Row>& schema) {
-  const std::string help =
-      fmt::format("interval ({}) of the change; {}", kIntervalMethod, kImprovementSign);
+  const std::string help = fmt::format("interval ({}) of the change of the samples' means; {}",
+                                       kJointInterval, kImprovementSign);
   schema.add({"ci95_low_percent", "ci95_low_percent", Unit::kPercent, kDouble,
               [](const Row& r) { return Value(r.judgement.low); }, help});
   schema.add({"ci95_high_percent", "ci95_high_percent", Unit::kPercent, kDouble,
@@ -116,7 +99,7 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
   s.add({"diff_percent", "diff_percent", Unit::kPercent, kDouble,
          [](const R& r) { return Value(r.percent.difference()); }, "percentage points"});
   s.add({"step_change_percent", "step_change_percent", Unit::kPercent, kDouble,
-         [](const R& r) { return Value(r.judgement.step_change); },
+         [](const R& r) { return Value(r.judgement.change); },
          "percent_change of the means over profiler steps", kDelta});
   add_interval(s);
   add_samples(s, "steps", base, test);
@@ -127,13 +110,30 @@ constexpr const char* kSigns =
     "percent_change = (baseline - test) / baseline * 100: positive is better, blank when the "
     "baseline is 0 (0 when both are).";
 
-std::string noise_note(double threshold_percent) {
-  return fmt::format("Better and Worse need a change beyond the threshold of {} % and, with two "
-                     "profiler steps or more on both sides, a 95 % interval (Welch) of the "
-                     "per-step difference that leaves 0 out. Differences between whole runs "
-                     "(placement, temperature) are not in that interval.",
-                     threshold_percent);
+/// What decides, of which samples, and what is not in it.
+std::string rule_note(const char* rows, const char* samples, const JudgeRule& rule) {
+  std::string out = fmt::format(
+      "Better and Worse need an interval ({}, all {} together) of the change of the {}' means that "
+      "leaves 0 out, and a change beyond {} %; Similar: they cannot be told apart.",
+      kJointInterval, rows, samples, rule.threshold_percent);
+  if (rule.assumed_noise_percent)
+    out += fmt::format(" Where a side has one sample only, a noise of {} % of a sample is ASSUMED "
+                       "(--assume-noise), not measured; the interval is then the assumption's.",
+                       *rule.assumed_noise_percent);
+  else
+    out += " With one sample on a side nothing is judged (--assume-noise gives a noise).";
+  return out;
 }
+
+/// "6 / 6"; with "assumed" when the noise is; empty without samples.
+std::string samples_text(const Judgement& j) {
+  if (j.samples_base + j.samples_test == 0)
+    return j.assumed ? "assumed" : "";
+  return fmt::format("{} / {}{}", j.samples_base, j.samples_test, j.assumed ? ", assumed" : "");
+}
+
+constexpr const char* kBetweenRuns =
+    "Differences between whole runs (placement, temperature) are not in the intervals.";
 
 template <class Row> void add_key(Schema<Row>& s, bool group_first) {
   const auto group = [&s] {
@@ -149,86 +149,6 @@ template <class Row> void add_key(Schema<Row>& s, bool group_first) {
          [](const Row& r) { return r.key.in_nelems == kNoId ? Value() : Value(r.key.in_nelems); }});
   if (!group_first)
     group();
-}
-
-/// A kind of time of one rank of one run.
-struct RankKind {
-  std::int64_t rank = 0;
-  TimeKind kind = TimeKind::kTotal;
-  KindTime time;
-};
-
-/// A kind of time over the ranks of one run.
-struct KindRow {
-  TimeKind kind = TimeKind::kTotal;
-  const ComparedRun* run = nullptr;
-};
-
-Schema<TimelineSummaryRow> summary_schema() {
-  using R = TimelineSummaryRow;
-  return {"Summary",
-          "kinds of time over the ranks",
-          {{"type", "type", Unit::kNone, kText,
-            [](const R& r) { return Value(time_kind_name(r.kind)); }},
-           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.mean_ms); },
-            "mean over the ranks that have the row"},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.mean_percent); }, "of total_time"},
-           {"ranks", "num_ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); }},
-           {"min_ms", "min ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.min_ms); }},
-           {"max_ms", "max ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.max_ms); }},
-           {"slowest_rank", "slowest_rank", Unit::kNone, kInt,
-            [](const R& r) { return Value(r.slowest_rank); }}}};
-}
-
-Schema<RankKind> rank_kind_schema() {
-  using R = RankKind;
-  return {"All_Ranks_Combined",
-          "kinds of time of every rank",
-          {{"type", "type", Unit::kNone, kText,
-            [](const R& r) { return Value(time_kind_name(r.kind)); }},
-           {"time_ms", "time ms", Unit::kMs, kDouble,
-            [](const R& r) { return Value(ns_to_ms(r.time.time_ns)); }},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.time.percent); }, "of total_time"},
-           {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }}}};
-}
-
-Schema<KindRow> per_rank_schema(const char* name, const std::vector<std::int64_t>& ranks, Unit unit,
-                                double (*value)(const KindTime&)) {
-  using R = KindRow;
-  Schema<R> out(name, "kinds of time, a column for each rank",
-                {{"type", "type", Unit::kNone, kText,
-                  [](const R& r) { return Value(time_kind_name(r.kind)); }}});
-  for (const std::int64_t rank : ranks)
-    out.add({fmt::format("rank_{}", rank),
-             std::to_string(rank),
-             unit,
-             kDouble,
-             [rank, value](const R& r) {
-               const auto side = r.run->ranks.find(rank);
-               if (side == r.run->ranks.end())
-                 return Value();
-               const auto time = side->second.kinds.find(r.kind);
-               return time == side->second.kinds.end() ? Value() : Value(value(time->second));
-             },
-             {}});
-  return out;
-}
-
-/// The tables of several runs as one.
-template <class Row, class RowsOf>
-Table combined(const Schema<Row>& schema, const std::vector<const ComparedRun*>& runs,
-               const RowsOf& rows_of, bool source) {
-  std::vector<std::vector<Row>> rows;
-  rows.reserve(runs.size()); // what follows points into it
-  std::vector<Sourced<Row>> all;
-  for (const ComparedRun* run : runs) {
-    rows.push_back(rows_of(*run));
-    for (const Row& row : rows.back())
-      all.push_back({&row, &run->label});
-  }
-  return sourced(schema, source).table(all);
 }
 
 } // namespace
@@ -256,7 +176,7 @@ std::string verdict_text(Verdict verdict, const std::string& base, const std::st
 Table timeline_by_rank_table(const Comparison& comparison, std::size_t i) {
   Table out = timeline_schema(comparison.base, comparison.tests[i], true)
                   .table(comparison.timelines[i].by_rank);
-  out.notes = {kSigns, noise_note(comparison.threshold_percent)};
+  out.notes = {kSigns, rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
 
@@ -264,7 +184,7 @@ Table timeline_mean_table(const Comparison& comparison, std::size_t i) {
   Table out = timeline_schema(comparison.base, comparison.tests[i], false)
                   .table(comparison.timelines[i].mean);
   out.notes = {"Means over the ranks of each run.", kSigns,
-               noise_note(comparison.threshold_percent)};
+               rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
 
@@ -287,9 +207,8 @@ Table collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   Table out = s.table(comparison.collectives[i].all_ranks);
   out.notes = {"diff = test - baseline. percent_change: positive is better (lower latency, higher "
                "bandwidth); blank when the baseline is 0.",
-               fmt::format("status and interval are of comm_latency_mean over the single "
-                           "collectives ({}), threshold {} %.",
-                           kIntervalMethod, comparison.threshold_percent)};
+               "status and interval are of comm_latency_mean.",
+               rule_note("rows", "single collectives", comparison.rule)};
   return out;
 }
 
@@ -305,11 +224,12 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   add_figure(s, "dur_us_sum", "dur_sum (us)", Unit::kUs, &R::sum_us, base, test);
   add_figure(s, "count", "operation_count", Unit::kCount, &R::count, base, test, false);
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
-         "of dur_mean, by the threshold alone", kStatus});
+         "of dur_mean", kStatus});
+  add_interval(s);
+  add_samples(s, "samples", base, test);
   Table out = s.table(comparison.collectives[i].by_rank);
-  out.notes = {
-      "Durations hold the wait for later ranks. percent_change: positive is better.",
-      fmt::format("status goes by the threshold of {} % alone.", comparison.threshold_percent)};
+  out.notes = {"Durations hold the wait for later ranks. percent_change: positive is better.",
+               rule_note("rows", "kernels", comparison.rule)};
   return out;
 }
 
@@ -328,7 +248,7 @@ Table dashboard_table(const Comparison& comparison) {
                 {.decimals = 2}}});
   // texts that a cell shows live here until the table is made
   std::vector<std::vector<std::string>> samples(comparison.tests.size());
-  constexpr std::size_t kPerTest = 6;
+  constexpr std::size_t kPerTest = 7;
   for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
     const std::string& label = comparison.tests[i].label;
     const std::string before = comparison.tests.size() > 1 ? label + " " : "";
@@ -352,19 +272,22 @@ Table dashboard_table(const Comparison& comparison) {
            {.delta = true, .decimals = 2}});
     s.add({id + "status", before + "Status", Unit::kNone, kText,
            of([texts = verdict_texts(base, label)](const DashboardCell& c) {
-             return Value(texts[static_cast<std::size_t>(c.verdict)]);
+             return Value(texts[static_cast<std::size_t>(c.judgement.verdict)]);
            }),
            "whether the difference is one", kStatus});
+    s.add({id + "sampled_change_percent",
+           before + "Samples' change (%)",
+           Unit::kPercent,
+           kDouble,
+           of([](const DashboardCell& c) { return Value(c.judgement.change); }),
+           "of the means of the samples: the interval is of this number",
+           {.delta = true, .decimals = 2}});
     s.add({id + "low_percent", before + "95% low (%)", Unit::kPercent, kDouble,
-           of([](const DashboardCell& c) { return Value(c.low); }), std::string(kIntervalMethod)});
+           of([](const DashboardCell& c) { return Value(c.judgement.low); }), kJointInterval});
     s.add({id + "high_percent", before + "95% high (%)", Unit::kPercent, kDouble,
-           of([](const DashboardCell& c) { return Value(c.high); }), std::string(kIntervalMethod)});
-    for (const R& row : comparison.dashboard.rows) {
-      const auto& c = row.tests[i];
-      samples[i].push_back(c && c->samples_base + c->samples_test > 0
-                               ? fmt::format("{} / {}", c->samples_base, c->samples_test)
-                               : std::string());
-    }
+           of([](const DashboardCell& c) { return Value(c.judgement.high); }), kJointInterval});
+    for (const R& row : comparison.dashboard.rows)
+      samples[i].push_back(row.tests[i] ? samples_text(row.tests[i]->judgement) : std::string());
     s.add({id + "samples", before + "Samples", Unit::kNone, kText,
            [&rows = comparison.dashboard.rows, &texts = samples[i]](const R& r) {
              const std::string& text = texts[static_cast<std::size_t>(&r - rows.data())];
@@ -385,77 +308,16 @@ Table dashboard_table(const Comparison& comparison) {
   out.charts = {std::move(times), std::move(change)};
   if (out.rows() > gpu)
     out.charts.push_back(std::move(collectives));
-  out.notes = {
-      "Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "
-      "over ranks.",
-      fmt::format("Better and Worse need more than {} % and an interval ({}) that leaves 0 out; "
-                  "Samples counts profiler steps or collectives, baseline / test.",
-                  comparison.threshold_percent, kIntervalMethod),
-      "NCCL rows: the collectives that both runs have, weighted by the baseline's counts."};
-  return out;
-}
-
-std::vector<Table> timeline_summary_tables(const std::vector<const ComparedRun*>& runs,
-                                           bool geomean, bool source) {
-  std::vector<std::int64_t> ranks; // in order of their first run
-  for (const ComparedRun* run : runs)
-    for (const auto& [rank, side] : run->ranks)
-      if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
-        ranks.push_back(rank);
-  const auto rank_kinds = [](const ComparedRun& run) {
-    std::vector<RankKind> out;
-    const std::vector<TimeKind> kinds = kinds_of({&run});
-    for (const auto& [rank, side] : run.ranks)
-      for (const TimeKind kind : kinds)
-        if (const auto found = side.kinds.find(kind); found != side.kinds.end())
-          out.push_back({rank, kind, found->second});
-    return out;
-  };
-  const auto kind_rows = [](const ComparedRun& run) {
-    std::vector<KindRow> out;
-    for (const TimeKind kind : kinds_of({&run}))
-      out.push_back({kind, &run});
-    return out;
-  };
-  std::vector<Table> out;
-  out.push_back(combined(
-      summary_schema(), runs,
-      [geomean](const ComparedRun& run) { return timeline_summary(run, geomean); }, source));
-  out.push_back(combined(rank_kind_schema(), runs, rank_kinds, source));
-  out.push_back(combined(per_rank_schema("Per_Rank_Time_ms", ranks, Unit::kMs,
-                                         [](const KindTime& t) { return ns_to_ms(t.time_ns); }),
-                         runs, kind_rows, source));
-  out.push_back(combined(per_rank_schema("Per_Rank_Percent", ranks, Unit::kPercent,
-                                         [](const KindTime& t) { return t.percent; }),
-                         runs, kind_rows, source));
-  return out;
-}
-
-std::vector<Table> collective_summary_tables(const std::vector<const ComparedRun*>& runs) {
-  std::vector<std::string> agg_metrics;
-  std::vector<std::string> notes;
-  bool nodes = false;
-  for (const ComparedRun* run : runs) {
-    const RunCollectives& c = run->collectives;
-    if (!c.summary.empty()) {
-      for (const std::string& agg : c.agg_metrics)
-        if (std::find(agg_metrics.begin(), agg_metrics.end(), agg) == agg_metrics.end())
-          agg_metrics.push_back(agg);
-      if (notes.empty())
-        notes = c.notes;
-    }
-    nodes = nodes || std::any_of(c.rank_summary.begin(), c.rank_summary.end(),
-                                 [](const RankSummary& s) { return s.node.has_value(); });
-  }
-  std::vector<Table> out;
-  out.push_back(combined(
-      sync_summary_schema(agg_metrics), runs,
-      [](const ComparedRun& run) { return run.collectives.summary; }, true));
-  out.back().notes = std::move(notes);
-  out.push_back(combined(
-      rank_summary_schema("nccl_summary_long", nodes), runs,
-      [](const ComparedRun& run) { return run.collectives.rank_summary; }, true));
-  std::erase_if(out, [](const Table& t) { return t.rows() == 0; });
+  out.notes = comparison.remarks;
+  out.notes.insert(
+      out.notes.end(),
+      {"Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "
+       "over ranks.",
+       rule_note("GPU rows and all NCCL rows", "samples", comparison.rule),
+       "Samples: profiler steps or collectives, baseline / test; Samples' change is of their means "
+       "and the interval is of it.",
+       "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
+       "(bandwidth: by the baseline's time)."});
   return out;
 }
 

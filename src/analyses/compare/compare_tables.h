@@ -10,7 +10,7 @@
 namespace rankscope {
 
 /// Summary_Dashboard: Metric, Unit, the baseline, then for each test its value, improvement,
-/// status, interval and samples. With charts.
+/// status, the change of the samples' means with its interval, and how many they are. With charts.
 [[nodiscard]] Table dashboard_table(const Comparison& comparison);
 
 /// Comparison_By_Rank and Summary_Comparison of test `i`.

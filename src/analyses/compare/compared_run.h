@@ -2,10 +2,12 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "analyses/compare/workload.h"
 #include "analyses/timeline/gpu_timeline.h"
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,23 +31,44 @@ struct CollectiveKey {
   std::string name, dtype;
   std::int64_t in_nelems = kNoId; ///< kNoId: unknown
   std::string group;
-  auto operator<=>(const CollectiveKey&) const = default;
+  // clang-tidy 14 takes the 0 of the comparison for a pointer
+  auto operator<=>(const CollectiveKey&) const = default; // NOLINT(modernize-use-nullptr)
 };
 [[nodiscard]] inline CollectiveKey key_of(const SyncSummary& s) {
   return {s.name, s.dtype, s.in_nelems, s.group};
 }
 
-/// Microseconds, one value per single collective.
+/// One value per single collective, in the same order.
 struct CollectiveSamples {
   std::vector<double> latency_us, start_skew_us;
+  std::vector<double> bus_gbps; ///< NaN where unknown
 };
+
+/// What durations of collectives on single ranks are joined by.
+struct RankCollectiveKey {
+  std::int64_t rank = 0;
+  CollectiveKey collective;
+  std::int64_t stream = 0;
+  bool operator<(const RankCollectiveKey& other) const {
+    if (rank != other.rank)
+      return rank < other.rank;
+    if (collective != other.collective)
+      return std::less<CollectiveKey>{}(collective, other.collective);
+    return stream < other.stream;
+  }
+};
+
+/// Whether the skews are of one clock.
+enum class ClockState : std::uint8_t { kUnknown, kRaw, kAligned };
 
 struct RunCollectives {
   std::vector<SyncSummary> summary;
   std::vector<RankSummary> rank_summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
+  std::map<RankCollectiveKey, std::vector<double>> rank_dur_us;           ///< one value per kernel
   std::vector<std::string> agg_metrics = CollectiveOptions{}.agg_metrics; ///< that `summary` has
   std::vector<std::string> notes; ///< to stand under the summary (units of the bandwidths)
+  ClockState clocks = ClockState::kUnknown; ///< kUnknown: no collectives
 };
 
 /// One side of a comparison.
@@ -53,10 +76,13 @@ struct ComparedRun {
   std::string label;
   std::map<std::int64_t, RankTimeline> ranks;
   RunCollectives collectives;
+  OperatorTimes operators; ///< all ranks together; empty when unknown
 };
 
 /// Of one rank's facts; without step_ns when the trace has no steps.
 [[nodiscard]] RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options);
+/// Nanoseconds of operators that ran on the GPU.
+[[nodiscard]] OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options);
 [[nodiscard]] RunCollectives run_collectives(const CollectiveFacts& facts);
 
 } // namespace rankscope

@@ -3,33 +3,33 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
+#include <map>
 #include <utility>
 
 namespace rankscope {
 namespace {
 
-/// The mix of collectives that both runs have, with the baseline's counts as weights.
+/// The mix of collectives that both runs have.
 struct Mix {
-  double base_ms = 0, test_ms = 0;
-  double base_rate = 0, test_rate = 0; ///< bus bandwidth, weighted by time
-  double base_skew_us = 0, test_skew_us = 0;
-  /// 95 % half widths of test_ms - base_ms and of the skews' difference; none when a collective has
-  /// fewer than two samples on a side.
-  std::optional<double> half_ms, half_skew_us;
-  std::size_t base_samples = 0, test_samples = 0;
-  bool any = false;
+  MeasuredSum latency_ms; ///< with the baseline's counts as weights
+  MeasuredSum bus_gbps;   ///< with the baseline's time as weights
+  MeasuredSum skew_us;    ///< with the baseline's counts as weights; none of unlike clocks
 };
 
-double or_zero(double v) {
-  return std::isnan(v) ? 0 : v;
-}
+struct CommonRow {
+  const SyncSummary* base;
+  const SyncSummary* test;
+  const CollectiveSamples* base_samples;
+  const CollectiveSamples* test_samples;
+  [[nodiscard]] double count() const { return static_cast<double>(base->count); }
+};
 
-Mix mix_of(const RunCollectives& base, const RunCollectives& test) {
+std::vector<CommonRow> common_rows(const RunCollectives& base, const RunCollectives& test) {
   static const CollectiveSamples kNone;
-  const auto samples_of = [](const RunCollectives& run, const CollectiveKey& key) -> const auto& {
+  const auto samples_of = [](const RunCollectives& run, const CollectiveKey& key) {
     const auto found = run.samples.find(key);
-    return found == run.samples.end() ? kNone : found->second;
+    return found == run.samples.end() ? &kNone : &found->second;
   };
   const auto by_key = [](const RunCollectives& run) {
     std::map<CollectiveKey, const SyncSummary*> rows;
@@ -37,135 +37,138 @@ Mix mix_of(const RunCollectives& base, const RunCollectives& test) {
       rows.emplace(key_of(s), &s);
     return rows;
   };
-  Mix mix;
-  double count_sum = 0;
-  std::vector<WelchTerm> latency;
-  std::vector<WelchTerm> skew;
+  std::vector<CommonRow> out;
   const auto others = by_key(test);
-  for (const auto& [key, x] : by_key(base)) {
-    const auto found = others.find(key);
-    if (found == others.end())
-      continue;
-    const SyncSummary* y = found->second;
-    if (std::isnan(x->latency_us.mean) || std::isnan(y->latency_us.mean))
-      continue;
-    const auto count = static_cast<double>(x->count);
-    const double base_ms = count * x->latency_us.mean / 1e3;
-    const double test_ms = count * y->latency_us.mean / 1e3;
-    mix.any = true;
-    count_sum += count;
-    mix.base_ms += base_ms;
-    mix.test_ms += test_ms;
-    mix.base_rate += base_ms * or_zero(x->bus_gbps.mean);
-    mix.test_rate += test_ms * or_zero(y->bus_gbps.mean);
-    mix.base_skew_us += count * or_zero(x->start_skew_us.mean);
-    mix.test_skew_us += count * or_zero(y->start_skew_us.mean);
-    const CollectiveSamples& left = samples_of(base, key);
-    const CollectiveSamples& right = samples_of(test, key);
-    mix.base_samples += left.latency_us.size();
-    mix.test_samples += right.latency_us.size();
-    latency.push_back({sample_stats(left.latency_us), sample_stats(right.latency_us), count / 1e3});
-    skew.push_back({sample_stats(left.start_skew_us), sample_stats(right.start_skew_us), count});
+  for (const auto& [key, row] : by_key(base))
+    if (const auto found = others.find(key); found != others.end())
+      out.push_back({row, found->second, samples_of(base, key), samples_of(test, key)});
+  return out;
+}
+
+/// Adds weight * mean to both sides, and the samples behind the means. What one side does not know
+/// is left out of both.
+void add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
+              std::vector<double> CollectiveSamples::*samples, double weight) {
+  const double base = (row.base->*stats).mean;
+  const double test = (row.test->*stats).mean;
+  if (std::isnan(base) || std::isnan(test))
+    return;
+  sum.base = sum.base.value_or(0) + weight * base;
+  sum.test = sum.test.value_or(0) + weight * test;
+  const auto with_mean = [](const std::vector<double>& values, std::size_t count, double mean) {
+    return values.size() == count ? sample_stats(values) : SampleStats{0, mean, 0};
+  };
+  sum.terms.push_back({with_mean(row.base_samples->*samples, row.base->count, base),
+                       with_mean(row.test_samples->*samples, row.test->count, test), weight});
+}
+
+/// Divides by the weights, which makes a sum a mean.
+void divide(MeasuredSum& sum) {
+  double weights = 0;
+  for (const WelchTerm& t : sum.terms)
+    weights += t.weight;
+  if (!(weights > 0))
+    return;
+  for (WelchTerm& t : sum.terms)
+    t.weight /= weights;
+  *sum.base /= weights;
+  *sum.test /= weights;
+}
+
+Mix mix_of(const RunCollectives& base, const RunCollectives& test) {
+  Mix mix;
+  mix.bus_gbps.better = Better::kHigher;
+  for (const CommonRow& row : common_rows(base, test)) {
+    using S = SyncSummary;
+    using C = CollectiveSamples;
+    add_term(mix.latency_ms, row, &S::latency_us, &C::latency_us, row.count() / 1e3);
+    if (const double us = row.base->latency_us.mean; !std::isnan(us))
+      add_term(mix.bus_gbps, row, &S::bus_gbps, &C::bus_gbps, row.count() * us);
+    if (base.clocks == test.clocks)
+      add_term(mix.skew_us, row, &S::start_skew_us, &C::start_skew_us, row.count());
   }
-  if (mix.base_ms > 0)
-    mix.base_rate /= mix.base_ms;
-  if (mix.test_ms > 0)
-    mix.test_rate /= mix.test_ms;
-  if (count_sum > 0) {
-    mix.base_skew_us /= count_sum;
-    mix.test_skew_us /= count_sum;
-  }
-  if (const auto interval = welch95(latency))
-    mix.half_ms = interval->half_width;
-  if (const auto interval = welch95(skew); interval && count_sum > 0)
-    mix.half_skew_us = interval->half_width / count_sum;
+  divide(mix.bus_gbps);
+  divide(mix.skew_us);
   return mix;
 }
 
-/// A figure of the mix and what its interval is a share of.
+/// A figure of the mix.
 struct MixFigure {
   const char* metric;
   const char* unit;
-  double Mix::*base;
-  double Mix::*test;
-  Better better;
-  double Mix::*noise_scale;
-  std::optional<double> Mix::*half_width;
+  MeasuredSum Mix::*sum;
 };
-// bandwidth moves as the inverse of latency, so that the latency's noise is taken for both
-constexpr MixFigure kFigures[] = {{"NCCL_comm_latency", "ms", &Mix::base_ms, &Mix::test_ms,
-                                   Better::kLower, &Mix::base_ms, &Mix::half_ms},
-                                  {"NCCL_bus_bandwidth", "GB/s", &Mix::base_rate, &Mix::test_rate,
-                                   Better::kHigher, &Mix::base_ms, &Mix::half_ms},
-                                  {"NCCL_start_skew", "us", &Mix::base_skew_us, &Mix::test_skew_us,
-                                   Better::kLower, &Mix::base_skew_us, &Mix::half_skew_us}};
+constexpr MixFigure kFigures[] = {{"NCCL_comm_latency", "ms", &Mix::latency_ms},
+                                  {"NCCL_bus_bandwidth", "GB/s", &Mix::bus_gbps},
+                                  {"NCCL_start_skew", "us", &Mix::skew_us}};
 
-DashboardCell cell_of(const Mix& mix, const MixFigure& figure, double threshold_percent) {
-  std::optional<double> half;
-  if (mix.*figure.half_width && mix.*figure.noise_scale > 0)
-    half = *(mix.*figure.half_width) / mix.*figure.noise_scale * 100;
-  const Judgement j =
-      judge_within(mix.*figure.base, mix.*figure.test, half, threshold_percent, figure.better);
-  DashboardCell cell;
-  cell.value = mix.*figure.test;
-  cell.improvement = improvement_percent(mix.*figure.base, mix.*figure.test, figure.better);
-  cell.low = j.low;
-  cell.high = j.high;
-  cell.verdict = j.verdict;
-  if (j.low) {
-    cell.samples_base = mix.base_samples;
-    cell.samples_test = mix.test_samples;
+std::string gpu_metric(TimeKind kind) {
+  return "GPU_" + std::string(time_kind_name(kind));
+}
+
+DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
+  DashboardRow row;
+  row.metric = gpu_metric(kind);
+  row.unit = "ms";
+  row.kind = kind;
+  for (const TimelineComparison& timeline : comparison.timelines) {
+    const auto found =
+        std::find_if(timeline.mean.begin(), timeline.mean.end(),
+                     [kind](const TimelineChange& change) { return change.kind == kind; });
+    if (found == timeline.mean.end()) {
+      row.tests.emplace_back();
+      continue;
+    }
+    row.base = found->ms.base;
+    row.tests.push_back(DashboardCell{found->ms.test, found->ms.improvement(), found->judgement});
   }
-  return cell;
+  return row;
+}
+
+std::optional<DashboardRow> row_of(const MixFigure& figure, const std::vector<Mix>& mixes,
+                                   const JudgeRule& rule) {
+  DashboardRow row;
+  row.metric = figure.metric;
+  row.unit = figure.unit;
+  for (const Mix& mix : mixes) {
+    const MeasuredSum& sum = mix.*figure.sum;
+    if (!sum.base) {
+      row.tests.emplace_back();
+      continue;
+    }
+    row.base = sum.base;
+    row.tests.push_back(DashboardCell{sum.test,
+                                      improvement_percent(*sum.base, *sum.test, sum.better),
+                                      judge_sum(sum, rule, std::size(kFigures))});
+  }
+  return row.base ? std::optional(std::move(row)) : std::nullopt;
 }
 
 } // namespace
+
+std::vector<std::string> dashboard_metrics() {
+  std::vector<std::string> out;
+  for (std::size_t kind = 0; kind < kTimeKinds; ++kind)
+    out.push_back(gpu_metric(static_cast<TimeKind>(kind)));
+  for (const MixFigure& figure : kFigures)
+    out.emplace_back(figure.metric);
+  return out;
+}
 
 Dashboard dashboard_of(const Comparison& comparison) {
   Dashboard out;
   std::vector<const ComparedRun*> runs{&comparison.base};
   for (const ComparedRun& test : comparison.tests)
     runs.push_back(&test);
-  for (const TimeKind kind : kinds_of(runs)) {
-    DashboardRow row;
-    row.metric = "GPU_" + std::string(time_kind_name(kind));
-    row.unit = "ms";
-    row.kind = kind;
-    for (const TimelineComparison& timeline : comparison.timelines) {
-      const auto found =
-          std::find_if(timeline.mean.begin(), timeline.mean.end(),
-                       [kind](const TimelineChange& change) { return change.kind == kind; });
-      if (found == timeline.mean.end()) {
-        row.tests.emplace_back();
-        continue;
-      }
-      const Judgement& j = found->judgement;
-      row.base = found->ms.base;
-      row.tests.push_back(DashboardCell{found->ms.test, found->ms.improvement(), j.low, j.high,
-                                        j.verdict, j.samples_base, j.samples_test});
-    }
-    out.rows.push_back(std::move(row));
-  }
+  for (const TimeKind kind : kinds_of(runs))
+    out.rows.push_back(row_of(kind, comparison));
   out.gpu_rows = out.rows.size();
   std::vector<Mix> mixes;
   for (const ComparedRun& test : comparison.tests)
     mixes.push_back(mix_of(comparison.base.collectives, test.collectives));
-  if (std::none_of(mixes.begin(), mixes.end(), [](const Mix& m) { return m.any; }))
-    return out;
-  for (const MixFigure& figure : kFigures) {
-    DashboardRow row;
-    row.metric = figure.metric;
-    row.unit = figure.unit;
-    for (const Mix& mix : mixes) {
-      if (!mix.any) {
-        row.tests.emplace_back();
-        continue;
-      }
-      row.base = mix.*figure.base;
-      row.tests.push_back(cell_of(mix, figure, comparison.threshold_percent));
-    }
-    out.rows.push_back(std::move(row));
-  }
+  for (const MixFigure& figure : kFigures)
+    if (auto row = row_of(figure, mixes, comparison.rule))
+      out.rows.push_back(std::move(*row));
   return out;
 }
 

@@ -1,43 +1,86 @@
-// Whether a difference is one: threshold and noise (docs/reference/compare-rules.md 2).
+// Whether a difference is one: the interval of the samples' difference, corrected for the rows that
+// are judged together, and a threshold (docs/reference/compare-rules.md 2).
 #pragma once
 
 #include "base/statistics.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace rankscope {
 
-enum class Verdict : std::uint8_t { kBetter, kWorse, kSimilar, kNew, kOnlyBase, kOnlyTest };
-/// "Better", "Worse", "Similar", "New"; of the last two "only in".
+/// kUnknown: fewer than two samples on a side, so that nothing tells the difference from noise.
+enum class Verdict : std::uint8_t {
+  kBetter,
+  kWorse,
+  kSimilar,
+  kNew,
+  kOnlyBase,
+  kOnlyTest,
+  kUnknown
+};
+inline constexpr std::size_t kVerdicts = 7;
+/// "Better", "Worse", "Similar", "New", "only in" (both), "Not judged".
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);
 
-/// A difference with its noise. Percentages of the baseline, positive = better.
-struct Judgement {
-  Verdict verdict = Verdict::kSimilar;
-  std::size_t samples_base = 0, samples_test = 0;
-  std::optional<double> step_change; ///< from the means of the samples
-  std::optional<double> low, high;   ///< 95 % confidence interval of step_change
+struct JudgeRule {
+  double threshold_percent = 1; ///< smaller changes are Similar
+  /// Standard deviation of one sample, percent of its value, where the data have one sample only.
+  std::optional<double> assumed_noise_percent;
 };
 
-/// Better or Worse only when the change exceeds the threshold and, with two samples or more on both
-/// sides, the 95 % interval of the difference of means (Welch) does not hold 0. The change is that
-/// of `base` and `test`, or of the samples when their numbers differ (the windows then differ).
-/// kNew: only the base is 0.
-[[nodiscard]] Judgement judge(double base, double test, const std::vector<double>& base_samples,
-                              const std::vector<double>& test_samples, double threshold_percent,
-                              Better better = Better::kLower);
+/// A difference with its noise. Percentages of the baseline, positive = better. `change`, `low` and
+/// `high` are of the same samples.
+struct Judgement {
+  Verdict verdict = Verdict::kUnknown;
+  std::size_t samples_base = 0, samples_test = 0;
+  std::optional<double> change;    ///< of the means of the samples
+  std::optional<double> low, high; ///< interval of `change`; together with the other rows' 95 %
+  bool assumed = false;            ///< the interval is of the assumed noise, not of data
+};
 
-/// The same for figures that a side may lack: kOnlyBase, kOnlyTest.
-[[nodiscard]] Judgement judge(std::optional<double> base, std::optional<double> test,
-                              const std::vector<double>& base_samples,
-                              const std::vector<double>& test_samples, double threshold_percent,
-                              Better better = Better::kLower);
+/// A figure of both sides as tables show it (none where a side lacks it), and its samples.
+struct Measured {
+  std::optional<double> base, test;
+  SampleStats base_samples, test_samples;
+  Better better = Better::kLower;
+  /// Variance of the difference beyond what the samples of one run show; the unit's square.
+  double between_runs = 0;
+};
 
-/// The same with an interval made elsewhere, around the change, `half_percent` to both sides.
-[[nodiscard]] Judgement judge_within(double base, double test, std::optional<double> half_percent,
-                                     double threshold_percent, Better better);
+/// How far changes that stand for one thing on several ranks scatter around their median, as a
+/// variance: median absolute deviation, with the factors for few values of Croux and Rousseeuw
+/// (1992), so that one rank that goes another way counts as an effect and not as noise. It holds
+/// what the samples' noise explains: of few ranks the rest is not known well enough to take that
+/// out. 0 for fewer than two changes.
+[[nodiscard]] double scatter_of(std::vector<double> changes);
+/// Sets `between_runs` of these rows, one thing on several ranks, to their scatter_of(). Times that
+/// hold the wait for other ranks need it: who waits for whom moves from run to run (placement,
+/// speeds of the GPUs), which the samples of one run do not show.
+void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& of_one_thing);
+
+/// Verdicts of figures that stand in one table. Better and Worse only when the interval (Welch) of
+/// the difference of the samples' means leaves 0 out, with the error rate of 5 % shared among the
+/// rows that can be judged (Bonferroni), and the change of the means exceeds the threshold and has
+/// the sign of the figures' change. With one sample (or none: the figure is then the sample) on a
+/// side: kUnknown, or the same rule with the assumed noise and the normal distribution. kNew: only
+/// the base is 0. Both 0: Similar.
+[[nodiscard]] std::vector<Judgement> judge_all(std::span<const Measured> rows,
+                                               const JudgeRule& rule);
+/// One alone.
+[[nodiscard]] Judgement judge(const Measured& row, const JudgeRule& rule);
+
+/// A weighted sum of the differences of several parts as one figure.
+struct MeasuredSum {
+  std::optional<double> base, test; ///< as shown
+  Better better = Better::kLower;
+  std::vector<WelchTerm> terms;
+  double between_runs = 0; ///< as Measured's
+};
+/// The same rule; `rows`: how many figures are judged together.
+[[nodiscard]] Judgement judge_sum(const MeasuredSum& sum, const JudgeRule& rule, std::size_t rows);
 
 } // namespace rankscope

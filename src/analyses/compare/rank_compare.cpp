@@ -42,6 +42,8 @@ ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> part
   out.label = label;
   for (ComparePart& part : parts) {
     out.ranks.emplace(part.rank, std::move(part.timeline));
+    for (const auto& [name, time] : part.operators)
+      out.operators[name] += time;
     if (!part.collectives.rows.empty())
       collectives.push_back(std::move(part.collectives));
   }
@@ -51,7 +53,8 @@ ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> part
 namespace {
 
 Result<ComparePart> extract(const LoadedTrace& trace, const RankOptions& options) {
-  return ComparePart{trace.rank, rank_timeline(trace, options.report), extract_collectives(trace)};
+  return ComparePart{trace.rank, rank_timeline(trace, options.report),
+                     operator_times(trace, options.report), extract_collectives(trace)};
 }
 
 /// The parts are used up.

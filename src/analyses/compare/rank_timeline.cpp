@@ -1,5 +1,6 @@
 // What a comparison keeps of one rank's trace.
 #include "analyses/compare/compared_run.h"
+#include "analyses/operators/ops_summary.h"
 #include "analyses/timeline/per_step.h"
 
 namespace rankscope {
@@ -11,6 +12,13 @@ RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& option
   for (const StepTimeline& step : timeline_per_step_of(trace, options))
     for (const TimelineRow& row : step.rows)
       out.step_ns[row.kind][step.step] = row.time_ns;
+  return out;
+}
+
+OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options) {
+  OperatorTimes out;
+  for (const OpsSummaryRow& row : ops_summary_of(trace, options))
+    out[row.name] += static_cast<double>(row.direct_ns);
   return out;
 }
 

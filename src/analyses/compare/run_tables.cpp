@@ -1,0 +1,180 @@
+// The sheets that show runs as they are, beside each other but not compared.
+#include "analyses/collectives/collective_schemas.h"
+#include "analyses/compare/compare_tables.h"
+#include "base/units.h"
+#include "core/schema.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+
+/// A run's rows and its label.
+template <class Row> struct Sourced {
+  const Row* row = nullptr;
+  const std::string* source = nullptr;
+};
+
+template <class Row> Schema<Sourced<Row>> sourced(const Schema<Row>& schema, bool source) {
+  Schema<Sourced<Row>> out(schema.name(), schema.help());
+  for (const Field<Row>& f : schema.fields())
+    out.add({f.id, f.label, f.unit, f.type,
+             [get = f.get](const Sourced<Row>& r) { return get(*r.row); }, f.help, f.style});
+  if (source)
+    out.add({"source", "source", Unit::kNone, kText,
+             [](const Sourced<Row>& r) { return Value(*r.source); }, "the run"});
+  return out;
+}
+
+/// A kind of time of one rank of one run.
+struct RankKind {
+  std::int64_t rank = 0;
+  TimeKind kind = TimeKind::kTotal;
+  KindTime time;
+};
+
+/// A kind of time over the ranks of one run.
+struct KindRow {
+  TimeKind kind = TimeKind::kTotal;
+  const ComparedRun* run = nullptr;
+};
+
+Schema<TimelineSummaryRow> summary_schema() {
+  using R = TimelineSummaryRow;
+  return {"Summary",
+          "kinds of time over the ranks",
+          {{"type", "type", Unit::kNone, kText,
+            [](const R& r) { return Value(time_kind_name(r.kind)); }},
+           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.mean_ms); },
+            "mean over the ranks that have the row"},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.mean_percent); }, "of total_time"},
+           {"ranks", "num_ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); }},
+           {"min_ms", "min ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.min_ms); }},
+           {"max_ms", "max ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.max_ms); }},
+           {"slowest_rank", "slowest_rank", Unit::kNone, kInt,
+            [](const R& r) { return Value(r.slowest_rank); }}}};
+}
+
+Schema<RankKind> rank_kind_schema() {
+  using R = RankKind;
+  return {"All_Ranks_Combined",
+          "kinds of time of every rank",
+          {{"type", "type", Unit::kNone, kText,
+            [](const R& r) { return Value(time_kind_name(r.kind)); }},
+           {"time_ms", "time ms", Unit::kMs, kDouble,
+            [](const R& r) { return Value(ns_to_ms(r.time.time_ns)); }},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.time.percent); }, "of total_time"},
+           {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }}}};
+}
+
+Schema<KindRow> per_rank_schema(const char* name, const std::vector<std::int64_t>& ranks, Unit unit,
+                                double (*value)(const KindTime&)) {
+  using R = KindRow;
+  Schema<R> out(name, "kinds of time, a column for each rank",
+                {{"type", "type", Unit::kNone, kText,
+                  [](const R& r) { return Value(time_kind_name(r.kind)); }}});
+  for (const std::int64_t rank : ranks)
+    out.add({fmt::format("rank_{}", rank),
+             std::to_string(rank),
+             unit,
+             kDouble,
+             [rank, value](const R& r) {
+               const auto side = r.run->ranks.find(rank);
+               if (side == r.run->ranks.end())
+                 return Value();
+               const auto time = side->second.kinds.find(r.kind);
+               return time == side->second.kinds.end() ? Value() : Value(value(time->second));
+             },
+             {}});
+  return out;
+}
+
+/// The tables of several runs as one.
+template <class Row, class RowsOf>
+Table combined(const Schema<Row>& schema, const std::vector<const ComparedRun*>& runs,
+               const RowsOf& rows_of, bool source) {
+  std::vector<std::vector<Row>> rows;
+  rows.reserve(runs.size()); // what follows points into it
+  std::vector<Sourced<Row>> all;
+  for (const ComparedRun* run : runs) {
+    rows.push_back(rows_of(*run));
+    for (const Row& row : rows.back())
+      all.push_back({&row, &run->label});
+  }
+  return sourced(schema, source).table(all);
+}
+
+} // namespace
+
+std::vector<Table> timeline_summary_tables(const std::vector<const ComparedRun*>& runs,
+                                           bool geomean, bool source) {
+  std::vector<std::int64_t> ranks; // in order of their first run
+  for (const ComparedRun* run : runs)
+    for (const auto& [rank, side] : run->ranks)
+      if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
+        ranks.push_back(rank);
+  const auto rank_kinds = [](const ComparedRun& run) {
+    std::vector<RankKind> out;
+    const std::vector<TimeKind> kinds = kinds_of({&run});
+    for (const auto& [rank, side] : run.ranks)
+      for (const TimeKind kind : kinds)
+        if (const auto found = side.kinds.find(kind); found != side.kinds.end())
+          out.push_back({rank, kind, found->second});
+    return out;
+  };
+  const auto kind_rows = [](const ComparedRun& run) {
+    std::vector<KindRow> out;
+    for (const TimeKind kind : kinds_of({&run}))
+      out.push_back({kind, &run});
+    return out;
+  };
+  std::vector<Table> out;
+  out.push_back(combined(
+      summary_schema(), runs,
+      [geomean](const ComparedRun& run) { return timeline_summary(run, geomean); }, source));
+  out.push_back(combined(rank_kind_schema(), runs, rank_kinds, source));
+  out.push_back(combined(per_rank_schema("Per_Rank_Time_ms", ranks, Unit::kMs,
+                                         [](const KindTime& t) { return ns_to_ms(t.time_ns); }),
+                         runs, kind_rows, source));
+  out.push_back(combined(per_rank_schema("Per_Rank_Percent", ranks, Unit::kPercent,
+                                         [](const KindTime& t) { return t.percent; }),
+                         runs, kind_rows, source));
+  return out;
+}
+
+std::vector<Table> collective_summary_tables(const std::vector<const ComparedRun*>& runs) {
+  std::vector<std::string> agg_metrics;
+  std::vector<std::string> notes;
+  bool nodes = false;
+  for (const ComparedRun* run : runs) {
+    const RunCollectives& c = run->collectives;
+    if (!c.summary.empty()) {
+      for (const std::string& agg : c.agg_metrics)
+        if (std::find(agg_metrics.begin(), agg_metrics.end(), agg) == agg_metrics.end())
+          agg_metrics.push_back(agg);
+      if (notes.empty())
+        notes = c.notes;
+    }
+    nodes = nodes || std::any_of(c.rank_summary.begin(), c.rank_summary.end(),
+                                 [](const RankSummary& s) { return s.node.has_value(); });
+  }
+  std::vector<Table> out;
+  out.push_back(combined(
+      sync_summary_schema(agg_metrics), runs,
+      [](const ComparedRun& run) { return run.collectives.summary; }, true));
+  out.back().notes = std::move(notes);
+  out.push_back(combined(
+      rank_summary_schema("nccl_summary_long", nodes), runs,
+      [](const ComparedRun& run) { return run.collectives.rank_summary; }, true));
+  std::erase_if(out, [](const Table& t) { return t.rows() == 0; });
+  return out;
+}
+
+} // namespace rankscope

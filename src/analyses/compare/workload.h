@@ -1,0 +1,29 @@
+// Whether two runs do the same work: the operators that both have.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace rankscope {
+
+/// GPU time by operator, any unit.
+using OperatorTimes = std::map<std::string, double>;
+
+struct WorkloadOverlap {
+  std::size_t common = 0, all = 0; ///< names of operators
+  double base_percent = 0;         ///< of its time: the common operators
+  double test_percent = 0;
+
+  /// On a side less than half of the time, or of all names less than three of ten.
+  [[nodiscard]] bool differs() const;
+  /// "base and test look like different workloads: ..."
+  [[nodiscard]] std::string sentence(const std::string& base, const std::string& test) const;
+};
+
+/// None when a side has no operators with time (nothing is known then).
+[[nodiscard]] std::optional<WorkloadOverlap> workload_overlap(const OperatorTimes& base,
+                                                              const OperatorTimes& test);
+
+} // namespace rankscope

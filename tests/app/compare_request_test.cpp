@@ -1,0 +1,78 @@
+// What compare makes of labels, folders and --fail-on.
+#include "app/compare.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(CompareRequest, FoldersAreNamedByWhatTellsThemApart) {
+  EXPECT_EQ(folder_names({"/x/base", "/x/new/"}), (Names{"base", "new"}));
+  EXPECT_EQ(folder_names({"/x/a/run", "/x/b/run"}), (Names{"a", "b"}));
+  EXPECT_EQ(folder_names({"/x/a/256/run", "/x/a/512/run", "/x/b/256/run"}),
+            (Names{"a_256", "a_512", "b_256"}));
+  EXPECT_EQ(folder_names({"/x/run", "/x/run"}), (Names{"run", "run"})); // labels get a number
+  EXPECT_EQ(folder_names({"/x/run", "/x/run/run"}), (Names{"run", "run"}));
+}
+
+TEST(CompareRequest, LabelsNameFoldersBelowTheOutput) {
+  EXPECT_EQ(distinct_labels({"..", ".", "", "a/../../b", "a\nb"}),
+            (Names{"run__", "run_", "run", "a_.._.._b", "a_b"}));
+  EXPECT_EQ(distinct_labels({"run", "run", "run"}), (Names{"run", "run_2", "run_3"}));
+  EXPECT_EQ(distinct_labels({"v1.2", "...v"}), (Names{"v1.2", "...v"}));
+}
+
+TEST(CompareRequest, MetricsOfConditionsAreKnownBeforehand) {
+  for (const char* text : {"total_time>2%", "GPU_total_time>2%", "total>2%", "exposed_comm>5%",
+                           "NCCL_bus_bandwidth>3%", "bus_bandwidth>3%", "micro_idle>1%"})
+    EXPECT_TRUE(parse_fail_condition(text)) << text;
+  const auto unknown = parse_fail_condition("bus_bandwith>3%");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(unknown.error().hint, "did you mean bus_bandwidth?");
+  EXPECT_FALSE(parse_fail_condition("nonsense>3%"));
+  EXPECT_FALSE(parse_fail_condition("total_time"));
+}
+
+/// One rank whose steps take these milliseconds.
+ComparedRun run_of(const std::string& label, const std::vector<double>& steps_ms) {
+  ComparedRun run;
+  run.label = label;
+  RankTimeline& timeline = run.ranks[0];
+  std::int64_t step = 0;
+  std::int64_t sum = 0;
+  for (const double ms : steps_ms) {
+    const auto ns = static_cast<std::int64_t>(ms * 1e6);
+    timeline.step_ns[TimeKind::kTotal][step++] = ns;
+    sum += ns;
+  }
+  timeline.kinds[TimeKind::kTotal] = {sum, 100};
+  return run;
+}
+
+TEST(CompareRequest, OnlyWhatIsJudgedFails) {
+  const auto outcome = [](const std::vector<double>& base, const std::vector<double>& test,
+                          const char* condition) {
+    return fail_outcome(compare_runs(run_of("a", base), {run_of("b", test)}, {}),
+                        {*parse_fail_condition(condition)});
+  };
+  const FailOutcome slower = outcome({10, 10.1, 9.9}, {11, 11.1, 10.9}, "total_time>2%");
+  ASSERT_EQ(slower.regressions.size(), 1U);
+  EXPECT_TRUE(slower.unjudged.empty());
+  EXPECT_TRUE(outcome({10, 10.1, 9.9}, {11, 11.1, 10.9}, "total_time>20%").regressions.empty());
+  // twice the steps take twice the time, but 1 % more each: that was a regression of 102 %
+  EXPECT_TRUE(outcome({10, 10.01, 9.99}, {10.1, 10.11, 10.09, 10.1, 10.11, 10.09}, "total_time>2%")
+                  .regressions.empty());
+  const FailOutcome single = outcome({10}, {20}, "total_time>2%");
+  EXPECT_TRUE(single.regressions.empty());
+  ASSERT_EQ(single.unjudged.size(), 1U);
+  const FailOutcome absent = outcome({10, 10}, {20, 20}, "bus_bandwidth>2%");
+  EXPECT_TRUE(absent.regressions.empty());
+  ASSERT_EQ(absent.unjudged.size(), 1U);
+  EXPECT_NE(absent.unjudged[0].find("not in both runs"), std::string::npos);
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,156 @@
+// The share of false and of found verdicts of compare's tables over many simulated pairs of runs:
+// steps and collectives drawn directly, so that thousands of rows take a moment. The rates are
+// printed. What generated traces give is in compare_truth_test.cpp.
+#include "analyses/compare/compare_runs.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <random>
+
+namespace rankscope {
+namespace {
+
+constexpr int kPairs = 1000;
+constexpr std::int64_t kRanks = 8;
+constexpr std::size_t kCalls = 30; ///< of each collective; steps too
+constexpr double kNoise = 0.02;    ///< standard deviation of a sample over its mean
+
+double mean_of(const std::vector<double>& values) {
+  return sample_stats(values).mean;
+}
+
+/// Long tails, as times have.
+double noisy(std::mt19937_64& random, double mean) {
+  std::lognormal_distribution<double> draw(-kNoise * kNoise / 2, kNoise);
+  return mean * draw(random);
+}
+
+void draw_collectives(ComparedRun& run, std::mt19937_64& random, double slower) {
+  for (const std::int64_t nelems : {1024, 65536, 1 << 20}) {
+    const double mean = std::sqrt(static_cast<double>(nelems)) * slower;
+    const CollectiveKey key{"allreduce", "Float", nelems, "0"};
+    CollectiveSamples& samples = run.collectives.samples[key];
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      samples.latency_us.push_back(noisy(random, mean));
+      samples.start_skew_us.push_back(noisy(random, mean / 10));
+      samples.bus_gbps.push_back(4e3 / samples.latency_us.back());
+    }
+    SyncSummary s;
+    s.name = key.name;
+    s.dtype = key.dtype;
+    s.in_nelems = nelems;
+    s.group = key.group;
+    s.count = kCalls;
+    s.latency_us.mean = mean_of(samples.latency_us);
+    s.start_skew_us.mean = mean_of(samples.start_skew_us);
+    s.bus_gbps.mean = s.algo_gbps.mean = mean_of(samples.bus_gbps);
+    run.collectives.summary.push_back(s);
+    for (std::int64_t rank = 0; rank < kRanks; ++rank) {
+      std::vector<double>& durations = run.collectives.rank_dur_us[{rank, key, 7}];
+      for (std::size_t i = 0; i < kCalls; ++i)
+        durations.push_back(noisy(random, mean));
+      RankSummary r;
+      r.rank = rank;
+      r.stream = 7;
+      r.name = key.name;
+      r.dtype = key.dtype;
+      r.in_nelems = nelems;
+      r.group = key.group;
+      r.count = kCalls;
+      r.dur_us.mean = mean_of(durations);
+      r.dur_us.sum = r.dur_us.mean * kCalls;
+      run.collectives.rank_summary.push_back(r);
+    }
+  }
+}
+
+ComparedRun run_of(const std::string& label, std::uint64_t seed, double slower) {
+  std::mt19937_64 random(seed);
+  ComparedRun run;
+  run.label = label;
+  for (std::int64_t rank = 0; rank < kRanks; ++rank)
+    for (const TimeKind kind : {TimeKind::kComputation, TimeKind::kTotalComm, TimeKind::kIdle}) {
+      RankTimeline& timeline = run.ranks[rank];
+      std::int64_t sum = 0;
+      for (std::size_t step = 0; step < kCalls; ++step) {
+        const auto ns = static_cast<std::int64_t>(noisy(random, 1e7 * slower));
+        timeline.step_ns[kind][static_cast<std::int64_t>(step)] = ns;
+        sum += ns;
+      }
+      timeline.kinds[kind] = {sum, 0};
+    }
+  draw_collectives(run, random, slower);
+  return run;
+}
+
+/// Verdicts of the rows that are judged together.
+struct Family {
+  const char* name;
+  std::vector<Verdict> (*verdicts)(const Comparison&);
+  int pairs_with = 0; ///< with a row that says `wanted`
+  int rows = 0, rows_with = 0;
+};
+
+template <class Rows> std::vector<Verdict> verdicts_of(const Rows& rows) {
+  std::vector<Verdict> out;
+  for (const auto& row : rows)
+    out.push_back(row.judgement.verdict);
+  return out;
+}
+
+std::vector<Family> count(double slower, bool (*wanted)(Verdict)) {
+  std::vector<Family> families = {
+      {"Summary_Comparison", [](const Comparison& c) { return verdicts_of(c.timelines[0].mean); }},
+      {"Comparison_By_Rank",
+       [](const Comparison& c) { return verdicts_of(c.timelines[0].by_rank); }},
+      {"nccl_implicit_sync_cmp",
+       [](const Comparison& c) { return verdicts_of(c.collectives[0].all_ranks); }},
+      {"nccl_long_cmp", [](const Comparison& c) { return verdicts_of(c.collectives[0].by_rank); }},
+      {"dashboard NCCL", [](const Comparison& c) {
+         std::vector<Verdict> out;
+         for (std::size_t i = c.dashboard.gpu_rows; i < c.dashboard.rows.size(); ++i)
+           out.push_back(c.dashboard.rows[i].tests[0]->judgement.verdict);
+         return out;
+       }}};
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const auto seed = static_cast<std::uint64_t>(pair);
+    // a threshold of 0: the interval alone decides
+    const Comparison c =
+        compare_runs(run_of("base", 2 * seed, 1), {run_of("test", 2 * seed + 1, slower)}, {0, {}});
+    for (Family& family : families) {
+      const std::vector<Verdict> verdicts = family.verdicts(c);
+      int hits = 0;
+      for (const Verdict v : verdicts)
+        hits += wanted(v) ? 1 : 0;
+      family.pairs_with += hits > 0 ? 1 : 0;
+      family.rows_with += hits;
+      family.rows += static_cast<int>(verdicts.size());
+    }
+  }
+  return families;
+}
+
+TEST(CompareNull, EqualRunsHaveAFalseRowInAtMostFivePercentOfPairs) {
+  const auto told_apart = [](Verdict v) { return v == Verdict::kBetter || v == Verdict::kWorse; };
+  for (const Family& f : count(1, told_apart)) {
+    std::cout << fmt::format("equal runs, {}: {} of {} pairs with a false row, {} of {} rows\n",
+                             f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
+    ASSERT_GT(f.rows, 0) << f.name;
+    EXPECT_LE(f.pairs_with * 100, 5 * kPairs) << f.name;
+  }
+}
+
+TEST(CompareNull, AnEffectOfTwiceTheNoiseIsFound) {
+  const double slower = 1 + 2 * kNoise;
+  const auto worse = [](Verdict v) { return v == Verdict::kWorse; };
+  for (const Family& f : count(slower, worse)) {
+    std::cout << fmt::format("{} % slower, {}: {} of {} pairs, {} of {} rows Worse\n", 200 * kNoise,
+                             f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
+    EXPECT_GE(f.rows_with * 100, 95 * f.rows) << f.name;
+  }
+}
+
+} // namespace
+} // namespace rankscope
