@@ -117,7 +117,7 @@ std::vector<SheetInfo> compare_sheets() {
   base.ranks[0].kinds[TimeKind::kTotal] = {1, 100};
   ComparedRun test = base;
   test.label = "test";
-  const Comparison both = compare_runs(base, {test}, 1);
+  const Comparison both = compare_runs(base, {test}, JudgeRule{});
   std::vector<SheetInfo> out = {
       of_table(dashboard_table(both), "key figures of the GPU and of the collectives"),
       of_table(timeline_by_rank_table(both, 0), "kinds of time of both runs, rank by rank"),
