@@ -1,6 +1,7 @@
 #include "analyses/collectives/run_consistency.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "base/fnv.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -16,33 +17,19 @@ namespace {
 using Kind = RunProblem::Kind;
 using Numbers = std::vector<std::int64_t>;
 
-/// FNV-1a, 64 bits.
-class Hash {
-public:
-  void add(std::string_view bytes) {
-    for (const char c : bytes)
-      value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  }
-  void add(std::int64_t number) {
-    for (int byte = 0; byte < 8; ++byte)
-      value_ =
-          (value_ ^ ((static_cast<std::uint64_t>(number) >> (8 * byte)) & 0xff)) * 0x100000001b3ULL;
-  }
-  [[nodiscard]] std::uint64_t value() const { return value_; }
-
-private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
+void add_number(Fnv64& hash, std::int64_t number) {
+  hash.update({reinterpret_cast<const char*>(&number), sizeof number});
+}
 
 void look_at_events(const Trace& trace, RankIdentity& out) {
   const Events& e = trace.events;
   const bool unix_clock = trace.clock().domain == ClockDomain::kUnix;
-  Hash hash;
+  Fnv64 hash;
   std::vector<std::int64_t> names(trace.strings.size(), 0); // hashes, 0 = not yet
   const auto name_hash = [&](StrId id) {
     if (names[id] == 0) {
-      Hash of_name;
-      of_name.add(trace.strings.view(id));
+      Fnv64 of_name;
+      of_name.update(trace.strings.view(id));
       names[id] = static_cast<std::int64_t>(of_name.value());
     }
     return names[id];
@@ -50,9 +37,9 @@ void look_at_events(const Trace& trace, RankIdentity& out) {
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_gpu(e.category[i]))
       continue;
-    hash.add(name_hash(e.name[i]));
-    hash.add(e.ts_ns[i]);
-    hash.add(e.dur_ns[i]);
+    add_number(hash, name_hash(e.name[i]));
+    add_number(hash, e.ts_ns[i]);
+    add_number(hash, e.dur_ns[i]);
     if (unix_clock) {
       const std::int64_t start = e.ts_ns[i] + trace.clock().offset_ns;
       const std::int64_t end = start + e.dur_ns[i];
