@@ -3,9 +3,7 @@
 #include "temp_folder.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -19,20 +17,13 @@ std::string trace_path() {
   return (test::source_dir() / "tests/data/synth/amd/rank0.json.gz").string();
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 TEST(Outputs, TheEndingChoosesTheFormat) {
   const TempFolder folder;
   const auto write = [&](const std::string& name, const std::string& sheets) {
     const RunResult r =
         run_binary({"report", trace_path(), "-q", "-o", folder.path(name), "--sheets", sheets});
     EXPECT_EQ(r.code, 0) << name << ": " << r.err;
-    return text_of(folder.path(name));
+    return test::bytes_of(folder.path(name));
   };
   EXPECT_EQ(write("r.xlsx", "gpu_timeline,GEMM").substr(0, 2), "PK");
   EXPECT_EQ(write("r.json", "gpu_timeline,GEMM").front(), '{');
@@ -73,7 +64,7 @@ TEST(Outputs, NothingToWriteLeavesWhatIsThere) {
   EXPECT_EQ(r.code, 3);
   EXPECT_NE(r.err.find("nothing for sheet SSM_fwd"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("kept.xlsx: nothing to write"), std::string::npos) << r.err;
-  EXPECT_EQ(text_of(kept), "last week's");
+  EXPECT_EQ(test::bytes_of(kept), "last week's");
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 // steps and collectives drawn directly, so that thousands of rows take a moment. The rates are
 // printed. What generated traces give is in compare_truth_test.cpp.
 #include "analyses/compare/compare_runs.h"
+#include "compare_families.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 
 namespace rankscope {
 namespace {
+
+using test::RowFamily;
 
 constexpr int kPairs = 1000;
 constexpr std::int64_t kRanks = 8;
@@ -85,41 +88,14 @@ ComparedRun run_of(const std::string& label, std::uint64_t seed, double slower) 
   return run;
 }
 
-/// Verdicts of the rows that are judged together.
-struct Family {
-  const char* name;
-  std::vector<Verdict> (*verdicts)(const Comparison&);
-  int pairs_with = 0; ///< with a row that says `wanted`
-  int rows = 0, rows_with = 0;
-};
-
-template <class Rows> std::vector<Verdict> verdicts_of(const Rows& rows) {
-  std::vector<Verdict> out;
-  for (const auto& row : rows)
-    out.push_back(row.judgement.verdict);
-  return out;
-}
-
-std::vector<Family> count(double slower, bool (*wanted)(Verdict)) {
-  std::vector<Family> families = {
-      {"Summary_Comparison", [](const Comparison& c) { return verdicts_of(c.timelines[0].mean); }},
-      {"Comparison_By_Rank",
-       [](const Comparison& c) { return verdicts_of(c.timelines[0].by_rank); }},
-      {"nccl_implicit_sync_cmp",
-       [](const Comparison& c) { return verdicts_of(c.collectives[0].all_ranks); }},
-      {"nccl_long_cmp", [](const Comparison& c) { return verdicts_of(c.collectives[0].by_rank); }},
-      {"dashboard NCCL", [](const Comparison& c) {
-         std::vector<Verdict> out;
-         for (std::size_t i = c.dashboard.gpu_rows; i < c.dashboard.rows.size(); ++i)
-           out.push_back(c.dashboard.rows[i].tests[0]->judgement.verdict);
-         return out;
-       }}};
+std::vector<RowFamily> count(double slower, bool (*wanted)(Verdict)) {
+  std::vector<RowFamily> families = test::row_families();
   for (int pair = 0; pair < kPairs; ++pair) {
     const auto seed = static_cast<std::uint64_t>(pair);
     // a threshold of 0: the interval alone decides
     const Comparison c =
         compare_runs(run_of("base", 2 * seed, 1), {run_of("test", 2 * seed + 1, slower)}, {0, {}});
-    for (Family& family : families) {
+    for (RowFamily& family : families) {
       const std::vector<Verdict> verdicts = family.verdicts(c);
       int hits = 0;
       for (const Verdict v : verdicts)
@@ -134,7 +110,7 @@ std::vector<Family> count(double slower, bool (*wanted)(Verdict)) {
 
 TEST(CompareNull, EqualRunsHaveAFalseRowInAtMostFivePercentOfPairs) {
   const auto told_apart = [](Verdict v) { return v == Verdict::kBetter || v == Verdict::kWorse; };
-  for (const Family& f : count(1, told_apart)) {
+  for (const RowFamily& f : count(1, told_apart)) {
     std::cout << fmt::format("equal runs, {}: {} of {} pairs with a false row, {} of {} rows\n",
                              f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
     ASSERT_GT(f.rows, 0) << f.name;
@@ -145,7 +121,7 @@ TEST(CompareNull, EqualRunsHaveAFalseRowInAtMostFivePercentOfPairs) {
 TEST(CompareNull, AnEffectOfTwiceTheNoiseIsFound) {
   const double slower = 1 + 2 * kNoise;
   const auto worse = [](Verdict v) { return v == Verdict::kWorse; };
-  for (const Family& f : count(slower, worse)) {
+  for (const RowFamily& f : count(slower, worse)) {
     std::cout << fmt::format("{} % slower, {}: {} of {} pairs, {} of {} rows Worse\n", 200 * kNoise,
                              f.name, f.pairs_with, kPairs, f.rows_with, f.rows);
     EXPECT_GE(f.rows_with * 100, 95 * f.rows) << f.name;

@@ -2,6 +2,7 @@
 // and pairs that differ in noise only. The rates are printed.
 #include "analyses/analysis.h"
 #include "analyses/compare/compare_runs.h"
+#include "compare_families.h"
 #include "engine/loader.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -12,6 +13,8 @@
 
 namespace rankscope {
 namespace {
+
+using test::RowFamily;
 
 constexpr int kSeeds = 100;
 constexpr std::int64_t kRanks = 2;
@@ -113,42 +116,15 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
   EXPECT_GE(quiet_rows, rows * 95 / 100);
 }
 
-/// Rows of one table that are judged together.
-struct Family {
-  const char* name;
-  std::vector<Verdict> (*verdicts)(const Comparison&);
-  int pairs = 0, false_pairs = 0;
-  int rows = 0, false_rows = 0;
-};
-
-template <class Rows> std::vector<Verdict> verdicts_of(const Rows& rows) {
-  std::vector<Verdict> out;
-  for (const auto& row : rows)
-    out.push_back(row.judgement.verdict);
-  return out;
-}
-
 // Every family of rows of equal pairs: a false row in at most 5 % of the pairs, without the help of
 // the threshold.
 TEST(CompareTruth, EqualPairsAreToldApartInNoTable) {
-  Family families[] = {
-      {"Summary_Comparison", [](const Comparison& c) { return verdicts_of(c.timelines[0].mean); }},
-      {"Comparison_By_Rank",
-       [](const Comparison& c) { return verdicts_of(c.timelines[0].by_rank); }},
-      {"nccl_implicit_sync_cmp",
-       [](const Comparison& c) { return verdicts_of(c.collectives[0].all_ranks); }},
-      {"nccl_long_cmp", [](const Comparison& c) { return verdicts_of(c.collectives[0].by_rank); }},
-      {"dashboard NCCL", [](const Comparison& c) {
-         std::vector<Verdict> out;
-         for (std::size_t i = c.dashboard.gpu_rows; i < c.dashboard.rows.size(); ++i)
-           out.push_back(c.dashboard.rows[i].tests[0]->judgement.verdict);
-         return out;
-       }}};
+  std::vector<RowFamily> families = test::row_families();
   for (int s = 0; s < kSeeds; ++s) {
     const auto seed = static_cast<std::uint64_t>(s);
     const Comparison c = compare_runs(run_of("base", 2 * seed + 1001, 1, -1),
                                       {run_of("test", 2 * seed + 1002, 1, -1)}, {});
-    for (Family& family : families) {
+    for (RowFamily& family : families) {
       const std::vector<Verdict> verdicts = family.verdicts(c);
       ASSERT_FALSE(verdicts.empty()) << family.name;
       int wrong = 0;
@@ -157,17 +133,17 @@ TEST(CompareTruth, EqualPairsAreToldApartInNoTable) {
         wrong += v == Verdict::kBetter || v == Verdict::kWorse ? 1 : 0;
       }
       ++family.pairs;
-      family.false_pairs += wrong > 0 ? 1 : 0;
+      family.pairs_with += wrong > 0 ? 1 : 0;
       family.rows += static_cast<int>(verdicts.size());
-      family.false_rows += wrong;
+      family.rows_with += wrong;
     }
   }
-  for (const Family& family : families) {
+  for (const RowFamily& family : families) {
     std::cout << fmt::format("equal pairs, {}: {} of {} pairs with a false row, {} of {} rows\n",
-                             family.name, family.false_pairs, family.pairs, family.false_rows,
+                             family.name, family.pairs_with, family.pairs, family.rows_with,
                              family.rows);
-    EXPECT_LE(family.false_pairs * 100, 5 * family.pairs) << family.name;
-    EXPECT_LE(family.false_rows * 100, 5 * family.rows) << family.name;
+    EXPECT_LE(family.pairs_with * 100, 5 * family.pairs) << family.name;
+    EXPECT_LE(family.rows_with * 100, 5 * family.rows) << family.name;
   }
 }
 
