@@ -53,20 +53,21 @@ inline Stats stats_of(std::vector<double> values) {
 }
 
 /// Of nanoseconds, in us: the sum is exact before it is divided, equal values deviate by 0, and the
-/// order of the values does not show in the last digit.
-inline Stats stats_of_ns(std::vector<std::int64_t> ns) {
+/// order of the values does not show in the last digit. `Ns`: std::int64_t, or double for
+/// busy_ns().
+template <class Ns = std::int64_t> Stats stats_of_ns(std::vector<Ns> ns) {
   Stats s;
   s.count = ns.size();
   if (ns.empty())
     return s;
   const auto n = static_cast<double>(ns.size());
   std::sort(ns.begin(), ns.end());
-  const std::int64_t sum = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+  const Ns sum = std::accumulate(ns.begin(), ns.end(), Ns{0});
   const double mean_ns = static_cast<double>(sum) / n;
   s.sum = ns_to_us(sum);
   s.mean = mean_ns / 1e3;
   double squares = 0; // ns
-  for (const std::int64_t v : ns)
+  for (const Ns v : ns)
     squares += (static_cast<double>(v) - mean_ns) * (static_cast<double>(v) - mean_ns);
   s.std_population = std::sqrt(squares / n) / 1e3;
   if (ns.size() > 1)
@@ -104,16 +105,15 @@ void add_stats(Schema<Row>& schema, const std::string& id, const std::string& la
 /// Fills in what `value` (const Row& to nanoseconds) has of the sum over all rows, and of the sum
 /// down to the row, both in percent; 0 where the sum is 0.
 template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
-  std::int64_t total = 0;
+  double total = 0; // whole nanoseconds below 2^53: exact
   for (const Row& row : rows)
-    total += value(row);
-  const auto share = [total](std::int64_t ns) {
-    return total > 0 ? static_cast<double>(ns) / static_cast<double>(total) * 100 : 0.0;
-  };
-  std::int64_t running = 0;
+    total += static_cast<double>(value(row));
+  const auto share = [total](double ns) { return total > 0 ? ns / total * 100 : 0.0; };
+  double running = 0;
   for (Row& row : rows) {
-    row.percent = share(value(row));
-    running += value(row);
+    const auto ns = static_cast<double>(value(row));
+    row.percent = share(ns);
+    running += ns;
     row.cumulative_percent = share(running);
   }
 }

@@ -4,7 +4,7 @@
 
 namespace rankscope {
 
-IntervalSet::IntervalSet(std::vector<Interval> intervals) {
+template <class T> BasicIntervalSet<T>::BasicIntervalSet(std::vector<Interval> intervals) {
   const auto by_start = [](const Interval& a, const Interval& b) { return a.start < b.start; };
   if (!std::is_sorted(intervals.begin(), intervals.end(), by_start))
     std::sort(intervals.begin(), intervals.end(), by_start);
@@ -21,18 +21,19 @@ IntervalSet::IntervalSet(std::vector<Interval> intervals) {
   intervals_ = std::move(intervals);
 }
 
-std::int64_t IntervalSet::length() const {
-  std::int64_t sum = 0;
+template <class T> T BasicIntervalSet<T>::length() const {
+  T sum = 0;
   for (const Interval& i : intervals_)
     sum += i.end - i.start;
   return sum;
 }
 
-IntervalSet IntervalSet::minus(const IntervalSet& other) const {
-  IntervalSet out;
+template <class T>
+BasicIntervalSet<T> BasicIntervalSet<T>::minus(const BasicIntervalSet& other) const {
+  BasicIntervalSet out;
   std::size_t j = 0;
   for (const Interval& i : intervals_) {
-    std::int64_t at = i.start;
+    T at = i.start;
     while (j < other.intervals_.size() && other.intervals_[j].end <= i.start)
       ++j;
     for (std::size_t k = j; k < other.intervals_.size() && other.intervals_[k].start < i.end; ++k) {
@@ -46,13 +47,14 @@ IntervalSet IntervalSet::minus(const IntervalSet& other) const {
   return out;
 }
 
-IntervalSet IntervalSet::intersect(const IntervalSet& other) const {
-  IntervalSet out;
+template <class T>
+BasicIntervalSet<T> BasicIntervalSet<T>::intersect(const BasicIntervalSet& other) const {
+  BasicIntervalSet out;
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < intervals_.size() && j < other.intervals_.size()) {
-    const std::int64_t start = std::max(intervals_[i].start, other.intervals_[j].start);
-    const std::int64_t end = std::min(intervals_[i].end, other.intervals_[j].end);
+    const T start = std::max(intervals_[i].start, other.intervals_[j].start);
+    const T end = std::min(intervals_[i].end, other.intervals_[j].end);
     if (start < end)
       out.intervals_.push_back({start, end});
     if (intervals_[i].end < other.intervals_[j].end)
@@ -63,19 +65,23 @@ IntervalSet IntervalSet::intersect(const IntervalSet& other) const {
   return out;
 }
 
-IntervalSet IntervalSet::unite(const IntervalSet& other) const {
+template <class T>
+BasicIntervalSet<T> BasicIntervalSet<T>::unite(const BasicIntervalSet& other) const {
   std::vector<Interval> all(intervals_);
   all.insert(all.end(), other.intervals_.begin(), other.intervals_.end());
-  return IntervalSet(std::move(all));
+  return BasicIntervalSet(std::move(all));
 }
 
-std::int64_t IntervalSet::covered(std::int64_t start, std::int64_t end) const {
+template <class T> T BasicIntervalSet<T>::covered(T start, T end) const {
   auto it = std::partition_point(intervals_.begin(), intervals_.end(),
                                  [start](const Interval& i) { return i.end <= start; });
-  std::int64_t sum = 0;
+  T sum = 0;
   for (; it != intervals_.end() && it->start < end; ++it)
     sum += std::min(end, it->end) - std::max(start, it->start);
   return sum;
 }
+
+template class BasicIntervalSet<std::int64_t>;
+template class BasicIntervalSet<double>;
 
 } // namespace rankscope

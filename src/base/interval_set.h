@@ -1,4 +1,5 @@
-// Algebra on half-open time intervals [start, end) in nanoseconds.
+// Algebra on half-open time intervals [start, end): whole nanoseconds, or doubles of microseconds
+// where sums have to round as those of another tool.
 #pragma once
 
 #include <cstdint>
@@ -7,31 +8,40 @@
 
 namespace rankscope {
 
-struct Interval {
-  std::int64_t start = 0; ///< ns
-  std::int64_t end = 0;   ///< ns, >= start
-  friend bool operator==(const Interval&, const Interval&) = default;
+template <class T> struct BasicInterval {
+  T start = 0;
+  T end = 0; ///< >= start
+  friend bool operator==(const BasicInterval&, const BasicInterval&) = default;
 };
 
 /// A sorted list of disjoint intervals; touching ones are joined, as docs/reference/report-rules.md
 /// 1 asks. Zero-length intervals carry no time and are dropped.
-class IntervalSet {
+template <class T> class BasicIntervalSet {
 public:
-  IntervalSet() = default;
+  using Interval = BasicInterval<T>;
+  BasicIntervalSet() = default;
   /// Any order, overlaps allowed. O(n log n), O(n) when already sorted by start.
-  explicit IntervalSet(std::vector<Interval> intervals);
+  explicit BasicIntervalSet(std::vector<Interval> intervals);
 
-  [[nodiscard]] std::int64_t length() const; ///< ns covered
+  [[nodiscard]] T length() const; ///< time covered
   [[nodiscard]] std::span<const Interval> intervals() const { return intervals_; }
   [[nodiscard]] bool empty() const { return intervals_.empty(); }
-  [[nodiscard]] IntervalSet minus(const IntervalSet& other) const;
-  [[nodiscard]] IntervalSet intersect(const IntervalSet& other) const;
-  [[nodiscard]] IntervalSet unite(const IntervalSet& other) const;
-  /// ns of [start, end) that are covered. O(log n + k).
-  [[nodiscard]] std::int64_t covered(std::int64_t start, std::int64_t end) const;
+  [[nodiscard]] BasicIntervalSet minus(const BasicIntervalSet& other) const;
+  [[nodiscard]] BasicIntervalSet intersect(const BasicIntervalSet& other) const;
+  [[nodiscard]] BasicIntervalSet unite(const BasicIntervalSet& other) const;
+  /// Time of [start, end) that is covered. O(log n + k).
+  [[nodiscard]] T covered(T start, T end) const;
 
 private:
   std::vector<Interval> intervals_;
 };
+
+using Interval = BasicInterval<std::int64_t>; ///< ns
+using IntervalSet = BasicIntervalSet<std::int64_t>;
+using UsInterval = BasicInterval<double>; ///< us
+using UsIntervalSet = BasicIntervalSet<double>;
+
+extern template class BasicIntervalSet<std::int64_t>;
+extern template class BasicIntervalSet<double>;
 
 } // namespace rankscope

@@ -24,7 +24,7 @@ LoadedTrace two_steps() {
   return b.load();
 }
 
-std::int64_t time_of(const std::vector<TimelineRow>& rows, TimeKind kind) {
+double time_of(const std::vector<TimelineRow>& rows, TimeKind kind) {
   for (const TimelineRow& row : rows)
     if (row.kind == kind)
       return row.time_ns;

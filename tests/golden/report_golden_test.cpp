@@ -9,7 +9,6 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <iostream>
-#include <map>
 #include <set>
 
 namespace rankscope {
@@ -36,14 +35,13 @@ bool number_of(const std::string& text, double& value) {
   return *end == '\0';
 }
 
-/// The reference computed in doubles of microseconds since 1970 or boot: 1e-6 relative or 1 ns per
-/// interval. `slack` is that nanosecond budget in the column's unit.
-bool close(double got, double want, double slack) {
-  return std::fabs(got - want) <= std::max(1e-6 * std::fabs(want), slack);
+/// The tolerance of the reference's own comparer, whatever the size of the number.
+bool close(double got, double want) {
+  return std::fabs(got - want) < 1e-6;
 }
 
 /// Texts are equal when their numbers are close and all else is equal: lists of kernels hold both.
-bool texts_equal(const std::string& got, const std::string& want, double slack) {
+bool texts_equal(const std::string& got, const std::string& want) {
   std::size_t i = 0;
   std::size_t j = 0;
   const auto numeric = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; };
@@ -59,8 +57,8 @@ bool texts_equal(const std::string& got, const std::string& want, double slack) 
       const std::string y = want.substr(j, b - j);
       double p = 0;
       double q = 0;
-      if (x != y && !(number_of(x, p) && number_of(y, q) && y.find('.') != std::string::npos &&
-                      close(p, q, slack)))
+      if (x != y &&
+          !(number_of(x, p) && number_of(y, q) && y.find('.') != std::string::npos && close(p, q)))
         return false;
       i = a;
       j = b;
@@ -90,152 +88,54 @@ std::string sorted_items(const std::string& text) {
 }
 
 struct Tally {
-  std::size_t traces = 0, tables = 0, rows = 0, cells = 0, ties = 0;
+  std::size_t traces = 0, tables = 0, rows = 0, cells = 0;
   std::set<std::string> skipped;
 };
 
-/// Column that orders a sheet; SIZE_MAX = the order is not by one column.
-std::size_t sort_column(const golden::Csv& want) {
-  for (const char* name : {"Kernel Time (\u00b5s)_sum", "total_direct_kernel_time_sum",
-                           "Kernel duration (\u00b5s)_sum", "total_direct_kernel_time_ms",
-                           "Short Kernel duration (\u00b5s) sum"})
-    for (std::size_t c = 0; c < want.header.size(); ++c)
-      if (want.header[c] == name)
-        return c;
-  return SIZE_MAX;
+/// The text of a cell as the reference writes it.
+std::string text_of(const Value& v) {
+  if (v.kind == CellKind::kText)
+    return std::string(v.text);
+  if (v.kind == CellKind::kBool)
+    return v.i != 0 ? "True" : "False";
+  return v.kind == CellKind::kInt ? std::to_string(v.i) : shortest_double(v.number());
 }
 
-/// Largest error of a rate when each call's kernel time is 2 ns off: rate * 2 ns / time, both the
-/// worst of the row. 0.2 % where the sheet lacks those columns.
-double rate_slack(const golden::Csv& want, const std::vector<std::string>& row, std::size_t c) {
-  const std::string prefix = want.header[c].substr(0, want.header[c].find("/s") + 2);
-  double most = 0;
-  double shortest_us = 0;
-  for (std::size_t i = 0; i < want.header.size(); ++i) {
-    if (want.header[i] == prefix + "_max")
-      number_of(row[i], most);
-    if (want.header[i] == "Kernel Time (\u00b5s)_min")
-      number_of(row[i], shortest_us);
+bool same(const Value& got, const std::string& want) {
+  double number = 0;
+  if (number_of(want, number)) {
+    double own = got.number();
+    if (got.kind == CellKind::kText && !number_of(std::string(got.text), own))
+      return false;
+    return close(own, number);
   }
-  double own = 0;
-  number_of(row[c], own);
-  if (most <= 0 || shortest_us <= 0)
-    return 2e-3 * std::fabs(own);
-  const bool spread = want.header[c].find("_std") != std::string::npos;
-  return most * 2e-3 / shortest_us * (spread ? 2 : 1);
+  const std::string text = strip_numpy(want);
+  return texts_equal(text_of(got), text) ||
+         texts_equal(sorted_items(text_of(got)), sorted_items(text));
 }
 
-/// Nanoseconds of slack in the unit of a column, for values that add up `count` intervals.
-double slack_of(const std::string& column, double count) {
-  const double ns = 1.0 * std::max(1.0, count);
-  if (column.find("ms") != std::string::npos && column.find("params") == std::string::npos)
-    return ns * 1e-6;
-  return ns * 1e-3;
-}
-
+/// As the reference's own comparer: row by row in order, every column, blank reference cells
+/// skipped; other than there, a row or column too many or too few is noticed.
 void compare(const std::string& where, const Table& table, const golden::Csv& want, Tally& tally) {
-  std::vector<std::size_t> columns;
-  std::size_t missing = 0;
-  for (const std::string& name : want.header) {
-    const auto c = table.column(name);
-    if (!c) {
-      ADD_FAILURE() << where << ": no column '" << name << "'";
-      ++missing;
-    }
-    columns.push_back(c.value_or(SIZE_MAX));
-  }
-  if (missing > 0)
-    return;
-  EXPECT_EQ(table.rows(), want.rows.size()) << where;
-  std::size_t count_col = SIZE_MAX;
-  for (std::size_t c = 0; c < want.header.size(); ++c)
-    for (const char* name : {"Count", "operation_count", "name_count", "count"})
-      if (want.header[c] == name)
-        count_col = c;
-  std::size_t position = 0;
-  const auto cell_ok = [&](std::size_t row, const std::vector<std::string>& ref, std::size_t c) {
-    if (want.header[c].find("Cumulative") == 0)
-      row = position; // a running share belongs to the place, also among equals
-    if (ref[c].empty())
-      return true; // blank reference cells say nothing
-    const Value v = table.at(row, columns[c]);
-    if (ref[c] == "None" && v.is_null())
-      return true; // some releases of the reference spell a missing value so
-    double want_number = 0;
-    double count = 2;
-    if (count_col != SIZE_MAX)
-      number_of(ref[count_col], count);
-    if (table.name() == "gpu_timeline")
-      count = 60; // sums over hundreds to thousands of intervals, 1 ns each at worst
-    double slack = slack_of(want.header[c], count);
-    if (number_of(ref[c], want_number)) {
-      if (want.header[c].find("ercent") != std::string::npos) // of shares with errors of both parts
-        slack = 1e-3;
-      if (want.header[c].find("/s") != std::string::npos) // rates: relative error of a short time
-        slack = rate_slack(want, ref, c);
-      double got = v.number();
-      if (v.kind == CellKind::kText && !number_of(std::string(v.text), got))
-        return false;
-      return !std::isnan(got) && close(got, want_number, slack);
-    }
-    std::string got;
-    if (v.kind == CellKind::kText)
-      got = v.text;
-    else if (v.kind == CellKind::kBool)
-      got = v.i != 0 ? "True" : "False";
-    else if (v.kind == CellKind::kInt)
-      got = std::to_string(v.i);
-    const std::string ref_text = strip_numpy(ref[c]);
-    return texts_equal(got, ref_text, 0.011) ||
-           texts_equal(sorted_items(got), sorted_items(ref_text), 0.011);
-  };
-  std::size_t reported = 0;
-  std::vector<bool> used(table.rows());
-  for (std::size_t r = 0; r < std::min(table.rows(), want.rows.size()); ++r) {
-    const auto& ref = want.rows[r];
-    position = r;
-    const auto row_ok = [&](std::size_t row) {
-      for (std::size_t c = 0; c < ref.size(); ++c)
-        if (!cell_ok(row, ref, c))
-          return false;
-      return true;
-    };
-    std::size_t match = r;
-    if (used[r] || !row_ok(r)) {
-      // neighbours whose sort value is equal (1 ns a call) may stand in either order
-      const std::size_t by = sort_column(want);
-      const auto as_far = [&](std::size_t k) {
-        double x = 0;
-        double y = 0;
-        double count = 1;
-        if (count_col != SIZE_MAX)
-          number_of(ref[count_col], count);
-        return by != SIZE_MAX && number_of(ref[by], x) && number_of(want.rows[k][by], y) &&
-               std::fabs(x - y) <= slack_of(want.header[by], count);
-      };
-      for (std::size_t k = r > 0 ? r - 1 : 0; k < std::min({table.rows(), want.rows.size(), r + 2});
-           ++k)
-        if (!used[k] && as_far(k) && row_ok(k)) {
-          match = k;
-          ++tally.ties;
-          break;
-        }
-    }
-    used[match] = true;
-    for (std::size_t c = 0; c < ref.size(); ++c) {
+  ASSERT_EQ(table.rows(), want.rows.size()) << where;
+  std::size_t different = 0;
+  for (std::size_t c = 0; c < want.header.size(); ++c) {
+    const auto column = table.column(want.header[c]);
+    ASSERT_TRUE(column) << where << ": no column '" << want.header[c] << "'";
+    for (std::size_t r = 0; r < want.rows.size(); ++r) {
+      const std::string& ref = want.rows[r][c];
+      const Value got = table.at(r, *column);
       ++tally.cells;
-      if (!cell_ok(match, ref, c) && reported++ < 10) {
-        const Value v = table.at(match, columns[c]);
-        ADD_FAILURE() << where << " row " << r << " (" << ref[0].substr(0, 60) << ") column '"
-                      << want.header[c] << "': got "
-                      << (v.kind == CellKind::kText ? std::string(v.text)
-                                                    : shortest_double(v.number()))
-                      << ", want " << ref[c];
-      }
+      if (ref.empty() || (ref == "None" && got.is_null()) || same(got, ref))
+        continue;
+      if (different++ < 10)
+        ADD_FAILURE() << where << " row " << r << " (" << want.rows[r][0].substr(0, 60)
+                      << ") column '" << want.header[c] << "': got " << text_of(got) << ", want "
+                      << ref;
     }
-    ++tally.rows;
   }
-  EXPECT_LE(reported, 10U) << where << ": " << reported << " cells differ";
+  EXPECT_LE(different, 10U) << where << ": " << different << " cells differ";
+  tally.rows += want.rows.size();
   ++tally.tables;
 }
 
@@ -295,8 +195,7 @@ void compare_all(const fs::path& root, Tally& tally) {
   for (const std::string& text : tally.skipped)
     std::cout << "not compared: " << text << "\n";
   std::cout << "compared " << tally.traces << " traces, " << tally.tables << " tables, "
-            << tally.rows << " rows, " << tally.cells << " cells; " << tally.ties
-            << " rows stand in another order among equals\n";
+            << tally.rows << " rows, " << tally.cells << " cells\n";
 }
 
 TEST(ReportGolden, TheReferenceTablesInTheTree) {

@@ -8,17 +8,17 @@ namespace rankscope {
 RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options) {
   RankTimeline out;
   for (const TimelineRow& row : timeline_of(trace, options))
-    out.kinds.emplace(row.kind, KindTime{row.time_ns, row.percent});
+    out.kinds.emplace(row.kind, KindTime{static_cast<std::int64_t>(row.time_ns), row.percent});
   for (const StepTimeline& step : timeline_per_step_of(trace, options))
     for (const TimelineRow& row : step.rows)
-      out.step_ns[row.kind][step.step] = row.time_ns;
+      out.step_ns[row.kind][step.step] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }
 
 OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options) {
   OperatorTimes out;
   for (const OpsSummaryRow& row : ops_summary_of(trace, options))
-    out[row.name] += static_cast<double>(row.direct_ns);
+    out[row.name] += row.direct_ns;
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "core/arg_text.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -64,8 +65,9 @@ std::string short_kernel_entry(std::string_view name, std::int32_t stream, const
   constexpr std::size_t kMost = 64;
   const std::string cut =
       name.size() > kMost ? std::string(name.substr(0, kMost)) + "..." : std::string(name);
+  const double hundredths = std::nearbyint(us.mean * 100) / 100; // numpy's way: ties to even
   return fmt::format("{{'name': {}, 'stream': {}, 'mean_duration_us': {}{}}}", python_quote(cut),
-                     stream, python_float(round_decimals(us.mean, 2)), more);
+                     stream, python_float(hundredths), more);
 }
 
 } // namespace rankscope

@@ -88,7 +88,7 @@ KernelOverlaps::Call KernelOverlaps::of(const Trace& trace,
     }
   }
   Call out;
-  out.kernel_ns = busy_ns(trace, kernels);
+  out.kernel_ns = static_cast<std::int64_t>(busy_ns(trace, kernels, false));
   out.covered_ns = IntervalSet(std::move(covered)).length();
   for (const auto& entry : found)
     out.others.push_back(entry.first);

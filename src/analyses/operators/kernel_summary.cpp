@@ -107,7 +107,12 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
   const LauncherIndex& index = launchers_of(t, options);
   const bool operators = has_operators(trace);
   using Key = std::tuple<std::string_view, StrId, StrId, StrId, std::string_view>;
-  std::map<Key, std::pair<std::int64_t, std::int64_t>> groups; // sum, count
+  struct Group {
+    std::int64_t sum = 0;
+    std::int64_t count = 0;
+  };
+  std::map<Key, std::size_t> rows;
+  std::vector<std::pair<Key, Group>> groups; // by first kernel: so equal ones stay
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
     const EventId i = index.gpu[g];
     if (!is_short(trace, i, options))
@@ -123,9 +128,12 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
       key = {trace.name(op), args->input_dims, args->input_strides, args->concrete_inputs,
              trace.name(i)};
     }
-    auto& [sum, count] = groups[key];
-    sum += trace.events.dur_ns[i];
-    ++count;
+    const auto [at, fresh] = rows.try_emplace(key, groups.size());
+    if (fresh)
+      groups.push_back({key, {}});
+    Group& group = groups[at->second].second;
+    group.sum += trace.events.dur_ns[i];
+    ++group.count;
   }
   OpKeyTexts texts(trace);
   std::vector<ShortKernelRow> out;
@@ -137,9 +145,9 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
     row.strides = texts.repr(strides);
     row.concrete = texts.repr(concrete);
     row.kernel = kernel;
-    row.sum_ns = group.first;
-    row.count = group.second;
-    row.percent_of_total = percent(group.first, index.total_ns);
+    row.sum_ns = group.sum;
+    row.count = group.count;
+    row.percent_of_total = percent(group.sum, index.total_ns);
   }
   std::stable_sort(out.begin(), out.end(), [](const ShortKernelRow& a, const ShortKernelRow& b) {
     return a.sum_ns != b.sum_ns ? a.sum_ns > b.sum_ns : a.count < b.count;

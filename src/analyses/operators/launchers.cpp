@@ -1,5 +1,6 @@
 #include "analyses/operators/launchers.h"
 
+#include "analyses/reference_time.h"
 #include "base/ascii.h"
 #include "base/interval_set.h"
 #include "model/kernels.h"
@@ -63,7 +64,7 @@ std::vector<Launch> walk_gpu(const LoadedTrace& t, const ReportOptions& options,
 
 /// Fills kernels and launchers, by start; returns the row of each event that is one.
 std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<Launch> pairs,
-                                          LauncherIndex& out) {
+                                          const ReportOptions& options, LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   std::sort(pairs.begin(), pairs.end(), [&e](const auto& a, const auto& b) {
@@ -83,8 +84,9 @@ std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<Laun
     l.kernel_end = static_cast<std::uint32_t>(out.kernels.size());
     l.category = op_category(trace.name(l.event), trace.name(out.kernels[l.kernel_begin]));
     l.direct_ns =
-        busy_ns(trace, {out.kernels.data() + l.kernel_begin, out.kernels.data() + l.kernel_end});
-    l.subtree_ns = busy_ns(trace, t.tree.gpu_events(l.event));
+        busy_ns(trace, {out.kernels.data() + l.kernel_begin, out.kernels.data() + l.kernel_end},
+                options.compat_tracelens);
+    l.subtree_ns = busy_ns(trace, t.tree.gpu_events(l.event), options.compat_tracelens);
     l.recompute = !out.recompute.empty() && out.recompute[l.event];
     row_of[l.event] = static_cast<std::uint32_t>(out.launchers.size());
     out.launchers.push_back(l);
@@ -113,7 +115,8 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
   out.communication = communication_names(trace.strings);
   if (options.detect_recompute)
     out.recompute = recompute_events(t);
-  const std::vector<std::uint32_t> row_of = list_launchers(t, walk_gpu(t, options, out), out);
+  const std::vector<std::uint32_t> row_of =
+      list_launchers(t, walk_gpu(t, options, out), options, out);
   for (std::size_t g = 0; g < out.gpu.size(); ++g) {
     const EventId op = out.parent_op[g];
     const bool known = op != kNoEvent && row_of[op] != kNoRow;
@@ -126,20 +129,27 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
 } // namespace
 
 const LauncherIndex& launchers_of(const LoadedTrace& trace, const ReportOptions& options) {
-  const std::string key = std::string("launchers") +
-                          (options.include_unlinked_kernels ? " unlinked" : "") +
-                          (options.detect_recompute ? " recompute" : "");
+  const std::string key =
+      std::string("launchers") + (options.include_unlinked_kernels ? " unlinked" : "") +
+      (options.detect_recompute ? " recompute" : "") + (options.compat_tracelens ? " compat" : "");
   return trace.cache.get<LauncherIndex>(key, [&] { return build(trace, options); });
 }
 
-std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events) {
+double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_reference) {
+  if (as_reference) {
+    std::vector<UsInterval> intervals;
+    intervals.reserve(events.size());
+    for (const EventId i : events)
+      intervals.push_back(reference_interval(trace, i));
+    return UsIntervalSet(std::move(intervals)).length() * 1e3;
+  }
   if (events.size() == 1)
-    return trace.events.dur_ns[events[0]];
+    return static_cast<double>(trace.events.dur_ns[events[0]]);
   std::vector<Interval> intervals;
   intervals.reserve(events.size());
   for (const EventId i : events)
     intervals.push_back({trace.events.ts_ns[i], trace.end_ns(i)});
-  return IntervalSet(std::move(intervals)).length();
+  return static_cast<double>(IntervalSet(std::move(intervals)).length());
 }
 
 void sort_by_start(const Trace& trace, std::vector<EventId>& events) {

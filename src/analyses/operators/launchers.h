@@ -12,9 +12,9 @@ struct Launcher {
   EventId event = kNoEvent;
   std::uint32_t kernel_begin = 0; ///< into LauncherIndex::kernels
   std::uint32_t kernel_end = 0;
-  std::int64_t direct_ns = 0;  ///< union of its own kernels
-  std::int64_t subtree_ns = 0; ///< union of all GPU events below it, communication included
-  std::string_view category;   ///< static text
+  double direct_ns = 0;      ///< busy_ns() of its own kernels
+  double subtree_ns = 0;     ///< of all GPU events below it, communication included
+  std::string_view category; ///< static text
   bool recompute = false;
 };
 
@@ -37,8 +37,10 @@ struct LauncherIndex {
 [[nodiscard]] const LauncherIndex& launchers_of(const LoadedTrace& trace,
                                                 const ReportOptions& options);
 
-/// Length of the union of GPU events, ns.
-[[nodiscard]] std::int64_t busy_ns(const Trace& trace, std::span<const EventId> events);
+/// Length of the union of GPU events: whole nanoseconds; with `as_reference` those of
+/// reference_us(), which have fractions.
+[[nodiscard]] double busy_ns(const Trace& trace, std::span<const EventId> events,
+                             bool as_reference);
 
 /// By start, each once.
 void sort_by_start(const Trace& trace, std::vector<EventId>& events);

@@ -85,8 +85,8 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace,
 class SplitLaunchers {
 public:
   SplitLaunchers(const LoadedTrace& t, const LauncherIndex& index,
-                 const std::vector<ProfilerStep>& steps)
-      : t_(t), index_(index), steps_(steps) {}
+                 const std::vector<ProfilerStep>& steps, bool as_reference)
+      : t_(t), index_(index), steps_(steps), as_reference_(as_reference) {}
 
   [[nodiscard]] std::int64_t step_of(EventId cpu) const {
     return step_at(steps_, t_.trace.events.ts_ns[cpu]);
@@ -111,12 +111,12 @@ public:
       Launcher part = l;
       part.event = event;
       part.category = op_category(t_.trace.name(event), t_.trace.name(kernels.front()));
-      part.direct_ns = busy_ns(t_.trace, kernels);
+      part.direct_ns = busy_ns(t_.trace, kernels, as_reference_);
       std::vector<EventId> below;
       for (const EventId k : t_.tree.gpu_events(event))
         if (step_of(t_.tree.parent(k)) == step)
           below.push_back(k);
-      part.subtree_ns = busy_ns(t_.trace, below);
+      part.subtree_ns = busy_ns(t_.trace, below, as_reference_);
       if (step >= 0)
         to[step].push_back(part);
     }
@@ -126,6 +126,7 @@ private:
   const LoadedTrace& t_;
   const LauncherIndex& index_;
   const std::vector<ProfilerStep>& steps_;
+  bool as_reference_;
 };
 
 std::vector<SheetInfo> describe(const ReportOptions& options) {
@@ -154,7 +155,8 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
                                                      const ReportOptions& options) {
-  const std::string key = fmt::format("ops by category recompute={}", options.detect_recompute);
+  const std::string key = fmt::format("ops by category recompute={} compat={}",
+                                      options.detect_recompute, options.compat_tracelens);
   return trace.cache.get<std::vector<OpsCategoryRow>>(key, [&] {
     return any_cpu_op(trace.trace) ? make_categories(launchers_of(trace, options))
                                    : std::vector<OpsCategoryRow>();
@@ -163,7 +165,8 @@ const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
 
 const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
                                                  const ReportOptions& options) {
-  const std::string key = fmt::format("ops summary recompute={}", options.detect_recompute);
+  const std::string key = fmt::format("ops summary recompute={} compat={}",
+                                      options.detect_recompute, options.compat_tracelens);
   return trace.cache.get<std::vector<OpsSummaryRow>>(key, [&] {
     return any_cpu_op(trace.trace)
                ? make_summary(trace.trace, launchers_of(trace, options).launchers)
@@ -177,7 +180,7 @@ std::vector<StepOps> step_ops_of(const LoadedTrace& t, const ReportOptions& opti
     return {};
   const Events& e = t.trace.events;
   const LauncherIndex& index = launchers_of(t, options);
-  const SplitLaunchers split(t, index, steps);
+  const SplitLaunchers split(t, index, steps, options.compat_tracelens);
   std::map<std::int64_t, std::vector<Launcher>> by_step;
   for (const Launcher& l : index.launchers) {
     const std::int64_t step = split.step_of(l.event);

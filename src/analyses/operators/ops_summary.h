@@ -15,8 +15,8 @@ struct OpsCategoryRow {
   std::string_view category; ///< static text
   bool recompute = false;
   std::int64_t count = 0;
-  std::int64_t direct_ns = 0; ///< sum over the launchers of the union of their own kernels
-  double percent = 0;         ///< of the direct time of all rows
+  double direct_ns = 0; ///< sum over the launchers of the union of their own kernels
+  double percent = 0;   ///< of the direct time of all rows
   double cumulative_percent = 0;
 };
 
@@ -25,10 +25,10 @@ struct OpsSummaryRow {
   std::string name;
   bool recompute = false;
   std::int64_t count = 0;
-  std::int64_t direct_ns = 0;  ///< sum over the launchers of the union of their own kernels
-  std::int64_t subtree_ns = 0; ///< of the union of all GPU work below them, communication included
-  std::string categories;      ///< Python list of their categories, sorted
-  double percent = 0;          ///< of the direct time of all rows
+  double direct_ns = 0;   ///< sum over the launchers of the union of their own kernels
+  double subtree_ns = 0;  ///< of the union of all GPU work below them, communication included
+  std::string categories; ///< Python list of their categories, sorted
+  double percent = 0;     ///< of the direct time of all rows
   double cumulative_percent = 0;
 };
 

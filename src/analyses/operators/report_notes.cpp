@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kMost = 50; ///< percent of the kernel time from which one row is a headline
 
-double percent(std::int64_t part, std::int64_t of) {
-  return of > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(of) : 0;
+double percent(double part, double of) {
+  return of > 0 ? 100.0 * part / of : 0;
 }
 
 /// Of each compute spec the highest peak of any built-in board, and the highest bandwidth.

@@ -13,13 +13,13 @@ namespace rankscope {
 /// The kernel time of unified_perf_summary, by what is known of it; nanoseconds, sums over the
 /// calls.
 struct ModelCoverage {
-  std::int64_t total_ns = 0;
-  std::int64_t modelled_ns = 0;    ///< of operators with a model
-  std::int64_t no_model_ns = 0;    ///< of operators without one
-  std::int64_t no_operator_ns = 0; ///< no operator above the launch
-  std::int64_t graph_ns = 0;       ///< of those: launched by a graph
-  std::string_view largest_name;   ///< the row with most time among those without a model
-  std::int64_t largest_ns = 0;
+  double total_ns = 0;
+  double modelled_ns = 0;        ///< of operators with a model
+  double no_model_ns = 0;        ///< of operators without one
+  double no_operator_ns = 0;     ///< no operator above the launch
+  double graph_ns = 0;           ///< of those: launched by a graph
+  std::string_view largest_name; ///< the row with most time among those without a model
+  double largest_ns = 0;
 };
 /// Errors: those of load_gpu_arch.
 [[nodiscard]] Result<ModelCoverage> model_coverage(const LoadedTrace& trace,

@@ -213,7 +213,7 @@ private:
 
   /// Times, rates and roofline.
   void add_costs(const std::vector<const Call*>& calls, FamilyRow& out) const {
-    std::vector<std::int64_t> times;
+    std::vector<double> times;
     std::vector<double> tbps;
     std::vector<double> tflops;
     std::vector<double> percent;
@@ -227,7 +227,7 @@ private:
         out.flops = flops;
       if (std::isnan(out.bytes))
         out.bytes = bytes;
-      const std::int64_t ns = busy_ns(t_.trace, call->kernels);
+      const double ns = busy_ns(t_.trace, call->kernels, options_.compat_tracelens);
       const double us = ns_to_us(ns);
       times.push_back(ns);
       tbps.push_back(us > 0 ? bytes / 1e12 / (us / 1e6) : kUnknown);

@@ -166,7 +166,7 @@ private:
 struct Row {
   EventId event = kNoEvent;
   std::int64_t cpu_ns = 0;
-  std::int64_t kernel_ns = 0;
+  double kernel_ns = 0;
   double flops = kUnknown;
   double bytes = kUnknown;
   const PerfResult* perf = nullptr;
@@ -295,7 +295,7 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
         row.bytes = row.perf->bytes;
       }
     }
-    row.kernel_ns = busy_ns(trace, row.kernels);
+    row.kernel_ns = busy_ns(trace, row.kernels, options.compat_tracelens);
     OpKey key = op_key(trace, c.event, category);
     if (options.group_by_num_kernels)
       key.num_kernels = static_cast<std::uint32_t>(row.kernels.size());
@@ -342,7 +342,8 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& ca
 
 /// Times, rates and kernels over the calls of a group.
 void add_calls(const Trace& trace, const std::vector<const Row*>& calls, UnifiedRow& out) {
-  std::vector<std::int64_t> cpu, kernel;
+  std::vector<std::int64_t> cpu;
+  std::vector<double> kernel;
   std::vector<double> tbps, tflops;
   std::vector<std::span<const EventId>> lists;
   for (const Row* r : calls) {
@@ -354,7 +355,7 @@ void add_calls(const Trace& trace, const std::vector<const Row*>& calls, Unified
     lists.emplace_back(r->kernels);
   }
   out.cpu_us = stats_of_ns(std::move(cpu));
-  out.kernel_ns = std::accumulate(kernel.begin(), kernel.end(), std::int64_t{0});
+  out.kernel_ns = std::accumulate(kernel.begin(), kernel.end(), 0.0);
   out.kernel_us = stats_of_ns(std::move(kernel));
   out.tbps = stats_of(std::move(tbps));
   out.tflops = stats_of(std::move(tflops));

@@ -22,9 +22,9 @@ struct UnifiedRow {
   bool recompute = false;
   std::uint32_t example_uid = 0; ///< of the first call
   std::size_t count = 0;
-  Stats cpu_us;               ///< over the calls: time on the CPU
-  std::int64_t kernel_ns = 0; ///< sum of the kernel times of the calls
-  Stats kernel_us;            ///< union of the call's kernels
+  Stats cpu_us;         ///< over the calls: time on the CPU
+  double kernel_ns = 0; ///< sum of the kernel times of the calls
+  Stats kernel_us;      ///< union of the call's kernels
   Stats tbps, tflops;
   double flops = 0, bytes = 0;             ///< of the first call; NaN = unknown
   std::optional<std::string> compute_spec; ///< none without a cost

@@ -54,8 +54,8 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
   OpKeyTexts texts(trace);
   std::vector<UniqueArgsRow> out;
   for (const Group& group : groups) {
-    std::vector<std::int64_t> direct;
-    std::vector<std::int64_t> subtree;
+    std::vector<double> direct;
+    std::vector<double> subtree;
     std::vector<std::span<const EventId>> kernels;
     std::int64_t first = INT64_MAX;
     for (const Launcher* l : group.calls) {
@@ -70,7 +70,7 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
     row.recompute = group.key.recompute;
     row.count = group.calls.size();
     row.first_ns = first - table_first;
-    row.direct_ns = std::accumulate(direct.begin(), direct.end(), std::int64_t{0});
+    row.direct_ns = std::accumulate(direct.begin(), direct.end(), 0.0);
     row.direct_us = stats_of_ns(std::move(direct));
     row.subtree_us = stats_of_ns(std::move(subtree));
     row.example_uid = trace.events.uid[group.calls.front()->event];
@@ -90,8 +90,8 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
 const std::vector<UniqueArgsRow>& unique_args_of(const LoadedTrace& trace,
                                                  const ReportOptions& options, bool by_overlap) {
   const std::string key =
-      fmt::format("unique args overlap={} num_kernels={} recompute={}", by_overlap,
-                  options.group_by_num_kernels, options.detect_recompute);
+      fmt::format("unique args overlap={} num_kernels={} recompute={} compat={}", by_overlap,
+                  options.group_by_num_kernels, options.detect_recompute, options.compat_tracelens);
   return trace.cache.get<std::vector<UniqueArgsRow>>(
       key, [&] { return make_rows(trace, options, by_overlap); });
 }

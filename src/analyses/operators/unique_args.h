@@ -18,10 +18,10 @@ struct UniqueArgsRow {
   std::uint32_t num_kernels = 0; ///< of a call; 0 unless the options make it a key
   bool recompute = false;
   std::size_t count = 0;
-  std::int64_t first_ns = 0;  ///< start of the first call, since the first of all launchers
-  std::int64_t direct_ns = 0; ///< sum of the direct times of the calls
-  Stats direct_us;            ///< over the calls: union of the kernels that a call launched itself
-  Stats subtree_us;           ///< of all GPU work below it, communication included
+  std::int64_t first_ns = 0; ///< start of the first call, since the first of all launchers
+  double direct_ns = 0;      ///< sum of the direct times of the calls
+  Stats direct_us;           ///< over the calls: union of the kernels that a call launched itself
+  Stats subtree_us;          ///< of all GPU work below it, communication included
   std::uint32_t example_uid = 0; ///< of the first call
   KernelDetails details;
   OverlapCells overlap; ///< with `by_overlap`

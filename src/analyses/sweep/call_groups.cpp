@@ -130,7 +130,7 @@ std::vector<CallGroup> call_groups(const LoadedTrace& t, const ReportOptions& op
     const double us = ns_to_us(l.direct_ns);
     const std::int64_t overlap = overlap_of(trace, comm, index.kernels_of(l));
     add_call(g.group.blocks[blocks.at(step)], us,
-             l.direct_ns > 0 ? static_cast<double>(overlap) / static_cast<double>(l.direct_ns) : 0);
+             l.direct_ns > 0 ? static_cast<double>(overlap) / l.direct_ns : 0);
     g.us += us;
   }
   std::vector<CallGroup> out = largest(groups, true);

@@ -267,7 +267,7 @@ RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
   RankRecord out;
   out.key.rank = t.rank;
   for (const TimelineRow& row : timeline_of(t, options))
-    out.time_ns[static_cast<std::size_t>(row.kind)] = row.time_ns;
+    out.time_ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   out.steps = step_times_of(t, options);
   out.calls = call_groups(t, options);
   const Events& e = t.trace.events;

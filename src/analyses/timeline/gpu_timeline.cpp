@@ -3,6 +3,7 @@
 #include "analyses/timeline/gpu_timeline.h"
 
 #include "analyses/operators/launchers.h"
+#include "analyses/reference_time.h"
 #include "base/interval_set.h"
 #include "base/units.h"
 #include "core/steps.h"
@@ -24,18 +25,20 @@ bool is_legacy_copy(std::string_view name) {
          name == "__amd_rocclr_copyBufferRectAligned";
 }
 
-/// The GPU events of a part of a trace by what they do.
-struct Buckets {
-  std::vector<Interval> by[3];
-  std::int64_t first = INT64_MAX;
-  std::int64_t last = INT64_MIN;
+/// The GPU events of a part of a trace by what they do; T: as of BasicIntervalSet.
+template <class T> struct BasicBuckets {
+  std::vector<BasicInterval<T>> by[3];
+  T first = std::numeric_limits<T>::max();
+  T last = std::numeric_limits<T>::lowest();
 
-  void add(Bucket bucket, Interval at) {
+  void add(Bucket bucket, BasicInterval<T> at) {
     by[static_cast<int>(bucket)].push_back(at);
     first = std::min(first, at.start);
     last = std::max(last, at.end);
   }
 };
+
+using Buckets = BasicBuckets<std::int64_t>; ///< ns
 
 class Sorter {
 public:
@@ -45,42 +48,56 @@ public:
       legacy_copy_[id] = is_legacy_copy(t.trace.strings.view(id));
   }
   void add(EventId i, Buckets& to) const {
-    const Events& e = t_.trace.events;
-    Bucket bucket = Bucket::kCompute;
-    if (e.category[i] == Category::kGpuMemcpy || legacy_copy_[e.name[i]])
-      bucket = Bucket::kMemcpy;
-    else if (index_.communication[e.name[i]])
-      bucket = Bucket::kCommunication;
-    to.add(bucket, {e.ts_ns[i], t_.trace.end_ns(i)});
+    to.add(bucket_of(i), {t_.trace.events.ts_ns[i], t_.trace.end_ns(i)});
+  }
+  /// As the reference adds times up.
+  void add(EventId i, BasicBuckets<double>& to) const {
+    to.add(bucket_of(i), reference_interval(t_.trace, i));
   }
 
 private:
+  [[nodiscard]] Bucket bucket_of(EventId i) const {
+    const Events& e = t_.trace.events;
+    if (e.category[i] == Category::kGpuMemcpy || legacy_copy_[e.name[i]])
+      return Bucket::kMemcpy;
+    if (index_.communication[e.name[i]])
+      return Bucket::kCommunication;
+    return Bucket::kCompute;
+  }
+
   const LoadedTrace& t_;
   const LauncherIndex& index_;
   std::vector<bool> legacy_copy_;
 };
 
-/// Both ways to show idle time are filled in.
-KindTimes times_of(Buckets buckets, const ReportOptions& options) {
-  const std::int64_t total = buckets.last > buckets.first ? buckets.last - buckets.first : 0;
-  const IntervalSet compute(std::move(buckets.by[0]));
-  const IntervalSet comm(std::move(buckets.by[1]));
-  const IntervalSet memcpy_set(std::move(buckets.by[2]));
-  const IntervalSet busy = compute.unite(comm).unite(memcpy_set);
-  KindTimes out{};
-  const auto set = [&out](TimeKind kind, std::int64_t ns) {
-    out[static_cast<std::size_t>(kind)] = ns;
-  };
+double gap_us(std::int64_t ns) {
+  return ns_to_us(ns);
+}
+double gap_us(double us) {
+  return us;
+}
+
+/// By kind, in the unit of the buckets; both ways to show idle time are filled in.
+template <class T>
+std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const ReportOptions& options) {
+  using Set = BasicIntervalSet<T>;
+  const T total = buckets.last > buckets.first ? buckets.last - buckets.first : 0;
+  const Set compute(std::move(buckets.by[0]));
+  const Set comm(std::move(buckets.by[1]));
+  const Set memcpy_set(std::move(buckets.by[2]));
+  const Set busy = compute.unite(comm).unite(memcpy_set);
+  std::array<T, kTimeKinds> out{};
+  const auto set = [&out](TimeKind kind, T time) { out[static_cast<std::size_t>(kind)] = time; };
   set(TimeKind::kComputation, compute.length());
   set(TimeKind::kExposedComm, comm.minus(compute).length());
   set(TimeKind::kExposedMemcpy, memcpy_set.minus(compute).minus(comm).length());
   set(TimeKind::kBusy, busy.length());
-  std::int64_t micro = 0;
-  std::int64_t macro = 0;
+  T micro = 0;
+  T macro = 0;
   const auto parts = busy.intervals();
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::int64_t gap = parts[i].start - parts[i - 1].end;
-    (ns_to_us(gap) < options.micro_idle_us ? micro : macro) += gap;
+    const T gap = parts[i].start - parts[i - 1].end;
+    (gap_us(gap) < options.micro_idle_us ? micro : macro) += gap;
   }
   set(TimeKind::kMicroIdle, micro);
   set(TimeKind::kMacroIdle, macro);
@@ -91,25 +108,27 @@ KindTimes times_of(Buckets buckets, const ReportOptions& options) {
   return out;
 }
 
-void add_rows(Buckets buckets, const ReportOptions& options, std::optional<bool> recompute,
+template <class T>
+void add_rows(BasicBuckets<T> buckets, const ReportOptions& options, std::optional<bool> recompute,
               std::vector<TimelineRow>& rows) {
-  const KindTimes ns = times_of(std::move(buckets), options);
-  const std::int64_t total = ns[static_cast<std::size_t>(TimeKind::kTotal)];
+  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), options);
+  const auto total = static_cast<double>(times[static_cast<std::size_t>(TimeKind::kTotal)]);
+  constexpr double kNs = std::is_same_v<T, double> ? 1e3 : 1; // in one of T's units
   for (std::size_t k = 0; k < kTimeKinds; ++k) {
     const auto kind = static_cast<TimeKind>(k);
     const bool split = kind == TimeKind::kMicroIdle || kind == TimeKind::kMacroIdle;
     if (options.micro_idle_us > 0 ? kind == TimeKind::kIdle : split)
       continue;
-    const double percent =
-        total > 0 ? static_cast<double>(ns[k]) / static_cast<double>(total) * 100 : 0.0;
-    rows.push_back({kind, ns[k], percent, recompute});
+    const auto time = static_cast<double>(times[k]);
+    rows.push_back({kind, time * kNs, total > 0 ? time / total * 100 : 0.0, recompute});
   }
 }
 
+template <class T>
 void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
                const Sorter& sorter, std::optional<bool> recompute,
                std::vector<TimelineRow>& rows) {
-  Buckets buckets;
+  BasicBuckets<T> buckets;
   for (const EventId i : index.gpu)
     if ((t.tree.linked(i) || options.include_unlinked_kernels) &&
         (!recompute || index.recompute[i] == *recompute))
@@ -131,11 +150,17 @@ std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions
   const LauncherIndex& index = launchers_of(t, options);
   const Sorter sorter(t, index);
   std::vector<TimelineRow> rows;
+  const auto add = [&](std::optional<bool> recompute) {
+    if (options.compat_tracelens)
+      add_block<double>(t, index, options, sorter, recompute, rows);
+    else
+      add_block<std::int64_t>(t, index, options, sorter, recompute, rows);
+  };
   if (options.detect_recompute) {
-    add_block(t, index, options, sorter, false, rows);
-    add_block(t, index, options, sorter, true, rows);
+    add(false);
+    add(true);
   } else {
-    add_block(t, index, options, sorter, std::nullopt, rows);
+    add(std::nullopt);
   }
   return rows;
 }
@@ -170,9 +195,10 @@ std::optional<TimeKind> time_kind_named(std::string_view name) {
 
 const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
                                             const ReportOptions& options) {
-  const std::string key = fmt::format("timeline unlinked={} recompute={} micro_idle_us={}",
-                                      options.include_unlinked_kernels, options.detect_recompute,
-                                      options.micro_idle_us);
+  const std::string key =
+      fmt::format("timeline unlinked={} recompute={} micro_idle_us={} compat={}",
+                  options.include_unlinked_kernels, options.detect_recompute, options.micro_idle_us,
+                  options.compat_tracelens);
   return trace.cache.get<std::vector<TimelineRow>>(key,
                                                    [&] { return make_timeline(trace, options); });
 }

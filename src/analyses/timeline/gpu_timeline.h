@@ -30,7 +30,7 @@ inline constexpr std::size_t kTimeKinds = static_cast<std::size_t>(TimeKind::kTo
 
 struct TimelineRow {
   TimeKind kind = TimeKind::kComputation;
-  std::int64_t time_ns = 0;
+  double time_ns = 0;            ///< whole but in compat mode
   double percent = 0;            ///< of total_time; 0 when that is 0
   std::optional<bool> recompute; ///< of the block of ordinary or recomputed work
 };

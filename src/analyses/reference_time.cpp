@@ -1,0 +1,24 @@
+#include "analyses/reference_time.h"
+
+#include <cmath>
+#include <limits>
+
+namespace rankscope {
+
+double reference_us(std::int64_t ns) {
+  constexpr std::int64_t kWhole = std::int64_t{1} << std::numeric_limits<double>::digits;
+  if (ns >= -kWhole && ns <= kWhole)
+    return static_cast<double>(ns) / 1e3; // both exact, one rounding
+  // a product of 53 and 10 bits fits 64: what is left of ns is exact, and says whether the double
+  // beside is nearer
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  const auto whole = static_cast<long double>(ns);
+  const auto us = static_cast<double>(whole / 1000.0L);
+  const long double left = whole - static_cast<long double>(us) * 1000.0L;
+  const double beside = std::nextafter(us, left > 0 ? std::numeric_limits<double>::infinity()
+                                                    : -std::numeric_limits<double>::infinity());
+  const long double left_beside = whole - static_cast<long double>(beside) * 1000.0L;
+  return std::fabs(left_beside) < std::fabs(left) ? beside : us;
+}
+
+} // namespace rankscope
