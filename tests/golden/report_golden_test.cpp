@@ -1,6 +1,8 @@
 // The sheets of `report --compat tracelens` against the tables that the reference tool wrote for
 // the same traces: every reference column, row by row in order.
 #include "analyses/analysis.h"
+#include "analyses/operators/ops_summary.h"
+#include "analyses/operators/unified_perf.h"
 #include "engine/loader.h"
 #include "golden/golden_data.h"
 #include "writers/writer.h"
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <iostream>
+#include <map>
 #include <set>
 
 namespace rankscope {
@@ -211,6 +214,51 @@ TEST(ReportGolden, TheReferenceTablesOfRealRuns) {
   Tally tally;
   compare_all(golden::root(), tally);
   EXPECT_GT(tally.tables, 40U);
+}
+
+/// Nanoseconds by category.
+using ByCategory = std::map<std::string, double>;
+
+/// The kernels of both tables, and of one the category by the launcher, of the other by the row.
+void expect_same_categories(const fs::path& path) {
+  SCOPED_TRACE(path.filename().string());
+  auto loaded = load_trace(path.string(), {});
+  if (!loaded)
+    return; // files that are there to be refused
+  const ReportOptions options;
+  ByCategory launched, rows;
+  for (const OpsCategoryRow& row : ops_categories_of(*loaded, options))
+    launched[std::string(row.category)] += row.direct_ns;
+  const auto& unified = unified_perf_of(*loaded, options);
+  ASSERT_TRUE(unified) << unified.error().message();
+  if (launched.empty())
+    return; // without operators
+  for (const UnifiedRow& row : unified->rows)
+    rows[std::string(row.op.category)] += row.kernel_ns;
+  for (const auto& [category, ns] : launched)
+    rows.try_emplace(category, 0);
+  for (const auto& [category, ns] : rows)
+    EXPECT_NEAR(launched[category], ns, 0.005 * std::max(ns, launched[category])) << category;
+}
+
+void expect_same_categories_below(const fs::path& root) {
+  std::size_t traces = 0;
+  for (const fs::path& path : golden::entries(root))
+    if (path.string().ends_with(".json.gz")) {
+      expect_same_categories(path);
+      ++traces;
+    }
+  EXPECT_GT(traces, 1U);
+}
+
+TEST(ReportCategories, OfLaunchersAreThoseOfTheRowsInTheTree) {
+  expect_same_categories_below(golden::tree_root());
+}
+
+TEST(ReportCategories, OfLaunchersAreThoseOfTheRowsInRealRuns) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  expect_same_categories_below(golden::root());
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "analyses/operators/launchers.h"
 
+#include "analyses/operators/unified_perf.h"
 #include "analyses/reference_time.h"
 #include "base/ascii.h"
 #include "base/interval_set.h"
@@ -117,6 +118,8 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
     out.recompute = recompute_events(t);
   const std::vector<std::uint32_t> row_of =
       list_launchers(t, walk_gpu(t, options, out), options, out);
+  if (!options.compat_tracelens)
+    take_row_categories(t, out);
   for (std::size_t g = 0; g < out.gpu.size(); ++g) {
     const EventId op = out.parent_op[g];
     const bool known = op != kNoEvent && row_of[op] != kNoRow;

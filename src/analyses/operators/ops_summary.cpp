@@ -110,7 +110,8 @@ public:
       const std::int64_t step = step_of(event);
       Launcher part = l;
       part.event = event;
-      part.category = op_category(t_.trace.name(event), t_.trace.name(kernels.front()));
+      if (event != l.event)
+        part.category = op_category(t_.trace.name(event), t_.trace.name(kernels.front()));
       part.direct_ns = busy_ns(t_.trace, kernels, as_reference_);
       std::vector<EventId> below;
       for (const EventId k : t_.tree.gpu_events(event))

@@ -53,7 +53,7 @@ public:
     return triton(e) || (op(e) != nullptr && !op(e)->beyond);
   }
 
-  std::vector<Collected> run() {
+  [[nodiscard]] std::vector<Collected> run() const {
     std::vector<Collected> out;
     std::vector<EventId> stack(t_.tree.cpu_roots().rbegin(), t_.tree.cpu_roots().rend());
     std::vector<bool> seen(t_.trace.events.size());
@@ -163,6 +163,12 @@ private:
   std::vector<bool> above_model_;
 };
 
+/// The rows' operators, made once: launchers look at them too.
+const std::vector<Collected>& collected_of(const LoadedTrace& t, const Walk& walk, bool compat) {
+  return t.cache.get<std::vector<Collected>>(compat ? "unified walk compat" : "unified walk",
+                                             [&] { return walk.run(); });
+}
+
 struct Row {
   EventId event = kNoEvent;
   std::int64_t cpu_ns = 0;
@@ -187,6 +193,22 @@ std::string_view first_kernel(const LoadedTrace& t, EventId op,
   if (first == kNoEvent && !kernels.empty())
     first = kernels.front();
   return first == kNoEvent ? std::string_view() : t.trace.name(first);
+}
+
+/// GPU work of an operator that is no synthetic one, by start.
+std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
+  const auto gpu = t.tree.gpu_events(c.event);
+  std::vector<EventId> out = c.forward != kNoEvent ? backward_kernels(t, c.forward)
+                                                   : std::vector<EventId>(gpu.begin(), gpu.end());
+  sort_by_start(t.trace, out);
+  return out;
+}
+
+std::string_view category_of(const LoadedTrace& t, const Walk& walk, const Collected& c,
+                             const std::vector<EventId>& kernels) {
+  if (c.forward != kNoEvent)
+    return walk.op(c.forward)->bwd_category;
+  return op_category(t.trace.name(c.event), first_kernel(t, c.event, kernels));
 }
 
 struct CallStack {
@@ -247,11 +269,11 @@ struct Call {
 std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
-  Walk walk(t, index, options.compat_tracelens);
+  const Walk walk(t, index, options.compat_tracelens);
   OpCosts& costs = costs_of(t, options.compat_tracelens);
   std::vector<Call> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
-  for (const Collected& c : walk.run()) {
+  for (const Collected& c : collected_of(t, walk, options.compat_tracelens)) {
     Row row;
     std::string_view category;
     std::string name;
@@ -262,18 +284,15 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
       row.uid = next_uid++;
       name = std::string(trace.name(c.event)) + "->" + std::string(trace.name(c.synthetic)) +
              " (Synthetic Op)";
-      category = op_category(name, trace.name(c.synthetic));
+      category = op_category(options.compat_tracelens ? name : trace.name(c.event),
+                             trace.name(c.synthetic));
       row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
     } else {
-      const auto gpu = t.tree.gpu_events(c.event);
-      row.kernels = c.forward != kNoEvent ? backward_kernels(t, c.forward)
-                                          : std::vector<EventId>(gpu.begin(), gpu.end());
-      sort_by_start(trace, row.kernels);
+      row.kernels = kernels_of(t, c);
       row.cpu_ns = trace.events.dur_ns[c.event];
-      category = op_category(trace.name(c.event), first_kernel(t, c.event, row.kernels));
+      category = category_of(t, walk, c, row.kernels);
       if (c.forward != kNoEvent) {
         const OpInfo* info = walk.op(c.forward);
-        category = info->bwd_category;
         row.perf = costs.of(t, c.forward, *info, {});
         row.has_model = true;
         if (row.perf != nullptr) {
@@ -437,6 +456,25 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 }
 
 } // namespace
+
+void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
+  const Walk walk(t, index, false);
+  const std::vector<Collected>& rows = collected_of(t, walk, false);
+  std::vector<std::uint32_t> row_of(t.trace.events.size(), kNoRow);
+  std::vector<std::string_view> category;
+  for (const Collected& c : rows) {
+    if (c.synthetic == kNoEvent)
+      row_of[c.event] = static_cast<std::uint32_t>(category.size());
+    category.push_back(c.synthetic == kNoEvent ? category_of(t, walk, c, kernels_of(t, c))
+                                               : std::string_view());
+  }
+  for (Launcher& l : index.launchers)
+    for (EventId at = l.event; at != kNoEvent; at = t.tree.parent(at))
+      if (row_of[at] != kNoRow) {
+        l.category = category[row_of[at]];
+        break;
+      }
+}
 
 const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const ReportOptions& options) {
   const std::string key = fmt::format(

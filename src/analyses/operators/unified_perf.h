@@ -6,6 +6,7 @@
 #include "analyses/group_stats.h"
 #include "analyses/operators/kernel_details.h"
 #include "analyses/operators/kernel_overlap.h"
+#include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
 #include "model/gpu_arch.h"
 
@@ -50,5 +51,10 @@ struct UnifiedPerf {
                                                          const ReportOptions& options);
 
 [[nodiscard]] Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap);
+
+/// Gives each launcher below the operator of a row that row's category, so that the tables agree on
+/// a kernel: attention is launched by an operator that only the one above it tells as attention.
+/// Needs gpu, communication and launchers of the index. Not the reference's way.
+void take_row_categories(const LoadedTrace& trace, LauncherIndex& index);
 
 } // namespace rankscope
