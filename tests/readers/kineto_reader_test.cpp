@@ -217,6 +217,15 @@ TEST(KinetoReader, TolerableOdditiesAreReadInFull) {
   EXPECT_FALSE(t->diagnostics.data_lost());
 }
 
+TEST(KinetoReader, LineBreaksAndTabsAreNoControlCharactersToTell) {
+  const auto t = read_text(wrap(event("line\\n\\tone\\r\\nline two", "1", "1",
+                                      ", \"grid\": [\n\t1,\r\n\t2, 3], \"correlation\": 9,")));
+  ASSERT_TRUE(t) << t.error().message();
+  ASSERT_EQ(t->events.size(), 1U);
+  EXPECT_EQ(t->name(0), "line\n\tone\r\nline two");
+  EXPECT_EQ(count_of(*t, "text_control_characters"), 0U);
+}
+
 TEST(KinetoReader, WhatIsNoTraceIsOneClearError) {
   const TempFolder folder;
   const std::pair<const char*, const char*> cases[] = {

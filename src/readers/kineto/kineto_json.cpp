@@ -83,16 +83,18 @@ private:
       out_.set_process_label(t.pid, text);
   }
 
+  /// Tabs and line breaks are how arguments are laid out.
+  static bool odd_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+  }
+
   void report_texts(const std::string& path) {
     std::uint64_t not_utf8 = 0;
     std::uint64_t control = 0;
     for (StrId i = 0; i < out_.text_count(); ++i) {
       const std::string_view text = out_.view(i);
       not_utf8 += simdjson::validate_utf8(text.data(), text.size()) ? 0 : 1;
-      control += std::any_of(text.begin(), text.end(),
-                             [](char c) { return static_cast<unsigned char>(c) < 0x20; })
-                     ? 1
-                     : 0;
+      control += std::any_of(text.begin(), text.end(), odd_control) ? 1 : 0;
     }
     if (not_utf8 > 0)
       out_.diagnostics().add(
