@@ -288,6 +288,8 @@ private:
       wanted = 900000;
     if (lane > 0)
       wanted = 1000000 + static_cast<std::int64_t>(lane) * 1000000 + wanted % 1000000;
+    if (wanted > kMaxTid) // thousands of lanes
+      wanted = ++last_free_tid_;
     while (!used_tids_.insert({pid, wanted}).second)
       ++wanted;
     out.tid = wanted;
@@ -549,6 +551,7 @@ private:
   std::vector<OutTrack> tracks_;
   std::vector<Process> processes_;
   std::set<std::pair<std::int64_t, std::int64_t>> used_tids_;
+  std::int64_t last_free_tid_ = 950000; ///< of lanes that the rule has no id for
   std::vector<std::string> escaped_;
   std::vector<bool> has_escaped_;
 };

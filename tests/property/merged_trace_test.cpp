@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -291,6 +292,31 @@ TEST(MergedTrace, RandomOverlapsNestAndKeepEverySlice) {
     if (::testing::Test::HasFailure())
       FAIL() << "round " << round;
   }
+}
+
+/// Perfetto keeps thread ids in 32 bits: lanes beyond some 4,300 had ids that met others there.
+TEST(MergedTrace, ThreadIdsOfThousandsOfLanesFit32Bits) {
+  constexpr int kLanes = 4'500; // kernels that cut through each other, none nests
+  TempFolder folder;
+  const std::string path = folder.path() + "/r.json";
+  std::ofstream file(path);
+  file << "{\"baseTimeNanoseconds\": 5000000000000, \"traceEvents\": [";
+  for (int i = 0; i < kLanes; ++i)
+    file << (i > 0 ? "," : "")
+         << "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" << i
+         << ",\"dur\":9000,\"args\":{\"stream\":7}}";
+  file << "]}";
+  file.close();
+  const std::string out = folder.path() + "/merged.json";
+  merge({{path, 0, 0}}, {}, out);
+  const Merged merged = check_merged(bytes_of(out));
+  std::set<std::int64_t> tids;
+  for (const MergedSlice& s : merged.slices) {
+    tids.insert(s.tid);
+    EXPECT_GT(s.tid, 0);
+    EXPECT_LE(s.tid, std::int64_t{UINT32_MAX});
+  }
+  EXPECT_EQ(tids.size(), std::size_t{kLanes});
 }
 
 TEST(MergedTrace, RealTraces) {
