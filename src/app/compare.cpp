@@ -133,6 +133,7 @@ Result<Comparison> load_all(Session& session, const CompareRequest& request) {
     input.reports_only = request.reports_only;
     input.individual = request.individual;
     input.collective = request.collective;
+    input.align = request.align;
     RS_TRY(ComparedRun loaded, load_compared_run(session, input));
     session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));
     runs.push_back(std::move(loaded));
@@ -220,6 +221,20 @@ std::vector<std::string> distinct_labels(std::vector<std::string> labels) {
       label = fmt::format("{}_{}", name, n);
   }
   return labels;
+}
+
+Result<std::vector<std::string>> labels_for(const std::vector<std::string>& folders,
+                                            const GivenLabels& given) {
+  if (!given.all.empty() && given.all.size() != folders.size())
+    return Error{ErrorCode::kUsage, "", "--labels needs one label per run, the baseline's first",
+                 ""};
+  if (given.tests.size() >= folders.size())
+    return Error{ErrorCode::kUsage, "", "more --test-label than --test", ""};
+  std::vector<std::string> wanted = given.all.empty() ? folder_names(folders) : given.all;
+  if (!given.baseline.empty())
+    wanted.front() = given.baseline;
+  std::copy(given.tests.begin(), given.tests.end(), wanted.begin() + 1);
+  return distinct_labels(std::move(wanted));
 }
 
 FailOutcome fail_outcome(const Comparison& comparison,

@@ -2,6 +2,7 @@
 // page, verdict.
 #pragma once
 
+#include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compare_runs.h"
 #include "base/result.h"
 #include "core/report.h"
@@ -43,6 +44,7 @@ struct CompareRequest {
   bool timeline_workbooks = true, collective_workbooks = true, final_workbook = true;
   bool page = true, svg = false;
   bool geomean = false;
+  AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective reports
 };
 
 struct CompareResult {
@@ -60,6 +62,17 @@ struct CompareResult {
 /// What could not name a folder of its own below the output is replaced ("..", "a/b", nothing);
 /// equal ones get _2, _3, ...
 [[nodiscard]] std::vector<std::string> distinct_labels(std::vector<std::string> labels);
+
+/// Names that the user gave; empty: none.
+struct GivenLabels {
+  std::vector<std::string> all; ///< one per run, the baseline's first
+  std::string baseline;
+  std::vector<std::string> tests; ///< of the first tests
+};
+/// A distinct label per folder: as given, else of folder_names(). Errors: kUsage when the numbers
+/// do not fit.
+[[nodiscard]] Result<std::vector<std::string>> labels_for(const std::vector<std::string>& folders,
+                                                          const GivenLabels& given);
 
 /// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
 /// the whole; without gnuplot the page is left out and the session is partial.

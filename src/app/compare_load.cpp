@@ -6,6 +6,7 @@
 #include "app/compare_reports_input.h"
 #include "app/unlinked_note.h"
 #include "core/output_layout.h"
+#include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "readers/reports/report_tables.h"
@@ -70,6 +71,19 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   return run;
 }
 
+/// What does not fit together among the ranks of one side.
+void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
+                   const std::vector<RankIdentity>& identities,
+                   const std::optional<CollectiveFacts>& facts) {
+  const std::vector<std::int64_t> known = known_missing(plan);
+  RunExpectation expected;
+  expected.known_missing = known;
+  RunPlan side = plan; // both sides may be of one configuration: each has its own counters
+  side.configuration.label = input.label;
+  name_run_problems(
+      ctx, side, facts ? check_run(identities, expected, *facts) : check_run(identities, expected));
+}
+
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
   const OutputLayout layout(input.out);
   const Configuration single; // no folder of its own
@@ -83,9 +97,11 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   options.per_step = true;
   struct Rank {
     ComparePart part;
+    RankIdentity identity;
     Diagnostics remarks; ///< of its report
   };
   std::vector<ComparePart> parts;
+  std::vector<RankIdentity> identities;
   RankSteps<Rank> steps;
   steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<Rank> {
     Rank out;
@@ -103,11 +119,13 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     out.part.operators = operator_times(trace, options);
     if (input.collective)
       out.part.collectives = extract_collectives(trace);
+    out.identity = identity_of(trace.trace, item.file.rank);
     return out;
   };
   steps.take = [&](const RankItem&, const LoadedTrace&, Rank rank) -> Result<void> {
     ctx.diagnostics.merge(rank.remarks);
     parts.push_back(std::move(rank.part));
+    identities.push_back(std::move(rank.identity));
     return {};
   };
   RS_CHECK(run_ranks<Rank>(ctx, {&plan}, RankRun{}, std::move(steps)));
@@ -115,13 +133,16 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "no rank has a GPU timeline", ""};
+  std::optional<CollectiveFacts> facts;
   if (!collectives.empty()) {
-    const CollectiveOptions collective_options;
-    RS_TRY(const CollectiveFacts facts, collective_facts(collectives, collective_options));
-    RS_CHECK(find_writer("xlsx")->write(collective_tables(facts, collective_options),
+    CollectiveOptions collective_options;
+    collective_options.align = input.align;
+    RS_TRY(facts, collective_facts(collectives, collective_options));
+    RS_CHECK(find_writer("xlsx")->write(collective_tables(*facts, collective_options),
                                         layout.collective_report(single)));
-    run.collectives = run_collectives(facts);
+    run.collectives = run_collectives(*facts);
   }
+  name_problems(ctx, input, plan, identities, facts);
   return run;
 }
 

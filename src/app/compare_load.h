@@ -1,6 +1,7 @@
 // One side of `rankscope compare`: from traces, writing their reports, or from existing reports.
 #pragma once
 
+#include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compared_run.h"
 #include "base/result.h"
 #include "engine/session.h"
@@ -18,11 +19,13 @@ struct CompareInput {
   bool reports_only = false; ///< --skip-tracelens: never read traces
   bool individual = true;
   bool collective = true;
+  AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective report
 };
 
 /// Parses each trace once and writes both kinds of reports; without traces (or with reports_only)
 /// reads perf_rank<r> and collective_* workbooks or CSV folders. A broken rank is left out and
-/// named. Errors: kUnreadable when no rank is left, kOutput.
+/// named, and so are ranks that are missing, copied or of another run. Errors: kUnreadable when no
+/// rank is left, kOutput.
 Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input);
 
 } // namespace rankscope

@@ -55,7 +55,7 @@ Result<std::map<std::int64_t, std::int64_t>> clock_shifts(Session& ctx, const Ru
   return out;
 }
 
-/// The plan with the chosen ranks; those that have no trace are named.
+/// The plan with the chosen ranks; those that have no trace are named, unless discovery did.
 RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::int64_t>& ranks) {
   RunPlan out = plan;
   if (ranks.empty())
@@ -63,11 +63,16 @@ RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::i
   std::erase_if(out.ranks, [&](const RankFile& file) {
     return std::find(ranks.begin(), ranks.end(), file.rank) == ranks.end();
   });
+  std::vector<std::int64_t> absent;
   for (const std::int64_t wanted : ranks)
     if (std::none_of(out.ranks.begin(), out.ranks.end(),
-                     [&](const RankFile& file) { return file.rank == wanted; }))
-      ctx.diagnostics.add(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,
-                          fmt::format("rank {} has no trace", wanted));
+                     [&](const RankFile& file) { return file.rank == wanted; }) &&
+        std::find(plan.missing_ranks.begin(), plan.missing_ranks.end(), wanted) ==
+            plan.missing_ranks.end())
+      absent.push_back(wanted);
+  if (!absent.empty())
+    ctx.diagnostics.add_at(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,
+                           missing_ranks_text(absent));
   return out;
 }
 

@@ -4,7 +4,7 @@
 #include "app/compare.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/console.h"
+#include "cli/help.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -17,29 +17,14 @@ namespace {
 struct Flags {
   CompareRequest request;
   std::string baseline;
-  std::vector<std::string> tests, labels, test_labels, fail_on;
-  std::string baseline_label;
+  std::vector<std::string> tests, fail_on;
+  GivenLabels labels;
+  std::string align = "collectives";
   bool individual_only = false, collective_only = false;
   bool gpu_timeline = false, collective = false, final_report = false, plots = false; ///< choices
   bool all = false, compare_all_runs = false;
   bool no_plots = false;
 };
-
-Result<void> set_labels(const Flags& f, CompareRequest& request) {
-  std::vector<std::string> wanted = f.labels;
-  if (!wanted.empty() && wanted.size() != request.folders.size())
-    return Error{ErrorCode::kUsage, "", "--labels needs one label per run, the baseline's first",
-                 ""};
-  if (f.test_labels.size() > f.tests.size())
-    return Error{ErrorCode::kUsage, "", "more --test-label than --test", ""};
-  if (wanted.empty())
-    wanted = folder_names(request.folders);
-  if (!f.baseline_label.empty())
-    wanted.front() = f.baseline_label;
-  std::copy(f.test_labels.begin(), f.test_labels.end(), wanted.begin() + 1);
-  request.labels = distinct_labels(std::move(wanted));
-  return {};
-}
 
 Result<CompareRequest> request_of(const Flags& f) {
   CompareRequest request = f.request;
@@ -52,7 +37,8 @@ Result<CompareRequest> request_of(const Flags& f) {
                  "--individual-only and --collective-only exclude each other", ""};
   request.folders = {f.baseline};
   request.folders.insert(request.folders.end(), f.tests.begin(), f.tests.end());
-  RS_CHECK(set_labels(f, request));
+  RS_TRY(request.labels, labels_for(request.folders, f.labels));
+  request.align = align_mode(f.align).value_or(request.align);
   // without a choice everything is made
   const bool everything =
       f.all || f.compare_all_runs || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
@@ -77,7 +63,8 @@ Result<void> compare_runs_of(Context& ctx, const Flags& f) {
     for (const std::string& remark : result.comparison.remarks)
       ctx.out("NOTE: " + remark + "\n");
     const Table dashboard = dashboard_table(result.comparison);
-    ctx.out(console_table(dashboard, 40) + "\n");
+    ctx.table(dashboard, 40);
+    ctx.out("\n");
     for (std::size_t i = result.comparison.remarks.size(); i < dashboard.notes.size(); ++i)
       ctx.out("- " + dashboard.notes[i] + "\n");
     for (const std::string& path : result.written)
@@ -96,17 +83,24 @@ Result<void> compare_runs_of(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(CLI::App& app) {
-  auto f = std::make_shared<Flags>();
-  CompareRequest& request = f->request;
-  app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or their reports")
-      ->required();
-  app.add_option("--test", f->tests, "folder of a run to compare; may be given again")->required();
-  app.add_option("--output", request.output, "folder for the workbooks")->required();
-  app.add_option("--labels", f->labels, "a name per run, the baseline's first (default: folders)")
-      ->delimiter(',');
-  app.add_option("--baseline-label", f->baseline_label, "name of the baseline");
-  app.add_option("--test-label", f->test_labels, "name of a test, in their order");
+void add_choice(CLI::App& app, Flags& f) {
+  CompareRequest& request = f.request;
+  app.add_flag("--all", f.all, "everything (also what happens without a choice)");
+  app.add_flag("--compare-all-runs", f.compare_all_runs, "the same as --all");
+  app.add_flag("--gpu-timeline", f.gpu_timeline, "only the timeline workbooks");
+  app.add_flag("--collective", f.collective, "only the collective workbooks");
+  app.add_flag("--final-report", f.final_report, "only what the final workbook needs");
+  app.add_flag("--generate-plots", f.plots, "only the plots and the HTML page");
+  app.add_flag("--no-plots", f.no_plots, "neither plots nor HTML page");
+  app.add_flag("--svg", request.svg, "plots as SVG too");
+  app.add_flag("--individual-only", f.individual_only, "leave the collectives out");
+  app.add_flag("--collective-only", f.collective_only, "write no individual reports");
+  app.add_flag("--geo-mean", request.geomean,
+               "geometric means over ranks in the timeline summaries");
+}
+
+void add_verdict(CLI::App& app, Flags& f) {
+  CompareRequest& request = f.request;
   app.add_option("--threshold", request.rule.threshold_percent,
                  "changes up to this count as Similar, percent")
       ->check(CLI::NonNegativeNumber)
@@ -115,22 +109,34 @@ Action setup(CLI::App& app) {
                  "where a run has one sample: judge with this standard deviation of a sample, "
                  "percent")
       ->check(CLI::PositiveNumber);
-  app.add_option("--fail-on", f->fail_on,
+  app.add_option("--fail-on", f.fail_on,
                  "exit 5 when a metric is worse by more, beyond noise: 'total_time>2%'");
   app.add_option("--markdown", request.markdown, "write a summary for a pull request; - is stdout");
-  app.add_flag("--all", f->all, "everything (also what happens without a choice)");
-  app.add_flag("--compare-all-runs", f->compare_all_runs, "the same as --all");
-  app.add_flag("--gpu-timeline", f->gpu_timeline, "only the timeline workbooks");
-  app.add_flag("--collective", f->collective, "only the collective workbooks");
-  app.add_flag("--final-report", f->final_report, "only what the final workbook needs");
-  app.add_flag("--generate-plots", f->plots, "only the plots and the HTML page");
-  app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
-  app.add_flag("--svg", request.svg, "plots as SVG too");
-  app.add_flag("--skip-tracelens", request.reports_only, "use existing reports, never the traces");
-  app.add_flag("--individual-only", f->individual_only, "leave the collectives out");
-  app.add_flag("--collective-only", f->collective_only, "write no individual reports");
-  app.add_flag("--geo-mean", request.geomean,
-               "geometric means over ranks in the timeline summaries");
+}
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  CompareRequest& request = f->request;
+  in_group(app, "Runs", [&] {
+    app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or reports")
+        ->required();
+    app.add_option("--test", f->tests, "folder of a run to compare; may be given again")
+        ->required();
+    app.add_option("--labels", f->labels.all,
+                   "a name per run, the baseline's first (default: "
+                   "folders)")
+        ->delimiter(',');
+    app.add_option("--baseline-label", f->labels.baseline, "name of the baseline");
+    app.add_option("--test-label", f->labels.tests, "name of a test, in their order");
+    app.add_flag("--skip-tracelens", request.reports_only,
+                 "use existing reports, never the traces");
+    add_align_flag(app, f->align);
+  });
+  in_group(app, "Verdict", [&] { add_verdict(app, *f); });
+  in_group(app, "Outputs", [&] {
+    app.add_option("--output", request.output, "folder for the workbooks")->required();
+    add_choice(app, *f);
+  });
   add_discover_flags(app, request.discover, false);
   return [f](Context& ctx) { return compare_runs_of(ctx, *f); };
 }

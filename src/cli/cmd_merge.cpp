@@ -3,6 +3,7 @@
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "cli/help.h"
 #include "core/steps.h"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@ struct Flags {
   bool all = false;
   std::string align = "base";
   std::string step;
+  std::int64_t first_ranks = 0; ///< 0: all
   MergeRequest request;
   DiscoverOptions discover;
 };
@@ -53,31 +55,45 @@ Result<void> merge(Context& ctx, const Flags& f) {
   return {};
 }
 
+void add_what_is_kept(CLI::App& app, Flags& f) {
+  app.add_flag("--cpu-ops", f.request.options.cpu_ops,
+               "keep operators and forward-backward arrows");
+  app.add_option("--step", f.step, "only ProfilerStep N, or A:B");
+  app.add_option("--from-ms", f.request.options.from_ms,
+                 "window from the first event of the first rank");
+  app.add_option("--to-ms", f.request.options.to_ms, "end of the window");
+  CLI::Option* ranks =
+      app.add_option("--ranks", f.request.ranks, "only these ranks")->delimiter(',');
+  app.add_option("-n,--num-ranks", f.first_ranks, "only the first N ranks: 0 to N-1")
+      ->check(CLI::Range(1, 65536))
+      ->excludes(ranks);
+}
+
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("TRACES", f->inputs, "folder of rank traces, or the files; with --all a sweep")
       ->required();
-  app.add_option("-o,--output", f->out,
-                 "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
-                 "(default SWEEP/merged_traces)");
-  app.add_flag("--all", f->all, "merge every configuration of a sweep");
-  app.add_flag("--gz", f->request.options.gzip, "compress");
-  app.add_option("--align", f->align,
-                 "base: by baseTimeNanoseconds; collectives: also by the ends of collectives")
-      ->check(CLI::IsMember({"base", "collectives"}))
-      ->capture_default_str();
-  app.add_flag("--cpu-ops", f->request.options.cpu_ops,
-               "keep operators and forward-backward arrows");
-  app.add_option("--step", f->step, "only ProfilerStep N, or A:B");
-  app.add_option("--from-ms", f->request.options.from_ms,
-                 "window from the first event of the first rank");
-  app.add_option("--to-ms", f->request.options.to_ms, "end of the window");
-  app.add_option("--ranks", f->request.ranks, "only these ranks")->delimiter(',');
+  in_group(app, "Output", [&] {
+    app.add_option("-o,--output", f->out,
+                   "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
+                   "(default SWEEP/merged_traces)");
+    app.add_flag("--all", f->all, "merge every configuration of a sweep");
+    app.add_flag("--gz", f->request.options.gzip, "compress");
+  });
+  in_group(app, "What is kept", [&] { add_what_is_kept(app, *f); });
+  in_group(app, "Clocks", [&] {
+    app.add_option("--align", f->align,
+                   "base: by baseTimeNanoseconds; collectives: also by the ends of collectives")
+        ->check(CLI::IsMember({"base", "collectives"}))
+        ->capture_default_str();
+  });
   add_discover_flags(app, f->discover, true, "--trace-step");
   return [f](Context& ctx) -> Result<void> {
     if (!f->step.empty()) {
       RS_TRY(f->request.options.steps, parse_steps(f->step));
     }
+    for (std::int64_t rank = 0; rank < f->first_ranks; ++rank)
+      f->request.ranks.push_back(rank);
     f->request.align = f->align == "collectives";
     return merge(ctx, *f);
   };

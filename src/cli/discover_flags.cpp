@@ -1,20 +1,33 @@
 #include "cli/discover_flags.h"
 
+#include "cli/help.h"
+
 #include <CLI/CLI.hpp>
 
 namespace rankscope {
 
 void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag) {
-  app.add_option("--trace-name", options.trace_name,
-                 "file name that wins when a rank has several traces");
-  app.add_option(step_flag, options.step, "choose ..._step<N>... when a rank has several");
-  app.add_option("--trace-pattern", options.trace_pattern, "paths with * for the rank");
-  app.add_option("--rank-regex", options.rank_regex, "group 1 of a match is the rank");
-  app.add_flag("--require-all-ranks", options.require_all_ranks, "a missing rank is an error");
-  if (sweep)
-    app.add_option("--config-regex", options.config_regex,
-                   "folders that are configurations; each named group is a parameter");
+  in_group(app, "Finding traces", [&] {
+    app.add_option("--trace-name", options.trace_name,
+                   "file name that wins when a rank has several traces");
+    app.add_option(step_flag, options.step, "choose ..._step<N>... when a rank has several");
+    app.add_option("--trace-pattern", options.trace_pattern, "paths with * for the rank");
+    app.add_option("--rank-regex", options.rank_regex, "group 1 of a match is the rank");
+    app.add_flag("--require-all-ranks", options.require_all_ranks, "a missing rank is an error");
+    if (sweep)
+      app.add_option("--config-regex", options.config_regex,
+                     "folders that are configurations; each named group is a parameter");
+  });
+}
+
+void add_align_flag(CLI::App& app, std::string& text, const std::string& by_default) {
+  CLI::Option* option = app.add_option("--align", text,
+                                       "clocks: none, base (time bases), collectives (their ends)" +
+                                           (by_default.empty() ? "" : "; default: " + by_default))
+                            ->check(CLI::IsMember({"none", "base", "collectives"}));
+  if (by_default.empty())
+    option->capture_default_str();
 }
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// The flags of discovery, the same for every command that looks for traces.
+// The flags of discovery and of clocks, the same for every command that looks for traces.
 #pragma once
 
 #include "readers/discovery.h"
@@ -15,5 +15,8 @@ namespace rankscope {
 /// `sweep` --config-regex. `options` must outlive parsing.
 void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag = "--step");
+
+/// Declares --align, a text for align_mode(). `by_default` says what no choice does; "" = the text.
+void add_align_flag(CLI::App& app, std::string& text, const std::string& by_default = "");
 
 } // namespace rankscope

@@ -1,9 +1,12 @@
 // Which ranks are missing, copied, or of another run: a row for each case, with its sentence. The
 // traces are those of generated sweeps, put together wrongly.
 #include "analyses/collectives/run_consistency.h"
+#include "app/analyze.h"
 #include "app/collectives.h"
+#include "app/compare.h"
 #include "app/merge.h"
 #include "engine/run_ranks.h"
+#include "readers/reports/report_tables.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
@@ -67,6 +70,10 @@ public:
   }
   [[nodiscard]] std::string at(int rank) const {
     return run() + "/rank" + std::to_string(rank) + "/t.json";
+  }
+  /// The configuration that the run was taken from.
+  [[nodiscard]] std::string whole() const {
+    return folder_.path("sweep") + "/256thread/nccl_28channels";
   }
   [[nodiscard]] std::string run() const { return folder_.path("run"); }
   [[nodiscard]] std::string out(const std::string& name) const { return folder_.path(name); }
@@ -178,6 +185,17 @@ const SpoiledCase kCases[] = {
      {"rank 2, group 0: its window starts 5 collectives after rank 0's; matched with that shift"}},
 };
 
+/// The whole run against the spoiled one, without pictures.
+CompareRequest against_whole(const Spoiled& spoiled) {
+  CompareRequest request;
+  request.folders = {spoiled.whole(), spoiled.run()};
+  request.labels = {"whole", "spoiled"};
+  request.output = spoiled.out("compared");
+  request.individual = request.page = false; // quicker
+  request.timeline_workbooks = request.collective_workbooks = request.final_workbook = false;
+  return request;
+}
+
 TEST(RunConsistency, EveryCaseHasItsLineInCollectivesAndMerge) {
   for (const SpoiledCase& c : kCases) {
     Spoiled spoiled;
@@ -197,6 +215,89 @@ TEST(RunConsistency, EveryCaseHasItsLineInCollectivesAndMerge) {
     ASSERT_TRUE(merge_run(merge, MergeRequest{}, *again, spoiled.out("m.json"))) << c.name;
     expect_lines(lines(merge), c, "merge");
   }
+}
+
+TEST(RunConsistency, EveryCaseHasItsLineInAnalyzeAndCompare) {
+  for (const SpoiledCase& c : kCases) {
+    Spoiled spoiled;
+    c.spoil(spoiled);
+    Session analyze;
+    AnalyzeRequest request;
+    request.folder = spoiled.run();
+    request.layout = OutputLayout(spoiled.out("analysis"));
+    request.report = sweep_report_options();
+    request.plots = false;
+    ASSERT_TRUE(analyze_sweep(analyze, request)) << c.name;
+    expect_lines(lines(analyze), c, "analyze");
+    Session compare;
+    ASSERT_TRUE(compare_folders(compare, against_whole(spoiled))) << c.name;
+    expect_lines(lines(compare), c, "compare");
+    EXPECT_EQ(compare.diagnostics.data_lost(), !c.sentences.empty()) << c.name; // exit 4
+  }
+}
+
+TEST(RunConsistency, WithoutCollectivesCompareAsksTheTracesAlone) {
+  for (const std::size_t i : {0U, 1U, 5U, 7U}) {
+    const SpoiledCase& c = kCases[i];
+    Spoiled spoiled;
+    c.spoil(spoiled);
+    CompareRequest request = against_whole(spoiled);
+    request.collective = false;
+    Session session;
+    ASSERT_TRUE(compare_folders(session, request)) << c.name;
+    expect_lines(lines(session), c, "compare");
+  }
+}
+
+// Runs of one configuration on both sides have one counter each, not one for both.
+TEST(RunConsistency, BothSidesOfACompareAreNamed) {
+  Spoiled spoiled;
+  spoiled.drop(3);
+  spoiled.copy_in(spoiled.at(0), 1);
+  CompareRequest request = against_whole(spoiled);
+  request.folders = {spoiled.run(), spoiled.run()};
+  Session session;
+  ASSERT_TRUE(compare_folders(session, request));
+  const auto copies = [&session] {
+    std::size_t n = 0;
+    for (const Problem& p : session.diagnostics.problems())
+      n += p.sentence.rfind("rank 1 is a copy of rank 0", 0) == 0 ? 1 : 0;
+    return n;
+  };
+  EXPECT_EQ(copies(), 2U);
+}
+
+TEST(RunConsistency, CompareAlignsTheClocksAsAsked) {
+  const test::TempFolder folder;
+  synth::Options o = options();
+  o.clock_offset_us = 5000;
+  o.channels = {28};
+  o.threads = {256};
+  ASSERT_TRUE(synth::generate(o, folder.path("s"), 1, nullptr));
+  const std::string run = folder.path("s") + "/256thread/nccl_28channels";
+  const auto skew_us = [&](AlignMode align, const std::string& out) {
+    CompareRequest request;
+    request.folders = {run, run};
+    request.labels = {"a", "b"};
+    request.output = folder.path(out);
+    request.page = false;
+    request.align = align;
+    Session session;
+    EXPECT_TRUE(compare_folders(session, request));
+    const Result<Report> report =
+        read_report_tables(request.output + "/a/collective_reports/collective_all_ranks.xlsx");
+    EXPECT_TRUE(report);
+    const Table* rows = report->find("nccl_summary_implicit_sync");
+    double most = 0;
+    for (std::size_t r = 0; r < rows->rows(); ++r)
+      most = std::max(most, rows->at(r, "skew in start time_mean").number());
+    return std::pair(most, report->find("clocks") != nullptr);
+  };
+  const auto base = skew_us(AlignMode::kBase, "base");
+  const auto aligned = skew_us(AlignMode::kCollectives, "collectives");
+  EXPECT_FALSE(base.second);
+  EXPECT_TRUE(aligned.second);
+  EXPECT_GT(std::abs(base.first - aligned.first), 100) << "offsets of up to 5000 us";
 }
 
 TEST(RunConsistency, AChoiceOfRanksMissesNoOthers) {
@@ -231,6 +332,20 @@ TEST(RunConsistency, BandwidthsAndWaitsOfIncompleteCollectivesAreBlank) {
     EXPECT_GT(rows->at(r, "comm_latency").number(), 0);
   }
   EXPECT_EQ(result->report.find("straggler_summary"), nullptr);
+}
+
+// "merge -n 8": the ranks below 8; those that are not there are named once.
+TEST(RunConsistency, RanksThatWereAskedForAndAreAbsentAreNamedOnce) {
+  Spoiled spoiled;
+  spoiled.drop(1);
+  Session merge;
+  const Result<RunPlan> plan = discover_run({spoiled.run()}, DiscoverOptions{}, merge.diagnostics);
+  ASSERT_TRUE(plan);
+  MergeRequest request;
+  request.ranks = {0, 1, 2, 3, 4, 5};
+  ASSERT_TRUE(merge_run(merge, request, *plan, spoiled.out("m.json")));
+  EXPECT_EQ(lines(merge),
+            (std::vector<std::string>{"rank 1 has no trace", "ranks 4, 5 have no trace"}));
 }
 
 } // namespace

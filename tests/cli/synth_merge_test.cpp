@@ -94,6 +94,18 @@ TEST_F(SynthMerge, MissingAndBrokenRanksAreNamedAndExitIsFour) {
   EXPECT_EQ(merged.counts.size(), 2U);
 }
 
+TEST_F(SynthMerge, TheNumberOfRanksIsThatOfTheFirstOnes) {
+  sweep();
+  const std::string config = at("s/256thread/nccl_28channels");
+  EXPECT_EQ(run("merge " + config + " -n 2 -o " + at("m.json")), 0) << err_;
+  EXPECT_EQ(test::check_merged(bytes_of(at("m.json"))).counts.size(), 2U);
+  EXPECT_EQ(run("merge " + config + " -n 8 -o " + at("m.json")), 4);
+  EXPECT_NE(err_.find("ranks 3, 4, 5, 6, 7 have no trace"), std::string::npos) << err_;
+  EXPECT_EQ(test::check_merged(bytes_of(at("m.json"))).counts.size(), 3U);
+  EXPECT_EQ(run("merge " + config + " -n 2 --ranks 0 -o " + at("m.json")), 2);
+  EXPECT_EQ(run("merge " + config + " -n 0 -o " + at("m.json")), 2);
+}
+
 TEST_F(SynthMerge, WrongUseAndUnwritableOutputs) {
   sweep();
   EXPECT_EQ(run("merge " + at("s/256thread")), 2); // no -o
