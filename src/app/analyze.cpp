@@ -5,6 +5,7 @@
 #include "app/analyze_run.h"
 #include "app/sweep_pages.h"
 #include "os/output_file.h"
+#include "pages/sweep_page.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -52,6 +53,15 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   return save_sweep(state, request.layout);
 }
 
+/// Where outputs go without a choice: the sweep's folder, or the one that a single trace lies in.
+std::string folder_of(const std::string& sweep) {
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(sweep, ec))
+    return sweep;
+  const std::string parent = std::filesystem::path(sweep).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
 } // namespace
 
 std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
@@ -66,12 +76,13 @@ std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
       r.label += " (2)";
     std::string sub = r.label;
     std::replace(sub.begin(), sub.end(), '/', '_');
-    r.layout = OutputLayout(output.empty()       ? fmt::format("{}/{}", r.folder, kAnalysisFolder)
+    const std::string beside = folder_of(r.folder);
+    r.layout = OutputLayout(output.empty()       ? fmt::format("{}/{}", beside, kAnalysisFolder)
                             : sweeps.size() == 1 ? output
                                                  : output + "/" + sub);
     if (merge)
       r.merged_folder =
-          fmt::format("{}/{}", output.empty() ? r.folder : r.layout.folder(), kMergedFolder);
+          fmt::format("{}/{}", output.empty() ? beside : r.layout.folder(), kMergedFolder);
     out.push_back(std::move(r));
   }
   return out;
@@ -94,6 +105,19 @@ std::string options_text(const AnalyzeRequest& request) {
       !file.empty() && std::filesystem::is_regular_file(file, ec))
     out += " content=" + content_mark(file);
   return out;
+}
+
+Result<std::string> write_sides_page(Session& ctx, const std::vector<AnalyzeRequest>& requests,
+                                     const std::vector<AnalyzedSweep>& sweeps,
+                                     const std::string& output, const std::string& page) {
+  std::vector<SweepSide> sides;
+  for (std::size_t i = 0; i < sweeps.size(); ++i)
+    sides.push_back({requests[i].label, requests[i].layout.folder(), &sweeps[i].facts});
+  const std::string to = !page.empty()    ? page
+                         : output.empty() ? "sweep_comparison_report.html"
+                                          : output + "/sweep_comparison_report.html";
+  RS_CHECK(write_sweep_page(ctx, sides, to));
+  return to;
 }
 
 Table shown_configurations(const SweepFacts& facts) {

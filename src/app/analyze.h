@@ -39,7 +39,8 @@ struct NamedSweep {
 };
 
 /// A request per sweep: `shared` with folder, label, layout and merged_folder filled in. Outputs go
-/// below each sweep, or to `output` (several sweeps: a folder for each label in it).
+/// below each sweep (beside it, where it is a single trace), or to `output` (several sweeps: a
+/// folder for each label in it).
 [[nodiscard]] std::vector<AnalyzeRequest> requests_for(const AnalyzeRequest& shared,
                                                        const std::vector<NamedSweep>& sweeps,
                                                        const std::string& output, bool merge);
@@ -63,6 +64,13 @@ struct AnalyzedSweep {
 /// Analyses what changed since an earlier run and writes the tables over all configurations, plots,
 /// page and manifest. Errors: kUnreadable when no trace could be analysed, kOutput.
 Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request);
+
+/// The page of all sweeps beside each other, for `requests` and what was made of them: at `page`,
+/// or when that is empty sweep_comparison_report.html in `output` (empty: here). Its path. Errors:
+/// kOutput.
+Result<std::string> write_sides_page(Session& ctx, const std::vector<AnalyzeRequest>& requests,
+                                     const std::vector<AnalyzedSweep>& sweeps,
+                                     const std::string& output, const std::string& page);
 
 /// The configurations as the console and summary.md show them.
 [[nodiscard]] Table shown_configurations(const SweepFacts& facts);

@@ -64,6 +64,7 @@ Result<void> write_overlong(Report& report, const std::string& workbook,
 } // namespace
 
 Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request) {
+  RS_CHECK(check_outputs(request.outputs));
   RS_TRY(RunPlan plan, discover_run(request.inputs, request.discover, session.diagnostics));
   if (request.world_size > plan.ranks.size() + plan.missing_ranks.size())
     session.diagnostics.add(
@@ -90,18 +91,13 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
   out.report = collective_tables(out.facts, request.options);
   out.report.title = plan.configuration.label;
   out.report.diagnostics = session.diagnostics;
-  if (!request.csv_dir.empty()) {
-    RS_CHECK(find_writer("csv")->write(out.report, request.csv_dir));
-    out.written.push_back(request.csv_dir);
-  }
-  std::string workbook = request.output;
-  if (workbook.empty() && request.csv_dir.empty() && request.default_workbook)
-    workbook = plan.folder + "/nccl_analysis_report.xlsx";
-  if (!workbook.empty()) {
-    RS_CHECK(write_overlong(out.report, workbook, out.written));
-    RS_CHECK(find_writer("xlsx")->write(out.report, workbook));
-    out.written.push_back(workbook);
-  }
+  ReportOutputs to = request.outputs;
+  if (to.file.empty() && to.csv_dir.empty() && request.default_workbook)
+    to.file = plan.folder + "/nccl_analysis_report.xlsx";
+  if (to.file.ends_with(".xlsx"))
+    RS_CHECK(write_overlong(out.report, to.file, out.written));
+  RS_TRY(std::vector<std::string> written, write_outputs(out.report, to));
+  out.written.insert(out.written.end(), written.begin(), written.end());
   return out;
 }
 

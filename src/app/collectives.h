@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "app/write_outputs.h"
 #include "base/result.h"
 #include "core/report.h"
 #include "engine/session.h"
@@ -20,9 +21,8 @@ struct CollectivesRequest {
   CollectiveOptions options;
   std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
-  std::string output;             ///< workbook; empty = none, but see default_workbook
-  std::string csv_dir;            ///< folder for one CSV per sheet; empty = none
-  bool default_workbook = false;  ///< without output and csv_dir: FOLDER/nccl_analysis_report.xlsx
+  ReportOutputs outputs;
+  bool default_workbook = false; ///< without file and csv_dir: FOLDER/nccl_analysis_report.xlsx
 };
 
 struct CollectivesResult {
@@ -32,7 +32,8 @@ struct CollectivesResult {
   std::vector<std::string> written; ///< files and folders
 };
 
-/// Which file is which rank. Fewer ranks than the world size are data loss.
+/// Which file is which rank. Fewer ranks than the world size are data loss. Errors: those of
+/// check_outputs() and discover_run().
 Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request);
 
 /// Reads the ranks once, several at a time, and writes what is asked for. A broken rank is left out

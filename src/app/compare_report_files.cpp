@@ -21,6 +21,7 @@ std::string tag_of(const std::string& path) {
 
 Result<ComparedReports> compare_report_files(Session& session,
                                              const CompareReportsRequest& request) {
+  RS_CHECK(check_outputs(request.outputs));
   std::vector<std::string> tags = request.names;
   if (tags.empty())
     for (const std::string& path : request.reports)

@@ -24,7 +24,8 @@ struct ComparedReports {
   std::vector<std::string> written;
 };
 
-/// Errors: kUnreadable, those of compare_reports(), kOutput.
+/// Errors: those of check_outputs() before anything is read, kUnreadable, those of
+/// compare_reports(), kOutput.
 Result<ComparedReports> compare_report_files(Session& session,
                                              const CompareReportsRequest& request);
 

@@ -1,11 +1,9 @@
 // rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once; all
 // reports, tables, plots and the page of the sweep.
 #include "app/analyze.h"
-#include "app/sweep_pages.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "pages/sweep_page.h"
-#include "writers/console.h"
+#include "cli/help.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -94,45 +92,50 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   }
   if (f.dry_run || (sweeps.size() < 2 && f.html.empty()))
     return {};
-  std::vector<SweepSide> sides;
-  for (std::size_t i = 0; i < sweeps.size(); ++i)
-    sides.push_back({requests[i].label, requests[i].layout.folder(), &sweeps[i].facts});
-  const std::string page = !f.html.empty()    ? f.html
-                           : f.output.empty() ? "sweep_comparison_report.html"
-                                              : f.output + "/sweep_comparison_report.html";
-  RS_CHECK(write_sweep_page(ctx, sides, page));
+  RS_TRY(const std::string page, write_sides_page(ctx, requests, sweeps, f.output, f.html));
   if (!ctx.json)
     ctx.out(page + ": the sweeps side by side\n");
   return {};
 }
 
-Action setup(CLI::App& app) {
-  auto f = std::make_shared<Flags>();
-  AnalyzeRequest& r = f->request;
-  app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces")->required();
-  app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");
-  app.add_option("--label1", f->label1, "name of the sweep (default: its folder)");
-  app.add_option("--label2", f->label2, "name of --sweep2");
-  app.add_option("-o,--output", f->output,
+void add_outputs(CLI::App& app, Flags& f) {
+  app.add_option("-o,--output", f.output,
                  "output folder (default: SWEEP/tracelens_analysis); with --sweep2 a folder for "
                  "each label in it");
-  app.add_option("--html", f->html, "another place for the HTML page");
+  app.add_option("--html", f.html, "another place for the HTML page");
+  app.add_flag("--no-plots", f.no_plots, "neither plots nor HTML page");
+  app.add_flag("--svg", f.request.svg, "plots as SVG too");
+  app.add_flag("--no-merge", f.no_merge, "write no merged traces");
+  app.add_flag("--dry-run", f.dry_run, "print what would be read and written");
+}
+
+void add_figures(CLI::App& app, Flags& f) {
+  AnalyzeRequest& r = f.request;
   app.add_option("--top-k", r.top_k, "GEMMs listed per rank")->capture_default_str();
-  app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
   app.add_option("--rank-by", r.rank_by, "order of GEMMs: by range, cv or total-excess")
       ->check(CLI::IsMember({"range", "cv", "total-excess"}))
       ->capture_default_str();
-  app.add_flag("--force", r.force, "redo what an earlier run has done");
-  app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
-  app.add_flag("--svg", r.svg, "plots as SVG too");
-  app.add_flag("--no-merge", f->no_merge, "write no merged traces");
-  app.add_flag("--dry-run", f->dry_run, "print what would be read and written");
-  r.report = sweep_report_options();
   app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines: built-in name or JSON file");
-  app.add_option("--align", f->align,
-                 "clocks: none, base (time bases), collectives (their ends); default: reports by "
-                 "collectives, merged traces by base")
-      ->check(CLI::IsMember({"none", "base", "collectives"}));
+  add_align_flag(app, f.align, "reports by collectives, merged traces by base");
+}
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  AnalyzeRequest& r = f->request;
+  r.report = sweep_report_options();
+  app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces")->required();
+  in_group(app, "Output", [&] { add_outputs(app, *f); });
+  in_group(app, "Another sweep beside it", [&] {
+    app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");
+    app.add_option("--label1", f->label1, "name of the sweep (default: its folder)");
+    app.add_option("--label2", f->label2, "name of --sweep2");
+  });
+  in_group(app, "Figures", [&] { add_figures(app, *f); });
+  in_group(app, "Running", [&] {
+    app.add_option("--memory-mib", f->memory_mib,
+                   "limit for traces in flight, 0 = half of the free");
+    app.add_flag("--force", r.force, "redo what an earlier run has done");
+  });
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return analyze(ctx, *f); };
 }

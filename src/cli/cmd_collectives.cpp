@@ -3,7 +3,7 @@
 #include "app/collectives.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/console.h"
+#include "cli/help.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -38,8 +38,11 @@ std::vector<std::string> folder_of_pattern(std::string& pattern) {
 void print(const Context& ctx, const CollectivesResult& result) {
   constexpr std::size_t kRows = 16;
   const auto show = [&ctx](const Table& table) {
-    if (table.rows() > 0)
-      ctx.out(fmt::format("{}\n{}\n", table.name(), console_table(table, kRows)));
+    if (table.rows() == 0)
+      return;
+    ctx.out(table.name() + "\n");
+    ctx.table(table, kRows);
+    ctx.out("\n");
   };
   show(sync_summary_short_schema().table(result.facts.summary));
   show(straggler_schema().table(result.facts.stragglers));
@@ -80,37 +83,51 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
   return {};
 }
 
+/// Of the script that this command replaces, where they have other names; not in --help.
+void add_old_flags(CLI::App& app, Flags& f) {
+  CollectivesRequest& request = f.request;
+  app.add_option("--trace-dir", request.inputs)->group("");
+  app.add_option("--output-xlsx-path", request.outputs.file)->group("");
+  app.add_option("--output-csvs-dir", request.outputs.csv_dir)->group("");
+  app.add_option("--world-size", request.world_size)->group("");
+  app.add_option("--max-workers", f.ignored)->group("");
+  for (const char* name : {"--detailed-analysis", "--use-multiprocessing"})
+    app.add_flag(name)->group("");
+}
+
+void add_figures(CLI::App& app, Flags& f) {
+  CollectiveOptions& options = f.request.options;
+  add_align_flag(app, f.align);
+  app.add_option("--gpus-per-node", options.gpus_per_node, "0: devices in the first trace")
+      ->capture_default_str();
+  app.add_option("--agg-metrics", options.agg_metrics, "of mean, median, min, max, std")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"mean", "median", "min", "max", "std"}))
+      ->capture_default_str();
+  app.add_option("--compat", f.compat, "reproduce another tool's units and columns")
+      ->check(CLI::IsMember({"tracelens"}));
+  app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
+               "who sends how much to whom in all-to-all-v");
+}
+
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
   CollectivesRequest& request = f->request;
   app.add_option("DIR", request.inputs, "folders of rank traces, or the files");
-  app.add_option("-o,--output", request.output,
-                 "workbook (default: DIR/nccl_analysis_report.xlsx)");
-  app.add_option("--csv-dir", request.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--align", f->align, "clocks: none, base (time bases), collectives (their ends)")
-      ->check(CLI::IsMember({"none", "base", "collectives"}))
-      ->capture_default_str();
-  app.add_option("--gpus-per-node", request.options.gpus_per_node, "0: devices in the first trace")
-      ->capture_default_str();
-  app.add_option("--agg-metrics", request.options.agg_metrics, "of mean, median, min, max, std")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"mean", "median", "min", "max", "std"}))
-      ->capture_default_str();
-  app.add_option("--compat", f->compat, "reproduce another tool's units and columns")
-      ->check(CLI::IsMember({"tracelens"}));
-  app.add_flag("--all2allv-heatmap", request.options.all_to_all_v_heatmap,
-               "who sends how much to whom in all-to-all-v");
-  app.add_option("--memory-mib", f->memory_mib, "limit for traces in flight, 0 = half of the free");
-  app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
+  in_group(app, "Output", [&] {
+    app.add_option("-o,--output", request.outputs.file,
+                   "file.xlsx, .json, .md, or .csv for one sheet (default: "
+                   "DIR/nccl_analysis_report.xlsx)");
+    app.add_option("--csv-dir", request.outputs.csv_dir, "folder for one CSV per sheet");
+    app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
+  });
+  in_group(app, "Figures", [&] { add_figures(app, *f); });
+  in_group(app, "Running", [&] {
+    app.add_option("--memory-mib", f->memory_mib,
+                   "limit for traces in flight, 0 = half of the free");
+  });
   add_discover_flags(app, request.discover, false);
-  // of the script that this command replaces, where they have other names
-  app.add_option("--trace-dir", request.inputs)->group("");
-  app.add_option("--output-xlsx-path", request.output)->group("");
-  app.add_option("--output-csvs-dir", request.csv_dir)->group("");
-  app.add_option("--world-size", request.world_size)->group("");
-  app.add_option("--max-workers", f->ignored)->group("");
-  for (const char* name : {"--detailed-analysis", "--use-multiprocessing"})
-    app.add_flag(name)->group("");
+  add_old_flags(app, *f);
   return [f](Context& ctx) { return collectives_of(ctx, *f); };
 }
 

@@ -1,7 +1,6 @@
 // rankscope compare-reports R1 R2 [R3...]: the tables of several reports side by side.
 #include "app/compare_report_files.h"
 #include "cli/command.h"
-#include "writers/console.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +31,7 @@ Result<void> run(Context& ctx, const Flags& f) {
   for (const std::string& remark : done.remarks)
     ctx.out("NOTE: " + remark + "\n");
   if (const Table* timeline = done.report.find("gpu_timeline"))
-    ctx.out(console_table(*timeline));
+    ctx.table(*timeline);
   for (const std::string& w : done.written)
     ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
   return {};
@@ -50,7 +49,8 @@ Action setup(CLI::App& app) {
       ->delimiter(',')
       ->check(CLI::IsMember(
           {"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"}));
-  app.add_option("-o,--output", f->request.outputs.file, "workbook (default: comparison.xlsx)");
+  app.add_option("-o,--output", f->request.outputs.file,
+                 "file.xlsx, .json, .md, or .csv for one sheet (default: comparison.xlsx)");
   app.add_option("--csv-dir", f->request.outputs.csv_dir, "folder for one CSV per sheet");
   app.add_option("--compat", f->compat, "reproduce another tool's quirks")
       ->check(CLI::IsMember({"tracelens"}));

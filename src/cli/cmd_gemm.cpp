@@ -4,7 +4,7 @@
 #include "app/gemm_reports.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/console.h"
+#include "cli/help.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -86,33 +86,42 @@ Result<void> run(Context& ctx, const Flags& f) {
                        ctx, {f.sweep, f.output, table, f.top_k, f.rank_by, f.filter, f.discover}));
 }
 
+void add_earlier_outputs(CLI::App& app, Flags& f) {
+  app.add_option("--base-path", f.base_path,
+                 "variance: the folder tracelens_analysis, its reports are read; timestamps: the "
+                 "sweep with the traces");
+  app.add_option("--output-file", f.output_file, "variance: CSV, relative to --base-path");
+  app.add_option("--input-csv", f.input_csv, "timestamps, overlap: the CSV of the step before");
+  app.add_option("--output-csv", f.output_csv, "timestamps, overlap: CSV (default: beside input)");
+  app.add_option("--tracelens-path", f.tracelens_path, "overlap: the folder tracelens_analysis");
+  app.add_option("--tolerance", f.tolerance, "timestamps: share by which durations may differ")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--csv-path", f.csv_path, "plot: the variance CSV");
+  app.add_option("--output-dir", f.output_dir, "plot: folder (default: plots beside the CSV)");
+}
+
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("STEP", f->step, "variance, timestamps, overlap or plot")
       ->required()
       ->check(CLI::IsMember({"variance", "timestamps", "overlap", "plot"}));
   app.add_option("SWEEP", f->sweep, "sweep, run or folder of traces");
-  app.add_option("-o,--output", f->output, "folder of the CSV (default: SWEEP/tracelens_analysis)");
-  app.add_option("--top-k", f->top_k, "GEMMs per rank")->capture_default_str();
-  app.add_option("--rank-by", f->rank_by, "range, cv or total-excess")
-      ->check(CLI::IsMember({"range", "cv", "total-excess"}))
-      ->capture_default_str();
-  app.add_option("--threads", f->filter.threads, "only these")->delimiter(',');
-  app.add_option("--channels", f->filter.channels, "only these")->delimiter(',');
-  app.add_option("--ranks", f->filter.ranks, "only these")->delimiter(',');
-  app.add_option("--base-path", f->base_path,
-                 "variance: the folder tracelens_analysis, its reports are read; timestamps: the "
-                 "sweep with the traces");
-  app.add_option("--output-file", f->output_file, "variance: CSV, relative to --base-path");
-  app.add_option("--input-csv", f->input_csv, "timestamps, overlap: the CSV of the step before");
-  app.add_option("--output-csv", f->output_csv, "timestamps, overlap: CSV (default: beside input)");
-  app.add_option("--tracelens-path", f->tracelens_path, "overlap: the folder tracelens_analysis");
-  app.add_option("--tolerance", f->tolerance, "timestamps: share by which durations may differ")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--csv-path", f->csv_path, "plot: the variance CSV");
-  app.add_option("--output-dir", f->output_dir, "plot: folder (default: plots beside the CSV)");
-  app.add_flag("--svg", f->svg, "plot: SVG too");
+  in_group(app, "Output", [&] {
+    app.add_option("-o,--output", f->output,
+                   "folder of the CSV (default: SWEEP/tracelens_analysis)");
+    app.add_flag("--svg", f->svg, "plot: SVG too");
+  });
+  in_group(app, "Rows", [&] {
+    app.add_option("--top-k", f->top_k, "GEMMs per rank")->capture_default_str();
+    app.add_option("--rank-by", f->rank_by, "range, cv or total-excess")
+        ->check(CLI::IsMember({"range", "cv", "total-excess"}))
+        ->capture_default_str();
+    app.add_option("--threads", f->filter.threads, "only these")->delimiter(',');
+    app.add_option("--channels", f->filter.channels, "only these")->delimiter(',');
+    app.add_option("--ranks", f->filter.ranks, "only these")->delimiter(',');
+  });
+  in_group(app, "From the output of an earlier step", [&] { add_earlier_outputs(app, *f); });
   add_discover_flags(app, f->discover, true);
   return [f](Context& ctx) { return run(ctx, *f); };
 }

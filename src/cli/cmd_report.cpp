@@ -1,7 +1,6 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
-#include "app/report_trace.h"
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/report_flags.h"
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
@@ -11,19 +10,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
-  std::vector<std::string> traces;
-  std::vector<std::string> sheets;
-  std::string compat;
-  std::string layout;
-  bool no_kernel_summary = false;
-  bool no_short_kernels = false;
-  bool no_coll_analysis = false;
-  ReportRequest request;
-};
-
-Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
-  ReportRequest request = f.request;
+Result<void> one(Context& ctx, ReportRequest request, const std::string& path) {
   request.trace = path;
   request.only_asked = ctx.json;
   RS_TRY(const TraceReport done, report_trace(ctx, request));
@@ -40,111 +27,19 @@ Result<void> one(Context& ctx, const Flags& f, const std::string& path) {
   return {};
 }
 
-CLI::Range possible_bins() {
-  return {1, 100000};
-}
-
-/// The flags of the script that this command replaces, where they have other names; not in --help.
-/// Sheets that it made on request are always made here.
-void add_old_flags(CLI::App& app, Flags& f) {
-  ReportOptions& r = f.request.options;
-  const auto option = [&app](const char* name, auto& value) {
-    return app.add_option(name, value)->group("");
-  };
-  option("--profile-json-path", f.traces);
-  option("--output-xlsx-path", f.request.outputs.file);
-  option("--output-csvs-dir", f.request.outputs.csv_dir);
-  option("--micro-idle-thresh-us", r.micro_idle_us);
-  option("--short-kernel-histogram-bins", r.short_kernel_bins)->check(possible_bins());
-  option("--topk-short-kernels", r.top_k_short_kernels);
-  option("--topk-ops", r.top_k_ops);
-  option("--topk-roofline-ops", r.top_k_roofline_ops);
-  option("--gpu-arch-json-path", r.gpu_arch);
-  option("--gpu-arch-platform", r.gpu_arch);
-  app.add_flag("--disable-coll-analysis", f.no_coll_analysis)->group("");
-  for (const char* name : {"--enable-kernel-summary", "--short-kernel-study"})
-    app.add_flag(name)->group("");
-}
-
-void add_outputs(CLI::App& app, Flags& f) {
-  ReportOutputs& out = f.request.outputs;
-  app.add_option("-o,--output", out.file,
-                 "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
-  app.add_option("--csv-dir", out.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--format", out.format, "format of --output whatever its ending (csv: a folder)")
-      ->check(CLI::IsMember({"xlsx", "csv", "json", "markdown"}));
-}
-
-void add_counting(CLI::App& app, ReportOptions& r) {
-  app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
-  app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
-               "count GPU work without a launch in gpu_timeline");
-  app.add_flag("--clip-overruns", r.clip_overruns,
-               "end a kernel where the next one on its stream starts");
-  app.add_option("--micro-idle-us", r.micro_idle_us, "split idle time at this gap, us");
-  app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
-                 "kernels below this are short, us")
-      ->capture_default_str();
-  app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
-  app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
-               "put in operators that inference libraries do not record");
-}
-
-void add_sheets(CLI::App& app, Flags& f) {
-  ReportOptions& r = f.request.options;
-  app.add_option("--sheets", f.sheets, "only these sheets")->delimiter(',');
-  app.add_flag("--no-kernel-summary", f.no_kernel_summary, "leave out kernel_summary");
-  app.add_flag("--no-short-kernels", f.no_short_kernels, "leave out the short-kernel study");
-  app.add_flag("--no-coll-analysis", f.no_coll_analysis, "leave out coll_analysis");
-  app.add_flag("--per-step", r.per_step, "timeline and top operators of each profiler step");
-  app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
-      ->check(possible_bins())
-      ->capture_default_str();
-  app.add_option("--top-k", r.top_k, "rows of ops_summary and kernel_summary");
-  app.add_option("--top-k-ops", r.top_k_ops, "rows of the ops_* sheets");
-  app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "rows of each operator family");
-  app.add_option("--top-k-short-kernels", r.top_k_short_kernels, "rows of short_kernels_summary");
-  app.add_flag("--include-overlap-info", r.include_overlap_info,
-               "sheets *_kl_overlap: grouped also by kernels that ran beside");
-  app.add_flag("--include-call-stack", r.include_call_stack,
-               "Python call stacks in unified_perf_summary");
-  app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
-  app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
-               "start of the first call of each row");
-}
-
 Action setup(CLI::App& app) {
-  auto f = std::make_shared<Flags>();
-  ReportOptions& r = f->request.options;
-  app.add_option("TRACE", f->traces, "trace file (.json, .gz, .zst), - for standard input");
-  in_group(app, "Output", [&] { add_outputs(app, *f); });
-  in_group(app, "What is counted", [&] { add_counting(app, r); });
-  in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, *f); });
-  in_group(app, "GPU and other tools", [&] {
-    app.add_option("--gpu-arch", r.gpu_arch,
-                   "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
-    app.add_option("--compat", f->compat, "reproduce another tool's quirks")
-        ->check(CLI::IsMember({"tracelens"}));
-    app.add_option("--layout", f->layout, "column order of the GEMM sheet")
-        ->check(CLI::IsMember({"2025-11"}));
-  });
-  add_old_flags(app, *f);
+  auto f = std::make_shared<ReportFlags>();
+  add_report_flags(app, *f);
   return [f](Context& ctx) -> Result<void> {
     if (f->traces.empty())
       return Error{ErrorCode::kUsage, "report", "needs a trace", "rankscope report --help"};
-    ReportOptions& options = f->request.options;
-    options.kernel_summary = !f->no_kernel_summary;
-    options.short_kernels = !f->no_short_kernels;
-    options.coll_analysis = !f->no_coll_analysis;
-    options.compat_tracelens = !f->compat.empty();
-    options.legacy_gemm_layout = !f->layout.empty();
-    options.sheets.insert(f->sheets.begin(), f->sheets.end());
-    if (const ReportOutputs& to = f->request.outputs;
+    const ReportRequest request = report_request(*f);
+    if (const ReportOutputs& to = request.outputs;
         f->traces.size() > 1 && (!to.file.empty() || !to.csv_dir.empty()))
       return Error{ErrorCode::kUsage, "", "--output and --csv-dir take one trace", ""};
     std::size_t failed = 0;
     for (const std::string& path : f->traces)
-      if (Result<void> done = one(ctx, *f, path); !done) {
+      if (Result<void> done = one(ctx, request, path); !done) {
         if (done.error().code != ErrorCode::kUnreadable || ++failed == f->traces.size())
           return done;
         ctx.warn(done.error().message());

@@ -77,9 +77,7 @@ public:
     for (auto& [rank, paths] : by_rank_) {
       paths = preferred(std::move(paths), options_);
       if (paths.size() > 1)
-        return Error{ErrorCode::kUsage, plan_.folder,
-                     fmt::format("rank {} has several traces: {}", rank, fmt::join(paths, ", ")),
-                     "choose with --trace-name, --trace-step or --trace-pattern"};
+        return several(rank, paths);
       plan_.ranks.push_back(rank_file(rank, paths[0]));
     }
     return {};
@@ -110,6 +108,30 @@ public:
   }
 
 private:
+  /// Up to three of the paths, from the folder on; the others are counted.
+  [[nodiscard]] std::string few_of(const std::vector<std::string>& paths) const {
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> named;
+    for (std::size_t i = 0; i < std::min(paths.size(), kNamed); ++i)
+      named.push_back(plan_.folder.empty()
+                          ? paths[i]
+                          : fs::path(paths[i]).lexically_proximate(plan_.folder).string());
+    return fmt::format("{}{}", fmt::join(named, ", "),
+                       paths.size() > kNamed ? fmt::format(" and {} more", paths.size() - kNamed)
+                                             : "");
+  }
+
+  [[nodiscard]] Error several(std::int64_t rank, const std::vector<std::string>& paths) const {
+    const auto folder = [](const std::string& path) { return fs::path(path).parent_path(); };
+    const bool one = std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+      return folder(path) == folder(paths[0]);
+    });
+    return {ErrorCode::kUsage, plan_.folder,
+            fmt::format("rank {} has several traces: {}", rank, few_of(paths)),
+            one ? "choose with --trace-name, --trace-step or --trace-pattern"
+                : "give the folder of one run; analyze and merge --all take a folder of several"};
+  }
+
   bool too_large(const Candidate& c) {
     if (c.too_large.empty())
       return false;
@@ -135,10 +157,9 @@ private:
       return {};
     }
     if (!nameless.empty() && by_rank_.empty())
-      return Error{
-          ErrorCode::kUsage, plan_.folder,
-          fmt::format("several traces without a rank in the name: {}", fmt::join(nameless, ", ")),
-          "name the rank with --rank-regex or --trace-pattern"};
+      return Error{ErrorCode::kUsage, plan_.folder,
+                   fmt::format("several traces without a rank in the name: {}", few_of(nameless)),
+                   "name the rank with --rank-regex or --trace-pattern"};
     for (const std::string& path : nameless)
       diag_.add(Severity::kWarning, "trace_without_rank", path,
                 "has no rank in its name, as the files beside it have, and is left out");

@@ -86,6 +86,59 @@ TEST(Cli, HelpFitsEightyColumnsAndHasTheGlobalOptions) {
   EXPECT_EQ(run_binary({"-V"}).out, run_binary({"--version"}).out);
 }
 
+TEST(Cli, HelpHasItsOptionsInGroups) {
+  for (const char* name :
+       {"report", "analyze", "compare", "collectives", "merge", "gemm", "nsys", "synth"}) {
+    const std::string help = run_binary({name, "--help"}).out;
+    const std::size_t at = help.find("\nOptions:\n");
+    ASSERT_NE(at, std::string::npos) << name;
+    std::istringstream lines(help.substr(at + 10));
+    std::size_t loose = 0;
+    for (std::string line; std::getline(lines, line) && !line.empty();)
+      loose += line.rfind("  -", 0) == 0 ? 1 : 0;
+    EXPECT_LE(loose, 2U) << name << ": options without a heading";
+  }
+}
+
+TEST(Cli, ASingleTraceIsAnalysedBesideItself) {
+  const TempFolder folder;
+  const std::string rank0 = make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler/rank0";
+  const RunResult r = run_binary({"analyze", rank0 + "/trace_step19.json", "--no-plots", "-q"});
+  EXPECT_EQ(r.code, 4) << r.err; // the world has two ranks more
+  EXPECT_TRUE(fs::exists(rank0 + "/tracelens_analysis/summary.md"));
+}
+
+// A folder of several runs where one is wanted: a short line that says what takes such a folder.
+TEST(Cli, AFolderOfSeveralRunsIsToldInAShortLine) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder);
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"collectives", sweep},
+                                               {"merge", sweep, "-o", folder.path("m.json")}}) {
+    const RunResult r = run_binary(args);
+    EXPECT_EQ(r.code, 2) << args[0];
+    EXPECT_NE(r.err.find("analyze and merge --all take a folder of several"), std::string::npos)
+        << r.err;
+    EXPECT_LT(r.err.size(), 400U + sweep.size()) << r.err;
+    EXPECT_NE(r.err.find("and 1 more"), std::string::npos) << r.err;
+  }
+}
+
+TEST(Cli, AnEndingThatNamesNoFormatIsRefusedBeforeAnythingIsRead) {
+  const TempFolder folder;
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"compare-reports", "/no/a.xlsx", "/no/b.xlsx", "-o"},
+        {"collectives", "/no/run", "-o"}}) {
+    std::vector<std::string> with = args;
+    with.push_back(folder.path("x.foo"));
+    const RunResult r = run_binary(with);
+    EXPECT_EQ(r.code, 2) << args[0];
+    EXPECT_NE(r.err.find("'.foo' names no format"), std::string::npos) << r.err;
+  }
+  const std::string run = make_sweep(folder) + "/256thread/nccl_28channels";
+  EXPECT_EQ(run_binary({"collectives", run, "-q", "-o", folder.path("c.json")}).code, 0);
+  EXPECT_EQ(test::bytes_of(folder.path("c.json")).substr(0, 1), "{");
+}
+
 TEST(Cli, ListsDoNotTakeTheFileBehindThem) {
   const TempFolder folder;
   const std::string sweep = make_sweep(folder);

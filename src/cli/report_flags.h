@@ -1,0 +1,33 @@
+// The flags of `rankscope report`.
+#pragma once
+
+#include "app/report_trace.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace rankscope {
+
+struct ReportFlags {
+  std::vector<std::string> traces;
+  std::vector<std::string> sheets;
+  std::string compat;
+  std::string layout;
+  bool no_kernel_summary = false;
+  bool no_short_kernels = false;
+  bool no_coll_analysis = false;
+  ReportRequest request;
+};
+
+/// Declares them, with those of the script that this command replaces; `flags` must outlive
+/// parsing.
+void add_report_flags(CLI::App& app, ReportFlags& flags);
+
+/// What the flags ask of one trace, its path left open.
+[[nodiscard]] ReportRequest report_request(const ReportFlags& flags);
+
+} // namespace rankscope

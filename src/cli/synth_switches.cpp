@@ -1,0 +1,75 @@
+#include "cli/synth_switches.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <fmt/format.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+/// "WHAT:FACTOR"; the factor is what stands behind the last colon.
+Result<std::pair<std::string, double>> with_factor(const char* flag, const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  double factor = 0;
+  if (colon == 0 || !CLI::detail::lexical_cast(number, factor) || !(factor > 0))
+    return Error{ErrorCode::kUsage, flag, fmt::format("'{}' has no positive factor", text),
+                 "as in WHAT:1.05"};
+  return std::pair(text.substr(0, colon), factor);
+}
+
+Result<std::int64_t> rank_of(const char* flag, const std::string& text) {
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
+    return Error{ErrorCode::kUsage, flag, fmt::format("'{}' is no rank", text), ""};
+  return std::stoll(text);
+}
+
+} // namespace
+
+void add_synth_switches(CLI::App& app, SynthSwitches& switches, synth::Options& options) {
+  app.add_option("--straggler", switches.straggler,
+                 "slow rank, or none (default: chosen by the seed)");
+  app.add_option("--straggler-us", options.straggler_us, "its extra compute per step")
+      ->capture_default_str();
+  app.add_option("--slow-config", switches.slow_configs,
+                 "LABEL:FACTOR: all GPU work of a configuration is slower")
+      ->delimiter(',');
+  app.add_option("--throttle", switches.throttle, "RANK:FACTOR: a rank whose compute is slower");
+  app.add_option("--slow-link", switches.slow_links,
+                 "RANK-RANK:FACTOR: collectives of groups with both take longer")
+      ->delimiter(',');
+}
+
+Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
+  if (f.straggler == "none") {
+    o.straggler = -1;
+  } else if (!f.straggler.empty()) {
+    const auto digits = f.straggler.find_first_not_of("0123456789");
+    if (digits != std::string::npos || f.straggler.size() > 6)
+      return Error{ErrorCode::kUsage, "--straggler", "want a rank or 'none'", ""};
+    o.straggler = std::stoll(f.straggler);
+  }
+  if (!f.throttle.empty()) {
+    RS_TRY(const auto slow, with_factor("--throttle", f.throttle));
+    RS_TRY(o.throttled, rank_of("--throttle", slow.first));
+    o.throttle_factor = slow.second;
+  }
+  for (const std::string& text : f.slow_configs) {
+    RS_TRY(const auto slow, with_factor("--slow-config", text));
+    o.slow_configs.push_back({slow.first, slow.second});
+  }
+  for (const std::string& text : f.slow_links) {
+    RS_TRY(const auto slow, with_factor("--slow-link", text));
+    const std::size_t dash = slow.first.find('-');
+    if (dash == std::string::npos)
+      return Error{ErrorCode::kUsage, "--slow-link", fmt::format("'{}' names no two ranks", text),
+                   "as in 0-1:2"};
+    RS_TRY(const std::int64_t a, rank_of("--slow-link", slow.first.substr(0, dash)));
+    RS_TRY(const std::int64_t b, rank_of("--slow-link", slow.first.substr(dash + 1)));
+    o.slow_links.push_back({a, b, slow.second});
+  }
+  return {};
+}
+
+} // namespace rankscope

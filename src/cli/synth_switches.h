@@ -1,0 +1,28 @@
+// The switches of `rankscope synth` that are written as WHAT:FACTOR.
+#pragma once
+
+#include "base/result.h"
+#include "synth/synth.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace rankscope {
+
+struct SynthSwitches {
+  std::string straggler; ///< a rank or "none"; "" = chosen by the seed
+  std::string throttle;  ///< RANK:FACTOR
+  std::vector<std::string> slow_configs, slow_links;
+};
+
+/// Declares the flags; both arguments must outlive parsing.
+void add_synth_switches(CLI::App& app, SynthSwitches& switches, synth::Options& options);
+
+/// What the texts say. Errors: kUsage.
+Result<void> read_synth_switches(const SynthSwitches& switches, synth::Options& options);
+
+} // namespace rankscope
