@@ -35,6 +35,14 @@ Result<void> finish_gnuplot(Process& gnuplot, const std::string& path) {
   return {};
 }
 
+/// Whether a legend stands above a panel: the title of all panels leaves a line for it.
+bool any_legend(const PlotSpec& spec) {
+  return std::any_of(spec.panels.begin(), spec.panels.end(), [](const PlotPanel& panel) {
+    return !panel.groups.empty() || !panel.lines.empty() ||
+           (panel.kind != PlotPanel::Kind::kHeatMap && panel.series.size() > 1);
+  });
+}
+
 } // namespace
 
 Result<Drawing> Drawing::begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
@@ -78,7 +86,7 @@ Result<Drawing> Drawing::begin(const std::vector<std::pair<std::string, PlotSpec
     if (several)
       body += fmt::format("set multiplot layout {},{} title {}\n",
                           (spec.panels.size() + columns - 1) / columns, columns,
-                          gnuplot_quoted(spec.title));
+                          gnuplot_quoted(spec.title + (any_legend(spec) ? "\n" : "")));
     for (std::size_t i = 0; i < spec.panels.size(); ++i)
       panel_script(
           spec.panels[i], several ? spec.panels[i].title : spec.title, fmt::format("{}x{}", n, i),

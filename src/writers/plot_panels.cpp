@@ -95,6 +95,15 @@ std::string group_axis(const PlotPanel& panel, const std::vector<const PlotGroup
                      category_tics(labels, width_in), gnuplot_quoted(axis));
 }
 
+/// Lengths begin at 0, not at the round number below the shortest one's margin.
+std::string from_zero(const PlotPanel& panel) {
+  double low = 0;
+  for (const PlotGroup& g : panel.groups)
+    for (const double v : g.values)
+      low = std::min(low, v);
+  return low < 0 || panel.y_range ? "" : "set offsets 0,0,graph 0.05,0\nset yrange [0:*]\n";
+}
+
 void boxes(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
            std::string& body) {
   const auto groups = filled(panel);
@@ -108,7 +117,7 @@ void boxes(const PlotPanel& panel, const std::string& id, double width_in, std::
       outliers += fmt::format("{} {}\n", i + 1, v);
   }
   data += data_block("box" + id, rows);
-  body += group_axis(panel, groups, width_in) + "set boxwidth 0.5\n";
+  body += group_axis(panel, groups, width_in) + from_zero(panel) + "set boxwidth 0.5\n";
   std::string terms;
   for (std::size_t i = 0; i < groups.size(); ++i)
     terms += fmt::format("{}$box{} every ::{}::{} using 1:3:2:6:5 with candlesticks whiskerbars "
@@ -159,7 +168,7 @@ void violins(const PlotPanel& panel, const std::string& id, double width_in, std
                     name, colour(panel, i));
   }
   data += data_block("marks" + id, marks);
-  body += group_axis(panel, groups, width_in);
+  body += group_axis(panel, groups, width_in) + from_zero(panel);
   body +=
       fmt::format("plot {0}$marks{1} using 1:4:(0):($5-$4) with vectors nohead lw 2*S lc rgb "
                   "'#333333' notitle, $marks{1} using 1:2 with points pt 7 ps 4*S lc rgb "
@@ -219,6 +228,7 @@ struct BarRows {
   std::vector<std::array<std::string, 3>> boxes; ///< by series: [1] negative ones, where the sign
                                                  ///< has a colour; [2] grey ones
   std::string values, whiskers;
+  std::size_t widest_value = 0; ///< characters
   double low = 0, high = 0;
 };
 
@@ -242,12 +252,25 @@ BarRows bar_rows(const PlotPanel& panel, bool sideways) {
       if (!std::isnan(from_v) && !std::isnan(to_v))
         out.whiskers += sideways ? fmt::format("{} {} {} {}\n", v, middle, from_v, to_v)
                                  : fmt::format("{} {} {} {}\n", middle, v, from_v, to_v);
-      if (sideways)
+      if (sideways) {
+        const std::string text = fmt::format("{:.1f}", v);
+        out.widest_value = std::max(out.widest_value, text.size());
         out.values +=
-            fmt::format("{} {} \"{:.1f}\"\n", std::fmax(std::max(v, 0.0), to_v), middle, v);
+            fmt::format("{} {} \"{}\"\n", std::fmax(std::max(v, 0.0), to_v), middle, text);
+      }
     }
   }
   return out;
+}
+
+/// Room at the right of an axis of `width_in` inches for numbers behind the bars, as a share of
+/// what the bars span: half of the width is left for these two.
+double room_for(std::size_t characters, double width_in) {
+  constexpr double kCharacterIn = 0.11;
+  const double share =
+      static_cast<double>(characters + 2) * kCharacterIn / std::max(0.5 * width_in, 0.1);
+  const double most = std::min(share, 0.6);
+  return std::max(0.12, most / (1 - most));
 }
 
 void bars(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
@@ -285,8 +308,8 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
   if (sideways)
     body += fmt::format(
         "set yrange [{}:0.5]\nset ytics ({})\nset grid xtics lw 2*S lc rgb '#CCCCCC'\nset "
-        "offsets 0,graph 0.12,0,0\n",
-        range, tic_list(panel.categories));
+        "offsets 0,graph {:.3f},0,0\n",
+        range, tic_list(panel.categories), room_for(rows.widest_value, width_in));
   else
     body += fmt::format("set xrange [0.5:{}]\n", range) + category_tics(panel.categories, width_in);
   // nothing below 0: the bars stand on it
@@ -372,7 +395,8 @@ std::string gnuplot_quoted(const std::string& text) {
 void panel_script(const PlotPanel& panel, const std::string& title, const std::string& id,
                   double width_in, std::string& data, std::string& body) {
   body += "reset\nset grid ytics lw 2*S lc rgb '#CCCCCC'\nset border 3\nset tics nomirror\n"
-          "set key outside top right horizontal\nset offsets 0,0,graph 0.05,graph 0.05\n";
+          "set key outside top right horizontal\nset offsets 0,0,graph "
+          "0.05,graph 0.05\n";
   body += fmt::format("set title {}\nset xlabel {}\nset ylabel {}\n", gnuplot_quoted(title),
                       gnuplot_quoted(panel.x_label), gnuplot_quoted(panel.y_label));
   if (panel.y_range)

@@ -227,7 +227,13 @@ TEST(CompareRuns, CollectivesByNameTypeSizeAndGroup) {
   ASSERT_EQ(t.name(), "nccl_implicit_sync_cmp");
   ASSERT_EQ(t.rows(), 1U);
   EXPECT_DOUBLE_EQ(t.at(0, "diff_comm_latency_mean (us)").number(), -20);
-  EXPECT_DOUBLE_EQ(t.at(0, "percent_change_comm_latency_mean (us)").number(), 20);
+  EXPECT_DOUBLE_EQ(t.at(0, "percent_change_comm_latency_mean").number(), 20);
+  EXPECT_TRUE(t.column("diff_comm_latency_mean (us)"));
+  for (const Column& column : t.columns()) {
+    if (column.name.rfind("percent_change_", 0) == 0 || column.name.rfind("ratio_", 0) == 0) {
+      EXPECT_EQ(column.name.find("(us)"), std::string::npos) << column.name;
+    }
+  }
   EXPECT_DOUBLE_EQ(t.at(0, "percent_change_bus bw (GB/s)_mean").number(), 20); // more is better
   EXPECT_DOUBLE_EQ(t.at(0, "ratio_bus bw (GB/s)_mean").number(), 1.2);
   EXPECT_DOUBLE_EQ(t.at(0, "percent_change_Total comm latency (ms)").number(), 20);

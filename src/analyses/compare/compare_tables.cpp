@@ -38,6 +38,8 @@ template <class Row>
 void add_figure(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                 FigureChange Row::*figure, const ComparedRun& base, const ComparedRun& test,
                 bool judged = true) {
+  // a percentage has no unit of time: ours goes, names that are documented with theirs stay
+  const std::string bare = label.ends_with(" (us)") ? label.substr(0, label.size() - 5) : label;
   schema.add({"base_" + id, base.label + "_" + label, unit, kDouble,
               [figure](const Row& r) { return Value((r.*figure).base); }});
   schema.add({"test_" + id, test.label + "_" + label, unit, kDouble,
@@ -46,10 +48,10 @@ void add_figure(Schema<Row>& schema, const std::string& id, const std::string& l
               [figure](const Row& r) { return Value((r.*figure).difference()); },
               "test - baseline"});
   if (judged)
-    schema.add({"percent_change_" + id, "percent_change_" + label, Unit::kPercent, kDouble,
+    schema.add({"percent_change_" + id, "percent_change_" + bare, Unit::kPercent, kDouble,
                 [figure](const Row& r) { return Value((r.*figure).improvement()); }, kBetterHelp,
                 kDelta});
-  schema.add({"ratio_" + id, "ratio_" + label, Unit::kRatio, kDouble,
+  schema.add({"ratio_" + id, "ratio_" + bare, Unit::kRatio, kDouble,
               [figure](const Row& r) { return Value((r.*figure).ratio()); }, "test / baseline"});
 }
 
