@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 namespace rankscope {
@@ -45,6 +47,15 @@ std::string verdict_markdown(const Table& dashboard, const FailOutcome& outcome,
   if (gated && outcome.regressions.empty() && outcome.unjudged.empty())
     out += "\n**No condition of `--fail-on` holds.**\n";
   return out;
+}
+
+/// What a file that is appended to holds so far, ended by a line break; "" when there is none.
+std::string text_before(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!text.empty() && text.back() != '\n')
+    text += '\n';
+  return text;
 }
 
 /// Writes workbooks into the output folder and remembers them.
@@ -287,6 +298,8 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
     RS_CHECK(workbooks.write(out.final, "final_analysis_report.xlsx"));
   out.fail_on = fail_outcome(out.comparison, request.fail_on);
   if (markdown) {
+    if (request.append_markdown)
+      markdown->write(text_before(request.markdown));
     markdown->write(
         verdict_markdown(dashboard_table(out.comparison), out.fail_on, !request.fail_on.empty()));
     RS_CHECK(markdown->commit());

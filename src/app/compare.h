@@ -35,6 +35,7 @@ struct CompareRequest {
   std::vector<std::string> labels;  ///< one for each, distinct: they name folders and columns
   std::string output;               ///< folder
   std::string markdown;             ///< file for the verdict, "-" = stdout, empty = none
+  bool append_markdown = false;     ///< to what the file holds: a job summary has many authors
   std::vector<FailCondition> fail_on;
   JudgeRule rule;
   DiscoverOptions discover;

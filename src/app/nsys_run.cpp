@@ -80,6 +80,24 @@ Result<NsysInput> describe_file(const NsysRequest& f) {
   return in;
 }
 
+/// What the flags say of FILE, in their words: a configuration's keys are named by the summary.
+Result<void> check_flags(const NsysInput& input) {
+  if (input.iterations == 0)
+    return Error{ErrorCode::kUsage, "", "--iters is needed: the iterations recorded in FILE", ""};
+  for (const auto& [flag, value] :
+       {std::pair("--iters", input.iterations), std::pair("--gpus", input.gpus)})
+    if (value < 1 || value > kMaxNsysDivisor)
+      return Error{ErrorCode::kUsage, "",
+                   fmt::format("{} is {}, expected 1 to {}", flag, value, kMaxNsysDivisor), ""};
+  return {};
+}
+
+/// An error in the classes of the file that --classes names.
+Error in_classes(const std::string& file, Error error) {
+  error.where = "--classes " + file;
+  return error;
+}
+
 /// The inputs and classes of the request, checked before the long part.
 Result<NsysConfig> plan(const NsysRequest& request) {
   if (request.config.empty() == request.file.empty())
@@ -88,13 +106,22 @@ Result<NsysConfig> plan(const NsysRequest& request) {
   if (!request.config.empty()) {
     RS_TRY(config, read_nsys_config(request.config));
   } else {
+    RS_CHECK(check_flags(request.single));
     RS_TRY(NsysInput input, describe_file(request));
     config.inputs.push_back(std::move(input));
   }
   if (!request.classes.empty()) {
-    RS_TRY(config.classes, read_kernel_classes(request.classes));
+    Result<KernelClasses> read = read_kernel_classes(request.classes);
+    if (!read)
+      return in_classes(request.classes, std::move(read.error()));
+    config.classes = std::move(*read);
   }
-  RS_TRY(config.classes, check_kernel_classes(config.classes));
+  Result<KernelClasses> checked_classes = check_kernel_classes(config.classes);
+  if (!checked_classes)
+    return request.classes.empty()
+               ? std::move(checked_classes.error())
+               : in_classes(request.classes, std::move(checked_classes.error()));
+  config.classes = std::move(*checked_classes);
   for (const NsysInput& in : config.inputs) {
     Result<NsysSummary> checked =
         summarise_nsys({}, {in.title, in.iterations, in.gpus, ""}, config.classes);

@@ -8,6 +8,7 @@
 #include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
 
@@ -38,6 +39,8 @@ Result<CompareRequest> request_of(const Flags& f) {
   request.folders = {f.baseline};
   request.folders.insert(request.folders.end(), f.tests.begin(), f.tests.end());
   RS_TRY(request.labels, labels_for(request.folders, f.labels));
+  const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
+  request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
   request.align = align_mode(f.align).value_or(request.align);
   // without a choice everything is made
   const bool everything =

@@ -20,7 +20,7 @@ body{background:var(--bg);color:var(--fg);font:15px/1.45 system-ui,sans-serif;ma
 margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;margin:.6rem 0}
 th,td{border:1px solid var(--line);padding:.25rem .6rem;text-align:right}th{background:var(--head)}
 th:first-child,td:first-child,td.text{text-align:left;overflow-wrap:anywhere}
-.good{color:var(--good)}.bad{color:var(--bad)}.wide{overflow-x:auto}.wide th,.wide td{white-space:nowrap}
+.good{color:var(--good)}.bad{color:var(--bad)}.alike{color:#8a8a8a}.wide{overflow-x:auto}.wide th,.wide td{white-space:nowrap}
 .wide td.text{max-width:32rem;overflow:hidden;text-overflow:ellipsis}figure{margin:.6rem 0}
 .side{display:grid;grid-template-columns:repeat(auto-fit,minmax(24rem,1fr));gap:.6rem}
 figcaption{font-size:.9em}svg text{fill:var(--fg);font:12px system-ui,sans-serif}
@@ -47,7 +47,7 @@ std::string number(double value) {
   return std::isnan(value) ? "" : fmt::format("{:.3f}", value);
 }
 
-std::string difference(double base, double value, bool higher_is_better) {
+std::string difference(double base, double value, bool higher_is_better, Told told) {
   if (std::isnan(base) || std::isnan(value))
     return "<td></td>";
   const std::optional<double> percent =
@@ -57,7 +57,13 @@ std::string difference(double base, double value, bool higher_is_better) {
   const std::string text = fmt::format("{:+.2f} %", *percent);
   if (text == "+0.00 %" || text == "-0.00 %")
     return "<td>0.00 %</td>";
-  return fmt::format("<td class=\"{}\">{}</td>", *percent > 0 ? "good" : "bad", text);
+  if (told == Told::kNoInterval)
+    return fmt::format("<td>{}</td>", text);
+  return fmt::format("<td class=\"{}\">{}</td>",
+                     told == Told::kAlike ? "alike"
+                     : *percent > 0       ? "good"
+                                          : "bad",
+                     text);
 }
 
 std::string cell_text(const Value& v, const Column& column) {
@@ -149,7 +155,8 @@ std::string table(const HtmlReport& report, const HtmlSection& section) {
     for (std::size_t s = 0; s < row.values.size(); ++s) {
       out += fmt::format("<td>{}</td>", number(row.values[s]));
       if (s > 0)
-        out += difference(row.values[0], row.values[s], section.higher_is_better);
+        out += difference(row.values[0], row.values[s], section.higher_is_better,
+                          s < row.told.size() ? row.told[s] : Told::kNoInterval);
     }
     out += "</tr>\n";
   }

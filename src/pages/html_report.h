@@ -9,10 +9,15 @@
 
 namespace rankscope {
 
+/// Whether a difference is one: what has no interval is not coloured, what cannot be told apart is
+/// grey.
+enum class Told { kNoInterval, kAlike, kDiffers };
+
 /// A row with one number per series; NaN where a series lacks it.
 struct HtmlRow {
   std::string label;
   std::vector<double> values;
+  std::vector<Told> told = {}; ///< per series, against the first; empty: no intervals
 };
 
 struct HtmlImage {

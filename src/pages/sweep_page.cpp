@@ -8,6 +8,7 @@
 #include "pages/variance_plots.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <fstream>
@@ -67,6 +68,38 @@ private:
   std::vector<HtmlRow> order_;
 };
 
+/// The kinds of time that the page has tables of.
+constexpr std::array kShownTimes{TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm,
+                                 TimeKind::kIdle};
+
+const ConfigurationRanks* group_of(const Side& side, const std::string& label) {
+  for (const ConfigurationRanks& group : side.groups)
+    if (group.configuration.label == label)
+      return &group;
+  return nullptr;
+}
+
+/// Which configurations differ in their steps from those of the first side: Welch at a level for
+/// all cells of these tables. A difference whose sign the shown means do not have is none.
+void tell_apart(const std::vector<Side>& sides, TimeKind kind, std::vector<HtmlRow>& rows) {
+  const double alpha = corrected_alpha(kShownTimes.size() * rows.size() * (sides.size() - 1));
+  for (HtmlRow& row : rows) {
+    row.told.assign(sides.size(), Told::kNoInterval);
+    const ConfigurationRanks* base = group_of(sides[0], row.label);
+    for (std::size_t s = 1; s < sides.size(); ++s) {
+      const ConfigurationRanks* test = group_of(sides[s], row.label);
+      if (base == nullptr || test == nullptr)
+        continue;
+      const auto d = compare_sweeps({*base}, {*test}, kind, alpha).difference;
+      if (!d)
+        continue;
+      const bool apart = std::fabs(d->difference) > d->half_width &&
+                         (d->difference > 0) == (row.values[s] > row.values[0]);
+      row.told[s] = apart ? Told::kDiffers : Told::kAlike;
+    }
+  }
+}
+
 HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
   HtmlSection section;
   section.title = fmt::format("mean {}", time_kind_name(kind));
@@ -77,6 +110,7 @@ HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
     for (const ConfigurationRow& row : sides[s].configurations)
       join.put(row.label, s, row.mean(kind));
   section.rows = join.rows();
+  tell_apart(sides, kind, section.rows);
   std::sort(section.rows.begin(), section.rows.end(),
             [](const HtmlRow& a, const HtmlRow& b) { return a.label < b.label; });
   return section;
@@ -385,9 +419,11 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against, H
   HtmlSection timelines;
   timelines.title = "GPU time";
   timelines.note = "Means over ranks for each configuration." + against;
+  if (sides.size() > 1)
+    timelines.note += " Grey: cannot be told apart (Welch over profiler steps, 95 % over all cells "
+                      "of these tables); without a colour: no interval.";
   page.sections.push_back(std::move(timelines));
-  for (const TimeKind kind :
-       {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kIdle}) {
+  for (const TimeKind kind : kShownTimes) {
     HtmlSection section = timeline_section(sides, kind);
     compare_times(sides, kind, page.summary);
     for (std::size_t s = 0; s < sides.size(); ++s)

@@ -135,6 +135,23 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
   }
 }
 
+// A job summary is appended to by every step of a job; any other file is replaced.
+TEST_F(Compare, MarkdownIsAppendedToAJobSummaryOnly) {
+  const std::string summary = out_ + "_summary.md";
+  const std::string other = out_ + "_other.md";
+  for (const std::string& path : {summary, other})
+    std::ofstream(path) << "# earlier";
+  ::setenv("GITHUB_STEP_SUMMARY", summary.c_str(), 1);
+  for (const std::string& path : {summary, other})
+    EXPECT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_,
+                          "--no-plots", "--quiet", "--markdown", path})
+                  .code,
+              0);
+  ::unsetenv("GITHUB_STEP_SUMMARY");
+  EXPECT_EQ(test::bytes_of(summary).rfind("# earlier\n## Performance comparison\n", 0), 0U);
+  EXPECT_EQ(test::bytes_of(other).rfind("## Performance comparison\n", 0), 0U);
+}
+
 TEST_F(Compare, CollectivesAndTheFinalReport) {
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
                                   "A,B", "--output", out_, "--no-plots", "--quiet"});

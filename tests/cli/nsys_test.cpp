@@ -175,7 +175,7 @@ TEST_F(Nsys, PrefixWithoutConfigQuotesAndUnits) {
   EXPECT_NE(out_.find("\nothers                      0.00"), std::string::npos);
   EXPECT_NE(out_.find("\nAllGather                   2.00"), std::string::npos);
   EXPECT_EQ(out_.find("Mem Ops"), std::string::npos);
-  EXPECT_TRUE(said("1 ranges of \"step\", but num_of_iters is 2")) << err_;
+  EXPECT_TRUE(said("1 ranges of \"step\", but 2 iterations are given")) << err_;
 }
 
 TEST_F(Nsys, RowsWhoseEndIsBeforeTheirStartAreToldAndPartial) {
@@ -188,13 +188,15 @@ TEST_F(Nsys, RowsWhoseEndIsBeforeTheirStartAreToldAndPartial) {
   EXPECT_NE(out_.find("Kernel time per iteration: 2.000 (ms)"), std::string::npos) << out_;
   EXPECT_TRUE(said("1 rows left out: their times are no integers")) << err_;
   EXPECT_EQ(run("nsys " + small_tables() + " --iters 9000000000"), 2);
-  EXPECT_TRUE(said("at most 1000000000")) << err_;
+  EXPECT_TRUE(said("--iters is 9000000000, expected 1 to 1000000000")) << err_;
+  EXPECT_EQ(run("nsys " + small_tables() + " --iters 1 --gpus 0"), 2);
+  EXPECT_TRUE(said("--gpus is 0, expected 1 to")) << err_;
 }
 
 TEST_F(Nsys, ErrorsAreClear) {
   const std::string p = small_tables();
   EXPECT_EQ(run("nsys " + p), 2);
-  EXPECT_TRUE(said("num_of_iters is 0")) << err_;
+  EXPECT_TRUE(said("--iters is needed")) << err_;
   EXPECT_EQ(run("nsys"), 2);
   EXPECT_EQ(run("nsys " + at("none") + " --iters 1"), 3);
   EXPECT_TRUE(said("no such table")) << err_;
@@ -206,6 +208,7 @@ TEST_F(Nsys, ErrorsAreClear) {
   EXPECT_NE(out_.find("NCCL Statistic"), std::string::npos) << "the rest is printed all the same";
   std::string map = folder_.write("m.json", R"({"gemm": "a", "xmma_GEMM": "b"})");
   EXPECT_EQ(run("nsys " + p + " --iters 1 --classes " + map), 2);
+  EXPECT_TRUE(said("--classes " + map)) << err_;
   EXPECT_TRUE(said("\"gemm\" and key \"xmma_gemm\" clash")) << err_;
   map = folder_.write("m.json", R"({"gemm": "Others"})");
   EXPECT_EQ(run("nsys " + p + " --iters 1 --classes " + map), 2);

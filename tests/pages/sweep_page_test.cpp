@@ -61,9 +61,9 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
     EXPECT_NE(html.find(text), std::string::npos) << text;
   };
   // less time is better and positive, less bandwidth is worse and negative
-  has("<td>256thread_28ch</td><td>100.000</td><td>90.000</td><td class=\"good\">+10.00 %</td>");
-  has("<td>10.000</td><td>12.000</td><td class=\"bad\">-20.00 %</td>");
-  has("<td>100.000</td><td>80.000</td><td class=\"bad\">-20.00 %</td>");
+  has("<td>256thread_28ch</td><td>100.000</td><td>90.000</td><td>+10.00 %</td>");
+  has("<td>10.000</td><td>12.000</td><td>-20.00 %</td>");
+  has("<td>100.000</td><td>80.000</td><td>-20.00 %</td>");
   has("<td>80.000</td><td>80.000</td><td>0.00 %</td>"); // equal: no colour
   has("<td>only_a</td><td>50.000</td><td></td><td></td>");
   has("Differences are against &lt;b&gt;old: positive is better.");
@@ -122,10 +122,12 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
     return html.find(text) != std::string::npos;
   };
   int false_ones = 0;
+  int coloured = 0;
   int found = 0;
   for (unsigned seed = 1; seed <= 100; ++seed) {
     const std::string null = page(100, seed, 100, seed + 1000);
     false_ones += says(null, " % lower than A") || says(null, " % higher than A") ? 1 : 0;
+    coloured += says(null, "<td class=\"good\">") || says(null, "<td class=\"bad\">") ? 1 : 0;
     EXPECT_TRUE(says(null, "total_time a step cannot be told apart from A") ||
                 says(null, "total_time a step is"));
     found += says(page(100, seed, 98, seed + 1000), "B: total_time a step is ") ? 1 : 0;
@@ -135,7 +137,12 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
               false_ones, found);
   EXPECT_LE(false_ones, 5);
   EXPECT_GE(found, 95);
+  EXPECT_LE(coloured, 5);
   const std::string html = page(100, 1, 90, 2);
+  EXPECT_TRUE(says(html, "<td>1200.000</td><td>1080.000</td><td class=\"good\">+10.00 %</td>"));
+  // the means of the ranks differ, their steps do not: grey
+  const std::string equal = page(100, 1, 100.01, 1);
+  EXPECT_TRUE(says(equal, "<td>1200.120</td><td class=\"alike\">-0.01 %</td>"));
   EXPECT_NE(html.find(" % lower than A over 1 shared configuration ("), std::string::npos);
   EXPECT_NE(html.find("; Welch, 95 % over 6 comparisons, 12 steps)"), std::string::npos);
 }

@@ -436,6 +436,27 @@ Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k) {
   return gemm_schema(facts.sheet_columns, table, top_k).table(facts.rows);
 }
 
+namespace {
+
+/// Whether collectives slow the calls of a row down, at a level for one of `rows` rows: the most
+/// spread ones were chosen out of all.
+std::string contention_of(const GemmRow& row, std::size_t rows) {
+  if (std::isnan(row.slowdown_us))
+    return row.longest_overlap_percent() > 0 ? "too few calls to attribute it"
+                                             : "no collective runs beside it";
+  const double degrees = static_cast<double>(row.calls_us.count) - 2; // of linear_fit95()
+  const double half =
+      row.slowdown_half_us * student_t(degrees, corrected_alpha(rows)) / student_t95(degrees);
+  const std::string slower = fmt::format("{:.1f} +- {:.1f} us slower when fully overlapped, 95 % "
+                                         "over {} rows",
+                                         row.slowdown_us, half, rows);
+  if (row.slowdown_us - half > 0)
+    return "collectives explain it: " + slower;
+  return fmt::format("it cannot be told whether collectives matter: {}", slower);
+}
+
+} // namespace
+
 std::vector<std::string> gemm_findings(const GemmFacts& facts, std::size_t most) {
   std::vector<std::string> out;
   std::set<std::pair<std::string, std::string>> told; // one finding per operator and shape
@@ -444,20 +465,11 @@ std::vector<std::string> gemm_findings(const GemmFacts& facts, std::size_t most)
       break;
     if (!told.emplace(row.op, row.dims).second)
       continue;
-    const double overlap = row.longest_overlap_percent();
-    std::string why;
-    if (std::isnan(row.slowdown_us))
-      why = overlap > 0 ? "too few calls to attribute it" : "no collective runs beside it";
-    else if (row.slowdown_us - row.slowdown_half_us > 0)
-      why = fmt::format("collectives explain it: {:.1f} +- {:.1f} us slower when fully overlapped",
-                        row.slowdown_us, row.slowdown_half_us);
-    else
-      why = "collectives do not explain it";
-    out.push_back(
-        fmt::format("{}: {} {} varies from {:.1f} to {:.1f} us over {} calls; its slowest call is "
-                    "overlapped {:.0f} %; {}",
-                    to_text(row.key), row.op, row.dims, row.calls_us.min, row.calls_us.max,
-                    row.calls_us.count, overlap, why));
+    out.push_back(fmt::format(
+        "{}: {} {} varies from {:.1f} to {:.1f} us over {} calls; its slowest call is "
+        "overlapped {:.0f} %; {}",
+        to_text(row.key), row.op, row.dims, row.calls_us.min, row.calls_us.max, row.calls_us.count,
+        row.longest_overlap_percent(), contention_of(row, facts.rows.size())));
   }
   return out;
 }

@@ -12,8 +12,6 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMaxDivisor = 1'000'000'000; // their product fits 64 bits
-
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -139,9 +137,9 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   if (args.gpus < 1)
     return Error{ErrorCode::kUsage, args.title,
                  fmt::format("num_of_gpus is {}, expected at least 1", args.gpus), ""};
-  if (args.iterations > kMaxDivisor || args.gpus > kMaxDivisor)
+  if (args.iterations > kMaxNsysDivisor || args.gpus > kMaxNsysDivisor)
     return Error{ErrorCode::kUsage, args.title,
-                 fmt::format("num_of_iters and num_of_gpus are at most {}", kMaxDivisor), ""};
+                 fmt::format("num_of_iters and num_of_gpus are at most {}", kMaxNsysDivisor), ""};
   const std::int64_t divisor = args.iterations * args.gpus;
   NsysSummary s;
   s.title = args.title;
@@ -187,8 +185,8 @@ Result<NsysSummary> summarise_nsys(const NsysData& data, const NsysArgs& args,
   s.range_count = static_cast<std::int64_t>(tagged.size());
   s.range_average_ms = s.range_total_ms / static_cast<double>(s.range_count);
   if (s.range_count != args.iterations)
-    s.warnings.push_back(fmt::format("{}: {} ranges of \"{}\", but num_of_iters is {}", args.title,
-                                     s.range_count, args.nvtx_tag, args.iterations));
+    s.warnings.push_back(fmt::format("{}: {} ranges of \"{}\", but {} iterations are given",
+                                     args.title, s.range_count, args.nvtx_tag, args.iterations));
   if (data.has_intervals)
     s.uncovered_ms_per_range = mean_uncovered_ms(data, classes, tagged);
   return s;

@@ -23,6 +23,9 @@ struct NsysArgs {
   std::string nvtx_tag;
 };
 
+/// Most iterations and most GPUs: their product fits 64 bits.
+inline constexpr std::int64_t kMaxNsysDivisor = 1'000'000'000;
+
 struct NsysClassRow {
   std::string name;
   double ms_per_iteration = 0;
