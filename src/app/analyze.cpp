@@ -100,6 +100,8 @@ std::string options_text(const AnalyzeRequest& request) {
       fmt::format("top_k={} rank_by={} merge={} align={} gpu_arch={}", request.top_k,
                   request.rank_by, !request.merged_folder.empty(),
                   request.align ? static_cast<int>(*request.align) : -1, request.report.gpu_arch);
+  if (request.report.legacy_gemm_layout)
+    out += " layout=2025-11";
   std::error_code ec;
   if (const std::string& file = request.report.gpu_arch;
       !file.empty() && std::filesystem::is_regular_file(file, ec))

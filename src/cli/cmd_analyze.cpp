@@ -20,7 +20,7 @@ struct Flags {
   std::string label1, label2;
   std::string output;
   std::string html;
-  std::string align;
+  std::string align, layout;
   std::uint64_t memory_mib = 0;
   bool dry_run = false;
   bool no_merge = false;
@@ -76,6 +76,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   shared.memory_bytes = f.memory_mib << 20;
   shared.plots = !f.no_plots;
   shared.align = align_mode(f.align);
+  shared.report.legacy_gemm_layout = !f.layout.empty();
   std::vector<NamedSweep> named{{f.sweep, f.label1}};
   if (!f.sweep2.empty())
     named.push_back({f.sweep2, f.label2});
@@ -116,6 +117,8 @@ void add_figures(CLI::App& app, Flags& f) {
       ->check(CLI::IsMember({"range", "cv", "total-excess"}))
       ->capture_default_str();
   app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+  app.add_option("--layout", f.layout, "column order of the GEMM sheets")
+      ->check(CLI::IsMember({"2025-11"}));
   add_align_flag(app, f.align, "reports by collectives, merged traces by base");
 }
 
