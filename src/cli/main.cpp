@@ -1,5 +1,13 @@
 #include "cli/command.h"
 
+#include <cstdio>
+#include <new>
+
 int main(int argc, char** argv) {
-  return rankscope::run_cli(argc, argv);
+  try {
+    return rankscope::run_cli(argc, argv);
+  } catch (const std::bad_alloc&) { // before a command began: its own are told with a remedy
+    std::fputs("rankscope: out of memory\n", stderr);
+    return rankscope::exit_code(rankscope::ErrorCode::kUnreadable);
+  }
 }

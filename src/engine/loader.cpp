@@ -21,6 +21,23 @@ std::uint64_t default_memory_limit() {
   return std::max<std::uint64_t>(pages * page / 2, std::uint64_t{256} << 20);
 }
 
+/// In a catch block: what became of this file.
+Error error_at(const std::string& path) {
+  Error error = error_of_current_exception();
+  try {
+    error.where = path;
+  } catch (const std::bad_alloc&) { // without its name: the caller knows which file it is
+  }
+  return error;
+}
+
+/// Runs when a scope ends, however it ends.
+template <class Body> struct AtEnd {
+  Body body;
+  ~AtEnd() { body(); }
+};
+template <class Body> AtEnd(Body) -> AtEnd<Body>;
+
 } // namespace
 
 std::uint64_t estimated_memory(const RankFile& file) {
@@ -76,17 +93,15 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       left_out = options.cancelled && options.cancelled();
     }
     room.notify_all();
-    const auto release = [&] {
+    const AtEnd release{[&] {
       {
         const std::lock_guard lock(mutex);
         in_use -= need;
       }
       room.notify_all();
-    };
-    if (left_out) {
-      release();
+    }};
+    if (left_out)
       return;
-    }
     try {
       LoadOptions of_rank = each;
       of_rank.rank = files[i].rank_in_file;
@@ -94,14 +109,9 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
       if (loaded)
         loaded->rank = files[i].rank;
       consume(i, std::move(loaded));
-    } catch (const std::bad_alloc&) {
-      consume(i, Error{ErrorCode::kUnreadable, files[i].path, "out of memory",
-                       "lower -j or the memory limit"});
-    } catch (const std::exception& e) {
-      consume(i, Error{ErrorCode::kInternal, files[i].path,
-                       std::string("internal error, please report: ") + e.what(), ""});
+    } catch (...) {
+      consume(i, error_at(files[i].path));
     }
-    release();
   };
   return parallel_for(each.pool, files.size(), one, in_parallel);
 }

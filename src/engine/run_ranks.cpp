@@ -80,7 +80,10 @@ public:
     RS_CHECK(load_each(files_, load, [this](std::size_t i, Result<LoadedTrace> loaded) {
       one(items_[i], std::move(loaded));
       if (run_.progress)
-        session_.step_progress(items_[i].file.bytes);
+        keep_error(guarded([&]() -> Result<void> {
+          session_.step_progress(items_[i].file.bytes);
+          return {};
+        }));
     }));
     const std::lock_guard lock(mutex_);
     if (error_)
@@ -89,20 +92,24 @@ public:
   }
 
 private:
+  /// Throws nothing: its turn comes once, and who waits behind it would wait for ever.
   void one(const RankItem& item, Result<LoadedTrace> loaded) {
-    Result<AnyPart> part = AnyPart();
-    if (!loaded)
-      part = loaded.error();
-    else if (stopped())
-      part = Error{ErrorCode::kInterrupted, "", "the run has ended", ""};
-    else
-      part = guarded([&] { return steps_.extract(item, *loaded); });
+    Result<AnyPart> part = guarded([&]() -> Result<AnyPart> {
+      if (!loaded)
+        return loaded.error();
+      if (stopped())
+        return Error{ErrorCode::kInterrupted, "", "the run has ended", ""};
+      return steps_.extract(item, *loaded);
+    });
     bool last = false;
     {
       turnstile_.wait_for(item.index);
       const PassAtEnd pass{turnstile_};
       last = --left_[item.plan_index] == 0;
-      in_turn(item, loaded, std::move(part));
+      keep_error(guarded([&]() -> Result<void> {
+        in_turn(item, loaded, std::move(part));
+        return {};
+      }));
     }
     if (last && steps_.finished && !stopped())
       keep_error(guarded([&] { return steps_.finished(item.plan_index); }));
@@ -121,12 +128,12 @@ private:
       steps_.lost(item, part.error());
   }
 
-  void keep_error(const Result<void>& result) {
+  void keep_error(Result<void> result) {
     if (result)
       return;
     const std::lock_guard lock(mutex_);
     if (!error_)
-      error_ = result.error();
+      error_ = std::move(result.error());
   }
 
   [[nodiscard]] bool stopped() {

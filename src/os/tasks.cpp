@@ -9,7 +9,9 @@
 
 namespace rankscope {
 
-Error error_of_current_exception() {
+namespace {
+
+Error described_exception() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
@@ -19,6 +21,16 @@ Error error_of_current_exception() {
             ""};
   } catch (...) {
     return {ErrorCode::kInternal, "", "internal error, please report", ""};
+  }
+}
+
+} // namespace
+
+Error error_of_current_exception() noexcept {
+  try {
+    return described_exception();
+  } catch (...) { // no memory for the sentences either: texts so short take none
+    return {ErrorCode::kUnreadable, "", "out of memory", "lower -j"};
   }
 }
 
@@ -60,6 +72,8 @@ TaskPool::TaskPool(unsigned threads) {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
       break; // a limit of processes or of memory: fewer do the same work
+    } catch (const std::bad_alloc&) {
+      break; // thrown on, it would leave those that run without anybody to join them
     }
   }
 }

@@ -29,8 +29,9 @@ inline constexpr unsigned kMaxThreads = 1024;
 /// least 64), beyond which threads only cost memory.
 [[nodiscard]] unsigned sensible_threads(unsigned jobs);
 
-/// In a catch block: the exception as an Error (std::bad_alloc: kUnreadable, else kInternal).
-[[nodiscard]] Error error_of_current_exception();
+/// In a catch block: the exception as an Error (std::bad_alloc: kUnreadable, else kInternal). Also
+/// without any memory.
+[[nodiscard]] Error error_of_current_exception() noexcept;
 
 /// Says that work is no longer wanted. Copies are the same token; one made with a parent is
 /// cancelled with it too. Thread-safe.
