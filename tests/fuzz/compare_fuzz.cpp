@@ -1,0 +1,58 @@
+// Two runs of one rank each, compared: the bytes of two traces with a NUL between them. Aborts when
+// a figure compared with itself is told to have changed.
+#include "analyses/compare/compare_runs.h"
+#include "engine/loader.h"
+#include "fuzz/fuzz_target.h"
+
+#include <cstdlib>
+#include <optional>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace rankscope;
+
+std::optional<ComparedRun> run_of(std::string_view bytes, const char* label) {
+  const int fd = ::memfd_create("fuzz", 0);
+  if (fd < 0)
+    return std::nullopt;
+  const bool written =
+      ::write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+  Result<LoadedTrace> loaded = load_trace("/proc/self/fd/" + std::to_string(fd), LoadOptions{});
+  ::close(fd);
+  if (!written || !loaded)
+    return std::nullopt;
+  ReportOptions options;
+  options.include_unlinked_kernels = true;
+  options.per_step = true;
+  ComparedRun run;
+  run.label = label;
+  run.ranks[0] = rank_timeline(*loaded, options);
+  run.operators = operator_times(*loaded, options);
+  std::vector<RankCollectives> collectives;
+  collectives.push_back(extract_collectives(*loaded));
+  if (const Result<CollectiveFacts> facts = collective_facts(collectives, CollectiveOptions{}))
+    run.collectives = run_collectives(*facts);
+  return run;
+}
+
+void expect_no_change(const FigureChange& figure) {
+  if (const std::optional<double> difference = figure.difference(); difference && *difference != 0)
+    std::abort();
+}
+
+} // namespace
+
+RS_FUZZ_TARGET(compare) {
+  std::string parts[2];
+  rankscope::test::split_parts(bytes, parts);
+  const std::optional<ComparedRun> base = run_of(parts[0], "A");
+  if (!base)
+    return;
+  if (const std::optional<ComparedRun> test = run_of(parts[1], "B"))
+    (void)compare_runs(*base, {*test}, JudgeRule{});
+  const Comparison same = compare_runs(*base, {*base}, JudgeRule{});
+  for (const TimelineChange& change : same.timelines.at(0).by_rank)
+    expect_no_change(change.ms);
+}

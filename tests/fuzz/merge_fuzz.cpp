@@ -1,0 +1,45 @@
+// Up to three ranks merged: the bytes of traces with NULs between them. Aborts when the merged text
+// is no trace again, or has other slices than were counted.
+#include "fuzz/fuzz_target.h"
+#include "readers/reader.h"
+#include "temp_folder.h"
+#include "writers/merged_trace.h"
+
+#include <cstdlib>
+
+using namespace rankscope;
+
+RS_FUZZ_TARGET(merge) {
+  std::string parts[3];
+  rankscope::test::split_parts(bytes, parts);
+  const rankscope::test::TempFolder folder;
+  for (const bool cpu_ops : {false, true}) {
+    MergeOptions options;
+    options.cpu_ops = cpu_ops;
+    const std::string path = folder.path("m.json");
+    Result<MergedTraceWriter> writer = MergedTraceWriter::create(path, options);
+    if (!writer)
+      std::abort();
+    Diagnostics diagnostics;
+    std::int64_t rank = 0;
+    for (const std::string& part : parts)
+      if (const Result<Trace> trace = read_trace(folder.write("t.json", part))) {
+        writer->add(*trace, rank, 1000 * rank, diagnostics);
+        ++rank;
+      }
+    const Result<MergeSummary> summary = writer->finish();
+    if (!summary)
+      std::abort();
+    std::uint64_t slices = 0;
+    for (const MergedRank& merged : summary->ranks)
+      for (const auto& [category, events] : merged.events)
+        slices += events;
+    if (slices == 0)
+      continue;
+    ReadOptions read;
+    read.keep_python = true;
+    const Result<Trace> again = read_trace(path, read);
+    if (!again || again->diagnostics.data_lost() || again->events.size() != slices)
+      std::abort();
+  }
+}
