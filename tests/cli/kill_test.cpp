@@ -1,0 +1,175 @@
+// Killed at a random moment and run again: what stands under a final name is whole, the second run
+// ends as if nothing had been, and nothing unfinished stays. RANKSCOPE_KILLS=N: N kills a command.
+#include "os/process.h"
+#include "run_binary.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <thread>
+#include <zip.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// A workbook's parts but for the time of its making.
+std::string parts_of(const std::string& path) {
+  int problem = 0;
+  zip_t* const book = zip_open(path.c_str(), ZIP_RDONLY, &problem);
+  if (book == nullptr)
+    return "not a workbook";
+  std::string out;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(book, 0); ++i) {
+    const std::string name = zip_get_name(book, static_cast<zip_uint64_t>(i), 0);
+    out += name + "\n";
+    zip_file_t* const part = zip_fopen_index(book, static_cast<zip_uint64_t>(i), 0);
+    if (part == nullptr || name == "docProps/core.xml")
+      continue;
+    std::string buffer(65536, '\0');
+    for (zip_int64_t n = zip_fread(part, buffer.data(), buffer.size()); n > 0;
+         n = zip_fread(part, buffer.data(), buffer.size()))
+      out.append(buffer, 0, static_cast<std::size_t>(n));
+    zip_fclose(part);
+  }
+  zip_discard(book);
+  return out;
+}
+
+/// Final names with their contents; temporaries apart.
+struct Outputs {
+  std::map<std::string, std::string> files;
+  std::vector<std::string> unfinished;
+};
+
+Outputs outputs_below(const std::string& folder) {
+  Outputs out;
+  if (!fs::exists(folder))
+    return out;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = fs::relative(entry.path(), folder).string();
+    if (!entry.is_regular_file())
+      continue;
+    if (name.ends_with(".tmp"))
+      out.unfinished.push_back(entry.path().string());
+    // state and manifest tell which parts were made by this run and which were there
+    else if (name.find(".rankscope") == std::string::npos && !name.ends_with("manifest.json"))
+      out.files[name] =
+          name.ends_with(".xlsx") ? parts_of(entry.path().string()) : test::bytes_of(entry.path());
+  }
+  return out;
+}
+
+class Kills : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {28, 70};
+    o.ranks = 2;
+    o.layers = 1;
+    o.steps = 2;
+    ASSERT_TRUE(synth::generate(o, sweep_, 2, nullptr));
+  }
+  [[nodiscard]] std::string config(int channels) const {
+    return fmt::format("{}/256thread/nccl_{}channels", sweep_, channels);
+  }
+
+  /// Starts the program and kills it after `delay`.
+  static void killed_after(const std::vector<std::string>& args, std::chrono::microseconds delay) {
+    ProcessSpec spec;
+    spec.argv = {test::binary()};
+    spec.argv.insert(spec.argv.end(), args.begin(), args.end());
+    spec.out = Stream::kCapture;
+    spec.err = Stream::kCapture;
+    spec.deadline = 60s;
+    Result<Process> child = Process::start(std::move(spec));
+    ASSERT_TRUE(child);
+    std::this_thread::sleep_for(delay);
+    ::kill(child->pid(), SIGKILL);
+    (void)child->wait(); // killed, or already at its end
+  }
+
+  void expect_whole(const Outputs& got, const Outputs& reference, bool all,
+                    const std::string& what) {
+    if (all) {
+      EXPECT_EQ(got.files.size(), reference.files.size()) << what;
+    }
+    for (const auto& [name, bytes] : got.files) {
+      const auto found = reference.files.find(name);
+      if (found == reference.files.end())
+        ADD_FAILURE() << what << ": " << name << " is no output of an undisturbed run";
+      else
+        EXPECT_TRUE(bytes == found->second) << what << ": " << name << " differs";
+    }
+  }
+
+  void kill_and_run_again(const std::vector<std::string>& args, unsigned seed) {
+    const char* const asked = std::getenv("RANKSCOPE_KILLS");
+    const int kills = asked == nullptr ? 6 : std::atoi(asked);
+    fs::create_directories(out_);
+    const Clock::time_point begin = Clock::now();
+    const test::RunResult whole = test::run_binary(args);
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    const Outputs reference = outputs_below(out_);
+    ASSERT_FALSE(reference.files.empty());
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<std::int64_t> moment(0, took.count());
+    for (int k = 0; k < kills; ++k) {
+      fs::remove_all(out_);
+      fs::create_directories(out_);
+      const std::chrono::microseconds delay(moment(random));
+      const std::string what =
+          fmt::format("{} killed after {} of {} us", args[0], delay.count(), took.count());
+      killed_after(args, delay);
+      const Outputs left = outputs_below(out_);
+      expect_whole(left, reference, false, what);
+      // temporaries go once they are so old that nobody can be writing them
+      for (const std::string& path : left.unfinished)
+        fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
+      const test::RunResult again = test::run_binary(args);
+      EXPECT_EQ(again.code, 0) << what << ": " << again.err;
+      const Outputs now = outputs_below(out_);
+      expect_whole(now, reference, true, what + " and run again");
+      for (const std::string& path : now.unfinished)
+        ADD_FAILURE() << what << ": " << path << " is left";
+    }
+  }
+
+  test::TempFolder folder_;
+  std::string sweep_ = folder_.path("s"), out_ = folder_.path("out");
+};
+
+TEST_F(Kills, Report) {
+  const std::string trace = config(28) + "/torch_profiler/rank0/trace_step19.json";
+  kill_and_run_again({"report", trace, "-q", "-o", out_ + "/r.xlsx", "--csv-dir", out_ + "/csv"},
+                     1);
+}
+
+TEST_F(Kills, Merge) {
+  kill_and_run_again({"merge", config(28), "-q", "-o", out_ + "/m.json"}, 2);
+}
+
+TEST_F(Kills, Analyze) {
+  kill_and_run_again({"analyze", sweep_, "-q", "--no-plots", "-o", out_}, 3);
+}
+
+TEST_F(Kills, Compare) {
+  kill_and_run_again({"compare", "--baseline", config(28), "--test", config(70), "-q", "--no-plots",
+                      "--output", out_},
+                     4);
+}
+
+} // namespace
+} // namespace rankscope
