@@ -16,7 +16,7 @@ RS_FUZZ_TARGET(merge) {
   for (const bool cpu_ops : {false, true}) {
     MergeOptions options;
     options.cpu_ops = cpu_ops;
-    const std::string path = folder.path("m.json");
+    const std::string path = folder.path(cpu_ops ? "all.json" : "gpu.json"); // read below: an input
     Result<MergedTraceWriter> writer = MergedTraceWriter::create(path, options);
     if (!writer)
       std::abort();
