@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -46,8 +48,22 @@ template <class Function> Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+/// libstdc++ 12 allocates a directory iterator in a function that may not throw: whatever its
+/// caller does, a failure there is std::terminate.
+bool in_directory_iterator() {
+  std::array<void*, 10> frames;
+  const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  for (int i = 0; i < depth; ++i) {
+    Dl_info info = {};
+    if (::dladdr(frames[static_cast<std::size_t>(i)], &info) != 0 && info.dli_sname != nullptr &&
+        std::string_view(info.dli_sname).find("directory_iterator") != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  if (due(Fault::kAllocation))
+  if (due(Fault::kAllocation) && !in_directory_iterator())
     return nullptr;
   bytes = bytes == 0 ? 1 : bytes;
   if (alignment == 0)
