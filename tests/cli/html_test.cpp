@@ -145,7 +145,10 @@ TEST(Html, BaseZeroIsNewAndBase64IsRight) {
   HtmlSection section;
   section.title = "s";
   section.unit = "ms";
-  section.rows = {{"x", {0, 3}}, {"y", {0, 0}}, {"z", {1, 2}}};
+  section.rows = {{"x", {0, 3}},
+                  {"y", {0, 0}},
+                  {"z", {1, 2}, {Told::kNoInterval, Told::kDiffers}},
+                  {"unknown", {1, 4}}};
   for (const char* bytes : {"M", "Ma", "Man"})
     section.images.push_back({"i", bytes, false});
   Table t("t", {{"name"}, {"change", Unit::kPercent, false, true}});
@@ -160,6 +163,7 @@ TEST(Html, BaseZeroIsNewAndBase64IsRight) {
   EXPECT_NE(page.find("<td>0.000</td><td>0.00 %</td>"), std::string::npos);
   EXPECT_NE(page.find("<td class=\"bad\">-100.00 %</td>"), std::string::npos);
   EXPECT_NE(page.find("<td class=\"good\">+100.00 %</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td>-300.00 %</td>"), std::string::npos); // no interval: no colour
   EXPECT_NE(page.find("<td class=\"text\">&lt;x&gt;</td><td class=\"good\">1.500</td>"),
             std::string::npos);
   EXPECT_NE(page.find("<td>0.000</td></tr>"), std::string::npos);
