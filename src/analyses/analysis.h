@@ -18,7 +18,8 @@ namespace rankscope {
 /// What the report flags say. Units in the names.
 struct ReportOptions {
   bool include_unlinked_kernels = false;
-  double micro_idle_us = 0; ///< 0 = one idle_time row
+  bool memset_as_memory = false; ///< gpu_timeline: with the copies, not with computation
+  double micro_idle_us = 0;      ///< 0 = one idle_time row
   bool kernel_summary = true;
   bool short_kernels = true;
   double short_kernel_threshold_us = 10;

@@ -76,6 +76,19 @@ void Context::step_progress(std::uint64_t bytes) {
 }
 
 void Context::out(std::string_view text) const {
+  const auto moves_cursor = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+  };
+  if (std::none_of(text.begin(), text.end(), moves_cursor)) {
+    put(text);
+    return;
+  }
+  std::string safe(text);
+  std::replace_if(safe.begin(), safe.end(), moves_cursor, '?');
+  put(safe);
+}
+
+void Context::put(std::string_view text) const {
   if (std::fwrite(text.data(), 1, text.size(), stdout) < text.size())
     reader_left_ = reader_left_ || errno == EPIPE;
 }
@@ -89,7 +102,7 @@ void Context::table(const Table& table, std::size_t max_rows, std::size_t max_te
     style.colour = (no_colour == nullptr || *no_colour == '\0') &&
                    (terminal == nullptr || std::string_view(terminal) != "dumb");
   }
-  out(console_table(table, style));
+  put(console_table(table, style));
 }
 
 bool Context::finish_output() const {

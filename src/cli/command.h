@@ -29,7 +29,8 @@ public:
   bool json = false;   ///< machine-readable result on stdout
   bool strict = false; ///< warnings count as partial
 
-  void out(std::string_view text) const; ///< stdout, as is
+  /// stdout; a control character of a name or path in it becomes '?'.
+  void out(std::string_view text) const;
   /// A table on stdout: as wide as the terminal and coloured there, plain in a pipe or file.
   void table(const Table& table, std::size_t max_rows = 20, std::size_t max_text = 48) const;
   void note(std::string_view line) const override; ///< stderr unless quiet, newline added
@@ -41,6 +42,8 @@ public:
   [[nodiscard]] bool finish_output() const;
 
 private:
+  void put(std::string_view text) const; ///< stdout, as is
+
   std::unique_ptr<Progress> progress_;
   mutable bool reader_left_ = false;
 };

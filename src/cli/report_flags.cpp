@@ -44,6 +44,11 @@ void add_outputs(CLI::App& app, ReportFlags& f) {
 
 void add_counting(CLI::App& app, ReportOptions& r) {
   app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
+  app.add_option_function<std::string>(
+         "--memset", [&r](const std::string& as) { r.memset_as_memory = as == "memory"; },
+         "what memsets count as in gpu_timeline")
+      ->check(CLI::IsMember({"compute", "memory"}))
+      ->default_str("compute");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline");
   app.add_flag("--clip-overruns", r.clip_overruns,

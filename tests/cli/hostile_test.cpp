@@ -21,6 +21,8 @@ TEST(Hostile, APathCannotMoveTheCursor) {
     for (const std::vector<std::string>& args :
          {std::vector<std::string>{"info", path},
           {"report", path, "-o", folder.path("out.json")},
+          {"report", path, "-o", folder.path("out\x1b[2J.json")},
+          {"merge", path, "-o", folder.path("m\x1b[2J.json")},
           {"report", path, "-o", folder.path("out\x1b[2J.unknown")},
           {"merge", path, "-o", folder.path("m.json")},
           {"collectives", path},

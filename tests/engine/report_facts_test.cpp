@@ -6,6 +6,7 @@
 #include "analyses/timeline/per_step.h"
 #include "trace_builder.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -30,6 +31,32 @@ double time_of(const std::vector<TimelineRow>& rows, TimeKind kind) {
       return row.time_ns;
   ADD_FAILURE() << time_kind_name(kind);
   return 0;
+}
+
+/// Computation [0, 10), a memset [5, 20), a copy [30, 34): the memset's last 10 us are exposed.
+TEST(ReportFacts, MemsetsCountAsTheOptionSays) {
+  const test::TempFolder folder;
+  const auto gpu = [](const char* category, int id, int ts, int dur) {
+    return fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunch","pid":1,"tid":1,)"
+                       R"("ts":{3},"dur":1,"args":{{"correlation":{1}}}}},{{"ph":"X","cat":"{0}",)"
+                       R"("name":"n","pid":0,"tid":7,"ts":{2},"dur":{4},"args":{{"device":0,)"
+                       R"("stream":{1},"correlation":{1}}}}})",
+                       category, id, ts, ts, dur);
+  };
+  auto loaded = load_trace(folder.write("t.json", "{\"traceEvents\":[" + gpu("kernel", 1, 0, 10) +
+                                                      "," + gpu("gpu_memset", 2, 5, 15) + "," +
+                                                      gpu("gpu_memcpy", 3, 30, 4) + "]}"),
+                           {});
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  ReportOptions options;
+  const auto ns = [&](TimeKind kind) { return time_of(timeline_of(*loaded, options), kind); };
+  EXPECT_EQ(ns(TimeKind::kComputation), 20'000);
+  EXPECT_EQ(ns(TimeKind::kExposedMemcpy), 4'000);
+  options.memset_as_memory = true;
+  EXPECT_EQ(ns(TimeKind::kComputation), 10'000);
+  EXPECT_EQ(ns(TimeKind::kExposedMemcpy), 14'000);
+  EXPECT_EQ(ns(TimeKind::kTotalMemcpy), 19'000);
+  EXPECT_EQ(ns(TimeKind::kBusy), 24'000);
 }
 
 TEST(ReportFacts, OfEachStep) {

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "core/steps.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
@@ -42,8 +43,9 @@ using Buckets = BasicBuckets<std::int64_t>; ///< ns
 
 class Sorter {
 public:
-  Sorter(const LoadedTrace& t, const LauncherIndex& index)
-      : t_(t), index_(index), legacy_copy_(t.trace.strings.size()) {
+  Sorter(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options)
+      : t_(t), index_(index), memset_as_memory_(options.memset_as_memory),
+        legacy_copy_(t.trace.strings.size()) {
     for (StrId id = 0; id < t.trace.strings.size(); ++id)
       legacy_copy_[id] = is_legacy_copy(t.trace.strings.view(id));
   }
@@ -62,11 +64,14 @@ private:
       return Bucket::kMemcpy;
     if (index_.communication[e.name[i]])
       return Bucket::kCommunication;
+    if (memset_as_memory_ && e.category[i] == Category::kGpuMemset)
+      return Bucket::kMemcpy;
     return Bucket::kCompute;
   }
 
   const LoadedTrace& t_;
   const LauncherIndex& index_;
+  bool memset_as_memory_;
   std::vector<bool> legacy_copy_;
 };
 
@@ -148,7 +153,7 @@ std::int64_t step_of(const LoadedTrace& t, const std::vector<ProfilerStep>& step
 
 std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index);
+  const Sorter sorter(t, index, options);
   std::vector<TimelineRow> rows;
   const auto add = [&](std::optional<bool> recompute) {
     if (options.compat_tracelens)
@@ -172,6 +177,11 @@ std::vector<SheetInfo> describe(const ReportOptions& options) {
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   out.push_back(timeline_schema(options).table(timeline_of(t, options)));
+  const std::vector<Category>& c = t.trace.events.category;
+  if (!options.compat_tracelens && std::find(c.begin(), c.end(), Category::kGpuMemset) != c.end())
+    out.back().notes.emplace_back(options.memset_as_memory
+                                      ? "memsets count as copies (--memset memory)"
+                                      : "memsets count as computation (--memset compute)");
   return out;
 }
 
@@ -196,9 +206,9 @@ std::optional<TimeKind> time_kind_named(std::string_view name) {
 const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
                                             const ReportOptions& options) {
   const std::string key =
-      fmt::format("timeline unlinked={} recompute={} micro_idle_us={} compat={}",
+      fmt::format("timeline unlinked={} recompute={} micro_idle_us={} compat={} memset={}",
                   options.include_unlinked_kernels, options.detect_recompute, options.micro_idle_us,
-                  options.compat_tracelens);
+                  options.compat_tracelens, options.memset_as_memory);
   return trace.cache.get<std::vector<TimelineRow>>(key,
                                                    [&] { return make_timeline(trace, options); });
 }
@@ -208,7 +218,7 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& 
   if (steps.empty())
     return {};
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index);
+  const Sorter sorter(t, index, options);
   std::map<std::int64_t, Buckets> by_step;
   for (const EventId i : index.gpu)
     if (const std::int64_t step = step_of(t, steps, i, options); step >= 0)
@@ -227,7 +237,7 @@ std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOp
   if (steps.empty())
     return {};
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index);
+  const Sorter sorter(t, index, options);
   std::map<std::int64_t, std::array<Buckets, 2>> by_step; // ordinary and recomputed work
   for (const ProfilerStep& step : steps)
     by_step[step.number];
