@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+#include <utility>
 #include <xlsxwriter.h>
 
 namespace rankscope {
@@ -127,8 +128,16 @@ public:
     format_set_bg_color(other_, 0xFFEB9C);
   }
 
+  ~Workbook() { // left by an exception: not closed
+    if (book_ != nullptr)
+      lxw_workbook_free(book_);
+  }
+  Workbook(const Workbook&) = delete;
+  Workbook& operator=(const Workbook&) = delete;
+
   [[nodiscard]] bool ok() const { return book_ != nullptr; }
-  lxw_error close() { return workbook_close(book_); }
+  /// Frees the workbook too, whether it could be written or not.
+  lxw_error close() { return workbook_close(std::exchange(book_, nullptr)); }
 
   void add(const Table& table) {
     const std::size_t per_sheet = kMaxRows - 1;

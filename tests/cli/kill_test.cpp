@@ -33,8 +33,10 @@ std::string parts_of(const std::string& path) {
   for (zip_int64_t i = 0; i < zip_get_num_entries(book, 0); ++i) {
     const std::string name = zip_get_name(book, static_cast<zip_uint64_t>(i), 0);
     out += name + "\n";
+    if (name == "docProps/core.xml")
+      continue;
     zip_file_t* const part = zip_fopen_index(book, static_cast<zip_uint64_t>(i), 0);
-    if (part == nullptr || name == "docProps/core.xml")
+    if (part == nullptr)
       continue;
     std::string buffer(65536, '\0');
     for (zip_int64_t n = zip_fread(part, buffer.data(), buffer.size()); n > 0;
