@@ -8,6 +8,7 @@
 #include "core/call_tree.h"
 #include "core/trace_builder.h"
 #include "engine/loader.h"
+#include "sanitized.h"
 #include "synth/synth_emit.h"
 #include "temp_folder.h"
 
@@ -20,17 +21,7 @@
 namespace rankscope {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kUsualSeeds = 5; // the shares are the release build's
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr int kUsualSeeds = 5;
-#else
-constexpr int kUsualSeeds = 100;
-#endif
-#else
-constexpr int kUsualSeeds = 100;
-#endif
+constexpr int kUsualSeeds = test::kSanitized ? 5 : 100; // the shares are the release build's
 
 /// RANKSCOPE_SEEDS asks for more.
 int seeds() {
