@@ -83,7 +83,7 @@ private:
     note_unlinked(trace, run_.report, ctx_.diagnostics);
     part.whole = !report.diagnostics.data_lost() && !trace.trace.diagnostics.data_lost();
     part.output = run_.layout.individual_report(key);
-    RS_CHECK(find_writer("xlsx")->write(report, part.output));
+    RS_CHECK(find_writer("xlsx_plain")->write(report, part.output));
     part.compared = {timeline_of(trace, run_.report), ops_summary_of(trace, run_.report)};
     std::vector<RankGemms> gemms(1);
     gemms[0] = extract_gemms(trace, run_.report);

@@ -107,8 +107,8 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     Rank out;
     if (input.individual) {
       RS_TRY(const Report report, build_report(trace, options));
-      RS_CHECK(
-          find_writer("xlsx")->write(report, layout.individual_report({single, item.file.rank})));
+      RS_CHECK(find_writer("xlsx_plain")
+                   ->write(report, layout.individual_report({single, item.file.rank})));
       out.remarks = report.diagnostics;
     } else {
       out.remarks = trace.trace.diagnostics;

@@ -97,7 +97,8 @@ const char* parts_folder(bool big) {
 
 class Workbook {
 public:
-  explicit Workbook(const std::string& path, bool big) : constant_memory_(big) {
+  Workbook(const std::string& path, bool big, bool explained)
+      : constant_memory_(big), explained_(explained) {
     lxw_workbook_options options = {};
     options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
     options.tmpdir = const_cast<char*>(parts_folder(big));
@@ -202,7 +203,8 @@ private:
       style_as_table(sheet, table, row - 1);
     else if (cols > 0 && last > first)
       worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
-    explain_headers(sheet, table);
+    if (explained_)
+      explain_headers(sheet, table);
     for (std::size_t c = 0; c < cols && last > first; ++c) {
       if (table.columns()[c].delta)
         colour_by_sign(sheet, table, c, first, last);
@@ -386,6 +388,7 @@ private:
   std::set<std::string> used_;
   bool shown_ = false;
   bool constant_memory_ = false;
+  bool explained_ = false;
   int tables_ = 0;
 };
 
@@ -419,9 +422,9 @@ private:
   std::string path_;
 };
 
-Result<void> fill(const Report& report, const std::string& file, bool big,
+Result<void> fill(const Report& report, const std::string& file, bool big, bool explained,
                   const std::string& path) {
-  Workbook book(file, big);
+  Workbook book(file, big, explained);
   const Error failed{ErrorCode::kOutput, path, "the workbook could not be written",
                      "is the disk full or the folder read-only?"};
   if (!book.ok())
@@ -435,7 +438,7 @@ Result<void> fill(const Report& report, const std::string& file, bool big,
   return {};
 }
 
-Result<void> write(const Report& report, const std::string& path) {
+Result<void> write_book(const Report& report, const std::string& path, bool explained) {
   std::size_t cells = 0;
   for (const Table& t : report.tables)
     cells += t.rows() * t.cols();
@@ -445,17 +448,30 @@ Result<void> write(const Report& report, const std::string& path) {
   // a small one is made in memory: the library's own messages about a full disk stay away
   if (const MemoryFile memory; !big && memory.usable()) {
     RS_TRY(auto out, OutputFile::create(path));
-    RS_CHECK(fill(report, memory.path(), big, path));
+    RS_CHECK(fill(report, memory.path(), big, explained, path));
     memory.copy_to(out);
     return out.commit();
   }
   RS_TRY(auto temp, TempName::reserve(path));
-  RS_CHECK(fill(report, temp.temp_path(), big, path));
+  RS_CHECK(fill(report, temp.temp_path(), big, explained, path));
   return temp.commit();
+}
+
+Result<void> write(const Report& report, const std::string& path) {
+  return write_book(report, path, true);
+}
+
+Result<void> write_plain(const Report& report, const std::string& path) {
+  return write_book(report, path, false);
 }
 
 } // namespace
 
 const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table", write};
+
+// The meanings of columns are a tenth of the work of `analyze`, which writes a workbook for each
+// rank.
+const Writer xlsx_plain_writer{"xlsx_plain", ".xlsx",
+                               "the same without the meanings of its columns", write_plain};
 
 } // namespace rankscope

@@ -26,12 +26,12 @@ std::string part_of(const std::string& path, const char* name) {
   return out;
 }
 
-std::string sheet_of(const Table& table) {
+std::string sheet_of(const Table& table, const char* writer = "xlsx") {
   const test::TempFolder folder;
   Report report;
   report.tables.push_back(table);
   const std::string path = folder.path("t.xlsx");
-  EXPECT_TRUE(find_writer("xlsx")->write(report, path));
+  EXPECT_TRUE(find_writer(writer)->write(report, path));
   return part_of(path, "xl/worksheets/sheet1.xml");
 }
 
@@ -52,6 +52,7 @@ TEST(Xlsx, SelectedHeadersSayWhatTheirColumnMeans) {
     EXPECT_TRUE(has("sqref=\"B1:C1\"")); // neighbours share theirs
     EXPECT_TRUE(has("<dataValidations count=\"2\">"));
     EXPECT_FALSE(has("xxxx")) << "longer than a message can be";
+    EXPECT_EQ(sheet_of(table, "xlsx_plain").find("dataValidation"), std::string::npos);
   }
 }
 
