@@ -101,7 +101,7 @@ TEST(Faults, AnyAllocationOfLoadReportAndWriteMayFail) {
     ASSERT_GT(calls, 500U);
     std::size_t failed = 0;
     for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{20}})
-      for (const std::uint64_t n : chosen(calls, test::kSanitized ? 60 : 150)) {
+      for (const std::uint64_t n : chosen(calls, test::kThreadSanitized ? 60 : 150)) {
         test::arm_fault(Fault::kAllocation, n, times);
         const std::optional<ErrorCode> error = load_report_write(trace, format, out);
         (void)test::disarm_fault(Fault::kAllocation);
@@ -111,7 +111,7 @@ TEST(Faults, AnyAllocationOfLoadReportAndWriteMayFail) {
         expect_nothing_unfinished(folder.path("out"), fmt::format("{} allocation {}", format, n));
         fs::remove_all(out);
       }
-    EXPECT_GT(failed, test::kSanitized ? 40U : 100U) << format;
+    EXPECT_GT(failed, test::kThreadSanitized ? 40U : 100U) << format;
   }
 }
 
@@ -178,7 +178,7 @@ TEST_F(FaultyRun, AnyAllocationOfACommandMayFail) {
       const std::uint64_t all = calls(args, Fault::kAllocation);
       ASSERT_GT(all, 1000U) << args[0];
       for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{50}})
-        for (const std::uint64_t n : chosen(all, test::kSanitized ? 2 : 8))
+        for (const std::uint64_t n : chosen(all, test::kThreadSanitized ? 2 : 8))
           // 3: no input could be read; 4: some of them; 6: an output's library had no memory
           expect_clean_end(run(args, Fault::kAllocation, n, times, 0), {0, 3, 4, 6},
                            fmt::format("{} -j {} allocation {}+{}", args[0], jobs, n, times));
@@ -202,7 +202,7 @@ TEST_F(FaultyRun, AnyWriteMayFailAndNothingHalfIsLeft) {
     ASSERT_GE(all, 2U) << args[0];
     const std::set<std::string> whole = files_below(out_);
     for (const int error : {ENOSPC, EIO})
-      for (const std::uint64_t n : chosen(all, test::kSanitized ? 2 : 8)) {
+      for (const std::uint64_t n : chosen(all, test::kThreadSanitized ? 2 : 8)) {
         const std::string what = fmt::format("{} write {} errno {}", args[0], n, error);
         const test::RunResult r = run(args, Fault::kWrite, n, 1, error);
         // a last close of a file that is only read is no loss
