@@ -98,15 +98,21 @@ const OpInfo* find_op(std::string_view name) {
 }
 
 std::string_view op_category(std::string_view op, std::string_view first_kernel) {
-  for (const CategoryOnly& c : kCategoryOnly) // before the models: one name has both
-    if (c.name == op)
-      return c.category;
+  static const auto kCategories = [] {
+    std::unordered_map<std::string_view, std::string_view> index;
+    for (const CategoryOnly& c : kCategoryOnly) // before the models: one name has both
+      index.emplace(c.name, c.category);
+    for (const OpInfo& info : kOps)
+      if (!info.beyond) // those have the category of their kernel, as in the reference
+        index.emplace(info.name, info.category);
+    return index;
+  }();
+  if (const auto known = kCategories.find(op); known != kCategories.end())
+    return known->second;
   if (contains(op, "->"))
     for (const CategoryOnly& c : kCategoryOfKernelRow)
       if (starts_with(op, c.name))
         return c.category;
-  if (const OpInfo* info = find_op(op); info != nullptr && !info->beyond)
-    return info->category; // the others have the category of their kernel, as in the reference
   if (starts_with(op, "triton"))
     return "triton";
   if (starts_with(op, "record_param_comms"))
