@@ -18,6 +18,10 @@ struct Collected {
   EventId event = kNoEvent;
   EventId forward = kNoEvent;   ///< modelled forward operator of a sole backward operator
   EventId synthetic = kNoEvent; ///< kernel that no collected operator covers
+  const OpInfo* op = nullptr;   ///< what models the event; of synthetic ones none
+  bool triton = false;
+  std::string_view category{};    ///< static text; of synthetic ones none
+  std::vector<EventId> kernels{}; ///< its GPU work, by start
 };
 
 class Walk {
@@ -163,12 +167,6 @@ private:
   std::vector<bool> above_model_;
 };
 
-/// The rows' operators, made once: launchers look at them too.
-const std::vector<Collected>& collected_of(const LoadedTrace& t, const Walk& walk, bool compat) {
-  return t.cache.get<std::vector<Collected>>(compat ? "unified walk compat" : "unified walk",
-                                             [&] { return walk.run(); });
-}
-
 struct Row {
   EventId event = kNoEvent;
   std::int64_t cpu_ns = 0;
@@ -178,7 +176,7 @@ struct Row {
   const PerfResult* perf = nullptr;
   bool has_model = false;
   std::uint32_t uid = 0;
-  std::vector<EventId> kernels;
+  std::span<const EventId> kernels; ///< of its Collected
 };
 
 /// Name of the first kernel that the operator launched itself, else of the first below it.
@@ -204,11 +202,31 @@ std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   return out;
 }
 
-std::string_view category_of(const LoadedTrace& t, const Walk& walk, const Collected& c,
-                             const std::vector<EventId>& kernels) {
-  if (c.forward != kNoEvent)
-    return walk.op(c.forward)->bwd_category;
-  return op_category(t.trace.name(c.event), first_kernel(t, c.event, kernels));
+std::vector<Collected> make_collected(const LoadedTrace& t, const LauncherIndex& index,
+                                      bool compat) {
+  const Walk walk(t, index, compat);
+  std::vector<Collected> out = walk.run();
+  for (Collected& c : out) {
+    if (c.synthetic != kNoEvent) {
+      c.kernels = {c.synthetic};
+      continue;
+    }
+    c.kernels = kernels_of(t, c);
+    c.op = walk.op(c.forward != kNoEvent ? c.forward : c.event);
+    c.triton = c.forward == kNoEvent && walk.triton(c.event);
+    c.category = c.forward != kNoEvent
+                     ? c.op->bwd_category
+                     : op_category(t.trace.name(c.event), first_kernel(t, c.event, c.kernels));
+  }
+  return out;
+}
+
+/// The rows' operators, made once: launchers look at them too. What is taken from `index` is the
+/// same for each of a trace's indices.
+const std::vector<Collected>& collected_of(const LoadedTrace& t, const LauncherIndex& index,
+                                           bool compat) {
+  return t.cache.get<std::vector<Collected>>(compat ? "unified walk compat" : "unified walk",
+                                             [&] { return make_collected(t, index, compat); });
 }
 
 struct CallStack {
@@ -269,18 +287,17 @@ struct Call {
 std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
-  const Walk walk(t, index, options.compat_tracelens);
   OpCosts& costs = costs_of(t, options.compat_tracelens);
   std::vector<Call> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
-  for (const Collected& c : collected_of(t, walk, options.compat_tracelens)) {
+  for (const Collected& c : collected_of(t, index, options.compat_tracelens)) {
     Row row;
-    std::string_view category;
+    std::string_view category = c.category;
     std::string name;
     row.event = c.event;
+    row.kernels = c.kernels;
     row.uid = trace.events.uid[c.event];
     if (c.synthetic != kNoEvent) {
-      row.kernels = {c.synthetic};
       row.uid = next_uid++;
       name = std::string(trace.name(c.event)) + "->" + std::string(trace.name(c.synthetic)) +
              " (Synthetic Op)";
@@ -288,21 +305,18 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
                              trace.name(c.synthetic));
       row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
     } else {
-      row.kernels = kernels_of(t, c);
       row.cpu_ns = trace.events.dur_ns[c.event];
-      category = category_of(t, walk, c, row.kernels);
       if (c.forward != kNoEvent) {
-        const OpInfo* info = walk.op(c.forward);
-        row.perf = costs.of(t, c.forward, *info, {});
+        row.perf = costs.of(t, c.forward, *c.op, {});
         row.has_model = true;
         if (row.perf != nullptr) {
           row.flops = row.perf->flops_bwd;
           row.bytes = row.perf->bytes_bwd;
         }
-      } else if (const OpInfo* info = walk.op(c.event)) {
-        row.perf = costs.of(t, c.event, *info, row.kernels);
+      } else if (c.op != nullptr) {
+        row.perf = costs.of(t, c.event, *c.op, row.kernels);
         row.has_model = true;
-      } else if (walk.triton(c.event)) {
+      } else if (c.triton) {
         if (auto r = evaluate_triton(trace.name(c.event), parsed_args(trace, *trace.op(c.event)),
                                      options.compat_tracelens)) {
           row.perf = &triton.emplace(c.event, std::move(*r)).first->second;
@@ -458,20 +472,15 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 } // namespace
 
 void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
-  const Walk walk(t, index, false);
-  const std::vector<Collected>& rows = collected_of(t, walk, false);
+  const std::vector<Collected>& rows = collected_of(t, index, false);
   std::vector<std::uint32_t> row_of(t.trace.events.size(), kNoRow);
-  std::vector<std::string_view> category;
-  for (const Collected& c : rows) {
-    if (c.synthetic == kNoEvent)
-      row_of[c.event] = static_cast<std::uint32_t>(category.size());
-    category.push_back(c.synthetic == kNoEvent ? category_of(t, walk, c, kernels_of(t, c))
-                                               : std::string_view());
-  }
+  for (std::uint32_t i = 0; i < rows.size(); ++i)
+    if (rows[i].synthetic == kNoEvent)
+      row_of[rows[i].event] = i;
   for (Launcher& l : index.launchers)
     for (EventId at = l.event; at != kNoEvent; at = t.tree.parent(at))
       if (row_of[at] != kNoRow) {
-        l.category = category[row_of[at]];
+        l.category = rows[row_of[at]].category;
         break;
       }
 }
