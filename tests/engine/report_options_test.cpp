@@ -337,6 +337,17 @@ TEST(ReportOptions, ASequenceNumberAloneMakesNoOtherOperator) {
   }
 }
 
+TEST(ReportOptions, ASequenceNumberAloneMakesNoOtherRowOfAFamily) {
+  TraceBuilder b;
+  b.op("aten::sum", 0, 50, R"({"Sequence number":5})").kernel("k", 1, 1000, 10);
+  b.op("aten::sum", 100, 50).kernel("k", 101, 2000, 20);
+  const auto report = build_report(b.load(), {});
+  ASSERT_TRUE(report);
+  ASSERT_NE(report->find("Reduce_fwd"), nullptr);
+  ASSERT_EQ(report->find("Reduce_fwd")->rows(), 1U);
+  EXPECT_EQ(report->find("Reduce_fwd")->at(0, "name_count").i, 2);
+}
+
 TEST(ReportOptions, KernelsOfNoOperatorAreToldApartByProcess) {
   std::string text = R"({"schemaVersion":1,"traceEvents":[)";
   for (const char* pid : {"1", "2"})

@@ -73,7 +73,7 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
   const unsigned needs = model_needs(op);
   if ((needs & kNeedsTranspose) != 0)
     for (const EventId k : kernels)
-      if (kernel_key = gemm_transpose_repr(trace.name(k)); !kernel_key.empty()) {
+      if (kernel_key = transpose_of(trace, trace.events.name[k]); !kernel_key.empty()) {
         hints.kernel = trace.name(k);
         break;
       }
@@ -105,6 +105,13 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
       it->second = std::make_unique<PerfResult>();
   }
   return it->second.get();
+}
+
+const std::string& OpCosts::transpose_of(const Trace& trace, StrId kernel) {
+  const auto [it, fresh] = transposes_.try_emplace(kernel);
+  if (fresh)
+    it->second = gemm_transpose_repr(trace.strings.view(kernel));
+  return it->second;
 }
 
 ParsedArgs parsed_args(const Trace& trace, const OpArgs& args) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace rankscope {
@@ -28,7 +29,11 @@ public:
 private:
   using Key = std::tuple<const OpInfo*, StrId, StrId, StrId, StrId, StrId, std::int64_t,
                          std::string>; ///< arguments, annotation, top-k, transpose or kernel
+  /// gemm_transpose_repr() of a kernel's name, each name read once.
+  const std::string& transpose_of(const Trace& trace, StrId kernel);
+
   bool compat_;
+  std::unordered_map<StrId, std::string> transposes_;
   std::map<Key, std::unique_ptr<PerfResult>> costs_;
 };
 

@@ -11,10 +11,13 @@
 #include "model/kernels.h"
 #include "model/ops/op_model.h"
 
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace rankscope {
 namespace {
@@ -130,22 +133,16 @@ public:
     out.name = family.name;
     out.arch = arch_;
     out.legacy = options_.legacy_gemm_layout && family.name == "GEMM";
+    std::unordered_set<const PerfResult*> seen; // calls of the same arguments share theirs
     for (const Call& call : family.calls)
-      for (const auto& [name, text] : call.perf->params)
-        if (std::find(out.params.begin(), out.params.end(), name) == out.params.end())
-          out.params.push_back(name);
+      if (seen.insert(call.perf).second)
+        for (const auto& [name, text] : call.perf->params)
+          if (std::find(out.params.begin(), out.params.end(), name) == out.params.end())
+            out.params.push_back(name);
     if (out.legacy) // the letters X, AG, AH of that layout need these nine
       out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
-    std::map<std::vector<std::string>, std::size_t> rows;
-    std::vector<std::vector<const Call*>> groups;
-    for (const Call& call : family.calls) {
-      const auto [it, fresh] = rows.emplace(key_of(call, out.params), groups.size());
-      if (fresh)
-        groups.emplace_back();
-      groups[it->second].push_back(&call);
-    }
-    for (const std::vector<const Call*>& calls : groups)
+    for (const std::vector<const Call*>& calls : groups_of(family, out.params))
       out.rows.push_back(row(calls, out.params));
     std::stable_sort(out.rows.begin(), out.rows.end(), [](const FamilyRow& a, const FamilyRow& b) {
       return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
@@ -159,6 +156,36 @@ private:
     return e < index_.recompute.size() && index_.recompute[e];
   }
 
+  /// Shapes, types and values; an operator whose arguments were not recorded has none, whatever
+  /// else is known of it.
+  [[nodiscard]] std::array<StrId, 3> arguments_of(const Call& call) const {
+    const OpArgs* args = t_.trace.op(call.event);
+    if (args == nullptr)
+      return {kEmptyStr, kEmptyStr, kEmptyStr};
+    return {args->input_dims, args->input_types, args->concrete_inputs};
+  }
+
+  /// The calls of each row, rows by their first call.
+  [[nodiscard]] std::vector<std::vector<const Call*>>
+  groups_of(const Family& family, const std::vector<std::string>& params) const {
+    std::vector<std::vector<const Call*>> groups;
+    std::map<std::vector<std::string>, std::size_t> rows;
+    // All that key_of() looks at, by identity: its texts are made once per distinct call.
+    using Same = std::tuple<StrId, const PerfResult*, std::array<StrId, 3>, std::size_t, bool>;
+    std::map<Same, std::size_t> known;
+    for (const Call& call : family.calls) {
+      const auto [same, fresh] =
+          known.try_emplace(Same{t_.trace.events.name[call.event], call.perf, arguments_of(call),
+                                 call.kernels.size(), recompute(call.event)});
+      if (fresh)
+        same->second = rows.emplace(key_of(call, params), rows.size()).first->second;
+      if (same->second == groups.size())
+        groups.emplace_back();
+      groups[same->second].push_back(&call);
+    }
+    return groups;
+  }
+
   [[nodiscard]] std::vector<std::string> key_of(const Call& call,
                                                 const std::vector<std::string>& params) const {
     std::vector<std::string> key{std::string(t_.trace.name(call.event))};
@@ -166,9 +193,8 @@ private:
       key.push_back(param(*call.perf, p));
     // without parameters nothing tells calls of different shapes apart but their arguments
     if (call.perf->params.empty() && !options_.compat_tracelens)
-      if (const OpArgs* args = t_.trace.op(call.event))
-        for (const StrId id : {args->input_dims, args->input_types, args->concrete_inputs})
-          key.emplace_back(t_.trace.strings.view(id));
+      for (const StrId id : arguments_of(call))
+        key.emplace_back(t_.trace.strings.view(id));
     if (options_.group_by_num_kernels)
       key.push_back(std::to_string(call.kernels.size()));
     if (options_.detect_recompute)
