@@ -17,7 +17,7 @@ namespace {
 
 using test::RowFamily;
 
-constexpr int kSeeds = test::kSanitized ? 20 : 100;
+constexpr int kSeeds = test::kThreadSanitized ? 4 : test::kAddressSanitized ? 20 : 100;
 constexpr std::int64_t kRanks = 2;
 
 ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_scale,

@@ -21,7 +21,9 @@
 namespace rankscope {
 namespace {
 
-constexpr int kUsualSeeds = test::kSanitized ? 5 : 100; // the shares are the release build's
+constexpr int kUsualSeeds = test::kThreadSanitized    ? 2
+                            : test::kAddressSanitized ? 5
+                                                      : 100; // the shares are the release build's
 
 /// RANKSCOPE_SEEDS asks for more.
 int seeds() {

@@ -2,6 +2,7 @@
 #include "readers/nsys/nsys_csv.h"
 #include "readers/nsys/nsys_sqlite.h"
 #include "readers/reports/report_tables.h"
+#include "sanitized.h"
 #include "temp_folder.h"
 
 #include <cstdint>
@@ -40,10 +41,11 @@ TEST(HostileWorkbook, RowsOfOneCellInTheLastColumnAreBounded) {
   const test::TempFolder folder;
   const std::string path = folder.path("wide.xlsx");
   const std::string cell = R"(<c r="XFD1"><v>1</v></c>)";
-  write_workbook(path, rows(100, cell));
+  constexpr std::size_t kFew = test::kSanitized ? 10 : 100;
+  write_workbook(path, rows(kFew, cell));
   const auto small = read_report_tables(path);
   ASSERT_TRUE(small) << small.error().message();
-  EXPECT_EQ(small->tables.at(0).rows(), 99U);
+  EXPECT_EQ(small->tables.at(0).rows(), kFew - 1);
   EXPECT_EQ(small->tables.at(0).cols(), 16384U);
   write_workbook(path, rows(1000, cell)); // 16 million cells in 4 kB
   EXPECT_LT(std::filesystem::file_size(path), 10000U);
