@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   return '"' + json_escaped(text) + '"';
 }
 
@@ -27,7 +27,7 @@ void append(std::string& out, const Value& v) {
     out += std::isfinite(v.d) ? python_float(v.d) : "null";
     return;
   case CellKind::kText:
-    out += quoted(v.text);
+    out += quoted_text(v.text);
     return;
   case CellKind::kNull:
     out += "null";
@@ -43,16 +43,16 @@ Result<void> write(const Report& report, const std::string& path) {
 } // namespace
 
 std::string json_text(const Report& report) {
-  std::string out = "{\"title\":" + quoted(report.title) + ",\"tables\":{";
+  std::string out = "{\"title\":" + quoted_text(report.title) + ",\"tables\":{";
   for (const Table& t : report.tables) {
     if (&t != report.tables.data())
       out += ',';
-    out += '\n' + quoted(t.name()) + ":{\"columns\":[";
+    out += '\n' + quoted_text(t.name()) + ":{\"columns\":[";
     for (std::size_t c = 0; c < t.cols(); ++c)
-      out += (c > 0 ? "," : "") + quoted(t.columns()[c].name);
+      out += (c > 0 ? "," : "") + quoted_text(t.columns()[c].name);
     out += "],\"units\":[";
     for (std::size_t c = 0; c < t.cols(); ++c)
-      out += (c > 0 ? "," : "") + quoted(unit_name(t.columns()[c].unit));
+      out += (c > 0 ? "," : "") + quoted_text(unit_name(t.columns()[c].unit));
     out += "],\"rows\":[";
     for (std::size_t r = 0; r < t.rows(); ++r) {
       out += r > 0 ? ",\n[" : "\n[";
@@ -65,7 +65,7 @@ std::string json_text(const Report& report) {
     }
     out += "],\"notes\":[";
     for (std::size_t i = 0; i < t.notes.size(); ++i)
-      out += (i > 0 ? "," : "") + quoted(t.notes[i]);
+      out += (i > 0 ? "," : "") + quoted_text(t.notes[i]);
     out += "]}";
   }
   out += "},\n\"problems\":[";
@@ -73,8 +73,8 @@ std::string json_text(const Report& report) {
   for (const Problem& p : report.diagnostics.problems()) {
     out += first ? "" : ",";
     first = false;
-    out += "{\"name\":" + quoted(p.name) + ",\"count\":" + std::to_string(p.count) +
-           ",\"where\":" + quoted(p.where) + ",\"sentence\":" + quoted(p.sentence) + "}";
+    out += "{\"name\":" + quoted_text(p.name) + ",\"count\":" + std::to_string(p.count) +
+           ",\"where\":" + quoted_text(p.where) + ",\"sentence\":" + quoted_text(p.sentence) + "}";
   }
   return out + "]}\n";
 }
