@@ -102,6 +102,8 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   }
   RS_CHECK(check_outputs(outputs));
   RS_CHECK(check_sheets(options.sheets));
+  if (!options.gpu_arch.empty() && options.gpu_arch != "none")
+    RS_CHECK(load_gpu_arch(options.gpu_arch)); // also where no sheet needs it
   LoadOptions load;
   load.threads = session.threads;
   load.keep_python = needs_python(options);
@@ -113,11 +115,9 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   RS_TRY(out.report, build_report(loaded, options));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options, out.report.diagnostics);
-  RS_CHECK(add_report_notes(loaded, options, out.report, out.report.diagnostics));
-  if (out.report.find("unified_perf_summary") != nullptr) {
-    RS_TRY(const ModelCoverage coverage, model_coverage(loaded, options));
-    out.coverage = coverage_line(coverage);
-  }
+  RS_TRY(const ModelCoverage coverage,
+         add_report_notes(loaded, options, out.report, out.report.diagnostics));
+  out.coverage = coverage_line(coverage);
   session.diagnostics.merge(out.report.diagnostics);
   for (const std::string& wanted : options.sheets)
     if (out.report.find(wanted) == nullptr)

@@ -119,5 +119,20 @@ TEST(ReportNotes, RatesAboveThePeakAreTold) {
   }
 }
 
+// A board that cannot be read fails whoever asks for the families.
+TEST(ReportNotes, FamiliesAreLookedAtOnlyWhereTheReportHasThem) {
+  TraceBuilder b;
+  b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 60);
+  const LoadedTrace t = b.load();
+  ReportOptions options;
+  options.gpu_arch = "no such board";
+  Diagnostics out;
+  Report report;
+  report.tables.emplace_back("gpu_timeline", std::vector<Column>{{"type"}});
+  EXPECT_TRUE(add_report_notes(t, options, report, out));
+  report.tables.emplace_back("GEMM", std::vector<Column>{{"name"}});
+  EXPECT_FALSE(add_report_notes(t, options, report, out));
+}
+
 } // namespace
 } // namespace rankscope

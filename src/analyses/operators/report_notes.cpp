@@ -46,33 +46,32 @@ struct TooFast {
   }
 };
 
+/// `sheets` are of one board, or all of none.
 void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::string& where,
                            Diagnostics& diagnostics) {
-  const GpuArch built_in = highest_built_in();
+  if (sheets.empty())
+    return;
+  const GpuArch limits = sheets.front().arch ? *sheets.front().arch : highest_built_in();
   TooFast flops;
   TooFast bytes;
-  std::string of;
-  for (const FamilySheet& sheet : sheets) {
-    const GpuArch& limits = sheet.arch ? *sheet.arch : built_in;
-    of = limits.name;
+  for (const FamilySheet& sheet : sheets)
     for (const FamilyRow& row : sheet.rows) {
       const auto peak = limits.tflops.find(row.compute_spec);
       flops.add(row.tflops.mean, peak == limits.tflops.end() ? 0 : peak->second, row.name,
                 "TFLOPS");
       bytes.add(row.tbps.mean, limits.mem_bw_gbps / 1e3, row.name, "TB/s");
     }
-  }
   if (flops.rows > 0)
     diagnostics.add(Severity::kWarning, "rate_above_peak", where,
                     fmt::format("rows compute faster than {} can ({}): kernels are missing in the "
                                 "trace, or the recorded shapes are not those of the kernels",
-                                of, flops.example),
+                                limits.name, flops.example),
                     flops.rows);
   if (bytes.rows > 0)
     diagnostics.add(Severity::kInfo, "bandwidth_above_peak", where,
                     fmt::format("rows move bytes faster than the memory of {} ({}): data came from "
                                 "a cache, or kernels are missing in the trace",
-                                of, bytes.example),
+                                limits.name, bytes.example),
                     bytes.rows);
 }
 
@@ -150,13 +149,14 @@ std::string coverage_line(const ModelCoverage& c) {
   return out;
 }
 
-Result<void> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
-                              const Report& report, Diagnostics& diagnostics) {
+Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
+                                       const Report& report, Diagnostics& diagnostics) {
+  ModelCoverage coverage;
   const std::string& where = trace.trace.path;
   if (trace.tree.gpu_event_count() == 0) {
     diagnostics.add(Severity::kWarning, "no_gpu_events", where,
                     "the trace holds no GPU work: every time on the GPU is 0");
-    return {};
+    return coverage;
   }
   if (report.find("short_kernels_summary") != nullptr) {
     const std::size_t left_out = short_kernels_without_operator(trace, options);
@@ -167,17 +167,20 @@ Result<void> add_report_notes(const LoadedTrace& trace, const ReportOptions& opt
                       left_out);
   }
   if (report.find("unified_perf_summary") != nullptr) {
-    RS_TRY(const ModelCoverage coverage, model_coverage(trace, options));
+    RS_TRY(coverage, model_coverage(trace, options));
     note_what_rates_leave_out(coverage, where, diagnostics);
   }
-  const Result<std::vector<FamilySheet>>& families = family_sheets_of(trace, options);
-  if (!families)
-    return families.error();
-  if (std::all_of(families->begin(), families->end(), [&report](const FamilySheet& sheet) {
-        return report.find(sheet.name) != nullptr;
-      }))
-    note_impossible_rates(*families, where, diagnostics);
-  return {};
+  if (std::any_of(report.tables.begin(), report.tables.end(),
+                  [](const Table& table) { return is_family_sheet(table.name()); })) {
+    const Result<std::vector<FamilySheet>>& families = family_sheets_of(trace, options);
+    if (!families)
+      return families.error();
+    if (std::all_of(families->begin(), families->end(), [&report](const FamilySheet& sheet) {
+          return report.find(sheet.name) != nullptr;
+        }))
+      note_impossible_rates(*families, where, diagnostics);
+  }
+  return coverage;
 }
 
 } // namespace rankscope

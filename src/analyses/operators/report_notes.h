@@ -32,8 +32,9 @@ struct ModelCoverage {
 /// Adds what is odd: no GPU work at all; kernels that the short-kernel study leaves out; one graph
 /// launch or compiled region that holds most of the kernel time; rates above the board's peak
 /// (without a board: above the highest built-in one). `report`: what was made; only its sheets are
-/// judged.
-Result<void> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
-                              const Report& report, Diagnostics& diagnostics);
+/// judged. Gives the coverage of its unified_perf_summary, all 0 where it has none. Errors: those
+/// of load_gpu_arch.
+Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOptions& options,
+                                       const Report& report, Diagnostics& diagnostics);
 
 } // namespace rankscope

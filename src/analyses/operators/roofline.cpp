@@ -400,6 +400,13 @@ const FamilySheet* find_family(const std::vector<FamilySheet>& sheets, std::stri
   return nullptr;
 }
 
+bool is_family_sheet(std::string_view name) {
+  std::unordered_map<std::string_view, std::size_t> at;
+  const std::vector<Family> families = empty_families(at);
+  return std::any_of(families.begin(), families.end(),
+                     [name](const Family& family) { return family.name == name; });
+}
+
 const Analysis roofline_analysis{
     "roofline", "cost and rates of each operator family", {}, run, describe};
 

@@ -50,6 +50,9 @@ family_sheets_of(const LoadedTrace& trace, const ReportOptions& options);
 [[nodiscard]] const FamilySheet* find_family(const std::vector<FamilySheet>& sheets,
                                              std::string_view name);
 
+/// Whether the registry has a family with a sheet of this name.
+[[nodiscard]] bool is_family_sheet(std::string_view name);
+
 [[nodiscard]] Schema<FamilyRow> family_schema(const FamilySheet& sheet,
                                               const ReportOptions& options);
 
