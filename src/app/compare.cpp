@@ -173,10 +173,9 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
     std::vector<std::string> words = metrics;
     for (const std::string& metric : metrics)
       words.push_back(metric.substr(metric.find('_') + 1));
-    const std::string near = nearest(c.metric, words);
-    return Error{ErrorCode::kUsage, "", "--fail-on: no metric named " + c.metric,
-                 near.empty() ? "the dashboard lists them, for example total_time, exposed_comm"
-                              : "did you mean " + near + "?"};
+    return Error{ErrorCode::kUsage, "",
+                 "--fail-on: no metric named " + c.metric + did_you_mean(c.metric, words),
+                 "the dashboard lists them, for example total_time, exposed_comm"};
   }
   return c;
 }

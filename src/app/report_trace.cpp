@@ -80,10 +80,8 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
   for (const std::string& name : wanted) {
     if (std::find(known.begin(), known.end(), name) != known.end())
       continue;
-    const std::string meant = nearest(name, known);
     return Error{ErrorCode::kUsage, "--sheets",
-                 fmt::format("no report has a sheet named '{}'{}", name,
-                             meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
+                 fmt::format("no report has a sheet named '{}'{}", name, did_you_mean(name, known)),
                  "rankscope columns lists them"};
   }
   return {};

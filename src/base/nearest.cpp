@@ -44,4 +44,9 @@ std::string nearest(std::string_view word, std::span<const std::string> words) {
   return "";
 }
 
+std::string did_you_mean(std::string_view word, std::span<const std::string> words) {
+  const std::string meant = nearest(word, words);
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
+
 } // namespace rankscope

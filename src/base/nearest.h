@@ -15,4 +15,7 @@ namespace rankscope {
 /// have to change (at least 1 may). A word that begins with `word` is near too.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> words);
 
+/// "; did you mean X?" with the nearest word, or "" when none is near: the end of a sentence.
+[[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> words);
+
 } // namespace rankscope

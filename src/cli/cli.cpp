@@ -172,10 +172,8 @@ int run_cli(int argc, char** argv) {
     std::vector<std::string> names;
     for (const Command* known : commands())
       names.emplace_back(known->name);
-    const std::string meant = nearest(command, names);
     std::fputs(fmt::format("rankscope: no command named '{}'{} (rankscope --help lists them)\n",
-                           printable(command),
-                           meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant))
+                           printable(command), did_you_mean(command, names))
                    .c_str(),
                stderr);
     return exit_code(ErrorCode::kUsage);

@@ -51,11 +51,6 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return out;
 }
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& words) {
-  const std::string meant = nearest(word, words);
-  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
-}
-
 } // namespace
 
 std::vector<std::string> flags_of(const CLI::App& app) {

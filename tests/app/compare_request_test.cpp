@@ -31,7 +31,7 @@ TEST(CompareRequest, MetricsOfConditionsAreKnownBeforehand) {
   const auto unknown = parse_fail_condition("bus_bandwith>3%");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::kUsage);
-  EXPECT_EQ(unknown.error().hint, "did you mean bus_bandwidth?");
+  EXPECT_NE(unknown.error().what.find("; did you mean bus_bandwidth?"), std::string::npos);
   EXPECT_FALSE(parse_fail_condition("nonsense>3%"));
   EXPECT_FALSE(parse_fail_condition("total_time"));
 }

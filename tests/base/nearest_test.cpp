@@ -22,5 +22,11 @@ TEST(Nearest, NothingFarAwayAndTheBeginningOfAWord) {
   EXPECT_EQ(nearest("x", words), "");
 }
 
+TEST(Nearest, TheEndOfASentence) {
+  const std::vector<std::string> words{"report", "merge"};
+  EXPECT_EQ(did_you_mean("reprot", words), "; did you mean report?");
+  EXPECT_EQ(did_you_mean("frobnicate", words), "");
+}
+
 } // namespace
 } // namespace rankscope
