@@ -44,6 +44,15 @@ std::string continued(std::string line) {
   return out + line;
 }
 
+/// CLI11's get_option_no_throw() ends the program where the names cannot be copied for want of
+/// memory.
+const CLI::Option* option_named(const CLI::App& app, const std::string& word) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->check_name(word))
+      return option;
+  return nullptr;
+}
+
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> out;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -145,7 +154,7 @@ std::string command_word(const CLI::App& app, const std::vector<std::string>& ar
     const std::string& word = arguments[i];
     if (word.empty() || word[0] != '-')
       return word;
-    if (const CLI::Option* option = app.get_option_no_throw(word);
+    if (const CLI::Option* option = option_named(app, word);
         option != nullptr && option->get_items_expected_min() > 0)
       ++i; // its value
   }
@@ -201,7 +210,7 @@ std::vector<std::string> lists_spelled_out(const CLI::App& command,
       break;
     }
     const CLI::Option* option =
-        word.size() > 1 && word[0] == '-' ? command.get_option_no_throw(word) : nullptr;
+        word.size() > 1 && word[0] == '-' ? option_named(command, word) : nullptr;
     if (option == nullptr || !is_list(*option) || i + 1 >= arguments.size())
       continue;
     out.push_back(arguments[++i]);

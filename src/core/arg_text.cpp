@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 #include <simdjson.h>
 
 namespace rankscope {
@@ -57,7 +58,12 @@ ArgValue parse_arg_text(std::string_view json) {
     return {};
   thread_local simdjson::dom::parser parser;
   simdjson::dom::element root;
-  if (parser.parse(json.data(), json.size(), true).get(root) != simdjson::SUCCESS)
+  const simdjson::error_code error = parser.parse(json.data(), json.size(), true).get(root);
+  if (error == simdjson::MEMALLOC) { // half made, it would be taken for a whole one next time
+    parser = simdjson::dom::parser();
+    throw std::bad_alloc();
+  }
+  if (error != simdjson::SUCCESS)
     return {};
   return convert(root);
 }

@@ -48,22 +48,27 @@ template <class Function> Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-/// libstdc++ 12 allocates a directory iterator in a function that may not throw: whatever its
-/// caller does, a failure there is std::terminate.
-bool in_directory_iterator() {
+/// libstdc++ 12 allocates a directory iterator in a function that may not throw, and so does
+/// simdjson 3.0 when it looks for the processor's implementation, once: whatever the caller does, a
+/// failure there is std::terminate.
+bool where_nothing_may_be_thrown() {
   std::array<void*, 10> frames;
   const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
   for (int i = 0; i < depth; ++i) {
     Dl_info info = {};
-    if (::dladdr(frames[static_cast<std::size_t>(i)], &info) != 0 && info.dli_sname != nullptr &&
-        std::string_view(info.dli_sname).find("directory_iterator") != std::string_view::npos)
-      return true;
+    if (::dladdr(frames[static_cast<std::size_t>(i)], &info) == 0 || info.dli_sname == nullptr)
+      continue;
+    const std::string_view name(info.dli_sname);
+    for (const char* part :
+         {"directory_iterator", "get_active_implementation", "detect_best_supported"})
+      if (name.find(part) != std::string_view::npos)
+        return true;
   }
   return false;
 }
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  if (due(Fault::kAllocation) && !in_directory_iterator())
+  if (due(Fault::kAllocation) && !where_nothing_may_be_thrown())
     return nullptr;
   bytes = bytes == 0 ? 1 : bytes;
   if (alignment == 0)

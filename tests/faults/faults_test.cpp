@@ -4,7 +4,9 @@
 #include "faults/fault_hooks.h"
 
 #include "analyses/analysis.h"
+#include "cli/help.h"
 #include "cli/run_binary.h"
+#include "core/arg_text.h"
 #include "engine/loader.h"
 #include "sanitized.h"
 #include "synth/synth.h"
@@ -12,6 +14,7 @@
 #include "trace_builder.h"
 #include "writers/writer.h"
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +23,7 @@
 #include <gtest/gtest.h>
 #include <new>
 #include <set>
+#include <thread>
 #include <vector>
 
 namespace rankscope {
@@ -113,6 +117,50 @@ TEST(Faults, AnyAllocationOfLoadReportAndWriteMayFail) {
       }
     EXPECT_GT(failed, test::kThreadSanitized ? 40U : 100U) << format;
   }
+}
+
+/// `work` with its first allocation failing, then its second, until none fails; how many were made.
+std::uint64_t fail_each_allocation(const std::function<void()>& work) {
+  for (std::uint64_t n = 1;; ++n) {
+    test::arm_fault(Fault::kAllocation, n);
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+    }
+    if (test::disarm_fault(Fault::kAllocation) < n)
+      return n - 1;
+  }
+}
+
+// A parser that got half of its memory is not taken for a whole one by the next text.
+TEST(Faults, AnyAllocationOfTheFirstArgumentsOfAThreadMayFail) {
+  ASSERT_EQ(parse_arg_text("[1, 2]").list.size(), 2U); // what is made once is made now
+  std::uint64_t made = 0;
+  for (std::uint64_t n = 1; n <= 1 + made; ++n)
+    std::thread([n, &made] { // its own parser
+      test::arm_fault(Fault::kAllocation, n);
+      bool failed = false;
+      try {
+        (void)parse_arg_text("[1, 2]");
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      }
+      made = std::max(made, test::disarm_fault(Fault::kAllocation));
+      EXPECT_TRUE(failed || n > made) << n;
+      EXPECT_EQ(parse_arg_text("[1, 2]").list.size(), 2U) << n;
+    })
+        .join();
+  EXPECT_GT(made, 5U);
+}
+
+TEST(Faults, AnyAllocationOfReadingTheCommandLineMayFail) {
+  CLI::App app;
+  app.add_subcommand("report")->add_option("--sheets-of-the-report")->delimiter(',');
+  const CLI::App& report = *app.get_subcommand("report");
+  const std::vector<std::string> arguments{"report", "--sheets-of-the-report", "gpu_timeline", "x"};
+  EXPECT_GT(fail_each_allocation([&] { (void)command_word(report, {"--sheets-of-the-report"}); }),
+            0U);
+  EXPECT_GT(fail_each_allocation([&] { (void)lists_spelled_out(report, arguments); }), 5U);
 }
 
 /// Runs of the program with failures on demand.

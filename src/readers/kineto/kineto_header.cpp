@@ -3,6 +3,7 @@
 #include "readers/kineto/json_scan.h"
 
 #include <algorithm>
+#include <new>
 #include <simdjson.h>
 
 namespace rankscope {
@@ -103,7 +104,10 @@ void header_value(std::string_view key, std::string_view raw, KinetoHeader& head
   } else if (key == "distributedInfo" || key == "deviceProperties") {
     simdjson::dom::parser parser;
     simdjson::dom::element value;
-    if (parser.parse(raw.data(), raw.size(), true).get(value) != simdjson::SUCCESS)
+    const simdjson::error_code error = parser.parse(raw.data(), raw.size(), true).get(value);
+    if (error == simdjson::MEMALLOC)
+      throw std::bad_alloc();
+    if (error != simdjson::SUCCESS)
       diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
                "a header value is no valid JSON and was ignored");
     else if (key == "distributedInfo")
