@@ -2,6 +2,7 @@
 // clears up after one that had no chance to.
 #include "os/process.h"
 #include "run_binary.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
@@ -32,14 +33,8 @@ while :; do echo more >> "$file"; sleep 0.05; done
 class Interrupt : public ::testing::Test {
 protected:
   void SetUp() override {
-    synth::Options o;
-    o.threads = {256};
-    o.channels = {28};
-    o.ranks = 2;
-    o.layers = 1;
-    o.steps = 2;
     for (const char* name : {"a", "b"})
-      ASSERT_TRUE(synth::generate(o, folder_.path(name), 2, nullptr));
+      ASSERT_TRUE(synth::generate(test::small_sweep(), folder_.path(name), 2, nullptr));
     std::string script = kStubborn;
     script.replace(script.find("PIDS"), 4, folder_.path("pids"));
     ::chmod(folder_.write("bin/gnuplot", script).c_str(), 0755);

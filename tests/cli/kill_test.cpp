@@ -2,6 +2,7 @@
 // ends as if nothing had been, and nothing unfinished stays. RANKSCOPE_KILLS=N: N kills a command.
 #include "os/process.h"
 #include "run_binary.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
@@ -75,16 +76,12 @@ Outputs outputs_below(const std::string& folder) {
 class Kills : public ::testing::Test {
 protected:
   void SetUp() override {
-    synth::Options o;
-    o.threads = {256};
+    synth::Options o = test::small_sweep();
     o.channels = {28, 70};
-    o.ranks = 2;
-    o.layers = 1;
-    o.steps = 2;
     ASSERT_TRUE(synth::generate(o, sweep_, 2, nullptr));
   }
   [[nodiscard]] std::string config(int channels) const {
-    return fmt::format("{}/256thread/nccl_{}channels", sweep_, channels);
+    return test::config_folder(sweep_, channels);
   }
 
   /// Starts the program and kills it after `delay`.

@@ -1,5 +1,6 @@
 // What the system refuses or a tool leaves undone: an error line and exit code 6, no half file.
 #include "run_binary.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
@@ -26,13 +27,7 @@ std::vector<std::string> files_below(const std::string& folder) {
 class Limits : public ::testing::Test {
 protected:
   void SetUp() override {
-    synth::Options o;
-    o.threads = {256};
-    o.channels = {28};
-    o.ranks = 2;
-    o.layers = 1;
-    o.steps = 2;
-    ASSERT_TRUE(synth::generate(o, sweep_, 2, nullptr));
+    ASSERT_TRUE(synth::generate(test::small_sweep(), sweep_, 2, nullptr));
     fs::create_directories(out_);
   }
 

@@ -2,6 +2,7 @@
 // lists/ are the project's own with that line; this executable compiles the files that read the
 // lists again, with those, and everything else is the libraries as they are.
 #include "engine/part_store.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 #include "test_paths.h"
@@ -19,13 +20,7 @@ namespace fs = std::filesystem;
 class Extension : public ::testing::Test {
 protected:
   void SetUp() override {
-    synth::Options o;
-    o.threads = {256};
-    o.channels = {28};
-    o.ranks = 2;
-    o.layers = 1;
-    o.steps = 2;
-    ASSERT_TRUE(synth::generate(o, folder_.path("run"), 1, nullptr));
+    ASSERT_TRUE(synth::generate(test::small_sweep(), folder_.path("run"), 1, nullptr));
     Diagnostics diag;
     auto plans = discover_sweep(folder_.path("run"), {}, diag);
     ASSERT_TRUE(plans && plans->size() == 1);

@@ -9,6 +9,7 @@
 #include "core/arg_text.h"
 #include "engine/loader.h"
 #include "sanitized.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 #include "trace_builder.h"
@@ -167,12 +168,8 @@ TEST(Faults, AnyAllocationOfReadingTheCommandLineMayFail) {
 class FaultyRun : public ::testing::Test {
 protected:
   void SetUp() override {
-    synth::Options o;
-    o.threads = {256};
+    synth::Options o = test::small_sweep();
     o.channels = {28, 70};
-    o.ranks = 2;
-    o.layers = 1;
-    o.steps = 2;
     ASSERT_TRUE(synth::generate(o, sweep_, 1, nullptr));
     trace_ = config(28) + "/torch_profiler/rank0/trace_step19.json";
     ASSERT_TRUE(fs::exists(trace_));
@@ -183,7 +180,7 @@ protected:
   }
 
   [[nodiscard]] std::string config(int channels) const {
-    return fmt::format("{}/256thread/nccl_{}channels", sweep_, channels);
+    return test::config_folder(sweep_, channels);
   }
   [[nodiscard]] std::vector<std::vector<std::string>> commands(const std::string& jobs) const {
     return {{"report", trace_, "-q", "-j", jobs, "-o", out_ + "/r.xlsx"},

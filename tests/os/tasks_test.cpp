@@ -1,5 +1,6 @@
 // The pool: groups in groups, errors, cancelling, systems that give no thread.
 #include "os/tasks.h"
+#include "sanitized.h"
 
 #include <atomic>
 #include <chrono>
@@ -162,14 +163,8 @@ TEST(Tasks, AbsurdNumbersOfThreadsAreBounded) {
 }
 
 TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
-#if defined(__has_feature) // clang's way; g++ defines the names below
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RS_SANITIZED
-#endif
-#endif
-#if defined(RS_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs the address space, and no fork beside threads";
-#endif
+  if (test::kSanitized)
+    GTEST_SKIP() << "a sanitizer needs the address space, and no fork beside threads";
   // in a child: the address space is too small for the stacks of so many threads
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -4,6 +4,7 @@
 #include "core/steps.h"
 #include "core/trace_builder.h"
 #include "engine/loader.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 #include "trace_builder.h"
@@ -20,10 +21,7 @@ namespace {
 
 TEST(Steps, PartsAddUpToTheWhole) {
   test::TempFolder folder;
-  synth::Options o;
-  o.threads = {256};
-  o.channels = {28};
-  o.ranks = 2;
+  synth::Options o = test::small_sweep();
   o.layers = 3;
   o.steps = 3;
   ASSERT_TRUE(synth::generate(o, folder.path(), 2, nullptr));
@@ -112,10 +110,7 @@ void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
 
 TEST(Steps, TimesOfOnePassAreThoseOfEachPart) {
   test::TempFolder folder;
-  synth::Options o;
-  o.threads = {256};
-  o.channels = {28};
-  o.ranks = 2;
+  synth::Options o = test::small_sweep();
   o.layers = 3;
   o.steps = 4;
   ASSERT_TRUE(synth::generate(o, folder.path(), 2, nullptr));
