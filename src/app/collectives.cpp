@@ -64,7 +64,7 @@ Result<void> write_overlong(Report& report, const std::string& workbook,
 } // namespace
 
 Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request) {
-  RS_CHECK(check_outputs(request.outputs));
+  RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral));
   RS_TRY(RunPlan plan, discover_run(request.inputs, request.discover, session.diagnostics));
   if (request.world_size > plan.ranks.size() + plan.missing_ranks.size())
     session.diagnostics.add(

@@ -21,7 +21,8 @@ std::string tag_of(const std::string& path) {
 
 Result<ComparedReports> compare_report_files(Session& session,
                                              const CompareReportsRequest& request) {
-  RS_CHECK(check_outputs(request.outputs));
+  RS_CHECK(check_outputs(request.outputs,
+                         request.options.sheets.size() == 1 ? Sheets::kUnknown : Sheets::kSeveral));
   std::vector<std::string> tags = request.names;
   if (tags.empty())
     for (const std::string& path : request.reports)

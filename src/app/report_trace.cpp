@@ -98,7 +98,8 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
                    ""};
     outputs.file = default_output(request.trace);
   }
-  RS_CHECK(check_outputs(outputs));
+  RS_CHECK(check_outputs(request.outputs,
+                         options.sheets.size() == 1 ? Sheets::kUnknown : Sheets::kSeveral));
   RS_CHECK(check_sheets(options.sheets));
   if (!options.gpu_arch.empty() && options.gpu_arch != "none")
     RS_CHECK(load_gpu_arch(options.gpu_arch)); // also where no sheet needs it

@@ -34,11 +34,14 @@ Result<const Writer*> writer_of(const ReportOutputs& outputs) {
                ""};
 }
 
+Error not_one_sheet(const std::string& path, const std::string& has) {
+  return {ErrorCode::kUsage, path, "a CSV file holds one sheet, the report has " + has,
+          "choose one sheet, or --csv-dir FOLDER for one file each"};
+}
+
 Result<void> write_one_csv(const Report& report, const std::string& path) {
   if (report.tables.size() > 1)
-    return Error{ErrorCode::kUsage, path,
-                 fmt::format("a CSV file holds one sheet, the report has {}", report.tables.size()),
-                 "choose one sheet, or --csv-dir FOLDER for one file each"};
+    return not_one_sheet(path, std::to_string(report.tables.size()));
   RS_TRY(OutputFile file, OutputFile::create(path));
   file.write(csv_text(report.tables.front()));
   return file.commit();
@@ -46,10 +49,18 @@ Result<void> write_one_csv(const Report& report, const std::string& path) {
 
 } // namespace
 
-Result<void> check_outputs(const ReportOutputs& outputs) {
-  if (!outputs.file.empty())
-    if (const Result<const Writer*> writer = writer_of(outputs); !writer)
-      return writer.error();
+Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets) {
+  if (outputs.file.empty())
+    return {};
+  RS_TRY(const Writer* const writer, writer_of(outputs));
+  if (writer == nullptr && sheets == Sheets::kSeveral)
+    return not_one_sheet(outputs.file, "several");
+  std::error_code ec;
+  const std::filesystem::file_status there = std::filesystem::status(outputs.file, ec);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
+      !std::filesystem::is_directory(there))
+    return {};                                // to open a pipe is to wait for its reader
+  RS_CHECK(OutputFile::create(outputs.file)); // and given up again
   return {};
 }
 

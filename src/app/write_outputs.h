@@ -15,10 +15,14 @@ struct ReportOutputs {
   std::string csv_dir; ///< "" = none
 };
 
-/// kUsage when the file's ending names no format and `format` is empty. To be called before the
-/// long part. What is there already and no regular file (a pipe, a device) needs no ending: a
-/// workbook.
-Result<void> check_outputs(const ReportOutputs& outputs);
+/// How many sheets the report will have.
+enum class Sheets { kUnknown, kSeveral };
+
+/// What write_outputs() would refuse, said before the long part: kUsage when the file's ending
+/// names no format and `format` is empty, or is .csv for several sheets; kOutput when it cannot be
+/// made where it is to lie. What is there already and no regular file (a pipe, a device) needs no
+/// ending: a workbook.
+Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets = Sheets::kUnknown);
 
 /// Writes what is asked for; the paths written, the CSV folder first. A file that ends in .csv
 /// holds the one sheet that the report has. Errors: kUsage (see check_outputs(); .csv and several

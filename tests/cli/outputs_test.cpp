@@ -49,6 +49,29 @@ TEST(Outputs, AnEndingThatNamesNoFormatIsRefusedBeforeTheTraceIsRead) {
   EXPECT_NE(several.err.find("a CSV file holds one sheet"), std::string::npos) << several.err;
 }
 
+// No input is there: who looks for it first says exit 3.
+TEST(Outputs, WhatCannotBeWrittenIsRefusedBeforeAnyInputIsRead) {
+  const TempFolder folder;
+  const std::string none = folder.path("none");
+  fs::create_directories(folder.path("folder.xlsx"));
+  const std::vector<std::vector<std::string>> commands{
+      {"collectives", none}, {"report", none}, {"compare-reports", none, none + "2"}};
+  for (std::vector<std::string> args : commands) {
+    args.insert(args.end(), {"-o", ""});
+    const auto refused = [&args](const std::string& output, int code, const char* words) {
+      args.back() = output;
+      const RunResult r = run_binary(args);
+      EXPECT_EQ(r.code, code) << args[0] << " " << output << ": " << r.err;
+      EXPECT_NE(r.err.find(words), std::string::npos) << args[0] << " " << output << ": " << r.err;
+    };
+    refused(folder.path("r.csv"), 2, "a CSV file holds one sheet, the report has several");
+    refused(folder.path("r.txt"), 2, "names no format");
+    refused(folder.path("absent/r.xlsx"), 6, "No such file or directory");
+    refused(folder.path("folder.xlsx"), 6, "Is a directory");
+  }
+  EXPECT_EQ(fs::directory_iterator(folder.path())->path().filename(), "folder.xlsx");
+}
+
 TEST(Outputs, ASheetThatNoReportHasIsNamedWithTheNearest) {
   const TempFolder folder;
   const RunResult r =
