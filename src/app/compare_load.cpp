@@ -74,14 +74,16 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
 /// What does not fit together among the ranks of one side.
 void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
                    const std::vector<RankIdentity>& identities,
+                   const std::vector<RankCollectives>& described,
                    const std::optional<CollectiveFacts>& facts) {
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
   RunPlan side = plan; // both sides may be of one configuration: each has its own counters
   side.configuration.label = input.label;
-  name_run_problems(
-      ctx, side, facts ? check_run(identities, expected, *facts) : check_run(identities, expected));
+  name_run_problems(ctx, side,
+                    facts ? check_run(identities, expected, *facts)
+                          : check_run(identities, expected, described));
 }
 
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
@@ -98,10 +100,12 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   struct Rank {
     ComparePart part;
     RankIdentity identity;
-    Diagnostics remarks; ///< of its report
+    RankCollectives described; ///< where no report of the collectives is asked for
+    Diagnostics remarks;       ///< of its report
   };
   std::vector<ComparePart> parts;
   std::vector<RankIdentity> identities;
+  std::vector<RankCollectives> described;
   RankSteps<Rank> steps;
   steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<Rank> {
     Rank out;
@@ -119,6 +123,8 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     out.part.operators = operator_times(trace, options);
     if (input.collective)
       out.part.collectives = extract_collectives(trace);
+    else
+      out.described = described_collectives(trace.trace, item.file.rank);
     out.identity = identity_of(trace.trace, item.file.rank);
     return out;
   };
@@ -126,6 +132,8 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     ctx.diagnostics.merge(rank.remarks);
     parts.push_back(std::move(rank.part));
     identities.push_back(std::move(rank.identity));
+    if (!input.collective)
+      described.push_back(std::move(rank.described));
     return {};
   };
   RS_CHECK(run_ranks<Rank>(ctx, {&plan}, RankRun{}, std::move(steps)));
@@ -142,7 +150,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
                                         layout.collective_report(single)));
     run.collectives = run_collectives(*facts);
   }
-  name_problems(ctx, input, plan, identities, facts);
+  name_problems(ctx, input, plan, identities, described, facts);
   return run;
 }
 

@@ -21,12 +21,6 @@ RankRun unlinked(bool quiet) {
   return run;
 }
 
-/// Each rank's clock against the first one's, by the ends of the collectives.
-std::vector<ClockOffset> clocks_of(const std::vector<RankCollectives>& ranks,
-                                   const MatchResult& match) {
-  return align_clocks(collective_ends(ranks, match.collectives));
-}
-
 /// What is subtracted from the times of each rank; those that stay on the time base are named.
 Result<std::map<std::int64_t, std::int64_t>> clock_shifts(Session& ctx, const RunPlan& plan) {
   RS_TRY(const auto ranks,
@@ -37,7 +31,7 @@ Result<std::map<std::int64_t, std::int64_t>> clock_shifts(Session& ctx, const Ru
              }));
   std::map<std::int64_t, std::int64_t> out;
   const std::vector<ClockOffset> clocks =
-      clocks_of(ranks.front(), match_collectives(ranks.front()));
+      align_clocks(collective_ends(ranks.front(), match_collectives(ranks.front()).collectives));
   for (const ClockOffset& o : clocks) {
     if (o.aligned())
       out[o.rank] = o.offset_ns; // in the middle of the window: slices keep their lengths
@@ -83,9 +77,7 @@ void check_ranks(Session& ctx, const MergeRequest& request, const RunPlan& plan,
   RunExpectation expected;
   expected.known_missing = known;
   expected.all_ranks = request.ranks.empty();
-  const MatchResult match = match_collectives(collectives);
-  name_run_problems(ctx, plan,
-                    check_run(identities, expected, clocks_of(collectives, match), match.problems));
+  name_run_problems(ctx, plan, check_run(identities, expected, collectives));
 }
 
 void count(const MergeSummary& summary, MergedRun& run) {

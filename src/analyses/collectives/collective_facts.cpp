@@ -23,8 +23,8 @@ struct Clocks {
   }
 };
 
-Clocks clocks_of(const std::vector<RankCollectives>& ranks,
-                 const std::vector<MatchedCollective>& matched, AlignMode align) {
+Clocks clocks_of(const std::vector<RankCollectives>& ranks, const std::vector<ClockOffset>& offsets,
+                 AlignMode align) {
   Clocks out;
   out.base_ns.assign(ranks.size(), 0);
   if (align == AlignMode::kNone)
@@ -37,7 +37,7 @@ Clocks clocks_of(const std::vector<RankCollectives>& ranks,
     out.unix_ns.push_back(ranks[r].base_time_ns);
   }
   if (align == AlignMode::kCollectives && ranks.size() > 1)
-    out.alignment = align_clocks(collective_ends(ranks, matched));
+    out.alignment = offsets;
   return out;
 }
 
@@ -109,8 +109,9 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
                                     ? options.gpus_per_node
                                     : static_cast<std::int64_t>(ranks.front().device_count);
   MatchResult matched = match_collectives(ranks);
-  const Clocks clocks = clocks_of(ranks, matched.collectives, options.align);
   CollectiveFacts out;
+  out.offsets = align_clocks(collective_ends(ranks, matched.collectives));
+  const Clocks clocks = clocks_of(ranks, out.offsets, options.align);
   out.ranks = ranks;
   out.compat_tracelens = compat;
   out.problems = std::move(matched.problems);

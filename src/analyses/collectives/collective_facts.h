@@ -194,6 +194,7 @@ struct CollectiveFacts {
   std::vector<ExposedType> exposed_types; ///< most exposed first
   std::vector<GroupSummary> groups;       ///< most time first
   std::vector<RankClock> clocks;          ///< when clocks were aligned
+  std::vector<ClockOffset> offsets;       ///< as by align_clocks(), aligned or not
   std::vector<CollectiveProblem> problems;
 };
 

@@ -461,10 +461,15 @@ std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
 
 std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
                                   const RunExpectation& expected, const CollectiveFacts& facts) {
-  std::vector<ClockOffset> clocks;
-  for (const RankClock& clock : facts.clocks)
-    clocks.push_back(clock.offset);
-  return check_run(ranks, expected, clocks, facts.problems);
+  return check_run(ranks, expected, facts.offsets, facts.problems);
+}
+
+std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
+                                  const RunExpectation& expected,
+                                  const std::vector<RankCollectives>& collectives) {
+  const MatchResult match = match_collectives(collectives);
+  return check_run(ranks, expected, align_clocks(collective_ends(collectives, match.collectives)),
+                   match.problems);
 }
 
 } // namespace rankscope

@@ -78,4 +78,10 @@ struct RunExpectation {
                                                 const RunExpectation& expected,
                                                 const CollectiveFacts& facts);
 
+/// Where nothing else needs the collectives: matches them for their ends and windows. `collectives`
+/// ascending by rank, described_collectives() is enough.
+[[nodiscard]] std::vector<RunProblem> check_run(std::span<const RankIdentity> ranks,
+                                                const RunExpectation& expected,
+                                                const std::vector<RankCollectives>& collectives);
+
 } // namespace rankscope
