@@ -209,5 +209,87 @@ TEST(CompareReports, RowsMultiplyOnlyInCompatMode) {
   EXPECT_FALSE(compare_reports(reports, {"a", "a"}, options));
 }
 
+/// One report with this table.
+Report with(const Table& table) {
+  Report report;
+  report.tables.push_back(table);
+  return report;
+}
+
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> out;
+  for (const Column& column : table.columns())
+    out.push_back(column.name);
+  return out;
+}
+
+// The rows of a comparison stand in the baseline's order, so sums over rows are the baseline's
+// alone.
+TEST(CompareReports, SumsOverRowsAreTheBaselinesAlone) {
+  const std::vector<Column> columns{
+      {"Kernel name"}, {"Kernel duration (\u00b5s)_sum"}, {"Cumulative Percentage (%)"}};
+  Table a("kernel_summary", columns);
+  a.add_row({"k", 3.0, 75.0});
+  a.add_row({"l", 1.0, 100.0});
+  Table b("kernel_summary", columns);
+  b.add_row({"l", 9.0, 90.0});
+  b.add_row({"k", 1.0, 100.0});
+  CompareReportsOptions options;
+  options.sheets = {"kernel_summary"};
+  const auto got = compare_reports({with(a), with(b)}, {"a", "b"}, options);
+  ASSERT_TRUE(got);
+  const Table& t = got->tables[0];
+  EXPECT_EQ(t.at(0, "a::Cumulative Percentage (%)").number(), 75);
+  EXPECT_FALSE(t.column("b::Cumulative Percentage (%)"));
+  EXPECT_TRUE(t.column("b::Kernel duration (\u00b5s)_sum"));
+}
+
+// A later version of the reports has columns of the first call that an earlier one has not. What is
+// in both is said once, by the first report of the sheet that has it.
+TEST(CompareReports, FactsOfTheFirstCallAreSaidOnce) {
+  const std::string sum = "Kernel Time (\u00b5s)_sum";
+  Table a("GEMM", {{"name"}, {"param: M"}, {sum}, {"GFLOPS_first"}});
+  a.add_row({"both", std::int64_t{1}, 2.0, 10.0});
+  a.add_row({"old", std::int64_t{1}, 1.0, 20.0});
+  Table b("GEMM", {{"name"}, {"param: M"}, {sum}, {"GFLOPS_first"}, {"thread_name_first"}});
+  b.add_row({"both", std::int64_t{1}, 3.0, 10.0, "main"});
+  b.add_row({"new", std::int64_t{1}, 1.0, 30.0, "main"});
+  CompareReportsOptions options;
+  options.sheets = {"roofline"};
+  const auto got = compare_reports({with(a), with(b)}, {"a", "b"}, options);
+  ASSERT_TRUE(got);
+  ASSERT_EQ(got->tables.size(), 3U);
+  const std::string d = sum + "__b_diff";
+  const std::string p = sum + "__b_pct";
+  EXPECT_EQ(names_of(got->tables[0]),
+            (std::vector<std::string>{"name", "param: M", d, p, "a::" + sum, "a::GFLOPS_first",
+                                      "b::" + sum, "b::thread_name_first"}));
+  EXPECT_EQ(got->tables[0].at(0, d).number(), 1);
+  EXPECT_EQ(got->tables[1].at(0, "a::GFLOPS_first").number(), 20);
+  // rows of the later report alone: nobody else has said it
+  EXPECT_EQ(got->tables[2].name(), "GEMM_only_variant_b");
+  EXPECT_EQ(got->tables[2].at(0, "b::GFLOPS_first").number(), 30);
+}
+
+// A row for each module: those of one name meet by module, not by their place.
+TEST(CompareReports, OperatorsOfAModuleMeetTheirs) {
+  const std::vector<Column> columns{
+      {"name"}, {"parent_module"}, {"total_direct_kernel_time_ms"}, {"Count"}};
+  Table a("ops_summary", columns);
+  a.add_row({"mm", "attention", 5.0, std::int64_t{1}});
+  a.add_row({"mm", "mlp", 4.0, std::int64_t{1}});
+  Table b("ops_summary", columns);
+  b.add_row({"mm", "mlp", 6.0, std::int64_t{1}});
+  b.add_row({"mm", "attention", 5.0, std::int64_t{1}});
+  CompareReportsOptions options;
+  options.sheets = {"ops_summary"};
+  const auto got = compare_reports({with(a), with(b)}, {"a", "b"}, options);
+  ASSERT_TRUE(got);
+  const Table& t = got->tables[0];
+  EXPECT_EQ(t.at(0, "parent_module").text, "attention");
+  EXPECT_EQ(t.at(0, "total_direct_kernel_time_ms__b_diff").number(), 0);
+  EXPECT_EQ(t.at(1, "total_direct_kernel_time_ms__b_diff").number(), 2);
+}
+
 } // namespace
 } // namespace rankscope

@@ -118,7 +118,7 @@ public:
     std::vector<std::size_t> all;
     for (std::size_t t = 0; t < tables_.size(); ++t)
       all.push_back(t);
-    return build(name, all, matches_, !compat_);
+    return build(name, all, matches_, false);
   }
 
   /// Rows in the baseline and in variant t, in the baseline only, in the variant only.
@@ -135,7 +135,7 @@ public:
         variant.push_back(m);
     const auto add = [&](const std::string& name, const std::vector<std::size_t>& which,
                          const std::vector<Match>& rows) {
-      Table table = build(name, which, rows, false);
+      Table table = build(name, which, rows, true);
       Names filled;
       for (std::size_t c = 0; c < table.cols(); ++c)
         for (std::size_t r = 0; r < table.rows(); ++r)
@@ -158,14 +158,28 @@ private:
     const Column* column;
   };
 
-  [[nodiscard]] std::vector<Other> others(const std::vector<std::size_t>& which) const {
+  [[nodiscard]] std::vector<Other> others(const std::vector<std::size_t>& which, bool split) const {
     std::vector<Other> out;
     for (const std::size_t t : which)
       for (const Column& c : tables_[t]->columns())
         if (!has(recipe_.keys, c.name) && !has(recipe_.drop, c.name) &&
-            (t == 0 || !has(recipe_.drop_variant, c.name)))
+            (t == 0 || !has(recipe_.drop_variant, c.name)) &&
+            (compat_ || !told_before(which, t, c.name, split)))
           out.push_back({t, &c});
     return out;
+  }
+
+  /// What another report's rows have no use for: a sum over rows in an order that is not theirs,
+  /// and where all rows are of all reports in `which` (`split`) the facts of a first call that one
+  /// before it has told.
+  [[nodiscard]] bool told_before(const std::vector<std::size_t>& which, std::size_t t,
+                                 std::string_view name, bool split) const {
+    if (name.starts_with("Cumulative ") || name.ends_with("_cum_pct"))
+      return t != 0;
+    return split && name.ends_with("_first") &&
+           std::any_of(
+               which.begin(), std::find(which.begin(), which.end(), t),
+               [&](std::size_t before) { return tables_[before]->column(name).has_value(); });
   }
 
   /// The reports that differences are shown for.
@@ -209,8 +223,9 @@ private:
   }
 
   [[nodiscard]] Table build(const std::string& name, const std::vector<std::size_t>& which,
-                            const std::vector<Match>& matches, bool presence) const {
-    const std::vector<Other> rest = others(which);
+                            const std::vector<Match>& matches, bool split) const {
+    const bool presence = !split && !compat_;
+    const std::vector<Other> rest = others(which, split);
     Table table(name, columns(which, rest, presence));
     for (const Match& m : matches) {
       const auto holder = static_cast<std::size_t>(
@@ -268,6 +283,8 @@ Names common(const std::vector<const Table*>& tables, const Names& names) {
   return out;
 }
 
+const char* const kCumulative = "Cumulative Percentage (%)";
+
 Recipe kernel_summary_recipe(const std::vector<const Table*>& tables, bool compat) {
   const std::string us = "(\u00b5s)";
   if (!common(tables, {"Kernel name"}).empty()) {
@@ -286,7 +303,7 @@ Recipe kernel_summary_recipe(const std::vector<const Table*>& tables, bool compa
           {"Total Kernel Time (ms)", "Mean Kernel Time " + us, "Count"},
           {"Median Kernel Time " + us, "Std Kernel Time " + us, "Min Kernel Time " + us,
            "Max Kernel Time " + us, "Category"},
-          {"Cumulative Percentage (%)"},
+          {kCumulative},
           "Total Kernel Time (ms)"};
 }
 
@@ -299,13 +316,13 @@ constexpr std::pair<const char*, const char*> kRoofline[] = {{"GEMM", "GEMM"},
                                                              {"UnaryElementwise", "un_eltwise"},
                                                              {"BinaryElementwise", "bin_eltwise"}};
 
-Recipe roofline_recipe(const std::vector<const Table*>& tables) {
+Recipe roofline_recipe(const std::vector<const Table*>& tables, bool compat) {
   Recipe r;
   Names params;
   for (const Column& c : tables[0]->columns()) {
     if (c.name.rfind("param: ", 0) == 0)
       params.push_back(c.name);
-    if (c.name.size() > 6 && c.name.compare(c.name.size() - 6, 6, "_first") == 0)
+    if (compat && c.name.ends_with("_first"))
       r.drop_variant.push_back(c.name);
   }
   std::sort(params.begin(), params.end());
@@ -322,12 +339,16 @@ Recipe timeline_recipe() {
   return {{"type"}, {"time ms"}, {}, {}, ""};
 }
 
-Recipe ops_summary_recipe() {
-  return {{"name"},
-          {"total_direct_kernel_time_ms", "Count"},
-          {"total_direct_kernel_time_sum"},
-          {"Cumulative Percentage (%)"},
-          "total_direct_kernel_time_ms"};
+Recipe ops_summary_recipe(const std::vector<const Table*>& tables, bool compat) {
+  Recipe r{{"name"},
+           {"total_direct_kernel_time_ms", "Count"},
+           {"total_direct_kernel_time_sum"},
+           {kCumulative},
+           "total_direct_kernel_time_ms"};
+  if (!compat) // one operator has a row for each of them
+    for (const std::string& k : common(tables, {"is_recompute", "parent_module"}))
+      r.keys.push_back(k);
+  return r;
 }
 
 Recipe ops_all_recipe(const std::vector<const Table*>& tables) {
@@ -336,7 +357,7 @@ Recipe ops_all_recipe(const std::vector<const Table*>& tables) {
            {"total_direct_kernel_time_sum", "total_direct_kernel_time_mean", time + "_sum",
             time + "_mean", "operation_count"},
            {},
-           {"Cumulative Percentage (%)"},
+           {kCumulative},
            ""};
   r.sort = tables[0]->column(time + "_sum") ? time + "_sum" : "total_direct_kernel_time_sum";
   return r;
@@ -443,7 +464,9 @@ Result<Report> compare_reports(const std::vector<Report>& reports,
   RS_CHECK(comparer.group(
       "gpu_timeline", any("gpu_timeline"), [](const auto&) { return timeline_recipe(); }, false));
   RS_CHECK(comparer.group(
-      "ops_summary", any("ops_summary"), [](const auto&) { return ops_summary_recipe(); }, false));
+      "ops_summary", any("ops_summary"),
+      [&](const auto& tables) { return ops_summary_recipe(tables, options.compat_tracelens); },
+      false));
   RS_CHECK(comparer.group(
       "kernel_summary", any("kernel_summary"),
       [&](const auto& tables) { return kernel_summary_recipe(tables, options.compat_tracelens); },
@@ -453,8 +476,9 @@ Result<Report> compare_reports(const std::vector<Report>& reports,
                            {"ops_unique_args", "ops_unique_args"},
                            {"unified_perf_summary", "unified_perf_summary"}},
                           ops_all_recipe, true));
-  RS_CHECK(comparer.group("roofline", {std::begin(kRoofline), std::end(kRoofline)}, roofline_recipe,
-                          true));
+  RS_CHECK(comparer.group(
+      "roofline", {std::begin(kRoofline), std::end(kRoofline)},
+      [&](const auto& tables) { return roofline_recipe(tables, options.compat_tracelens); }, true));
   return std::move(comparer).finish();
 }
 
