@@ -5,9 +5,12 @@
 #include "compare_families.h"
 #include "engine/loader.h"
 #include "sanitized.h"
+#include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -20,12 +23,8 @@ using test::RowFamily;
 constexpr int kSeeds = test::kThreadSanitized ? 4 : test::kAddressSanitized ? 20 : 100;
 constexpr std::int64_t kRanks = 2;
 
-ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_scale,
-                   std::int64_t straggler) {
-  test::TempFolder folder;
-  synth::Options o;
-  o.threads = {256};
-  o.channels = {28};
+synth::Options options_of(std::uint64_t seed, double gemm_scale, std::int64_t straggler) {
+  synth::Options o = test::small_sweep();
   o.ranks = kRanks;
   o.layers = 2;
   o.steps = 6;
@@ -33,6 +32,11 @@ ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_sca
   o.gemm_scale = gemm_scale;
   o.straggler = straggler;
   o.straggler_us = 3000;
+  return o;
+}
+
+ComparedRun run_of(const std::string& label, const synth::Options& o) {
+  test::TempFolder folder;
   EXPECT_TRUE(synth::generate(o, folder.path(), 1, nullptr));
   ComparedRun run;
   run.label = label;
@@ -52,6 +56,35 @@ ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_sca
   EXPECT_TRUE(facts);
   run.collectives = run_collectives(*facts);
   return run;
+}
+
+ComparedRun run_of(const std::string& label, std::uint64_t seed, double gemm_scale,
+                   std::int64_t straggler) {
+  return run_of(label, options_of(seed, gemm_scale, straggler));
+}
+
+/// Counts the rows of an equal pair that are told apart.
+void count_false(const Comparison& c, std::vector<RowFamily>& families) {
+  for (RowFamily& family : families) {
+    const std::vector<Verdict> verdicts = family.verdicts(c);
+    ASSERT_FALSE(verdicts.empty()) << family.name;
+    int wrong = 0;
+    for (const Verdict v : verdicts) {
+      ASSERT_NE(v, Verdict::kUnknown) << family.name;
+      wrong += v == Verdict::kBetter || v == Verdict::kWorse ? 1 : 0;
+    }
+    ++family.pairs;
+    family.pairs_with += wrong > 0 ? 1 : 0;
+    family.rows += static_cast<int>(verdicts.size());
+    family.rows_with += wrong;
+  }
+}
+
+void print(const char* what, const std::vector<RowFamily>& families) {
+  for (const RowFamily& family : families)
+    std::cout << fmt::format("{}, {}: {} of {} pairs with a false row, {} of {} rows\n", what,
+                             family.name, family.pairs_with, family.pairs, family.rows_with,
+                             family.rows);
 }
 
 Dashboard dashboard(const ComparedRun& base, ComparedRun test) {
@@ -125,27 +158,34 @@ TEST(CompareTruth, EqualPairsAreToldApartInNoTable) {
     const auto seed = static_cast<std::uint64_t>(s);
     const Comparison c = compare_runs(run_of("base", 2 * seed + 1001, 1, -1),
                                       {run_of("test", 2 * seed + 1002, 1, -1)}, {});
-    for (RowFamily& family : families) {
-      const std::vector<Verdict> verdicts = family.verdicts(c);
-      ASSERT_FALSE(verdicts.empty()) << family.name;
-      int wrong = 0;
-      for (const Verdict v : verdicts) {
-        ASSERT_NE(v, Verdict::kUnknown) << family.name;
-        wrong += v == Verdict::kBetter || v == Verdict::kWorse ? 1 : 0;
-      }
-      ++family.pairs;
-      family.pairs_with += wrong > 0 ? 1 : 0;
-      family.rows += static_cast<int>(verdicts.size());
-      family.rows_with += wrong;
-    }
+    count_false(c, families);
   }
+  print("equal pairs", families);
   for (const RowFamily& family : families) {
-    std::cout << fmt::format("equal pairs, {}: {} of {} pairs with a false row, {} of {} rows\n",
-                             family.name, family.pairs_with, family.pairs, family.rows_with,
-                             family.rows);
     EXPECT_LE(family.pairs_with * 100, 5 * family.pairs) << family.name;
     EXPECT_LE(family.rows_with * 100, 5 * family.rows) << family.name;
   }
+}
+
+// Eight equal ranks and three times the noise; 5 % hold within what so few pairs scatter.
+// RANKSCOPE_PAIRS=N: of N pairs.
+TEST(CompareTruth, EqualPairsOfEightRanks) {
+  const char* const more = std::getenv("RANKSCOPE_PAIRS");
+  const int pairs = more != nullptr ? std::atoi(more) : test::kSanitized ? 5 : 20;
+  std::vector<RowFamily> families = test::row_families();
+  for (int pair = 0; pair < pairs; ++pair) {
+    synth::Options o = options_of(static_cast<std::uint64_t>(2 * pair + 5001), 1, -1);
+    o.ranks = 8;
+    o.noise = 0.03;
+    o.equal_devices = true;
+    const ComparedRun base = run_of("base", o);
+    ++o.seed;
+    count_false(compare_runs(base, {run_of("test", o)}, {0, {}}), families);
+  }
+  print("equal pairs of 8 ranks", families);
+  const double scatter = 2 * std::sqrt(0.05 * 0.95 * pairs);
+  for (const RowFamily& family : families)
+    EXPECT_LE(family.pairs_with, 0.05 * pairs + scatter) << family.name;
 }
 
 } // namespace
