@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -280,8 +282,6 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
   std::string terms;
   const auto term = [&](const std::string& name, const std::string& boxes, const std::string& fill,
                         const std::string& title) {
-    if (boxes.empty())
-      return;
     data += data_block(name, boxes);
     terms += fmt::format("{}${} using 1:2:3:4:5:6 with boxxyerror fs solid 0.9 border lc rgb "
                          "'#333333' lc rgb '{}' {}",
@@ -289,16 +289,21 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
   };
   for (std::size_t s = 0; s < panel.series.size(); ++s) {
     const bool named = panel.series.size() > 1 && !panel.series[s].label.empty();
-    const std::string title = named ? "title " + gnuplot_quoted(panel.series[s].label) : "notitle";
-    term(fmt::format("bar{}_{}", id, s), rows.boxes[s][0],
-         panel.by_sign ? "#2ECC71" : colour(panel, s), title);
-    term(fmt::format("neg{}_{}", id, s), rows.boxes[s][1], "#E74C3C", "notitle");
-    term(fmt::format("grey{}_{}", id, s), rows.boxes[s][2], kGrey, "notitle");
+    // the legend shows the first of its kinds of bars that there is
+    std::string title = named ? "title " + gnuplot_quoted(panel.series[s].label) : "notitle";
+    const std::string fills[] = {panel.by_sign ? "#2ECC71" : colour(panel, s), "#E74C3C", kGrey};
+    const char* const names[] = {"bar", "neg", "grey"};
+    for (std::size_t kind = 0; kind < std::size(fills); ++kind)
+      if (!rows.boxes[s][kind].empty())
+        term(fmt::format("{}{}_{}", names[kind], id, s), rows.boxes[s][kind], fills[kind],
+             std::exchange(title, "notitle"));
   }
   if (!rows.whiskers.empty()) {
     data += data_block("err" + id, rows.whiskers);
-    terms += fmt::format(", $err{} using 1:2:3:4 with {} pt -1 lw 2*S lc rgb '#333333' notitle", id,
-                         sideways ? "xerrorbars" : "yerrorbars");
+    // not errorbars: those leave a white disc around their point, on the end of the bar
+    terms += fmt::format(", $err{} using {} with vectors heads size screen 0.004,90 lw 2*S lc rgb "
+                         "'#333333' notitle",
+                         id, sideways ? "3:2:($4-$3):(0)" : "1:3:(0):($4-$3)");
   }
   if (!rows.values.empty()) {
     data += data_block("val" + id, rows.values);

@@ -80,8 +80,24 @@ TEST(Plot, GreyBarsAndErrorBars) {
             std::string::npos)
       << body;
   EXPECT_NE(data.find("$err0 << EOD\n5 1 4 6\n-4 2 -5 -3\nEOD"), std::string::npos) << data;
-  EXPECT_NE(body.find("$err0 using 1:2:3:4 with xerrorbars"), std::string::npos);
+  // gnuplot's errorbars draw a white disc on the end of the bar
+  EXPECT_NE(body.find("$err0 using 3:2:($4-$3):(0) with vectors heads"), std::string::npos);
   EXPECT_NE(data.find("6 1 \"5.0\""), std::string::npos); // the number stands behind the whisker
+}
+
+TEST(Plot, ASeriesWithGreyBarsAloneIsInTheLegend) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kBars;
+  panel.categories = {"x"};
+  PlotSeries grey{"test", {4}};
+  grey.grey = {true};
+  panel.series = {{"base", {5}}, grey};
+  std::string data;
+  std::string body;
+  panel_script(panel, "t", "0", 5, data, body);
+  const std::size_t at = body.find("$grey0_1 using");
+  ASSERT_NE(at, std::string::npos) << body;
+  EXPECT_NE(body.substr(at).find("title \"test\""), std::string::npos) << body;
 }
 
 /// The room behind sideways bars, as a share of what they span.
