@@ -110,35 +110,6 @@ TEST(Cli, ASingleTraceIsAnalysedBesideItself) {
   EXPECT_TRUE(fs::exists(rank0 + "/tracelens_analysis/summary.md"));
 }
 
-// The letters by which the older scripts address columns of both workbooks.
-TEST(Cli, TheOldLayoutHasTheDocumentedColumnLetters) {
-  const TempFolder folder;
-  const std::string out = folder.path("out");
-  ASSERT_EQ(run_binary({"analyze", make_sweep(folder), "-o", out, "--layout", "2025-11",
-                        "--no-plots", "--no-merge", "-q"})
-                .code,
-            0);
-  const auto check = [](const std::string& path, const char* sheet,
-                        const std::vector<std::pair<std::size_t, const char*>>& letters) {
-    const Result<Report> report = read_report_tables(path);
-    ASSERT_TRUE(report) << path;
-    const Table* table = report->find(sheet);
-    ASSERT_NE(table, nullptr) << sheet;
-    for (const auto& [at, name] : letters) {
-      ASSERT_LT(at, table->cols()) << name;
-      EXPECT_EQ(table->columns()[at].name, name);
-    }
-  };
-  const std::string config = out + "/256thread/";
-  check(config + "individual_reports/perf_28ch_rank0.xlsx", "GEMM",
-        {{0, "name"},
-         {23, "kernel_details__summarize_kernel_stats"},
-         {32, "Kernel Time (\u00b5s)_min"},
-         {33, "Kernel Time (\u00b5s)_max"}}); // A, X, AG, AH
-  check(config + "collective_reports/collective_28ch.xlsx", "nccl_long",
-        {{2, "rank"}, {5, "Collective name"}, {15, "ts"}, {16, "dur"}}); // C, F, P, Q
-}
-
 // A folder of several runs where one is wanted: a short line that says what takes such a folder.
 TEST(Cli, AFolderOfSeveralRunsIsToldInAShortLine) {
   const TempFolder folder;
