@@ -16,7 +16,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::set<std::string> paths;
-  std::vector<pid_t> children;
+  std::vector<pid_t> children, guards;
 };
 
 /// Never destroyed: a signal may come while the process exits.
@@ -33,21 +33,36 @@ void reap(std::vector<pid_t>& children) {
   });
 }
 
-void end_children(std::vector<pid_t> children) {
-  constexpr auto kGrace = std::chrono::milliseconds(500);
+void reap_within(std::vector<pid_t>& a, std::vector<pid_t>& b, std::chrono::milliseconds time) {
   constexpr auto kLook = std::chrono::milliseconds(5);
+  const auto until = std::chrono::steady_clock::now() + time;
+  for (;;) {
+    reap(a);
+    reap(b);
+    if ((a.empty() && b.empty()) || std::chrono::steady_clock::now() >= until)
+      return;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
+  constexpr auto kGrace = std::chrono::milliseconds(500);
+  constexpr auto kGuardsKill = std::chrono::milliseconds(2000);
   const std::vector<pid_t> all = children;
   for (const pid_t group : children)
     ::kill(-group, SIGTERM);
-  const auto until = std::chrono::steady_clock::now() + kGrace;
-  for (reap(children); !children.empty() && std::chrono::steady_clock::now() < until;
-       reap(children))
-    std::this_thread::sleep_for(kLook);
+  for (const pid_t guard : guards)
+    ::kill(guard, SIGTERM);
+  reap_within(children, guards, kGrace);
   for (const pid_t group : all) // and what they began themselves
     ::kill(-group, SIGKILL);
+  for (const pid_t guard : guards) // told twice: at once
+    ::kill(guard, SIGTERM);
   for (const pid_t child : children)
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR)
       ;
+  children.clear();
+  reap_within(children, guards, kGuardsKill); // they go on without us if need be
 }
 
 } // namespace
@@ -70,14 +85,19 @@ void add_child(pid_t group) {
   registry().children.push_back(group);
 }
 
-void remove_child(pid_t group) {
-  std::erase(registry().children, group);
+void add_guard(pid_t guard) {
+  registry().guards.push_back(guard);
+}
+
+void remove_child(pid_t pid) {
+  std::erase(registry().children, pid);
+  std::erase(registry().guards, pid);
 }
 
 void end_everything() {
   Registry& all = registry();
   all.mutex.lock(); // and never unlocked: threads that go on cannot make anything new
-  end_children(all.children);
+  end_children(all.children, all.guards);
   for (const std::string& path : all.paths) {
     std::error_code ec;
     // a thread may still be filling a folder: again until it stays away

@@ -18,10 +18,13 @@ void remove_path(const std::string& path);
 [[nodiscard]] std::unique_lock<std::mutex> lock_children();
 /// `group` is a child that leads a process group of its own. Under lock_children().
 void add_child(pid_t group);
-void remove_child(pid_t group);
+/// The guard of a child (os/process_guard.h), which ends everything below it when told to.
+void add_guard(pid_t guard);
+/// Of either.
+void remove_child(pid_t pid);
 
-/// Ends every child (SIGTERM, a moment, SIGKILL to its group), removes every path, and lets nobody
-/// add more: all that remains is to exit. Called once.
+/// Ends every child (SIGTERM, a moment, SIGKILL to its group or by its guard), removes every path,
+/// and lets nobody add more: all that remains is to exit. Called once.
 void end_everything();
 
 } // namespace rankscope::cleanup

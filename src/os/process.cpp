@@ -1,8 +1,12 @@
 #include "os/process.h"
 
 #include "os/cleanup.h"
+#include "os/environment.h"
+#include "os/process_guard.h"
+#include "os/stream_pump.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -11,18 +15,19 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
-extern char** environ;
-
 namespace rankscope {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(20); ///< how often a token is looked at
+constexpr int kWriteAnew = O_WRONLY | O_CREAT | O_TRUNC;
 
 void close_file(int& fd) {
   if (fd >= 0)
@@ -70,6 +75,24 @@ std::string bytes_of(int fd, std::size_t limit) {
   return out;
 }
 
+/// A file of ours for one of a child's streams.
+Result<int> open_file(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return Error{(flags & O_ACCMODE) == O_RDONLY ? ErrorCode::kUnreadable : ErrorCode::kOutput,
+                 path, std::strerror(errno), ""};
+  return fd;
+}
+
+/// Pointers as exec takes them; they point into `texts`.
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts)
+    out.push_back(const_cast<char*>(text.c_str())); // exec copies them
+  out.push_back(nullptr);
+  return out;
+}
+
 /// The actions and attributes of a spawn, released at the end of a scope.
 struct SpawnPlan {
   posix_spawn_file_actions_t actions = {};
@@ -85,27 +108,8 @@ struct SpawnPlan {
     posix_spawnattr_destroy(&attributes);
   }
 
-  void output(int target, Stream stream, const std::string& file, int captured) {
-    switch (stream) {
-    case Stream::kDiscard:
-      posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0);
-      break;
-    case Stream::kCapture:
-      posix_spawn_file_actions_adddup2(&actions, captured, target);
-      break;
-    case Stream::kOurError:
-      if (target != STDERR_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, target);
-      break;
-    case Stream::kFile:
-      posix_spawn_file_actions_addopen(&actions, target, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                       0666);
-      break;
-    }
-  }
-
-  /// A group of its own, and none of the signals that we block or ignore.
-  void own_group() {
+  /// None of the signals that we block or ignore, and a group of its own unless it shares ours.
+  void plain_signals(bool own_group) {
     sigset_t none;
     sigemptyset(&none);
     sigset_t usual;
@@ -115,10 +119,17 @@ struct SpawnPlan {
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
+    const int group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(
+        &attributes, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
 };
+
+Error start_error(const std::string& name, int err) {
+  if (err == ENOENT || err == EACCES)
+    return Error{ErrorCode::kMissingTool, name, "no such program", ""};
+  return system_error(name, err);
+}
 
 } // namespace
 
@@ -130,67 +141,191 @@ std::string ProcessEnd::describe() const {
   return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", exit_code);
 }
 
-Result<Process> Process::start(ProcessSpec spec) {
-  Process child;
-  child.spec_ = std::move(spec);
-  const ProcessSpec& s = child.spec_;
-  if (s.argv.empty())
-    return Error{ErrorCode::kInternal, "", "no program to start", ""};
-  const std::string& name = s.argv.front();
-  int in = -1;
-  if (s.input) {
-    RS_TRY(in, file_in_memory(*s.input, name));
+/// What becomes 0, 1 and 2 of the child. `closed` are of use until it has begun.
+struct Process::Ends {
+  std::array<int, 3> of_child = {-1, -1, -1};
+  std::vector<int> closed;
+  std::array<PumpLane, 2> lanes; ///< until the pump has them
+
+  ~Ends() {
+    for (int& fd : closed)
+      close_file(fd);
+    for (PumpLane& lane : lanes) {
+      close_file(lane.from);
+      close_file(lane.file);
+    }
   }
-  struct Closer {
-    int& fd;
-    ~Closer() { close_file(fd); }
-  } const closer{in};
-  if (s.out == Stream::kCapture) {
-    RS_TRY(child.out_, file_in_memory("", name));
+  int keep(int fd) {
+    closed.push_back(fd);
+    return fd;
   }
-  if (s.err == Stream::kCapture) {
-    RS_TRY(child.err_, file_in_memory("", name));
+};
+
+Result<int> Process::open_input(Ends& ends) {
+  if (spec_.our_input) {
+    own_group_ = ::isatty(STDIN_FILENO) == 0; // in another group it may not read the terminal
+    return STDIN_FILENO;
   }
+  if (spec_.input) {
+    RS_TRY(const int in, file_in_memory(*spec_.input, spec_.argv.front()));
+    return ends.keep(in);
+  }
+  RS_TRY(const int in,
+         open_file(spec_.input_file.empty() ? "/dev/null" : spec_.input_file, O_RDONLY));
+  return ends.keep(in);
+}
+
+Result<int> Process::open_pipe(bool is_out, Ends& ends) {
+  PumpLane& lane = ends.lanes[is_out ? 0 : 1];
+  if (const std::string& file = is_out ? spec_.out_file : spec_.err_file; !file.empty()) {
+    RS_TRY(lane.file, open_file(file, kWriteAnew));
+    lane.file_name = file;
+  }
+  std::array<int, 2> both = {-1, -1};
+  if (::pipe2(both.data(), O_CLOEXEC) != 0)
+    return system_error(spec_.argv.front(), errno);
+  lane.from = both[0];
+  lane.on_bytes = is_out ? spec_.on_out : spec_.on_err;
+  if (is_out ? spec_.echo_out : spec_.echo_err)
+    lane.echo = is_out ? STDOUT_FILENO : STDERR_FILENO;
+  return ends.keep(both[1]);
+}
+
+Result<int> Process::open_output(bool is_out, Ends& ends) {
+  switch (is_out ? spec_.out : spec_.err) {
+  case Stream::kDiscard:
+    break;
+  case Stream::kOurError:
+    return STDERR_FILENO;
+  case Stream::kOurs:
+    return is_out ? STDOUT_FILENO : STDERR_FILENO;
+  case Stream::kLikeOut:
+    return ends.of_child[1];
+  case Stream::kCapture: {
+    RS_TRY(const int fd, file_in_memory("", spec_.argv.front()));
+    return (is_out ? out_ : err_) = fd;
+  }
+  case Stream::kFile: {
+    RS_TRY(const int fd, open_file(is_out ? spec_.out_file : spec_.err_file, kWriteAnew));
+    return ends.keep(fd);
+  }
+  case Stream::kPipe:
+    return open_pipe(is_out, ends);
+  }
+  RS_TRY(const int fd, open_file("/dev/null", O_WRONLY));
+  return ends.keep(fd);
+}
+
+Result<void> Process::open_streams(Ends& ends) {
+  RS_TRY(ends.of_child[0], open_input(ends));
+  RS_TRY(ends.of_child[1], open_output(true, ends));
+  RS_TRY(ends.of_child[2], open_output(false, ends));
+  if (ends.lanes[0].from >= 0 || ends.lanes[1].from >= 0) {
+    RS_TRY(pump_, StreamPump::start(std::exchange(ends.lanes, {})));
+  }
+  return {};
+}
+
+Result<void> Process::begin(const Ends& ends) {
+  const std::string& name = spec_.argv.front();
+  if (struct stat info = {};
+      !spec_.folder.empty() && (::stat(spec_.folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)))
+    return Error{ErrorCode::kUnreadable, spec_.folder, "no such folder to work in", ""};
+  const std::vector<std::string> environment = changed_environment(spec_.set_env, spec_.unset_env);
+  const std::string program = find_program(name, path_variable(environment));
+  if (program.empty())
+    return start_error(name, ENOENT);
+  const std::vector<char*> argv = pointers(spec_.argv);
+  const std::vector<char*> variables = pointers(environment);
+  if (spec_.guarded)
+    return begin_guarded(ends, program, argv.data(), variables.data());
   SpawnPlan plan;
-  if (in >= 0)
-    posix_spawn_file_actions_adddup2(&plan.actions, in, STDIN_FILENO);
-  else
-    posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO,
-                                     s.input_file.empty() ? "/dev/null" : s.input_file.c_str(),
-                                     O_RDONLY, 0);
-  plan.output(STDOUT_FILENO, s.out, s.out_file, child.out_);
-  plan.output(STDERR_FILENO, s.err, s.err_file, child.err_);
-  plan.own_group();
-  std::vector<char*> argv;
-  for (const std::string& argument : s.argv)
-    argv.push_back(const_cast<char*>(argument.c_str())); // spawn copies them
-  argv.push_back(nullptr);
+  // above 2 first: one of ours may stand where another has to go
+  std::array<int, 3> moved = ends.of_child;
+  Ends copies;
+  for (int& fd : moved) {
+    fd = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    copies.keep(fd);
+  }
+  for (int i = 0; i < 3; ++i)
+    posix_spawn_file_actions_adddup2(&plan.actions, moved[static_cast<std::size_t>(i)], i);
+  if (!spec_.folder.empty())
+    posix_spawn_file_actions_addchdir_np(&plan.actions, spec_.folder.c_str());
+  plan.plain_signals(own_group_);
   int failed = 0;
   {
     const auto lock = cleanup::lock_children();
-    failed =
-        ::posix_spawnp(&child.pid_, argv[0], &plan.actions, &plan.attributes, argv.data(), environ);
+    failed = ::posix_spawn(&ours_, program.c_str(), &plan.actions, &plan.attributes, argv.data(),
+                           variables.data());
     if (failed == 0)
-      cleanup::add_child(child.pid_);
+      cleanup::add_child(ours_);
   }
   if (failed != 0) {
-    child.pid_ = -1;
-    if (failed == ENOENT || failed == EACCES)
-      return Error{ErrorCode::kMissingTool, name, "no such program", ""};
-    return system_error(name, failed);
+    ours_ = -1;
+    return start_error(name, failed);
   }
-  child.begin_ = std::chrono::steady_clock::now();
-  child.pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, child.pid_, 0U));
+  pid_ = ours_;
+  begin_ = std::chrono::steady_clock::now();
+  pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U));
+  return {};
+}
+
+Result<void> Process::begin_guarded(const Ends& ends, const std::string& program, char* const* argv,
+                                    char* const* environment) {
+  GuardedLaunch launch;
+  launch.path = program.c_str();
+  launch.argv = argv;
+  launch.environment = environment;
+  launch.folder = spec_.folder.empty() ? nullptr : spec_.folder.c_str();
+  launch.in = ends.of_child[0];
+  launch.out = ends.of_child[1];
+  launch.err = ends.of_child[2];
+  launch.own_group = own_group_;
+  launch.grace = spec_.grace;
+  {
+    const auto lock = cleanup::lock_children();
+    ours_ = fork_guard(launch, guard_);
+    if (ours_ < 0)
+      return system_error(spec_.argv.front(), errno);
+    cleanup::add_guard(ours_);
+  }
+  begin_ = std::chrono::steady_clock::now();
+  GuardNote note;
+  ssize_t n = 0;
+  do
+    n = ::recv(guard_, &note, sizeof note, 0);
+  while (n < 0 && errno == EINTR);
+  if (n == static_cast<ssize_t>(sizeof note) && note.kind == GuardNote::kStarted) {
+    pid_ = note.value;
+    return {};
+  }
+  (void)reap();
+  close_files();
+  return start_error(spec_.argv.front(), n > 0 ? note.value : ECHILD);
+}
+
+Result<Process> Process::start(ProcessSpec spec) {
+  Process child;
+  child.spec_ = std::move(spec);
+  if (child.spec_.argv.empty())
+    return Error{ErrorCode::kInternal, "", "no program to start", ""};
+  Ends ends;
+  RS_CHECK(child.open_streams(ends));
+  RS_CHECK(child.begin(ends));
   return child;
 }
 
 Process::Process(Process&& other) noexcept
     : spec_(std::move(other.spec_)), pid_(std::exchange(other.pid_, -1)),
-      pidfd_(std::exchange(other.pidfd_, -1)), out_(std::exchange(other.out_, -1)),
-      err_(std::exchange(other.err_, -1)), begin_(other.begin_) {}
+      ours_(std::exchange(other.ours_, -1)), pidfd_(std::exchange(other.pidfd_, -1)),
+      guard_(std::exchange(other.guard_, -1)), guarded_status_(other.guarded_status_),
+      left_behind_(other.left_behind_), gone_(other.gone_), guard_lost_(other.guard_lost_),
+      own_group_(other.own_group_), out_(std::exchange(other.out_, -1)),
+      err_(std::exchange(other.err_, -1)), pump_(std::move(other.pump_)), begin_(other.begin_),
+      end_(other.end_) {}
 
 Process::~Process() {
-  if (pid_ > 0) {
+  if (ours_ > 0) {
     terminate();
     (void)wait();
   }
@@ -198,78 +333,127 @@ Process::~Process() {
 }
 
 void Process::close_files() {
-  for (int* fd : {&pidfd_, &out_, &err_})
+  for (int* fd : {&pidfd_, &guard_, &out_, &err_})
     close_file(*fd);
 }
 
 void Process::kill_group(int signal) const {
   if (pid_ > 0)
-    ::kill(-pid_, signal);
+    ::kill(own_group_ ? -pid_ : pid_, signal);
 }
 
-bool Process::ended_by(std::optional<std::chrono::steady_clock::time_point> until,
-                       bool watch_token) {
+bool Process::nap(int fd, std::optional<Time> until, bool watch_token) const {
   using namespace std::chrono;
+  const auto now = steady_clock::now();
+  if ((until && now >= *until) || (watch_token && spec_.cancel && spec_.cancel->cancelled()))
+    return false;
+  milliseconds time = watch_token && spec_.cancel ? kLook : milliseconds(-1);
+  if (until) {
+    const auto left = duration_cast<milliseconds>(*until - now) + milliseconds(1);
+    time = time.count() < 0 ? left : std::min(time, left);
+  }
+  if (fd >= 0) {
+    pollfd poller{fd, POLLIN, 0};
+    (void)::poll(&poller, 1, static_cast<int>(std::min<std::int64_t>(time.count(), 60'000)));
+  } else { // a kernel older than 5.3
+    std::this_thread::sleep_for(time.count() < 0 ? kLook : std::min(time, kLook));
+  }
+  return true;
+}
+
+bool Process::ended_by(std::optional<Time> until, bool watch_token) {
   for (;;) {
     siginfo_t info = {};
     if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-        info.si_pid == pid_)
+        info.si_pid == pid_) {
+      end_ = std::chrono::steady_clock::now();
       return true;
-    const auto now = steady_clock::now();
-    if (until && now >= *until)
-      return false;
-    if (watch_token && spec_.cancel && spec_.cancel->cancelled())
-      return false;
-    const bool watching = watch_token && spec_.cancel.has_value();
-    milliseconds nap = watching ? kLook : milliseconds(-1);
-    if (until) {
-      const auto left = duration_cast<milliseconds>(*until - now) + milliseconds(1);
-      nap = nap.count() < 0 ? left : std::min(nap, left);
     }
-    if (pidfd_ >= 0) {
-      pollfd poller{pidfd_, POLLIN, 0};
-      (void)::poll(&poller, 1, static_cast<int>(std::min<std::int64_t>(nap.count(), 60'000)));
-    } else { // a kernel older than 5.3
-      std::this_thread::sleep_for(nap.count() < 0 ? kLook : std::min(nap, kLook));
+    if (!nap(pidfd_, until, watch_token))
+      return false;
+  }
+}
+
+bool Process::guard_told(std::optional<Time> until, bool watch_token, bool all) {
+  for (;;) {
+    GuardNote note;
+    const ssize_t n = gone_ ? 0 : ::recv(guard_, &note, sizeof note, MSG_DONTWAIT);
+    if (n == static_cast<ssize_t>(sizeof note) && note.kind == GuardNote::kEnded) {
+      guarded_status_ = note.value;
+      end_ = std::chrono::steady_clock::now();
+    } else if (n == static_cast<ssize_t>(sizeof note) && note.kind == GuardNote::kGone) {
+      left_behind_ = note.value;
+      gone_ = true;
+    } else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+      gone_ = guard_lost_ = true; // somebody ended the guard; the child goes with it
     }
+    if (gone_ || (guarded_status_ && !all))
+      return true;
+    if (n < 0 && !nap(guard_, until, watch_token))
+      return false;
   }
 }
 
 void Process::terminate() {
-  if (pid_ <= 0)
+  if (ours_ <= 0)
     return;
-  kill_group(SIGTERM);
+  if (guard_ >= 0) {
+    const GuardOrder order{spec_.end_signal, static_cast<std::int32_t>(spec_.grace.count())};
+    (void)::send(guard_, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return;
+  }
+  kill_group(spec_.end_signal);
   if (!ended_by(std::chrono::steady_clock::now() + spec_.grace, false))
     kill_group(SIGKILL);
 }
 
-Result<ProcessEnd> Process::wait() {
-  ProcessEnd end;
-  if (pid_ <= 0)
-    return Error{ErrorCode::kInternal, "", "waited twice for a process", ""};
-  std::optional<std::chrono::steady_clock::time_point> until;
-  if (spec_.deadline.count() > 0)
-    until = begin_ + spec_.deadline;
-  if (!ended_by(until, true)) {
-    end.cancelled = spec_.cancel && spec_.cancel->cancelled();
-    end.timed_out = !end.cancelled;
-    terminate();
-    (void)ended_by(std::nullopt, false);
-  }
+/// Its number is free for others from here on.
+int Process::reap() {
   int status = 0;
-  {
-    // not reaped before: until here its number cannot be another process's
-    const auto lock = cleanup::lock_children();
-    ::kill(-pid_, SIGKILL); // what it left running
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR)
-      ;
-    cleanup::remove_child(pid_);
-  }
-  pid_ = -1;
+  const auto lock = cleanup::lock_children();
+  if (guard_ < 0 || guard_lost_) // what it left running
+    kill_group(SIGKILL);
+  while (::waitpid(ours_, &status, 0) < 0 && errno == EINTR)
+    ;
+  cleanup::remove_child(ours_);
+  ours_ = pid_ = -1;
+  return status;
+}
+
+void Process::read_status(int status, ProcessEnd& end) const {
   if (WIFEXITED(status))
     end.exit_code = WEXITSTATUS(status);
   else if (WIFSIGNALED(status))
     end.signal = WTERMSIG(status);
+}
+
+Result<ProcessEnd> Process::wait() {
+  ProcessEnd end;
+  if (ours_ <= 0)
+    return Error{ErrorCode::kInternal, "", "waited twice for a process", ""};
+  const bool guarded = guard_ >= 0;
+  std::optional<Time> until;
+  if (spec_.deadline.count() > 0)
+    until = begin_ + spec_.deadline;
+  if (!(guarded ? guard_told(until, true, false) : ended_by(until, true))) {
+    end.cancelled = spec_.cancel && spec_.cancel->cancelled();
+    end.timed_out = !end.cancelled;
+    terminate();
+    if (!guarded)
+      (void)ended_by(std::nullopt, false);
+  }
+  if (guarded)
+    (void)guard_told(std::nullopt, false, true);
+  const int status = reap();
+  read_status(guarded ? guarded_status_.value_or(SIGKILL) : status, end);
+  end.left_behind = left_behind_;
+  end.seconds = std::chrono::duration<double>(
+                    (end_ == Time() ? std::chrono::steady_clock::now() : end_) - begin_)
+                    .count();
+  if (pump_) {
+    end.lost_text = pump_->finish(!end.cancelled && !end.timed_out);
+    pump_.reset();
+  }
   end.out = bytes_of(out_, spec_.capture_limit);
   end.err = bytes_of(err_, spec_.capture_limit);
   close_files();

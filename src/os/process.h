@@ -1,36 +1,58 @@
-// Child processes by argument list, never through a shell: standard streams to files, memory or
-// nothing, a deadline, a process group of their own that ends with us.
+// Child processes by argument list, never through a shell: standard streams to files, memory,
+// functions, ours or nothing, an environment and folder of their own, a deadline, and an end that
+// takes along what the child began.
 #pragma once
 
 #include "base/result.h"
+#include "os/environment.h"
 #include "os/tasks.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
 namespace rankscope {
+
+class StreamPump;
 
 /// Where a child's standard output or error goes.
 enum class Stream {
   kDiscard,  ///< /dev/null
   kCapture,  ///< ProcessEnd::out or err
   kOurError, ///< our standard error, so that our standard output keeps the result alone
+  kOurs,     ///< our stream of the same name
   kFile,     ///< the file of the spec
+  kPipe,     ///< as it comes: to on_out or on_err, the file (if named) and ours (if echoed)
+  kLikeOut,  ///< of the error: where the output goes, in the order of writing
 };
 
 struct ProcessSpec {
   std::vector<std::string> argv;    ///< argv[0] is looked up in PATH
   std::optional<std::string> input; ///< bytes on its standard input; none = /dev/null
   std::string input_file;           ///< or a file
+  bool our_input = false;           ///< or ours; of a terminal, in our process group
   Stream out = Stream::kDiscard, err = Stream::kDiscard;
   std::string out_file, err_file;
+  /// Called by a thread of the process with bytes as they come, one call at a time for both.
+  std::function<void(std::string_view)> on_out, on_err;
+  bool echo_out = false, echo_err = false; ///< a kPipe's bytes also to ours
+  EnvironmentChanges set_env;              ///< over our environment
+  std::vector<std::string> unset_env;
+  std::string folder; ///< to work in; "" = ours
+  /// Nothing of it outlives its end, ours, or our being killed: a small process of ours is the
+  /// parent of all that it begins. Without it only its process group is ended, by us.
+  bool guarded = false;
   std::size_t capture_limit = std::size_t{64} << 20; ///< bytes kept of each captured stream
   std::chrono::milliseconds deadline{0};             ///< from its start, 0 = none
-  std::chrono::milliseconds grace{2000};             ///< between SIGTERM and SIGKILL
+  std::chrono::milliseconds grace{2000};             ///< between end_signal and SIGKILL
+  int end_signal = SIGTERM;                          ///< how it is asked to end
   std::optional<CancelToken> cancel;                 ///< ends it early
 };
 
@@ -40,6 +62,9 @@ struct ProcessEnd {
   int signal = 0;
   bool timed_out = false; ///< ended by us, at its deadline
   bool cancelled = false; ///< ended by us, on the token
+  double seconds = 0;     ///< from its start to its own end
+  int left_behind = 0;    ///< guarded: processes that it left running, which were ended
+  std::string lost_text;  ///< why a file lacks some of its output; "" = all is there
   std::string out, err;
 
   [[nodiscard]] bool ok() const { return exit_code == 0; }
@@ -59,21 +84,47 @@ public:
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Waits for its end (at most until the deadline or the token, then ends it).
   Result<ProcessEnd> wait();
-  /// SIGTERM to its group, SIGKILL after the grace. wait() tells how it ended.
+  /// end_signal to its group, SIGKILL after the grace; a guarded one ends by itself from then on.
+  /// wait() tells how it ended.
   void terminate();
 
 private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Ends; ///< of its streams, while it is started
+
   Process() = default;
+  Result<int> open_input(Ends& ends);
+  Result<int> open_output(bool is_out, Ends& ends);
+  Result<int> open_pipe(bool is_out, Ends& ends);
+  Result<void> open_streams(Ends& ends);
+  Result<void> begin(const Ends& ends);
+  Result<void> begin_guarded(const Ends& ends, const std::string& program, char* const* argv,
+                             char* const* environment);
   /// Until it has ended, `until`, or the token; true = it has ended (and is still to be reaped).
-  bool ended_by(std::optional<std::chrono::steady_clock::time_point> until, bool watch_token);
+  bool ended_by(std::optional<Time> until, bool watch_token);
+  /// The same by what the guard tells; with `all` until nothing of it lives.
+  bool guard_told(std::optional<Time> until, bool watch_token, bool all);
+  /// At most until then, shorter when a token is watched; false when `until` is over or the token
+  /// is cancelled.
+  bool nap(int fd, std::optional<Time> until, bool watch_token) const;
+  int reap();
+  void read_status(int status, ProcessEnd& end) const;
   void kill_group(int signal) const;
   void close_files();
 
   ProcessSpec spec_;
   pid_t pid_ = -1;
+  pid_t ours_ = -1; ///< what we reap: the child, or its guard
   int pidfd_ = -1;
+  int guard_ = -1;                    ///< socket to the guard
+  std::optional<int> guarded_status_; ///< the child's, told by the guard
+  int left_behind_ = 0;
+  bool gone_ = false;       ///< the guard says so, or is no more
+  bool guard_lost_ = false; ///< it ended before it could say so
+  bool own_group_ = true;
   int out_ = -1, err_ = -1; ///< files in memory of captured streams
-  std::chrono::steady_clock::time_point begin_;
+  std::unique_ptr<StreamPump> pump_;
+  Time begin_, end_;
 };
 
 /// start() and wait().
