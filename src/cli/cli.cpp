@@ -52,9 +52,22 @@ void print_problems(const Context& ctx) {
   }
 }
 
-bool known_command(const std::string& name) {
+const Command* find_command(const std::string& name) {
   const auto all = commands();
-  return std::any_of(all.begin(), all.end(), [&](const Command* c) { return c->name == name; });
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const Command* c) { return c->name == name; });
+  return at == all.end() ? nullptr : *at;
+}
+
+/// Takes what stands behind the first `--` out of the arguments: it belongs to a program that is
+/// run, and no rule of ours about flags, lists or brackets applies to it.
+std::vector<std::string> take_program(std::vector<std::string>& arguments) {
+  const auto at = std::find(arguments.begin(), arguments.end(), "--");
+  if (at == arguments.end())
+    return {};
+  std::vector<std::string> out(at + 1, arguments.end());
+  arguments.erase(at, arguments.end());
+  return out;
 }
 
 int output_failed() {
@@ -168,16 +181,19 @@ int run_cli(int argc, char** argv) {
     arguments.emplace_back("--help");
     command = command_word(app, arguments);
   }
-  if (!command.empty() && !known_command(command)) {
+  const Command* const known = find_command(command);
+  if (!command.empty() && known == nullptr) {
     std::vector<std::string> names;
-    for (const Command* known : commands())
-      names.emplace_back(known->name);
+    for (const Command* other : commands())
+      names.emplace_back(other->name);
     std::fputs(fmt::format("rankscope: no command named '{}'{} (rankscope --help lists them)\n",
                            printable(command), did_you_mean(command, names))
                    .c_str(),
                stderr);
     return exit_code(ErrorCode::kUsage);
   }
+  if (known != nullptr && known->runs_program)
+    ctx.program = take_program(arguments);
   if (!command.empty())
     arguments = lists_spelled_out(*app.get_subcommand(command), arguments);
   std::reverse(arguments.begin(), arguments.end()); // as CLI11 takes them

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -28,6 +29,7 @@ public:
   bool quiet = false;  ///< no notes on stderr
   bool json = false;   ///< machine-readable result on stdout
   bool strict = false; ///< warnings count as partial
+  std::vector<std::string> program; ///< of a command that runs one: what stands behind `--`, as is
 
   /// stdout; a control character of a name or path in it becomes '?'.
   void out(std::string_view text) const;
@@ -55,6 +57,7 @@ struct Command {
   const char* help;
   const char* examples; ///< shown under --help, one per line
   Action (*setup)(CLI::App& app);
+  bool runs_program = false; ///< `--` ends its own arguments and begins Context::program
 };
 
 [[nodiscard]] std::span<const Command* const> commands();
