@@ -26,9 +26,9 @@ public:
   Context();
   ~Context() override;
 
-  bool quiet = false;  ///< no notes on stderr
-  bool json = false;   ///< machine-readable result on stdout
-  bool strict = false; ///< warnings count as partial
+  bool quiet = false;               ///< no notes on stderr
+  bool json = false;                ///< machine-readable result on stdout
+  bool strict = false;              ///< warnings count as partial
   std::vector<std::string> program; ///< of a command that runs one: what stands behind `--`, as is
 
   /// stdout; a control character of a name or path in it becomes '?'.

@@ -1,0 +1,367 @@
+#include "app/sweep.h"
+
+#include "app/sweep_verdict.h"
+#include "os/output_file.h"
+#include "os/signals.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <numeric>
+#include <random>
+#include <sys/file.h>
+#include <thread>
+#include <tuple>
+#include <unistd.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The time that stands in the names of an earlier sweep in this folder; "" = there is none.
+std::string earlier_timestamp(const std::string& folder, SweepKind kind) {
+  constexpr std::size_t kStamp = 15; // 20251124_222204
+  constexpr std::size_t kTail = kStamp + 4;
+  std::error_code ec;
+  std::string out;
+  for (const auto& entry : fs::directory_iterator(folder, ec)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() < kTail)
+      continue;
+    const std::string stamp = name.substr(name.size() - kTail, kStamp);
+    if (name == log_name(kind, stamp) && (out.empty() || stamp < out))
+      out = stamp;
+  }
+  return out;
+}
+
+std::vector<std::size_t> order_of(const SweepRequest& request, std::int64_t repeat) {
+  std::vector<std::size_t> out(request.settings.size());
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  if (!request.shuffle)
+    return out;
+  std::mt19937_64 random(request.seed + static_cast<std::uint64_t>(repeat));
+  for (std::size_t i = out.size(); i > 1; --i) // std::shuffle's order is not the same everywhere
+    std::swap(out[i - 1], out[random() % i]);
+  return out;
+}
+
+/// Held while a sweep runs: two in one folder would move each other's runs.
+class FolderLock {
+public:
+  static Result<FolderLock> take(const std::string& folder) {
+    RS_CHECK(make_folder(folder + "/.rankscope"));
+    FolderLock out;
+    const std::string path = folder + "/.rankscope/sweep.lock";
+    out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (out.fd_ >= 0 && ::flock(out.fd_, LOCK_EX | LOCK_NB) != 0)
+      return Error{ErrorCode::kUsage, folder, "another sweep is running in this folder", ""};
+    return out;
+  }
+  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+
+private:
+  FolderLock() = default;
+  int fd_ = -1;
+};
+
+/// Notes and findings of an analysis between two runs are those of the last one, too.
+class SilentSession final : public Session {};
+
+std::string span_text(double seconds) {
+  if (seconds < 90)
+    return fmt::format("{:.0f} s", seconds);
+  return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60)
+                        : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+class Sweep {
+public:
+  Sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan)
+      : ctx_(ctx), request_(request), plan_(plan),
+        log_(plan.folder + "/" + log_name(request.kind, plan.timestamp)) {
+    for (const PlannedRun& run : plan.runs)
+      rows_.push_back({&run, &request.settings[run.setting], std::nullopt});
+  }
+
+  Result<FinishedSweep> go() {
+    const InterruptGrace grace(request_.run.grace + std::chrono::seconds(20));
+    say(fmt::format("{}: {} runs of {} settings", plan_.folder, rows_.size(),
+                    request_.settings.size()));
+    RS_CHECK(write_manifest("running"));
+    RS_CHECK(warm_up());
+    for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
+      RS_CHECK(one(i));
+    return finish();
+  }
+
+private:
+  void say(const std::string& text) {
+    log_.line(text);
+    ctx_.note(text);
+  }
+  void warn(const std::string& text) {
+    log_.line("warning: " + text);
+    ctx_.warn(text);
+  }
+  [[nodiscard]] bool interrupted() const { return request_.run.cancel.cancelled(); }
+
+  Result<void> warm_up() {
+    std::error_code ec;
+    for (const PlannedRun& run : plan_.warmups) {
+      if (interrupted())
+        break;
+      fs::remove_all(run.folder, ec);
+      say(fmt::format("warm-up with {}", run.label));
+      RS_TRY(const RunOutcome outcome,
+             run_setting(run, request_.settings[run.setting], request_.run));
+      if (outcome.status != RunStatus::kSuccess)
+        warn(fmt::format("warm-up: {}; see {}/run_output.log", outcome.problem, run.folder));
+    }
+    return {};
+  }
+
+  /// Whether the run is to be left out; the reason is in its row.
+  Result<bool> done_before(SummaryRow& row) {
+    const std::string manifest = row.run->folder + "/manifest.json";
+    std::error_code ec;
+    if (request_.skip_existing && fs::is_directory(row.run->folder, ec) &&
+        !fs::exists(manifest, ec)) {
+      row.outcome = RunOutcome{};
+      row.outcome->status = RunStatus::kSkipped;
+      return true;
+    }
+    const std::string aside =
+        plan_.folder + "/.rankscope/aside" + row.run->folder.substr(plan_.folder.size());
+    RS_TRY(const EarlierRun earlier, clear_place(*row.run, aside, request_.redo));
+    switch (earlier.kind) {
+    case Earlier::kNothing:
+      return false;
+    case Earlier::kMovedAside:
+      say(fmt::format("{}: an earlier run that did not finish is now {}", row.run->label,
+                      earlier.aside));
+      return false;
+    case Earlier::kOther:
+      return Error{ErrorCode::kUsage, row.run->folder, "holds a finished run of another command",
+                   "choose another -o, or --redo (the old run is moved aside)"};
+    case Earlier::kFinished:
+      break;
+    }
+    row.outcome = RunOutcome{};
+    row.outcome->status = RunStatus::kSuccess;
+    row.outcome->exit_code = 0;
+    row.outcome->seconds = earlier.saved.seconds;
+    row.outcome->findings = earlier.saved.findings;
+    return true;
+  }
+
+  [[nodiscard]] std::string time_left(std::size_t at) const {
+    if (timed_ == 0)
+      return "";
+    const double each = seconds_ / static_cast<double>(timed_);
+    return fmt::format(", about {} left", span_text(each * static_cast<double>(rows_.size() - at)));
+  }
+
+  Result<void> one(std::size_t at) {
+    SummaryRow& row = rows_[at];
+    if (interrupted()) {
+      stopped_ = true;
+      return {};
+    }
+    const std::string head = fmt::format("[{}/{}] {}", at + 1, rows_.size(), row.run->label);
+    RS_TRY(const bool done, done_before(row));
+    if (done) {
+      say(head + (row.outcome->status == RunStatus::kSkipped ? ": SKIPPED, its folder exists"
+                                                             : ": done in an earlier run"));
+      return {};
+    }
+    say(fmt::format("{}: begins{}", head, time_left(at)));
+    RS_TRY(row.outcome, run_setting(*row.run, *row.setting, request_.run));
+    const RunOutcome& outcome = *row.outcome;
+    if (outcome.status == RunStatus::kSuccess) {
+      seconds_ += outcome.seconds + std::chrono::duration<double>(request_.pause).count();
+      ++timed_;
+      say(fmt::format("{}: SUCCESS in {:.1f} s", head, outcome.seconds));
+    } else {
+      ctx_.partial = true;
+      warn(fmt::format("{}: {}; see {}/run_output.log", head, outcome.problem, row.run->folder));
+      stopped_ = !request_.keep_going || outcome.status == RunStatus::kInterrupted;
+    }
+    for (const std::string& finding : outcome.findings)
+      warn(fmt::format("{}: {}", row.run->label, finding));
+    RS_CHECK(write_manifest("running"));
+    if (request_.analyze && outcome.status == RunStatus::kSuccess && at + 1 < rows_.size() &&
+        !interrupted())
+      analyze_meanwhile();
+    for (auto left = request_.pause; left.count() > 0 && !interrupted() && at + 1 < rows_.size();
+         left -= std::chrono::milliseconds(50))
+      std::this_thread::sleep_for(std::min(left, std::chrono::milliseconds(50)));
+    return {};
+  }
+
+  [[nodiscard]] AnalyzeRequest analysis() const {
+    AnalyzeRequest shared;
+    shared.report = sweep_report_options();
+    return requests_for(shared, {{plan_.folder, ""}}, "", true).front();
+  }
+
+  /// The tables over what is there; only new configurations cost time.
+  void analyze_meanwhile() {
+    SilentSession session;
+    session.threads = ctx_.threads;
+    AnalyzeRequest request = analysis();
+    request.plots = false;
+    if (const Result<AnalyzedSweep> done = analyze_sweep(session, request); !done)
+      say("analysis so far: " + done.error().message());
+  }
+
+  [[nodiscard]] std::size_t successes() const {
+    return static_cast<std::size_t>(
+        std::count_if(rows_.begin(), rows_.end(), [](const SummaryRow& row) {
+          return row.outcome && row.outcome->status == RunStatus::kSuccess;
+        }));
+  }
+
+  Result<FinishedSweep> finish() {
+    FinishedSweep out;
+    out.folder = plan_.folder;
+    out.done = successes();
+    if (request_.analyze && !interrupted() && out.done > 0) {
+      Result<AnalyzedSweep> done = analyze_sweep(ctx_, analysis());
+      if (done) {
+        out.analysis = std::move(*done);
+        out.findings = request_.repeats > 1 ? verdict_over_repeats(out.analysis->facts.records)
+                                            : out.analysis->facts.findings;
+      } else {
+        warn("analysis: " + done.error().message());
+        ctx_.partial = true;
+      }
+    }
+    in_order_of_settings();
+    for (const std::string& finding : out.findings)
+      log_.line(finding);
+    if (request_.summary) {
+      out.summary_file = plan_.folder + "/" + summary_name(request_.kind, plan_.timestamp);
+      RS_TRY(auto file, OutputFile::create(out.summary_file));
+      file.write(summary_text(request_.kind, plan_.folder, rows_, out.findings,
+                              std::chrono::system_clock::now()));
+      RS_CHECK(file.commit());
+    }
+    const bool all = out.done == rows_.size();
+    RS_CHECK(write_manifest(interrupted() ? "interrupted" : all ? "success" : "incomplete"));
+    log_.line(fmt::format("{} of {} runs succeeded", out.done, rows_.size()));
+    if (interrupted())
+      return Error{ErrorCode::kInterrupted, plan_.folder,
+                   fmt::format("interrupted; {} of {} runs are done", out.done, rows_.size()),
+                   fmt::format("the same command with -o {} goes on", plan_.folder)};
+    out.rows = std::move(rows_);
+    return out;
+  }
+
+  void in_order_of_settings() {
+    std::stable_sort(rows_.begin(), rows_.end(), [](const SummaryRow& a, const SummaryRow& b) {
+      return std::tie(a.run->setting, a.run->repeat) < std::tie(b.run->setting, b.run->repeat);
+    });
+  }
+
+  Result<void> write_manifest(const char* status) const {
+    JsonWriter json;
+    json.begin_object();
+    json.text("rankscope_sweep", RANKSCOPE_VERSION);
+    json.text("status", status);
+    json.text("timestamp", plan_.timestamp);
+    std::vector<std::string> command;
+    for (const std::string& word : request_.command)
+      command.push_back(masked_argument(word));
+    json.texts("command", command);
+    json.integer("repeats", request_.repeats);
+    if (request_.shuffle)
+      json.integer("seed", static_cast<std::int64_t>(request_.seed));
+    write_host(json, request_.run.host);
+    json.text("written", time_text(std::chrono::system_clock::now()));
+    json.begin_list("runs");
+    for (const SummaryRow& row : rows_) {
+      json.begin_object();
+      json.text("setting", row.setting->configuration.label);
+      if (row.run->repeat > 0)
+        json.integer("repeat", row.run->repeat);
+      json.text("folder",
+                row.run->folder.substr(std::min(plan_.folder.size() + 1, row.run->folder.size())));
+      json.text("status", row.outcome ? status_name(row.outcome->status) : "not run");
+      if (row.outcome) {
+        json.number("seconds", row.outcome->seconds);
+        json.text("problem", row.outcome->problem);
+        json.texts("findings", row.outcome->findings);
+      }
+      json.end_object();
+    }
+    json.end_list();
+    json.end_object();
+    RS_TRY(auto file, OutputFile::create(plan_.folder + "/manifest.json"));
+    file.write(json.take());
+    return file.commit();
+  }
+
+  Session& ctx_;
+  const SweepRequest& request_;
+  const SweepPlan& plan_;
+  SweepLog log_;
+  std::vector<SummaryRow> rows_;
+  bool stopped_ = false;
+  double seconds_ = 0; ///< of the runs of this sweep that succeeded
+  std::size_t timed_ = 0;
+};
+
+} // namespace
+
+Result<SweepPlan> plan_sweep(const SweepRequest& request) {
+  if (const auto unused = unused_parameters(request.settings, request.command, request.environment);
+      !unused.empty())
+    return Error{ErrorCode::kUsage, "", fmt::format("parameter {} changes nothing", unused.front()),
+                 fmt::format("give it env, or write {{{}}} into the command", unused.front())};
+  SweepPlan plan;
+  std::error_code ec;
+  const std::string now = sweep_timestamp(std::chrono::system_clock::now());
+  plan.folder =
+      fs::absolute(request.folder.empty() ? default_folder(request.kind, now) : request.folder, ec)
+          .lexically_normal()
+          .string();
+  while (plan.folder.size() > 1 && plan.folder.back() == '/')
+    plan.folder.pop_back();
+  const std::string earlier = earlier_timestamp(plan.folder, request.kind);
+  plan.timestamp = earlier.empty() ? now : earlier;
+  const auto plan_one = [&](std::size_t setting, const std::string& folder, std::int64_t repeat) {
+    PlannedRun run = plan_run(request.command, request.settings[setting], request.launch,
+                              request.environment, folder, repeat);
+    run.setting = setting;
+    return run;
+  };
+  for (std::int64_t i = 1; i <= request.warmups; ++i)
+    plan.warmups.push_back(plan_one(0, fmt::format("{}/.rankscope/warmup_{}", plan.folder, i), 0));
+  for (std::int64_t repeat = 1; repeat <= request.repeats; ++repeat)
+    for (const std::size_t setting : order_of(request, repeat)) {
+      const std::string& below = request.settings[setting].folder;
+      plan.runs.push_back(request.repeats > 1
+                              ? plan_one(setting,
+                                         fmt::format("{}/repeat={}/{}", plan.folder, repeat, below),
+                                         repeat)
+                              : plan_one(setting, fmt::format("{}/{}", plan.folder, below), 0));
+    }
+  return plan;
+}
+
+Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan) {
+  RS_CHECK(make_folder(plan.folder));
+  RS_TRY(const FolderLock lock, FolderLock::take(plan.folder));
+  return Sweep(ctx, request, plan).go();
+}
+
+} // namespace rankscope

@@ -1,0 +1,61 @@
+// Use case: run a command under every setting of a sweep, keep what happened, and say which setting
+// is best.
+#pragma once
+
+#include "app/analyze.h"
+#include "base/result.h"
+#include "collect/sweep_run.h"
+#include "collect/sweep_summary.h"
+#include "engine/session.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct SweepRequest {
+  std::vector<std::string> command;
+  SweepKind kind = SweepKind::kOther;
+  std::vector<SweepSetting> settings;
+  LaunchOptions launch;
+  SharedEnvironment environment;
+  std::string folder; ///< "" = experiments/..., named by the time
+  std::int64_t repeats = 1;
+  std::int64_t warmups = 0; ///< runs of the first setting before the others; not analysed
+  bool shuffle = false;
+  std::uint64_t seed = 0;
+  bool keep_going = false;
+  bool skip_existing = false; ///< leave folders alone that are not ours
+  bool redo = false;          ///< finished runs too
+  bool summary = true;
+  bool analyze = false;
+  std::chrono::milliseconds pause{0}; ///< after each run
+  RunOptions run;
+};
+
+struct SweepPlan {
+  std::string folder; ///< absolute
+  std::string timestamp;
+  std::vector<PlannedRun> warmups, runs; ///< in the order of running
+};
+
+/// Nothing is made or changed. Errors: kUsage when a parameter would change nothing.
+Result<SweepPlan> plan_sweep(const SweepRequest& request);
+
+struct FinishedSweep {
+  std::string folder, summary_file;
+  std::vector<SummaryRow> rows; ///< in the order of the settings; point into plan and request
+  std::size_t done = 0;         ///< runs with success, now or earlier
+  std::optional<AnalyzedSweep> analysis;
+  std::vector<std::string> findings;
+};
+
+/// A run that fails makes the session partial; without keep_going it is the last one. Summary,
+/// log and manifest are written however it ends. Errors: kOutput, kUsage (the folder holds another
+/// sweep), kInterrupted.
+Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan);
+
+} // namespace rankscope

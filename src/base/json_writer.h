@@ -1,0 +1,40 @@
+// JSON text made step by step, with commas and indentation in their places. For files of a few
+// kilobytes that people read too (manifests).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+class JsonWriter {
+public:
+  /// Of an object's member give its key, of a list's element none.
+  void begin_object(std::string_view key = {}) { open(key, '{'); }
+  void end_object() { close('}'); }
+  void begin_list(std::string_view key = {}) { open(key, '['); }
+  void end_list() { close(']'); }
+
+  void text(std::string_view key, std::string_view value);
+  void integer(std::string_view key, std::int64_t value);
+  void number(std::string_view key, double value); ///< null when it is not finite
+  void boolean(std::string_view key, bool value);
+  void null(std::string_view key);
+  void texts(std::string_view key, const std::vector<std::string>& values); ///< a list, in one line
+
+  /// The whole text with a line end; everything must be closed.
+  [[nodiscard]] std::string take();
+
+private:
+  void open(std::string_view key, char bracket);
+  void close(char bracket);
+  void place(std::string_view key);
+
+  std::string out_;
+  std::vector<bool> filled_; ///< of each open bracket
+};
+
+} // namespace rankscope

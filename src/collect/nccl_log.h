@@ -1,0 +1,35 @@
+// What NCCL or RCCL says of itself at NCCL_DEBUG=INFO: version, variables that it read, channels,
+// ranks, warnings; and whether that is what a setting asked for.
+#pragma once
+
+#include "collect/sweep_settings.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// Over all processes of a run.
+struct NcclFacts {
+  std::string library, version;                        ///< "RCCL", "2.22.3"; empty when not said
+  std::map<std::string, std::string> environment;      ///< variables "set by environment"
+  std::optional<std::int64_t> channels, most_channels; ///< for collectives: least and most
+  std::int64_t ranks = 0;                              ///< of the largest communicator
+  std::vector<std::string> warnings;                   ///< the first eight different ones
+  bool found = false;                                  ///< a line of the library was there
+
+  /// One line of a log; others are passed over.
+  void read_line(std::string_view line);
+  /// A whole file, in bounded memory; one that cannot be opened has no lines.
+  void read_file(const std::string& path);
+};
+
+/// What did not take effect, a sentence each; empty when all that can be seen is as asked for.
+[[nodiscard]] std::vector<std::string> not_as_asked(const NcclFacts& seen,
+                                                    const SweepSetting& setting);
+
+} // namespace rankscope

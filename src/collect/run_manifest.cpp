@@ -1,0 +1,217 @@
+#include "collect/run_manifest.h"
+
+#include "os/process.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <simdjson.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+namespace dom = simdjson::dom;
+constexpr const char* kMask = "***";
+
+std::string first_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string cpu_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t at = line.find(": "); at != std::string::npos)
+        return line.substr(at + 2);
+  return "";
+}
+
+/// Output of git, without the line end; "" when it fails.
+std::string git(const std::vector<std::string>& arguments) {
+  ProcessSpec spec;
+  spec.argv = {"git"};
+  spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+  spec.set_env = {{"GIT_OPTIONAL_LOCKS", "0"}};
+  spec.out = Stream::kCapture;
+  spec.deadline = std::chrono::seconds(5);
+  const Result<ProcessEnd> end = run_process(std::move(spec));
+  if (!end || !end->ok())
+    return "";
+  std::string out = end->out;
+  while (!out.empty() && out.back() == '\n')
+    out.pop_back();
+  return out;
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
+void optional_text(JsonWriter& json, std::string_view key, const std::string& value) {
+  if (value.empty())
+    json.null(key);
+  else
+    json.text(key, value);
+}
+
+} // namespace
+
+HostFacts read_host_facts() {
+  HostFacts out;
+  utsname names = {};
+  if (::uname(&names) == 0) {
+    out.host = &names.nodename[0];
+    out.kernel = &names.release[0];
+    out.machine = &names.machine[0];
+  }
+  out.cpu = cpu_name();
+  out.processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+  out.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  out.nvidia_driver = first_line("/proc/driver/nvidia/version");
+  out.amdgpu_driver = first_line("/sys/module/amdgpu/version");
+  out.rocm = first_line("/opt/rocm/.info/version");
+  std::error_code ec;
+  out.folder = std::filesystem::current_path(ec).string();
+  out.git_commit = git({"rev-parse", "HEAD"});
+  if (!out.git_commit.empty()) {
+    out.git_branch = git({"rev-parse", "--abbrev-ref", "HEAD"});
+    const std::string changed = git({"status", "--porcelain"});
+    out.git_changed = changed.empty() ? 0 : std::count(changed.begin(), changed.end(), '\n') + 1;
+  }
+  return out;
+}
+
+void write_host(JsonWriter& json, const HostFacts& host) {
+  json.begin_object("host");
+  json.text("name", host.host);
+  json.text("kernel", host.kernel);
+  json.text("machine", host.machine);
+  json.text("cpu", host.cpu);
+  json.integer("processors", host.processors);
+  json.integer("memory_bytes", host.memory_bytes);
+  optional_text(json, "nvidia_driver", host.nvidia_driver);
+  optional_text(json, "amdgpu_driver", host.amdgpu_driver);
+  optional_text(json, "rocm", host.rocm);
+  json.end_object();
+  json.text("working_folder", host.folder);
+  if (host.git_commit.empty()) {
+    json.null("git");
+    return;
+  }
+  json.begin_object("git");
+  json.text("commit", host.git_commit);
+  json.text("branch", host.git_branch);
+  json.integer("changed_files", host.git_changed);
+  json.end_object();
+}
+
+bool is_secret(std::string_view name, std::string_view value) {
+  constexpr std::array kParts = {"API_KEY", "ACCESS_KEY", "PRIVATE_KEY"};
+  constexpr std::array kWords = {"TOKEN",    "TOKENS", "SECRET",     "SECRETS",
+                                 "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS",
+                                 "APIKEY",   "PAT",    "CREDENTIAL", "COOKIE"};
+  const std::string text = upper(name);
+  if (std::any_of(kParts.begin(), kParts.end(),
+                  [&](const char* part) { return text.find(part) != std::string::npos; }) ||
+      text.ends_with("_KEY") || text.ends_with("_PWD"))
+    return true;
+  for (std::size_t at = 0; at <= text.size();) { // MY_HF_TOKEN, HFTOKEN, not TOKENIZERS
+    const std::size_t end = std::min(text.find('_', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (std::any_of(kWords.begin(), kWords.end(), [&](std::string_view secret) {
+          return word == secret || (secret.size() > 4 && word.ends_with(secret));
+        }))
+      return true;
+    at = end + 1;
+  }
+  const std::size_t scheme = value.find("://"); // https://name:password@host
+  if (scheme == std::string_view::npos)
+    return false;
+  const std::string_view rest = value.substr(scheme + 3);
+  const std::size_t at = rest.find('@');
+  return at != std::string_view::npos && rest.substr(0, at).find('/') == std::string_view::npos;
+}
+
+void write_environment(JsonWriter& json, std::string_view key,
+                       const std::vector<std::string>& environment) {
+  std::vector<std::string> sorted = environment;
+  std::sort(sorted.begin(), sorted.end());
+  json.begin_object(key);
+  for (const std::string& entry : sorted) {
+    const std::size_t at = entry.find('=');
+    if (at == std::string::npos || at == 0)
+      continue;
+    const std::string_view name = std::string_view(entry).substr(0, at);
+    const std::string_view value = std::string_view(entry).substr(at + 1);
+    json.text(name, is_secret(name, value) ? kMask : value);
+  }
+  json.end_object();
+}
+
+std::string masked_argument(const std::string& argument) {
+  std::size_t at = argument.find('=');
+  std::string name = argument.substr(0, std::min(at, argument.size()));
+  name.erase(0, name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (at == std::string::npos || name.find_first_of(" \n\t") != std::string::npos ||
+      !is_secret(name, std::string_view(argument).substr(at + 1)))
+    return argument;
+  return argument.substr(0, at + 1) + kMask;
+}
+
+void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clocks) {
+  json.begin_object(key);
+  json.integer("unix_ns", clocks.unix_ns);
+  json.integer("monotonic_ns", clocks.monotonic_ns);
+  json.integer("boottime_ns", clocks.boottime_ns);
+  json.integer("uncertainty_ns", clocks.uncertainty_ns);
+  json.end_object();
+}
+
+std::string time_text(std::chrono::system_clock::time_point time) {
+  const std::time_t t = std::chrono::system_clock::to_time_t(time);
+  std::tm parts = {};
+  ::gmtime_r(&t, &parts);
+  std::array<char, 32> text = {};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+SavedRun read_run_manifest(const std::string& path) {
+  SavedRun out;
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  dom::parser parser;
+  dom::element root;
+  if (!in.is_open() || parser.parse(simdjson::padded_string(text)).get(root) != simdjson::SUCCESS)
+    return out;
+  std::string_view word;
+  if (root["rankscope_run"].get(word) != simdjson::SUCCESS)
+    return out; // somebody else's
+  out.mark = word;
+  if (root["status"].get(word) == simdjson::SUCCESS)
+    out.status = word;
+  if (root["seconds"].get(out.seconds) != simdjson::SUCCESS)
+    out.seconds = 0;
+  if (root["exit_code"].get(out.exit_code) != simdjson::SUCCESS)
+    out.exit_code = 0;
+  if (dom::array list; root["findings"].get(list) == simdjson::SUCCESS)
+    for (const dom::element item : list)
+      if (item.get(word) == simdjson::SUCCESS)
+        out.findings.emplace_back(word);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,76 @@
+// From a command and a setting to the argument list and the environment of a run: placeholders,
+// launcher, profiler, container. Never a shell string.
+#pragma once
+
+#include "base/result.h"
+#include "collect/sweep_settings.h"
+#include "os/environment.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct LaunchOptions {
+  std::string launcher; ///< torchrun, mpirun, srun, or "" = the command as it is
+  std::int64_t processes = 8;
+  std::vector<std::string> launcher_arguments;
+  bool rocprof = false;
+  bool rocprof_stats = false;
+  std::string rocprof_input;  ///< rocprofv3 -i FILE
+  std::string container;      ///< IMAGE or compose:SERVICE; "" = here
+  std::string container_tool; ///< docker or podman
+  std::string compose_file;
+  std::vector<std::string> container_arguments;
+  std::vector<std::string> devices; ///< arguments that give a container the GPUs
+};
+
+/// What stands in every run's environment before a setting's own, and what the user put over it.
+struct SharedEnvironment {
+  EnvironmentChanges before, over;
+  std::vector<std::string> unset;
+  bool library_log = true; ///< NCCL_DEBUG=INFO into a file of each run
+};
+
+struct PlannedRun {
+  std::size_t setting = 0; ///< index
+  std::int64_t repeat = 0; ///< from 1; 0 = the sweep has no repeats
+  std::string label;       ///< of the setting, with the repeat
+  std::string folder;      ///< absolute
+  std::vector<std::string> argv;
+  EnvironmentChanges environment; ///< over ours
+  std::vector<std::string> unset;
+  std::string container_name; ///< "" = no container
+
+  /// Two runs with the same mark are the same run: argument list and environment without the
+  /// places of its own outputs.
+  [[nodiscard]] std::string mark() const;
+};
+
+/// {out} (the folder of the run), {repeat} and {NAME} of each parameter; other braces stay.
+[[nodiscard]] std::string with_values(std::string_view text, const SweepSetting& setting,
+                                      const std::string& folder, std::int64_t repeat);
+
+/// The whole run. `folder` is absolute.
+[[nodiscard]] PlannedRun plan_run(const std::vector<std::string>& command,
+                                  const SweepSetting& setting, const LaunchOptions& launch,
+                                  const SharedEnvironment& shared, const std::string& folder,
+                                  std::int64_t repeat);
+
+/// Parameters that neither set a variable nor stand in the command or the shared environment: they
+/// would change nothing.
+[[nodiscard]] std::vector<std::string> unused_parameters(const std::vector<SweepSetting>& settings,
+                                                         const std::vector<std::string>& command,
+                                                         const SharedEnvironment& shared);
+
+/// One word of a command for a POSIX shell; as it is where that is safe.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+/// `env -u A B=C program arguments`, to be pasted into a shell.
+[[nodiscard]] std::string shell_command(const PlannedRun& run);
+
+/// Arguments that give a container the GPUs that this machine has device files for.
+[[nodiscard]] std::vector<std::string> gpu_arguments(const std::string& device_root = "/dev");
+
+} // namespace rankscope

@@ -1,0 +1,229 @@
+#include "collect/sweep_run.h"
+
+#include "os/output_file.h"
+#include "os/process.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::system_clock;
+
+/// What is known of a run at its begin.
+struct Begun {
+  const PlannedRun& run;
+  const SweepSetting& setting;
+  const HostFacts& host;
+  ClockAnchor clocks;
+  Clock::time_point time;
+};
+
+void write_head(JsonWriter& json, const Begun& begun) {
+  const PlannedRun& run = begun.run;
+  json.text("rankscope_run", run.mark());
+  json.text("rankscope", RANKSCOPE_VERSION);
+  json.text("setting", begun.setting.configuration.label);
+  json.begin_object("parameters");
+  for (const Parameter& parameter : begun.setting.configuration.parameters)
+    json.text(parameter.name, parameter.value);
+  json.end_object();
+  if (run.repeat > 0)
+    json.integer("repeat", run.repeat);
+  std::vector<std::string> argv;
+  for (const std::string& word : run.argv)
+    argv.push_back(masked_argument(word));
+  json.texts("argv", argv);
+  const std::vector<std::string> whole = changed_environment(run.environment, run.unset);
+  json.text("program", find_program(run.argv.front(), path_variable(whole)));
+  std::vector<std::string> set;
+  for (const auto& [name, value] : run.environment)
+    set.push_back(name + "=" + value);
+  write_environment(json, "set", set);
+  json.texts("unset", run.unset);
+  write_environment(json, "environment", whole);
+  write_host(json, begun.host);
+  json.text("begin", time_text(begun.time));
+  write_clocks(json, "clocks_begin", begun.clocks);
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  RS_TRY(auto file, OutputFile::create(path));
+  file.write(text);
+  return file.commit();
+}
+
+Result<void> write_begin(const Begun& begun) {
+  JsonWriter json;
+  json.begin_object();
+  write_head(json, begun);
+  json.text("status", "running");
+  json.end_object();
+  return write_file(begun.run.folder + "/manifest.json", json.take());
+}
+
+Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const NcclFacts& seen) {
+  JsonWriter json;
+  json.begin_object();
+  write_head(json, begun);
+  json.text("end", time_text(Clock::now()));
+  write_clocks(json, "clocks_end", read_clock_anchor());
+  json.number("seconds", outcome.seconds);
+  json.text("status", status_name(outcome.status));
+  if (outcome.exit_code >= 0)
+    json.integer("exit_code", outcome.exit_code);
+  else
+    json.null("exit_code");
+  if (outcome.signal > 0)
+    json.integer("signal", outcome.signal);
+  else
+    json.null("signal");
+  json.integer("left_behind", outcome.left_behind);
+  json.text("problem", outcome.problem);
+  if (seen.found) {
+    json.begin_object("library");
+    json.text("name", seen.library);
+    json.text("version", seen.version);
+    json.integer("ranks", seen.ranks);
+    if (seen.channels) {
+      json.integer("channels", *seen.channels);
+      json.integer("most_channels", *seen.most_channels);
+    }
+    json.begin_object("environment");
+    for (const auto& [name, value] : seen.environment)
+      json.text(name, value);
+    json.end_object();
+    json.end_object();
+  } else {
+    json.null("library");
+  }
+  json.texts("findings", outcome.findings);
+  json.end_object();
+  return write_file(begun.run.folder + "/manifest.json", json.take());
+}
+
+NcclFacts read_library_logs(const std::string& folder) {
+  NcclFacts out;
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(folder, ec)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "run_output.log" || (name.starts_with("nccl_debug.") && name.ends_with(".log")))
+      out.read_file(entry.path().string());
+  }
+  return out;
+}
+
+/// A container that outlived its client: asked to go, whether it is there or not.
+void remove_container(const PlannedRun& run) {
+  ProcessSpec spec;
+  spec.argv = {run.argv.front(), "rm", "-f", run.container_name};
+  spec.deadline = std::chrono::seconds(30);
+  (void)run_process(std::move(spec));
+}
+
+void judge_end(const ProcessEnd& end, const RunOptions& options, RunOutcome& out) {
+  out.exit_code = end.exit_code;
+  out.signal = end.signal;
+  out.seconds = end.seconds;
+  out.left_behind = end.left_behind;
+  if (end.cancelled) {
+    out.status = RunStatus::kInterrupted;
+    out.problem = "it was interrupted";
+  } else if (end.timed_out) {
+    out.status = RunStatus::kTimeout;
+    out.problem = fmt::format("it did not end within {} s",
+                              std::chrono::duration<double>(options.timeout).count());
+  } else if (end.exit_code != 0) {
+    out.status = RunStatus::kFailed;
+    out.problem = end.signal != 0 ? fmt::format("it ended by signal {} ({})", end.signal,
+                                                ::strsignal(end.signal))
+                                  : fmt::format("exit code {}", end.exit_code);
+  } else {
+    out.status = RunStatus::kSuccess;
+  }
+  if (end.left_behind > 0)
+    out.findings.push_back(
+        fmt::format("{} processes lived on after its end and were ended", end.left_behind));
+  if (!end.lost_text.empty())
+    out.findings.push_back("run_output.log is not whole: " + end.lost_text);
+}
+
+} // namespace
+
+const char* status_name(RunStatus status) {
+  switch (status) {
+  case RunStatus::kSuccess:
+    return "success";
+  case RunStatus::kFailed:
+    return "failed";
+  case RunStatus::kTimeout:
+    return "timeout";
+  case RunStatus::kInterrupted:
+    return "interrupted";
+  case RunStatus::kSkipped:
+    break;
+  }
+  return "skipped";
+}
+
+Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& setting,
+                               const RunOptions& options) {
+  RS_CHECK(make_folder(run.folder));
+  const Begun begun{run, setting, options.host, read_clock_anchor(), Clock::now()};
+  RS_CHECK(write_begin(begun));
+  ProcessSpec spec;
+  spec.argv = run.argv;
+  spec.set_env = run.environment;
+  spec.unset_env = run.unset;
+  spec.out = Stream::kPipe;
+  spec.err = Stream::kLikeOut;
+  spec.out_file = run.folder + "/run_output.log";
+  spec.echo_out = options.echo;
+  spec.guarded = true;
+  spec.deadline = options.timeout;
+  spec.grace = options.grace;
+  spec.cancel = options.cancel;
+  RunOutcome out;
+  const Result<ProcessEnd> end = run_process(std::move(spec));
+  if (end)
+    judge_end(*end, options, out);
+  else
+    out.problem = end.error().message();
+  if (!run.container_name.empty() && out.status != RunStatus::kSuccess)
+    remove_container(run);
+  const NcclFacts seen = read_library_logs(run.folder);
+  if (options.check_library && out.status == RunStatus::kSuccess)
+    for (std::string& finding : not_as_asked(seen, setting))
+      out.findings.push_back(std::move(finding));
+  RS_CHECK(write_end(begun, out, seen));
+  return out;
+}
+
+Result<EarlierRun> clear_place(const PlannedRun& run, const std::string& aside, bool redo) {
+  EarlierRun out;
+  std::error_code ec;
+  if (!fs::exists(run.folder, ec) || fs::is_empty(run.folder, ec))
+    return out;
+  out.saved = read_run_manifest(run.folder + "/manifest.json");
+  if (out.saved.status == status_name(RunStatus::kSuccess) && !redo) {
+    out.kind = out.saved.mark == run.mark() ? Earlier::kFinished : Earlier::kOther;
+    return out;
+  }
+  out.kind = Earlier::kMovedAside;
+  RS_CHECK(make_folder(fs::path(aside).parent_path().string()));
+  for (int n = 1;; ++n) {
+    out.aside = fmt::format("{}.{}", aside, n);
+    if (!fs::exists(out.aside, ec))
+      break;
+  }
+  fs::rename(run.folder, out.aside, ec);
+  if (ec)
+    return Error{ErrorCode::kOutput, run.folder,
+                 fmt::format("cannot be moved to {}: {}", out.aside, ec.message()), ""};
+  return out;
+}
+
+} // namespace rankscope

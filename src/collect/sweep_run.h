@@ -1,0 +1,57 @@
+// One run of a sweep: starts it, shows and keeps its output, ends all of it in time, reads back
+// what the library used, and writes its manifest before and after.
+#pragma once
+
+#include "base/result.h"
+#include "collect/nccl_log.h"
+#include "collect/run_manifest.h"
+#include "collect/sweep_launch.h"
+#include "os/tasks.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+enum class RunStatus { kSuccess, kFailed, kTimeout, kInterrupted, kSkipped };
+/// "success", as manifests say it.
+[[nodiscard]] const char* status_name(RunStatus status);
+
+struct RunOptions {
+  std::chrono::milliseconds timeout{0}; ///< 0 = none
+  std::chrono::milliseconds grace{10'000};
+  bool echo = true; ///< its output on our standard output too
+  CancelToken cancel;
+  HostFacts host;
+  bool check_library = true; ///< what the setting asked for against the library's log
+};
+
+struct RunOutcome {
+  RunStatus status = RunStatus::kFailed;
+  int exit_code = -1; ///< -1: by a signal, or it never began
+  int signal = 0;
+  double seconds = 0;
+  int left_behind = 0;
+  std::string problem; ///< why it is no success; "" = it is
+  std::vector<std::string> findings;
+};
+
+/// run_output.log (both streams), nccl_debug.*.log and manifest.json in the run's folder, which is
+/// made. A run that fails is an outcome. Errors: kOutput when nothing can be written there.
+Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& setting,
+                               const RunOptions& options);
+
+/// What stands in the run's folder of an earlier sweep: a finished run with the same mark is
+/// reused; anything else is moved below `aside` (a number behind its name), so that nothing is
+/// lost. `redo` moves a finished one too.
+enum class Earlier { kNothing, kFinished, kOther, kMovedAside };
+struct EarlierRun {
+  Earlier kind = Earlier::kNothing;
+  SavedRun saved;
+  std::string aside; ///< where it lies now
+};
+/// kOther: finished by another command; nothing was moved. Errors: kOutput.
+Result<EarlierRun> clear_place(const PlannedRun& run, const std::string& aside, bool redo);
+
+} // namespace rankscope

@@ -1,0 +1,356 @@
+// rankscope sweep with small workloads: the documented tree, what a run is given, ends of every
+// kind, going on after them.
+#include "os/process.h"
+#include "run_binary.h"
+#include "temp_folder.h"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <gtest/gtest.h>
+#include <regex>
+#include <simdjson.h>
+#include <sstream>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Words = std::vector<std::string>;
+
+bool alive(pid_t pid) {
+  const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
+  return !stat.empty() && stat.find(") Z ") == std::string::npos;
+}
+
+bool soon(const std::function<bool()>& holds) {
+  for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(10ms))
+    if (holds())
+      return true;
+  return false;
+}
+
+class SweepRuns : public ::testing::Test {
+protected:
+  [[nodiscard]] std::string out() const { return folder_.path("sweep"); }
+  [[nodiscard]] Words arguments(const Words& flags, const Words& command) const {
+    Words all = {"sweep", "-o", out(), "--no-nccl-log"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    all.emplace_back("--");
+    all.insert(all.end(), command.begin(), command.end());
+    return all;
+  }
+  [[nodiscard]] test::RunResult sweep(const Words& flags, const Words& command) const {
+    return test::run_binary(arguments(flags, command));
+  }
+  [[nodiscard]] test::RunResult sweep(const Words& flags, const std::string& script) const {
+    return sweep(flags, Words{"sh", "-c", script});
+  }
+  [[nodiscard]] std::string read(const std::string& below) const {
+    return test::bytes_of(out() + "/" + below);
+  }
+  /// A member of a run's manifest, as text.
+  [[nodiscard]] std::string manifest(const std::string& run, const char* key) const {
+    simdjson::dom::parser parser;
+    simdjson::dom::element value;
+    const std::string text = read(run + "/manifest.json");
+    if (parser.parse(text)[key].get(value) != simdjson::SUCCESS)
+      return "(none)";
+    return simdjson::minify(value);
+  }
+  [[nodiscard]] std::string file_like(const std::string& pattern) const {
+    for (const auto& entry : fs::directory_iterator(out()))
+      if (std::regex_match(entry.path().filename().string(), std::regex(pattern)))
+        return entry.path().string();
+    return "";
+  }
+  [[nodiscard]] std::vector<pid_t> pids() const {
+    std::vector<pid_t> list;
+    std::istringstream in(test::bytes_of(folder_.path("pids")));
+    for (pid_t pid = 0; in >> pid;)
+      list.push_back(pid);
+    return list;
+  }
+
+  test::TempFolder folder_;
+};
+
+constexpr const char* kFirst = "256thread/nccl_28channels";
+
+TEST_F(SweepRuns, TheDocumentedTree) {
+  const auto r = sweep({"-c", "28,56", "-t", "256,512"},
+                       "echo $NCCL_MAX_NCHANNELS $RCCL_THREADS_PER_BLOCK $HSA_ENABLE_SDMA >&2");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(read("256thread/nccl_28channels/run_output.log"), "28 256 0\n");
+  EXPECT_EQ(read("512thread/nccl_56channels/run_output.log"), "56 512 0\n");
+  EXPECT_EQ(manifest(kFirst, "status"), "\"success\"");
+  EXPECT_EQ(manifest(kFirst, "exit_code"), "0");
+  EXPECT_NE(manifest(kFirst, "clocks_begin").find("boottime_ns"), std::string::npos);
+  const std::string summary =
+      test::bytes_of(file_like(R"(nccl_thread_sweep_summary_\d{8}_\d{6}\.txt)"));
+  EXPECT_NE(summary.find("THREADS    CHANNELS        STATUS     DURATION(s)    \n" +
+                         std::string(52, '-') +
+                         "\n256        28              SUCCESS    0              \n"
+                         "256        56              SUCCESS    0              \n\n512        28"),
+            std::string::npos)
+      << summary;
+  EXPECT_NE(summary.find("Output directories:\n  THREADS=256:\n    - " + out() +
+                         "/256thread/nccl_28channels/\n"),
+            std::string::npos)
+      << summary;
+  const std::string log = test::bytes_of(file_like(R"(nccl_thread_sweep_\d{8}_\d{6}\.log)"));
+  std::istringstream lines(log);
+  const std::regex form(R"(\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] .+)");
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(std::regex_match(line, form)) << line;
+  EXPECT_EQ(log.find('\x1b'), std::string::npos);
+}
+
+TEST_F(SweepRuns, PairsOfTheWarpSpeedScript) {
+  const auto r =
+      sweep({"-p", "56,256 37,384"}, "echo $RCCL_WARP_SPEED_CU_COUNT,$RCCL_THREADS_PER_BLOCK,"
+                                     "$RCCL_WARP_SPEED_ENABLE,$RCCL_UNROLL_FACTOR");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(read("56cu_256threads/run_output.log"), "56,256,1,1\n");
+  EXPECT_EQ(read("37cu_384threads/run_output.log"), "37,384,1,1\n");
+  const std::string summary =
+      test::bytes_of(file_like(R"(rccl_warp_speed_summary_\d{8}_\d{6}\.txt)"));
+  EXPECT_NE(
+      summary.find("CONFIGURATION        CU_COUNT   THREADS         STATUS    \n" +
+                   std::string(64, '-') +
+                   "\n56cu_256threads      56         256             SUCCESS    (duration: 0s)\n"),
+      std::string::npos)
+      << summary;
+  EXPECT_NE(file_like(R"(rccl_warp_speed_comparison_\d{8}_\d{6}\.log)"), "");
+}
+
+TEST_F(SweepRuns, ArgumentsArriveAsTheyAre) {
+  const Words odd = {"",   "a b",   "\"q\" 'p'", "$HOME `id`",     "x\ny",           "--",
+                     "-q", "[a,b]", "a,b",       "{\"json\": {}}", "--all_of_it=a_b"};
+  Words command = {"sh", "-c", "for a; do printf '<%s>' \"$a\"; done", "sh"};
+  command.insert(command.end(), odd.begin(), odd.end());
+  const auto r = sweep({"-c", "28", "-t", "256"}, command);
+  EXPECT_EQ(r.code, 0) << r.err;
+  std::string expected;
+  for (const std::string& word : odd)
+    expected += "<" + word + ">";
+  EXPECT_EQ(read(std::string(kFirst) + "/run_output.log"), expected);
+}
+
+TEST_F(SweepRuns, DryRunPrintsWhatRunsAndMakesNothing) {
+  const auto r = sweep({"-c", "28", "-t", "256", "--dry-run", "--env", "ODD=it's $HOME"},
+                       Words{"prog", "a b", "{out}"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("NCCL_MAX_NCHANNELS=28 "), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("ODD='it'\\''s $HOME' prog 'a b' " + out() + "/" + kFirst + "\n"),
+            std::string::npos)
+      << r.out;
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(SweepRuns, AFailureEndsTheSweepUnlessToldToKeepGoing) {
+  const std::string script = "test $NCCL_MAX_NCHANNELS != 28 || exit 3";
+  auto r = sweep({"-c", "28,56", "-t", "256"}, script);
+  EXPECT_EQ(r.code, 4);
+  EXPECT_NE(r.err.find("exit code 3"), std::string::npos) << r.err;
+  EXPECT_EQ(manifest(kFirst, "status"), "\"failed\"");
+  EXPECT_EQ(manifest(kFirst, "exit_code"), "3");
+  EXPECT_FALSE(fs::exists(out() + "/256thread/nccl_56channels"));
+  EXPECT_NE(r.out.find("256        56              UNKNOWN    N/A "), std::string::npos) << r.out;
+  r = sweep({"-c", "28,56", "-t", "256", "--keep-going"}, script);
+  EXPECT_EQ(r.code, 4);
+  EXPECT_EQ(manifest("256thread/nccl_56channels", "status"), "\"success\"");
+  EXPECT_TRUE(fs::exists(out() + "/.rankscope/aside/256thread/nccl_28channels.1/run_output.log"));
+}
+
+TEST_F(SweepRuns, ASignalOfTheWorkloadIsTold) {
+  const auto r = sweep({"-c", "28", "-t", "256"}, "kill -9 $$");
+  EXPECT_EQ(r.code, 4);
+  EXPECT_EQ(manifest(kFirst, "signal"), "9");
+  EXPECT_EQ(manifest(kFirst, "exit_code"), "null");
+  EXPECT_NE(r.err.find("signal 9"), std::string::npos) << r.err;
+}
+
+TEST_F(SweepRuns, AProgramThatIsNotThere) {
+  const auto r = sweep({"-c", "28", "-t", "256"}, Words{"rankscope-no-such-program"});
+  EXPECT_EQ(r.code, 4);
+  EXPECT_NE(r.err.find("rankscope-no-such-program: no such program"), std::string::npos) << r.err;
+}
+
+TEST_F(SweepRuns, ATimeOutEndsAllOfARun) {
+  const auto r = sweep({"-c", "28", "-t", "256", "--timeout", "0.3", "--grace", "0.2"},
+                       "setsid sh -c 'trap \"\" TERM; echo $$ >> " + folder_.path("pids") +
+                           "; while :; do sleep 0.05; done' & wait");
+  EXPECT_EQ(r.code, 4);
+  EXPECT_EQ(manifest(kFirst, "status"), "\"timeout\"");
+  ASSERT_EQ(pids().size(), 1U);
+  EXPECT_FALSE(alive(pids().front()));
+}
+
+TEST_F(SweepRuns, FinishedRunsAreNotRunAgain) {
+  const std::string script = "echo $NCCL_MAX_NCHANNELS >> " + folder_.path("ran");
+  const Words flags = {"-c", "28,56", "-t", "256"};
+  EXPECT_EQ(sweep(flags, script).code, 0);
+  EXPECT_EQ(sweep({"-c", "28,56,70", "-t", "256"}, script).code, 0); // one more setting
+  EXPECT_EQ(test::bytes_of(folder_.path("ran")), "28\n56\n70\n");
+  // one log and one summary of one sweep
+  std::size_t logs = 0;
+  for (const auto& entry : fs::directory_iterator(out()))
+    logs += entry.path().extension() == ".log" ? 1U : 0U;
+  EXPECT_EQ(logs, 1U);
+  const auto other = sweep(flags, script + " # another command");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("another command"), std::string::npos) << other.err;
+  EXPECT_EQ(sweep({"-c", "28", "-t", "256", "--redo"}, script).code, 0);
+  EXPECT_EQ(test::bytes_of(folder_.path("ran")), "28\n56\n70\n28\n");
+}
+
+TEST_F(SweepRuns, FoldersOfAnotherProgramAreMovedAsideOrLeftAlone) {
+  folder_.write("sweep/" + std::string(kFirst) + "/old.txt", "x");
+  auto r = sweep({"-c", "28", "-t", "256", "-s"}, "true");
+  EXPECT_NE(r.out.find("SKIPPED"), std::string::npos) << r.out;
+  EXPECT_TRUE(fs::exists(out() + "/" + kFirst + "/old.txt"));
+  r = sweep({"-c", "28", "-t", "256"}, "true");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_FALSE(fs::exists(out() + "/" + kFirst + "/old.txt"));
+  EXPECT_EQ(read(".rankscope/aside/" + std::string(kFirst) + ".1/old.txt"), "x");
+}
+
+TEST_F(SweepRuns, RepeatsShuffleAndWarmUp) {
+  const std::string script = "echo $NCCL_MAX_NCHANNELS >> " + folder_.path("ran");
+  const Words flags = {"-c",        "1,2,3,4,5,6", "-t", "256",      "--repeats", "2",
+                       "--shuffle", "--seed",      "7",  "--warmup", "1"};
+  EXPECT_EQ(sweep(flags, script).code, 0);
+  std::vector<int> ran;
+  std::istringstream in(test::bytes_of(folder_.path("ran")));
+  for (int n = 0; in >> n;)
+    ran.push_back(n);
+  ASSERT_EQ(ran.size(), 13U);
+  EXPECT_EQ(ran[0], 1); // the warm-up
+  std::vector<int> once(ran.begin() + 1, ran.begin() + 7);
+  std::vector<int> twice(ran.begin() + 7, ran.end());
+  EXPECT_NE(once, twice);
+  const std::vector<int> all = {1, 2, 3, 4, 5, 6};
+  EXPECT_TRUE(once != all || twice != all);
+  std::sort(once.begin(), once.end());
+  std::sort(twice.begin(), twice.end());
+  EXPECT_EQ(once, all);
+  EXPECT_EQ(twice, all);
+  EXPECT_EQ(manifest("repeat=2/256thread/nccl_3channels", "repeat"), "2");
+}
+
+TEST_F(SweepRuns, AMatrixOfVariablesAndArguments) {
+  const std::string matrix = folder_.write(
+      "m.json", R"({"parameters": {"proto": {"env": "NCCL_PROTO", "values": ["LL", null]},
+                                   "batch": [16]}})");
+  ::setenv("NCCL_PROTO", "Simple", 1);
+  const auto r = sweep({"--matrix", matrix},
+                       Words{"sh", "-c", "echo ${NCCL_PROTO-none} $1", "sh", "b={batch}"});
+  ::unsetenv("NCCL_PROTO");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(read("proto=LL/batch=16/run_output.log"), "LL b=16\n");
+  EXPECT_EQ(read("proto=default/batch=16/run_output.log"), "none b=16\n");
+  const auto unused = sweep({"--matrix", matrix}, "true");
+  EXPECT_EQ(unused.code, 2);
+  EXPECT_NE(unused.err.find("parameter batch changes nothing"), std::string::npos) << unused.err;
+}
+
+TEST_F(SweepRuns, WhatDidNotTakeEffectIsAFinding) {
+  const auto r = test::run_binary(
+      {"sweep", "-o", out(), "-c", "28,56", "-t", "256", "--", "sh", "-c",
+       "f=$(echo $NCCL_DEBUG_FILE | sed s/%h/host/\\;s/%p/$$/); "
+       "echo \"h:1:1 [0] NCCL INFO NCCL_MAX_NCHANNELS set by environment to $NCCL_MAX_NCHANNELS.\" "
+       "> $f; "
+       "echo \"h:1:1 [0] NCCL INFO NCCL_NTHREADS set by environment to 256.\" >> $f; "
+       "echo 'h:1:1 [0] NCCL INFO 28 coll channels, 0 nvls channels, 4 p2p channels' >> $f; "
+       "echo 'NCCL version 2.21.5'"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(manifest(kFirst, "findings"), "[]");
+  EXPECT_NE(manifest(kFirst, "library").find("2.21.5"), std::string::npos);
+  EXPECT_EQ(manifest("256thread/nccl_56channels", "findings"),
+            "[\"28 channels were used, asked for 56\"]");
+  EXPECT_NE(r.out.find("256thread_56ch: 28 channels were used, asked for 56"), std::string::npos)
+      << r.out;
+}
+
+TEST_F(SweepRuns, WrongFlagsAreNamed) {
+  const std::pair<Words, const char*> cases[] = {
+      // NOLINT(modernize-avoid-c-arrays)
+      {{"-c", "28,28"}, "twice"},
+      {{"-p", "56,256", "-c", "28"}, "not both"},
+      {{}, "nothing to vary"},
+      {{"-c", "28", "--env", "X"}, "NAME=VALUE"},
+      {{"-c", "28", "--repeats", "0"}, "--repeats"},
+      {{"-c", "28", "--container", "compose:"}, "SERVICE"}};
+  for (const auto& [flags, word] : cases) {
+    const auto r = sweep(flags, "true");
+    EXPECT_EQ(r.code, 2) << word;
+    EXPECT_NE(r.err.find(word), std::string::npos) << r.err;
+  }
+  const auto none = test::run_binary({"sweep", "-c", "28", "-o", out()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("no command"), std::string::npos) << none.err;
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+/// Runs until the second workload runs, sends the signal to rankscope, and goes on afterwards.
+class SweepInterrupted : public SweepRuns, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(, SweepInterrupted, ::testing::Values(SIGINT, SIGTERM, SIGKILL),
+                         [](const auto& kind) { return "Signal" + std::to_string(kind.param); });
+
+TEST_P(SweepInterrupted, LeavesNoOrphanAndGoesOn) {
+  const Words flags = {"-c", "28,56,70", "-t", "256", "--grace", "0.3"};
+  const std::string script =
+      "echo $NCCL_MAX_NCHANNELS >> " + folder_.path("ran") +
+      "; test $NCCL_MAX_NCHANNELS != 56 -o -e " + folder_.path("go") +
+      " && exit 0; for i in 1 2; do setsid sh -c 'trap \"\" TERM INT; echo $$ >> " +
+      folder_.path("pids") + "; while :; do sleep 0.05; done' & done; wait";
+  ProcessSpec spec;
+  spec.argv = {test::binary()};
+  const Words words = arguments(flags, {"sh", "-c", script});
+  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
+  spec.err = Stream::kCapture;
+  spec.deadline = 60s;
+  Result<Process> child = Process::start(std::move(spec));
+  ASSERT_TRUE(child);
+  ASSERT_TRUE(soon([&] { return pids().size() == 2; }));
+  ::kill(child->pid(), GetParam());
+  const Result<ProcessEnd> end = child->wait();
+  ASSERT_TRUE(end);
+  if (GetParam() == SIGKILL) {
+    EXPECT_EQ(end->signal, SIGKILL);
+  } else {
+    EXPECT_EQ(end->exit_code, 130) << end->err;
+    EXPECT_NE(end->err.find("1 of 3 runs are done"), std::string::npos) << end->err;
+    EXPECT_EQ(manifest("256thread/nccl_56channels", "status"), "\"interrupted\"");
+    EXPECT_NE(file_like(R"(nccl_thread_sweep_summary_\d{8}_\d{6}\.txt)"), "");
+  }
+  for (const pid_t pid : pids())
+    EXPECT_TRUE(soon([&] { return !alive(pid); })) << pid;
+  folder_.write("go", "");
+  const auto r = sweep(flags, script);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("ran")), "28\n56\n56\n70\n");
+  EXPECT_TRUE(fs::exists(out() + "/.rankscope/aside/256thread/nccl_56channels.1/manifest.json"));
+  EXPECT_EQ(manifest("256thread/nccl_56channels", "status"), "\"success\"");
+}
+
+TEST_F(SweepRuns, TwoInOneFolderDoNotMix) {
+  ProcessSpec spec;
+  spec.argv = {test::binary()};
+  const Words words = arguments({"-c", "28", "-t", "256"},
+                                {"sh", "-c", "touch " + folder_.path("begun") + "; sleep 30"});
+  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
+  Result<Process> child = Process::start(std::move(spec));
+  ASSERT_TRUE(child);
+  ASSERT_TRUE(soon([&] { return fs::exists(folder_.path("begun")); }));
+  const auto r = sweep({"-c", "28", "-t", "256"}, "true");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("another sweep is running"), std::string::npos) << r.err;
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,102 @@
+// What the library says of itself, and whether a setting took effect. Lines as NCCL and RCCL write
+// them, names and numbers changed.
+#include "collect/nccl_log.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+NcclFacts facts_of(const std::string& text) {
+  const test::TempFolder folder;
+  NcclFacts out;
+  out.read_file(folder.write("log", text));
+  return out;
+}
+
+SweepSetting setting(std::int64_t threads, std::int64_t channels) {
+  return grid_settings({threads}, {channels}, false).front();
+}
+
+constexpr const char* kLog =
+    "node1:100:101 [0] NCCL INFO NCCL_DEBUG set by environment to INFO\n"
+    "loss 1.23\n"
+    "node1:100:101 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
+    "node1:100:140 [0] NCCL INFO NCCL_MAX_NCHANNELS set by environment to 28.\n"
+    "node1:100:140 [0] NCCL INFO NCCL_NTHREADS set by environment to 256.\r\n"
+    "node1:100:140 [0] NCCL INFO 28 coll channels, 28 collnet channels, 0 nvls channels, 32 p2p "
+    "channels, 32 p2p channels per peer\n"
+    "node1:100:140 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 8 cudaDev 0 nvmlDev 0 "
+    "busId 1a000 commId 0x77 - Init COMPLETE";
+
+TEST(NcclLog, FactsOfALog) {
+  const NcclFacts f = facts_of(kLog);
+  EXPECT_TRUE(f.found);
+  EXPECT_EQ(f.library, "NCCL");
+  EXPECT_EQ(f.version, "2.21.5+cuda12.4");
+  EXPECT_EQ(f.environment.at("NCCL_MAX_NCHANNELS"), "28");
+  EXPECT_EQ(f.environment.at("NCCL_NTHREADS"), "256");
+  EXPECT_EQ(f.channels, 28);
+  EXPECT_EQ(f.most_channels, 28);
+  EXPECT_EQ(f.ranks, 8);
+  EXPECT_TRUE(f.warnings.empty());
+  EXPECT_TRUE(not_as_asked(f, setting(256, 28)).empty());
+}
+
+TEST(NcclLog, RcclIsNamedByItsOwnVersion) {
+  const NcclFacts f = facts_of("h:1:1 [0] NCCL INFO NCCL version 2.22.3+hip6.4\n"
+                               "RCCL version : 2.22.3-develop:abc123\n");
+  EXPECT_EQ(f.library, "RCCL");
+  EXPECT_EQ(f.version, "2.22.3-develop:abc123");
+}
+
+TEST(NcclLog, ASettingThatDidNotTakeEffectIsSaid) {
+  const NcclFacts f = facts_of(kLog);
+  const auto more = not_as_asked(f, setting(256, 56));
+  ASSERT_EQ(more.size(), 2U);
+  EXPECT_EQ(more[0], "NCCL_MAX_NCHANNELS was 28, asked for 56");
+  EXPECT_EQ(more[1], "28 channels were used, asked for 56");
+  NcclFacts fewer = f;
+  fewer.environment["NCCL_MAX_NCHANNELS"] = "56";
+  fewer.channels = 24;
+  fewer.most_channels = 32;
+  EXPECT_EQ(not_as_asked(fewer, setting(256, 56)),
+            std::vector<std::string>{"24 to 32 channels were used, asked for 56"});
+  NcclFacts unread = f;
+  unread.environment.erase("NCCL_NTHREADS");
+  EXPECT_EQ(not_as_asked(unread, setting(256, 28)),
+            std::vector<std::string>{"threads of 256: the library read no RCCL_THREADS_PER_BLOCK, "
+                                     "NCCL_NTHREADS"});
+}
+
+TEST(NcclLog, NoLibraryIsSaidUnlessNothingWasAskedOfIt) {
+  const NcclFacts f = facts_of("loss 1.23\n");
+  EXPECT_FALSE(f.found);
+  EXPECT_EQ(not_as_asked(f, setting(256, 28)).size(), 1U);
+  SweepSetting other;
+  other.configuration.set("batch", "16");
+  other.environment["batch"] = {{"BATCH", "16"}};
+  EXPECT_TRUE(not_as_asked(f, other).empty());
+}
+
+TEST(NcclLog, WarningsOnceEachAndNotWithoutEnd) {
+  std::string text;
+  for (int i = 0; i < 100; ++i)
+    text += "h:1:1 [0] enqueue.cc:1 NCCL WARN number " + std::to_string(i % 20) + "\n";
+  EXPECT_EQ(facts_of(text).warnings.size(), 8U);
+}
+
+TEST(NcclLog, OddBytesAndLongLines) {
+  std::string text =
+      "NCCL INFO \nNCCL INFO  coll channels\nNCCL version \n NCCL INFO nranks x nranks ";
+  text += std::string(100'000, 'x') + " NCCL WARN hidden in a line of the workload\n";
+  text += std::string("\0\xff\n", 3) + "h NCCL INFO 5 coll channels\n";
+  const NcclFacts f = facts_of(text);
+  EXPECT_EQ(f.channels, 5);
+  EXPECT_TRUE(f.warnings.empty());
+  EXPECT_EQ(f.ranks, 0);
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,170 @@
+// Argument lists and environments of runs.
+#include "collect/sweep_launch.h"
+#include "os/process.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+using Words = std::vector<std::string>;
+
+SweepSetting setting() {
+  return grid_settings({256}, {28}, false).front();
+}
+
+PlannedRun planned(const Words& command, const LaunchOptions& launch = {},
+                   const SharedEnvironment& shared = {}) {
+  return plan_run(command, setting(), launch, shared, "/o/run", 0);
+}
+
+std::string value_of(const PlannedRun& run, const std::string& name) {
+  for (const auto& [key, value] : run.environment)
+    if (key == name)
+      return value;
+  return "(none)";
+}
+
+TEST(SweepLaunch, PlaceholdersAndNothingElse) {
+  const SweepSetting s = setting();
+  EXPECT_EQ(with_values("{out}/x {threads},{channels} {repeat}", s, "/o", 3), "/o/x 256,28 3");
+  for (const char* untouched : {"{\"a\": {}}", "{unknown}", "{", "}{", "${HOME}x", "{out", ""})
+    EXPECT_EQ(with_values(untouched, s, "/o", 0),
+              std::string(untouched).find("{out}") == 0 ? "/o" : untouched);
+}
+
+TEST(SweepLaunch, ArgumentsStayAsTheyAre) {
+  const Words odd = {"prog", "", "a b", "\"q\" 'p'", "$HOME `id`", "x\ny", "--", "-c", "[a,b]"};
+  EXPECT_EQ(planned(odd).argv, odd);
+}
+
+TEST(SweepLaunch, Launchers) {
+  LaunchOptions launch;
+  launch.processes = 4;
+  launch.launcher = "torchrun";
+  EXPECT_EQ(planned({"train.py", "-x"}, launch).argv,
+            (Words{"torchrun", "--nproc_per_node", "4", "train.py", "-x"}));
+  EXPECT_EQ(planned({"./bench"}, launch).argv,
+            (Words{"torchrun", "--nproc_per_node", "4", "--no-python", "./bench"}));
+  launch.launcher = "srun";
+  launch.launcher_arguments = {"-N", "2"};
+  EXPECT_EQ(planned({"./bench"}, launch).argv,
+            (Words{"srun", "--ntasks", "4", "--export", "ALL", "-N", "2", "./bench"}));
+  launch.launcher = "mpirun";
+  const PlannedRun mpi = planned({"./bench"}, launch);
+  EXPECT_EQ((Words{mpi.argv.begin(), mpi.argv.begin() + 3}), (Words{"mpirun", "-np", "4"}));
+  for (const auto& change : mpi.environment) { // each variable is handed to other hosts
+    const auto at = std::find(mpi.argv.begin(), mpi.argv.end(), change.first);
+    ASSERT_NE(at, mpi.argv.end()) << change.first;
+    EXPECT_EQ(*(at - 1), "-x");
+  }
+}
+
+TEST(SweepLaunch, Rocprof) {
+  LaunchOptions launch;
+  launch.rocprof = true;
+  EXPECT_EQ(planned({"a"}, launch).argv,
+            (Words{"rocprofv3", "--kernel-trace", "-d", "/o/run/rocprof_traces", "--", "a"}));
+  launch.rocprof_stats = true;
+  EXPECT_EQ(planned({"a"}, launch).argv, (Words{"rocprofv3", "--kernel-trace", "--stats", "-d",
+                                                "/o/run/rocprof_traces", "--", "a"}));
+  launch.rocprof_input = "in.yaml";
+  EXPECT_EQ(planned({"a"}, launch).argv,
+            (Words{"rocprofv3", "-i", "in.yaml", "-d", "/o/run/rocprof_traces", "--", "a"}));
+}
+
+TEST(SweepLaunch, EnvironmentOfARun) {
+  SharedEnvironment shared;
+  shared.before = {{"HSA_ENABLE_SDMA", "0"}, {"X", "1"}};
+  shared.over = {{"HSA_ENABLE_SDMA", "1"}, {"LOG", "{out}/{threads}"}};
+  shared.unset = {"X", "OTHER"};
+  const PlannedRun run = planned({"a"}, {}, shared);
+  EXPECT_EQ(value_of(run, "HSA_ENABLE_SDMA"), "1"); // the user's last
+  EXPECT_EQ(value_of(run, "LOG"), "/o/run/256");
+  EXPECT_EQ(value_of(run, "X"), "(none)");
+  EXPECT_EQ(value_of(run, "NCCL_MAX_NCHANNELS"), "28");
+  EXPECT_EQ(value_of(run, "NCCL_MIN_NCHANNELS"), "(none)");
+  EXPECT_EQ(value_of(run, "NCCL_DEBUG"), "INFO");
+  EXPECT_EQ(value_of(run, "RANKSCOPE_RUN_DIR"), "/o/run");
+  EXPECT_EQ(run.unset, shared.unset);
+  shared.library_log = false;
+  EXPECT_EQ(value_of(planned({"a"}, {}, shared), "NCCL_DEBUG"), "(none)");
+}
+
+TEST(SweepLaunch, ContainersGetTheVariablesByArgument) {
+  LaunchOptions launch;
+  launch.container = "image:1";
+  launch.container_tool = "podman";
+  launch.container_arguments = {"--shm-size", "17G"};
+  launch.devices = {"--gpus", "all"};
+  const PlannedRun run = planned({"prog", "a b"}, launch);
+  const Words& argv = run.argv;
+  EXPECT_EQ((Words{argv.begin(), argv.begin() + 4}), (Words{"podman", "run", "--rm", "--init"}));
+  EXPECT_EQ((Words{argv.end() - 5, argv.end()}),
+            (Words{"--shm-size", "17G", "image:1", "prog", "a b"}));
+  for (const char* word : {"NCCL_MAX_NCHANNELS=28", "/o/run:/o/run", "--gpus"})
+    EXPECT_NE(std::find(argv.begin(), argv.end(), word), argv.end()) << word;
+  EXPECT_NE(std::find(argv.begin(), argv.end(), run.container_name), argv.end());
+  launch.container = "compose:train";
+  launch.compose_file = "c.yaml";
+  const Words compose = planned({"prog"}, launch).argv;
+  EXPECT_EQ((Words{compose.begin(), compose.begin() + 7}),
+            (Words{"podman", "compose", "-f", "c.yaml", "run", "--rm", "-T"}));
+  EXPECT_EQ((Words{compose.end() - 2, compose.end()}), (Words{"train", "prog"}));
+}
+
+TEST(SweepLaunch, TheMarkIsOfTheRunAndNotOfItsPlace) {
+  const SweepSetting s = setting();
+  const auto mark = [&](const Words& command, const std::string& folder,
+                        const SharedEnvironment& e) {
+    return plan_run(command, s, {}, e, folder, 0).mark();
+  };
+  const std::string base = mark({"a", "{out}/x"}, "/one", {});
+  EXPECT_EQ(base, mark({"a", "{out}/x"}, "/two", {}));
+  EXPECT_NE(base, mark({"a", "{out}/y"}, "/one", {}));
+  EXPECT_NE(base, mark({"a", "{out}", "/x"}, "/one", {}));
+  SharedEnvironment more;
+  more.over = {{"N", "1"}};
+  EXPECT_NE(base, mark({"a", "{out}/x"}, "/one", more));
+}
+
+TEST(SweepLaunch, WhatIsPrintedRunsAsItStands) {
+  // a shell that reads the text must end with the same arguments and variables
+  SharedEnvironment shared;
+  shared.over = {{"ODD", "it's \"$HOME\"\n\\ `id`"}};
+  shared.unset = {"HOME"};
+  const PlannedRun run =
+      planned({"sh", "-c", "printf '<%s>' \"$@\"; printf '[%s|%s]' \"$ODD\" \"${HOME-none}\"", "sh",
+               "", "a b", "'", "$(id)", "x\ny", "--"},
+              {}, shared);
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", shell_command(run)};
+  spec.out = Stream::kCapture;
+  const auto end = run_process(std::move(spec));
+  ASSERT_TRUE(end && end->ok());
+  EXPECT_EQ(end->out, "<><a b><'><$(id)><x\ny><-->[it's \"$HOME\"\n\\ `id`|none]");
+}
+
+TEST(SweepLaunch, AParameterThatChangesNothingIsFound) {
+  SweepSetting s;
+  s.configuration.set("batch", "16");
+  EXPECT_EQ(unused_parameters({s}, {"a"}, {}), std::vector<std::string>{"batch"});
+  EXPECT_TRUE(unused_parameters({s}, {"a", "-b={batch}"}, {}).empty());
+  SharedEnvironment shared;
+  shared.over = {{"B", "{batch}"}};
+  EXPECT_TRUE(unused_parameters({s}, {"a"}, shared).empty());
+}
+
+TEST(SweepLaunch, DevicesOfThisMachine) {
+  const test::TempFolder folder;
+  EXPECT_TRUE(gpu_arguments(folder.path()).empty());
+  folder.write("kfd", "");
+  EXPECT_EQ(gpu_arguments(folder.path()).front(), "--device");
+  folder.write("nvidiactl", "");
+  EXPECT_EQ(gpu_arguments(folder.path()).back(), "all");
+}
+
+} // namespace
+} // namespace rankscope
