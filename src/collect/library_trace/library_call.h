@@ -1,0 +1,43 @@
+// One call of a GPU library as its log tells it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// Rows of library_trace.csv have one of these names in `library`.
+enum class LogKind : std::uint8_t {
+  kRocblas,           ///< rocblas: bench lines
+  kRocblasFunction,   ///< rocblas_function: profile records, with their call_count
+  kRocblasTrace,      ///< rocblas_trace: trace lines without their pointers
+  kHipblaslt,         ///< hipblaslt: bench lines
+  kHipblasltFunction, ///< hipblaslt_function: profile records
+  kMiopen,            ///< miopen: calls
+  kMiopenFind,        ///< miopen_find: searches for a solution, which are no executions
+  kTensile,           ///< tensile: kernels that were chosen
+  kRccl,              ///< rccl: collective and point-to-point calls
+  kRcclKernel,        ///< rccl_kernel: launches of the kernel trace
+  kCublas,            ///< cublas: calls
+  kCublaslt,          ///< cublaslt: matmuls
+  kCudnn,             ///< cudnn: calls
+};
+inline constexpr int kLogKinds = 13;
+[[nodiscard]] const char* log_kind_name(LogKind kind);
+
+/// What distinguishes one configuration from another, and what a call of it costs.
+struct LibraryCall {
+  LogKind kind = LogKind::kRocblas;
+  std::string config;    ///< as printed in library_trace.csv: one text per configuration
+  std::string operation; ///< gemm_ex, conv fwd, AllReduce
+  std::string dtype;     ///< bf16_r, f16
+  std::string problem;   ///< m=.. n=.. k=.. or count=.. nranks=..
+  std::string layout;    ///< TN, NHWC
+  std::string solution;  ///< index or algorithm, as far as told
+  std::string kernel;    ///< name, as far as told
+  double bytes = 0;      ///< read and written by one call, 0 = not known
+  double flops = 0;      ///< of one call, 0 = not known
+};
+
+} // namespace rankscope

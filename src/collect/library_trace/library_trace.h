@@ -1,0 +1,103 @@
+// The logs that GPU libraries print about their calls (rocBLAS, hipBLASLt, MIOpen, Tensile,
+// RCCL/NCCL, cuBLAS, cuBLASLt, cuDNN): which variables turn them on, and what they come to:
+// library_trace.csv, one row per configuration and library with its calls, and the same in detail.
+#pragma once
+
+#include "base/result.h"
+#include "collect/library_trace/library_call.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// A library whose log is turned on. Reading knows all of them always.
+enum class TracedLibrary : std::uint8_t {
+  kRocblas,
+  kHipblaslt,
+  kMiopen,
+  kTensile,
+  kRccl, ///< and NCCL, which has the same lines
+  kCublas,
+  kCublaslt,
+  kCudnn,
+};
+/// rocblas, hipblaslt, miopen, tensile, rccl or nccl, cublas, cublaslt, cudnn.
+[[nodiscard]] std::optional<TracedLibrary> traced_library(std::string_view name);
+
+struct LibraryTraceOptions {
+  std::vector<TracedLibrary> libraries; ///< to be turned on by environment()
+  bool rccl_kernels = false;            ///< RCCL's kernel trace as well: it is expensive
+  std::string log_folder;   ///< libraries that can write a file per process do it here; "" = none
+  std::string csv;          ///< library_trace.csv
+  std::string detail_csv;   ///< library_trace_detail.csv, "" = none
+  std::string model;        ///< column model
+  std::string job_id = "0"; ///< column jobid
+  std::string created;      ///< column created_date, "" = now, local time
+  bool crlf = false;        ///< line ends of the CSV as of the script that had this name before
+  std::size_t max_configs = 1'000'000; ///< more of one library are counted in one row
+};
+
+/// What to do to the environment of the child.
+struct EnvironmentChange {
+  std::map<std::string, std::string> set;
+  std::vector<std::string> unset;
+  std::vector<std::string> notes; ///< values of the user that were merged or replaced
+};
+
+/// What was found of one kind of lines.
+struct LibraryCount {
+  LogKind kind = LogKind::kRocblas;
+  std::uint64_t lines = 0;
+  std::uint64_t calls = 0;   ///< call_count of profile records, else lines
+  std::uint64_t configs = 0; ///< different ones
+  std::uint64_t damaged = 0; ///< lines of this kind that do not parse: torn, interleaved, unknown
+  std::string first_damaged; ///< at most 200 bytes of the first
+};
+
+struct LibraryTraceSummary {
+  std::uint64_t bytes = 0, lines = 0;
+  std::uint64_t long_lines = 0;     ///< longer than 1 MiB: cut there
+  std::vector<LibraryCount> counts; ///< kinds with lines, in the order of LogKind
+  std::vector<std::string> findings;
+};
+
+class LibraryTrace {
+public:
+  explicit LibraryTrace(LibraryTraceOptions options);
+  ~LibraryTrace();
+  LibraryTrace(const LibraryTrace&) = delete;
+  LibraryTrace& operator=(const LibraryTrace&) = delete;
+
+  /// What turns the logs on, given the environment the child would have. Masks of the user are kept
+  /// (OR), NCCL_DEBUG_SUBSYS is extended, files of the user give way to ours with a note.
+  [[nodiscard]] EnvironmentChange
+  environment(const std::map<std::string, std::string>& child) const;
+
+  /// The next bytes of a stream (0, 1, 2...: stdout, stderr, a file), in any pieces. `t_s` is the
+  /// time since the start of the run, where there is one. Bytes of lines that belong to no library
+  /// are appended to `others` if given, with their line ends. A stream belongs to one thread at a
+  /// time; different streams may not be fed at the same time.
+  void feed(std::size_t stream, std::string_view bytes, std::optional<double> t_s = {},
+            std::string* others = nullptr);
+  /// The end of a stream: a last line without its end counts. `process` is told before its bytes.
+  void end(std::size_t stream, std::string* others = nullptr);
+  /// The process that a stream belongs to (the pid in the name of its file).
+  void name_process(std::size_t stream, const std::string& process);
+
+  /// Reads what the libraries wrote into log_folder, ends all streams and writes the tables
+  /// (always, also without a row). Errors: kOutput, kUnreadable.
+  Result<LibraryTraceSummary> finish();
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,37 @@
+// Which GPUs `--devices` means.
+#pragma once
+
+#include "base/result.h"
+#include "collect/samplers/gpu_backend.h"
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct GpuChoice {
+  std::vector<std::size_t> gpus; ///< positions in the list, in the order asked for, each once
+  bool all = false;              ///< nobody named one
+  std::vector<std::string> notes;
+};
+
+/// `text`: all; visible (by `visible`, the value of *_VISIBLE_DEVICES); or a list separated by
+/// commas of indices, ranges (0-3), uuids or unique beginnings of them, PCI addresses with or
+/// without domain. Errors: kUsage, with the GPUs that there are.
+Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_view text,
+                              const std::string& visible);
+
+/// The columns of power for a choice: each package once, by the GPU that has its sensor. A die that
+/// was named and has none is replaced by the one that measures for it, and `notes` says so.
+[[nodiscard]] std::vector<std::size_t> power_columns(std::span<const GpuIdentity> gpus,
+                                                     const GpuChoice& choice,
+                                                     std::vector<std::string>& notes);
+
+/// The first set of ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL; "" = none is set.
+[[nodiscard]] std::string visible_devices(const std::map<std::string, std::string>& environment);
+
+} // namespace rankscope

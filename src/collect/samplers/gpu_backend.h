@@ -1,0 +1,81 @@
+// Where readings of GPUs come from: files of the kernel (AMD) or the management libraries of the
+// vendors, opened at run time. A back end knows its GPUs and reads one at a time; what it cannot
+// read is empty, never zero.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Which GPU it is. `index` counts in the order of the back end, by PCI address where that is ours.
+struct GpuIdentity {
+  int index = 0;
+  std::string bdf;         ///< PCI address, lowercase: 0000:c1:00.0
+  std::string uuid;        ///< GPU-... (NVML) or unique_id (amdgpu); may be empty
+  std::string name;        ///< product, may be empty
+  std::string render_node; ///< renderD128; AMD only
+  std::string partition;   ///< of the package (SPX, CPX, MIG), may be empty
+  int package = 0;         ///< index of the GPU whose power sensor serves this one, its own if none
+  bool power_sensor = false; ///< it has one itself
+  bool two_dies = false;     ///< a board that carries two dies, each of them a GPU
+
+  [[nodiscard]] bool secondary() const { return package != index; }
+};
+
+/// One moment of one GPU.
+struct GpuReading {
+  std::optional<double> power_w;
+  std::optional<double> energy_j; ///< of a counter that only grows
+  std::optional<std::int64_t> vram_used_b, vram_total_b;
+  std::optional<double> gpu_busy_pct, mem_busy_pct;
+  std::optional<double> sclk_mhz, mclk_mhz;
+  std::optional<double> temp_c;
+};
+
+class GpuBackend {
+public:
+  virtual ~GpuBackend() = default;
+  /// "sysfs", "amdsmi 26.0", "rocm-smi", "nvml".
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] const std::vector<GpuIdentity>& gpus() const { return gpus_; }
+  /// What a reader of the numbers has to know (a power that is an average of a second).
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  /// A reading of gpus()[i]; a GPU that went away gives an empty one. One thread at a time.
+  [[nodiscard]] virtual GpuReading read(std::size_t i) = 0;
+
+protected:
+  std::vector<GpuIdentity> gpus_;
+  std::vector<std::string> notes_;
+};
+
+/// Finds the GPU that measures the power of each die without a sensor of its own: one with the same
+/// uuid and a sensor (partitions), else, on boards of two dies, the nearest one before it with a
+/// sensor that serves no other die yet. Any other GPU without a sensor stays by itself.
+void pair_dies(std::vector<GpuIdentity>& gpus);
+
+enum class GpuSource { kAuto, kSysfs, kAmdSmi, kRocmSmi, kNvml };
+
+struct GpuBackendOptions {
+  GpuSource source = GpuSource::kAuto;
+  std::string sysfs_root = "/sys"; ///< another one imitates it: then only what is named is opened
+  std::string amdsmi, rocm_smi, nvml; ///< libraries; "" = by their usual names
+};
+
+/// The first source with a GPU whose power can be read, in the order sysfs, amdsmi, rocm-smi, nvml;
+/// else the first with a GPU. Errors: kMissingTool, with what was tried and why each has none.
+Result<std::unique_ptr<GpuBackend>> open_gpu_backend(const GpuBackendOptions& options);
+
+/// One source each. Errors: kMissingTool.
+Result<std::unique_ptr<GpuBackend>> open_sysfs_backend(const std::string& root);
+Result<std::unique_ptr<GpuBackend>> open_amdsmi_backend(const std::string& library);
+Result<std::unique_ptr<GpuBackend>> open_rocm_smi_backend(const std::string& library);
+Result<std::unique_ptr<GpuBackend>> open_nvml_backend(const std::string& library);
+
+} // namespace rankscope

@@ -1,0 +1,76 @@
+// Power, memory, load, clocks and temperature of GPUs and the load of the host, sampled beside a
+// run by one thread on one monotonic schedule. Every row is in its file when the sample is taken.
+#pragma once
+
+#include "base/result.h"
+#include "collect/samplers/gpu_backend.h"
+#include "collect/samplers/sampler_summary.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+enum class DocumentedKind { kPower, kVram };
+
+/// A CSV in the documented form: `time,Power(Watt) GPU0,...` or `time,vram(%) GPU0,...`, one row
+/// each period, `time` as local wall clock with microseconds, an empty cell for what is missing.
+struct DocumentedCsv {
+  DocumentedKind kind = DocumentedKind::kPower;
+  std::string path;
+  std::string devices;                ///< "" = those of the sampler
+  std::chrono::nanoseconds period{0}; ///< 0 = that of the sampler
+  bool dual_gcd = false;              ///< a column for each board of two dies beside
+};
+
+struct SamplerOptions {
+  std::string devices = "all"; ///< see choose_gpus(); "none" = the host alone
+  std::chrono::nanoseconds period = std::chrono::milliseconds(100);
+  GpuBackendOptions backend;
+  std::string proc_root = "/proc";
+  std::string samples_csv; ///< the rich table of GPUs, "" = none
+  std::string host_csv;    ///< CPU and memory of the host, "" = none
+  std::vector<DocumentedCsv> documented;
+};
+
+/// What the environment names of the documented profilers say (`prefix` is POWER or VRAM):
+/// PREFIX_DEVICE, PREFIX_SAMPLING_RATE (seconds), PREFIX_MODE, PREFIX_DUAL_GCD, PREFIX_OUTPUT_FILE
+/// and the same without prefix, DUAL-GCD too; a prefixed one wins. `csv` comes with the defaults.
+/// Errors: kUsage, naming the variable: no number above 0, neither true nor false, MODE of the
+/// other.
+Result<void> apply_sampler_environment(const std::map<std::string, std::string>& environment,
+                                       DocumentedCsv& csv);
+
+/// "0.1", "100ms", "2s", "500us" as a time from 100 us to 1 h. Errors: kUsage.
+Result<std::chrono::nanoseconds> parse_period(const std::string& text);
+
+/// Samples until stop() or its end.
+class Sampler {
+public:
+  /// Opens the GPUs and the files and takes a first sample. Errors: kMissingTool (no GPU to be
+  /// read, with what was tried), kUsage (`devices` names none that is there), kOutput.
+  static Result<std::unique_ptr<Sampler>> start(SamplerOptions options);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  /// From now on rows belong to `next`; a sample is taken at the boundary, so that what a phase
+  /// used is known to its ends. Phases: pre until told otherwise.
+  void phase(Phase next);
+  /// Takes a last sample, ends the thread, closes the files. Once; later calls give the same.
+  /// Errors: kOutput when a row could not be written (the rows before it are there).
+  Result<SamplerSummary> stop();
+
+  [[nodiscard]] const std::vector<GpuIdentity>& gpus() const; ///< those that are sampled
+  [[nodiscard]] std::string backend() const;                  ///< its name; "" with devices "none"
+
+private:
+  struct State;
+  explicit Sampler(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,77 @@
+// What the samples of a run come to: power, energy, memory, and how well the schedule was kept.
+#pragma once
+
+#include "collect/samplers/gpu_backend.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Idle samples before and after the run are told apart, so that they never dilute its averages.
+enum class Phase : std::uint8_t { kPre, kRun, kPost };
+[[nodiscard]] const char* phase_name(Phase phase); ///< pre, run, post
+
+/// One GPU during the phase `run`.
+struct GpuSummary {
+  GpuIdentity gpu;
+  std::size_t samples = 0;       ///< readings taken
+  std::size_t missing_power = 0; ///< of those, without a power
+  std::optional<double> mean_w;  ///< joules / seconds, so that uneven samples do not weigh more
+  std::optional<double> median_w, p95_w, max_w; ///< of samples, to 0.1 W
+  std::optional<double> joules;                 ///< trapezoid over the samples
+  std::optional<double> counter_joules; ///< by the GPU's own counter, its last value - its first
+  double gap_s = 0; ///< time between samples further apart than 2.5 periods, integrated as well
+  std::optional<std::int64_t> peak_vram_b, vram_total_b;
+  std::optional<double> mean_busy_pct, peak_temp_c;
+};
+
+struct HostSummary {
+  std::size_t samples = 0;
+  std::optional<double> mean_cpu_pct, max_cpu_pct; ///< of all processors together
+  std::optional<std::int64_t> peak_memory_b, memory_total_b;
+};
+
+struct SamplerSummary {
+  std::string backend;
+  double period_s = 0;
+  double run_s = 0;                         ///< length of the phase `run`
+  std::size_t ticks = 0;                    ///< of the schedule that were served, all phases
+  std::size_t missed = 0;                   ///< that went by while the one before was read
+  double mean_read_us = 0, max_read_us = 0; ///< time of reading all GPUs once
+  double cpu_s = 0;                         ///< processor time of the sampling thread
+  double worst_late_us = 0;                 ///< latest begin of a tick after its time
+  std::vector<GpuSummary> gpus;
+  HostSummary host;
+  std::vector<std::string> notes; ///< of the back end and of the choice of devices
+  std::vector<std::string> files; ///< that were written
+};
+
+/// Collects samples of one GPU into a GpuSummary in bounded memory (power to 0.1 W).
+class GpuAccumulator {
+public:
+  GpuAccumulator(GpuIdentity gpu, std::int64_t period_ns) : period_ns_(period_ns) {
+    out_.gpu = std::move(gpu);
+  }
+  /// `t_ns` on any monotonic clock, growing. `was` is the phase up to this sample, `is` from it on:
+  /// a sample at the boundary ends the one and begins the other.
+  void add(std::int64_t t_ns, Phase was, Phase is, const GpuReading& reading);
+  [[nodiscard]] GpuSummary summary() const;
+
+private:
+  void add_power(std::int64_t t_ns, Phase was, Phase is, const GpuReading& reading);
+
+  GpuSummary out_;
+  std::int64_t period_ns_;
+  std::vector<std::uint32_t> deciwatts_; ///< samples at each 0.1 W
+  std::size_t power_samples_ = 0;
+  double joules_ = 0, seconds_ = 0, busy_sum_ = 0;
+  std::size_t busy_samples_ = 0;
+  std::optional<std::int64_t> last_t_ns_;
+  double last_w_ = 0;
+  std::optional<double> counter_first_, counter_last_;
+};
+
+} // namespace rankscope
