@@ -1,0 +1,76 @@
+#include "collect/samplers/sample_file.h"
+
+#include "os/output_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <iterator>
+#include <unistd.h>
+#include <utility>
+
+namespace rankscope {
+
+Result<SampleFile> SampleFile::create(const std::string& path, std::string_view header) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty())
+    RS_CHECK(make_folder(folder.string()));
+  const int fd =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+  if (fd < 0)
+    return Error{ErrorCode::kOutput, path, fmt::format("cannot be written: {}", strerror(errno)),
+                 ""};
+  SampleFile file(path, fd);
+  file.append(header);
+  RS_CHECK(file.problem());
+  return file;
+}
+
+SampleFile::SampleFile(SampleFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), error_(other.error_) {}
+
+SampleFile::~SampleFile() {
+  if (fd_ >= 0)
+    ::close(fd_);
+}
+
+void SampleFile::append(std::string_view rows) {
+  while (error_ == 0 && !rows.empty()) {
+    const ssize_t n = ::write(fd_, rows.data(), rows.size());
+    if (n > 0)
+      rows.remove_prefix(static_cast<std::size_t>(n));
+    else if (n < 0 && errno != EINTR)
+      error_ = errno;
+  }
+}
+
+Result<void> SampleFile::problem() const {
+  if (error_ == 0)
+    return {};
+  return Error{ErrorCode::kOutput, path_, fmt::format("cannot be written: {}", strerror(error_)),
+               ""};
+}
+
+void add_cell(std::string& row, const std::optional<double>& value, int decimals) {
+  if (value)
+    fmt::format_to(std::back_inserter(row), "{:.{}f}", *value, decimals);
+}
+
+void add_cell(std::string& row, const std::optional<std::int64_t>& value) {
+  if (value)
+    fmt::format_to(std::back_inserter(row), "{}", *value);
+}
+
+std::string local_time(std::int64_t unix_ns) {
+  const std::time_t seconds = unix_ns / 1'000'000'000;
+  std::tm parts = {};
+  ::localtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     unix_ns % 1'000'000'000 / 1000);
+}
+
+} // namespace rankscope

@@ -1,0 +1,41 @@
+// A CSV that grows by rows and is whole after each of them: what a killed process leaves can be
+// read. (A table that is made at once goes through os/output_file.h instead.)
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+class SampleFile {
+public:
+  /// Replaces what was there and writes the header. Errors: kOutput.
+  static Result<SampleFile> create(const std::string& path, std::string_view header);
+  SampleFile(SampleFile&& other) noexcept;
+  SampleFile& operator=(SampleFile&&) = delete;
+  ~SampleFile();
+
+  /// A row (or several whole ones) with its line end, in one write. After a failure no more are
+  /// tried; problem() tells.
+  void append(std::string_view rows);
+  [[nodiscard]] Result<void> problem() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+  SampleFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  std::string path_;
+  int fd_;
+  int error_ = 0;
+};
+
+/// Cells: an empty one for what is missing.
+void add_cell(std::string& row, const std::optional<double>& value, int decimals);
+void add_cell(std::string& row, const std::optional<std::int64_t>& value);
+/// `%Y-%m-%d %H:%M:%S.%f` of local time, as the documented CSVs have it.
+[[nodiscard]] std::string local_time(std::int64_t unix_ns);
+
+} // namespace rankscope

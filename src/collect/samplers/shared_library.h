@@ -1,0 +1,51 @@
+// A vendor's library opened at run time: rankscope needs none of them to be built or started.
+#pragma once
+
+#include "base/result.h"
+
+#include <dlfcn.h>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace rankscope {
+
+class SharedLibrary {
+public:
+  /// The first of `names` that opens; `path`, if not empty, instead of them. Errors: kMissingTool
+  /// with the loader's words on the last one.
+  static Result<SharedLibrary> open(const std::string& path,
+                                    std::initializer_list<const char*> names) {
+    std::string last, why;
+    for (const char* name : names) {
+      last = path.empty() ? name : path;
+      if (void* handle = ::dlopen(last.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr)
+        return SharedLibrary(handle, last);
+      const char* text = ::dlerror();
+      why = text == nullptr ? "cannot be opened" : text;
+      if (!path.empty())
+        break;
+    }
+    return Error{ErrorCode::kMissingTool, last, why, ""};
+  }
+  SharedLibrary(SharedLibrary&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), name_(std::move(other.name_)) {}
+  SharedLibrary& operator=(SharedLibrary&&) = delete;
+  ~SharedLibrary() {
+    if (handle_ != nullptr)
+      ::dlclose(handle_);
+  }
+  /// Sets `function` to the symbol; false (and null) where the library has none.
+  template <class Function> bool find(const char* symbol, Function*& function) const {
+    function = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
+    return function != nullptr;
+  }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+private:
+  SharedLibrary(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+  void* handle_;
+  std::string name_;
+};
+
+} // namespace rankscope

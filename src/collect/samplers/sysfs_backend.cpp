@@ -1,0 +1,209 @@
+// amdgpu's files below /sys/class/drm/renderD*/device: no library, no privilege. Files stay open
+// and are read again from their begin; a read that fails (EIO and EAGAIN while a GPU sleeps or is
+// reset, ENODEV once it is unplugged) is a missing value.
+#include "collect/samplers/gpu_backend.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kAmdVendor = "0x1002";
+/// MI250X and MI250: two dies on a board, each a PCI device, one power sensor.
+constexpr std::array<const char*, 2> kTwoDieDevices = {"0x7408", "0x740c"};
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\r'))
+    line.pop_back();
+  return line;
+}
+
+/// A file with one integer that is read again and again.
+class NumberFile {
+public:
+  NumberFile() = default;
+  explicit NumberFile(const fs::path& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  NumberFile(NumberFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  NumberFile& operator=(NumberFile&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~NumberFile() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+  [[nodiscard]] bool open() const { return fd_ >= 0; }
+  [[nodiscard]] std::optional<std::int64_t> read() const {
+    std::array<char, 64> text; // NOLINT(cppcoreguidelines-pro-type-member-init): filled by pread
+    const ssize_t n = fd_ < 0 ? -1 : ::pread(fd_, text.data(), text.size(), 0);
+    if (n <= 0 || gone())
+      return std::nullopt;
+    std::int64_t value = 0;
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + n, value);
+    return ec == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> scaled(double factor) const {
+    const auto value = read();
+    return value ? std::optional(static_cast<double>(*value) * factor) : std::nullopt;
+  }
+
+private:
+  /// Unlinked under us: an imitated tree whose GPU was taken away (the kernel says ENODEV).
+  [[nodiscard]] bool gone() const {
+    struct stat s = {};
+    return ::fstat(fd_, &s) == 0 && s.st_nlink == 0;
+  }
+  int fd_ = -1;
+};
+
+struct GpuFiles {
+  NumberFile power_average, power_input, energy;
+  NumberFile vram_used, vram_total, gpu_busy, mem_busy;
+  NumberFile sclk, mclk, temp;
+};
+
+std::string bdf_of(const fs::path& device) {
+  std::ifstream in(device / "uevent");
+  const std::string key = "PCI_SLOT_NAME=";
+  for (std::string line; std::getline(in, line);)
+    if (line.rfind(key, 0) == 0)
+      return line.substr(key.size());
+  std::error_code ec;
+  const std::string name = fs::canonical(device, ec).filename().string();
+  return std::count(name.begin(), name.end(), ':') == 2 ? name : std::string();
+}
+
+std::vector<fs::path> sorted_entries(const fs::path& folder, const std::string& prefix) {
+  std::vector<fs::path> out;
+  std::error_code ec;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
+    if (it->path().filename().string().rfind(prefix, 0) == 0)
+      out.push_back(it->path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// hwmon's file N of a kind (temp, freq) whose label is the wanted one, else `fallback`.
+fs::path labelled(const fs::path& hwmon, const std::string& kind, const std::string& label,
+                  const std::string& fallback) {
+  for (const fs::path& file : sorted_entries(hwmon, kind)) {
+    const std::string name = file.filename().string();
+    const std::size_t at = name.find("_label");
+    if (at != std::string::npos && first_line(file) == label)
+      return hwmon / (name.substr(0, at) + "_input");
+  }
+  return fallback.empty() ? fs::path() : hwmon / fallback;
+}
+
+GpuFiles open_files(const fs::path& device) {
+  GpuFiles f;
+  f.vram_used = NumberFile(device / "mem_info_vram_used");
+  f.vram_total = NumberFile(device / "mem_info_vram_total");
+  f.gpu_busy = NumberFile(device / "gpu_busy_percent");
+  f.mem_busy = NumberFile(device / "mem_busy_percent");
+  for (const fs::path& hwmon : sorted_entries(device / "hwmon", "hwmon")) {
+    f.power_average = NumberFile(hwmon / "power1_average");
+    f.power_input = NumberFile(hwmon / "power1_input");
+    f.energy = NumberFile(hwmon / "energy1_input");
+    f.sclk = NumberFile(labelled(hwmon, "freq", "sclk", "freq1_input"));
+    f.mclk = NumberFile(labelled(hwmon, "freq", "mclk", ""));
+    f.temp = NumberFile(labelled(hwmon, "temp", "junction", "temp1_input"));
+    break;
+  }
+  return f;
+}
+
+class SysfsBackend final : public GpuBackend {
+public:
+  [[nodiscard]] std::string name() const override { return "sysfs"; }
+
+  void find(const std::string& root) {
+    struct Found {
+      GpuIdentity gpu;
+      fs::path device;
+    };
+    std::vector<Found> found;
+    int partitions = 0;
+    for (const fs::path& node : sorted_entries(fs::path(root) / "class" / "drm", "renderD")) {
+      const fs::path device = node / "device";
+      std::error_code ec;
+      // partitions beyond the first of a GPU are platform devices without sensors
+      if (fs::canonical(device, ec).filename().string().rfind("amdgpu_xcp", 0) == 0)
+        ++partitions;
+      if (first_line(device / "vendor") != kAmdVendor)
+        continue;
+      Found f;
+      f.device = device;
+      f.gpu.bdf = bdf_of(device);
+      f.gpu.uuid = first_line(device / "unique_id");
+      f.gpu.name = first_line(device / "product_name");
+      f.gpu.render_node = node.filename().string();
+      f.gpu.partition = first_line(device / "current_compute_partition");
+      const std::string id = first_line(device / "device");
+      f.gpu.two_dies =
+          std::find(kTwoDieDevices.begin(), kTwoDieDevices.end(), id) != kTwoDieDevices.end();
+      found.push_back(std::move(f));
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return a.gpu.bdf < b.gpu.bdf; });
+    for (Found& f : found) {
+      f.gpu.index = static_cast<int>(gpus_.size());
+      files_.push_back(open_files(f.device));
+      f.gpu.power_sensor = files_.back().power_average.open() || files_.back().power_input.open();
+      gpus_.push_back(std::move(f.gpu));
+    }
+    pair_dies(gpus_);
+    if (partitions > 0)
+      notes_.push_back(fmt::format("{} partitions (amdgpu_xcp) have no sensors of their own: their "
+                                   "GPUs are sampled as a whole",
+                                   partitions));
+  }
+
+  [[nodiscard]] GpuReading read(std::size_t i) override {
+    const GpuFiles& f = files_[i];
+    GpuReading r;
+    r.power_w = f.power_average.scaled(1e-6); // uW
+    if (!r.power_w)
+      r.power_w = f.power_input.scaled(1e-6);
+    r.energy_j = f.energy.scaled(1e-6); // uJ
+    r.vram_used_b = f.vram_used.read();
+    r.vram_total_b = f.vram_total.read();
+    r.gpu_busy_pct = f.gpu_busy.scaled(1);
+    r.mem_busy_pct = f.mem_busy.scaled(1);
+    r.sclk_mhz = f.sclk.scaled(1e-6); // Hz
+    r.mclk_mhz = f.mclk.scaled(1e-6);
+    r.temp_c = f.temp.scaled(1e-3); // millidegrees
+    return r;
+  }
+
+private:
+  std::vector<GpuFiles> files_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<GpuBackend>> open_sysfs_backend(const std::string& root) {
+  auto backend = std::make_unique<SysfsBackend>();
+  backend->find(root);
+  if (backend->gpus().empty())
+    return Error{ErrorCode::kMissingTool, root + "/class/drm", "no AMD GPU",
+                 "is amdgpu loaded, are the files visible in this container?"};
+  return std::unique_ptr<GpuBackend>(std::move(backend));
+}
+
+} // namespace rankscope
