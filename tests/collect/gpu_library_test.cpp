@@ -1,0 +1,146 @@
+// The back ends that open a vendor's library, with libraries made for these tests (fakes/).
+#include "collect/samplers/amdsmi_power.h"
+#include "collect/samplers/gpu_backend.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+std::string fake(const std::string& name) {
+  return std::string(RANKSCOPE_FAKES) + "/" + name + ".so";
+}
+
+TEST(NvmlBackend, ReadsEveryValueInItsUnit) {
+  const auto opened = open_nvml_backend(fake("fake_nvml"));
+  ASSERT_TRUE(opened.has_value()) << opened.error().message();
+  GpuBackend& b = **opened;
+  ASSERT_EQ(b.gpus().size(), 2U);
+  EXPECT_EQ(b.gpus()[0].bdf, "0001:1a:00.0");
+  EXPECT_EQ(b.gpus()[0].uuid, "GPU-0000-0");
+  EXPECT_EQ(b.gpus()[0].name, "Fake H200");
+  const GpuReading r = b.read(0);
+  EXPECT_DOUBLE_EQ(r.power_w.value(), 701.5) << "the momentary power, not the average";
+  EXPECT_EQ(r.vram_total_b, 2000) << "memory v2";
+  EXPECT_EQ(r.vram_used_b, 1000);
+  EXPECT_DOUBLE_EQ(r.gpu_busy_pct.value(), 98);
+  EXPECT_DOUBLE_EQ(r.mem_busy_pct.value(), 41);
+  EXPECT_DOUBLE_EQ(r.sclk_mhz.value(), 1980);
+  EXPECT_DOUBLE_EQ(r.mclk_mhz.value(), 2619);
+  EXPECT_DOUBLE_EQ(r.temp_c.value(), 61);
+  const double joules = r.energy_j.value();
+  EXPECT_DOUBLE_EQ(b.read(0).energy_j.value() - joules, 250);
+}
+
+TEST(NvmlBackend, ADividedGpuHasNoPowerAndANoteSaysSo) {
+  const auto opened = open_nvml_backend(fake("fake_nvml"));
+  ASSERT_TRUE(opened.has_value());
+  const GpuReading r = (*opened)->read(1);
+  EXPECT_FALSE(r.power_w.has_value());
+  EXPECT_FALSE(r.energy_j.has_value());
+  EXPECT_EQ((*opened)->gpus()[1].partition, "MIG");
+  std::string notes;
+  for (const std::string& note : (*opened)->notes())
+    notes += note + "\n";
+  EXPECT_NE(notes.find("GPU 1 is divided (MIG)"), std::string::npos) << notes;
+}
+
+TEST(NvmlBackend, AnOlderDriverGivesAveragesAndTheOlderMemory) {
+  const auto opened = open_nvml_backend(fake("fake_nvml_old"));
+  ASSERT_TRUE(opened.has_value());
+  const GpuReading r = (*opened)->read(0);
+  EXPECT_DOUBLE_EQ(r.power_w.value(), 655);
+  EXPECT_EQ(r.vram_total_b, 1000);
+  EXPECT_EQ(r.vram_used_b, 600);
+  ASSERT_FALSE((*opened)->notes().empty());
+  EXPECT_NE((*opened)->notes()[0].find("average"), std::string::npos);
+}
+
+TEST(NvmlBackend, WithoutDriverTheLibrarysOwnWordsAreTold) {
+  const auto opened = open_nvml_backend(fake("fake_nvml_no_driver"));
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_NE(opened.error().message().find("Driver Not Loaded"), std::string::npos);
+  EXPECT_FALSE(open_nvml_backend(fake("fake_rocm_smi")).has_value()) << "another library";
+}
+
+TEST(RocmSmiBackend, ReadsEveryValueInItsUnit) {
+  const auto opened = open_rocm_smi_backend(fake("fake_rocm_smi"));
+  ASSERT_TRUE(opened.has_value()) << opened.error().message();
+  GpuBackend& b = **opened;
+  ASSERT_EQ(b.gpus().size(), 3U);
+  EXPECT_EQ(b.gpus()[1].bdf, "0001:c6:00.0");
+  EXPECT_EQ(b.gpus()[1].uuid, "00000000abcd0001");
+  const GpuReading r = b.read(0);
+  EXPECT_DOUBLE_EQ(r.power_w.value(), 423);
+  EXPECT_NEAR(r.energy_j.value(), 15.3, 1e-5);
+  EXPECT_EQ(r.vram_used_b, 5'000'000'000);
+  EXPECT_EQ(r.vram_total_b, 64'000'000'000);
+  EXPECT_DOUBLE_EQ(r.gpu_busy_pct.value(), 55);
+  EXPECT_DOUBLE_EQ(r.mem_busy_pct.value(), 7);
+  EXPECT_DOUBLE_EQ(r.temp_c.value(), 66);
+}
+
+TEST(RocmSmiBackend, ACounterAtZeroMarksTheSecondDie) {
+  const auto opened = open_rocm_smi_backend(fake("fake_rocm_smi"));
+  ASSERT_TRUE(opened.has_value());
+  GpuBackend& b = **opened;
+  EXPECT_EQ(b.gpus()[1].package, 0);
+  EXPECT_FALSE(b.read(1).power_w.has_value()) << "0 W would be a lie";
+  EXPECT_TRUE(b.read(1).vram_used_b.has_value());
+  EXPECT_EQ(b.gpus()[2].package, 2);
+  EXPECT_FALSE(b.read(2).power_w.has_value());
+}
+
+TEST(AmdSmiBackend, EveryStructOfPowerIsReadInWatts) {
+  for (const char* release : {"fake_amdsmi_23", "fake_amdsmi_24", "fake_amdsmi_25_old",
+                              "fake_amdsmi_25_new", "fake_amdsmi_26"}) {
+    SCOPED_TRACE(release);
+    const auto opened = open_amdsmi_backend(fake(release));
+    ASSERT_TRUE(opened.has_value()) << opened.error().message();
+    GpuBackend& b = **opened;
+    ASSERT_EQ(b.gpus().size(), 2U);
+    EXPECT_EQ(b.gpus()[0].bdf, "0000:05:00.0");
+    EXPECT_EQ(b.gpus()[1].uuid, "bbff-74a1");
+    const GpuReading r = b.read(0);
+    EXPECT_DOUBLE_EQ(r.power_w.value(), 699);
+    EXPECT_DOUBLE_EQ(b.read(1).power_w.value(), 208) << "the average where there is no other";
+    EXPECT_DOUBLE_EQ(r.energy_j.value(), 30.5);
+    EXPECT_EQ(r.vram_total_b, std::int64_t{196'592} << 20);
+    EXPECT_EQ(r.vram_used_b, std::int64_t{285} << 20);
+    EXPECT_DOUBLE_EQ(r.gpu_busy_pct.value(), 77);
+    EXPECT_FALSE(r.mem_busy_pct.has_value()) << "UINT32_MAX is no percentage";
+    EXPECT_DOUBLE_EQ(r.sclk_mhz.value(), 2100);
+    EXPECT_DOUBLE_EQ(r.mclk_mhz.value(), 1300);
+    EXPECT_DOUBLE_EQ(r.temp_c.value(), 58);
+  }
+}
+
+TEST(AmdSmiPower, WhatTheLibraryLeftAloneIsMissing) {
+  AmdSmiPowerBuffer buffer;
+  buffer.fill(kAmdSmiFill);
+  for (const auto layout : {AmdSmiPowerLayout::kAverageOnly, AmdSmiPowerLayout::kCurrentAndAverage,
+                            AmdSmiPowerLayout::kSocket64})
+    EXPECT_FALSE(amdsmi_power_w(layout, buffer).has_value());
+}
+
+TEST(GpuBackend, TheFirstSourceThatReadsPowerIsTaken) {
+  const test::TempFolder empty;
+  GpuBackendOptions options;
+  options.sysfs_root = empty.path();
+  options.nvml = fake("fake_nvml");
+  auto opened = open_gpu_backend(options);
+  ASSERT_TRUE(opened.has_value()) << opened.error().message();
+  EXPECT_EQ((*opened)->name(), "nvml");
+  options.amdsmi = fake("fake_amdsmi_26");
+  opened = open_gpu_backend(options);
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_EQ((*opened)->name(), "amdsmi 26.1");
+  options.source = GpuSource::kNvml;
+  opened = open_gpu_backend(options);
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_EQ((*opened)->name(), "nvml");
+}
+
+} // namespace
+} // namespace rankscope
