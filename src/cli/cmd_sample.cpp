@@ -1,0 +1,123 @@
+// rankscope sample -o DIR: power, memory and load of GPUs and the host until it is told to end.
+#include "cli/command.h"
+#include "cli/help.h"
+#include "collect/samplers/sampler.h"
+#include "collect/samplers/sampler_json.h"
+#include "os/signals.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Flags {
+  SamplerOptions options;
+  std::string out;
+  std::string period = "0.1";
+  double duration_s = 0; ///< 0: until a signal
+  bool dual_gcd = false;
+  bool list = false;
+};
+
+Result<void> list_gpus(Context& ctx, const Flags& f) {
+  RS_TRY(const auto backend, open_gpu_backend(f.options.backend));
+  std::string out = fmt::format("GPUs by {}:\n", backend->name());
+  for (std::size_t i = 0; i < backend->gpus().size(); ++i) {
+    const GpuIdentity& g = backend->gpus()[i];
+    const GpuReading r = backend->read(i);
+    out += fmt::format("{:3}  {}  {}  {}  {}", g.index, g.bdf, g.uuid.empty() ? "-" : g.uuid,
+                       g.render_node, g.name);
+    if (g.secondary())
+      out += fmt::format("  power with GPU {}", g.package);
+    else if (r.power_w)
+      out += fmt::format("  {:.1f} W", *r.power_w);
+    out += "\n";
+  }
+  for (const std::string& note : backend->notes())
+    out += "note: " + note + "\n";
+  ctx.out(out);
+  return {};
+}
+
+/// Until the time is over or somebody wants the end; the schedule is the sampler's own.
+void wait(double duration_s) {
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                       std::chrono::duration<double>(duration_s));
+  const CancelToken token = interrupt_token();
+  while (!token.cancelled() && (duration_s <= 0 || std::chrono::steady_clock::now() < end))
+    std::this_thread::sleep_for(5ms);
+}
+
+Result<void> sample(Context& ctx, Flags f) {
+  if (f.list)
+    return list_gpus(ctx, f);
+  if (f.out.empty())
+    return Error{ErrorCode::kUsage, "sample", "needs -o DIR", "or --list"};
+  RS_TRY(f.options.period, parse_period(f.period));
+  f.options.samples_csv = f.out + "/gpu_samples.csv";
+  f.options.host_csv = f.out + "/host_samples.csv";
+  if (f.options.devices != "none")
+    f.options.documented = {
+        {DocumentedKind::kPower, f.out + "/gpu_info_power_profiler_output.csv", "", 0ns,
+         f.dual_gcd},
+        {DocumentedKind::kVram, f.out + "/gpu_info_vram_profiler_output.csv", "", 0ns, f.dual_gcd}};
+  const InterruptGrace grace(10s); // a signal ends the sampling, not the writing
+  RS_TRY(const auto sampler, Sampler::start(f.options));
+  sampler->phase(Phase::kRun);
+  ctx.note(fmt::format("{} GPUs, every {} s, into {}{}", sampler->gpus().size(),
+                       static_cast<double>(f.options.period.count()) / 1e9, f.out,
+                       f.duration_s > 0 ? "" : "; Ctrl-C ends"));
+  wait(f.duration_s);
+  RS_TRY(const SamplerSummary summary, sampler->stop());
+  ctx.out(ctx.json ? sampler_json(summary) + "\n" : sampler_text(summary));
+  return {};
+}
+
+Action setup(CLI::App& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("-o,--output", f->out, "folder for the CSVs");
+  app.add_option("--devices", f->options.devices,
+                 "all, none, visible, or indices (0,2-3), PCI addresses, uuids")
+      ->capture_default_str();
+  app.add_option("--period", f->period, "time between samples: 0.1, 100ms, 500us")
+      ->capture_default_str();
+  app.add_option("--duration", f->duration_s, "seconds; 0: until Ctrl-C or SIGTERM")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  app.add_flag("--dual-gcd", f->dual_gcd, "also a column for each board of two dies");
+  app.add_flag("--list", f->list, "only say which GPUs there are");
+  in_group(app, "Where readings come from", [&] {
+    const std::map<std::string, GpuSource> sources = {{"auto", GpuSource::kAuto},
+                                                      {"sysfs", GpuSource::kSysfs},
+                                                      {"amdsmi", GpuSource::kAmdSmi},
+                                                      {"rocm-smi", GpuSource::kRocmSmi},
+                                                      {"nvml", GpuSource::kNvml}};
+    app.add_option("--source", f->options.backend.source,
+                   "auto: the first of sysfs, amdsmi, rocm-smi, nvml that reads power")
+        ->transform(CLI::CheckedTransformer(sources, CLI::ignore_case));
+    app.add_option("--sysfs-root", f->options.backend.sysfs_root, "a folder that imitates /sys")
+        ->capture_default_str();
+    app.add_option("--amdsmi", f->options.backend.amdsmi, "this libamd_smi.so");
+    app.add_option("--rocm-smi", f->options.backend.rocm_smi, "this librocm_smi64.so");
+    app.add_option("--nvml", f->options.backend.nvml, "this libnvidia-ml.so.1");
+  });
+  return [f](Context& ctx) -> Result<void> { return sample(ctx, *f); };
+}
+
+} // namespace
+
+const Command sample_command{"sample",
+                             "record power, memory, load and temperature of GPUs and host",
+                             "  rankscope sample -o samples --period 10ms --duration 60\n"
+                             "  rankscope sample --list",
+                             setup};
+
+} // namespace rankscope

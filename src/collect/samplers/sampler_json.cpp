@@ -1,0 +1,110 @@
+#include "collect/samplers/sampler_json.h"
+
+#include "base/json_text.h"
+
+#include <fmt/format.h>
+#include <iterator>
+
+namespace rankscope {
+namespace {
+
+std::string quoted(const std::string& text) {
+  return fmt::format("\"{}\"", json_escaped(text));
+}
+std::string value(const std::optional<double>& v) {
+  return v ? fmt::format("{:.6g}", *v) : "null";
+}
+std::string value(const std::optional<std::int64_t>& v) {
+  return v ? fmt::format("{}", *v) : "null";
+}
+std::string list(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& t : texts)
+    out += (out.empty() ? "" : ", ") + quoted(t);
+  return "[" + out + "]";
+}
+
+std::string gpu_json(const GpuSummary& g) {
+  return fmt::format(
+      "{{\"gpu\": {}, \"bdf\": {}, \"uuid\": {}, \"name\": {}, \"render_node\": {}, "
+      "\"partition\": {}, \"package\": {}, \"samples\": {}, \"missing_power\": {}, "
+      "\"mean_w\": {}, \"median_w\": {}, \"p95_w\": {}, \"max_w\": {}, \"energy_j\": {}, "
+      "\"counter_energy_j\": {}, \"gap_s\": {:.6g}, \"peak_vram_b\": {}, \"vram_total_b\": {}, "
+      "\"mean_busy_pct\": {}, \"peak_temp_c\": {}}}",
+      g.gpu.index, quoted(g.gpu.bdf), quoted(g.gpu.uuid), quoted(g.gpu.name),
+      quoted(g.gpu.render_node), quoted(g.gpu.partition), g.gpu.package, g.samples, g.missing_power,
+      value(g.mean_w), value(g.median_w), value(g.p95_w), value(g.max_w), value(g.joules),
+      value(g.counter_joules), g.gap_s, value(g.peak_vram_b), value(g.vram_total_b),
+      value(g.mean_busy_pct), value(g.peak_temp_c));
+}
+
+void add(std::string& line, const char* format, const std::optional<double>& v) {
+  if (v)
+    line += fmt::format(fmt::runtime(format), *v);
+}
+
+std::string gpu_text(const GpuSummary& g) {
+  std::string line = fmt::format("GPU {} {}:", g.gpu.index, g.gpu.bdf);
+  if (g.gpu.secondary())
+    line += fmt::format(" power with GPU {};", g.gpu.package);
+  add(line, " mean {:.1f} W,", g.mean_w);
+  add(line, " median {:.1f} W,", g.median_w);
+  add(line, " p95 {:.1f} W,", g.p95_w);
+  add(line, " max {:.1f} W,", g.max_w);
+  add(line, " {:.1f} J", g.joules);
+  add(line, " ({:.1f} J by its counter)", g.counter_joules);
+  if (g.peak_vram_b)
+    line +=
+        fmt::format("; memory up to {:.3f} GiB", static_cast<double>(*g.peak_vram_b) / (1 << 30));
+  if (g.peak_vram_b && g.vram_total_b && *g.vram_total_b > 0)
+    line += fmt::format(" ({:.1f} %)", 100.0 * static_cast<double>(*g.peak_vram_b) /
+                                           static_cast<double>(*g.vram_total_b));
+  add(line, "; busy {:.0f} %", g.mean_busy_pct);
+  line += fmt::format("; {} samples", g.samples);
+  if (g.missing_power > 0 && !g.gpu.secondary())
+    line += fmt::format(", {} without power", g.missing_power);
+  if (g.gap_s > 0)
+    line += fmt::format(", gaps of {:.3f} s", g.gap_s);
+  return line + "\n";
+}
+
+} // namespace
+
+std::string sampler_json(const SamplerSummary& s) {
+  std::string gpus;
+  for (const GpuSummary& g : s.gpus)
+    gpus += (gpus.empty() ? "" : ", ") + gpu_json(g);
+  return fmt::format(
+      "{{\"backend\": {}, \"period_s\": {:.6g}, \"run_s\": {:.6g}, \"ticks\": {}, "
+      "\"missed\": {}, \"mean_read_us\": {:.6g}, \"max_read_us\": {:.6g}, "
+      "\"worst_late_us\": {:.6g}, \"cpu_s\": {:.6g}, \"gpus\": [{}], "
+      "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
+      "\"peak_memory_b\": {}, \"memory_total_b\": {}}}, \"notes\": {}, \"files\": {}}}",
+      quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us, s.max_read_us,
+      s.worst_late_us, s.cpu_s, gpus, s.host.samples, value(s.host.mean_cpu_pct),
+      value(s.host.max_cpu_pct), value(s.host.peak_memory_b), value(s.host.memory_total_b),
+      list(s.notes), list(s.files));
+}
+
+std::string sampler_text(const SamplerSummary& s) {
+  std::string out;
+  for (const GpuSummary& g : s.gpus)
+    out += gpu_text(g);
+  if (s.host.samples > 0) {
+    std::string line = "host:";
+    add(line, " processors busy {:.1f} %,", s.host.mean_cpu_pct);
+    if (s.host.peak_memory_b)
+      line += fmt::format(" memory up to {:.3f} GiB,",
+                          static_cast<double>(*s.host.peak_memory_b) / (1 << 30));
+    line.back() = '\n';
+    out += line;
+  }
+  out += fmt::format("{:.3f} s every {:.4g} s{}{}: {} ticks, {} missed, reading takes {:.0f} us\n",
+                     s.run_s, s.period_s, s.backend.empty() ? "" : " by ", s.backend, s.ticks,
+                     s.missed, s.mean_read_us);
+  for (const std::string& note : s.notes)
+    out += "note: " + note + "\n";
+  return out;
+}
+
+} // namespace rankscope

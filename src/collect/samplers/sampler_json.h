@@ -1,0 +1,15 @@
+// The summary of a sampler as JSON, for manifests and --json.
+#pragma once
+
+#include "collect/samplers/sampler_summary.h"
+
+#include <string>
+
+namespace rankscope {
+
+/// One object; what is not known is null. Keys end in their unit (_w, _j, _s, _b, _pct, _us).
+[[nodiscard]] std::string sampler_json(const SamplerSummary& summary);
+/// The same for people: a line per GPU, one for the host, one for the schedule, notes.
+[[nodiscard]] std::string sampler_text(const SamplerSummary& summary);
+
+} // namespace rankscope

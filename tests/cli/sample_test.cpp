@@ -1,0 +1,148 @@
+// rankscope sample: a whole run on an imitated machine, its end by signal and by kill -9.
+#include "cli/run_binary.h"
+#include "collect/fake_sysfs.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+/// Starts the program and leaves it running.
+pid_t start(const std::vector<std::string>& args) {
+  std::vector<std::string> all{test::binary()};
+  all.insert(all.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (std::string& a : all)
+    argv.push_back(a.data());
+  argv.push_back(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  return pid;
+}
+
+std::size_t lines_of(const std::string& path) {
+  const std::string bytes = test::bytes_of(path);
+  return static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+}
+
+void wait_for_lines(const std::string& path, std::size_t wanted) {
+  for (int i = 0; i < 2000 && lines_of(path) < wanted; ++i)
+    ::usleep(5000);
+}
+
+TEST(Sample, WritesTheDocumentedCsvsAndSumsUp) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 300);
+  sys.add_gpu(129, "0000:c2:00.0", "b", 200);
+  const test::TempFolder out;
+  const auto r = test::run_binary({"--json", "sample", "-o", out.path("s"), "--sysfs-root",
+                                   sys.root(), "--period", "10ms", "--duration", "0.2"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const std::string power = test::bytes_of(out.path("s/gpu_info_power_profiler_output.csv"));
+  EXPECT_EQ(power.substr(0, power.find('\n')), "time,Power(Watt) GPU0,Power(Watt) GPU1");
+  EXPECT_NE(power.find(",300.000,200.000\n"), std::string::npos) << power;
+  const std::string vram = test::bytes_of(out.path("s/gpu_info_vram_profiler_output.csv"));
+  EXPECT_EQ(vram.substr(0, vram.find('\n')), "time,vram(%) GPU0,vram(%) GPU1");
+  EXPECT_GT(lines_of(out.path("s/gpu_samples.csv")), 5U);
+  EXPECT_GT(lines_of(out.path("s/host_samples.csv")), 3U);
+  simdjson::dom::parser parser;
+  const simdjson::dom::element json = parser.parse(r.out);
+  EXPECT_DOUBLE_EQ(json["gpus"].at(0)["mean_w"].get_double().value(), 300);
+  EXPECT_NEAR(json["gpus"].at(1)["energy_j"].get_double().value(),
+              200 * json["run_s"].get_double().value(), 4);
+}
+
+TEST(Sample, SignalsEndItWithAllThatWasSampled) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 300);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const test::TempFolder out;
+    const pid_t pid =
+        start({"-q", "sample", "-o", out.path(), "--sysfs-root", sys.root(), "--period", "5ms"});
+    wait_for_lines(out.path("gpu_samples.csv"), 5);
+    ::kill(pid, signal);
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0) << "a signal is how it is ended";
+    const std::string csv = test::bytes_of(out.path("gpu_samples.csv"));
+    EXPECT_EQ(csv.back(), '\n');
+    EXPECT_NE(csv.find(",run,0,"), std::string::npos);
+  }
+}
+
+TEST(Sample, AKilledOneLeavesWholeRows) {
+  const test::FakeSysfs sys;
+  for (int i = 0; i < 8; ++i)
+    sys.add_gpu(128 + i, "0000:c" + std::to_string(i) + ":00.0", std::to_string(i), 300);
+  const test::TempFolder out;
+  const pid_t pid =
+      start({"-q", "sample", "-o", out.path(), "--sysfs-root", sys.root(), "--period", "1ms"});
+  wait_for_lines(out.path("gpu_samples.csv"), 100);
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  for (const char* name : {"gpu_samples.csv", "gpu_info_power_profiler_output.csv"}) {
+    const std::string csv = test::bytes_of(out.path(name));
+    ASSERT_FALSE(csv.empty());
+    EXPECT_EQ(csv.back(), '\n') << name;
+    std::size_t begin = 0;
+    long commas = -1;
+    for (std::size_t end = csv.find('\n'); end != std::string::npos;
+         begin = end + 1, end = csv.find('\n', begin)) {
+      const long n = std::count(csv.begin() + static_cast<long>(begin),
+                                csv.begin() + static_cast<long>(end), ',');
+      if (commas < 0)
+        commas = n;
+      EXPECT_EQ(n, commas) << name;
+    }
+  }
+}
+
+TEST(Sample, WrongDevicesFailAtOnceAndNameTheGpus) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 300);
+  const test::TempFolder out;
+  const auto r = test::run_binary(
+      {"sample", "-o", out.path("s"), "--sysfs-root", sys.root(), "--devices", "4"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("0 0000:c1:00.0"), std::string::npos) << r.err;
+  const auto none = test::run_binary({"sample", "-o", out.path("s"), "--sysfs-root", out.path()});
+  EXPECT_EQ(none.code, 7);
+  EXPECT_NE(none.err.find("--devices none"), std::string::npos) << none.err;
+  EXPECT_EQ(test::run_binary({"sample"}).code, 2);
+  EXPECT_EQ(test::run_binary({"sample", "-o", out.path("s"), "--period", "fast"}).code, 2);
+}
+
+TEST(Sample, ListsTheGpus) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "abc", 300);
+  const auto r = test::run_binary({"sample", "--list", "--sysfs-root", sys.root()});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("0000:c1:00.0  abc  renderD128"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("300.0 W"), std::string::npos) << r.out;
+}
+
+TEST(Sample, TheHostAloneNeedsNoGpu) {
+  const test::TempFolder out;
+  const auto r = test::run_binary({"sample", "-o", out.path("s"), "--devices", "none", "--period",
+                                   "20ms", "--duration", "0.1"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("host:"), std::string::npos) << r.out;
+  EXPECT_GT(lines_of(out.path("s/host_samples.csv")), 2U);
+}
+
+} // namespace
+} // namespace rankscope
