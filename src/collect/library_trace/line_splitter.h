@@ -1,0 +1,70 @@
+// Bytes in any pieces become lines, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// Lines end at LF; a CR before it belongs to the end. A line longer than kLongest is cut there.
+class LineSplitter {
+public:
+  static constexpr std::size_t kLongest = std::size_t{1} << 20;
+
+  /// Calls line(text, end): `text` without its end and at most kLongest, `end` "\n" or "\r\n".
+  /// Views into `bytes` where a line lies in one piece.
+  template <class Line> void feed(std::string_view bytes, Line&& line) {
+    while (!bytes.empty()) {
+      const void* found = std::memchr(bytes.data(), '\n', bytes.size());
+      if (found == nullptr) {
+        keep(bytes);
+        return;
+      }
+      const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
+      if (open_) {
+        keep(bytes.substr(0, length));
+        emit(begun_, line);
+        begun_.clear();
+        open_ = false;
+      } else {
+        long_lines_ += length > kLongest ? 1 : 0;
+        emit(bytes.substr(0, length), line);
+      }
+      bytes.remove_prefix(length + 1);
+    }
+  }
+  /// The end of the stream: what has no line end is a line with the end "".
+  template <class Line> void finish(Line&& line) {
+    if (open_)
+      line(std::string_view(begun_), std::string_view());
+    begun_.clear();
+    open_ = false;
+  }
+  [[nodiscard]] std::uint64_t long_lines() const { return long_lines_; }
+
+private:
+  void keep(std::string_view bytes) {
+    open_ = true;
+    if (begun_.size() <= kLongest && begun_.size() + bytes.size() > kLongest)
+      ++long_lines_; // told once per line: from here on it is over the limit
+    if (begun_.size() < kLongest + 1)
+      begun_.append(bytes.substr(0, kLongest + 1 - begun_.size()));
+  }
+  template <class Line> void emit(std::string_view text, Line& line) {
+    std::string_view end("\n");
+    if (!text.empty() && text.back() == '\r') {
+      text.remove_suffix(1);
+      end = "\r\n";
+    }
+    line(text.substr(0, kLongest), end);
+  }
+
+  std::string begun_; ///< a line whose end is still to come
+  bool open_ = false;
+  std::uint64_t long_lines_ = 0;
+};
+
+} // namespace rankscope

@@ -1,0 +1,79 @@
+// One line of a log as the call of a library that it tells of. Lines may have anything in front
+// (ranks, hosts, colours): what counts is found, not anchored, and what is found must parse whole.
+#pragma once
+
+#include "collect/library_trace/library_call.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// What a line says it is, by a text that only such lines have.
+enum class LogMarker : std::uint8_t {
+  kRocblasBench,
+  kRocblasFunction,
+  kRocblasTrace,
+  kHipblasltBench,
+  kHipblasltFunction,
+  kMiopenDriver,
+  kTensileKernel,
+  kTensileSolution, ///< the index that belongs to the next kernel
+  kNccl,
+  kCublaslt,
+  kCublasBegin, ///< a record of several lines: I! cuBLAS (...) function ... called:
+  kCudnnBegin,
+  kCudaField, ///< i!  m: type=int; val=1024
+};
+
+struct FoundMarker {
+  LogMarker marker = LogMarker::kNccl;
+  std::size_t begin = 0; ///< where the library's own text begins
+};
+
+/// The first marker of a line, none for lines of no library. Linear, one pass.
+[[nodiscard]] std::optional<FoundMarker> find_marker(std::string_view line);
+
+/// A parsed line. `calls` is its call_count where it has one.
+struct ParsedCall {
+  LibraryCall call;
+  std::uint64_t calls = 1;
+  std::string_view process; ///< HOST:PID where the line tells, into the line
+  std::string_view rank;
+};
+
+/// `text`: the line from its marker on, without trailing blanks. None = damaged.
+[[nodiscard]] std::optional<ParsedCall> parse_rocblas_bench(std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> parse_rocblas_function(std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> parse_rocblas_trace(std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> parse_hipblaslt_function(std::string_view text);
+/// `before`: the line up to the driver's path, which ends with the function that logs it:
+/// "MIOpen(HIP): Command [LogCmdConvolution]", in very old builds "LogCmdConvolution:".
+[[nodiscard]] bool is_miopen_log(std::string_view before);
+/// Whether it is a search for a solution, no execution.
+[[nodiscard]] bool is_miopen_find(std::string_view before);
+[[nodiscard]] std::optional<ParsedCall> parse_miopen(std::string_view before,
+                                                     std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> parse_tensile(std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> parse_cublaslt(std::string_view text);
+
+/// Lines of NCCL INFO: a call, the launch of a kernel, damage, or another message.
+enum class NcclLine : std::uint8_t { kOther, kCall, kDamaged };
+[[nodiscard]] NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& out);
+
+/// A record of cuBLAS or cuDNN from its first line on.
+struct CudaRecord {
+  LogKind kind = LogKind::kCublas;
+  std::string function;
+  std::string fields; ///< "name=value " of those that make a configuration
+};
+/// None for functions that start no work (create, set, get).
+[[nodiscard]] std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text);
+/// A line of it; false at its last ("Process=").
+bool add_cuda_field(CudaRecord& record, std::string_view text);
+[[nodiscard]] std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record);
+
+} // namespace rankscope

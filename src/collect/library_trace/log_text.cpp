@@ -1,0 +1,87 @@
+#include "collect/library_trace/log_text.h"
+
+#include "base/ascii.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// -m, --transposeA, --in_layout: dashes, a letter, then letters, digits, '_' and '-'. Not -1, not
+/// a torn "--" or "-m.5".
+bool is_option(std::string_view word) {
+  const std::size_t dashes = word.find_first_not_of('-');
+  if (dashes == std::string_view::npos || dashes == 0 || dashes > 2 || !letter(word[dashes]))
+    return false;
+  return std::all_of(word.begin() + static_cast<std::ptrdiff_t>(dashes), word.end(), [](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+/// Numbers, types, modes; no quotes, brackets or bytes that no option has.
+bool is_value(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+' || c == '.' ||
+           c == ',';
+  });
+}
+
+} // namespace
+
+std::optional<std::vector<CommandOption>> parse_options(std::string_view text,
+                                                        bool several_values) {
+  std::vector<CommandOption> out;
+  for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
+    if (is_option(word)) {
+      out.push_back({word, {}});
+      continue;
+    }
+    if (out.empty() || !is_value(word) || (!several_values && !out.back().values.empty()))
+      return std::nullopt;
+    out.back().values.push_back(word);
+  }
+  return out;
+}
+
+std::string_view option_value(const std::vector<CommandOption>& options, std::string_view name) {
+  for (const CommandOption& o : options)
+    if (o.name == name)
+      return o.values.empty() ? std::string_view() : o.values[0];
+  return {};
+}
+
+double element_bytes(std::string_view type) {
+  std::string t = lowercase(type);
+  double parts = 1;
+  if (t.size() > 2 && t.ends_with("_r")) {
+    t.resize(t.size() - 2);
+  } else if (t.size() > 2 && t.ends_with("_c")) {
+    t.resize(t.size() - 2);
+    parts = 2;
+  } else if (t.starts_with("r_")) { // CUDA: R_16BF, C_32F
+    t.erase(0, 2);
+  } else if (t.starts_with("c_")) {
+    t.erase(0, 2);
+    parts = 2;
+  }
+  static constexpr std::array<std::pair<std::string_view, double>, 34> kBytes = {
+      {{"f64", 8},   {"f32", 4},   {"f16", 2},     {"bf16", 2},    {"f8", 1},
+       {"bf8", 1},   {"i8", 1},    {"u8", 1},      {"i32", 4},     {"u32", 4},
+       {"i64", 8},   {"u64", 8},   {"xf32", 4},    {"f8_fnuz", 1}, {"bf8_fnuz", 1},
+       {"f6", 0.75}, {"bf6", .75}, {"f4", 0.5},    {"s", 4},       {"d", 8},
+       {"h", 2},     {"c", 8},     {"z", 16},      {"64f", 8},     {"32f", 4},
+       {"16f", 2},   {"16bf", 2},  {"8f_e4m3", 1}, {"8f_e5m2", 1}, {"4f_e2m1", 0.5},
+       {"8i", 1},    {"32i", 4},   {"f8e4m3", 1},  {"f8e5m2", 1}}};
+  for (const auto& [name, bytes] : kBytes)
+    if (t == name)
+      return bytes * parts;
+  return 0;
+}
+
+} // namespace rankscope

@@ -1,0 +1,71 @@
+// Words and numbers of log lines.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+[[nodiscard]] inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
+    text.remove_suffix(1);
+  return text;
+}
+
+/// Cuts the first word (separated by blanks) off `text`; "" at its end.
+[[nodiscard]] inline std::string_view next_word(std::string_view& text) {
+  while (!text.empty() && text.front() == ' ')
+    text.remove_prefix(1);
+  const std::size_t end = text.find(' ');
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(word.size());
+  return word;
+}
+
+/// The whole text as a number.
+template <class Number = std::int64_t>
+[[nodiscard]] std::optional<Number> to_number(std::string_view text) {
+  Number value = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || ec != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+/// What stands between `before` and `after` at the first place; none without both.
+[[nodiscard]] inline std::optional<std::string_view>
+between(std::string_view text, std::string_view before, std::string_view after) {
+  const std::size_t at = text.find(before);
+  if (at == std::string_view::npos)
+    return std::nullopt;
+  text.remove_prefix(at + before.size());
+  const std::size_t end = text.find(after);
+  if (end == std::string_view::npos)
+    return std::nullopt;
+  return text.substr(0, end);
+}
+
+/// `-m 64 --transA N --bias_vector` as options with their values in order. None when a word stands
+/// where none may: a value without option, an option that is no name; `several` values per option
+/// only where asked for.
+struct CommandOption {
+  std::string_view name; ///< with its dashes
+  std::vector<std::string_view> values;
+};
+[[nodiscard]] std::optional<std::vector<CommandOption>> parse_options(std::string_view text,
+                                                                      bool several_values);
+/// The first value of an option; "" when it is not there.
+[[nodiscard]] std::string_view option_value(const std::vector<CommandOption>& options,
+                                            std::string_view name);
+
+/// Bytes of an element of a type as the libraries write it: f32_r, bf16, s, R_16BF, f8_fnuz_r,
+/// f64_c; 0 = unknown.
+[[nodiscard]] double element_bytes(std::string_view type);
+
+} // namespace rankscope

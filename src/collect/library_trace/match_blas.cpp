@@ -1,0 +1,357 @@
+// rocBLAS (layers 1, 2 and 4), hipBLASLt (masks 32, 64, 128) and Tensile's choice of a kernel.
+#include "collect/library_trace/log_matchers.h"
+#include "collect/library_trace/log_text.h"
+#include "model/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+using Options = std::vector<CommandOption>;
+
+struct Gemm {
+  double m = 0, n = 0, k = 0, batch = 1;
+  std::string_view trans_a, trans_b;
+  std::string_view a, b, c, d; ///< types
+  bool beta = true;
+};
+
+bool is_complex(std::string_view type) {
+  return type.ends_with("_c") || type == "c" || type == "z";
+}
+
+/// 2 m n k of each product, 8 m n k of complex ones; each matrix read once, D written once, C read
+/// where beta is not 0. Example: m = n = k = 1024 in f16: 2^31 flops.
+void add_gemm_cost(const Gemm& g, LibraryCall& call) {
+  call.flops += (is_complex(g.a) ? 8 : 2) * g.m * g.n * g.k * g.batch;
+  const double c = g.beta ? g.m * g.n * element_bytes(g.c) : 0;
+  call.bytes += g.batch * (g.m * g.k * element_bytes(g.a) + g.k * g.n * element_bytes(g.b) + c +
+                           g.m * g.n * element_bytes(g.d));
+}
+
+std::optional<double> number_of(const Options& options, std::string_view name) {
+  return to_number<double>(option_value(options, name));
+}
+
+/// Sizes are integers; as doubles because their products are.
+std::optional<double> size_of(std::string_view text) {
+  const auto v = to_number(text);
+  return v && *v >= 0 ? std::optional(static_cast<double>(*v)) : std::nullopt;
+}
+std::optional<double> size_of(const Options& options, std::string_view name) {
+  return size_of(option_value(options, name));
+}
+
+std::string_view first_of(const Options& options, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names)
+    if (const std::string_view v = option_value(options, name); !v.empty())
+      return v;
+  return {};
+}
+
+/// As documented: ./rocblas-bench with what followed, its blanks made one.
+std::string joined(std::string_view front, const Options& options,
+                   std::initializer_list<std::string_view> without) {
+  std::string out(front);
+  for (const CommandOption& o : options) {
+    if (std::find(without.begin(), without.end(), o.name) != without.end())
+      continue;
+    out += fmt::format(" {}", o.name);
+    for (const std::string_view v : o.values)
+      out += fmt::format(" {}", v);
+  }
+  return out;
+}
+
+bool holds_marker_again(std::string_view text) {
+  return text.find("-bench ", 20) != std::string_view::npos;
+}
+
+/// False where the numbers that a GEMM must have are not there.
+bool describe_gemm(const Options& options, LibraryCall& call) {
+  Gemm g;
+  const auto m = size_of(options, "-m"), n = size_of(options, "-n"), k = size_of(options, "-k");
+  g.trans_a = first_of(options, {"--transposeA", "--transA"});
+  g.trans_b = first_of(options, {"--transposeB", "--transB"});
+  const std::string_view precision = option_value(options, "-r");
+  const auto type = [&](std::string_view name) {
+    const std::string_view t = option_value(options, name);
+    return t.empty() ? precision : t;
+  };
+  if (!m || !n || !k || g.trans_a.size() != 1 || g.trans_b.size() != 1 ||
+      option_value(options, "--ldc").empty() || type("--a_type").empty())
+    return false;
+  g.m = *m;
+  g.n = *n;
+  g.k = *k;
+  g.batch = size_of(options, "--batch_count").value_or(1);
+  g.a = type("--a_type");
+  g.b = type("--b_type");
+  g.c = type("--c_type");
+  g.d = type("--d_type");
+  g.beta = number_of(options, "--beta").value_or(1) != 0;
+  call.problem = fmt::format("m={} n={} k={}", g.m, g.n, g.k);
+  if (g.batch != 1)
+    call.problem += fmt::format(" batch={}", g.batch);
+  call.layout = fmt::format("{}{}", g.trans_a, g.trans_b);
+  call.dtype = g.a;
+  add_gemm_cost(g, call);
+  return true;
+}
+
+/// Work of the level 1 and 2 functions that are frequent; others have no figure.
+void describe_vector(const Options& options, LibraryCall& call) {
+  const double n = size_of(options, "-n").value_or(0), m = size_of(options, "-m").value_or(0);
+  call.dtype = first_of(options, {"-r", "--a_type"});
+  const double size = element_bytes(call.dtype);
+  call.problem = m > 0 ? fmt::format("m={} n={}", m, n) : fmt::format("n={}", n);
+  call.layout = first_of(options, {"--transposeA", "--transA"});
+  if (call.operation.find("gemv") != std::string::npos) {
+    call.flops = 2 * m * n;
+    call.bytes = (m * n + m + n) * size;
+  } else if (call.operation.find("axpy") != std::string::npos) {
+    call.flops = 2 * n;
+    call.bytes = 3 * n * size;
+  } else if (call.operation.find("dot") != std::string::npos) {
+    call.flops = 2 * n;
+    call.bytes = 2 * n * size;
+  } else if (call.operation.find("scal") != std::string::npos) {
+    call.flops = n;
+    call.bytes = 2 * n * size;
+  }
+}
+
+/// `- { rocblas_function: "rocblas_gemm_ex", M: 12288, ..., call_count: 136 }` by keys.
+class Record {
+public:
+  explicit Record(std::string_view text) : text_(text) {}
+  /// The value of a key without its quotes; "" when it is not there.
+  [[nodiscard]] std::string_view value(std::string_view key) const {
+    std::size_t at = 0;
+    while ((at = text_.find(key, at)) != std::string_view::npos) {
+      const bool begins = at == 0 || text_[at - 1] == ' ' || text_[at - 1] == ',';
+      const std::size_t colon = at + key.size();
+      if (begins && text_.substr(colon, 2) == ": ") {
+        std::string_view v = text_.substr(colon + 2);
+        v = trimmed(v.substr(0, v.find_first_of(",}")));
+        if (v.size() >= 2 && (v.front() == '"' || v.front() == '\''))
+          v = v.substr(1, v.size() - 2);
+        return v;
+      }
+      at = colon;
+    }
+    return {};
+  }
+  [[nodiscard]] std::optional<double> number(std::string_view key) const {
+    return to_number<double>(value(key));
+  }
+
+private:
+  std::string_view text_;
+};
+
+std::optional<ParsedCall> parse_record(std::string_view text, std::string_view key, LogKind kind) {
+  // whole: from the key to a closing brace, nothing behind, one record
+  const Record record(text);
+  const auto count = to_number<std::uint64_t>(record.value("call_count"));
+  const std::string_view function = record.value(key);
+  if (!count || function.empty() || text.back() != '}' ||
+      text.find('{', 1) != std::string_view::npos || text.find('}') != text.size() - 1)
+    return std::nullopt;
+  ParsedCall out;
+  out.calls = *count;
+  LibraryCall& c = out.call;
+  c.kind = kind;
+  const std::size_t at = text.rfind("call_count");
+  std::string_view front = trimmed(text.substr(0, at));
+  if (front.ends_with(','))
+    front.remove_suffix(1);
+  c.config = fmt::format("- {{ {} }}", trimmed(front));
+  c.operation = function;
+  c.dtype = record.value("a_type");
+  c.solution = record.value("solution_index");
+  Gemm g;
+  const auto either = [&](std::string_view a, std::string_view b) {
+    const auto v = size_of(record.value(a));
+    return v ? v : size_of(record.value(b));
+  };
+  const auto m = either("M", "m"), n = either("N", "n"), k = either("K", "k");
+  if (m && n && k) {
+    g.m = *m;
+    g.n = *n;
+    g.k = *k;
+    g.batch = size_of(record.value("batch_count")).value_or(1);
+    g.a = c.dtype;
+    g.b = record.value("b_type");
+    g.c = record.value("c_type");
+    g.d = record.value("d_type");
+    g.beta = record.number("beta").value_or(1) != 0;
+    c.problem = fmt::format("m={} n={} k={}", g.m, g.n, g.k);
+    if (g.batch != 1)
+      c.problem += fmt::format(" batch={}", g.batch);
+    c.layout = fmt::format("{}{}", record.value("transA"), record.value("transB"));
+    add_gemm_cost(g, c);
+  }
+  return out;
+}
+
+/// MT128x96x64 of a kernel's name by its first letters and a digit: "_MT".
+std::string_view part_beginning(std::string_view name, std::string_view front) {
+  std::size_t at = 0;
+  while ((at = name.find(front, at)) != std::string_view::npos) {
+    const std::string_view part = name.substr(at + 1, name.find('_', at + 1) - at - 1);
+    if (part.size() > front.size() - 1 && part[front.size() - 1] >= '0' &&
+        part[front.size() - 1] <= '9')
+      return part;
+    at += front.size();
+  }
+  return {};
+}
+
+} // namespace
+
+std::optional<ParsedCall> parse_rocblas_bench(std::string_view text) {
+  if (holds_marker_again(text))
+    return std::nullopt;
+  std::string_view rest = text;
+  (void)next_word(rest);
+  const auto options = parse_options(rest, false);
+  if (!options)
+    return std::nullopt;
+  ParsedCall out;
+  LibraryCall& c = out.call;
+  c.kind = LogKind::kRocblas;
+  c.operation = first_of(*options, {"-f", "--function"});
+  if (c.operation.empty())
+    return std::nullopt;
+  c.solution = option_value(*options, "--solution_index");
+  if (c.operation.find("gemm") != std::string::npos) {
+    if (!describe_gemm(*options, c))
+      return std::nullopt;
+  } else {
+    describe_vector(*options, c);
+  }
+  c.config = joined("./rocblas-bench", *options, {});
+  return out;
+}
+
+std::optional<ParsedCall> parse_rocblas_function(std::string_view text) {
+  return parse_record(text, "rocblas_function", LogKind::kRocblasFunction);
+}
+
+std::optional<ParsedCall> parse_hipblaslt_function(std::string_view text) {
+  return parse_record(text, "hipblaslt_function", LogKind::kHipblasltFunction);
+}
+
+std::optional<ParsedCall> parse_rocblas_trace(std::string_view text) {
+  std::vector<std::string> fields;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    std::string_view field = trimmed(text.substr(begin, comma - begin));
+    if (field.empty() || field.find(' ') != std::string_view::npos)
+      return std::nullopt;
+    if (field.starts_with("0x") || field == "(nil)" || field == "nullptr")
+      field = "ptr"; // an address makes every call another one
+    fields.emplace_back(field);
+    begin = comma + 1;
+  }
+  if (fields.size() < 3)
+    return std::nullopt;
+  ParsedCall out;
+  LibraryCall& c = out.call;
+  c.kind = LogKind::kRocblasTrace;
+  c.operation = fields[0].substr(std::string_view("rocblas_").size());
+  for (const std::string& f : fields)
+    c.config += (c.config.empty() ? "" : ",") + f;
+  if (c.operation.find("gemm") != std::string::npos) {
+    const auto m = fields.size() > 5 ? size_of(fields[3]) : std::nullopt;
+    const auto n = fields.size() > 5 ? size_of(fields[4]) : std::nullopt;
+    const auto k = fields.size() > 5 ? size_of(fields[5]) : std::nullopt;
+    if (!m || !n || !k)
+      return std::nullopt;
+    c.problem = fmt::format("m={} n={} k={}", *m, *n, *k);
+    c.layout = fields[1] + fields[2];
+    c.flops = 2 * *m * *n * *k;
+    if (const char type = c.operation[0]; c.operation.find("gemm") == 1)
+      c.dtype = std::string(1, type);
+  }
+  return out;
+}
+
+std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text) {
+  if (holds_marker_again(text))
+    return std::nullopt;
+  std::string_view rest = text;
+  (void)next_word(rest);
+  const auto options = parse_options(rest, true);
+  if (!options)
+    return std::nullopt;
+  ParsedCall out;
+  LibraryCall& c = out.call;
+  c.kind = LogKind::kHipblaslt;
+  c.operation = "matmul";
+  if (!describe_gemm(*options, c) || option_value(*options, "--compute_type").empty())
+    return std::nullopt;
+  c.solution = option_value(*options, "--solution_index");
+  // grouped: -m 64 128 -n ... : the first is done, the others follow
+  const auto values = [&](std::string_view name) {
+    for (const CommandOption& o : *options)
+      if (o.name == name)
+        return o.values;
+    return std::vector<std::string_view>();
+  };
+  const auto m = values("-m"), n = values("-n"), k = values("-k");
+  if (m.size() != n.size() || m.size() != k.size())
+    return std::nullopt;
+  for (std::size_t i = 1; i < m.size(); ++i) {
+    const auto mi = size_of(m[i]), ni = size_of(n[i]), ki = size_of(k[i]);
+    if (!mi || !ni || !ki)
+      return std::nullopt;
+    Gemm g;
+    g.m = *mi;
+    g.n = *ni;
+    g.k = *ki;
+    g.a = option_value(*options, "--a_type");
+    g.b = option_value(*options, "--b_type");
+    g.c = option_value(*options, "--c_type");
+    g.d = option_value(*options, "--d_type");
+    g.beta = number_of(*options, "--beta").value_or(1) != 0;
+    add_gemm_cost(g, c);
+    c.problem += fmt::format("; m={} n={} k={}", *mi, *ni, *ki);
+    c.operation = "grouped matmul";
+  }
+  c.config = joined("hipblaslt-bench", *options,
+                    {"--rotating", "--cold_iters", "--iters", "--flush"}); // how, not what
+  return out;
+}
+
+std::optional<ParsedCall> parse_tensile(std::string_view text) {
+  const std::string_view name = trimmed(text.substr(std::string_view("Running kernel: ").size()));
+  if (name.size() < 12 || !std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+      }))
+    return std::nullopt;
+  ParsedCall out;
+  LibraryCall& c = out.call;
+  c.kind = LogKind::kTensile;
+  c.config = name;
+  c.kernel = name;
+  c.operation = "gemm";
+  if (const auto gemm = parse_gemm_kernel(name)) {
+    const auto letter = [](std::optional<bool> transposed) {
+      return transposed ? (*transposed ? "T" : "N") : "";
+    };
+    c.layout = fmt::format("{}{}", letter(gemm->transpose_a), letter(gemm->transpose_b));
+    c.dtype = gemm->types;
+  }
+  for (const char* front : {"_MT", "_MI", "_GSU", "_SK", "_ISA"})
+    if (const std::string_view part = part_beginning(name, front); !part.empty())
+      c.problem += fmt::format("{}{}", c.problem.empty() ? "" : " ", part);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,163 @@
+// cuBLASLt's trace lines and the records of several lines of cuBLAS and cuDNN.
+#include "collect/library_trace/log_matchers.h"
+#include "collect/library_trace/log_text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+/// `key=value` among the words of a description.
+std::string_view field(std::string_view description, std::string_view key) {
+  while (!description.empty()) {
+    const std::string_view word = next_word(description);
+    if (word.starts_with(key) && word.size() > key.size() && word[key.size()] == '=')
+      return word.substr(key.size() + 1);
+  }
+  return {};
+}
+
+struct Matrix {
+  std::string_view type;
+  double rows = 0, cols = 0, batch = 1;
+};
+
+std::optional<Matrix> matrix(std::string_view text, std::string_view name) {
+  const auto inside = between(text, fmt::format(" {}desc=[", name), "]");
+  if (!inside)
+    return std::nullopt;
+  const auto rows = to_number(field(*inside, "rows")), cols = to_number(field(*inside, "cols"));
+  const std::string_view type = field(*inside, "type");
+  if (!rows || !cols || *rows < 0 || *cols < 0 || type.empty())
+    return std::nullopt;
+  const auto batch = to_number(field(*inside, "batchCount")).value_or(1);
+  return Matrix{type, static_cast<double>(*rows), static_cast<double>(*cols),
+                static_cast<double>(batch)};
+}
+
+/// CUDA_R_16F(2) without the number behind.
+std::string_view bare(std::string_view value) {
+  return value.substr(0, value.find('('));
+}
+
+/// The name of a function in `function cublasStatus_t NAME(`, `function NAME(`.
+std::string_view function_of(std::string_view text) {
+  const std::size_t paren = text.find('(', text.find("function "));
+  if (paren == std::string_view::npos)
+    return {};
+  const std::size_t blank = text.rfind(' ', paren);
+  return text.substr(blank + 1, paren - blank - 1);
+}
+
+/// Functions that make, set or ask, and start nothing.
+bool starts_work(std::string_view function) {
+  for (const std::string_view part : {"Create", "Destroy", "Set", "Get", "Query", "Finalize",
+                                      "Init", "Logger", "BackendExecute_v", "Restore", "Build"})
+    if (function.find(part) != std::string_view::npos)
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::optional<ParsedCall> parse_cublaslt(std::string_view text) {
+  const auto function = between(text, "][Trace][", "]");
+  const auto a = matrix(text, "A"), b = matrix(text, "B"), c = matrix(text, "C"),
+             d = matrix(text, "D");
+  const auto compute = between(text, " computeDesc=[", "]");
+  if (!function || !a || !b || !c || !d || !compute ||
+      text.find("[cublasLt]", 10) != std::string_view::npos)
+    return std::nullopt;
+  const bool trans_a = field(*compute, "transa") == "OP_T" || field(*compute, "transa") == "OP_C";
+  const bool trans_b = field(*compute, "transb") == "OP_T" || field(*compute, "transb") == "OP_C";
+  const double m = d->rows, n = d->cols, k = trans_a ? a->rows : a->cols;
+  ParsedCall out;
+  LibraryCall& call = out.call;
+  call.kind = LogKind::kCublaslt;
+  call.operation = "cublasLtMatmul";
+  call.dtype = a->type;
+  call.problem = fmt::format("m={} n={} k={}", m, n, k);
+  if (d->batch != 1)
+    call.problem += fmt::format(" batch={}", d->batch);
+  call.layout = fmt::format("{}{}", trans_a ? 'T' : 'N', trans_b ? 'T' : 'N');
+  const std::string_view algorithm = between(text, " algo=[", "]").value_or("");
+  call.solution = field(algorithm, "algoId");
+  if (const std::string_view tile = field(algorithm, "tile"); !tile.empty())
+    call.kernel = fmt::format("{} {}", tile, field(algorithm, "stages"));
+  call.flops = 2 * m * n * k * d->batch;
+  const auto size = [](const Matrix& x) {
+    return x.rows * x.cols * x.batch * element_bytes(x.type);
+  };
+  const bool reads_c = field(text, "beta") != "0";
+  call.bytes = size(*a) + size(*b) + size(*d) + (reads_c ? size(*c) : 0);
+  call.config =
+      fmt::format("cublasLtMatmul {} transa={} transb={} atype={} btype={} ctype={} "
+                  "dtype={} compute={} scale={} epilogue={} algo={}",
+                  call.problem, trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', a->type, b->type, c->type,
+                  d->type, field(*compute, "computeType"), field(*compute, "scaleType"),
+                  field(*compute, "epilogue"), call.solution);
+  return out;
+}
+
+std::optional<CudaRecord> begin_cuda_record(LogKind kind, std::string_view text) {
+  const std::string_view function = function_of(text);
+  if (function.empty() || !starts_work(function))
+    return std::nullopt;
+  return CudaRecord{kind, std::string(function), {}};
+}
+
+bool add_cuda_field(CudaRecord& record, std::string_view text) {
+  constexpr std::size_t kMostFields = 4096; ///< bytes: descriptors of cuDNN nest
+  text = trimmed(text.substr(std::min<std::size_t>(text.size(), 2))); // "i!"
+  if (text.starts_with("Process=") || text.starts_with("COMPILED"))
+    return false;
+  const std::size_t colon = text.find(": type=");
+  const auto value = between(text, "val=", ";");
+  const std::size_t at = text.find("val=");
+  if (colon == std::string_view::npos || at == std::string_view::npos)
+    return true;
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view v = bare(trimmed(value ? *value : text.substr(at + 4)));
+  // addresses, streams and scalars make every call another one
+  if (v.starts_with("POINTER") || v.find("0x") != std::string_view::npos || v.empty() ||
+      name.find("alpha") != std::string_view::npos || name == "handle" || name == "streamId" ||
+      record.fields.size() > kMostFields)
+    return true;
+  record.fields += fmt::format("{}={} ", name, trimmed(v));
+  return true;
+}
+
+std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record) {
+  ParsedCall out;
+  LibraryCall& c = out.call;
+  c.kind = record.kind;
+  c.operation = record.function;
+  c.config = fmt::format("{} {}", record.function, record.fields);
+  c.config.resize(trimmed(c.config).size());
+  if (record.kind == LogKind::kCudnn) {
+    c.solution = field(record.fields, "algo");
+    return out;
+  }
+  const auto m = to_number(field(record.fields, "m")), n = to_number(field(record.fields, "n")),
+             k = to_number(field(record.fields, "k"));
+  if (!m || !n || !k)
+    return c.operation.find("emm") == std::string::npos ? std::optional(out) : std::nullopt;
+  const double batch =
+      static_cast<double>(to_number(field(record.fields, "batchCount")).value_or(1));
+  c.problem = fmt::format("m={} n={} k={}", *m, *n, *k);
+  if (batch != 1)
+    c.problem += fmt::format(" batch={}", batch);
+  const auto letter = [&](std::string_view key) {
+    const std::string_view v = field(record.fields, key);
+    return v.empty() ? ' ' : v.back(); // CUBLAS_OP_T
+  };
+  c.layout = fmt::format("{}{}", letter("transa"), letter("transb"));
+  c.dtype = field(record.fields, "Atype");
+  if (c.dtype.starts_with("CUDA_"))
+    c.dtype.erase(0, 5);
+  c.flops = 2 * static_cast<double>(*m) * static_cast<double>(*n) * static_cast<double>(*k) * batch;
+  return out;
+}
+
+} // namespace rankscope
