@@ -1,0 +1,82 @@
+// JSON as a value that can be changed: what configuration files are while they are merged. Objects
+// keep the order of their members.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct JsonMember;
+
+struct Json {
+  enum class Kind { kNull, kBool, kNumber, kText, kList, kObject };
+  Kind kind = Kind::kNull;
+  bool flag = false;
+  std::string text; ///< of kText; of kNumber as JSON writes it
+  std::vector<Json> items;
+  std::vector<JsonMember> members;
+
+  Json(); // defined below: clang wants to know a member's size first
+  ~Json();
+  Json(const Json& other);
+  Json(Json&& other) noexcept;
+  Json& operator=(const Json& other);
+  Json& operator=(Json&& other) noexcept;
+
+  static Json of(bool value);
+  static Json of(std::int64_t value);
+  static Json of(double value); ///< what is not finite becomes null
+  static Json of(std::string_view value);
+  static Json of(const char* value);
+  static Json of(const std::string& value);
+  static Json list();
+  static Json list(const std::vector<std::string>& texts);
+  static Json object();
+
+  [[nodiscard]] bool is(Kind k) const { return kind == k; }
+  /// The member of this name, nullptr when there is none or this is no object.
+  [[nodiscard]] const Json* find(std::string_view key) const;
+  /// The member, made when it is not there; this becomes an object.
+  Json& at(std::string_view key);
+  /// The text of kText, or the digits of kNumber and true/false: what an environment variable
+  /// holds.
+  [[nodiscard]] std::optional<std::string> scalar() const;
+  [[nodiscard]] std::optional<double> number() const;
+  /// JSON text, indented by two blanks a level.
+  [[nodiscard]] std::string dump() const;
+};
+
+struct JsonMember {
+  std::string key;
+  Json value;
+};
+
+inline Json::Json() = default;
+inline Json::~Json() = default;
+inline Json::Json(const Json& other) = default;
+inline Json::Json(Json&& other) noexcept = default;
+inline Json& Json::operator=(const Json& other) = default;
+inline Json& Json::operator=(Json&& other) noexcept = default;
+
+/// "an object", "a text", for messages.
+[[nodiscard]] const char* kind_name(Json::Kind kind);
+
+/// Parses `text`. What is no JSON but a Python literal (single quotes, True, None, tuples) or has
+/// comments or trailing commas is taken too; `notes` then gets a line that says so. `where` names
+/// the source in errors. Errors: kUsage.
+Result<Json> parse_json(const std::string& text, const std::string& where,
+                        std::vector<std::string>* notes);
+/// The file's content, as parse_json(). Errors: kUnreadable, kUsage.
+Result<Json> parse_json_file(const std::string& path, std::vector<std::string>* notes);
+
+/// Deep merge of objects: `over` wins. Lists and scalars replace; a member "NAME+" of `over` is
+/// appended to the list NAME.
+void merge_json(Json& base, const Json& over);
+
+} // namespace rankscope
