@@ -1,0 +1,32 @@
+// What a profiling run is given beside its flags: --additional-context, as text and as files.
+#pragma once
+
+#include "collect/profile/tool_table.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct ProfileContext {
+  std::vector<Json> tools;  ///< entries of "tools", in order: the first is the innermost
+  EnvPairs env_vars;        ///< over those of tools
+  EnvPairs docker_env_vars; ///< over env_vars
+  std::vector<ToolScript> pre, post;
+  std::vector<std::string> docker_mounts; ///< HOST:CONTAINER
+  std::string docker_gpus;                ///< "", "all" or a list of indices, ranges resolved
+  std::optional<double> timeout_s;
+  std::string gpu_vendor, guest_os; ///< upper case; empty = not said
+  std::vector<std::string> notes;   ///< warnings: accepted though no JSON, unknown keys
+};
+
+/// Reads the files, then the texts, each merged over those before it: objects deeply, lists
+/// replace, "tools+" appends. Errors: kUnreadable; kUsage with a JSON pointer for a wrong type.
+Result<ProfileContext> read_context(const std::vector<std::string>& files,
+                                    const std::vector<std::string>& texts);
+
+/// "0,2" and "0-3" as indices. Errors: kUsage.
+Result<std::vector<int>> gpu_indices(const std::string& text, const std::string& where);
+
+} // namespace rankscope

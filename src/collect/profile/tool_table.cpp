@@ -1,0 +1,485 @@
+#include "collect/profile/tool_table.h"
+
+#include "base/nearest.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <span>
+#include <string_view>
+
+namespace rankscope {
+
+extern const char kBuiltinTools[]; // builtin_tools.cpp, which the build makes of tools.json
+
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = Json::Kind;
+
+constexpr std::array kKeys = {
+    "name",     "about",       "vendors", "family",    "cmd",       "fallbacks",   "shell",
+    "env_vars", "env_prepend", "env_or",  "env_list",  "env_unset", "pre_scripts", "post_scripts",
+    "produces", "check",       "logs",    "libraries", "conflicts", "requires",    "needs",
+    "native",   "timeout",     "passes",  "inherits",  "options"};
+
+Error wrong(const std::string& where, const std::string& pointer, const std::string& what) {
+  return {ErrorCode::kUsage, where, fmt::format("{}: {}", pointer, what), ""};
+}
+
+Error wrong_kind(const std::string& where, const std::string& pointer, const char* wanted,
+                 const Json& got) {
+  return wrong(where, pointer, fmt::format("expected {}, found {}", wanted, kind_name(got.kind)));
+}
+
+/// Reads the members of an entry; the first wrong one is kept.
+class EntryReader {
+public:
+  EntryReader(const Json& entry, std::string where, std::string pointer)
+      : entry_(entry), where_(std::move(where)), pointer_(std::move(pointer)) {}
+
+  void text(const char* key, std::string& out) {
+    if (const Json* v = find(key)) {
+      if (v->is(Kind::kText))
+        out = v->text;
+      else
+        fail(key, "a text", *v);
+    }
+  }
+  void number(const char* key, double& out) {
+    if (const Json* v = find(key)) {
+      if (const auto n = v->number(); n && *n >= 0)
+        out = *n;
+      else
+        fail(key, "a number, 0 or more", *v);
+    }
+  }
+  void flag(const char* key, bool& out) {
+    if (const Json* v = find(key)) {
+      if (v->is(Kind::kBool))
+        out = v->flag;
+      else
+        fail(key, "true or false", *v);
+    }
+  }
+  void texts(const char* key, std::vector<std::string>& out) {
+    const Json* v = find(key);
+    if (v == nullptr)
+      return;
+    out.clear();
+    if (v->is(Kind::kText)) {
+      out.push_back(v->text);
+      return;
+    }
+    if (!v->is(Kind::kList))
+      return fail(key, "a list of texts", *v);
+    for (const Json& item : v->items) {
+      if (!item.is(Kind::kText))
+        return fail(key, "a list of texts", item);
+      out.push_back(item.text);
+    }
+  }
+  void pairs(const char* key, EnvPairs& out) {
+    const Json* v = find(key);
+    if (v == nullptr)
+      return;
+    if (!v->is(Kind::kObject))
+      return fail(key, "an object", *v);
+    for (const JsonMember& m : v->members) {
+      const auto value = m.value.scalar();
+      const bool name_ok = !m.key.empty() && m.key.find('=') == std::string::npos &&
+                           m.key.find('\0') == std::string::npos;
+      if (!value || !name_ok || value->find('\0') != std::string::npos)
+        return fail(fmt::format("{}/{}", key, m.key), "a variable and its text", m.value);
+      const auto it =
+          std::find_if(out.begin(), out.end(), [&](const auto& p) { return p.first == m.key; });
+      if (it == out.end())
+        out.emplace_back(m.key, *value);
+      else
+        it->second = *value;
+    }
+  }
+  void scripts(const char* key, std::vector<ToolScript>& out) {
+    const Json* v = find(key);
+    if (v == nullptr)
+      return;
+    if (!v->is(Kind::kList))
+      return fail(key, "a list of scripts", *v);
+    for (std::size_t i = 0; i < v->items.size(); ++i) {
+      const Json& item = v->items[i];
+      const Json* path = item.is(Kind::kText) ? &item : item.find("path");
+      const Json* args = item.find("args");
+      const std::string place = fmt::format("{}/{}", key, i);
+      if (path == nullptr || !path->is(Kind::kText))
+        return fail(place, "an object with \"path\"", item);
+      ToolScript script{path->text, {}};
+      if (args != nullptr && args->is(Kind::kList)) {
+        for (const Json& a : args->items)
+          script.arguments.push_back(a.scalar().value_or(""));
+      } else if (args != nullptr) {
+        auto words =
+            split_words(args->scalar().value_or(""), where_ + ": " + pointer_ + "/" + place);
+        if (!words)
+          return keep(std::move(words.error()));
+        script.arguments = std::move(*words);
+      }
+      out.push_back(std::move(script));
+    }
+  }
+  void outputs(const char* key, std::vector<ToolOutput>& out) {
+    const Json* v = find(key);
+    if (v == nullptr)
+      return;
+    out.clear();
+    if (!v->is(Kind::kList))
+      return fail(key, "a list of outputs", *v);
+    for (std::size_t i = 0; i < v->items.size(); ++i) {
+      const Json& item = v->items[i];
+      const std::string place = fmt::format("{}/{}/", pointer_ + "/" + key, i);
+      ToolOutput o;
+      o.check = "bytes";
+      if (item.is(Kind::kText)) {
+        o.path = item.text;
+      } else {
+        EntryReader inner(item, where_, place);
+        inner.text("path", o.path);
+        inner.text("check", o.check);
+        inner.text("legacy", o.legacy);
+        inner.flag("required", o.required);
+        if (inner.error_)
+          return keep(std::move(*inner.error_));
+      }
+      if (o.path.empty())
+        return fail(fmt::format("{}/{}", key, i), "an object with \"path\"", item);
+      out.push_back(std::move(o));
+    }
+  }
+  void fail(const std::string& key, const char* wanted, const Json& got) {
+    keep(wrong_kind(where_, pointer_ + "/" + key, wanted, got));
+  }
+  [[nodiscard]] const Json* find(const char* key) const { return entry_.find(key); }
+  [[nodiscard]] std::optional<Error>& error() { return error_; }
+
+private:
+  void keep(Error e) {
+    if (!error_)
+      error_ = std::move(e);
+  }
+  const Json& entry_;
+  std::string where_, pointer_;
+  std::optional<Error> error_;
+};
+
+/// Unknown keys of an entry, each with the nearest known one.
+void note_unknown(const Json& entry, const std::string& place, std::vector<std::string>& notes) {
+  const std::vector<std::string> known(kKeys.begin(), kKeys.end());
+  for (const JsonMember& m : entry.members) {
+    std::string key = m.key;
+    if (key.size() > 1 && key.back() == '+')
+      key.pop_back();
+    if (std::find(known.begin(), known.end(), key) != known.end())
+      continue;
+    const std::string meant = nearest(key, known);
+    notes.push_back(fmt::format("{}: unknown key \"{}\"{}", place, m.key,
+                                meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)));
+  }
+}
+
+/// Words of a command that name files below the table's folder become those; the documented tables
+/// write them from the run's folder ("../scripts/common/...") or from the work folder.
+std::string located(const std::string& path, const std::string& folder) {
+  std::error_code ec;
+  if (folder.empty() || path.empty() || path[0] == '/' || path[0] == '-' ||
+      path.find('/') == std::string::npos)
+    return path;
+  std::string below = path;
+  for (int i = 0; i < 2; ++i) {
+    const fs::path here = fs::path(folder) / below;
+    if (fs::exists(here, ec))
+      return fs::absolute(here, ec).lexically_normal().string();
+    if (below.rfind("../", 0) == 0)
+      below.erase(0, 3);
+  }
+  // a table in scripts/common names scripts/common/...
+  const std::string common = "scripts/common/";
+  if (below.rfind(common, 0) == 0) {
+    const fs::path here = fs::path(folder) / below.substr(common.size());
+    if (fs::exists(here, ec))
+      return fs::absolute(here, ec).lexically_normal().string();
+  }
+  return path;
+}
+
+void locate_scripts(Json& entry, const std::string& folder) {
+  for (const char* key : {"pre_scripts", "post_scripts"}) {
+    if (entry.find(key) == nullptr)
+      continue;
+    for (Json& item : entry.at(key).items) {
+      if (item.is(Kind::kText))
+        item.text = located(item.text, folder);
+      else if (item.find("path") != nullptr && item.find("path")->is(Kind::kText))
+        item.at("path").text = located(item.find("path")->text, folder);
+    }
+  }
+  if (const Json* cmd = entry.find("cmd"); cmd != nullptr && cmd->is(Kind::kText)) {
+    // words without quotes only: others are taken as they stand
+    std::string out;
+    std::string word;
+    for (const char c : cmd->text + " ") {
+      if (c != ' ' && c != '\t') {
+        word += c;
+        continue;
+      }
+      out += located(word, folder) + c;
+      word.clear();
+    }
+    out.pop_back();
+    entry.at("cmd").text = out;
+  }
+}
+
+/// Another command is another program: what the old one needed does not hold.
+void drop_command_keys(Json& base, const Json& over) {
+  if (over.find("cmd") == nullptr)
+    return;
+  for (const char* key : {"fallbacks", "requires", "shell", "passes"})
+    std::erase_if(base.members,
+                  [&](const JsonMember& m) { return m.key == key && over.find(key) == nullptr; });
+}
+
+bool forces_scripts(const Json& entry) {
+  const Json* native = entry.find("native");
+  return native != nullptr && native->is(Kind::kBool) && !native->flag;
+}
+
+} // namespace
+
+Result<ToolTable> ToolTable::builtin() {
+  ToolTable out;
+  RS_TRY(const Json root, parse_json(kBuiltinTools, "built-in tools", nullptr));
+  if (const Json* tools = root.find("tools"))
+    out.tools_ = *tools;
+  return out;
+}
+
+Result<void> ToolTable::merge_file(const std::string& path, std::vector<std::string>& notes) {
+  RS_TRY(const Json root, parse_json_file(path, &notes));
+  return merge(root, path,
+               fs::path(path).parent_path().empty() ? "." : fs::path(path).parent_path().string(),
+               notes);
+}
+
+Result<void> ToolTable::merge(const Json& root, const std::string& where, const std::string& folder,
+                              std::vector<std::string>& notes) {
+  // the guide shows the table without the outer "tools"
+  const Json* tools = root.find("tools") != nullptr ? root.find("tools") : &root;
+  if (!tools->is(Kind::kObject))
+    return wrong_kind(where, "/tools", "an object of tools", *tools);
+  for (const JsonMember& member : tools->members) {
+    const std::string place = "/tools/" + member.key;
+    if (!member.value.is(Kind::kObject))
+      return wrong_kind(where, place, "an object", member.value);
+    note_unknown(member.value, where + ": " + place, notes);
+    Json entry = member.value;
+    locate_scripts(entry, folder);
+    if (const Json* parent = entry.find("inherits")) {
+      const Json* base = parent->is(Kind::kText) ? tools_.find(parent->text) : nullptr;
+      if (base == nullptr)
+        return wrong(where, place + "/inherits", "no tool of this name");
+      Json whole = *base;
+      drop_command_keys(whole, entry);
+      merge_json(whole, entry);
+      entry = std::move(whole);
+    }
+    Json& base = tools_.at(member.key);
+    const Json* native = base.find("native");
+    if (native != nullptr && native->is(Kind::kText) && !forces_scripts(entry)) {
+      // its scripts would do what is done here
+      for (const char* key : {"cmd", "pre_scripts", "post_scripts"})
+        std::erase_if(entry.members, [&](const JsonMember& m) { return m.key == key; });
+    } else if (forces_scripts(entry)) {
+      base = Json::object();
+      std::erase_if(entry.members, [](const JsonMember& m) { return m.key == "native"; });
+    }
+    drop_command_keys(base, entry);
+    merge_json(base, entry);
+    // an entry with an error is refused now, not when it is used
+    Json use = Json::object();
+    use.at("name") = Json::of(member.key);
+    std::vector<std::string> ignored;
+    if (auto checked = this->entry(use, where, ignored); !checked)
+      return std::move(checked.error());
+  }
+  return {};
+}
+
+std::vector<std::string> ToolTable::names() const {
+  std::vector<std::string> out;
+  for (const JsonMember& m : tools_.members)
+    out.push_back(m.key);
+  return out;
+}
+
+Result<ToolEntry> ToolTable::entry(const Json& use, const std::string& where,
+                                   std::vector<std::string>& notes) const {
+  const Json* name = use.find("name");
+  if (name == nullptr || !name->is(Kind::kText))
+    return wrong(where, "/tools", "a tool needs a \"name\"");
+  const Json* found = tools_.find(name->text);
+  Json base;
+  if (found != nullptr) {
+    base = *found;
+  } else if (use.find("cmd") != nullptr) {
+    base = Json::object(); // a tool of the user's own
+  } else {
+    const auto all = names();
+    const std::string meant = nearest(name->text, all);
+    return Error{ErrorCode::kUsage, "E-TOOL-UNKNOWN",
+                 fmt::format("no tool is named '{}'{}", name->text,
+                             meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
+                 "rankscope profile tools lists them"};
+  }
+  note_unknown(use, fmt::format("{}: tool {}", where, name->text), notes);
+  drop_command_keys(base, use);
+  if (const Json* options = base.find("options"); options != nullptr)
+    for (const JsonMember& option : options->members)
+      if (const Json* asked = use.find("options");
+          asked != nullptr && asked->find(option.key) != nullptr)
+        merge_json(base, option.value);
+  Json over = use;
+  std::erase_if(over.members, [](const JsonMember& m) { return m.key == "options"; });
+  merge_json(base, over);
+  ToolEntry e;
+  EntryReader read(base, where, "/tools/" + name->text);
+  read.text("name", e.name);
+  read.text("about", e.about);
+  read.texts("vendors", e.vendors);
+  read.text("family", e.family);
+  read.text("cmd", e.cmd);
+  read.texts("fallbacks", e.fallbacks);
+  read.flag("shell", e.shell);
+  read.pairs("env_vars", e.env_vars);
+  read.pairs("env_prepend", e.env_prepend);
+  read.pairs("env_or", e.env_or);
+  read.pairs("env_list", e.env_list);
+  read.texts("env_unset", e.env_unset);
+  read.scripts("pre_scripts", e.pre);
+  read.scripts("post_scripts", e.post);
+  read.outputs("produces", e.produces);
+  read.texts("logs", e.logs);
+  read.texts("libraries", e.libraries);
+  read.texts("conflicts", e.conflicts);
+  read.texts("requires", e.required);
+  read.texts("needs", e.needs);
+  read.number("timeout", e.timeout_s);
+  double passes = 1;
+  read.number("passes", passes);
+  e.passes = static_cast<int>(std::min(passes, 1e6));
+  if (const Json* native = base.find("native"); native != nullptr && native->is(Kind::kText))
+    e.native = native->text;
+  if (const Json* check = base.find("check"); check != nullptr && check->is(Kind::kText))
+    for (ToolOutput& o : e.produces)
+      o.check = check->text;
+  if (read.error())
+    return std::move(*read.error());
+  return e;
+}
+
+Result<std::vector<std::string>> split_words(const std::string& text, const std::string& where) {
+  std::vector<std::string> out;
+  std::string word;
+  bool open = false;
+  const auto refuse = [&](const std::string& what) {
+    return Error{ErrorCode::kUsage, where, what, "\"shell\": true runs it by a shell"};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (c == '\'' || c == '"') {
+      open = true;
+      const std::size_t begin = i;
+      for (++i; i < text.size() && text[i] != c; ++i) {
+        const bool escaped = c == '"' && text[i] == '\\' && i + 1 < text.size() &&
+                             std::string_view("\"\\$`").find(text[i + 1]) != std::string::npos;
+        if (escaped)
+          ++i;
+        else if (c == '"' &&
+                 (text[i] == '`' || (text[i] == '$' && i + 1 < text.size() && text[i + 1] == '(')))
+          return refuse(fmt::format("'{}' needs a shell", text));
+        word += text[i];
+      }
+      if (i >= text.size())
+        return refuse(fmt::format("a quote is not closed: {}", text.substr(begin)));
+    } else if (c == '\\' && next != '\0') {
+      open = true;
+      word += text[++i];
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      if (open)
+        out.push_back(std::move(word));
+      word.clear();
+      open = false;
+    } else if (std::string_view("&|;<>`").find(c) != std::string::npos ||
+               (c == '$' && next == '(')) {
+      return refuse(fmt::format("'{}' has {}, which only a shell understands", text, c));
+    } else {
+      open = true;
+      word += c;
+    }
+  }
+  if (open)
+    out.push_back(std::move(word));
+  return out;
+}
+
+Result<Json> tool_use(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Json out = Json::object();
+  out.at("name") = Json::of(text.substr(0, colon));
+  if (colon == std::string::npos)
+    return out;
+  const std::string list = text.substr(colon + 1);
+  std::string last;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string part = list.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      // DEVICE=0,1,2: a part without '=' goes on with the value before it
+      if (last.empty())
+        return Error{ErrorCode::kUsage, "--tool", fmt::format("'{}' is no key=value", part), ""};
+      out.at("env_vars").at(last).text += "," + part;
+      continue;
+    }
+    const std::string key = part.substr(0, equals);
+    const std::string value = part.substr(equals + 1);
+    last.clear();
+    if (std::none_of(key.begin(), key.end(), [](char c) { return c >= 'a' && c <= 'z'; })) {
+      out.at("env_vars").at(key) = Json::of(value);
+      last = key;
+    } else if (key == "cmd" || key == "timeout") {
+      out.at(key) = Json::of(value);
+    } else if (key == "native" || key == "shell") {
+      out.at(key) = Json::of(value == "1" || value == "true");
+    } else if (key == "kernel") {
+      if (value == "1" || value == "true")
+        out.at("options").at(key) = Json::of(true);
+    } else {
+      const std::vector<std::string> known = {"cmd", "timeout", "native", "shell", "kernel"};
+      const std::string meant = nearest(key, known);
+      return Error{ErrorCode::kUsage, "--tool",
+                   fmt::format("unknown key '{}'{}", key,
+                               meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
+                   "keys: cmd, timeout, native, shell, kernel, or VARIABLE"};
+    }
+  }
+  return out;
+}
+
+bool is_path_variable(const std::string& name) {
+  return name == "LD_LIBRARY_PATH" || name == "LD_PRELOAD" || name == "PATH" ||
+         name == "PYTHONPATH";
+}
+
+} // namespace rankscope
