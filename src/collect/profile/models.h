@@ -1,0 +1,38 @@
+// models.json: which commands a tag stands for.
+#pragma once
+
+#include "collect/profile/json_value.h"
+#include "collect/profile/tool_table.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct Model {
+  std::string name;       ///< with the folder of a nested models.json in front: scope/name
+  std::string scope;      ///< "" at the top
+  std::string dockerfile; ///< as written, from the folder of models.json
+  std::string script;     ///< file to run, absolute
+  std::vector<std::string> arguments;
+  std::vector<std::string> tags;
+  int n_gpus = -1; ///< -1 = all
+  std::optional<double> timeout_s;
+  EnvPairs env_vars;
+  std::string results_csv; ///< multiple_results; may be empty
+};
+
+struct ModelSearch {
+  std::string file = "models.json"; ///< or the folder that holds it
+  std::vector<std::string> tags;    ///< each also a comma list; name, tag, all, scope/..., tag:k=v
+  bool allow_python = false;        ///< scripts/*/get_models_json.py may be run
+};
+
+/// Models of models.json and scripts/*/models.json that the tags mean: per tag in the order of the
+/// files, a model that two tags mean stands there twice. Errors: kUnreadable; kUsage for a wrong
+/// type (with a JSON pointer), a tag that means nothing (with the nearest), a folder with both
+/// kinds of lists or one that would have to run Python without being allowed to.
+Result<std::vector<Model>> find_models(const ModelSearch& search, std::vector<std::string>& notes);
+
+} // namespace rankscope
