@@ -3,6 +3,7 @@
 #include "os/cleanup.h"
 #include "os/environment.h"
 #include "os/process_guard.h"
+#include "os/signals.h"
 #include "os/stream_pump.h"
 
 #include <algorithm>
@@ -282,6 +283,7 @@ Result<void> Process::begin_guarded(const Ends& ends, const std::string& program
   launch.err = ends.of_child[2];
   launch.own_group = own_group_;
   launch.grace = spec_.grace;
+  launch.lingers = spec_.lingers;
   {
     const auto lock = cleanup::lock_children();
     ours_ = fork_guard(launch, guard_);
@@ -394,15 +396,46 @@ bool Process::guard_told(std::optional<Time> until, bool watch_token, bool all) 
   }
 }
 
+int Process::end_signal() const {
+  const int got = spec_.forward_signal ? interrupt_signal() : 0;
+  return got != 0 ? got : spec_.end_signal;
+}
+
+std::optional<Process::Time> Process::deadline() const {
+  if (spec_.deadline.count() > 0)
+    return begin_ + spec_.deadline;
+  return std::nullopt;
+}
+
+double Process::seconds() const {
+  const Time end = end_ == Time() ? std::chrono::steady_clock::now() : end_;
+  return std::chrono::duration<double>(end - begin_).count();
+}
+
+Result<ProcessEnd> Process::wait_child() {
+  if (guard_ < 0 || !spec_.lingers)
+    return wait();
+  ProcessEnd end;
+  if (!guard_told(deadline(), true, false)) {
+    end.cancelled = spec_.cancel && spec_.cancel->cancelled();
+    end.timed_out = !end.cancelled;
+    terminate();
+    (void)guard_told(std::nullopt, false, true);
+  }
+  read_status(guarded_status_.value_or(SIGKILL), end);
+  end.seconds = seconds();
+  return end;
+}
+
 void Process::terminate() {
   if (ours_ <= 0)
     return;
   if (guard_ >= 0) {
-    const GuardOrder order{spec_.end_signal, static_cast<std::int32_t>(spec_.grace.count())};
+    const GuardOrder order{end_signal(), static_cast<std::int32_t>(spec_.grace.count())};
     (void)::send(guard_, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
-  kill_group(spec_.end_signal);
+  kill_group(end_signal());
   if (!ended_by(std::chrono::steady_clock::now() + spec_.grace, false))
     kill_group(SIGKILL);
 }
@@ -432,24 +465,22 @@ Result<ProcessEnd> Process::wait() {
   if (ours_ <= 0)
     return Error{ErrorCode::kInternal, "", "waited twice for a process", ""};
   const bool guarded = guard_ >= 0;
-  std::optional<Time> until;
-  if (spec_.deadline.count() > 0)
-    until = begin_ + spec_.deadline;
+  const std::optional<Time> until = deadline();
   if (!(guarded ? guard_told(until, true, false) : ended_by(until, true))) {
     end.cancelled = spec_.cancel && spec_.cancel->cancelled();
     end.timed_out = !end.cancelled;
     terminate();
     if (!guarded)
       (void)ended_by(std::nullopt, false);
+  } else if (guarded && spec_.lingers && !gone_) {
+    terminate();
   }
   if (guarded)
     (void)guard_told(std::nullopt, false, true);
   const int status = reap();
   read_status(guarded ? guarded_status_.value_or(SIGKILL) : status, end);
   end.left_behind = left_behind_;
-  end.seconds = std::chrono::duration<double>(
-                    (end_ == Time() ? std::chrono::steady_clock::now() : end_) - begin_)
-                    .count();
+  end.seconds = seconds();
   if (pump_) {
     end.lost_text = pump_->finish(!end.cancelled && !end.timed_out);
     pump_.reset();

@@ -49,11 +49,15 @@ struct ProcessSpec {
   /// Nothing of it outlives its end, ours, or our being killed: a small process of ours is the
   /// parent of all that it begins. Without it only its process group is ended, by us.
   bool guarded = false;
+  /// Guarded: what it leaves running at its end goes on until wait() is asked for; wait_child()
+  /// tells of its own end before.
+  bool lingers = false;
   std::size_t capture_limit = std::size_t{64} << 20; ///< bytes kept of each captured stream
   std::chrono::milliseconds deadline{0};             ///< from its start, 0 = none
   std::chrono::milliseconds grace{2000};             ///< between end_signal and SIGKILL
   int end_signal = SIGTERM;                          ///< how it is asked to end
-  std::optional<CancelToken> cancel;                 ///< ends it early
+  bool forward_signal = false; ///< by the signal that we got (os/signals.h) where there is one
+  std::optional<CancelToken> cancel; ///< ends it early
 };
 
 /// How a child ended.
@@ -84,6 +88,8 @@ public:
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Waits for its end (at most until the deadline or the token, then ends it).
   Result<ProcessEnd> wait();
+  /// As wait() for a child that lingers, without ending what it left running.
+  Result<ProcessEnd> wait_child();
   /// end_signal to its group, SIGKILL after the grace; a guarded one ends by itself from then on.
   /// wait() tells how it ended.
   void terminate();
@@ -108,6 +114,9 @@ private:
   /// is cancelled.
   bool nap(int fd, std::optional<Time> until, bool watch_token) const;
   int reap();
+  [[nodiscard]] int end_signal() const;
+  [[nodiscard]] std::optional<Time> deadline() const;
+  [[nodiscard]] double seconds() const;
   void read_status(int status, ProcessEnd& end) const;
   void kill_group(int signal) const;
   void close_files();

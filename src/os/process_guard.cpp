@@ -246,7 +246,7 @@ private:
         continue;
       ended_ = true;
       tell(GuardNote::kEnded, status);
-      if (state_ == State::kRunning)
+      if (state_ == State::kRunning && !launch_.lingers)
         enter(State::kPolite, kPoliteMs);
     }
   }

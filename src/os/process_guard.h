@@ -19,6 +19,7 @@ struct GuardedLaunch {
   const char* folder = nullptr; ///< nullptr = ours
   int in = 0, out = 1, err = 2; ///< become 0, 1 and 2 of the child
   bool own_group = true;
+  bool lingers = false;                  ///< what the child leaves running lives until an order
   std::chrono::milliseconds grace{2000}; ///< when we are gone, or it leaves others behind
 };
 

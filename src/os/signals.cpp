@@ -14,6 +14,7 @@ namespace {
 constexpr int kInterruptedExit = 130;
 
 std::atomic<std::int64_t> grace_ms{0};
+std::atomic<int> first_signal{0};
 
 CancelToken& token() {
   static CancelToken* const only = new CancelToken; // outlives everything: a signal may come late
@@ -31,6 +32,7 @@ void wait_for_signals(const sigset_t& set) {
   int signal = 0;
   while (::sigwait(&set, &signal) != 0)
     ;
+  first_signal = signal;
   token().cancel();
   const std::int64_t grace = grace_ms;
   if (grace > 0) {
@@ -66,6 +68,10 @@ void install_interrupt_handler() {
 
 CancelToken interrupt_token() {
   return token();
+}
+
+int interrupt_signal() {
+  return first_signal;
 }
 
 InterruptGrace::InterruptGrace(std::chrono::milliseconds grace) {

@@ -17,6 +17,9 @@ void install_interrupt_handler();
 /// Cancelled by the first signal.
 [[nodiscard]] CancelToken interrupt_token();
 
+/// The first signal; 0 while there is none.
+[[nodiscard]] int interrupt_signal();
+
 /// While one lives, the first signal only cancels the token: the work has `grace` to end by itself
 /// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits.
 class InterruptGrace {

@@ -1,0 +1,71 @@
+// A child that lingers: what it left running lives until it is asked to end.
+#include "os/process.h"
+#include "temp_folder.h"
+
+#include <chrono>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+using namespace std::chrono_literals;
+using test::TempFolder;
+
+pid_t pid_in(const std::string& file) {
+  pid_t pid = 0;
+  for (int i = 0; i < 500 && pid == 0; ++i) {
+    std::ifstream(file) >> pid;
+    if (pid == 0)
+      std::this_thread::sleep_for(10ms);
+  }
+  return pid;
+}
+
+bool alive(pid_t pid) {
+  const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
+  return !stat.empty() && stat.find(") Z ") == std::string::npos;
+}
+
+TEST(ProcessLinger, ABackgroundProcessOutlivesItsStarterUntilItIsEnded) {
+  const TempFolder folder;
+  const std::string file = folder.path("pid");
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", "setsid sleep 100 & echo $! > \"$0\"; exit 3", file};
+  spec.guarded = true;
+  spec.lingers = true;
+  Result<Process> child = Process::start(std::move(spec));
+  ASSERT_TRUE(child);
+  const Result<ProcessEnd> own = child->wait_child();
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->exit_code, 3);
+  const pid_t left = pid_in(file);
+  std::this_thread::sleep_for(300ms); // longer than what is left is otherwise allowed
+  EXPECT_TRUE(alive(left));
+  const Result<ProcessEnd> end = child->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 3);
+  EXPECT_EQ(end->left_behind, 1);
+  EXPECT_FALSE(alive(left));
+}
+
+TEST(ProcessLinger, ADeadlineEndsTheChildAndWhatItBegan) {
+  const TempFolder folder;
+  const std::string file = folder.path("pid");
+  ProcessSpec spec;
+  spec.argv = {"sh", "-c", "sleep 100 & echo $! > \"$0\"; wait", file};
+  spec.guarded = true;
+  spec.lingers = true;
+  spec.deadline = 300ms;
+  Result<Process> child = Process::start(std::move(spec));
+  ASSERT_TRUE(child);
+  const Result<ProcessEnd> own = child->wait_child();
+  ASSERT_TRUE(own);
+  EXPECT_TRUE(own->timed_out);
+  EXPECT_FALSE(alive(pid_in(file)));
+  EXPECT_TRUE(child->wait());
+}
+
+} // namespace
+} // namespace rankscope
