@@ -228,6 +228,8 @@ int run_cli(int argc, char** argv) {
   }
   if (!ctx.finish_output())
     return output_failed();
+  if (ctx.program_status.value_or(0) != 0)
+    return *ctx.program_status;
   const bool strict_hit = ctx.strict && !ctx.diagnostics.empty();
   return ctx.partial || ctx.diagnostics.data_lost() || strict_hit ? 4 : 0;
 }

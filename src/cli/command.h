@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,10 +27,11 @@ public:
   Context();
   ~Context() override;
 
-  bool quiet = false;               ///< no notes on stderr
-  bool json = false;                ///< machine-readable result on stdout
-  bool strict = false;              ///< warnings count as partial
-  std::vector<std::string> program; ///< of a command that runs one: what stands behind `--`, as is
+  bool quiet = false;                ///< no notes on stderr
+  bool json = false;                 ///< machine-readable result on stdout
+  bool strict = false;               ///< warnings count as partial
+  std::optional<int> program_status; ///< of a command that runs one: its exit status becomes ours
+  std::vector<std::string> program;  ///< of a command that runs one: what stands behind `--`, as is
 
   /// stdout; a control character of a name or path in it becomes '?'.
   void out(std::string_view text) const;

@@ -234,7 +234,8 @@ Result<Plan> make_plan(const PlanRequest& request) {
     if (!tool.cmd.empty() && commands.insert(before).second) {
       RS_CHECK(wrap(tool, plan.argv));
     }
-    env.tool(tool);
+    if (tool.native != "sampler") // its variables are for it, not for the command
+      env.tool(tool);
     add_steps(tool.name, tool.post, tool.timeout_s, i, plan.post);
   }
   find_conflicts(plan, request.force);

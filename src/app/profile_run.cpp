@@ -1,0 +1,269 @@
+#include "app/profile_run.h"
+
+#include "app/report_trace.h"
+#include "collect/profile/container.h"
+#include "collect/profile/sampler_tool.h"
+#include "os/environment.h"
+#include "os/signals.h"
+#include "readers/reader.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A report of a tool's output is beside the run: what is odd in it does not change the exit status
+/// of the command.
+class QuietSession final : public Session {};
+
+Result<std::vector<ToolEntry>> asked_tools(const ProfileRequest& request, const ToolTable& table,
+                                           const ProfileContext& context,
+                                           std::vector<std::string>& notes) {
+  std::vector<ToolEntry> out;
+  for (const std::string& text : request.tools) {
+    RS_TRY(const Json use, tool_use(text));
+    RS_TRY(ToolEntry entry, table.entry(use, "--tool", notes));
+    out.push_back(std::move(entry));
+  }
+  for (const Json& use : context.tools) {
+    RS_TRY(ToolEntry entry, table.entry(use, "additional context", notes));
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ec;
+  return fs::absolute(path, ec).lexically_normal().string();
+}
+
+std::string default_out(const std::string& run_id, int rank) {
+  if (rank < 0)
+    return "profile_" + run_id;
+  for (const char* name : {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0')
+      return fmt::format("profile_{}", value);
+  return "profile_run"; // the same for all ranks
+}
+
+/// The folder of the run, or of one of its models and ranks.
+std::string folder_of(const ProfileRequest& request, const RunIdentity& identity, bool several) {
+  std::string out = request.out.empty() ? default_out(identity.run_id, identity.rank) : request.out;
+  if (several) {
+    std::string name = identity.model;
+    std::replace(name.begin(), name.end(), '/', '_');
+    out += "/" + name;
+  }
+  if (identity.rank >= 0)
+    out += fmt::format("/rank_{}", identity.rank);
+  while (out.size() > 1 && out.back() == '/')
+    out.pop_back();
+  return absolute(out);
+}
+
+/// A folder with a finished run keeps it.
+Result<void> check_folder(const std::string& out, bool force) {
+  std::error_code ec;
+  if (!force && fs::exists(out + "/manifest.json", ec))
+    return Error{ErrorCode::kUsage, out, "holds a run already", "another --out, or --force"};
+  return {};
+}
+
+struct Wanted {
+  std::vector<std::string> command;
+  std::string model, folder, script;
+  EnvPairs env;
+  std::optional<double> timeout_s;
+};
+
+std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
+  std::vector<Wanted> out;
+  for (const Model& model : models) {
+    Wanted w;
+    const fs::path script = model.script;
+    w.command = {"bash", script.filename().string()};
+    w.command.insert(w.command.end(), model.arguments.begin(), model.arguments.end());
+    w.folder = script.parent_path().string();
+    w.script = model.script;
+    w.model = model.name;
+    w.env = {{"MAD_MODEL_NAME", model.name}};
+    if (model.n_gpus > 0)
+      w.env.emplace_back("MAD_RUNTIME_NGPUS", fmt::format("{}", model.n_gpus));
+    w.env.insert(w.env.end(), model.env_vars.begin(), model.env_vars.end());
+    w.timeout_s = model.timeout_s;
+    // a model that two tags mean: its second run has a folder of its own
+    const auto same = std::count_if(out.begin(), out.end(), [&](const Wanted& o) {
+      return o.model == model.name || o.model.rfind(model.name + "_", 0) == 0;
+    });
+    if (same > 0)
+      w.model += fmt::format("_{}", same + 1);
+    out.push_back(std::move(w));
+  }
+  return out;
+}
+
+std::string path_of(const Plan& plan, const EnvPairs& environment) {
+  for (const EnvChange& e : plan.env)
+    if (e.name == "PATH" && !e.unset)
+      return e.value;
+  for (const auto& [name, value] : environment)
+    if (name == "PATH")
+      return value;
+  return "";
+}
+
+/// Each tool that is said to be made here is.
+Result<void> check_natives(const RunRequest& run) {
+  for (const ToolEntry& tool : run.plan.tools) {
+    const bool made = std::any_of(run.natives.begin(), run.natives.end(), [&](const auto& native) {
+      const auto names = native->names();
+      return std::find(names.begin(), names.end(), tool.name) != names.end();
+    });
+    if (!tool.native.empty() && !made)
+      return Error{ErrorCode::kUsage, tool.name,
+                   fmt::format("this version has no tool '{}' of its own", tool.native),
+                   "\"native\": false uses the entry's command and scripts"};
+  }
+  return {};
+}
+
+/// A trace that a reader knows, by name or first bytes.
+bool readable(const std::string& path) {
+  return is_trace_file(path, readers()) && inspect_file(path, readers()).trace;
+}
+
+ProfileOutcome::Report report_of(const std::string& trace, unsigned threads) {
+  ProfileOutcome::Report out;
+  out.trace = trace;
+  ReportRequest request;
+  request.trace = trace;
+  request.outputs.file = trace + "_perf_report.xlsx";
+  QuietSession session;
+  session.threads = threads;
+  Result<TraceReport> report = report_trace(session, request);
+  if (!report) {
+    out.why = report.error().message();
+    return out;
+  }
+  out.output = request.outputs.file;
+  if (const Table* table = report->report.find("gpu_timeline"))
+    out.timeline = *table;
+  if (const Table* table = report->report.find("kernel_summary"))
+    out.kernels = *table;
+  return out;
+}
+
+} // namespace
+
+Result<ToolTable> tool_table(const ProfileRequest& request, std::vector<std::string>& notes) {
+  RS_TRY(ToolTable table, ToolTable::builtin());
+  for (const std::string& file : request.tables)
+    RS_CHECK(table.merge_file(file, notes));
+  return table;
+}
+
+Result<std::vector<PreparedRun>> prepare_profile(Session& session, const ProfileRequest& request) {
+  std::vector<std::string> notes;
+  RS_TRY(const ToolTable table, tool_table(request, notes));
+  RS_TRY(const ProfileContext context, read_context(request.context_files, request.contexts));
+  notes.insert(notes.end(), context.notes.begin(), context.notes.end());
+  RS_TRY(const auto tools, asked_tools(request, table, context, notes));
+  std::vector<Wanted> wanted;
+  if (!request.models.tags.empty()) {
+    RS_TRY(const auto models, find_models(request.models, notes));
+    wanted = wanted_of_models(models);
+  } else {
+    wanted.push_back({request.command, "", "", "", {}, std::nullopt});
+  }
+  const EnvPairs environment = current_environment();
+  std::vector<PreparedRun> out;
+  for (Wanted& w : wanted) {
+    PreparedRun p;
+    p.identity = {make_run_id(), w.model, request.docker, launcher_rank(environment), notes};
+    p.run.out = folder_of(request, p.identity, wanted.size() > 1);
+    RS_CHECK(check_folder(p.run.out, request.force));
+    p.run.folder = w.folder;
+    p.target.folder = w.folder;
+    p.target.path = path_of({}, environment);
+    ContainerOptions container{request.docker, context,  tools,
+                               p.run.out,      w.folder, p.identity.run_id};
+    if (!request.docker.empty())
+      place_in_container(container, p.keeper, p.run.container, p.run.container_name, p.target);
+    PlanRequest plan;
+    plan.tools = tools;
+    RS_CHECK(choose_fallbacks(p.target, plan.tools, p.identity.notes));
+    plan.context = context;
+    plan.more_env = w.env;
+    plan.command = w.command;
+    plan.out_folder = p.run.out;
+    plan.force = request.force;
+    if (request.docker.empty())
+      plan.environment = environment;
+    RS_TRY(p.run.plan, make_plan(plan));
+    if (request.docker.empty())
+      p.target.path = path_of(p.run.plan, environment);
+    p.run.timeout_s = request.timeout_s > 0 ? request.timeout_s
+                                            : context.timeout_s.value_or(w.timeout_s.value_or(0));
+    p.run.grace_s = request.grace_s;
+    p.run.baseline = request.baseline;
+    p.run.keep_going = request.keep_going;
+    p.run.to_error = request.to_error;
+    SamplerToolOptions sampler{p.run.out,        request.devices,    request.sample_rate,
+                               request.dual_gcd, request.sysfs_root, environment};
+    RS_TRY(auto native, make_sampler_tool(p.run.plan, sampler));
+    if (native != nullptr)
+      p.run.natives.push_back(std::move(native));
+    RS_CHECK(check_natives(p.run));
+    out.push_back(std::move(p));
+  }
+  for (const std::string& note : notes)
+    session.warn(note);
+  return out;
+}
+
+Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared,
+                                                const ProfileRequest& request) {
+  std::vector<std::string> notes;
+  RS_TRY(const ToolTable table, tool_table(request, notes));
+  EnvPairs environment = prepared.keeper.empty() ? current_environment() : EnvPairs();
+  for (const EnvChange& e : prepared.run.plan.env)
+    if (is_path_variable(e.name) && e.name != "LD_PRELOAD")
+      std::erase_if(environment, [&](const auto& p) { return p.first == e.name; }),
+          environment.emplace_back(e.name, e.value);
+  return preflight(prepared.run.plan, prepared.target, table, environment);
+}
+
+Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
+                                    const ProfileRequest& request) {
+  prepared.run.cancel = interrupt_token();
+  double teardown_s = 30;
+  for (const PlanStep& step : prepared.run.plan.post)
+    teardown_s += step.timeout_s + request.grace_s;
+  const InterruptGrace grace(
+      std::chrono::milliseconds(static_cast<std::int64_t>((teardown_s + request.grace_s) * 1000)));
+  ProfileOutcome out;
+  out.identity = prepared.identity;
+  out.out = prepared.run.out;
+  {
+    RS_TRY(const Container container,
+           Container::start(prepared.keeper, prepared.run.container_name, prepared.run.out));
+    RS_TRY(out.result, run_plan(prepared.run));
+  }
+  RS_CHECK(write_manifest(out.identity, prepared.run, out.result));
+  if (request.compat_outputs)
+    RS_CHECK(place_legacy_names(out.result, "."));
+  if (interrupt_token().cancelled())
+    return out;
+  for (const ToolResult& tool : out.result.tools)
+    for (const OutputFound& file : tool.outputs.files)
+      if (!file.empty && readable(file.path))
+        out.reports.push_back(report_of(file.path, session.threads));
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,67 @@
+// Profiling runs: tools around a command, or around the commands of tagged models, and what the
+// tools wrote, reported at once.
+#pragma once
+
+#include "collect/profile/manifest.h"
+#include "collect/profile/models.h"
+#include "collect/profile/preflight.h"
+#include "collect/profile/run.h"
+#include "core/table.h"
+#include "engine/session.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct ProfileRequest {
+  std::vector<std::string> command; ///< or:
+  ModelSearch models;               ///< with tags
+  std::vector<std::string> tools;   ///< NAME[:key=value,...], the first is the innermost
+  std::vector<std::string> tables, context_files, contexts;
+  std::string docker;               ///< image; "" = here
+  std::string devices, sample_rate; ///< of the samplers
+  std::string sysfs_root = "/sys";
+  bool dual_gcd = false;
+  std::string out; ///< "" = ./profile_<run id>
+  bool compat_outputs = false, keep_going = false, force = false, to_error = false;
+  int baseline = 0;
+  double timeout_s = 0, grace_s = 10;
+};
+
+/// One run that may begin.
+struct PreparedRun {
+  RunIdentity identity;
+  RunRequest run;
+  PreflightTarget target;
+  std::vector<std::string> keeper; ///< argv of the container; empty = local
+};
+
+struct ProfileOutcome {
+  RunIdentity identity;
+  RunResult result;
+  std::string out;
+  struct Report {
+    std::string trace;  ///< file
+    std::string output; ///< workbook
+    std::string why;    ///< that there is none; else empty
+    Table timeline, kernels;
+  };
+  std::vector<Report> reports; ///< of trace files that the tools wrote
+};
+
+/// The runs that the request means: one, or one a model. Errors: kUsage, kUnreadable.
+Result<std::vector<PreparedRun>> prepare_profile(Session& session, const ProfileRequest& request);
+
+/// Findings of the pre-flight; E-... ones make the run impossible.
+Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared,
+                                                const ProfileRequest& request);
+
+/// Runs it, writes manifest and summary, reports the traces. Errors: kOutput, kMissingTool.
+Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
+                                    const ProfileRequest& request);
+
+/// The table of tools with the request's tables over it.
+Result<ToolTable> tool_table(const ProfileRequest& request, std::vector<std::string>& notes);
+
+} // namespace rankscope

@@ -1,0 +1,49 @@
+// A run inside a container: one container for the command and all scripts, which ends with us.
+#pragma once
+
+#include "collect/profile/plan.h"
+#include "collect/profile/preflight.h"
+#include "os/process.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct ContainerOptions {
+  std::string image;
+  ProfileContext context;
+  std::vector<ToolEntry> tools; ///< their capabilities and vendors
+  std::string out;              ///< the run's folder, mounted
+  std::string folder;           ///< where the command runs, mounted; "" = the current one
+  std::string run_id;
+};
+
+/// `keeper`: argv that starts the container: unprivileged, with the devices of the tools' vendors
+/// and the capabilities that they need, the folders at the same paths. `prefix`: argv that runs a
+/// program in it (the plan's environment and the name go between). `target`:
+/// how the pre-flight asks the image.
+void place_in_container(const ContainerOptions& options, std::vector<std::string>& keeper,
+                        std::vector<std::string>& prefix, std::string& name,
+                        PreflightTarget& target);
+
+/// The container while it runs.
+class Container {
+public:
+  /// With an empty `keeper` there is none. Its program reads from us and ends when we are gone,
+  /// however that comes. Errors: kMissingTool.
+  static Result<Container> start(const std::vector<std::string>& keeper, const std::string& name,
+                                 const std::string& out);
+  Container(Container&& other) noexcept;
+  Container& operator=(Container&&) = delete;
+  ~Container();
+
+private:
+  Container() = default;
+  std::optional<Process> process_;
+  int input_ = -1; ///< our end of what it reads
+  std::string docker_, name_, fifo_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,41 @@
+// Which libraries the processes of a run have in memory: looked at while it runs.
+#pragma once
+
+#include "collect/profile/plan.h"
+
+#include <atomic>
+#include <map>
+#include <set>
+#include <string>
+#include <sys/types.h>
+#include <thread>
+#include <vector>
+
+namespace rankscope {
+
+/// By library: the environment of the first process that had it.
+using SeenLibraries = std::map<std::string, EnvPairs>;
+
+/// Libraries of the tools that read their logs.
+[[nodiscard]] std::set<std::string> watched_libraries(const Plan& plan);
+
+class LibraryWatch {
+public:
+  /// Looks at `root` and all below it, often in its first second, then four times a second; does
+  /// nothing without names.
+  LibraryWatch(pid_t root, std::set<std::string> names);
+  ~LibraryWatch();
+  LibraryWatch(const LibraryWatch&) = delete;
+  LibraryWatch& operator=(const LibraryWatch&) = delete;
+  SeenLibraries stop();
+
+private:
+  void look(pid_t root);
+
+  std::set<std::string> names_;
+  SeenLibraries seen_;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,285 @@
+#include "collect/profile/manifest.h"
+
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <sys/utsname.h>
+#include <thread>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+Json anchor_json(const ClockAnchor& a) {
+  Json out = Json::object();
+  out.at("unix_ns") = Json::of(a.unix_ns);
+  out.at("monotonic_ns") = Json::of(a.monotonic_ns);
+  out.at("boottime_ns") = Json::of(a.boottime_ns);
+  out.at("uncertainty_ns") = Json::of(a.uncertainty_ns);
+  return out;
+}
+
+/// By the kernel's files alone: no library is opened for it.
+Json gpus_json() {
+  Json out = Json::list();
+  std::error_code ec;
+  std::vector<fs::path> nodes;
+  for (fs::directory_iterator it("/sys/class/drm", ec), end; !ec && it != end; it.increment(ec))
+    if (it->path().filename().string().rfind("renderD", 0) == 0)
+      nodes.push_back(it->path());
+  std::sort(nodes.begin(), nodes.end());
+  for (const fs::path& node : nodes) {
+    const std::string vendor = first_line((node / "device/vendor").string());
+    if (vendor != "0x1002" && vendor != "0x10de")
+      continue;
+    Json gpu = Json::object();
+    gpu.at("node") = Json::of(node.filename().string());
+    gpu.at("vendor") = Json::of(vendor == "0x1002" ? "amd" : "nvidia");
+    gpu.at("device") = Json::of(first_line((node / "device/device").string()));
+    gpu.at("unique_id") = Json::of(first_line((node / "device/unique_id").string()));
+    out.items.push_back(std::move(gpu));
+  }
+  if (!out.items.empty())
+    return out;
+  for (fs::directory_iterator it("/proc/driver/nvidia/gpus", ec), end; !ec && it != end;
+       it.increment(ec)) {
+    Json gpu = Json::object();
+    gpu.at("bdf") = Json::of(it->path().filename().string());
+    gpu.at("vendor") = Json::of("nvidia");
+    const std::string model = first_line((it->path() / "information").string());
+    gpu.at("name") = Json::of(model.substr(std::min(model.size(), model.find_last_of('\t') + 1)));
+    out.items.push_back(std::move(gpu));
+  }
+  return out;
+}
+
+Json host_json() {
+  Json out = Json::object();
+  std::array<char, 256> name = {};
+  (void)::gethostname(name.data(), name.size() - 1);
+  out.at("name") = Json::of(name.data());
+  utsname system = {};
+  if (::uname(&system) == 0)
+    out.at("kernel") = Json::of(std::string(system.sysname) + " " + system.release);
+  out.at("processors") = Json::of(std::int64_t(std::thread::hardware_concurrency()));
+  out.at("memory_bytes") =
+      Json::of(std::int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE));
+  return out;
+}
+
+Json versions_json() {
+  Json out = Json::object();
+  out.at("rankscope") = Json::of(RANKSCOPE_VERSION);
+  if (const std::string rocm = first_line("/opt/rocm/.info/version"); !rocm.empty())
+    out.at("rocm") = Json::of(rocm);
+  if (const std::string driver = first_line("/sys/module/amdgpu/version"); !driver.empty())
+    out.at("amdgpu") = Json::of(driver);
+  if (const std::string driver = first_line("/proc/driver/nvidia/version"); !driver.empty())
+    out.at("nvidia") = Json::of(driver);
+  return out;
+}
+
+Json finding_json(const PlanFinding& f) {
+  Json out = Json::object();
+  out.at("code") = Json::of(f.code);
+  out.at("tool") = Json::of(f.tool);
+  out.at("cause") = Json::of(f.cause);
+  out.at("evidence") = Json::of(f.evidence);
+  out.at("next") = Json::of(f.next);
+  return out;
+}
+
+Json tools_json(const RunRequest& request, const RunResult& result) {
+  Json out = Json::list();
+  for (const ToolResult& t : result.tools) {
+    Json tool = Json::object();
+    tool.at("name") = Json::of(t.name);
+    tool.at("status") = Json::of(t.status);
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;
+    Json files = Json::list();
+    for (const OutputFound& f : t.outputs.files) {
+      Json file = Json::object();
+      file.at("path") = Json::of(fs::path(f.path).lexically_relative(request.out).string());
+      file.at("bytes") = Json::of(std::int64_t(f.bytes));
+      file.at("records") = Json::of(std::int64_t(f.records));
+      file.at("fnv1a64") = Json::of(f.hash);
+      files.items.push_back(std::move(file));
+      records += static_cast<std::int64_t>(f.records);
+      bytes += static_cast<std::int64_t>(f.bytes);
+    }
+    tool.at("records") = Json::of(records);
+    tool.at("bytes") = Json::of(bytes);
+    tool.at("files") = std::move(files);
+    tool.at("missing") = Json::list(t.outputs.missing);
+    out.items.push_back(std::move(tool));
+  }
+  return out;
+}
+
+Json steps_json(const RunRequest& request, const RunResult& result) {
+  Json out = Json::list();
+  for (const StepResult& s : result.steps) {
+    Json step = Json::object();
+    step.at("phase") = Json::of(s.phase);
+    step.at("tool") = Json::of(s.tool);
+    step.at("argv") = Json::list(s.argv);
+    step.at("status") = Json::of(s.status);
+    step.at("seconds") = Json::of(s.seconds);
+    step.at("log") = Json::of(fs::path(s.log).lexically_relative(request.out).string());
+    out.items.push_back(std::move(step));
+  }
+  return out;
+}
+
+} // namespace
+
+std::string make_run_id() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local = {};
+  ::localtime_r(&now, &local);
+  std::array<char, 32> text = {};
+  (void)std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return fmt::format("{}-{}", text.data(), ::getpid());
+}
+
+int launcher_rank(const EnvPairs& environment) {
+  for (const char* name : {"SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    const auto it = std::find_if(environment.begin(), environment.end(),
+                                 [&](const auto& p) { return p.first == name; });
+    int rank = -1;
+    if (it == environment.end())
+      continue;
+    const char* const end = it->second.data() + it->second.size();
+    if (const auto [at, ec] = std::from_chars(it->second.data(), end, rank);
+        ec == std::errc() && at == end && rank >= 0)
+      return rank;
+  }
+  return -1;
+}
+
+Json manifest_json(const RunIdentity& identity, const RunRequest& request,
+                   const RunResult& result) {
+  Json out = Json::object();
+  out.at("format") = Json::of("rankscope-profile-1");
+  out.at("run_id") = Json::of(identity.run_id);
+  out.at("profiled") = Json::of(!request.plan.tools.empty());
+  if (!identity.model.empty())
+    out.at("model") = Json::of(identity.model);
+  if (!identity.image.empty())
+    out.at("image") = Json::of(identity.image);
+  if (identity.rank >= 0)
+    out.at("rank") = Json::of(std::int64_t(identity.rank));
+  out.at("status") = Json::of(!result.launched          ? "not run"
+                              : result.exit_status == 0 ? "success"
+                                                        : "failure");
+  out.at("exit_status") = result.launched ? Json::of(std::int64_t(result.exit_status)) : Json();
+  out.at("ended") = Json::of(result.ended);
+  out.at("seconds") = Json::of(result.seconds);
+  Json baseline = Json::list();
+  for (const double s : result.baseline_s)
+    baseline.items.push_back(Json::of(s));
+  out.at("baseline_s") = std::move(baseline);
+  out.at("plan") = plan_json(request.plan);
+  std::error_code ec;
+  out.at("folder") =
+      Json::of(request.folder.empty() ? fs::current_path(ec).string() : request.folder);
+  out.at("host") = host_json();
+  out.at("gpus") = gpus_json();
+  out.at("versions") = versions_json();
+  out.at("clock_begin") = anchor_json(result.begin);
+  out.at("clock_end") = anchor_json(result.end);
+  out.at("tools") = tools_json(request, result);
+  out.at("steps") = steps_json(request, result);
+  out.at("figures") = result.figures;
+  Json findings = Json::list();
+  for (const PlanFinding& f : request.plan.findings)
+    findings.items.push_back(finding_json(f));
+  for (const PlanFinding& f : result.findings)
+    findings.items.push_back(finding_json(f));
+  out.at("findings") = std::move(findings);
+  out.at("notes") = Json::list(identity.notes);
+  return out;
+}
+
+std::string finding_text(const PlanFinding& f) {
+  std::string out = fmt::format("{}{}{}: {}\n", f.code, f.tool.empty() ? "" : " ", f.tool, f.cause);
+  std::string evidence = f.evidence;
+  for (std::size_t at = evidence.find('\n'); at != std::string::npos;
+       at = evidence.find('\n', at + 5))
+    evidence.replace(at, 1, "\n    ");
+  if (!evidence.empty())
+    out += "    " + evidence + "\n";
+  if (!f.next.empty())
+    out += "    next: " + f.next + "\n";
+  return out;
+}
+
+std::string summary_text(const RunIdentity& identity, const RunRequest& request,
+                         const RunResult& result) {
+  std::string out =
+      fmt::format("run {}: {}\n", identity.run_id,
+                  result.launched ? fmt::format("{}, {:.3f} s", result.ended, result.seconds)
+                                  : "the command was not run");
+  out += "command: " + quoted_command(request.plan.argv) + "\n";
+  for (const ToolResult& t : result.tools) {
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;
+    for (const OutputFound& f : t.outputs.files) {
+      records += f.records;
+      bytes += f.bytes;
+    }
+    out += fmt::format("{:<28}{:<8}{} files, {} records, {} bytes\n", t.name, t.status,
+                       t.outputs.files.size(), records, bytes);
+  }
+  for (const PlanFinding& f : request.plan.findings)
+    out += finding_text(f);
+  for (const PlanFinding& f : result.findings)
+    out += finding_text(f);
+  return out;
+}
+
+Result<void> write_manifest(const RunIdentity& identity, const RunRequest& request,
+                            const RunResult& result) {
+  RS_TRY(OutputFile manifest, OutputFile::create(request.out + "/manifest.json"));
+  manifest.write(manifest_json(identity, request, result).dump() + "\n");
+  RS_CHECK(manifest.commit());
+  RS_TRY(OutputFile summary, OutputFile::create(request.out + "/summary.txt"));
+  summary.write(summary_text(identity, request, result));
+  return summary.commit();
+}
+
+Result<void> place_legacy_names(const RunResult& result, const std::string& folder) {
+  for (const ToolResult& tool : result.tools)
+    for (const OutputFound& file : tool.outputs.files) {
+      if (file.legacy.empty())
+        continue;
+      // a name with an ending is the file's, one without a folder's
+      fs::path target = fs::path(folder) / file.legacy;
+      std::error_code ec;
+      if (target.extension().empty())
+        target /= fs::path(file.path).filename();
+      fs::create_directories(target.parent_path(), ec);
+      fs::copy_file(file.path, target, fs::copy_options::overwrite_existing, ec);
+      if (ec)
+        return Error{ErrorCode::kOutput, target.string(), ec.message(), ""};
+    }
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,41 @@
+// A tool that rankscope is itself: it runs in this process, beside the command.
+#pragma once
+
+#include "collect/profile/plan.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+enum class RunPhase { kPre, kRun, kPost };
+
+class NativeTool {
+public:
+  NativeTool() = default;
+  NativeTool(const NativeTool&) = delete;
+  NativeTool& operator=(const NativeTool&) = delete;
+  virtual ~NativeTool() = default;
+
+  [[nodiscard]] virtual std::vector<std::string> names() const = 0; ///< of the tools that it is
+  /// What the command's environment has to have for it.
+  virtual void prepare([[maybe_unused]] std::vector<EnvChange>& env) {}
+  /// Before any script. An error says that it cannot do its work.
+  virtual Result<void> begin() { return {}; }
+  virtual void phase([[maybe_unused]] RunPhase next) {}
+  /// Bytes of the command's standard output (1) or error (2), in any pieces, from one thread at a
+  /// time.
+  virtual void on_output([[maybe_unused]] std::size_t stream,
+                         [[maybe_unused]] std::string_view bytes, [[maybe_unused]] double t_s) {}
+  /// Behind the last script. What is worth a word goes to `findings`, figures to `figures` (an
+  /// object of the manifest). Errors: kOutput.
+  virtual Result<void> end([[maybe_unused]] std::vector<PlanFinding>& findings,
+                           [[maybe_unused]] Json& figures) {
+    return {};
+  }
+};
+
+} // namespace rankscope

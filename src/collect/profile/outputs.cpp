@@ -1,0 +1,231 @@
+#include "collect/profile/outputs.h"
+
+#include "base/fnv.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <fnmatch.h>
+#include <fstream>
+#include <memory>
+#include <simdjson.h>
+#include <sqlite3.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t kMostJson = std::uint64_t{256} << 20; ///< larger ones are not counted
+
+bool ends(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// Lines with anything in them, but the first.
+std::uint64_t csv_rows(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 65536> buffer;
+  std::uint64_t lines = 0;
+  bool something = false;
+  while (in.read(buffer.data(), buffer.size()), in.gcount() > 0)
+    for (std::streamsize i = 0; i < in.gcount(); ++i) {
+      const char c = buffer[static_cast<std::size_t>(i)];
+      if (c == '\n') {
+        lines += something ? 1 : 0;
+        something = false;
+      } else if (c != '\r') {
+        something = true;
+      }
+    }
+  lines += something ? 1 : 0;
+  return lines > 0 ? lines - 1 : 0;
+}
+
+/// Elements of a list, or of the longest list in an object; 1 for an object with members alone.
+std::uint64_t json_records(const std::string& path) {
+  std::error_code ec;
+  const std::uint64_t bytes = fs::file_size(path, ec);
+  if (ec || bytes == 0)
+    return 0;
+  if (bytes > kMostJson)
+    return 1;
+  namespace dom = simdjson::dom;
+  dom::parser parser;
+  dom::element root;
+  if (parser.load(path).get(root) != simdjson::SUCCESS)
+    return 1; // a form of its own (lines of JSON): not empty
+  dom::array list;
+  if (root.get(list) == simdjson::SUCCESS)
+    return list.size();
+  dom::object object;
+  if (root.get(object) != simdjson::SUCCESS)
+    return 1;
+  std::uint64_t longest = object.size() > 0 ? 1 : 0;
+  for (const auto field : object)
+    if (field.value.get(list) == simdjson::SUCCESS && field.key == "traceEvents")
+      return list.size();
+    else if (field.value.get(list) == simdjson::SUCCESS)
+      longest = std::max<std::uint64_t>(longest, list.size());
+  return longest;
+}
+
+struct CloseDatabase {
+  void operator()(sqlite3* db) const { sqlite3_close(db); }
+};
+
+std::uint64_t one_number(sqlite3* db, const std::string& sql) {
+  sqlite3_stmt* statement = nullptr;
+  std::uint64_t out = 0;
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    out =
+        static_cast<std::uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(statement, 0), 0));
+  sqlite3_finalize(statement);
+  return out;
+}
+
+/// Rows of the tables whose name begins with `table` (rocpd adds a suffix); of all for "".
+std::uint64_t database_rows(const std::string& path, const std::string& table) {
+  sqlite3* opened = nullptr;
+  const int status = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
+  const std::unique_ptr<sqlite3, CloseDatabase> db(opened);
+  if (status != SQLITE_OK)
+    return 0;
+  sqlite3_stmt* names = nullptr;
+  std::vector<std::string> tables;
+  if (sqlite3_prepare_v2(db.get(), "select name from sqlite_master where type='table'", -1, &names,
+                         nullptr) == SQLITE_OK)
+    while (sqlite3_step(names) == SQLITE_ROW) {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(names, 0));
+      std::string name = text == nullptr ? "" : text;
+      if (name.rfind(table, 0) == 0 && name.rfind("sqlite_", 0) != 0)
+        tables.push_back(std::move(name));
+    }
+  sqlite3_finalize(names);
+  std::uint64_t rows = 0;
+  for (std::string& name : tables) {
+    std::string quoted;
+    for (const char c : name)
+      quoted += c == '"' ? "\"\"" : std::string(1, c);
+    rows += one_number(db.get(), "select count(*) from \"" + quoted + "\"");
+  }
+  return rows;
+}
+
+std::string check_by_name(const std::string& path) {
+  if (ends(path, ".csv"))
+    return "csv";
+  if (ends(path, ".json"))
+    return "json";
+  if (ends(path, ".db") || ends(path, ".rpd") || ends(path, ".sqlite"))
+    return "sqlite";
+  return "bytes";
+}
+
+std::string hash_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::array<char, 65536> buffer;
+  Fnv64 hash;
+  while (in.read(buffer.data(), buffer.size()), in.gcount() > 0)
+    hash.update({buffer.data(), static_cast<std::size_t>(in.gcount())});
+  return hash.hex();
+}
+
+/// Renames, or copies where another file system begins. "" = it could not.
+std::string moved_into(const std::string& file, const std::string& folder) {
+  std::error_code ec;
+  fs::create_directories(folder, ec);
+  fs::path target = fs::path(folder) / fs::path(file).filename();
+  for (int n = 1; fs::exists(target, ec) && n < 1000; ++n) // two of one name from two folders
+    target = fs::path(folder) / fmt::format("{}_{}", n, fs::path(file).filename().string());
+  fs::rename(file, target, ec);
+  if (ec) {
+    fs::copy_file(file, target, ec);
+    if (ec)
+      return "";
+    fs::remove(file, ec);
+  }
+  return target.string();
+}
+
+} // namespace
+
+std::vector<std::string> matching_files(const std::string& pattern) {
+  std::vector<std::string> out;
+  std::error_code ec;
+  const std::size_t special = pattern.find_first_of("*?[");
+  if (special == std::string::npos) {
+    if (fs::is_regular_file(pattern, ec))
+      out.push_back(pattern);
+    return out;
+  }
+  const std::size_t slash = pattern.rfind('/', special);
+  const std::string root = slash == std::string::npos ? "." : pattern.substr(0, slash);
+  const bool deep = pattern.find("**") != std::string::npos;
+  std::string match = slash == std::string::npos ? "./" + pattern : pattern;
+  if (const std::size_t at = match.find("**/"); at != std::string::npos)
+    match.erase(at, 3); // "*" alone takes '/' too then
+  const int flags = deep ? 0 : FNM_PATHNAME;
+  using Walk = fs::recursive_directory_iterator;
+  for (Walk it(root, fs::directory_options::skip_permission_denied, ec), end; !ec && it != end;
+       it.increment(ec)) {
+    const std::string path = it->path().string();
+    if (it->is_regular_file(ec) && ::fnmatch(match.c_str(), path.c_str(), flags) == 0)
+      out.push_back(slash == std::string::npos ? path.substr(2) : path);
+    else if (!deep && it->is_directory(ec) &&
+             std::count(path.begin(), path.end(), '/') >=
+                 std::count(match.begin(), match.end(), '/'))
+      it.disable_recursion_pending();
+    ec.clear();
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::uint64_t count_records(const std::string& path, const std::string& check) {
+  std::error_code ec;
+  const std::uint64_t bytes = fs::file_size(path, ec);
+  if (ec || bytes == 0)
+    return 0;
+  const std::string kind = check == "trace" ? check_by_name(path) : check;
+  if (kind == "csv")
+    return csv_rows(path);
+  if (kind == "json")
+    return json_records(path);
+  if (kind.rfind("sqlite", 0) == 0)
+    return database_rows(path, kind.size() > 7 ? kind.substr(7) : "");
+  return 1;
+}
+
+ToolOutputs collect_outputs(const ToolEntry& tool, const std::string& tool_folder,
+                            const std::string& folder, fs::file_time_type since) {
+  ToolOutputs out;
+  for (const ToolOutput& output : tool.produces) {
+    const bool absolute = !output.path.empty() && output.path[0] == '/';
+    bool found = false;
+    for (const std::string& file :
+         matching_files(absolute ? output.path : folder + "/" + output.path)) {
+      std::error_code ec;
+      if (fs::last_write_time(file, ec) < since || ec)
+        continue;
+      OutputFound f;
+      f.path = absolute ? file : moved_into(file, tool_folder);
+      const bool known = std::any_of(out.files.begin(), out.files.end(),
+                                     [&](const OutputFound& o) { return o.path == f.path; });
+      if (f.path.empty() || known)
+        continue;
+      found = true;
+      f.legacy = output.legacy;
+      f.bytes = fs::file_size(f.path, ec);
+      f.records = count_records(f.path, output.check);
+      f.empty = f.records == 0;
+      f.hash = hash_of(f.path);
+      out.files.push_back(std::move(f));
+    }
+    if (!found && output.required)
+      out.missing.push_back(output.path);
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,38 @@
+// What tools wrote: found by their patterns, brought into the run's folder, looked into.
+#pragma once
+
+#include "collect/profile/tool_table.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct OutputFound {
+  std::string path; ///< in the run's folder, absolute
+  std::string legacy;
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0; ///< rows, events; 1 for a file that is only known to hold something
+  std::string hash;          ///< FNV-1a of its bytes, 16 digits
+  bool empty = true;
+};
+
+struct ToolOutputs {
+  std::vector<OutputFound> files;
+  std::vector<std::string> missing; ///< required patterns without a file
+};
+
+/// Files that match the tool's patterns and were written since `since`; those that lie elsewhere
+/// (where the command ran: `folder`) are moved into `tool_folder`. Never one that was there before.
+ToolOutputs collect_outputs(const ToolEntry& tool, const std::string& tool_folder,
+                            const std::string& folder, std::filesystem::file_time_type since);
+
+/// How many records the file has by `check` (see ToolOutput); 0 = it is empty or no such file.
+[[nodiscard]] std::uint64_t count_records(const std::string& path, const std::string& check);
+
+/// Files that match a pattern with *, ? and ** (any folders), sorted. "" and folders never match.
+[[nodiscard]] std::vector<std::string> matching_files(const std::string& pattern);
+
+} // namespace rankscope

@@ -1,0 +1,44 @@
+// What can be known before a run: whether programs, scripts, libraries and devices are there, in
+// the place where the run will be (this host, or a container's image).
+#pragma once
+
+#include "collect/profile/plan.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct PreflightTarget {
+  std::string root;               ///< "" = this system; tests imitate one below a folder
+  std::string path;               ///< PATH of the command
+  std::string folder;             ///< where the command runs; "" = here
+  std::vector<std::string> image; ///< argv that runs a program in the image; empty = this host
+  std::string image_name;
+  /// Where tools are installed without being on PATH.
+  std::vector<std::string> places = {"/opt/rocm/bin", "/opt/rocm-*/bin", "/usr/local/cuda/bin",
+                                     "/opt/nvidia/nsight-systems/*/bin",
+                                     "/opt/nvidia/nsight-compute/*"};
+};
+
+/// Name to path; "" = it is not there. One start of the container for all. Errors: kMissingTool
+/// when the container cannot be started.
+Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& target,
+                                                         const std::vector<std::string>& names);
+
+/// Where a tool's own program is absent and that of a fallback is there, the fallback becomes its
+/// command; `notes` says so. To be called before make_plan().
+Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEntry>& tools,
+                              std::vector<std::string>& notes);
+
+/// Findings, E-... for what would make the run fail: E-TOOL-MISSING, E-COMMAND-MISSING,
+/// E-SCRIPT-MISSING, E-LIB-MISSING; W-NO-GPU, W-GPU-PERMISSION, W-HSA-TOOLS-LIB, W-NV-ADMIN-ONLY,
+/// W-PERF-PARANOID for what may. `table` names tools that could stand in.
+Result<std::vector<PlanFinding>> preflight(const Plan& plan, const PreflightTarget& target,
+                                           const ToolTable& table, const EnvPairs& environment);
+
+/// The program of a tool's command; "" when it has none or its text is for a shell.
+[[nodiscard]] std::string program_of(const ToolEntry& tool);
+
+} // namespace rankscope

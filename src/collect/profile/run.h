@@ -1,0 +1,67 @@
+// Runs a plan: set-up, the command with its tools around it, tear-down whatever happened, outputs.
+#pragma once
+
+#include "collect/clock_anchor.h"
+#include "collect/profile/native_tool.h"
+#include "collect/profile/outputs.h"
+#include "collect/profile/plan.h"
+#include "os/process.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct StepResult {
+  std::string phase; ///< pre, post
+  std::string tool;  ///< "" = of the context
+  std::vector<std::string> argv;
+  std::string status; ///< "ok", "exit code 3", ...
+  bool ok = false;
+  double seconds = 0;
+  std::string log; ///< file
+};
+
+struct ToolResult {
+  std::string name;
+  std::string status; ///< ok, empty, failed, not run
+  ToolOutputs outputs;
+};
+
+struct RunRequest {
+  Plan plan;
+  std::string out;    ///< the run's folder, absolute; made if it is not there
+  std::string folder; ///< where the command runs; "" = here
+  std::vector<std::unique_ptr<NativeTool>> natives;
+  /// docker exec ...: goes in front of every program, with the environment and the name behind it
+  std::vector<std::string> container;
+  std::string container_name;
+  double timeout_s = 0;    ///< of the command, 0 = none
+  double grace_s = 10;     ///< between the request to end and the kill
+  int baseline = 0;        ///< times that the command runs without tools before
+  bool keep_going = false; ///< run the command though a tool could not be set up
+  bool to_error = false;   ///< the command's output goes to our standard error
+  std::optional<CancelToken> cancel;
+};
+
+struct RunResult {
+  bool launched = false; ///< the command was started
+  int exit_status = 0;   ///< of the command; 128 + signal; 124 at a time-out
+  std::string ended;     ///< "exit code 0", "signal 9", "it did not end in time"
+  double seconds = 0;    ///< of the command with its tools
+  std::vector<double> baseline_s;
+  bool tool_failed = false; ///< a tool could not be set up or ended, or wrote nothing
+  std::vector<StepResult> steps;
+  std::vector<ToolResult> tools; ///< as in the plan
+  std::vector<PlanFinding> findings;
+  Json figures = Json::object(); ///< of native tools
+  ClockAnchor begin, end;
+};
+
+/// Errors: kOutput when the folder cannot be made or written, kMissingTool when the command cannot
+/// be started. Whatever else happens is told by the result, and the tear-down has been done.
+Result<RunResult> run_plan(RunRequest& request);
+
+} // namespace rankscope

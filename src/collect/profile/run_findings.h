@@ -1,0 +1,19 @@
+// What a run says about itself: why an output is empty, what the tools cost, odd lines in the log.
+// Every finding has a stable code, a cause, evidence and a next step (docs/profile.md lists them).
+#pragma once
+
+#include "collect/profile/library_watch.h"
+#include "collect/profile/run.h"
+
+namespace rankscope {
+
+/// Why a tool that should have written something has not: a failed command, a library that was
+/// never in memory or wrote no line, a run shorter than two samples, or no work to see.
+PlanFinding empty_finding(const ToolEntry& tool, const ToolResult& result, const RunResult& run,
+                          const SeenLibraries& seen, const std::string& out);
+
+/// Overhead against the baseline, and lines of the log that look like failures of a run that
+/// succeeded: its exit status is the truth, they are only shown.
+void add_run_findings(const RunRequest& request, RunResult& run);
+
+} // namespace rankscope

@@ -1,0 +1,71 @@
+#include "collect/profile/run_log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+
+namespace rankscope {
+namespace {
+constexpr std::size_t kLongest = 65536;
+}
+
+Result<RunLog> RunLog::create(const std::string& path) {
+  RunLog out;
+  out.file_.reset(std::fopen(path.c_str(), "we"));
+  if (out.file_ == nullptr)
+    return Error{ErrorCode::kOutput, path, std::strerror(errno), ""};
+  return out;
+}
+
+void RunLog::line(std::size_t stream, std::string_view text, double t_s) {
+  const std::string out = fmt::format("[{:12.6f}] {} {}\n", t_s, stream == 1 ? "out" : "err", text);
+  if (std::fwrite(out.data(), 1, out.size(), file_.get()) < out.size())
+    failed_ = true;
+}
+
+void RunLog::add(std::size_t stream, std::string_view bytes, double t_s) {
+  std::string& open = open_[stream];
+  while (!bytes.empty()) {
+    if (open.empty())
+      begun_s_[stream] = t_s;
+    const std::size_t end = bytes.find('\n');
+    const std::size_t take = std::min({end, bytes.size(), kLongest - open.size()});
+    open.append(bytes.substr(0, take));
+    const bool whole = take == end;
+    bytes.remove_prefix(take + (whole ? 1 : 0));
+    if (whole || open.size() >= kLongest) {
+      line(stream, open, begun_s_[stream]);
+      open.clear();
+    }
+  }
+  std::fflush(file_.get()); // so that a kill loses nothing
+}
+
+bool RunLog::finish() {
+  for (const std::size_t stream : {1U, 2U})
+    if (!open_[stream].empty())
+      line(stream, open_[stream], begun_s_[stream]);
+  open_ = {};
+  return std::fflush(file_.get()) == 0 && !failed_;
+}
+
+std::string last_lines(const std::string& path, int lines) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in)
+    return "";
+  const auto size = static_cast<std::streamoff>(in.tellg());
+  const std::streamoff from = std::max<std::streamoff>(size - 4096, 0);
+  in.seekg(from);
+  std::string text(static_cast<std::size_t>(size - from), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  std::size_t at = text.size();
+  for (int i = 0; i < lines && at != std::string::npos && at > 0; ++i)
+    at = text.rfind('\n', at - 1);
+  return at == std::string::npos || at == 0 ? text : text.substr(at + 1);
+}
+
+} // namespace rankscope

@@ -1,0 +1,37 @@
+// run.log: what the command wrote, line by line with the time since its start and the stream.
+#pragma once
+
+#include "base/result.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+class RunLog {
+public:
+  static Result<RunLog> create(const std::string& path);
+  /// Bytes of stream 1 (output) or 2 (error) in any pieces. Lines longer than 64 KiB are cut into
+  /// several.
+  void add(std::size_t stream, std::string_view bytes, double t_s);
+  /// Lines without an end; false when the file lacks something.
+  bool finish();
+
+private:
+  struct Close {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  void line(std::size_t stream, std::string_view text, double t_s);
+  std::unique_ptr<std::FILE, Close> file_;
+  std::array<std::string, 3> open_; ///< begun lines of streams 1 and 2
+  std::array<double, 3> begun_s_ = {};
+  bool failed_ = false;
+};
+
+/// The last `lines` lines of a file, at most 4 KiB of it.
+[[nodiscard]] std::string last_lines(const std::string& path, int lines);
+
+} // namespace rankscope

@@ -1,0 +1,246 @@
+// rankscope profile with stacked fake tools: order, status, arguments, outputs, dry runs.
+#include "profile_fixture.h"
+
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+using test::RunResult;
+using test::Words;
+
+class Profile : public test::ProfileFixture {};
+
+TEST_F(Profile, TwoToolsAreSetUpOutsideInAndTornDownInsideOut) {
+  const RunResult r = profile({"--tool", "A", "--tool", "B"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(order(), (Words{"pre B", "pre A", "cmd B", "cmd A", "app 2", "end A", "end B", "post A",
+                            "post B"}));
+  EXPECT_EQ(r.out, "to out\n");
+  EXPECT_NE(r.err.find("to err\n"), std::string::npos);
+  const std::string log = test::bytes_of(folder_.path("out/run.log"));
+  EXPECT_NE(log.find("] out to out\n"), std::string::npos) << log;
+  EXPECT_NE(log.find("] err to err\n"), std::string::npos) << log;
+}
+
+TEST_F(Profile, TheTearDownRunsWhenTheCommandFails) {
+  const RunResult r = profile({"--tool", "A", "--tool", "B"}, {"./app.sh", "7"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_EQ(order(), (Words{"pre B", "pre A", "cmd B", "cmd A", "app 2", "end A", "end B", "post A",
+                            "post B"}));
+}
+
+TEST_F(Profile, AFailingSetUpNamesItsToolAndTearsDownWhatWasSetUp) {
+  // order of set-up: A, bad, (B is never reached)
+  RunResult r = profile({"--tool", "B", "--tool", "bad", "--tool", "A"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_EQ(order(), (Words{"pre A", "pre bad", "post bad", "post A"}));
+  EXPECT_NE(r.err.find("E-PRE-FAILED bad"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("why it failed"), std::string::npos) << r.err;
+  EXPECT_TRUE(has_code("E-PRE-FAILED"));
+  r = profile({"--keep-going", "--tool", "B", "--tool", "bad"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(order(), (Words{"pre bad", "pre B", "cmd B", "app 2", "end B", "post B", "post bad"}));
+  r = profile({"--strict", "--keep-going", "--tool", "bad"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 4); // the command is well, a tool is not
+  r = profile({"--strict", "--keep-going", "--tool", "bad"}, {"./app.sh", "9"});
+  EXPECT_EQ(r.code, 9);
+}
+
+TEST_F(Profile, ATimeOutEndsTheCommandAndTearsDown) {
+  const RunResult r = profile({"--timeout", "0.4", "--tool", "A", "--tool", "B"},
+                              {"sh", "-c", "echo $$ >> pids; sleep 100"});
+  EXPECT_EQ(r.code, 124) << r.err;
+  const Words steps = order();
+  ASSERT_GE(steps.size(), 2U);
+  EXPECT_EQ(steps[steps.size() - 2], "post A");
+  EXPECT_EQ(steps.back(), "post B");
+  EXPECT_TRUE(has_code("W-RUN-TIMEOUT"));
+  expect_no_orphan();
+}
+
+TEST_F(Profile, AStepHasATimeOutOfItsOwn) {
+  folder_.write("slow.json", R"({"tools": {"slow": {"timeout": 0.3,
+      "pre_scripts": [{"path": "./slow.sh"}]}}})");
+  script("slow.sh", "#!/bin/sh\necho $$ >> pids\nsleep 100\n");
+  const RunResult r = profile({"--tools-config", "slow.json", "--tool", "slow"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.err.find("did not end in time"), std::string::npos) << r.err;
+  expect_no_orphan();
+}
+
+TEST_F(Profile, ArgumentsArriveAsTheyAre) {
+  folder_.write("show.py", "import sys\nopen('argv', 'w').write(repr(sys.argv[1:]))\n");
+  script("show.sh",
+         "#!/bin/sh\nrm -f argv\nfor a in \"$@\"; do printf '<%s>' \"$a\" >> argv; done\n");
+  const Words words = {"a b",    "$HOME", ";",     "\"",  "'",    "x\ny", "",  "--",
+                       "--json", "-q",    "[1,2]", "a,b", "`id`", "*",    "\\"};
+  std::string expected;
+  for (const std::string& w : words)
+    expected += "<" + w + ">";
+  for (const Words& flags :
+       {Words{}, Words{"--tool", "A"}, Words{"--tool", "A", "--tool", "B", "--tool", "tracer"}}) {
+    Words command = {"./show.sh"};
+    command.insert(command.end(), words.begin(), words.end());
+    const RunResult r = profile(flags, command);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(test::bytes_of(folder_.path("argv")), expected);
+  }
+  // by a shell only where the entry asks for one, and then as its "$@"
+  folder_.write("shell.json", R"({"tools": {"test_tools_A": {"shell": true,
+      "cmd": "echo cmd_A >> order && "}}})");
+  Words command = {"./show.sh"};
+  command.insert(command.end(), words.begin(), words.end());
+  const RunResult r = profile({"--tools-config", "shell.json", "--tool", "test_tools_A"}, command);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("argv")), expected);
+  EXPECT_EQ(order(), (Words{"cmd_A"}));
+}
+
+TEST_F(Profile, TheCommandsStatusIsOursThroughEveryStack) {
+  const std::vector<Words> stacks = {{},
+                                     {"--tool", "A"},
+                                     {"--tool", "tracer"},
+                                     {"--tool", "A", "--tool", "B"},
+                                     {"--tool", "A", "--tool", "tracer", "--tool", "B"}};
+  for (const Words& stack : stacks) {
+    EXPECT_EQ(profile(stack, {"sh", "-c", "exit 0"}).code, 0);
+    EXPECT_EQ(profile(stack, {"sh", "-c", "exit 42"}).code, 42);
+    EXPECT_EQ(profile(stack, {"sh", "-c", "kill -SEGV $$"}).code, 128 + 11);
+    EXPECT_EQ(profile(stack, {"sh", "-c", "kill -KILL $$"}).code, 128 + 9);
+    EXPECT_NE(manifest().find("\"exit_status\": 137"), std::string::npos);
+  }
+}
+
+TEST_F(Profile, OutputsAreCountedAndPlacedUnderTheOldNamesOnRequest) {
+  const RunResult r = profile({"--tool", "tracer", "--compat-outputs"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("out/tracer/trace.csv")), "name,us\nfirst,1\nlast,2\n");
+  EXPECT_EQ(test::bytes_of(folder_.path("old.csv")), "name,us\nfirst,1\nlast,2\n");
+  simdjson::dom::parser parser;
+  const std::string text = manifest();
+  simdjson::dom::element root;
+  ASSERT_EQ(parser.parse(text).get(root), simdjson::SUCCESS);
+  EXPECT_EQ(std::string_view(root["tools"].at(0)["status"]), "ok");
+  EXPECT_EQ(std::int64_t(root["tools"].at(0)["records"]), 2);
+  EXPECT_EQ(std::int64_t(root["tools"].at(0)["bytes"]), 23);
+  EXPECT_EQ(std::int64_t(root["exit_status"]), 0);
+  EXPECT_TRUE(bool(root["profiled"]));
+  EXPECT_GT(std::int64_t(root["clock_end"]["monotonic_ns"]),
+            std::int64_t(root["clock_begin"]["monotonic_ns"]));
+  EXPECT_EQ(std::string_view(root["plan"]["argv"].at(0)), folder_.path("tracer.sh"));
+  EXPECT_NE(test::bytes_of(folder_.path("out/summary.txt")).find("tracer"), std::string::npos);
+}
+
+TEST_F(Profile, OutputsThatToolsLeaveWhereTheyRanAreMovedAndOldOnesStay) {
+  folder_.write(
+      "here.json",
+      R"({"tools": {"here": {"shell": true, "cmd": "echo h > res.csv; echo 1 >> res.csv; ",
+      "produces": [{"path": "res*.csv", "check": "csv"}]}}})");
+  folder_.write("res_old.csv", "h\n1\n");
+  std::filesystem::last_write_time(folder_.path("res_old.csv"),
+                                   std::filesystem::file_time_type::clock::now() -
+                                       std::chrono::hours(1));
+  const RunResult r = profile({"--tools-config", "here.json", "--tool", "here"}, {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("out/here/res.csv")), "h\n1\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("res.csv")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("res_old.csv")));
+}
+
+TEST_F(Profile, ADryRunPrintsTheStepsAndDoesNothing) {
+  const RunResult r = profile({"--dry-run", "--tool", "A", "--tool", "B"}, {"./app.sh", "a b"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::size_t b = r.out.find("/step.sh pre B");
+  const std::size_t a = r.out.find("/step.sh pre A");
+  const std::size_t run =
+      r.out.find(folder_.path("wrap.sh") + " B " + folder_.path("wrap.sh") + " A ./app.sh 'a b'");
+  const std::size_t post = r.out.find("/step.sh post A");
+  EXPECT_TRUE(b < a && a < run && run < post && post != std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("A sets X=1, B sets X=2: B wins"), std::string::npos) << r.out;
+  EXPECT_TRUE(order().empty());
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("out")));
+  const RunResult json = profile({"--dry-run", "--json", "--tool", "A"}, {"x"});
+  simdjson::dom::parser parser;
+  EXPECT_EQ(parser.parse(json.out).error(), simdjson::SUCCESS) << json.out;
+}
+
+TEST_F(Profile, WithJsonTheManifestIsOnStandardOutputAlone) {
+  const RunResult r = profile({"--json", "--tool", "A"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0);
+  simdjson::dom::parser parser;
+  EXPECT_EQ(parser.parse(r.out).error(), simdjson::SUCCESS) << r.out;
+  EXPECT_NE(r.err.find("to out\n"), std::string::npos);
+}
+
+TEST_F(Profile, TheContextOfTheGuideRunsAsItIs) {
+  const RunResult r =
+      profile({"--additional-context",
+               R"({'gpu_vendor': 'AMD', 'guest_os': 'UBUNTU', 'docker_env_vars': {'X': '9'},
+           'tools': [{'name': 'A'}, {'name': 'B', 'cmd': './wrap.sh C'}],
+           'pre_scripts': [{'path': './step.sh', 'args': 'pre ctx'}],
+           'post_scripts': [{'path': './step.sh', 'args': 'post ctx'}]})"},
+              {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(order(), (Words{"pre B", "pre A", "pre ctx", "cmd C", "cmd A", "app 9", "end A",
+                            "end C", "post ctx", "post A", "post B"}));
+  EXPECT_NE(r.err.find("Python literal"), std::string::npos) << r.err;
+}
+
+TEST_F(Profile, TaggedModelsRunEachInAFolderOfItsOwn) {
+  folder_.write("models.json", R"([
+    {"name": "one", "scripts": "scripts/one/run.sh", "n_gpus": "1", "tags": ["t"], "args": "--n 1"},
+    {"name": "two", "scripts": "scripts/two", "n_gpus": "1", "tags": "t", "args": ""}])");
+  folder_.write("scripts/one/run.sh", "echo \"$MAD_MODEL_NAME $*\" > ran\n");
+  folder_.write("scripts/two/run.sh", "echo \"$MAD_MODEL_NAME $*\" > ran; exit 5\n");
+  const RunResult r = test::run_binary(
+      {"profile", "--out", "out", "--tags", "t:extra=2", "--models", "models.json"});
+  EXPECT_EQ(r.code, 5) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("scripts/one/ran")), "one --n 1 --extra 2\n");
+  EXPECT_EQ(test::bytes_of(folder_.path("scripts/two/ran")), "two --extra 2\n");
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/one/manifest.json")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/two/manifest.json")));
+}
+
+TEST_F(Profile, RanksOfALauncherHaveFoldersOfTheirOwn) {
+  for (const char* name : {"SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    ::setenv(name, "3", 1);
+    const RunResult r = profile({}, {"true"});
+    ::unsetenv(name);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rank_3/manifest.json"))) << name;
+  }
+}
+
+TEST_F(Profile, AFolderWithARunIsNotWrittenOver) {
+  EXPECT_EQ(profile({}, {"true"}).code, 0);
+  const RunResult r = test::run_binary(arguments({}, {"true"}));
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("holds a run already"), std::string::npos) << r.err;
+  EXPECT_EQ(test::run_binary(arguments({"--force"}, {"true"})).code, 0);
+}
+
+TEST_F(Profile, StandardInputReachesTheCommand) {
+  ProcessSpec spec;
+  spec.argv = arguments({"-q", "--tool", "A"}, {"cat"});
+  spec.argv.insert(spec.argv.begin(), test::binary());
+  spec.input = "from outside";
+  spec.out = Stream::kCapture;
+  const Result<ProcessEnd> end = run_process(std::move(spec));
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->out, "from outside");
+}
+
+TEST_F(Profile, WrongUsesAreRefusedBeforeAnythingStarts) {
+  EXPECT_EQ(profile({}, {}).code, 2);
+  EXPECT_EQ(profile({"--tool", "nope"}, {"./app.sh", "0"}).code, 2);
+  EXPECT_EQ(profile({"--tool", "A", "--tool", "A"}, {"./app.sh", "0"}).code, 2);
+  EXPECT_EQ(profile({"-c", "[]"}, {"./app.sh", "0"}).code, 2);
+  EXPECT_EQ(profile({"-f", "none.json"}, {"./app.sh", "0"}).code, 3);
+  EXPECT_EQ(profile({"--tags", "x"}, {"./app.sh", "0"}).code, 2);
+  EXPECT_EQ(profile({}, {"./not-there"}).code, 7);
+  EXPECT_TRUE(order().empty());
+}
+
+} // namespace
+} // namespace rankscope
