@@ -156,6 +156,17 @@ private:
       by_rank_[0] = nameless;
       return {};
     }
+    if (!nameless.empty() && by_rank_.empty() &&
+        std::all_of(nameless.begin(), nameless.end(),
+                    [this](const std::string& p) { return heads_[p].one_process; })) {
+      for (const std::string& path : nameless) // sorted, as files are listed
+        by_rank_[static_cast<std::int64_t>(by_rank_.size())].push_back(path);
+      diag_.add(Severity::kInfo, "ranks_by_order", plan_.folder,
+                fmt::format("no file says which rank it is: the {} files are numbered in their "
+                            "order, from {}",
+                            nameless.size(), base_name(nameless.front())));
+      return {};
+    }
     if (!nameless.empty() && by_rank_.empty())
       return Error{ErrorCode::kUsage, plan_.folder,
                    fmt::format("several traces without a rank in the name: {}", few_of(nameless)),

@@ -52,7 +52,7 @@ TEST_F(ToyReader, WhereTheNameDoesNotTellTheFirstBytesDo) {
   // without that reader there is no trace, and the message says what would be one
   const Result<RunPlan> none = discover_run({folder_.path()}, DiscoverOptions{}, diag_);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().hint, "traces are .json, .json.gz or .json.zst");
+  EXPECT_EQ(none.error().hint, "traces are " + trace_endings(readers()));
 }
 
 TEST_F(ToyReader, OneFilePerRankAndMixedProducers) {

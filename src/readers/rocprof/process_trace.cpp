@@ -1,0 +1,348 @@
+#include "readers/rocprof/process_trace.h"
+
+#include "base/ascii.h"
+#include "base/json_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <limits>
+#include <simdjson.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr std::array<std::string_view, kTracedKinds> kTracedNames = {
+    "kernels", "memory copies", "HIP calls", "RCCL calls", "roctx ranges"};
+
+std::optional<std::int64_t> number_at(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end == text.data())
+    return std::nullopt;
+  return value;
+}
+
+/// "step 7", "train_step#7", "Iteration: 7": the text before the number, and the number.
+std::optional<std::pair<std::string, std::int64_t>> counted_step(std::string_view text) {
+  std::size_t digits = text.size();
+  while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9')
+    --digits;
+  if (digits == text.size() || text.size() - digits > 9 || digits > 40)
+    return std::nullopt;
+  std::string head = lowercase(text.substr(0, digits));
+  std::string_view word = head;
+  while (!word.empty() && std::string_view(" _#:=-").find(word.back()) != std::string_view::npos)
+    word.remove_suffix(1);
+  for (const std::string_view end : {"step", "iteration", "iter"}) {
+    if (!word.ends_with(end))
+      continue;
+    const std::string_view before = word.substr(0, word.size() - end.size());
+    if (before.empty() || std::string_view(" _-.").find(before.back()) != std::string_view::npos)
+      return std::pair(std::move(head), *number_at(text.substr(digits)));
+  }
+  return std::nullopt;
+}
+
+/// The list behind "sizes = " of emit_nvtx's text, which ends at ", input_op_ids" or at the end.
+std::string_view sizes_of(std::string_view text) {
+  constexpr std::string_view kKey = ", sizes = ";
+  const std::size_t at = text.find(kKey);
+  if (at == std::string_view::npos)
+    return {};
+  const std::string_view rest = text.substr(at + kKey.size());
+  return rest.substr(0, rest.find(", input_op_ids = "));
+}
+
+} // namespace
+
+std::string_view copy_name(std::string_view direction) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames = {{
+      {"MEMORY_COPY_HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"},
+      {"MEMORY_COPY_DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"},
+      {"MEMORY_COPY_DEVICE_TO_DEVICE", "Memcpy DtoD (Device -> Device)"},
+      {"MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"},
+      {"CopyHostToDevice", "Memcpy HtoD (Host -> Device)"},
+      {"CopyDeviceToHost", "Memcpy DtoH (Device -> Host)"},
+      {"CopyDeviceToDevice", "Memcpy DtoD (Device -> Device)"},
+      {"CopyHostToHost", "Memcpy HtoH (Host -> Host)"},
+  }};
+  for (const auto& [from, to] : kNames)
+    if (from == direction)
+      return to;
+  return direction;
+}
+
+ProcessTrace::ProcessTrace(const std::string& path, const char* reader, const char* clock)
+    : out_(path, reader), clock_(clock) {
+  out_.source().clock = {ClockDomain::kMonotonic, 0, 0};
+  fact("rocprof_producer", reader);
+  fact("rocprof_clock", clock);
+}
+
+void ProcessTrace::fact(const char* name, std::string_view value) {
+  out_.header().other.emplace_back(name, fmt::format("\"{}\"", json_escaped(value)));
+}
+
+std::uint32_t ProcessTrace::thread(std::int64_t pid, std::int64_t tid) {
+  if (pid != last_pid_ || tid != last_tid_) {
+    Track track;
+    track.pid = pid;
+    track.tid = tid;
+    last_thread_ = out_.track(track);
+    last_pid_ = pid;
+    last_tid_ = tid;
+  }
+  return last_thread_;
+}
+
+bool ProcessTrace::usable(const std::optional<std::int64_t>& start_ns,
+                          const std::optional<std::int64_t>& end_ns, std::string_view row) {
+  ++rows_;
+  if (start_ns && end_ns && *start_ns >= 0 && *end_ns >= *start_ns &&
+      usable_time(*start_ns, *end_ns - *start_ns))
+    return true;
+  if (bad_times_++ == 0)
+    first_bad_time_ = fmt::format("row {} ({})", rows_, row);
+  return false;
+}
+
+EventId ProcessTrace::add(EventRow& row) {
+  row.uid = static_cast<std::uint32_t>(out_.events());
+  return out_.add(row);
+}
+
+EventId ProcessTrace::call(Category category, std::uint32_t track, StrId name,
+                           std::int64_t start_ns, std::int64_t end_ns, std::int64_t correlation) {
+  EventRow row;
+  row.category = category;
+  row.track = track;
+  row.name = name;
+  row.ts_ns = start_ns;
+  row.dur_ns = end_ns - start_ns;
+  row.correlation = correlation;
+  if (category == Category::kRuntime && !cuda_) {
+    const std::string_view text = out_.view(name);
+    cuda_ = text.starts_with("cuda") || text.starts_with("cuLaunch");
+  }
+  return add(row);
+}
+
+void ProcessTrace::operation(std::uint32_t track, std::string_view name, std::string_view sizes,
+                             std::int64_t sequence, std::int64_t start_ns, std::int64_t end_ns) {
+  EventRow row;
+  row.category = Category::kCpuOp;
+  row.track = track;
+  row.name = out_.text(name);
+  row.ts_ns = start_ns;
+  row.dur_ns = end_ns - start_ns;
+  OpArgs args;
+  args.sequence_number = sequence;
+  if (is_plain_json_list(sizes)) {
+    args.input_dims = out_.arg_text(sizes);
+    out_.header().record_shapes = true;
+  }
+  if (sequence != kNoId || args.input_dims != kEmptyStr)
+    row.args = out_.op_args(args);
+  (void)add(row);
+}
+
+void ProcessTrace::marker(std::uint32_t track, std::string_view text, std::int64_t start_ns,
+                          std::int64_t end_ns, bool instant) {
+  saw(Traced::kMarkers);
+  const std::size_t comma = text.find(", ");
+  const std::string_view rest = comma == std::string_view::npos ? "" : text.substr(comma);
+  if (!instant && (rest.starts_with(", op_id = ") || rest.starts_with(", seq = "))) {
+    const bool has_seq = rest.starts_with(", seq = ");
+    operation(track, text.substr(0, comma), sizes_of(rest),
+              has_seq ? number_at(rest.substr(8)).value_or(kNoId) : kNoId, start_ns, end_ns);
+    return;
+  }
+  EventRow row;
+  row.category = instant ? Category::kCpuInstant : Category::kUserAnnotation;
+  row.track = track;
+  row.name = out_.text(text);
+  row.ts_ns = start_ns;
+  row.dur_ns = end_ns - start_ns;
+  (void)add(row);
+  if (instant)
+    return;
+  has_profiler_steps_ = has_profiler_steps_ || text.starts_with("ProfilerStep#");
+  if (auto step = counted_step(text))
+    steps_[std::move(step->first)].push_back({start_ns, end_ns, step->second, track});
+}
+
+/// Handles that are no small numbers get one each, far from those that are.
+std::int32_t ProcessTrace::stream_number(std::int64_t stream) {
+  constexpr std::int32_t kFirstOdd = 1 << 30;
+  if (stream >= -1 && stream < kFirstOdd)
+    return static_cast<std::int32_t>(stream);
+  return odd_streams_
+      .try_emplace(stream, kFirstOdd + static_cast<std::int32_t>(odd_streams_.size()))
+      .first->second;
+}
+
+StrId ProcessTrace::dims(const std::array<std::int64_t, 3>& size) {
+  if (size == last_dims_)
+    return last_dims_text_;
+  StrId& id = dims_[size];
+  if (id == kEmptyStr)
+    id = out_.text(fmt::format("[{}, {}, {}]", size[0], size[1], size[2]));
+  last_dims_ = size;
+  last_dims_text_ = id;
+  return id;
+}
+
+EventId ProcessTrace::kernel(const GpuWork& work, const LaunchShape& shape, bool items) {
+  saw(Traced::kKernels);
+  ++gpu_events_;
+  EventRow row;
+  row.category = Category::kKernel;
+  row.name = work.name;
+  row.ts_ns = work.start_ns;
+  row.dur_ns = work.end_ns - work.start_ns;
+  row.correlation = work.correlation;
+  row.stream = stream_number(work.stream);
+  row.device = work.device >= 0 && work.device <= std::numeric_limits<std::int16_t>::max()
+                   ? static_cast<std::int16_t>(work.device)
+                   : std::int16_t{-1};
+  row.track = thread(row.device, row.stream);
+  if (shape.group[0] > 0 && shape.group[1] > 0 && shape.group[2] > 0) {
+    std::array<std::int64_t, 3> groups = shape.grid;
+    for (std::size_t i = 0; items && i < 3; ++i)
+      groups[i] = groups[i] / shape.group[i] + (groups[i] % shape.group[i] > 0 ? 1 : 0);
+    GpuArgs args;
+    args.grid = dims(groups);
+    args.block = dims(shape.group);
+    row.args = out_.gpu_args(args);
+  }
+  return add(row);
+}
+
+EventId ProcessTrace::copy(const GpuWork& work, std::int64_t bytes, bool fill) {
+  saw(Traced::kCopies);
+  ++gpu_events_;
+  EventRow row;
+  row.category = fill ? Category::kGpuMemset : Category::kGpuMemcpy;
+  row.name = work.name;
+  row.ts_ns = work.start_ns;
+  row.dur_ns = work.end_ns - work.start_ns;
+  row.correlation = work.correlation;
+  row.stream = stream_number(work.stream);
+  row.device = work.device >= 0 && work.device <= std::numeric_limits<std::int16_t>::max()
+                   ? static_cast<std::int16_t>(work.device)
+                   : std::int16_t{-1};
+  row.track = thread(row.device, row.stream);
+  if (bytes >= 0) {
+    GpuArgs args;
+    args.bytes = bytes;
+    row.args = out_.gpu_args(args);
+  }
+  return add(row);
+}
+
+void ProcessTrace::not_read(std::string_view what, std::uint64_t rows) {
+  if (rows > 0)
+    not_read_[std::string(what)] += rows;
+}
+
+/// Ranges that count steps become ProfilerStep#N beside themselves, in a source of their own; of
+/// several kinds those that hold most time, which are the outer ones.
+void ProcessTrace::add_steps() {
+  if (has_profiler_steps_ || steps_.empty())
+    return;
+  const auto time = [](const std::vector<StepRange>& ranges) {
+    double sum = 0;
+    for (const StepRange& r : ranges)
+      sum += static_cast<double>(r.end_ns - r.start_ns);
+    return sum;
+  };
+  const auto longest =
+      std::max_element(steps_.begin(), steps_.end(), [&time](const auto& a, const auto& b) {
+        return time(a.second) < time(b.second);
+      });
+  TraceSource made_here = out_.source();
+  made_here.reader.clear();
+  const std::uint16_t source = out_.add_source(std::move(made_here));
+  std::uint32_t uid = 0;
+  for (const StepRange& r : longest->second) {
+    EventRow row;
+    row.category = Category::kUserAnnotation;
+    row.track = r.track;
+    row.name = out_.text(fmt::format("ProfilerStep#{}", r.number));
+    row.ts_ns = r.start_ns;
+    row.dur_ns = r.end_ns - r.start_ns;
+    row.source = source;
+    row.uid = uid++;
+    (void)out_.add(row);
+  }
+  fact("rocprof_steps_from", fmt::format("ranges \"{}N\"", longest->first));
+}
+
+void ProcessTrace::report() {
+  Diagnostics& d = out_.diagnostics();
+  const std::string path = out_.source().path;
+  if (bad_times_ > 0)
+    d.add(Severity::kDataLoss, "event_bad_time", fmt::format("{}: {}", path, first_bad_time_),
+          "a row lacks a usable start or end (want integers of nanoseconds, end >= start) and was "
+          "dropped",
+          bad_times_);
+  std::string absent;
+  for (std::size_t k = 0; k < kTracedKinds; ++k)
+    if (!seen_[k])
+      absent += fmt::format("{}{}", absent.empty() ? "" : ", ", kTracedNames[k]);
+  if (!absent.empty())
+    fact("rocprof_not_in_file", absent);
+  for (const auto& [what, rows] : not_read_)
+    d.add(Severity::kInfo, "rows_not_read", path,
+          fmt::format("{} have no place in reports and are not read yet", what), rows);
+}
+
+Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
+  report();
+  if (out_.events() == 0)
+    return Error{ErrorCode::kUnreadable, out_.source().path,
+                 fmt::format("no usable event among {} rows; expected kernels, copies or calls "
+                             "with start and end",
+                             rows_),
+                 ""};
+  add_steps();
+  for (auto& [name, value] : out_.header().other)
+    if (cuda_) // RPD records NVIDIA's GPUs too
+      name.replace(0, std::string_view("rocprof").size(), "cuda");
+  out_.set_input(input_bytes, rows_);
+  return std::move(out_).finish();
+}
+
+RankOfProcess rank_of_environment(std::string_view json) {
+  RankOfProcess out;
+  simdjson::dom::parser parser;
+  simdjson::dom::object object;
+  if (parser.parse(json.data(), json.size(), true).get(object) != simdjson::SUCCESS)
+    return out;
+  const auto value_of = [&object](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+      simdjson::dom::element value;
+      if (object.at_key(key).get(value) != simdjson::SUCCESS)
+        continue;
+      std::string_view text;
+      std::int64_t number = 0;
+      if (value.get(text) == simdjson::SUCCESS) {
+        const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (status != std::errc() || end != text.data() + text.size())
+          continue;
+      } else if (value.get(number) != simdjson::SUCCESS) {
+        continue;
+      }
+      if (number >= 0 && number < (std::int64_t{1} << 31))
+        return std::optional<std::int64_t>(number);
+    }
+    return std::optional<std::int64_t>();
+  };
+  out.rank = value_of({"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"});
+  out.world_size = value_of({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "PMI_SIZE"});
+  return out;
+}
+
+} // namespace rankscope

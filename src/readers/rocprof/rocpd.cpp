@@ -1,0 +1,445 @@
+// Reader for rocpd databases, what rocprofv3 (rocprofiler-sdk, ROCm 7) and rocprofiler-systems
+// write: SQLite with the tables rocpd_<what>_<guid>, schemas 3.0.x and 4.x told by their columns,
+// one process in a file or several. Base tables are scanned once and joined in memory, no views.
+#include "core/trace_builder.h"
+#include "model/kernels.h"
+#include "os/byte_source.h"
+#include "readers/reader.h"
+#include "readers/rocprof/rank_order.h"
+#include "readers/rocprof/rccl_calls.h"
+#include "readers/rocprof/rocpd_session.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kClock = "CLOCK_BOOTTIME";
+
+/// A trace that is being filled, with the session's texts as its own.
+struct Target {
+  Target(const std::string& path, const RocpdSession& session)
+      : trace(path, rocpd_reader.name, kClock), rccl(trace.builder()),
+        texts(session.texts().size(), StringPool::kNotFound) {}
+
+  ProcessTrace trace;
+  RcclCalls rccl;
+  std::vector<StrId> texts; ///< by id in the session's pool
+  std::vector<std::pair<EventId, std::size_t>> rccl_events;
+  /// By internal correlation id: what the chain of owners needs of a host call.
+  struct HostCall {
+    std::int64_t stack, parent, start_ns;
+    std::uint32_t track;
+  };
+  std::vector<HostCall> calls; ///< only where there are calls of RCCL
+};
+
+/// The rows of one session into the traces of its processes.
+class SessionReader {
+public:
+  SessionReader(const std::string& path, const RocpdSession& session)
+      : path_(path), session_(session) {}
+
+  /// Rows of this process are read; of others they are not.
+  void want(const RocpdProcess& process) {
+    auto target = std::make_unique<Target>(path_, session_);
+    target->trace.builder().header().rank = process.rank.rank;
+    target->trace.builder().header().world_size = process.rank.world_size;
+    for (const DeviceInfo& device : session_.devices())
+      target->trace.device(device);
+    targets_[process.id] = std::move(target);
+    pids_[process.id] = process.pid;
+  }
+  /// Rows whose process is not among those of the file belong to the only one there is.
+  void take_strays(std::int64_t process) { strays_ = targets_[process].get(); }
+
+  void read() {
+    read_arguments();
+    read_regions();
+    read_samples();
+    for (auto& [process, target] : targets_)
+      finish_calls(*target);
+    read_kernels();
+    read_copies();
+    count_others();
+  }
+
+  [[nodiscard]] Target& target(std::int64_t process) { return *targets_[process]; }
+
+private:
+  Target* target_of(const RocpdPlace& place) {
+    if (place.process == last_process_)
+      return last_target_;
+    const auto it = targets_.find(place.process);
+    last_process_ = place.process;
+    last_target_ = it != targets_.end() ? it->second.get() : strays_;
+    return last_target_;
+  }
+
+  StrId text(Target& target, StrId id) {
+    StrId& own = target.texts[id];
+    if (own == StringPool::kNotFound)
+      own = target.trace.text(session_.texts().view(id));
+    return own;
+  }
+
+  std::uint32_t thread(Target& target, const RocpdPlace& place) {
+    if (place.process != last_thread_place_.process || place.thread != last_thread_place_.thread) {
+      last_thread_place_ = place;
+      const auto pid = pids_.find(place.process);
+      last_pid_ = pid != pids_.end() ? pid->second : place.process == kNoId ? 0 : place.process;
+      last_tid_ = session_.os_thread(place.thread);
+    }
+    return target.trace.thread(last_pid_, last_tid_);
+  }
+
+  /// Arguments of RCCL calls; those of HIP calls are as many again and not needed.
+  void read_arguments() {
+    const std::string name = session_.table("rocpd_arg");
+    if (!session_.has_rccl_events() || !session_.file().has(name))
+      return;
+    SqliteQuery q = session_.file().rows(name, {"event_id", "name", "value"});
+    while (q.step()) {
+      const std::int64_t event = q.integer_or(0, kNoId);
+      const RocpdEvent* const of = session_.event_by_id(event);
+      if (of != nullptr && of->api == HostApi::kRccl)
+        arguments_[event].take(q.text(1), q.text(2));
+    }
+    session_.check(q, "rocpd_arg");
+  }
+
+  void host_call(Target& target, const SqliteQuery& row, const RocpdPlace& place,
+                 std::int64_t name_id, std::int64_t start_ns, std::int64_t end_ns, bool instant) {
+    const RocpdEvent& event = session_.event(row);
+    const std::string_view name = session_.string(name_id);
+    const std::uint32_t track = thread(target, place);
+    const HostApi api = event.has_category ? event.api : host_api("", name);
+    if (api == HostApi::kMarker) {
+      const std::string_view message = session_.texts().view(event.message);
+      target.trace.marker(track, message.empty() ? name : message, start_ns, end_ns, instant);
+      return;
+    }
+    const Category category = api == HostApi::kHip || api == HostApi::kRccl ? Category::kRuntime
+                              : api == HostApi::kHsa                        ? Category::kDriver
+                                                                            : Category::kOther;
+    const EventId id =
+        target.trace.call(category, track, target.trace.text(name.empty() ? "(no name)" : name),
+                          start_ns, end_ns, event.stack == 0 ? kNoId : event.stack);
+    if (session_.has_rccl_events() && event.stack != kNoId)
+      target.calls.push_back({event.stack, event.parent, start_ns, track});
+    if (api == HostApi::kHip)
+      target.trace.saw(Traced::kHostCalls);
+    if (api != HostApi::kRccl)
+      return;
+    target.trace.saw(Traced::kRccl);
+    target.rccl_events.emplace_back(id, target.rccl_events.size());
+    const auto arguments = arguments_.find(session_.event_id(row));
+    target.rccl.add(name, event.stack, track, start_ns, end_ns,
+                    arguments == arguments_.end() ? RcclArguments() : arguments->second);
+  }
+
+  void read_regions() {
+    if (!session_.file().has(session_.table("rocpd_region")))
+      return;
+    SqliteQuery q = session_.rows("rocpd_region", {"name_id"});
+    while (q.step()) {
+      const RocpdPlace place = session_.place(q);
+      Target* const target = target_of(place);
+      if (target == nullptr)
+        continue;
+      const auto start_ns = session_.start(q);
+      const auto end_ns = session_.end(q);
+      if (target->trace.usable(start_ns, end_ns, "rocpd_region"))
+        host_call(*target, q, place, q.integer_or(RocpdSession::kOwn, place.name), *start_ns,
+                  *end_ns, false);
+    }
+    session_.check(q, "rocpd_region");
+  }
+
+  /// Marks, and calls that took no time.
+  void read_samples() {
+    if (!session_.file().has(session_.table("rocpd_sample")))
+      return;
+    SqliteQuery q = session_.rows("rocpd_sample", {"timestamp", "name_id"});
+    while (q.step()) {
+      const RocpdPlace place = session_.place(q);
+      Target* const target = target_of(place);
+      if (target == nullptr)
+        continue;
+      const auto at_ns = q.integer(RocpdSession::kOwn);
+      if (target->trace.usable(at_ns, at_ns, "rocpd_sample"))
+        host_call(*target, q, place, q.integer_or(RocpdSession::kOwn + 1, place.name), *at_ns,
+                  *at_ns, true);
+    }
+    session_.check(q, "rocpd_sample");
+  }
+
+  static void finish_calls(Target& target) {
+    target.rccl.finish();
+    for (const auto& [event, call] : target.rccl_events)
+      if (const CollectiveArgs* const args = target.rccl.arguments(call))
+        target.trace.builder().collective(event, *args);
+    if (target.rccl.empty())
+      target.calls.clear();
+    std::stable_sort(
+        target.calls.begin(), target.calls.end(),
+        [](const Target::HostCall& a, const Target::HostCall& b) { return a.stack < b.stack; });
+  }
+
+  /// The RCCL call above a launch: up the chain of correlation ids, else the one around it in time.
+  static const CollectiveArgs* collective_above(const Target& target, std::int64_t stack) {
+    constexpr int kDeepest = 64; // damaged ids may lead in circles
+    const Target::HostCall* launch = nullptr;
+    for (int depth = 0; depth < kDeepest && stack != kNoId && stack != 0; ++depth) {
+      if (const std::size_t call = target.rccl.by_id(stack); call != RcclCalls::kNone)
+        if (const CollectiveArgs* const args = target.rccl.arguments(call))
+          return args;
+      const auto it =
+          std::lower_bound(target.calls.begin(), target.calls.end(), stack,
+                           [](const Target::HostCall& c, std::int64_t id) { return c.stack < id; });
+      if (it == target.calls.end() || it->stack != stack)
+        break;
+      launch = launch == nullptr ? &*it : launch;
+      if (it->parent == stack)
+        break;
+      stack = it->parent;
+    }
+    return launch == nullptr
+               ? nullptr
+               : target.rccl.arguments(target.rccl.around(launch->track, launch->start_ns));
+  }
+
+  void read_kernels() {
+    if (!session_.file().has(session_.table("rocpd_kernel_dispatch")))
+      return;
+    const std::vector<bool> communicates = communication_names(session_.texts());
+    SqliteQuery q = session_.rows(
+        "rocpd_kernel_dispatch", {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
+                                  "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z"});
+    constexpr int kAgent = RocpdSession::kOwn;
+    while (q.step()) {
+      const RocpdPlace place = session_.place(q);
+      Target* const target = target_of(place);
+      if (target == nullptr)
+        continue;
+      const auto start_ns = session_.start(q);
+      const auto end_ns = session_.end(q);
+      if (!target->trace.usable(start_ns, end_ns, "rocpd_kernel_dispatch"))
+        continue;
+      const std::size_t symbol = session_.symbol(q.integer_or(kAgent + 1, kNoId));
+      const std::int64_t stack = session_.event(q).stack;
+      LaunchShape shape;
+      for (int i = 0; i < 3; ++i) {
+        shape.group[static_cast<std::size_t>(i)] = q.integer_or(kAgent + 2 + i, 0);
+        shape.grid[static_cast<std::size_t>(i)] = q.integer_or(kAgent + 5 + i, 0);
+      }
+      GpuWork work{*start_ns, *end_ns, stack == 0 ? kNoId : stack};
+      work.name = symbol == RowIndex::kNone ? target->trace.text("(kernel without a name)")
+                                            : text(*target, session_.symbol_text(symbol));
+      work.device = session_.device(q.integer_or(kAgent, place.agent));
+      work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
+      const EventId id = target->trace.kernel(work, shape, true);
+      if (symbol != RowIndex::kNone && communicates[session_.symbol_text(symbol)])
+        if (const CollectiveArgs* const args = collective_above(*target, stack))
+          target->trace.builder().collective(id, *args);
+    }
+    session_.check(q, "rocpd_kernel_dispatch");
+  }
+
+  void read_copies() {
+    if (!session_.file().has(session_.table("rocpd_memory_copy")))
+      return;
+    SqliteQuery q =
+        session_.rows("rocpd_memory_copy", {"name_id", "dst_agent_id", "src_agent_id", "size"});
+    while (q.step()) {
+      const RocpdPlace place = session_.place(q);
+      Target* const target = target_of(place);
+      if (target == nullptr)
+        continue;
+      const auto start_ns = session_.start(q);
+      const auto end_ns = session_.end(q);
+      if (!target->trace.usable(start_ns, end_ns, "rocpd_memory_copy"))
+        continue;
+      const std::int64_t stack = session_.event(q).stack;
+      GpuWork work{*start_ns, *end_ns, stack == 0 ? kNoId : stack};
+      const std::string_view name = session_.string(q.integer_or(RocpdSession::kOwn, place.name));
+      work.name = target->trace.text(name.empty() ? "Memcpy" : copy_name(name));
+      const std::int64_t from = session_.device(q.integer_or(RocpdSession::kOwn + 2, kNoId));
+      const std::int64_t to = session_.device(q.integer_or(RocpdSession::kOwn + 1, kNoId));
+      work.device = from >= 0 ? from : to;
+      work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
+      (void)target->trace.copy(work, q.integer_or(RocpdSession::kOwn + 3, -1));
+    }
+    session_.check(q, "rocpd_memory_copy");
+  }
+
+  void count_others() {
+    Target* const first = targets_.empty() ? nullptr : targets_.begin()->second.get();
+    for (const auto& [name, what] : {std::pair{"rocpd_pmc_event", "hardware counters"},
+                                     {"rocpd_memory_allocate", "memory allocations"}}) {
+      if (first == nullptr || !session_.file().has(session_.table(name)))
+        continue;
+      SqliteQuery q =
+          session_.file().query(fmt::format("SELECT count(*) FROM \"{}\"", session_.table(name)));
+      if (q.step())
+        first->trace.not_read(what, static_cast<std::uint64_t>(q.integer_or(0, 0)));
+    }
+  }
+
+  const std::string& path_;
+  const RocpdSession& session_;
+  std::unordered_map<std::int64_t, RcclArguments> arguments_; ///< by event
+  std::map<std::int64_t, std::unique_ptr<Target>> targets_;   ///< by the database's process
+  std::map<std::int64_t, std::int64_t> pids_;
+  Target* strays_ = nullptr;
+  std::int64_t last_process_ = INT64_MIN + 1;
+  Target* last_target_ = nullptr;
+  RocpdPlace last_thread_place_{INT64_MIN + 1};
+  std::int64_t last_pid_ = 0, last_tid_ = 0;
+};
+
+/// A process of the file that is a rank of the run.
+struct RankProcess {
+  std::string ending; ///< of its session
+  RocpdProcess process;
+};
+
+/// The processes that have GPU work, with their ranks; the only one there is, whatever it did.
+std::vector<RankProcess> rank_processes(const SqliteFile& file, bool& by_order) {
+  std::vector<RankProcess> all;
+  std::vector<RankProcess> busy;
+  Diagnostics unused;
+  for (const std::string& ending : RocpdSession::endings(file)) {
+    RocpdSession session(file, ending, unused);
+    session.read_processes();
+    if (session.processes().empty())
+      all.push_back({ending, {}});
+    for (const RocpdProcess& p : session.processes())
+      all.push_back({ending, p});
+  }
+  if (all.size() > 1)
+    for (const std::string& ending : RocpdSession::endings(file)) {
+      RocpdSession session(file, ending, unused);
+      session.read_processes();
+      session.read_tracks();
+      const std::vector<std::int64_t> worked = session.processes_with_gpu_work();
+      for (const RankProcess& p : all)
+        if (p.ending == ending && std::binary_search(worked.begin(), worked.end(), p.process.id))
+          busy.push_back(p);
+    }
+  std::vector<RankProcess> out = busy.empty() ? all : busy;
+  std::vector<std::optional<std::int64_t>> ranks;
+  for (const RankProcess& p : out)
+    ranks.push_back(p.process.rank.rank);
+  by_order = number_ranks(ranks);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i].process.rank.rank = ranks[i];
+  std::stable_sort(out.begin(), out.end(), [](const RankProcess& a, const RankProcess& b) {
+    return a.process.rank.rank < b.process.rank.rank;
+  });
+  return out;
+}
+
+bool names_rocpd(std::string_view text) {
+  for (const std::string_view name : {"rocpd_info_process", "rocpd_kernel_dispatch",
+                                      "rocpd_info_agent", "rocpd_region_", "rocpd_memory_copy"})
+    if (text.find(name) != std::string_view::npos)
+      return true;
+  return false;
+}
+
+bool sniff(std::string_view head, std::string_view path) {
+  if (!is_sqlite(head))
+    return false;
+  if (names_rocpd(head))
+    return true;
+  if (path == "-")
+    return false;
+  const Result<SqliteFile> file = SqliteFile::open(std::string(path));
+  return file && !RocpdSession::endings(*file).empty();
+}
+
+NameClaim claims(std::string_view file_name) {
+  return file_name.ends_with(".db") || file_name.ends_with(".rocpd") ||
+                 file_name.ends_with(".sqlite") || file_name.ends_with(".sqlite3")
+             ? NameClaim::kMaybe
+             : NameClaim::kNo;
+}
+
+FileInfo inspect(std::string_view, std::string_view path) {
+  FileInfo out;
+  out.trace = true;
+  if (path == "-")
+    return out;
+  const Result<SqliteFile> file = SqliteFile::open(std::string(path));
+  if (!file)
+    return out;
+  bool by_order = false;
+  for (const RankProcess& p : rank_processes(*file, by_order)) {
+    if (p.process.rank.rank)
+      out.ranks.push_back(*p.process.rank.rank);
+    if (p.process.rank.world_size)
+      out.world_size = p.process.rank.world_size;
+  }
+  out.one_process = out.ranks.empty();
+  return out;
+}
+
+/// The ranks of one session, its tables read once.
+Result<void> read_session(const SqliteFile& file, const std::string& path,
+                          const std::vector<RankProcess>& ranks, bool by_order,
+                          const TraceSink& sink) {
+  Diagnostics problems;
+  file.report(path, problems);
+  RocpdSession session(file, ranks.front().ending, problems);
+  session.read_processes();
+  session.read_ids();
+  session.read_events();
+  SessionReader reader(path, session);
+  for (const RankProcess& rank : ranks)
+    reader.want(rank.process);
+  if (ranks.size() == 1 && session.processes().size() < 2)
+    reader.take_strays(ranks.front().process.id);
+  reader.read();
+  for (const RankProcess& rank : ranks) {
+    ProcessTrace& trace = reader.target(rank.process.id).trace;
+    trace.builder().diagnostics().merge(problems);
+    if (by_order)
+      say_ranks_by_order(trace.builder().diagnostics(), path);
+    RS_TRY(Trace done, std::move(trace).finish(file.bytes()));
+    RS_CHECK(sink(std::move(done)));
+  }
+  return {};
+}
+
+Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
+                  const TraceSink& sink) {
+  RS_TRY(const SqliteFile file, SqliteFile::open(path, &source));
+  bool by_order = false;
+  const std::vector<RankProcess> ranks = rank_processes(file, by_order);
+  if (ranks.empty())
+    return Error{ErrorCode::kUnreadable, path,
+                 "no rocpd tables (rocpd_kernel_dispatch_GUID and others) in this database", ""};
+  for (const std::string& ending : RocpdSession::endings(file)) {
+    std::vector<RankProcess> of_session;
+    for (const RankProcess& rank : ranks)
+      if (rank.ending == ending &&
+          (ranks.size() == 1 || !options.rank || rank.process.rank.rank == options.rank))
+        of_session.push_back(rank);
+    if (!of_session.empty())
+      RS_CHECK(read_session(file, path, of_session, by_order, sink));
+  }
+  return {};
+}
+
+} // namespace
+
+const Reader rocpd_reader{"rocpd", "ROCm profiler databases (rocprofv3, rocprofiler-systems)",
+                          ".db",   claims,
+                          sniff,   inspect,
+                          read};
+
+} // namespace rankscope

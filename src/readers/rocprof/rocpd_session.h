@@ -1,0 +1,126 @@
+// One session (guid) of a rocpd database: its tables by what they are, whatever the schema calls
+// their columns, and the small ones of them in memory.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "base/string_pool.h"
+#include "core/trace.h"
+#include "readers/rocprof/process_trace.h"
+#include "readers/rocprof/sqlite_file.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Which interface a host call belongs to.
+enum class HostApi : std::uint8_t { kOther, kHip, kHsa, kRccl, kMarker };
+/// By its category ("HIP_RUNTIME_API_EXT"), or by its name where there is none.
+[[nodiscard]] HostApi host_api(std::string_view category, std::string_view function);
+
+/// Where a row belongs; kNoId = not told.
+struct RocpdPlace {
+  std::int64_t process = kNoId, thread = kNoId, agent = kNoId, queue = kNoId, stream = kNoId;
+  std::int64_t name = kNoId; ///< of a track
+};
+
+struct RocpdProcess {
+  std::int64_t id = 0; ///< in the database
+  std::int64_t pid = 0;
+  RankOfProcess rank;
+};
+
+struct RocpdEvent {
+  std::int64_t stack = kNoId;
+  std::int64_t parent = kNoId;
+  StrId message = kEmptyStr; ///< of a roctx range or mark
+  HostApi api = HostApi::kOther;
+  bool has_category = false;
+};
+
+class RocpdSession {
+public:
+  /// Endings of table names, one for each session of the file, in their order.
+  static std::vector<std::string> endings(const SqliteFile& file);
+
+  RocpdSession(const SqliteFile& file, std::string ending, Diagnostics& diagnostics)
+      : file_(file), ending_(std::move(ending)), diagnostics_(diagnostics) {}
+
+  /// "rocpd_region" with the session's ending.
+  [[nodiscard]] std::string table(const char* name) const { return name + ending_; }
+  [[nodiscard]] const SqliteFile& file() const { return file_; }
+  /// Processes alone, which is little to read.
+  void read_processes();
+  /// Strings, threads, agents, kernel symbols, tracks, timestamps.
+  void read_ids();
+  void read_tracks();
+  void read_events();
+
+  [[nodiscard]] const std::vector<RocpdProcess>& processes() const { return processes_; }
+  /// Ids of processes with a kernel or a copy, as far as the tables can be read.
+  [[nodiscard]] std::vector<std::int64_t> processes_with_gpu_work() const;
+
+  // Columns that rows() puts before the caller's, and what they say.
+  static constexpr int kOwn = 10;
+  [[nodiscard]] SqliteQuery rows(const char* name, std::vector<std::string> more) const;
+  [[nodiscard]] RocpdPlace place(const SqliteQuery& row) const;
+  [[nodiscard]] std::optional<std::int64_t> start(const SqliteQuery& row) const;
+  [[nodiscard]] std::optional<std::int64_t> end(const SqliteQuery& row) const;
+  [[nodiscard]] const RocpdEvent& event(const SqliteQuery& row) const;
+  [[nodiscard]] std::int64_t event_id(const SqliteQuery& row) const;
+  /// Says so when the query ended before the table did.
+  void check(const SqliteQuery& row, const char* table) const;
+
+  // Ids to what they mean; RowIndex::kNone, "" or the id itself where they point nowhere.
+  [[nodiscard]] std::string_view string(std::int64_t id) const;
+  [[nodiscard]] std::size_t symbol(std::int64_t kernel_id) const {
+    return symbols_.find(kernel_id);
+  }
+  /// In texts().
+  [[nodiscard]] StrId symbol_text(std::size_t symbol) const { return symbol_names_[symbol]; }
+  [[nodiscard]] std::int64_t os_thread(std::int64_t thread) const;
+  [[nodiscard]] std::int64_t device(std::int64_t agent) const;
+  [[nodiscard]] const std::vector<DeviceInfo>& devices() const { return devices_; }
+  [[nodiscard]] const StringPool& texts() const { return texts_; }
+  [[nodiscard]] bool has_rccl_events() const { return rccl_events_; }
+  [[nodiscard]] const RocpdEvent* event_by_id(std::int64_t id) const;
+
+private:
+  void read_strings();
+  void read_categories();
+  void read_threads();
+  void read_agents();
+  void read_symbols();
+  void read_timestamps();
+  /// False, and a problem, for an id that is no key: the row then stays unknown.
+  bool key(RowIndex& index, std::int64_t id, const char* table);
+  [[nodiscard]] std::optional<std::int64_t> time(const SqliteQuery& row, int inline_at,
+                                                 int by_id) const;
+
+  const SqliteFile& file_;
+  std::string ending_;
+  Diagnostics& diagnostics_;
+  StringPool texts_;
+  std::vector<RocpdProcess> processes_;
+  RowIndex strings_;
+  std::vector<StrId> string_texts_;
+  std::map<std::int64_t, HostApi> categories_;
+  std::map<std::int64_t, std::int64_t> threads_; ///< id to that of the system
+  std::map<std::int64_t, std::int64_t> agents_;  ///< GPUs: id to number on the node
+  std::vector<DeviceInfo> devices_;
+  RowIndex symbols_;
+  std::vector<StrId> symbol_names_;
+  RowIndex tracks_;
+  std::vector<RocpdPlace> track_places_;
+  RowIndex timestamps_;
+  std::vector<std::int64_t> timestamp_values_;
+  RowIndex events_;
+  std::vector<RocpdEvent> event_rows_;
+  RocpdEvent no_event_;
+  bool rccl_events_ = false;
+};
+
+} // namespace rankscope
