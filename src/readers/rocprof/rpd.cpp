@@ -1,0 +1,437 @@
+// Reader for RPD databases (rocmProfileData: runTracer.sh, librpd_tracer): SQLite with rocpd_api,
+// rocpd_op and rocpd_api_ops, versions 2 and 3, plain or packed. One process in a file or several.
+#include "core/trace_builder.h"
+#include "model/kernels.h"
+#include "os/byte_source.h"
+#include "readers/reader.h"
+#include "readers/rocprof/process_trace.h"
+#include "readers/rocprof/rank_order.h"
+#include "readers/rocprof/sqlite_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kClock = "CLOCK_MONOTONIC";
+
+/// "0x1f" or "31"; -1 for anything else.
+std::int64_t handle_of(std::string_view text) {
+  const bool hex = text.starts_with("0x");
+  if (hex)
+    text.remove_prefix(2);
+  std::int64_t value = -1;
+  const auto [end, status] =
+      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  return status == std::errc() && end == text.data() + text.size() ? value : -1;
+}
+
+/// What the tracer did itself.
+bool of_tracer(std::string_view api) {
+  return api.find("::write") != std::string_view::npos || api == "hcc_activity_callback" ||
+         api == "rpdflush";
+}
+
+/// What a call of rocpd_api says to the operations that it caused.
+struct Launch {
+  std::int64_t stream = -1;
+  std::int64_t bytes = -1;
+  LaunchShape shape;
+};
+
+struct Texts {
+  RowIndex ids;
+  std::vector<std::string_view> views;
+  StringPool pool;
+
+  [[nodiscard]] std::string_view of(std::int64_t id) const {
+    const std::size_t at = ids.find(id);
+    return at == RowIndex::kNone ? std::string_view() : views[at];
+  }
+};
+
+class RpdFile {
+public:
+  RpdFile(const std::string& path, const SqliteFile& file) : path_(path), file_(file) {}
+
+  /// Processes with GPU work, by their ids; the only one there is, whatever it did.
+  [[nodiscard]] std::vector<std::int64_t> find_processes() {
+    read_links();
+    find_owners();
+    std::set<std::int64_t> all;
+    std::set<std::int64_t> busy;
+    for (const auto& [pid, index] : process_index_)
+      all.insert(pid);
+    for (const Link& link : links_)
+      if (const std::size_t api = apis_.find(link.api); api != RowIndex::kNone)
+        busy.insert(processes_[api_process_[api]]);
+    const std::set<std::int64_t>& out = all.size() > 1 && !busy.empty() ? busy : all;
+    return {out.begin(), out.end()};
+  }
+
+  Result<void> read(const ReadOptions& options, const TraceSink& sink) {
+    file_.report(path_, problems_);
+    const std::vector<std::int64_t> pids = find_processes();
+    const bool several = pids.size() > 1;
+    for (std::size_t i = 0; i < std::max<std::size_t>(pids.size(), 1); ++i)
+      if (!several || !options.rank || *options.rank == static_cast<std::int64_t>(i))
+        targets_[pids.empty() ? 0 : pids[i]] = make_target(several, i);
+    strays_ = several ? nullptr : targets_.begin()->second.get();
+    read_texts();
+    read_operators();
+    read_calls();
+    read_launches();
+    read_operations();
+    read_monitors();
+    for (auto& [pid, target] : targets_) {
+      target->builder().diagnostics().merge(problems_);
+      if (several)
+        say_ranks_by_order(target->builder().diagnostics(), path_);
+      RS_TRY(Trace done, std::move(*target).finish(file_.bytes()));
+      RS_CHECK(sink(std::move(done)));
+    }
+    return {};
+  }
+
+private:
+  struct Link {
+    std::int64_t op, api;
+  };
+
+  std::unique_ptr<ProcessTrace> make_target(bool several, std::size_t number) {
+    auto target = std::make_unique<ProcessTrace>(path_, rpd_reader.name, kClock);
+    if (several)
+      target->builder().header().rank = static_cast<std::int64_t>(number);
+    return target;
+  }
+
+  void check(const SqliteQuery& q, const char* table) {
+    if (q.failed())
+      problems_.add(Severity::kDataLoss, "database_damaged", table,
+                    fmt::format("a table cannot be read to its end ({}); rows before the damage "
+                                "were kept",
+                                file_.problem()));
+  }
+
+  /// Which call caused which operation, by operation.
+  void read_links() {
+    if (!file_.has("rocpd_api_ops"))
+      return;
+    SqliteQuery q = file_.rows("rocpd_api_ops", {"op_id", "api_id"});
+    while (q.step())
+      if (const auto op = q.integer(0))
+        if (const auto api = q.integer(1))
+          links_.push_back({*op, *api});
+    check(q, "rocpd_api_ops");
+    std::stable_sort(links_.begin(), links_.end(),
+                     [](const Link& a, const Link& b) { return a.op < b.op; });
+  }
+
+  void find_owners() {
+    if (!file_.has("rocpd_api"))
+      return;
+    SqliteQuery q = file_.rows("rocpd_api", {"id", "pid"});
+    while (q.step()) {
+      const auto id = q.integer(0);
+      if (!id || !apis_.add(*id))
+        continue;
+      const auto [it, fresh] = process_index_.try_emplace(
+          q.integer_or(1, 0), static_cast<std::uint32_t>(processes_.size()));
+      if (fresh)
+        processes_.push_back(it->first);
+      api_process_.push_back(it->second);
+    }
+    check(q, "rocpd_api");
+  }
+
+  ProcessTrace* target_of(std::int64_t pid) {
+    if (pid != last_pid_) {
+      const auto it = targets_.find(pid);
+      last_pid_ = pid;
+      last_target_ = it == targets_.end() ? strays_ : it->second.get();
+    }
+    return last_target_;
+  }
+
+  void read_texts() {
+    for (const auto& [table, texts] :
+         {std::pair{"rocpd_string", &strings_}, {"rocpd_ustring", &unique_strings_}}) {
+      if (!file_.has(table))
+        continue;
+      SqliteQuery q = file_.rows(table, {"id", "string"});
+      while (q.step())
+        if (const auto id = q.integer(0); id && texts->ids.add(*id))
+          texts->views.push_back(texts->pool.view(texts->pool.intern(q.text(1))));
+      check(q, table);
+    }
+  }
+
+  /// Ranges that are operators, as rpd's autograd pass found them.
+  void read_operators() {
+    if (!file_.has("ext_autogradapi"))
+      return;
+    SqliteQuery q =
+        file_.rows("ext_autogradapi", {"api_ptr_id", "autogradName_id", "seq", "sizes"});
+    while (q.step())
+      if (const auto api = q.integer(0)) {
+        Operator& op = operators_[*api];
+        op.name = q.integer_or(1, kNoId);
+        op.sequence = q.integer_or(2, kNoId);
+        op.sizes = q.text(3);
+      }
+    check(q, "ext_autogradapi");
+  }
+
+  void read_calls() {
+    if (!file_.has("rocpd_api"))
+      return;
+    const Texts& args = file_.has("rocpd_ustring") ? unique_strings_ : strings_;
+    SqliteQuery q =
+        file_.rows("rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"});
+    std::uint64_t tracer_rows = 0;
+    while (q.step()) {
+      const std::int64_t pid = q.integer_or(1, 0);
+      ProcessTrace* const out = target_of(pid);
+      if (out == nullptr)
+        continue;
+      const auto start_ns = q.integer(3);
+      const auto end_ns = q.integer(4);
+      if (!out->usable(start_ns, end_ns, "rocpd_api"))
+        continue;
+      const std::string_view name = strings_.of(q.integer_or(5, kNoId));
+      const std::uint32_t track = out->thread(pid, q.integer_or(2, 0));
+      const std::int64_t id = q.integer_or(0, kNoId);
+      if (name == "UserMarker")
+        marker(*out, id, track, args.of(q.integer_or(6, kNoId)), *start_ns, *end_ns);
+      else if (of_tracer(name))
+        ++tracer_rows;
+      else {
+        out->saw(Traced::kHostCalls);
+        (void)out->call(name.starts_with("hsa") ? Category::kDriver : Category::kRuntime, track,
+                        out->text(name.empty() ? "(no name)" : name), *start_ns, *end_ns, id);
+      }
+    }
+    check(q, "rocpd_api");
+    if (tracer_rows > 0)
+      problems_.add(Severity::kInfo, "tracer_calls_left_out", path_,
+                    "calls that the tracer made itself are left out", tracer_rows);
+  }
+
+  void marker(ProcessTrace& out, std::int64_t id, std::uint32_t track, std::string_view text,
+              std::int64_t start_ns, std::int64_t end_ns) {
+    const auto op = operators_.find(id);
+    if (op == operators_.end()) {
+      out.marker(track, text, start_ns, end_ns);
+      return;
+    }
+    const std::string_view name = strings_.of(op->second.name);
+    out.saw(Traced::kMarkers);
+    out.operation(track, name.empty() ? text : name, op->second.sizes, op->second.sequence,
+                  start_ns, end_ns);
+  }
+
+  void read_launches() {
+    if (file_.has("rocpd_kernelapi")) {
+      SqliteQuery q =
+          file_.rows("rocpd_kernelapi", {"api_ptr_id", "stream", "gridX", "gridY", "gridZ",
+                                         "workgroupX", "workgroupY", "workgroupZ"});
+      while (q.step()) {
+        Launch& launch = launches_[q.integer_or(0, kNoId)];
+        launch.stream = handle_of(q.text(1));
+        for (int i = 0; i < 3; ++i) {
+          launch.shape.grid[static_cast<std::size_t>(i)] = q.integer_or(2 + i, 0);
+          launch.shape.group[static_cast<std::size_t>(i)] = q.integer_or(5 + i, 0);
+        }
+      }
+      check(q, "rocpd_kernelapi");
+    }
+    if (file_.has("rocpd_copyapi")) {
+      SqliteQuery q = file_.rows("rocpd_copyapi", {"api_ptr_id", "stream", "size"});
+      while (q.step()) {
+        Launch& launch = launches_[q.integer_or(0, kNoId)];
+        launch.stream = handle_of(q.text(1));
+        launch.bytes = q.integer_or(2, -1);
+      }
+      check(q, "rocpd_copyapi");
+    }
+  }
+
+  /// The call behind an operation, or kNoId.
+  std::int64_t cause_of(std::int64_t op) {
+    // rows come by id, as the links are sorted
+    while (next_link_ < links_.size() && links_[next_link_].op < op)
+      ++next_link_;
+    return next_link_ < links_.size() && links_[next_link_].op == op ? links_[next_link_].api
+                                                                     : kNoId;
+  }
+
+  /// An operation without a call belongs to the only process, or to the one whose calls fill its
+  /// GPU otherwise.
+  ProcessTrace* owner_of(std::int64_t cause, std::int64_t gpu) {
+    const std::size_t api = cause == kNoId ? RowIndex::kNone : apis_.find(cause);
+    if (api != RowIndex::kNone) {
+      const std::int64_t pid = processes_[api_process_[api]];
+      gpu_process_.try_emplace(gpu, pid);
+      return target_of(pid);
+    }
+    const auto it = gpu_process_.find(gpu);
+    return it == gpu_process_.end() ? strays_ : target_of(it->second);
+  }
+
+  void read_operations() {
+    if (!file_.has("rocpd_op"))
+      return;
+    SqliteQuery q = file_.rows(
+        "rocpd_op", {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"});
+    std::uint64_t homeless = 0;
+    while (q.step()) {
+      const std::int64_t cause = cause_of(q.integer_or(0, kNoId));
+      const std::int64_t gpu = q.integer_or(1, -1);
+      ProcessTrace* const out = owner_of(cause, gpu);
+      if (out == nullptr) {
+        homeless += cause == kNoId ? 1 : 0;
+        continue;
+      }
+      const auto start_ns = q.integer(3);
+      const auto end_ns = q.integer(4);
+      if (!out->usable(start_ns, end_ns, "rocpd_op"))
+        continue;
+      operation(*out, q, {*start_ns, *end_ns, cause, kEmptyStr, gpu, q.integer_or(2, -1)});
+    }
+    check(q, "rocpd_op");
+    if (homeless > 0)
+      problems_.add(Severity::kDataLoss, "operation_without_process", path_,
+                    "an operation has no call, and several processes share the file: it was "
+                    "dropped",
+                    homeless);
+  }
+
+  void operation(ProcessTrace& out, const SqliteQuery& q, GpuWork work) {
+    const auto launch = launches_.find(work.correlation);
+    const Launch* const of = launch == launches_.end() ? nullptr : &launch->second;
+    if (of != nullptr && of->stream >= 0)
+      work.stream = of->stream;
+    const std::string_view type = strings_.of(q.integer_or(6, kNoId));
+    const std::string_view name = strings_.of(q.integer_or(5, kNoId));
+    if (type.starts_with("Copy") || type == "FillBuffer") {
+      const bool fill = type == "FillBuffer";
+      work.name = out.text(!name.empty() ? name : fill ? "Memset (Device)" : copy_name(type));
+      (void)out.copy(work, of == nullptr ? -1 : of->bytes, fill);
+      return;
+    }
+    // KernelExecution; Task: of a graph
+    work.name = out.text(!name.empty() ? name : type.empty() ? "(kernel without a name)" : type);
+    (void)out.kernel(work, of == nullptr ? LaunchShape() : of->shape, false);
+  }
+
+  /// Clocks and the like, one sample where each value begins.
+  void read_monitors() {
+    if (!file_.has("rocpd_monitor") || targets_.empty())
+      return;
+    ProcessTrace& out = *targets_.begin()->second;
+    SqliteQuery q =
+        file_.rows("rocpd_monitor", {"deviceType", "deviceId", "monitorType", "start", "value"});
+    std::uint64_t odd = 0;
+    while (q.step()) {
+      const auto at_ns = q.integer(3);
+      const std::string_view text = q.text(4);
+      double value = 0;
+      const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (!at_ns || !usable_time(*at_ns, 0) || status != std::errc() ||
+          end != text.data() + text.size()) {
+        ++odd;
+        continue;
+      }
+      Track track;
+      track.pid_text = out.text("SMI");
+      track.tid = q.integer_or(1, -1);
+      const std::string name = fmt::format("{} {} {}", q.text(0), track.tid, q.text(2));
+      out.builder().sample(out.builder().track(track), out.text(name), *at_ns, value);
+    }
+    check(q, "rocpd_monitor");
+    if (odd > 0)
+      problems_.add(Severity::kDataLoss, "sample_malformed", path_,
+                    "a sample of rocpd_monitor lacks a time or a number and was dropped", odd);
+  }
+
+  struct Operator {
+    std::int64_t name = kNoId, sequence = kNoId;
+    std::string sizes;
+  };
+
+  const std::string& path_;
+  const SqliteFile& file_;
+  Diagnostics problems_;
+  Texts strings_, unique_strings_;
+  RowIndex apis_;
+  std::vector<std::uint32_t> api_process_; ///< place in processes_
+  std::vector<std::int64_t> processes_;
+  std::map<std::int64_t, std::uint32_t> process_index_;
+  std::vector<Link> links_;
+  std::size_t next_link_ = 0;
+  std::unordered_map<std::int64_t, Operator> operators_; ///< by call
+  std::unordered_map<std::int64_t, Launch> launches_;    ///< by call
+  std::map<std::int64_t, std::int64_t> gpu_process_;
+  std::map<std::int64_t, std::unique_ptr<ProcessTrace>> targets_;
+  ProcessTrace* strays_ = nullptr;
+  std::int64_t last_pid_ = kNoId;
+  ProcessTrace* last_target_ = nullptr;
+};
+
+bool has_tables(const SqliteFile& file) {
+  return file.has("rocpd_op") && (file.has("rocpd_api") || file.has("rocpd_api_ops"));
+}
+
+bool sniff(std::string_view head, std::string_view path) {
+  if (!is_sqlite(head))
+    return false;
+  if (head.find("\"rocpd_op\"") != std::string_view::npos &&
+      head.find("\"rocpd_api_ops\"") != std::string_view::npos)
+    return true;
+  if (path == "-")
+    return false;
+  const Result<SqliteFile> file = SqliteFile::open(std::string(path));
+  return file && has_tables(*file);
+}
+
+NameClaim claims(std::string_view file_name) {
+  return file_name.ends_with(".rpd") ? NameClaim::kYes : NameClaim::kNo;
+}
+
+FileInfo inspect(std::string_view, std::string_view path) {
+  FileInfo out;
+  out.trace = true;
+  if (path == "-")
+    return out;
+  const std::string name(path);
+  const Result<SqliteFile> file = SqliteFile::open(name);
+  if (!file)
+    return out;
+  const std::vector<std::int64_t> pids = RpdFile(name, *file).find_processes();
+  for (std::size_t i = 0; pids.size() > 1 && i < pids.size(); ++i)
+    out.ranks.push_back(static_cast<std::int64_t>(i));
+  out.one_process = out.ranks.empty();
+  return out;
+}
+
+Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
+                  const TraceSink& sink) {
+  RS_TRY(const SqliteFile file, SqliteFile::open(path, &source));
+  if (!has_tables(file))
+    return Error{ErrorCode::kUnreadable, path,
+                 "no RPD tables (rocpd_op, rocpd_api, rocpd_api_ops) in this database", ""};
+  return RpdFile(path, file).read(options, sink);
+}
+
+} // namespace
+
+const Reader rpd_reader{"rpd", "rocmProfileData databases", ".rpd", claims, sniff, inspect, read};
+
+} // namespace rankscope
