@@ -5,12 +5,21 @@
 # each fuzz target, and checks layout and clang-tidy. Needs no repository: a source tarball will do.
 # Golden tests look for reference data in $RANKSCOPE_GOLDEN (default ../shared/golden). What is skipped
 # for want of a tool or of data is listed at the end.
-# Usage: scripts/test.sh [--fast]     --fast: layout and the release build's tests only
+# Usage: scripts/test.sh [--fast] [--with-torch]
+#   --fast: layout and the release build's tests only
+#   --with-torch: a sweep over a real training too (installs python3-torch where it is missing)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 fast=no
-[ "${1:-}" = --fast ] && fast=yes
+with_torch=no
+for flag in "$@"; do
+  case $flag in
+    --fast) fast=yes ;;
+    --with-torch) with_torch=yes ;;
+    *) echo "test.sh: no option $flag" >&2; exit 2 ;;
+  esac
+done
 jobs=$(nproc)
 skipped=()
 skip() { skipped+=("$*"); echo "SKIPPED: $*"; }
@@ -42,6 +51,13 @@ step "release tests"
 command -v chromium >/dev/null || skip "pages in a browser: chromium is not installed"
 command -v soffice >/dev/null || skip "workbooks in LibreOffice: soffice is not installed"
 ctest --preset release -j "$jobs" --timeout 900
+
+if [ "$with_torch" = yes ]; then
+  step "a training under PyTorch"
+  ./scripts/torch_sweep.sh || { [ $? -eq 3 ] || exit 1; skip "a real training: no PyTorch to be had"; }
+else
+  skip "a real training: scripts/test.sh --with-torch runs it"
+fi
 
 if [ "$fast" = yes ]; then
   finish

@@ -207,11 +207,11 @@ std::string shell_quoted(std::string_view word) {
 std::string shell_command(const PlannedRun& run) {
   std::string out = "env";
   for (const std::string& name : run.unset)
-    out += " -u " + shell_quoted(name);
+    out += fmt::format(" -u {}", shell_quoted(name));
   for (const auto& [name, value] : run.environment)
-    out += " " + name + "=" + shell_quoted(value);
+    out += fmt::format(" {}={}", name, shell_quoted(value));
   for (const std::string& word : run.argv)
-    out += " " + shell_quoted(word);
+    out += fmt::format(" {}", shell_quoted(word));
   return out;
 }
 

@@ -118,6 +118,20 @@ TEST(KinetoReader, BareArrayAndStringTimesAndTextIds) {
   EXPECT_EQ(t->events_in_file, 5U);
 }
 
+TEST(KinetoReader, EventsOfTheProfilerWithoutKineto) {
+  // as torch 1.13 built without Kineto writes them: no category, processes by name
+  const auto t = read_text(
+      R"([{"name": "ProfilerStep#3", "ph": "X", "ts": 115, "dur": 156973, "tid": 1, "pid": "CPU functions", "args": {}}, )"
+      R"({"name": "aten::mm", "ph": "X", "ts": 131, "dur": 1, "tid": 1, "pid": "CPU functions", "args": {}}, )"
+      R"({"name": "sgemm", "ph": "X", "ts": 140, "dur": 2, "tid": 0, "pid": "CUDA functions", "args": {}}, )"
+      R"({"name": "launch", "ph": "s", "ts": 131, "tid": 1, "pid": "CPU functions", "id": 9, "cat": "cpu_to_cuda", "args": {}}, )"
+      R"({"name": "other", "ph": "X", "ts": 150, "dur": 1, "tid": 0, "pid": "my functions", "args": {}}])");
+  ASSERT_TRUE(t) << t.error().message();
+  EXPECT_EQ(t->events.category, (std::vector<Category>{Category::kUserAnnotation, Category::kCpuOp,
+                                                       Category::kKernel, Category::kOther}));
+  EXPECT_EQ(t->events.ts_ns[0], 115'000);
+}
+
 TEST(KinetoReader, TruncatedJsonKeepsWhatWasRead) {
   const std::string whole = wrap(event("a", "1", "1") + ",\n" + event("b", "3", "1"));
   const auto t = read_text(whole.substr(0, whole.find("\"b\"") + 5));

@@ -336,6 +336,14 @@ void ChunkParser::store_counter(const RawEvent& e, const char* end, std::uint64_
       });
 }
 
+/// Of an event without a category: PyTorch's profiler without Kineto (builds of a distribution, and
+/// versions before 1.8) tells by the name of the process.
+Category legacy_category(const RawEvent& e) {
+  if (e.pid.text == "CPU functions")
+    return e.name.text.starts_with("ProfilerStep#") ? Category::kUserAnnotation : Category::kCpuOp;
+  return e.pid.text == "CUDA functions" ? Category::kKernel : Category::kOther;
+}
+
 const char* ChunkParser::event(const char* p, const char* end, std::uint64_t offset) {
   RawEvent e;
   if (args_used_) // most of the cost of an event without arguments would be to clear their places
@@ -363,7 +371,7 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   const std::string_view ph = plain(e.ph, ph_room_);
   const std::string_view cat = plain(e.cat, cat_room_);
   if (ph == "X") {
-    const Category category = category_of(cat);
+    const Category category = e.cat.present ? category_of(cat) : legacy_category(e);
     if (category == Category::kPythonFunction && !keep_python_)
       ++out_.python_skipped;
     else
