@@ -1,6 +1,7 @@
 #include "app/sweep.h"
 
 #include "app/sweep_verdict.h"
+#include "collect/log_figure.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <numeric>
 #include <random>
+#include <regex>
 #include <sys/file.h>
 #include <thread>
 #include <tuple>
@@ -98,6 +100,10 @@ public:
                     request_.settings.size()));
     RS_CHECK(write_manifest("running"));
     RS_CHECK(warm_up());
+    if (request_.search) {
+      RS_CHECK(search());
+      return finish();
+    }
     for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
       RS_CHECK(one(i));
     return finish();
@@ -193,14 +199,15 @@ private:
     } else {
       ctx_.partial = true;
       warn(fmt::format("{}: {}; see {}/run_output.log", head, outcome.problem, row.run->folder));
-      stopped_ = !request_.keep_going || outcome.status == RunStatus::kInterrupted;
+      stopped_ =
+          !(request_.keep_going || request_.search) || outcome.status == RunStatus::kInterrupted;
     }
     for (const std::string& finding : outcome.findings)
       warn(fmt::format("{}: {}", row.run->label, finding));
     RS_CHECK(write_manifest("running"));
-    if (request_.analyze && outcome.status == RunStatus::kSuccess && at + 1 < rows_.size() &&
-        !interrupted())
-      analyze_meanwhile();
+    if (request_.analyze && !request_.search && outcome.status == RunStatus::kSuccess &&
+        at + 1 < rows_.size() && !interrupted())
+      (void)analyze_meanwhile();
     for (auto left = request_.pause; left.count() > 0 && !interrupted() && at + 1 < rows_.size();
          left -= std::chrono::milliseconds(50))
       std::this_thread::sleep_for(std::min(left, std::chrono::milliseconds(50)));
@@ -214,14 +221,95 @@ private:
   }
 
   /// The tables over what is there; only new configurations cost time.
-  void analyze_meanwhile() {
+  std::optional<AnalyzedSweep> analyze_meanwhile() {
     SilentSession session;
     session.threads = ctx_.threads;
     AnalyzeRequest request = analysis();
     request.plots = false;
-    if (const Result<AnalyzedSweep> done = analyze_sweep(session, request); !done)
-      say("analysis so far: " + done.error().message());
+    Result<AnalyzedSweep> done = analyze_sweep(session, request);
+    if (done)
+      return std::move(*done);
+    say("analysis so far: " + done.error().message());
+    return std::nullopt;
   }
+
+  /// The figures of all runs that succeeded, by the metric.
+  Result<std::vector<RepeatedSetting>> figures_of_logs() const {
+    RS_TRY(const std::regex expression, figure_expression(request_.metric));
+    std::vector<RepeatedSetting> out;
+    for (const SweepSetting& setting : request_.settings)
+      out.push_back({setting.configuration.label, {}});
+    for (const SummaryRow& row : rows_)
+      if (row.outcome && row.outcome->status == RunStatus::kSuccess)
+        if (const auto value = figure_of_log(row.run->folder + "/run_output.log", expression))
+          out[row.run->setting].runs[std::max<std::int64_t>(row.run->repeat, 1)] = *value;
+    return out;
+  }
+
+  /// A figure of each setting that is left, in this round.
+  Result<std::vector<std::optional<double>>>
+  figures_of_round(std::int64_t round, const std::vector<std::size_t>& left) {
+    std::vector<RepeatedSetting> all;
+    if (!request_.metric.empty()) {
+      RS_TRY(all, figures_of_logs());
+    } else if (const std::optional<AnalyzedSweep> so_far = analyze_meanwhile()) {
+      all = repeated_settings(so_far->facts.records);
+    }
+    std::vector<std::optional<double>> out;
+    bool any = false;
+    for (const std::size_t setting : left) {
+      out.emplace_back();
+      const std::string& label = request_.settings[setting].configuration.label;
+      for (const RepeatedSetting& known : all)
+        if (const auto run = known.runs.find(round);
+            known.label == label && run != known.runs.end())
+          out.back() = run->second;
+      any = any || out.back();
+    }
+    if (!any)
+      return Error{ErrorCode::kUnreadable, plan_.folder, "no run of this round has a figure",
+                   "write traces below $RANKSCOPE_RUN_DIR, or name what is printed by --metric"};
+    return out;
+  }
+
+  Result<void> search() {
+    Race race(request_.settings.size(), request_.default_setting,
+              static_cast<std::size_t>(request_.repeats));
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::int64_t round = 1; !race.over() && !stopped_; ++round) {
+      const auto round_begin = std::chrono::steady_clock::now();
+      for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
+        if (rows_[i].run->repeat == round && std::find(race.left().begin(), race.left().end(),
+                                                       rows_[i].run->setting) != race.left().end())
+          RS_CHECK(one(i));
+      if (stopped_)
+        break;
+      const auto figures = figures_of_round(round, race.left());
+      if (!figures) {
+        warn(figures.error().message());
+        ctx_.partial = true;
+        break;
+      }
+      race.add_round(*figures);
+      const std::string& leader = request_.settings[race.outcome().leader].configuration.label;
+      say(fmt::format("round {}: {} of {} settings are left, {} leads", round, race.left().size(),
+                      request_.settings.size(), leader));
+      const auto now = std::chrono::steady_clock::now();
+      if (request_.budget.count() > 0 && now - begin + (now - round_begin) > request_.budget) {
+        say("the next round would not fit into the budget");
+        break;
+      }
+    }
+    std::vector<std::string> labels;
+    for (const SweepSetting& setting : request_.settings)
+      labels.push_back(setting.configuration.label);
+    race_findings_ = race_verdict(race, labels, request_.default_setting, unit());
+    // what the race left out is no part of the sweep
+    std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
+    return {};
+  }
+
+  [[nodiscard]] std::string unit() const { return request_.metric.empty() ? " ms a step" : ""; }
 
   [[nodiscard]] std::size_t successes() const {
     return static_cast<std::size_t>(
@@ -238,12 +326,19 @@ private:
       Result<AnalyzedSweep> done = analyze_sweep(ctx_, analysis());
       if (done) {
         out.analysis = std::move(*done);
-        out.findings = request_.repeats > 1 ? verdict_over_repeats(out.analysis->facts.records)
-                                            : out.analysis->facts.findings;
+        out.findings = request_.repeats > 1
+                           ? verdict(repeated_settings(out.analysis->facts.records), " ms a step")
+                           : out.analysis->facts.findings;
       } else {
         warn("analysis: " + done.error().message());
         ctx_.partial = true;
       }
+    }
+    if (request_.search) {
+      out.findings = race_findings_;
+    } else if (!request_.metric.empty()) {
+      RS_TRY(const auto figures, figures_of_logs());
+      out.findings = verdict(figures, "");
     }
     in_order_of_settings();
     for (const std::string& finding : out.findings)
@@ -315,6 +410,7 @@ private:
   const SweepPlan& plan_;
   SweepLog log_;
   std::vector<SummaryRow> rows_;
+  std::vector<std::string> race_findings_;
   bool stopped_ = false;
   double seconds_ = 0; ///< of the runs of this sweep that succeeded
   std::size_t timed_ = 0;
@@ -327,6 +423,8 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
       !unused.empty())
     return Error{ErrorCode::kUsage, "", fmt::format("parameter {} changes nothing", unused.front()),
                  fmt::format("give it env, or write {{{}}} into the command", unused.front())};
+  if (!request.metric.empty())
+    RS_CHECK(figure_expression(request.metric));
   SweepPlan plan;
   std::error_code ec;
   const std::string now = sweep_timestamp(std::chrono::system_clock::now());

@@ -28,6 +28,13 @@ std::string label_without_repeat(const Configuration& configuration) {
   return out;
 }
 
+std::vector<double> figures(const RepeatedSetting& setting) {
+  std::vector<double> out;
+  for (const auto& run : setting.runs)
+    out.push_back(run.second);
+  return out;
+}
+
 } // namespace
 
 std::vector<RepeatedSetting> repeated_settings(const std::vector<RankRecord>& records) {
@@ -42,19 +49,21 @@ std::vector<RepeatedSetting> repeated_settings(const std::vector<RankRecord>& re
                            [&](const RepeatedSetting& s) { return s.label == label; });
     if (at == out.end())
       at = out.insert(out.end(), {label, {}});
-    at->runs.push_back(value);
+    at->runs[group.configuration.integer(kRepeat).value_or(1)] = value;
   }
   return out;
 }
 
-std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings) {
+std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
+                                 const std::string& unit) {
   struct Sampled {
     const RepeatedSetting* setting;
     SampleStats stats;
   };
   std::vector<Sampled> all;
   for (const RepeatedSetting& setting : settings)
-    all.push_back({&setting, sample_stats(setting.runs)});
+    if (!setting.runs.empty())
+      all.push_back({&setting, sample_stats(figures(setting))});
   if (all.size() < 2)
     return {};
   std::stable_sort(all.begin(), all.end(),
@@ -66,12 +75,12 @@ std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     const auto d = welch(best.stats, all[i].stats, corrected_alpha(comparisons));
     if (!d)
-      return {fmt::format("{} has the shortest steps, {:.3f} ms; with fewer than two runs of a "
+      return {fmt::format("{} is the shortest, {:.3f}{}; with fewer than two runs of a "
                           "setting nothing tells that from chance",
-                          best.setting->label, best.stats.mean)};
+                          best.setting->label, best.stats.mean, unit)};
     if (d->difference - d->half_width > 0)
-      longer.push_back(fmt::format("{} takes {:.3f} ms a step longer ({:.3f} to {:.3f})",
-                                   all[i].setting->label, d->difference,
+      longer.push_back(fmt::format("{} takes {:.3f}{} longer ({:.3f} to {:.3f})",
+                                   all[i].setting->label, d->difference, unit,
                                    d->difference - d->half_width, d->difference + d->half_width));
     else
       same.push_back(all[i].setting->label);
@@ -81,17 +90,40 @@ std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings) {
                   best.stats.n);
   std::vector<std::string> out;
   if (same.empty())
-    out.push_back(fmt::format("{} is best: {:.3f} ms a step ({})", best.setting->label,
-                              best.stats.mean, how));
+    out.push_back(
+        fmt::format("{} is best: {:.3f}{} ({})", best.setting->label, best.stats.mean, unit, how));
   else
-    out.push_back(fmt::format("{} and {} cannot be told apart, from {:.3f} ms a step ({})",
-                              best.setting->label, fmt::join(same, ", "), best.stats.mean, how));
+    out.push_back(fmt::format("{} and {} cannot be told apart, from {:.3f}{} ({})",
+                              best.setting->label, fmt::join(same, ", "), best.stats.mean, unit,
+                              how));
   out.insert(out.end(), longer.begin(), longer.end());
   return out;
 }
 
-std::vector<std::string> verdict_over_repeats(const std::vector<RankRecord>& records) {
-  return verdict(repeated_settings(records));
+std::vector<std::string> race_verdict(const Race& race, const std::vector<std::string>& labels,
+                                      std::size_t default_setting, const std::string& unit) {
+  const RaceOutcome outcome = race.outcome();
+  const std::string& usual = labels[default_setting];
+  const std::string how = fmt::format(
+      "paired by round, {} rounds, Student's t, 95 % over all settings and rounds", race.rounds());
+  if (!outcome.gain)
+    return {outcome.leader == default_setting
+                ? fmt::format("nothing is recommended: the default {} leads after {} rounds", usual,
+                              race.rounds())
+                : fmt::format("nothing is recommended: {} leads, but there are fewer than two "
+                              "rounds to tell it from the default {}",
+                              labels[outcome.leader], usual)};
+  const double low = outcome.gain->difference - outcome.gain->half_width;
+  const double high = outcome.gain->difference + outcome.gain->half_width;
+  if (outcome.recommended)
+    return {
+        fmt::format("{} is recommended: {:.3f}{} shorter than the default {} ({:.3f} to {:.3f}; "
+                    "{})",
+                    labels[outcome.leader], outcome.gain->difference, unit, usual, low, high, how)};
+  return {fmt::format("nothing is recommended: {} leads, but it cannot be told from the default {} "
+                      "({:.3f}{} shorter, {:.3f} to {:.3f}; {})",
+                      labels[outcome.leader], usual, outcome.gain->difference, unit, low, high,
+                      how)};
 }
 
 } // namespace rankscope

@@ -1,8 +1,11 @@
-// Which setting is best when each ran several times.
+// Which setting is best when each ran several times, or in a race.
 #pragma once
 
+#include "analyses/sweep/race.h"
 #include "analyses/sweep/sweep_facts.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,7 +14,7 @@ namespace rankscope {
 /// A setting and a figure of each of its runs, lower is better.
 struct RepeatedSetting {
   std::string label;
-  std::vector<double> runs;
+  std::map<std::int64_t, double> runs; ///< by repeat
 };
 
 /// Runs of one setting are the configurations that differ by the parameter `repeat` alone; the
@@ -21,8 +24,16 @@ repeated_settings(const std::vector<RankRecord>& records);
 
 /// Sentences: the best setting and by how much each other one takes longer, or those that cannot be
 /// told from it. One sample is one run, so that what differs from run to run counts; Welch at a
-/// level corrected for all pairs, because the best is chosen by the same data.
-[[nodiscard]] std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings);
-[[nodiscard]] std::vector<std::string> verdict_over_repeats(const std::vector<RankRecord>& records);
+/// level corrected for all pairs, because the best is chosen by the same data. `unit` stands behind
+/// figures (" ms a step").
+[[nodiscard]] std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
+                                               const std::string& unit);
+
+/// What a race over the settings came to: what is recommended instead of the default, by how much
+/// with its interval, or that nothing is told to be better.
+[[nodiscard]] std::vector<std::string> race_verdict(const Race& race,
+                                                    const std::vector<std::string>& labels,
+                                                    std::size_t default_setting,
+                                                    const std::string& unit);
 
 } // namespace rankscope

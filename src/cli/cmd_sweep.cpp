@@ -24,6 +24,8 @@ struct Flags {
   bool no_summary = false;
   bool no_library_log = false;
   bool no_echo = false;
+  std::string default_label;
+  double budget_min = 0;
   double timeout_s = 0, grace_s = 10, pause_s = 0;
 };
 
@@ -135,6 +137,32 @@ Result<void> choose_container(SweepRequest& r) {
   return {};
 }
 
+/// Rounds and the default of a search.
+Result<void> choose_search(Flags& f) {
+  constexpr std::int64_t kRounds = 8;
+  SweepRequest& r = f.request;
+  if (!r.search) {
+    if (f.budget_min > 0 || !f.default_label.empty())
+      return usage("--budget", "it and --default belong to --search");
+    return {};
+  }
+  if (r.settings.size() < 2)
+    return usage("--search", "needs two settings or more");
+  if (r.repeats == 1)
+    r.repeats = kRounds;
+  r.budget = std::chrono::milliseconds(static_cast<std::int64_t>(f.budget_min * 60'000));
+  if (f.default_label.empty())
+    return {};
+  const auto at = std::find_if(r.settings.begin(), r.settings.end(), [&](const SweepSetting& s) {
+    return s.configuration.label == f.default_label;
+  });
+  if (at == r.settings.end())
+    return usage("--default", fmt::format("no setting is called {}", f.default_label),
+                 "--dry-run shows their names");
+  r.default_setting = static_cast<std::size_t>(at - r.settings.begin());
+  return {};
+}
+
 Result<void> fill_request(Context& ctx, Flags& f) {
   SweepRequest& r = f.request;
   r.command = ctx.program;
@@ -143,6 +171,7 @@ Result<void> fill_request(Context& ctx, Flags& f) {
   RS_CHECK(choose_environment(f));
   RS_CHECK(choose_command(f));
   RS_CHECK(choose_container(r));
+  RS_CHECK(choose_search(f));
   if (r.repeats < 1)
     return usage("--repeats", "expected 1 or more");
   if (!r.launch.rocprof && (r.launch.rocprof_stats || !r.launch.rocprof_input.empty()))
@@ -276,11 +305,23 @@ void add_course(CLI::App& app, Flags& f) {
   app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, run nothing");
 }
 
+void add_search(CLI::App& app, Flags& f) {
+  app.add_flag("--search", f.request.search,
+               "race: settings that are told to be worse are not run again");
+  app.add_option("--budget", f.budget_min, "minutes for it, 0 = until it is decided");
+  app.add_option("--default", f.default_label,
+                 "setting to be better than (its name; default: the first)");
+  app.add_option("--metric", f.request.metric,
+                 "expression whose group 1 finds a time in run_output.log (default: the steps of "
+                 "the traces)");
+}
+
 Action setup(CLI::App& app) {
   auto f = std::make_shared<Flags>();
   in_group(app, "What varies", [&] { add_varied(app, *f); });
   in_group(app, "How it is run", [&] { add_launch(app, *f); });
   in_group(app, "Order and end", [&] { add_course(app, *f); });
+  in_group(app, "Search", [&] { add_search(app, *f); });
   in_group(app, "Output", [&] {
     app.add_option("-o,--output-dir,--output", f->request.folder,
                    "folder of the sweep (default: experiments/sweep_DATE_TIME); that of an "

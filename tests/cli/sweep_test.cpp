@@ -296,6 +296,71 @@ TEST_F(SweepRuns, WrongFlagsAreNamed) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
+TEST_F(SweepRuns, ASearchRunsWhatMayBeBestAndSaysByHowMuch) {
+  // 56 takes 8, 28 (the default) 10, 70 takes 30; each round has its own drift
+  const std::string script = "case $NCCL_MAX_NCHANNELS in 28) t=10;; 56) t=8;; *) t=30;; esac; "
+                             "n=$(echo $RANKSCOPE_RUN_DIR | sed 's/.*repeat=\\([0-9]*\\).*/\\1/'); "
+                             "echo \"time $t.0$((n * 7 % 10)) s\"";
+  const Words flags = {"-c",       "28,56,70",         "-t",       "256", "--search",
+                       "--metric", "time ([0-9.]+) s", "--no-echo"};
+  auto r = sweep(flags, script);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("256thread_56ch is recommended: 2.000 shorter than the default "
+                       "256thread_28ch"),
+            std::string::npos)
+      << r.out;
+  EXPECT_TRUE(fs::exists(out() + "/repeat=2/256thread/nccl_70channels"));
+  EXPECT_FALSE(fs::exists(out() + "/repeat=3/256thread/nccl_70channels")); // told to be worse
+  // the same search again: nothing is run, the answer is the same
+  const auto again = sweep(flags, script);
+  EXPECT_EQ(again.err.find("begins"), std::string::npos) << again.err;
+  EXPECT_NE(again.out.find("256thread_56ch is recommended"), std::string::npos) << again.out;
+  // nothing is better than the best
+  fs::remove_all(out());
+  Words best = flags;
+  best.insert(best.end(), {"--default", "256thread_56ch"});
+  r = sweep(best, script);
+  EXPECT_NE(r.out.find("nothing is recommended: the default 256thread_56ch leads"),
+            std::string::npos)
+      << r.out;
+}
+
+TEST_F(SweepRuns, ASearchEndsWithItsBudgetAndWithoutFigures) {
+  Words flags = {"-c",       "28,56",          "-t",       "256",   "--search",
+                 "--metric", "time ([0-9.]+)", "--budget", "0.0001"};
+  auto r = sweep(flags, "echo time 3");
+  EXPECT_NE(r.err.find("would not fit into the budget"), std::string::npos) << r.err;
+  EXPECT_FALSE(fs::exists(out() + "/repeat=2"));
+  EXPECT_NE(r.out.find("nothing is recommended"), std::string::npos) << r.out;
+  fs::remove_all(out());
+  r = sweep(flags, "echo nothing");
+  EXPECT_EQ(r.code, 4);
+  EXPECT_NE(r.err.find("no run of this round has a figure"), std::string::npos) << r.err;
+  flags[6] = "([";
+  EXPECT_EQ(sweep(flags, "true").code, 2);
+}
+
+TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
+  // a generated sweep stands for the training: each run copies the traces of its setting
+  ASSERT_EQ(test::run_binary({"synth", folder_.path("synth"), "--threads", "256", "--channels",
+                              "28,56", "--ranks", "2", "--steps", "6"})
+                .code,
+            0);
+  const Words command = {
+      "cp", "-r", folder_.path("synth") + "/{threads}thread/nccl_{channels}channels/torch_profiler",
+      "{out}"};
+  auto r = sweep({"-c", "28,56", "-t", "256", "--analyze"}, command);
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string summary = test::bytes_of(file_like("nccl_thread_sweep_summary_.*txt"));
+  EXPECT_NE(summary.find("Findings:\n  - shortest steps"), std::string::npos) << summary;
+  EXPECT_TRUE(fs::exists(out() + "/tracelens_analysis/256thread/individual_reports/"
+                                 "perf_56ch_rank1.xlsx"));
+  fs::remove_all(out());
+  r = sweep({"-c", "28,56", "-t", "256", "--analyze", "--repeats", "2"}, command);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("a sample is a run, 2 runs each"), std::string::npos) << r.out;
+}
+
 /// Runs until the second workload runs, sends the signal to rankscope, and goes on afterwards.
 class SweepInterrupted : public SweepRuns, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(, SweepInterrupted, ::testing::Values(SIGINT, SIGTERM, SIGKILL),

@@ -1,0 +1,78 @@
+#include "analyses/sweep/race.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rankscope {
+
+Race::Race(std::size_t settings, std::size_t default_setting, std::size_t most_rounds)
+    : default_(default_setting), most_rounds_(most_rounds), left_(settings), figures_(settings) {
+  std::iota(left_.begin(), left_.end(), std::size_t{0});
+}
+
+/// a - b of each round that both have.
+std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
+  std::vector<double> out;
+  const std::size_t n = std::min(figures_[a].size(), figures_[b].size());
+  for (std::size_t r = 0; r < n; ++r)
+    if (figures_[a][r] && figures_[b][r])
+      out.push_back(*figures_[a][r] - *figures_[b][r]);
+  return out;
+}
+
+/// By the mean difference to the default: rounds differ, and not all settings have all of them.
+std::size_t Race::leader() const {
+  std::size_t best = default_;
+  double best_mean = 0;
+  for (const std::size_t setting : left_) {
+    const std::vector<double> d = differences(setting, default_);
+    const double mean = d.empty() ? 0 : sample_stats(d).mean;
+    if (setting != default_ && !d.empty() && mean < best_mean) {
+      best = setting;
+      best_mean = mean;
+    }
+  }
+  return best;
+}
+
+void Race::add_round(const std::vector<std::optional<double>>& figures) {
+  ++rounds_;
+  for (std::vector<std::optional<double>>& list : figures_)
+    list.resize(rounds_);
+  std::vector<std::size_t> gone;
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    figures_[left_[i]][rounds_ - 1] = figures[i];
+    if (!figures[i] && left_[i] != default_)
+      gone.push_back(left_[i]);
+  }
+  std::erase_if(left_, [&](std::size_t setting) {
+    return std::find(gone.begin(), gone.end(), setting) != gone.end();
+  });
+  const std::size_t best = leader();
+  const double alpha = corrected_alpha(figures_.size() - 1);
+  std::erase_if(left_, [&](std::size_t setting) {
+    if (setting == best || setting == default_)
+      return false;
+    const auto worse = mean_interval(differences(setting, best), alpha);
+    return worse && worse->difference - worse->half_width > 0;
+  });
+}
+
+RaceOutcome Race::outcome() const {
+  RaceOutcome out;
+  out.leader = leader();
+  if (out.leader == default_)
+    return out;
+  out.gain = mean_interval(differences(default_, out.leader),
+                           corrected_alpha((figures_.size() - 1) * most_rounds_));
+  out.recommended = out.gain && out.gain->difference - out.gain->half_width > 0;
+  return out;
+}
+
+bool Race::over() const {
+  if (rounds_ >= most_rounds_ || left_.size() < 2)
+    return true;
+  return left_.size() == 2 && outcome().recommended;
+}
+
+} // namespace rankscope

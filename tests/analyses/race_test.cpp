@@ -1,0 +1,113 @@
+// Racing on generated surfaces: what it costs, what it loses against the whole grid, what it
+// claims.
+#include "analyses/sweep/race.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace rankscope {
+namespace {
+
+struct Raced {
+  RaceOutcome outcome;
+  std::size_t runs = 0;
+};
+
+/// `means` with noise of a run, and drift that all runs of a round share.
+Raced race(const std::vector<double>& means, double noise, std::size_t rounds, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  Race race(means.size(), 0, rounds);
+  Raced out;
+  while (!race.over()) {
+    const double drift = 5 * normal(random);
+    std::vector<std::optional<double>> figures;
+    for (const std::size_t setting : race.left())
+      figures.emplace_back(means[setting] + drift + noise * normal(random));
+    out.runs += figures.size();
+    race.add_round(figures);
+  }
+  out.outcome = race.outcome();
+  return out;
+}
+
+TEST(Race, ByHand) {
+  // 0 is the default; 1 is shorter by 2, 1.9, 2.1, 2: mean 2, standard deviation 0.0816; level
+  // 0.05 / (2 settings x 4 rounds) of t with 3 degrees is 6.895: half width 6.895 x 0.0816 / 2 =
+  // 0.281
+  Race race(3, 0, 4);
+  const std::vector<std::vector<std::optional<double>>> rounds = {
+      {10.0, 8.0, 14.0}, {11.0, 9.1, 15.1}, {12.0, 9.9}, {10.0, 8.0}};
+  for (const auto& figures : rounds) {
+    if (race.left().size() == 3 && figures.size() == 2)
+      FAIL() << "2 takes 6 longer than 1 in each round";
+    race.add_round(figures);
+  }
+  EXPECT_EQ(race.left(), (std::vector<std::size_t>{0, 1}));
+  const RaceOutcome out = race.outcome();
+  EXPECT_EQ(out.leader, 1U);
+  ASSERT_TRUE(out.gain);
+  EXPECT_NEAR(out.gain->difference, 2, 1e-9);
+  EXPECT_NEAR(out.gain->half_width, 0.2815, 0.0002);
+  EXPECT_TRUE(out.recommended);
+}
+
+TEST(Race, AFailedRunLeavesAndTheDefaultStays) {
+  Race race(2, 0, 5);
+  race.add_round({10.0, std::nullopt});
+  EXPECT_EQ(race.left(), std::vector<std::size_t>{0});
+  EXPECT_TRUE(race.over());
+  EXPECT_EQ(race.outcome().leader, 0U);
+  EXPECT_FALSE(race.outcome().recommended);
+}
+
+TEST(Race, WithoutADifferenceOneInTwentyIsRecommendedAtMost) {
+  std::size_t recommended = 0;
+  for (unsigned seed = 0; seed < 1000; ++seed)
+    recommended += race(std::vector<double>(8, 100.0), 1, 8, seed).outcome.recommended ? 1U : 0U;
+  EXPECT_LE(recommended, 50U);
+}
+
+TEST(Race, NothingWorseThanTheDefaultIsRecommended) {
+  for (unsigned seed = 0; seed < 300; ++seed) { // the default is the best by twice the noise
+    const Raced run = race({100, 102, 103, 110}, 1, 8, seed);
+    EXPECT_FALSE(run.outcome.recommended) << seed;
+  }
+}
+
+TEST(Race, RegretAgainstTheWholeGridIsSmallAndRunsAreSaved) {
+  // surfaces of 4 x 4 settings: a bowl with its lowest point somewhere, and a noise of 1 %
+  std::mt19937 random(7);
+  double lost = 0;
+  double runs = 0;
+  std::size_t found = 0;
+  constexpr int kSurfaces = 200;
+  constexpr std::size_t kRounds = 8;
+  for (int s = 0; s < kSurfaces; ++s) {
+    std::uniform_real_distribution<double> place(0, 3);
+    const double x = place(random);
+    const double y = place(random);
+    std::vector<double> means;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        means.push_back(100 + 4 * (i - x) * (i - x) + 4 * (j - y) * (j - y));
+    const Raced run = race(means, 1, kRounds, static_cast<unsigned>(s));
+    const double best = *std::min_element(means.begin(), means.end());
+    const double chosen = run.outcome.recommended ? means[run.outcome.leader] : means[0];
+    lost += chosen - best; // percent of a step, near enough
+    runs += static_cast<double>(run.runs);
+    found += chosen - best < 1 ? 1U : 0U;
+  }
+  lost /= kSurfaces;
+  runs /= kSurfaces;
+  EXPECT_LT(lost, 0.5) << lost;
+  EXPECT_GE(found, 180U);
+  EXPECT_LT(runs, 0.7 * 16 * kRounds) << runs;
+  RecordProperty("regret_percent", std::to_string(lost));
+  RecordProperty("runs", std::to_string(runs));
+  RecordProperty("found", static_cast<int>(found));
+}
+
+} // namespace
+} // namespace rankscope

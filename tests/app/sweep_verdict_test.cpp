@@ -1,0 +1,42 @@
+// Which setting is best, over runs and in a race.
+#include "app/sweep_verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+TEST(SweepVerdict, TheBestByHowMuchAndWhatCannotBeTold) {
+  // b - a: means 10 and 12, variances 0.01: half width of Welch at 0.05 / 3 with 4 degrees:
+  // 3.961 x sqrt(0.01 / 3 x 2) = 0.323
+  const RepeatedSetting a{"a", {{1, 9.9}, {2, 10.0}, {3, 10.1}}};
+  const RepeatedSetting b{"b", {{1, 11.9}, {2, 12.0}, {3, 12.1}}};
+  const RepeatedSetting c{"c", {{1, 9.95}, {2, 10.05}, {3, 10.15}}};
+  const auto told = verdict({b, a, c}, " ms a step");
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0], "a and c cannot be told apart, from 10.000 ms a step (Welch, 95 % over 3 "
+                     "comparisons, a sample is a run, 3 runs each)");
+  EXPECT_EQ(told[1], "b takes 2.000 ms a step longer (1.677 to 2.323)");
+  const auto winner = verdict({a, b}, "");
+  EXPECT_EQ(winner[0].find("a is best: 10.000 ("), 0U) << winner[0];
+  EXPECT_TRUE(verdict({a}, "").empty());
+  EXPECT_TRUE(verdict({a, {"failed", {}}}, "").empty());
+  EXPECT_NE(verdict({{"x", {{1, 1.0}}}, b}, "")[0].find("fewer than two runs"), std::string::npos);
+}
+
+TEST(SweepVerdict, OfARace) {
+  Race race(2, 0, 2);
+  EXPECT_EQ(race_verdict(race, {"d", "x"}, 0, "")[0],
+            "nothing is recommended: the default d leads after 0 rounds");
+  race.add_round({10.0, 8.0});
+  EXPECT_NE(race_verdict(race, {"d", "x"}, 0, "")[0].find("fewer than two rounds"),
+            std::string::npos);
+  race.add_round({10.0, 8.01});
+  // differences 2 and 1.99: half width t(1 degree, 0.05 / 2) 25.45 x 0.00707 / sqrt 2 = 0.127
+  EXPECT_EQ(race_verdict(race, {"d", "x"}, 0, " ms")[0],
+            "x is recommended: 1.995 ms shorter than the default d (1.868 to 2.122; paired by "
+            "round, 2 rounds, Student's t, 95 % over all settings and rounds)");
+}
+
+} // namespace
+} // namespace rankscope
