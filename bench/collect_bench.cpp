@@ -1,0 +1,79 @@
+// What the collecting side costs: a log of libraries as a table (MB/s), a tick of the sampler.
+#include "collect/library_trace/library_trace.h"
+#include "collect/samplers/gpu_backend.h"
+
+#include <benchmark/benchmark.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <string>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Three lines in ten of a training, four collectives, three GEMMs.
+std::string generated_log(std::size_t bytes) {
+  std::string log;
+  for (int i = 0; log.size() < bytes; ++i) {
+    if (i % 10 < 3)
+      log += fmt::format("[rank{}]: 2026-01-01 00:00:00 | INFO | iteration {} | elapsed time per "
+                         "iteration (ms): 123.4 | lm loss 2.34\n",
+                         i % 8, i);
+    else if (i % 10 < 7)
+      log +=
+          fmt::format("n{}:5293{}:52937 [{}] NCCL INFO AllReduce: opCount {:x} sendbuff 0x7f8b{:x} "
+                      "recvbuff 0x7f8b{:x} count {} datatype 6 op 0 root 0 comm 0xaef8a00 "
+                      "[nranks=8] stream 0xac16b80 task 0 globalrank {}\n",
+                      i % 8, i % 8, i % 8, i, i, i, 1 << (10 + i % 18), i % 8);
+    else
+      log +=
+          fmt::format("[rank{}]: ./rocblas-bench -f gemm_ex --transposeA N --transposeB T -m {} -n "
+                      "512 -k 256 --alpha 1 --a_type bf16_r --lda 1024 --b_type bf16_r --ldb 512 "
+                      "--beta 0 --c_type bf16_r --ldc 1024 --d_type bf16_r --ldd 1024 "
+                      "--compute_type f32_r --algo 0 --solution_index 5 --flags 0 \n",
+                      i % 8, 64 * (1 + i % 200));
+  }
+  return log;
+}
+
+void library_log(benchmark::State& state) {
+  const std::string log = generated_log(static_cast<std::size_t>(state.range(0)) << 20);
+  for (auto _ : state) {
+    LibraryTrace trace({});
+    for (std::size_t at = 0; at < log.size(); at += 1 << 20)
+      trace.feed(0, std::string_view(log).substr(at, 1 << 20));
+    auto summary = trace.finish();
+    benchmark::DoNotOptimize(summary);
+  }
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(log.size()));
+}
+// 1024 is the whole gigabyte: --benchmark_filter=library_log/1024
+BENCHMARK(library_log)->Arg(64)->Unit(benchmark::kMillisecond);
+
+void sampler_tick(benchmark::State& state) {
+  std::string root = (fs::temp_directory_path() / "rankscope_bench_XXXXXX").string();
+  if (::mkdtemp(root.data()) == nullptr)
+    return state.SkipWithError("no temporary folder");
+  for (int i = 0; i < 8; ++i) {
+    const fs::path gpu = fs::path(root) / fmt::format("class/drm/renderD{}/device", 128 + i);
+    fs::create_directories(gpu / "hwmon/hwmon1");
+    for (const char* file :
+         {"mem_info_vram_used", "mem_info_vram_total", "gpu_busy_percent", "mem_busy_percent",
+          "hwmon/hwmon1/power1_average", "hwmon/hwmon1/temp1_input", "hwmon/hwmon1/freq1_input"})
+      std::ofstream(gpu / file) << "123456789\n";
+    std::ofstream(gpu / "vendor") << "0x1002\n";
+  }
+  const auto backend = open_sysfs_backend(root);
+  for (auto _ : state)
+    for (std::size_t i = 0; i < 8; ++i)
+      benchmark::DoNotOptimize((*backend)->read(i));
+  state.SetItemsProcessed(state.iterations() * 8);
+  fs::remove_all(root);
+}
+BENCHMARK(sampler_tick)->Unit(benchmark::kMicrosecond);
+
+} // namespace
+} // namespace rankscope
