@@ -3,6 +3,8 @@
 #include "os/cleanup.h"
 
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <system_error>
 #include <thread>
@@ -35,9 +37,15 @@ void wait_for_signals(const sigset_t& set) {
   first_signal = signal;
   token().cancel();
   const std::int64_t grace = grace_ms;
-  if (grace > 0) {
-    const timespec time{grace / 1000, grace % 1000 * 1'000'000};
-    (void)::sigtimedwait(&set, nullptr, &time);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(grace);
+  for (auto now = std::chrono::steady_clock::now(); now < until;
+       now = std::chrono::steady_clock::now()) {
+    const std::int64_t left =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count();
+    const timespec time{left / 1'000'000'000, left % 1'000'000'000};
+    // the end of a child wakes us while another thread starts one, with all signals blocked
+    if (::sigtimedwait(&set, nullptr, &time) >= 0 || errno != EINTR)
+      break;
   }
   leave();
 }
