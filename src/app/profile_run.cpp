@@ -2,6 +2,7 @@
 
 #include "app/report_trace.h"
 #include "collect/profile/container.h"
+#include "collect/profile/library_tool.h"
 #include "collect/profile/sampler_tool.h"
 #include "os/environment.h"
 #include "os/signals.h"
@@ -218,6 +219,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     RS_TRY(auto native, make_sampler_tool(p.run.plan, sampler));
     if (native != nullptr)
       p.run.natives.push_back(std::move(native));
+    if (auto library = make_library_tool(p.run.plan, p.run.out, w.model); library != nullptr)
+      p.run.natives.push_back(std::move(library));
     RS_CHECK(check_natives(p.run));
     out.push_back(std::move(p));
   }

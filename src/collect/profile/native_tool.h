@@ -4,7 +4,9 @@
 #include "collect/profile/plan.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,11 @@ public:
   virtual Result<void> end([[maybe_unused]] std::vector<PlanFinding>& findings,
                            [[maybe_unused]] Json& figures) {
     return {};
+  }
+  /// After end(): how many records one of its tools found, where a file does not tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t>
+  records([[maybe_unused]] const std::string& tool) const {
+    return std::nullopt;
   }
 };
 

@@ -1,5 +1,7 @@
 #include "collect/profile/plan.h"
 
+#include "collect/profile/library_tool.h"
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -32,8 +34,6 @@ void place_outputs(ToolEntry& tool, const std::string& run, const std::string& f
       put(pair.second);
   for (ToolOutput& output : tool.produces)
     put(output.path);
-  for (std::string& log : tool.logs)
-    put(log);
   for (std::vector<ToolScript>* scripts : {&tool.pre, &tool.post})
     for (ToolScript& script : *scripts)
       for (std::string& argument : script.arguments)
@@ -45,7 +45,15 @@ class EnvMerge {
 public:
   EnvMerge(const EnvPairs& start, Plan& plan) : start_(start), plan_(plan) {}
 
-  void tool(const ToolEntry& tool) {
+  void tool(const ToolEntry& tool, const std::string& log_folder) {
+    EnvPairs all = start_;
+    for (const EnvChange& e : plan_.env) {
+      std::erase_if(all, [&](const auto& p) { return p.first == e.name; });
+      if (!e.unset)
+        all.emplace_back(e.name, e.value);
+    }
+    for (EnvChange& e : library_environment(tool, log_folder, all, plan_.conflicts))
+      change(e.name) = std::move(e);
     for (const auto& [name, value] : tool.env_vars) {
       if (is_path_variable(name))
         front(name, value, tool.name);
@@ -235,7 +243,7 @@ Result<Plan> make_plan(const PlanRequest& request) {
       RS_CHECK(wrap(tool, plan.argv));
     }
     if (tool.native != "sampler") // its variables are for it, not for the command
-      env.tool(tool);
+      env.tool(tool, request.out_folder + "/library_trace");
     add_steps(tool.name, tool.post, tool.timeout_s, i, plan.post);
   }
   find_conflicts(plan, request.force);

@@ -287,6 +287,8 @@ private:
       ToolResult t;
       t.name = tool.name;
       t.outputs = collect_outputs(tool, r_.out + "/" + plan_.folders[i], folder, since_);
+      for (const auto& native : r_.natives)
+        count_by(*native, t);
       const bool failed = std::find(failed_.begin(), failed_.end(), tool.name) != failed_.end();
       const bool all_empty = std::all_of(t.outputs.files.begin(), t.outputs.files.end(),
                                          [](const OutputFound& f) { return f.empty; });
@@ -294,10 +296,22 @@ private:
       t.status = failed ? "failed" : !out_.launched ? "not run" : empty ? "empty" : "ok";
       if (t.status == "empty") {
         out_.tool_failed = true;
-        out_.findings.push_back(empty_finding(tool, t, out_, seen_, r_.out));
+        out_.findings.push_back(empty_finding(r_, tool, t, out_, seen_));
       }
       out_.tools.push_back(std::move(t));
     }
+  }
+
+  /// A table that several tools share: each has its own rows.
+  static void count_by(const NativeTool& native, ToolResult& t) {
+    const auto names = native.names();
+    if (std::find(names.begin(), names.end(), t.name) == names.end())
+      return;
+    if (const auto records = native.records(t.name))
+      for (OutputFound& f : t.outputs.files) {
+        f.records = *records;
+        f.empty = *records == 0;
+      }
   }
 
   [[nodiscard]] bool dead(const NativeTool* tool) const {

@@ -23,7 +23,8 @@ double period_of(const ToolEntry& tool) {
   return out;
 }
 
-PlanFinding library_finding(const ToolEntry& tool, const SeenLibraries& seen, PlanFinding f) {
+PlanFinding library_finding(const Plan& plan, const ToolEntry& tool, const SeenLibraries& seen,
+                            PlanFinding f) {
   const SeenLibraries::value_type* found = nullptr;
   for (const auto& entry : seen)
     if (std::find(tool.libraries.begin(), tool.libraries.end(), entry.first) !=
@@ -41,15 +42,15 @@ PlanFinding library_finding(const ToolEntry& tool, const SeenLibraries& seen, Pl
   f.code = "W-LIB-NO-LINES";
   f.cause = fmt::format("{} was loaded and wrote no line about its calls", found->first);
   std::string changed;
-  EnvPairs wanted = tool.env_vars;
-  wanted.insert(wanted.end(), tool.env_or.begin(), tool.env_or.end());
-  for (const auto& [name, value] : wanted) {
+  for (const EnvChange& e : plan.env) {
+    if (e.from != tool.name || e.unset)
+      continue;
     const auto it = std::find_if(found->second.begin(), found->second.end(),
-                                 [&, key = name](const auto& p) { return p.first == key; });
+                                 [&](const auto& p) { return p.first == e.name; });
     if (it == found->second.end())
-      changed += fmt::format("{}{} is not set there", changed.empty() ? "" : ", ", name);
-    else if (it->second != value && name.find("FILE") == std::string::npos)
-      changed += fmt::format("{}{} is '{}' there", changed.empty() ? "" : ", ", name, it->second);
+      changed += fmt::format("{}{} is not set there", changed.empty() ? "" : ", ", e.name);
+    else if (it->second != e.value)
+      changed += fmt::format("{}{} is '{}' there", changed.empty() ? "" : ", ", e.name, it->second);
   }
   f.evidence = changed.empty() ? "its variables are as asked for in that process" : changed;
   f.next = changed.empty() ? "calls of a captured graph, or of a library linked statically, are "
@@ -123,8 +124,9 @@ void add_log_lines(const RunRequest& request, RunResult& run) {
 
 } // namespace
 
-PlanFinding empty_finding(const ToolEntry& tool, const ToolResult& result, const RunResult& run,
-                          const SeenLibraries& seen, const std::string& out) {
+PlanFinding empty_finding(const RunRequest& request, const ToolEntry& tool,
+                          const ToolResult& result, const RunResult& run,
+                          const SeenLibraries& seen) {
   PlanFinding f;
   f.tool = tool.name;
   const std::string what =
@@ -134,12 +136,12 @@ PlanFinding empty_finding(const ToolEntry& tool, const ToolResult& result, const
   if (run.exit_status != 0) {
     f.code = "W-EMPTY-TOOL-ERROR";
     f.cause = fmt::format("it wrote nothing, and the command ended with {}", run.ended);
-    f.evidence = what + "\n" + last_lines(out + "/run.log", 20);
+    f.evidence = what + "\n" + last_lines(request.out + "/run.log", 20);
     f.next = "make the command succeed with this tool alone";
     return f;
   }
   if (!tool.libraries.empty())
-    return library_finding(tool, seen, std::move(f));
+    return library_finding(request.plan, tool, seen, std::move(f));
   if (const double period = period_of(tool); period > 0 && run.seconds < 2 * period) {
     f.code = "W-EMPTY-SHORT-RUN";
     f.cause = "the run was shorter than two samples";

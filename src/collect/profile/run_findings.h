@@ -9,8 +9,9 @@ namespace rankscope {
 
 /// Why a tool that should have written something has not: a failed command, a library that was
 /// never in memory or wrote no line, a run shorter than two samples, or no work to see.
-PlanFinding empty_finding(const ToolEntry& tool, const ToolResult& result, const RunResult& run,
-                          const SeenLibraries& seen, const std::string& out);
+PlanFinding empty_finding(const RunRequest& request, const ToolEntry& tool,
+                          const ToolResult& result, const RunResult& run,
+                          const SeenLibraries& seen);
 
 /// Overhead against the baseline, and lines of the log that look like failures of a run that
 /// succeeded: its exit status is the truth, they are only shown.

@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = Json::Kind;
 
-constexpr std::array kKeys = {
-    "name",     "about",       "vendors", "family",    "cmd",       "fallbacks",   "shell",
-    "env_vars", "env_prepend", "env_or",  "env_list",  "env_unset", "pre_scripts", "post_scripts",
-    "produces", "check",       "logs",    "libraries", "conflicts", "requires",    "needs",
-    "native",   "timeout",     "passes",  "inherits",  "options"};
+constexpr std::array kKeys = {"name",      "about",     "vendors",     "family",       "cmd",
+                              "fallbacks", "shell",     "env_vars",    "env_prepend",  "env_or",
+                              "env_list",  "env_unset", "pre_scripts", "post_scripts", "produces",
+                              "check",     "libraries", "conflicts",   "requires",     "needs",
+                              "native",    "timeout",   "passes",      "inherits",     "options"};
 
 Error wrong(const std::string& where, const std::string& pointer, const std::string& what) {
   return {ErrorCode::kUsage, where, fmt::format("{}: {}", pointer, what), ""};
@@ -367,7 +367,6 @@ Result<ToolEntry> ToolTable::entry(const Json& use, const std::string& where,
   read.scripts("pre_scripts", e.pre);
   read.scripts("post_scripts", e.post);
   read.outputs("produces", e.produces);
-  read.texts("logs", e.logs);
   read.texts("libraries", e.libraries);
   read.texts("conflicts", e.conflicts);
   read.texts("requires", e.required);

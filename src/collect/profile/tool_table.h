@@ -44,7 +44,6 @@ struct ToolEntry {
   std::vector<std::string> env_unset;
   std::vector<ToolScript> pre, post;
   std::vector<ToolOutput> produces;
-  std::vector<std::string> logs;      ///< files of a library's log, read at the end
   std::vector<std::string> libraries; ///< whose calls it sees
   std::vector<std::string> conflicts; ///< names of tools
   std::vector<std::string> required;  ///< programs; "lib:NAME" a library, "file:PATH" a file

@@ -1,0 +1,119 @@
+#include "collect/profile/library_tool.h"
+
+#include "collect/library_trace/library_trace.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+/// rocblas_trace -> rocblas, as rows of its table begin.
+std::string library_of(const std::string& tool) {
+  const std::size_t end = tool.rfind("_trace");
+  return tool.substr(0, end);
+}
+
+bool belongs(const LibraryCount& count, const std::string& tool) {
+  std::string library = library_of(tool);
+  if (library == "nccl")
+    library = "rccl"; // the same lines
+  const std::string kind = log_kind_name(count.kind);
+  return kind == library || kind.rfind(library + "_", 0) == 0;
+}
+
+class LibraryTool final : public NativeTool {
+public:
+  LibraryTool(std::vector<std::string> names, const LibraryTraceOptions& options)
+      : names_(std::move(names)), folder_(options.log_folder), trace_(options) {}
+
+  [[nodiscard]] std::vector<std::string> names() const override { return names_; }
+  Result<void> begin() override { return make_folder(folder_); }
+
+  void on_output(std::size_t stream, std::string_view bytes, double t_s) override {
+    trace_.feed(stream - 1, bytes, t_s);
+  }
+
+  Result<void> end(std::vector<PlanFinding>& findings, Json& figures) override {
+    RS_TRY(summary_, trace_.finish());
+    Json& out = figures.at("library_trace");
+    out.at("bytes") = Json::of(std::int64_t(summary_.bytes));
+    out.at("lines") = Json::of(std::int64_t(summary_.lines));
+    Json counts = Json::object();
+    for (const LibraryCount& c : summary_.counts) {
+      Json& one = counts.at(log_kind_name(c.kind));
+      one.at("lines") = Json::of(std::int64_t(c.lines));
+      one.at("calls") = Json::of(std::int64_t(c.calls));
+      one.at("configs") = Json::of(std::int64_t(c.configs));
+      one.at("damaged") = Json::of(std::int64_t(c.damaged));
+      if (c.damaged > 0)
+        findings.push_back({"W-LIB-UNPARSED", log_kind_name(c.kind),
+                            fmt::format("{} lines of this kind could not be read", c.damaged),
+                            c.first_damaged,
+                            "torn lines are lost; please report a form that is not known"});
+    }
+    out.at("counts") = std::move(counts);
+    out.at("findings") = Json::list(summary_.findings);
+    return {};
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> records(const std::string& tool) const override {
+    std::uint64_t out = 0;
+    for (const LibraryCount& c : summary_.counts)
+      if (belongs(c, tool))
+        out += c.configs;
+    return out;
+  }
+
+private:
+  std::vector<std::string> names_;
+  std::string folder_;
+  LibraryTrace trace_;
+  LibraryTraceSummary summary_;
+};
+
+} // namespace
+
+std::unique_ptr<NativeTool> make_library_tool(const Plan& plan, const std::string& out,
+                                              const std::string& model) {
+  std::vector<std::string> names;
+  for (const ToolEntry& tool : plan.tools)
+    if (tool.native == "library_trace")
+      names.push_back(tool.name);
+  if (names.empty())
+    return nullptr;
+  LibraryTraceOptions options;
+  options.log_folder = out + "/library_trace";
+  options.csv = options.log_folder + "/library_trace.csv";
+  options.detail_csv = options.log_folder + "/library_trace_detail.csv";
+  options.model = model;
+  if (const char* job = std::getenv("JENKINS_BUILD_NUMBER"); job != nullptr && *job != '\0')
+    options.job_id = job;
+  return std::make_unique<LibraryTool>(std::move(names), options);
+}
+
+std::vector<EnvChange> library_environment(const ToolEntry& tool, const std::string& log_folder,
+                                           const EnvPairs& environment,
+                                           std::vector<std::string>& notes) {
+  std::vector<EnvChange> out;
+  const auto library = traced_library(library_of(tool.name));
+  if (tool.native != "library_trace" || !library)
+    return out;
+  LibraryTraceOptions options;
+  options.libraries = {*library};
+  options.log_folder = log_folder;
+  const LibraryTrace trace(options);
+  const EnvironmentChange change =
+      trace.environment(std::map<std::string, std::string>(environment.begin(), environment.end()));
+  for (const auto& [name, value] : change.set)
+    out.push_back({name, value, tool.name, false});
+  for (const std::string& name : change.unset)
+    out.push_back({name, "", tool.name, true});
+  for (const std::string& note : change.notes)
+    notes.push_back(tool.name + ": " + note);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,22 @@
+// The traces of library logs as a tool of a profiling run: one capture for all of them.
+#pragma once
+
+#include "collect/profile/native_tool.h"
+
+#include <memory>
+#include <string>
+
+namespace rankscope {
+
+/// One tool for all library traces of the plan, nullptr when it has none. `out` is the run's
+/// folder.
+[[nodiscard]] std::unique_ptr<NativeTool>
+make_library_tool(const Plan& plan, const std::string& out, const std::string& model);
+
+/// What turns the log of a tool (rocblas_trace) on in an environment; nothing for other tools.
+[[nodiscard]] std::vector<EnvChange> library_environment(const ToolEntry& tool,
+                                                         const std::string& log_folder,
+                                                         const EnvPairs& environment,
+                                                         std::vector<std::string>& notes);
+
+} // namespace rankscope

@@ -1,0 +1,244 @@
+// What goes wrong with profiling, brought about on purpose: each case has its code, in the text and
+// in the manifest (docs/profile.md lists them).
+#include "collect/fake_sysfs.h"
+#include "profile_fixture.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gnu/lib-names.h>
+
+namespace rankscope {
+namespace {
+
+using test::RunResult;
+using test::Words;
+
+class ProfileFindings : public test::ProfileFixture {
+protected:
+  /// The code is in the text for people and in the manifest.
+  void expect_code(const RunResult& r, const std::string& code) const {
+    EXPECT_NE(r.err.find(code), std::string::npos) << r.err;
+    EXPECT_TRUE(has_code(code)) << manifest();
+  }
+  void table(const std::string& text) const { folder_.write("more.json", text); }
+  RunResult with(const Words& flags, const Words& command) {
+    Words all = {"--tools-config", "more.json"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    return profile(all, command);
+  }
+};
+
+TEST_F(ProfileFindings, AMissingToolIsNamedBeforeAnythingStarts) {
+  table(R"({"tools": {"gone": {"cmd": "no-such-tracer --x", "family": "gpu-tracer"},
+                      "there": {"cmd": "./tracer.sh", "family": "gpu-tracer"}}})");
+  const RunResult r = with({"--tool", "A", "--tool", "gone"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.err.find("E-TOOL-MISSING gone"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("searched PATH="), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("available instead: there"), std::string::npos) << r.err;
+  EXPECT_TRUE(order().empty());
+}
+
+TEST_F(ProfileFindings, AMissingScriptLibraryOrCommandIsNamedBeforeAnythingStarts) {
+  table(R"({"tools": {"s": {"post_scripts": ["./none.sh"]},
+                      "l": {"requires": ["lib:libno-such-thing.so"]}}})");
+  RunResult r = with({"--tool", "s"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.err.find("E-SCRIPT-MISSING s"), std::string::npos) << r.err;
+  r = with({"--tool", "l"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.err.find("E-LIB-MISSING l"), std::string::npos) << r.err;
+  r = with({}, {"no-such-command"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.err.find("E-COMMAND-MISSING"), std::string::npos) << r.err;
+  EXPECT_TRUE(order().empty());
+}
+
+TEST_F(ProfileFindings, TheDoctorLooksAtToolsWithoutRunning) {
+  table(R"({"tools": {"gone": {"cmd": "no-such-tracer"}, "ok": {"cmd": "sh"}}})");
+  RunResult r = test::run_binary(
+      {"profile", "doctor", "--tools-config", "more.json", "--tool", "gone", "--tool", "ok"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.out.find("E-TOOL-MISSING gone"), std::string::npos) << r.out;
+  r = test::run_binary({"profile", "doctor", "--tools-config", "more.json", "--tool", "ok"});
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  r = test::run_binary({"profile", "tools", "--tools-config", "more.json"});
+  EXPECT_EQ(r.code, 0);
+  for (const char* name : {"rocprofv3", "miopen_trace", "gone", "not here", "built in"})
+    EXPECT_NE(r.out.find(name), std::string::npos) << name;
+}
+
+TEST_F(ProfileFindings, AnEmptyOutputOfAFailedCommandShowsItsLastLines) {
+  table(R"({"tools": {"t": {"produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
+  const RunResult r = with({"--tool", "t"}, {"sh", "-c", "echo the reason >&2; exit 3"});
+  EXPECT_EQ(r.code, 3);
+  expect_code(r, "W-EMPTY-TOOL-ERROR");
+  EXPECT_NE(manifest().find("the reason"), std::string::npos);
+}
+
+TEST_F(ProfileFindings, AnEmptyOutputOfAGoodCommandIsTold) {
+  table(R"({"tools": {"t": {"shell": true, "cmd": "echo header > $T; ",
+      "env_vars": {"T": "{out}/x.csv"}, "produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
+  RunResult r = with({"--tool", "t"}, {"true"});
+  EXPECT_EQ(r.code, 0);
+  expect_code(r, "W-EMPTY-OUTPUT"); // a header alone
+  r = with({"--strict", "--tool", "t"}, {"true"});
+  EXPECT_EQ(r.code, 4);
+}
+
+TEST_F(ProfileFindings, ARunShorterThanTwoSamplesIsTold) {
+  const test::FakeSysfs sysfs;
+  sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
+  const RunResult r = profile(
+      {"--sysfs-root", sysfs.root(), "--sample-rate", "5", "--tool", "gpu_info_power_profiler"},
+      {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-EMPTY-SHORT-RUN");
+}
+
+TEST_F(ProfileFindings, AnIdleGpuIsNamedWithTheBusyOne) {
+  const test::FakeSysfs sysfs;
+  sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
+  sysfs.add_gpu(129, "0000:c2:00.0", "bb", 90);
+  sysfs.put(129, "gpu_busy_percent", "0");
+  const RunResult r =
+      profile({"--sysfs-root", sysfs.root(), "--sample-rate", "0.02", "--compat-outputs", "--tool",
+               "gpu_info_power_profiler", "--tool", "gpu_info_vram_profiler"},
+              {"sleep", "0.3"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-DEVICE-IDLE");
+  EXPECT_NE(r.err.find("GPU 1 did nothing"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("GPU 0 was busy"), std::string::npos) << r.err;
+  // and the documented files are there
+  const std::string power = test::bytes_of(folder_.path("gpu_info_power_profiler_output.csv"));
+  EXPECT_EQ(power.rfind("time,Power(Watt) GPU0,Power(Watt) GPU1\n", 0), 0U) << power;
+  const std::string vram = test::bytes_of(folder_.path("gpu_info_vram_profiler_output.csv"));
+  EXPECT_EQ(vram.rfind("time,vram(%) GPU0,vram(%) GPU1\n", 0), 0U) << vram;
+  EXPECT_NE(manifest().find("\"mean_w\": 350"), std::string::npos) << manifest();
+}
+
+TEST_F(ProfileFindings, ASamplerWithoutAGpuStopsTheRunBeforeTheCommand) {
+  RunResult r = profile(
+      {"--sysfs-root", folder_.path("empty"), "--tool", "A", "--tool", "gpu_info_power_profiler"},
+      {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 7);
+  expect_code(r, "E-TOOL-START");
+  EXPECT_TRUE(order().empty());
+  r = profile({"--sysfs-root", folder_.path("empty"), "--keep-going", "--tool", "A", "--tool",
+               "gpu_info_power_profiler"},
+              {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "E-TOOL-START");
+  EXPECT_FALSE(order().empty());
+}
+
+TEST_F(ProfileFindings, ATracerAndASamplerTogetherSurviveAKill) {
+  const test::FakeSysfs sysfs;
+  sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    Result<Process> run =
+        begin({"--sysfs-root", sysfs.root(), "--sample-rate", "0.01", "--tool", "tracer", "--tool",
+               "gpu_info_power_profiler"},
+              {"sh", "-c", "echo $$ >> pids; sleep 0.4; echo $$ >> pids; sleep 100"}, 2);
+    ASSERT_TRUE(run);
+    ::kill(run->pid(), signal);
+    const Result<ProcessEnd> end = run->wait();
+    ASSERT_TRUE(end);
+    EXPECT_TRUE(signal == SIGKILL ? end->signal == SIGKILL : end->exit_code == 128 + signal)
+        << end->describe();
+    expect_no_orphan();
+    const std::string csv = test::bytes_of(
+        folder_.path("out/gpu_info_power_profiler/gpu_info_power_profiler_output.csv"));
+    EXPECT_GT(std::count(csv.begin(), csv.end(), '\n'), 20) << csv;
+    EXPECT_EQ(csv.back(), '\n'); // whole rows
+  }
+}
+
+TEST_F(ProfileFindings, OverheadIsMeasuredAgainstARunWithoutTools) {
+  table(R"({"tools": {"slow": {"shell": true, "cmd": "sleep 0.4; "}}})");
+  RunResult r = with({"--baseline", "3", "--tool", "slow"}, {"sleep", "0.1"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-OVERHEAD");
+  EXPECT_NE(manifest().find("\"factor\""), std::string::npos);
+  table(R"({"tools": {"quick": {"env_vars": {"Q": "1"}}}})");
+  r = with({"--baseline", "--tool", "quick"}, {"sleep", "0.4"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_FALSE(has_code("W-OVERHEAD")) << manifest();
+  EXPECT_NE(manifest().find("\"baseline_s\""), std::string::npos);
+}
+
+TEST_F(ProfileFindings, ALibraryThatIsNotUsedIsTold) {
+  const RunResult r = profile({"--compat-outputs", "--tool", "miopen_trace"}, {"sleep", "0.2"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-LIB-NOT-LOADED");
+  // the file is there all the same, without a row
+  EXPECT_EQ(test::bytes_of(folder_.path("library_trace.csv")),
+            "jobid,created_date,model,library,config,calls\n");
+}
+
+TEST_F(ProfileFindings, ALibraryThatIsUsedAndSaysNothingIsTold) {
+  // something that is loaded under its name
+  void* const known = ::dlopen(LIBM_SO, RTLD_LAZY);
+  ASSERT_NE(known, nullptr);
+  Dl_info info = {};
+  ASSERT_NE(::dladdr(::dlsym(known, "cos"), &info), 0);
+  std::filesystem::copy_file(info.dli_fname, folder_.path("libMIOpen.so.1"));
+  Words command = {"sh", "-c", "LD_PRELOAD=$PWD/libMIOpen.so.1 sleep 0.6"};
+  RunResult r = profile({"--tool", "miopen_trace"}, command);
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-LIB-NO-LINES");
+  command[2] = "unset MIOPEN_ENABLE_LOGGING_CMD; " + command[2];
+  r = profile({"--tool", "miopen_trace"}, command);
+  expect_code(r, "W-LIB-NO-LINES");
+  EXPECT_NE(r.err.find("MIOPEN_ENABLE_LOGGING_CMD is not set there"), std::string::npos) << r.err;
+}
+
+TEST_F(ProfileFindings, LinesOfLibrariesAreCountedAndPassedThrough) {
+  const std::string line =
+      "./rocblas-bench -f gemm -r f32_r --transposeA N --transposeB T -m 64 -n 32 -k 16 --alpha 1 "
+      "--lda 64 --ldb 32 --beta 0 --ldc 64";
+  folder_.write("log", line + "\n" + line + "\nother\n");
+  const RunResult r =
+      profile({"--tool", "rocblas_trace", "--tool", "miopen_trace", "--compat-outputs"},
+              {"sh", "-c", "cat log >&2; echo $ROCBLAS_LAYER"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "6\n");
+  EXPECT_NE(r.err.find(line), std::string::npos);
+  const std::string csv = test::bytes_of(folder_.path("library_trace.csv"));
+  EXPECT_NE(csv.find(",rocblas,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",2\n"), std::string::npos) << csv;
+  EXPECT_TRUE(has_code("W-LIB-NOT-LOADED")); // MIOpen, which has no row of its own
+}
+
+TEST_F(ProfileFindings, LinesThatCannotBeReadAreShown) {
+  const RunResult r = profile({"--tool", "rccl_trace"},
+                              {"sh", "-c", "echo 'h:1:2 [0] NCCL INFO AllReduce: opCount zz'"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-LIB-UNPARSED");
+}
+
+TEST_F(ProfileFindings, AnUnwritableFolderFailsAtTheStart) {
+  folder_.write("file", "");
+  const RunResult r = test::run_binary({"profile", "--out", "file/below", "--", "./app.sh", "0"});
+  EXPECT_EQ(r.code, 6);
+  EXPECT_TRUE(order().empty());
+}
+
+TEST_F(ProfileFindings, LinesThatLookLikeFailuresAreShownAndTheStatusCounts) {
+  RunResult r = profile({}, {"sh", "-c", "echo fine; echo 'RuntimeError: not really'"});
+  EXPECT_EQ(r.code, 0);
+  expect_code(r, "W-LOG-PATTERN");
+  EXPECT_NE(r.err.find("run.log:2:"), std::string::npos) << r.err;
+  r = profile({}, {"sh", "-c", "echo fine"});
+  EXPECT_FALSE(has_code("W-LOG-PATTERN"));
+}
+
+TEST_F(ProfileFindings, ATearDownThatFailsIsTold) {
+  table(R"({"tools": {"t": {"post_scripts": [{"path": "./fail.sh", "args": "post t"}]}}})");
+  const RunResult r = with({"--tool", "t"}, {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-POST-FAILED");
+}
+
+} // namespace
+} // namespace rankscope
