@@ -329,7 +329,9 @@ private:
   }
 
   [[noreturn]] void leave() {
-    count_left();
+    if (state_ ==
+        State::kKilling) // else nobody is there to be counted, and /proc takes milliseconds
+      count_left();
     tell(GuardNote::kGone, std::max(left_, 0));
     ::_exit(0);
   }
