@@ -1,5 +1,6 @@
 // rankscope profile with stacked fake tools: order, status, arguments, outputs, dry runs.
 #include "profile_fixture.h"
+#include "synth/synth.h"
 
 #include <simdjson.h>
 
@@ -229,6 +230,30 @@ TEST_F(Profile, StandardInputReachesTheCommand) {
   const Result<ProcessEnd> end = run_process(std::move(spec));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->out, "from outside");
+}
+
+TEST_F(Profile, TracesThatToolsWriteAreReportedAtOnce) {
+  synth::Options o;
+  o.threads = {256};
+  o.channels = {28};
+  o.ranks = 1;
+  o.layers = 1;
+  o.steps = 1;
+  ASSERT_TRUE(synth::generate(o, folder_.path("s"), 1, nullptr));
+  std::string trace;
+  for (const auto& e : std::filesystem::recursive_directory_iterator(folder_.path("s")))
+    if (e.path().filename().string().rfind("trace", 0) == 0)
+      trace = e.path().string();
+  folder_.write("k.json", R"({"tools": {"k": {"shell": true, "cmd": "cp \"$TRACE\" \"$TO\"; ",
+      "env_vars": {"TO": "{out}/trace.json"}, "produces": [{"path": "{out}/*", "check": "trace"}]}}})");
+  ::setenv("TRACE", trace.c_str(), 1);
+  const RunResult r = profile({"--tools-config", "k.json", "--tool", "k"}, {"true"});
+  ::unsetenv("TRACE");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("computation_time"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("Kernel"), std::string::npos) << r.err;
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/k/trace.json_perf_report.xlsx")));
+  EXPECT_EQ(r.out, "");
 }
 
 TEST_F(Profile, WrongUsesAreRefusedBeforeAnythingStarts) {
