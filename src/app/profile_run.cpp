@@ -4,7 +4,8 @@
 #include "collect/profile/container.h"
 #include "collect/profile/library_tool.h"
 #include "collect/profile/sampler_tool.h"
-#include "os/environment.h"
+#include "collect/profile/torch_tool.h"
+#include "os/output_file.h"
 #include "os/signals.h"
 #include "readers/reader.h"
 
@@ -138,12 +139,19 @@ bool readable(const std::string& path) {
   return is_trace_file(path, readers()) && inspect_file(path, readers()).trace;
 }
 
-ProfileOutcome::Report report_of(const std::string& trace, unsigned threads) {
+ProfileOutcome::Report report_of(const std::string& trace, const std::string& run_folder,
+                                 unsigned threads) {
   ProfileOutcome::Report out;
   out.trace = trace;
   ReportRequest request;
   request.trace = trace;
-  request.outputs.file = trace + "_perf_report.xlsx";
+  std::string name = fs::path(trace).lexically_relative(run_folder).string();
+  std::replace(name.begin(), name.end(), '/', '_');
+  request.outputs.file = run_folder + "/reports/" + name + "_perf_report.xlsx";
+  if (const Result<void> made = make_folder(run_folder + "/reports"); !made) {
+    out.why = made.error().message();
+    return out;
+  }
   QuietSession session;
   session.threads = threads;
   Result<TraceReport> report = report_trace(session, request);
@@ -221,6 +229,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
       p.run.natives.push_back(std::move(native));
     if (auto library = make_library_tool(p.run.plan, p.run.out, w.model); library != nullptr)
       p.run.natives.push_back(std::move(library));
+    if (auto torch = make_torch_tool(p.run.plan, p.run.out); torch != nullptr)
+      p.run.natives.push_back(std::move(torch));
     RS_CHECK(check_natives(p.run));
     out.push_back(std::move(p));
   }
@@ -265,7 +275,7 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
   for (const ToolResult& tool : out.result.tools)
     for (const OutputFound& file : tool.outputs.files)
       if (!file.empty && readable(file.path))
-        out.reports.push_back(report_of(file.path, session.threads));
+        out.reports.push_back(report_of(file.path, out.out, session.threads));
   return out;
 }
 

@@ -252,7 +252,7 @@ TEST_F(Profile, TracesThatToolsWriteAreReportedAtOnce) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.err.find("computation_time"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("Kernel"), std::string::npos) << r.err;
-  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/k/trace.json_perf_report.xlsx")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/reports/k_trace.json_perf_report.xlsx")));
   EXPECT_EQ(r.out, "");
 }
 

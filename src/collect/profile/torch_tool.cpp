@@ -1,0 +1,106 @@
+#include "collect/profile/torch_tool.h"
+
+#include "os/output_file.h"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+/// Whatever goes wrong in it is said on standard error and leaves the program alone. Another
+/// sitecustomize, which this one hides, is run as it would have been.
+constexpr const char* kSite = R"py(import atexit, importlib.machinery, importlib.util, os, sys
+
+_here = os.path.dirname(os.path.abspath(__file__))
+_out = os.environ.get("RANKSCOPE_TORCH_OUT", "")
+
+
+def _say(what):
+    sys.stderr.write("rankscope: torch_profiler: %s\n" % what)
+
+
+def _start():
+    try:
+        import torch.profiler as profiler
+        run = profiler.profile(record_shapes=True)
+        run.start()
+    except Exception as error:
+        _say("does not start: %s" % error)
+        return
+    owner = os.getpid()
+
+    def _stop():
+        if os.getpid() != owner:
+            return
+        try:
+            run.stop()
+            rank = os.environ.get("RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") \
+                or os.environ.get("SLURM_PROCID") or "0"
+            folder = os.path.join(_out, "rank%s" % rank)
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, "trace_%d.json" % owner)
+            run.export_chrome_trace(path)
+        except Exception as error:
+            _say("no trace: %s" % error)
+
+    atexit.register(_stop)
+
+
+class _Finder:
+    """Finds torch where it is, and starts the profiler behind its import."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            _start()
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+if _out:
+    sys.meta_path.insert(0, _Finder())
+
+_rest = [p for p in sys.path if os.path.abspath(p or ".") != _here]
+_next = importlib.machinery.PathFinder.find_spec("sitecustomize", _rest)
+if _next is not None and _next.loader is not None:
+    _module = importlib.util.module_from_spec(_next)
+    _next.loader.exec_module(_module)
+)py";
+
+class TorchTool final : public NativeTool {
+public:
+  TorchTool(std::string name, std::string folder)
+      : name_(std::move(name)), folder_(std::move(folder)) {}
+
+  [[nodiscard]] std::vector<std::string> names() const override { return {name_}; }
+
+  Result<void> begin() override {
+    RS_CHECK(make_folder(folder_));
+    RS_TRY(OutputFile file, OutputFile::create(folder_ + "/sitecustomize.py"));
+    file.write(kSite);
+    return file.commit();
+  }
+
+private:
+  std::string name_, folder_;
+};
+
+} // namespace
+
+std::unique_ptr<NativeTool> make_torch_tool(const Plan& plan, const std::string& out) {
+  for (std::size_t i = 0; i < plan.tools.size(); ++i)
+    if (plan.tools[i].native == "torch_profiler")
+      return std::make_unique<TorchTool>(plan.tools[i].name, out + "/" + plan.folders[i] + "/site");
+  return nullptr;
+}
+
+} // namespace rankscope

@@ -1,0 +1,78 @@
+// PyTorch's profiler without a change of the program, with a module that stands for torch.
+#include "profile_fixture.h"
+
+namespace rankscope {
+namespace {
+
+using test::RunResult;
+using test::Words;
+
+class ProfileTorch : public test::ProfileFixture {
+protected:
+  void SetUp() override {
+    ProfileFixture::SetUp();
+    ProcessSpec probe;
+    probe.argv = {"python3", "--version"};
+    if (!run_process(std::move(probe)))
+      GTEST_SKIP() << "no python3";
+    folder_.write("lib/torch/__init__.py", "");
+    folder_.write("lib/torch/profiler.py", R"(import json
+class profile:
+    def __init__(self, **options): self.events = []
+    def start(self): self.events.append({"ph": "X", "name": "began", "ts": 1, "dur": 1})
+    def stop(self): self.events.append({"ph": "X", "name": "ended", "ts": 3, "dur": 1})
+    def export_chrome_trace(self, path):
+        with open(path, "w") as file:
+            json.dump({"traceEvents": self.events}, file)
+)");
+    // the user's own module of that name, which must run as before
+    folder_.write("lib/sitecustomize.py", "open('ours', 'w').write('ran')\n");
+    ::setenv("PYTHONPATH", folder_.path("lib").c_str(), 1);
+  }
+  void TearDown() override {
+    ::unsetenv("PYTHONPATH");
+    ProfileFixture::TearDown();
+  }
+  [[nodiscard]] Words traces() const {
+    Words out;
+    std::error_code ec;
+    for (const auto& e : std::filesystem::recursive_directory_iterator(
+             folder_.path("out/torch_profiler/traces"), ec))
+      if (e.is_regular_file())
+        out.push_back(e.path().string());
+    return out;
+  }
+};
+
+TEST_F(ProfileTorch, AProgramThatImportsTorchLeavesATrace) {
+  const RunResult r =
+      profile({"--tool", "torch_profiler"},
+              {"python3", "-c", "import torch\nprint('work')\nraise SystemExit(3)"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_EQ(r.out, "work\n");
+  ASSERT_EQ(traces().size(), 1U) << r.err;
+  EXPECT_NE(traces()[0].find("/traces/rank0/trace_"), std::string::npos) << traces()[0];
+  EXPECT_NE(test::bytes_of(traces()[0]).find("ended"), std::string::npos);
+  EXPECT_EQ(test::bytes_of(folder_.path("ours")), "ran");
+  EXPECT_NE(manifest().find("\"records\": 2"), std::string::npos) << manifest();
+}
+
+TEST_F(ProfileTorch, AProgramWithoutTorchIsLeftAlone) {
+  const RunResult r = profile({"--tool", "torch_profiler"}, {"python3", "-c", "print('work')"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "work\n");
+  EXPECT_TRUE(traces().empty());
+  EXPECT_TRUE(has_code("W-EMPTY-OUTPUT"));
+}
+
+TEST_F(ProfileTorch, AProfilerThatFailsDoesNotStopTheProgram) {
+  folder_.write("lib/torch/profiler.py", "raise RuntimeError('no profiler')\n");
+  const RunResult r =
+      profile({"--tool", "torch_profiler"}, {"python3", "-c", "import torch\nprint('work')"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "work\n");
+  EXPECT_NE(r.err.find("torch_profiler: does not start: no profiler"), std::string::npos) << r.err;
+}
+
+} // namespace
+} // namespace rankscope
