@@ -118,5 +118,55 @@ TEST(RocprofGolden, RocpdWithACollectiveAboveItsKernel) {
   }
 }
 
+TEST(RocprofGolden, JsonOfATrainingWithKernelsAlone) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  const std::string path = (golden::root() / "rocprof/908_results.json.gz").string();
+  const auto loaded = load_trace(path, {});
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const Totals t = totals(loaded->trace);
+  EXPECT_EQ(t.kernels, 43915);
+  EXPECT_EQ(t.gpu_ns, 4441741378); // summed over the document by another JSON parser
+  EXPECT_EQ(t.copies + t.fills + t.calls, 0);
+  EXPECT_EQ(loaded->trace.header.devices.size(), 8U);
+  EXPECT_EQ(loaded->trace.events.ts_ns[0], 63857982592000);
+  for (EventId i = 0; i < loaded->trace.events.size(); ++i)
+    ASSERT_EQ(loaded->trace.events.device[i], 0); // handle 37946
+}
+
+/// Rows and sum of durations of a table, counted by lines.
+std::pair<std::size_t, std::int64_t> table_totals(const std::filesystem::path& path) {
+  const golden::Csv csv = golden::read_csv(path);
+  std::size_t start = 0;
+  while (csv.header[start] != "Start_Timestamp")
+    ++start;
+  std::int64_t sum = 0;
+  for (const auto& row : csv.rows)
+    sum += std::stoll(row[start + 1]) - std::stoll(row[start]);
+  return {csv.rows.size(), sum};
+}
+
+TEST(RocprofGolden, EveryTableOfTheDocumentation) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  for (const char* name : {"hip_trace", "kernel_trace", "marker_api_trace", "memory_copy_trace",
+                           "rccl_trace", "rocpd-to-csv"}) {
+    SCOPED_TRACE(name);
+    const auto path = golden::root() / "formats/rocprofv3-csv" / (std::string(name) + ".csv");
+    const test::TempFolder folder; // alone: beside each other they would be one process
+    const std::string copy = folder.path(std::string(name) + ".csv");
+    std::filesystem::copy_file(path, copy);
+    const auto loaded = load_trace(copy, {});
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    const auto [rows, sum] = table_totals(path);
+    EXPECT_EQ(loaded->trace.events.size(), rows);
+    std::int64_t own = 0;
+    for (const std::int64_t ns : loaded->trace.events.dur_ns)
+      own += ns;
+    EXPECT_EQ(own, sum);
+    EXPECT_TRUE(loaded->trace.diagnostics.empty());
+  }
+}
+
 } // namespace
 } // namespace rankscope

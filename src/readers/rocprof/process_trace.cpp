@@ -301,12 +301,16 @@ void ProcessTrace::report() {
 
 Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
   report();
-  if (out_.events() == 0)
+  if (out_.events() == 0) {
+    std::string others;
+    for (const auto& [what, rows] : not_read_)
+      others += fmt::format("; {} of {} are not read yet", rows, what);
     return Error{ErrorCode::kUnreadable, out_.source().path,
                  fmt::format("no usable event among {} rows; expected kernels, copies or calls "
-                             "with start and end",
-                             rows_),
+                             "with start and end{}",
+                             rows_, others),
                  ""};
+  }
   add_steps();
   for (auto& [name, value] : out_.header().other)
     if (cuda_) // RPD records NVIDIA's GPUs too

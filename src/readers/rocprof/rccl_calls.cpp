@@ -184,6 +184,29 @@ void RcclCalls::finish() {
     if (call.args.collective_name != kEmptyStr)
       set_sizes(call, ranks_.value_or(0));
   close_groups();
+  if (calls_.empty())
+    host_.clear();
+  std::stable_sort(host_.begin(), host_.end(),
+                   [](const HostCall& a, const HostCall& b) { return a.id < b.id; });
+}
+
+const CollectiveArgs* RcclCalls::collective_above(std::int64_t id) const {
+  constexpr int kDeepest = 64; // damaged ids may lead in circles
+  const HostCall* launch = nullptr;
+  for (int depth = 0; depth < kDeepest && id != kNoId && id != 0; ++depth) {
+    if (const CollectiveArgs* const args = arguments(by_id(id)))
+      return args;
+    const auto it = std::lower_bound(
+        host_.begin(), host_.end(), id,
+        [](const HostCall& call, std::int64_t wanted) { return call.id < wanted; });
+    if (it == host_.end() || it->id != id)
+      break;
+    launch = launch == nullptr ? &*it : launch;
+    if (it->parent == id)
+      break;
+    id = it->parent;
+  }
+  return launch == nullptr ? nullptr : arguments(around(launch->track, launch->start_ns));
 }
 
 std::size_t RcclCalls::by_id(std::int64_t id) const {

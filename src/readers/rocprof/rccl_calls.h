@@ -36,8 +36,17 @@ public:
   /// A call in the order of the file. `id` names it for by_id(); kNoId: it has none.
   void add(std::string_view function, std::int64_t id, std::uint32_t track, std::int64_t start_ns,
            std::int64_t end_ns, const RcclArguments& arguments);
+  /// Any call of the host that may lie below one of RCCL; `parent`: the id of the call that it was
+  /// made in, 0 or kNoId = not told.
+  void add_host_call(std::int64_t id, std::int64_t parent, std::uint32_t track,
+                     std::int64_t start_ns) {
+    host_.push_back({id, parent, start_ns, track});
+  }
   /// Group sizes and the calls inside of groups are known once all calls are there.
   void finish();
+  /// What the launch `id` communicates: up the chain of ids, else by the call around it in time on
+  /// its thread; nullptr = nothing that is known.
+  [[nodiscard]] const CollectiveArgs* collective_above(std::int64_t id) const;
   [[nodiscard]] bool empty() const { return calls_.empty(); }
 
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -56,11 +65,16 @@ private:
     std::int64_t count;
     CollectiveArgs args;
   };
+  struct HostCall {
+    std::int64_t id, parent, start_ns;
+    std::uint32_t track;
+  };
   void set_sizes(Call& call, std::int64_t ranks) const;
   void close_groups();
 
   TraceBuilder& out_;
   std::vector<Call> calls_;
+  std::vector<HostCall> host_; ///< by id
   std::unordered_map<std::int64_t, std::size_t> by_id_;
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_track_; ///< by start
   std::optional<std::int64_t> ranks_; ///< of every communicator; 0: they differ

@@ -29,12 +29,6 @@ struct Target {
   RcclCalls rccl;
   std::vector<StrId> texts; ///< by id in the session's pool
   std::vector<std::pair<EventId, std::size_t>> rccl_events;
-  /// By internal correlation id: what the chain of owners needs of a host call.
-  struct HostCall {
-    std::int64_t stack, parent, start_ns;
-    std::uint32_t track;
-  };
-  std::vector<HostCall> calls; ///< only where there are calls of RCCL
 };
 
 /// The rows of one session into the traces of its processes.
@@ -129,7 +123,7 @@ private:
         target.trace.call(category, track, target.trace.text(name.empty() ? "(no name)" : name),
                           start_ns, end_ns, event.stack == 0 ? kNoId : event.stack);
     if (session_.has_rccl_events() && event.stack != kNoId)
-      target.calls.push_back({event.stack, event.parent, start_ns, track});
+      target.rccl.add_host_call(event.stack, event.parent, track, start_ns);
     if (api == HostApi::kHip)
       target.trace.saw(Traced::kHostCalls);
     if (api != HostApi::kRccl)
@@ -182,34 +176,6 @@ private:
     for (const auto& [event, call] : target.rccl_events)
       if (const CollectiveArgs* const args = target.rccl.arguments(call))
         target.trace.builder().collective(event, *args);
-    if (target.rccl.empty())
-      target.calls.clear();
-    std::stable_sort(
-        target.calls.begin(), target.calls.end(),
-        [](const Target::HostCall& a, const Target::HostCall& b) { return a.stack < b.stack; });
-  }
-
-  /// The RCCL call above a launch: up the chain of correlation ids, else the one around it in time.
-  static const CollectiveArgs* collective_above(const Target& target, std::int64_t stack) {
-    constexpr int kDeepest = 64; // damaged ids may lead in circles
-    const Target::HostCall* launch = nullptr;
-    for (int depth = 0; depth < kDeepest && stack != kNoId && stack != 0; ++depth) {
-      if (const std::size_t call = target.rccl.by_id(stack); call != RcclCalls::kNone)
-        if (const CollectiveArgs* const args = target.rccl.arguments(call))
-          return args;
-      const auto it =
-          std::lower_bound(target.calls.begin(), target.calls.end(), stack,
-                           [](const Target::HostCall& c, std::int64_t id) { return c.stack < id; });
-      if (it == target.calls.end() || it->stack != stack)
-        break;
-      launch = launch == nullptr ? &*it : launch;
-      if (it->parent == stack)
-        break;
-      stack = it->parent;
-    }
-    return launch == nullptr
-               ? nullptr
-               : target.rccl.arguments(target.rccl.around(launch->track, launch->start_ns));
   }
 
   void read_kernels() {
@@ -243,7 +209,7 @@ private:
       work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
       const EventId id = target->trace.kernel(work, shape, true);
       if (symbol != RowIndex::kNone && communicates[session_.symbol_text(symbol)])
-        if (const CollectiveArgs* const args = collective_above(*target, stack))
+        if (const CollectiveArgs* const args = target->rccl.collective_above(stack))
           target->trace.builder().collective(id, *args);
     }
     session_.check(q, "rocpd_kernel_dispatch");

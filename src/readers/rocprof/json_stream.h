@@ -1,0 +1,128 @@
+// A JSON document that is too large to be held: the caller walks into objects and lists and takes
+// small values whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+class ByteSource;
+
+class JsonStream {
+public:
+  explicit JsonStream(ByteSource& source) : source_(source) {}
+
+  /// Goes behind this character; false when another one is next.
+  bool enter(char bracket);
+  /// The key of the next member, '"' and escapes as in the file; false at the end of the object.
+  bool key(std::string& key);
+  /// True while the list has another item, which is then next.
+  bool item();
+  /// The next value whole, valid until the next call. nullopt when the document ends in it, or it
+  /// is none: the stream is then broken.
+  [[nodiscard]] std::optional<std::string_view> value();
+  bool skip() { return value().has_value(); }
+
+  /// The text ended early, or is no JSON.
+  [[nodiscard]] bool broken() const { return broken_; }
+  /// Bytes after unpacking that were passed.
+  [[nodiscard]] std::uint64_t offset() const { return passed_ + at_; }
+
+private:
+  bool fill();
+  /// The next character that is no blank, 0 at the end.
+  char next();
+
+  ByteSource& source_;
+  std::string buffer_;
+  std::size_t at_ = 0;
+  std::uint64_t passed_ = 0; ///< bytes before the buffer
+  bool at_end_ = false;
+  bool broken_ = false;
+};
+
+/// One record of a list, in one pass: `field` gets the key of the object around it ("" at the top),
+/// the key and the value's text, numbers and strings without their quotes. False for text that is
+/// no object, or nests deeper than records do.
+template <class Field> bool visit_fields(std::string_view object, Field&& field);
+
+namespace json_record {
+
+constexpr int kDeepest = 6;
+
+inline const char* blank(const char* p, const char* end) {
+  while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+    ++p;
+  return p;
+}
+
+/// p is behind a quote: the place of the closing one, or end.
+inline const char* string_end(const char* p, const char* end) {
+  while (p < end && *p != '"')
+    p += *p == '\\' ? 2 : 1;
+  return p < end ? p : end;
+}
+
+template <class Field>
+const char* visit(const char* p, const char* end, std::string_view parent, int depth,
+                  Field& field) {
+  for (p = blank(p + 1, end); p < end && *p != '}'; p = blank(p, end)) {
+    if (*p == ',') {
+      ++p;
+      continue;
+    }
+    if (*p != '"')
+      return nullptr;
+    const char* const key = p + 1;
+    const char* const key_end = string_end(key, end);
+    const std::string_view name(key, static_cast<std::size_t>(key_end - key));
+    p = key_end < end ? blank(key_end + 1, end) : end;
+    if (p >= end || *p != ':')
+      return nullptr;
+    p = blank(p + 1, end);
+    if (p >= end)
+      return nullptr;
+    if (*p == '{') {
+      if (depth >= kDeepest)
+        return nullptr;
+      p = visit(p, end, name, depth + 1, field);
+      if (p == nullptr)
+        return nullptr;
+    } else if (*p == '"') {
+      const char* const text = p + 1;
+      p = string_end(text, end);
+      field(parent, name, std::string_view(text, static_cast<std::size_t>(p - text)));
+      if (p++ >= end)
+        return nullptr;
+    } else if (*p == '[') { // lists have no field that is asked for
+      int open = 0;
+      do {
+        if (*p == '"')
+          p = string_end(p + 1, end);
+        else
+          open += *p == '[' ? 1 : *p == ']' ? -1 : 0;
+        ++p;
+      } while (open > 0 && p < end);
+    } else {
+      const char* const text = p;
+      while (p < end && *p != ',' && *p != '}' && *p != ' ' && *p != '\n' && *p != '\r')
+        ++p;
+      field(parent, name, std::string_view(text, static_cast<std::size_t>(p - text)));
+    }
+  }
+  return p < end ? p + 1 : nullptr;
+}
+
+} // namespace json_record
+
+template <class Field> bool visit_fields(std::string_view object, Field&& field) {
+  const char* const begin = object.data();
+  return !object.empty() && *begin == '{' &&
+         json_record::visit(begin, begin + object.size(), {}, 0, field) != nullptr;
+}
+
+} // namespace rankscope

@@ -1,0 +1,411 @@
+// Reader for the CSV tables of rocprofv3 (--output-format csv, or rocpd convert): PREFIX_KIND.csv
+// beside each other are one process, and any of them names the set. Columns are found by name, so
+// those of ROCm 6.2 to 7.x do. With a "Guid" column a set may hold several processes.
+#include "core/trace_builder.h"
+#include "model/kernels.h"
+#include "os/byte_source.h"
+#include "readers/reader.h"
+#include "readers/rocprof/csv_lines.h"
+#include "readers/rocprof/process_trace.h"
+#include "readers/rocprof/rank_order.h"
+#include "readers/rocprof/rccl_calls.h"
+#include "readers/rocprof/rocpd_session.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kClock = "CLOCK_BOOTTIME";
+
+/// Kinds of tables in the order in which they are read: calls before what they launch.
+constexpr std::array<std::string_view, 13> kKinds = {"agent_info",
+                                                     "rccl_api_trace",
+                                                     "rccl_trace",
+                                                     "hip_api_trace",
+                                                     "hip_trace",
+                                                     "hsa_api_trace",
+                                                     "hsa_trace",
+                                                     "marker_api_trace",
+                                                     "kernel_trace",
+                                                     "memory_copy_trace",
+                                                     "memory_allocation_trace",
+                                                     "scratch_memory_trace",
+                                                     "counter_collection"};
+
+std::string_view file_name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1); // npos + 1 is 0
+}
+
+/// What stands before the kind in a path: "run/77_" of "run/77_hip_api_trace.csv.gz"; nullopt when
+/// the name tells no kind.
+std::optional<std::string> prefix_of(std::string_view path) {
+  std::string_view stem = path;
+  for (const std::string_view end : {".gz", ".zst", ".csv"})
+    if (stem.ends_with(end))
+      stem.remove_suffix(end.size());
+  std::optional<std::string> out;
+  for (const std::string_view kind : kKinds)
+    if (stem.ends_with(kind)) {
+      const std::string_view before = stem.substr(0, stem.size() - kind.size());
+      if (before.empty() || before.back() == '_' || before.back() == '/')
+        if (!out || before.size() < out->size())
+          out = std::string(before);
+    }
+  return out;
+}
+
+/// "Agent 4", or 4 where the tool was asked for other numbers.
+std::int64_t agent_number(std::string_view text) {
+  text.remove_prefix(std::min(text.find_last_not_of("0123456789") + 1, text.size()));
+  std::int64_t value = -1;
+  (void)std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+class CsvSet {
+public:
+  CsvSet(const std::string& path, const ReadOptions& options) : path_(path), options_(options) {}
+
+  /// The table at the source: of a set, or alone.
+  Result<void> read(ByteSource& source) {
+    const std::optional<std::string> prefix = path_ == "-" ? std::nullopt : prefix_of(path_);
+    if (!prefix) {
+      read_table(source, path_);
+      return {};
+    }
+    for (const std::string_view kind : kKinds)
+      for (const char* ending : {".csv", ".csv.gz", ".csv.zst"}) {
+        const std::string file = fmt::format("{}{}{}", *prefix, kind, ending);
+        if (file == path_) {
+          read_table(source, file);
+          continue;
+        }
+        std::error_code ec;
+        if (!std::filesystem::is_regular_file(file, ec))
+          continue;
+        const auto sibling = ByteSource::open(file);
+        if (sibling)
+          read_table(**sibling, file);
+        else
+          problems_.add_at(Severity::kDataLoss, "table_unreadable", file, sibling.error().what);
+      }
+    return {};
+  }
+
+  Result<void> finish(const TraceSink& sink) {
+    if (targets_.empty())
+      (void)target_of("");
+    // of several processes those with GPU work are ranks
+    if (std::any_of(targets_.begin(), targets_.end(),
+                    [](const auto& entry) { return entry.second->trace.gpu_events() > 0; }))
+      std::erase_if(targets_, [](const auto& e) { return e.second->trace.gpu_events() == 0; });
+    const bool several = targets_.size() > 1;
+    std::int64_t rank = 0;
+    for (auto& [guid, target] : targets_) {
+      attach_collectives(*target);
+      ProcessTrace& trace = target->trace;
+      trace.builder().diagnostics().merge(problems_);
+      if (several) {
+        trace.builder().header().rank = rank;
+        say_ranks_by_order(trace.builder().diagnostics(), path_);
+      }
+      if (!several || !options_.rank || *options_.rank == rank) {
+        RS_TRY(Trace done, std::move(trace).finish(bytes_));
+        RS_CHECK(sink(std::move(done)));
+      }
+      ++rank;
+    }
+    return {};
+  }
+
+private:
+  struct Target {
+    explicit Target(const std::string& path)
+        : trace(path, rocprof_csv_reader.name, kClock), rccl(trace.builder()) {}
+    ProcessTrace trace;
+    RcclCalls rccl;
+    std::vector<EventId> rccl_events;
+    std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< and their correlation ids
+    std::vector<signed char> communicates;                      ///< by text, -1 = not asked yet
+  };
+
+  Target* target_of(std::string_view guid) {
+    if (last_target_ != nullptr && guid == last_guid_)
+      return last_target_;
+    auto it = targets_.find(guid);
+    if (it == targets_.end())
+      it = targets_.emplace(guid, std::make_unique<Target>(path_)).first;
+    last_guid_ = it->first;
+    last_target_ = it->second.get();
+    return last_target_;
+  }
+
+  /// A row that has fewer fields than the header is the end of a file that was cut off.
+  bool whole(const CsvLines& row, std::size_t fields, const std::string& file) {
+    if (row.fields() >= fields)
+      return true;
+    problems_.add(Severity::kDataLoss, "row_malformed",
+                  fmt::format("{}: line {}", file, row.line()),
+                  "a row has fewer fields than the header and was dropped");
+    return false;
+  }
+
+  void read_table(ByteSource& source, const std::string& file) {
+    CsvLines rows(source);
+    if (rows.next()) {
+      const CsvColumns columns(rows);
+      if (columns.has("Counter_Name"))
+        count(rows, "hardware counters");
+      else if (columns.has("Allocation_Size") || columns.has("Alloc_Flags"))
+        count(rows, "memory allocations");
+      else if (columns.has("Function"))
+        read_calls(rows, columns, file);
+      else if (columns.has("Kernel_Name"))
+        read_kernels(rows, columns, file);
+      else if (columns.has("Direction"))
+        read_copies(rows, columns, file);
+      else if (columns.has("Agent_Type"))
+        read_agents(rows, columns);
+    }
+    bytes_ += rows.bytes();
+    if (!source.problem().empty())
+      problems_.add_at(Severity::kDataLoss, "input_damaged", file,
+                       fmt::format("{}; rows before it were kept", source.problem()));
+  }
+
+  void count(CsvLines& rows, const char* what) {
+    std::uint64_t n = 0;
+    while (rows.next())
+      ++n;
+
+    target_of(targets_.empty() ? "" : targets_.begin()->first)->trace.not_read(what, n);
+  }
+
+  void read_agents(CsvLines& rows, const CsvColumns& c) {
+    while (rows.next()) {
+      if (rows.text(c.at("Agent_Type")) != "GPU")
+        continue;
+      DeviceInfo device;
+      device.id = rows.integer(c.at("Logical_Node_Type_Id"))
+                      .value_or(static_cast<std::int64_t>(devices_.size()));
+      for (const char* column : {"Product_Name", "Model_Name", "Name"})
+        if (device.name.empty())
+          device.name = rows.text(c.at(column));
+      device.num_sms = rows.integer(c.at("Cu_Count")).value_or(0);
+      device.warp_size = rows.integer(c.at("Wave_Front_Size")).value_or(0);
+      if (const auto node = rows.integer(c.at("Node_Id")))
+        agents_[*node] = device.id;
+      devices_.push_back(std::move(device));
+    }
+  }
+
+  /// The GPU's number on the node where a table of agents tells it, else the agent's own.
+  [[nodiscard]] std::int64_t device_of(std::string_view agent) const {
+    const std::int64_t number = agent_number(agent);
+    const auto it = agents_.find(number);
+    return it == agents_.end() ? number : it->second;
+  }
+
+  void read_calls(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t guid = c.at("Guid");
+    const std::size_t domain = c.at("Domain");
+    const std::size_t function = c.at("Function");
+    const std::size_t process = c.at("Process_Id");
+    const std::size_t thread = c.at("Thread_Id");
+    const std::size_t correlation = c.at("Correlation_Id");
+    const std::size_t start = c.at("Start_Timestamp");
+    const std::size_t end = c.at("End_Timestamp");
+    const std::size_t fields = rows.fields();
+    while (rows.next()) {
+      if (!whole(rows, fields, file))
+        continue;
+      Target& target = *target_of(rows.text(guid));
+      const auto start_ns = rows.integer(start);
+      const auto end_ns = rows.integer(end);
+      if (!target.trace.usable(start_ns, end_ns, file_name_of(file)))
+        continue;
+      const std::string_view name = rows.text(function);
+      const HostApi api = host_api(rows.text(domain), name);
+      const std::int64_t id = rows.integer(correlation).value_or(kNoId);
+      const std::uint32_t track =
+          target.trace.thread(rows.integer(process).value_or(0), rows.integer(thread).value_or(0));
+      if (api == HostApi::kMarker) {
+        target.trace.marker(track, name, *start_ns, *end_ns, *start_ns == *end_ns);
+        continue;
+      }
+      const Category category = api == HostApi::kHip || api == HostApi::kRccl ? Category::kRuntime
+                                : api == HostApi::kHsa                        ? Category::kDriver
+                                                                              : Category::kOther;
+      const EventId event =
+          target.trace.call(category, track, target.trace.text(name), *start_ns, *end_ns, id);
+      if (api == HostApi::kHip)
+        target.trace.saw(Traced::kHostCalls);
+      if (api == HostApi::kRccl) {
+        target.trace.saw(Traced::kRccl);
+        target.rccl.add(name, id, track, *start_ns, *end_ns, {}); // tables have no arguments
+        target.rccl_events.push_back(event);
+      } else if (!target.rccl.empty()) {
+        target.rccl.add_host_call(id, kNoId, track, *start_ns);
+      }
+    }
+  }
+
+  void read_kernels(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t guid = c.at("Guid");
+    const std::size_t agent = c.at("Agent_Id");
+    const std::size_t queue = c.at("Queue_Id");
+    const std::size_t stream = c.at("Stream_Id"); // since 7.0
+    const std::size_t name = c.at("Kernel_Name");
+    const std::size_t correlation = c.at("Correlation_Id");
+    const std::size_t start = c.at("Start_Timestamp");
+    const std::size_t end = c.at("End_Timestamp");
+    const std::array<std::size_t, 3> group = {c.at("Workgroup_Size_X"), c.at("Workgroup_Size_Y"),
+                                              c.at("Workgroup_Size_Z")};
+    const std::array<std::size_t, 3> grid = {c.at("Grid_Size_X"), c.at("Grid_Size_Y"),
+                                             c.at("Grid_Size_Z")};
+    const std::size_t fields = rows.fields();
+    while (rows.next()) {
+      if (!whole(rows, fields, file))
+        continue;
+      Target& target = *target_of(rows.text(guid));
+      const auto start_ns = rows.integer(start);
+      const auto end_ns = rows.integer(end);
+      if (!target.trace.usable(start_ns, end_ns, file_name_of(file)))
+        continue;
+      LaunchShape shape;
+      for (std::size_t i = 0; i < 3; ++i) {
+        shape.group[i] = rows.integer(group[i]).value_or(0);
+        shape.grid[i] = rows.integer(grid[i]).value_or(0);
+      }
+      GpuWork work{*start_ns, *end_ns, rows.integer(correlation).value_or(kNoId)};
+      work.name = target.trace.text(rows.text(name));
+      work.device = device_of(rows.text(agent));
+      work.stream = rows.integer(stream == CsvColumns::kNone ? queue : stream).value_or(-1);
+      const EventId event = target.trace.kernel(work, shape, true);
+      if (communicates(target, work.name))
+        target.comm_kernels.emplace_back(event, work.correlation);
+    }
+  }
+
+  static bool communicates(Target& target, StrId name) {
+    if (name >= target.communicates.size())
+      target.communicates.resize(target.trace.builder().text_count(), -1);
+    signed char& known = target.communicates[name];
+    if (known < 0)
+      known = is_communication_name(target.trace.builder().view(name)) ? 1 : 0;
+    return known == 1;
+  }
+
+  void read_copies(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t guid = c.at("Guid");
+    const std::size_t direction = c.at("Direction");
+    const std::size_t stream = c.at("Stream_Id");
+    const std::size_t from = c.at("Source_Agent_Id");
+    const std::size_t to = c.at("Destination_Agent_Id");
+    const std::size_t correlation = c.at("Correlation_Id");
+    const std::size_t start = c.at("Start_Timestamp");
+    const std::size_t end = c.at("End_Timestamp");
+    const std::size_t fields = rows.fields();
+    while (rows.next()) {
+      if (!whole(rows, fields, file))
+        continue;
+      Target& target = *target_of(rows.text(guid));
+      const auto start_ns = rows.integer(start);
+      const auto end_ns = rows.integer(end);
+      if (!target.trace.usable(start_ns, end_ns, file_name_of(file)))
+        continue;
+      const std::string_view kind = rows.text(direction);
+      GpuWork work{*start_ns, *end_ns, rows.integer(correlation).value_or(kNoId)};
+      work.name = target.trace.text(copy_name(kind));
+      work.device =
+          device_of(rows.text(kind.find("HOST_TO_") == std::string_view::npos ? from : to));
+      work.stream = rows.integer(stream).value_or(-1);
+      (void)target.trace.copy(work, -1); // tables do not tell bytes
+    }
+  }
+
+  void attach_collectives(Target& target) {
+    for (const DeviceInfo& device : devices_)
+      target.trace.device(device);
+    target.rccl.finish();
+    for (std::size_t i = 0; i < target.rccl_events.size(); ++i)
+      if (const CollectiveArgs* const args = target.rccl.arguments(i))
+        target.trace.builder().collective(target.rccl_events[i], *args);
+    for (const auto& [event, correlation] : target.comm_kernels)
+      if (const CollectiveArgs* const args = target.rccl.collective_above(correlation))
+        target.trace.builder().collective(event, *args);
+  }
+
+  const std::string& path_;
+  const ReadOptions& options_;
+  Diagnostics problems_;
+  std::uint64_t bytes_ = 0;
+  std::map<std::int64_t, std::int64_t> agents_;
+  std::vector<DeviceInfo> devices_;
+  std::map<std::string, std::unique_ptr<Target>, std::less<>> targets_; ///< by guid
+  std::string last_guid_;
+  Target* last_target_ = nullptr;
+};
+
+/// The header of one of the tables: times, and what has them.
+bool sniff(std::string_view head, std::string_view) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  const auto has = [line](std::string_view part) {
+    return line.find(part) != std::string_view::npos;
+  };
+  return has("Start_Timestamp") && has("End_Timestamp") && has(",") &&
+         (has("Kernel_Name") || has("Function") || has("Direction") || has("Operation"));
+}
+
+/// Sets are found by their kernels; any other table may be given by itself.
+NameClaim claims(std::string_view file_name) {
+  return file_name == "kernel_trace.csv" || file_name.ends_with("_kernel_trace.csv")
+             ? NameClaim::kYes
+             : NameClaim::kNo;
+}
+
+/// Distinct values of the column "Guid", which is the first one.
+std::size_t count_guids(const std::string& path) {
+  const auto source = ByteSource::open(path);
+  if (!source)
+    return 0;
+  CsvLines rows(**source);
+  std::map<std::string, bool, std::less<>> seen;
+  (void)rows.next(); // the header
+  while (rows.next())
+    if (seen.find(rows.text(0)) == seen.end())
+      seen.emplace(rows.text(0), true);
+  return seen.size();
+}
+
+FileInfo inspect(std::string_view head, std::string_view path) {
+  FileInfo out;
+  out.trace = true;
+  const bool guids = head.starts_with("\"Guid\"") || head.starts_with("Guid,");
+  const std::size_t processes = guids && path != "-" ? count_guids(std::string(path)) : 1;
+  for (std::size_t i = 0; processes > 1 && i < processes; ++i)
+    out.ranks.push_back(static_cast<std::int64_t>(i));
+  out.one_process = out.ranks.empty();
+  return out;
+}
+
+Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
+                  const TraceSink& sink) {
+  CsvSet set(path, options);
+  RS_CHECK(set.read(source));
+  return set.finish(sink);
+}
+
+} // namespace
+
+const Reader rocprof_csv_reader{
+    "rocprofv3-csv", "rocprofv3 CSV tables", "_kernel_trace.csv", claims, sniff, inspect, read};
+
+} // namespace rankscope

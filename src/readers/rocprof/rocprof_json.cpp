@@ -1,0 +1,445 @@
+// Reader for the JSON of rocprofv3 (--output-format json): an object "rocprofiler-sdk-tool" with an
+// element for each process. Lists of records and kernel symbols are streamed, so that memory is the
+// columns; names of operations and agents come before the records that use them.
+#include "base/json_text.h"
+#include "core/trace_builder.h"
+#include "model/kernels.h"
+#include "os/byte_source.h"
+#include "readers/reader.h"
+#include "readers/rocprof/json_stream.h"
+#include "readers/rocprof/process_trace.h"
+#include "readers/rocprof/rank_order.h"
+#include "readers/rocprof/rccl_calls.h"
+#include "readers/rocprof/rocpd_session.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <memory>
+#include <simdjson.h>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kClock = "CLOCK_BOOTTIME";
+constexpr const char* kRoot = "rocprofiler-sdk-tool";
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+/// A record of buffer_records, whatever its kind.
+struct Record {
+  std::optional<std::int64_t> start_ns, end_ns;
+  std::int64_t kind = -1, operation = -1, thread = 0;
+  std::int64_t correlation = kNoId, ancestor = kNoId;
+  std::int64_t agent = -1, from = -1, to = -1, queue = -1, stream = -1;
+  std::int64_t kernel = -1, bytes = -1;
+  LaunchShape shape;
+  RcclArguments arguments;
+
+  void take(std::string_view parent, std::string_view key, std::string_view value) {
+    if (parent == "args" || parent == "arguments") {
+      arguments.take(key, value);
+      return;
+    }
+    const std::optional<std::int64_t> number = number_of(value);
+    if (!number)
+      return;
+    if (key == "handle") {
+      take_handle(parent, *number);
+    } else if (key.size() == 1 && key[0] >= 'x' && key[0] <= 'z') {
+      const auto axis = static_cast<std::size_t>(key[0] - 'x');
+      if (parent == "workgroup_size")
+        shape.group[axis] = *number;
+      else if (parent == "grid_size")
+        shape.grid[axis] = *number;
+    } else if (parent == "correlation_id") {
+      if (key == "internal")
+        correlation = *number;
+      else if (key == "ancestor")
+        ancestor = *number;
+    } else if (parent == "dispatch_info") {
+      if (key == "kernel_id")
+        kernel = *number;
+    } else if (parent.empty()) {
+      take_top(key, *number);
+    }
+  }
+
+private:
+  void take_handle(std::string_view parent, std::int64_t number) {
+    if (parent == "agent_id")
+      agent = number;
+    else if (parent == "queue_id")
+      queue = number;
+    else if (parent == "stream_id")
+      stream = number;
+    else if (parent == "src_agent_id")
+      from = number;
+    else if (parent == "dst_agent_id")
+      to = number;
+  }
+  void take_top(std::string_view key, std::int64_t number) {
+    if (key == "start_timestamp")
+      start_ns = number;
+    else if (key == "end_timestamp")
+      end_ns = number;
+    else if (key == "kind")
+      kind = number;
+    else if (key == "operation")
+      operation = number;
+    else if (key == "thread_id")
+      thread = number;
+    else if (key == "bytes")
+      bytes = number;
+  }
+};
+
+/// Names of a kind of records and of its operations.
+struct KindNames {
+  std::string kind;
+  std::vector<std::string> operations;
+};
+
+class ProcessReader {
+public:
+  ProcessReader(const std::string& path, JsonStream& in)
+      : path_(path), in_(in),
+        trace_(std::make_unique<ProcessTrace>(path, rocprof_json_reader.name, kClock)),
+        rccl_(trace_->builder()) {}
+
+  /// One element of the list, from its bracket on.
+  void read() {
+    std::string key;
+    if (!in_.enter('{'))
+      return;
+    while (in_.key(key)) {
+      if (key == "metadata")
+        read_metadata();
+      else if (key == "agents")
+        each([this](const simdjson::dom::element& e) { agent(e); });
+      else if (key == "strings")
+        read_strings();
+      else if (key == "kernel_symbols")
+        read_symbols();
+      else if (key == "buffer_records")
+        read_records();
+      else if (!in_.skip())
+        return;
+    }
+  }
+
+  ProcessTrace& finish() {
+    rccl_.finish();
+    std::vector<std::pair<EventId, const CollectiveArgs*>> found;
+    for (std::size_t i = 0; i < rccl_events_.size(); ++i)
+      found.emplace_back(rccl_events_[i], rccl_.arguments(i));
+    for (const auto& [event, correlation] : comm_kernels_)
+      found.emplace_back(event, rccl_.collective_above(correlation));
+    std::sort(found.begin(), found.end());
+    for (const auto& [event, args] : found)
+      if (args != nullptr)
+        trace_->builder().collective(event, *args);
+    Diagnostics& d = trace_->builder().diagnostics();
+    if (malformed_ > 0)
+      d.add(Severity::kDataLoss, "event_malformed", first_malformed_,
+            "a record is no JSON object of the expected form and was dropped", malformed_);
+    if (nameless_ > 0)
+      d.add(Severity::kWarning, "kernel_without_symbol", path_,
+            "a kernel's symbol is not in the file, or stands behind its records: it has no name",
+            nameless_);
+    return *trace_;
+  }
+
+private:
+  using Element = simdjson::dom::element;
+
+  /// The next value parsed; false when the text is broken.
+  bool parse(Element& out) {
+    const std::optional<std::string_view> text = in_.value();
+    return text && parser_.parse(text->data(), text->size(), true).get(out) == simdjson::SUCCESS;
+  }
+
+  template <class Body> void each(Body&& body) {
+    if (!in_.enter('[')) {
+      (void)in_.skip();
+      return;
+    }
+    Element item;
+    while (in_.item())
+      if (parse(item))
+        body(item);
+      else if (in_.broken())
+        return;
+  }
+
+  static std::int64_t int_at(const Element& e, const char* key, std::int64_t otherwise) {
+    std::int64_t value = 0;
+    return e.at_key(key).get(value) == simdjson::SUCCESS ? value : otherwise;
+  }
+  static std::string_view text_at(const Element& e, const char* key) {
+    std::string_view text;
+    return e.at_key(key).get(text) == simdjson::SUCCESS ? text : std::string_view();
+  }
+
+  void read_metadata() {
+    Element metadata;
+    if (parse(metadata))
+      pid_ = int_at(metadata, "pid", 0);
+  }
+
+  void agent(const Element& e) {
+    if (int_at(e, "type", 0) != 2) // 1 = CPU
+      return;
+    DeviceInfo device;
+    device.id = int_at(e, "logical_node_type_id", static_cast<std::int64_t>(agents_.size()));
+    device.name = text_at(e, "product_name");
+    if (device.name.empty())
+      device.name = text_at(e, "name");
+    device.num_sms = int_at(e, "cu_count", 0);
+    device.warp_size = int_at(e, "wave_front_size", 0);
+    std::int64_t handle = 0;
+    if (e.at_pointer("/id/handle").get(handle) == simdjson::SUCCESS)
+      agents_[handle] = device.id;
+    trace_->device(device);
+  }
+
+  void read_strings() {
+    Element strings;
+    if (!parse(strings))
+      return;
+    simdjson::dom::array kinds;
+    if (strings.at_key("buffer_records").get(kinds) == simdjson::SUCCESS)
+      for (const Element& e : kinds) {
+        KindNames& names = kinds_.emplace_back();
+        names.kind = text_at(e, "kind");
+        simdjson::dom::array operations;
+        if (e.at_key("operations").get(operations) == simdjson::SUCCESS)
+          for (const Element& op : operations) {
+            std::string_view text;
+            names.operations.emplace_back(op.get(text) == simdjson::SUCCESS ? text : "");
+          }
+      }
+    simdjson::dom::array markers;
+    if (strings.at_key("marker_api").get(markers) == simdjson::SUCCESS)
+      for (const Element& e : markers)
+        markers_[int_at(e, "key", kNoId)] = text_at(e, "value");
+  }
+
+  void read_symbols() {
+    each([this](const Element& e) {
+      std::string_view name = text_at(e, "formatted_kernel_name");
+      for (const char* key : {"demangled_kernel_name", "kernel_name"})
+        if (name.empty())
+          name = text_at(e, key);
+      if (name.ends_with(".kd"))
+        name.remove_suffix(3);
+      Symbol& symbol = symbols_[int_at(e, "kernel_id", kNoId)];
+      symbol.name = trace_->text(name);
+      symbol.communicates = is_communication_name(name);
+    });
+  }
+
+  void read_records() {
+    std::string kind;
+    if (!in_.enter('{')) {
+      (void)in_.skip();
+      return;
+    }
+    while (in_.key(kind)) {
+      if (!in_.enter('[')) {
+        if (!in_.skip())
+          return;
+        continue;
+      }
+      std::uint64_t others = 0;
+      while (in_.item()) {
+        const std::uint64_t at = in_.offset();
+        const std::optional<std::string_view> text = in_.value();
+        if (!text)
+          return;
+        Record record;
+        if (!visit_fields(*text,
+                          [&record](std::string_view parent, std::string_view key,
+                                    std::string_view value) { record.take(parent, key, value); })) {
+          if (malformed_++ == 0)
+            first_malformed_ = fmt::format("{}: byte {} after unpacking", path_, at);
+        } else if (!take(kind, record)) {
+          ++others;
+        }
+      }
+      trace_->not_read(kind, others);
+    }
+  }
+
+  /// False for kinds that have no place.
+  bool take(std::string_view kind, const Record& r) {
+    const bool kernel = kind == "kernel_dispatch";
+    const bool copy = kind == "memory_copy";
+    if (!kernel && !copy && !kind.ends_with("_api"))
+      return false;
+    if (!trace_->usable(r.start_ns, r.end_ns, kind))
+      return true;
+    if (kernel)
+      add_kernel(r);
+    else if (copy)
+      add_copy(r);
+    else
+      add_call(r);
+    return true;
+  }
+
+  void add_kernel(const Record& r) {
+    GpuWork work{*r.start_ns, *r.end_ns, r.correlation};
+    const auto symbol = symbols_.find(r.kernel);
+    nameless_ += symbol == symbols_.end() ? 1 : 0;
+    work.name = symbol == symbols_.end() ? trace_->text(fmt::format("(kernel {})", r.kernel))
+                                         : symbol->second.name;
+    work.device = device_of(r.agent);
+    work.stream = r.stream >= 0 ? r.stream : r.queue;
+    const EventId event = trace_->kernel(work, r.shape, true);
+    if (symbol != symbols_.end() && symbol->second.communicates)
+      comm_kernels_.emplace_back(event, r.correlation);
+  }
+
+  void add_copy(const Record& r) {
+    GpuWork work{*r.start_ns, *r.end_ns, r.correlation};
+    work.name = trace_->text(copy_name(name_of(r)));
+    const std::int64_t from = device_of(r.from);
+    work.device = from >= 0 ? from : device_of(r.to);
+    work.stream = r.stream;
+    (void)trace_->copy(work, r.bytes);
+  }
+
+  void add_call(const Record& r) {
+    const std::string_view name = name_of(r);
+    const std::string_view kind =
+        r.kind >= 0 && static_cast<std::size_t>(r.kind) < kinds_.size()
+            ? std::string_view(kinds_[static_cast<std::size_t>(r.kind)].kind)
+            : std::string_view();
+    const HostApi api = host_api(kind, name);
+    const std::uint32_t track = trace_->thread(pid_, r.thread);
+    if (api == HostApi::kMarker) {
+      const auto text = markers_.find(r.correlation);
+      trace_->marker(track, text == markers_.end() ? name : std::string_view(text->second),
+                     *r.start_ns, *r.end_ns, *r.start_ns == *r.end_ns);
+      return;
+    }
+    const Category category = api == HostApi::kHip || api == HostApi::kRccl ? Category::kRuntime
+                              : api == HostApi::kHsa                        ? Category::kDriver
+                                                                            : Category::kOther;
+    const EventId event =
+        trace_->call(category, track, trace_->text(name), *r.start_ns, *r.end_ns, r.correlation);
+    if (api == HostApi::kHip)
+      trace_->saw(Traced::kHostCalls);
+    if (api == HostApi::kRccl) {
+      trace_->saw(Traced::kRccl);
+      rccl_.add(name, r.correlation, track, *r.start_ns, *r.end_ns, r.arguments);
+      rccl_events_.push_back(event);
+    } else {
+      rccl_.add_host_call(r.correlation, r.ancestor, track, *r.start_ns);
+    }
+  }
+
+  [[nodiscard]] std::string_view name_of(const Record& r) const {
+    if (r.kind < 0 || static_cast<std::size_t>(r.kind) >= kinds_.size())
+      return "(no name)";
+    const KindNames& names = kinds_[static_cast<std::size_t>(r.kind)];
+    return r.operation >= 0 && static_cast<std::size_t>(r.operation) < names.operations.size()
+               ? std::string_view(names.operations[static_cast<std::size_t>(r.operation)])
+               : std::string_view("(no name)");
+  }
+  [[nodiscard]] std::int64_t device_of(std::int64_t handle) const {
+    const auto it = agents_.find(handle);
+    return it == agents_.end() ? -1 : it->second;
+  }
+
+  struct Symbol {
+    StrId name = kEmptyStr;
+    bool communicates = false;
+  };
+
+  const std::string& path_;
+  JsonStream& in_;
+  std::unique_ptr<ProcessTrace> trace_; ///< where it is, rccl_ keeps it
+  RcclCalls rccl_;
+  simdjson::dom::parser parser_;
+  std::int64_t pid_ = 0;
+  std::vector<KindNames> kinds_;
+  std::unordered_map<std::int64_t, std::string> markers_;
+  std::unordered_map<std::int64_t, Symbol> symbols_;
+  std::unordered_map<std::int64_t, std::int64_t> agents_;
+  std::vector<EventId> rccl_events_;
+  std::vector<std::pair<EventId, std::int64_t>> comm_kernels_;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t nameless_ = 0;
+  std::string first_malformed_;
+};
+
+bool sniff(std::string_view head, std::string_view) {
+  const std::size_t at = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (at == std::string_view::npos || head[at] != '{')
+    return false;
+  const std::size_t key = head.find_first_not_of(" \t\r\n", at + 1);
+  return key != std::string_view::npos && head.substr(key + 1).starts_with(kRoot);
+}
+
+NameClaim claims(std::string_view file_name) {
+  return file_name.ends_with(".json") ? NameClaim::kYes : NameClaim::kNo;
+}
+
+FileInfo inspect(std::string_view, std::string_view) {
+  FileInfo out;
+  out.trace = true;
+  out.one_process = true;
+  return out;
+}
+
+Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
+                  const TraceSink& sink) {
+  JsonStream in(source);
+  std::string key;
+  if (!in.enter('{') || !in.key(key) || key != kRoot || !in.enter('['))
+    return Error{ErrorCode::kUnreadable, path,
+                 fmt::format("expected an object \"{}\" with a list of processes", kRoot), ""};
+  std::int64_t number = 0;
+  bool more = in.item();
+  if (!more)
+    return Error{ErrorCode::kUnreadable, path, "the list of processes is empty", ""};
+  while (more) {
+    ProcessReader process(path, in);
+    process.read();
+    more = !in.broken() && in.item();
+    ProcessTrace& trace = process.finish();
+    Diagnostics& d = trace.builder().diagnostics();
+    if (in.broken())
+      d.add(Severity::kDataLoss, "input_truncated",
+            fmt::format("{}: byte {} after unpacking", path, in.offset()),
+            source.problem().empty() ? "the document is not closed (file truncated?); records "
+                                       "before it were kept"
+                                     : source.problem() + "; records before it were kept");
+    if (number > 0 || more) { // rank 0 of one process is not told
+      trace.builder().header().rank = number;
+      say_ranks_by_order(d, path);
+    }
+    if (!options.rank || *options.rank == number || (number == 0 && !more)) {
+      RS_TRY(Trace done, std::move(trace).finish(in.offset()));
+      RS_CHECK(sink(std::move(done)));
+    }
+    ++number;
+  }
+  return {};
+}
+
+} // namespace
+
+const Reader rocprof_json_reader{
+    "rocprofv3-json", "rocprofv3 JSON", ".json", claims, sniff, inspect, read};
+
+} // namespace rankscope
