@@ -18,6 +18,7 @@ struct Flags {
   std::string out;
   std::string vendor = "amd";
   std::string layout = "thread";
+  std::string format = "kineto";
   std::string clock_scope = "rank";
   SynthSwitches switches;
   bool no_seq = false;
@@ -45,6 +46,9 @@ void add_form(CLI::App& app, Flags& f) {
   app.add_flag("--gz", f.options.gz, "compress the traces");
   app.add_option("--vendor", f.vendor, "kernel and runtime names")
       ->check(CLI::IsMember({"amd", "nvidia"}))
+      ->capture_default_str();
+  app.add_option("--format", f.format, "kineto: JSON of the PyTorch profiler, rocpd: databases")
+      ->check(CLI::IsMember({"kineto", "rocpd"}))
       ->capture_default_str();
   app.add_option("--layout", f.layout, "thread: <T>thread/nccl_<C>channels, cu: <CU>cu_<T>threads")
       ->check(CLI::IsMember({"thread", "cu"}))
@@ -92,6 +96,7 @@ Action setup(CLI::App& app) {
     synth::Options& options = f->options;
     options.nvidia = f->vendor == "nvidia";
     options.cu_layout = f->layout == "cu";
+    options.rocpd = f->format == "rocpd";
     options.clock_per_node = f->clock_scope == "node";
     options.seq = !f->no_seq;
     RS_CHECK(read_synth_switches(f->switches, options));
@@ -106,9 +111,10 @@ Action setup(CLI::App& app) {
                           "\"ground_truth\": \"{}\"}}\n",
                           s.files, s.bytes, s.events, seconds, s.truth_path));
     else
-      ctx.out(fmt::format("{} traces, {} events, {:.1f} MB of JSON in {:.2f} s ({:.0f} MB/s)\n"
+      ctx.out(fmt::format("{} traces, {} events, {:.1f} MB of {} in {:.2f} s ({:.0f} MB/s)\n"
                           "ground truth: {}\n",
-                          s.files, s.events, static_cast<double>(s.bytes) / 1e6, seconds,
+                          s.files, s.events, static_cast<double>(s.bytes) / 1e6,
+                          options.rocpd ? "databases" : "JSON", seconds,
                           static_cast<double>(s.bytes) / 1e6 / seconds, s.truth_path));
     return {};
   };

@@ -2,6 +2,7 @@
 
 #include "os/tasks.h"
 #include "synth/synth_emit.h"
+#include "synth/synth_rocpd.h"
 #include "synth/synth_truth.h"
 
 #include <algorithm>
@@ -51,6 +52,8 @@ Result<void> check_switches(const Options& o) {
 }
 
 Result<void> check(const Options& o) {
+  if (o.rocpd && (o.gz || o.nvidia || o.python_events > 0))
+    return bad("--format rocpd is of AMD boards, not packed, and has no Python frames");
   if (o.threads.empty() || o.channels.empty())
     return bad("needs at least one value for --threads and --channels");
   for (const std::vector<std::int64_t>* list : {&o.threads, &o.channels})
@@ -134,12 +137,14 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
         if (std::find(o.missing_ranks.begin(), o.missing_ranks.end(), rank) !=
             o.missing_ranks.end())
           return;
-        outputs[r].file =
-            fmt::format("{}/torch_profiler/rank{}/{}{}", folder, rank,
-                        o.cu_layout ? "trace.json" : "trace_step19.json", o.gz ? ".gz" : "");
+        outputs[r].file = o.rocpd ? fmt::format("{}/rocprofv3/rank{}_results.db", folder, rank)
+                                  : fmt::format("{}/torch_profiler/rank{}/{}{}", folder, rank,
+                                                o.cu_layout ? "trace.json" : "trace_step19.json",
+                                                o.gz ? ".gz" : "");
         const std::string path = out + "/" + outputs[r].file;
         Result<void> made = make_folder(path.substr(0, path.rfind('/')));
-        Result<EmitResult> result = made ? emit_rank(o, program, groups, run, rank, path)
+        const auto emit = o.rocpd ? emit_rank_rocpd : emit_rank;
+        Result<EmitResult> result = made ? emit(o, program, groups, run, rank, path)
                                          : Result<EmitResult>(std::move(made.error()));
         if (result) {
           outputs[r].written = true;

@@ -31,6 +31,7 @@ struct Options {
   std::int64_t steps = 3;
   std::uint64_t seed = 1;
   bool gz = false;
+  bool rocpd = false; ///< rocpd databases instead of Kineto JSON
   bool nvidia = false;
   bool cu_layout = false;         ///< <CU>cu_<T>threads/torch_profiler/rank<r>/trace.json
   std::int64_t python_events = 0; ///< python_function events per rank

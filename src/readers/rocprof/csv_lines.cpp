@@ -84,13 +84,13 @@ void CsvLines::split(const char* begin, const char* end) {
     bool doubled = false;
     if (p < end && *p == '"') {
       from = ++p;
-      for (;; ++p) {
+      for (;;) {
         p = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end - p)));
         p = p == nullptr ? end : p;
         if (p + 1 >= end || p[1] != '"')
           break;
         doubled = true;
-        ++p;
+        p += 2;
       }
       to = p;
       p = static_cast<const char*>(std::memchr(p, ',', static_cast<std::size_t>(end - p)));

@@ -277,7 +277,7 @@ void ProcessTrace::add_steps() {
     row.uid = uid++;
     (void)out_.add(row);
   }
-  fact("rocprof_steps_from", fmt::format("ranges \"{}N\"", longest->first));
+  fact("rocprof_steps_from", fmt::format("ranges {}N", longest->first));
 }
 
 void ProcessTrace::report() {
