@@ -22,9 +22,25 @@ private:
   std::vector<TraceFact> rows_;
 };
 
+/// What readers of AMD's tools say of a file, under the names that info gives it.
+void add_recorder(const Trace& trace, Facts& facts) {
+  static constexpr std::array<std::pair<std::string_view, const char*>, 4> kFacts = {
+      {{"_producer", "producer"},
+       {"_clock", "clock"},
+       {"_steps_from", "steps from"},
+       {"_not_in_file", "not in the file"}}};
+  for (const auto& [key, value] : trace.header.other)
+    for (const auto& [end, name] : kFacts)
+      if ((key.starts_with("rocprof_") || key.starts_with("cuda_")) && key.ends_with(end) &&
+          value.size() > 2)
+        facts.add(name, value.substr(1, value.size() - 2) +
+                            (end == "_not_in_file" ? " (not traced, or none happened)" : ""));
+}
+
 void add_header(const Trace& trace, Facts& facts) {
   const TraceHeader& header = trace.header;
   facts.add("file", trace.path);
+  add_recorder(trace, facts);
   facts.add("vendor", trace.vendor().empty() ? "unknown" : trace.vendor());
   if (!header.devices.empty())
     facts.add("device",
@@ -60,7 +76,7 @@ void add_times(const Trace& trace, Facts& facts) {
 void add_sizes(const LoadedTrace& t, Facts& facts) {
   const Trace& trace = t.trace;
   const std::size_t kept = trace.events.size();
-  facts.add("JSON",
+  facts.add(trace.sources[0].reader.ends_with("json") ? "JSON" : "input",
             fmt::format("{:.1f} MB after unpacking", static_cast<double>(trace.input_bytes) / 1e6));
   facts.add("events", fmt::format("{} in the file, {} kept, {} python_function skipped",
                                   trace.events_in_file, kept, trace.python_events_skipped));

@@ -158,6 +158,12 @@ Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOpt
                     "the trace holds no GPU work: every time on the GPU is 0");
     return coverage;
   }
+  const std::vector<Category>& categories = trace.trace.events.category;
+  if (std::find(categories.begin(), categories.end(), Category::kCpuOp) == categories.end())
+    diagnostics.add(Severity::kInfo, "no_cpu_operators", where,
+                    "the trace holds no CPU operators (a profiler of the GPU's runtime does not "
+                    "see them): sheets by operator, shape or category (ops_summary, GEMM, SDPA and "
+                    "the like) are not made");
   if (report.find("short_kernels_summary") != nullptr) {
     const std::size_t left_out = short_kernels_without_operator(trace, options);
     if (left_out > 0)
