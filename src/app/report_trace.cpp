@@ -14,9 +14,9 @@
 namespace rankscope {
 namespace {
 
-/// TRACE without .gz, .zst and .json, and _perf_report.xlsx.
+/// TRACE without .gz, .zst and what its format ends with, and _perf_report.xlsx.
 std::string default_output(std::string path) {
-  for (const std::string_view suffix : {".gz", ".zst", ".json"})
+  for (const std::string_view suffix : {".gz", ".zst", ".json", ".rpd", ".db", ".csv"})
     if (path.size() > suffix.size() && path.ends_with(suffix))
       path.resize(path.size() - suffix.size());
   return path + "_perf_report.xlsx";
