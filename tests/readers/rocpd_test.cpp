@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <map>
+#include <sys/stat.h>
+#include <thread>
 
 namespace rankscope {
 namespace {
@@ -360,6 +362,20 @@ TEST(Rocpd, GroupEndKnowsItsOnlyCollective) {
   EXPECT_EQ(args->group_size, 8);
   EXPECT_EQ(args->in_nelems, 100);
   EXPECT_EQ(args->out_nelems, 800);
+}
+
+TEST(Rocpd, APipeIsReadOnce) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.db");
+  test::run_sql(path, test::rocpd_session(RocpdSchema::k300, "a", kRank3));
+  const std::string bytes = test::bytes_of(path);
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << bytes; });
+  const Result<Trace> t = read_trace(pipe);
+  writer.join();
+  ASSERT_TRUE(t) << t.error().message();
+  EXPECT_EQ(t->events.size(), 13U);
 }
 
 TEST(Rocpd, AnotherDatabaseIsNoTrace) {

@@ -322,7 +322,7 @@ bool sniff(std::string_view head, std::string_view path) {
     return false;
   if (names_rocpd(head))
     return true;
-  if (path == "-")
+  if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
   return file && !RocpdSession::endings(*file).empty();
@@ -338,7 +338,7 @@ NameClaim claims(std::string_view file_name) {
 FileInfo inspect(std::string_view, std::string_view path) {
   FileInfo out;
   out.trace = true;
-  if (path == "-")
+  if (!lies_on_disk(path))
     return out;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
   if (!file)

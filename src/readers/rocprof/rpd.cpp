@@ -395,7 +395,7 @@ bool sniff(std::string_view head, std::string_view path) {
   if (head.find("\"rocpd_op\"") != std::string_view::npos &&
       head.find("\"rocpd_api_ops\"") != std::string_view::npos)
     return true;
-  if (path == "-")
+  if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
   return file && has_tables(*file);
@@ -408,7 +408,7 @@ NameClaim claims(std::string_view file_name) {
 FileInfo inspect(std::string_view, std::string_view path) {
   FileInfo out;
   out.trace = true;
-  if (path == "-")
+  if (!lies_on_disk(path))
     return out;
   const std::string name(path);
   const Result<SqliteFile> file = SqliteFile::open(name);

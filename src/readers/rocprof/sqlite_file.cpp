@@ -83,6 +83,11 @@ bool is_sqlite(std::string_view head) {
   return head.starts_with(std::string_view("SQLite format 3\0", 16));
 }
 
+bool lies_on_disk(std::string_view path) {
+  std::error_code ec;
+  return path != "-" && fs::is_regular_file(fs::path(path), ec);
+}
+
 SqliteQuery::SqliteQuery(sqlite3* db, const std::string& sql)
     : statement_(nullptr, sqlite3_finalize), status_(SQLITE_OK) {
   sqlite3_stmt* raw = nullptr;
@@ -131,7 +136,7 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
     source = own.get();
   }
   std::error_code ec;
-  const bool as_it_lies = path != "-" && !source->compressed() && fs::is_regular_file(path, ec);
+  const bool as_it_lies = !source->compressed() && lies_on_disk(path);
   const bool logged = as_it_lies && holds_bytes(path + "-wal");
   SqliteFile out;
   std::string file = path;

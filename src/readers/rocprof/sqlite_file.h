@@ -25,6 +25,9 @@ class ByteSource;
 /// "SQLite format 3" and the byte behind it.
 [[nodiscard]] bool is_sqlite(std::string_view head);
 
+/// A file that can be opened a second time, which a pipe cannot.
+[[nodiscard]] bool lies_on_disk(std::string_view path);
+
 /// A prepared query; step() is false at the end and on damage, which failed() tells apart.
 class SqliteQuery {
 public:
