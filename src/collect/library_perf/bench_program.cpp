@@ -1,0 +1,261 @@
+#include "collect/library_perf/bench_program.h"
+
+#include "collect/library_trace/log_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words words_of(std::string_view text) {
+  Words out;
+  for (std::string_view word = next_word(text); !word.empty(); word = next_word(text))
+    out.emplace_back(word);
+  return out;
+}
+
+/// Without these options and their one value.
+Words without(const Words& words, std::initializer_list<std::string_view> options) {
+  Words out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (std::find(options.begin(), options.end(), words[i]) == options.end())
+      out.push_back(words[i]);
+    else
+      ++i;
+  }
+  return out;
+}
+
+void append(Words& words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+BenchCommand not_measured(const char* status, const char* why) {
+  return {{}, status, why};
+}
+
+BenchCommand rccl_command(std::string_view config, const BenchOptions& options) {
+  static constexpr std::array<std::pair<std::string_view, const char*>, 12> kPrograms = {
+      {{"AllReduce", "all_reduce_perf"},
+       {"AllGather", "all_gather_perf"},
+       {"ReduceScatter", "reduce_scatter_perf"},
+       {"Broadcast", "broadcast_perf"},
+       {"Reduce", "reduce_perf"},
+       {"AllToAll", "alltoall_perf"},
+       {"AlltoAll", "alltoall_perf"},
+       {"Gather", "gather_perf"},
+       {"Scatter", "scatter_perf"},
+       {"Send", "sendrecv_perf"},
+       {"AllToAllv", "alltoallv_perf"},
+       {"AlltoAllv", "alltoallv_perf"}}};
+  static constexpr std::array<std::pair<std::string_view, const char*>, 12> kTypes = {
+      {{"i8", "int8"},
+       {"u8", "uint8"},
+       {"i32", "int32"},
+       {"u32", "uint32"},
+       {"i64", "int64"},
+       {"u64", "uint64"},
+       {"f16", "half"},
+       {"f32", "float"},
+       {"f64", "double"},
+       {"bf16", "bfloat16"},
+       {"f8e4m3", "fp8_e4m3"},
+       {"f8e5m2", "fp8_e5m2"}}};
+  std::string_view rest = config;
+  const std::string_view name = next_word(rest);
+  const std::string padded = std::string(rest) + " ";
+  const auto field = [&](std::string_view key) { return between(padded, key, " ").value_or(""); };
+  const auto count = to_number(field(" count=")), ranks = to_number(field(" nranks="));
+  const std::string_view type = field(" datatype=");
+  std::string program, type_name;
+  for (const auto& [known, text] : kPrograms)
+    if (known == name)
+      program = text;
+  for (const auto& [known, text] : kTypes)
+    if (known == type)
+      type_name = text;
+  if (name == "Recv")
+    return not_measured("skipped", "measured with its Send");
+  if (program.empty() || type_name.empty() || !count || !ranks)
+    return not_measured("unsupported", "rccl-tests have no such collective or type");
+  // rccl-tests count the whole message: of all ranks where a call counts that of one
+  const bool per_rank = name == "AllGather" || name == "ReduceScatter" || name == "AllToAll" ||
+                        name == "AlltoAll" || name == "Gather" || name == "Scatter";
+  const double bytes = static_cast<double>(*count) * element_bytes(type) *
+                       (per_rank ? static_cast<double>(*ranks) : 1.0);
+  const std::string size = fmt::format("{:.0f}", bytes);
+  Words argv = {program,
+                "-b",
+                size,
+                "-e",
+                size,
+                "-d",
+                type_name,
+                "-g",
+                fmt::format("{}", *ranks),
+                "-n",
+                fmt::format("{}", options.iters),
+                "-w",
+                fmt::format("{}", options.warm_up),
+                "-c",
+                "0"};
+  if (const std::string_view op = field(" op="); !op.empty() && op != "premulsum")
+    append(argv, {"-o", std::string(op)});
+  return {argv, "", ""};
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    out.push_back(trimmed(text.substr(0, end)));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> out;
+  while (true) {
+    const std::size_t comma = line.find(',');
+    out.push_back(trimmed(line.substr(0, comma)));
+    if (comma == std::string_view::npos)
+      return out;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+std::optional<double> positive(std::string_view text) {
+  const auto value = to_number<double>(text);
+  return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
+}
+
+/// The last pair of a header that has the column `time` and a row as long as it.
+std::optional<BenchResult> from_table(std::string_view output, std::string_view time, double to_us,
+                                      std::string_view front) {
+  std::optional<BenchResult> found;
+  std::vector<std::string_view> names;
+  for (std::string_view line : lines_of(output)) {
+    if (!front.empty() && !line.starts_with(front))
+      continue;
+    line.remove_prefix(front.size());
+    const std::vector<std::string_view> cells = cells_of(line);
+    if (std::find(cells.begin(), cells.end(), time) != cells.end()) {
+      names = cells;
+      continue;
+    }
+    if (names.empty() || cells.size() != names.size())
+      continue;
+    BenchResult r;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == time)
+        r.time_us = positive(cells[i]).value_or(0) * to_us;
+      else if (names[i].ends_with("Gflops") || names[i] == "GFLOPs")
+        r.gflops = positive(cells[i]);
+      else if (names[i].ends_with("GB/s"))
+        r.gbps = positive(cells[i]);
+    }
+    if (r.time_us > 0)
+      found = r;
+  }
+  return found;
+}
+
+std::optional<BenchResult> from_miopen(std::string_view output) {
+  if (auto found = from_table(output, "timeMs", 1e3, "stats:"))
+    return found;
+  std::optional<BenchResult> found;
+  for (const std::string_view line : lines_of(output))
+    if (const auto ms = between(line, "Elapsed: ", " ms"))
+      if (const auto value = positive(*ms)) {
+        found.emplace();
+        found->time_us = *value * 1e3;
+      }
+  return found;
+}
+
+/// size count type redop root | time algbw busbw #wrong (out of place) | the same in place
+std::optional<BenchResult> from_rccl_tests(std::string_view output) {
+  std::optional<BenchResult> found;
+  for (std::string_view line : lines_of(output)) {
+    const Words words = words_of(line);
+    if (words.size() < 8 || !to_number(words[0]) || !to_number(words[1]))
+      continue;
+    BenchResult r;
+    r.time_us = positive(words[5]).value_or(0);
+    r.gbps = positive(words[6]);
+    if (r.time_us > 0)
+      found = r;
+  }
+  return found;
+}
+
+std::string architecture_in(std::string_view output) {
+  const std::size_t at = output.find("gfx");
+  if (at == std::string_view::npos)
+    return {};
+  std::size_t end = at + 3;
+  while (end < output.size() &&
+         ((output[end] >= '0' && output[end] <= '9') || (output[end] >= 'a' && output[end] <= 'f')))
+    ++end;
+  return end - at >= 6 ? std::string(output.substr(at, end - at)) : std::string();
+}
+
+} // namespace
+
+BenchCommand bench_command(std::string_view library, std::string_view config,
+                           const BenchOptions& options) {
+  const std::string iters = fmt::format("{}", options.iters);
+  const std::string warm_up = fmt::format("{}", options.warm_up);
+  Words words = words_of(config);
+  if (words.empty() || config.starts_with("(further"))
+    return not_measured("unsupported", "no configuration");
+  if (library == "rocblas") {
+    words[0] = "rocblas-bench";
+    words = without(words, {"-i", "--iters", "-j", "--cold_iters"});
+    append(words, {"-i", iters, "-j", warm_up});
+    return {words, "", ""};
+  }
+  if (library == "hipblaslt") {
+    words[0] = "hipblaslt-bench";
+    if (!options.pin) {
+      words = without(words, {"--algo_method", "--solution_index"});
+      append(words, {"--algo_method", "heuristic"});
+    }
+    append(words, {"--iters", iters, "--cold_iters", warm_up});
+    return {words, "", ""};
+  }
+  if (library == "miopen") {
+    words[0] = "MIOpenDriver";
+    words = without(words, {"-t", "-V", "-i", "--time", "--verify", "--iter"});
+    append(words, {"-t", "1", "-V", "0", "-i", iters});
+    return {words, "", ""};
+  }
+  if (library == "rccl")
+    return rccl_command(config, options);
+  if (library == "miopen_find")
+    return not_measured("skipped", "a search for a solution, no execution");
+  if (library == "rocblas_function" || library == "hipblaslt_function" ||
+      library == "rocblas_trace")
+    return not_measured("unsupported", "no bench command: trace with bench lines, which have one");
+  if (library == "tensile" || library == "rccl_kernel")
+    return not_measured("unsupported", "the name of a kernel, without its problem");
+  return not_measured("unsupported", "no bench program for this library");
+}
+
+std::optional<BenchResult> parse_bench_output(std::string_view library, std::string_view output) {
+  std::optional<BenchResult> result = library == "miopen" ? from_miopen(output)
+                                      : library == "rccl" ? from_rccl_tests(output)
+                                                          : from_table(output, "us", 1, "");
+  if (result)
+    result->architecture = architecture_in(output);
+  return result;
+}
+
+} // namespace rankscope

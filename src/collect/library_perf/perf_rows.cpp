@@ -1,0 +1,216 @@
+#include "collect/library_perf/perf_rows.h"
+
+#include "os/byte_source.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr double kSame = 0.02; ///< of their mean: bench programs repeat no better
+
+std::string cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+    return std::string(text);
+  std::string out = "\"";
+  for (const char c : text)
+    out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string cell(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : std::string();
+}
+
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || ec != std::errc() || end != text.data() + text.size() ||
+      !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+/// Cells of the next row from `at` on, which is moved behind it.
+std::vector<std::string> next_row(const std::string& text, std::size_t& at) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
+      cells.back() += '"';
+      ++at;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c == '\n' && !quoted) {
+      ++at;
+      break;
+    } else if (c != '\r' || quoted) {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+Result<std::string> all_of(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  RS_TRY(const auto source, ByteSource::open(path));
+  std::string text, buffer(std::size_t{1} << 20, '\0');
+  for (std::size_t n = source->read(buffer.data(), buffer.size());
+       n > 0 && text.size() < kMostBytes; n = source->read(buffer.data(), buffer.size()))
+    text.append(buffer, 0, n);
+  if (!source->problem().empty())
+    return Error{ErrorCode::kUnreadable, path, source->problem(), ""};
+  return text;
+}
+
+std::uint64_t calls_of(const CsvRow& row) {
+  const auto value = number(row.at("calls"));
+  return value && *value > 0 ? static_cast<std::uint64_t>(std::min(*value, 1e18)) : 0;
+}
+
+} // namespace
+
+Result<std::vector<CsvRow>> read_csv(const std::string& path,
+                                     const std::vector<std::string>& wanted) {
+  RS_TRY(const std::string text, all_of(path));
+  std::size_t at = 0;
+  const std::vector<std::string> names = next_row(text, at);
+  for (const std::string& name : wanted)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return Error{ErrorCode::kUnreadable, path, fmt::format("has no column \"{}\"", name), ""};
+  std::vector<CsvRow> rows;
+  for (std::size_t line = 2; at < text.size(); ++line) {
+    const std::vector<std::string> cells = next_row(text, at);
+    if (cells.size() == 1 && cells[0].empty())
+      continue;
+    if (cells.size() != names.size())
+      return Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path, line),
+                   fmt::format("{} cells, expected {}", cells.size(), names.size()), ""};
+    CsvRow row;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      row[names[i]] = cells[i];
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<std::vector<PerfRow>> read_trace_rows(const std::string& path) {
+  RS_TRY(const std::vector<CsvRow> table,
+         read_csv(path, {"jobid", "created_date", "model", "library", "config", "calls"}));
+  std::vector<PerfRow> rows;
+  std::map<std::pair<std::string, std::string>, std::size_t> seen;
+  for (const CsvRow& r : table) {
+    const auto [it, fresh] = seen.emplace(std::pair(r.at("library"), r.at("config")), rows.size());
+    if (!fresh) {
+      rows[it->second].calls += calls_of(r);
+      continue;
+    }
+    PerfRow row;
+    row.job_id = r.at("jobid");
+    row.created = r.at("created_date");
+    row.model = r.at("model");
+    row.library = r.at("library");
+    row.config = r.at("config");
+    row.calls = calls_of(r);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<void> write_perf_table(const std::string& path, std::vector<PerfRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const PerfRow& a, const PerfRow& b) {
+    return a.total_us().value_or(-1) > b.total_us().value_or(-1);
+  });
+  double all = 0;
+  for (const PerfRow& r : rows)
+    all += r.total_us().value_or(0);
+  RS_TRY(OutputFile file, OutputFile::create(path));
+  file.write("jobid,created_date,model,library,config,calls,gpu_vendor,gpu_architecture,backend,"
+             "time_us,time_us_stddev,iters,gflops,gbps,total_us,share_pct,status,detail\n");
+  for (const PerfRow& r : rows) {
+    const auto total = r.total_us();
+    const auto share = total && all > 0 ? std::optional(100 * *total / all) : std::nullopt;
+    const std::array<std::string, 18> cells = {cell(r.job_id),
+                                               cell(r.created),
+                                               cell(r.model),
+                                               cell(r.library),
+                                               cell(r.config),
+                                               fmt::format("{}", r.calls),
+                                               cell(r.gpu_vendor),
+                                               cell(r.gpu_architecture),
+                                               cell(r.backend),
+                                               cell(r.time_us),
+                                               cell(r.time_us_stddev),
+                                               r.iters > 0 ? fmt::format("{}", r.iters) : "",
+                                               cell(r.gflops),
+                                               cell(r.gbps),
+                                               cell(total),
+                                               cell(share),
+                                               r.status,
+                                               cell(r.detail)};
+    file.write(fmt::format("{}\n", fmt::join(cells, ",")));
+  }
+  return file.commit();
+}
+
+Result<PerfComparison> compare_perf_tables(const std::string& a, const std::string& b,
+                                           const std::string& out) {
+  const std::vector<std::string> columns = {"library", "config", "calls", "time_us", "status"};
+  RS_TRY(const std::vector<CsvRow> left, read_csv(a, columns));
+  RS_TRY(const std::vector<CsvRow> right, read_csv(b, columns));
+  struct Pair {
+    const CsvRow *a = nullptr, *b = nullptr;
+    double weight = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Pair> pairs;
+  for (const CsvRow& r : left)
+    pairs[{r.at("library"), r.at("config")}].a = &r;
+  for (const CsvRow& r : right)
+    pairs[{r.at("library"), r.at("config")}].b = &r;
+  const auto time = [](const CsvRow* r) {
+    return r == nullptr ? std::nullopt : number(r->at("time_us"));
+  };
+  std::vector<std::pair<std::pair<std::string, std::string>, Pair>> rows(pairs.begin(),
+                                                                         pairs.end());
+  for (auto& [key, p] : rows)
+    p.weight = static_cast<double>(calls_of(p.a != nullptr ? *p.a : *p.b)) *
+               std::max(time(p.a).value_or(0), time(p.b).value_or(0));
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& x, const auto& y) { return x.second.weight > y.second.weight; });
+  PerfComparison sum;
+  RS_TRY(OutputFile file, OutputFile::create(out));
+  file.write("library,config,calls,a_us,b_us,ratio,winner,a_status,b_status\n");
+  for (const auto& [key, p] : rows) {
+    const std::uint64_t calls = calls_of(p.a != nullptr ? *p.a : *p.b);
+    const auto ta = time(p.a), tb = time(p.b);
+    std::optional<double> ratio;
+    std::string winner;
+    if (ta && tb && *ta > 0 && *tb > 0) {
+      ratio = *tb / *ta;
+      const bool same = std::abs(*tb - *ta) <= kSame * (*ta + *tb) / 2;
+      winner = same ? "same" : *ta < *tb ? "A" : "B";
+      ++(same ? sum.same : *ta < *tb ? sum.a_wins : sum.b_wins);
+      sum.a_total_us += *ta * static_cast<double>(calls);
+      sum.b_total_us += *tb * static_cast<double>(calls);
+    } else {
+      ++sum.not_comparable;
+    }
+    file.write(fmt::format("{},{},{},{},{},{},{},{},{}\n", cell(key.first), cell(key.second), calls,
+                           cell(ta), cell(tb), cell(ratio), winner,
+                           p.a == nullptr ? "absent" : cell(p.a->at("status")),
+                           p.b == nullptr ? "absent" : cell(p.b->at("status"))));
+  }
+  RS_CHECK(file.commit());
+  return sum;
+}
+
+} // namespace rankscope
