@@ -450,6 +450,19 @@ TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {
   }
 }
 
+TEST(LibraryTrace, LinesThatEndBehindTheirMarker) {
+  for (const char* text :
+       {"NCCL INFO ", "Running kernel: ", "./rocblas-bench ", "hipblaslt-bench ",
+        "MIOpen: Command [LogCmdConvolution] ./bin/MIOpenDriver", "i!", "I! cuBLAS ", "I! CuDNN ",
+        "[cublasLt][", "rocblas_function: ", "hipblaslt_function: ",
+        "Library logic solution index of winning solution: ", "rocblas_x,y", "NCCL INFO ## ",
+        "NCCL INFO : opCount "}) {
+    const Traced t(std::string(text) + "\n");
+    EXPECT_TRUE(t.rows.empty()) << text;
+    EXPECT_EQ(t.summary.lines, 1U);
+  }
+}
+
 TEST(LibraryTrace, AnyPiecesGiveTheSameTables) {
   const std::string log =
       kRocblas + "\r\nhello\n" + kHipblaslt + "7\n[rank1]: " + kRocblas +

@@ -18,6 +18,11 @@ namespace rankscope {
   return text;
 }
 
+/// What stands behind the first `size` bytes; "" where there are no more (a line cut off there).
+[[nodiscard]] inline std::string_view behind(std::string_view text, std::size_t size) {
+  return size < text.size() ? text.substr(size) : std::string_view();
+}
+
 /// Cuts the first word (separated by blanks) off `text`; "" at its end.
 [[nodiscard]] inline std::string_view next_word(std::string_view& text) {
   while (!text.empty() && text.front() == ' ')

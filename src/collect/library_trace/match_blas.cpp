@@ -329,7 +329,7 @@ std::optional<ParsedCall> parse_hipblaslt_bench(std::string_view text) {
 }
 
 std::optional<ParsedCall> parse_tensile(std::string_view text) {
-  const std::string_view name = trimmed(text.substr(std::string_view("Running kernel: ").size()));
+  const std::string_view name = trimmed(behind(text, std::string_view("Running kernel: ").size()));
   if (name.size() < 12 || !std::all_of(name.begin(), name.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                c == '_';

@@ -209,7 +209,7 @@ NcclLine parse_kernel(std::string_view text, ParsedCall& out) {
 } // namespace
 
 NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& out) {
-  text = trimmed(text.substr(std::string_view("NCCL INFO ").size()));
+  text = trimmed(behind(text, std::string_view("NCCL INFO ").size()));
   const bool twice = text.find("NCCL INFO ") != std::string_view::npos;
   NcclLine found = NcclLine::kOther;
   out.calls = 1;
