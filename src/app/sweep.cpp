@@ -1,5 +1,6 @@
 #include "app/sweep.h"
 
+#include "app/sweep_tuner.h"
 #include "app/sweep_verdict.h"
 #include "collect/log_figure.h"
 #include "os/output_file.h"
@@ -95,18 +96,14 @@ public:
   }
 
   Result<FinishedSweep> go() {
-    const InterruptGrace grace(request_.run.grace + std::chrono::seconds(20));
-    say(fmt::format("{}: {} runs of {} settings", plan_.folder, rows_.size(),
-                    request_.settings.size()));
-    RS_CHECK(write_manifest("running"));
-    RS_CHECK(warm_up());
-    if (request_.search) {
-      RS_CHECK(search());
-      return finish();
+    {
+      // the first signal ends the run that runs, and what there is gets written
+      const InterruptGrace grace(request_.run.grace + std::chrono::seconds(20));
+      RS_CHECK(run_all());
+      if (interrupted())
+        return finish();
     }
-    for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
-      RS_CHECK(one(i));
-    return finish();
+    return finish(); // which analyses: a signal ends that as it ends rankscope analyze
   }
 
 private:
@@ -119,6 +116,18 @@ private:
     ctx_.warn(text);
   }
   [[nodiscard]] bool interrupted() const { return request_.run.cancel.cancelled(); }
+
+  Result<void> run_all() {
+    say(fmt::format("{}: {} runs of {} settings", plan_.folder, rows_.size(),
+                    request_.settings.size()));
+    RS_CHECK(write_manifest("running"));
+    RS_CHECK(warm_up());
+    if (request_.search)
+      return search();
+    for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
+      RS_CHECK(one(i));
+    return {};
+  }
 
   Result<void> warm_up() {
     std::error_code ec;
@@ -253,7 +262,7 @@ private:
     if (!request_.metric.empty()) {
       RS_TRY(all, figures_of_logs());
     } else if (const std::optional<AnalyzedSweep> so_far = analyze_meanwhile()) {
-      all = repeated_settings(so_far->facts.records);
+      all = repeated_settings(so_far->facts.records, request_.settings);
     }
     std::vector<std::optional<double>> out;
     bool any = false;
@@ -326,9 +335,11 @@ private:
       Result<AnalyzedSweep> done = analyze_sweep(ctx_, analysis());
       if (done) {
         out.analysis = std::move(*done);
-        out.findings = request_.repeats > 1
-                           ? verdict(repeated_settings(out.analysis->facts.records), " ms a step")
-                           : out.analysis->facts.findings;
+        out.findings =
+            request_.repeats > 1
+                ? verdict(repeated_settings(out.analysis->facts.records, request_.settings),
+                          " ms a step")
+                : out.analysis->facts.findings;
       } else {
         warn("analysis: " + done.error().message());
         ctx_.partial = true;
@@ -339,6 +350,13 @@ private:
     } else if (!request_.metric.empty()) {
       RS_TRY(const auto figures, figures_of_logs());
       out.findings = verdict(figures, "");
+    }
+    if (out.analysis && !request_.tuner_file.empty()) {
+      const auto written =
+          write_tuner(request_.tuner_file, request_, plan_, out.analysis->facts.collectives);
+      if (!written)
+        warn(written.error().message());
+      ctx_.partial = ctx_.partial || !written;
     }
     in_order_of_settings();
     for (const std::string& finding : out.findings)
@@ -453,6 +471,8 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
                                          repeat)
                               : plan_one(setting, fmt::format("{}/{}", plan.folder, below), 0));
     }
+  if (!request.tuner_file.empty())
+    RS_CHECK(tuner_settings(request, plan));
   return plan;
 }
 

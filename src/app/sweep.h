@@ -32,8 +32,9 @@ struct SweepRequest {
   bool redo = false;          ///< finished runs too
   bool summary = true;
   bool analyze = false;
-  std::string metric;  ///< expression for a figure in run_output.log; "" = the steps of traces
-  bool search = false; ///< race the settings over the repeats
+  std::string metric;     ///< expression for a figure in run_output.log; "" = the steps of traces
+  bool search = false;    ///< race the settings over the repeats
+  std::string tuner_file; ///< "" = none
   std::size_t default_setting = 0;     ///< that a search recommends nothing worse than
   std::chrono::milliseconds budget{0}; ///< of a search; 0 = none
   std::chrono::milliseconds pause{0};  ///< after each run

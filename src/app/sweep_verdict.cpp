@@ -12,22 +12,6 @@ namespace {
 
 constexpr std::string_view kRepeat = "repeat";
 
-/// The configuration without the repeat, as a label.
-std::string label_without_repeat(const Configuration& configuration) {
-  std::string out;
-  if (const auto t = configuration.threads(); t && configuration.channels())
-    out = fmt::format("{}thread_{}ch", *t, *configuration.channels());
-  else if (t && configuration.cus())
-    out = fmt::format("{}cu_{}threads", *configuration.cus(), *t);
-  const bool named = !out.empty();
-  for (const Parameter& parameter : configuration.parameters)
-    if (parameter.name != kRepeat &&
-        !(named &&
-          (parameter.name == kThreads || parameter.name == kChannels || parameter.name == kCus)))
-      out += fmt::format("{}{}={}", out.empty() ? "" : "_", parameter.name, parameter.value);
-  return out;
-}
-
 std::vector<double> figures(const RepeatedSetting& setting) {
   std::vector<double> out;
   for (const auto& run : setting.runs)
@@ -37,19 +21,31 @@ std::vector<double> figures(const RepeatedSetting& setting) {
 
 } // namespace
 
-std::vector<RepeatedSetting> repeated_settings(const std::vector<RankRecord>& records) {
+std::optional<std::size_t> setting_of(const Configuration& configuration,
+                                      const std::vector<SweepSetting>& settings) {
+  std::string label = configuration.label;
+  if (const auto repeat = configuration.text(kRepeat)) // folder repeat=2/..., / as _
+    if (const std::string front = fmt::format("{}={}_", kRepeat, *repeat); label.starts_with(front))
+      label.erase(0, front.size());
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    std::string folder = settings[i].folder;
+    std::replace(folder.begin(), folder.end(), '/', '_');
+    if (label == folder || label == settings[i].configuration.label)
+      return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<RepeatedSetting> repeated_settings(const std::vector<RankRecord>& records,
+                                               const std::vector<SweepSetting>& settings) {
   std::vector<RepeatedSetting> out;
+  for (const SweepSetting& setting : settings)
+    out.push_back({setting.configuration.label, {}});
   for (const ConfigurationRanks& group : by_configuration(records)) {
     const std::vector<double> steps = step_means_ms(group, TimeKind::kTotal);
     const double value = steps.empty() ? group.mean_ms(TimeKind::kTotal) : sample_stats(steps).mean;
-    if (!(value > 0))
-      continue;
-    const std::string label = label_without_repeat(group.configuration);
-    auto at = std::find_if(out.begin(), out.end(),
-                           [&](const RepeatedSetting& s) { return s.label == label; });
-    if (at == out.end())
-      at = out.insert(out.end(), {label, {}});
-    at->runs[group.configuration.integer(kRepeat).value_or(1)] = value;
+    if (const auto at = setting_of(group.configuration, settings); at && value > 0)
+      out[*at].runs[group.configuration.integer(kRepeat).value_or(1)] = value;
   }
   return out;
 }

@@ -3,9 +3,11 @@
 
 #include "analyses/sweep/race.h"
 #include "analyses/sweep/sweep_facts.h"
+#include "collect/sweep_settings.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +19,15 @@ struct RepeatedSetting {
   std::map<std::int64_t, double> runs; ///< by repeat
 };
 
-/// Runs of one setting are the configurations that differ by the parameter `repeat` alone; the
-/// figure is the mean of its steps (mean over ranks), milliseconds. In order of first appearance.
+/// The setting whose folder the configuration was found in, as itself or as a repeat.
+[[nodiscard]] std::optional<std::size_t> setting_of(const Configuration& configuration,
+                                                    const std::vector<SweepSetting>& settings);
+
+/// One per setting, in their order; the figure is the mean of a run's steps (mean over ranks),
+/// milliseconds.
 [[nodiscard]] std::vector<RepeatedSetting>
-repeated_settings(const std::vector<RankRecord>& records);
+repeated_settings(const std::vector<RankRecord>& records,
+                  const std::vector<SweepSetting>& settings);
 
 /// Sentences: the best setting and by how much each other one takes longer, or those that cannot be
 /// told from it. One sample is one run, so that what differs from run to run counts; Welch at a

@@ -141,16 +141,14 @@ Result<void> choose_container(SweepRequest& r) {
 Result<void> choose_search(Flags& f) {
   constexpr std::int64_t kRounds = 8;
   SweepRequest& r = f.request;
-  if (!r.search) {
-    if (f.budget_min > 0 || !f.default_label.empty())
-      return usage("--budget", "it and --default belong to --search");
-    return {};
-  }
-  if (r.settings.size() < 2)
+  if (r.search && r.settings.size() < 2)
     return usage("--search", "needs two settings or more");
-  if (r.repeats == 1)
+  if (r.search && r.repeats == 1)
     r.repeats = kRounds;
+  if (!r.search && f.budget_min > 0)
+    return usage("--budget", "belongs to --search");
   r.budget = std::chrono::milliseconds(static_cast<std::int64_t>(f.budget_min * 60'000));
+  r.analyze = r.analyze || !r.tuner_file.empty();
   if (f.default_label.empty())
     return {};
   const auto at = std::find_if(r.settings.begin(), r.settings.end(), [&](const SweepSetting& s) {
@@ -311,6 +309,8 @@ void add_search(CLI::App& app, Flags& f) {
   app.add_option("--budget", f.budget_min, "minutes for it, 0 = until it is decided");
   app.add_option("--default", f.default_label,
                  "setting to be better than (its name; default: the first)");
+  app.add_option("--write-tuner", f.request.tuner_file,
+                 "tuner file for NCCL and RCCL, of a sweep over NCCL_ALGO, NCCL_PROTO and -c");
   app.add_option("--metric", f.request.metric,
                  "expression whose group 1 finds a time in run_output.log (default: the steps of "
                  "the traces)");

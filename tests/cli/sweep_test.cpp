@@ -361,6 +361,31 @@ TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
   EXPECT_NE(r.out.find("a sample is a run, 2 runs each"), std::string::npos) << r.out;
 }
 
+TEST_F(SweepRuns, ATunerFileOfTheCollectives) {
+  ASSERT_EQ(test::run_binary({"synth", folder_.path("synth"), "--threads", "256", "--channels",
+                              "28,56", "--ranks", "2", "--steps", "6"})
+                .code,
+            0);
+  const Words command = {
+      "cp", "-r", folder_.path("synth") + "/{threads}thread/nccl_{channels}channels/torch_profiler",
+      "{out}"};
+  const std::string file = folder_.path("tuner.csv");
+  Words flags = {"-c", "28,56", "-t", "256", "--write-tuner", file, "--env", "NCCL_ALGO=Ring"};
+  auto r = sweep(flags, command);
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("one NCCL_PROTO"), std::string::npos) << r.err;
+  flags.insert(flags.end(),
+               {"--env", "NCCL_PROTO=Simple", "--default", "256thread_56ch", "--repeats", "2"});
+  r = sweep(flags, command);
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string text = test::bytes_of(file);
+  EXPECT_NE(text.find("\nallreduce,0,17179869184,ring,simple,56,-1,-1,-1,-1\n"), std::string::npos)
+      << text;
+  EXPECT_TRUE(
+      std::regex_search(text, std::regex("\n[a-z]+,0,[0-9]+,ring,simple,(28|56),-1,2,-1,-1\n")))
+      << text;
+}
+
 /// Runs until the second workload runs, sends the signal to rankscope, and goes on afterwards.
 class SweepInterrupted : public SweepRuns, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(, SweepInterrupted, ::testing::Values(SIGINT, SIGTERM, SIGKILL),

@@ -1,0 +1,62 @@
+#include "app/sweep_tuner.h"
+
+#include "app/sweep_verdict.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+std::string variable(const PlannedRun& run, const std::string& name) {
+  for (const auto& change : run.environment)
+    if (change.first == name)
+      return change.second;
+  return "";
+}
+
+std::int64_t number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return ec == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+} // namespace
+
+Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
+                                                 const SweepPlan& plan) {
+  std::vector<TunerSetting> out;
+  for (std::size_t i = 0; i < request.settings.size(); ++i) {
+    const auto run = std::find_if(plan.runs.begin(), plan.runs.end(),
+                                  [&](const PlannedRun& r) { return r.setting == i; });
+    const std::string& label = request.settings[i].configuration.label;
+    auto choice = tuner_choice(variable(*run, "NCCL_ALGO"), variable(*run, "NCCL_PROTO"),
+                               number(variable(*run, "NCCL_MAX_NCHANNELS")));
+    if (!choice)
+      return Error{ErrorCode::kUsage, "--write-tuner",
+                   fmt::format("{} does not name one NCCL_ALGO, one NCCL_PROTO and "
+                               "NCCL_MAX_NCHANNELS",
+                               label),
+                   "vary them by -c and --matrix, or set them by --env"};
+    out.push_back({label, std::move(*choice)});
+  }
+  return out;
+}
+
+Result<void> write_tuner(const std::string& path, const SweepRequest& request,
+                         const SweepPlan& plan,
+                         const std::vector<ConfigurationCollectives>& collectives) {
+  RS_TRY(const std::vector<TunerSetting> settings, tuner_settings(request, plan));
+  std::vector<TunerSource> sources;
+  for (const ConfigurationCollectives& one : collectives)
+    if (const auto setting = setting_of(one.configuration, request.settings))
+      sources.push_back({*setting, &one});
+  RS_TRY(const std::string text, tuner_file(settings, request.default_setting, sources));
+  RS_TRY(auto file, OutputFile::create(path));
+  file.write(text);
+  return file.commit();
+}
+
+} // namespace rankscope

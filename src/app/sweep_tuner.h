@@ -1,0 +1,22 @@
+// The tuner file of a sweep over algorithms, protocols and channels.
+#pragma once
+
+#include "analyses/sweep/tuner.h"
+#include "app/sweep.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// What each setting chooses, from the variables that its runs are given. Errors: kUsage when a
+/// setting does not name one algorithm, one protocol and the channels.
+Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
+                                                 const SweepPlan& plan);
+
+/// Errors: kUnreadable when nothing was measured with the default; kOutput.
+Result<void> write_tuner(const std::string& path, const SweepRequest& request,
+                         const SweepPlan& plan,
+                         const std::vector<ConfigurationCollectives>& collectives);
+
+} // namespace rankscope
