@@ -361,6 +361,32 @@ TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
   EXPECT_NE(r.out.find("a sample is a run, 2 runs each"), std::string::npos) << r.out;
 }
 
+TEST_F(SweepRuns, AContainerThatOutlivesItsRunIsRemoved) {
+  // a client that notes its arguments; `run` does not end
+  const std::string client = folder_.write(
+      "bin/docker", "#!/bin/sh\nprintf '%s|' \"$@\" >> " + folder_.path("calls") + "; echo >> " +
+                        folder_.path("calls") + "\n[ $1 != run ] || sleep 30\n");
+  fs::permissions(client, fs::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (folder_.path("bin") + ":" + before).c_str(), 1);
+  const auto r = sweep(
+      {"-c", "28", "-t", "256", "--container", "image:1", "--timeout", "0.3", "--grace", "0.1"},
+      Words{"prog", "a b"});
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(r.code, 4);
+  std::istringstream calls(test::bytes_of(folder_.path("calls")));
+  std::string run;
+  std::string removed;
+  std::getline(calls, run);
+  std::getline(calls, removed);
+  EXPECT_EQ(run.find("run|--rm|--init|"), 0U) << run;
+  EXPECT_NE(run.find("|-e|NCCL_MAX_NCHANNELS=28|"), std::string::npos) << run;
+  EXPECT_TRUE(run.ends_with("|image:1|prog|a b|")) << run;
+  const std::string name = removed.substr(removed.find("-f|") + 3);
+  EXPECT_EQ(removed.find("rm|-f|rankscope-"), 0U) << removed;
+  EXPECT_NE(run.find("|--name|" + name), std::string::npos) << run;
+}
+
 TEST_F(SweepRuns, ATunerFileOfTheCollectives) {
   ASSERT_EQ(test::run_binary({"synth", folder_.path("synth"), "--threads", "256", "--channels",
                               "28,56", "--ranks", "2", "--steps", "6"})

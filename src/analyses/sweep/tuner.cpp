@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace rankscope {
@@ -19,9 +20,9 @@ constexpr std::array<std::string_view, 5> kCollectives = {"allreduce", "allgathe
 
 std::string lower(std::string_view text) {
   std::string out;
-  for (const unsigned char c : text)
-    if (std::isalnum(c) != 0)
-      out += static_cast<char>(std::tolower(c));
+  for (const char c : text)
+    if (const auto letter = static_cast<unsigned char>(c); std::isalnum(letter) != 0)
+      out += static_cast<char>(std::tolower(letter));
   return out;
 }
 
@@ -40,7 +41,9 @@ using Samples = std::map<std::size_t, SampleStats>;
 struct Group {
   std::string_view collective;
   std::int64_t ranks = 0;
-  auto operator<=>(const Group&) const = default;
+  bool operator<(const Group& other) const {
+    return std::tie(collective, ranks) < std::tie(other.collective, other.ranks);
+  }
 };
 using Measured = std::map<Group, std::map<std::int64_t, Samples>>;
 
