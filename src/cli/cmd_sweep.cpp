@@ -106,6 +106,8 @@ Result<void> choose_command(Flags& f) {
   if (!r.command.empty()) {
     if (!f.config.empty())
       return usage("-f", "belongs to the training that is run without a command behind --");
+    if (r.launch.launcher.empty() && r.launch.processes != LaunchOptions().processes)
+      return usage("--nproc", "is for a launcher", "name one by --launcher");
     return {};
   }
   std::error_code ec;
@@ -266,7 +268,8 @@ void add_launch(CLI::App& app, Flags& f) {
   app.add_option("--nproc", l.processes, "processes for it")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--launcher-arg", l.launcher_arguments, "one more argument of it (repeat)");
+  app.add_option("--launcher-arg", l.launcher_arguments,
+                 "one more argument of it (repeat; --launcher-arg=-x)");
   app.add_option("-f,--config", f.config,
                  "configuration of train.py, run where no command is given");
   app.add_option("--env", f.set, "NAME=VALUE for every run (repeat)");
@@ -275,7 +278,7 @@ void add_launch(CLI::App& app, Flags& f) {
   app.add_option("--container-tool", l.container_tool, "docker or podman (default: what is there)");
   app.add_option("--compose-file", l.compose_file, "compose file of the service");
   app.add_option("--container-arg", l.container_arguments,
-                 "one more argument of docker run (repeat)");
+                 "one more argument of docker run (repeat; as above)");
   app.add_flag("-r,--rocprof", l.rocprof, "under rocprofv3 --kernel-trace");
   app.add_flag("-m,--stats", l.rocprof_stats, "rocprofv3 --stats");
   app.add_option("--rocprof-input", l.rocprof_input, "rocprofv3 -i FILE");

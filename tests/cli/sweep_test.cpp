@@ -283,6 +283,7 @@ TEST_F(SweepRuns, WrongFlagsAreNamed) {
       {{"-p", "56,256", "-c", "28"}, "not both"},
       {{}, "nothing to vary"},
       {{"-c", "28", "--env", "X"}, "NAME=VALUE"},
+      {{"-c", "28", "-p", "4"}, "is for a launcher"},
       {{"-c", "28", "--repeats", "0"}, "--repeats"},
       {{"-c", "28", "--container", "compose:"}, "SERVICE"}};
   for (const auto& [flags, word] : cases) {
