@@ -203,6 +203,25 @@ TEST(ProfilePlan, CommandsNeedAShellOnlyWhenTheySaySo) {
   }
 }
 
+TEST(ProfilePlan, AnOutputFolderWithBlanksAndQuotesStaysOneWord) {
+  const Result<ToolTable> table = ToolTable::builtin();
+  PlanRequest request;
+  request.command = {"app"};
+  request.out_folder = "/my runs/it's";
+  ToolEntry tool;
+  tool.name = "t";
+  tool.cmd = "trace -o {out}/x.db --";
+  request.tools = {tool};
+  Result<Plan> plan = make_plan(request);
+  ASSERT_TRUE(plan) << plan.error().message();
+  EXPECT_EQ(plan->argv, (Words{"trace", "-o", "/my runs/it's/t/x.db", "--", "app"}));
+  request.tools[0].cmd = "touch {out}/x; ";
+  request.tools[0].shell = true;
+  plan = make_plan(request);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->argv[2], "touch '/my runs/it'\\''s/t'/x;  \"$@\"");
+}
+
 TEST(ProfilePlan, WordsAreSplitAsAShellDoes) {
   const Result<Words> words =
       split_words(R"(rocprof --x "a b" 'c "d' e\ f "" "q\"$HOME" \\ )", "test");

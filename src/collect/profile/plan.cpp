@@ -21,14 +21,18 @@ void replace_all(std::string& text, std::string_view what, const std::string& wi
     text.replace(at, what.size(), with), at += with.size();
 }
 
-void place_outputs(ToolEntry& tool, const std::string& run, const std::string& folder) {
-  const auto put = [&](std::string& text) {
-    replace_all(text, "{out}", run + "/" + folder);
+/// Where {out} and {run} lead.
+struct Places {
+  std::string run, out;
+  void put(std::string& text) const {
+    replace_all(text, "{out}", out);
     replace_all(text, "{run}", run);
-  };
-  put(tool.cmd);
-  for (std::string& text : tool.fallbacks)
-    put(text);
+  }
+};
+
+/// All but the command, whose words are told apart before a path with blanks gets into them.
+void place_outputs(ToolEntry& tool, const Places& places) {
+  const auto put = [&](std::string& text) { places.put(text); };
   for (EnvPairs* pairs : {&tool.env_vars, &tool.env_prepend, &tool.env_list})
     for (auto& pair : *pairs)
       put(pair.second);
@@ -180,13 +184,17 @@ void add_steps(const std::string& tool, const std::vector<ToolScript>& scripts, 
     out.push_back({tool, script_argv(script), timeout_s, layer});
 }
 
-Result<void> wrap(const ToolEntry& tool, std::vector<std::string>& argv) {
+Result<void> wrap(const ToolEntry& tool, const Places& places, std::vector<std::string>& argv) {
   std::vector<std::string> words;
   if (tool.shell) {
+    std::string text = tool.cmd;
+    Places{quoted_command({places.run}), quoted_command({places.out})}.put(text);
     // the text ends where the command begins, as in "cd x && "
-    words = {"sh", "-c", tool.cmd + " \"$@\"", "sh"};
+    words = {"sh", "-c", text + " \"$@\"", "sh"};
   } else {
     RS_TRY(words, split_words(tool.cmd, fmt::format("tool {}: cmd", tool.name)));
+    for (std::string& word : words)
+      places.put(word);
   }
   argv.insert(argv.begin(), words.begin(), words.end());
   return {};
@@ -237,10 +245,10 @@ Result<Plan> make_plan(const PlanRequest& request) {
     if (!names.insert(folder).second)
       return Error{ErrorCode::kUsage, "tools", fmt::format("{} is asked for twice", tool.name), ""};
     plan.folders.push_back(folder);
-    const std::string before = tool.cmd;
-    place_outputs(tool, request.out_folder, folder);
-    if (!tool.cmd.empty() && commands.insert(before).second) {
-      RS_CHECK(wrap(tool, plan.argv));
+    const Places places{request.out_folder, request.out_folder + "/" + folder};
+    place_outputs(tool, places);
+    if (!tool.cmd.empty() && commands.insert(tool.cmd).second) {
+      RS_CHECK(wrap(tool, places, plan.argv));
     }
     if (tool.native != "sampler") // its variables are for it, not for the command
       env.tool(tool, request.out_folder + "/library_trace");

@@ -140,7 +140,7 @@ PlanFinding empty_finding(const RunRequest& request, const ToolEntry& tool,
     f.next = "make the command succeed with this tool alone";
     return f;
   }
-  if (!tool.libraries.empty())
+  if (!tool.libraries.empty() && request.container.empty()) // whose processes are not ours to see
     return library_finding(request.plan, tool, seen, std::move(f));
   if (const double period = period_of(tool); period > 0 && run.seconds < 2 * period) {
     f.code = "W-EMPTY-SHORT-RUN";
