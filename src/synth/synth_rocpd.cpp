@@ -3,7 +3,7 @@
 #include "os/output_file.h"
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <initializer_list>
@@ -103,7 +103,13 @@ private:
 /// "[304, 1, 1]"
 std::array<std::int64_t, 3> dims_of(const std::string& text) {
   std::array<std::int64_t, 3> out{1, 1, 1};
-  (void)std::sscanf(text.c_str(), "[%ld, %ld, %ld]", &out[0], &out[1], &out[2]);
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  for (std::int64_t& n : out) {
+    while (p < end && (*p < '0' || *p > '9'))
+      ++p;
+    p = std::from_chars(p, end, n).ptr;
+  }
   return out;
 }
 

@@ -67,6 +67,45 @@ inline const char* string_end(const char* p, const char* end) {
   return p < end ? p : end;
 }
 
+/// p is at '[': behind its closing bracket, or end. Lists have no field that is asked for.
+inline const char* list_end(const char* p, const char* end) {
+  int open = 0;
+  do {
+    if (*p == '"')
+      p = string_end(p + 1, end);
+    else
+      open += *p == '[' ? 1 : *p == ']' ? -1 : 0;
+    ++p;
+  } while (open > 0 && p < end);
+  return p < end ? p : end;
+}
+
+inline const char* number_end(const char* p, const char* end) {
+  while (p < end && *p != ',' && *p != '}' && *p != ' ' && *p != '\n' && *p != '\r')
+    ++p;
+  return p;
+}
+
+template <class Field>
+const char* visit(const char* p, const char* end, std::string_view parent, int depth, Field& field);
+
+/// The value of a member, from its first byte: the place behind it, or nullptr.
+template <class Field>
+const char* visit_value(const char* p, const char* end, std::string_view parent,
+                        std::string_view name, int depth, Field& field) {
+  if (*p == '{')
+    return depth < kDeepest ? visit(p, end, name, depth + 1, field) : nullptr;
+  if (*p == '[')
+    return list_end(p, end);
+  const bool quoted = *p == '"';
+  const char* const text = p + (quoted ? 1 : 0);
+  const char* const text_end = quoted ? string_end(text, end) : number_end(text, end);
+  field(parent, name, std::string_view(text, static_cast<std::size_t>(text_end - text)));
+  if (!quoted)
+    return text_end;
+  return text_end < end ? text_end + 1 : nullptr;
+}
+
 template <class Field>
 const char* visit(const char* p, const char* end, std::string_view parent, int depth,
                   Field& field) {
@@ -84,35 +123,9 @@ const char* visit(const char* p, const char* end, std::string_view parent, int d
     if (p >= end || *p != ':')
       return nullptr;
     p = blank(p + 1, end);
-    if (p >= end)
+    p = p < end ? visit_value(p, end, parent, name, depth, field) : nullptr;
+    if (p == nullptr)
       return nullptr;
-    if (*p == '{') {
-      if (depth >= kDeepest)
-        return nullptr;
-      p = visit(p, end, name, depth + 1, field);
-      if (p == nullptr)
-        return nullptr;
-    } else if (*p == '"') {
-      const char* const text = p + 1;
-      p = string_end(text, end);
-      field(parent, name, std::string_view(text, static_cast<std::size_t>(p - text)));
-      if (p++ >= end)
-        return nullptr;
-    } else if (*p == '[') { // lists have no field that is asked for
-      int open = 0;
-      do {
-        if (*p == '"')
-          p = string_end(p + 1, end);
-        else
-          open += *p == '[' ? 1 : *p == ']' ? -1 : 0;
-        ++p;
-      } while (open > 0 && p < end);
-    } else {
-      const char* const text = p;
-      while (p < end && *p != ',' && *p != '}' && *p != ' ' && *p != '\n' && *p != '\r')
-        ++p;
-      field(parent, name, std::string_view(text, static_cast<std::size_t>(p - text)));
-    }
   }
   return p < end ? p + 1 : nullptr;
 }
