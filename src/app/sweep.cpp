@@ -3,6 +3,7 @@
 #include "app/sweep_tuner.h"
 #include "app/sweep_verdict.h"
 #include "collect/log_figure.h"
+#include "collect/secrets.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 

@@ -1,39 +1,20 @@
 #include "collect/run_manifest.h"
 
+#include "collect/secrets.h"
 #include "os/process.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <simdjson.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 namespace rankscope {
 namespace {
 
 namespace dom = simdjson::dom;
-constexpr const char* kMask = "***";
-
-std::string first_line(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
-std::string cpu_name() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name"))
-      if (const std::size_t at = line.find(": "); at != std::string::npos)
-        return line.substr(at + 2);
-  return "";
-}
 
 /// Output of git, without the line end; "" when it fails.
 std::string git(const std::vector<std::string>& arguments) {
@@ -52,13 +33,6 @@ std::string git(const std::vector<std::string>& arguments) {
   return out;
 }
 
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
-}
-
 void optional_text(JsonWriter& json, std::string_view key, const std::string& value) {
   if (value.empty())
     json.null(key);
@@ -70,18 +44,7 @@ void optional_text(JsonWriter& json, std::string_view key, const std::string& va
 
 HostFacts read_host_facts() {
   HostFacts out;
-  utsname names = {};
-  if (::uname(&names) == 0) {
-    out.host = &names.nodename[0];
-    out.kernel = &names.release[0];
-    out.machine = &names.machine[0];
-  }
-  out.cpu = cpu_name();
-  out.processors = ::sysconf(_SC_NPROCESSORS_ONLN);
-  out.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
-  out.nvidia_driver = first_line("/proc/driver/nvidia/version");
-  out.amdgpu_driver = first_line("/sys/module/amdgpu/version");
-  out.rocm = first_line("/opt/rocm/.info/version");
+  static_cast<MachineFacts&>(out) = read_machine_facts();
   std::error_code ec;
   out.folder = std::filesystem::current_path(ec).string();
   out.git_commit = git({"rev-parse", "HEAD"});
@@ -117,33 +80,6 @@ void write_host(JsonWriter& json, const HostFacts& host) {
   json.end_object();
 }
 
-bool is_secret(std::string_view name, std::string_view value) {
-  constexpr std::array kParts = {"API_KEY", "ACCESS_KEY", "PRIVATE_KEY"};
-  constexpr std::array kWords = {"TOKEN",    "TOKENS", "SECRET",     "SECRETS",
-                                 "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS",
-                                 "APIKEY",   "PAT",    "CREDENTIAL", "COOKIE"};
-  const std::string text = upper(name);
-  if (std::any_of(kParts.begin(), kParts.end(),
-                  [&](const char* part) { return text.find(part) != std::string::npos; }) ||
-      text.ends_with("_KEY") || text.ends_with("_PWD"))
-    return true;
-  for (std::size_t at = 0; at <= text.size();) { // MY_HF_TOKEN, HFTOKEN, not TOKENIZERS
-    const std::size_t end = std::min(text.find('_', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (std::any_of(kWords.begin(), kWords.end(), [&](std::string_view secret) {
-          return word == secret || (secret.size() > 4 && word.ends_with(secret));
-        }))
-      return true;
-    at = end + 1;
-  }
-  const std::size_t scheme = value.find("://"); // https://name:password@host
-  if (scheme == std::string_view::npos)
-    return false;
-  const std::string_view rest = value.substr(scheme + 3);
-  const std::size_t at = rest.find('@');
-  return at != std::string_view::npos && rest.substr(0, at).find('/') == std::string_view::npos;
-}
-
 void write_environment(JsonWriter& json, std::string_view key,
                        const std::vector<std::string>& environment) {
   std::vector<std::string> sorted = environment;
@@ -155,20 +91,9 @@ void write_environment(JsonWriter& json, std::string_view key,
       continue;
     const std::string_view name = std::string_view(entry).substr(0, at);
     const std::string_view value = std::string_view(entry).substr(at + 1);
-    json.text(name, is_secret(name, value) ? kMask : value);
+    json.text(name, masked_value(name, value));
   }
   json.end_object();
-}
-
-std::string masked_argument(const std::string& argument) {
-  std::size_t at = argument.find('=');
-  std::string name = argument.substr(0, std::min(at, argument.size()));
-  name.erase(0, name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
-  std::replace(name.begin(), name.end(), '-', '_');
-  if (at == std::string::npos || name.find_first_of(" \n\t") != std::string::npos ||
-      !is_secret(name, std::string_view(argument).substr(at + 1)))
-    return argument;
-  return argument.substr(0, at + 1) + kMask;
 }
 
 void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clocks) {

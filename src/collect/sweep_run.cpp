@@ -1,5 +1,6 @@
 #include "collect/sweep_run.h"
 
+#include "collect/secrets.h"
 #include "os/output_file.h"
 #include "os/process.h"
 

@@ -267,5 +267,17 @@ TEST_F(Profile, WrongUsesAreRefusedBeforeAnythingStarts) {
   EXPECT_TRUE(order().empty());
 }
 
+TEST_F(Profile, SecretsOfTheEnvironmentAreNotWrittenDown) {
+  const RunResult r =
+      profile({"--additional-context", R"({"docker_env_vars": {"HF_TOKEN": "hunter2", "X": "9"}})"},
+              {"sh", "-c", "test $HF_TOKEN = hunter2 && exit $0", "0", "--api-key=hunter2"});
+  EXPECT_EQ(r.code, 0) << r.err; // the command has it
+  EXPECT_NE(manifest().find("\"HF_TOKEN\": \"***\""), std::string::npos) << manifest();
+  EXPECT_NE(manifest().find("\"X\": \"9\""), std::string::npos);
+  for (const char* file : {"out/manifest.json", "out/summary.txt"})
+    EXPECT_EQ(test::bytes_of(folder_.path(file)).find("hunter2"), std::string::npos)
+        << test::bytes_of(folder_.path(file));
+}
+
 } // namespace
 } // namespace rankscope

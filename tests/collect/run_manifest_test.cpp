@@ -1,4 +1,5 @@
 #include "collect/run_manifest.h"
+#include "collect/secrets.h"
 #include "temp_folder.h"
 
 #include <gtest/gtest.h>

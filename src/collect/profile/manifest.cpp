@@ -1,5 +1,7 @@
 #include "collect/profile/manifest.h"
 
+#include "collect/machine_facts.h"
+#include "collect/secrets.h"
 #include "os/output_file.h"
 
 #include <algorithm>
@@ -9,21 +11,12 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <sys/utsname.h>
-#include <thread>
 #include <unistd.h>
 
 namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
 
 Json anchor_json(const ClockAnchor& a) {
   Json out = Json::object();
@@ -68,29 +61,25 @@ Json gpus_json() {
   return out;
 }
 
-Json host_json() {
+Json host_json(const MachineFacts& m) {
   Json out = Json::object();
-  std::array<char, 256> name = {};
-  (void)::gethostname(name.data(), name.size() - 1);
-  out.at("name") = Json::of(name.data());
-  utsname system = {};
-  if (::uname(&system) == 0)
-    out.at("kernel") = Json::of(std::string(system.sysname) + " " + system.release);
-  out.at("processors") = Json::of(std::int64_t(std::thread::hardware_concurrency()));
-  out.at("memory_bytes") =
-      Json::of(std::int64_t(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE));
+  out.at("name") = Json::of(m.host);
+  out.at("kernel") = Json::of(m.kernel);
+  out.at("machine") = Json::of(m.machine);
+  out.at("cpu") = Json::of(m.cpu);
+  out.at("processors") = Json::of(m.processors);
+  out.at("memory_bytes") = Json::of(m.memory_bytes);
   return out;
 }
 
-Json versions_json() {
+Json versions_json(const MachineFacts& m) {
   Json out = Json::object();
   out.at("rankscope") = Json::of(RANKSCOPE_VERSION);
-  if (const std::string rocm = first_line("/opt/rocm/.info/version"); !rocm.empty())
-    out.at("rocm") = Json::of(rocm);
-  if (const std::string driver = first_line("/sys/module/amdgpu/version"); !driver.empty())
-    out.at("amdgpu") = Json::of(driver);
-  if (const std::string driver = first_line("/proc/driver/nvidia/version"); !driver.empty())
-    out.at("nvidia") = Json::of(driver);
+  for (const auto& [name, version] :
+       {std::pair("rocm", &m.rocm), std::pair("amdgpu", &m.amdgpu_driver),
+        std::pair("nvidia", &m.nvidia_driver)})
+    if (!version->empty())
+      out.at(name) = Json::of(*version);
   return out;
 }
 
@@ -138,7 +127,7 @@ Json steps_json(const RunRequest& request, const RunResult& result) {
     Json step = Json::object();
     step.at("phase") = Json::of(s.phase);
     step.at("tool") = Json::of(s.tool);
-    step.at("argv") = Json::list(s.argv);
+    step.at("argv") = Json::list(masked_arguments(s.argv));
     step.at("status") = Json::of(s.status);
     step.at("seconds") = Json::of(s.seconds);
     step.at("log") = Json::of(fs::path(s.log).lexically_relative(request.out).string());
@@ -199,9 +188,10 @@ Json manifest_json(const RunIdentity& identity, const RunRequest& request,
   std::error_code ec;
   out.at("folder") =
       Json::of(request.folder.empty() ? fs::current_path(ec).string() : request.folder);
-  out.at("host") = host_json();
+  const MachineFacts machine = read_machine_facts();
+  out.at("host") = host_json(machine);
   out.at("gpus") = gpus_json();
-  out.at("versions") = versions_json();
+  out.at("versions") = versions_json(machine);
   out.at("clock_begin") = anchor_json(result.begin);
   out.at("clock_end") = anchor_json(result.end);
   out.at("tools") = tools_json(request, result);
@@ -236,7 +226,7 @@ std::string summary_text(const RunIdentity& identity, const RunRequest& request,
       fmt::format("run {}: {}\n", identity.run_id,
                   result.launched ? fmt::format("{}, {:.3f} s", result.ended, result.seconds)
                                   : "the command was not run");
-  out += "command: " + quoted_command(request.plan.argv) + "\n";
+  out += "command: " + quoted_command(masked_arguments(request.plan.argv)) + "\n";
   for (const ToolResult& t : result.tools) {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;

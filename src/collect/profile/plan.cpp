@@ -1,6 +1,7 @@
 #include "collect/profile/plan.h"
 
 #include "collect/profile/library_tool.h"
+#include "collect/secrets.h"
 
 #include <algorithm>
 #include <charconv>
@@ -326,7 +327,7 @@ Json plan_json(const Plan& plan) {
     for (const PlanStep& s : list) {
       Json one = Json::object();
       one.at("tool") = Json::of(s.tool);
-      one.at("argv") = Json::list(s.argv);
+      one.at("argv") = Json::list(masked_arguments(s.argv));
       one.at("timeout_s") = Json::of(s.timeout_s);
       all.items.push_back(std::move(one));
     }
@@ -336,13 +337,13 @@ Json plan_json(const Plan& plan) {
   for (const ToolEntry& t : plan.tools)
     tools.items.push_back(Json::of(t.name));
   out.at("tools") = std::move(tools);
-  out.at("command") = Json::list(plan.command);
-  out.at("argv") = Json::list(plan.argv);
+  out.at("command") = Json::list(masked_arguments(plan.command));
+  out.at("argv") = Json::list(masked_arguments(plan.argv));
   out.at("pre") = steps(plan.pre);
   out.at("post") = steps(plan.post);
   Json env = Json::object();
   for (const EnvChange& e : plan.env)
-    env.at(e.name) = e.unset ? Json() : Json::of(e.value);
+    env.at(e.name) = e.unset ? Json() : Json::of(std::string(masked_value(e.name, e.value)));
   out.at("env") = std::move(env);
   out.at("env_conflicts") = Json::list(plan.conflicts);
   return out;

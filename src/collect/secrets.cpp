@@ -1,0 +1,71 @@
+#include "collect/secrets.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace rankscope {
+namespace {
+
+constexpr std::string_view kMask = "***";
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
+} // namespace
+
+bool is_secret(std::string_view name, std::string_view value) {
+  constexpr std::array kParts = {"API_KEY", "ACCESS_KEY", "PRIVATE_KEY"};
+  constexpr std::array kWords = {"TOKEN",    "TOKENS", "SECRET",     "SECRETS",
+                                 "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS",
+                                 "APIKEY",   "PAT",    "CREDENTIAL", "COOKIE"};
+  const std::string text = upper(name);
+  if (std::any_of(kParts.begin(), kParts.end(),
+                  [&](const char* part) { return text.find(part) != std::string::npos; }) ||
+      text.ends_with("_KEY") || text.ends_with("_PWD"))
+    return true;
+  for (std::size_t at = 0; at <= text.size();) { // MY_HF_TOKEN, HFTOKEN, not TOKENIZERS
+    const std::size_t end = std::min(text.find('_', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (std::any_of(kWords.begin(), kWords.end(), [&](std::string_view secret) {
+          return word == secret || (secret.size() > 4 && word.ends_with(secret));
+        }))
+      return true;
+    at = end + 1;
+  }
+  const std::size_t scheme = value.find("://"); // https://name:password@host
+  if (scheme == std::string_view::npos)
+    return false;
+  const std::string_view rest = value.substr(scheme + 3);
+  const std::size_t at = rest.find('@');
+  return at != std::string_view::npos && rest.substr(0, at).find('/') == std::string_view::npos;
+}
+
+std::string_view masked_value(std::string_view name, std::string_view value) {
+  return is_secret(name, value) ? kMask : value;
+}
+
+std::string masked_argument(const std::string& argument) {
+  std::size_t at = argument.find('=');
+  std::string name = argument.substr(0, std::min(at, argument.size()));
+  name.erase(0, name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (at == std::string::npos || name.find_first_of(" \n\t") != std::string::npos ||
+      !is_secret(name, std::string_view(argument).substr(at + 1)))
+    return argument;
+  return argument.substr(0, at + 1) + std::string(kMask);
+}
+
+std::vector<std::string> masked_arguments(const std::vector<std::string>& argv) {
+  std::vector<std::string> out;
+  out.reserve(argv.size());
+  for (const std::string& argument : argv)
+    out.push_back(masked_argument(argument));
+  return out;
+}
+
+} // namespace rankscope
