@@ -314,6 +314,18 @@ TEST(GpuAccumulator, MissingPowerIsAGapNotZero) {
   EXPECT_DOUBLE_EQ(s.median_w.value(), 200);
 }
 
+TEST(GpuAccumulator, AConstantPowerIsItsOwnMean) {
+  GpuAccumulator a(GpuIdentity{}, 20'000'000);
+  GpuReading r;
+  r.power_w = 350;
+  std::int64_t t = 0;
+  for (int i = 0; i < 200; ++i) {
+    a.add(t, Phase::kRun, Phase::kRun, r);
+    t += 20'000'000 + i * 7919; // sums of uneven times round
+    EXPECT_EQ(a.summary().mean_w.value_or(350), 350) << i;
+  }
+}
+
 TEST(SamplerEnvironment, BothSpellingsAndThePrefixWins) {
   DocumentedCsv csv;
   ASSERT_TRUE(apply_sampler_environment({{"DEVICE", "0,1"},

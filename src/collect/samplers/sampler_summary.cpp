@@ -68,6 +68,7 @@ void GpuAccumulator::add_power(std::int64_t t_ns, Phase was, Phase is, const Gpu
   ++deciwatts_[step];
   ++power_samples_;
   raise(out_.max_w, reading.power_w);
+  min_w_ = std::min(min_w_, w);
   // an interval counts where both its ends belong to the run
   last_t_ns_ = is == Phase::kRun ? std::optional(t_ns) : std::nullopt;
   last_w_ = w;
@@ -100,7 +101,7 @@ GpuSummary GpuAccumulator::summary() const {
   }
   if (seconds_ > 0) {
     out.joules = joules_;
-    out.mean_w = joules_ / seconds_;
+    out.mean_w = std::clamp(joules_ / seconds_, min_w_, *out.max_w); // rounding stays inside
   }
   // a counter that was reset tells nothing
   if (counter_first_ && *counter_last_ > *counter_first_)

@@ -4,6 +4,7 @@
 #include "collect/samplers/gpu_backend.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,7 @@ private:
   std::size_t busy_samples_ = 0;
   std::optional<std::int64_t> last_t_ns_;
   double last_w_ = 0;
+  double min_w_ = std::numeric_limits<double>::infinity();
   std::optional<double> counter_first_, counter_last_;
 };
 
