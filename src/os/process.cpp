@@ -238,6 +238,7 @@ Result<void> Process::begin(const Ends& ends) {
     return start_error(name, ENOENT);
   const std::vector<char*> argv = pointers(spec_.argv);
   const std::vector<char*> variables = pointers(environment);
+  begin_ = std::chrono::steady_clock::now(); // a short program is over before the call returns
   if (spec_.guarded)
     return begin_guarded(ends, program, argv.data(), variables.data());
   SpawnPlan plan;
@@ -266,7 +267,6 @@ Result<void> Process::begin(const Ends& ends) {
     return start_error(name, failed);
   }
   pid_ = ours_;
-  begin_ = std::chrono::steady_clock::now();
   pidfd_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0U));
   return {};
 }
@@ -291,7 +291,6 @@ Result<void> Process::begin_guarded(const Ends& ends, const std::string& program
       return system_error(spec_.argv.front(), errno);
     cleanup::add_guard(ours_);
   }
-  begin_ = std::chrono::steady_clock::now();
   GuardNote note;
   ssize_t n = 0;
   do

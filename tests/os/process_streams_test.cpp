@@ -58,6 +58,14 @@ TEST_P(ChildStreams, BytesComeWhileItRuns) {
   EXPECT_EQ(err, "no\n");
 }
 
+TEST_P(ChildStreams, ItsTimeHasItsWholeLife) {
+  for (int i = 0; i < 5; ++i) {
+    const auto end = run_process(program({"sleep", "0.01"}));
+    ASSERT_TRUE(end) << end.error().message();
+    EXPECT_GE(end->seconds, 0.01);
+  }
+}
+
 TEST_P(ChildStreams, TheTailOfMuchOutputIsNotLost) {
   const test::TempFolder folder;
   ProcessSpec spec = shell("head -c 3000000 /dev/zero; printf tail");
