@@ -1,193 +1,14 @@
 // rankscope sweep: runs a command under every setting, keeps what happened, says which is best.
-#include "app/sweep.h"
 #include "cli/command.h"
-#include "cli/help.h"
-#include "os/environment.h"
+#include "cli/sweep_flags.h"
 #include "os/signals.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 
 namespace rankscope {
 namespace {
-
-struct Flags {
-  SweepRequest request;
-  std::string channels, threads, pairs, matrix, config;
-  std::vector<std::string> set, unset;
-  bool exact_channels = false;
-  bool warp_speed = false;
-  bool dry_run = false;
-  bool no_summary = false;
-  bool no_library_log = false;
-  bool no_echo = false;
-  std::string default_label;
-  double budget_min = 0;
-  double timeout_s = 0, grace_s = 10, pause_s = 0;
-};
-
-Error usage(const std::string& where, const std::string& what, const std::string& hint = "") {
-  return {ErrorCode::kUsage, where, what, hint};
-}
-
-bool is_number_list(const std::string& text) {
-  return text.find_first_not_of("0123456789, ") == std::string::npos;
-}
-
-/// -c names channels, or in the way of the warp-speed script the training's configuration; -p names
-/// pairs, or in the way of the sweep script the number of processes.
-Result<void> sort_out_short_flags(Flags& f) {
-  if (!f.channels.empty() && !is_number_list(f.channels)) {
-    if (!f.config.empty())
-      return usage("-c", fmt::format("'{}' is no list of channels", f.channels));
-    f.config = std::exchange(f.channels, "");
-  }
-  if (!f.pairs.empty() && f.pairs.find_first_not_of("0123456789") == std::string::npos) {
-    RS_TRY(const auto n, number_list(f.pairs, "-p"));
-    f.request.launch.processes = n.front();
-    f.pairs.clear();
-  }
-  return {};
-}
-
-Result<void> choose_settings(Flags& f) {
-  SweepRequest& r = f.request;
-  const bool pairs = f.warp_speed || !f.pairs.empty();
-  const bool grid = !f.channels.empty() || !f.threads.empty() ||
-                    (!pairs && f.matrix.empty() && r.command.empty());
-  if (pairs && grid)
-    return usage("-p", "pairs of compute units and threads, or -c and -t, not both");
-  if (!pairs && !grid && f.matrix.empty())
-    return usage("", "nothing to vary: give -c and -t, -p or --matrix");
-  if (grid) {
-    RS_TRY(const auto channels, number_list(f.channels.empty() ? "28,42,56,70" : f.channels, "-c"));
-    RS_TRY(const auto threads, number_list(f.threads.empty() ? "256,512" : f.threads, "-t"));
-    r.settings = grid_settings(threads, channels, f.exact_channels);
-  } else if (pairs) {
-    RS_TRY(const auto list, pair_list(f.pairs.empty() ? "56,256 37,384 32,512" : f.pairs));
-    r.settings = pair_settings(list);
-  }
-  r.kind = !f.matrix.empty() ? SweepKind::kOther
-           : grid            ? SweepKind::kThreadsChannels
-                             : SweepKind::kCuPairs;
-  if (!f.matrix.empty()) {
-    RS_TRY(const auto matrix, matrix_settings(f.matrix));
-    RS_TRY(r.settings,
-           combined(r.settings.empty() ? std::vector<SweepSetting>{SweepSetting{}} : r.settings,
-                    matrix));
-  }
-  if (pairs)
-    r.environment.before = {{"RCCL_WARP_SPEED_ENABLE", "1"}, {"RCCL_UNROLL_FACTOR", "1"}};
-  if (pairs || grid) {
-    r.environment.before.emplace_back("HSA_ENABLE_SDMA", "0");
-    r.environment.before.emplace_back("PYTORCH_ROCM_PROFILER_ENABLE_TRACING", "1");
-  }
-  return {};
-}
-
-Result<void> choose_environment(Flags& f) {
-  for (const std::string& text : f.set) {
-    const std::size_t at = text.find('=');
-    if (at == std::string::npos || at == 0)
-      return usage("--env", fmt::format("'{}' is no NAME=VALUE", text));
-    f.request.environment.over.emplace_back(text.substr(0, at), text.substr(at + 1));
-  }
-  f.request.environment.unset = f.unset;
-  f.request.environment.library_log = !f.no_library_log;
-  return {};
-}
-
-/// The command behind `--`, or the training of the scripts.
-Result<void> choose_command(Flags& f) {
-  SweepRequest& r = f.request;
-  if (!r.command.empty()) {
-    if (!f.config.empty())
-      return usage("-f", "belongs to the training that is run without a command behind --");
-    if (r.launch.launcher.empty() && r.launch.processes != LaunchOptions().processes)
-      return usage("--nproc", "is for a launcher", "name one by --launcher");
-    return {};
-  }
-  std::error_code ec;
-  if (!std::filesystem::exists("train.py", ec))
-    return usage("", "no command to run",
-                 "write it behind --: rankscope sweep -c 28,56 -t 256,512 -- COMMAND");
-  if (r.launch.launcher.empty())
-    r.launch.launcher = "torchrun";
-  r.command = {"train.py",
-               "--config",
-               f.config.empty() ? "config/distributed.yaml" : f.config,
-               "--override",
-               "profiling.tensorboard=false",
-               "training.output_dir={out}"};
-  return {};
-}
-
-Result<void> choose_container(SweepRequest& r) {
-  LaunchOptions& l = r.launch;
-  if (l.container.empty())
-    return {};
-  if (l.container == "compose:")
-    return usage("--container", "compose:SERVICE needs the name of a service");
-  if (l.container_tool.empty()) {
-    const std::string path = path_variable(changed_environment({}, {}));
-    l.container_tool = find_program("docker", path).empty() ? "podman" : "docker";
-  }
-  l.devices = gpu_arguments();
-  return {};
-}
-
-/// Rounds and the default of a search.
-Result<void> choose_search(Flags& f) {
-  constexpr std::int64_t kRounds = 8;
-  SweepRequest& r = f.request;
-  if (r.search && r.settings.size() < 2)
-    return usage("--search", "needs two settings or more");
-  if (r.search && r.repeats == 1)
-    r.repeats = kRounds;
-  if (!r.search && f.budget_min > 0)
-    return usage("--budget", "belongs to --search");
-  r.budget = std::chrono::milliseconds(static_cast<std::int64_t>(f.budget_min * 60'000));
-  r.analyze = r.analyze || !r.tuner_file.empty();
-  if (f.default_label.empty())
-    return {};
-  const auto at = std::find_if(r.settings.begin(), r.settings.end(), [&](const SweepSetting& s) {
-    return s.configuration.label == f.default_label;
-  });
-  if (at == r.settings.end())
-    return usage("--default", fmt::format("no setting is called {}", f.default_label),
-                 "--dry-run shows their names");
-  r.default_setting = static_cast<std::size_t>(at - r.settings.begin());
-  return {};
-}
-
-Result<void> fill_request(Context& ctx, Flags& f) {
-  SweepRequest& r = f.request;
-  r.command = ctx.program;
-  RS_CHECK(sort_out_short_flags(f));
-  RS_CHECK(choose_settings(f));
-  RS_CHECK(choose_environment(f));
-  RS_CHECK(choose_command(f));
-  RS_CHECK(choose_container(r));
-  RS_CHECK(choose_search(f));
-  if (r.repeats < 1)
-    return usage("--repeats", "expected 1 or more");
-  if (!r.launch.rocprof && (r.launch.rocprof_stats || !r.launch.rocprof_input.empty()))
-    r.launch.rocprof = true;
-  const auto ms = [](double seconds) {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(std::max(seconds, 0.0) * 1000));
-  };
-  r.run.timeout = ms(f.timeout_s);
-  r.run.grace = ms(f.grace_s);
-  r.pause = ms(f.pause_s);
-  r.summary = !f.no_summary;
-  r.run.check_library = !f.no_library_log;
-  r.run.echo = !f.no_echo && !ctx.quiet && !ctx.json;
-  r.run.cancel = interrupt_token();
-  return {};
-}
 
 void print_plan(Context& ctx, const SweepRequest& request, const SweepPlan& plan) {
   for (const auto* list : {&plan.warmups, &plan.runs})
@@ -238,8 +59,10 @@ void print_sweep(Context& ctx, const SweepRequest& request, const FinishedSweep&
     ctx.out(fmt::format("rankscope analyze {} makes the reports\n", sweep.folder));
 }
 
-Result<void> sweep(Context& ctx, Flags& f) {
-  RS_CHECK(fill_request(ctx, f));
+Result<void> sweep(Context& ctx, SweepFlags& f) {
+  RS_CHECK(read_sweep_flags(ctx.program, f));
+  f.request.run.echo = !f.no_echo && !ctx.quiet && !ctx.json;
+  f.request.run.cancel = interrupt_token();
   RS_TRY(const SweepPlan plan, plan_sweep(f.request));
   if (f.dry_run) {
     print_plan(ctx, f.request, plan);
@@ -251,89 +74,9 @@ Result<void> sweep(Context& ctx, Flags& f) {
   return {};
 }
 
-void add_varied(CLI::App& app, Flags& f) {
-  app.add_option("-c,--channels", f.channels, "NCCL channels, 28,42,56,70 where -t is given alone");
-  app.add_option("-t,--threads", f.threads, "threads per block, 256,512 where -c is given alone");
-  app.add_flag("--exact-channels", f.exact_channels,
-               "set NCCL_MIN_NCHANNELS too: -c is an upper bound else");
-  app.add_option("-p,--pairs", f.pairs, "\"CUS,THREADS ...\" of RCCL's warp speed");
-  app.add_flag("--warp-speed", f.warp_speed, "the usual pairs: 56,256 37,384 32,512");
-  app.add_option("--matrix", f.matrix, "JSON file of named parameters (see docs/sweep.md)");
-}
-
-void add_launch(CLI::App& app, Flags& f) {
-  LaunchOptions& l = f.request.launch;
-  app.add_option("--launcher", l.launcher, "put before the command: torchrun, mpirun or srun")
-      ->check(CLI::IsMember({"torchrun", "mpirun", "srun"}));
-  app.add_option("--nproc", l.processes, "processes for it")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--launcher-arg", l.launcher_arguments,
-                 "one more argument of it (repeat; --launcher-arg=-x)");
-  app.add_option("-f,--config", f.config,
-                 "configuration of train.py, run where no command is given");
-  app.add_option("--env", f.set, "NAME=VALUE for every run (repeat)");
-  app.add_option("--unset", f.unset, "variable that no run gets (repeat)");
-  app.add_option("--container", l.container, "IMAGE or compose:SERVICE to run in");
-  app.add_option("--container-tool", l.container_tool, "docker or podman (default: what is there)");
-  app.add_option("--compose-file", l.compose_file, "compose file of the service");
-  app.add_option("--container-arg", l.container_arguments,
-                 "one more argument of docker run (repeat; as above)");
-  app.add_flag("-r,--rocprof", l.rocprof, "under rocprofv3 --kernel-trace");
-  app.add_flag("-m,--stats", l.rocprof_stats, "rocprofv3 --stats");
-  app.add_option("--rocprof-input", l.rocprof_input, "rocprofv3 -i FILE");
-  app.add_flag("--no-nccl-log", f.no_library_log,
-               "no NCCL_DEBUG=INFO, and no check of what took effect");
-}
-
-void add_course(CLI::App& app, Flags& f) {
-  SweepRequest& r = f.request;
-  app.add_option("--repeats", r.repeats, "runs of each setting, one of all before the next")
-      ->capture_default_str();
-  app.add_flag("--shuffle", r.shuffle, "settings in random order, another one each repeat");
-  app.add_option("--seed", r.seed, "of that order")->capture_default_str();
-  app.add_option("--warmup", r.warmups, "runs before the first, not counted")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--timeout", f.timeout_s, "seconds for a run, 0 = no limit")
-      ->capture_default_str();
-  app.add_option("--grace", f.grace_s, "seconds between SIGTERM and SIGKILL")
-      ->capture_default_str();
-  app.add_option("--pause", f.pause_s, "seconds after each run");
-  app.add_flag("--keep-going", r.keep_going, "go on after a run that failed");
-  app.add_flag("-s,--skip-existing", r.skip_existing,
-               "leave folders alone that another program made");
-  app.add_flag("--redo", r.redo, "redo finished runs; the old ones are moved aside");
-  app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, run nothing");
-}
-
-void add_search(CLI::App& app, Flags& f) {
-  app.add_flag("--search", f.request.search,
-               "race: settings that are told to be worse are not run again");
-  app.add_option("--budget", f.budget_min, "minutes for it, 0 = until it is decided");
-  app.add_option("--default", f.default_label,
-                 "setting to be better than (its name; default: the first)");
-  app.add_option("--write-tuner", f.request.tuner_file,
-                 "tuner file for NCCL and RCCL, of a sweep over NCCL_ALGO, NCCL_PROTO and -c");
-  app.add_option("--metric", f.request.metric,
-                 "expression whose group 1 finds a time in run_output.log (default: the steps of "
-                 "the traces)");
-}
-
 Action setup(CLI::App& app) {
-  auto f = std::make_shared<Flags>();
-  in_group(app, "What varies", [&] { add_varied(app, *f); });
-  in_group(app, "How it is run", [&] { add_launch(app, *f); });
-  in_group(app, "Order and end", [&] { add_course(app, *f); });
-  in_group(app, "Search", [&] { add_search(app, *f); });
-  in_group(app, "Output", [&] {
-    app.add_option("-o,--output-dir,--output", f->request.folder,
-                   "folder of the sweep (default: experiments/sweep_DATE_TIME); that of an "
-                   "earlier one goes on with it");
-    app.add_flag("--analyze", f->request.analyze,
-                 "reports after each run, and which setting is best");
-    app.add_flag("--no-echo", f->no_echo, "do not show what the runs print");
-    app.add_flag("-n,--no-aggregate", f->no_summary, "no summary file");
-  });
+  auto f = std::make_shared<SweepFlags>();
+  add_sweep_flags(app, *f);
   return [f](Context& ctx) { return sweep(ctx, *f); };
 }
 

@@ -1,0 +1,37 @@
+// The flags of `rankscope sweep` and what they ask for.
+#pragma once
+
+#include "app/sweep.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace rankscope {
+
+struct SweepFlags {
+  SweepRequest request;
+  std::string channels, threads, pairs, matrix, config;
+  std::vector<std::string> set, unset;
+  bool exact_channels = false;
+  bool warp_speed = false;
+  bool dry_run = false;
+  bool no_summary = false;
+  bool no_library_log = false;
+  bool no_echo = false;
+  std::string default_label;
+  double budget_min = 0;
+  double timeout_s = 0, grace_s = 10, pause_s = 0;
+};
+
+/// Declares the flags; `flags` must outlive parsing.
+void add_sweep_flags(CLI::App& app, SweepFlags& flags);
+
+/// Fills flags.request from what was given and from `program`, what stands behind `--`. What shows
+/// and ends the runs is left to the caller. Errors: kUsage.
+Result<void> read_sweep_flags(const std::vector<std::string>& program, SweepFlags& flags);
+
+} // namespace rankscope
