@@ -7,6 +7,15 @@
 
 namespace rankscope {
 
+std::string progress_bar(std::size_t done, std::size_t total, double mb_per_s,
+                         double seconds_left) {
+  const std::size_t full = done * 30 / total;
+  const std::string rest =
+      done == total ? "writing    " : fmt::format("{:.0f} s left ", seconds_left);
+  return fmt::format("[{}{}] {}/{} traces, {:.0f} MB/s, {}", std::string(full, '#'),
+                     std::string(30 - full, '.'), done, total, mb_per_s, rest);
+}
+
 Progress::Progress(const Context& ctx, std::size_t total, std::uint64_t bytes)
     : ctx_(ctx), total_(total), bytes_total_(bytes), terminal_(::isatty(2) == 1),
       start_(std::chrono::steady_clock::now()) {}
@@ -24,12 +33,7 @@ void Progress::step(std::uint64_t bytes) {
       rate > 0 ? static_cast<double>(bytes_total_ - std::min(bytes_total_, bytes_)) / 1e6 / rate
                : 0;
   if (terminal_) {
-    const std::size_t full = done_ * 30 / total_;
-    const std::string rest = done_ == total_ ? "writing    " : fmt::format("{:.0f} s left ", left);
-    std::fputs(fmt::format("\r[{}{}] {}/{} traces, {:.0f} MB/s, {}", std::string(full, '#'),
-                           std::string(30 - full, '.'), done_, total_, rate, rest)
-                   .c_str(),
-               stderr);
+    std::fputs(("\r" + progress_bar(done_, total_, rate, left)).c_str(), stderr);
     if (done_ == total_)
       std::fputs("\n", stderr);
   } else if (done_ * 10 / total_ != (done_ - 1) * 10 / total_) {

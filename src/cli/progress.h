@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <string>
 
 namespace rankscope {
 
@@ -25,5 +26,9 @@ private:
   bool terminal_;
   std::chrono::steady_clock::time_point start_;
 };
+
+/// The bar of a terminal. When all are read, what is left is writing, which has no rate.
+[[nodiscard]] std::string progress_bar(std::size_t done, std::size_t total, double mb_per_s,
+                                       double seconds_left);
 
 } // namespace rankscope
