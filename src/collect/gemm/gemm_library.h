@@ -1,0 +1,52 @@
+// A vendor's library of matrix products, opened at run time.
+#pragma once
+
+#include "base/result.h"
+#include "collect/gemm/gemm_problem.h"
+#include "collect/gemm/gpu_runtime.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace rankscope {
+
+/// On the device.
+struct GemmMemory {
+  const void *a = nullptr, *b = nullptr, *c = nullptr;
+  void* d = nullptr;
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+};
+
+/// alpha and beta as the library takes them: of the type of its scalars.
+struct GemmScalar {
+  alignas(8) std::array<char, 8> bytes = {};
+};
+/// The type of alpha and beta.
+[[nodiscard]] GemmType gemm_scale_type(GemmCompute compute);
+/// 0, one half (1 of integers) or 1.
+[[nodiscard]] GemmScalar gemm_scalar(GemmCompute compute, double value);
+
+/// Errors of both functions: kUsage where the library says that it cannot do this, kOutput where
+/// memory is short, kInternal for other words of it.
+class GemmLibrary {
+public:
+  GemmLibrary() = default;
+  GemmLibrary(const GemmLibrary&) = delete;
+  GemmLibrary& operator=(const GemmLibrary&) = delete;
+  virtual ~GemmLibrary() = default;
+  virtual Result<void> prepare(const GemmProblem& problem, const GemmMemory& memory) = 0;
+  /// Starts one product on the default stream.
+  virtual Result<void> launch() = 0;
+  [[nodiscard]] virtual const char* name() const = 0; ///< cublasLt
+};
+
+/// Errors: kMissingTool.
+Result<std::unique_ptr<GemmLibrary>> open_light_library(const GpuRuntime& runtime,
+                                                        const std::string& folder);
+Result<std::unique_ptr<GemmLibrary>> open_cublas(const std::string& folder);
+Result<std::unique_ptr<GemmLibrary>> open_rocblas(const std::string& folder);
+
+} // namespace rankscope

@@ -1,0 +1,43 @@
+// Measures a matrix product in a process of its own: a vendor's library that crashes or hangs costs
+// one measurement. For everything that repeats products, whatever it writes about them.
+#pragma once
+
+#include "collect/gemm/gemm_problem.h"
+#include "os/tasks.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct GemmRunOptions {
+  std::uint64_t iters = 50, warm_up = 10;
+  unsigned repeats = 3;
+  std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
+  std::chrono::milliseconds timeout{120'000}; ///< of the whole process
+  CancelToken cancel;
+  std::string program = "/proc/self/exe"; ///< rankscope
+};
+
+struct GemmOutcome {
+  std::string status;           ///< ok, missing, unsupported, failed, skipped
+  std::string detail;           ///< why, where it is not ok
+  std::vector<double> times_us; ///< of one call, for each repeat
+  std::string vendor, device, architecture, backend;
+};
+
+/// Starts `program library-perf --measure-gemm ...` and reads what it tells.
+[[nodiscard]] GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& options);
+
+/// What that process does: each line of the outcome is told at once, so that a crash leaves those
+/// before it. To be written to its standard output.
+void measure_gemm_here(const GemmProblem& problem, const GemmRunOptions& options,
+                       const std::function<void(std::string_view)>& tell);
+/// Its lines among others (libraries print too).
+[[nodiscard]] GemmOutcome parse_gemm_outcome(std::string_view output);
+
+} // namespace rankscope

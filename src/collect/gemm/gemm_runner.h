@@ -1,0 +1,45 @@
+// Measures a matrix product with the libraries of this machine's GPU, in this process. A library
+// that crashes takes the process along: gemm_process.h does the same in one of its own.
+#pragma once
+
+#include "base/result.h"
+#include "collect/gemm/gemm_library.h"
+#include "collect/gemm/gemm_problem.h"
+#include "collect/gemm/gpu_runtime.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace rankscope {
+
+class GemmRunner {
+public:
+  /// NVIDIA's libraries, else AMD's; `folder`: where they are, "" = where the loader looks. Errors:
+  /// kMissingTool with what is missing of both.
+  static Result<std::unique_ptr<GemmRunner>> open(GemmFamily family, const std::string& folder);
+
+  /// Allocates and fills the matrices (values of both signs from 1/2 to 1), frees those before, and
+  /// lets the library choose its algorithm. Errors: kOutput: not enough memory on the device;
+  /// kUsage: the library cannot do it; kInternal: other words of it.
+  Result<void> prepare(const GemmProblem& problem);
+  /// Microseconds of one call by events of the device around `iters` of them. Errors as before.
+  Result<double> run(std::uint64_t iters);
+
+  [[nodiscard]] const char* vendor() const; ///< NVIDIA, AMD
+  [[nodiscard]] const std::string& device() const { return runtime_->device(); }
+  [[nodiscard]] const std::string& architecture() const { return runtime_->architecture(); }
+  [[nodiscard]] const char* backend() const { return library_->name(); }
+
+private:
+  GemmRunner() = default;
+  Result<void> allocate(const GemmProblem& problem);
+
+  // destroyed from the last to the first
+  std::unique_ptr<GpuRuntime> runtime_;
+  std::array<GpuBuffer, 5> buffers_; ///< A, B, C, D, workspace
+  std::unique_ptr<GemmLibrary> library_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,97 @@
+// What a GPU's runtime library (libcudart, libamdhip64) must do for a measurement: memory, events,
+// the device's name. Opened at run time; own declarations of the few functions that are used, which
+// CUDA and HIP have with the same arguments under names of their own.
+#pragma once
+
+#include "base/result.h"
+#include "collect/samplers/shared_library.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace rankscope {
+
+/// The first of `names` that opens, in `folder` or, "", where the loader looks. Errors:
+/// kMissingTool.
+Result<SharedLibrary> open_library(const std::string& folder,
+                                   std::initializer_list<const char*> names);
+
+enum class GpuVendor : std::uint8_t { kNvidia, kAmd };
+
+class GpuRuntime {
+public:
+  /// `folder`: where the library is, "" = where the loader looks. Errors: kMissingTool: no library,
+  /// a function that it lacks, no device.
+  static Result<std::unique_ptr<GpuRuntime>> open(GpuVendor vendor, const std::string& folder);
+  ~GpuRuntime();
+  GpuRuntime(const GpuRuntime&) = delete;
+  GpuRuntime& operator=(const GpuRuntime&) = delete;
+
+  [[nodiscard]] GpuVendor vendor() const { return vendor_; }
+  [[nodiscard]] const std::string& device() const { return device_; } ///< "NVIDIA H200"
+  /// gfx942, sm_90; "" where the library does not tell.
+  [[nodiscard]] const std::string& architecture() const { return architecture_; }
+  [[nodiscard]] std::uint64_t free_bytes() const;
+
+  /// Microseconds of the device between two events around `work`, which starts work on the default
+  /// stream. Errors: those of `work`, kInternal with the runtime's words.
+  template <class Work> Result<double> time_us(Work&& work) {
+    RS_CHECK(check(api_.record(begin_, nullptr), "recording an event"));
+    RS_CHECK(work());
+    return end_timing();
+  }
+  Result<void> synchronize();
+
+private:
+  friend class GpuBuffer;
+  struct Api {
+    int (*device_count)(int*);
+    int (*memory_info)(std::size_t*, std::size_t*);
+    int (*allocate)(void**, std::size_t);
+    int (*release)(void*);
+    int (*copy)(void*, const void*, std::size_t, int); ///< kind 1: host to device, 3: on it
+    int (*create_event)(void**);
+    int (*destroy_event)(void*);
+    int (*record)(void*, void*);
+    int (*wait_event)(void*);
+    int (*elapsed_ms)(float*, void*, void*);
+    int (*wait_device)();
+    int (*properties)(void*, int);
+    int (*attribute)(int*, int, int);
+    const char* (*error_text)(int);
+  };
+  GpuRuntime(GpuVendor vendor, SharedLibrary library)
+      : vendor_(vendor), library_(std::move(library)) {}
+  Result<void> find_functions();
+  Result<void> find_device();
+  [[nodiscard]] Result<void> check(int status, const char* what) const;
+  Result<double> end_timing();
+
+  GpuVendor vendor_;
+  SharedLibrary library_;
+  Api api_ = {};
+  void *begin_ = nullptr, *end_ = nullptr;
+  std::string device_, architecture_;
+};
+
+/// Memory of the device, freed with the object.
+class GpuBuffer {
+public:
+  /// Filled with `pattern`, again and again. Errors: kOutput: out of memory; kInternal.
+  static Result<GpuBuffer> make(GpuRuntime& runtime, std::size_t bytes, const std::string& pattern);
+  GpuBuffer() = default;
+  GpuBuffer(GpuBuffer&& other) noexcept;
+  GpuBuffer& operator=(GpuBuffer&& other) noexcept;
+  ~GpuBuffer();
+  [[nodiscard]] void* data() const { return data_; }
+
+private:
+  GpuRuntime* runtime_ = nullptr;
+  void* data_ = nullptr;
+};
+
+} // namespace rankscope
