@@ -1,15 +1,21 @@
 // rankscope library-perf [library_trace.csv]: how long each configuration of a trace takes here.
 #include "cli/command.h"
 #include "cli/help.h"
+#include "collect/gemm/gemm_problem.h"
+#include "collect/gemm/gemm_process.h"
 #include "collect/library_perf/library_perf.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <string_view>
+#include <sys/resource.h>
 
 namespace rankscope {
 namespace {
@@ -19,7 +25,30 @@ struct Flags {
   std::string out;
   LibraryPerfOptions options;
   double timeout_s = 120;
+  std::string runner = "auto";
+  std::string measure_gemm; ///< we are the process that measures one product
 };
+
+/// Says what it measures as it goes and ends at once: the end of a vendor's library is no matter of
+/// the measurement.
+[[noreturn]] void measure_one_gemm(const Flags& f) {
+  const auto tell = [](std::string_view text) {
+    (void)std::fwrite(text.data(), 1, text.size(), stdout);
+    (void)std::fflush(stdout);
+  };
+  const rlimit no_core = {0, 0}; // its crash is told, not kept
+  (void)::setrlimit(RLIMIT_CORE, &no_core);
+  const auto problem = gemm_from_text(f.measure_gemm);
+  if (!problem)
+    std::_Exit(exit_code(ErrorCode::kUsage));
+  GemmRunOptions options;
+  options.iters = f.options.bench.iters;
+  options.warm_up = f.options.bench.warm_up;
+  options.repeats = f.options.repeats;
+  options.libraries = f.options.libraries;
+  measure_gemm_here(*problem, options, tell);
+  std::_Exit(0);
+}
 
 Result<void> compare(Context& ctx, const Flags& f) {
   if (f.inputs.size() != 3)
@@ -50,6 +79,9 @@ Result<void> measure(Context& ctx, Flags f) {
   RS_TRY(std::vector<PerfRow> rows, read_trace_rows(in));
   const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
   f.options.cancel = interrupt_token();
+  f.options.runner = f.runner == "bench"    ? PerfRunner::kBench
+                     : f.runner == "native" ? PerfRunner::kNative
+                                            : PerfRunner::kAuto;
   f.options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(f.timeout_s * 1000));
   measure_rows(rows, f.options, [&](std::size_t done, const PerfRow& row) {
     ctx.note(fmt::format("{}/{} {}: {}{}", done, rows.size(), row.library, row.status,
@@ -93,8 +125,19 @@ Action setup(CLI::App& app) {
         ->capture_default_str();
     app.add_flag("--pin", f->options.bench.pin,
                  "hipBLASLt: the solution of the trace, not what would be chosen now");
+    app.add_option("--runner", f->runner,
+                   "bench: the libraries' programs; native: matrix products by calls of the "
+                   "libraries; auto: native where the program is missing")
+        ->check(CLI::IsMember({"auto", "bench", "native"}))
+        ->capture_default_str();
+    app.add_option("--libraries", f->options.libraries,
+                   "folder of cuBLAS, rocBLAS and their like (default: where the loader looks)")
+        ->type_name("DIR");
   });
+  app.add_option("--measure-gemm", f->measure_gemm)->group(""); // ours alone
   return [f](Context& ctx) -> Result<void> {
+    if (!f->measure_gemm.empty())
+      measure_one_gemm(*f);
     return !f->inputs.empty() && f->inputs[0] == "compare" ? compare(ctx, *f) : measure(ctx, *f);
   };
 }
@@ -102,7 +145,7 @@ Action setup(CLI::App& app) {
 } // namespace
 
 const Command library_perf_command{
-    "library-perf", "replay the configurations of a library trace with the bench programs",
+    "library-perf", "replay the configurations of a library trace and time them",
     "  rankscope library-perf library_trace.csv -o library_perf.csv\n"
     "  rankscope library-perf compare mi300.csv mi355.csv",
     setup};

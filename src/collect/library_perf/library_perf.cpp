@@ -1,11 +1,15 @@
 #include "collect/library_perf/library_perf.h"
 
 #include "base/statistics.h"
+#include "collect/gemm/gemm_problem.h"
+#include "collect/gemm/gemm_process.h"
 #include "collect/library_trace/log_text.h"
 #include "os/process.h"
 
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
 namespace rankscope {
@@ -55,37 +59,103 @@ bool run_once(PerfRow& row, const std::vector<std::string>& argv, const LibraryP
   return true;
 }
 
+void set_times(PerfRow& row, const std::vector<double>& times, const LibraryPerfOptions& options) {
+  const SampleStats stats = sample_stats(times);
+  row.status = "ok";
+  row.iters = options.bench.iters * times.size();
+  row.time_us = stats.mean;
+  if (times.size() > 1)
+    row.time_us_stddev = std::sqrt(stats.variance);
+}
+
+/// What a run has found out for the rows behind it.
+struct Missing {
+  std::set<std::string> programs;
+  std::array<std::string, 2> libraries; ///< by GemmFamily: why they cannot be used, "" = unknown
+};
+
+/// By the bench program; the row's status is "missing" without one.
+void measure_bench(PerfRow& row, const std::vector<std::string>& argv,
+                   const LibraryPerfOptions& options, Missing& missing) {
+  row.backend = argv[0];
+  if (missing.programs.count(row.backend) > 0)
+    set_failed(row, "missing", fmt::format("{} is not in PATH", row.backend));
+  std::vector<double> times;
+  while (row.status.empty() && times.size() < options.repeats)
+    if (!run_once(row, argv, options, times) && row.status == "missing")
+      missing.programs.insert(row.backend);
+  if (row.status.empty()) {
+    set_times(row, times, options);
+    row.gpu_vendor = "AMD"; // all of these programs are of ROCm
+  }
+}
+
+/// By the libraries themselves, in a process of ours.
+void measure_native(PerfRow& row, const TracedGemm& gemm, const LibraryPerfOptions& options,
+                    Missing& missing) {
+  std::string& known = missing.libraries[static_cast<std::size_t>(gemm.problem->family)];
+  if (!known.empty())
+    return set_failed(row, "missing", known);
+  GemmRunOptions run;
+  run.iters = options.bench.iters;
+  run.warm_up = options.bench.warm_up;
+  run.repeats = options.repeats;
+  run.libraries = options.libraries;
+  run.timeout = options.timeout;
+  run.cancel = options.cancel;
+  run.program = options.program;
+  const GemmOutcome outcome = measure_gemm(*gemm.problem, run);
+  row.gpu_vendor = outcome.vendor;
+  row.gpu_architecture = outcome.architecture.empty() ? outcome.device : outcome.architecture;
+  row.backend = outcome.backend;
+  if (outcome.status != "ok") {
+    if (outcome.status == "missing")
+      known = outcome.detail;
+    return set_failed(row, outcome.status.c_str(), outcome.detail);
+  }
+  set_times(row, outcome.times_us, options);
+  row.gflops = gemm.problem->flops() / (*row.time_us * 1e3);
+  row.gbps = gemm.problem->bytes() / (*row.time_us * 1e3);
+  row.detail = gemm.note;
+}
+
+void measure_row(PerfRow& row, const LibraryPerfOptions& options, Missing& missing) {
+  const BenchCommand command = bench_command(row.library, row.config, options.bench);
+  const TracedGemm gemm = options.runner == PerfRunner::kBench
+                              ? TracedGemm{std::nullopt, command.why, ""}
+                              : gemm_of_trace(row.library, row.config);
+  const bool bench = options.runner != PerfRunner::kNative && !command.argv.empty();
+  if (!bench && !gemm.problem) {
+    // the bench program's reason counts where it has one: a search is no product
+    const bool theirs = !command.status.empty() && (options.runner == PerfRunner::kBench ||
+                                                    gemm.why == "no runner for this library");
+    return set_failed(row, theirs ? command.status.c_str() : "unsupported",
+                      theirs || gemm.why.empty() ? command.why : gemm.why);
+  }
+  if (options.cancel.cancelled())
+    return set_failed(row, "skipped", "interrupted before it");
+  if (bench)
+    measure_bench(row, command.argv, options, missing);
+  if (!gemm.problem || (bench && row.status != "missing"))
+    return;
+  const std::string program = row.detail;
+  row.status.clear();
+  row.detail.clear();
+  measure_native(row, gemm, options, missing);
+  if (row.status != "missing" || program.empty())
+    return;
+  row.detail = fmt::format("{}; natively: {}", program, row.detail);
+  row.backend = command.argv[0];
+}
+
 } // namespace
 
 void measure_rows(std::vector<PerfRow>& rows, const LibraryPerfOptions& options,
                   const std::function<void(std::size_t, const PerfRow&)>& progress) {
-  std::set<std::string> missing;
+  Missing missing;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    PerfRow& row = rows[i];
-    const BenchCommand command = bench_command(row.library, row.config, options.bench);
-    if (command.argv.empty()) {
-      set_failed(row, command.status.c_str(), command.why);
-    } else if (options.cancel.cancelled()) {
-      set_failed(row, "skipped", "interrupted before it");
-    } else {
-      row.backend = command.argv[0];
-      if (missing.count(row.backend) > 0)
-        set_failed(row, "missing", fmt::format("{} is not in PATH", row.backend));
-      std::vector<double> times;
-      while (row.status.empty() && times.size() < options.repeats)
-        if (!run_once(row, command.argv, options, times) && row.status == "missing")
-          missing.insert(row.backend);
-      if (row.status.empty()) {
-        const SampleStats stats = sample_stats(times);
-        row.status = "ok";
-        row.gpu_vendor = "AMD"; // all of these programs are of ROCm
-        row.iters = options.bench.iters * times.size();
-        row.time_us = stats.mean;
-        if (times.size() > 1)
-          row.time_us_stddev = std::sqrt(stats.variance);
-      }
-    }
-    progress(i + 1, row);
+    measure_row(rows[i], options, missing);
+    progress(i + 1, rows[i]);
   }
 }
 

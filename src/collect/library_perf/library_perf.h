@@ -1,4 +1,5 @@
-// Replays the configurations of a library trace with the libraries' bench programs.
+// Replays the configurations of a library trace: with the libraries' bench programs, matrix
+// products also by calls of the libraries themselves (collect/gemm).
 #pragma once
 
 #include "base/result.h"
@@ -7,15 +8,25 @@
 #include "os/tasks.h"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 
 namespace rankscope {
 
+enum class PerfRunner : std::uint8_t {
+  kAuto,   ///< the bench program; matrix products without one by the libraries
+  kBench,  ///< bench programs alone
+  kNative, ///< the libraries alone
+};
+
 struct LibraryPerfOptions {
+  PerfRunner runner = PerfRunner::kAuto;
+  std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
+  std::string program = "/proc/self/exe"; ///< rankscope, which measures products in its child
   BenchOptions bench;
   unsigned repeats = 3;                       ///< runs of each configuration
-  std::chrono::milliseconds timeout{120'000}; ///< of one run
+  std::chrono::milliseconds timeout{120'000}; ///< of one run; natively of all repeats
   CancelToken cancel;                         ///< rows not measured yet are "skipped"
 };
 

@@ -1,0 +1,122 @@
+// rankscope library-perf --runner native with libraries made for the tests: rows with hand-worked
+// times, and libraries that crash, hang or lack what is needed.
+#include "cli/run_binary.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+/// 2 * 100 * 50 * 200 operations: 2 us on a fake GPU of 1 TFLOPS, 70000 bytes.
+const std::string kLight = "cublasLtMatmul m=100 n=50 k=200 transa=T transb=N atype=R_16BF "
+                           "btype=R_16BF ctype=R_16BF dtype=R_16BF compute=COMPUTE_32F "
+                           "scale=R_32F epilogue=EPILOGUE_BIAS algo=21";
+/// 2 * 100^3 * 8 operations: 16 us, 8 * 3 * 40000 bytes.
+const std::string kBatch = "./rocblas-bench -f gemm_strided_batched_ex --transposeA N --transposeB "
+                           "N -m 100 -n 100 -k 100 --alpha 1 --a_type f32_r --lda 100 --stride_a "
+                           "10000 --b_type f32_r --ldb 100 --stride_b 10000 --beta 0 --c_type "
+                           "f32_r --ldc 100 --stride_c 10000 --d_type f32_r --ldd 100 --stride_d "
+                           "10000 --batch_count 8 --compute_type f32_r";
+const std::string kLarge = "cublasSgemm_v2 transa=CUBLAS_OP_N transb=CUBLAS_OP_N m=20000 n=20000 "
+                           "k=20000 lda=20000 ldb=20000 ldc=20000";
+
+std::string trace_of(const test::TempFolder& t) {
+  return t.write("library_trace.csv",
+                 "jobid,created_date,model,library,config,calls\n0,now,m,cublaslt," + kLight +
+                     ",10\n0,now,m,rocblas," + kBatch + ",5\n0,now,m,cublas," + kLarge +
+                     ",1\n0,now,m,tensile,Cijk_Ailk_Bljk_HHS,5\n");
+}
+
+struct Measured {
+  int code = 0;
+  std::string table, err;
+};
+Measured run_with(const std::string& folder, const std::vector<std::string>& more = {}) {
+  const test::TempFolder t;
+  std::vector<std::string> argv = {
+      "library-perf", trace_of(t), "-o",          t.path("p.csv"),
+      "--iters",      "10",        "--libraries", std::string(RANKSCOPE_FAKES) + "/" + folder};
+  argv.insert(argv.end(), more.begin(), more.end());
+  const auto r = test::run_binary(argv);
+  return {r.code, r.code == 0 ? test::bytes_of(t.path("p.csv")) : "", r.err};
+}
+
+TEST(LibraryPerfNative, EachRowHasItsTime) {
+  const Measured r = run_with("cuda", {"--runner", "native"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  // mean of 1.8, 2 and 2.2 us; 2e6 / 2 us; 70000 / 2 us; 20 of 100 us in all
+  EXPECT_NE(r.table.find("cublaslt," + kLight +
+                         ",10,NVIDIA,sm_90,cublasLt,2,0.2,30,1000,35,20,20,"
+                         "ok,without its epilogue EPILOGUE_BIAS\n"),
+            std::string::npos)
+      << r.table;
+  EXPECT_NE(
+      r.table.find("rocblas," + kBatch + ",5,NVIDIA,sm_90,cublas,16,1.6,30,1000,60,80,80,ok,\n"),
+      std::string::npos)
+      << r.table;
+  EXPECT_NE(r.table.find("NVIDIA,sm_90,cublas,,,,,,,,unsupported,\"Fake H200: needs 4.83 GB of "
+                         "memory, 1.07 GB are free\"\n"),
+            std::string::npos)
+      << r.table;
+  EXPECT_NE(
+      r.table.find("tensile,Cijk_Ailk_Bljk_HHS,5,,,,,,,,,,,unsupported,\"the name of a kernel"),
+      std::string::npos)
+      << r.table;
+}
+
+TEST(LibraryPerfNative, OfRocm) {
+  const Measured r = run_with("rocm", {"--runner", "native"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.table.find(",10,AMD,gfx942,hipblasLt,2,0.2,30,1000,35,"), std::string::npos)
+      << r.table;
+  EXPECT_NE(r.table.find(",5,AMD,gfx942,rocblas,16,1.6,30,1000,60,"), std::string::npos) << r.table;
+}
+
+TEST(LibraryPerfNative, TakesWhatHasNoProgram) {
+  const Measured automatic = run_with("cuda"); // no rocblas-bench in PATH
+  ASSERT_EQ(automatic.code, 0) << automatic.err;
+  EXPECT_NE(automatic.table.find(",5,NVIDIA,sm_90,cublas,16,"), std::string::npos)
+      << automatic.table;
+  const Measured bench = run_with("cuda", {"--runner", "bench"});
+  ASSERT_EQ(bench.code, 0) << bench.err;
+  EXPECT_NE(bench.table.find(",rocblas-bench,,,,,,,,missing,"), std::string::npos) << bench.table;
+  EXPECT_NE(bench.table.find("unsupported,no bench program for this library"), std::string::npos)
+      << bench.table;
+}
+
+TEST(LibraryPerfNative, ACrashCostsItsRowsOnly) {
+  const Measured r = run_with("cuda_crash", {"--runner", "native"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.table.find("NVIDIA,sm_90,cublasLt,,,,,,,,failed,cublasLt: the library ended it by "
+                         "signal 6 (SIGABRT)\n"),
+            std::string::npos)
+      << r.table;
+  EXPECT_NE(r.table.find("failed,cublas: the library ended it by signal 6 (SIGABRT)\n"),
+            std::string::npos)
+      << r.table;
+  EXPECT_NE(r.table.find("4.83 GB"), std::string::npos) << "the others go on: " << r.table;
+}
+
+TEST(LibraryPerfNative, AHangEndsAtItsTime) {
+  const Measured r = run_with("cuda_hang", {"--runner", "native", "--timeout", "0.5"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.table.find("failed,cublasLt: it did not end in time"), std::string::npos) << r.table;
+}
+
+TEST(LibraryPerfNative, WhatIsMissingIsSaid) {
+  const Measured symbol = run_with("cuda_no_matmul", {"--runner", "native"});
+  ASSERT_EQ(symbol.code, 0) << symbol.err;
+  EXPECT_NE(symbol.table.find("has no cublasLtMatmul"), std::string::npos) << symbol.table;
+  EXPECT_NE(symbol.table.find(",5,NVIDIA,sm_90,cublas,16,"), std::string::npos)
+      << "the other library is whole: " << symbol.table;
+  const Measured none = run_with("none");
+  ASSERT_EQ(none.code, 0) << none.err;
+  EXPECT_NE(none.table.find("; natively: "), std::string::npos) << none.table;
+  EXPECT_NE(none.table.find("libamdhip64"), std::string::npos) << none.table;
+}
+
+} // namespace
+} // namespace rankscope
