@@ -128,7 +128,7 @@ Action setup(CLI::App& app) {
         ->envname("JENKINS_BUILD_NUMBER")
         ->capture_default_str();
     app.add_option("--max-configs", f->options.max_configs,
-                   "configurations of a library; further ones are counted in one row")
+                   "configurations of a library in memory; more go through a temporary file")
         ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
         ->capture_default_str();
   });

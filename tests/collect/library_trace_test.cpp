@@ -491,21 +491,47 @@ TEST(LibraryTrace, LinesOverTheLimitAreCutAndCounted) {
   EXPECT_EQ(whole.others, t.others);
 }
 
-TEST(LibraryTrace, MoreConfigurationsThanAllowedAreCountedTogether) {
+TEST(LibraryTrace, MoreConfigurationsThanMemoryHoldsGoThroughAFile) {
+  // texts that come again after they went to disk, several kinds, processes, ranks and times
   std::string log;
-  for (int m = 1; m <= 10; ++m)
-    log += "./rocblas-bench -f dot -r s -n " + std::to_string(m) + " --incx 1 --incy 1\n";
+  for (int round = 0; round < 3; ++round)
+    for (int m = 1; m <= 400; ++m) {
+      log += "[rank" + std::to_string((m + round) % 5) + "]: ./rocblas-bench -f dot -r s -n " +
+             std::to_string(m % (100 * (round + 1)) + 1) + " --incx 1 --incy 1\n";
+      log += "h:" + std::to_string(m % 3) +
+             ":2 [0] NCCL INFO AllReduce: opCount 3 sendbuff 0x1 recvbuff 0x1 count " +
+             std::to_string(m % 7) +
+             " datatype 6 op 0 root 0 comm 0x1 [nranks=8] stream 0x1 task 0 globalrank 1\n";
+    }
   LibraryTraceOptions options;
-  options.max_configs = 4;
-  const Traced t(log + log, options);
-  ASSERT_EQ(t.rows.size(), 5U) << t.csv;
-  std::uint64_t calls = 0;
-  for (const Traced::Row& r : t.rows)
-    calls += std::stoull(r.at("calls"));
-  EXPECT_EQ(calls, 20U) << "none is lost";
-  EXPECT_EQ(t.rows[0].at("config"), "(further configurations)");
-  EXPECT_EQ(t.rows[0].at("calls"), "12");
-  ASSERT_EQ(t.summary.findings.size(), 1U);
+  options.created = "now";
+  const Traced all(log, options);
+  ASSERT_GT(all.rows.size(), 300U);
+  for (const std::size_t most : {1U, 4U, 50U}) { // 1200 runs of one: merged in several rounds
+    options.max_configs = most;
+    const Traced few(log, options);
+    EXPECT_EQ(few.csv, all.csv) << most;
+    EXPECT_EQ(few.detail, all.detail) << most;
+    ASSERT_EQ(few.summary.counts.size(), all.summary.counts.size());
+    for (std::size_t i = 0; i < few.summary.counts.size(); ++i) {
+      EXPECT_EQ(few.summary.counts[i].configs, all.summary.counts[i].configs);
+      EXPECT_EQ(few.summary.counts[i].calls, all.summary.counts[i].calls);
+    }
+    EXPECT_TRUE(few.summary.findings.empty());
+  }
+}
+
+TEST(LibraryTrace, WhatCannotBeKeptIsAnError) {
+  LibraryTraceOptions options;
+  options.csv = "/proc/none/library_trace.csv"; // no file can be made there
+  options.max_configs = 1;
+  LibraryTrace trace(options);
+  trace.feed(0, "./rocblas-bench -f dot -r s -n 1\n./rocblas-bench -f dot -r s -n 2\n");
+  const auto done = trace.finish();
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code, ErrorCode::kOutput);
+  EXPECT_NE(done.error().message().find("configurations"), std::string::npos)
+      << done.error().message();
 }
 
 TEST(LibraryTrace, TablesAreWrittenWithoutAnyLine) {

@@ -72,20 +72,67 @@ std::uint32_t ConfigTable::entry(const LibraryCall& call) {
   if (const auto it = by_config_[kind].find(std::string_view(call.config));
       it != by_config_[kind].end())
     return it->second;
-  if (configs_[kind] >= max_configs_ && overflow_[kind])
-    return *overflow_[kind];
+  if (by_config_[kind].size() >= max_configs_)
+    spill();
   const auto next = static_cast<std::uint32_t>(entries_.size());
   entries_.emplace_back();
-  if (configs_[kind] >= max_configs_) {
-    overflow_[kind] = next;
-    entries_.back().call.kind = call.kind;
-    entries_.back().call.config = "(further configurations)";
-    return next;
-  }
   entries_.back().call = call;
   by_config_[kind].emplace(call.config, next);
-  ++configs_[kind];
   return next;
+}
+
+void ConfigTable::spill() {
+  if (!error_)
+    if (const auto done = spilled_.add_run(entries_, config_text_before, folder_); !done)
+      error_ = done.error(); // finish() tells
+  entries_.clear();
+  for (TextIndex& index : by_config_)
+    index.clear();
+  ++generation_;
+}
+
+Result<void> ConfigTable::finish() {
+  if (!spilled_.empty() && !entries_.empty())
+    spill();
+  if (error_)
+    return *error_;
+  if (!spilled_.empty())
+    return sum_up();
+  std::sort(entries_.begin(), entries_.end(), config_row_before);
+  for (const ConfigCount& c : entries_)
+    ++configs_[static_cast<std::size_t>(c.call.kind)];
+  return {};
+}
+
+Result<void> ConfigTable::sum_up() {
+  ConfigSpill rows;
+  std::vector<ConfigCount> chunk;
+  const auto each = [&](ConfigCount&& c) -> Result<void> {
+    const bool same = !chunk.empty() && !config_text_before(chunk.back(), c);
+    if (same) {
+      add_config(chunk.back(), std::move(c));
+      return {};
+    }
+    ++configs_[static_cast<std::size_t>(c.call.kind)];
+    if (chunk.size() >= max_configs_)
+      RS_CHECK(rows.add_run(chunk, config_row_before, folder_));
+    chunk.push_back(std::move(c));
+    return {};
+  };
+  RS_CHECK(spilled_.merge(config_text_before, folder_, each));
+  if (!chunk.empty())
+    RS_CHECK(rows.add_run(chunk, config_row_before, folder_));
+  spilled_ = std::move(rows);
+  return {};
+}
+
+Result<void> ConfigTable::for_each(const std::function<Result<void>(const ConfigCount&)>& each) {
+  if (!spilled_.empty())
+    return spilled_.merge(config_row_before, folder_,
+                          [&](ConfigCount&& c) -> Result<void> { return each(c); });
+  for (const ConfigCount& c : entries_)
+    RS_CHECK(each(c));
+  return {};
 }
 
 void ConfigTable::count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,

@@ -1,11 +1,15 @@
 // The configurations that were seen, each once, with what was counted of it.
 #pragma once
 
+#include "base/result.h"
+#include "collect/library_trace/config_count.h"
+#include "collect/library_trace/config_spill.h"
 #include "collect/library_trace/library_call.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +17,6 @@
 #include <vector>
 
 namespace rankscope {
-
-struct ConfigCount {
-  LibraryCall call;
-  std::uint64_t calls = 0;
-  std::optional<double> first_s, last_s;
-  std::vector<std::uint32_t> processes, ranks; ///< ids of texts, ascending
-};
 
 /// Hash of texts that are looked up by views.
 struct TextHash {
@@ -39,30 +36,41 @@ private:
   TextIndex ids_;
 };
 
-/// At most `max_configs` of a kind: further ones are counted in one entry of their kind.
+/// At most `max_configs` of a kind in memory: before one more all of them go to a temporary file in
+/// `folder` ("" = that of temporary files), and finish() adds up what it holds.
 class ConfigTable {
 public:
-  explicit ConfigTable(std::size_t max_configs) : max_configs_(max_configs) {}
+  explicit ConfigTable(std::size_t max_configs, std::string folder = {})
+      : max_configs_(max_configs), folder_(std::move(folder)) {}
 
-  /// The entry of a call, made when it is new.
+  /// The entry of a call, made when it is new; it stays so as long as generation() does.
   std::uint32_t entry(const LibraryCall& call);
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
   void count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
              std::optional<std::uint32_t> process, std::optional<std::uint32_t> rank);
-  [[nodiscard]] const std::vector<ConfigCount>& entries() const { return entries_; }
+
+  /// No more entries. Errors: kOutput: what did not fit in memory could not be kept.
+  Result<void> finish();
+  /// After finish(): each configuration once, in the order of the tables. Errors: kOutput, and
+  /// those of `each`.
+  Result<void> for_each(const std::function<Result<void>(const ConfigCount&)>& each);
+  /// After finish(): different ones of a kind.
   [[nodiscard]] std::size_t configs(LogKind kind) const {
     return configs_[static_cast<std::size_t>(kind)];
   }
-  /// Whether some calls of this kind had to go into the one entry.
-  [[nodiscard]] bool overflowed(LogKind kind) const {
-    return overflow_[static_cast<std::size_t>(kind)].has_value();
-  }
 
 private:
+  void spill();
+  Result<void> sum_up();
+
   std::size_t max_configs_;
+  std::string folder_;
   std::vector<ConfigCount> entries_;
   std::array<TextIndex, kLogKinds> by_config_; ///< of each kind
   std::array<std::size_t, kLogKinds> configs_ = {};
-  std::array<std::optional<std::uint32_t>, kLogKinds> overflow_ = {};
+  std::uint64_t generation_ = 0;
+  ConfigSpill spilled_; ///< runs by text; after finish() by row
+  std::optional<Error> error_;
 };
 
 /// The process and rank that a line's beginning tells: "[rank3]: ", "[1,3]<stderr>:", "3: ",

@@ -88,6 +88,14 @@ bool text_is_config(LogMarker marker) {
          marker == LogMarker::kMiopenDriver || marker == LogMarker::kTensileKernel;
 }
 
+/// Where configurations go that memory should not hold: beside the output.
+std::string folder_of(const LibraryTraceOptions& options) {
+  if (options.csv.empty() || options.csv == "-")
+    return {};
+  const std::string folder = fs::path(options.csv).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 } // namespace
 
 const char* log_kind_name(LogKind kind) {
@@ -99,7 +107,8 @@ const char* log_kind_name(LogKind kind) {
 }
 
 struct LibraryTrace::State {
-  explicit State(LibraryTraceOptions o) : options(std::move(o)), table(options.max_configs) {}
+  explicit State(LibraryTraceOptions o)
+      : options(std::move(o)), table(options.max_configs, folder_of(options)) {}
 
   StreamState& stream(std::size_t number) {
     while (streams.size() <= number)
@@ -119,6 +128,7 @@ struct LibraryTrace::State {
   void damaged(LogKind kind, std::string_view line);
   Ids ids_of(const StreamState& s, std::string_view before, std::string_view process,
              std::string_view rank);
+  std::uint32_t entry(const LibraryCall& call);
   LibraryCount& count(LogKind kind) { return counts[static_cast<std::size_t>(kind)]; }
   Result<void> read_file(const fs::path& file);
   [[nodiscard]] std::vector<std::string> findings() const;
@@ -160,6 +170,16 @@ Ids LibraryTrace::State::ids_of(const StreamState& s, std::string_view before,
   return ids;
 }
 
+/// Entries of texts that were seen before are none any more when all went to disk.
+std::uint32_t LibraryTrace::State::entry(const LibraryCall& call) {
+  const std::uint64_t before = table.generation();
+  const std::uint32_t found = table.entry(call);
+  if (table.generation() != before)
+    for (TextIndex& texts : known)
+      texts.clear();
+  return found;
+}
+
 void LibraryTrace::State::damaged(LogKind kind, std::string_view line) {
   LibraryCount& c = count(kind);
   ++c.lines;
@@ -172,7 +192,7 @@ void LibraryTrace::State::add(StreamState& s, std::string_view before, const Par
   const Ids ids = ids_of(s, before, parsed.process, parsed.rank);
   ++count(parsed.call.kind).lines;
   count(parsed.call.kind).calls += parsed.calls;
-  table.count(table.entry(parsed.call), parsed.calls, t_s, ids.process, ids.rank);
+  table.count(entry(parsed.call), parsed.calls, t_s, ids.process, ids.rank);
 }
 
 void LibraryTrace::State::end_record(StreamState& s, std::optional<double> t_s) {
@@ -237,7 +257,7 @@ void LibraryTrace::State::take_text(StreamState& s, LogMarker marker, std::strin
     parsed->call.solution = std::exchange(s.solution, {});
   add(s, before, *parsed, t_s);
   if (remember && seen.size() < kMostKnownTexts)
-    seen.emplace(std::string(text), table.entry(parsed->call));
+    seen.emplace(std::string(text), entry(parsed->call));
 }
 
 bool LibraryTrace::State::take_nccl(StreamState& s, std::string_view before, std::string_view text,
@@ -342,9 +362,6 @@ std::vector<std::string> LibraryTrace::State::findings() const {
       out.push_back(fmt::format("{}: {} of {} lines are damaged and not counted; the first: {}",
                                 log_kind_name(static_cast<LogKind>(i)), c.damaged, c.lines,
                                 c.first_damaged));
-    if (table.overflowed(static_cast<LogKind>(i)))
-      out.push_back(fmt::format("{}: more than {} configurations; further ones are in one row",
-                                log_kind_name(static_cast<LogKind>(i)), options.max_configs));
   }
   const auto seen = [&](std::initializer_list<LogKind> kinds) {
     return std::any_of(kinds.begin(), kinds.end(),
@@ -419,6 +436,7 @@ Result<LibraryTraceSummary> LibraryTrace::finish() {
     for (const fs::path& file : files)
       RS_CHECK(st.read_file(file));
   }
+  RS_CHECK(st.table.finish());
   out.bytes = st.bytes;
   out.lines = st.lines;
   for (const auto& s : st.streams)

@@ -41,7 +41,7 @@ struct LibraryTraceOptions {
   std::string job_id = "0"; ///< column jobid
   std::string created;      ///< column created_date, "" = now, local time
   bool crlf = false;        ///< line ends of the CSV as of the script that had this name before
-  std::size_t max_configs = 1'000'000; ///< more of one library are counted in one row
+  std::size_t max_configs = 1'000'000; ///< of one library in memory; more go through a file
 };
 
 /// What to do to the environment of the child.

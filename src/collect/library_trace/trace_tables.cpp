@@ -2,10 +2,8 @@
 
 #include "os/output_file.h"
 
-#include <algorithm>
 #include <ctime>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace rankscope {
 namespace {
@@ -20,19 +18,6 @@ std::string cell(std::string_view text) {
     out += c;
   }
   return out + "\"";
-}
-
-/// Positions of the rows in the order of the tables.
-std::vector<std::size_t> order_of(const std::vector<ConfigCount>& entries) {
-  std::vector<std::size_t> order(entries.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const ConfigCount &x = entries[a], &y = entries[b];
-    if (x.call.kind != y.call.kind)
-      return x.call.kind < y.call.kind;
-    return x.calls != y.calls ? x.calls > y.calls : x.call.config < y.call.config;
-  });
-  return order;
 }
 
 std::string now_text() {
@@ -57,28 +42,27 @@ std::string number(std::size_t n) {
 
 } // namespace
 
-Result<void> write_trace_table(const LibraryTraceOptions& options, const ConfigTable& table) {
+Result<void> write_trace_table(const LibraryTraceOptions& options, ConfigTable& table) {
   RS_TRY(OutputFile file, OutputFile::create(options.csv));
   const char* const end = options.crlf ? "\r\n" : "\n";
   const std::string created = options.created.empty() ? now_text() : options.created;
   const std::string front =
       fmt::format("{},{},{}", cell(options.job_id), cell(created), cell(options.model));
   file.write(fmt::format("jobid,created_date,model,library,config,calls{}", end));
-  for (const std::size_t i : order_of(table.entries())) {
-    const ConfigCount& c = table.entries()[i];
+  RS_CHECK(table.for_each([&](const ConfigCount& c) -> Result<void> {
     file.write(fmt::format("{},{},{},{}{}", front, log_kind_name(c.call.kind), cell(c.call.config),
                            c.calls, end));
-  }
+    return {};
+  }));
   return file.commit();
 }
 
-Result<void> write_trace_detail(const LibraryTraceOptions& options, const ConfigTable& table,
+Result<void> write_trace_detail(const LibraryTraceOptions& options, ConfigTable& table,
                                 std::span<const LibraryCount> counts) {
   RS_TRY(OutputFile file, OutputFile::create(options.detail_csv));
   file.write("library,operation,dtype,problem,layout,solution,kernel,calls,bytes,flops,first_s,"
              "last_s,processes,ranks,damaged\n");
-  for (const std::size_t i : order_of(table.entries())) {
-    const ConfigCount& c = table.entries()[i];
+  RS_CHECK(table.for_each([&](const ConfigCount& c) -> Result<void> {
     const LibraryCall& call = c.call;
     file.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", log_kind_name(call.kind),
                            cell(call.operation), cell(call.dtype), cell(call.problem),
@@ -86,7 +70,8 @@ Result<void> write_trace_detail(const LibraryTraceOptions& options, const Config
                            total(call.bytes, c.calls), total(call.flops, c.calls),
                            seconds(c.first_s), seconds(c.last_s), number(c.processes.size()),
                            number(c.ranks.size())));
-  }
+    return {};
+  }));
   for (const LibraryCount& c : counts)
     if (c.damaged > 0)
       file.write(fmt::format("{},(damaged),,,,,,,,,,,,,{}\n", log_kind_name(c.kind), c.damaged));

@@ -1,0 +1,59 @@
+// Configurations on disk: more of them than memory should hold, in sorted runs of one temporary
+// file that has no name any more, so that nothing of it outlives the process.
+#pragma once
+
+#include "base/result.h"
+#include "collect/library_trace/config_count.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+using ConfigOrder = bool (*)(const ConfigCount&, const ConfigCount&);
+/// By kind and text: equal ones are one configuration.
+[[nodiscard]] bool config_text_before(const ConfigCount& a, const ConfigCount& b);
+/// As the tables have them: kind, most calls first, text.
+[[nodiscard]] bool config_row_before(const ConfigCount& a, const ConfigCount& b);
+/// `later` was seen behind `first`: their sum, in `first`.
+void add_config(ConfigCount& first, ConfigCount&& later);
+
+class ConfigSpill {
+public:
+  ConfigSpill() = default;
+  ~ConfigSpill();
+  ConfigSpill(ConfigSpill&& other) noexcept;
+  ConfigSpill& operator=(ConfigSpill&& other) noexcept;
+
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  /// Sorts `entries`, writes them as one run and empties the list. `folder`: of the file, "" = that
+  /// of temporary files. Errors: kOutput.
+  Result<void> add_run(std::vector<ConfigCount>& entries, ConfigOrder before,
+                       const std::string& folder);
+  /// All runs as one in that order. Of equal ones those of earlier runs come first. Errors: kOutput
+  /// when the file cannot be read or written, and those of `each`.
+  Result<void> merge(ConfigOrder before, const std::string& folder,
+                     const std::function<Result<void>(ConfigCount&&)>& each);
+
+private:
+  struct Run {
+    std::uint64_t begin = 0, end = 0;
+  };
+  class Reader;
+  Result<void> open(const std::string& folder);
+  Result<void> write(const ConfigCount& entry);
+  Result<void> flush();
+  void end_run(std::uint64_t begin) { runs_.push_back({begin, size_}); }
+  Result<void> merge_runs(std::size_t first, std::size_t last, ConfigOrder before,
+                          const std::function<Result<void>(ConfigCount&&)>& each) const;
+
+  int file_ = -1;
+  std::uint64_t size_ = 0; ///< bytes, of those in the buffer too
+  std::string buffer_;
+  std::vector<Run> runs_;
+};
+
+} // namespace rankscope
