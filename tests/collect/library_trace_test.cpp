@@ -534,6 +534,25 @@ TEST(LibraryTrace, WhatCannotBeKeptIsAnError) {
       << done.error().message();
 }
 
+TEST(LibraryTrace, TimeInKernelsIsFromLaunchToEnd) {
+  const std::string kernel = "ncclDevFunc_AllReduce_RING_LL_Sum_f32 nw 4 bi 0 nc 1 root 0 ";
+  const std::string front = "n1:7:9 [2] NCCL INFO ## ", at = " busId c9000 nRanks 8 comm 0x1\n";
+  const Traced t(
+      front + "[951297.535389] [170:00-00:00] 000001 KL HWID   302510 " + kernel + at + //
+      front + "[951297.535400] [170:01-00:00] 000001 KL HWID   302510 " + kernel + at + front +
+      "[951297.535600] [170:01-00:40] 000001 KE" + at +         // 200 us, of block 1
+      front + "[951297.535489] [170:00-00:40] 000001 KE" + at + // 100 us
+      front + "[951297.535999] [170:00-00:40] 000001 KE" + at + // no launch any more
+      front + "[951298.000000] [170:00-00:00] 000002 KL HWID   302510 " + kernel + at +
+      "n1:8:9 [2] NCCL INFO ## [951298.000500] [170:00-00:40] 000002 KE" + at + // another process
+      front + "[951297.000000] [170:00-00:40] 000002 KE" + at +                 // before its launch
+      front + "[x] [170:00-00:40] 000002 KE" + at);
+  ASSERT_EQ(t.detail.size(), 1U) << t.csv;
+  EXPECT_EQ(t.detail[0].at("calls"), "3");
+  EXPECT_EQ(t.detail[0].at("kernel_us"), "300.000");
+  EXPECT_EQ(t.detail[0].at("damaged"), "");
+}
+
 TEST(LibraryTrace, TablesAreWrittenWithoutAnyLine) {
   LibraryTraceOptions options;
   options.libraries = {TracedLibrary::kMiopen};

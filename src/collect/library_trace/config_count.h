@@ -13,6 +13,7 @@ struct ConfigCount {
   LibraryCall call;
   std::uint64_t calls = 0;
   std::optional<double> first_s, last_s;
+  std::optional<double> kernel_us;             ///< in its kernels, of all calls whose end is told
   std::vector<std::uint32_t> processes, ranks; ///< ids of texts, ascending
 };
 

@@ -56,6 +56,7 @@ std::string bytes_of(const ConfigCount& c) {
   put(out, c.calls);
   put_time(out, c.first_s);
   put_time(out, c.last_s);
+  put_time(out, c.kernel_us);
   put_ids(out, c.processes);
   put_ids(out, c.ranks);
   return out;
@@ -114,6 +115,7 @@ bool read_entry(std::string_view bytes, ConfigCount& c) {
   in.get(c.calls);
   in.get_time(c.first_s);
   in.get_time(c.last_s);
+  in.get_time(c.kernel_us);
   in.get_ids(c.processes);
   in.get_ids(c.ranks);
   return in.good();
@@ -143,6 +145,8 @@ void add_config(ConfigCount& first, ConfigCount&& later) {
     first.first_s = later.first_s;
   if (later.last_s)
     first.last_s = later.last_s;
+  if (later.kernel_us)
+    first.kernel_us = first.kernel_us.value_or(0) + *later.kernel_us;
   join(first.processes, later.processes);
   join(first.ranks, later.ranks);
 }

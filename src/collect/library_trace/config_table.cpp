@@ -135,6 +135,11 @@ Result<void> ConfigTable::for_each(const std::function<Result<void>(const Config
   return {};
 }
 
+void ConfigTable::add_kernel_us(std::uint32_t entry, double us) {
+  ConfigCount& c = entries_[entry];
+  c.kernel_us = c.kernel_us.value_or(0) + us;
+}
+
 void ConfigTable::count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
                         std::optional<std::uint32_t> process, std::optional<std::uint32_t> rank) {
   ConfigCount& c = entries_[entry];

@@ -48,6 +48,7 @@ public:
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   void count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
              std::optional<std::uint32_t> process, std::optional<std::uint32_t> rank);
+  void add_kernel_us(std::uint32_t entry, double us);
 
   /// No more entries. Errors: kOutput: what did not fit in memory could not be kept.
   Result<void> finish();

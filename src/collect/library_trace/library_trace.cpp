@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kMostKnownTexts = 200'000; ///< raw texts whose entry is remembered
 constexpr std::size_t kMostPrefixes = 4096;
 constexpr std::size_t kMostShown = 200;
+constexpr std::size_t kMostLaunches = 16'384; ///< of kernels whose end may come
 
 /// What a stream carries from line to line.
 struct StreamState {
@@ -122,6 +123,7 @@ struct LibraryTrace::State {
                  std::optional<double> t_s);
   bool take_nccl(StreamState& s, std::string_view before, std::string_view text,
                  std::optional<double> t_s);
+  void time_kernel(std::string_view before, std::string_view text);
   void end_record(StreamState& s, std::optional<double> t_s);
   void add(StreamState& s, std::string_view before, const ParsedCall& parsed,
            std::optional<double> t_s);
@@ -141,6 +143,12 @@ struct LibraryTrace::State {
   std::unordered_map<std::string, Ids, TextHash, std::equal_to<>> prefixes;
   TextIds processes, ranks;
   ParsedCall nccl; ///< its texts are used again: there are millions of these lines
+  /// Launches of RCCL's kernels without their end yet.
+  struct Launch {
+    double t_s = 0;
+    LibraryCall call;
+  };
+  std::unordered_map<std::string, Launch> launches;
   std::uint64_t bytes = 0, lines = 0;
 };
 
@@ -260,16 +268,38 @@ void LibraryTrace::State::take_text(StreamState& s, LogMarker marker, std::strin
     seen.emplace(std::string(text), entry(parsed->call));
 }
 
+/// Remembers the launch that was just parsed, or adds the time up to its end.
+void LibraryTrace::State::time_kernel(std::string_view before, std::string_view text) {
+  const auto event = parse_kernel_event(before, text);
+  if (!event)
+    return;
+  if (!event->end) {
+    if (launches.size() >= kMostLaunches) // the ends of these are lost
+      launches.clear();
+    launches[event->key] = {event->t_s, nccl.call};
+    return;
+  }
+  const auto it = launches.find(event->key);
+  if (it == launches.end())
+    return;
+  if (const double us = (event->t_s - it->second.t_s) * 1e6; us >= 0)
+    table.add_kernel_us(entry(it->second.call), us);
+  launches.erase(it);
+}
+
 bool LibraryTrace::State::take_nccl(StreamState& s, std::string_view before, std::string_view text,
                                     std::optional<double> t_s) {
   switch (parse_nccl(before, text, nccl)) {
   case NcclLine::kOther:
+    time_kernel(before, text);
     return false;
   case NcclLine::kDamaged:
     damaged(nccl.call.kind, text);
     return true;
   case NcclLine::kCall:
     add(s, "", nccl, t_s);
+    if (nccl.call.kind == LogKind::kRcclKernel)
+      time_kernel(before, text);
     return true;
   }
   return false;

@@ -64,6 +64,16 @@ struct ParsedCall {
 enum class NcclLine : std::uint8_t { kOther, kCall, kDamaged };
 [[nodiscard]] NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& out);
 
+/// The launch (KL) or the end (KE) of a kernel in RCCL's kernel trace.
+struct KernelEvent {
+  bool end = false;
+  double t_s = 0;  ///< of the device's clock
+  std::string key; ///< process, rank and block, operation, device, communicator: both have it
+};
+/// None for other lines.
+[[nodiscard]] std::optional<KernelEvent> parse_kernel_event(std::string_view before,
+                                                            std::string_view text);
+
 /// A record of cuBLAS or cuDNN from its first line on.
 struct CudaRecord {
   LogKind kind = LogKind::kCublas;

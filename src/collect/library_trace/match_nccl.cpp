@@ -234,4 +234,31 @@ NcclLine parse_nccl(std::string_view before, std::string_view text, ParsedCall& 
   return twice ? NcclLine::kDamaged : found;
 }
 
+std::optional<KernelEvent> parse_kernel_event(std::string_view before, std::string_view text) {
+  text = trimmed(behind(text, std::string_view("NCCL INFO ").size()));
+  if (!text.starts_with("## [") || text.find("NCCL INFO ") != std::string_view::npos)
+    return std::nullopt;
+  const std::size_t time_end = text.find(']'), where = text.find('[', time_end + 1);
+  const std::size_t where_end = text.find(']', where == std::string_view::npos ? where : where + 1);
+  if (time_end == std::string_view::npos || where == std::string_view::npos ||
+      where_end == std::string_view::npos)
+    return std::nullopt;
+  const auto t = to_number<double>(trimmed(text.substr(4, time_end - 4)));
+  // [RANK:BLOCK], in newer releases [RANK:BLOCK-..:..], where the rest differs from launch to end
+  std::string_view place = text.substr(where + 1, where_end - where - 1);
+  place = place.substr(0, place.find('-'));
+  std::string_view rest = text.substr(where_end + 1);
+  const std::string_view operation = next_word(rest), what = next_word(rest);
+  if (!t || (what != "KL" && what != "KE"))
+    return std::nullopt;
+  const std::string padded = fmt::format("{} ", rest);
+  KernelEvent out;
+  out.end = what == "KE";
+  out.t_s = *t;
+  out.key = fmt::format("{}|{}|{}|{}|{}", process_of(before), place, operation,
+                        between(padded, "busId ", " ").value_or(""),
+                        between(padded, " comm ", " ").value_or(""));
+  return out;
+}
+
 } // namespace rankscope

@@ -61,20 +61,21 @@ Result<void> write_trace_detail(const LibraryTraceOptions& options, ConfigTable&
                                 std::span<const LibraryCount> counts) {
   RS_TRY(OutputFile file, OutputFile::create(options.detail_csv));
   file.write("library,operation,dtype,problem,layout,solution,kernel,calls,bytes,flops,first_s,"
-             "last_s,processes,ranks,damaged\n");
+             "last_s,processes,ranks,damaged,kernel_us\n");
   RS_CHECK(table.for_each([&](const ConfigCount& c) -> Result<void> {
     const LibraryCall& call = c.call;
-    file.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},\n", log_kind_name(call.kind),
-                           cell(call.operation), cell(call.dtype), cell(call.problem),
-                           cell(call.layout), cell(call.solution), cell(call.kernel), c.calls,
-                           total(call.bytes, c.calls), total(call.flops, c.calls),
-                           seconds(c.first_s), seconds(c.last_s), number(c.processes.size()),
-                           number(c.ranks.size())));
+    file.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},,{}\n",
+                           log_kind_name(call.kind), cell(call.operation), cell(call.dtype),
+                           cell(call.problem), cell(call.layout), cell(call.solution),
+                           cell(call.kernel), c.calls, total(call.bytes, c.calls),
+                           total(call.flops, c.calls), seconds(c.first_s), seconds(c.last_s),
+                           number(c.processes.size()), number(c.ranks.size()),
+                           c.kernel_us ? fmt::format("{:.3f}", *c.kernel_us) : ""));
     return {};
   }));
   for (const LibraryCount& c : counts)
     if (c.damaged > 0)
-      file.write(fmt::format("{},(damaged),,,,,,,,,,,,,{}\n", log_kind_name(c.kind), c.damaged));
+      file.write(fmt::format("{},(damaged),,,,,,,,,,,,,{},\n", log_kind_name(c.kind), c.damaged));
   return file.commit();
 }
 
