@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <string>
+#include <sys/resource.h>
 
 namespace rankscope {
 namespace {
@@ -39,19 +40,26 @@ std::string generated_log(std::size_t bytes) {
   return log;
 }
 
+/// MiB of log, the same block again and again, so that the memory is that of the reader.
 void library_log(benchmark::State& state) {
-  const std::string log = generated_log(static_cast<std::size_t>(state.range(0)) << 20);
+  constexpr std::int64_t kBlock = 16;
+  const std::string block = generated_log(std::size_t{kBlock} << 20);
   for (auto _ : state) {
     LibraryTrace trace({});
-    for (std::size_t at = 0; at < log.size(); at += 1 << 20)
-      trace.feed(0, std::string_view(log).substr(at, 1 << 20));
+    for (std::int64_t i = 0; i < state.range(0) / kBlock; ++i)
+      for (std::size_t at = 0; at < block.size(); at += 1 << 20)
+        trace.feed(0, std::string_view(block).substr(at, 1 << 20));
     auto summary = trace.finish();
     benchmark::DoNotOptimize(summary);
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(log.size()));
+  state.SetBytesProcessed(state.iterations() * state.range(0) / kBlock *
+                          static_cast<std::int64_t>(block.size()));
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  state.counters["peak_rss_mb"] = static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
-// 1024 is the whole gigabyte: --benchmark_filter=library_log/1024
-BENCHMARK(library_log)->Arg(64)->Unit(benchmark::kMillisecond);
+// 1024 is a whole gigabyte: --benchmark_filter=library_log/1024
+BENCHMARK(library_log)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 void sampler_tick(benchmark::State& state) {
   std::string root = (fs::temp_directory_path() / "rankscope_bench_XXXXXX").string();
