@@ -1,5 +1,6 @@
 #include "app/profile_run.h"
 
+#include "app/profile_energy.h"
 #include "app/report_trace.h"
 #include "collect/profile/container.h"
 #include "collect/profile/library_tool.h"
@@ -164,6 +165,7 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
     out.timeline = *table;
   if (const Table* table = report->report.find("kernel_summary"))
     out.kernels = *table;
+  out.steps = std::move(report->steps);
   return out;
 }
 
@@ -276,6 +278,7 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
     for (const OutputFound& file : tool.outputs.files)
       if (!file.empty && readable(file.path))
         out.reports.push_back(report_of(file.path, out.out, session.threads));
+  RS_CHECK(join_step_energy(prepared, out));
   return out;
 }
 

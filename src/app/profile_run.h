@@ -2,6 +2,7 @@
 // tools wrote, reported at once.
 #pragma once
 
+#include "app/step_energy.h"
 #include "collect/profile/manifest.h"
 #include "collect/profile/models.h"
 #include "collect/profile/preflight.h"
@@ -46,8 +47,10 @@ struct ProfileOutcome {
     std::string output; ///< workbook
     std::string why;    ///< that there is none; else empty
     Table timeline, kernels;
+    TracedSteps steps;
   };
   std::vector<Report> reports; ///< of trace files that the tools wrote
+  Table step_energy;           ///< where power was sampled and a trace has steps
 };
 
 /// The runs that the request means: one, or one a model. Errors: kUsage, kUnreadable.

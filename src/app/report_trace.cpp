@@ -111,6 +111,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);
   TraceReport out;
+  out.steps = traced_steps(loaded);
   RS_TRY(out.report, build_report(loaded, options));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options, out.report.diagnostics);

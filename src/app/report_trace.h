@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "app/step_energy.h"
 #include "app/write_outputs.h"
 #include "engine/session.h"
 
@@ -21,6 +22,7 @@ struct TraceReport {
   Report report;
   std::string coverage; ///< how much of the kernel time the models know; "" without that sheet
   std::vector<std::string> written;
+  TracedSteps steps; ///< of the trace, for what was measured beside it
 };
 
 /// Warns of sheets in options.sheets that this trace has nothing for; the report's diagnostics go

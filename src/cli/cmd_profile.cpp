@@ -151,6 +151,8 @@ void show_outcome(Context& ctx, const PreparedRun& run, const ProfileOutcome& ou
     if (report.kernels.rows() > 0)
       ctx.note(console_table(report.kernels, 10));
   }
+  if (outcome.step_energy.rows() > 0)
+    ctx.note(console_table(outcome.step_energy));
   ctx.note("outputs in " + outcome.out);
 }
 

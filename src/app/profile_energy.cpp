@@ -1,0 +1,109 @@
+#include "app/profile_energy.h"
+
+#include "collect/samplers/device_choice.h"
+#include "collect/samplers/read_samples.h"
+#include "os/output_file.h"
+#include "writers/writer.h"
+
+#include <cmath>
+#include <filesystem>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double kGapPeriods = 2.5; ///< as the sampler counts gaps
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? Json::of(*value) : Json();
+}
+
+Json rows_json(const std::vector<StepEnergy>& rows) {
+  Json out = Json::list();
+  for (const StepEnergy& row : rows) {
+    Json one = Json::object();
+    one.at("trace") = Json::of(row.trace);
+    one.at("rank") = row.rank ? Json::of(*row.rank) : Json();
+    one.at("gpu") = row.gpu ? Json::of(std::int64_t{*row.gpu}) : Json();
+    one.at("step") = Json::of(row.step);
+    one.at("start_unix_ns") = Json::of(row.start_unix_ns);
+    one.at("duration_ms") = Json::of(row.duration_ms);
+    one.at("joules") = optional_json(row.joules);
+    one.at("mean_w") = optional_json(row.mean_w);
+    one.at("samples") = Json::of(row.samples);
+    out.items.push_back(std::move(one));
+  }
+  return out;
+}
+
+/// The environment that the command had.
+std::map<std::string, std::string> environment_of(const PreparedRun& prepared) {
+  std::map<std::string, std::string> out;
+  if (prepared.keeper.empty())
+    for (auto& [name, value] : current_environment())
+      out[name] = value;
+  for (const EnvChange& e : prepared.run.plan.env) {
+    if (e.unset)
+      out.erase(e.name);
+    else
+      out[e.name] = e.value;
+  }
+  return out;
+}
+
+Result<SampledPower> sampled_power(const PreparedRun& prepared, const ProfileOutcome& outcome,
+                                   const Json& samplers) {
+  SampledPower out;
+  RS_TRY(out.gpus, read_power_samples(outcome.out + "/gpu_samples.csv"));
+  const Json* period = samplers.find("period_s");
+  const double period_s = period == nullptr ? 0 : period->number().value_or(0);
+  out.longest_gap_ns = std::llround(kGapPeriods * period_s * 1e9);
+  out.begin = outcome.result.begin;
+  out.end = outcome.result.end;
+  std::map<int, std::string> uuids;
+  if (const Json* gpus = samplers.find("gpus"))
+    for (const Json& gpu : gpus->items) {
+      const Json* index = gpu.find("index");
+      const Json* uuid = gpu.find("uuid");
+      if (index != nullptr && uuid != nullptr)
+        uuids[static_cast<int>(index->number().value_or(-1))] = uuid->text;
+    }
+  out.gpu_of_device = visible_gpus(visible_devices(environment_of(prepared)), uuids);
+  return out;
+}
+
+} // namespace
+
+Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outcome) {
+  const Json* samplers = outcome.result.figures.find("samplers");
+  bool steps = false;
+  for (const ProfileOutcome::Report& report : outcome.reports)
+    steps = steps || !report.steps.steps.empty();
+  if (samplers == nullptr || !steps)
+    return {};
+  const Result<SampledPower> power = sampled_power(prepared, outcome, *samplers);
+  if (!power) {
+    outcome.identity.notes.push_back("no energy of steps: " + power.error().message());
+    return {};
+  }
+  std::vector<StepEnergy> rows;
+  for (ProfileOutcome::Report& report : outcome.reports) {
+    if (outcome.identity.rank >= 0 && !report.steps.rank)
+      report.steps.rank = outcome.identity.rank;
+    std::vector<StepEnergy> more = step_energy(report.steps, *power);
+    for (StepEnergy& row : more) {
+      row.trace = fs::path(row.trace).lexically_relative(outcome.out).string();
+      rows.push_back(std::move(row));
+    }
+  }
+  if (rows.empty())
+    return {};
+  outcome.step_energy = step_energy_schema().table(rows);
+  outcome.result.figures.at("step_energy") = rows_json(rows);
+  RS_TRY(OutputFile file, OutputFile::create(outcome.out + "/reports/step_energy.csv"));
+  file.write(csv_text(outcome.step_energy));
+  RS_CHECK(file.commit());
+  return write_manifest(outcome.identity, prepared.run, outcome.result);
+}
+
+} // namespace rankscope

@@ -1,0 +1,159 @@
+#include "app/step_energy.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+StepClock clock_of(const Trace& trace) {
+  switch (trace.clock().domain) {
+  case ClockDomain::kUnix:
+    return StepClock::kUnix;
+  case ClockDomain::kMonotonic:
+    for (const auto& [key, value] : trace.header.other)
+      if (key == "rocprof_clock")
+        return value == "\"CLOCK_BOOTTIME\"" ? StepClock::kBoottime : StepClock::kMonotonic;
+    return StepClock::kUnknown;
+  default:
+    return StepClock::kUnknown;
+  }
+}
+
+std::int64_t samples_within(const std::vector<PowerSample>& samples, const TimeSpan& span) {
+  const auto first =
+      std::partition_point(samples.begin(), samples.end(),
+                           [&](const PowerSample& s) { return s.unix_ns < span.begin_ns; });
+  const auto last = std::partition_point(
+      first, samples.end(), [&](const PowerSample& s) { return s.unix_ns <= span.end_ns; });
+  return last - first;
+}
+
+} // namespace
+
+TracedSteps traced_steps(const LoadedTrace& loaded) {
+  const Trace& trace = loaded.trace;
+  TracedSteps out;
+  out.trace = trace.path;
+  out.rank = trace.header.rank;
+  out.steps = profiler_steps(trace);
+  if (out.steps.empty())
+    return out;
+  out.clock = clock_of(trace);
+  const std::int64_t offset = trace.clock().offset_ns;
+  for (ProfilerStep& step : out.steps)
+    step = {step.number, step.start_ns + offset, step.end_ns + offset};
+  std::set<int> devices;
+  for (EventId e = 0; e < trace.events.size(); ++e)
+    if (trace.gpu(e) && trace.events.device[e] >= 0)
+      devices.insert(trace.events.device[e]);
+  out.devices.assign(devices.begin(), devices.end());
+  return out;
+}
+
+std::int64_t unix_time(std::int64_t t_ns, StepClock clock, const ClockAnchor& begin,
+                       const ClockAnchor& end) {
+  if (clock != StepClock::kMonotonic && clock != StepClock::kBoottime)
+    return t_ns;
+  const auto own = [&](const ClockAnchor& a) {
+    return clock == StepClock::kMonotonic ? a.monotonic_ns : a.boottime_ns;
+  };
+  const std::int64_t first = begin.unix_ns - own(begin);
+  const std::int64_t last = end.unix_ns - own(end);
+  const std::int64_t length = own(end) - own(begin);
+  const double part =
+      length <= 0 ? 0
+                  : std::clamp(static_cast<double>(t_ns - own(begin)) / static_cast<double>(length),
+                               0.0, 1.0);
+  return t_ns + first + static_cast<std::int64_t>(part * static_cast<double>(last - first));
+}
+
+std::vector<StepEnergy> step_energy(const TracedSteps& traced, const SampledPower& power) {
+  std::vector<StepEnergy> out;
+  if (traced.clock == StepClock::kUnknown)
+    return out;
+  std::vector<TimeSpan> spans;
+  spans.reserve(traced.steps.size());
+  for (const ProfilerStep& s : traced.steps)
+    spans.push_back({unix_time(s.start_ns, traced.clock, power.begin, power.end),
+                     unix_time(s.end_ns, traced.clock, power.begin, power.end)});
+  const std::vector<PowerSample> none;
+  for (const int device : traced.devices) {
+    const auto known = power.gpu_of_device.find(device);
+    const int gpu = known == power.gpu_of_device.end() ? device : known->second;
+    const auto sampled = power.gpus.find(gpu);
+    const bool there = sampled != power.gpus.end();
+    const std::vector<PowerSample>& samples = there ? sampled->second : none;
+    const auto joules = span_energy(samples, spans, power.longest_gap_ns);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      const auto length_ns = static_cast<double>(spans[i].end_ns - spans[i].begin_ns);
+      StepEnergy row;
+      row.trace = traced.trace;
+      row.rank = traced.rank;
+      if (there)
+        row.gpu = gpu;
+      row.step = traced.steps[i].number;
+      row.start_unix_ns = spans[i].begin_ns;
+      row.duration_ms = length_ns / 1e6;
+      row.joules = joules[i];
+      if (joules[i] && length_ns > 0)
+        row.mean_w = *joules[i] / (length_ns / 1e9);
+      row.samples = samples_within(samples, spans[i]);
+      out.push_back(std::move(row));
+    }
+  }
+  return out;
+}
+
+std::map<int, int> visible_gpus(const std::string& visible,
+                                const std::map<int, std::string>& uuids) {
+  std::map<int, int> out;
+  int device = 0;
+  for (std::size_t begin = 0; !visible.empty() && begin <= visible.size(); ++device) {
+    const std::size_t end = std::min(visible.find(',', begin), visible.size());
+    const std::string word = visible.substr(begin, end - begin);
+    begin = end + 1;
+    int number = -1;
+    const auto [at, ec] = std::from_chars(word.data(), word.data() + word.size(), number);
+    out[device] = -1; // one that cannot be told is none of those that were sampled
+    if (ec == std::errc() && at == word.data() + word.size()) {
+      out[device] = number;
+      continue;
+    }
+    for (const auto& entry : uuids)
+      if (!word.empty() && entry.second.rfind(word, 0) == 0)
+        out[device] = entry.first;
+  }
+  return out;
+}
+
+Schema<StepEnergy> step_energy_schema() {
+  const auto text = CellKind::kText;
+  const auto integer = CellKind::kInt;
+  const auto real = CellKind::kDouble;
+  using Row = StepEnergy;
+  return Schema<StepEnergy>(
+      "step_energy", "energy of each profiler step, by samples of power of the same run",
+      {{"rank", "rank", Unit::kNone, integer, [](const Row& r) { return Value(r.rank); },
+        "rank that the trace or the launcher names"},
+       {"gpu", "gpu", Unit::kNone, integer,
+        [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
+        "number of the GPU as sampled; blank: the trace's device was not sampled"},
+       {"step", "step", Unit::kNone, integer, [](const Row& r) { return Value(r.step); },
+        "N of ProfilerStep#N"},
+       {"start_unix_ns", "start_unix_ns", Unit::kNone, integer,
+        [](const Row& r) { return Value(r.start_unix_ns); }, "start of the step in Unix time"},
+       {"duration_ms", "duration_ms", Unit::kMs, real,
+        [](const Row& r) { return Value(r.duration_ms); }, "length of the step"},
+       {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
+        "integral of the power over the step; blank where the samples do not cover it"},
+       {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
+        "joules / duration"},
+       {"samples", "samples", Unit::kCount, integer, [](const Row& r) { return Value(r.samples); },
+        "samples taken within the step"},
+       {"trace", "trace", Unit::kNone, text, [](const Row& r) { return text_or_blank(r.trace); },
+        "file that has the step"}});
+}
+
+} // namespace rankscope

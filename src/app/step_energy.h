@@ -1,0 +1,73 @@
+// Energy of each profiler step of a run: its samples of power joined with the steps of its traces
+// by the clock.
+#pragma once
+
+#include "base/result.h"
+#include "collect/clock_anchor.h"
+#include "core/loaded_trace.h"
+#include "core/schema.h"
+#include "core/steps.h"
+#include "model/step_energy.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// Which clock of the host the steps of a trace are told on: Kineto's Unix time, RPD's
+/// CLOCK_MONOTONIC, rocprofiler's CLOCK_BOOTTIME, or one that says nothing to others.
+enum class StepClock : std::uint8_t { kUnknown, kUnix, kMonotonic, kBoottime };
+
+struct TracedSteps {
+  std::string trace; ///< file
+  std::optional<std::int64_t> rank;
+  std::vector<int> devices; ///< with GPU work in the trace, ascending
+  StepClock clock = StepClock::kUnknown;
+  std::vector<ProfilerStep> steps; ///< on that clock, by start
+};
+
+/// One look at the events. A trace without steps or GPU work has none of these.
+[[nodiscard]] TracedSteps traced_steps(const LoadedTrace& loaded);
+
+/// A time on `clock` as Unix time, by the two moments that were read on all clocks: linear between
+/// them, so that what the host's time was corrected by meanwhile counts in part.
+[[nodiscard]] std::int64_t unix_time(std::int64_t t_ns, StepClock clock, const ClockAnchor& begin,
+                                     const ClockAnchor& end);
+
+struct StepEnergy {
+  std::string trace;
+  std::optional<std::int64_t> rank;
+  std::optional<int> gpu; ///< as the sampler numbers it; none: its device is not among those
+  std::int64_t step = 0;
+  std::int64_t start_unix_ns = 0;
+  double duration_ms = 0;
+  std::optional<double> joules; ///< none where the samples do not cover the step
+  std::optional<double> mean_w; ///< joules / duration
+  std::int64_t samples = 0;     ///< taken within the step
+};
+
+/// What was sampled in a run.
+struct SampledPower {
+  std::map<int, std::vector<PowerSample>> gpus; ///< by the sampler's number, ascending in time
+  std::int64_t longest_gap_ns = 0;              ///< between samples that belong together
+  ClockAnchor begin, end;                       ///< of the run
+  /// Device of a trace to the sampler's number; one that is missing is itself.
+  std::map<int, int> gpu_of_device;
+};
+
+/// One row per device with GPU work and step, in this order. Empty where the trace's clock is not
+/// known.
+[[nodiscard]] std::vector<StepEnergy> step_energy(const TracedSteps& traced,
+                                                  const SampledPower& power);
+
+/// By which number the sampler knows the devices of a process that sees `visible` (the value of
+/// *_VISIBLE_DEVICES, "" = all): indices, or beginnings of the uuids in `uuids` (by number).
+[[nodiscard]] std::map<int, int> visible_gpus(const std::string& visible,
+                                              const std::map<int, std::string>& uuids);
+
+[[nodiscard]] Schema<StepEnergy> step_energy_schema();
+
+} // namespace rankscope
