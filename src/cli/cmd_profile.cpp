@@ -70,6 +70,42 @@ Result<void> list_tools(Context& ctx, const Flags& f) {
   return {};
 }
 
+/// Without the place that all tools were looked for in, which is told once.
+PlanFinding without_search(PlanFinding finding, const std::string& searched) {
+  const std::string text = "searched " + searched;
+  if (finding.evidence.rfind(text, 0) == 0)
+    finding.evidence.erase(0,
+                           text.size() + (finding.evidence.size() > text.size() ? 2 : 0)); // "; "
+  return finding;
+}
+
+/// How many tools can run, each tool with what is said of it, where they were looked for.
+std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& findings) {
+  const std::string searched = searched_path(run.target);
+  std::size_t good = 0;
+  bool looked = false;
+  std::string tools;
+  for (const ToolEntry& tool : run.run.plan.tools) {
+    std::string text;
+    bool bad = false;
+    for (const PlanFinding& finding : findings)
+      if (finding.tool == tool.name) {
+        text += finding_text(without_search(finding, searched));
+        bad = bad || stops(finding);
+      }
+    good += bad ? 0 : 1;
+    tools += fmt::format("{:<28}{}\n{}", tool.name, text.empty() ? "ok" : "", text);
+  }
+  for (const PlanFinding& finding : findings) {
+    if (finding.tool.empty())
+      tools += finding_text(without_search(finding, searched));
+    looked = looked || finding.evidence.rfind("searched " + searched, 0) == 0;
+  }
+  return fmt::format("{} of {} tools can run {}\n{}{}", good, run.run.plan.tools.size(),
+                     run.target.image.empty() ? "here" : "in " + run.target.image_name, tools,
+                     looked ? "searched " + searched + "\n" : "");
+}
+
 /// The pre-flight alone; without tools, of every tool that is built in.
 Result<void> doctor(Context& ctx, Flags f) {
   if (f.request.tools.empty() && f.request.contexts.empty() && f.request.context_files.empty()) {
@@ -85,14 +121,8 @@ Result<void> doctor(Context& ctx, Flags f) {
   bool bad = false;
   for (const PreparedRun& run : runs) {
     RS_TRY(const auto findings, check_prepared(run, f.request));
-    for (const ToolEntry& tool : run.run.plan.tools) {
-      std::string text;
-      for (const PlanFinding& finding : findings)
-        if (finding.tool == tool.name)
-          text += finding_text(finding);
-      if (!ctx.json)
-        ctx.out(fmt::format("{:<28}{}\n{}", tool.name, text.empty() ? "ok" : "", text));
-    }
+    if (!ctx.json)
+      ctx.out(doctor_text(run, findings));
     for (const PlanFinding& finding : findings) {
       bad = bad || stops(finding);
       Json one = Json::object();
@@ -102,8 +132,6 @@ Result<void> doctor(Context& ctx, Flags f) {
       one.at("evidence") = Json::of(finding.evidence);
       one.at("next") = Json::of(finding.next);
       all.items.push_back(std::move(one));
-      if (!ctx.json && finding.tool.empty())
-        ctx.out(finding_text(finding));
     }
   }
   if (ctx.json)

@@ -68,6 +68,20 @@ TEST_F(ProfileFindings, TheDoctorLooksAtToolsWithoutRunning) {
     EXPECT_NE(r.out.find(name), std::string::npos) << name;
 }
 
+TEST_F(ProfileFindings, TheDoctorCountsFirstAndNamesThePathOnce) {
+  table(R"({"tools": {"gone": {"cmd": "no-such-tracer"}, "away": {"cmd": "no-such-one"},
+                      "ok": {"cmd": "sh"}}})");
+  const RunResult r = test::run_binary({"profile", "doctor", "--tools-config", "more.json",
+                                        "--tool", "gone", "--tool", "away", "--tool", "ok"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_EQ(r.out.rfind("1 of 3 tools can run here\n", 0), 0U) << r.out;
+  const std::size_t path = r.out.find("PATH=");
+  ASSERT_NE(path, std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("PATH=", path + 1), std::string::npos) << r.out;
+  EXPECT_GT(path, r.out.find("E-TOOL-MISSING away")) << r.out;
+  EXPECT_GT(path, r.out.rfind("ok  ")) << r.out;
+}
+
 TEST_F(ProfileFindings, AnEmptyOutputOfAFailedCommandShowsItsLastLines) {
   table(R"({"tools": {"t": {"produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
   const RunResult r = with({"--tool", "t"}, {"sh", "-c", "echo the reason >&2; exit 3"});

@@ -117,9 +117,7 @@ private:
   [[nodiscard]] std::string in_image() const {
     return target_.image.empty() ? "" : " in image " + target_.image_name;
   }
-  [[nodiscard]] std::string searched() const {
-    return target_.image.empty() ? "PATH=" + target_.path : "the image's PATH";
-  }
+  [[nodiscard]] std::string searched() const { return searched_path(target_); }
 
   void programs(const ToolEntry& tool) {
     std::set<std::string> names(tool.required.begin(), tool.required.end());
@@ -244,6 +242,10 @@ private:
 };
 
 } // namespace
+
+std::string searched_path(const PreflightTarget& target) {
+  return target.image.empty() ? "PATH=" + target.path : "the image's PATH";
+}
 
 std::string program_of(const ToolEntry& tool) {
   if (tool.shell)

@@ -38,6 +38,9 @@ Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEnt
 Result<std::vector<PlanFinding>> preflight(const Plan& plan, const PreflightTarget& target,
                                            const ToolTable& table, const EnvPairs& environment);
 
+/// Where programs are looked for: "PATH=...", or "the image's PATH".
+[[nodiscard]] std::string searched_path(const PreflightTarget& target);
+
 /// The program of a tool's command; "" when it has none or its text is for a shell.
 [[nodiscard]] std::string program_of(const ToolEntry& tool);
 
