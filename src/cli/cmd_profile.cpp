@@ -2,6 +2,7 @@
 #include "app/profile_run.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/library_logs.h"
 #include "os/signals.h"
 #include "writers/console.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 struct Flags {
   std::string action;
+  std::vector<std::string> inputs; ///< of an action
+  std::string table = "library_trace.csv";
   ProfileRequest request;
   bool dry_run = false, explain = false, local = false;
 };
@@ -218,12 +221,32 @@ Result<void> run_all(Context& ctx, Flags& f) {
   return {};
 }
 
+/// As library-trace with what the environment says of model and job.
+Result<void> trace_parse(Context& ctx, const Flags& f) {
+  LibraryLogs logs;
+  logs.logs = f.inputs;
+  logs.options.csv = f.table;
+  if (logs.logs.empty())
+    return Error{ErrorCode::kUsage, "trace-parse", "no logs are named",
+                 "rankscope profile trace-parse LOG... -o library_trace.csv"};
+  if (const char* model = std::getenv("MAD_MODEL_NAME"))
+    logs.options.model = model;
+  if (const char* job = std::getenv("JENKINS_BUILD_NUMBER"); job != nullptr && *job != '\0')
+    logs.options.job_id = job;
+  return parse_library_logs(ctx, logs);
+}
+
 Result<void> run(Context& ctx, Flags& f) {
   f.request.command = ctx.program;
+  if (!f.inputs.empty() && f.action != "trace-parse")
+    return Error{ErrorCode::kUsage, f.inputs.front(), "profile " + f.action + " takes no such word",
+                 "the command stands behind --"};
   if (f.action == "tools")
     return list_tools(ctx, f);
   if (f.action == "doctor")
     return doctor(ctx, f);
+  if (f.action == "trace-parse")
+    return trace_parse(ctx, f);
   if (f.local && !f.request.docker.empty())
     return Error{ErrorCode::kUsage, "--local", "--docker says otherwise", ""};
   if (f.request.command.empty() == f.request.models.tags.empty())
@@ -239,8 +262,11 @@ Action setup(CLI::App& app) {
   ProfileRequest& r = f->request;
   app.add_option(
          "ACTION", f->action,
-         "doctor: look at the tools only; tools: list them; none: run what stands behind --")
-      ->check(CLI::IsMember({"doctor", "tools"}));
+         "doctor: look at the tools only; tools: list them; trace-parse: tables of saved logs of "
+         "libraries; none: run what stands behind --")
+      ->check(CLI::IsMember({"doctor", "tools", "trace-parse"}));
+  app.add_option("INPUTS", f->inputs, "of trace-parse: logs");
+  app.add_option("-o,--output", f->table, "of trace-parse: the table")->capture_default_str();
   in_group(app, "Tools", [&] {
     app.add_option("--tool", r.tools, "NAME[:VARIABLE=value,...], the first is the innermost");
     app.add_option("--tools-config", r.tables, "tools.json, merged over the built-in table");
@@ -287,7 +313,8 @@ const Command profile_command{
     "  rankscope profile --tool rocprofv3 -- python train.py --steps 20\n"
     "  rankscope profile --tool rocblas_trace --tool gpu_info_power_profiler:DEVICE=0 -- ./app\n"
     "  rankscope profile --tags bert -c '{\"tools\": [{\"name\": \"rocprof\"}]}'\n"
-    "  rankscope profile doctor --tool nsys",
+    "  rankscope profile doctor --tool nsys\n"
+    "  rankscope profile trace-parse run.log -o library_trace.csv",
     setup, true};
 
 } // namespace rankscope

@@ -35,6 +35,23 @@ TEST(LibraryTraceCommand, PlainAndCompressedLogsTogether) {
   EXPECT_EQ(json["libraries"].at(0)["calls"].get_uint64().value(), 4U);
 }
 
+TEST(LibraryTraceCommand, ProfileTraceParseIsTheSame) {
+  const test::TempFolder t;
+  const std::string log = t.write("a.log", kConv + "epoch 1\n" + kConv);
+  const auto a = test::run_binary({"library-trace", log, "-o", t.path("a.csv")});
+  const auto b = test::run_binary({"profile", "trace-parse", log, "-o", t.path("b.csv")});
+  ASSERT_EQ(a.code, 0) << a.err;
+  ASSERT_EQ(b.code, 0) << b.err;
+  EXPECT_NE(b.out.find("2 calls of 1 configurations"), std::string::npos) << b.out;
+  const std::string detail = test::bytes_of(t.path("b_detail.csv"));
+  EXPECT_NE(detail.find("miopen,conv forward"), std::string::npos) << detail;
+  EXPECT_EQ(detail, test::bytes_of(t.path("a_detail.csv")));
+  EXPECT_NE(test::bytes_of(t.path("b.csv")).find(",miopen,./bin/MIOpenDriver conv"),
+            std::string::npos);
+  EXPECT_EQ(test::run_binary({"profile", "trace-parse"}).code, 2);
+  EXPECT_EQ(test::run_binary({"profile", "tools", log}).code, 2);
+}
+
 TEST(LibraryTraceCommand, DamageAndTruncationAreTold) {
   const test::TempFolder t;
   const std::string log = t.write("a.log", kConv + kConv.substr(0, 90) + "\n");

@@ -1,0 +1,103 @@
+#include "cli/library_logs.h"
+
+#include "base/json_text.h"
+#include "os/byte_source.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <iterator>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+std::string json_of(const LibraryTraceSummary& s, double seconds) {
+  std::string counts, findings;
+  for (const LibraryCount& c : s.counts)
+    fmt::format_to(std::back_inserter(counts),
+                   "{}{{\"library\": \"{}\", \"lines\": {}, \"calls\": {}, \"configs\": {}, "
+                   "\"damaged\": {}}}",
+                   counts.empty() ? "" : ", ", log_kind_name(c.kind), c.lines, c.calls, c.configs,
+                   c.damaged);
+  for (const std::string& f : s.findings)
+    fmt::format_to(std::back_inserter(findings), "{}\"{}\"", findings.empty() ? "" : ", ",
+                   json_escaped(f));
+  return fmt::format("{{\"bytes\": {}, \"lines\": {}, \"long_lines\": {}, \"seconds\": {:.3f}, "
+                     "\"libraries\": [{}], \"findings\": [{}]}}\n",
+                     s.bytes, s.lines, s.long_lines, seconds, counts, findings);
+}
+
+std::string text_of(const LibraryTraceSummary& s, double seconds) {
+  std::string out;
+  const auto to = std::back_inserter(out);
+  for (const LibraryCount& c : s.counts) {
+    fmt::format_to(to, "{:<18} {:>12} calls of {} configurations in {} lines",
+                   log_kind_name(c.kind), c.calls, c.configs, c.lines);
+    out += c.damaged > 0 ? fmt::format(", {} damaged\n", c.damaged) : "\n";
+  }
+  if (s.counts.empty())
+    out += "no line of a library that is known\n";
+  fmt::format_to(to, "{} lines, {:.1f} MB, {:.2f} s ({:.0f} MB/s)\n", s.lines,
+                 static_cast<double>(s.bytes) / 1e6, seconds,
+                 static_cast<double>(s.bytes) / 1e6 / std::max(seconds, 1e-9));
+  return out;
+}
+
+Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string& path,
+                      OutputFile* others, Context& ctx) {
+  if (path != "-")
+    remember_input(path);
+  RS_TRY(const auto source, ByteSource::open(path));
+  std::string buffer(std::size_t{1} << 20, '\0'), rest;
+  std::string* const kept = others == nullptr ? nullptr : &rest;
+  for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;
+       n = source->read(buffer.data(), buffer.size())) {
+    trace.feed(stream, std::string_view(buffer).substr(0, n), {}, kept);
+    if (others != nullptr)
+      others->write(rest);
+    rest.clear();
+  }
+  trace.end(stream, kept);
+  if (others != nullptr)
+    others->write(rest);
+  if (!source->problem().empty())
+    ctx.diagnostics.add_at(Severity::kDataLoss, "library_log_truncated", path,
+                           "the log ends early: " + source->problem());
+  return {};
+}
+
+} // namespace
+
+Result<void> parse_library_logs(Context& ctx, const LibraryLogs& f) {
+  LibraryTraceOptions options = f.options;
+  if (!f.no_detail && options.csv != "-")
+    options.detail_csv = options.csv.ends_with(".csv")
+                             ? options.csv.substr(0, options.csv.size() - 4) + "_detail.csv"
+                             : options.csv + "_detail.csv";
+  std::optional<OutputFile> others;
+  if (!f.others.empty()) {
+    RS_TRY(OutputFile file, OutputFile::create(f.others));
+    others.emplace(std::move(file));
+  }
+  LibraryTrace trace(options);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < f.logs.size(); ++i)
+    RS_CHECK(read_log(trace, i, f.logs[i], others ? &*others : nullptr, ctx));
+  RS_TRY(const LibraryTraceSummary summary, trace.finish());
+  if (others)
+    RS_CHECK(others->commit());
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (const LibraryCount& c : summary.counts)
+    if (c.damaged > 0)
+      ctx.diagnostics.add_at(
+          Severity::kWarning, "library_line_damaged", log_kind_name(c.kind),
+          "lines are torn or unknown and not counted; the first: " + c.first_damaged, c.damaged);
+  if (options.csv != "-")
+    ctx.out(ctx.json ? json_of(summary, seconds) : text_of(summary, seconds));
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,22 @@
+// Saved logs of GPU libraries as tables: what `library-trace` and `profile trace-parse` do.
+#pragma once
+
+#include "cli/command.h"
+#include "collect/library_trace/library_trace.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct LibraryLogs {
+  std::vector<std::string> logs; ///< plain, gzip or zstd; "-" is standard input
+  LibraryTraceOptions options;   ///< csv: the table, "-" for standard output
+  std::string others;            ///< file for the lines of no library; "" = none
+  bool no_detail = false;
+};
+
+/// Writes the tables and prints what was found. Errors: kUnreadable, kOutput.
+Result<void> parse_library_logs(Context& ctx, const LibraryLogs& f);
+
+} // namespace rankscope
