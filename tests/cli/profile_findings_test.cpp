@@ -110,6 +110,54 @@ TEST_F(ProfileFindings, ARunShorterThanTwoSamplesIsTold) {
   expect_code(r, "W-EMPTY-SHORT-RUN");
 }
 
+TEST_F(ProfileFindings, SamplesThatWereMissedAreTold) {
+  const test::FakeSysfs sysfs;
+  for (int i = 0; i < 64; ++i) // a dozen files each: longer to read than the period
+    sysfs.add_gpu(128 + i, fmt::format("0000:{:02x}:00.0", i), fmt::format("u{}", i), 350);
+  RunResult r = profile({"--sysfs-root", sysfs.root(), "--sample-rate", "0.0001", "--tool",
+                         "gpu_info_power_profiler"},
+                        {"sleep", "0.3"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-SAMPLES-MISSED");
+  r = profile(
+      {"--sysfs-root", sysfs.root(), "--sample-rate", "0.1", "--tool", "gpu_info_power_profiler"},
+      {"sleep", "0.3"});
+  EXPECT_FALSE(has_code("W-SAMPLES-MISSED")) << manifest();
+}
+
+TEST_F(ProfileFindings, ALogThatCannotBeWrittenIsTold) {
+  folder_.write("full/keep", "");
+  std::filesystem::create_symlink("/dev/full", folder_.path("full/run.log"));
+  const RunResult r = test::run_binary({"profile", "--out", "full", "--", "./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err; // the command's
+  EXPECT_EQ(r.out, "to out\n");
+  EXPECT_NE(r.err.find("W-LOG-INCOMPLETE"), std::string::npos) << r.err;
+  EXPECT_NE(test::bytes_of(folder_.path("full/manifest.json")).find("W-LOG-INCOMPLETE"),
+            std::string::npos);
+}
+
+TEST_F(ProfileFindings, ATableThatCannotBeWrittenAtTheEndIsTold) {
+  folder_.write("full/library_trace/keep", "");
+  std::filesystem::create_symlink("/dev/full",
+                                  folder_.path("full/library_trace/library_trace.csv"));
+  Words words = {"profile", "--out", "full", "--tool", "miopen_trace", "--", "./app.sh", "0"};
+  RunResult r = test::run_binary(words);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("E-TOOL-END miopen_trace"), std::string::npos) << r.err;
+  words.insert(words.begin() + 1, {"--strict", "--force"});
+  r = test::run_binary(words);
+  EXPECT_EQ(r.code, 4) << r.err;
+}
+
+TEST_F(ProfileFindings, ABaselineThatFailsSaysNothingAboutOverhead) {
+  // it needs what the tool sets
+  const RunResult r = profile({"--baseline", "2", "--tool", "A"}, {"sh", "-c", "test \"$X\" = 1"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-BASELINE-FAILED");
+  EXPECT_FALSE(has_code("W-OVERHEAD"));
+  EXPECT_NE(manifest().find("\"baseline_s\": []"), std::string::npos) << manifest();
+}
+
 TEST_F(ProfileFindings, AnIdleGpuIsNamedWithTheBusyOne) {
   const test::FakeSysfs sysfs;
   sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);

@@ -40,7 +40,8 @@ void RunLog::add(std::size_t stream, std::string_view bytes, double t_s) {
       open.clear();
     }
   }
-  std::fflush(file_.get()); // so that a kill loses nothing
+  if (std::fflush(file_.get()) != 0) // so that a kill loses nothing
+    failed_ = true;
 }
 
 bool RunLog::finish() {
