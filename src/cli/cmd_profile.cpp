@@ -3,11 +3,13 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/library_logs.h"
+#include "collect/profile/merge_ranks.h"
 #include "os/signals.h"
 #include "writers/console.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 
@@ -221,6 +223,37 @@ Result<void> run_all(Context& ctx, Flags& f) {
   return {};
 }
 
+/// The folder of the whole: the one that holds all ranks.
+Result<std::string> merged_folder(const Flags& f, const ProfiledRanks& run) {
+  if (!f.request.out.empty())
+    return f.request.out;
+  std::string parent;
+  std::error_code ec;
+  for (const ProfiledRank& rank : run.ranks) {
+    const std::string above =
+        std::filesystem::absolute(rank.folder, ec).lexically_normal().parent_path().string();
+    if (!parent.empty() && parent != above)
+      return Error{ErrorCode::kUsage, "profile merge", "the ranks lie in different places",
+                   "--out DIR says where the whole goes"};
+    parent = above;
+  }
+  return parent;
+}
+
+Result<void> merge(Context& ctx, const Flags& f) {
+  if (f.inputs.empty())
+    return Error{ErrorCode::kUsage, "merge", "no folder is named",
+                 "rankscope profile merge DIR, where DIR holds rank_0, rank_1, ..."};
+  RS_TRY(const ProfiledRanks run, merge_ranks(f.inputs));
+  RS_TRY(const std::string out, merged_folder(f, run));
+  RS_CHECK(write_merged(run, out));
+  ctx.out(ctx.json ? merged_json(run).dump() + "\n" : merged_text(run));
+  ctx.note("outputs in " + out);
+  if (!run.findings.empty())
+    ctx.partial = true;
+  return {};
+}
+
 /// As library-trace with what the environment says of model and job.
 Result<void> trace_parse(Context& ctx, const Flags& f) {
   LibraryLogs logs;
@@ -238,13 +271,15 @@ Result<void> trace_parse(Context& ctx, const Flags& f) {
 
 Result<void> run(Context& ctx, Flags& f) {
   f.request.command = ctx.program;
-  if (!f.inputs.empty() && f.action != "trace-parse")
+  if (!f.inputs.empty() && f.action != "trace-parse" && f.action != "merge")
     return Error{ErrorCode::kUsage, f.inputs.front(), "profile " + f.action + " takes no such word",
                  "the command stands behind --"};
   if (f.action == "tools")
     return list_tools(ctx, f);
   if (f.action == "doctor")
     return doctor(ctx, f);
+  if (f.action == "merge")
+    return merge(ctx, f);
   if (f.action == "trace-parse")
     return trace_parse(ctx, f);
   if (f.local && !f.request.docker.empty())
@@ -262,10 +297,10 @@ Action setup(CLI::App& app) {
   ProfileRequest& r = f->request;
   app.add_option(
          "ACTION", f->action,
-         "doctor: look at the tools only; tools: list them; trace-parse: tables of saved logs of "
-         "libraries; none: run what stands behind --")
-      ->check(CLI::IsMember({"doctor", "tools", "trace-parse"}));
-  app.add_option("INPUTS", f->inputs, "of trace-parse: logs");
+         "doctor: look at the tools only; tools: list them; merge: ranks as one; trace-parse: "
+         "tables of saved logs of libraries; none: run what stands behind --")
+      ->check(CLI::IsMember({"doctor", "tools", "merge", "trace-parse"}));
+  app.add_option("INPUTS", f->inputs, "of merge: folders; of trace-parse: logs");
   app.add_option("-o,--output", f->table, "of trace-parse: the table")->capture_default_str();
   in_group(app, "Tools", [&] {
     app.add_option("--tool", r.tools, "NAME[:VARIABLE=value,...], the first is the innermost");
@@ -314,6 +349,7 @@ const Command profile_command{
     "  rankscope profile --tool rocblas_trace --tool gpu_info_power_profiler:DEVICE=0 -- ./app\n"
     "  rankscope profile --tags bert -c '{\"tools\": [{\"name\": \"rocprof\"}]}'\n"
     "  rankscope profile doctor --tool nsys\n"
+    "  rankscope profile merge profile_run\n"
     "  rankscope profile trace-parse run.log -o library_trace.csv",
     setup, true};
 

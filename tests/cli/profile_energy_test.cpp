@@ -82,6 +82,29 @@ TEST_F(ProfileEnergy, TheDeviceIsTheOneThatTheCommandSees) {
   EXPECT_NEAR(std::stod(rows()[1][5]), 200 * 0.2, 1e-6);
 }
 
+TEST_F(ProfileEnergy, RanksAreJoined) {
+  std::filesystem::remove_all(folder_.path("out"));
+  for (const char* rank : {"0", "1"}) {
+    ::setenv("RANK", rank, 1);
+    const RunResult r = test::run_binary(
+        arguments({"--sysfs-root", sysfs_.root(), "--tool", "gpu_info_power_profiler"},
+                  {"sh", "-c", "sleep 0.3; exit $RANK"}));
+    ::unsetenv("RANK");
+    EXPECT_EQ(r.code, std::stoi(rank)) << r.err;
+  }
+  const RunResult r = test::run_binary({"profile", "merge", "out"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("1 of 2 ok"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out, test::bytes_of(folder_.path("out/summary.txt")));
+  EXPECT_NE(manifest().find("\"gpus_sampled\": 2"), std::string::npos) << manifest();
+  EXPECT_EQ(rows_of(test::bytes_of(folder_.path("out/gpu_samples.csv"))).at(0).at(0), "rank");
+  EXPECT_EQ(test::run_binary({"profile", "merge", "out"}).code, 0) << "again";
+  std::filesystem::remove(folder_.path("out/rank_1/manifest.json"));
+  EXPECT_EQ(test::run_binary({"profile", "merge", "out"}).code, 4);
+  EXPECT_EQ(test::run_binary({"profile", "merge"}).code, 2);
+  EXPECT_EQ(test::run_binary({"profile", "merge", "none"}).code, 3);
+}
+
 TEST_F(ProfileEnergy, WithoutASamplerThereIsNone) {
   const RunResult r = profile({"--tools-config", "more.json", "--tool", "kineto"}, {"./traced.sh"});
   EXPECT_EQ(r.code, 0) << r.err;

@@ -1,0 +1,333 @@
+#include "collect/profile/merge_ranks.h"
+
+#include "collect/library_trace/line_splitter.h"
+#include "collect/profile/manifest.h"
+#include "os/byte_source.h"
+#include "os/output_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kFormat = "rankscope-profile-ranks-1";
+constexpr const char* kRunFormat = "rankscope-profile-1";
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t out = 0;
+  const auto [at, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (ec != std::errc() || at != text.data() + text.size() || text.empty())
+    return std::nullopt;
+  return out;
+}
+
+/// Members below each other; nullptr where one is missing.
+const Json* below(const Json& root, std::initializer_list<const char*> keys) {
+  const Json* at = &root;
+  for (const char* key : keys)
+    if (at != nullptr)
+      at = at->find(key);
+  return at;
+}
+
+std::optional<double> number_at(const Json& root, std::initializer_list<const char*> keys) {
+  const Json* value = below(root, keys);
+  return value == nullptr ? std::nullopt : value->number();
+}
+
+/// Times since 1970 in ns are more than a double holds.
+std::optional<std::int64_t> whole_at(const Json& root, std::initializer_list<const char*> keys) {
+  const Json* value = below(root, keys);
+  return value == nullptr || !value->is(Json::Kind::kNumber) ? std::nullopt : whole(value->text);
+}
+
+std::string text_at(const Json& root, std::initializer_list<const char*> keys) {
+  const Json* value = below(root, keys);
+  return value == nullptr || !value->is(Json::Kind::kText) ? std::string() : value->text;
+}
+
+/// N of a folder rank_N.
+std::optional<std::int64_t> rank_of_name(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return name.rfind("rank_", 0) == 0 ? whole(std::string_view(name).substr(5)) : std::nullopt;
+}
+
+template <class T> void keep_larger(std::optional<T>& kept, const std::optional<T>& value) {
+  if (value && (!kept || *value > *kept))
+    kept = value;
+}
+
+class Merge {
+public:
+  Result<void> add_folder(const std::string& name) {
+    fs::path folder = fs::path(name).lexically_normal();
+    if (!folder.has_filename())
+      folder = folder.parent_path(); // "run/"
+    std::error_code ec;
+    std::vector<fs::path> ranks;
+    for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
+      if (it->is_directory(ec) && rank_of_name(it->path()))
+        ranks.push_back(it->path());
+    if (ranks.empty() && !fs::is_regular_file(folder / "manifest.json", ec))
+      return Error{ErrorCode::kUnreadable, name, "has neither folders rank_N nor a manifest.json",
+                   "the folder that --out named"};
+    if (ranks.empty())
+      ranks.push_back(folder);
+    for (const fs::path& rank : ranks)
+      RS_CHECK(add_rank(rank));
+    return {};
+  }
+
+  ProfiledRanks finish() {
+    std::stable_sort(out_.ranks.begin(), out_.ranks.end(),
+                     [](const ProfiledRank& a, const ProfiledRank& b) {
+                       return a.rank.value_or(INT64_MAX) < b.rank.value_or(INT64_MAX);
+                     });
+    std::optional<std::int64_t> begin;
+    std::optional<std::int64_t> end;
+    for (const ProfiledRank& r : out_.ranks) {
+      out_.succeeded += r.status == "success" ? 1 : 0;
+      keep_larger(out_.longest_s, r.seconds);
+      if (r.seconds && (!out_.shortest_s || *r.seconds < *out_.shortest_s))
+        out_.shortest_s = r.seconds;
+      keep_larger(out_.peak_vram_b, r.peak_vram_b);
+      keep_larger(end, r.end_ns);
+      if (r.begin_ns && (!begin || *r.begin_ns < *begin))
+        begin = r.begin_ns;
+    }
+    if (begin && end)
+      out_.wall_s = static_cast<double>(*end - *begin) / 1e9;
+    out_.gpus = gpus_.size();
+    for (const auto& gpu : gpus_)
+      if (gpu.second)
+        out_.joules = out_.joules.value_or(0) + *gpu.second;
+    find_missing();
+    return std::move(out_);
+  }
+
+private:
+  Result<void> add_rank(const fs::path& folder) {
+    ProfiledRank r;
+    r.folder = folder.string();
+    r.rank = rank_of_name(folder);
+    std::error_code ec;
+    const fs::path file = folder / "manifest.json";
+    r.samples = fs::is_regular_file(folder / "gpu_samples.csv", ec);
+    if (!fs::exists(file, ec)) {
+      r.status = r.problem = "no manifest"; // it was killed, or still runs
+    } else if (const Result<Json> json = parse_json_file(file.string(), nullptr); !json) {
+      r.status = "unreadable";
+      r.problem = json.error().message();
+    } else if (text_at(*json, {"format"}) != kRunFormat) {
+      r.status = "unreadable";
+      r.problem = fmt::format("{} is no manifest of a profiling run", file.string());
+    } else {
+      take(*json, r);
+    }
+    if (r.rank && !seen_.insert(*r.rank).second)
+      return Error{ErrorCode::kUsage, r.folder, fmt::format("rank {} is there twice", *r.rank),
+                   "one folder for each rank"};
+    if (!r.known())
+      out_.findings.push_back({"W-RANK-UNREADABLE", "",
+                               fmt::format("{} says nothing about its run", r.folder), r.problem,
+                               "it was killed before its end, or still runs"});
+    out_.ranks.push_back(std::move(r));
+    return {};
+  }
+
+  void take(const Json& json, ProfiledRank& r) {
+    if (const auto rank = whole_at(json, {"rank"}))
+      r.rank = rank;
+    r.run_id = text_at(json, {"run_id"});
+    r.host = text_at(json, {"host", "name"});
+    r.status = text_at(json, {"status"});
+    r.exit_status = whole_at(json, {"exit_status"});
+    r.seconds = number_at(json, {"seconds"});
+    r.begin_ns = whole_at(json, {"clock_begin", "unix_ns"});
+    r.end_ns = whole_at(json, {"clock_end", "unix_ns"});
+    const Json* gpus = below(json, {"figures", "samplers", "gpus"});
+    if (gpus == nullptr)
+      return;
+    for (const Json& gpu : gpus->items) {
+      const std::optional<double> joules = number_at(gpu, {"joules"});
+      if (joules)
+        r.joules = r.joules.value_or(0) + *joules;
+      keep_larger(r.peak_vram_b, whole_at(gpu, {"peak_vram_bytes"}));
+      std::string place = text_at(gpu, {"bdf"});
+      if (place.empty())
+        place = fmt::format("{}", number_at(gpu, {"index"}).value_or(-1));
+      keep_larger(gpus_[r.host + " " + place], joules);
+    }
+  }
+
+  /// Numbers that lie between those that are there.
+  void find_missing() {
+    std::string gone;
+    for (std::int64_t n = 0, count = 0; !seen_.empty() && n < *seen_.rbegin() && count < 20; ++n)
+      if (seen_.count(n) == 0) {
+        gone += fmt::format("{}{}", gone.empty() ? "" : ", ", n);
+        ++count;
+      }
+    if (!gone.empty())
+      out_.findings.push_back({"W-RANK-MISSING", "", fmt::format("no folder of rank {}", gone), "",
+                               "name the folders of all hosts"});
+  }
+
+  ProfiledRanks out_;
+  std::set<std::int64_t> seen_;
+  std::map<std::string, std::optional<double>> gpus_; ///< host and address to joules
+};
+
+template <class T> Json optional_json(const std::optional<T>& value) {
+  return value ? Json::of(*value) : Json();
+}
+
+Json rank_json(const ProfiledRank& r) {
+  Json out = Json::object();
+  out.at("rank") = optional_json(r.rank);
+  out.at("folder") = Json::of(r.folder);
+  out.at("run_id") = Json::of(r.run_id);
+  out.at("host") = Json::of(r.host);
+  out.at("status") = Json::of(r.status);
+  out.at("exit_status") = optional_json(r.exit_status);
+  out.at("seconds") = optional_json(r.seconds);
+  out.at("joules") = optional_json(r.joules);
+  out.at("peak_vram_bytes") = optional_json(r.peak_vram_b);
+  return out;
+}
+
+std::string cell(const std::optional<double>& value, const char* unit) {
+  return value ? fmt::format("{:.3f} {}", *value, unit) : "-";
+}
+
+std::string memory(const std::optional<std::int64_t>& bytes) {
+  return bytes ? fmt::format("{:.3f} GB", static_cast<double>(*bytes) / 1e9) : "-";
+}
+
+/// The rows of a rank's samples, each with its number in front; a row that a kill cut off is not
+/// taken.
+Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFile& file) {
+  const std::string path = r.folder + "/gpu_samples.csv";
+  RS_TRY(const auto source, ByteSource::open(path));
+  const std::string front = r.rank ? fmt::format("{},", *r.rank) : ",";
+  LineSplitter lines;
+  std::size_t number = 0;
+  bool same = true;
+  const auto row = [&](std::string_view text, std::string_view end) {
+    if (end.empty())
+      return;
+    if (++number == 1) {
+      if (header.empty()) {
+        header = text;
+        file.write("rank," + header + "\n");
+      }
+      same = header == text;
+    } else if (same) {
+      file.write(front);
+      file.write(text);
+      file.write("\n");
+    }
+  };
+  std::string buffer(std::size_t{1} << 20, '\0');
+  for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;
+       n = source->read(buffer.data(), buffer.size()))
+    lines.feed(std::string_view(buffer).substr(0, n), row);
+  lines.finish(row);
+  if (!same)
+    return Error{ErrorCode::kUnreadable, path, "has other columns than the rank before", ""};
+  return {};
+}
+
+Result<void> write_text(const std::string& path, const std::string& text) {
+  RS_TRY(OutputFile file, OutputFile::create(path));
+  file.write(text);
+  return file.commit();
+}
+
+} // namespace
+
+Result<ProfiledRanks> merge_ranks(const std::vector<std::string>& folders) {
+  Merge merge;
+  for (const std::string& folder : folders)
+    RS_CHECK(merge.add_folder(folder));
+  return merge.finish();
+}
+
+Json merged_json(const ProfiledRanks& run) {
+  Json out = Json::object();
+  out.at("format") = Json::of(kFormat);
+  out.at("status") = Json::of(run.succeeded == run.ranks.size() ? "success" : "failure");
+  Json ranks = Json::list();
+  for (const ProfiledRank& r : run.ranks)
+    ranks.items.push_back(rank_json(r));
+  out.at("ranks") = std::move(ranks);
+  Json& total = out.at("total");
+  total.at("ranks") = Json::of(std::int64_t(run.ranks.size()));
+  total.at("succeeded") = Json::of(std::int64_t(run.succeeded));
+  total.at("wall_s") = optional_json(run.wall_s);
+  total.at("longest_s") = optional_json(run.longest_s);
+  total.at("shortest_s") = optional_json(run.shortest_s);
+  total.at("gpus_sampled") = Json::of(std::int64_t(run.gpus));
+  total.at("joules") = optional_json(run.joules);
+  total.at("peak_vram_bytes") = optional_json(run.peak_vram_b);
+  Json findings = Json::list();
+  for (const PlanFinding& f : run.findings) {
+    Json one = Json::object();
+    one.at("code") = Json::of(f.code);
+    one.at("cause") = Json::of(f.cause);
+    one.at("evidence") = Json::of(f.evidence);
+    one.at("next") = Json::of(f.next);
+    findings.items.push_back(std::move(one));
+  }
+  out.at("findings") = std::move(findings);
+  return out;
+}
+
+std::string merged_text(const ProfiledRanks& run) {
+  std::string out = fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n", "rank", "host",
+                                "status", "exit", "wall", "energy", "peak VRAM");
+  for (const ProfiledRank& r : run.ranks)
+    out += fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n",
+                       r.rank ? fmt::format("{}", *r.rank) : "-", r.host, r.status,
+                       r.exit_status ? fmt::format("{}", *r.exit_status) : "-",
+                       cell(r.seconds, "s"), cell(r.joules, "J"), memory(r.peak_vram_b));
+  out += fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n", "all",
+                     fmt::format("{} GPUs", run.gpus),
+                     fmt::format("{} of {} ok", run.succeeded, run.ranks.size()), "",
+                     cell(run.wall_s, "s"), cell(run.joules, "J"), memory(run.peak_vram_b));
+  for (const PlanFinding& f : run.findings)
+    out += finding_text(f);
+  return out;
+}
+
+Result<void> write_merged(const ProfiledRanks& run, const std::string& out) {
+  std::error_code ec;
+  const std::string manifest = out + "/manifest.json";
+  if (fs::exists(manifest, ec)) {
+    const Result<Json> json = parse_json_file(manifest, nullptr);
+    if (!json || text_at(*json, {"format"}) != kFormat)
+      return Error{ErrorCode::kUsage, manifest, "is the manifest of a run, not of its ranks",
+                   "another --out"};
+  }
+  RS_CHECK(make_folder(out));
+  const bool samples = std::any_of(run.ranks.begin(), run.ranks.end(),
+                                   [](const ProfiledRank& r) { return r.samples; });
+  if (samples) {
+    RS_TRY(OutputFile file, OutputFile::create(out + "/gpu_samples.csv"));
+    std::string header;
+    for (const ProfiledRank& r : run.ranks)
+      if (r.samples)
+        RS_CHECK(append_samples(r, header, file));
+    RS_CHECK(file.commit());
+  }
+  RS_CHECK(write_text(out + "/summary.txt", merged_text(run)));
+  return write_text(manifest, merged_json(run).dump() + "\n");
+}
+
+} // namespace rankscope
