@@ -4,6 +4,7 @@
 #include "app/report_trace.h"
 #include "collect/profile/container.h"
 #include "collect/profile/library_tool.h"
+#include "collect/profile/perf_csv.h"
 #include "collect/profile/sampler_tool.h"
 #include "collect/profile/torch_tool.h"
 #include "os/output_file.h"
@@ -82,6 +83,7 @@ struct Wanted {
   std::string model, folder, script;
   EnvPairs env;
   std::optional<double> timeout_s;
+  std::optional<Model> of;
 };
 
 std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
@@ -99,6 +101,7 @@ std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
       w.env.emplace_back("MAD_RUNTIME_NGPUS", fmt::format("{}", model.n_gpus));
     w.env.insert(w.env.end(), model.env_vars.begin(), model.env_vars.end());
     w.timeout_s = model.timeout_s;
+    w.of = model;
     // a model that two tags mean: its second run has a folder of its own
     const auto same = std::count_if(out.begin(), out.end(), [&](const Wanted& o) {
       return o.model == model.name || o.model.rfind(model.name + "_", 0) == 0;
@@ -189,7 +192,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     RS_TRY(const auto models, find_models(request.models, notes));
     wanted = wanted_of_models(models);
   } else {
-    wanted.push_back({request.command, "", "", "", {}, std::nullopt});
+    wanted.emplace_back();
+    wanted.back().command = request.command;
   }
   const EnvPairs environment = current_environment();
   std::vector<PreparedRun> out;
@@ -199,6 +203,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     p.run.out = folder_of(request, p.identity, wanted.size() > 1);
     RS_CHECK(check_folder(p.run.out, request.force));
     p.run.folder = w.folder;
+    p.model = w.of;
     p.target.folder = w.folder;
     p.target.path = path_of({}, environment);
     ContainerOptions container{request.docker, context,  tools,
@@ -253,8 +258,50 @@ Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared,
   return preflight(prepared.run.plan, prepared.target, table, environment);
 }
 
+namespace {
+
+/// The figures that the command printed, in the manifest; one that perf.csv is to have and is not
+/// there is a finding.
+std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileRequest& request,
+                                     ProfileOutcome& out) {
+  if (request.perf_csv.empty())
+    return {};
+  auto figures =
+      perf_figures(prepared.run, prepared.model ? &*prepared.model : nullptr, out.identity.notes);
+  if (figures.empty() && out.result.launched && out.result.exit_status == 0)
+    out.result.findings.push_back(
+        {"W-NO-METRIC", "", "the command printed no figure of performance",
+         "neither 'performance: NUMBER METRIC' nor train_samples_per_second in run.log",
+         "its row of " + request.perf_csv + " has none"});
+  Json list = Json::list();
+  for (const PerfFigure& figure : figures) {
+    Json one = Json::object();
+    one.at("part") = Json::of(figure.part);
+    one.at("performance") = Json::of(figure.performance);
+    one.at("metric") = Json::of(figure.metric);
+    list.items.push_back(std::move(one));
+  }
+  out.result.figures.at("performance") = std::move(list);
+  return figures;
+}
+
+/// Of several ranks the first writes: one row a run.
+Result<void> append_perf(const PreparedRun& prepared, const ProfileRequest& request,
+                         const ProfileOutcome& out, const std::vector<PerfFigure>& figures) {
+  if (request.perf_csv.empty() || out.identity.rank > 0)
+    return {};
+  return append_perf_csv(request.perf_csv,
+                         perf_csv_rows(out.identity, prepared.run, out.result,
+                                       prepared.model ? &*prepared.model : nullptr, figures,
+                                       current_environment()));
+}
+
+} // namespace
+
 Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
                                     const ProfileRequest& request) {
+  if (!request.perf_csv.empty())
+    RS_CHECK(check_perf_csv(request.perf_csv)); // before the long part
   prepared.run.cancel = interrupt_token();
   double teardown_s = 30;
   for (const PlanStep& step : prepared.run.plan.post)
@@ -269,7 +316,9 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
            Container::start(prepared.keeper, prepared.run.container_name, prepared.run.out));
     RS_TRY(out.result, run_plan(prepared.run));
   }
+  const std::vector<PerfFigure> figures = take_figures(prepared, request, out);
   RS_CHECK(write_manifest(out.identity, prepared.run, out.result));
+  RS_CHECK(append_perf(prepared, request, out, figures));
   if (request.compat_outputs)
     RS_CHECK(place_legacy_names(out.result, "."));
   if (interrupt_token().cancelled())

@@ -10,6 +10,7 @@
 #include "core/table.h"
 #include "engine/session.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct ProfileRequest {
   std::string devices, sample_rate; ///< of the samplers
   std::string sysfs_root = "/sys";
   bool dual_gcd = false;
-  std::string out; ///< "" = ./profile_<run id>
+  std::string out;      ///< "" = ./profile_<run id>
+  std::string perf_csv; ///< a row is appended; "" = none
   bool compat_outputs = false, keep_going = false, force = false, to_error = false;
   int baseline = 0;
   double timeout_s = 0, grace_s = 10;
@@ -36,6 +38,7 @@ struct PreparedRun {
   RunRequest run;
   PreflightTarget target;
   std::vector<std::string> keeper; ///< argv of the container; empty = local
+  std::optional<Model> model;      ///< a tag's
 };
 
 struct ProfileOutcome {

@@ -324,6 +324,8 @@ Action setup(CLI::App& app) {
   in_group(app, "The run", [&] {
     app.add_option("--out", r.out, "folder of outputs (default: profile_RUN-ID)");
     app.add_flag("--compat-outputs", r.compat_outputs, "the documented names here as well");
+    app.add_option("--perf-csv", r.perf_csv,
+                   "append the figure that the command prints to this table");
     app.add_option("--docker", r.docker, "run in a container of this image");
     app.add_flag("--local", f->local, "run here (the default)");
     app.add_option("--baseline", r.baseline, "run N times without tools before: overhead")

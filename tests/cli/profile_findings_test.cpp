@@ -295,6 +295,33 @@ TEST_F(ProfileFindings, LinesThatLookLikeFailuresAreShownAndTheStatusCounts) {
   EXPECT_FALSE(has_code("W-LOG-PATTERN"));
 }
 
+TEST_F(ProfileFindings, APrintedFigureBecomesARowOfPerfCsv) {
+  RunResult r = profile({"--perf-csv", "perf.csv", "--tool", "A"},
+                        {"sh", "-c", "echo performance: 42.5 samples/s, throughput"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  r = profile({"--perf-csv", "perf.csv"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_code(r, "W-NO-METRIC");
+  r = profile({"--perf-csv", "perf.csv"}, {"./app.sh", "3"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_FALSE(has_code("W-NO-METRIC"));
+  std::istringstream in(test::bytes_of(folder_.path("perf.csv")));
+  Words lines;
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(line);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].rfind("model,n_gpus,", 0), 0U);
+  EXPECT_NE(lines[1].find(",profiled=true,"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[1].find(",42.5,throughput,,SUCCESS,"), std::string::npos) << lines[1];
+  EXPECT_EQ(lines[2].find("profiled"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find(",,,,SUCCESS,"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[3].find(",FAILURE,"), std::string::npos) << lines[3];
+  folder_.write("other.csv", "a,b\n");
+  r = profile({"--perf-csv", "other.csv", "--tool", "A"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 2) << r.err;
+  EXPECT_TRUE(order().empty()) << "before anything starts";
+}
+
 TEST_F(ProfileFindings, ATearDownThatFailsIsTold) {
   table(R"({"tools": {"t": {"post_scripts": [{"path": "./fail.sh", "args": "post t"}]}}})");
   const RunResult r = with({"--tool", "t"}, {"true"});

@@ -95,6 +95,7 @@ Result<Model> model_of(const Json& json, const fs::path& folder, const std::stri
       return wrong(place, fmt::format("/n_gpus: '{}' is no number", gpus));
   }
   RS_TRY(m.results_csv, member_text(json, "multiple_results", place));
+  RS_TRY(m.precision, member_text(json, "training_precision", place));
   if (const Json* timeout = json.find("timeout"))
     m.timeout_s = timeout->number();
   if (const Json* env = json.find("env_vars"))

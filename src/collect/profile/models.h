@@ -21,6 +21,7 @@ struct Model {
   std::optional<double> timeout_s;
   EnvPairs env_vars;
   std::string results_csv; ///< multiple_results; may be empty
+  std::string precision;   ///< training_precision
 };
 
 struct ModelSearch {

@@ -1,0 +1,53 @@
+// perf.csv: a row for each figure of performance that a run printed, in the documented 29 columns,
+// so that tables of older runs go on.
+#pragma once
+
+#include "collect/profile/manifest.h"
+#include "collect/profile/models.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct PerfFigure {
+  std::string part;        ///< of a model with several results; "" = the only one
+  std::string performance; ///< number as it was printed
+  std::string metric;      ///< what it is of
+};
+
+/// A line `performance: NUMBER[/UNIT][,] METRIC` or `performance: NUMBER UNIT, METRIC`.
+/// Example: "performance: 14164 samples/s, throughput" is 14164 of throughput.
+[[nodiscard]] std::optional<PerfFigure> performance_of_line(std::string_view line);
+/// `train_samples_per_second` of HuggingFace's trainer, as it logs it or as a dictionary.
+[[nodiscard]] std::optional<PerfFigure> trainer_figure_of_line(std::string_view line);
+
+/// The first `performance:` of run.log, else the first trainer_figure_of_line(); none when there is
+/// neither.
+[[nodiscard]] std::optional<PerfFigure> figure_of_run_log(const std::string& path);
+/// The rows of a table with columns model, performance, metric and any others. Errors: kUnreadable.
+Result<std::vector<PerfFigure>> read_results_csv(const std::string& path);
+
+/// Figures of the run: the table where the model names one and it is there, else the log; what a
+/// table lacks goes to `notes`.
+[[nodiscard]] std::vector<PerfFigure> perf_figures(const RunRequest& request, const Model* model,
+                                                   std::vector<std::string>& notes);
+
+/// Names of the columns, with commas between.
+[[nodiscard]] std::string perf_csv_header();
+/// One line with its end for each figure, or one without a figure. The status is by the exit status
+/// alone; a run under tools has `profiled=true` among its tags. `model` nullptr: a command.
+[[nodiscard]] std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request,
+                                        const RunResult& result, const Model* model,
+                                        const std::vector<PerfFigure>& figures,
+                                        const EnvPairs& environment);
+
+/// Whether rows may be appended to the file; it is made when it is not there. Errors: kOutput;
+/// kUsage when it has another header.
+Result<void> check_perf_csv(const std::string& path);
+/// Appends, with the header in front when the file is empty. Errors: kOutput.
+Result<void> append_perf_csv(const std::string& path, const std::string& rows);
+
+} // namespace rankscope

@@ -1,0 +1,124 @@
+// perf.csv: figures of logs and tables, the documented columns.
+#include "collect/profile/perf_csv.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+// as the documented tables begin
+const std::string kHeader =
+    "model,n_gpus,nnodes,gpus_per_node,training_precision,pipeline,args,tags,docker_file,"
+    "base_docker,docker_sha,docker_image,git_commit,machine_name,deployment_type,launcher,"
+    "gpu_architecture,performance,metric,relative_change,status,build_duration,test_duration,"
+    "dataname,data_provider_type,data_size,data_download_duration,build_number,"
+    "additional_docker_run_options";
+
+std::string told(const std::optional<PerfFigure>& f) {
+  return f ? f->performance + " of " + f->metric : "none";
+}
+
+TEST(PerfCsv, LinesOfPerformance) {
+  const auto of = [](const char* line) { return told(performance_of_line(line)); };
+  EXPECT_EQ(of("performance: 14164.25 samples_per_second"), "14164.25 of samples_per_second");
+  EXPECT_EQ(of("performance: 14164 samples/s, throughput"), "14164 of throughput");
+  EXPECT_EQ(of("performance: 14164/s, throughput"), "14164 of throughput");
+  EXPECT_EQ(of("performance: 14164/s throughput\r"), "14164 of throughput");
+  EXPECT_EQ(of("performance: 14164, throughput"), "14164 of throughput");
+  EXPECT_EQ(of("I0: performance:   1.5e3 tokens per second"), "1.5e3 of tokens per second");
+  EXPECT_EQ(of("performance: -2 x"), "-2 of x");
+  for (const char* line : {"performance: good", "performance: 12", "performance:", "perf: 1 x",
+                           "performance: 12abc x", "performance: nan x", "performance: 3 ,"})
+    EXPECT_EQ(of(line), "none") << line;
+}
+
+TEST(PerfCsv, LinesOfATrainer) {
+  const auto of = [](const char* line) { return told(trainer_figure_of_line(line)); };
+  EXPECT_EQ(of("  train_samples_per_second =     93.2"), "93.2 of train_samples_per_second");
+  EXPECT_EQ(of("{'train_runtime': 3.1, 'train_samples_per_second': 93.2, 'x': 1}"),
+            "93.2 of train_samples_per_second");
+  EXPECT_EQ(of("\"train_samples_per_second\": 5"), "5 of train_samples_per_second");
+  EXPECT_EQ(of("train_samples_per_second"), "none");
+}
+
+TEST(PerfCsv, TheFirstLineOfALogCountsAndATrainerOnlyWithoutOne) {
+  const test::TempFolder t;
+  const std::string trainer = "[    0.100000] err train_samples_per_second = 7\n";
+  EXPECT_EQ(told(figure_of_run_log(t.write("a.log", trainer))), "7 of train_samples_per_second");
+  EXPECT_EQ(
+      told(figure_of_run_log(t.write("a.log", trainer + "[    0.2] out performance: 3 s, a\n"
+                                                        "[    0.3] out performance: 4 s, b\n"))),
+      "3 of a");
+  EXPECT_FALSE(figure_of_run_log(t.path("none")));
+}
+
+TEST(PerfCsv, SeveralResultsOfAModel) {
+  const test::TempFolder t;
+  const auto rows = read_results_csv(t.write(
+      "r.csv", "temp,model,performance,metric\r\n1,\"a, b\",2.5,tflops\r\n\n1,c,,tflops\n"));
+  ASSERT_TRUE(rows) << rows.error().message();
+  ASSERT_EQ(rows->size(), 2U);
+  EXPECT_EQ((*rows)[0].part, "a, b");
+  EXPECT_EQ((*rows)[0].performance, "2.5");
+  EXPECT_EQ((*rows)[1].performance, "");
+  for (const char* text : {"", "model,performance\na,1\n", "model,performance,metric\n"})
+    EXPECT_FALSE(read_results_csv(t.write("r.csv", text))) << text;
+}
+
+TEST(PerfCsv, RowsByTheExitStatusAndWithTheFlag) {
+  EXPECT_EQ(perf_csv_header(), kHeader);
+  RunIdentity identity;
+  RunRequest request;
+  request.plan.command = {"/x/app", "--n", "a b"};
+  RunResult result;
+  result.launched = true;
+  result.seconds = 1.5;
+  Model model;
+  model.n_gpus = 8;
+  model.precision = "bf16";
+  model.tags = {"t1", "t2"};
+  model.arguments = {"-q"};
+  const auto row = [&](const Model* of, const std::vector<PerfFigure>& figures) {
+    return perf_csv_rows(identity, request, result, of, figures,
+                         {{"JENKINS_BUILD_NUMBER", "12"}, {"SLURM_NNODES", "1"}});
+  };
+  const std::string host = [] {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? std::string(name) : std::string();
+  }();
+  EXPECT_EQ(row(nullptr, {{"", "3", "s"}}),
+            "app,,1,,,,--n 'a b',,,,,,," + host + ",local,,,3,s,,SUCCESS,,1.500,,,,,12,\n");
+  request.plan.tools.emplace_back();
+  result.exit_status = 1;
+  identity.model = "m";
+  identity.image = "img";
+  EXPECT_EQ(row(&model, {{"a", "1", "x"}, {"b", "2", "x"}}),
+            "m_a,8,1,8,bf16,,-q,\"t1,t2,profiled=true\",,,,img,," + host +
+                ",docker,,,1,x,,FAILURE,,1.500,,,,,12,\n"
+                "m_b,8,1,8,bf16,,-q,\"t1,t2,profiled=true\",,,,img,," +
+                host + ",docker,,,2,x,,FAILURE,,1.500,,,,,12,\n");
+  EXPECT_EQ(row(nullptr, {}), "m,,1,,,,--n 'a b',profiled=true,,,,img,," + host +
+                                  ",docker,,,,,,FAILURE,,1.500,,,,,12,\n");
+}
+
+TEST(PerfCsv, RowsAreAppendedBelowOneHeader) {
+  const test::TempFolder t;
+  const std::string file = t.path("perf.csv");
+  ASSERT_TRUE(check_perf_csv(file));
+  ASSERT_TRUE(append_perf_csv(file, "a\n"));
+  ASSERT_TRUE(check_perf_csv(file));
+  ASSERT_TRUE(append_perf_csv(file, "b\n"));
+  EXPECT_EQ(test::bytes_of(file), kHeader + "\na\nb\n");
+  // of the older program, with its line ends and a last line without one
+  t.write("perf.csv", kHeader + "\r\nold");
+  ASSERT_TRUE(check_perf_csv(file));
+  ASSERT_TRUE(append_perf_csv(file, "c\n"));
+  EXPECT_EQ(test::bytes_of(file), kHeader + "\r\nold\nc\n");
+  EXPECT_FALSE(check_perf_csv(t.write("other.csv", "model,performance\n")));
+  EXPECT_FALSE(check_perf_csv(t.path("no/folder.csv")));
+}
+
+} // namespace
+} // namespace rankscope
