@@ -234,7 +234,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     RS_TRY(auto native, make_sampler_tool(p.run.plan, sampler));
     if (native != nullptr)
       p.run.natives.push_back(std::move(native));
-    if (auto library = make_library_tool(p.run.plan, p.run.out, w.model); library != nullptr)
+    if (auto library = make_library_tool(p.run.plan, p.run.out, w.model, request.hide_trace_lines);
+        library != nullptr)
       p.run.natives.push_back(std::move(library));
     if (auto torch = make_torch_tool(p.run.plan, p.run.out); torch != nullptr)
       p.run.natives.push_back(std::move(torch));

@@ -28,6 +28,7 @@ struct ProfileRequest {
   std::string out;      ///< "" = ./profile_<run id>
   std::string perf_csv; ///< a row is appended; "" = none
   bool compat_outputs = false, keep_going = false, force = false, to_error = false;
+  bool hide_trace_lines = false; ///< of libraries, from what the command shows
   int baseline = 0;
   double timeout_s = 0, grace_s = 10;
 };

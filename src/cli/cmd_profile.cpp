@@ -307,6 +307,8 @@ Action setup(CLI::App& app) {
     app.add_option("--tools-config", r.tables, "tools.json, merged over the built-in table");
     app.add_option("-c,--additional-context", r.contexts, "JSON: tools, docker_env_vars, ...");
     app.add_option("-f,--additional-context-file", r.context_files, "the same in a file");
+    app.add_flag("--hide-trace-lines", r.hide_trace_lines,
+                 "lines that libraries log are not shown; run.log has them");
     app.add_flag("--force", r.force, "tools that do not go together; a folder with a run");
   });
   in_group(app, "Models", [&] {

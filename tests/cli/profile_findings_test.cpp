@@ -272,6 +272,31 @@ TEST_F(ProfileFindings, LinesOfLibrariesAreCountedAndPassedThrough) {
   EXPECT_TRUE(has_code("W-LIB-NOT-LOADED")); // MIOpen, which has no row of its own
 }
 
+TEST_F(ProfileFindings, LinesOfLibrariesAreHiddenOnRequestAndStayInTheLog) {
+  const std::string line =
+      "./rocblas-bench -f gemm -r f32_r --transposeA N --transposeB T -m 64 -n 32 -k 16 --alpha 1 "
+      "--lda 64 --ldb 32 --beta 0 --ldc 64";
+  folder_.write("log", "before\n" + line + "\n" + line + "\nafter without an end");
+  Words flags = {"--tool", "rocblas_trace", "--hide-trace-lines"};
+  RunResult r = profile(flags, {"sh", "-c", "cat log; cat log >&2"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "before\nafter without an end");
+  EXPECT_EQ(r.err.find("rocblas-bench -f"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.rfind("before\nafter without an end", 0), 0U) << r.err;
+  const std::string log = test::bytes_of(folder_.path("out/run.log"));
+  EXPECT_NE(log.find("out " + line), std::string::npos) << log;
+  const std::string csv = test::bytes_of(folder_.path("out/library_trace/library_trace.csv"));
+  EXPECT_NE(csv.find(",4\n"), std::string::npos) << csv;
+  // with --json the command's output goes to standard error, without those lines too
+  std::filesystem::remove_all(folder_.path("out"));
+  Words words = arguments(flags, {"cat", "log"});
+  words.insert(words.begin(), "--json");
+  r = test::run_binary(words);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err.rfind("before\nafter without an end", 0), 0U) << r.err;
+  EXPECT_EQ(r.out.rfind("{", 0), 0U) << r.out;
+}
+
 TEST_F(ProfileFindings, LinesThatCannotBeReadAreShown) {
   const RunResult r = profile({"--tool", "rccl_trace"},
                               {"sh", "-c", "echo 'h:1:2 [0] NCCL INFO AllReduce: opCount zz'"});

@@ -4,8 +4,10 @@
 #include "os/output_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -26,14 +28,21 @@ bool belongs(const LibraryCount& count, const std::string& tool) {
 
 class LibraryTool final : public NativeTool {
 public:
-  LibraryTool(std::vector<std::string> names, const LibraryTraceOptions& options)
-      : names_(std::move(names)), folder_(options.log_folder), trace_(options) {}
+  LibraryTool(std::vector<std::string> names, const LibraryTraceOptions& options, bool hide)
+      : names_(std::move(names)), folder_(options.log_folder), hide_(hide), trace_(options) {}
 
   [[nodiscard]] std::vector<std::string> names() const override { return names_; }
   Result<void> begin() override { return make_folder(folder_); }
 
   void on_output(std::size_t stream, std::string_view bytes, double t_s) override {
-    trace_.feed(stream - 1, bytes, t_s);
+    trace_.feed(stream - 1, bytes, t_s, hide_ ? &others_.at(stream - 1) : nullptr);
+  }
+
+  [[nodiscard]] bool hides() const override { return hide_; }
+  [[nodiscard]] std::string shown(std::size_t stream, bool last) override {
+    if (last)
+      trace_.end(stream - 1, &others_.at(stream - 1));
+    return std::exchange(others_.at(stream - 1), {});
   }
 
   Result<void> end(std::vector<PlanFinding>& findings, Json& figures) override {
@@ -70,6 +79,8 @@ public:
 private:
   std::vector<std::string> names_;
   std::string folder_;
+  bool hide_;
+  std::array<std::string, 2> others_; ///< lines of no library, still to be shown
   LibraryTrace trace_;
   LibraryTraceSummary summary_;
 };
@@ -77,7 +88,7 @@ private:
 } // namespace
 
 std::unique_ptr<NativeTool> make_library_tool(const Plan& plan, const std::string& out,
-                                              const std::string& model) {
+                                              const std::string& model, bool hide) {
   std::vector<std::string> names;
   for (const ToolEntry& tool : plan.tools)
     if (tool.native == "library_trace")
@@ -91,7 +102,7 @@ std::unique_ptr<NativeTool> make_library_tool(const Plan& plan, const std::strin
   options.model = model;
   if (const char* job = std::getenv("JENKINS_BUILD_NUMBER"); job != nullptr && *job != '\0')
     options.job_id = job;
-  return std::make_unique<LibraryTool>(std::move(names), options);
+  return std::make_unique<LibraryTool>(std::move(names), options, hide);
 }
 
 std::vector<EnvChange> library_environment(const ToolEntry& tool, const std::string& log_folder,

@@ -32,6 +32,13 @@ public:
   /// time.
   virtual void on_output([[maybe_unused]] std::size_t stream,
                          [[maybe_unused]] std::string_view bytes, [[maybe_unused]] double t_s) {}
+  /// Whether it takes lines out of what the command shows; shown() then says what is left.
+  [[nodiscard]] virtual bool hides() const { return false; }
+  /// What of a stream came since the last call and is to be shown; `last`: the stream has ended.
+  [[nodiscard]] virtual std::string shown([[maybe_unused]] std::size_t stream,
+                                          [[maybe_unused]] bool last) {
+    return {};
+  }
   /// Behind the last script. What is worth a word goes to `findings`, figures to `figures` (an
   /// object of the manifest). Errors: kOutput.
   virtual Result<void> end([[maybe_unused]] std::vector<PlanFinding>& findings,

@@ -7,6 +7,7 @@
 #include "os/signals.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -24,9 +25,11 @@ std::chrono::milliseconds ms(double seconds) {
   return std::chrono::milliseconds(std::max<std::int64_t>(std::llround(seconds * 1000), 1));
 }
 
-void to_error(std::string_view bytes) {
+void write_to(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, bytes.data(), bytes.size());
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR)
+      continue;
     if (n <= 0)
       return;
     bytes.remove_prefix(static_cast<std::size_t>(n));
@@ -191,20 +194,35 @@ private:
   void on_bytes(std::size_t stream, std::string_view bytes) {
     const double t_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    if (r_.to_error && stream == 1)
-      to_error(bytes);
+    if (r_.to_error && stream == 1 && hider_ == nullptr)
+      write_to(STDERR_FILENO, bytes);
     log_->add(stream, bytes, t_s);
     for (const auto& native : r_.natives)
       if (!dead(native.get()))
         native->on_output(stream, bytes, t_s);
+    show(stream, false);
+  }
+
+  /// What the tool that hides lines leaves of a stream.
+  void show(std::size_t stream, bool last) const {
+    if (hider_ != nullptr)
+      write_to(stream == 1 && !r_.to_error ? STDOUT_FILENO : STDERR_FILENO,
+               hider_->shown(stream, last));
+  }
+  [[nodiscard]] NativeTool* find_hider() const {
+    for (const auto& native : r_.natives)
+      if (native->hides() && !dead(native.get()))
+        return native.get();
+    return nullptr;
   }
 
   Result<void> run_command() {
     ProcessSpec spec = spec_for(plan_.argv, true);
     spec.our_input = true;
     spec.out = spec.err = Stream::kPipe;
-    spec.echo_out = !r_.to_error;
-    spec.echo_err = true;
+    hider_ = find_hider();
+    spec.echo_out = !r_.to_error && hider_ == nullptr;
+    spec.echo_err = hider_ == nullptr;
     spec.on_out = [this](std::string_view bytes) { on_bytes(1, bytes); };
     spec.on_err = [this](std::string_view bytes) { on_bytes(2, bytes); };
     spec.cancel = r_.cancel;
@@ -216,6 +234,8 @@ private:
     out_.launched = true;
     LibraryWatch watch(child.pid(), watched_libraries(plan_));
     RS_TRY(const ProcessEnd end, child.wait());
+    show(1, true);
+    show(2, true);
     seen_ = watch.stop();
     phase(RunPhase::kPost);
     note_end(end);
@@ -327,6 +347,7 @@ private:
   std::chrono::steady_clock::time_point start_;
   std::vector<std::unique_ptr<Process>> lingering_;
   std::vector<const NativeTool*> dead_;
+  NativeTool* hider_ = nullptr; ///< shows the command's output in our place
   std::vector<std::string> failed_;
   SeenLibraries seen_;
   std::size_t reached_ = static_cast<std::size_t>(-1); ///< innermost layer whose set-up began
