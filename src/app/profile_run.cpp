@@ -6,6 +6,7 @@
 #include "collect/profile/library_tool.h"
 #include "collect/profile/perf_csv.h"
 #include "collect/profile/sampler_tool.h"
+#include "collect/profile/therock_tool.h"
 #include "collect/profile/torch_tool.h"
 #include "os/output_file.h"
 #include "os/signals.h"
@@ -239,6 +240,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
       p.run.natives.push_back(std::move(library));
     if (auto torch = make_torch_tool(p.run.plan, p.run.out); torch != nullptr)
       p.run.natives.push_back(std::move(torch));
+    if (auto rock = make_therock_tool(p.run.plan, p.target, environment); rock != nullptr)
+      p.run.natives.push_back(std::move(rock));
     RS_CHECK(check_natives(p.run));
     out.push_back(std::move(p));
   }

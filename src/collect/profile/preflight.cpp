@@ -28,19 +28,9 @@ std::string found_here(const PreflightTarget& target, const std::string& name) {
   return ::access(path.c_str(), X_OK) == 0 ? path.string() : "";
 }
 
-std::vector<std::string> expanded(const std::string& pattern) {
-  glob_t found = {};
-  std::vector<std::string> out;
-  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
-    for (std::size_t i = 0; i < found.gl_pathc; ++i)
-      out.emplace_back(found.gl_pathv[i]);
-  ::globfree(&found);
-  return out;
-}
-
 std::string elsewhere(const PreflightTarget& target, const std::string& name) {
   for (const std::string& place : target.places)
-    for (const std::string& folder : expanded(target.root + place))
+    for (const std::string& folder : expanded_paths(target.root + place))
       if (::access((folder + "/" + name).c_str(), X_OK) == 0)
         return folder;
   return "";
@@ -68,7 +58,7 @@ bool library_there(const PreflightTarget& target, const std::string& name,
   return name.find('/') != std::string::npos
              ? fs::exists(name, ec)
              : std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
-                 return !expanded(folder + "/" + name + "*").empty();
+                 return !expanded_paths(folder + "/" + name + "*").empty();
                });
 }
 
@@ -242,6 +232,16 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> expanded_paths(const std::string& pattern) {
+  glob_t found = {};
+  std::vector<std::string> out;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i)
+      out.emplace_back(found.gl_pathv[i]);
+  ::globfree(&found);
+  return out;
+}
 
 std::string searched_path(const PreflightTarget& target) {
   return target.image.empty() ? "PATH=" + target.path : "the image's PATH";

@@ -41,6 +41,9 @@ Result<std::vector<PlanFinding>> preflight(const Plan& plan, const PreflightTarg
 /// Where programs are looked for: "PATH=...", or "the image's PATH".
 [[nodiscard]] std::string searched_path(const PreflightTarget& target);
 
+/// Files and folders that a shell's pattern stands for, sorted; none = there is no such.
+[[nodiscard]] std::vector<std::string> expanded_paths(const std::string& pattern);
+
 /// The program of a tool's command; "" when it has none or its text is for a shell.
 [[nodiscard]] std::string program_of(const ToolEntry& tool);
 

@@ -48,7 +48,7 @@ struct ToolEntry {
   std::vector<std::string> conflicts; ///< names of tools
   std::vector<std::string> required;  ///< programs; "lib:NAME" a library, "file:PATH" a file
   std::vector<std::string> needs;     ///< capabilities of a container
-  std::string native;                 ///< made here: sampler, library_trace; empty = a program
+  std::string native;                 ///< made here: sampler, library_trace, ...; empty = a program
   double timeout_s = 600;             ///< of each of its scripts
   int passes = 1;                     ///< times that the command runs
 };
