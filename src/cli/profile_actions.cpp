@@ -1,0 +1,189 @@
+// What `rankscope profile` does besides running a command: its tools, their pre-flight, ranks as
+// one run, saved logs as tables.
+#include "cli/library_logs.h"
+#include "cli/profile_flags.h"
+#include "collect/profile/merge_ranks.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
+  std::vector<std::string> notes;
+  RS_TRY(const ToolTable table, tool_table(f.request, notes));
+  Json all = Json::list();
+  std::string text;
+  for (const std::string& name : table.names()) {
+    Json use = Json::object();
+    use.at("name") = Json::of(name);
+    RS_TRY(const ToolEntry entry, table.entry(use, "tools", notes));
+    std::vector<ToolEntry> chosen = {entry};
+    PreflightTarget target;
+    const char* const path = std::getenv("PATH");
+    target.path = path == nullptr ? "" : path;
+    RS_CHECK(choose_fallbacks(target, chosen, notes));
+    const std::string program = program_of(chosen[0]);
+    RS_TRY(const auto found, find_programs(target, {program.empty() ? "sh" : program}));
+    const bool there = program.empty() || !found.at(program).empty();
+    const char* const state = !entry.native.empty() ? "built in"
+                              : program.empty()     ? "variables"
+                              : there               ? "here"
+                                                    : "not here";
+    text += fmt::format("{:<26}{:<10}{}\n", name, state, entry.about);
+    Json one = Json::object();
+    one.at("name") = Json::of(name);
+    one.at("state") = Json::of(state);
+    one.at("about") = Json::of(entry.about);
+    one.at("vendors") = Json::list(entry.vendors);
+    one.at("cmd") = Json::of(entry.cmd);
+    Json writes = Json::list();
+    for (const ToolOutput& output : entry.produces) {
+      text += fmt::format("{:36}writes {}\n", "", output.path);
+      writes.items.push_back(Json::of(output.path));
+    }
+    one.at("writes") = std::move(writes);
+    all.items.push_back(std::move(one));
+  }
+  for (const std::string& note : notes)
+    ctx.note(note);
+  ctx.out(ctx.json ? all.dump() + "\n" : text);
+  return {};
+}
+
+/// Without the place that all tools were looked for in, which is told once.
+PlanFinding without_search(PlanFinding finding, const std::string& searched) {
+  const std::string text = "searched " + searched;
+  if (finding.evidence.rfind(text, 0) == 0)
+    finding.evidence.erase(0,
+                           text.size() + (finding.evidence.size() > text.size() ? 2 : 0)); // "; "
+  return finding;
+}
+
+/// How many tools can run, each tool with what is said of it, where they were looked for.
+std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& findings) {
+  const std::string searched = searched_path(run.target);
+  std::size_t good = 0;
+  bool looked = false;
+  std::string tools;
+  for (const ToolEntry& tool : run.run.plan.tools) {
+    std::string text;
+    bool bad = false;
+    for (const PlanFinding& finding : findings)
+      if (finding.tool == tool.name) {
+        text += finding_text(without_search(finding, searched));
+        bad = bad || stops(finding);
+      }
+    good += bad ? 0 : 1;
+    tools += fmt::format("{:<28}{}\n{}", tool.name, text.empty() ? "ok" : "", text);
+  }
+  for (const PlanFinding& finding : findings) {
+    if (finding.tool.empty())
+      tools += finding_text(without_search(finding, searched));
+    looked = looked || finding.evidence.rfind("searched " + searched, 0) == 0;
+  }
+  return fmt::format("{} of {} tools can run {}\n{}{}", good, run.run.plan.tools.size(),
+                     run.target.image.empty() ? "here" : "in " + run.target.image_name, tools,
+                     looked ? "searched " + searched + "\n" : "");
+}
+
+/// The pre-flight alone; without tools, of every tool that is built in.
+Result<void> doctor(Context& ctx, ProfileFlags f) {
+  if (f.request.tools.empty() && f.request.contexts.empty() && f.request.context_files.empty()) {
+    std::vector<std::string> notes;
+    RS_TRY(const ToolTable table, tool_table(f.request, notes));
+    f.request.tools = table.names();
+  }
+  f.request.force = true; // they are looked at, not run together
+  if (ctx.program.empty())
+    f.request.command = {"true"};
+  RS_TRY(const auto runs, prepare_profile(ctx, f.request));
+  Json all = Json::list();
+  bool bad = false;
+  for (const PreparedRun& run : runs) {
+    RS_TRY(const auto findings, check_prepared(run, f.request));
+    if (!ctx.json)
+      ctx.out(doctor_text(run, findings));
+    for (const PlanFinding& finding : findings) {
+      bad = bad || stops(finding);
+      Json one = Json::object();
+      one.at("code") = Json::of(finding.code);
+      one.at("tool") = Json::of(finding.tool);
+      one.at("cause") = Json::of(finding.cause);
+      one.at("evidence") = Json::of(finding.evidence);
+      one.at("next") = Json::of(finding.next);
+      all.items.push_back(std::move(one));
+    }
+  }
+  if (ctx.json)
+    ctx.out(all.dump() + "\n");
+  if (bad)
+    ctx.program_status = exit_code(ErrorCode::kMissingTool);
+  return {};
+}
+
+/// The folder of the whole: the one that holds all ranks.
+Result<std::string> merged_folder(const ProfileFlags& f, const ProfiledRanks& run) {
+  if (!f.request.out.empty())
+    return f.request.out;
+  std::string parent;
+  std::error_code ec;
+  for (const ProfiledRank& rank : run.ranks) {
+    const std::string above =
+        std::filesystem::absolute(rank.folder, ec).lexically_normal().parent_path().string();
+    if (!parent.empty() && parent != above)
+      return Error{ErrorCode::kUsage, "profile merge", "the ranks lie in different places",
+                   "--out DIR says where the whole goes"};
+    parent = above;
+  }
+  return parent;
+}
+
+Result<void> merge(Context& ctx, const ProfileFlags& f) {
+  if (f.inputs.empty())
+    return Error{ErrorCode::kUsage, "merge", "no folder is named",
+                 "rankscope profile merge DIR, where DIR holds rank_0, rank_1, ..."};
+  RS_TRY(const ProfiledRanks run, merge_ranks(f.inputs));
+  RS_TRY(const std::string out, merged_folder(f, run));
+  RS_CHECK(write_merged(run, out));
+  ctx.out(ctx.json ? merged_json(run).dump() + "\n" : merged_text(run));
+  ctx.note("outputs in " + out);
+  if (!run.findings.empty())
+    ctx.partial = true;
+  return {};
+}
+
+/// As library-trace with what the environment says of model and job.
+Result<void> trace_parse(Context& ctx, const ProfileFlags& f) {
+  LibraryLogs logs;
+  logs.logs = f.inputs;
+  logs.options.csv = f.table;
+  if (logs.logs.empty())
+    return Error{ErrorCode::kUsage, "trace-parse", "no logs are named",
+                 "rankscope profile trace-parse LOG... -o library_trace.csv"};
+  if (const char* model = std::getenv("MAD_MODEL_NAME"))
+    logs.options.model = model;
+  if (const char* job = std::getenv("JENKINS_BUILD_NUMBER"); job != nullptr && *job != '\0')
+    logs.options.job_id = job;
+  return parse_library_logs(ctx, logs);
+}
+
+} // namespace
+
+bool stops(const PlanFinding& f) {
+  return f.code.rfind("E-", 0) == 0;
+}
+
+Result<void> run_profile_action(Context& ctx, const ProfileFlags& f) {
+  if (f.action == "tools")
+    return list_tools(ctx, f);
+  if (f.action == "doctor")
+    return doctor(ctx, f);
+  if (f.action == "merge")
+    return merge(ctx, f);
+  return trace_parse(ctx, f);
+}
+
+} // namespace rankscope

@@ -1,0 +1,33 @@
+// The flags of `rankscope profile` and what it does besides running a command.
+#pragma once
+
+#include "app/profile_run.h"
+#include "cli/command.h"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace rankscope {
+
+struct ProfileFlags {
+  std::string action;
+  std::vector<std::string> inputs; ///< of an action
+  std::string table = "library_trace.csv";
+  ProfileRequest request;
+  bool dry_run = false, explain = false, local = false;
+};
+
+/// Declares the flags; `flags` must outlive parsing.
+void add_profile_flags(CLI::App& app, ProfileFlags& flags);
+
+/// Whether a finding stops a run.
+[[nodiscard]] bool stops(const PlanFinding& finding);
+
+/// flags.action, which is not empty: tools, doctor, merge or trace-parse.
+Result<void> run_profile_action(Context& ctx, const ProfileFlags& flags);
+
+} // namespace rankscope
