@@ -22,7 +22,7 @@ Result<Sizes> small_sizes(const GemmProblem& p, const char* library) {
                small(p.ldb), small(p.ldc), small(p.ldd), small(p.batch)};
 }
 
-class Cublas : public GemmLibrary {
+class Cublas : public GemmBackend {
 public:
   explicit Cublas(SharedLibrary library) : library_(std::move(library)) {}
   ~Cublas() override {
@@ -101,7 +101,7 @@ private:
   GemmScalar alpha_, beta_;
 };
 
-class Rocblas : public GemmLibrary {
+class Rocblas : public GemmBackend {
 public:
   explicit Rocblas(SharedLibrary library) : library_(std::move(library)) {}
   ~Rocblas() override {
@@ -188,22 +188,22 @@ private:
   GemmScalar alpha_, beta_;
 };
 
-template <class Library> Result<std::unique_ptr<GemmLibrary>> begun(Result<SharedLibrary> library) {
+template <class Library> Result<std::unique_ptr<GemmBackend>> begun(Result<SharedLibrary> library) {
   if (!library)
     return library.error();
   auto out = std::make_unique<Library>(std::move(*library));
   RS_CHECK(out->begin());
-  return std::unique_ptr<GemmLibrary>(std::move(out));
+  return std::unique_ptr<GemmBackend>(std::move(out));
 }
 
 } // namespace
 
-Result<std::unique_ptr<GemmLibrary>> open_cublas(const std::string& folder) {
+Result<std::unique_ptr<GemmBackend>> open_cublas(const std::string& folder) {
   return begun<Cublas>(open_library(
       folder, {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"}));
 }
 
-Result<std::unique_ptr<GemmLibrary>> open_rocblas(const std::string& folder) {
+Result<std::unique_ptr<GemmBackend>> open_rocblas(const std::string& folder) {
   return begun<Rocblas>(open_library(
       folder, {"librocblas.so.5", "librocblas.so.4", "librocblas.so.3", "librocblas.so"}));
 }

@@ -31,12 +31,12 @@ struct GemmScalar {
 
 /// Errors of both functions: kUsage where the library says that it cannot do this, kOutput where
 /// memory is short, kInternal for other words of it.
-class GemmLibrary {
+class GemmBackend {
 public:
-  GemmLibrary() = default;
-  GemmLibrary(const GemmLibrary&) = delete;
-  GemmLibrary& operator=(const GemmLibrary&) = delete;
-  virtual ~GemmLibrary() = default;
+  GemmBackend() = default;
+  GemmBackend(const GemmBackend&) = delete;
+  GemmBackend& operator=(const GemmBackend&) = delete;
+  virtual ~GemmBackend() = default;
   virtual Result<void> prepare(const GemmProblem& problem, const GemmMemory& memory) = 0;
   /// Starts one product on the default stream.
   virtual Result<void> launch() = 0;
@@ -44,9 +44,9 @@ public:
 };
 
 /// Errors: kMissingTool.
-Result<std::unique_ptr<GemmLibrary>> open_light_library(const GpuRuntime& runtime,
+Result<std::unique_ptr<GemmBackend>> open_light_library(const GpuRuntime& runtime,
                                                         const std::string& folder);
-Result<std::unique_ptr<GemmLibrary>> open_cublas(const std::string& folder);
-Result<std::unique_ptr<GemmLibrary>> open_rocblas(const std::string& folder);
+Result<std::unique_ptr<GemmBackend>> open_cublas(const std::string& folder);
+Result<std::unique_ptr<GemmBackend>> open_rocblas(const std::string& folder);
 
 } // namespace rankscope

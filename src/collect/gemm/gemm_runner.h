@@ -39,7 +39,7 @@ private:
   // destroyed from the last to the first
   std::unique_ptr<GpuRuntime> runtime_;
   std::array<GpuBuffer, 5> buffers_; ///< A, B, C, D, workspace
-  std::unique_ptr<GemmLibrary> library_;
+  std::unique_ptr<GemmBackend> library_;
 };
 
 } // namespace rankscope

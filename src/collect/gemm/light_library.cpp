@@ -72,7 +72,7 @@ struct Api {
                 const void*, void*, void*, void*, const void*, void*, std::size_t, void*);
 };
 
-class LightLibrary : public GemmLibrary {
+class LightLibrary : public GemmBackend {
 public:
   LightLibrary(SharedLibrary library, const Dialect& dialect)
       : library_(std::move(library)), dialect_(dialect) {}
@@ -214,7 +214,7 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<GemmLibrary>> open_light_library(const GpuRuntime& runtime,
+Result<std::unique_ptr<GemmBackend>> open_light_library(const GpuRuntime& runtime,
                                                         const std::string& folder) {
   const bool nvidia = runtime.vendor() == GpuVendor::kNvidia;
   auto library =
@@ -227,7 +227,7 @@ Result<std::unique_ptr<GemmLibrary>> open_light_library(const GpuRuntime& runtim
   if (runtime.architecture().starts_with("gfx94"))
     out->use_fnuz();
   RS_CHECK(out->begin());
-  return std::unique_ptr<GemmLibrary>(std::move(out));
+  return std::unique_ptr<GemmBackend>(std::move(out));
 }
 
 } // namespace rankscope

@@ -1,0 +1,39 @@
+// Two types of one name in one namespace are told by no compiler when no file sees both: the linker
+// keeps one of their destructors.
+#include "test_paths.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <string>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+TEST(OneDefinition, TypesOfHeadersHaveNamesOfTheirOwn) {
+  const std::regex space(R"re(\nnamespace (rankscope[\w:]*) \{)re");
+  const std::regex type(R"re(\n(?:struct|class|enum class) (\w+)(?: final)?(?: : [^;{]*)? \{)re");
+  std::map<std::string, fs::path> first;
+  for (const auto& entry : fs::recursive_directory_iterator(test::source_dir() / "src")) {
+    if (entry.path().extension() != ".h")
+      continue;
+    std::ifstream in(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::smatch where;
+    if (!std::regex_search(text, where, space))
+      continue;
+    for (std::sregex_iterator it(text.begin(), text.end(), type), end; it != end; ++it) {
+      const auto [at, fresh] = first.emplace(where[1].str() + "::" + (*it)[1].str(), entry.path());
+      EXPECT_TRUE(fresh) << at->first << " stands in " << at->second << " and " << entry.path();
+    }
+  }
+  EXPECT_GT(first.size(), 300U);
+}
+
+} // namespace
+} // namespace rankscope
