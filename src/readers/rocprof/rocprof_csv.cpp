@@ -213,85 +213,85 @@ private:
     return it == agents_.end() ? number : it->second;
   }
 
-  void read_calls(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+  /// `take(target, start_ns, end_ns)` for each whole row whose times can be; others are counted.
+  template <class Take>
+  void for_each_interval(CsvLines& rows, const CsvColumns& c, const std::string& file,
+                         const Take& take) {
     const std::size_t guid = c.at("Guid");
+    const std::size_t start = c.at("Start_Timestamp");
+    const std::size_t end = c.at("End_Timestamp");
+    const std::size_t fields = rows.fields();
+    while (rows.next()) {
+      if (!whole(rows, fields, file))
+        continue;
+      Target& target = *target_of(rows.text(guid));
+      const auto start_ns = rows.integer(start);
+      const auto end_ns = rows.integer(end);
+      if (target.trace.usable(start_ns, end_ns, file_name_of(file)))
+        take(target, *start_ns, *end_ns);
+    }
+  }
+
+  void read_calls(CsvLines& rows, const CsvColumns& c, const std::string& file) {
     const std::size_t domain = c.at("Domain");
     const std::size_t function = c.at("Function");
     const std::size_t process = c.at("Process_Id");
     const std::size_t thread = c.at("Thread_Id");
     const std::size_t correlation = c.at("Correlation_Id");
-    const std::size_t start = c.at("Start_Timestamp");
-    const std::size_t end = c.at("End_Timestamp");
-    const std::size_t fields = rows.fields();
-    while (rows.next()) {
-      if (!whole(rows, fields, file))
-        continue;
-      Target& target = *target_of(rows.text(guid));
-      const auto start_ns = rows.integer(start);
-      const auto end_ns = rows.integer(end);
-      if (!target.trace.usable(start_ns, end_ns, file_name_of(file)))
-        continue;
-      const std::string_view name = rows.text(function);
-      const HostApi api = host_api(rows.text(domain), name);
-      const std::int64_t id = rows.integer(correlation).value_or(kNoId);
-      const std::uint32_t track =
-          target.trace.thread(rows.integer(process).value_or(0), rows.integer(thread).value_or(0));
-      if (api == HostApi::kMarker) {
-        target.trace.marker(track, name, *start_ns, *end_ns, *start_ns == *end_ns);
-        continue;
-      }
-      const Category category = api == HostApi::kHip || api == HostApi::kRccl ? Category::kRuntime
-                                : api == HostApi::kHsa                        ? Category::kDriver
-                                                                              : Category::kOther;
-      const EventId event =
-          target.trace.call(category, track, target.trace.text(name), *start_ns, *end_ns, id);
-      if (api == HostApi::kHip)
-        target.trace.saw(Traced::kHostCalls);
-      if (api == HostApi::kRccl) {
-        target.trace.saw(Traced::kRccl);
-        target.rccl.add(name, id, track, *start_ns, *end_ns, {}); // tables have no arguments
-        target.rccl_events.push_back(event);
-      } else if (!target.rccl.empty()) {
-        target.rccl.add_host_call(id, kNoId, track, *start_ns);
-      }
-    }
+    for_each_interval(
+        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+          const std::string_view name = rows.text(function);
+          const HostApi api = host_api(rows.text(domain), name);
+          const std::int64_t id = rows.integer(correlation).value_or(kNoId);
+          const std::uint32_t track = target.trace.thread(rows.integer(process).value_or(0),
+                                                          rows.integer(thread).value_or(0));
+          if (api == HostApi::kMarker) {
+            target.trace.marker(track, name, start_ns, end_ns, start_ns == end_ns);
+            return;
+          }
+          const Category category = api == HostApi::kHip || api == HostApi::kRccl
+                                        ? Category::kRuntime
+                                    : api == HostApi::kHsa ? Category::kDriver
+                                                           : Category::kOther;
+          const EventId event =
+              target.trace.call(category, track, target.trace.text(name), start_ns, end_ns, id);
+          if (api == HostApi::kHip)
+            target.trace.saw(Traced::kHostCalls);
+          if (api == HostApi::kRccl) {
+            target.trace.saw(Traced::kRccl);
+            target.rccl.add(name, id, track, start_ns, end_ns, {}); // tables have no arguments
+            target.rccl_events.push_back(event);
+          } else if (!target.rccl.empty()) {
+            target.rccl.add_host_call(id, kNoId, track, start_ns);
+          }
+        });
   }
 
   void read_kernels(CsvLines& rows, const CsvColumns& c, const std::string& file) {
-    const std::size_t guid = c.at("Guid");
     const std::size_t agent = c.at("Agent_Id");
     const std::size_t queue = c.at("Queue_Id");
     const std::size_t stream = c.at("Stream_Id"); // since 7.0
     const std::size_t name = c.at("Kernel_Name");
     const std::size_t correlation = c.at("Correlation_Id");
-    const std::size_t start = c.at("Start_Timestamp");
-    const std::size_t end = c.at("End_Timestamp");
     const std::array<std::size_t, 3> group = {c.at("Workgroup_Size_X"), c.at("Workgroup_Size_Y"),
                                               c.at("Workgroup_Size_Z")};
     const std::array<std::size_t, 3> grid = {c.at("Grid_Size_X"), c.at("Grid_Size_Y"),
                                              c.at("Grid_Size_Z")};
-    const std::size_t fields = rows.fields();
-    while (rows.next()) {
-      if (!whole(rows, fields, file))
-        continue;
-      Target& target = *target_of(rows.text(guid));
-      const auto start_ns = rows.integer(start);
-      const auto end_ns = rows.integer(end);
-      if (!target.trace.usable(start_ns, end_ns, file_name_of(file)))
-        continue;
-      LaunchShape shape;
-      for (std::size_t i = 0; i < 3; ++i) {
-        shape.group[i] = rows.integer(group[i]).value_or(0);
-        shape.grid[i] = rows.integer(grid[i]).value_or(0);
-      }
-      GpuWork work{*start_ns, *end_ns, rows.integer(correlation).value_or(kNoId)};
-      work.name = target.trace.text(rows.text(name));
-      work.device = device_of(rows.text(agent));
-      work.stream = rows.integer(stream == CsvColumns::kNone ? queue : stream).value_or(-1);
-      const EventId event = target.trace.kernel(work, shape, true);
-      if (communicates(target, work.name))
-        target.comm_kernels.emplace_back(event, work.correlation);
-    }
+    for_each_interval(
+        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+          LaunchShape shape;
+          for (std::size_t i = 0; i < 3; ++i) {
+            shape.group[i] = rows.integer(group[i]).value_or(0);
+            shape.grid[i] = rows.integer(grid[i]).value_or(0);
+          }
+          GpuWork work{start_ns, end_ns, rows.integer(correlation).value_or(kNoId)};
+          work.name = target.trace.text(rows.text(name));
+          work.device = device_of(rows.text(agent));
+          work.stream = rows.integer(stream == CsvColumns::kNone ? queue : stream).value_or(-1);
+          const EventId event = target.trace.kernel(work, shape, true);
+          if (communicates(target, work.name))
+            target.comm_kernels.emplace_back(event, work.correlation);
+        });
   }
 
   static bool communicates(Target& target, StrId name) {
@@ -304,31 +304,21 @@ private:
   }
 
   void read_copies(CsvLines& rows, const CsvColumns& c, const std::string& file) {
-    const std::size_t guid = c.at("Guid");
     const std::size_t direction = c.at("Direction");
     const std::size_t stream = c.at("Stream_Id");
     const std::size_t from = c.at("Source_Agent_Id");
     const std::size_t to = c.at("Destination_Agent_Id");
     const std::size_t correlation = c.at("Correlation_Id");
-    const std::size_t start = c.at("Start_Timestamp");
-    const std::size_t end = c.at("End_Timestamp");
-    const std::size_t fields = rows.fields();
-    while (rows.next()) {
-      if (!whole(rows, fields, file))
-        continue;
-      Target& target = *target_of(rows.text(guid));
-      const auto start_ns = rows.integer(start);
-      const auto end_ns = rows.integer(end);
-      if (!target.trace.usable(start_ns, end_ns, file_name_of(file)))
-        continue;
-      const std::string_view kind = rows.text(direction);
-      GpuWork work{*start_ns, *end_ns, rows.integer(correlation).value_or(kNoId)};
-      work.name = target.trace.text(copy_name(kind));
-      work.device =
-          device_of(rows.text(kind.find("HOST_TO_") == std::string_view::npos ? from : to));
-      work.stream = rows.integer(stream).value_or(-1);
-      (void)target.trace.copy(work, -1); // tables do not tell bytes
-    }
+    for_each_interval(
+        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+          const std::string_view kind = rows.text(direction);
+          GpuWork work{start_ns, end_ns, rows.integer(correlation).value_or(kNoId)};
+          work.name = target.trace.text(copy_name(kind));
+          work.device =
+              device_of(rows.text(kind.find("HOST_TO_") == std::string_view::npos ? from : to));
+          work.stream = rows.integer(stream).value_or(-1);
+          (void)target.trace.copy(work, -1); // tables do not tell bytes
+        });
   }
 
   void attach_collectives(Target& target) {
