@@ -1,11 +1,10 @@
 #include "core/arg_text.h"
 
 #include "base/number_text.h"
+#include "core/json_parse.h"
 
 #include <algorithm>
 #include <charconv>
-#include <new>
-#include <simdjson.h>
 
 namespace rankscope {
 namespace {
@@ -54,16 +53,9 @@ std::vector<std::int64_t> ArgValue::ints() const {
 }
 
 ArgValue parse_arg_text(std::string_view json) {
-  if (json.empty())
-    return {};
   thread_local simdjson::dom::parser parser;
   simdjson::dom::element root;
-  const simdjson::error_code error = parser.parse(json.data(), json.size(), true).get(root);
-  if (error == simdjson::MEMALLOC) { // half made, it would be taken for a whole one next time
-    parser = simdjson::dom::parser();
-    throw std::bad_alloc();
-  }
-  if (error != simdjson::SUCCESS)
+  if (parse_json(parser, json).get(root) != simdjson::SUCCESS)
     return {};
   return convert(root);
 }

@@ -135,6 +135,23 @@ TEST(Rocpd, SeveralSessionsAreSeveralRanks) {
   EXPECT_FALSE(read_trace(path)); // which one?
 }
 
+// A column without a value has no address: the sanitizers see it handed on.
+TEST(Rocpd, ColumnsWithoutValuesAreNoFault) {
+  const TempFolder folder;
+  const std::string path = folder.path("null.db");
+  test::run_sql(path, test::rocpd_session(RocpdSchema::k300, "a", kRank3));
+  test::run_sql(path, "UPDATE rocpd_info_agent_a SET extdata = NULL;"
+                      "UPDATE rocpd_info_kernel_symbol_a SET extdata = NULL;"
+                      "UPDATE rocpd_event_a SET extdata = NULL;"
+                      "UPDATE rocpd_info_process_a SET environment = NULL;");
+  const Result<Trace> trace = read_trace(path);
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->events.size(), 12U); // the mark has no text
+  EXPECT_EQ(trace->header.rank, std::nullopt);
+  ASSERT_EQ(trace->header.devices.size(), 1U);
+  EXPECT_EQ(trace->header.devices[0].num_sms, 0);
+}
+
 TEST(Rocpd, SessionsWithoutRanksAreNumberedInOrder) {
   const TempFolder folder;
   const std::string path = folder.path("merged.db");

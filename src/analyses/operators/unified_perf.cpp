@@ -333,7 +333,7 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
     if (options.group_by_num_kernels)
       key.num_kernels = static_cast<std::uint32_t>(row.kernels.size());
     key.recompute = c.event < index.recompute.size() && index.recompute[c.event];
-    out.push_back({key, std::move(name), std::move(row)});
+    out.push_back({key, std::move(name), row});
   }
   return out;
 }

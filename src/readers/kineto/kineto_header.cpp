@@ -1,10 +1,9 @@
 #include "readers/kineto/kineto_header.h"
 
+#include "core/json_parse.h"
 #include "readers/kineto/json_scan.h"
 
 #include <algorithm>
-#include <new>
-#include <simdjson.h>
 
 namespace rankscope {
 namespace {
@@ -104,9 +103,7 @@ void header_value(std::string_view key, std::string_view raw, KinetoHeader& head
   } else if (key == "distributedInfo" || key == "deviceProperties") {
     simdjson::dom::parser parser;
     simdjson::dom::element value;
-    const simdjson::error_code error = parser.parse(raw.data(), raw.size(), true).get(value);
-    if (error == simdjson::MEMALLOC)
-      throw std::bad_alloc();
+    const simdjson::error_code error = parse_json(parser, raw).get(value);
     if (error != simdjson::SUCCESS)
       diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
                "a header value is no valid JSON and was ignored");

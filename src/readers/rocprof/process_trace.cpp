@@ -2,12 +2,12 @@
 
 #include "base/ascii.h"
 #include "base/json_text.h"
+#include "core/json_parse.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <limits>
-#include <simdjson.h>
 #include <utility>
 
 namespace rankscope {
@@ -323,7 +323,7 @@ RankOfProcess rank_of_environment(std::string_view json) {
   RankOfProcess out;
   simdjson::dom::parser parser;
   simdjson::dom::object object;
-  if (parser.parse(json.data(), json.size(), true).get(object) != simdjson::SUCCESS)
+  if (parse_json(parser, json).get(object) != simdjson::SUCCESS)
     return out;
   const auto value_of = [&object](std::initializer_list<const char*> keys) {
     for (const char* key : keys) {

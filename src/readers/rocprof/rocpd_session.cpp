@@ -1,9 +1,10 @@
 #include "readers/rocprof/rocpd_session.h"
 
+#include "core/json_parse.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
-#include <simdjson.h>
 
 namespace rankscope {
 namespace {
@@ -16,8 +17,7 @@ constexpr std::size_t kMostCategories = 1000;
 std::string_view member(simdjson::dom::parser& parser, std::string_view json, const char* key) {
   simdjson::dom::element root;
   std::string_view text;
-  if (json.size() > 2 &&
-      parser.parse(json.data(), json.size(), true).get(root) == simdjson::SUCCESS &&
+  if (json.size() > 2 && parse_json(parser, json).get(root) == simdjson::SUCCESS &&
       root.at_key(key).get(text) == simdjson::SUCCESS)
     return text;
   return {};
@@ -153,7 +153,7 @@ void RocpdSession::read_agents() {
         device.name = q.text(column);
     simdjson::dom::element properties;
     const std::string_view json = q.text(8);
-    if (parser.parse(json.data(), json.size(), true).get(properties) == simdjson::SUCCESS) {
+    if (parse_json(parser, json).get(properties) == simdjson::SUCCESS) {
       std::int64_t value = 0;
       if (properties.at_key("cu_count").get(value) == simdjson::SUCCESS)
         device.num_sms = value;

@@ -2,6 +2,7 @@
 // element for each process. Lists of records and kernel symbols are streamed, so that memory is the
 // columns; names of operations and agents come before the records that use them.
 #include "base/json_text.h"
+#include "core/json_parse.h"
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -16,7 +17,6 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <memory>
-#include <simdjson.h>
 #include <unordered_map>
 
 namespace rankscope {
@@ -163,7 +163,7 @@ private:
   /// The next value parsed; false when the text is broken.
   bool parse(Element& out) {
     const std::optional<std::string_view> text = in_.value();
-    return text && parser_.parse(text->data(), text->size(), true).get(out) == simdjson::SUCCESS;
+    return text && parse_json(parser_, *text).get(out) == simdjson::SUCCESS;
   }
 
   template <class Body> void each(Body&& body) {
