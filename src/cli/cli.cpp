@@ -160,7 +160,8 @@ int run_cli(int argc, char** argv) {
   for (const Command* command : commands()) {
     CLI::App* sub = app.add_subcommand(command->name, command->help);
     sub->footer(std::string("Examples:\n") + command->examples);
-    auto run = std::make_shared<Action>(command->setup(*sub));
+    FlagSet flags(*sub);
+    auto run = std::make_shared<Action>(command->setup(flags));
     sub->callback([run, &action] { action = *run; });
   }
   take_one_text_each(app);

@@ -3,10 +3,8 @@
 #include "app/analyze.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/help.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
@@ -99,7 +97,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_outputs(CLI::App& app, Flags& f) {
+void add_outputs(FlagSet& app, Flags& f) {
   app.add_option("-o,--output", f.output,
                  "output folder (default: SWEEP/tracelens_analysis); with --sweep2 a folder for "
                  "each label in it");
@@ -110,23 +108,22 @@ void add_outputs(CLI::App& app, Flags& f) {
   app.add_flag("--dry-run", f.dry_run, "print what would be read and written");
 }
 
-void add_figures(CLI::App& app, Flags& f) {
+void add_figures(FlagSet& app, Flags& f) {
   AnalyzeRequest& r = f.request;
-  app.add_option("--top-k", r.top_k, "GEMMs listed per rank")->capture_default_str();
+  app.add_option("--top-k", r.top_k, "GEMMs listed per rank").capture_default_str();
   app.add_option("--rank-by", r.rank_by, "order of GEMMs: by range, cv or total-excess")
-      ->check(CLI::IsMember({"range", "cv", "total-excess"}))
-      ->capture_default_str();
+      .one_of({"range", "cv", "total-excess"})
+      .capture_default_str();
   app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines: built-in name or JSON file");
-  app.add_option("--layout", f.layout, "column order of the GEMM sheets")
-      ->check(CLI::IsMember({"2025-11"}));
+  app.add_option("--layout", f.layout, "column order of the GEMM sheets").one_of({"2025-11"});
   add_align_flag(app, f.align, "reports by collectives, merged traces by base");
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   AnalyzeRequest& r = f->request;
   r.report = sweep_report_options();
-  app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces")->required();
+  app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces").required();
   in_group(app, "Output", [&] { add_outputs(app, *f); });
   in_group(app, "Another sweep beside it", [&] {
     app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");

@@ -3,10 +3,8 @@
 #include "app/collectives.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/help.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -84,33 +82,33 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
 }
 
 /// Of the script that this command replaces, where they have other names; not in --help.
-void add_old_flags(CLI::App& app, Flags& f) {
+void add_old_flags(FlagSet& app, Flags& f) {
   CollectivesRequest& request = f.request;
-  app.add_option("--trace-dir", request.inputs)->group("");
-  app.add_option("--output-xlsx-path", request.outputs.file)->group("");
-  app.add_option("--output-csvs-dir", request.outputs.csv_dir)->group("");
-  app.add_option("--world-size", request.world_size)->group("");
-  app.add_option("--max-workers", f.ignored)->group("");
+  app.add_option("--trace-dir", request.inputs).group("");
+  app.add_option("--output-xlsx-path", request.outputs.file).group("");
+  app.add_option("--output-csvs-dir", request.outputs.csv_dir).group("");
+  app.add_option("--world-size", request.world_size).group("");
+  app.add_option("--max-workers", f.ignored).group("");
   for (const char* name : {"--detailed-analysis", "--use-multiprocessing"})
-    app.add_flag(name)->group("");
+    app.add_flag(name).group("");
 }
 
-void add_figures(CLI::App& app, Flags& f) {
+void add_figures(FlagSet& app, Flags& f) {
   CollectiveOptions& options = f.request.options;
   add_align_flag(app, f.align);
   app.add_option("--gpus-per-node", options.gpus_per_node, "0: devices in the first trace")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--agg-metrics", options.agg_metrics, "of mean, median, min, max, std")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"mean", "median", "min", "max", "std"}))
-      ->capture_default_str();
+      .delimiter(',')
+      .one_of({"mean", "median", "min", "max", "std"})
+      .capture_default_str();
   app.add_option("--compat", f.compat, "reproduce another tool's units and columns")
-      ->check(CLI::IsMember({"tracelens"}));
+      .one_of({"tracelens"});
   app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
                "who sends how much to whom in all-to-all-v");
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   CollectivesRequest& request = f->request;
   app.add_option("DIR", request.inputs, "folders of rank traces, or the files");

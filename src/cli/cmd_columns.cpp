@@ -2,12 +2,10 @@
 #include "app/column_dictionary.h"
 #include "cli/command.h"
 
-#include <CLI/CLI.hpp>
-
 namespace rankscope {
 namespace {
 
-Action setup(CLI::App&) {
+Action setup(FlagSet&) {
   return [](Context& ctx) -> Result<void> {
     ctx.out(column_dictionary());
     return {};

@@ -4,10 +4,8 @@
 #include "app/compare.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/help.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
@@ -86,7 +84,7 @@ Result<void> compare_runs_of(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_choice(CLI::App& app, Flags& f) {
+void add_choice(FlagSet& app, Flags& f) {
   CompareRequest& request = f.request;
   app.add_flag("--all", f.all, "everything (also what happens without a choice)");
   app.add_flag("--compare-all-runs", f.compare_all_runs, "the same as --all");
@@ -102,33 +100,32 @@ void add_choice(CLI::App& app, Flags& f) {
                "geometric means over ranks in the timeline summaries");
 }
 
-void add_verdict(CLI::App& app, Flags& f) {
+void add_verdict(FlagSet& app, Flags& f) {
   CompareRequest& request = f.request;
   app.add_option("--threshold", request.rule.threshold_percent,
                  "changes up to this count as Similar, percent")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      .not_negative()
+      .capture_default_str();
   app.add_option("--assume-noise", request.rule.assumed_noise_percent,
                  "where a run has one sample: judge with this standard deviation of a sample, "
                  "percent")
-      ->check(CLI::PositiveNumber);
+      .positive();
   app.add_option("--fail-on", f.fail_on,
                  "exit 5 when a metric is worse by more, beyond noise: 'total_time>2%'");
   app.add_option("--markdown", request.markdown, "write a summary for a pull request; - is stdout");
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   CompareRequest& request = f->request;
   in_group(app, "Runs", [&] {
     app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or reports")
-        ->required();
-    app.add_option("--test", f->tests, "folder of a run to compare; may be given again")
-        ->required();
+        .required();
+    app.add_option("--test", f->tests, "folder of a run to compare; may be given again").required();
     app.add_option("--labels", f->labels.all,
                    "a name per run, the baseline's first (default: "
                    "folders)")
-        ->delimiter(',');
+        .delimiter(',');
     app.add_option("--baseline-label", f->labels.baseline, "name of the baseline");
     app.add_option("--test-label", f->labels.tests, "name of a test, in their order");
     app.add_flag("--skip-tracelens", request.reports_only,
@@ -137,7 +134,7 @@ Action setup(CLI::App& app) {
   });
   in_group(app, "Verdict", [&] { add_verdict(app, *f); });
   in_group(app, "Outputs", [&] {
-    app.add_option("--output", request.output, "folder for the workbooks")->required();
+    app.add_option("--output", request.output, "folder for the workbooks").required();
     add_choice(app, *f);
   });
   add_discover_flags(app, request.discover, false);

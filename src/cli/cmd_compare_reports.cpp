@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -37,23 +36,21 @@ Result<void> run(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("REPORT", f->request.reports,
                  "report workbooks or CSV folders, the baseline first")
-      ->required()
-      ->expected(2, 1000);
+      .required()
+      .expected(2, 1000);
   app.add_option("--names", f->request.names, "a name for each report (default: file names)")
-      ->delimiter(',');
+      .delimiter(',');
   app.add_option("--sheets", f->sheets, "what to compare (default: all)")
-      ->delimiter(',')
-      ->check(CLI::IsMember(
-          {"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"}));
+      .delimiter(',')
+      .one_of({"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"});
   app.add_option("-o,--output", f->request.outputs.file,
                  "file.xlsx, .json, .md, or .csv for one sheet (default: comparison.xlsx)");
   app.add_option("--csv-dir", f->request.outputs.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--compat", f->compat, "reproduce another tool's quirks")
-      ->check(CLI::IsMember({"tracelens"}));
+  app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
   return [f](Context& ctx) { return run(ctx, *f); };
 }
 

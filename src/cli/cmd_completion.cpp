@@ -73,12 +73,12 @@ std::string fish_script(const CLI::App& root) {
   return out;
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto shell = std::make_shared<std::string>("bash");
   app.add_option("shell", *shell, "bash, zsh or fish")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->capture_default_str();
-  CLI::App* const self = &app;
+      .one_of({"bash", "zsh", "fish"})
+      .capture_default_str();
+  CLI::App* const self = &app.app();
   return [shell, self](Context& ctx) -> Result<void> {
     const CLI::App& root = *self->get_parent();
     if (*shell == "fish")

@@ -4,10 +4,8 @@
 #include "app/gemm_reports.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/help.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -86,7 +84,7 @@ Result<void> run(Context& ctx, const Flags& f) {
                        ctx, {f.sweep, f.output, table, f.top_k, f.rank_by, f.filter, f.discover}));
 }
 
-void add_earlier_outputs(CLI::App& app, Flags& f) {
+void add_earlier_outputs(FlagSet& app, Flags& f) {
   app.add_option("--base-path", f.base_path,
                  "variance: the folder tracelens_analysis, its reports are read; timestamps: the "
                  "sweep with the traces");
@@ -95,17 +93,17 @@ void add_earlier_outputs(CLI::App& app, Flags& f) {
   app.add_option("--output-csv", f.output_csv, "timestamps, overlap: CSV (default: beside input)");
   app.add_option("--tracelens-path", f.tracelens_path, "overlap: the folder tracelens_analysis");
   app.add_option("--tolerance", f.tolerance, "timestamps: share by which durations may differ")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      .not_negative()
+      .capture_default_str();
   app.add_option("--csv-path", f.csv_path, "plot: the variance CSV");
   app.add_option("--output-dir", f.output_dir, "plot: folder (default: plots beside the CSV)");
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("STEP", f->step, "variance, timestamps, overlap or plot")
-      ->required()
-      ->check(CLI::IsMember({"variance", "timestamps", "overlap", "plot"}));
+      .required()
+      .one_of({"variance", "timestamps", "overlap", "plot"});
   app.add_option("SWEEP", f->sweep, "sweep, run or folder of traces");
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->output,
@@ -113,13 +111,13 @@ Action setup(CLI::App& app) {
     app.add_flag("--svg", f->svg, "plot: SVG too");
   });
   in_group(app, "Rows", [&] {
-    app.add_option("--top-k", f->top_k, "GEMMs per rank")->capture_default_str();
+    app.add_option("--top-k", f->top_k, "GEMMs per rank").capture_default_str();
     app.add_option("--rank-by", f->rank_by, "range, cv or total-excess")
-        ->check(CLI::IsMember({"range", "cv", "total-excess"}))
-        ->capture_default_str();
-    app.add_option("--threads", f->filter.threads, "only these")->delimiter(',');
-    app.add_option("--channels", f->filter.channels, "only these")->delimiter(',');
-    app.add_option("--ranks", f->filter.ranks, "only these")->delimiter(',');
+        .one_of({"range", "cv", "total-excess"})
+        .capture_default_str();
+    app.add_option("--threads", f->filter.threads, "only these").delimiter(',');
+    app.add_option("--channels", f->filter.channels, "only these").delimiter(',');
+    app.add_option("--ranks", f->filter.ranks, "only these").delimiter(',');
   });
   in_group(app, "From the output of an earlier step", [&] { add_earlier_outputs(app, *f); });
   add_discover_flags(app, f->discover, true);

@@ -2,7 +2,6 @@
 #include "app/sweep_pages.h"
 #include "cli/command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 #include <set>
@@ -45,12 +44,12 @@ Result<void> run(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("SWEEP", f->sweeps,
                  "sweeps that rankscope analyze has been run on, or its outputs");
   app.add_option("-o,--output", f->output, "HTML file (default: sweep_comparison_report.html)");
-  app.add_option("--label", f->labels, "name of each sweep, in order")->allow_extra_args(false);
+  app.add_option("--label", f->labels, "name of each sweep, in order");
   app.add_option("--sweep1", f->sweep1, "the same as a first SWEEP");
   app.add_option("--sweep2", f->sweep2, "the same as a second SWEEP");
   app.add_option("--label1", f->label1, "name of --sweep1");

@@ -4,15 +4,14 @@
 #include "writers/console.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace rankscope {
 namespace {
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto traces = std::make_shared<std::vector<std::string>>();
-  app.add_option("TRACE", *traces, "trace files, - for standard input")->required();
+  app.add_option("TRACE", *traces, "trace files, - for standard input").required();
   return [traces](Context& ctx) -> Result<void> {
     std::size_t failed = 0;
     for (const std::string& path : *traces) {

@@ -1,13 +1,11 @@
 // rankscope library-perf [library_trace.csv]: how long each configuration of a trace takes here.
 #include "cli/command.h"
-#include "cli/help.h"
 #include "collect/gemm/gemm_problem.h"
 #include "collect/gemm/gemm_process.h"
 #include "collect/library_perf/library_perf.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -105,36 +103,36 @@ Result<void> measure(Context& ctx, Flags f) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("INPUTS", f->inputs, "library_trace.csv (the default), or: compare A.csv B.csv");
   app.add_option("-o,--output", f->out,
                  "the table (default library_perf.csv, library_perf_compare.csv)");
   in_group(app, "Measurement", [&] {
     app.add_option("--iters", f->options.bench.iters, "calls in a run")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
-        ->capture_default_str();
+        .range(1, 1'000'000)
+        .capture_default_str();
     app.add_option("--warm-up", f->options.bench.warm_up, "calls before them")
-        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}))
-        ->capture_default_str();
+        .range(0, 1'000'000)
+        .capture_default_str();
     app.add_option("--repeats", f->options.repeats, "runs of each configuration")
-        ->check(CLI::Range(1U, 1000U))
-        ->capture_default_str();
+        .range(1, 1000)
+        .capture_default_str();
     app.add_option("--timeout", f->timeout_s, "seconds of one run")
-        ->check(CLI::Range(0.1, 86400.0))
-        ->capture_default_str();
+        .range(0.1, 86400.0)
+        .capture_default_str();
     app.add_flag("--pin", f->options.bench.pin,
                  "hipBLASLt: the solution of the trace, not what would be chosen now");
     app.add_option("--runner", f->runner,
                    "bench: the libraries' programs; native: matrix products by calls of the "
                    "libraries; auto: native where the program is missing")
-        ->check(CLI::IsMember({"auto", "bench", "native"}))
-        ->capture_default_str();
+        .one_of({"auto", "bench", "native"})
+        .capture_default_str();
     app.add_option("--libraries", f->options.libraries,
                    "folder of cuBLAS, rocBLAS and their like (default: where the loader looks)")
-        ->type_name("DIR");
+        .type_name("DIR");
   });
-  app.add_option("--measure-gemm", f->measure_gemm)->group(""); // ours alone
+  app.add_option("--measure-gemm", f->measure_gemm).group(""); // ours alone
   return [f](Context& ctx) -> Result<void> {
     if (!f->measure_gemm.empty())
       measure_one_gemm(*f);

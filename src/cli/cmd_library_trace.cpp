@@ -1,35 +1,33 @@
 // rankscope library-trace LOG... -o library_trace.csv: saved logs of GPU libraries as tables.
-#include "cli/help.h"
 #include "cli/library_logs.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace rankscope {
 namespace {
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<LibraryLogs>();
   f->options.csv = "library_trace.csv";
-  app.add_option("LOGS", f->logs, "logs, plain, gzip or zstd; '-' is standard input")->required();
+  app.add_option("LOGS", f->logs, "logs, plain, gzip or zstd; '-' is standard input").required();
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->options.csv,
                    "the table, '-' for standard output; NAME_detail.csv comes beside it")
-        ->capture_default_str();
+        .capture_default_str();
     app.add_flag("--no-detail", f->no_detail, "without the detailed table");
     app.add_option("--others", f->others, "the lines that belong to no library, into this file");
     app.add_flag("--crlf", f->options.crlf,
                  "line ends of the table as the older script wrote them");
   });
   in_group(app, "Columns", [&] {
-    app.add_option("--model", f->options.model, "column model")->envname("MAD_MODEL_NAME");
+    app.add_option("--model", f->options.model, "column model").envname("MAD_MODEL_NAME");
     app.add_option("--job-id", f->options.job_id, "column jobid")
-        ->envname("JENKINS_BUILD_NUMBER")
-        ->capture_default_str();
+        .envname("JENKINS_BUILD_NUMBER")
+        .capture_default_str();
     app.add_option("--max-configs", f->options.max_configs,
                    "configurations of a library in memory; more go through a temporary file")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
-        ->capture_default_str();
+        .range(1, 100'000'000)
+        .capture_default_str();
   });
   return [f](Context& ctx) -> Result<void> { return parse_library_logs(ctx, *f); };
 }

@@ -3,10 +3,8 @@
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/help.h"
 #include "core/steps.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
@@ -55,24 +53,23 @@ Result<void> merge(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_what_is_kept(CLI::App& app, Flags& f) {
+void add_what_is_kept(FlagSet& app, Flags& f) {
   app.add_flag("--cpu-ops", f.request.options.cpu_ops,
                "keep operators and forward-backward arrows");
   app.add_option("--step", f.step, "only ProfilerStep N, or A:B");
   app.add_option("--from-ms", f.request.options.from_ms,
                  "window from the first event of the first rank");
   app.add_option("--to-ms", f.request.options.to_ms, "end of the window");
-  CLI::Option* ranks =
-      app.add_option("--ranks", f.request.ranks, "only these ranks")->delimiter(',');
+  Flag ranks = app.add_option("--ranks", f.request.ranks, "only these ranks").delimiter(',');
   app.add_option("-n,--num-ranks", f.first_ranks, "only the first N ranks: 0 to N-1")
-      ->check(CLI::Range(1, 65536))
-      ->excludes(ranks);
+      .range(1, 65536)
+      .excludes(ranks);
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("TRACES", f->inputs, "folder of rank traces, or the files; with --all a sweep")
-      ->required();
+      .required();
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->out,
                    "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
@@ -84,8 +81,8 @@ Action setup(CLI::App& app) {
   in_group(app, "Clocks", [&] {
     app.add_option("--align", f->align,
                    "base: by baseTimeNanoseconds; collectives: also by the ends of collectives")
-        ->check(CLI::IsMember({"base", "collectives"}))
-        ->capture_default_str();
+        .one_of({"base", "collectives"})
+        .capture_default_str();
   });
   add_discover_flags(app, f->discover, true, "--trace-step");
   return [f](Context& ctx) -> Result<void> {

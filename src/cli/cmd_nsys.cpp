@@ -2,10 +2,8 @@
 // reports.
 #include "app/nsys_run.h"
 #include "cli/command.h"
-#include "cli/help.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace rankscope {
@@ -23,14 +21,14 @@ Result<void> run(Context& ctx, const NsysRequest& request) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<NsysRequest>();
   app.add_option("FILE", f->file, "SQLite export, .nsys-rep, or prefix of the CSV tables");
   in_group(app, "What was recorded", [&] {
     app.add_option("--config", f->config, "JSON with inputs and kernel_to_class_map");
     app.add_option("--iters", f->single.iterations, "iterations recorded in FILE")
-        ->capture_default_str();
-    app.add_option("--gpus", f->single.gpus, "GPUs recorded in FILE")->capture_default_str();
+        .capture_default_str();
+    app.add_option("--gpus", f->single.gpus, "GPUs recorded in FILE").capture_default_str();
     app.add_option("--nvtx", f->single.nvtx_tag, "name of the NVTX range of an iteration");
     app.add_option("--title", f->single.title, "title (default: the file's name)");
     app.add_option("--classes", f->classes, "JSON map from part of a kernel's name to its class");

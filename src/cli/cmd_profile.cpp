@@ -3,7 +3,6 @@
 #include "os/signals.h"
 #include "writers/console.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
@@ -110,7 +109,7 @@ Result<void> run(Context& ctx, ProfileFlags& f) {
   return run_all(ctx, f);
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<ProfileFlags>();
   add_profile_flags(app, *f);
   return [f](Context& ctx) { return run(ctx, *f); };

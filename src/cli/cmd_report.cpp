@@ -3,7 +3,6 @@
 #include "cli/report_flags.h"
 #include "writers/writer.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -27,7 +26,7 @@ Result<void> one(Context& ctx, ReportRequest request, const std::string& path) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<ReportFlags>();
   add_report_flags(app, *f);
   return [f](Context& ctx) -> Result<void> {

@@ -1,11 +1,9 @@
 // rankscope sample -o DIR: power, memory and load of GPUs and the host until it is told to end.
 #include "cli/command.h"
-#include "cli/help.h"
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/sampler_json.h"
 #include "os/signals.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <fmt/format.h>
 #include <map>
@@ -81,17 +79,17 @@ Result<void> sample(Context& ctx, Flags f) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("-o,--output", f->out, "folder for the CSVs");
   app.add_option("--devices", f->options.devices,
                  "all, none, visible, or indices (0,2-3), PCI addresses, uuids")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--period", f->period, "time between samples: 0.1, 100ms, 500us")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--duration", f->duration_s, "seconds; 0: until Ctrl-C or SIGTERM")
-      ->check(CLI::Range(0.0, 1e9))
-      ->capture_default_str();
+      .range(0.0, 1e9)
+      .capture_default_str();
   app.add_flag("--dual-gcd", f->dual_gcd, "also a column for each board of two dies");
   app.add_flag("--list", f->list, "only say which GPUs there are");
   in_group(app, "Where readings come from", [&] {
@@ -100,11 +98,13 @@ Action setup(CLI::App& app) {
                                                       {"amdsmi", GpuSource::kAmdSmi},
                                                       {"rocm-smi", GpuSource::kRocmSmi},
                                                       {"nvml", GpuSource::kNvml}};
-    app.add_option("--source", f->options.backend.source,
-                   "auto: the first of sysfs, amdsmi, rocm-smi, nvml that reads power")
-        ->transform(CLI::CheckedTransformer(sources, CLI::ignore_case));
+    app.add_option_function(
+           "--source",
+           [f, sources](const std::string& name) { f->options.backend.source = sources.at(name); },
+           "auto: the first of sysfs, amdsmi, rocm-smi, nvml that reads power")
+        .one_of_any_case({"auto", "sysfs", "amdsmi", "rocm-smi", "nvml"});
     app.add_option("--sysfs-root", f->options.backend.sysfs_root, "a folder that imitates /sys")
-        ->capture_default_str();
+        .capture_default_str();
     app.add_option("--amdsmi", f->options.backend.amdsmi, "this libamd_smi.so");
     app.add_option("--rocm-smi", f->options.backend.rocm_smi, "this librocm_smi64.so");
     app.add_option("--nvml", f->options.backend.nvml, "this libnvidia-ml.so.1");

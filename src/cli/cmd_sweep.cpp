@@ -3,7 +3,6 @@
 #include "cli/sweep_flags.h"
 #include "os/signals.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -74,7 +73,7 @@ Result<void> sweep(Context& ctx, SweepFlags& f) {
   return {};
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<SweepFlags>();
   add_sweep_flags(app, *f);
   return [f](Context& ctx) { return sweep(ctx, *f); };

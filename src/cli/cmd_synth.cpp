@@ -1,10 +1,8 @@
 // rankscope synth OUT: a synthetic sweep with its ground truth.
 #include "cli/command.h"
-#include "cli/help.h"
 #include "cli/synth_switches.h"
 #include "synth/synth.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
@@ -24,69 +22,69 @@ struct Flags {
   bool no_seq = false;
 };
 
-void add_size(CLI::App& app, synth::Options& o) {
-  app.add_option("--threads", o.threads, "thread settings")->delimiter(',')->capture_default_str();
+void add_size(FlagSet& app, synth::Options& o) {
+  app.add_option("--threads", o.threads, "thread settings").delimiter(',').capture_default_str();
   app.add_option("--channels,--cus", o.channels, "channel settings (CUs with --layout cu)")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--ranks", o.ranks, "ranks per configuration")->capture_default_str();
-  app.add_option("--gpus-per-node", o.gpus_per_node, "GPUs per node")->capture_default_str();
+      .delimiter(',')
+      .capture_default_str();
+  app.add_option("--ranks", o.ranks, "ranks per configuration").capture_default_str();
+  app.add_option("--gpus-per-node", o.gpus_per_node, "GPUs per node").capture_default_str();
   app.add_option("--process-groups", o.process_groups,
                  "1: one group, 2: data parallel x tensor parallel")
-      ->check(CLI::Range(1, 2))
-      ->capture_default_str();
-  app.add_option("--layers", o.layers, "transformer layers")->capture_default_str();
-  app.add_option("--steps", o.steps, "training steps per trace")->capture_default_str();
+      .range(1, 2)
+      .capture_default_str();
+  app.add_option("--layers", o.layers, "transformer layers").capture_default_str();
+  app.add_option("--steps", o.steps, "training steps per trace").capture_default_str();
   app.add_option("--events", o.events, "at least this many events per trace (raises --steps)");
   app.add_option("--python-events", o.python_events, "python_function events per trace");
-  app.add_option("--seed", o.seed, "equal seeds give equal bytes")->capture_default_str();
+  app.add_option("--seed", o.seed, "equal seeds give equal bytes").capture_default_str();
 }
 
-void add_form(CLI::App& app, Flags& f) {
+void add_form(FlagSet& app, Flags& f) {
   app.add_flag("--gz", f.options.gz, "compress the traces");
   app.add_option("--vendor", f.vendor, "kernel and runtime names")
-      ->check(CLI::IsMember({"amd", "nvidia"}))
-      ->capture_default_str();
+      .one_of({"amd", "nvidia"})
+      .capture_default_str();
   app.add_option("--format", f.format, "kineto: JSON of the PyTorch profiler, rocpd: databases")
-      ->check(CLI::IsMember({"kineto", "rocpd"}))
-      ->capture_default_str();
+      .one_of({"kineto", "rocpd"})
+      .capture_default_str();
   app.add_option("--layout", f.layout, "thread: <T>thread/nccl_<C>channels, cu: <CU>cu_<T>threads")
-      ->check(CLI::IsMember({"thread", "cu"}))
-      ->capture_default_str();
+      .one_of({"thread", "cu"})
+      .capture_default_str();
   app.add_flag("--no-seq", f.no_seq, "leave out the Seq argument, as older producers do");
 }
 
-void add_defects(CLI::App& app, Flags& f) {
+void add_defects(FlagSet& app, Flags& f) {
   synth::Options& o = f.options;
   app.add_option("--clock-offset-us", o.clock_offset_us, "clock offsets drawn from +- this");
   app.add_option("--clock-scope", f.clock_scope, "who shares a clock: rank or node")
-      ->check(CLI::IsMember({"rank", "node"}))
-      ->capture_default_str();
+      .one_of({"rank", "node"})
+      .capture_default_str();
   app.add_flag("--distinct-base", o.distinct_base, "another baseTimeNanoseconds on each rank");
-  app.add_option("--missing-rank", o.missing_ranks, "leave these ranks out")->delimiter(',');
+  app.add_option("--missing-rank", o.missing_ranks, "leave these ranks out").delimiter(',');
   app.add_option("--shift-window", o.shift_window, "this rank's window lacks the first step");
   app.add_option("--fewer-steps", o.fewer_steps, "this rank's window lacks the last step");
 }
 
-void add_times(CLI::App& app, Flags& f) {
+void add_times(FlagSet& app, Flags& f) {
   synth::Options& o = f.options;
   app.add_option("--gemm-scale", o.gemm_scale, "factor on the time of every GEMM")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--noise", o.noise, "relative standard deviation of kernel times")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--contention", o.contention,
                  "factor on the slow-down of GEMMs beside collectives, 0: none")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_flag("--equal-configs", o.equal_configs,
                "every configuration is as fast as the first one");
   app.add_flag("--equal-devices", o.equal_devices, "no differences between the ranks' devices");
   add_synth_switches(app, f.switches, o);
 }
 
-Action setup(CLI::App& app) {
+Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   synth::Options& o = f->options;
-  app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json")->required();
+  app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json").required();
   app.add_flag("--force", o.force, "write into a folder that holds another sweep");
   in_group(app, "Size", [&] { add_size(app, o); });
   in_group(app, "Form of the traces", [&] { add_form(app, *f); });

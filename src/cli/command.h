@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/flag_set.h"
 #include "engine/session.h"
 
 #include <functional>
@@ -11,10 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rankscope {
 
@@ -58,7 +55,7 @@ struct Command {
   const char* name;
   const char* help;
   const char* examples; ///< shown under --help, one per line
-  Action (*setup)(CLI::App& app);
+  Action (*setup)(FlagSet& app);
   bool runs_program = false; ///< `--` ends its own arguments and begins Context::program
 };
 

@@ -1,12 +1,8 @@
 #include "cli/discover_flags.h"
 
-#include "cli/help.h"
-
-#include <CLI/CLI.hpp>
-
 namespace rankscope {
 
-void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
+void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag) {
   in_group(app, "Finding traces", [&] {
     app.add_option("--trace-name", options.trace_name,
@@ -21,13 +17,13 @@ void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
   });
 }
 
-void add_align_flag(CLI::App& app, std::string& text, const std::string& by_default) {
-  CLI::Option* option = app.add_option("--align", text,
-                                       "clocks: none, base (time bases), collectives (their ends)" +
-                                           (by_default.empty() ? "" : "; default: " + by_default))
-                            ->check(CLI::IsMember({"none", "base", "collectives"}));
+void add_align_flag(FlagSet& app, std::string& text, const std::string& by_default) {
+  Flag option = app.add_option("--align", text,
+                               "clocks: none, base (time bases), collectives (their ends)" +
+                                   (by_default.empty() ? "" : "; default: " + by_default))
+                    .one_of({"none", "base", "collectives"});
   if (by_default.empty())
-    option->capture_default_str();
+    option.capture_default_str();
 }
 
 } // namespace rankscope

@@ -1,22 +1,19 @@
 // The flags of discovery and of clocks, the same for every command that looks for traces.
 #pragma once
 
+#include "cli/flag_set.h"
 #include "readers/discovery.h"
 
 #include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace rankscope {
 
 /// Declares --trace-name, --trace-pattern, --rank-regex, --require-all-ranks, `step_flag`, and with
 /// `sweep` --config-regex. `options` must outlive parsing.
-void add_discover_flags(CLI::App& app, DiscoverOptions& options, bool sweep,
+void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag = "--step");
 
 /// Declares --align, a text for align_mode(). `by_default` says what no choice does; "" = the text.
-void add_align_flag(CLI::App& app, std::string& text, const std::string& by_default = "");
+void add_align_flag(FlagSet& app, std::string& text, const std::string& by_default = "");
 
 } // namespace rankscope

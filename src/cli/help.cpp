@@ -73,15 +73,6 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return out;
 }
 
-void in_group(CLI::App& app, const std::string& heading, const std::function<void()>& add) {
-  const std::size_t before = app.get_options().size();
-  add();
-  const std::vector<CLI::Option*> options = app.get_options();
-  for (std::size_t i = before; i < options.size(); ++i)
-    if (!options[i]->get_positional() && options[i]->get_group() == "Options")
-      options[i]->group(heading);
-}
-
 std::string HelpFormatter::make_option(const CLI::Option* option, bool positional) const {
   std::string name = "  " + make_option_name(option, positional) +
                      make_option_opts(option); // the type, its values and the default

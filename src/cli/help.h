@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,9 +19,6 @@ public:
 
 /// Long flags that --help shows, with their dashes.
 [[nodiscard]] std::vector<std::string> flags_of(const CLI::App& app);
-
-/// Options that `add` adds stand under this heading in help.
-void in_group(CLI::App& app, const std::string& heading, const std::function<void()>& add);
 
 /// The values that an option takes, where it has a list of them; else none.
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);

@@ -1,20 +1,16 @@
 #include "cli/profile_flags.h"
 
-#include "cli/help.h"
-
-#include <CLI/CLI.hpp>
-
 namespace rankscope {
 
-void add_profile_flags(CLI::App& app, ProfileFlags& f) {
+void add_profile_flags(FlagSet& app, ProfileFlags& f) {
   ProfileRequest& r = f.request;
   app.add_option(
          "ACTION", f.action,
          "doctor: look at the tools only; tools: list them; merge: ranks as one; trace-parse: "
          "tables of saved logs of libraries; none: run what stands behind --")
-      ->check(CLI::IsMember({"doctor", "tools", "merge", "trace-parse"}));
+      .one_of({"doctor", "tools", "merge", "trace-parse"});
   app.add_option("INPUTS", f.inputs, "of merge: folders; of trace-parse: logs");
-  app.add_option("-o,--output", f.table, "of trace-parse: the table")->capture_default_str();
+  app.add_option("-o,--output", f.table, "of trace-parse: the table").capture_default_str();
   in_group(app, "Tools", [&] {
     app.add_option("--tool", r.tools, "NAME[:VARIABLE=value,...], the first is the innermost");
     app.add_option("--tools-config", r.tables, "tools.json, merged over the built-in table");
@@ -26,7 +22,7 @@ void add_profile_flags(CLI::App& app, ProfileFlags& f) {
   });
   in_group(app, "Models", [&] {
     app.add_option("--tags", r.models.tags, "models: name, tag, scope/tag, tag:key=value, all");
-    app.add_option("--models", r.models.file, "models.json")->capture_default_str();
+    app.add_option("--models", r.models.file, "models.json").capture_default_str();
     app.add_flag("--allow-python-discovery", r.models.allow_python,
                  "run scripts/*/get_models_json.py");
   });
@@ -44,13 +40,12 @@ void add_profile_flags(CLI::App& app, ProfileFlags& f) {
     app.add_option("--docker", r.docker, "run in a container of this image");
     app.add_flag("--local", f.local, "run here (the default)");
     app.add_option("--baseline", r.baseline, "run N times without tools before: overhead")
-        ->expected(0, 1)
-        ->default_str("1");
-    app.add_option("--timeout", r.timeout_s, "seconds for the command, 0 = none")
-        ->check(CLI::NonNegativeNumber);
+        .expected(0, 1)
+        .default_str("1");
+    app.add_option("--timeout", r.timeout_s, "seconds for the command, 0 = none").not_negative();
     app.add_option("--grace", r.grace_s, "seconds between asking to end and killing")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+        .not_negative()
+        .capture_default_str();
     app.add_flag("--keep-going", r.keep_going, "run though a tool could not be set up");
     app.add_flag("--dry-run", f.dry_run, "print what would be done");
     app.add_flag("--explain", f.explain, "the same with the tools and the rule of order");

@@ -3,13 +3,10 @@
 
 #include "app/profile_run.h"
 #include "cli/command.h"
+#include "cli/flag_set.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rankscope {
 
@@ -22,7 +19,7 @@ struct ProfileFlags {
 };
 
 /// Declares the flags; `flags` must outlive parsing.
-void add_profile_flags(CLI::App& app, ProfileFlags& flags);
+void add_profile_flags(FlagSet& app, ProfileFlags& flags);
 
 /// Whether a finding stops a run.
 [[nodiscard]] bool stops(const PlanFinding& finding);

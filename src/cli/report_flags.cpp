@@ -1,54 +1,48 @@
 #include "cli/report_flags.h"
 
-#include "cli/help.h"
-
-#include <CLI/CLI.hpp>
-
 namespace rankscope {
 namespace {
 
-CLI::Range possible_bins() {
-  return {1, 100000};
-}
+constexpr int kMostBins = 100000;
 
 /// The flags of the script that this command replaces, where they have other names; not in --help.
 /// Sheets that it made on request are always made here.
-void add_old_flags(CLI::App& app, ReportFlags& f) {
+void add_old_flags(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   const auto option = [&app](const char* name, auto& value) {
-    return app.add_option(name, value)->group("");
+    return app.add_option(name, value).group("");
   };
   option("--profile-json-path", f.traces);
   option("--output-xlsx-path", f.request.outputs.file);
   option("--output-csvs-dir", f.request.outputs.csv_dir);
   option("--micro-idle-thresh-us", r.micro_idle_us);
-  option("--short-kernel-histogram-bins", r.short_kernel_bins)->check(possible_bins());
+  option("--short-kernel-histogram-bins", r.short_kernel_bins).range(1, kMostBins);
   option("--topk-short-kernels", r.top_k_short_kernels);
   option("--topk-ops", r.top_k_ops);
   option("--topk-roofline-ops", r.top_k_roofline_ops);
   option("--gpu-arch-json-path", r.gpu_arch);
   option("--gpu-arch-platform", r.gpu_arch);
-  app.add_flag("--disable-coll-analysis", f.no_coll_analysis)->group("");
+  app.add_flag("--disable-coll-analysis", f.no_coll_analysis).group("");
   for (const char* name : {"--enable-kernel-summary", "--short-kernel-study"})
-    app.add_flag(name)->group("");
+    app.add_flag(name).group("");
 }
 
-void add_outputs(CLI::App& app, ReportFlags& f) {
+void add_outputs(FlagSet& app, ReportFlags& f) {
   ReportOutputs& out = f.request.outputs;
   app.add_option("-o,--output", out.file,
                  "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
   app.add_option("--csv-dir", out.csv_dir, "folder for one CSV per sheet");
   app.add_option("--format", out.format, "format of --output whatever its ending (csv: a folder)")
-      ->check(CLI::IsMember({"xlsx", "csv", "json", "markdown"}));
+      .one_of({"xlsx", "csv", "json", "markdown"});
 }
 
-void add_counting(CLI::App& app, ReportOptions& r) {
+void add_counting(FlagSet& app, ReportOptions& r) {
   app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
-  app.add_option_function<std::string>(
+  app.add_option_function(
          "--memset", [&r](const std::string& as) { r.memset_as_memory = as == "memory"; },
          "what memsets count as in gpu_timeline")
-      ->check(CLI::IsMember({"compute", "memory"}))
-      ->default_str("compute");
+      .one_of({"compute", "memory"})
+      .default_str("compute");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
                "count GPU work without a launch in gpu_timeline");
   app.add_flag("--clip-overruns", r.clip_overruns,
@@ -56,22 +50,22 @@ void add_counting(CLI::App& app, ReportOptions& r) {
   app.add_option("--micro-idle-us", r.micro_idle_us, "split idle time at this gap, us");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
                  "kernels below this are short, us")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
   app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
                "put in operators that inference libraries do not record");
 }
 
-void add_sheets(CLI::App& app, ReportFlags& f) {
+void add_sheets(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
-  app.add_option("--sheets", f.sheets, "only these sheets")->delimiter(',');
+  app.add_option("--sheets", f.sheets, "only these sheets").delimiter(',');
   app.add_flag("--no-kernel-summary", f.no_kernel_summary, "leave out kernel_summary");
   app.add_flag("--no-short-kernels", f.no_short_kernels, "leave out the short-kernel study");
   app.add_flag("--no-coll-analysis", f.no_coll_analysis, "leave out coll_analysis");
   app.add_flag("--per-step", r.per_step, "timeline and top operators of each profiler step");
   app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
-      ->check(possible_bins())
-      ->capture_default_str();
+      .range(1, kMostBins)
+      .capture_default_str();
   app.add_option("--top-k", r.top_k, "rows of ops_summary and kernel_summary");
   app.add_option("--top-k-ops", r.top_k_ops, "rows of the ops_* sheets");
   app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "rows of each operator family");
@@ -87,7 +81,7 @@ void add_sheets(CLI::App& app, ReportFlags& f) {
 
 } // namespace
 
-void add_report_flags(CLI::App& app, ReportFlags& f) {
+void add_report_flags(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   app.add_option("TRACE", f.traces, "trace file (.json, .gz, .zst), - for standard input");
   in_group(app, "Output", [&] { add_outputs(app, f); });
@@ -96,10 +90,8 @@ void add_report_flags(CLI::App& app, ReportFlags& f) {
   in_group(app, "GPU and other tools", [&] {
     app.add_option("--gpu-arch", r.gpu_arch,
                    "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
-    app.add_option("--compat", f.compat, "reproduce another tool's quirks")
-        ->check(CLI::IsMember({"tracelens"}));
-    app.add_option("--layout", f.layout, "column order of the GEMM sheet")
-        ->check(CLI::IsMember({"2025-11"}));
+    app.add_option("--compat", f.compat, "reproduce another tool's quirks").one_of({"tracelens"});
+    app.add_option("--layout", f.layout, "column order of the GEMM sheet").one_of({"2025-11"});
   });
   add_old_flags(app, f);
 }

@@ -2,13 +2,10 @@
 #pragma once
 
 #include "app/report_trace.h"
+#include "cli/flag_set.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rankscope {
 
@@ -25,7 +22,7 @@ struct ReportFlags {
 
 /// Declares them, with those of the script that this command replaces; `flags` must outlive
 /// parsing.
-void add_report_flags(CLI::App& app, ReportFlags& flags);
+void add_report_flags(FlagSet& app, ReportFlags& flags);
 
 /// What the flags ask of one trace, its path left open.
 [[nodiscard]] ReportRequest report_request(const ReportFlags& flags);

@@ -1,9 +1,7 @@
 #include "cli/sweep_flags.h"
 
-#include "cli/help.h"
 #include "os/environment.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -145,7 +143,7 @@ Result<void> choose_search(SweepFlags& f) {
   return {};
 }
 
-void add_varied(CLI::App& app, SweepFlags& f) {
+void add_varied(FlagSet& app, SweepFlags& f) {
   app.add_option("-c,--channels", f.channels, "NCCL channels, 28,42,56,70 where -t is given alone");
   app.add_option("-t,--threads", f.threads, "threads per block, 256,512 where -c is given alone");
   app.add_flag("--exact-channels", f.exact_channels,
@@ -155,13 +153,11 @@ void add_varied(CLI::App& app, SweepFlags& f) {
   app.add_option("--matrix", f.matrix, "JSON file of named parameters (see docs/sweep.md)");
 }
 
-void add_launch(CLI::App& app, SweepFlags& f) {
+void add_launch(FlagSet& app, SweepFlags& f) {
   LaunchOptions& l = f.request.launch;
   app.add_option("--launcher", l.launcher, "put before the command: torchrun, mpirun or srun")
-      ->check(CLI::IsMember({"torchrun", "mpirun", "srun"}));
-  app.add_option("--nproc", l.processes, "processes for it")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      .one_of({"torchrun", "mpirun", "srun"});
+  app.add_option("--nproc", l.processes, "processes for it").positive().capture_default_str();
   app.add_option("--launcher-arg", l.launcher_arguments,
                  "one more argument of it (repeat; --launcher-arg=-x)");
   app.add_option("-f,--config", f.config,
@@ -180,18 +176,15 @@ void add_launch(CLI::App& app, SweepFlags& f) {
                "no NCCL_DEBUG=INFO, and no check of what took effect");
 }
 
-void add_course(CLI::App& app, SweepFlags& f) {
+void add_course(FlagSet& app, SweepFlags& f) {
   SweepRequest& r = f.request;
   app.add_option("--repeats", r.repeats, "runs of each setting, one of all before the next")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_flag("--shuffle", r.shuffle, "settings in random order, another one each repeat");
-  app.add_option("--seed", r.seed, "of that order")->capture_default_str();
-  app.add_option("--warmup", r.warmups, "runs before the first, not counted")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--timeout", f.timeout_s, "seconds for a run, 0 = no limit")
-      ->capture_default_str();
-  app.add_option("--grace", f.grace_s, "seconds between SIGTERM and SIGKILL")
-      ->capture_default_str();
+  app.add_option("--seed", r.seed, "of that order").capture_default_str();
+  app.add_option("--warmup", r.warmups, "runs before the first, not counted").not_negative();
+  app.add_option("--timeout", f.timeout_s, "seconds for a run, 0 = no limit").capture_default_str();
+  app.add_option("--grace", f.grace_s, "seconds between SIGTERM and SIGKILL").capture_default_str();
   app.add_option("--pause", f.pause_s, "seconds after each run");
   app.add_flag("--keep-going", r.keep_going, "go on after a run that failed");
   app.add_flag("-s,--skip-existing", r.skip_existing,
@@ -200,7 +193,7 @@ void add_course(CLI::App& app, SweepFlags& f) {
   app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, run nothing");
 }
 
-void add_search(CLI::App& app, SweepFlags& f) {
+void add_search(FlagSet& app, SweepFlags& f) {
   app.add_flag("--search", f.request.search,
                "race: settings that are told to be worse are not run again");
   app.add_option("--budget", f.budget_min, "minutes for it, 0 = until it is decided");
@@ -215,7 +208,7 @@ void add_search(CLI::App& app, SweepFlags& f) {
 
 } // namespace
 
-void add_sweep_flags(CLI::App& app, SweepFlags& f) {
+void add_sweep_flags(FlagSet& app, SweepFlags& f) {
   in_group(app, "What varies", [&] { add_varied(app, f); });
   in_group(app, "How it is run", [&] { add_launch(app, f); });
   in_group(app, "Order and end", [&] { add_course(app, f); });

@@ -2,13 +2,10 @@
 #pragma once
 
 #include "app/sweep.h"
+#include "cli/flag_set.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rankscope {
 
@@ -28,7 +25,7 @@ struct SweepFlags {
 };
 
 /// Declares the flags; `flags` must outlive parsing.
-void add_sweep_flags(CLI::App& app, SweepFlags& flags);
+void add_sweep_flags(FlagSet& app, SweepFlags& flags);
 
 /// Fills flags.request from what was given and from `program`, what stands behind `--`. What shows
 /// and ends the runs is left to the caller. Errors: kUsage.

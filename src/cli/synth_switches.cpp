@@ -1,6 +1,6 @@
 #include "cli/synth_switches.h"
 
-#include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 #include <utility>
@@ -13,7 +13,9 @@ Result<std::pair<std::string, double>> with_factor(const char* flag, const std::
   const std::size_t colon = text.rfind(':');
   const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
   double factor = 0;
-  if (colon == 0 || !CLI::detail::lexical_cast(number, factor) || !(factor > 0))
+  const char* const end = number.data() + number.size();
+  const auto read = std::from_chars(number.data(), end, factor);
+  if (colon == 0 || read.ec != std::errc() || read.ptr != end || !(factor > 0))
     return Error{ErrorCode::kUsage, flag, fmt::format("'{}' has no positive factor", text),
                  "as in WHAT:1.05"};
   return std::pair(text.substr(0, colon), factor);
@@ -27,18 +29,18 @@ Result<std::int64_t> rank_of(const char* flag, const std::string& text) {
 
 } // namespace
 
-void add_synth_switches(CLI::App& app, SynthSwitches& switches, synth::Options& options) {
+void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& options) {
   app.add_option("--straggler", switches.straggler,
                  "slow rank, or none (default: chosen by the seed)");
   app.add_option("--straggler-us", options.straggler_us, "its extra compute per step")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_option("--slow-config", switches.slow_configs,
                  "LABEL:FACTOR: all GPU work of a configuration is slower")
-      ->delimiter(',');
+      .delimiter(',');
   app.add_option("--throttle", switches.throttle, "RANK:FACTOR: a rank whose compute is slower");
   app.add_option("--slow-link", switches.slow_links,
                  "RANK-RANK:FACTOR: collectives of groups with both take longer")
-      ->delimiter(',');
+      .delimiter(',');
 }
 
 Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {

@@ -2,14 +2,11 @@
 #pragma once
 
 #include "base/result.h"
+#include "cli/flag_set.h"
 #include "synth/synth.h"
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rankscope {
 
@@ -20,7 +17,7 @@ struct SynthSwitches {
 };
 
 /// Declares the flags; both arguments must outlive parsing.
-void add_synth_switches(CLI::App& app, SynthSwitches& switches, synth::Options& options);
+void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& options);
 
 /// What the texts say. Errors: kUsage.
 Result<void> read_synth_switches(const SynthSwitches& switches, synth::Options& options);

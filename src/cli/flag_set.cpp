@@ -1,0 +1,127 @@
+#include "cli/flag_set.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace rankscope {
+
+Flag& Flag::required() {
+  option_->required();
+  return *this;
+}
+
+Flag& Flag::capture_default_str() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Flag& Flag::default_str(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+
+Flag& Flag::one_of(std::vector<std::string> values) {
+  option_->check(CLI::IsMember(std::move(values)));
+  return *this;
+}
+
+Flag& Flag::one_of_any_case(std::vector<std::string> values) {
+  option_->transform(CLI::IsMember(std::move(values), CLI::ignore_case));
+  return *this;
+}
+
+Flag& Flag::range(int from, int to) {
+  option_->check(CLI::Range(from, to));
+  return *this;
+}
+
+Flag& Flag::range(double from, double to) {
+  option_->check(CLI::Range(from, to));
+  return *this;
+}
+
+Flag& Flag::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Flag& Flag::not_negative() {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+
+Flag& Flag::delimiter(char between) {
+  option_->delimiter(between);
+  return *this;
+}
+
+Flag& Flag::group(const std::string& heading) {
+  option_->group(heading);
+  return *this;
+}
+
+Flag& Flag::expected(int least, int most) {
+  option_->expected(least, most);
+  return *this;
+}
+
+Flag& Flag::excludes(const Flag& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Flag& Flag::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Flag& Flag::envname(const std::string& name) {
+  option_->envname(name);
+  return *this;
+}
+
+template <class T>
+Flag FlagSet::add_option(const std::string& names, T& value, const std::string& help) {
+  return Flag(*app_->add_option(names, value, help));
+}
+
+template Flag FlagSet::add_option(const std::string&, std::string&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::vector<std::string>&,
+                                  const std::string&);
+template Flag FlagSet::add_option(const std::string&, int&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, unsigned&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::int64_t&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, double&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::optional<std::int64_t>&,
+                                  const std::string&);
+template Flag FlagSet::add_option(const std::string&, std::vector<std::int64_t>&,
+                                  const std::string&);
+
+Flag FlagSet::add_option_function(const std::string& names,
+                                  std::function<void(const std::string& value)> take,
+                                  const std::string& help) {
+  return Flag(*app_->add_option_function<std::string>(names, std::move(take), help));
+}
+
+Flag FlagSet::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return Flag(*app_->add_flag(names, value, help));
+}
+
+Flag FlagSet::add_flag(const std::string& names) {
+  return Flag(*app_->add_flag(names));
+}
+
+void in_group(FlagSet& flags, const std::string& heading, const std::function<void()>& add) {
+  const std::size_t before = flags.app().get_options().size();
+  add();
+  const std::vector<CLI::Option*> options = flags.app().get_options();
+  for (std::size_t i = before; i < options.size(); ++i)
+    if (!options[i]->get_positional() && options[i]->get_group() == "Options")
+      options[i]->group(heading);
+}
+
+} // namespace rankscope
