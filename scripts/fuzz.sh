@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
 # Runs each fuzz target of build/fuzz for N seconds (default 60) from the seeds in tests/fuzz/corpus.
 # New inputs go to build/fuzz/corpus, crashes to build/fuzz/. Stops at the first crash.
-# Usage: scripts/fuzz.sh [SECONDS] [NAME...]     names without _fuzz; default: all
+# With --runs, N inputs (at most 20 seconds of them) drawn from one seed, from tests/fuzz/corpus alone:
+# what the gate tries is what was tried before; to search is another job, with seconds.
+# Usage: scripts/fuzz.sh [SECONDS | --runs N] [NAME...]     names without _fuzz; default: all
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=${1:-60}
-[ $# -gt 0 ] && shift
+runs=-1 seed=0 seconds=60
+if [ "${1:-}" = --runs ]; then
+  runs=$2 seed=1 seconds=20
+  shift 2
+elif [ $# -gt 0 ]; then
+  seconds=$1
+  shift
+fi
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
   for source in tests/fuzz/*_fuzz.cpp; do names+=("$(basename "$source" _fuzz.cpp)"); done
@@ -14,9 +22,15 @@ for name in "${names[@]}"; do
   target=build/fuzz/tests/fuzz/${name}_fuzz
   [ -x "$target" ] || { echo "fuzz.sh: no $target; run: cmake --preset fuzz && cmake --build build/fuzz" >&2; exit 1; }
   corpus=build/fuzz/corpus/$name
-  mkdir -p "$corpus"
-  echo "fuzz: $name, ${seconds} s"
+  if [ "$runs" -ge 0 ]; then
+    echo "fuzz: $name, $runs inputs"
+    corpus=build/fuzz/repeated/$name
+    rm -rf "$corpus"
+  else
+    echo "fuzz: $name, $seconds s"
+  fi
+  mkdir -p "$corpus" # where the fuzzer puts what it finds
   # stderr of the code under test is noise; libFuzzer's report of a crash is not
-  "$target" -max_total_time="$seconds" -max_len=16384 -rss_limit_mb=3000 -timeout=25 \
-    -print_final_stats=0 -verbosity=0 -artifact_prefix="build/fuzz/${name}-" "$corpus" "tests/fuzz/corpus/$name"
+  "$target" -runs="$runs" -seed="$seed" -max_total_time="$seconds" -max_len=16384 \
+    -rss_limit_mb=3000 -timeout=25 -print_final_stats=0 -verbosity=0 -artifact_prefix="build/fuzz/${name}-" "$corpus" "tests/fuzz/corpus/$name"
 done
