@@ -94,9 +94,12 @@ Action setup(FlagSet& app) {
 } // namespace
 
 const Command completion_command{
-    "completion", "print a shell completion script",
+    "completion",
+    "print a shell completion script",
     "  source <(rankscope completion bash)\n"
     "  rankscope completion fish > ~/.config/fish/completions/rankscope.fish",
-    setup};
+    setup,
+    false,
+    true};
 
 } // namespace rankscope

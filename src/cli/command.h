@@ -56,7 +56,8 @@ struct Command {
   const char* help;
   const char* examples; ///< shown under --help, one per line
   Action (*setup)(FlagSet& app);
-  bool runs_program = false; ///< `--` ends its own arguments and begins Context::program
+  bool runs_program = false;       ///< `--` ends its own arguments and begins Context::program
+  bool shows_all_commands = false; ///< its App's parent has all commands with their flags
 };
 
 [[nodiscard]] std::span<const Command* const> commands();
