@@ -184,10 +184,14 @@ Result<ToolTable> tool_table(const ProfileRequest& request, std::vector<std::str
 
 Result<std::vector<PreparedRun>> prepare_profile(Session& session, const ProfileRequest& request) {
   std::vector<std::string> notes;
-  RS_TRY(const ToolTable table, tool_table(request, notes));
   RS_TRY(const ProfileContext context, read_context(request.context_files, request.contexts));
   notes.insert(notes.end(), context.notes.begin(), context.notes.end());
-  RS_TRY(const auto tools, asked_tools(request, table, context, notes));
+  ToolTable known; // to read it takes longer than the rest of a run without tools
+  if (!request.tools.empty() || !context.tools.empty() || !request.tables.empty()) {
+    RS_TRY(known, tool_table(request, notes));
+  }
+  const auto table = std::make_shared<const ToolTable>(std::move(known));
+  RS_TRY(const auto tools, asked_tools(request, *table, context, notes));
   std::vector<Wanted> wanted;
   if (!request.models.tags.empty()) {
     RS_TRY(const auto models, find_models(request.models, notes));
@@ -205,6 +209,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     RS_CHECK(check_folder(p.run.out, request.force));
     p.run.folder = w.folder;
     p.model = w.of;
+    p.table = table;
     p.target.folder = w.folder;
     p.target.path = path_of({}, environment);
     ContainerOptions container{request.docker, context,  tools,
@@ -250,16 +255,13 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
   return out;
 }
 
-Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared,
-                                                const ProfileRequest& request) {
-  std::vector<std::string> notes;
-  RS_TRY(const ToolTable table, tool_table(request, notes));
+Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared) {
   EnvPairs environment = prepared.keeper.empty() ? current_environment() : EnvPairs();
   for (const EnvChange& e : prepared.run.plan.env)
     if (is_path_variable(e.name) && e.name != "LD_PRELOAD")
       std::erase_if(environment, [&](const auto& p) { return p.first == e.name; }),
           environment.emplace_back(e.name, e.value);
-  return preflight(prepared.run.plan, prepared.target, table, environment);
+  return preflight(prepared.run.plan, prepared.target, *prepared.table, environment);
 }
 
 namespace {

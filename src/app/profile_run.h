@@ -10,6 +10,7 @@
 #include "core/table.h"
 #include "engine/session.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ struct PreparedRun {
   RunIdentity identity;
   RunRequest run;
   PreflightTarget target;
-  std::vector<std::string> keeper; ///< argv of the container; empty = local
-  std::optional<Model> model;      ///< a tag's
+  std::shared_ptr<const ToolTable> table; ///< empty where no tool is asked for
+  std::vector<std::string> keeper;        ///< argv of the container; empty = local
+  std::optional<Model> model;             ///< a tag's
 };
 
 struct ProfileOutcome {
@@ -61,8 +63,7 @@ struct ProfileOutcome {
 Result<std::vector<PreparedRun>> prepare_profile(Session& session, const ProfileRequest& request);
 
 /// Findings of the pre-flight; E-... ones make the run impossible.
-Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared,
-                                                const ProfileRequest& request);
+Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared);
 
 /// Runs it, writes manifest and summary, reports the traces. Errors: kOutput, kMissingTool.
 Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,

@@ -33,7 +33,7 @@ Result<void> show_plan(Context& ctx, const PreparedRun& run, const ProfileFlags&
   if (!run.keeper.empty())
     text += "image " + quoted_command(run.keeper) + "\n";
   ctx.out(text + plan_text(run.run.plan, f.explain));
-  RS_TRY(const auto findings, check_prepared(run, f.request));
+  RS_TRY(const auto findings, check_prepared(run));
   for (const PlanFinding& finding : findings)
     ctx.out(finding_text(finding));
   return {};
@@ -67,7 +67,7 @@ Result<void> run_all(Context& ctx, ProfileFlags& f) {
       RS_CHECK(show_plan(ctx, run, f));
       continue;
     }
-    RS_TRY(auto findings, check_prepared(run, f.request));
+    RS_TRY(auto findings, check_prepared(run));
     const auto bad = std::find_if(findings.begin(), findings.end(), stops);
     if (bad != findings.end())
       return as_error(*bad);
