@@ -4,6 +4,7 @@
 #include "base/ascii.h"
 #include "os/output_file.h"
 #include "writers/writer.h"
+#include "writers/xlsxwriter_library.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <utility>
-#include <xlsxwriter.h>
 
 namespace rankscope {
 namespace {
@@ -97,48 +97,48 @@ const char* parts_folder(bool big) {
 
 class Workbook {
 public:
-  Workbook(const std::string& path, bool big, bool explained)
-      : constant_memory_(big), explained_(explained) {
+  Workbook(const XlsxWriterLibrary& library, const std::string& path, bool big, bool explained)
+      : lib_(library), constant_memory_(big), explained_(explained) {
     lxw_workbook_options options = {};
     options.constant_memory = big ? LXW_TRUE : LXW_FALSE;
     options.tmpdir = const_cast<char*>(parts_folder(big));
-    book_ = workbook_new_opt(path.c_str(), &options);
+    book_ = lib_.workbook_new_opt(path.c_str(), &options);
     if (book_ == nullptr)
       return;
     // one time for all workbooks: the library formats it in a buffer that threads share
     static const std::time_t made = std::time(nullptr);
     lxw_doc_properties about = {};
     about.created = made;
-    workbook_set_properties(book_, &about);
-    header_ = workbook_add_format(book_);
-    format_set_bold(header_);
-    format_set_bg_color(header_, 0x1F4E78);
-    format_set_font_color(header_, LXW_COLOR_WHITE);
-    format_set_text_wrap(header_);
-    format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
-    note_ = workbook_add_format(book_);
-    format_set_italic(note_);
-    better_ = workbook_add_format(book_);
-    format_set_font_color(better_, 0x006100);
-    format_set_bg_color(better_, 0xC6EFCE);
-    worse_ = workbook_add_format(book_);
-    format_set_font_color(worse_, 0x9C0006);
-    format_set_bg_color(worse_, 0xFFC7CE);
-    other_ = workbook_add_format(book_);
-    format_set_font_color(other_, 0x7F6000);
-    format_set_bg_color(other_, 0xFFEB9C);
+    lib_.workbook_set_properties(book_, &about);
+    header_ = lib_.workbook_add_format(book_);
+    lib_.format_set_bold(header_);
+    lib_.format_set_bg_color(header_, 0x1F4E78);
+    lib_.format_set_font_color(header_, LXW_COLOR_WHITE);
+    lib_.format_set_text_wrap(header_);
+    lib_.format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
+    note_ = lib_.workbook_add_format(book_);
+    lib_.format_set_italic(note_);
+    better_ = lib_.workbook_add_format(book_);
+    lib_.format_set_font_color(better_, 0x006100);
+    lib_.format_set_bg_color(better_, 0xC6EFCE);
+    worse_ = lib_.workbook_add_format(book_);
+    lib_.format_set_font_color(worse_, 0x9C0006);
+    lib_.format_set_bg_color(worse_, 0xFFC7CE);
+    other_ = lib_.workbook_add_format(book_);
+    lib_.format_set_font_color(other_, 0x7F6000);
+    lib_.format_set_bg_color(other_, 0xFFEB9C);
   }
 
   ~Workbook() { // left by an exception: not closed
     if (book_ != nullptr)
-      lxw_workbook_free(book_);
+      lib_.lxw_workbook_free(book_);
   }
   Workbook(const Workbook&) = delete;
   Workbook& operator=(const Workbook&) = delete;
 
   [[nodiscard]] bool ok() const { return book_ != nullptr; }
   /// Frees the workbook too, whether it could be written or not.
-  lxw_error close() { return workbook_close(std::exchange(book_, nullptr)); }
+  lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
   void add(const Table& table) {
     const std::size_t per_sheet = kMaxRows - 1;
@@ -156,15 +156,15 @@ private:
       return nullptr;
     lxw_format*& format = formats_[text];
     if (format == nullptr) {
-      format = workbook_add_format(book_);
-      format_set_num_format(format, text);
+      format = lib_.workbook_add_format(book_);
+      lib_.format_set_num_format(format, text);
     }
     return format;
   }
 
   void add_part(const Table& table, std::size_t first, std::size_t last, bool with_notes) {
     const std::string name = sheet_name(table.name(), used_);
-    lxw_worksheet* const sheet = workbook_add_worksheet(book_, name.c_str());
+    lxw_worksheet* const sheet = lib_.workbook_add_worksheet(book_, name.c_str());
     if (sheet == nullptr)
       return;
     const std::size_t cols = table.cols();
@@ -178,15 +178,15 @@ private:
           width = std::max(width, std::min<std::size_t>(v.text.size(), 60));
       lxw_row_col_options options = {};
       options.hidden = column.hidden ? LXW_TRUE : LXW_FALSE;
-      worksheet_set_column_opt(sheet, static_cast<lxw_col_t>(c), static_cast<lxw_col_t>(c),
-                               static_cast<double>(std::max<std::size_t>(width + 2, 10)), nullptr,
-                               &options);
+      lib_.worksheet_set_column_opt(sheet, static_cast<lxw_col_t>(c), static_cast<lxw_col_t>(c),
+                                    static_cast<double>(std::max<std::size_t>(width + 2, 10)),
+                                    nullptr, &options);
     }
     const bool styled = table.styled && last > first && !constant_memory_;
     if (!styled)
       for (std::size_t c = 0; c < cols; ++c)
-        worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
-                               cell_text(table.columns()[c].name).c_str(), header_);
+        lib_.worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
+                                    cell_text(table.columns()[c].name).c_str(), header_);
     lxw_row_t row = 1;
     std::size_t cut = 0;
     for (std::size_t r = first; r < last; ++r, ++row)
@@ -195,14 +195,14 @@ private:
         cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
         write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
       }
-    worksheet_set_landscape(sheet); // printed: all columns on one page's width
-    worksheet_fit_to_pages(sheet, 1, 0);
-    worksheet_repeat_rows(sheet, 0, 0);
-    worksheet_freeze_panes(sheet, 1, table.cols() > 4 ? 1 : 0);
+    lib_.worksheet_set_landscape(sheet); // printed: all columns on one page's width
+    lib_.worksheet_fit_to_pages(sheet, 1, 0);
+    lib_.worksheet_repeat_rows(sheet, 0, 0);
+    lib_.worksheet_freeze_panes(sheet, 1, table.cols() > 4 ? 1 : 0);
     if (styled)
       style_as_table(sheet, table, row - 1);
     else if (cols > 0 && last > first)
-      worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
+      lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
       explain_headers(sheet, table);
     for (std::size_t c = 0; c < cols && last > first; ++c) {
@@ -218,21 +218,21 @@ private:
     if (!notes.empty() && row + notes.size() + 1 < kMaxRows) {
       ++row;
       for (const std::string& note : notes)
-        worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
+        lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
     }
     if (first == 0)
       add_charts(sheet, name, table, last, row + 2);
     if (!table.tab_color.empty())
-      worksheet_set_tab_color(
+      lib_.worksheet_set_tab_color(
           sheet, static_cast<lxw_color_t>(std::strtoul(table.tab_color.c_str() + 1, nullptr, 16)));
     if (table.hidden && shown_)
-      worksheet_hide(sheet);
+      lib_.worksheet_hide(sheet);
     shown_ = shown_ || !table.hidden;
   }
 
   /// What a column means is shown when its header is selected: an input message. Comments make a
   /// report larger by two thirds, messages by an eighth; neighbours with one meaning share theirs.
-  static void explain_headers(lxw_worksheet* sheet, const Table& table) {
+  void explain_headers(lxw_worksheet* sheet, const Table& table) {
     constexpr std::size_t kMaxMessage = 255; // characters that Excel takes
     const std::vector<Column>& columns = table.columns();
     for (std::size_t c = 0, next = 0; c < columns.size(); c = next) {
@@ -245,41 +245,41 @@ private:
       lxw_data_validation rule = {};
       rule.validate = LXW_VALIDATION_TYPE_ANY;
       rule.input_message = help.data();
-      worksheet_data_validation_range(sheet, 0, static_cast<lxw_col_t>(c), 0,
-                                      static_cast<lxw_col_t>(next - 1), &rule);
+      lib_.worksheet_data_validation_range(sheet, 0, static_cast<lxw_col_t>(c), 0,
+                                           static_cast<lxw_col_t>(next - 1), &rule);
     }
   }
 
-  static void write(lxw_worksheet* sheet, lxw_row_t row, lxw_col_t col, const Value& v,
-                    lxw_format* format) {
+  void write(lxw_worksheet* sheet, lxw_row_t row, lxw_col_t col, const Value& v,
+             lxw_format* format) {
     switch (v.kind) {
     case CellKind::kNull:
       break;
     case CellKind::kInt:
       if (v.i > (std::int64_t{1} << 53) || v.i < -(std::int64_t{1} << 53)) // beyond Excel's doubles
-        worksheet_write_string(sheet, row, col, std::to_string(v.i).c_str(), nullptr);
+        lib_.worksheet_write_string(sheet, row, col, std::to_string(v.i).c_str(), nullptr);
       else
-        worksheet_write_number(sheet, row, col, static_cast<double>(v.i), format);
+        lib_.worksheet_write_number(sheet, row, col, static_cast<double>(v.i), format);
       break;
     case CellKind::kDouble:
       if (std::isfinite(v.d))
-        worksheet_write_number(sheet, row, col, v.d, format);
+        lib_.worksheet_write_number(sheet, row, col, v.d, format);
       else if (std::isinf(v.d))
-        worksheet_write_string(sheet, row, col, v.d > 0 ? "inf" : "-inf", nullptr);
+        lib_.worksheet_write_string(sheet, row, col, v.d > 0 ? "inf" : "-inf", nullptr);
       break;
     case CellKind::kBool:
-      worksheet_write_boolean(sheet, row, col, v.i != 0 ? 1 : 0, nullptr);
+      lib_.worksheet_write_boolean(sheet, row, col, v.i != 0 ? 1 : 0, nullptr);
       break;
     case CellKind::kText:
-      worksheet_write_string(sheet, row, col, cell_text(v.text).c_str(), nullptr);
+      lib_.worksheet_write_string(sheet, row, col, cell_text(v.text).c_str(), nullptr);
       break;
     }
   }
 
   /// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
   /// has no red in it.
-  static void colour_by_sign(lxw_worksheet* sheet, const Table& table, std::size_t c,
-                             std::size_t first, std::size_t last) {
+  void colour_by_sign(lxw_worksheet* sheet, const Table& table, std::size_t c, std::size_t first,
+                      std::size_t last) {
     double reach = 0;
     for (std::size_t r = first; r < last; ++r)
       if (const double v = table.at(r, c).number(); std::isfinite(v))
@@ -295,9 +295,9 @@ private:
     rule.min_color = 0xF8696B;
     rule.mid_color = 0xFFFFFF;
     rule.max_color = 0x63BE7B;
-    worksheet_conditional_format_range(sheet, 1, static_cast<lxw_col_t>(c),
-                                       static_cast<lxw_row_t>(last - first),
-                                       static_cast<lxw_col_t>(c), &rule);
+    lib_.worksheet_conditional_format_range(sheet, 1, static_cast<lxw_col_t>(c),
+                                            static_cast<lxw_row_t>(last - first),
+                                            static_cast<lxw_col_t>(c), &rule);
   }
 
   void colour_by_status(lxw_worksheet* sheet, lxw_row_t last, lxw_col_t col) {
@@ -309,7 +309,7 @@ private:
       rule.criteria = LXW_CONDITIONAL_CRITERIA_TEXT_BEGINS_WITH;
       rule.value_string = const_cast<char*>(text); // char* in older versions
       rule.format = format;
-      worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
+      lib_.worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
     }
   }
 
@@ -339,7 +339,8 @@ private:
     options.style_type = LXW_TABLE_STYLE_TYPE_MEDIUM;
     options.style_type_number = 2;
     options.columns = pointers.data();
-    worksheet_add_table(sheet, 0, 0, last, static_cast<lxw_col_t>(headers.size() - 1), &options);
+    lib_.worksheet_add_table(sheet, 0, 0, last, static_cast<lxw_col_t>(headers.size() - 1),
+                             &options);
   }
 
   void add_charts(lxw_worksheet* sheet, const std::string& name, const Table& table,
@@ -349,35 +350,37 @@ private:
       if (hint.first_row >= hint.last_row || hint.last_row > last)
         continue;
       const bool bars = hint.kind == Chart::Kind::kBars;
-      lxw_chart* const chart = workbook_add_chart(book_, bars ? LXW_CHART_BAR : LXW_CHART_COLUMN);
+      lxw_chart* const chart =
+          lib_.workbook_add_chart(book_, bars ? LXW_CHART_BAR : LXW_CHART_COLUMN);
       if (chart == nullptr)
         return;
       const auto top = static_cast<lxw_row_t>(hint.first_row + 1);
       const auto bottom = static_cast<lxw_row_t>(hint.last_row);
       for (const std::size_t c : hint.value_columns) {
-        lxw_chart_series* const series = chart_add_series(chart, nullptr, nullptr);
+        lxw_chart_series* const series = lib_.chart_add_series(chart, nullptr, nullptr);
         const auto label = static_cast<lxw_col_t>(hint.label_column);
         const auto value = static_cast<lxw_col_t>(c);
-        chart_series_set_categories(series, name.c_str(), top, label, bottom, label);
-        chart_series_set_values(series, name.c_str(), top, value, bottom, value);
-        chart_series_set_name_range(series, name.c_str(), 0, value);
+        lib_.chart_series_set_categories(series, name.c_str(), top, label, bottom, label);
+        lib_.chart_series_set_values(series, name.c_str(), top, value, bottom, value);
+        lib_.chart_series_set_name_range(series, name.c_str(), 0, value);
       }
-      chart_title_set_name(chart, hint.title.c_str());
-      chart_axis_set_name(bars ? chart->x_axis : chart->y_axis, hint.value_title.c_str());
-      chart_legend_set_position(chart, hint.value_columns.size() > 1 ? LXW_CHART_LEGEND_BOTTOM
-                                                                     : LXW_CHART_LEGEND_NONE);
+      lib_.chart_title_set_name(chart, hint.title.c_str());
+      lib_.chart_axis_set_name(bars ? chart->x_axis : chart->y_axis, hint.value_title.c_str());
+      lib_.chart_legend_set_position(chart, hint.value_columns.size() > 1 ? LXW_CHART_LEGEND_BOTTOM
+                                                                          : LXW_CHART_LEGEND_NONE);
       if (bars) { // the first row on top, its labels clear of negative bars
-        chart_axis_set_reverse(chart->y_axis);
-        chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
+        lib_.chart_axis_set_reverse(chart->y_axis);
+        lib_.chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
       }
       lxw_chart_options options = {};
       options.x_offset = static_cast<std::int32_t>(left);
       options.x_scale = options.y_scale = 1.3;
-      worksheet_insert_chart_opt(sheet, row, 0, chart, &options);
+      lib_.worksheet_insert_chart_opt(sheet, row, 0, chart, &options);
       left += 640;
     }
   }
 
+  const XlsxWriterLibrary& lib_;
   lxw_workbook* book_ = nullptr;
   lxw_format* header_ = nullptr;
   lxw_format* note_ = nullptr;
@@ -424,7 +427,8 @@ private:
 
 Result<void> fill(const Report& report, const std::string& file, bool big, bool explained,
                   const std::string& path) {
-  Workbook book(file, big, explained);
+  RS_TRY(const XlsxWriterLibrary* const library, XlsxWriterLibrary::get());
+  Workbook book(*library, file, big, explained);
   const Error failed{ErrorCode::kOutput, path, "the workbook could not be written",
                      "is the disk full or the folder read-only?"};
   if (!book.ok())

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "collect/samplers/shared_library.h"
+#include "os/shared_library.h"
 
 #include <cstddef>
 #include <cstdint>

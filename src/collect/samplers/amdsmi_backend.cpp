@@ -3,7 +3,7 @@
 #include "collect/samplers/amdsmi_power.h"
 #include "collect/samplers/gpu_backend.h"
 #include "collect/samplers/pci_address.h"
-#include "collect/samplers/shared_library.h"
+#include "os/shared_library.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // NVIDIA's management library. Own declarations of what its stable interface needs: functions take
 // an opaque device, versioned structs begin with size | version << 24.
 #include "collect/samplers/gpu_backend.h"
-#include "collect/samplers/shared_library.h"
+#include "os/shared_library.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // ROCm's older management library, librocm_smi64. Own declarations of the few functions used.
 #include "collect/samplers/gpu_backend.h"
 #include "collect/samplers/pci_address.h"
-#include "collect/samplers/shared_library.h"
+#include "os/shared_library.h"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 #include "readers/reports/report_tables.h"
 
 #include "readers/reports/csv_rows.h"
+#include "readers/reports/zip_library.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +15,6 @@
 #include <optional>
 #include <pugixml.hpp>
 #include <sstream>
-#include <zip.h>
 
 namespace rankscope {
 namespace {
@@ -81,25 +81,28 @@ CellKind column_kind(const std::vector<CsvRow>& rows, std::size_t c) {
 }
 
 struct ZipClose {
-  void operator()(zip_t* z) const { zip_discard(z); }
+  const ZipLibrary* lib = nullptr;
+  void operator()(zip_t* z) const { lib->zip_discard(z); }
 };
 using Zip = std::unique_ptr<zip_t, ZipClose>;
 
 /// nullopt when there is no such part or it cannot be unpacked.
-Result<std::optional<std::string>> part(zip_t* archive, const std::string& name, Budget& budget) {
+Result<std::optional<std::string>> part(const Zip& zip, const std::string& name, Budget& budget) {
+  const ZipLibrary& lib = *zip.get_deleter().lib;
+  zip_t* const archive = zip.get();
   zip_stat_t info;
-  zip_stat_init(&info);
-  if (zip_stat(archive, name.c_str(), 0, &info) != 0)
+  lib.zip_stat_init(&info);
+  if (lib.zip_stat(archive, name.c_str(), 0, &info) != 0)
     return std::optional<std::string>();
   const Error too_large{ErrorCode::kUnreadable, name, "unpacks to more than a report can hold", ""};
   if (!spend(budget.bytes, info.size))
     return too_large;
-  zip_file_t* const file = zip_fopen(archive, name.c_str(), 0);
+  zip_file_t* const file = lib.zip_fopen(archive, name.c_str(), 0);
   if (file == nullptr)
     return std::optional<std::string>();
   std::string text(static_cast<std::size_t>(info.size), '\0');
-  const zip_int64_t got = zip_fread(file, text.data(), info.size);
-  zip_fclose(file);
+  const zip_int64_t got = lib.zip_fread(file, text.data(), info.size);
+  lib.zip_fclose(file);
   if (got < 0 || static_cast<std::uint64_t>(got) != info.size)
     return std::optional<std::string>();
   if (!spend(budget.tags, static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '<'))))
@@ -230,12 +233,13 @@ Result<Report> read_workbook(const std::string& path) {
     return Error{ErrorCode::kUnreadable, path, what, "expected an .xlsx report or a CSV folder"};
   };
   int code = 0;
-  const Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  RS_TRY(const ZipLibrary* const lib, ZipLibrary::get());
+  const Zip archive(lib->zip_open(path.c_str(), ZIP_RDONLY, &code), ZipClose{lib});
   if (!archive)
     return bad("cannot be opened as a workbook");
   Budget budget;
-  RS_TRY(const auto book, part(archive.get(), "xl/workbook.xml", budget));
-  RS_TRY(const auto rels, part(archive.get(), "xl/_rels/workbook.xml.rels", budget));
+  RS_TRY(const auto book, part(archive, "xl/workbook.xml", budget));
+  RS_TRY(const auto rels, part(archive, "xl/_rels/workbook.xml.rels", budget));
   if (!book || !rels)
     return bad("is a zip file without a workbook in it");
   pugi::xml_document book_xml;
@@ -245,7 +249,7 @@ Result<Report> read_workbook(const std::string& path) {
       !rels_xml.load_buffer(rels->data(), rels->size()))
     return bad("has a workbook part that is no XML");
   std::vector<std::string> shared;
-  RS_TRY(const auto shared_part, part(archive.get(), "xl/sharedStrings.xml", budget));
+  RS_TRY(const auto shared_part, part(archive, "xl/sharedStrings.xml", budget));
   if (shared_part) {
     pugi::xml_document xml;
     if (!xml.load_buffer(shared_part->data(), shared_part->size(), flags))
@@ -262,8 +266,8 @@ Result<Report> read_workbook(const std::string& path) {
     const std::string& target = targets[s.attribute("r:id").as_string()];
     const std::string name = s.attribute("name").as_string();
     RS_TRY(const auto text,
-           part(archive.get(),
-                !target.empty() && target[0] == '/' ? target.substr(1) : "xl/" + target, budget));
+           part(archive, !target.empty() && target[0] == '/' ? target.substr(1) : "xl/" + target,
+                budget));
     pugi::xml_document xml;
     if (!text || !xml.load_buffer(text->data(), text->size(), flags))
       return bad("sheet " + name + " cannot be read");

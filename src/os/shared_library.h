@@ -1,4 +1,5 @@
-// A vendor's library opened at run time: rankscope needs none of them to be built or started.
+// A library opened at run time: those of vendors, which rankscope needs neither to be built nor to
+// be started, and those that few commands use.
 #pragma once
 
 #include "base/result.h"
@@ -40,6 +41,8 @@ public:
     function = reinterpret_cast<Function*>(::dlsym(handle_, symbol));
     return function != nullptr;
   }
+  /// It stays open to the end of the program, for functions that outlive this object.
+  void keep() { handle_ = nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
 private:
