@@ -62,6 +62,11 @@ const GpuArgs* Trace::gpu_arg(EventId e) const {
   return is_gpu(events.category[e]) && row != kNoRow ? &gpu_args[row] : nullptr;
 }
 
+const LaunchArgs* Trace::launch_arg(EventId e) const {
+  const std::uint32_t row = events.args[e];
+  return is_runtime(events.category[e]) && row != kNoRow ? &launch_args[row] : nullptr;
+}
+
 const CollectiveArgs* Trace::collective_of(EventId e) const {
   const auto it = std::lower_bound(collectives.begin(), collectives.end(), e,
                                    [](const auto& entry, EventId id) { return entry.first < id; });
@@ -75,7 +80,8 @@ std::uint64_t Trace::memory_bytes() const {
          held(e.stream) + held(e.device) + held(e.category) + held(e.source) +
          held(counters.track) + held(counters.name) + held(counters.ts_ns) + held(counters.value) +
          held(counters.unit) + held(flows.id) + held(flows.ts_ns) + held(flows.track) +
-         held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) + held(collectives);
+         held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) + held(launch_args) +
+         held(collectives);
 }
 
 std::string Trace::vendor() const {

@@ -119,6 +119,14 @@ struct GpuArgs {
   std::int64_t bytes = kNoId; ///< memcpy and memset size
 };
 
+/// What a runtime call says of the kernel that it launches (ROCm), only where the reader was asked
+/// to keep it.
+struct LaunchArgs {
+  StrId kernel = kEmptyStr; ///< its name
+  StrId grid = kEmptyStr;   ///< as in GpuArgs
+  StrId block = kEmptyStr;
+};
+
 /// python_function ids (only when python events are kept).
 struct PythonArgs {
   std::int64_t python_id = kNoId;
@@ -172,7 +180,7 @@ struct Events {
   std::vector<StrId> name;
   std::vector<std::uint32_t> uid;   ///< id in its source (Kineto: index in traceEvents)
   std::vector<std::uint32_t> track; ///< row of Trace::tracks
-  std::vector<std::uint32_t> args;  ///< row of op_args, gpu_args or python_args by category; kNoRow
+  std::vector<std::uint32_t> args;  ///< row of op_args, gpu_args, ... by category; kNoRow = none
   std::vector<std::int32_t> stream; ///< args.stream of GPU and sync events; -1 = absent
   std::vector<std::int16_t> device; ///< args.device; -1 = absent
   std::vector<Category> category;
@@ -224,6 +232,7 @@ struct Trace {
   std::vector<OpArgs> op_args;
   std::vector<GpuArgs> gpu_args;
   std::vector<PythonArgs> python_args;
+  std::vector<LaunchArgs> launch_args;
   /// Collective arguments: sorted by event; look up with collective_of().
   std::vector<std::pair<EventId, CollectiveArgs>> collectives;
   std::uint64_t input_bytes = 0;    ///< uncompressed JSON bytes read
@@ -244,6 +253,8 @@ struct Trace {
   /// Operator arguments of a cpu_op, or nullptr.
   [[nodiscard]] const OpArgs* op(EventId e) const;
   [[nodiscard]] const GpuArgs* gpu_arg(EventId e) const;
+  /// Of a runtime or driver call, or nullptr.
+  [[nodiscard]] const LaunchArgs* launch_arg(EventId e) const;
   [[nodiscard]] const CollectiveArgs* collective_of(EventId e) const;
   /// Memory held by the columns, strings included.
   [[nodiscard]] std::uint64_t memory_bytes() const;

@@ -43,7 +43,7 @@ template <class T> bool beyond(const std::vector<T>& ids, std::size_t limit) {
   return std::any_of(ids.begin(), ids.end(), [limit](T id) { return id >= limit; });
 }
 
-/// Rows of op_args, gpu_args and python_args, by the event's category.
+/// Rows of op_args, gpu_args, python_args and launch_args, by the event's category.
 bool args_beyond(const Trace& t) {
   const Events& e = t.events;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -53,6 +53,7 @@ bool args_beyond(const Trace& t) {
     const std::size_t rows = is_gpu(c)                        ? t.gpu_args.size()
                              : c == Category::kPythonFunction ? t.python_args.size()
                              : c == Category::kCpuOp          ? t.op_args.size()
+                             : is_runtime(c)                  ? t.launch_args.size()
                                                               : 0;
     if (e.args[i] >= rows)
       return true;
@@ -106,6 +107,10 @@ std::string broken_invariant(const Trace& t) {
     for (const StrId id : {a.input_dims, a.input_types, a.input_strides, a.concrete_inputs})
       if (id >= texts)
         return "an argument is no text";
+  for (const LaunchArgs& a : t.launch_args)
+    for (const StrId id : {a.kernel, a.grid, a.block})
+      if (id >= texts)
+        return "the kernel of a launch is no text";
   if (collectives_out_of_order(t))
     return "collectives are not in the order of their events";
   return "";
@@ -130,20 +135,32 @@ TraceBuilder TraceBuilder::like(const Trace& trace) {
   for (StrId id = 0; id < trace.strings.size(); ++id)
     (void)to.strings.intern(trace.strings.view(id)); // the same ids in the same order
   to.tracks = trace.tracks;
-  for (std::uint32_t row = 0; row < to.tracks.size(); ++row) {
-    const Track& t = to.tracks[row];
-    out.tracks_.emplace(TrackKey{t.pid, t.tid, t.pid_text, t.tid_text}, row);
-  }
+  out.index_tracks();
   to.flows = trace.flows;
   to.counters = trace.counters;
   to.op_args = trace.op_args;
   to.gpu_args = trace.gpu_args;
   to.python_args = trace.python_args;
+  to.launch_args = trace.launch_args;
   to.input_bytes = trace.input_bytes;
   to.events_in_file = trace.events_in_file;
   to.python_events_skipped = trace.python_events_skipped;
   to.diagnostics = trace.diagnostics;
   return out;
+}
+
+TraceBuilder TraceBuilder::extend(Trace&& trace) {
+  TraceBuilder out("");
+  out.trace_ = std::move(trace);
+  out.index_tracks();
+  return out;
+}
+
+void TraceBuilder::index_tracks() {
+  for (std::uint32_t row = 0; row < trace_.tracks.size(); ++row) {
+    const Track& t = trace_.tracks[row];
+    tracks_.emplace(TrackKey{t.pid, t.tid, t.pid_text, t.tid_text}, row);
+  }
 }
 
 std::uint16_t TraceBuilder::add_source(TraceSource source) {
@@ -185,6 +202,11 @@ std::uint32_t TraceBuilder::gpu_args(const GpuArgs& args) {
 std::uint32_t TraceBuilder::python_args(const PythonArgs& args) {
   trace_.python_args.push_back(args);
   return row_of(trace_.python_args.size() - 1);
+}
+
+std::uint32_t TraceBuilder::launch_args(const LaunchArgs& args) {
+  trace_.launch_args.push_back(args);
+  return row_of(trace_.launch_args.size() - 1);
 }
 
 EventId TraceBuilder::add(const EventRow& row) {
@@ -286,11 +308,13 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
   const std::uint32_t ops = row_of(trace_.op_args.size());
   const std::uint32_t gpus = row_of(trace_.gpu_args.size());
   const std::uint32_t pys = row_of(trace_.python_args.size());
+  const std::uint32_t launches = row_of(trace_.launch_args.size());
   for (std::size_t i = 0; i < c.events.args.size(); ++i) {
     std::uint32_t row = c.events.args[i];
     if (row != kNoRow)
       row += is_gpu(c.events.category[i])                        ? gpus
              : c.events.category[i] == Category::kPythonFunction ? pys
+             : is_runtime(c.events.category[i])                  ? launches
                                                                  : ops;
     to.args.push_back(row);
   }
@@ -305,6 +329,11 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
     trace_.gpu_args.push_back(a);
   }
   append_to(trace_.python_args, c.python_args);
+  for (LaunchArgs a : c.launch_args) {
+    for (StrId* id : {&a.kernel, &a.grid, &a.block})
+      *id = texts[*id];
+    trace_.launch_args.push_back(a);
+  }
   for (auto [event, a] : c.collectives) {
     for (StrId* id : {&a.collective_name, &a.dtype, &a.pg_name, &a.pg_description, &a.pg_ranks,
                       &a.in_split, &a.out_split})

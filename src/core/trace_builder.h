@@ -25,6 +25,7 @@ struct TraceChunk {
   std::vector<OpArgs> op_args;
   std::vector<GpuArgs> gpu_args;
   std::vector<PythonArgs> python_args;
+  std::vector<LaunchArgs> launch_args;
   std::vector<std::pair<EventId, CollectiveArgs>> collectives; ///< ascending
 };
 
@@ -35,6 +36,8 @@ public:
   /// Begins as a copy of `trace` without its events and what hangs on them: the same texts, tracks,
   /// argument rows, flows, counters, sources, header and diagnostics, each under the same id.
   static TraceBuilder like(const Trace& trace);
+  /// Goes on with a whole trace, events included; nothing is copied. Ids stay what they are.
+  static TraceBuilder extend(Trace&& trace);
 
   [[nodiscard]] TraceHeader& header() { return trace_.header; }
   [[nodiscard]] Diagnostics& diagnostics() { return trace_.diagnostics; }
@@ -58,12 +61,14 @@ public:
   void set_process_name(std::int64_t pid, StrId name) { processes_[pid].name = name; }
   void set_process_label(std::int64_t pid, StrId label) { processes_[pid].label = label; }
 
-  /// Rows to put into EventRow::args of a cpu_op, a GPU event, a python_function.
+  /// Rows to put into EventRow::args of a cpu_op, a GPU event, a python_function, a runtime call.
   std::uint32_t op_args(const OpArgs& args);
   std::uint32_t gpu_args(const GpuArgs& args);
   std::uint32_t python_args(const PythonArgs& args);
+  std::uint32_t launch_args(const LaunchArgs& args);
 
   EventId add(const EventRow& event);
+  void rename(EventId event, StrId name) { trace_.events.name[event] = name; }
   /// `event` has been added already.
   void collective(EventId event, const CollectiveArgs& args);
   void flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind);
@@ -87,6 +92,8 @@ public:
   /// The trace. Errors: kInternal when columns differ in length or an id points nowhere; that is a
   /// bug of the reader, not of the file.
   Result<Trace> finish() &&;
+  /// What has been added so far; processes have no names yet.
+  [[nodiscard]] const Trace& so_far() const { return trace_; }
 
 private:
   struct TrackKey {
@@ -101,6 +108,7 @@ private:
     StrId name = kEmptyStr, label = kEmptyStr;
   };
 
+  void index_tracks();
   void name_processes();
 
   Trace trace_;

@@ -49,6 +49,7 @@ std::uint64_t estimated_memory(const RankFile& file) {
 Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& options) {
   ReadOptions read;
   read.keep_python = options.keep_python;
+  read.keep_launches = options.keep_launches;
   read.threads = options.threads;
   read.pool = options.pool;
   read.rank = options.rank;

@@ -14,6 +14,7 @@ struct LoadOptions {
   TaskPool* pool = nullptr;             ///< where they are from; nullptr: of its own
   std::uint64_t memory_limit_bytes = 0; ///< 0 = half of what the machine has free
   bool keep_python = false;
+  bool keep_launches = false;            ///< the kernels that runtime calls name
   bool link = true;                      ///< build the call tree
   std::size_t most_in_flight = 0;        ///< load_each: files at a time, 0 = as many as threads
   std::optional<std::int64_t> rank = {}; ///< load_trace: of a file with several ranks

@@ -25,6 +25,7 @@ using Readers = std::span<const Reader* const>;
 
 struct ReadOptions {
   bool keep_python = false;         ///< keep python_function events
+  bool keep_launches = false;       ///< keep the kernels that runtime calls name
   unsigned threads = 1;             ///< this file's share of the threads
   TaskPool* pool = nullptr;         ///< where they are from; without one the reader makes its own
   std::size_t window_bytes = 0;     ///< size of a cut; 0 = 1 MiB. Tests use small ones

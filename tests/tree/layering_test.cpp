@@ -119,7 +119,7 @@ TEST(Layering, TraceBuilderAloneFillsTraces) {
   // columns of a Trace or of a chunk that the builder takes
   const std::regex fills(
       R"((events|flows|counters)_?\.[a-z_]+\.(push_back|emplace_back|resize|insert|assign)\()"
-      R"(|(op_args|gpu_args|python_args)\.(push_back|emplace_back)\()");
+      R"(|(op_args|gpu_args|python_args|launch_args)\.(push_back|emplace_back)\()");
   const std::set<std::string> may = {"core/trace_builder.cpp", "readers/kineto/kineto_chunk.cpp"};
   int found = 0;
   for (const auto& entry : fs::recursive_directory_iterator(kSource)) {

@@ -88,7 +88,7 @@ const char* scan_object(const char* p, const char* end, std::string& room,
 
 class ChunkParser {
 public:
-  ChunkParser(KinetoChunk& chunk, bool keep_python) : out_(chunk), keep_python_(keep_python) {
+  ChunkParser(KinetoChunk& chunk, KinetoKeep keep) : out_(chunk), keep_(keep) {
     out_.track_slots.assign(256, 0);
   }
 
@@ -136,7 +136,7 @@ private:
   }
 
   KinetoChunk& out_;
-  bool keep_python_;
+  KinetoKeep keep_;
   RawArgs args_; ///< of the event being parsed
   bool args_used_ = false;
   std::string key_room_, ph_room_, cat_room_; ///< for texts with escapes
@@ -255,6 +255,9 @@ void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
     args_row = static_cast<std::uint32_t>(out_.python_args.size());
     out_.python_args.push_back(
         {int_of(a.python_id), int_of(a.python_parent), int_of(a.python_module)});
+  } else if (keep_.launches && a.kernel.string && is_runtime(category)) {
+    args_row = static_cast<std::uint32_t>(out_.launch_args.size());
+    out_.launch_args.push_back({text_of(a.kernel), json_of(a.grid), json_of(a.block)});
   }
   if (a.collective)
     store_collective(a, id);
@@ -357,7 +360,7 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
         if (key == "args" && v < stop && *v == '{') {
           e.args = v;
           // Kineto writes ph and cat first; what is skipped anyway is not looked into
-          if (!keep_python_ && e.cat.text == "python_function")
+          if (!keep_.python && e.cat.text == "python_function")
             return skip_value(v, stop);
           if (e.ph.text == "X" || e.ph.text == "M" || !e.ph.present || e.ph.escaped) {
             args_used_ = true;
@@ -372,7 +375,7 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   const std::string_view cat = plain(e.cat, cat_room_);
   if (ph == "X") {
     const Category category = e.cat.present ? category_of(cat) : legacy_category(e);
-    if (category == Category::kPythonFunction && !keep_python_)
+    if (category == Category::kPythonFunction && !keep_.python)
       ++out_.python_skipped;
     else
       store(e, a, category, offset);
@@ -431,9 +434,9 @@ private:
 
 } // namespace
 
-void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, bool keep_python,
+void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, KinetoKeep keep,
                         KinetoChunk& chunk) {
-  ChunkParser parser(chunk, keep_python);
+  ChunkParser parser(chunk, keep);
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* p = begin;

@@ -40,10 +40,16 @@ struct KinetoChunk : TraceChunk {
   std::vector<std::uint32_t> track_slots;
 };
 
+/// What is kept of a file only where it is asked for.
+struct KinetoKeep {
+  bool python = false;   ///< python_function events
+  bool launches = false; ///< the kernels that runtime calls name
+};
+
 /// Parses events from `text`, which starts at an event, a comma or the end of the array. `offset`
 /// is its place in the unpacked file; `last` says that no more input follows. An event that cannot
 /// be parsed is dropped and counted; reading goes on at the next place that looks like an event.
-void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, bool keep_python,
+void parse_kineto_chunk(std::string_view text, std::uint64_t offset, bool last, KinetoKeep keep,
                         KinetoChunk& chunk);
 
 /// Cuts `text` (whole events, perhaps a started one at the end) so that the first part ends behind

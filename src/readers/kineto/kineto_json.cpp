@@ -310,7 +310,7 @@ private:
     TaskPool* pool = options_.pool;
     if (pool == nullptr && options_.threads > 1)
       pool = &own.emplace(options_.threads);
-    KinetoPipeline pipeline(pool, options_.threads, options_.keep_python);
+    KinetoPipeline pipeline(pool, options_.threads, {options_.keep_python, options_.keep_launches});
     for (;;) {
       std::size_t cut = buffer_.size();
       if (!at_end_) {

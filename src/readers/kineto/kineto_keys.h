@@ -25,7 +25,7 @@ struct RawArgs {
   Raw coll_name, dtype, pg_name, pg_desc, pg_ranks, in_split, out_split;
   Raw in_nelems, out_nelems, group_size, seq, rank, src_rank, dst_rank;
   Raw python_id, python_parent, python_module;
-  Raw name, labels;
+  Raw name, labels, kernel;
   bool collective = false;
 };
 
@@ -99,6 +99,8 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
       return &a.device;
     if (key == "labels")
       return &a.labels;
+    if (key == "kernel")
+      return &a.kernel;
     break;
   case 8:
     if (key == "Src Rank")

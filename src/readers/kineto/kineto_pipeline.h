@@ -29,8 +29,8 @@ struct KinetoJob {
 /// idle it takes theirs too. With one thread each piece is parsed where it is cut.
 class KinetoPipeline {
 public:
-  KinetoPipeline(TaskPool* pool, unsigned share, bool keep_python)
-      : pool_(pool), share_(std::max(1U, share)), keep_python_(keep_python), group_(pool) {}
+  KinetoPipeline(TaskPool* pool, unsigned share, KinetoKeep keep)
+      : pool_(pool), share_(std::max(1U, share)), keep_(keep), group_(pool) {}
 
   /// `merge(job)` is called for this and earlier pieces once they are parsed, in order.
   template <class Merge> void push(std::unique_ptr<KinetoJob> job, const Merge& merge) {
@@ -67,7 +67,7 @@ public:
 
 private:
   void parse(KinetoJob& job) const {
-    parse_kineto_chunk(job.text, job.offset, false, keep_python_, job.chunk);
+    parse_kineto_chunk(job.text, job.offset, false, keep_, job.chunk);
   }
   void parse_queued(KinetoJob& job) {
     std::exception_ptr failed;
@@ -88,7 +88,7 @@ private:
 
   TaskPool* pool_;
   unsigned share_;
-  bool keep_python_;
+  KinetoKeep keep_;
   std::mutex mutex_; ///< of `done` and `failed`
   std::condition_variable ready_;
   std::deque<std::unique_ptr<KinetoJob>> order_;
