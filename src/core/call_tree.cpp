@@ -76,8 +76,11 @@ Launches find_launches(const Trace& trace) {
   // a trace without any ac2g flow was written without them: its ids must do
   const bool need_flows = !starts.empty() || !ends.empty();
 
-  const StrId cuda_graph = trace.strings.find("cudaGraphLaunch");
-  const StrId hip_graph = trace.strings.find("hipGraphLaunch");
+  std::vector<StrId> graph_launches; // "cudaGraphLaunch_v10000" too
+  for (StrId id = 0; id < trace.strings.size(); ++id)
+    for (const char* call : {"cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch"})
+      if (trace.strings.view(id).starts_with(call))
+        graph_launches.push_back(id);
   Launches out;
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_runtime(e.category[i]) || keys[i] == kNoId)
@@ -85,7 +88,8 @@ Launches find_launches(const Trace& trace) {
     const auto candidates = range_of(gpu, keys[i]);
     if (candidates.empty())
       continue;
-    if (e.name[i] == cuda_graph || e.name[i] == hip_graph) {
+    if (std::find(graph_launches.begin(), graph_launches.end(), e.name[i]) !=
+        graph_launches.end()) {
       for (const auto& [key, event] : candidates)
         out.pairs.emplace_back(i, event);
       continue;
@@ -218,10 +222,7 @@ public:
       open_range(ev);
       tree_.gpu_last_[ev] = gpu_so_far();
     }
-    std::stable_sort(tree_.cpu_roots_.begin(), tree_.cpu_roots_.end(),
-                     [this](EventId a, EventId b) {
-                       return e_.ts_ns[a] != e_.ts_ns[b] ? e_.ts_ns[a] < e_.ts_ns[b] : a < b;
-                     });
+    tree_.sort_roots(trace_);
   }
 
   /// CPU events in stack order, then what a runtime call launched.
@@ -321,6 +322,89 @@ CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
   builder.list_children();
   builder.link_forward();
   return std::move(builder).finish();
+}
+
+void CallTree::sort_roots(const Trace& trace) {
+  const std::vector<std::int64_t>& ts = trace.events.ts_ns;
+  std::stable_sort(cpu_roots_.begin(), cpu_roots_.end(),
+                   [&ts](EventId a, EventId b) { return ts[a] != ts[b] ? ts[a] < ts[b] : a < b; });
+}
+
+void CallTree::set_children(std::size_t events, const TreeChanges& changes) {
+  const std::size_t before = parent_.size();
+  std::vector<const TreeChanges::Node*> changed(events, nullptr);
+  for (const TreeChanges::Node& node : changes.nodes())
+    changed[node.event] = &node;
+  std::vector<std::uint32_t> begin(events + 1, 0);
+  std::vector<EventId> list;
+  list.reserve(children_.size() + changes.list().size());
+  for (EventId e = 0; e < events; ++e) {
+    if (const TreeChanges::Node* node = changed[e])
+      list.insert(list.end(), changes.list().begin() + node->begin,
+                  changes.list().begin() + node->end);
+    else if (e < before)
+      list.insert(list.end(), children_.begin() + child_begin_[e],
+                  children_.begin() + child_begin_[e + 1]);
+    begin[e + 1] = static_cast<std::uint32_t>(list.size());
+  }
+  child_begin_ = std::move(begin);
+  children_ = std::move(list);
+}
+
+/// Lists the GPU events below `root` in the order of the calls, and finds the outermost operators.
+void CallTree::order_below(const Trace& trace, EventId root) {
+  const std::vector<Category>& category = trace.events.category;
+  struct Open {
+    EventId event;
+    std::uint32_t next; ///< of children_
+  };
+  std::vector<Open> stack;
+  std::size_t cpu_ops_open = 0;
+  const auto enter = [&](EventId e) {
+    gpu_first_[e] = static_cast<std::uint32_t>(gpu_order_.size());
+    for (const EventId child : children(e)) // what a call launched itself comes first
+      if (is_gpu(category[child]))
+        gpu_order_.push_back(child);
+    if (category[e] == Category::kCpuOp && cpu_ops_open++ == 0)
+      cpu_roots_.push_back(e);
+    stack.push_back({e, child_begin_[e]});
+  };
+  enter(root);
+  while (!stack.empty()) {
+    Open& top = stack.back();
+    const EventId e = top.event;
+    if (top.next == child_begin_[e + 1]) {
+      gpu_last_[e] = static_cast<std::uint32_t>(gpu_order_.size());
+      cpu_ops_open -= category[e] == Category::kCpuOp ? 1 : 0;
+      stack.pop_back();
+    } else if (const EventId child = children_[top.next++]; !is_gpu(category[child])) {
+      enter(child);
+    }
+  }
+}
+
+void CallTree::change(const Trace& trace, const TreeChanges& changes) {
+  const std::size_t n = trace.events.size();
+  set_children(n, changes);
+  parent_.resize(n, kNoEvent);
+  linked_.resize(n, false);
+  for (const auto& [event, of] : changes.parents())
+    parent_[event] = of;
+  std::vector<bool> was_root(n, false); // those without children are still roots
+  for (const EventId root : cpu_roots_)
+    was_root[root] = true;
+  std::vector<bool> is_child(n, false);
+  for (const EventId child : children_)
+    is_child[child] = true;
+  gpu_order_.clear();
+  gpu_first_.assign(n, 0);
+  gpu_last_.assign(n, 0);
+  cpu_roots_.clear();
+  for (EventId e = 0; e < n; ++e)
+    if (!is_child[e] && !is_gpu(trace.events.category[e]) &&
+        (child_begin_[e] != child_begin_[e + 1] || was_root[e]))
+      order_below(trace, e);
+  sort_roots(trace);
 }
 
 std::span<const EventId> CallTree::children(EventId e) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/trace.h"
+#include "core/tree_changes.h"
 
 #include <span>
 
@@ -16,6 +17,10 @@ class CallTree {
 public:
   /// Iterative, O(n log n). GPU events without a launch stay unlinked and are counted.
   static CallTree build(const Trace& trace, const CallTreeOptions& options = {});
+
+  /// Changed by hand; events that the trace got since the tree was built may take part. The GPU
+  /// events below each event, and which operators are outermost, follow from the children. O(n).
+  void change(const Trace& trace, const TreeChanges& changes);
 
   /// kNoEvent at roots, for unlinked GPU events and for events dropped from the tree.
   [[nodiscard]] EventId parent(EventId e) const { return parent_[e]; }
@@ -39,6 +44,9 @@ public:
 
 private:
   class Builder;
+  void set_children(std::size_t events, const TreeChanges& changes);
+  void order_below(const Trace& trace, EventId root);
+  void sort_roots(const Trace& trace);
 
   std::vector<EventId> parent_;
   std::vector<bool> linked_;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "core/call_tree.h"
+#include "core/graph_launch.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,9 @@ struct LoadedTrace {
   CallTree tree;
   std::int64_t rank = 0; ///< the rank the run assigned (discovery), header rank, or 0
   std::string label;     ///< short name for messages and columns
+  /// Graph launches that a merge with captures looked at, by start; empty without one.
+  std::vector<GraphLaunch> graph_launches;
+  std::optional<std::size_t> pseudo_ops; ///< how many were put in; nullopt = none were looked for
   /// Not synchronised: one thread analyses a trace. To be emptied when the trace is changed.
   mutable AnalysisCache cache;
 };

@@ -1,0 +1,39 @@
+// TreeChanges: what hangs where in a call tree, said by hand: for events whose times do not tell,
+// as those of a captured graph under its launch.
+#pragma once
+
+#include "core/trace.h"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+class TreeChanges {
+public:
+  /// All children of the event, in order; of two lists for one event the later one counts. Nobody
+  /// else's list may keep them. Their parents are said with parent().
+  void children(EventId e, std::span<const EventId> list) {
+    nodes_.push_back({e, static_cast<std::uint32_t>(list_.size()),
+                      static_cast<std::uint32_t>(list_.size() + list.size())});
+    list_.insert(list_.end(), list.begin(), list.end());
+  }
+  void parent(EventId e, EventId of) { parents_.emplace_back(e, of); }
+
+  struct Node {
+    EventId event;
+    std::uint32_t begin, end; ///< of its children in list()
+  };
+  [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+  [[nodiscard]] std::span<const EventId> list() const { return list_; }
+  [[nodiscard]] std::span<const std::pair<EventId, EventId>> parents() const { return parents_; }
+
+private:
+  std::vector<Node> nodes_;
+  std::vector<EventId> list_;
+  std::vector<std::pair<EventId, EventId>> parents_; ///< (event, parent)
+};
+
+} // namespace rankscope
