@@ -1,5 +1,6 @@
 #include "model/step_annotation.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -25,6 +26,8 @@ public:
     out = static_cast<double>(value);
     return true;
   }
+
+  [[nodiscard]] bool done() const { return text_.empty(); }
 
 private:
   std::string_view text_;
@@ -136,6 +139,124 @@ std::optional<StepSums> atom(std::string_view name) {
   return s;
 }
 
+std::int64_t whole(double v) {
+  constexpr double kMost = 4e18; // two of them still fit
+  return static_cast<std::int64_t>(std::min(v, kMost));
+}
+
+std::optional<StepCounts> vllm_counts(std::string_view name) {
+  StepCounts s;
+  double n = 0, context = 0, generation = 0;
+  Cursor c(name);
+  StepSums& v = s.sums;
+  if (c.word("execute_") && c.number(n) && c.word("_context_") && c.number(context) &&
+      sums(c, v.c_sq, v.c_sk, v.c_sqsq, v.c_sqsk) && c.word("_generation_") &&
+      c.number(generation) && sums(c, v.g_sq, v.g_sk, v.g_sqsq, v.g_sqsk)) {
+    s.kind = StepKind::kVllm;
+    v.detailed = true;
+  } else {
+    v = {};
+    Cursor brief(name);
+    if (!brief.word("execute_context_") || !brief.number(context) || !brief.word("(") ||
+        !brief.number(v.c_sq) || !brief.word(")_generation_") || !brief.number(generation) ||
+        !brief.word("(") || !brief.number(v.g_sq) || !brief.word(")"))
+      return std::nullopt;
+    s.kind = StepKind::kVllmShort;
+  }
+  s.context_requests = whole(context);
+  s.generation_requests = whole(generation);
+  s.batch_size = whole(v.c_sq + v.g_sq);
+  return s;
+}
+
+/// "bs=4" or "bs=4 toks=4096" and nothing else.
+bool brief_body(std::string_view rest, double& bs, double& toks) {
+  Cursor c(rest);
+  if (!c.word(" bs=") || !c.number(bs))
+    return false;
+  if (c.word(" toks=") && !c.number(toks))
+    return false;
+  return c.done();
+}
+
+std::optional<StepCounts> sglang_counts(std::string_view name) {
+  const std::size_t end = name.find(']');
+  if (name.substr(0, 5) != "step[" || end == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view body = name.substr(5, end - 5);
+  const std::string_view mode = body.substr(0, body.find(' '));
+  StepCounts s;
+  StepSums& v = s.sums;
+  bool c_products = false;
+  bool g_products = false;
+  v.c_sqsq = field(body, "c_sqsq", 0, &c_products);
+  v.g_sqsq = field(body, "g_sqsq", 0, &g_products);
+  const bool known_mode = mode == "EXTEND" || mode == "DECODE" || mode == "MIXED";
+  double bs = field(body, "bs", 0);
+  double toks = field(body, "toks", 0);
+  if (known_mode && (c_products || g_products)) {
+    s.kind = StepKind::kSglang;
+    v.detailed = true;
+    v.c_sq = field(body, "c_sq", 0);
+    v.c_sk = field(body, "c_sk", 0);
+    v.c_sqsk = field(body, "c_sqsk", 0);
+    v.g_sq = field(body, "g_sq", 0);
+    v.g_sk = field(body, "g_sk", 0);
+    v.g_sqsk = field(body, "g_sqsk", 0);
+    s.context_requests = whole(mode == "EXTEND" ? bs : mode == "MIXED" ? field(body, "c", 0) : 0);
+    s.generation_requests = whole(mode == "DECODE"  ? bs
+                                  : mode == "MIXED" ? field(body, "g", 0)
+                                                    : 0);
+    const double batch = v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : toks > 0 ? toks : bs;
+    s.batch_size = whole(batch);
+    return s;
+  }
+  if (mode.empty() || !brief_body(body.substr(mode.size()), bs, toks))
+    return std::nullopt;
+  s.kind = StepKind::kSglangShort;
+  v = {};
+  if (mode == "DECODE") {
+    s.generation_requests = whole(bs);
+    v.g_sq = bs;
+  } else {
+    s.context_requests = whole(bs);
+    v.c_sq = toks;
+  }
+  s.batch_size = whole(v.c_sq + v.g_sq > 0 ? v.c_sq + v.g_sq : bs);
+  return s;
+}
+
+std::optional<StepCounts> atom_counts(std::string_view name) {
+  const auto sums = atom(name);
+  if (!sums)
+    return std::nullopt;
+  const std::string_view body = name.substr(name.find('[') + 1);
+  bool requests = false;
+  bool tokens = false;
+  const double bs = field(body, "bs", 0, &requests);
+  const double tok = field(body, "tok", 0, &tokens);
+  if (!requests || !tokens)
+    return std::nullopt;
+  StepCounts s;
+  s.kind = sums->detailed ? StepKind::kAtom : StepKind::kAtomShort;
+  s.sums = *sums;
+  (name[0] == 'p' ? s.context_requests : s.generation_requests) = whole(bs);
+  s.batch_size = whole(tok);
+  return s;
+}
+
+std::optional<StepCounts> diffusion_counts(std::string_view name) {
+  double n = 0, width = 0, height = 0;
+  Cursor c(name);
+  if (!c.word("execute_diffusion_") || !c.number(n) || !c.word("_") || !c.number(width) ||
+      !c.word("x") || !c.number(height))
+    return std::nullopt;
+  StepCounts s;
+  s.kind = StepKind::kDiffusion;
+  s.batch_size = whole(n);
+  return s;
+}
+
 } // namespace
 
 std::optional<StepSums> parse_step_annotation(std::string_view name) {
@@ -144,6 +265,30 @@ std::optional<StepSums> parse_step_annotation(std::string_view name) {
   if (auto s = sglang(name))
     return s;
   return atom(name);
+}
+
+std::optional<StepCounts> parse_step_counts(std::string_view name) {
+  if (auto s = vllm_counts(name))
+    return s;
+  if (auto s = sglang_counts(name))
+    return s;
+  if (auto s = atom_counts(name))
+    return s;
+  return diffusion_counts(name);
+}
+
+std::string_view phase_name(StepPhase phase) {
+  switch (phase) {
+  case StepPhase::kPrefill:
+    return "prefill";
+  case StepPhase::kMixed:
+    return "mixed";
+  case StepPhase::kDecode:
+    return "decode";
+  case StepPhase::kIdle:
+    break;
+  }
+  return "idle";
 }
 
 } // namespace rankscope

@@ -1,6 +1,7 @@
 // Annotations that inference servers put around a step: how many tokens are computed and attended.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -21,5 +22,53 @@ struct StepSums {
 /// in: SGLang's prefill as requests of equal length without history, its decode with one token a
 /// request. nullopt for anything else.
 [[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name);
+
+/// Who wrote a step's annotation, and how much it says.
+enum class StepKind : std::uint8_t {
+  kVllm,      ///< all sums
+  kVllmShort, ///< requests and tokens
+  kSglang,    ///< all sums
+  kSglangShort,
+  kAtom, ///< all sums
+  kAtomShort,
+  kDiffusion, ///< xDiT: no requests
+};
+
+/// A step as its annotation tells it; nothing is filled in.
+struct StepCounts {
+  StepKind kind = StepKind::kVllm;
+  std::int64_t context_requests = 0;    ///< prefill
+  std::int64_t generation_requests = 0; ///< decode
+  std::int64_t batch_size = 0;          ///< tokens that are computed; of diffusion its n
+  StepSums sums;                        ///< without `detailed`: sq alone, or nothing
+
+  [[nodiscard]] std::int64_t requests() const { return context_requests + generation_requests; }
+};
+
+/// Forms, tried in this order, anchored at the start of the name; what follows is free:
+/// - execute_N_context_R(sqAskBsqsqCsqskD)_generation_R(...) (vLLM), batch = both sq;
+/// - execute_context_R(T)_generation_R(T);
+/// - step[EXTEND|DECODE|MIXED key=number ...] (SGLang) with a key of products; requests are bs, of
+///   MIXED c and g; batch = c_sq + g_sq, else toks, else bs;
+/// - step[KIND bs=R] and step[KIND bs=R toks=T], nothing else in the brackets;
+/// - prefill[bs=R/PADDED tok=T ...], decode[...] (ATOM), batch = tok;
+/// - execute_diffusion_N_WxH (xDiT).
+/// nullopt for any other name.
+[[nodiscard]] std::optional<StepCounts> parse_step_counts(std::string_view name);
+
+/// The first tier: where a trace has one of these, the others are no steps (servers that are
+/// patched write both around one step).
+[[nodiscard]] constexpr bool has_all_sums(StepKind kind) {
+  return kind == StepKind::kVllm || kind == StepKind::kSglang || kind == StepKind::kAtom;
+}
+
+enum class StepPhase : std::uint8_t { kIdle, kPrefill, kMixed, kDecode };
+[[nodiscard]] constexpr StepPhase phase_of(const StepCounts& s) {
+  if (s.context_requests > 0)
+    return s.generation_requests > 0 ? StepPhase::kMixed : StepPhase::kPrefill;
+  return s.generation_requests > 0 ? StepPhase::kDecode : StepPhase::kIdle;
+}
+/// "prefill", "mixed", "decode", "idle".
+[[nodiscard]] std::string_view phase_name(StepPhase phase);
 
 } // namespace rankscope
