@@ -1,0 +1,149 @@
+#include "analyses/inference/capture_roots.h"
+
+#include "base/ascii.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+CaptureRoot between(const Trace& trace, EventId begin, EventId end) {
+  CaptureRoot out;
+  out.start_ns = trace.end_ns(begin);
+  out.end_ns = trace.events.ts_ns[end];
+  out.track = trace.events.track[begin];
+  return out;
+}
+
+std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
+  const Events& e = trace.events;
+  std::vector<EventId> begins;
+  std::vector<EventId> ends;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] != Category::kRuntime && (compat || e.category[i] != Category::kDriver))
+      continue;
+    if (has(trace.name(i), "StreamBeginCapture"))
+      begins.push_back(i);
+    else if (has(trace.name(i), "StreamEndCapture"))
+      ends.push_back(i);
+  }
+  std::vector<CaptureRoot> out;
+  if (compat) {
+    for (std::size_t i = 0; i < std::min(begins.size(), ends.size()); ++i)
+      out.push_back(between(trace, begins[i], ends[i]));
+    return out;
+  }
+  std::vector<std::pair<EventId, bool>> calls; // (call, it ends a capture)
+  for (const EventId i : begins)
+    calls.emplace_back(i, false);
+  for (const EventId i : ends)
+    calls.emplace_back(i, true);
+  std::sort(calls.begin(), calls.end(), [&e](const auto& a, const auto& b) {
+    return e.ts_ns[a.first] != e.ts_ns[b.first] ? e.ts_ns[a.first] < e.ts_ns[b.first]
+                                                : a.first < b.first;
+  });
+  std::map<std::uint32_t, EventId> open; // by thread
+  for (const auto& [call, ends_one] : calls) {
+    if (!ends_one) {
+      open[e.track[call]] = call;
+    } else if (const auto at = open.find(e.track[call]); at != open.end()) {
+      if (trace.end_ns(at->second) <= e.ts_ns[call])
+        out.push_back(between(trace, at->second, call));
+      open.erase(at);
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const CaptureRoot& a, const CaptureRoot& b) {
+    return a.start_ns < b.start_ns;
+  });
+  return out;
+}
+
+/// Finds the regions around an event: few are open at a time.
+class RegionIndex {
+public:
+  explicit RegionIndex(const std::vector<CaptureRoot>& roots) : roots_(roots) {
+    for (std::uint32_t i = 0; i < roots.size(); ++i)
+      by_start_.push_back(i);
+    std::stable_sort(by_start_.begin(), by_start_.end(),
+                     [&roots](std::uint32_t a, std::uint32_t b) {
+                       return roots[a].start_ns < roots[b].start_ns;
+                     });
+    std::int64_t last = INT64_MIN;
+    for (const std::uint32_t i : by_start_)
+      latest_end_.push_back(last = std::max(last, roots[i].end_ns));
+  }
+
+  template <class Visit>
+  void around(std::int64_t start_ns, std::int64_t end_ns, Visit&& visit) const {
+    const auto after =
+        std::partition_point(by_start_.begin(), by_start_.end(),
+                             [&](std::uint32_t i) { return roots_[i].start_ns <= start_ns; });
+    for (auto i = static_cast<std::size_t>(after - by_start_.begin());
+         i-- > 0 && latest_end_[i] >= end_ns;)
+      if (roots_[by_start_[i]].end_ns >= end_ns)
+        visit(by_start_[i]);
+  }
+
+private:
+  const std::vector<CaptureRoot>& roots_;
+  std::vector<std::uint32_t> by_start_;
+  std::vector<std::int64_t> latest_end_; ///< of the regions up to here
+};
+
+void find_children(const LoadedTrace& t, bool compat, std::vector<CaptureRoot>& roots) {
+  const Events& e = t.trace.events;
+  const RegionIndex index(roots);
+  const auto inside = [&](EventId i, const CaptureRoot& r) {
+    return e.ts_ns[i] >= r.start_ns && t.trace.end_ns(i) <= r.end_ns &&
+           (compat || e.track[i] == r.track);
+  };
+  for (EventId i = 0; i < e.size(); ++i) {
+    const Category c = e.category[i];
+    if (c != Category::kCpuOp && c != Category::kPythonFunction && (compat || !is_runtime(c)))
+      continue;
+    const EventId parent = t.tree.parent(i);
+    if (compat && parent == kNoEvent)
+      continue;
+    index.around(e.ts_ns[i], t.trace.end_ns(i), [&](std::uint32_t at) {
+      CaptureRoot& root = roots[at];
+      if (inside(i, root) && (parent == kNoEvent || !inside(parent, root)))
+        root.children.push_back(i);
+    });
+  }
+}
+
+/// Fills below and dispatches.
+void walk_down(const LoadedTrace& t, CaptureRoot& root) {
+  const Events& e = t.trace.events;
+  root.below = root.children; // breadth first
+  for (std::size_t i = 0; i < root.below.size(); ++i)
+    for (const EventId child : t.tree.children(root.below[i]))
+      if (!is_gpu(e.category[child]))
+        root.below.push_back(child);
+  std::stable_sort(root.below.begin(), root.below.end(),
+                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  for (const EventId i : root.below) {
+    if (!is_runtime(e.category[i]))
+      continue;
+    const std::string name = lowercase(t.trace.name(i));
+    if (has(name, "launch") || has(name, "memcpy") || has(name, "memset"))
+      root.dispatches.push_back(i);
+  }
+}
+
+} // namespace
+
+std::vector<CaptureRoot> capture_roots(const LoadedTrace& capture, bool compat) {
+  std::vector<CaptureRoot> out = regions(capture.trace, compat);
+  find_children(capture, compat, out);
+  for (CaptureRoot& root : out)
+    walk_down(capture, root);
+  return out;
+}
+
+} // namespace rankscope

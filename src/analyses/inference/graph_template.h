@@ -1,0 +1,69 @@
+// What a graph launch gets from its capture: made once for each graph and order of kernels, put in
+// for each launch.
+#pragma once
+
+#include "analyses/inference/capture_roots.h"
+#include "analyses/inference/graph_align.h"
+#include "core/trace_builder.h"
+#include "core/tree_changes.h"
+
+#include <vector>
+
+namespace rankscope {
+
+/// The events of a recorded graph above the calls that have a kernel, parents before children; the
+/// first one, "CaptureRoot", stands for the graph. Ids are those of the trace that is filled.
+struct GraphTemplate {
+  struct Node {
+    StrId name = kEmptyStr;
+    std::uint32_t args = kNoRow;
+    Category category = Category::kRuntime;
+    std::int64_t dur_ns = 0;
+    std::uint32_t track = 0;
+    std::uint32_t parent = 0;      ///< node
+    std::uint32_t place = 0;       ///< among all that was recorded, by start
+    std::uint32_t kernel = kNoRow; ///< of the launch's kernels, by start
+  };
+  std::vector<Node> nodes;
+  std::vector<std::uint32_t> child_begin;  ///< by node, and the end
+  std::vector<std::uint32_t> children;     ///< nodes
+  std::vector<std::uint32_t> without_call; ///< kernels of the launch that have none
+  std::uint32_t recorded = 0;              ///< all events of the graph, the root included
+  std::uint16_t source = 0;                ///< row of Trace::sources: the capture
+};
+
+/// Texts and arguments of a capture in the trace that is filled; each is taken over once.
+class CaptureTexts {
+public:
+  CaptureTexts(TraceBuilder& to, const Trace& capture) : to_(to), capture_(capture) {}
+  /// Row of op_args; kNoRow for events without.
+  [[nodiscard]] std::uint32_t args_of(EventId e);
+  [[nodiscard]] StrId text(StrId id);
+  [[nodiscard]] std::uint32_t track_of(EventId e);
+
+private:
+  TraceBuilder& to_;
+  const Trace& capture_;
+  std::vector<StrId> texts_;
+  std::vector<std::uint32_t> args_;
+};
+
+struct GraftOptions {
+  /// Compat: process and thread as in the capture, each as long as the launch, numbers for all that
+  /// was recorded; else those of the launch, their own lengths, numbers for what is put in.
+  bool as_reference = false;
+};
+
+[[nodiscard]] GraphTemplate make_graph_template(const LoadedTrace& capture, const CaptureRoot& root,
+                                                const GraphAlignment& alignment,
+                                                const GraftOptions& options, CaptureTexts& texts,
+                                                TraceBuilder& to);
+
+/// Adds the events for one launch and says what hangs where. `kernels` by start; `below`: other
+/// children of the launch, which stay. Uids count from `uid`; gives the next one.
+std::uint64_t put_graph(const GraphTemplate& graph, EventId launch,
+                        std::span<const EventId> kernels, std::span<const EventId> below,
+                        std::uint64_t uid, const GraftOptions& options, TraceBuilder& to,
+                        TreeChanges& changes);
+
+} // namespace rankscope
