@@ -138,9 +138,9 @@ TEST(LibraryModels, MixtureOfExperts) {
           bf16,
           "[]",
           2 * 2.0 * 4 * 3 * 2 * 2,
-          2 * 4 * 2 + active * 6 * 4 * 2 + 2 * 3 * 2,
+          2 * 4 * 2 + active * 6 * 4 * 2 + 2 * 3 * 2 * 2,
           {},
-          true}); // one of the two rows written
+          true});
   expect({"pseudo_op::moe_flydsl_stage2", dims, bf16, "[]", 2 * 2.0 * 4 * 3 * 2,
           2 * 3 * 2 * 2 + active * 4 * 3 * 2 + 2 * 4 * 2});
   // the same first projection, from x, w1 and y (T, k, N)

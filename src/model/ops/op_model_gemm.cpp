@@ -3,6 +3,7 @@
 #include "model/kernels.h"
 #include "model/ops/op_model_impl.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope::op_model {
@@ -205,7 +206,13 @@ std::optional<PerfResult> unquantized(const Call& c) {
   if (!g)
     return std::nullopt;
   g->bias = !c.args.dims(2).empty();
-  return with_output(c, *g, g->bias ? c.args.type(2) : g->type_b);
+  auto r = with_output(c, *g, g->bias ? c.args.type(2) : g->type_b);
+  if (r && c.compat) // the reference shows the recorded type, also where there is no bias
+    for (auto& [name, text] : r->params)
+      if (name == "dtype_A_B")
+        text = "(" + python_quote(g->type_a) + ", " + python_quote(g->type_b) + ", " +
+               python_quote(c.args.type(2)) + ")";
+  return r;
 }
 
 std::optional<PerfResult> a16w16(const Call& c) {
@@ -213,7 +220,13 @@ std::optional<PerfResult> a16w16(const Call& c) {
   if (!g)
     return std::nullopt;
   g->bias = !c.args.dims(2).empty(); // (x, w, bias, dtype, ...)
-  return with_output(c, *g, g->type_a);
+  auto r = with_output(c, *g, g->type_a);
+  if (r && c.compat) { // the reference names B first
+    const auto batch = std::find_if(r->params.begin(), r->params.end(),
+                                    [](const auto& p) { return p.first == "B"; });
+    std::rotate(r->params.begin(), batch, std::next(batch));
+  }
+  return r;
 }
 
 std::optional<PerfResult> a16w16_atomic(const Call& c) {

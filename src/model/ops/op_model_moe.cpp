@@ -85,14 +85,14 @@ PerfResult fused(const Moe& m, const std::string& precision) {
 }
 
 /// First projection: 2TKNk, twice when gated; each token's k rows of N are written (the reference
-/// counts one of them).
+/// counts one of them in operators of CK, all in pseudo operators).
 PerfResult up(const Call& c, const Moe& m, const std::string& precision) {
   const double gate = m.gated ? 2 : 1;
   PerfResult r;
   r.flops = 2 * m.t * m.k * m.n * m.topk * gate;
   const double weights = m.up_bytes > 0 ? m.up_bytes : gate * m.n * m.k * m.w;
   r.bytes = m.t * m.k * m.in + active(m.e, m.topk, m.t) * weights +
-            m.t * m.n * (c.compat ? 1 : m.topk) * m.out;
+            m.t * m.n * (c.compat && !c.op.name.starts_with("pseudo_op::") ? 1 : m.topk) * m.out;
   r.params = params(m, true);
   r.compute_spec = compute_spec("matrix", precision);
   return r;

@@ -264,6 +264,7 @@ std::string triton_spec_compat(std::string_view type) {
 struct TritonTensors {
   double bytes = 0;
   std::string first_type;
+  std::string first_sized; ///< the first one that the reference knows the size of
 };
 
 /// A tensor of which a kernel of `points` points sees a part (a slice, one of those put together)
@@ -278,6 +279,8 @@ TritonTensors tensors_of(const ParsedArgs& args, double points, bool compat) {
       continue;
     if (out.first_type.empty())
       out.first_type = type;
+    if (out.first_sized.empty() && triton_bytes_compat(type) > 0)
+      out.first_sized = type;
     out.bytes += compat ? elements(shape) * triton_bytes_compat(type)
                         : std::min(elements(shape), points) * triton_bytes(type);
   }
@@ -327,7 +330,8 @@ std::optional<PerfResult> evaluate_triton(std::string_view name, const ParsedArg
   r.params = {{"fused_ops", python_quote(ops)},
               {"xnumel", std::to_string(xnumel)},
               {"rnumel", std::to_string(rnumel)}};
-  r.compute_spec = compat ? triton_spec_compat(tensors.first_type)
+  r.compute_spec = compat ? triton_spec_compat(tensors.first_sized.empty() ? tensors.first_type
+                                                                           : tensors.first_sized)
                           : op_model::compute_spec("vector", tensors.first_type);
   return r;
 }
