@@ -68,14 +68,14 @@ Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& optio
     rest.step.clear();
     return build_report(part, rest);
   }
-  if (!options.enable_pseudo_ops)
-    return tables_of(trace, options);
-  std::size_t added = 0;
-  const LoadedTrace more = with_pseudo_ops(trace, needs_python(options), added);
-  RS_TRY(Report report, tables_of(more, options));
-  report.diagnostics.add(Severity::kInfo, "pseudo_ops", trace.trace.path,
-                         added == 0 ? "nothing here that a pseudo operator stands for"
-                                    : std::to_string(added) + " pseudo operators are put in");
+  if (options.enable_pseudo_ops && !trace.pseudo_ops)
+    return build_report(with_pseudo_ops(trace, options.compat_tracelens), options);
+  RS_TRY(Report report, tables_of(trace, options));
+  if (options.enable_pseudo_ops)
+    report.diagnostics.add(Severity::kInfo, "pseudo_ops", trace.trace.path,
+                           *trace.pseudo_ops == 0 ? "nothing here that a pseudo operator stands for"
+                                                  : std::to_string(*trace.pseudo_ops) +
+                                                        " pseudo operators are put in");
   return report;
 }
 

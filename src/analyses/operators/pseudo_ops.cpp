@@ -1,20 +1,45 @@
 #include "analyses/operators/pseudo_ops.h"
 
 #include "analyses/operators/launchers.h"
+#include "core/steps.h"
 #include "core/trace_builder.h"
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 #include <string>
 
 namespace rankscope {
 namespace {
 
+/// Where a pseudo operator goes.
+enum class Place {
+  kLaunch, ///< between a runtime call and its parent
+  kEvent,  ///< the same for an operator or a frame
+  kInside, ///< around all that a frame called
+};
+
 struct Wrap {
+  EventId event;
+  Place place;
   const char* name;
   EventId donor; ///< operator whose arguments are taken
 };
-using Wraps = std::map<EventId, Wrap>; ///< by the event that gets a new parent
+
+/// In the order in which they are found; each event has one at most.
+class Wraps {
+public:
+  void add(const Wrap& wrap) {
+    if (taken_.insert(wrap.event).second)
+      list_.push_back(wrap);
+  }
+  [[nodiscard]] const std::vector<Wrap>& list() const { return list_; }
+
+private:
+  std::vector<Wrap> list_;
+  std::set<EventId> taken_;
+};
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -38,7 +63,7 @@ std::vector<EventId> launches(const LoadedTrace& t, EventId root, Wanted&& wante
 void up_and_down(const std::vector<EventId>& calls, const char* up, const char* down, EventId donor,
                  Wraps& wraps) {
   for (std::size_t i = 0; i < calls.size(); ++i)
-    wraps.try_emplace(calls[i], Wrap{i == 0 ? up : down, donor});
+    wraps.add({calls[i], Place::kLaunch, i == 0 ? up : down, donor});
 }
 
 void moe_forward(const LoadedTrace& t, EventId op, Wraps& wraps) {
@@ -53,11 +78,20 @@ void moe_forward(const LoadedTrace& t, EventId op, Wraps& wraps) {
              !has(name, "quant");
     });
     if (calls.size() == 1)
-      wraps.try_emplace(calls[0], Wrap{"pseudo_op::moe_aiter_fused_1stage", aiter});
+      wraps.add({calls[0], Place::kLaunch, "pseudo_op::moe_aiter_fused_1stage", aiter});
     return;
   }
-  up_and_down(launches(t, op, [](std::string_view name) { return has(name, "matmul_ogs"); }),
-              "pseudo_op::moe_triton_unfused_up", "pseudo_op::moe_triton_unfused_down", op, wraps);
+  const auto products =
+      launches(t, op, [](std::string_view name) { return has(name, "matmul_ogs"); });
+  if (products.empty())
+    return;
+  up_and_down(products, "pseudo_op::moe_triton_unfused_up", "pseudo_op::moe_triton_unfused_down",
+              op, wraps);
+  const auto scatter =
+      launches(t, op, [](std::string_view name) { return has(name, "matmul_scatter"); });
+  if (scatter.size() == 1)
+    wraps.add(
+        {scatter[0], Place::kLaunch, "pseudo_op::moe_triton_unfused_finalize_matmul_scatter", op});
 }
 
 /// "flydsl_moe_stage1" in an operator's name, else the frame of that function.
@@ -80,18 +114,23 @@ void flydsl(const LoadedTrace& t, EventId op, Wraps& wraps) {
         frames.push_back(e);
     });
     for (const EventId e : ops.empty() ? frames : ops)
-      wraps.try_emplace(e, Wrap{stage.second, op});
+      wraps.add({e, Place::kEvent, stage.second, op});
   }
 }
 
 /// A frame of aiter's latent attention that calls the operator `inner`.
 void latent_attention(const LoadedTrace& t, EventId frame, std::string_view inner,
                       const char* pseudo, Wraps& wraps) {
-  for (const EventId child : t.tree.children(frame))
-    if (t.trace.events.category[child] == Category::kCpuOp && t.trace.name(child) == inner) {
-      wraps.try_emplace(frame, Wrap{pseudo, child});
-      return;
-    }
+  if (t.tree.gpu_events(frame).empty())
+    return;
+  EventId donor = kNoEvent;
+  visit_below(t, frame, [&](EventId e) {
+    if (donor == kNoEvent && t.trace.events.category[e] == Category::kCpuOp &&
+        t.trace.name(e) == inner)
+      donor = e;
+  });
+  if (donor != kNoEvent)
+    wraps.add({frame, Place::kInside, pseudo, donor});
 }
 
 Wraps find_wraps(const LoadedTrace& t) {
@@ -129,61 +168,126 @@ std::string_view without_number(std::string_view name) {
   return name.substr(0, last);
 }
 
-/// The operator that becomes the parent of `wrapped`.
-EventRow wrapper_of(const LoadedTrace& t, EventId wrapped, const Wrap& wrap, TraceBuilder& out) {
-  const Events& e = t.trace.events;
+/// Edits of the tree that build on each other.
+class Edits {
+public:
+  explicit Edits(const CallTree& tree) : tree_(tree) {}
+
+  [[nodiscard]] EventId parent(EventId e) const {
+    const auto at = parents_.find(e);
+    return at != parents_.end() ? at->second : tree_.parent(e);
+  }
+  void set_parent(EventId e, EventId of) { parents_[e] = of; }
+  std::vector<EventId>& children(EventId e, bool is_new) {
+    const auto [at, fresh] = children_.try_emplace(e);
+    if (fresh && !is_new) {
+      const auto list = tree_.children(e);
+      at->second.assign(list.begin(), list.end());
+    }
+    return at->second;
+  }
+  [[nodiscard]] TreeChanges changes() const {
+    TreeChanges out;
+    for (const auto& [event, list] : children_)
+      out.children(event, list);
+    for (const auto& [event, of] : parents_)
+      out.parent(event, of);
+    return out;
+  }
+
+private:
+  const CallTree& tree_;
+  std::map<EventId, std::vector<EventId>> children_;
+  std::map<EventId, EventId> parents_;
+};
+
+/// `pseudo` is an event already.
+void hang(const Wrap& wrap, EventId pseudo, bool compat, Edits& edits) {
+  if (wrap.place == Place::kInside) {
+    std::vector<EventId> below;
+    below.swap(edits.children(wrap.event, false));
+    for (const EventId child : below)
+      edits.set_parent(child, pseudo);
+    edits.children(wrap.event, false) = {pseudo};
+    edits.children(pseudo, true) = std::move(below);
+    edits.set_parent(pseudo, wrap.event);
+    return;
+  }
+  const EventId above = edits.parent(wrap.event);
+  if (above != kNoEvent)
+    std::ranges::replace(edits.children(above, false), wrap.event, pseudo);
+  edits.children(pseudo, true) = {wrap.event};
+  edits.set_parent(pseudo, above);
+  if (!compat || wrap.place != Place::kLaunch) // the reference's launches still know their operator
+    edits.set_parent(wrap.event, pseudo);
+}
+
+/// The operator for `wrap`.
+EventRow row_of(const Trace& trace, const Wrap& wrap, bool compat, TraceBuilder& out) {
+  const Events& e = trace.events;
   EventRow row;
-  row.ts_ns = e.ts_ns[wrapped];
-  row.dur_ns = std::max<std::int64_t>(e.dur_ns[wrapped], 1); // an empty parent holds nothing
-  row.track = e.track[wrapped];
-  row.name = out.text(wrap.name);
+  row.ts_ns = e.ts_ns[wrap.event];
+  row.dur_ns = compat && wrap.place == Place::kLaunch ? 0 : e.dur_ns[wrap.event];
+  row.track = e.track[wrap.event];
   row.category = Category::kCpuOp;
-  if (const OpArgs* donor = t.trace.op(wrap.donor)) {
+  if (const OpArgs* donor = trace.op(wrap.donor)) {
     OpArgs args = *donor;
     args.sequence_number = kNoId; // it is no forward operator of its own
     row.args = out.op_args(args);
   }
+  row.name = out.text(wrap.name);
   return row;
+}
+
+/// Takes the numbers of SGLang's profiler off.
+void rename_operators(TraceBuilder& builder) {
+  const Events& e = builder.so_far().events;
+  std::vector<StrId> renamed(builder.text_count(), kNoRow);
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] != Category::kCpuOp)
+      continue;
+    const StrId name = e.name[i];
+    if (renamed[name] == kNoRow)
+      renamed[name] = builder.text(std::string(without_number(builder.view(name))));
+    if (renamed[name] != name)
+      builder.rename(i, renamed[name]);
+  }
 }
 
 } // namespace
 
-LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool include_python, std::size_t& added) {
+void add_pseudo_ops(LoadedTrace& t, bool compat) {
   const Wraps wraps = find_wraps(t);
-  added = wraps.size();
-  const Events& e = t.trace.events;
-  TraceBuilder builder = TraceBuilder::like(t.trace);
-  const std::uint16_t made_here = builder.add_source({t.trace.path, "", t.trace.clock()});
-  builder.reserve(e.size() + wraps.size());
-  auto uid = static_cast<std::uint32_t>(t.trace.events_in_file);
-  std::vector<StrId> renamed(t.trace.strings.size(), kNoRow);
-  auto wrap = wraps.begin();
-  auto collective = t.trace.collectives.begin();
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (wrap != wraps.end() && wrap->first == i) { // a parent comes before what it wraps
-      EventRow row = wrapper_of(t, i, wrap->second, builder);
-      row.uid = uid++;
-      row.source = made_here;
-      (void)builder.add(row);
-      ++wrap;
-    }
-    EventRow row = e.row(i);
-    if (row.category == Category::kCpuOp) {
-      StrId& name = renamed[row.name];
-      if (name == kNoRow)
-        name = builder.text(without_number(t.trace.name(i)));
-      row.name = name;
-    }
-    const EventId id = builder.add(row);
-    if (collective != t.trace.collectives.end() && collective->first == i)
-      builder.collective(id, (collective++)->second);
+  const std::string path = t.trace.path;
+  const Clock clock = t.trace.clock();
+  TraceBuilder builder = TraceBuilder::extend(std::move(t.trace));
+  const std::uint16_t made_here = builder.add_source({path, "", clock});
+  std::uint64_t uid = builder.so_far().events_in_file;
+  Edits edits(t.tree);
+  for (const Wrap& wrap : wraps.list()) {
+    EventRow row = row_of(builder.so_far(), wrap, compat, builder);
+    row.uid = static_cast<std::uint32_t>(uid++);
+    row.source = made_here;
+    hang(wrap, builder.add(row), compat, edits);
   }
-  builder.set_input(t.trace.input_bytes, uid); // rows that reports make up count on from here
+  rename_operators(builder);
+  builder.set_input(builder.so_far().input_bytes, uid); // rows that reports make up count on
+  t.trace = std::move(builder).finish().value(); // a whole trace and more: nothing can be missing
+  t.tree.change(t.trace, edits.changes());
+  t.cache = {};
+  t.pseudo_ops = wraps.list().size();
+}
+
+LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool compat) {
+  std::vector<EventId> all(t.trace.events.size());
+  std::iota(all.begin(), all.end(), EventId{0});
   LoadedTrace out;
   out.rank = t.rank;
   out.label = t.label;
-  out.trace = std::move(builder).finish().value(); // made of a whole trace: nothing can be missing
-  out.tree = CallTree::build(out.trace, {include_python});
+  out.trace = select_events(t.trace, all);
+  out.tree = t.tree;
+  out.graph_launches = t.graph_launches;
+  add_pseudo_ops(out, compat);
   return out;
 }
 
