@@ -34,9 +34,12 @@ struct ReportOptions {
   bool include_overlap_info = false;
   bool include_first_occurrence_time = false;
   bool include_call_stack = false;
+  bool group_by_parent_module = false;
+  bool module_path = false; ///< with it: all modules around an operator, not the innermost alone
   bool enable_pseudo_ops = false;
   bool coll_analysis = true;
   bool compat_tracelens = false;   ///< reproduce the reference's quirks exactly
+  bool compat_inference = false;   ///< with it: those of its inference report
   bool legacy_gemm_layout = false; ///< --layout 2025-11
   std::string gpu_arch;            ///< file or built-in name
   bool per_step = false;
@@ -46,7 +49,8 @@ struct ReportOptions {
 
 /// These options look at Python frames: the trace and its tree should have them.
 [[nodiscard]] inline bool needs_python(const ReportOptions& options) {
-  return options.detect_recompute || options.include_call_stack || options.enable_pseudo_ops;
+  return options.detect_recompute || options.include_call_stack || options.enable_pseudo_ops ||
+         options.group_by_parent_module;
 }
 
 /// One group of sheets. Tables come back in sheet order; empty ones are dropped by the caller.

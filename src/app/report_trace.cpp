@@ -1,10 +1,13 @@
 #include "app/report_trace.h"
 
+#include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
 #include "app/column_dictionary.h"
 #include "app/unlinked_note.h"
 #include "base/nearest.h"
+#include "core/steps.h"
+#include "engine/capture_folder.h"
 #include "engine/loader.h"
 #include "model/gpu_arch.h"
 
@@ -87,6 +90,19 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
   return {};
 }
 
+/// Puts in the operators of the graph captures, after the choice of steps.
+Result<void> merge_graphs(Session& session, const std::string& folder, ReportOptions& options,
+                          LoadedTrace& trace) {
+  const bool python = needs_python(options) || options.compat_tracelens;
+  if (!options.step.empty()) {
+    RS_TRY(const auto steps, parse_steps(options.step));
+    RS_TRY(trace, part_of_steps(trace, steps.first, steps.second, {python}));
+    options.step.clear();
+  }
+  return merge_capture_folder(trace, folder,
+                              {python, options.compat_tracelens, session.threads, &session.pool()});
+}
+
 } // namespace
 
 Result<TraceReport> report_trace(Session& session, const ReportRequest& request) {
@@ -105,13 +121,18 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     RS_CHECK(load_gpu_arch(options.gpu_arch)); // also where no sheet needs it
   LoadOptions load;
   load.threads = session.threads;
-  load.keep_python = needs_python(options);
+  load.keep_python =
+      needs_python(options) || (options.compat_tracelens && !request.capture_folder.empty());
   RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));
   choose_gpu(session, loaded.trace, options);
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);
   TraceReport out;
   out.steps = traced_steps(loaded);
+  if (!request.capture_folder.empty())
+    RS_CHECK(merge_graphs(session, request.capture_folder, options, loaded));
+  if (options.enable_pseudo_ops && options.step.empty())
+    add_pseudo_ops(loaded, options.compat_tracelens); // else the report copies the trace for them
   RS_TRY(out.report, build_report(loaded, options));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options, out.report.diagnostics);

@@ -12,9 +12,10 @@
 namespace rankscope {
 
 struct ReportRequest {
-  std::string trace;       ///< file, "-" for standard input
-  ReportOutputs outputs;   ///< without file and csv_dir: TRACE_perf_report.xlsx
-  bool only_asked = false; ///< no file of its own accord
+  std::string trace;          ///< file, "-" for standard input
+  std::string capture_folder; ///< of captures of its graphs; "" = none
+  ReportOutputs outputs;      ///< without file and csv_dir: TRACE_perf_report.xlsx
+  bool only_asked = false;    ///< no file of its own accord
   ReportOptions options;
 };
 

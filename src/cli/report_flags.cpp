@@ -36,7 +36,8 @@ void add_outputs(FlagSet& app, ReportFlags& f) {
       .one_of({"xlsx", "csv", "json", "markdown"});
 }
 
-void add_counting(FlagSet& app, ReportOptions& r) {
+void add_counting(FlagSet& app, ReportFlags& f) {
+  ReportOptions& r = f.request.options;
   app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
   app.add_option_function(
          "--memset", [&r](const std::string& as) { r.memset_as_memory = as == "memory"; },
@@ -54,6 +55,8 @@ void add_counting(FlagSet& app, ReportOptions& r) {
   app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
   app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
                "put in operators that inference libraries do not record");
+  app.add_option("--capture-folder", f.request.capture_folder,
+                 "traces of graph captures: their operators for what graph launches ran");
 }
 
 void add_sheets(FlagSet& app, ReportFlags& f) {
@@ -74,6 +77,10 @@ void add_sheets(FlagSet& app, ReportFlags& f) {
                "sheets *_kl_overlap: grouped also by kernels that ran beside");
   app.add_flag("--include-call-stack", r.include_call_stack,
                "Python call stacks in unified_perf_summary");
+  app.add_flag("--group-by-parent-module", r.group_by_parent_module,
+               "the innermost nn.Module is a key of the ops_* sheets");
+  app.add_flag("--module-path", r.module_path,
+               "with it: all modules around the operator, outermost first");
   app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
   app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
                "start of the first call of each row");
@@ -85,12 +92,13 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   app.add_option("TRACE", f.traces, "trace file (.json, .gz, .zst), - for standard input");
   in_group(app, "Output", [&] { add_outputs(app, f); });
-  in_group(app, "What is counted", [&] { add_counting(app, r); });
+  in_group(app, "What is counted", [&] { add_counting(app, f); });
   in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, f); });
   in_group(app, "GPU and other tools", [&] {
     app.add_option("--gpu-arch", r.gpu_arch,
                    "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
-    app.add_option("--compat", f.compat, "reproduce another tool's quirks").one_of({"tracelens"});
+    app.add_option("--compat", f.compat, "reproduce another tool's quirks")
+        .one_of({"tracelens", "tracelens-inference"});
     app.add_option("--layout", f.layout, "column order of the GEMM sheet").one_of({"2025-11"});
   });
   add_old_flags(app, f);
@@ -103,6 +111,7 @@ ReportRequest report_request(const ReportFlags& f) {
   options.short_kernels = !f.no_short_kernels;
   options.coll_analysis = !f.no_coll_analysis;
   options.compat_tracelens = !f.compat.empty();
+  options.compat_inference = f.compat == "tracelens-inference";
   options.legacy_gemm_layout = !f.layout.empty();
   options.sheets.insert(f.sheets.begin(), f.sheets.end());
   return out;

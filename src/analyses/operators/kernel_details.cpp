@@ -23,6 +23,7 @@ KernelDetails kernel_details(const Trace& trace,
     std::string_view name;
     std::int32_t stream;
     Stats stats;
+    EventId event;
   };
   std::vector<Entry> entries;
   for (std::size_t k = 0; k < model.size(); ++k) {
@@ -30,8 +31,8 @@ KernelDetails kernel_details(const Trace& trace,
     for (const auto& call : calls)
       if (call.size() == model.size())
         durations.push_back(trace.events.dur_ns[call[k]]);
-    entries.push_back(
-        {trace.name(model[k]), trace.events.stream[model[k]], stats_of_ns(std::move(durations))});
+    entries.push_back({trace.name(model[k]), trace.events.stream[model[k]],
+                       stats_of_ns(std::move(durations)), model[k]});
   }
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.stats.sum != b.stats.sum ? a.stats.sum < b.stats.sum : a.name < b.name;
@@ -41,6 +42,7 @@ KernelDetails kernel_details(const Trace& trace,
   out.truncated = "[";
   for (const Entry& e : entries) {
     const char* const comma = &e == entries.data() ? "" : ", ";
+    out.kernels.push_back(e.event);
     out.summary += comma + kernel_entry(e.name, e.stream, e.stats);
     out.truncated += comma + short_kernel_entry(e.name, e.stream, e.stats);
   }

@@ -17,6 +17,7 @@ namespace rankscope {
 struct KernelDetails {
   std::string summary;
   std::string truncated;
+  std::vector<EventId> kernels; ///< of the template, in the order of the texts
 };
 [[nodiscard]] KernelDetails kernel_details(const Trace& trace,
                                            const std::vector<std::span<const EventId>>& calls);

@@ -10,7 +10,8 @@ std::size_t OpKeyHash::operator()(const OpKey& k) const {
        {std::uint64_t{k.name}, std::uint64_t{k.process_name}, std::uint64_t{k.process_label},
         std::uint64_t{k.thread_name}, std::uint64_t{k.dims}, std::uint64_t{k.types},
         std::uint64_t{k.strides}, std::uint64_t{k.concrete}, std::uint64_t{k.num_kernels},
-        std::uint64_t{k.overlap_set}, std::uint64_t{k.recompute ? 1U : 0U}})
+        std::uint64_t{k.overlap_set}, std::uint64_t{k.module},
+        std::uint64_t{k.recompute ? 1U : 0U}})
     h = (h ^ v) * 0x9e3779b97f4a7c15ULL + (h >> 29);
   return static_cast<std::size_t>(h);
 }

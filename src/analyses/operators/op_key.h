@@ -18,6 +18,7 @@ struct OpKey {
   StrId dims = 0, types = 0, strides = 0, concrete = 0;
   std::uint32_t num_kernels = 0;
   std::uint32_t overlap_set = 0; ///< of OverlapGroups; 0 = nothing overlapped
+  std::uint32_t module = 0;      ///< of ParentModules, where it is a key
   bool recompute = false;
   bool operator==(const OpKey&) const = default;
 };
@@ -54,8 +55,10 @@ private:
   std::unordered_map<StrId, std::string> reprs_;
 };
 
-/// The columns of the labels `of`: name, op category, process_name, ..., Concrete Inputs.
-template <class Row> void add_op_columns(Schema<Row>& schema, OpLabels Row::*of) {
+/// The columns of the labels `of`: name, op category, process_name, ..., Concrete Inputs. `module`:
+/// a member with the parent module, which comes behind the category; nullptr = no such column.
+template <class Row>
+void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*module = nullptr) {
   const auto name = [&](const char* id, const char* label, std::string_view OpLabels::*text,
                         const char* help) {
     schema.add({id, label, Unit::kNone, CellKind::kText,
@@ -71,6 +74,10 @@ template <class Row> void add_op_columns(Schema<Row>& schema, OpLabels Row::*of)
               "operator; for kernels that none covers, what launched them and the kernel"});
   name("op_category", "op category", &OpLabels::category,
        "what kind of work the operator does, by its name and kernels");
+  if (module != nullptr)
+    schema.add({"parent_module", "parent_module", Unit::kNone, CellKind::kText,
+                [module](const Row& r) { return Value(r.*module); },
+                "class of the innermost nn.Module around the operator; NA: none"});
   name("process_name", "process_name", &OpLabels::process_name, "of the calling thread");
   name("process_label", "process_label", &OpLabels::process_label, "of the calling thread");
   name("thread_name", "thread_name", &OpLabels::thread_name, "of the calling thread");

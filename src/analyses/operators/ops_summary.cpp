@@ -4,6 +4,7 @@
 
 #include "analyses/group_stats.h"
 #include "analyses/operators/launchers.h"
+#include "analyses/operators/parent_modules.h"
 #include "analyses/operators/unique_args.h"
 #include "base/units.h"
 #include "core/arg_text.h"
@@ -14,11 +15,15 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace rankscope {
 namespace {
 
 const char* const kRecomputeHelp = "work that activation checkpointing repeats";
+const char* const kModuleHelp = "class of the innermost nn.Module around the operator; NA: none";
+const char* const kStackHelp =
+    "Python list of the first call and the nn.Modules around it, innermost first";
 const char* const kDirectHelp =
     "sum over the calls of the union of the kernels that they launched themselves";
 const char* const kSubtreeHelp =
@@ -29,10 +34,37 @@ bool any_cpu_op(const Trace& trace) {
   return std::find(c.begin(), c.end(), Category::kCpuOp) != c.end();
 }
 
-std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index) {
-  std::map<std::pair<std::string_view, bool>, OpsCategoryRow> groups;
-  for (const Launcher& l : index.launchers) {
-    OpsCategoryRow& row = groups[{l.category, l.recompute}];
+/// Parent modules of launchers, where they are a key.
+class ModuleKeys {
+public:
+  ModuleKeys(const LoadedTrace& t, const ReportOptions& options)
+      : t_(t), modules_(options.group_by_parent_module ? &parent_modules_of(t, options) : nullptr),
+        compat_(options.compat_tracelens) {}
+  /// `place` of the launcher in its index; "" where modules are no key.
+  [[nodiscard]] std::string_view of(std::size_t place) const {
+    return modules_ == nullptr ? std::string_view() : modules_->names[modules_->of[place]];
+  }
+  template <class Row> void fill(Row& row, std::size_t place, EventId launcher) const {
+    if (modules_ == nullptr)
+      return;
+    row.parent_module = of(place);
+    row.call_stack = module_stack(t_, launcher, compat_);
+  }
+
+private:
+  const LoadedTrace& t_;
+  const ParentModules* modules_;
+  bool compat_;
+};
+
+std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const ModuleKeys& modules) {
+  using Key = std::tuple<std::string_view, std::string_view, bool>;
+  std::map<Key, OpsCategoryRow> groups;
+  for (std::size_t i = 0; i < index.launchers.size(); ++i) {
+    const Launcher& l = index.launchers[i];
+    OpsCategoryRow& row = groups[{l.category, modules.of(i), l.recompute}];
+    if (row.count == 0)
+      modules.fill(row, i, l.event);
     row.category = l.category;
     row.recompute = l.recompute;
     row.direct_ns += l.direct_ns;
@@ -48,16 +80,21 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index) {
   return rows;
 }
 
-std::vector<OpsSummaryRow> make_summary(const Trace& trace,
-                                        const std::vector<Launcher>& launchers) {
+/// `modules`: of these launchers; nullptr = they are no key.
+std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<Launcher>& launchers,
+                                        const ModuleKeys* modules) {
   struct Group {
     OpsSummaryRow row;
     std::set<std::string_view> categories;
   };
-  std::map<std::pair<std::string_view, bool>, Group> groups;
-  for (const Launcher& l : launchers) {
-    Group& group = groups[{trace.name(l.event), l.recompute}];
+  std::map<std::tuple<std::string_view, std::string_view, bool>, Group> groups;
+  for (std::size_t i = 0; i < launchers.size(); ++i) {
+    const Launcher& l = launchers[i];
+    const std::string_view module = modules == nullptr ? std::string_view() : modules->of(i);
+    Group& group = groups[{trace.name(l.event), module, l.recompute}];
     OpsSummaryRow& row = group.row;
+    if (row.count == 0 && modules != nullptr)
+      modules->fill(row, i, l.event);
     row.direct_ns += l.direct_ns;
     row.subtree_ns += l.subtree_ns;
     ++row.count;
@@ -65,8 +102,8 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace,
   }
   std::vector<OpsSummaryRow> rows;
   for (auto& [key, group] : groups) {
-    group.row.name = key.first;
-    group.row.recompute = key.second;
+    group.row.name = std::get<0>(key);
+    group.row.recompute = std::get<2>(key);
     group.row.categories = "[";
     for (const std::string_view c : group.categories)
       group.row.categories += (group.row.categories.size() > 1 ? ", " : "") + python_quote(c);
@@ -156,21 +193,25 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
                                                      const ReportOptions& options) {
-  const std::string key = fmt::format("ops by category recompute={} compat={}",
-                                      options.detect_recompute, options.compat_tracelens);
+  const std::string key =
+      fmt::format("ops by category recompute={} compat={} module={}{}", options.detect_recompute,
+                  options.compat_tracelens, options.group_by_parent_module, options.module_path);
   return trace.cache.get<std::vector<OpsCategoryRow>>(key, [&] {
-    return any_cpu_op(trace.trace) ? make_categories(launchers_of(trace, options))
-                                   : std::vector<OpsCategoryRow>();
+    return any_cpu_op(trace.trace)
+               ? make_categories(launchers_of(trace, options), ModuleKeys(trace, options))
+               : std::vector<OpsCategoryRow>();
   });
 }
 
 const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
                                                  const ReportOptions& options) {
-  const std::string key = fmt::format("ops summary recompute={} compat={}",
-                                      options.detect_recompute, options.compat_tracelens);
+  const std::string key =
+      fmt::format("ops summary recompute={} compat={} module={}{}", options.detect_recompute,
+                  options.compat_tracelens, options.group_by_parent_module, options.module_path);
   return trace.cache.get<std::vector<OpsSummaryRow>>(key, [&] {
+    const ModuleKeys modules(trace, options);
     return any_cpu_op(trace.trace)
-               ? make_summary(trace.trace, launchers_of(trace, options).launchers)
+               ? make_summary(trace.trace, launchers_of(trace, options).launchers, &modules)
                : std::vector<OpsSummaryRow>();
   });
 }
@@ -203,7 +244,7 @@ std::vector<StepOps> step_ops_of(const LoadedTrace& t, const ReportOptions& opti
     out.push_back({step.number, {}});
     const auto at = by_step.find(step.number);
     if (at != by_step.end() && with_ops.count(step.number) > 0)
-      out.back().rows = make_summary(t.trace, at->second);
+      out.back().rows = make_summary(t.trace, at->second, nullptr);
   }
   return out;
 }
@@ -214,12 +255,18 @@ Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
                    {{"op_category", "op category", Unit::kNone, CellKind::kText,
                      [](const R& r) { return Value(r.category); },
                      "what kind of work the operator does, by its name and kernels"}});
+  if (options.group_by_parent_module)
+    schema.add({"parent_module", "parent_module", Unit::kNone, CellKind::kText,
+                [](const R& r) { return Value(r.parent_module); }, kModuleHelp});
   if (options.detect_recompute)
     schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
                 [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
   schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
               [](const R& r) { return Value(r.count); },
               "calls of operators that launched kernels other than communication"});
+  if (options.group_by_parent_module)
+    schema.add({"call_stack_first", "call_stack_first", Unit::kNone, CellKind::kText,
+                [](const R& r) { return Value(r.call_stack); }, kStackHelp});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
               [](const R& r) { return Value(ns_to_ms(r.direct_ns)); }, kDirectHelp});
   add_shares(schema, "the direct kernel time");
@@ -232,6 +279,9 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
       "ops_summary", "kernel time by name of the launching operator",
       {{"name", "name", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.name); },
         "the operator nearest above the launch, or the launching call"}});
+  if (options.group_by_parent_module)
+    schema.add({"parent_module", "parent_module", Unit::kNone, CellKind::kText,
+                [](const R& r) { return Value(r.parent_module); }, kModuleHelp});
   if (options.detect_recompute)
     schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
                 [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
@@ -241,17 +291,24 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
   schema.add({"subtree_kernel_time_us_sum", "total_subtree_kernel_time_sum", Unit::kUs,
               CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.subtree_ns)); },
               kSubtreeHelp});
+  if (options.compat_inference)
+    schema.add({"subtree_kernel_time_count", "total_subtree_kernel_time_count", Unit::kCount,
+                CellKind::kInt, [](const R& r) { return Value(r.count); }, "as Count"});
   schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
               [](const R& r) { return Value(ns_to_ms(r.direct_ns)); }, kDirectHelp});
-  schema.add({"subtree_kernel_time_ms", "total_subtree_kernel_time_ms", Unit::kMs,
-              CellKind::kDouble, [](const R& r) { return Value(ns_to_ms(r.subtree_ns)); },
-              kSubtreeHelp});
+  if (!options.compat_inference)
+    schema.add({"subtree_kernel_time_ms", "total_subtree_kernel_time_ms", Unit::kMs,
+                CellKind::kDouble, [](const R& r) { return Value(ns_to_ms(r.subtree_ns)); },
+                kSubtreeHelp});
   schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
               [](const R& r) { return Value(r.count); },
               "calls that launched kernels other than communication"});
   schema.add({"categories", "Categories", Unit::kNone, CellKind::kText,
               [](const R& r) { return Value(r.categories); },
               "Python list of the categories of its calls"});
+  if (options.group_by_parent_module)
+    schema.add({"call_stack_first", "call_stack_first", Unit::kNone, CellKind::kText,
+                [](const R& r) { return Value(r.call_stack); }, kStackHelp});
   add_shares(schema, "the direct kernel time");
   return schema;
 }

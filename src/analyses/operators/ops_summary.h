@@ -12,7 +12,8 @@ namespace rankscope {
 /// All launchers of one category; one row each for ordinary and recomputed work when recompute is
 /// detected.
 struct OpsCategoryRow {
-  std::string_view category; ///< static text
+  std::string_view category;             ///< static text
+  std::string parent_module, call_stack; ///< of the first launcher; where the module is a key
   bool recompute = false;
   std::int64_t count = 0;
   double direct_ns = 0; ///< sum over the launchers of the union of their own kernels
@@ -23,6 +24,7 @@ struct OpsCategoryRow {
 /// All launchers of one name.
 struct OpsSummaryRow {
   std::string name;
+  std::string parent_module, call_stack; ///< of the first launcher; where the module is a key
   bool recompute = false;
   std::int64_t count = 0;
   double direct_ns = 0;   ///< sum over the launchers of the union of their own kernels

@@ -34,8 +34,11 @@ struct Family {
   std::vector<Call> calls; ///< file order
 };
 
-/// Families whose forward and backward operators share a sheet.
-bool one_sheet(std::string_view family) {
+/// Families whose forward and backward operators share a sheet. `inference`: of the reference's
+/// inference report.
+bool one_sheet(std::string_view family, bool inference) {
+  if (inference)
+    return family == "GEMM" || family == "UnaryElementwise" || family == "BinaryElementwise";
   for (const char* f : {"GEMM", "UnaryElementwise", "BinaryElementwise", "Normalization", "Foreach",
                         "DataMovement"})
     if (family == f)
@@ -71,11 +74,12 @@ bool no_backward_row(std::string_view name) {
 
 /// Families without calls, in the order in which the registry names them; `at`: the first sheet of
 /// a family.
-std::vector<Family> empty_families(std::unordered_map<std::string_view, std::size_t>& at) {
+std::vector<Family> empty_families(std::unordered_map<std::string_view, std::size_t>& at,
+                                   bool inference = false) {
   std::vector<Family> out;
   for (const OpInfo& op : modelled_ops())
     if (at.emplace(op.family, out.size()).second) {
-      if (one_sheet(op.family)) {
+      if (one_sheet(op.family, inference)) {
         out.push_back({std::string(op.family), {}});
       } else {
         out.push_back({std::string(op.family) + "_fwd", {}});
@@ -85,10 +89,10 @@ std::vector<Family> empty_families(std::unordered_map<std::string_view, std::siz
   return out;
 }
 
-std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
+std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat, bool inference) {
   const Trace& trace = t.trace;
   std::unordered_map<std::string_view, std::size_t> at;
-  std::vector<Family> sheets = empty_families(at);
+  std::vector<Family> sheets = empty_families(at, inference);
   const std::vector<const OpInfo*>& op_of = modelled_names(t, compat);
   for (EventId e = 0; e < trace.events.size(); ++e) {
     const OpInfo* op = op_of[trace.events.name[e]];
@@ -103,7 +107,7 @@ std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat) {
     call.perf = costs.of(t, e, *op, call.kernels);
     if (call.perf == nullptr)
       continue;
-    const bool single = one_sheet(op->family);
+    const bool single = one_sheet(op->family, inference);
     const PerfResult* perf = call.perf;
     sheets[first + (!single && moves_to_backward(*op, compat) ? 1U : 0U)].calls.push_back(
         std::move(call));
@@ -329,7 +333,9 @@ Result<Facts> make_facts(const LoadedTrace& t, const ReportOptions& options) {
     RS_TRY(arch, load_gpu_arch(options.gpu_arch));
   }
   const bool compat = options.compat_tracelens;
-  const std::vector<Family> families = collect(t, costs_of(t, compat), compat);
+  std::vector<Family> families = collect(t, costs_of(t, compat), compat, options.compat_inference);
+  if (options.compat_inference) // the reference never writes one
+    std::erase_if(families, [](const Family& f) { return ends_with(f.name, "_bwd"); });
   const FamilyRows rows(t, options, launchers_of(t, options), arch);
   Facts out;
   for (const Family& family : families)
@@ -348,9 +354,9 @@ struct Cached {
 
 const Cached& cached(const LoadedTrace& t, const ReportOptions& options) {
   const std::string key =
-      fmt::format("families compat={} num_kernels={} recompute={} legacy={} arch={}",
-                  options.compat_tracelens, options.group_by_num_kernels, options.detect_recompute,
-                  options.legacy_gemm_layout, options.gpu_arch);
+      fmt::format("families compat={} {} num_kernels={} recompute={} legacy={} arch={}",
+                  options.compat_tracelens, options.compat_inference, options.group_by_num_kernels,
+                  options.detect_recompute, options.legacy_gemm_layout, options.gpu_arch);
   return t.cache.get<Cached>(key, [&]() -> Cached {
     Result<Facts> facts = make_facts(t, options);
     if (!facts)

@@ -2,6 +2,7 @@
 // model knows it (docs/reference/report-rules.md 12).
 #include "analyses/operators/unified_perf.h"
 
+#include "analyses/operators/call_stacks.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_costs.h"
 #include "base/units.h"
@@ -26,8 +27,9 @@ struct Collected {
 
 class Walk {
 public:
-  Walk(const LoadedTrace& t, const LauncherIndex& index, bool compat)
-      : t_(t), index_(index), ops_(modelled_names(t, compat)) {
+  /// `from_frames`: from the outermost Python frames down, then what is under none.
+  Walk(const LoadedTrace& t, const LauncherIndex& index, bool compat, bool from_frames)
+      : t_(t), index_(index), ops_(modelled_names(t, compat)), from_frames_(from_frames) {
     const Trace& trace = t.trace;
     const std::size_t n = trace.events.size();
     triton_.assign(trace.strings.size(), false);
@@ -60,6 +62,8 @@ public:
   [[nodiscard]] std::vector<Collected> run() const {
     std::vector<Collected> out;
     std::vector<EventId> stack(t_.tree.cpu_roots().rbegin(), t_.tree.cpu_roots().rend());
+    if (from_frames_)
+      push_frames(stack);
     std::vector<bool> seen(t_.trace.events.size());
     while (!stack.empty()) {
       const EventId v = stack.back();
@@ -90,7 +94,8 @@ public:
       const auto children = t_.tree.children(v);
       for (auto it = children.rbegin(); it != children.rend(); ++it) {
         const Category c = t_.trace.events.category[*it];
-        if (c == Category::kCpuOp || c == Category::kPythonFunction)
+        if (c == Category::kCpuOp || c == Category::kPythonFunction ||
+            (from_frames_ && is_runtime(c) && has_calls(*it)))
           stack.push_back(*it);
       }
     }
@@ -109,6 +114,19 @@ public:
   }
 
 private:
+  void push_frames(std::vector<EventId>& stack) const {
+    for (auto e = static_cast<EventId>(t_.trace.events.size()); e-- > 0;)
+      if (t_.trace.events.category[e] == Category::kPythonFunction &&
+          t_.tree.parent(e) == kNoEvent && !t_.tree.gpu_events(e).empty())
+        stack.push_back(e);
+  }
+  /// A graph launch has those of its capture.
+  [[nodiscard]] bool has_calls(EventId runtime) const {
+    const auto children = t_.tree.children(runtime);
+    return std::any_of(children.begin(), children.end(),
+                       [this](EventId c) { return !t_.trace.gpu(c); });
+  }
+
   /// A runtime call (driver calls do not count) below v, python frames between allowed.
   [[nodiscard]] bool launches(EventId v) const {
     for (const EventId c : t_.tree.children(v)) {
@@ -163,13 +181,14 @@ private:
   const LoadedTrace& t_;
   const LauncherIndex& index_;
   const std::vector<const OpInfo*>& ops_;
+  bool from_frames_;
   std::vector<bool> triton_;
   std::vector<bool> above_model_;
 };
 
 struct Row {
   EventId event = kNoEvent;
-  std::int64_t cpu_ns = 0;
+  std::int64_t cpu_ns = 0; ///< kNoId = it has none
   double kernel_ns = 0;
   double flops = kUnknown;
   double bytes = kUnknown;
@@ -202,9 +221,9 @@ std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   return out;
 }
 
-std::vector<Collected> make_collected(const LoadedTrace& t, const LauncherIndex& index,
-                                      bool compat) {
-  const Walk walk(t, index, compat);
+std::vector<Collected> make_collected(const LoadedTrace& t, const LauncherIndex& index, bool compat,
+                                      bool from_frames) {
+  const Walk walk(t, index, compat, from_frames);
   std::vector<Collected> out = walk.run();
   for (Collected& c : out) {
     if (c.synthetic != kNoEvent) {
@@ -224,9 +243,10 @@ std::vector<Collected> make_collected(const LoadedTrace& t, const LauncherIndex&
 /// The rows' operators, made once: launchers look at them too. What is taken from `index` is the
 /// same for each of a trace's indices.
 const std::vector<Collected>& collected_of(const LoadedTrace& t, const LauncherIndex& index,
-                                           bool compat) {
-  return t.cache.get<std::vector<Collected>>(compat ? "unified walk compat" : "unified walk",
-                                             [&] { return make_collected(t, index, compat); });
+                                           bool compat, bool from_frames = false) {
+  const std::string key = fmt::format("unified walk compat={} frames={}", compat, from_frames);
+  return t.cache.get<std::vector<Collected>>(
+      key, [&] { return make_collected(t, index, compat, from_frames); });
 }
 
 struct CallStack {
@@ -235,7 +255,8 @@ struct CallStack {
 };
 
 bool library_frame(std::string_view frame) {
-  for (const char* part : {"torch/", "<built-in", "<string>", "<frozen", "nn.Module: "})
+  for (const char* part : {"torch/", "<built-in", "<string>", "<frozen",
+                           "nn.Module: ", "triton/runtime/", "triton/backends/"})
     if (frame.find(part) != std::string_view::npos)
       return true;
   return false;
@@ -284,13 +305,21 @@ struct Call {
   Row row;
 };
 
+/// The reference's pseudo operators around a launch have neither start nor end.
+std::int64_t cpu_time(const Trace& trace, EventId e, bool compat) {
+  const bool none =
+      compat && trace.events.dur_ns[e] == 0 && trace.name(e).starts_with("pseudo_op::");
+  return none ? kNoId : trace.events.dur_ns[e];
+}
+
 std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
   OpCosts& costs = costs_of(t, options.compat_tracelens);
   std::vector<Call> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
-  for (const Collected& c : collected_of(t, index, options.compat_tracelens)) {
+  for (const Collected& c : collected_of(t, index, options.compat_tracelens,
+                                         options.compat_tracelens && options.include_call_stack)) {
     Row row;
     std::string_view category = c.category;
     std::string name;
@@ -305,7 +334,7 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
                              trace.name(c.synthetic));
       row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
     } else {
-      row.cpu_ns = trace.events.dur_ns[c.event];
+      row.cpu_ns = cpu_time(trace, c.event, options.compat_tracelens);
       if (c.forward != kNoEvent) {
         row.perf = costs.of(t, c.forward, *c.op, {});
         row.has_model = true;
@@ -330,7 +359,7 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
     }
     row.kernel_ns = busy_ns(trace, row.kernels, options.compat_tracelens);
     OpKey key = op_key(trace, c.event, category);
-    if (options.group_by_num_kernels)
+    if (options.group_by_num_kernels && !options.compat_inference)
       key.num_kernels = static_cast<std::uint32_t>(row.kernels.size());
     key.recompute = c.event < index.recompute.size() && index.recompute[c.event];
     out.push_back({key, std::move(name), row});
@@ -380,7 +409,8 @@ void add_calls(const Trace& trace, const std::vector<const Row*>& calls, Unified
   std::vector<double> tbps, tflops;
   std::vector<std::span<const EventId>> lists;
   for (const Row* r : calls) {
-    cpu.push_back(r->cpu_ns);
+    if (r->cpu_ns != kNoId)
+      cpu.push_back(r->cpu_ns);
     kernel.push_back(r->kernel_ns);
     const double us = ns_to_us(r->kernel_ns);
     tbps.push_back(us > 0 ? r->bytes / 1e12 / (us / 1e6) : kUnknown);
@@ -393,6 +423,19 @@ void add_calls(const Trace& trace, const std::vector<const Row*>& calls, Unified
   out.tbps = stats_of(std::move(tbps));
   out.tflops = stats_of(std::move(tflops));
   out.details = kernel_details(trace, lists);
+}
+
+/// The reference's way. A kernel that no operator covers has none above it.
+void add_call_chain(const LoadedTrace& t, const Group& group, UnifiedRow& out) {
+  const auto first = std::find_if(group.rows.begin(), group.rows.end(),
+                                  [](const Row* r) { return !r->kernels.empty(); });
+  CallChain chain;
+  if (!group.name.empty() && !out.details.kernels.empty())
+    chain.common.emplace_back(t.trace.name(out.details.kernels.front()));
+  else if (first != group.rows.end())
+    chain = call_chain(t, (*first)->event, out.details.kernels);
+  out.call_stack = chain.text();
+  out.entry_point = entry_point(chain, out.op.name);
 }
 
 UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const GpuArch* arch,
@@ -417,7 +460,9 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
       out.roofline = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
   }
   out.overlap = overlap_cells(t.trace, group.beside);
-  if (options.include_call_stack) {
+  if (options.include_call_stack && options.compat_tracelens) {
+    add_call_chain(t, group, out);
+  } else if (options.include_call_stack) {
     CallStack python = call_stack(t, first.event);
     out.entry_point = std::move(python.entry_point);
     out.call_stack = std::move(python.full);
@@ -487,9 +532,10 @@ void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
 
 const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const ReportOptions& options) {
   const std::string key = fmt::format(
-      "unified overlap={} compat={} num_kernels={} recompute={} call_stack={} arch={}",
-      options.include_overlap_info, options.compat_tracelens, options.group_by_num_kernels,
-      options.detect_recompute, options.include_call_stack, options.gpu_arch);
+      "unified overlap={} compat={} {} num_kernels={} recompute={} call_stack={} arch={}",
+      options.include_overlap_info, options.compat_tracelens, options.compat_inference,
+      options.group_by_num_kernels, options.detect_recompute, options.include_call_stack,
+      options.gpu_arch);
   return trace.cache.get<Result<UnifiedPerf>>(key, [&] { return make_facts(trace, options); });
 }
 

@@ -64,7 +64,8 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
                    by_overlap ? "every operator once, also by kernels that ran at the same time"
                               : "every operator once, with its cost");
   add_op_columns(schema, &R::op);
-  add_key_options(schema, options.group_by_num_kernels, options.detect_recompute);
+  add_key_options(schema, options.group_by_num_kernels && !options.compat_inference,
+                  options.detect_recompute);
   schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
               [](const R& r) { return Value(r.example_uid); },
               "place of the first call in the file's traceEvents; beyond its end: a kernel of no "

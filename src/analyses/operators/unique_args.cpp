@@ -2,6 +2,7 @@
 #include "analyses/operators/unique_args.h"
 
 #include "analyses/operators/launchers.h"
+#include "analyses/operators/parent_modules.h"
 #include "base/units.h"
 
 #include <fmt/format.h>
@@ -22,11 +23,15 @@ std::vector<Group> group_calls(const LoadedTrace& t, const ReportOptions& option
   OverlapGroups sets;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> rows;
   std::vector<Group> groups;
+  const ParentModules* const modules =
+      options.group_by_parent_module ? &parent_modules_of(t, options) : nullptr;
   for (const Launcher& l : index.launchers) {
     OpKey key = op_key(t.trace, l.event, l.category);
     if (options.group_by_num_kernels)
       key.num_kernels = l.kernel_end - l.kernel_begin;
     key.recompute = l.recompute;
+    if (modules != nullptr)
+      key.module = modules->of[static_cast<std::size_t>(&l - index.launchers.data())];
     KernelOverlaps::Call beside;
     if (overlaps != nullptr) {
       beside = overlaps->of(t.trace, index.kernels_of(l));
@@ -75,6 +80,10 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
     row.subtree_us = stats_of_ns(std::move(subtree));
     row.example_uid = trace.events.uid[group.calls.front()->event];
     row.details = kernel_details(trace, kernels);
+    if (options.group_by_parent_module) {
+      row.parent_module = parent_modules_of(t, options).names[group.key.module];
+      row.call_stack = module_stack(t, group.calls.front()->event, options.compat_tracelens);
+    }
     if (by_overlap)
       row.overlap = overlap_cells(trace, group.beside);
   }
@@ -90,8 +99,9 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
 const std::vector<UniqueArgsRow>& unique_args_of(const LoadedTrace& trace,
                                                  const ReportOptions& options, bool by_overlap) {
   const std::string key =
-      fmt::format("unique args overlap={} num_kernels={} recompute={} compat={}", by_overlap,
-                  options.group_by_num_kernels, options.detect_recompute, options.compat_tracelens);
+      fmt::format("unique args overlap={} num_kernels={} recompute={} compat={} module={}{}",
+                  by_overlap, options.group_by_num_kernels, options.detect_recompute,
+                  options.compat_tracelens, options.group_by_parent_module, options.module_path);
   return trace.cache.get<std::vector<UniqueArgsRow>>(
       key, [&] { return make_rows(trace, options, by_overlap); });
 }
@@ -102,7 +112,7 @@ Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_o
                    by_overlap
                        ? "kernel time by operator, arguments and kernels that ran at the same time"
                        : "kernel time by operator and arguments");
-  add_op_columns(schema, &R::op);
+  add_op_columns(schema, &R::op, options.group_by_parent_module ? &R::parent_module : nullptr);
   add_key_options(schema, options.group_by_num_kernels, options.detect_recompute);
   schema.add({"operation_count", "operation_count", Unit::kCount, CellKind::kInt,
               [](const R& r) { return Value(r.count); },
@@ -122,6 +132,10 @@ Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_o
   schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
               [](const R& r) { return Value(r.example_uid); },
               "place of the first call in the file's traceEvents"});
+  if (options.group_by_parent_module)
+    schema.add({"call_stack", "call_stack", Unit::kNone, CellKind::kText,
+                [](const R& r) { return Value(r.call_stack); },
+                "Python list of the first call and the nn.Modules around it, innermost first"});
   add_detail_columns(schema, &R::details);
   if (by_overlap)
     add_overlap_columns(schema, &R::overlap);

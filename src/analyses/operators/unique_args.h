@@ -22,7 +22,8 @@ struct UniqueArgsRow {
   double direct_ns = 0;      ///< sum of the direct times of the calls
   Stats direct_us;           ///< over the calls: union of the kernels that a call launched itself
   Stats subtree_us;          ///< of all GPU work below it, communication included
-  std::uint32_t example_uid = 0; ///< of the first call
+  std::uint32_t example_uid = 0;         ///< of the first call
+  std::string parent_module, call_stack; ///< of the first call; where the module is a key
   KernelDetails details;
   OverlapCells overlap; ///< with `by_overlap`
   double percent = 0;   ///< of the direct time of all rows

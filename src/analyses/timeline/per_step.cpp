@@ -41,8 +41,10 @@ Schema<InStep<TimelineRow>> timeline_in_step(const ReportOptions& options) {
 }
 
 Schema<InStep<OpsSummaryRow>> ops_in_step(const ReportOptions& options) {
+  ReportOptions plain = options;
+  plain.group_by_parent_module = false;
   return in_step("ops_per_step", "the operators with most kernel time, step by step",
-                 ops_summary_schema(options));
+                 ops_summary_schema(plain));
 }
 
 Table ops_table(const std::vector<StepOps>& steps, const ReportOptions& options) {

@@ -1,0 +1,150 @@
+#include "analyses/operators/call_stacks.h"
+
+#include "analyses/operators/parent_modules.h"
+#include "base/ascii.h"
+#include "core/arg_text.h"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+const char* const kNotFound = "Not found";
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool kept(const Trace& trace, EventId e) {
+  const std::string_view name = trace.name(e);
+  return trace.events.category[e] == Category::kCpuOp || has(name, "nn.Module") ||
+         has(name, "::") || has(name, "/");
+}
+
+/// Names from `last` (outermost) to what is below `stop`, which is left out.
+std::vector<std::string> names_above(const LoadedTrace& t, EventId from, EventId stop) {
+  std::vector<std::string> out;
+  for (EventId at = from; at != kNoEvent && at != stop; at = t.tree.parent(at))
+    if (kept(t.trace, at))
+      out.push_back(without_numbers(t.trace.name(at)));
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+/// "file.py(12): function" -> "function"; all without that.
+std::string_view function_of(std::string_view frame) {
+  const std::size_t at = frame.rfind("): ");
+  return at == std::string_view::npos ? frame : frame.substr(at + 3);
+}
+
+bool wrapper(std::string_view frame) {
+  for (const char* start : {"<built-in", "pybind11_builtins", "nn.Module:"})
+    if (frame.starts_with(start))
+      return true;
+  for (const char* part :
+       {"torch/_ops.py", "torch/nn/modules/module.py", "torch/utils/_contextlib.py",
+        "torch/utils/_device.py", "torch/_tensor.py", "torch/functional.py", "torch/overrides.py",
+        "torch/_inductor/", "torch/_functorch/", "torch/distributed/c10d_logger.py",
+        "triton/backends/"})
+    if (has(frame, part))
+      return true;
+  const std::string_view function = function_of(frame);
+  for (const char* name : {"__torch_function__", "_call_impl", "_wrapped_call_impl",
+                           "decorate_context", "dispatch_wrapper", "handle_torch_function",
+                           "wrapper", "custom_wrapper", "wrapper_custom", "outer_wrapper"})
+    if (function == name)
+      return true;
+  return false;
+}
+
+/// Without one "_<digits>" at its end.
+std::string_view without_last_number(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  return last == std::string_view::npos || last + 1 == name.size() || name[last] != '_'
+             ? name
+             : name.substr(0, last);
+}
+
+void append(std::string& to, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    to += (i > 0 ? ", " : "") + python_quote(names[i]);
+}
+
+} // namespace
+
+std::string CallChain::text() const {
+  if (common.empty() && rests.empty())
+    return kNotFound;
+  std::string out = "[";
+  append(out, common);
+  for (const std::vector<std::string>& rest : rests) {
+    out += out.size() > 1 ? ", [" : "[";
+    append(out, rest);
+    out += "]";
+  }
+  return out + "]";
+}
+
+std::vector<std::string_view> CallChain::flat() const {
+  std::vector<std::string_view> out(common.begin(), common.end());
+  for (const std::vector<std::string>& rest : rests)
+    out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
+CallChain call_chain(const LoadedTrace& t, EventId op, std::span<const EventId> kernels) {
+  std::vector<std::vector<std::string>> chains;
+  const std::vector<std::string> down_to = names_above(t, op, kNoEvent);
+  for (const EventId k : kernels) {
+    std::vector<std::string> chain = down_to;
+    for (std::string& name : names_above(t, t.tree.parent(k), op))
+      chain.push_back(std::move(name));
+    chain.emplace_back(t.trace.name(k));
+    chains.push_back(std::move(chain));
+  }
+  CallChain out;
+  if (chains.empty())
+    return out;
+  if (chains.size() == 1) {
+    out.common = std::move(chains.front());
+    return out;
+  }
+  std::size_t common = chains.front().size();
+  for (const auto& chain : chains) {
+    const auto differ =
+        std::mismatch(chain.begin(), chain.end(), chains.front().begin(), chains.front().end());
+    common = std::min(common, static_cast<std::size_t>(differ.first - chain.begin()));
+  }
+  const auto prefix = static_cast<std::ptrdiff_t>(common);
+  out.common.assign(chains.front().begin(), chains.front().begin() + prefix);
+  for (const auto& chain : chains) {
+    std::vector<std::string> rest(chain.begin() + prefix, chain.end());
+    if (std::find(out.rests.begin(), out.rests.end(), rest) == out.rests.end())
+      out.rests.push_back(std::move(rest));
+  }
+  return out;
+}
+
+std::string entry_point(const CallChain& chain, std::string_view op) {
+  const std::vector<std::string_view> flat = chain.flat();
+  const auto last = [&flat](std::string_view name) {
+    return std::find(flat.rbegin(), flat.rend(), name);
+  };
+  auto at = last(op);
+  if (at == flat.rend())
+    at = last(without_last_number(op));
+  if (at == flat.rend())
+    return kNotFound;
+  const std::size_t colons = op.rfind("::");
+  const std::string local =
+      lowercase(colons == std::string_view::npos ? op : op.substr(colons + 2));
+  for (auto inward = at.base(); inward != flat.end(); ++inward)
+    if (has(*inward, ".py") && has(lowercase(function_of(*inward)), local))
+      return std::string(*inward);
+  for (auto outward = std::next(at); outward != flat.rend(); ++outward)
+    if (has(*outward, ".py") && !wrapper(*outward))
+      return std::string(*outward);
+  return kNotFound;
+}
+
+} // namespace rankscope

@@ -1,0 +1,31 @@
+// The nn.Module around each launching operator, as the profiler's module frames tell it.
+#pragma once
+
+#include "analyses/operators/launchers.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// `text` without each "_<digits>" in it, wherever it stands: "Linear_35" -> "Linear".
+[[nodiscard]] std::string without_numbers(std::string_view text);
+
+struct ParentModules {
+  std::vector<std::string> names; ///< distinct; the first is "NA": no module around it
+  std::vector<std::uint32_t> of;  ///< by launcher: place in names
+};
+
+/// The class of the innermost module frame above each launcher ("nn.Module: Linear"); with
+/// options.module_path those of all, outermost first ("nn.Module: Attention / Linear"). Backward
+/// work, which runs on a thread of its own, has the module of its forward operator (compat: none).
+/// Made at the first call.
+[[nodiscard]] const ParentModules& parent_modules_of(const LoadedTrace& trace,
+                                                     const ReportOptions& options);
+
+/// The launcher's name and the module frames above it, innermost first, as a Python list; names
+/// beyond 256 letters are cut.
+[[nodiscard]] std::string module_stack(const LoadedTrace& trace, EventId launcher, bool compat);
+
+} // namespace rankscope
