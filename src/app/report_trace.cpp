@@ -124,6 +124,11 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   load.keep_python =
       needs_python(options) || (options.compat_tracelens && !request.capture_folder.empty());
   RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));
+  if (request.serving_steps.any()) {
+    std::string chosen;
+    RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, {load.keep_python}, chosen));
+    session.note(fmt::format("{}: {}", request.trace, chosen));
+  }
   choose_gpu(session, loaded.trace, options);
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/inference/step_windows.h"
 #include "app/step_energy.h"
 #include "app/write_outputs.h"
 #include "engine/session.h"
@@ -15,6 +16,7 @@ struct ReportRequest {
   std::string trace;          ///< file, "-" for standard input
   std::string capture_folder; ///< of captures of its graphs; "" = none
   ReportOutputs outputs;      ///< without file and csv_dir: TRACE_perf_report.xlsx
+  StepChoice serving_steps;   ///< of the trace, these annotated steps alone
   bool only_asked = false;    ///< no file of its own accord
   ReportOptions options;
 };

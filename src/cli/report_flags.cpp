@@ -59,6 +59,26 @@ void add_counting(FlagSet& app, ReportFlags& f) {
                  "traces of graph captures: their operators for what graph launches ran");
 }
 
+/// Which steps of a server: names of the reference's splitter beside our own.
+void add_serving_steps(FlagSet& app, ReportFlags& f) {
+  StepChoice& c = f.request.serving_steps;
+  WindowOptions& w = c.window;
+  app.add_option("--phase", c.phase, "only annotated steps that do this")
+      .one_of({"prefill", "mixed", "decode"});
+  app.add_option("--iterations", c.iterations, "only the N-th annotated step from 0, or A:B");
+  app.add_option("--find-steady-state", c.steady,
+                 "only the steady part: region (default), or its best window of a kind")
+      .one_of({"region", "mixed", "decode", "prefill"})
+      .expected(0, 1)
+      .default_str("region");
+  app.add_option("--num-steps,--window-steps", w.steps, "steps of a window")
+      .range(1, 1000000)
+      .capture_default_str();
+  app.add_option("--CONC,--concurrency", w.concurrency, "requests that the load keeps open");
+  app.add_option("--OSL,--output-tokens", w.output_tokens, "most tokens that a request gets");
+  app.add_option("--R,--length-ratio", w.length_ratio, "least part of those, 0 to 1");
+}
+
 void add_sheets(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   app.add_option("--sheets", f.sheets, "only these sheets").delimiter(',');
@@ -93,6 +113,7 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
   app.add_option("TRACE", f.traces, "trace file (.json, .gz, .zst), - for standard input");
   in_group(app, "Output", [&] { add_outputs(app, f); });
   in_group(app, "What is counted", [&] { add_counting(app, f); });
+  in_group(app, "Steps of a server", [&] { add_serving_steps(app, f); });
   in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, f); });
   in_group(app, "GPU and other tools", [&] {
     app.add_option("--gpu-arch", r.gpu_arch,
@@ -114,6 +135,7 @@ ReportRequest report_request(const ReportFlags& f) {
   options.compat_inference = f.compat == "tracelens-inference";
   options.legacy_gemm_layout = !f.layout.empty();
   options.sheets.insert(f.sheets.begin(), f.sheets.end());
+  out.serving_steps.window.compat = options.compat_tracelens;
   return out;
 }
 

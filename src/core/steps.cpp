@@ -4,11 +4,32 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 namespace rankscope {
 namespace {
 
 constexpr std::string_view kPrefix = "ProfilerStep#";
+
+/// CPU events that are `inside`, the GPU work that they launched, GPU work without a launch that is
+/// `unlinked_inside`.
+template <class Inside, class UnlinkedInside>
+Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
+                      UnlinkedInside&& unlinked_inside) {
+  const Events& e = trace.events;
+  std::vector<bool> keep(e.size());
+  for (EventId i = 0; i < e.size(); ++i)
+    if (!is_gpu(e.category[i]))
+      keep[i] = inside(i);
+  for (EventId i = 0; i < e.size(); ++i)
+    if (is_gpu(e.category[i]))
+      keep[i] = tree.linked(i) ? keep[tree.parent(i)] : unlinked_inside(i);
+  std::vector<EventId> rows;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (keep[i])
+      rows.push_back(i);
+  return select_events(trace, rows);
+}
 
 } // namespace
 
@@ -82,20 +103,37 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
                  known.empty() ? "the trace has no ProfilerStep annotations"
                                : "the trace has no such step; it has " + known,
                  ""};
-  const Events& e = trace.events;
-  std::vector<bool> keep(e.size());
-  const auto inside = [&wanted](std::int64_t ts) { return step_at(wanted, ts) >= 0; };
-  for (EventId i = 0; i < e.size(); ++i)
-    if (!is_gpu(e.category[i]))
-      keep[i] = inside(e.ts_ns[i]);
-  for (EventId i = 0; i < e.size(); ++i)
-    if (is_gpu(e.category[i]))
-      keep[i] = tree.linked(i) ? keep[tree.parent(i)] : inside(e.ts_ns[i]);
-  std::vector<EventId> rows;
-  for (EventId i = 0; i < e.size(); ++i)
-    if (keep[i])
-      rows.push_back(i);
-  return select_events(trace, rows);
+  const auto inside = [&](EventId i) { return step_at(wanted, trace.events.ts_ns[i]) >= 0; };
+  return launched_inside(trace, tree, inside, inside);
+}
+
+LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> windows,
+                            const CallTreeOptions& options) {
+  const Trace& trace = whole.trace;
+  std::sort(windows.begin(), windows.end(), [](const TimeWindow& a, const TimeWindow& b) {
+    return std::tie(a.pid, a.start_ns) < std::tie(b.pid, b.start_ns);
+  });
+  std::vector<TimeWindow> joined; // so that the one before an event is the only one to look at
+  for (const TimeWindow& w : windows) {
+    if (!joined.empty() && joined.back().pid == w.pid && w.start_ns <= joined.back().end_ns)
+      joined.back().end_ns = std::max(joined.back().end_ns, w.end_ns);
+    else
+      joined.push_back(w);
+  }
+  const auto inside = [&](EventId i) {
+    const std::int64_t pid = trace.tracks[trace.events.track[i]].pid;
+    const std::int64_t ts = trace.events.ts_ns[i];
+    const auto after = std::partition_point(joined.begin(), joined.end(), [&](const TimeWindow& w) {
+      return std::tie(w.pid, w.start_ns) <= std::tie(pid, ts);
+    });
+    return after != joined.begin() && std::prev(after)->pid == pid && ts < std::prev(after)->end_ns;
+  };
+  LoadedTrace part;
+  part.trace = launched_inside(trace, whole.tree, inside, [](EventId) { return false; });
+  part.tree = CallTree::build(part.trace, options);
+  part.rank = whole.rank;
+  part.label = whole.label;
+  return part;
 }
 
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,

@@ -43,4 +43,15 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
                                   const CallTreeOptions& options);
 
+/// A stretch of time on the CPU of a process.
+struct TimeWindow {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t pid = 0;
+};
+/// The trace of these windows, linked again: CPU events of the process that start in one of them,
+/// and the GPU work they launched, however late it runs.
+[[nodiscard]] LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> windows,
+                                          const CallTreeOptions& options);
+
 } // namespace rankscope

@@ -1,7 +1,7 @@
 #include "analyses/inference/graph_launches.h"
 
+#include "analyses/inference/step_windows.h"
 #include "base/ascii.h"
-#include "model/step_annotation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -11,30 +11,6 @@ namespace {
 
 bool is_graph_launch(std::string_view name) {
   return lowercase(name).find("graphlaunch") != std::string::npos;
-}
-
-/// By start; of the higher tier alone where there is one.
-std::vector<ServingStep> find_steps(const Trace& trace) {
-  const Events& e = trace.events;
-  std::vector<std::pair<ServingStep, bool>> found; // (step, it has all sums)
-  bool detailed = false;
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (e.category[i] != Category::kUserAnnotation)
-      continue;
-    if (const auto counts = parse_step_counts(trace.name(i))) {
-      found.push_back(
-          {{e.ts_ns[i], trace.end_ns(i), counts->batch_size}, has_all_sums(counts->kind)});
-      detailed = detailed || found.back().second;
-    }
-  }
-  std::vector<ServingStep> out;
-  for (auto& [step, all] : found)
-    if (all || !detailed)
-      out.push_back(std::move(step));
-  std::stable_sort(out.begin(), out.end(), [](const ServingStep& a, const ServingStep& b) {
-    return a.start_ns < b.start_ns;
-  });
-  return out;
 }
 
 /// Each launch belongs to the innermost step around it; of steps that were annotated twice, to the
@@ -92,7 +68,9 @@ std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& t) {
 
 std::vector<ServingStep> steps_with_launches(const Trace& trace,
                                              const std::vector<FoundLaunch>& launches) {
-  std::vector<ServingStep> steps = find_steps(trace);
+  std::vector<ServingStep> steps;
+  for (const AnnotatedStep& s : annotated_steps(trace))
+    steps.push_back({s.start_ns, s.end_ns, s.counts.batch_size});
   fill_steps(trace, launches, steps);
   return steps;
 }

@@ -1,0 +1,255 @@
+#include "analyses/inference/step_windows.h"
+
+#include "core/steps.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kToOpen = 6; ///< near steps that open a region
+
+bool with_prefill(const StepCounts& s) {
+  return s.context_requests > 0;
+}
+
+std::size_t prefills(const std::vector<StepCounts>& steps, StepRange range) {
+  std::size_t out = 0;
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    out += with_prefill(steps[i]) ? 1 : 0;
+  return out;
+}
+
+double mean_requests(const std::vector<StepCounts>& steps, StepRange range) {
+  double sum = 0;
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    sum += static_cast<double>(steps[i].requests());
+  return sum / static_cast<double>(range.size());
+}
+
+/// The longest run of steps that `wanted` takes, the first of equals, cut to `most`.
+template <class Wanted>
+std::optional<StepRange> longest_run(const std::vector<StepCounts>& steps, StepRange in,
+                                     std::size_t most, Wanted&& wanted) {
+  StepRange best;
+  for (std::size_t i = in.begin; i < in.end;) {
+    std::size_t end = i;
+    while (end < in.end && wanted(steps[end]))
+      ++end;
+    if (end - i > best.size())
+      best = {i, end};
+    i = std::max(end, i + 1);
+  }
+  if (best.size() == 0)
+    return std::nullopt;
+  return StepRange{best.begin, std::min(best.end, best.begin + most)};
+}
+
+std::optional<StepRange> mixed_window(const std::vector<StepCounts>& steps, StepRange region,
+                                      std::size_t length, double reference) {
+  if (region.size() <= length)
+    return region;
+  const std::size_t tries = std::max<std::size_t>(1, std::min<std::size_t>(length / 2, 10));
+  const std::size_t stride = std::max<std::size_t>(1, length / tries);
+  std::optional<StepRange> best;
+  bool best_has_prefill = false;
+  double best_distance = 0;
+  double best_requests = 0;
+  for (std::size_t begin = region.begin; begin + length <= region.end; begin += stride) {
+    const StepRange window{begin, begin + length};
+    const std::size_t count = prefills(steps, window);
+    const double distance =
+        std::fabs(static_cast<double>(count) / static_cast<double>(length) - reference);
+    const double requests = mean_requests(steps, window);
+    const bool better = (count > 0) != best_has_prefill ? count > 0
+                        : distance != best_distance     ? distance < best_distance
+                                                        : requests > best_requests;
+    if (!best || better) {
+      best = window;
+      best_has_prefill = count > 0;
+      best_distance = distance;
+      best_requests = requests;
+    }
+  }
+  return best;
+}
+
+/// "3" or "3:9" of `size` steps; B beyond the end is the end.
+std::optional<StepRange> parse_range(const std::string& text, std::size_t size) {
+  const auto number = [](std::string_view s, std::size_t& out) {
+    const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), out);
+    return error == std::errc() && end == s.data() + s.size();
+  };
+  const std::string_view view = text;
+  const std::size_t colon = view.find(':');
+  StepRange out;
+  if (colon == std::string_view::npos) {
+    if (!number(view, out.begin) || out.begin >= size)
+      return std::nullopt;
+    out.end = out.begin + 1;
+    return out;
+  }
+  if (!number(view.substr(0, colon), out.begin) || !number(view.substr(colon + 1), out.end))
+    return std::nullopt;
+  out.end = std::min(out.end, size);
+  return out.begin < out.end ? std::optional(out) : std::nullopt;
+}
+
+std::optional<StepRange> steady_range(const std::vector<StepCounts>& steps,
+                                      const StepChoice& choice) {
+  const SteadyWindows windows = steady_windows(steps, choice.window);
+  if (choice.steady == "mixed")
+    return windows.mixed;
+  if (choice.steady == "decode")
+    return windows.decode;
+  if (choice.steady == "prefill")
+    return windows.prefill_mix;
+  return windows.region;
+}
+
+std::string what_there_is(const std::vector<AnnotatedStep>& steps) {
+  std::size_t count[4] = {};
+  for (const AnnotatedStep& s : steps)
+    ++count[static_cast<std::size_t>(phase_of(s.counts))];
+  return fmt::format("the trace has {} annotated steps: {} prefill, {} mixed, {} decode, {} idle",
+                     steps.size(), count[1], count[2], count[3], count[0]);
+}
+
+} // namespace
+
+std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
+  const Events& e = trace.events;
+  std::vector<AnnotatedStep> out;
+  bool detailed = false;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] != Category::kUserAnnotation)
+      continue;
+    if (const auto counts = parse_step_counts(trace.name(i))) {
+      out.push_back({i, e.ts_ns[i], trace.end_ns(i), *counts});
+      detailed = detailed || has_all_sums(counts->kind);
+    }
+  }
+  if (detailed)
+    std::erase_if(out, [](const AnnotatedStep& s) { return !has_all_sums(s.counts.kind); });
+  std::stable_sort(out.begin(), out.end(), [](const AnnotatedStep& a, const AnnotatedStep& b) {
+    return a.start_ns < b.start_ns;
+  });
+  return out;
+}
+
+std::vector<StepRange> steady_regions(const std::vector<StepCounts>& steps, std::size_t window,
+                                      bool compat) {
+  const std::size_t n = steps.size();
+  std::vector<StepRange> out;
+  if (n == 0)
+    return out;
+  std::int64_t most = 0;
+  for (const StepCounts& s : steps)
+    most = std::max(most, s.requests());
+  const double allowed = std::max(1.0, (n >= window ? 0.1 : 0.2) * static_cast<double>(most));
+  std::int64_t k = 0;
+  std::optional<std::size_t> open;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool near = static_cast<double>(most - steps[i].requests()) <= allowed;
+    if (!open && near && ++k >= kToOpen)
+      open = i + 1 - static_cast<std::size_t>(k);
+    else if (open && !near && --k <= 0) {
+      out.push_back({*open, i});
+      open.reset();
+      k = 0;
+    }
+  }
+  if (open)
+    out.push_back({*open, compat ? n - 1 : n});
+  if (out.empty()) {
+    const std::size_t cut = std::min(n, std::max<std::size_t>(8, window > n ? window - n : 0));
+    out.push_back({cut / 2, std::min(n, std::max(cut / 2 + 1, n - cut / 2))});
+    if (out.back().begin >= out.back().end)
+      out.back() = {0, n};
+  }
+  return out;
+}
+
+SteadyWindows steady_windows(const std::vector<StepCounts>& steps, const WindowOptions& options) {
+  SteadyWindows out;
+  const std::vector<StepRange> regions = steady_regions(steps, options.steps, options.compat);
+  if (regions.empty())
+    return out;
+  std::size_t all = 0;
+  std::size_t with = 0;
+  for (const StepRange& region : regions) {
+    all += region.size();
+    with += prefills(steps, region);
+    if (region.size() > out.region.size())
+      out.region = region;
+  }
+  out.reference = all > 0 ? static_cast<double>(with) / static_cast<double>(all) : 0;
+  std::size_t length = std::max<std::size_t>(1, options.steps);
+  if (options.concurrency && options.output_tokens && options.length_ratio &&
+      *options.output_tokens > 0) {
+    const double ratio = std::clamp(*options.length_ratio, 0.0, 1.0);
+    out.reference =
+        2 * static_cast<double>(*options.concurrency) / (*options.output_tokens * (1 + ratio));
+    if (out.reference > 0 && std::ceil(1 / out.reference) < 1e9)
+      length = std::max(length, static_cast<std::size_t>(std::ceil(1 / out.reference)));
+  }
+  out.mixed = mixed_window(steps, out.region, length, out.reference);
+  out.decode = longest_run(steps, out.region, options.steps,
+                           [](const StepCounts& s) { return phase_of(s) == StepPhase::kDecode; });
+  out.prefill_mix = longest_run(steps, out.region, options.steps, with_prefill);
+  return out;
+}
+
+Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& steps,
+                                              const StepChoice& choice) {
+  if (steps.empty())
+    return Error{ErrorCode::kUsage, "", "the trace has no annotated serving steps",
+                 "vLLM, SGLang, ATOM and xDiT write them when asked to"};
+  StepRange range{0, steps.size()};
+  if (!choice.iterations.empty() && choice.iterations != "all") {
+    const auto asked = parse_range(choice.iterations, steps.size());
+    if (!asked)
+      return Error{
+          ErrorCode::kUsage, "--iterations",
+          fmt::format("want N or A:B within 0:{}, not '{}'", steps.size(), choice.iterations), ""};
+    range = *asked;
+  }
+  if (!choice.steady.empty()) {
+    std::vector<StepCounts> counts;
+    for (std::size_t i = range.begin; i < range.end; ++i)
+      counts.push_back(steps[i].counts);
+    const auto window = steady_range(counts, choice);
+    if (!window)
+      return Error{ErrorCode::kUsage, "--find-steady-state",
+                   "the steady part has no step of that kind", what_there_is(steps)};
+    range = {range.begin + window->begin, range.begin + window->end};
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    if (choice.phase.empty() || phase_name(phase_of(steps[i].counts)) == choice.phase)
+      out.push_back(i);
+  if (out.empty())
+    return Error{ErrorCode::kUsage, "--phase", "no " + choice.phase + " step",
+                 what_there_is(steps)};
+  return out;
+}
+
+Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
+                                   const CallTreeOptions& options, std::string& chosen) {
+  const std::vector<AnnotatedStep> steps = annotated_steps(whole.trace);
+  RS_TRY(const std::vector<std::size_t> places, choose_steps(steps, choice));
+  std::vector<TimeWindow> windows;
+  for (const std::size_t place : places) {
+    const AnnotatedStep& s = steps[place];
+    windows.push_back(
+        {s.start_ns, s.end_ns, whole.trace.tracks[whole.trace.events.track[s.annotation]].pid});
+  }
+  chosen = fmt::format("{} of {} annotated steps, {} to {}", places.size(), steps.size(),
+                       places.front(), places.back());
+  return part_of_windows(whole, windows, options);
+}
+
+} // namespace rankscope

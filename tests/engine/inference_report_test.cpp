@@ -1,0 +1,222 @@
+// Reports of serving traces by hand: call stacks, parent modules, pseudo operators, chosen steps.
+#include "analyses/analysis.h"
+#include "analyses/inference/step_windows.h"
+#include "analyses/operators/call_stacks.h"
+#include "analyses/operators/ops_summary.h"
+#include "analyses/operators/parent_modules.h"
+#include "analyses/operators/pseudo_ops.h"
+#include "analyses/operators/unified_perf.h"
+#include "trace_builder.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+using Names = std::vector<std::string>;
+using test::TraceBuilder;
+
+EventId find(const LoadedTrace& t, std::string_view name) {
+  for (EventId e = 0; e < t.trace.events.size(); ++e)
+    if (t.trace.name(e) == name)
+      return e;
+  ADD_FAILURE() << "no " << name;
+  return kNoEvent;
+}
+
+const char* const kShapes = R"({"Input Dims":[[4,8],[8,2]],"Input type":["float","float"]})";
+
+/// A layer: two operators of attention below its frame, one product below the module alone.
+LoadedTrace layer() {
+  return TraceBuilder()
+      .frame("vllm/model.py(10): forward", 0, 200)
+      .frame("nn.Module: Layer_3", 5, 190)
+      .frame("torch/nn/modules/module.py(1): _call_impl", 6, 188)
+      .op("vllm::attn", 10, 80)
+      .frame("vllm/attn.py(5): attn", 12, 76)
+      .op("aten::mm", 20, 30, kShapes)
+      .kernel("gemm_12", 25, 300, 10)
+      .op("aten::add_", 55, 15)
+      .kernel("add", 60, 320, 10)
+      .op("triton_k_7", 100, 20)
+      .kernel("triton_k_7", 105, 340, 10)
+      .load(true);
+}
+
+TEST(CallStacks, ChainsOfAnOperatorsKernels) {
+  const LoadedTrace t = layer();
+  const EventId kernels[] = {find(t, "gemm_12"), find(t, "add")};
+  const CallChain chain = call_chain(t, find(t, "vllm::attn"), kernels);
+  EXPECT_EQ(chain.common, (Names{"vllm/model.py(10): forward", "nn.Module: Layer",
+                                 "torch/nn/modules/module.py(1): _call_impl", "vllm::attn",
+                                 "vllm/attn.py(5): attn"}));
+  EXPECT_EQ(chain.rests, (std::vector<Names>{{"aten::mm", "gemm_12"}, {"aten::add_", "add"}}));
+  EXPECT_EQ(chain.text(),
+            "['vllm/model.py(10): forward', 'nn.Module: Layer', "
+            "'torch/nn/modules/module.py(1): _call_impl', 'vllm::attn', 'vllm/attn.py(5): attn', "
+            "['aten::mm', 'gemm_12'], ['aten::add_', 'add']]");
+  // inward: the frame behind it that is called like it
+  EXPECT_EQ(entry_point(chain, "vllm::attn"), "vllm/attn.py(5): attn");
+  const CallChain one = call_chain(t, find(t, "aten::mm"), {kernels, 1});
+  EXPECT_TRUE(one.rests.empty());
+  EXPECT_EQ(one.common.back(), "gemm_12");                          // kernels keep their numbers
+  EXPECT_EQ(entry_point(one, "aten::mm"), "vllm/attn.py(5): attn"); // outward
+  EXPECT_EQ(call_chain(t, find(t, "aten::mm"), {}).text(), "Not found");
+}
+
+// outward past the module's call; the kernel at the end has the operator's name
+TEST(CallStacks, WrappersAreNoEntryPoint) {
+  const LoadedTrace t = layer();
+  EventId op = kNoEvent;
+  EventId kernel = kNoEvent;
+  for (EventId e = 0; e < t.trace.events.size(); ++e)
+    if (t.trace.name(e) == "triton_k_7")
+      (t.trace.gpu(e) ? kernel : op) = e;
+  const CallChain chain = call_chain(t, op, {&kernel, 1});
+  EXPECT_EQ(chain.common[3], "triton_k"); // without its number
+  EXPECT_EQ(entry_point(chain, "triton_k_7"), "vllm/model.py(10): forward");
+  EXPECT_EQ(entry_point(chain, "other"), "Not found");
+}
+
+TEST(CallStacks, ChainsTwiceTheSameAreOne) {
+  const LoadedTrace t =
+      TraceBuilder().op("op", 0, 50).kernel("k", 10, 100, 5).kernel("k", 20, 110, 5).load(true);
+  std::vector<EventId> kernels;
+  for (EventId e = 0; e < t.trace.events.size(); ++e)
+    if (t.trace.gpu(e))
+      kernels.push_back(e);
+  const CallChain chain = call_chain(t, find(t, "op"), kernels);
+  EXPECT_EQ(chain.text(), "['op', 'k', []]"); // the reference's form: one rest, empty
+}
+
+TEST(ParentModules, TheInnermostOrAll) {
+  EXPECT_EQ(without_numbers("nn.Module: A_3_12_b_4x"), "nn.Module: A_bx");
+  EXPECT_EQ(without_numbers("_7_"), "_");
+  const LoadedTrace t = TraceBuilder()
+                            .frame("nn.Module: Block_1", 0, 100)
+                            .frame("nn.Module: Linear_35", 5, 40)
+                            .op("aten::mm", 10, 20, kShapes)
+                            .kernel("g", 12, 200, 8)
+                            .op("aten::mm", 60, 20, kShapes)
+                            .kernel("g", 62, 210, 2)
+                            .op("aten::mm", 120, 20, kShapes)
+                            .kernel("g", 122, 220, 1)
+                            .load(true);
+  ReportOptions options;
+  options.group_by_parent_module = true;
+  std::map<std::string, std::string> stacks;
+  for (const OpsSummaryRow& row : ops_summary_of(t, options))
+    stacks[row.parent_module] = row.call_stack;
+  EXPECT_EQ(stacks,
+            (std::map<std::string, std::string>{
+                {"nn.Module: Linear", "['aten::mm', 'nn.Module: Linear_35', 'nn.Module: Block_1']"},
+                {"nn.Module: Block", "['aten::mm', 'nn.Module: Block_1']"},
+                {"NA", "['aten::mm']"}}));
+  options.module_path = true;
+  EXPECT_EQ(ops_summary_of(t, options)[0].parent_module, "nn.Module: Block / Linear");
+  const auto report = build_report(t, options);
+  ASSERT_TRUE(report);
+  const Table& unique = *report->find("ops_unique_args");
+  EXPECT_EQ(unique.rows(), 3U);
+  EXPECT_EQ(unique.columns()[2].name, "parent_module");
+  const Table& categories = *report->find("ops_summary_by_category");
+  EXPECT_EQ(categories.rows(), 3U);
+  EXPECT_EQ(categories.columns()[3].name, "call_stack_first");
+}
+
+LoadedTrace triton_moe() {
+  return TraceBuilder()
+      .op("vllm::moe_forward", 0, 100, R"({"Input Dims":[[2,4],[2,6]],"Input type":["float"]})")
+      .kernel("_matmul_ogs_bf16xmxfp4_swiglu", 10, 200, 5)
+      .kernel("_matmul_ogs_bf16xmxfp4", 20, 210, 6)
+      .kernel("_finalize_matmul_scatter", 30, 220, 7)
+      .load();
+}
+
+std::map<std::string, double> kernel_times(const LoadedTrace& t, bool compat) {
+  ReportOptions options;
+  options.compat_tracelens = compat;
+  std::map<std::string, double> out;
+  for (const OpsSummaryRow& row : ops_summary_of(t, options))
+    out[row.name] = row.direct_ns;
+  return out;
+}
+
+TEST(PseudoOps, TheScatterOfTheTritonExperts) {
+  const LoadedTrace t = with_pseudo_ops(triton_moe(), false);
+  EXPECT_EQ(*t.pseudo_ops, 3U);
+  EXPECT_EQ(kernel_times(t, false),
+            (std::map<std::string, double>{
+                {"pseudo_op::moe_triton_unfused_up", 5000},
+                {"pseudo_op::moe_triton_unfused_down", 6000},
+                {"pseudo_op::moe_triton_unfused_finalize_matmul_scatter", 7000}}));
+  // the reference's launches still belong to the operator above
+  const LoadedTrace compat = with_pseudo_ops(triton_moe(), true);
+  EXPECT_EQ(kernel_times(compat, true),
+            (std::map<std::string, double>{{"vllm::moe_forward", 18000}}));
+  ReportOptions options;
+  options.compat_tracelens = true;
+  const auto& rows = unified_perf_of(compat, options);
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->rows.size(), 3U);
+  EXPECT_EQ(rows->rows[0].op.name, "pseudo_op::moe_triton_unfused_finalize_matmul_scatter");
+  EXPECT_EQ(rows->rows[0].cpu_us.sum, 0);
+  EXPECT_TRUE(std::isnan(rows->rows[0].cpu_us.mean)); // neither start nor end
+}
+
+TEST(PseudoOps, LatentAttentionInsideItsFrame) {
+  const LoadedTrace t = with_pseudo_ops(TraceBuilder()
+                                            .frame("aiter/mla.py(9): mla_decode_fwd", 0, 100)
+                                            .frame("aiter/x.py(1): call", 5, 50)
+                                            .op("aiter::mla_decode_stage1_asm_fwd", 10, 20, kShapes)
+                                            .kernel("mla", 15, 200, 5)
+                                            .op("aten::add_", 60, 10)
+                                            .kernel("add", 62, 210, 3)
+                                            .load(true),
+                                        false);
+  const EventId pseudo = find(t, "pseudo_mla_decode_fwd");
+  EXPECT_EQ(t.trace.name(t.tree.parent(pseudo)), "aiter/mla.py(9): mla_decode_fwd");
+  EXPECT_EQ(t.tree.gpu_events(pseudo).size(), 2U); // all that the frame called
+  EXPECT_EQ(t.tree.children(pseudo).size(), 2U);
+  ASSERT_EQ(t.tree.cpu_roots().size(), 1U); // those below are none any more
+  EXPECT_EQ(t.tree.cpu_roots()[0], pseudo);
+  EXPECT_EQ(t.trace.op(pseudo)->input_dims,
+            t.trace.op(find(t, "aiter::mla_decode_stage1_asm_fwd"))->input_dims);
+}
+
+// two steps; what the first launched runs while the second is annotated
+TEST(ServingSteps, AReportOfOnePhase) {
+  const LoadedTrace t = TraceBuilder()
+                            .annotation("execute_context_2(50)_generation_0(0)", 0, 100)
+                            .op("aten::mm", 10, 20, kShapes)
+                            .kernel("prefill", 12, 150, 30)
+                            .annotation("execute_context_0(0)_generation_2(2)", 100, 100)
+                            .op("aten::mm", 110, 20, kShapes)
+                            .kernel("decode", 112, 190, 3)
+                            .op("aten::mm", 250, 20, kShapes)
+                            .kernel("outside", 252, 290, 3)
+                            .load();
+  StepChoice choice;
+  choice.phase = "prefill";
+  std::string said;
+  auto part = part_of_choice(t, choice, {}, said);
+  ASSERT_TRUE(part) << part.error().message();
+  EXPECT_EQ(said, "1 of 2 annotated steps, 0 to 0");
+  Names kernels;
+  for (EventId e = 0; e < part->trace.events.size(); ++e)
+    if (part->trace.gpu(e))
+      kernels.emplace_back(part->trace.name(e));
+  EXPECT_EQ(kernels, Names{"prefill"});
+  EXPECT_EQ(part->tree.linked_count(), 1U);
+  choice.phase = "mixed";
+  const auto none = part_of_choice(t, choice, {}, said);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kUsage);
+  EXPECT_NE(none.error().message().find("1 prefill, 0 mixed, 1 decode"), std::string::npos)
+      << none.error().message();
+}
+
+} // namespace
+} // namespace rankscope
