@@ -1,5 +1,7 @@
 #include "core/call_tree.h"
 
+#include "core/reference_time.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -52,7 +54,7 @@ struct Launches {
   std::vector<std::pair<EventId, EventId>> pairs; ///< (runtime, gpu), sorted by runtime
 };
 
-Launches find_launches(const Trace& trace) {
+Launches find_launches(const Trace& trace, bool flows_required) {
   const Events& e = trace.events;
   const bool by_correlation = links_by_correlation(trace);
   const std::vector<std::int64_t>& keys = by_correlation ? e.correlation : e.external_id;
@@ -74,7 +76,7 @@ Launches find_launches(const Trace& trace) {
   sort_index(starts);
   sort_index(ends);
   // a trace without any ac2g flow was written without them: its ids must do
-  const bool need_flows = !starts.empty() || !ends.empty();
+  const bool need_flows = flows_required || !starts.empty() || !ends.empty();
 
   std::vector<StrId> graph_launches; // "cudaGraphLaunch_v10000" too
   for (StrId id = 0; id < trace.strings.size(); ++id)
@@ -186,8 +188,9 @@ std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
 /// Fills a tree part by part; the order of the calls in build() is that of their needs.
 class CallTree::Builder {
 public:
-  explicit Builder(const Trace& trace)
-      : trace_(trace), e_(trace.events), launches_(find_launches(trace)) {
+  Builder(const Trace& trace, bool old_reference)
+      : trace_(trace), e_(trace.events), old_reference_(old_reference),
+        launches_(find_launches(trace, old_reference)) {
     const std::size_t n = e_.size();
     tree_.parent_.assign(n, kNoEvent);
     tree_.linked_.assign(n, false);
@@ -262,6 +265,8 @@ private:
   /// Closes what ended before ev begins. False when ev outlives its parent by more than a bleed of
   /// under 1 us, which goes to the next frame: it is dropped from the tree (section 4).
   bool make_room(EventId ev) {
+    if (old_reference_)
+      return make_room_in_doubles(ev);
     const std::int64_t start = e_.ts_ns[ev];
     while (!stack_.empty() && start >= trace_.end_ns(stack_.back()))
       pop();
@@ -271,6 +276,14 @@ private:
       return false;
     pop();
     return true;
+  }
+
+  /// The sums of the reference round, so that a child may seem to outlive its parent.
+  bool make_room_in_doubles(EventId ev) {
+    const UsInterval at = reference_interval(trace_, ev);
+    while (!stack_.empty() && at.start >= reference_interval(trace_, stack_.back()).end)
+      pop();
+    return stack_.empty() || at.end <= reference_interval(trace_, stack_.back()).end;
   }
 
   void push(EventId ev) {
@@ -307,6 +320,7 @@ private:
 
   const Trace& trace_;
   const Events& e_;
+  const bool old_reference_;
   Launches launches_;
   CallTree tree_;
   std::vector<EventId> in_tree_;
@@ -316,7 +330,7 @@ private:
 };
 
 CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
-  Builder builder(trace);
+  Builder builder(trace, options.old_reference);
   builder.link_gpu();
   builder.nest(cpu_events_by_thread(trace, options.include_python));
   builder.list_children();

@@ -11,6 +11,10 @@ namespace rankscope {
 
 struct CallTreeOptions {
   bool include_python = false; ///< python_function events take part in the stacks
+  /// As the reference of the batch report (docs/reference/batch-rules.md 1): ends of events are
+  /// doubles, an event that outlives its parent is dropped however little it does, a launch needs
+  /// both ends of its flow.
+  bool old_reference = false;
 };
 
 class CallTree {

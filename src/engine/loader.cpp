@@ -57,7 +57,7 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   RS_TRY(Trace trace, read_trace(path, read));
   LoadedTrace out;
   if (options.link)
-    out.tree = CallTree::build(trace, {options.keep_python});
+    out.tree = CallTree::build(trace, {options.keep_python, options.old_reference});
   out.rank = trace.header.rank.value_or(0);
   out.label = path;
   out.trace = std::move(trace);

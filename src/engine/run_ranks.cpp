@@ -76,6 +76,7 @@ public:
     load.most_in_flight = run_.most_in_flight;
     load.keep_python = run_.keep_python;
     load.link = run_.link;
+    load.old_reference = run_.old_reference;
     load.cancelled = [this] { return stopped(); };
     RS_CHECK(load_each(files_, load, [this](std::size_t i, Result<LoadedTrace> loaded) {
       one(items_[i], std::move(loaded));

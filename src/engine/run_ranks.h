@@ -31,9 +31,10 @@ struct RankRun {
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
   std::size_t most_in_flight = 0; ///< traces, 0 = as many as threads
   bool keep_python = false;
-  bool link = true;      ///< build call trees
-  bool progress = false; ///< show it
-  bool quiet = false;    ///< a second pass over the same files: lost ranks were named before
+  bool link = true;           ///< build call trees
+  bool old_reference = false; ///< as in CallTreeOptions
+  bool progress = false;      ///< show it
+  bool quiet = false;         ///< a second pass over the same files: lost ranks were named before
 };
 
 /// What happens to each rank. `extract` runs on any thread, several at once; the others run one at

@@ -1,9 +1,9 @@
 #include "analyses/operators/launchers.h"
 
 #include "analyses/operators/unified_perf.h"
-#include "analyses/reference_time.h"
 #include "base/ascii.h"
 #include "base/interval_set.h"
+#include "core/reference_time.h"
 #include "model/kernels.h"
 #include "model/ops/op_registry.h"
 

@@ -3,9 +3,9 @@
 #include "analyses/timeline/gpu_timeline.h"
 
 #include "analyses/operators/launchers.h"
-#include "analyses/reference_time.h"
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/reference_time.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -43,10 +43,12 @@ using Buckets = BasicBuckets<std::int64_t>; ///< ns
 
 class Sorter {
 public:
-  Sorter(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options)
-      : t_(t), index_(index), memset_as_memory_(options.memset_as_memory),
+  /// `communication` and, where names tell copies, those by StrId.
+  Sorter(const LoadedTrace& t, const std::vector<bool>& communication, const ReportOptions& options,
+         bool copies_by_name = true)
+      : t_(t), communication_(communication), memset_as_memory_(options.memset_as_memory),
         legacy_copy_(t.trace.strings.size()) {
-    for (StrId id = 0; id < t.trace.strings.size(); ++id)
+    for (StrId id = 0; copies_by_name && id < t.trace.strings.size(); ++id)
       legacy_copy_[id] = is_legacy_copy(t.trace.strings.view(id));
   }
   void add(EventId i, Buckets& to) const {
@@ -62,7 +64,7 @@ private:
     const Events& e = t_.trace.events;
     if (e.category[i] == Category::kGpuMemcpy || legacy_copy_[e.name[i]])
       return Bucket::kMemcpy;
-    if (index_.communication[e.name[i]])
+    if (communication_[e.name[i]])
       return Bucket::kCommunication;
     if (memset_as_memory_ && e.category[i] == Category::kGpuMemset)
       return Bucket::kMemcpy;
@@ -70,7 +72,7 @@ private:
   }
 
   const LoadedTrace& t_;
-  const LauncherIndex& index_;
+  const std::vector<bool>& communication_;
   bool memset_as_memory_;
   std::vector<bool> legacy_copy_;
 };
@@ -153,7 +155,7 @@ std::int64_t step_of(const LoadedTrace& t, const std::vector<ProfilerStep>& step
 
 std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index, options);
+  const Sorter sorter(t, index.communication, options);
   std::vector<TimelineRow> rows;
   const auto add = [&](std::optional<bool> recompute) {
     if (options.compat_tracelens)
@@ -213,12 +215,30 @@ const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
                                                    [&] { return make_timeline(trace, options); });
 }
 
+std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
+                                            std::span<const EventId> events,
+                                            const std::vector<bool>& communication,
+                                            const ReportOptions& options, bool copies_by_name) {
+  const Sorter sorter(trace, communication, options, copies_by_name);
+  std::vector<TimelineRow> rows;
+  const auto add = [&](auto buckets) {
+    for (const EventId i : events)
+      sorter.add(i, buckets);
+    add_rows(std::move(buckets), options, std::nullopt, rows);
+  };
+  if (options.compat_tracelens)
+    add(BasicBuckets<double>{});
+  else
+    add(Buckets{});
+  return rows;
+}
+
 std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& options) {
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   if (steps.empty())
     return {};
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index, options);
+  const Sorter sorter(t, index.communication, options);
   std::map<std::int64_t, Buckets> by_step;
   for (const EventId i : index.gpu)
     if (const std::int64_t step = step_of(t, steps, i, options); step >= 0)
@@ -237,7 +257,7 @@ std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOp
   if (steps.empty())
     return {};
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index, options);
+  const Sorter sorter(t, index.communication, options);
   std::map<std::int64_t, std::array<Buckets, 2>> by_step; // ordinary and recomputed work
   for (const ProfilerStep& step : steps)
     by_step[step.number];

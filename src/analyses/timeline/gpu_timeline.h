@@ -40,6 +40,15 @@ struct TimelineRow {
 [[nodiscard]] const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
                                                           const ReportOptions& options);
 
+/// The same of these GPU events alone, for a report with rules of its own: `communication` by
+/// StrId; copies are those of the category gpu_memcpy and, with `copies_by_name`, older kernels
+/// that copy.
+[[nodiscard]] std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
+                                                          std::span<const EventId> events,
+                                                          const std::vector<bool>& communication,
+                                                          const ReportOptions& options,
+                                                          bool copies_by_name);
+
 /// Nanoseconds of each kind of time; kinds that the options do not ask for are 0.
 using KindTimes = std::array<std::int64_t, kTimeKinds>;
 

@@ -1,4 +1,4 @@
-#include "analyses/reference_time.h"
+#include "core/reference_time.h"
 
 #include <cmath>
 #include <limits>
