@@ -92,6 +92,7 @@ struct OpArgs {
   StrId input_strides = kEmptyStr;
   StrId concrete_inputs = kEmptyStr; ///< e.g. ["", "[0]", "1"]
   std::int64_t sequence_number = kNoId;
+  StrId kernel_file = kEmptyStr; ///< source of a compiled kernel, a path
 };
 
 /// Arguments of record_param_comms (CPU) and of the collective kernel it launched. kNoId = absent.

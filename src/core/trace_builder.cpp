@@ -104,7 +104,8 @@ std::string broken_invariant(const Trace& t) {
   if (beyond(c.name, texts) || beyond(c.unit, texts))
     return "the name of a counter is no text";
   for (const OpArgs& a : t.op_args)
-    for (const StrId id : {a.input_dims, a.input_types, a.input_strides, a.concrete_inputs})
+    for (const StrId id :
+         {a.input_dims, a.input_types, a.input_strides, a.concrete_inputs, a.kernel_file})
       if (id >= texts)
         return "an argument is no text";
   for (const LaunchArgs& a : t.launch_args)
@@ -319,7 +320,8 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
     to.args.push_back(row);
   }
   for (OpArgs a : c.op_args) {
-    for (StrId* id : {&a.input_dims, &a.input_types, &a.input_strides, &a.concrete_inputs})
+    for (StrId* id :
+         {&a.input_dims, &a.input_types, &a.input_strides, &a.concrete_inputs, &a.kernel_file})
       *id = texts[*id];
     trace_.op_args.push_back(a);
   }

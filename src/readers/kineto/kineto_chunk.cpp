@@ -241,10 +241,11 @@ void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
   const auto id = static_cast<EventId>(ev.size());
   std::uint32_t args_row = kNoRow;
   if (category == Category::kCpuOp) {
-    if (a.dims.present || a.types.present || a.concrete.present || a.sequence.present) {
+    if (a.dims.present || a.types.present || a.concrete.present || a.sequence.present ||
+        a.kernel_file.present) {
       args_row = static_cast<std::uint32_t>(out_.op_args.size());
       out_.op_args.push_back({arg_of(a.dims), arg_of(a.types), arg_of(a.strides),
-                              arg_of(a.concrete), int_of(a.sequence)});
+                              arg_of(a.concrete), int_of(a.sequence), text_of(a.kernel_file)});
     }
   } else if (is_gpu(category)) {
     if (a.grid.present || a.block.present || a.bytes.present) {

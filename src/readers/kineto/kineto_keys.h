@@ -21,7 +21,7 @@ struct Raw {
 
 struct RawArgs {
   Raw external_id, correlation, stream, device, bytes, grid, block;
-  Raw sequence, dims, types, strides, concrete;
+  Raw sequence, dims, types, strides, concrete, kernel_file;
   Raw coll_name, dtype, pg_name, pg_desc, pg_ranks, in_split, out_split;
   Raw in_nelems, out_nelems, group_size, seq, rank, src_rank, dst_rank;
   Raw python_id, python_parent, python_module;
@@ -136,6 +136,8 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
       return &a.external_id;
     if (key == "correlation")
       return &a.correlation;
+    if (key == "kernel_file")
+      return &a.kernel_file;
     break;
   case 13:
     if (key == "Input Strides")
