@@ -114,6 +114,18 @@ struct Chart {
   std::size_t first_row = 0, last_row = 0; ///< of the table; last_row is not drawn
 };
 
+/// How a workbook shows a table of the same figures for several members (of ranks: count_0,
+/// count_1, min_dur_0, ...): three header rows, with the figures on top, each over its members.
+struct Pivot {
+  struct Place {
+    std::string figure;
+    std::int64_t member = 0;
+  };
+  std::string axis;          ///< what the members are: "rank"
+  std::size_t keys = 0;      ///< columns in front; in all but the last of them equal cells merge
+  std::vector<Place> places; ///< one for each column behind; those of a figure are neighbours
+};
+
 /// Row-major, because tables are filled, sorted and cut by rows (docs/decisions has the figures);
 /// texts are interned. A text in a Value from at() lives with the Table. A copy owns its rows and
 /// shares the memory of the texts so far, which nobody writes any more: copies may be changed by
@@ -149,6 +161,7 @@ public:
   /// Remarks shown under the table in workbooks and on the console.
   std::vector<std::string> notes;
   std::vector<Chart> charts;
+  std::optional<Pivot> pivot;
   bool hidden = false;   ///< hidden sheet
   bool styled = false;   ///< an Excel table with row stripes and filters
   std::string tab_color; ///< "#RRGGBB" or empty

@@ -141,7 +141,7 @@ public:
   lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
   void add(const Table& table) {
-    const std::size_t per_sheet = kMaxRows - 1;
+    const std::size_t per_sheet = kMaxRows - header_rows(table);
     const std::size_t parts = std::max<std::size_t>(1, (table.rows() + per_sheet - 1) / per_sheet);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t first = part * per_sheet;
@@ -182,26 +182,31 @@ private:
                                     static_cast<double>(std::max<std::size_t>(width + 2, 10)),
                                     nullptr, &options);
     }
-    const bool styled = table.styled && last > first && !constant_memory_;
-    if (!styled)
+    const bool styled = table.styled && last > first && !constant_memory_ && !table.pivot;
+    if (table.pivot)
+      write_pivot_header(sheet, table, *table.pivot);
+    else if (!styled)
       for (std::size_t c = 0; c < cols; ++c)
         lib_.worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
                                     cell_text(table.columns()[c].name).c_str(), header_);
-    lxw_row_t row = 1;
+    const auto header = static_cast<lxw_row_t>(header_rows(table));
+    lxw_row_t row = header;
     std::size_t cut = 0;
     for (std::size_t r = first; r < last; ++r, ++row)
       for (std::size_t c = 0; c < cols; ++c) {
         const Value v = table.at(r, c);
         cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
+        if (table.pivot && c + 1 < table.pivot->keys && merged(sheet, table, r, last, c, row))
+          continue;
         write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
       }
     lib_.worksheet_set_landscape(sheet); // printed: all columns on one page's width
     lib_.worksheet_fit_to_pages(sheet, 1, 0);
-    lib_.worksheet_repeat_rows(sheet, 0, 0);
-    lib_.worksheet_freeze_panes(sheet, 1, table.cols() > 4 ? 1 : 0);
+    lib_.worksheet_repeat_rows(sheet, 0, header - 1);
+    lib_.worksheet_freeze_panes(sheet, header, table.cols() > 4 ? 1 : 0);
     if (styled)
       style_as_table(sheet, table, row - 1);
-    else if (cols > 0 && last > first)
+    else if (cols > 0 && last > first && !table.pivot) // merged cells do not sort
       lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
       explain_headers(sheet, table);
@@ -230,6 +235,57 @@ private:
     shown_ = shown_ || !table.hidden;
   }
 
+  static std::size_t header_rows(const Table& table) { return table.pivot ? 3 : 1; }
+
+  /// The figures, each merged over its members; the members; the names of the keys.
+  void write_pivot_header(lxw_worksheet* sheet, const Table& table, const Pivot& pivot) {
+    for (std::size_t c = 0; c < pivot.keys; ++c)
+      lib_.worksheet_write_string(sheet, 2, static_cast<lxw_col_t>(c),
+                                  cell_text(table.columns()[c].name).c_str(), header_);
+    if (pivot.keys > 0)
+      lib_.worksheet_write_string(sheet, 1, static_cast<lxw_col_t>(pivot.keys - 1),
+                                  cell_text(pivot.axis).c_str(), header_);
+    for (std::size_t p = 0, next = 0; p < pivot.places.size(); p = next) {
+      next = p + 1;
+      while (next < pivot.places.size() && pivot.places[next].figure == pivot.places[p].figure)
+        ++next;
+      const auto left = static_cast<lxw_col_t>(pivot.keys + p);
+      const auto right = static_cast<lxw_col_t>(pivot.keys + next - 1);
+      const std::string figure = cell_text(pivot.places[p].figure);
+      if (right > left)
+        lib_.worksheet_merge_range(sheet, 0, left, 0, right, figure.c_str(), header_);
+      else
+        lib_.worksheet_write_string(sheet, 0, left, figure.c_str(), header_);
+    }
+    for (std::size_t p = 0; p < pivot.places.size(); ++p)
+      lib_.worksheet_write_number(sheet, 1, static_cast<lxw_col_t>(pivot.keys + p),
+                                  static_cast<double>(pivot.places[p].member), header_);
+  }
+
+  /// Text of a key that the rows below have too stands once, in a merged cell: true where it was
+  /// written, or is written above. Merged cells without a format are written in no order that a
+  /// book in constant memory would mind.
+  bool merged(lxw_worksheet* sheet, const Table& table, std::size_t r, std::size_t last,
+              std::size_t c, lxw_row_t row) {
+    const auto same = [&](std::size_t a, std::size_t b) {
+      const Value x = table.at(a, c);
+      const Value y = table.at(b, c);
+      return x.kind == CellKind::kText && y.kind == CellKind::kText && x.text == y.text;
+    };
+    const bool top = row == static_cast<lxw_row_t>(header_rows(table)); // of this sheet
+    if (!top && same(r - 1, r))
+      return true;
+    std::size_t end = r + 1;
+    while (end < last && same(r, end))
+      ++end;
+    if (end == r + 1)
+      return false;
+    lib_.worksheet_merge_range(sheet, row, static_cast<lxw_col_t>(c),
+                               row + static_cast<lxw_row_t>(end - r - 1), static_cast<lxw_col_t>(c),
+                               cell_text(table.at(r, c).text).c_str(), nullptr);
+    return true;
+  }
+
   /// What a column means is shown when its header is selected: an input message. Comments make a
   /// report larger by two thirds, messages by an eighth; neighbours with one meaning share theirs.
   void explain_headers(lxw_worksheet* sheet, const Table& table) {
@@ -245,7 +301,8 @@ private:
       lxw_data_validation rule = {};
       rule.validate = LXW_VALIDATION_TYPE_ANY;
       rule.input_message = help.data();
-      lib_.worksheet_data_validation_range(sheet, 0, static_cast<lxw_col_t>(c), 0,
+      const auto row = static_cast<lxw_row_t>(header_rows(table) - 1);
+      lib_.worksheet_data_validation_range(sheet, row, static_cast<lxw_col_t>(c), row,
                                            static_cast<lxw_col_t>(next - 1), &rule);
     }
   }

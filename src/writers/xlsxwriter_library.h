@@ -39,6 +39,7 @@
   RS_CALL(worksheet_freeze_panes)                                                                  \
   RS_CALL(worksheet_hide)                                                                          \
   RS_CALL(worksheet_insert_chart_opt)                                                              \
+  RS_CALL(worksheet_merge_range)                                                                   \
   RS_CALL(worksheet_repeat_rows)                                                                   \
   RS_CALL(worksheet_set_column_opt)                                                                \
   RS_CALL(worksheet_set_landscape)                                                                 \
