@@ -53,6 +53,21 @@ void take_arguments(Collective& c, const CollectiveArgs& args, const Trace& trac
   c.seq = args.seq;
 }
 
+/// What the event itself says.
+Collective collective_at(const Trace& trace, EventId event, const CollectiveArgs* args,
+                         RankCollectives& out) {
+  Collective c;
+  c.kernel = out.texts.intern(trace.name(event));
+  if (args != nullptr)
+    take_arguments(c, *args, trace, out);
+  c.kind = collective_kind(out.texts.view(c.name));
+  c.name_from = args != nullptr ? Collective::NameFrom::kKernelArgs : Collective::NameFrom::kNone;
+  c.stream = trace.events.stream[event];
+  c.ts_ns = trace.events.ts_ns[event];
+  c.dur_ns = trace.events.dur_ns[event];
+  return c;
+}
+
 } // namespace
 
 bool synchronises(CollectiveKind kind) {
@@ -65,19 +80,22 @@ RankCollectives described_collectives(const Trace& trace, std::int64_t rank) {
   out.rank = rank;
   out.path = trace.path;
   out.base_time_ns = trace.clock().offset_ns;
-  for (const auto& [event, args] : trace.collectives) {
-    if (trace.events.category[event] != Category::kKernel)
-      continue;
-    Collective c;
-    c.kernel = out.texts.intern(trace.name(event));
-    take_arguments(c, args, trace, out);
-    c.kind = collective_kind(out.texts.view(c.name));
-    c.name_from = Collective::NameFrom::kKernelArgs;
-    c.stream = trace.events.stream[event];
-    c.ts_ns = trace.events.ts_ns[event];
-    c.dur_ns = trace.events.dur_ns[event];
-    out.rows.push_back(c);
-  }
+  for (const auto& [event, args] : trace.collectives)
+    if (trace.events.category[event] == Category::kKernel)
+      out.rows.push_back(collective_at(trace, event, &args, out));
+  return out;
+}
+
+RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
+                                  const std::vector<bool>& names) {
+  RankCollectives out;
+  out.rank = rank;
+  out.path = trace.path;
+  out.base_time_ns = trace.clock().offset_ns;
+  const Events& e = trace.events;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (e.category[i] == Category::kKernel && names[e.name[i]] && e.external_id[i] != kNoId)
+      out.rows.push_back(collective_at(trace, i, trace.collective_of(i), out));
   return out;
 }
 

@@ -57,6 +57,11 @@ struct RankCollectives {
 /// record_param_comms operator, else from the kernel's name.
 [[nodiscard]] RankCollectives extract_collectives(const LoadedTrace& trace);
 
+/// The kernels of these names (by StrId) that carry an External id, with their own arguments alone
+/// and without what is hidden or exposed.
+[[nodiscard]] RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
+                                                const std::vector<bool>& names);
+
 /// Only the kernels that carry arguments of their own, without what is hidden or exposed: enough to
 /// match and to align, and the trace need not be linked.
 [[nodiscard]] RankCollectives described_collectives(const Trace& trace, std::int64_t rank);

@@ -1,6 +1,7 @@
 // The columns of the family sheets and of GEMM_kernels.
 #include "analyses/operators/op_costs.h"
 #include "analyses/operators/op_key.h"
+#include "analyses/operators/python_cell.h"
 #include "analyses/operators/roofline.h"
 #include "base/ascii.h"
 #include "base/units.h"
@@ -14,25 +15,6 @@ namespace {
 
 using R = FamilyRow;
 
-/// A Python repr as a typed cell: numbers as numbers, None blank, texts without quotes.
-Value cell(const std::string& repr) {
-  if (repr.empty() || repr == "None")
-    return {};
-  if (repr == "True" || repr == "False")
-    return Value(repr == "True");
-  std::int64_t i = 0;
-  const char* const end = repr.data() + repr.size();
-  if (const auto r = std::from_chars(repr.data(), end, i); r.ec == std::errc() && r.ptr == end)
-    return Value(i);
-  char* stop = nullptr;
-  if (const double d = std::strtod(repr.c_str(), &stop); *stop == '\0')
-    return Value(d);
-  const std::string_view text = repr;
-  if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
-    return Value(text.substr(1, text.size() - 2));
-  return Value(text);
-}
-
 Value list_or_empty(const std::string& list) {
   return list.empty() ? Value("[]") : Value(list);
 }
@@ -40,7 +22,7 @@ Value list_or_empty(const std::string& list) {
 void add_params(Schema<R>& schema, const std::vector<std::string>& params) {
   for (std::size_t i = 0; i < params.size(); ++i)
     schema.add({"param_" + lowercase(params[i]), "param: " + params[i], Unit::kNone,
-                CellKind::kNull, [i](const R& r) { return cell(r.params[i]); },
+                CellKind::kNull, [i](const R& r) { return python_cell(r.params[i]); },
                 "parameter of the cost model, from the recorded arguments"});
 }
 

@@ -1,0 +1,256 @@
+// The columns of the NCCL sheets.
+#include "analyses/batch/batch_facts.h"
+
+#include "analyses/collectives/collective_cells.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+using C = BatchCollective;
+
+/// "Unknown_Group" where the trace does not name the group.
+Value group_of(const RankCollectives& ranks, const Collective& c) {
+  const std::string_view name = ranks.text(c.pg_name);
+  return Value(name.empty() ? std::string_view("Unknown_Group") : name);
+}
+
+Field<C> text(const char* id, const char* label, StrId Collective::*of) {
+  return {id,
+          label,
+          Unit::kNone,
+          kText,
+          [of](const C& c) { return some(c.of->text(c.first->*of)); },
+          "of the first rank"};
+}
+Field<C> whole(const char* id, const char* label, std::int64_t Collective::*of) {
+  return {id,
+          label,
+          Unit::kNone,
+          kInt,
+          [of](const C& c) { return known(c.first->*of); },
+          "of the first rank"};
+}
+Field<C> number(const char* id, const char* label, Unit unit, double C::*of, const char* help) {
+  return {id, label, unit, kDouble, [of](const C& c) { return Value(c.*of); }, help};
+}
+
+/// collective_id to dtype.
+std::vector<Field<C>> identity() {
+  return {{"collective_id", "collective_id", Unit::kNone, kText,
+           [](const C& c) { return Value(c.id); }, "GROUP_INDEX, the same on all ranks"},
+          {"group", "Process Group Name", Unit::kNone, kText,
+           [](const C& c) { return group_of(*c.of, *c.first); }, "of the first rank"},
+          text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
+          text("collective", "Collective name", &Collective::name),
+          whole("group_size", "Group size", &Collective::group_size),
+          text("dtype", "dtype", &Collective::dtype)};
+}
+
+Schema<C> sync_schema(const char* name) {
+  Schema<C> schema(name, "one row per collective that lets nobody go before all have come",
+                   identity());
+  schema.add(whole("in_nelems", "In msg nelems", &Collective::in_nelems));
+  schema.add(whole("out_nelems", "Out msg nelems", &Collective::out_nelems));
+  schema.add(number("in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib, "2^20 bytes"));
+  schema.add(number("out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib, "2^20 bytes"));
+  schema.add(number("full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
+                    "the larger buffer, 2^20 bytes"));
+  schema.add(number("latency_us", "comm_latency", Unit::kUs, &C::latency_us,
+                    "shortest duration over the ranks, us"));
+  schema.add(number("start_skew_us", "skew in start time", Unit::kUs, &C::start_skew_us,
+                    "last start - first start, us"));
+  schema.add({"earliest_rank", "earliest arrival rank", Unit::kNone, kInt,
+              [](const C& c) { return Value(c.earliest_rank); }, "the rank that waits longest"});
+  schema.add(number("wait_us_mean", "avg_wait_time", Unit::kUs, &C::mean_wait_us,
+                    "until the last rank starts, us, mean over the ranks"));
+  schema.add(number("end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
+                    "last end - first end, us"));
+  schema.add(number("algo_gbps", "algo bw (GB/s)", Unit::kGBps, &C::algo_gbps,
+                    "full message over comm_latency"));
+  schema.add(number("bus_gbps", "bus bw (GB/s)", Unit::kGBps, &C::bus_gbps,
+                    "algo bw times the factor of nccl-tests"));
+  return schema;
+}
+
+/// A column of one rank.
+struct RankColumn {
+  std::int64_t rank = 0;
+  bool wait = false;
+};
+
+/// As the reference's rows bring them: start and duration of each rank of a row, then the waits;
+/// what a later row has beside goes behind.
+std::vector<RankColumn> rank_columns(const std::vector<C>& rows) {
+  std::vector<RankColumn> out;
+  const auto add = [&out](std::int64_t rank, bool wait) {
+    if (std::none_of(out.begin(), out.end(),
+                     [&](const RankColumn& c) { return c.rank == rank && c.wait == wait; }))
+      out.push_back({rank, wait});
+  };
+  for (const C& row : rows)
+    for (const bool wait : {false, true})
+      for (const C::Member& m : row.members)
+        add(m.rank, wait);
+  return out;
+}
+
+Value member_cell(const C& c, std::int64_t rank, double C::Member::*of) {
+  for (const C::Member& m : c.members)
+    if (m.rank == rank)
+      return Value(m.*of);
+  return {};
+}
+
+Schema<C> detailed_schema(const std::vector<C>& rows) {
+  Schema<C> schema = sync_schema("nccl_implicit_sync_cat_detailed");
+  const auto add = [&schema](std::int64_t rank, const char* what, Unit unit, double C::Member::*of,
+                             const char* help) {
+    const std::string name = fmt::format("rank_{}_{}", rank, what);
+    schema.add({name, name, unit, kDouble,
+                [rank, of](const C& c) { return member_cell(c, rank, of); }, help});
+  };
+  for (const RankColumn& column : rank_columns(rows)) {
+    if (column.wait) {
+      add(column.rank, "wait_time", Unit::kUs, &C::Member::wait_us,
+          "until the last rank starts, us");
+      continue;
+    }
+    add(column.rank, "ts", Unit::kNone, &C::Member::ts_us,
+        "us; on a clock that the ranks share where theirs could be aligned");
+    add(column.rank, "dur", Unit::kUs, &C::Member::dur_us, "us");
+  }
+  return schema;
+}
+
+Schema<BatchCollectiveSum> sum_schema() {
+  using R = BatchCollectiveSum;
+  const auto of_first = [](Field<C> field) {
+    return Field<R>{field.id,
+                    field.label,
+                    field.unit,
+                    field.type,
+                    [get = field.get](const R& r) { return get(*r.first); },
+                    field.help};
+  };
+  Schema<R> schema("summary_nccl_implicit_sync_cat",
+                   "collectives of a name, type and size together");
+  schema.add(of_first(text("collective", "Collective name", &Collective::name)));
+  schema.add(of_first(text("dtype", "dtype", &Collective::dtype)));
+  schema.add(of_first(whole("in_nelems", "In msg nelems", &Collective::in_nelems)));
+  schema.add({"group", "Process Group Name", Unit::kNone, kText,
+              [](const R& r) { return group_of(*r.first->of, *r.first->first); },
+              "of the first one"});
+  schema.add(of_first(whole("group_size", "Group size", &Collective::group_size)));
+  schema.add(of_first(number("full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
+                             "the larger buffer, 2^20 bytes")));
+  constexpr std::array kMeanOnly{kMean};
+  add_stats(schema, "latency_us", "comm_latency", Unit::kUs, &R::latency_us, kMeanOnly, "us");
+  add_stats(schema, "start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us, kMeanOnly,
+            "us");
+  add_stats(schema, "end_skew_us", "skew in end time", Unit::kUs, &R::end_skew_us, kMeanOnly, "us");
+  add_stats(schema, "algo_gbps", "algo bw (GB/s)", Unit::kGBps, &R::algo_gbps, kMeanOnly,
+            "full message over comm_latency");
+  add_stats(schema, "bus_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps, kMeanOnly,
+            "algo bw times the factor of nccl-tests");
+  schema.add({"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+              "collectives"});
+  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, kDouble,
+              [](const R& r) { return Value(r.latency_us.sum / 1e3); }, "sum of comm_latency"});
+  return schema;
+}
+
+Schema<BatchLongRow> long_schema() {
+  using R = BatchLongRow;
+  const auto texts = [](const char* id, const char* label, StrId Collective::*of) {
+    return Field<R>{id, label, Unit::kNone, kText,
+                    [of](const R& r) { return some(r.of->text(r.collective->*of)); }};
+  };
+  const auto count = [](const char* id, const char* label, std::int64_t Collective::*of) {
+    return Field<R>{id, label, Unit::kNone, kInt,
+                    [of](const R& r) { return known(r.collective->*of); }};
+  };
+  const auto mib = [](const char* id, const char* label, double R::*of) {
+    return Field<R>{
+        id, label, Unit::kMiB, kDouble, [of](const R& r) { return Value(r.*of); }, "2^20 bytes"};
+  };
+  return Schema<R>(
+      "long", "one row per collective kernel and rank",
+      {{"collective_id", "collective_id", Unit::kNone, kText, [](const R& r) { return some(r.id); },
+        "GROUP_INDEX, the same on all ranks"},
+       {"index_in_group", "index_in_group", Unit::kNone, kInt,
+        [](const R& r) { return Value(r.index); }, "place in its group, from 0"},
+       {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+       {"group", "Process Group Name", Unit::kNone, kText,
+        [](const R& r) { return group_of(*r.of, *r.collective); }, "as recorded"},
+       texts("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
+       texts("collective", "Collective name", &Collective::name),
+       count("group_size", "Group size", &Collective::group_size),
+       texts("dtype", "dtype", &Collective::dtype),
+       count("in_nelems", "In msg nelems", &Collective::in_nelems),
+       mib("in_mib", "In msg size (MB)", &R::in_mib),
+       count("out_nelems", "Out msg nelems", &Collective::out_nelems),
+       mib("out_mib", "Out msg size (MB)", &R::out_mib),
+       texts("in_split", "In split size", &Collective::in_split),
+       texts("out_split", "Out split size", &Collective::out_split),
+       {"stream", "stream", Unit::kNone, kInt,
+        [](const R& r) { return r.collective->stream < 0 ? Value() : Value(r.collective->stream); },
+        "GPU stream"},
+       {"start_us", "ts", Unit::kNone, kDouble, [](const R& r) { return Value(r.ts_us); },
+        "as in the file, us"},
+       {"dur_us", "dur", Unit::kNone, kDouble, [](const R& r) { return Value(r.dur_us); }, "us"}});
+}
+
+/// last start - first start; known of all_to_all_v too where no waits are told.
+double start_skew(const C& c) {
+  if (c.members.empty())
+    return std::numeric_limits<double>::quiet_NaN();
+  double first = c.members.front().ts_us;
+  double last = first;
+  for (const C::Member& m : c.members) {
+    first = std::min(first, m.ts_us);
+    last = std::max(last, m.ts_us);
+  }
+  return last - first;
+}
+
+Schema<C> all_to_all_v_schema() {
+  Schema<C> schema("nccl_all2allv", "one row per all-to-all with sizes of their own", identity());
+  schema.add({"stream", "stream", Unit::kNone, kInt,
+              [](const C& c) { return c.first->stream < 0 ? Value() : Value(c.first->stream); },
+              "of the first rank"});
+  schema.add(number("sent_mib", "total data communicated (MB)", Unit::kMiB, &C::sent_mib,
+                    "sum of the In sizes of the ranks, 2^20 bytes"));
+  schema.add(number("sent_nelems", "total nelems communicated", Unit::kCount, &C::sent_nelems,
+                    "sum over the ranks"));
+  schema.add({"start_skew_us", "skew in start time", Unit::kUs, kDouble,
+              [](const C& c) { return Value(start_skew(c)); }, "last start - first start, us"});
+  schema.add(number("end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
+                    "last end - first end, us"));
+  return schema;
+}
+
+} // namespace
+
+std::vector<Table> batch_collective_tables(const BatchCollectives& facts) {
+  std::vector<Table> out;
+  if (facts.kernels.empty())
+    return out;
+  if (!facts.sums.empty())
+    out.push_back(sum_schema().table(facts.sums));
+  out.push_back(long_schema().table(facts.kernels));
+  if (!facts.synchronous.empty()) {
+    out.push_back(sync_schema("nccl_implicit_sync_cat").table(facts.synchronous));
+    out.push_back(detailed_schema(facts.synchronous).table(facts.synchronous));
+  }
+  if (!facts.all_to_all_v.empty())
+    out.push_back(all_to_all_v_schema().table(facts.all_to_all_v));
+  return out;
+}
+
+} // namespace rankscope

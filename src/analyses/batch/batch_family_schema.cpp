@@ -1,0 +1,100 @@
+// The columns of gemm, conv, attn, un_elemwise and bin_elemwise.
+#include "analyses/batch/batch_facts.h"
+
+#include "analyses/operators/python_cell.h"
+#include "base/ascii.h"
+#include "base/units.h"
+#include "core/arg_text.h"
+
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+using R = BatchOpRow;
+constexpr std::array kMeanAndStd{kMean, kStd};
+constexpr std::array kMeanStdSum{kMean, kStd, kSum};
+
+void add_params(Schema<R>& schema, const std::vector<std::string>& params) {
+  for (std::size_t i = 0; i < params.size(); ++i)
+    schema.add({"param_" + lowercase(params[i]), "param: " + params[i], Unit::kNone,
+                CellKind::kNull, [i](const R& r) { return python_cell(r.params[i]); },
+                "parameter of the cost model, from the recorded arguments"});
+}
+
+void add_rates(Schema<R>& schema) {
+  schema.add({"gflops_first", "GFLOPS_first", Unit::kGflops, CellKind::kDouble,
+              [](const R& r) { return Value(r.flops / 1e9); },
+              "10^9 floating point operations of a call"});
+  schema.add({"data_moved_mib_first", "Data Moved (MB)_first", Unit::kMiB, CellKind::kDouble,
+              [](const R& r) { return Value(bytes_to_mib(r.bytes)); },
+              "bytes that a call has to read and write, 2^20 bytes"});
+  schema.add({"flops_per_byte_first", "FLOPS/Byte_first", Unit::kRatio, CellKind::kDouble,
+              [](const R& r) {
+                return Value(r.bytes > 0 ? r.flops / r.bytes
+                                         : std::numeric_limits<double>::quiet_NaN());
+              },
+              "arithmetic intensity"});
+  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kMeanAndStd,
+            "bytes of a call over its kernel time, 10^12 bytes a second");
+  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kMeanAndStd,
+            "operations of a call over its kernel time");
+  add_stats(schema, "compute_tflops_per_s", "Non-Data-Mov TFLOPS/s", Unit::kTflops,
+            &R::compute_tflops, kMeanAndStd,
+            "over the time of its kernels that do not merely copy or transpose");
+  schema.add({"compute_us_sum", "Non-Data-Mov Kernel Time (\u00b5s)_sum", Unit::kUs,
+              CellKind::kDouble, [](const R& r) { return Value(r.compute_us); },
+              "kernels that do not merely copy or transpose"});
+}
+
+/// Lists of the first call; made of the JSON once for each row.
+Field<R> list(const char* id, const char* label, std::string R::*of) {
+  const auto made = std::make_shared<std::unordered_map<std::string, std::string>>();
+  return {id,
+          label,
+          Unit::kNone,
+          CellKind::kText,
+          [of, made](const R& r) {
+            const std::string& json = r.*of;
+            if (json.empty())
+              return Value();
+            const auto [it, fresh] = made->try_emplace(json);
+            if (fresh)
+              it->second = python_repr(json, false);
+            return Value(it->second);
+          },
+          "of the first call"};
+}
+
+} // namespace
+
+Schema<BatchOpRow> batch_family_schema(const BatchFamily& family) {
+  Schema<R> schema(std::string(batch_group_name(family.group)),
+                   "calls of modelled operators on all ranks, by operator and parameters",
+                   {{"name", "name", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return Value(r.name); }, "operator"}});
+  add_params(schema, family.params);
+  add_rates(schema);
+  schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
+              CellKind::kText, [](const R& r) { return Value(r.kernel_details); },
+              "Python list of the kernels of a call with their times over all calls"});
+  schema.add(list("input_dims_first", "Input Dims_first", &R::input_dims));
+  schema.add(list("input_type_first", "Input type_first", &R::input_types));
+  schema.add(list("input_strides_first", "Input Strides_first", &R::input_strides));
+  schema.add(list("concrete_inputs_first", "Concrete Inputs_first", &R::concrete_inputs));
+  add_stats(schema, "kernel_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us, kMeanStdSum,
+            "kernels of a call, overlaps once");
+  schema.add({"name_count", "name_count", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.count); }, "calls on all ranks"});
+  schema.add({"uid_first", "UID_first", Unit::kNone, CellKind::kInt,
+              [](const R& r) { return Value(r.first_uid); },
+              "place in its file of the first call"});
+  schema.add({"kernel_time_sum_cum_pct", "kernel_time_sum_cum_pct", Unit::kRatio, CellKind::kDouble,
+              [](const R& r) { return Value(r.cumulative); },
+              "share of the sheet's kernel time down to this row, 0 to 1"});
+  return schema;
+}
+
+} // namespace rankscope

@@ -1,0 +1,291 @@
+// The sheets of the batch report but for those of collectives: their columns.
+#include "analyses/batch/batch_facts.h"
+
+#include "analyses/operators/op_key.h"
+#include "base/ascii.h"
+#include "base/units.h"
+#include "core/arg_text.h"
+#include "core/reference_time.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <memory>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Table launcher_table(const BatchFacts& facts) {
+  using R = BatchLauncherRow;
+  const auto ranks = static_cast<double>(facts.parts.size());
+  return Schema<R>(
+             "kernel_launchers",
+             "GPU time by the operator or call that launched it, over all ranks",
+             {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+               "operator, or runtime call outside of operators"},
+              {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+               "launchers of this name on all ranks"},
+              {"kernel_time_ms", "kernel_time_ms", Unit::kMs, kDouble,
+               [](const R& r) { return Value(ns_to_ms(r.time_ns)); },
+               "their kernels, overlaps of one launcher once, without communication"},
+              {"pct", "pct", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
+               "of the time of all launchers"},
+              {"cum_pct", "cum_pct", Unit::kPercent, kDouble,
+               [](const R& r) { return Value(r.cumulative_percent); }, "down to this row"},
+              {"time_ms_avg", "time_ms_avg", Unit::kMs, kDouble,
+               [ranks](const R& r) { return Value(ns_to_ms(r.time_ns) / ranks); }, "of a rank"},
+              {"count_avg", "count_avg", Unit::kNone, kDouble,
+               [ranks](const R& r) { return Value(static_cast<double>(r.count) / ranks); },
+               "of a rank"}})
+      .table(facts.launchers);
+}
+
+Table timeline_table(const BatchFacts& facts) {
+  using R = BatchTimelineRow;
+  Schema<R> schema("gpu_timelines", "how the GPU's time of each rank divides",
+                   {{"type", "type", Unit::kNone, kText, [](const R& r) { return Value(r.type); },
+                     "kind of time, as in gpu_timeline"}});
+  for (std::size_t i = 0; i < facts.parts.size(); ++i) {
+    const std::string rank = std::to_string(facts.parts[i].rank);
+    schema.add({"time_ms_" + rank, "time_ms_" + rank, Unit::kMs, kDouble,
+                [i](const R& r) { return Value(r.time_ms[i]); }, "on rank " + rank});
+    schema.add({"percent_" + rank, "percent_" + rank, Unit::kPercent, kDouble,
+                [i](const R& r) { return Value(r.percent[i]); }, "of total_time of rank " + rank});
+  }
+  schema.add({"time_ms_avg", "time_ms_avg", Unit::kMs, kDouble,
+              [](const R& r) { return Value(r.mean_ms); }, "over the ranks"});
+  schema.add({"time_ms_std", "time_ms_std", Unit::kMs, kDouble,
+              [](const R& r) { return Value(r.std_ms); },
+              "deviation of the ranks from their mean (divided by their number)"});
+  return schema.table(facts.timeline);
+}
+
+Table links_table(const BatchFacts& facts) {
+  using R = BatchLinksRow;
+  const auto count = [](const char* name, const char* help, auto of) {
+    return Field<R>{name,
+                    name,
+                    Unit::kCount,
+                    kInt,
+                    [of](const R& r) { return Value(std::uint64_t{of(r.links)}); },
+                    help};
+  };
+  return Schema<R>("linked_and_short_kernels",
+                   "GPU events with and without an External id, and short ones",
+                   {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+                    count("num_kernel_events", "kernels, copies, memsets",
+                          [](const BatchLinks& l) { return l.linked + l.unlinked; }),
+                    count("num_kernel_events_linked", "with an External id",
+                          [](const BatchLinks& l) { return l.linked; }),
+                    count("num_kernel_events_unlinked", "without",
+                          [](const BatchLinks& l) { return l.unlinked; }),
+                    count("num_short_kernel_events_linked", "below 10 us, with an External id",
+                          [](const BatchLinks& l) { return l.short_linked; }),
+                    count("num_short_kernel_events_unlinked", "below 10 us, without",
+                          [](const BatchLinks& l) { return l.short_unlinked; })})
+      .table(facts.links);
+}
+
+Table unlinked_table(const BatchFacts& facts) {
+  using R = BatchDurations;
+  const auto us = [](const char* name, auto ns) {
+    return Field<R>{name,
+                    name,
+                    Unit::kUs,
+                    kDouble,
+                    [ns](const R& r) { return Value(ns_to_us(ns(r))); },
+                    "us, over all ranks"};
+  };
+  return Schema<R>("unlinked_short_kernels_summary",
+                   "all GPU events without an External id, short or not",
+                   {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+                     "kernel or copy"},
+                    {"cat", "cat", Unit::kNone, kText, [](const R& r) { return Value(r.category); },
+                     "category of the event"},
+                    {"count", "count", Unit::kCount, kInt,
+                     [](const R& r) { return Value(r.count); }, "over all ranks"},
+                    us("min_dur", [](const R& r) { return r.min_ns; }),
+                    us("max_dur", [](const R& r) { return r.max_ns; }),
+                    us("mean_dur",
+                       [](const R& r) {
+                         return static_cast<double>(r.sum_ns) / static_cast<double>(r.count);
+                       })})
+      .table(facts.unlinked);
+}
+
+Table short_ops_table(const BatchFacts& facts) {
+  using R = std::pair<std::string, std::size_t>;
+  std::vector<R> rows = facts.short_ops;
+  std::size_t total = 0;
+  for (const R& row : rows)
+    total += row.second;
+  rows.emplace_back("Total", total);
+  return Schema<R>(
+             "short_cpu_op_counts", "operators that launched kernels below 10 us",
+             {{"cpu_op", "", Unit::kNone, kText, [](const R& r) { return Value(r.first); },
+               "nearest operator above the launch"},
+              {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.second); },
+               "kernels below 10 us, over all ranks"}})
+      .table(rows);
+}
+
+/// One figure of a call on one rank.
+Value duration(const BatchDurations* d, std::size_t figure) {
+  if (d == nullptr)
+    return {};
+  switch (figure) {
+  case 0:
+    return Value(d->count);
+  case 1:
+    return Value(ns_to_us(d->min_ns));
+  case 2:
+    return Value(ns_to_us(d->max_ns));
+  default:
+    return Value(ns_to_us(static_cast<double>(d->sum_ns) / static_cast<double>(d->count)));
+  }
+}
+
+Table runtime_table(const BatchFacts& facts) {
+  using R = BatchRuntimeRow;
+  Schema<R> schema(
+      "cuda_events_summary", "runtime and driver calls of each rank",
+      {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); }, "call"},
+       {"cat", "cat", Unit::kNone, kText, [](const R& r) { return Value(r.category); },
+        "cuda_runtime or cuda_driver"}});
+  Pivot pivot{"rank", 2, {}};
+  constexpr const char* kFigures[] = {"count", "min_dur", "max_dur", "mean_dur"};
+  for (std::size_t f = 0; f < std::size(kFigures); ++f)
+    for (std::size_t i = 0; i < facts.parts.size(); ++i) {
+      const std::string name = fmt::format("{}_{}", kFigures[f], facts.parts[i].rank);
+      schema.add({name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
+                  [i, f](const R& r) { return duration(r.ranks[i], f); },
+                  f == 0 ? "calls on that rank" : "us, on that rank"});
+      pivot.places.push_back({kFigures[f], facts.parts[i].rank});
+    }
+  Table out = schema.table(facts.runtime);
+  out.pivot = std::move(pivot);
+  return out;
+}
+
+Table breakdown_table(const BatchFacts& facts) {
+  using R = BatchBreakdownRow;
+  return Schema<R>("grouped_breakdown", "time of an average rank by kind of work",
+                   {{"group", "Group", Unit::kNone, kText,
+                     [](const R& r) { return Value(r.group); }, "of launchers by their names"},
+                    {"time_s", "Time (s)", Unit::kSeconds, kDouble,
+                     [](const R& r) { return Value(r.time_s); },
+                     "GPU time of a rank on average; groups overlap in time, so their total is no "
+                     "wall time"}})
+      .table(facts.breakdown);
+}
+
+/// Sheets of kernels may have a million rows: texts are made once for each argument.
+class Reprs {
+public:
+  explicit Reprs(const StringPool& texts) : texts_(texts) {}
+  [[nodiscard]] Value of(StrId json) {
+    if (json == kEmptyStr)
+      return {};
+    const auto [it, fresh] = made_.try_emplace(json);
+    if (fresh)
+      it->second = python_repr(texts_.view(json), true);
+    return Value(it->second);
+  }
+
+private:
+  const StringPool& texts_;
+  std::unordered_map<StrId, std::string> made_;
+};
+
+bool known(std::int32_t stream) {
+  return stream >= 0;
+}
+
+} // namespace
+
+Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
+  using R = BatchKernel;
+  const StringPool* const texts = &part.texts;
+  const auto reprs = std::make_shared<Reprs>(part.texts);
+  const auto list = [reprs](const char* id, const char* label, StrId R::*of, const char* help) {
+    return Field<R>{
+        id, label, Unit::kNone, kText, [reprs, of](const R& r) { return reprs->of(r.*of); }, help};
+  };
+  return Schema<R>(
+      fmt::format("kernels_{}", part.rank), "every kernel of a rank",
+      {{"uid", "UID", Unit::kNone, kInt, [](const R& r) { return Value(r.uid); },
+        "place in the file"},
+       {"kernel", "Kernel name", Unit::kNone, kText,
+        [texts](const R& r) { return Value(texts->view(r.name)); }, "kernel"},
+       {"start_us", "Kernel t start", Unit::kNone, kDouble,
+        [](const R& r) { return Value(reference_us(r.ts_ns)); }, "as in the file, us"},
+       {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs, kDouble,
+        [](const R& r) { return Value(reference_us(r.dur_ns)); }, "as in the file"},
+       {"stream", "Kernel stream", Unit::kNone, kInt,
+        [](const R& r) { return known(r.stream) ? Value(r.stream) : Value(); }, "GPU stream"},
+       {"parent_uid", "Parent cpu_op UID", Unit::kNone, kInt,
+        [](const R& r) { return r.has_parent ? Value(r.parent_uid) : Value(); },
+        "of the nearest operator above the launch"},
+       {"parent", "Parent cpu_op", Unit::kNone, kText,
+        [texts](const R& r) { return r.has_parent ? Value(texts->view(r.parent)) : Value(); },
+        "nearest operator above the launch"},
+       list("input_dims", "Input dims", &R::dims, "of that operator"),
+       list("input_types", "Input types", &R::types, "of that operator"),
+       list("input_strides", "Input strides", &R::strides, "of that operator"),
+       list("concrete_inputs", "Concrete Inputs", &R::concrete, "of that operator"),
+       {"kernel_file", "kernel_file", Unit::kNone, kText,
+        [texts](const R& r) { return text_or_blank(texts->view(r.kernel_file)); },
+        "source of a compiled kernel"},
+       {"parent_busy_us", "Parent cpu_op busy time (\u00b5s)", Unit::kUs, kDouble,
+        [](const R& r) { return r.has_parent ? Value(ns_to_us(r.parent_ns)) : Value(); },
+        "union of all GPU events below that operator"},
+       {"parent_kernels", "Parent cpu_op kernel count", Unit::kCount, kInt,
+        [](const R& r) { return r.has_parent ? Value(r.parent_kernels) : Value(); },
+        "GPU events below that operator"},
+       {"percent_of_parent", "Percent of Parent cpu_op busy time (%)", Unit::kPercent, kDouble,
+        [](const R& r) {
+          if (!r.has_parent)
+            return Value();
+          return Value(r.parent_kernels == 1 ? 100.0
+                       : r.parent_ns > 0     ? 100.0 * static_cast<double>(r.dur_ns) / r.parent_ns
+                                             : kNaN);
+        },
+        "this kernel's duration of that time"}});
+}
+
+std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& options,
+                                std::vector<std::pair<BatchGroup, Table>> behind) {
+  std::vector<Table> out;
+  if (options.all_kernels)
+    for (const BatchPart& part : facts.parts)
+      out.push_back(batch_kernel_schema(part).table(part.kernels));
+  for (const BatchFamily& family : facts.families) {
+    if (!family.rows.empty())
+      out.push_back(batch_family_schema(family).table(family.rows));
+    for (auto& [group, table] : behind)
+      if (group == family.group)
+        out.push_back(std::move(table));
+  }
+  out.push_back(launcher_table(facts));
+  out.push_back(timeline_table(facts));
+  out.push_back(links_table(facts));
+  if (!facts.unlinked.empty())
+    out.push_back(unlinked_table(facts));
+  if (!facts.short_ops.empty())
+    out.push_back(short_ops_table(facts));
+  if (!facts.runtime.empty())
+    out.push_back(runtime_table(facts));
+  out.push_back(breakdown_table(facts));
+  for (Table& table : batch_collective_tables(facts.collectives))
+    out.push_back(std::move(table));
+  return out;
+}
+
+} // namespace rankscope
