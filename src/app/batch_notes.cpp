@@ -1,0 +1,118 @@
+#include "app/batch_notes.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostLines = 8;
+
+std::string joined(const std::vector<std::string>& texts, std::size_t most) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(texts.size(), most); ++i)
+    out += (i > 0 ? ", " : "") + texts[i];
+  if (texts.size() > most)
+    out += fmt::format(", and {} more", texts.size() - most);
+  return out;
+}
+
+/// The ranks that have no event of a group.
+std::vector<std::string> ranks_without(const BatchFacts& facts, std::size_t group) {
+  std::vector<std::string> out;
+  for (const BatchPart& part : facts.parts)
+    if (part.groups[group].events == 0)
+      out.push_back(std::to_string(part.rank));
+  return out;
+}
+
+/// Which operators have shapes, for who expected others.
+void list_shaped(const BatchFacts& facts, BatchReport& to) {
+  for (const BatchPart& part : facts.parts) {
+    if (part.shaped.empty() && std::all_of(part.groups.begin(), part.groups.end(),
+                                           [](const auto& g) { return g.events == 0; })) {
+      to.notes.push_back(fmt::format("rank {}: no operator has shapes (record_shapes was off, or "
+                                     "the operators ran inside a graph)",
+                                     part.rank));
+      continue;
+    }
+    for (std::size_t i = 0; i < std::min(part.shaped.size(), kMostLines); ++i) {
+      const BatchShapedRoot& root = part.shaped[i];
+      to.notes.push_back(
+          fmt::format("[rank{}] Parent: {} UID: {}, Duration: {:.3f} ms, Children: ({:.3f} ms): {}",
+                      part.rank, root.name, root.uid, root.dur_ms, root.children_ms,
+                      root.children.empty() ? "(none)" : joined(root.children, kMostLines)));
+    }
+    if (part.shaped.size() > kMostLines)
+      to.notes.push_back(fmt::format("[rank{}] ... and {} more operators with shapes", part.rank,
+                                     part.shaped.size() - kMostLines));
+  }
+}
+
+void note_missing_groups(const BatchFacts& facts, BatchReport& to) {
+  bool some = false;
+  for (const BatchGroup group : kBatchGroups) {
+    const std::vector<std::string> ranks = ranks_without(facts, static_cast<std::size_t>(group));
+    if (ranks.empty())
+      continue;
+    some = true;
+    to.notes.push_back(fmt::format("{}: no events with shapes on rank {}", batch_group_name(group),
+                                   joined(ranks, kMostLines)));
+  }
+  if (!some)
+    return;
+  to.notes.emplace_back("groups know operators by name and by their recorded shapes: was the trace "
+                        "made with record_shapes=True, and does it hold the operators' events? "
+                        "Operators with shapes, by their outermost caller:");
+  list_shaped(facts, to);
+}
+
+void note_left_out(const BatchFacts& facts, BatchReport& to) {
+  for (const BatchFamily& family : facts.families) {
+    const std::string_view name = batch_group_name(family.group);
+    if (family.without_kernel > 0)
+      to.notes.push_back(fmt::format("{}: {} calls launched no kernel and are left out", name,
+                                     family.without_kernel));
+    if (family.unfit > 0)
+      to.notes.push_back(fmt::format("{}: {} calls have arguments that no model takes and are left "
+                                     "out",
+                                     name, family.unfit));
+    if (family.rows.empty())
+      to.warnings.push_back(fmt::format("{}: no call could be modelled: no such sheet", name));
+  }
+}
+
+} // namespace
+
+void add_batch_notes(const BatchFacts& facts, const BatchOptions& options, BatchReport& to) {
+  note_missing_groups(facts, to);
+  note_left_out(facts, to);
+  if (facts.unlinked.empty())
+    to.notes.emplace_back("No unlinked kernel events found.");
+  if (facts.short_ops.empty())
+    to.notes.emplace_back("No short CPU ops found.");
+  std::size_t gpu = 0;
+  std::size_t linked = 0;
+  for (const BatchPart& part : facts.parts) {
+    gpu += part.gpu_events;
+    linked += part.gpu_linked;
+  }
+  if (linked < gpu)
+    to.warnings.push_back(fmt::format("{} of {} GPU events have no launch in their trace: "
+                                      "gpu_timelines and kernel_launchers leave them out",
+                                      gpu - linked, gpu));
+  if (!facts.other.empty())
+    to.warnings.push_back(fmt::format("grouped_breakdown: in no group, so in Other: {}",
+                                      joined(facts.other, 2 * kMostLines)));
+  if (facts.parts.size() > 1 && facts.collectives.kernels.empty())
+    to.notes.emplace_back("no collective kernels: no sheets of collectives");
+  const std::vector<std::string>& problems = facts.collectives.problems;
+  for (std::size_t i = 0; i < std::min(problems.size(), kMostLines); ++i)
+    to.warnings.push_back(problems[i]);
+  if (problems.size() > kMostLines)
+    to.warnings.push_back(
+        fmt::format("... and {} more disagreements between ranks", problems.size() - kMostLines));
+  (void)options;
+}
+
+} // namespace rankscope

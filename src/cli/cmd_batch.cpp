@@ -1,0 +1,147 @@
+// rankscope batch -b FOLDER: a workbook for every folder of rank traces below a base.
+#include "app/batch.h"
+#include "base/json_writer.h"
+#include "cli/command.h"
+#include "cli/flag_set.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  BatchRequest request;
+  bool dry_run = false;
+  std::string compat;
+};
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts)
+    out += (out.empty() ? "" : ", ") + text;
+  return out;
+}
+
+/// What is about to be made.
+void announce(Context& ctx, const BatchSearch& search, const BatchFolder& folder) {
+  std::string text = fmt::format(
+      "Creating performance report\n  Parent directory: {}\n  Excel file: {}\n  Filters: {}\n"
+      "  Rank pattern: {}\n  Traces:\n",
+      folder.plan.folder, std::filesystem::path(folder.output).filename().string(),
+      joined(search.filters), search.pattern);
+  for (const RankFile& rank : folder.plan.ranks)
+    text += "    " + rank.path + "\n";
+  ctx.out(text);
+}
+
+void print_json(Context& ctx, const std::vector<BatchReport>& reports) {
+  JsonWriter json;
+  json.begin_list();
+  for (const BatchReport& r : reports) {
+    json.begin_object();
+    json.text("folder", r.folder);
+    json.text("output", r.output);
+    json.integer("ranks", static_cast<std::int64_t>(r.ranks));
+    json.integer("sheets", static_cast<std::int64_t>(r.sheets));
+    if (r.error)
+      json.text("error", r.error->message());
+    else
+      json.null("error");
+    json.texts("notes", r.notes);
+    json.texts("warnings", r.warnings);
+    json.end_object();
+  }
+  json.end_list();
+  ctx.out(json.take());
+}
+
+/// One folder's lines; false when it failed.
+void print(Context& ctx, const BatchReport& report, bool several) {
+  const std::string in = several ? report.folder + ": " : "";
+  for (const std::string& line : report.notes)
+    ctx.note("rankscope: note: " + in + line);
+  for (const std::string& line : report.warnings)
+    ctx.warn(in + line);
+  if (!report.error)
+    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", report.output, report.sheets, report.ranks));
+}
+
+/// Exit 4 when some failed; when all did, the first one's error.
+Result<void> verdict(Context& ctx, const std::vector<BatchReport>& reports) {
+  std::size_t failed = 0;
+  for (const BatchReport& r : reports)
+    failed += r.error ? 1 : 0;
+  const Error* first = nullptr;
+  for (const BatchReport& r : reports) {
+    if (!r.error)
+      continue;
+    if (failed == reports.size() && first == nullptr)
+      first = &*r.error;
+    else
+      ctx.warn(r.error->message());
+  }
+  if (first != nullptr)
+    return *first;
+  ctx.partial = ctx.partial || failed > 0;
+  return {};
+}
+
+Result<void> run(Context& ctx, const Flags& f) {
+  BatchRequest request = f.request;
+  request.options.compat = !f.compat.empty();
+  RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(request.search, ctx.diagnostics));
+  if (!ctx.json || f.dry_run)
+    for (const BatchFolder& folder : folders) {
+      announce(ctx, request.search, folder);
+      for (const std::string& line : f.dry_run ? folder.notes : std::vector<std::string>())
+        ctx.note("rankscope: note: " + line);
+      if (f.dry_run && folder.error)
+        ctx.warn(folder.error->message());
+      if (f.dry_run)
+        ctx.out("End of dry run\n");
+    }
+  if (f.dry_run)
+    return {};
+  RS_TRY(const std::vector<BatchReport> reports, run_batch(ctx, request, std::move(folders)));
+  if (ctx.json)
+    print_json(ctx, reports);
+  else
+    for (const BatchReport& report : reports)
+      print(ctx, report, reports.size() > 1);
+  return verdict(ctx, reports);
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  BatchRequest& r = f->request;
+  app.add_option("-b,--base", r.search.base, "folder that is searched for traces, with all below")
+      .required();
+  app.add_option("-p,--rank-pattern", r.search.pattern,
+                 "what stands in front of the rank's number in a file's name, a regular expression")
+      .capture_default_str();
+  app.add_option("-e,--extension", r.search.extension, "of the traces: json or gz (.json.gz)")
+      .capture_default_str();
+  app.add_option("-f,--filter", r.search.filters,
+                 "texts that a trace's whole path has to hold, all of them")
+      .capture_default_str();
+  app.add_flag("-r,--replay", r.replay, "measure the gemm and conv calls again");
+  app.add_flag("-d,--dry-run", f->dry_run, "only say what would be read and written");
+  app.add_flag("-a,--all-kernels", r.options.all_kernels, "a sheet of every kernel for each rank");
+  app.add_option("-o,--output", r.search.output,
+                 "file.xlsx, .json or .md, for one folder of traces (default: beside them)");
+  app.add_flag("--overwrite", r.overwrite, "replace reports that are there already");
+  app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
+  return [f](Context& ctx) { return run(ctx, *f); };
+}
+
+} // namespace
+
+const Command batch_command{"batch", "a workbook for every folder of rank traces below a base",
+                            "  rankscope batch -b profiles -f step_8\n"
+                            "  rankscope batch -b profiles -e gz -f rank_ step_8 --all-kernels\n"
+                            "  rankscope batch -b profiles -f step_8 --dry-run",
+                            setup};
+
+} // namespace rankscope
