@@ -2,6 +2,7 @@
 #include "analyses/batch/batch_part.h"
 
 #include "analyses/operators/launchers.h"
+#include "analyses/operators/pseudo_ops.h"
 #include "base/ascii.h"
 #include "base/units.h"
 #include "model/kernels.h"
@@ -213,7 +214,9 @@ void batch_kernels(const LoadedTrace& t, const BatchOptions& options, BatchPart&
   }
 }
 
-Result<BatchPart> extract_batch(const LoadedTrace& t, const BatchOptions& options) {
+Result<BatchPart> extract_batch(const LoadedTrace& given, const BatchOptions& options) {
+  const std::optional<LoadedTrace> with_ops = with_transformer_engine_ops(given);
+  const LoadedTrace& t = with_ops ? *with_ops : given;
   BatchPart out;
   out.rank = t.rank;
   out.path = t.trace.path;

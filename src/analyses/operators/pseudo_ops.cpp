@@ -1,10 +1,13 @@
 #include "analyses/operators/pseudo_ops.h"
 
 #include "analyses/operators/launchers.h"
+#include "analyses/operators/op_costs.h"
 #include "core/steps.h"
 #include "core/trace_builder.h"
+#include "model/kernels.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <numeric>
 #include <set>
@@ -23,8 +26,9 @@ enum class Place {
 struct Wrap {
   EventId event;
   Place place;
-  const char* name;
-  EventId donor; ///< operator whose arguments are taken
+  std::string name;
+  EventId donor;                     ///< operator whose arguments are taken
+  std::string dims = {}, types = {}; ///< JSON, instead of the donor's; "" = the donor's
 };
 
 /// In the order in which they are found; each event has one at most.
@@ -230,7 +234,12 @@ EventRow row_of(const Trace& trace, const Wrap& wrap, bool compat, TraceBuilder&
   row.dur_ns = compat && wrap.place == Place::kLaunch ? 0 : e.dur_ns[wrap.event];
   row.track = e.track[wrap.event];
   row.category = Category::kCpuOp;
-  if (const OpArgs* donor = trace.op(wrap.donor)) {
+  if (!wrap.dims.empty()) {
+    OpArgs args;
+    args.input_dims = out.arg_text(wrap.dims);
+    args.input_types = out.arg_text(wrap.types);
+    row.args = out.op_args(args);
+  } else if (const OpArgs* donor = trace.op(wrap.donor)) {
     OpArgs args = *donor;
     args.sequence_number = kNoId; // it is no forward operator of its own
     row.args = out.op_args(args);
@@ -254,10 +263,51 @@ void rename_operators(TraceBuilder& builder) {
   }
 }
 
-} // namespace
+std::vector<EventId> gemm_launches(const LoadedTrace& t, EventId root) {
+  return launches(t, root, [](std::string_view name) { return is_gemm_kernel(name); });
+}
 
-void add_pseudo_ops(LoadedTrace& t, bool compat) {
-  const Wraps wraps = find_wraps(t);
+/// The three products of a layer of TransformerEngine 2, where it ran as one GEMM kernel and its
+/// backward as two. Example: _Linear of W (N, K) and X (..., K), M rows in all:
+/// _Linear_yfwd_mm (M, K) x (K, N).
+void transformer_engine_layer(const LoadedTrace& t, EventId op, std::size_t x_at, std::size_t w_at,
+                              std::size_t fp8_at, Wraps& wraps) {
+  const std::vector<EventId> forward = gemm_launches(t, op);
+  std::vector<EventId> backward;
+  for (const EventId wrapper : t.tree.backward_of(op))
+    for (const EventId call : gemm_launches(t, wrapper))
+      backward.push_back(call);
+  const OpArgs* recorded = t.trace.op(op);
+  if (forward.size() != 1 || backward.size() != 2 || recorded == nullptr)
+    return;
+  const ParsedArgs args = parsed_args(t.trace, *recorded);
+  Shape x = args.dims(x_at);
+  const Shape w = args.dims(w_at);
+  if (x.empty() || w.size() != 2 || args.absurd())
+    return;
+  const std::int64_t k = x.back();
+  x.pop_back();
+  const double rows = elements(x);
+  constexpr double kMostRows = 1e15;
+  if (rows > kMostRows)
+    return;
+  const auto m = static_cast<std::int64_t>(rows);
+  const std::int64_t n = w[0];
+  const bool fp8 = args.flag(fp8_at);
+  const std::string types =
+      fmt::format(R"(["{}", "{}"])", fp8 ? "fp8" : args.type(x_at), fp8 ? "fp8" : args.type(w_at));
+  const std::string name(t.trace.name(op));
+  const auto add = [&](EventId call, const char* tail, const Shape& a, const Shape& b) {
+    const std::string dims = fmt::format("[[{}, {}], [{}, {}]]", a[0], a[1], b[0], b[1]);
+    wraps.add({call, Place::kLaunch, name + tail, op, dims, types});
+  };
+  add(forward[0], "_yfwd_mm", {m, k}, {w[1], w[0]});
+  add(backward[0], "Backward_xgrad_mm", {m, n}, {n, k});
+  add(backward[1], "Backward_wgrad_mm", {n, m}, {m, k});
+}
+
+/// Puts `wraps` into the trace, in place.
+void put_in(LoadedTrace& t, const Wraps& wraps, bool compat, bool rename) {
   const std::string path = t.trace.path;
   const Clock clock = t.trace.clock();
   TraceBuilder builder = TraceBuilder::extend(std::move(t.trace));
@@ -270,7 +320,8 @@ void add_pseudo_ops(LoadedTrace& t, bool compat) {
     row.source = made_here;
     hang(wrap, builder.add(row), compat, edits);
   }
-  rename_operators(builder);
+  if (rename)
+    rename_operators(builder);
   builder.set_input(builder.so_far().input_bytes, uid); // rows that reports make up count on
   t.trace = std::move(builder).finish().value(); // a whole trace and more: nothing can be missing
   t.tree.change(t.trace, edits.changes());
@@ -278,7 +329,7 @@ void add_pseudo_ops(LoadedTrace& t, bool compat) {
   t.pseudo_ops = wraps.list().size();
 }
 
-LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool compat) {
+LoadedTrace copy_of(const LoadedTrace& t) {
   std::vector<EventId> all(t.trace.events.size());
   std::iota(all.begin(), all.end(), EventId{0});
   LoadedTrace out;
@@ -287,7 +338,40 @@ LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool compat) {
   out.trace = select_events(t.trace, all);
   out.tree = t.tree;
   out.graph_launches = t.graph_launches;
+  return out;
+}
+
+} // namespace
+
+void add_pseudo_ops(LoadedTrace& t, bool compat) {
+  put_in(t, find_wraps(t), compat, true);
+}
+
+LoadedTrace with_pseudo_ops(const LoadedTrace& t, bool compat) {
+  LoadedTrace out = copy_of(t);
   add_pseudo_ops(out, compat);
+  return out;
+}
+
+std::optional<LoadedTrace> with_transformer_engine_ops(const LoadedTrace& t) {
+  const StrId linear = t.trace.strings.find("_Linear");
+  const StrId norm_linear = t.trace.strings.find("_LayerNormLinear");
+  if ((linear == StringPool::kNotFound && norm_linear == StringPool::kNotFound) ||
+      t.trace.strings.find("tex_ts::te_gemm_ts") != StringPool::kNotFound)
+    return std::nullopt;
+  Wraps wraps;
+  const Events& e = t.trace.events;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (e.category[i] == Category::kCpuOp) {
+      if (e.name[i] == linear)
+        transformer_engine_layer(t, i, 1, 0, 4, wraps);
+      else if (e.name[i] == norm_linear)
+        transformer_engine_layer(t, i, 0, 3, 7, wraps);
+    }
+  if (wraps.list().empty())
+    return std::nullopt;
+  LoadedTrace out = copy_of(t);
+  put_in(out, wraps, false, false);
   return out;
 }
 

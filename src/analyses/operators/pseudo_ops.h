@@ -4,6 +4,8 @@
 
 #include "core/loaded_trace.h"
 
+#include <optional>
+
 namespace rankscope {
 
 /// Puts pseudo operators into the trace, in place, and sets its pseudo_ops. Each has the times of
@@ -21,5 +23,11 @@ namespace rankscope {
 void add_pseudo_ops(LoadedTrace& trace, bool compat);
 /// A copy of the trace with them.
 [[nodiscard]] LoadedTrace with_pseudo_ops(const LoadedTrace& trace, bool compat);
+
+/// A copy of the trace where the layers of TransformerEngine 2 have their products, for the batch
+/// report: NAME_yfwd_mm, NAMEBackward_xgrad_mm and NAMEBackward_wgrad_mm of _Linear and
+/// _LayerNormLinear, each around the launch of its kernel, with the shapes of the layer. nullopt
+/// without such a layer, and where tex_ts::te_gemm_ts tells the products itself.
+[[nodiscard]] std::optional<LoadedTrace> with_transformer_engine_ops(const LoadedTrace& trace);
 
 } // namespace rankscope
