@@ -97,7 +97,7 @@ private:
     work.report.ranks = work.parts.size();
     const std::unique_ptr<const BatchFacts> facts =
         batch_facts(std::move(work.parts), request_.options);
-    add_batch_notes(*facts, request_.options, work.report);
+    add_batch_notes(*facts, work.report);
     std::vector<std::pair<BatchGroup, Table>> replays;
     if (request_.replay) {
       const std::lock_guard one_at_a_time(replay_mutex_);

@@ -84,7 +84,7 @@ void note_left_out(const BatchFacts& facts, BatchReport& to) {
 
 } // namespace
 
-void add_batch_notes(const BatchFacts& facts, const BatchOptions& options, BatchReport& to) {
+void add_batch_notes(const BatchFacts& facts, BatchReport& to) {
   note_missing_groups(facts, to);
   note_left_out(facts, to);
   if (facts.unlinked.empty())
@@ -112,7 +112,6 @@ void add_batch_notes(const BatchFacts& facts, const BatchOptions& options, Batch
   if (problems.size() > kMostLines)
     to.warnings.push_back(
         fmt::format("... and {} more disagreements between ranks", problems.size() - kMostLines));
-  (void)options;
 }
 
 } // namespace rankscope

@@ -8,6 +8,6 @@ namespace rankscope {
 
 /// Groups without events and what there is instead, calls that were left out, launchers of no
 /// group, GPU work without a launch, disagreements between ranks.
-void add_batch_notes(const BatchFacts& facts, const BatchOptions& options, BatchReport& to);
+void add_batch_notes(const BatchFacts& facts, BatchReport& to);
 
 } // namespace rankscope

@@ -1,6 +1,7 @@
 #include "app/column_dictionary.h"
 
 #include "analyses/analysis.h"
+#include "analyses/batch/batch_facts.h"
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/compare/compare_tables.h"
 #include "analyses/gemm/gemm_facts.h"
@@ -157,6 +158,7 @@ std::vector<SheetGroup> all_sheets() {
   return {
       {"report", "one trace", report_sheets()},
       {"collectives", "all ranks of a run", collective_sheets()},
+      {"batch", "folders of rank traces", batch_sheets()},
       {"gemm", "GEMM variance", gemm_sheets()},
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},

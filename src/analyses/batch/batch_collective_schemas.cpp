@@ -253,4 +253,11 @@ std::vector<Table> batch_collective_tables(const BatchCollectives& facts) {
   return out;
 }
 
+std::vector<SheetInfo> batch_collective_sheets() {
+  std::vector<C> one(1);
+  one.front().members.emplace_back();
+  return {sum_schema().info(), long_schema().info(), sync_schema("nccl_implicit_sync_cat").info(),
+          detailed_schema(one).info(), all_to_all_v_schema().info()};
+}
+
 } // namespace rankscope

@@ -275,7 +275,8 @@ std::vector<BatchCollectiveSum> sums_of(const std::vector<BatchCollective>& list
         .push_back(&c);
   }
   std::vector<BatchCollectiveSum> out;
-  for (const auto& [key, rows] : groups) {
+  for (const auto& group : groups) {
+    const std::vector<const BatchCollective*>& rows = group.second;
     BatchCollectiveSum sum;
     sum.first = rows.front();
     sum.count = rows.size();

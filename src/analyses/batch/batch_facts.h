@@ -149,6 +149,11 @@ batch_tables(const BatchFacts& facts, const BatchOptions& options,
 /// A sheet of kernels for each rank.
 [[nodiscard]] Schema<BatchKernel> batch_kernel_schema(const BatchPart& part);
 [[nodiscard]] Schema<BatchOpRow> batch_family_schema(const BatchFamily& family);
+/// All sheets with their columns, of one rank where a column is of one.
+[[nodiscard]] std::vector<SheetInfo> batch_sheets();
+/// Those of collectives.
+[[nodiscard]] std::vector<SheetInfo> batch_collective_sheets();
+
 /// The NCCL sheets, in their order.
 [[nodiscard]] std::vector<Table> batch_collective_tables(const BatchCollectives& facts);
 

@@ -22,32 +22,29 @@ constexpr CellKind kDouble = CellKind::kDouble;
 constexpr CellKind kText = CellKind::kText;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-Table launcher_table(const BatchFacts& facts) {
+Schema<BatchLauncherRow> launcher_schema(const BatchFacts& facts) {
   using R = BatchLauncherRow;
   const auto ranks = static_cast<double>(facts.parts.size());
   return Schema<R>(
-             "kernel_launchers",
-             "GPU time by the operator or call that launched it, over all ranks",
-             {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
-               "operator, or runtime call outside of operators"},
-              {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-               "launchers of this name on all ranks"},
-              {"kernel_time_ms", "kernel_time_ms", Unit::kMs, kDouble,
-               [](const R& r) { return Value(ns_to_ms(r.time_ns)); },
-               "their kernels, overlaps of one launcher once, without communication"},
-              {"pct", "pct", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-               "of the time of all launchers"},
-              {"cum_pct", "cum_pct", Unit::kPercent, kDouble,
-               [](const R& r) { return Value(r.cumulative_percent); }, "down to this row"},
-              {"time_ms_avg", "time_ms_avg", Unit::kMs, kDouble,
-               [ranks](const R& r) { return Value(ns_to_ms(r.time_ns) / ranks); }, "of a rank"},
-              {"count_avg", "count_avg", Unit::kNone, kDouble,
-               [ranks](const R& r) { return Value(static_cast<double>(r.count) / ranks); },
-               "of a rank"}})
-      .table(facts.launchers);
+      "kernel_launchers", "GPU time by the operator or call that launched it, over all ranks",
+      {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+        "operator, or runtime call outside of operators"},
+       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+        "launchers of this name on all ranks"},
+       {"kernel_time_ms", "kernel_time_ms", Unit::kMs, kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.time_ns)); },
+        "their kernels, overlaps of one launcher once, without communication"},
+       {"pct", "pct", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
+        "of the time of all launchers"},
+       {"cum_pct", "cum_pct", Unit::kPercent, kDouble,
+        [](const R& r) { return Value(r.cumulative_percent); }, "down to this row"},
+       {"time_ms_avg", "time_ms_avg", Unit::kMs, kDouble,
+        [ranks](const R& r) { return Value(ns_to_ms(r.time_ns) / ranks); }, "of a rank"},
+       {"count_avg", "count_avg", Unit::kNone, kDouble,
+        [ranks](const R& r) { return Value(static_cast<double>(r.count) / ranks); }, "of a rank"}});
 }
 
-Table timeline_table(const BatchFacts& facts) {
+Schema<BatchTimelineRow> timeline_schema(const BatchFacts& facts) {
   using R = BatchTimelineRow;
   Schema<R> schema("gpu_timelines", "how the GPU's time of each rank divides",
                    {{"type", "type", Unit::kNone, kText, [](const R& r) { return Value(r.type); },
@@ -64,10 +61,10 @@ Table timeline_table(const BatchFacts& facts) {
   schema.add({"time_ms_std", "time_ms_std", Unit::kMs, kDouble,
               [](const R& r) { return Value(r.std_ms); },
               "deviation of the ranks from their mean (divided by their number)"});
-  return schema.table(facts.timeline);
+  return schema;
 }
 
-Table links_table(const BatchFacts& facts) {
+Schema<BatchLinksRow> links_schema() {
   using R = BatchLinksRow;
   const auto count = [](const char* name, const char* help, auto of) {
     return Field<R>{name,
@@ -89,11 +86,10 @@ Table links_table(const BatchFacts& facts) {
                     count("num_short_kernel_events_linked", "below 10 us, with an External id",
                           [](const BatchLinks& l) { return l.short_linked; }),
                     count("num_short_kernel_events_unlinked", "below 10 us, without",
-                          [](const BatchLinks& l) { return l.short_unlinked; })})
-      .table(facts.links);
+                          [](const BatchLinks& l) { return l.short_unlinked; })});
 }
 
-Table unlinked_table(const BatchFacts& facts) {
+Schema<BatchDurations> unlinked_schema() {
   using R = BatchDurations;
   const auto us = [](const char* name, auto ns) {
     return Field<R>{name,
@@ -113,27 +109,29 @@ Table unlinked_table(const BatchFacts& facts) {
                      [](const R& r) { return Value(r.count); }, "over all ranks"},
                     us("min_dur", [](const R& r) { return r.min_ns; }),
                     us("max_dur", [](const R& r) { return r.max_ns; }),
-                    us("mean_dur",
-                       [](const R& r) {
-                         return static_cast<double>(r.sum_ns) / static_cast<double>(r.count);
-                       })})
-      .table(facts.unlinked);
+                    us("mean_dur", [](const R& r) {
+                      return static_cast<double>(r.sum_ns) / static_cast<double>(r.count);
+                    })});
+}
+
+using ShortOp = std::pair<std::string, std::size_t>;
+
+Schema<ShortOp> short_ops_schema() {
+  return Schema<ShortOp>(
+      "short_cpu_op_counts", "operators that launched kernels below 10 us",
+      {{"cpu_op", "", Unit::kNone, kText, [](const ShortOp& r) { return Value(r.first); },
+        "nearest operator above the launch"},
+       {"count", "count", Unit::kCount, kInt, [](const ShortOp& r) { return Value(r.second); },
+        "kernels below 10 us, over all ranks"}});
 }
 
 Table short_ops_table(const BatchFacts& facts) {
-  using R = std::pair<std::string, std::size_t>;
-  std::vector<R> rows = facts.short_ops;
+  std::vector<ShortOp> rows = facts.short_ops;
   std::size_t total = 0;
-  for (const R& row : rows)
+  for (const ShortOp& row : rows)
     total += row.second;
   rows.emplace_back("Total", total);
-  return Schema<R>(
-             "short_cpu_op_counts", "operators that launched kernels below 10 us",
-             {{"cpu_op", "", Unit::kNone, kText, [](const R& r) { return Value(r.first); },
-               "nearest operator above the launch"},
-              {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.second); },
-               "kernels below 10 us, over all ranks"}})
-      .table(rows);
+  return short_ops_schema().table(rows);
 }
 
 /// One figure of a call on one rank.
@@ -152,38 +150,44 @@ Value duration(const BatchDurations* d, std::size_t figure) {
   }
 }
 
-Table runtime_table(const BatchFacts& facts) {
+constexpr const char* kFigures[] = {"count", "min_dur", "max_dur", "mean_dur"};
+
+Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
   using R = BatchRuntimeRow;
   Schema<R> schema(
       "cuda_events_summary", "runtime and driver calls of each rank",
       {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); }, "call"},
        {"cat", "cat", Unit::kNone, kText, [](const R& r) { return Value(r.category); },
         "cuda_runtime or cuda_driver"}});
-  Pivot pivot{"rank", 2, {}};
-  constexpr const char* kFigures[] = {"count", "min_dur", "max_dur", "mean_dur"};
   for (std::size_t f = 0; f < std::size(kFigures); ++f)
     for (std::size_t i = 0; i < facts.parts.size(); ++i) {
       const std::string name = fmt::format("{}_{}", kFigures[f], facts.parts[i].rank);
       schema.add({name, name, f == 0 ? Unit::kCount : Unit::kUs, f == 0 ? kInt : kDouble,
                   [i, f](const R& r) { return duration(r.ranks[i], f); },
                   f == 0 ? "calls on that rank" : "us, on that rank"});
-      pivot.places.push_back({kFigures[f], facts.parts[i].rank});
     }
-  Table out = schema.table(facts.runtime);
+  return schema;
+}
+
+Table runtime_table(const BatchFacts& facts) {
+  Table out = runtime_schema(facts).table(facts.runtime);
+  Pivot pivot{"rank", 2, {}};
+  for (const char* figure : kFigures)
+    for (const BatchPart& part : facts.parts)
+      pivot.places.push_back({figure, part.rank});
   out.pivot = std::move(pivot);
   return out;
 }
 
-Table breakdown_table(const BatchFacts& facts) {
+Schema<BatchBreakdownRow> breakdown_schema() {
   using R = BatchBreakdownRow;
-  return Schema<R>("grouped_breakdown", "time of an average rank by kind of work",
-                   {{"group", "Group", Unit::kNone, kText,
-                     [](const R& r) { return Value(r.group); }, "of launchers by their names"},
-                    {"time_s", "Time (s)", Unit::kSeconds, kDouble,
-                     [](const R& r) { return Value(r.time_s); },
-                     "GPU time of a rank on average; groups overlap in time, so their total is no "
-                     "wall time"}})
-      .table(facts.breakdown);
+  return Schema<R>(
+      "grouped_breakdown", "time of an average rank by kind of work",
+      {{"group", "Group", Unit::kNone, kText, [](const R& r) { return Value(r.group); },
+        "of launchers by their names"},
+       {"time_s", "Time (s)", Unit::kSeconds, kDouble, [](const R& r) { return Value(r.time_s); },
+        "GPU time of a rank on average; groups overlap in time, so their total is no "
+        "wall time"}});
 }
 
 /// Sheets of kernels may have a million rows: texts are made once for each argument.
@@ -273,18 +277,42 @@ std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& opt
       if (group == family.group)
         out.push_back(std::move(table));
   }
-  out.push_back(launcher_table(facts));
-  out.push_back(timeline_table(facts));
-  out.push_back(links_table(facts));
+  out.push_back(launcher_schema(facts).table(facts.launchers));
+  out.push_back(timeline_schema(facts).table(facts.timeline));
+  out.push_back(links_schema().table(facts.links));
   if (!facts.unlinked.empty())
-    out.push_back(unlinked_table(facts));
+    out.push_back(unlinked_schema().table(facts.unlinked));
   if (!facts.short_ops.empty())
     out.push_back(short_ops_table(facts));
   if (!facts.runtime.empty())
     out.push_back(runtime_table(facts));
-  out.push_back(breakdown_table(facts));
+  out.push_back(breakdown_schema().table(facts.breakdown));
   for (Table& table : batch_collective_tables(facts.collectives))
     out.push_back(std::move(table));
+  return out;
+}
+
+std::vector<SheetInfo> batch_sheets() {
+  BatchFacts facts; // of one rank
+  facts.parts.emplace_back();
+  facts.ranks.emplace_back();
+  BatchFamily family;
+  family.params = {"NAME"};
+  SheetInfo groups = batch_family_schema(family).info();
+  groups.name.clear();
+  for (const BatchGroup group : kBatchGroups)
+    groups.name += (groups.name.empty() ? "" : ", ") + std::string(batch_group_name(group));
+  std::vector<SheetInfo> out{batch_kernel_schema(facts.parts.front()).info(),
+                             std::move(groups),
+                             launcher_schema(facts).info(),
+                             timeline_schema(facts).info(),
+                             links_schema().info(),
+                             unlinked_schema().info(),
+                             short_ops_schema().info(),
+                             runtime_schema(facts).info(),
+                             breakdown_schema().info()};
+  for (SheetInfo& sheet : batch_collective_sheets())
+    out.push_back(std::move(sheet));
   return out;
 }
 
