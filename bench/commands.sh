@@ -58,6 +58,14 @@ rm -rf "$work/py"
 size=$(find "$work/sweep" -name '*.json' -path '*rank*' -printf '%s\n' | awk '{s+=$1} END {print s}')
 measure "analyze, 64 traces of 4 MB" "$size" 711936 "$bin" -j 2 -q analyze "$work/sweep" -o "$work/out" --force
 rm -rf "$work/sweep" "$work/out"
+"$bin" synth "$work/four" --threads 256 --channels 28 --ranks 4 --events 53500 -q >/dev/null
+mkdir "$work/batch"
+for r in 0 1 2 3; do
+  mv "$work/four/256thread/nccl_28channels/torch_profiler/rank$r/"*.json "$work/batch/rank_$r.json"
+done
+measure "batch, 4 ranks of 20 MB" "$(cat "$work"/batch/*.json | wc -c)" 214000 "$bin" -j 2 -q batch -b "$work/batch" \
+  -f rank_ --overwrite
+rm -rf "$work/four" "$work/batch"
 # the main job: all outputs, without plots, and the share of it that parsing and linking take
 "$bin" synth "$work/sweep" --threads 256,512 --channels 28,42,56,70 --ranks 8 --events 29500 -q >/dev/null
 mapfile -t traces < <(find "$work/sweep" -name '*.json' -path '*rank*')
