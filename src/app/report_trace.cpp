@@ -129,13 +129,13 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, {load.keep_python}, chosen));
     session.note(fmt::format("{}: {}", request.trace, chosen));
   }
+  if (!request.capture_folder.empty())
+    RS_CHECK(merge_graphs(session, request.capture_folder, options, loaded));
   choose_gpu(session, loaded.trace, options);
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);
   TraceReport out;
   out.steps = traced_steps(loaded);
-  if (!request.capture_folder.empty())
-    RS_CHECK(merge_graphs(session, request.capture_folder, options, loaded));
   if (options.enable_pseudo_ops && options.step.empty())
     add_pseudo_ops(loaded, options.compat_tracelens); // else the report copies the trace for them
   RS_TRY(out.report, build_report(loaded, options));

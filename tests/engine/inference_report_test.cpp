@@ -6,6 +6,7 @@
 #include "analyses/operators/parent_modules.h"
 #include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/unified_perf.h"
+#include "analyses/timeline/inference_steps.h"
 #include "trace_builder.h"
 
 #include <cmath>
@@ -78,6 +79,27 @@ TEST(CallStacks, WrappersAreNoEntryPoint) {
   EXPECT_EQ(chain.common[3], "triton_k"); // without its number
   EXPECT_EQ(entry_point(chain, "triton_k_7"), "vllm/model.py(10): forward");
   EXPECT_EQ(entry_point(chain, "other"), "Not found");
+}
+
+// as they are recorded, and the model's own frame
+TEST(CallStacks, FramesAboveAnOperator) {
+  const LoadedTrace t = layer();
+  const EventId kernels[] = {find(t, "gemm_12"), find(t, "add")};
+  const PythonStack attention = python_stack(t, find(t, "vllm::attn"), kernels);
+  EXPECT_EQ(attention.text, "['vllm/model.py(10): forward', 'nn.Module: Layer_3', "
+                            "'torch/nn/modules/module.py(1): _call_impl']");
+  EXPECT_EQ(attention.entry_point, "vllm/attn.py(5): attn"); // below it, called like it
+  EXPECT_EQ(python_stack(t, find(t, "vllm::attn"), {}).entry_point, "vllm/model.py(10): forward");
+  EXPECT_EQ(python_stack(t, find(t, "aten::mm"), {kernels, 1}).entry_point,
+            "vllm/attn.py(5): attn"); // above it
+  const LoadedTrace other = TraceBuilder()
+                                .frame("torch/a.py(1): f", 0, 100)
+                                .frame("<eval_with_key>.2(4): forward", 1, 90)
+                                .op("x::y", 10, 50)
+                                .kernel("k", 20, 200, 5)
+                                .load(true);
+  EXPECT_EQ(python_stack(other, find(other, "x::y"), {}).entry_point,
+            "<eval_with_key>.2(4): forward"); // none is the model's: the innermost
 }
 
 TEST(CallStacks, ChainsTwiceTheSameAreOne) {
@@ -186,6 +208,43 @@ TEST(PseudoOps, LatentAttentionInsideItsFrame) {
             t.trace.op(find(t, "aiter::mla_decode_stage1_asm_fwd"))->input_dims);
 }
 
+/// Parents, children and GPU work of every event.
+std::string drawing(const LoadedTrace& t) {
+  std::string out;
+  const auto list = [&out](std::span<const EventId> events) {
+    out += "(";
+    for (const EventId e : events)
+      out += std::to_string(e) + " ";
+    out += ") ";
+  };
+  for (EventId e = 0; e < t.trace.events.size(); ++e) {
+    out += std::to_string(t.tree.parent(e)) + " ";
+    list(t.tree.children(e));
+    list(t.tree.gpu_events(e));
+    out += "\n";
+  }
+  list(t.tree.cpu_roots());
+  return out;
+}
+
+TEST(TreeChanges, NoneLeavesTheTreeAsItWas) {
+  // with an operator that outlives its parent, and so is in no tree, and one without work
+  LoadedTrace t = TraceBuilder()
+                      .frame("f", 0, 500)
+                      .op("a", 10, 100)
+                      .op("b", 20, 200)
+                      .kernel("x", 30, 400, 5)
+                      .kernel("y", 215, 410, 5)
+                      .op("c", 300, 10)
+                      .op("d", 350, 10, "{}", 2)
+                      .kernel("z", 352, 420, 5, 7, 2)
+                      .load(true);
+  const std::string before = drawing(t);
+  t.tree.change(t.trace, {});
+  EXPECT_EQ(drawing(t), before);
+  EXPECT_EQ(t.tree.linked_count(), 3U);
+}
+
 // two steps; what the first launched runs while the second is annotated
 TEST(ServingSteps, AReportOfOnePhase) {
   const LoadedTrace t = TraceBuilder()
@@ -216,6 +275,24 @@ TEST(ServingSteps, AReportOfOnePhase) {
   EXPECT_EQ(none.error().code, ErrorCode::kUsage);
   EXPECT_NE(none.error().message().find("1 prefill, 0 mixed, 1 decode"), std::string::npos)
       << none.error().message();
+}
+
+TEST(ServingSteps, TheInnermostOneAroundAnOperator) {
+  const LoadedTrace t = TraceBuilder()
+                            .annotation("execute_context_0(0)_generation_9(9)", 0, 100)
+                            .annotation("execute_context_0(0)_generation_1(1)", 10, 20)
+                            .annotation("execute_context_0(0)_generation_", 40, 20)
+                            .op("in", 15, 2)
+                            .op("behind", 50, 2)
+                            .op("outside", 150, 2)
+                            .load();
+  const InferenceSteps& steps = inference_steps_of(t);
+  const auto at = [&](const char* op) {
+    return t.trace.strings.view(steps.at(t.trace, find(t, op)));
+  };
+  EXPECT_EQ(at("in"), "execute_context_0(0)_generation_1(1)");
+  EXPECT_EQ(at("behind"), "execute_context_0(0)_generation_9(9)"); // the inner one is over
+  EXPECT_EQ(at("outside"), "");
 }
 
 } // namespace

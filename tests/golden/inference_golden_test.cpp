@@ -1,5 +1,6 @@
 // Reports of inference traces in the manner of the reference's inference report against the tables
 // that it wrote: every sheet and column, rows by key in both directions.
+#include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/report_notes.h"
 #include "analyses/operators/unified_perf.h"
 #include "engine/capture_folder.h"
@@ -161,6 +162,41 @@ TEST(InferenceGolden, DecodeStepWithItsCapture) {
   const auto report = build_report(trace, options);
   ASSERT_TRUE(report) << report.error().message();
   compare_tables(*report, inference() / kVllm / "perf_csvs", 10);
+}
+
+ModelCoverage coverage(const LoadedTrace& trace) {
+  ReportOptions options;
+  options.enable_pseudo_ops = true;
+  auto out = model_coverage(trace, options);
+  EXPECT_TRUE(out);
+  return out ? *out : ModelCoverage{};
+}
+
+// The merge changes who launched a kernel, never how long it ran: the timeline is that of the
+// reference's tables either way. Without the captures nothing is known of what the graph ran.
+TEST(InferenceGolden, DecodeStepWithoutItsCapture) {
+  if (inference().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  const fs::path path = inference() / kVllm / "graph_execution.json.gz";
+  LoadedTrace trace = load(path, false);
+  const auto report = build_report(trace, reference_options());
+  ASSERT_TRUE(report) << report.error().message();
+  Tally tally;
+  compare_sheet("gpu_timeline", *report->find("gpu_timeline"),
+                golden::read_csv(inference() / kVllm / "perf_csvs" / "gpu_timeline.csv"), tally);
+  EXPECT_TRUE(trace.graph_launches.empty());
+  const ModelCoverage without = coverage(trace);
+  EXPECT_NEAR(without.modelled_ns / without.total_ns, 0.03, 0.005);
+  EXPECT_NEAR(without.graph_ns / without.total_ns, 0.97, 0.005);
+  // and with it: the same kernel time, all of it below operators
+  const auto merged = merge_capture_folder(trace, (inference() / kVllm / "capture_traces").string(),
+                                           {false, false, 1, nullptr});
+  ASSERT_TRUE(merged) << merged.error().message();
+  const LoadedTrace with_ops = with_pseudo_ops(trace, false);
+  const ModelCoverage with = coverage(with_ops);
+  EXPECT_EQ(with.total_ns, without.total_ns);
+  EXPECT_EQ(with.no_operator_ns, 0);
+  EXPECT_GT(with.modelled_ns / with.total_ns, 0.87);
 }
 
 TEST(InferenceGolden, EagerPrefillStep) {

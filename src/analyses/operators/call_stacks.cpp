@@ -65,6 +65,52 @@ std::string_view without_last_number(std::string_view name) {
              : name.substr(0, last);
 }
 
+bool library_frame(std::string_view frame) {
+  for (const char* part : {"torch/", "<built-in", "<string>", "<frozen", "<eval_with_key>",
+                           "nn.Module: ", "triton/runtime/", "triton/backends/"})
+    if (has(frame, part))
+      return true;
+  return wrapper(frame);
+}
+
+bool is_frame(const Trace& trace, EventId e) {
+  return trace.events.category[e] == Category::kPythonFunction;
+}
+
+/// Innermost first.
+std::vector<std::string_view> frames_above(const LoadedTrace& t, EventId op) {
+  std::vector<std::string_view> frames;
+  for (EventId at = t.tree.parent(op); at != kNoEvent; at = t.tree.parent(at))
+    if (is_frame(t.trace, at))
+      frames.push_back(t.trace.name(at));
+  return frames;
+}
+
+/// "ns::Name" -> "name".
+std::string local_name(std::string_view op) {
+  const std::size_t colons = op.rfind("::");
+  return lowercase(colons == std::string_view::npos ? op : op.substr(colons + 2));
+}
+
+bool called_like(std::string_view frame, const std::string& local) {
+  return has(frame, ".py") && has(lowercase(function_of(frame)), local);
+}
+
+/// The outermost frame between the operator and its kernels that is called like it, or "".
+std::string_view frame_below(const LoadedTrace& t, EventId op, std::span<const EventId> kernels) {
+  const std::string local = local_name(t.trace.name(op));
+  for (const EventId k : kernels) {
+    std::string_view found;
+    EventId at = t.tree.parent(k);
+    for (; at != kNoEvent && at != op; at = t.tree.parent(at))
+      if (is_frame(t.trace, at) && called_like(t.trace.name(at), local))
+        found = t.trace.name(at);
+    if (at == op && !found.empty())
+      return found;
+  }
+  return {};
+}
+
 void append(std::string& to, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < names.size(); ++i)
     to += (i > 0 ? ", " : "") + python_quote(names[i]);
@@ -135,16 +181,33 @@ std::string entry_point(const CallChain& chain, std::string_view op) {
     at = last(without_last_number(op));
   if (at == flat.rend())
     return kNotFound;
-  const std::size_t colons = op.rfind("::");
-  const std::string local =
-      lowercase(colons == std::string_view::npos ? op : op.substr(colons + 2));
+  const std::string local = local_name(op);
   for (auto inward = at.base(); inward != flat.end(); ++inward)
-    if (has(*inward, ".py") && has(lowercase(function_of(*inward)), local))
+    if (called_like(*inward, local))
       return std::string(*inward);
   for (auto outward = std::next(at); outward != flat.rend(); ++outward)
     if (has(*outward, ".py") && !wrapper(*outward))
       return std::string(*outward);
   return kNotFound;
+}
+
+PythonStack python_stack(const LoadedTrace& t, EventId op, std::span<const EventId> kernels) {
+  std::vector<std::string_view> frames = frames_above(t, op);
+  for (EventId at = op; frames.empty() && at != kNoEvent; at = t.tree.parent(at))
+    if (const EventId forward = t.tree.forward_of(at); forward != kNoEvent)
+      frames = frames_above(t, forward);
+  PythonStack out;
+  if (frames.empty())
+    return out;
+  const auto own = std::find_if_not(frames.begin(), frames.end(), library_frame);
+  out.entry_point = frame_below(t, op, kernels);
+  if (out.entry_point.empty())
+    out.entry_point = own == frames.end() ? frames.front() : *own;
+  out.text = "[";
+  for (auto it = frames.rbegin(); it != frames.rend(); ++it)
+    out.text += (out.text.size() > 1 ? ", " : "") + python_quote(*it);
+  out.text += "]";
+  return out;
 }
 
 } // namespace rankscope

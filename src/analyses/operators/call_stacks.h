@@ -33,4 +33,15 @@ struct CallChain {
 /// Python file that is no wrapper of PyTorch; "Not found".
 [[nodiscard]] std::string entry_point(const CallChain& chain, std::string_view op);
 
+struct PythonStack {
+  std::string entry_point; ///< the frame that stands for the operator
+  std::string text;        ///< Python list of all frames above it, outermost first; "" = none
+};
+/// The frames above an operator as they are; backward work, which runs on a thread of its own, has
+/// those of its forward operator. Entry point: on the way down to the first kernel that has one,
+/// the frame of a Python file whose function is called like the operator; else the innermost one
+/// above it that is not PyTorch's, Triton's runtime's or a wrapper; else the innermost.
+[[nodiscard]] PythonStack python_stack(const LoadedTrace& trace, EventId op,
+                                       std::span<const EventId> kernels);
+
 } // namespace rankscope

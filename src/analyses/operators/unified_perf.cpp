@@ -249,45 +249,6 @@ const std::vector<Collected>& collected_of(const LoadedTrace& t, const LauncherI
       key, [&] { return make_collected(t, index, compat, from_frames); });
 }
 
-struct CallStack {
-  std::string entry_point; ///< innermost frame outside PyTorch and Python's own modules
-  std::string full;        ///< Python list of all frames, outermost first
-};
-
-bool library_frame(std::string_view frame) {
-  for (const char* part : {"torch/", "<built-in", "<string>", "<frozen",
-                           "nn.Module: ", "triton/runtime/", "triton/backends/"})
-    if (frame.find(part) != std::string_view::npos)
-      return true;
-  return false;
-}
-
-std::vector<std::string_view> frames_above(const LoadedTrace& t, EventId op) {
-  std::vector<std::string_view> frames; // innermost first
-  for (EventId at = t.tree.parent(op); at != kNoEvent; at = t.tree.parent(at))
-    if (t.trace.events.category[at] == Category::kPythonFunction)
-      frames.push_back(t.trace.name(at));
-  return frames;
-}
-
-/// Backward work runs on a thread of its own: it has the frames of its forward operator.
-CallStack call_stack(const LoadedTrace& t, EventId op) {
-  std::vector<std::string_view> frames = frames_above(t, op);
-  for (EventId at = op; frames.empty() && at != kNoEvent; at = t.tree.parent(at))
-    if (const EventId forward = t.tree.forward_of(at); forward != kNoEvent)
-      frames = frames_above(t, forward);
-  CallStack out;
-  if (frames.empty())
-    return out;
-  const auto own = std::find_if_not(frames.begin(), frames.end(), library_frame);
-  out.entry_point = own == frames.end() ? frames.front() : *own;
-  out.full = "[";
-  for (auto it = frames.rbegin(); it != frames.rend(); ++it)
-    out.full += (out.full.size() > 1 ? ", " : "") + python_quote(*it);
-  out.full += "]";
-  return out;
-}
-
 std::string params_dict(const PerfResult& perf) {
   std::string out = "{";
   for (const auto& [name, text] : perf.params)
@@ -463,9 +424,9 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
   if (options.include_call_stack && options.compat_tracelens) {
     add_call_chain(t, group, out);
   } else if (options.include_call_stack) {
-    CallStack python = call_stack(t, first.event);
+    PythonStack python = python_stack(t, first.event, out.details.kernels);
     out.entry_point = std::move(python.entry_point);
-    out.call_stack = std::move(python.full);
+    out.call_stack = std::move(python.text);
   }
   return out;
 }

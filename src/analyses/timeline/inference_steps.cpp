@@ -23,13 +23,24 @@ InferenceSteps::InferenceSteps(const Trace& trace) {
       continue;
     const Track& track = trace.tracks[e.track[i]];
     detailed = detailed || kind_of(e.name[i]) == 2;
-    steps_.push_back({track.pid, track.pid_text, e.ts_ns[i], trace.end_ns(i), e.name[i]});
+    steps_.push_back({track.pid, track.pid_text, e.ts_ns[i], trace.end_ns(i), e.name[i], kNone});
   }
   if (detailed)
     std::erase_if(steps_, [&](const Step& s) { return kind_of(s.name) != 2; });
   std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
     return std::tie(a.pid, a.pid_text, a.start_ns) < std::tie(b.pid, b.pid_text, b.start_ns);
   });
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const auto over = [&](const Step& s) {
+      return s.pid != steps_[i].pid || s.pid_text != steps_[i].pid_text ||
+             s.end_ns <= steps_[i].start_ns;
+    };
+    while (!open.empty() && over(steps_[open.back()]))
+      open.pop_back();
+    steps_[i].outer = open.empty() ? kNone : open.back();
+    open.push_back(i);
+  }
 }
 
 StrId InferenceSteps::at(const Trace& trace, EventId e) const {
@@ -40,9 +51,12 @@ StrId InferenceSteps::at(const Trace& trace, EventId e) const {
   });
   if (after == steps_.begin())
     return kEmptyStr;
-  const Step& step = *std::prev(after);
-  const bool open = step.pid == track.pid && step.pid_text == track.pid_text && ts < step.end_ns;
-  return open ? step.name : kEmptyStr;
+  const Step* step = &*std::prev(after);
+  if (step->pid != track.pid || step->pid_text != track.pid_text)
+    return kEmptyStr;
+  while (ts >= step->end_ns && step->outer != kNone)
+    step = &steps_[step->outer];
+  return ts < step->end_ns ? step->name : kEmptyStr;
 }
 
 const InferenceSteps& inference_steps_of(const LoadedTrace& trace) {

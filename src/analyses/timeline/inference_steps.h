@@ -3,6 +3,7 @@
 
 #include "core/loaded_trace.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace rankscope {
@@ -11,9 +12,9 @@ class InferenceSteps {
 public:
   explicit InferenceSteps(const Trace& trace);
 
-  /// Name of the step annotation of the same process that is open when the event starts, or
-  /// kEmptyStr. Annotations with all sums come first: short ones are used only where a trace has no
-  /// other. O(log n).
+  /// Name of the innermost step annotation of the same process that is open when the event starts,
+  /// or kEmptyStr. Annotations with all sums come first: short ones are used only where a trace has
+  /// no other. O(log n).
   [[nodiscard]] StrId at(const Trace& trace, EventId e) const;
 
 private:
@@ -23,7 +24,9 @@ private:
     std::int64_t start_ns;
     std::int64_t end_ns;
     StrId name;
+    std::size_t outer = kNone; ///< the step that was open when it began
   };
+  static constexpr std::size_t kNone = SIZE_MAX;
   std::vector<Step> steps_; ///< by process, then start
 };
 
