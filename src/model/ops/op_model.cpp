@@ -78,6 +78,12 @@ std::string ParsedArgs::strides(std::size_t i) const {
   return i < strides_->list.size() ? python_repr(strides_->list[i], true) : "None";
 }
 
+std::optional<Shape> ParsedArgs::stride_list(std::size_t i) const {
+  if (i >= strides_->list.size() || !strides_->list[i].is_int_list())
+    return std::nullopt;
+  return strides_->list[i].ints();
+}
+
 std::string ParsedArgs::concrete(std::size_t i) const {
   if (i >= concrete_->list.size())
     return "";

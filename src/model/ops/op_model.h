@@ -41,6 +41,8 @@ public:
   [[nodiscard]] std::string type(std::size_t i) const;
   /// Python tuple of the strides; "None" when they were not recorded.
   [[nodiscard]] std::string strides(std::size_t i) const;
+  /// The strides as numbers; nullopt when they were not recorded.
+  [[nodiscard]] std::optional<Shape> stride_list(std::size_t i) const;
   /// Text of the concrete value, "" = none.
   [[nodiscard]] std::string concrete(std::size_t i) const;
   [[nodiscard]] bool flag(std::size_t i) const { return concrete(i) == "True"; }

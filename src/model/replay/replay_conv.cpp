@@ -1,0 +1,213 @@
+// Convolutions: how PyTorch calls MIOpen for aten::convolution and its gradient.
+#include "model/replay/replay_request.h"
+
+#include "base/ascii.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+
+/// MIOpenDriver's first argument; "" = it has none for the type.
+std::string_view program_of(std::string_view recorded) {
+  const std::string type = lowercase(recorded);
+  return type == "float"           ? "conv"
+         : type == "c10::half"     ? "convfp16"
+         : type == "c10::bfloat16" ? "convbfp16"
+                                   : "";
+}
+
+/// Strides of a dense tensor whose dimensions lie in this order, slowest first; those of extents of
+/// one may be anything.
+bool dense(const Shape& shape, const Shape& strides, const std::vector<std::size_t>& order) {
+  std::int64_t expected = 1;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    if (shape[*d] != 1 && strides[*d] != expected)
+      return false;
+    if (shape[*d] > (std::int64_t{1} << 62) / expected) // no memory holds it
+      return false;
+    expected *= shape[*d];
+  }
+  return true;
+}
+
+enum class Layout { kChannelsFirst, kChannelsLast, kOther };
+Layout layout_of(const Shape& shape, const Shape& strides) {
+  std::vector<std::size_t> first(shape.size());
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  if (dense(shape, strides, first))
+    return Layout::kChannelsFirst;
+  std::vector<std::size_t> last{0};
+  for (std::size_t d = 2; d < shape.size(); ++d)
+    last.push_back(d);
+  last.push_back(1);
+  return dense(shape, strides, last) ? Layout::kChannelsLast : Layout::kOther;
+}
+
+struct Conv {
+  Shape x, w, stride, padding, dilation, output_padding;
+  bool transposed = false;
+  std::int64_t groups = 1;
+};
+
+/// stride, padding, dilation, transposed, output_padding and groups from argument `first` on.
+bool read_lists(const ParsedArgs& a, std::size_t first, Conv& c) {
+  const auto stride = a.int_list(first);
+  const auto padding = a.int_list(first + 1);
+  const auto dilation = a.int_list(first + 2);
+  const auto output_padding = a.int_list(first + 4);
+  const auto groups = a.whole(first + 5);
+  const std::string transposed = a.concrete(first + 3);
+  if (!stride || !padding || !dilation || !output_padding || !groups ||
+      (transposed != "True" && transposed != "False"))
+    return false;
+  c.stride = *stride;
+  c.padding = *padding;
+  c.dilation = *dilation;
+  c.transposed = transposed == "True";
+  c.output_padding = *output_padding;
+  c.groups = *groups;
+  const std::size_t n = c.x.size() - 2;
+  for (Shape* list : {&c.stride, &c.padding, &c.dilation, &c.output_padding}) {
+    if (list->size() == 1)
+      list->resize(n, list->front());
+    if (list->size() != n)
+      return false;
+  }
+  return true;
+}
+
+std::string check(const Conv& c) {
+  for (const Shape* shape : {&c.x, &c.w})
+    for (const std::int64_t extent : *shape)
+      if (extent <= 0 || extent >= kMaxExtent)
+        return extent == 0 ? "an empty convolution" : "an extent that no library takes";
+  for (std::size_t i = 0; i + 2 < c.x.size(); ++i)
+    if (c.stride[i] <= 0 || c.dilation[i] <= 0 || c.padding[i] < 0 || c.output_padding[i] < 0)
+      return "its stride, padding or dilation is none";
+  if (c.groups <= 0 || c.groups > c.x[1] ||
+      (c.transposed ? c.w[0] != c.x[1] : c.w[1] * c.groups != c.x[1]))
+    return "the channels of its input and weights do not fit each other";
+  return "";
+}
+
+/// What MIOpen convolves. A transposed convolution is the gradient of the ordinary one that has its
+/// output as input: (i - 1) s - 2 p + d (k - 1) + op + 1.
+std::string set_shapes(const Conv& c, ConvRequest& r) {
+  const std::size_t n = c.x.size() - 2;
+  r.spatial = n == 3 ? 3 : 2;
+  r.n = c.x[0];
+  r.groups = c.groups;
+  r.c = c.transposed ? c.w[1] * c.groups : c.x[1];
+  r.k = c.w[0];
+  if (r.c >= kMaxExtent)
+    return "an extent that no library takes";
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = 3 - n + i; // PyTorch puts the one dimension of conv1d into the width
+    r.filter[at] = c.w[i + 2];
+    r.pad[at] = c.padding[i];
+    r.stride[at] = c.stride[i];
+    r.dilation[at] = c.dilation[i];
+    // all below 2^31: products of two fit
+    const std::int64_t span = c.dilation[i] * (c.w[i + 2] - 1);
+    std::int64_t in = c.x[i + 2];
+    if (c.transposed)
+      in = (in - 1) * c.stride[i] - 2 * c.padding[i] + span + c.output_padding[i] + 1;
+    if (in <= 0 || in >= kMaxExtent || in + 2 * c.padding[i] < span + 1)
+      return "its output is empty, or larger than a library takes";
+    r.in[at] = in;
+  }
+  return "";
+}
+
+/// The gradients of "[True, True, False]": of the input, of the weights; nullopt when it is none.
+std::optional<std::vector<bool>> read_mask(std::string_view text) {
+  std::vector<bool> out;
+  while (!text.empty()) {
+    const std::size_t yes = text.find("True");
+    const std::size_t no = text.find("False");
+    if (yes == std::string_view::npos && no == std::string_view::npos)
+      break;
+    out.push_back(yes < no);
+    text.remove_prefix(yes < no ? yes + 4 : no + 5);
+  }
+  return out.size() == 3 ? std::optional(out) : std::nullopt;
+}
+
+void add_note(std::string& note, std::string_view more) {
+  note += note.empty() ? "" : "; ";
+  note += more;
+}
+
+/// The layout that PyTorch gives both, from the strides of argument `x` and `x` + 1.
+std::string set_layout(const ParsedArgs& args, std::size_t x, const Conv& c, ConvRequest& r,
+                       std::string& note) {
+  const auto input = args.stride_list(x);
+  const auto weight = args.stride_list(x + 1);
+  if (!input || !weight || input->size() != c.x.size() || weight->size() != c.w.size())
+    return "the trace has no strides of it: channels first cannot be told from channels last";
+  const Layout of_input = layout_of(c.x, *input);
+  const Layout of_weight = layout_of(c.w, *weight);
+  r.channels_last = of_input == Layout::kChannelsLast || of_weight == Layout::kChannelsLast;
+  if (c.x.size() == 3)
+    r.channels_last = false; // conv1d
+  const Layout wanted = r.channels_last ? Layout::kChannelsLast : Layout::kChannelsFirst;
+  if (of_input == Layout::kOther || (of_input != wanted && c.x[1] != 1))
+    add_note(note, "the input is copied to the other layout first, which the replay leaves out");
+  return "";
+}
+
+} // namespace
+
+ReplayRequest replay::conv(std::string_view name, const ParsedArgs& args) {
+  const bool backward = name == "aten::convolution_backward";
+  if (name != "aten::convolution" && !backward)
+    return no_call("the arguments of this operator do not say how its library is called");
+  const std::size_t at = backward ? 1 : 0; // of the input; the weights are behind it
+  ConvRequest r;
+  r.program = program_of(args.type(at));
+  if (r.program.empty() || args.type(at) != args.type(at + 1))
+    return no_call(fmt::format("no command for the types {} and {}",
+                               args.type(at).empty() ? "(not recorded)" : args.type(at),
+                               args.type(at + 1).empty() ? "(not recorded)" : args.type(at + 1)));
+  Conv c;
+  c.x = args.dims(at);
+  c.w = args.dims(at + 1);
+  if (c.x.size() < 3 || c.x.size() > 5 || c.w.size() != c.x.size())
+    return no_call("input and weights are expected to have the same three to five dimensions");
+  if (!read_lists(args, at + 3, c))
+    return no_call("its stride, padding, dilation or groups were not recorded");
+  std::string note;
+  std::string why = check(c);
+  if (why.empty())
+    why = set_shapes(c, r);
+  if (why.empty())
+    why = set_layout(args, at, c, r, note);
+  if (!why.empty())
+    return no_call(why);
+  if (!backward) {
+    r.directions = {c.transposed ? 2 : 1};
+    if (!args.dims(2).empty())
+      add_note(note, "without its bias");
+    return {r, note, ""};
+  }
+  const auto mask = read_mask(args.concrete(10));
+  if (!mask)
+    return no_call("which gradients it makes was not recorded (output_mask)");
+  if ((*mask)[0])
+    r.directions.push_back(c.transposed ? 1 : 2);
+  if ((*mask)[1])
+    r.directions.push_back(4);
+  if (r.directions.empty())
+    return no_call("the gradient of the bias alone: a sum, no convolution");
+  if ((*mask)[2])
+    add_note(note, "without the gradient of its bias");
+  return {r, note, ""};
+}
+
+} // namespace rankscope

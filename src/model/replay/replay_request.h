@@ -1,0 +1,79 @@
+// What it takes to run a recorded matrix product or convolution again: shapes, layouts and types as
+// PyTorch hands them to hipBLASLt (cuBLASLt) and MIOpen, from the recorded arguments alone. Pure
+// functions.
+#pragma once
+
+#include "model/ops/op_model.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rankscope {
+
+/// D = alpha op(A) op(B) + beta C, column-major: op(A) m x k, op(B) k x n. Types in
+/// hipblaslt-bench's words ("bf16_r"), static texts.
+struct GemmRequest {
+  std::int64_t m = 0, n = 0, k = 0, batch = 1;
+  bool trans_a = false, trans_b = false;
+  std::int64_t lda = 0, ldb = 0, ldd = 0;                ///< C as D
+  std::int64_t stride_a = 0, stride_b = 0, stride_d = 0; ///< elements between matrices, 0: batch 1
+  double alpha = 1, beta = 0;
+  std::string_view type_a, type_b, type_d; ///< C as D
+  std::string_view compute, scale;
+  std::string_view bias_type; ///< of a vector of m elements added to each column; "" = none
+  int scale_a = 0,
+      scale_b = 0; ///< 0 none, 1 one value, 2 one for each row of op(A), column of op(B)
+};
+
+/// A convolution as MIOpen does it (a transposed one is the gradient of an ordinary one). Extents
+/// are depth, height, width; the depth is 1 in two dimensions.
+struct ConvRequest {
+  std::string_view program; ///< first argument of MIOpenDriver: conv, convfp16, convbfp16
+  int spatial = 2;
+  std::int64_t n = 0, c = 0, k = 0, groups = 1;
+  std::array<std::int64_t, 3> in{1, 1, 1}, filter{1, 1, 1}, pad{0, 0, 0}, stride{1, 1, 1},
+      dilation{1, 1, 1};
+  bool channels_last = false;
+  std::vector<int> directions; ///< 1 forward, 2 gradient of the data, 4 of the weights
+};
+
+struct ReplayRequest {
+  std::variant<std::monostate, GemmRequest, ConvRequest> call;
+  std::string note; ///< what the operator did beside it, what the trace does not tell
+  std::string why;  ///< there is no call
+};
+
+/// Of an operator of the families GEMM and CONV. `kernel`: the name of the kernel it launched,
+/// which tells TF32 from f32; may be empty. Strides have to be recorded: without them a transposed
+/// matrix looks as one that is not. Formulas: docs/replay.md.
+/// Worked example: aten::mm of (8944, 1024) and (1024, 2816), both row-major, in bf16: row-major
+/// results are transposed column-major ones, so A and B change places: m 2816, n 8944, k 1024, lda
+/// 2816, ldb 1024, ldd 2816, no transposes.
+[[nodiscard]] ReplayRequest replay_request(std::string_view name, const ParsedArgs& args,
+                                           std::string_view kernel);
+
+/// Whether the family has a runner at all ("GEMM", "CONV"): false for every other operator.
+[[nodiscard]] bool can_replay_family(std::string_view family);
+
+/// The command lines of the library's bench program, one for each call of the library; empty
+/// without a call. Numbers and words of ours alone: nothing of the trace's texts gets into them.
+[[nodiscard]] std::vector<std::string> replay_commands(const ReplayRequest& request);
+
+/// The library that the commands are of, in the words of library_trace.csv: hipblaslt, miopen; ""
+/// without a call.
+[[nodiscard]] std::string_view replay_library(const ReplayRequest& request);
+
+namespace replay {
+/// The parts of replay_request().
+ReplayRequest gemm(std::string_view name, const ParsedArgs& args, std::string_view kernel);
+ReplayRequest conv(std::string_view name, const ParsedArgs& args);
+[[nodiscard]] inline ReplayRequest no_call(std::string why) {
+  return {{}, "", std::move(why)};
+}
+} // namespace replay
+
+} // namespace rankscope
