@@ -238,6 +238,7 @@ private:
     }
     out.count = calls.size();
     out.first_uid = trace.events.uid[first.event];
+    out.first = first.event;
     return out;
   }
 

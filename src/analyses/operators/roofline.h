@@ -31,6 +31,7 @@ struct FamilyRow {
   Stats kernel_us; ///< over the calls: union of the call's kernels
   std::size_t count = 0;
   std::uint32_t first_uid = 0;
+  EventId first = kNoEvent; ///< the first call
 };
 
 struct FamilySheet {

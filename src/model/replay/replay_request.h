@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -66,6 +67,14 @@ struct ReplayRequest {
 /// The library that the commands are of, in the words of library_trace.csv: hipblaslt, miopen; ""
 /// without a call.
 [[nodiscard]] std::string_view replay_library(const ReplayRequest& request);
+
+/// What was measured of a request, or why nothing was.
+struct ReplayTime {
+  std::optional<double> us; ///< of one call
+  std::string status;       ///< ok, missing, unsupported, failed, skipped
+  std::string detail;       ///< why, where it is not ok; else what was left out
+  std::string runner;       ///< hipblaslt-bench, cublasLt, torch; "" = none
+};
 
 namespace replay {
 /// The parts of replay_request().
