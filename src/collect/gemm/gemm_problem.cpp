@@ -169,7 +169,14 @@ TracedGemm of_bench_line(std::string_view library, std::string_view config) {
                         std::any_of(options->begin(), options->end(), [](const CommandOption& o) {
                           return o.name == "--bias_vector" || o.name == "--use_e";
                         });
-  return read.result(p, epilogue ? "without its epilogue" : "");
+  const auto scaled = [&](std::string_view name) {
+    return !value(name).empty() && value(name) != "0";
+  };
+  const bool scales = scaled("--scaleA") || scaled("--scaleB");
+  return read.result(p, epilogue && scales ? "without its epilogue and scales"
+                        : epilogue         ? "without its epilogue"
+                        : scales           ? "without its scales"
+                                           : "");
 }
 
 /// The words that the reader of cuBLASLt's trace lines makes.

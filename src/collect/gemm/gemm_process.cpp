@@ -107,6 +107,15 @@ GemmOutcome parse_gemm_outcome(std::string_view output) {
   return out;
 }
 
+const std::vector<std::string>& logging_variables() {
+  static const std::vector<std::string> kNames = {
+      "ROCBLAS_LAYER",         "HIPBLASLT_LOG_MASK",       "HIPBLASLT_LOG_LEVEL",
+      "HIPBLASLT_LOG_FILE",    "CUBLASLT_LOG_LEVEL",       "CUBLASLT_LOG_MASK",
+      "CUBLAS_LOGINFO_DBG",    "CUBLAS_LOGDEST_DBG",       "TENSILE_DB",
+      "MIOPEN_ENABLE_LOGGING", "MIOPEN_ENABLE_LOGGING_CMD"};
+  return kNames;
+}
+
 GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& options) {
   ProcessSpec spec;
   spec.argv = {options.program,  "library-perf",
@@ -119,9 +128,7 @@ GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& optio
     spec.argv.push_back(options.libraries);
   }
   // a log of the measured library would be measured too
-  spec.unset_env = {"ROCBLAS_LAYER",      "HIPBLASLT_LOG_MASK", "HIPBLASLT_LOG_LEVEL",
-                    "CUBLASLT_LOG_LEVEL", "CUBLASLT_LOG_MASK",  "CUBLAS_LOGINFO_DBG",
-                    "CUBLAS_LOGDEST_DBG", "TENSILE_DB"};
+  spec.unset_env = logging_variables();
   spec.out = spec.err = Stream::kCapture;
   spec.deadline = options.timeout;
   spec.cancel = options.cancel;

@@ -30,6 +30,9 @@ struct GemmOutcome {
   std::string vendor, device, architecture, backend;
 };
 
+/// Environment variables by which the libraries log what they are called with.
+[[nodiscard]] const std::vector<std::string>& logging_variables();
+
 /// Starts `program library-perf --measure-gemm ...` and reads what it tells.
 [[nodiscard]] GemmOutcome measure_gemm(const GemmProblem& problem, const GemmRunOptions& options);
 

@@ -171,12 +171,17 @@ std::optional<BenchResult> from_miopen(std::string_view output) {
   if (auto found = from_table(output, "timeMs", 1e3, "stats:"))
     return found;
   std::optional<BenchResult> found;
-  for (const std::string_view line : lines_of(output))
-    if (const auto ms = between(line, "Elapsed: ", " ms"))
-      if (const auto value = positive(*ms)) {
-        found.emplace();
-        found->time_us = *value * 1e3;
-      }
+  bool of_gpu = false; // the clock on the wall counts where nothing else was told
+  for (const std::string_view line : lines_of(output)) {
+    const auto ms = between(line, "Elapsed: ", " ms");
+    const auto value = ms ? positive(*ms) : std::nullopt;
+    const bool wall = line.starts_with("Wall-clock");
+    if (!value || (wall && of_gpu))
+      continue;
+    of_gpu = of_gpu || !wall;
+    found.emplace();
+    found->time_us = *value * 1e3;
+  }
   return found;
 }
 
@@ -224,6 +229,8 @@ BenchCommand bench_command(std::string_view library, std::string_view config,
   }
   if (library == "hipblaslt") {
     words[0] = "hipblaslt-bench";
+    if (options.as_written)
+      return {words, "", ""};
     if (!options.pin) {
       words = without(words, {"--algo_method", "--solution_index"});
       append(words, {"--algo_method", "heuristic"});
@@ -233,6 +240,8 @@ BenchCommand bench_command(std::string_view library, std::string_view config,
   }
   if (library == "miopen") {
     words[0] = "MIOpenDriver";
+    if (options.as_written)
+      return {words, "", ""};
     words = without(words, {"-t", "-V", "-i", "--time", "--verify", "--iter"});
     append(words, {"-t", "1", "-V", "0", "-i", iters});
     return {words, "", ""};

@@ -11,7 +11,8 @@ namespace rankscope {
 
 struct BenchOptions {
   std::uint64_t iters = 50, warm_up = 10;
-  bool pin = false; ///< hipBLASLt: the solution of the trace, instead of what is chosen now
+  bool pin = false;        ///< hipBLASLt: the solution of the trace, instead of what is chosen now
+  bool as_written = false; ///< the lines' own counts and choice of algorithm: they are the command
 };
 
 /// How a row of library_trace.csv is measured, or why not.

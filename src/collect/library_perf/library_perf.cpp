@@ -35,6 +35,11 @@ bool run_once(PerfRow& row, const std::vector<std::string>& argv, const LibraryP
               std::vector<double>& times) {
   ProcessSpec spec;
   spec.argv = argv;
+  if (const auto own = options.programs.find(argv[0]); own != options.programs.end())
+    spec.argv[0] = own->second;
+  // a log of the measured library would be measured too
+  spec.unset_env = logging_variables();
+  spec.guarded = true; // what it began ends with it
   spec.out = spec.err = Stream::kCapture;
   spec.deadline = options.timeout;
   spec.cancel = options.cancel;
@@ -74,12 +79,18 @@ struct Missing {
   std::array<std::string, 2> libraries; ///< by GemmFamily: why they cannot be used, "" = unknown
 };
 
+std::string not_found(const std::string& program, const LibraryPerfOptions& options) {
+  const auto own = options.programs.find(program);
+  return own == options.programs.end() ? fmt::format("{} is not in PATH", program)
+                                       : fmt::format("{} is not there", own->second);
+}
+
 /// By the bench program; the row's status is "missing" without one.
 void measure_bench(PerfRow& row, const std::vector<std::string>& argv,
                    const LibraryPerfOptions& options, Missing& missing) {
   row.backend = argv[0];
   if (missing.programs.count(row.backend) > 0)
-    set_failed(row, "missing", fmt::format("{} is not in PATH", row.backend));
+    set_failed(row, "missing", not_found(row.backend, options));
   std::vector<double> times;
   while (row.status.empty() && times.size() < options.repeats)
     if (!run_once(row, argv, options, times) && row.status == "missing")

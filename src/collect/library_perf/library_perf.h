@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace rankscope {
@@ -24,6 +25,8 @@ struct LibraryPerfOptions {
   PerfRunner runner = PerfRunner::kAuto;
   std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
   std::string program = "/proc/self/exe"; ///< rankscope, which measures products in its child
+  /// Where a bench program is, by its name; others are looked up in PATH.
+  std::map<std::string, std::string, std::less<>> programs;
   BenchOptions bench;
   unsigned repeats = 3;                       ///< runs of each configuration
   std::chrono::milliseconds timeout{120'000}; ///< of one run; natively of all repeats
