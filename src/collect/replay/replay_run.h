@@ -1,0 +1,60 @@
+// Runs recorded operators again: by the libraries' bench programs, by the libraries themselves
+// (collect/gemm), or by PyTorch. Each in a process of its own, by argument list.
+#pragma once
+
+#include "model/replay/replay_request.h"
+#include "os/tasks.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+enum class ReplayRunner : std::uint8_t {
+  kAuto,   ///< the bench program; products without one by the libraries; PyTorch where `python` is
+  kBench,  ///< hipblaslt-bench and MIOpenDriver alone
+  kNative, ///< cuBLASLt or hipBLASLt alone: products
+  kTorch,  ///< PyTorch alone
+  kNone,   ///< nothing is run
+};
+
+struct ReplayRunOptions {
+  ReplayRunner runner = ReplayRunner::kAuto;
+  std::string hipblaslt_bench, miopen_driver; ///< "" = by their names in PATH
+  std::string python;    ///< interpreter with PyTorch; "" = not asked for (kTorch: python3)
+  std::string libraries; ///< folder of the vendor's libraries, "" = where the loader looks
+  std::string program = "/proc/self/exe"; ///< rankscope, which measures products in its child
+  unsigned repeats = 1;                   ///< runs of each command, whose mean counts
+  std::uint64_t torch_calls = 1000, torch_warm_up = 1000;
+  std::chrono::milliseconds timeout{300'000}; ///< of one run
+  CancelToken cancel;                         ///< calls not measured yet are "skipped"
+};
+
+/// An operator to be run. Views must outlive the call.
+struct ReplayCall {
+  const ReplayRequest* request = nullptr;
+  std::string_view name, dims, types, strides, concrete; ///< as recorded: JSON texts
+};
+
+/// Told each call that is done.
+using ReplayProgress = std::function<void(std::size_t done, const ReplayTime&)>;
+
+/// By bench program or library, one result for each call, in their order. What takes several
+/// commands (a gradient) is their sum. Status "unsupported" without a command, "skipped" where the
+/// runner is kTorch or kNone. A program that is not there is asked for once.
+[[nodiscard]] std::vector<ReplayTime> replay_benches(std::span<const ReplayCall> calls,
+                                                     const ReplayRunOptions& options,
+                                                     const ReplayProgress& progress);
+
+/// By PyTorch; everything empty where it was not asked for.
+[[nodiscard]] std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
+                                                   const ReplayRunOptions& options,
+                                                   const ReplayProgress& progress);
+
+} // namespace rankscope
