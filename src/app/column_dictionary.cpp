@@ -6,6 +6,7 @@
 #include "analyses/compare/compare_tables.h"
 #include "analyses/gemm/gemm_facts.h"
 #include "analyses/nsys/nsys_summary.h"
+#include "analyses/replay/replay_items.h"
 #include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/sweep_facts.h"
 #include "app/inspect_trace.h"
@@ -163,7 +164,11 @@ std::vector<SheetGroup> all_sheets() {
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},
       {"info", "what a trace holds", {trace_fact_schema().info(), category_count_schema().info()}},
-      {"nsys", "Nsight Systems summaries", nsys_sheets()}};
+      {"nsys", "Nsight Systems summaries", nsys_sheets()},
+      {"replay",
+       "operators run again",
+       {replay_schema(ReplayGroup::kGemm, true).info(),
+        replay_schema(ReplayGroup::kConv, true).info()}}};
 }
 
 std::string column_dictionary() {

@@ -1,5 +1,6 @@
 // Recorded operators run again by programs made for the test: what they print, how they end.
 #include "collect/replay/replay_run.h"
+#include "model/ops/op_model.h"
 #include "temp_folder.h"
 
 #include <chrono>

@@ -4,6 +4,7 @@
 #include "engine/loader.h"
 #include "golden_data.h"
 #include "model/kernels.h"
+#include "model/ops/op_model.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,4 +1,5 @@
 // Replay requests, each worked by hand from the shapes, strides and types that a trace records.
+#include "model/ops/op_model.h"
 #include "model/replay/replay_request.h"
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "analyses/timeline/gpu_timeline.h"
 #include "base/units.h"
 #include "model/kernels.h"
+#include "model/ops/op_model.h"
 
 #include <algorithm>
 #include <array>

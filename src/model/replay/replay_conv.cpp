@@ -2,6 +2,7 @@
 #include "model/replay/replay_request.h"
 
 #include "base/ascii.h"
+#include "model/ops/op_model.h"
 
 #include <algorithm>
 #include <fmt/format.h>

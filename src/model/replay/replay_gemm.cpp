@@ -3,6 +3,7 @@
 #include "model/replay/replay_request.h"
 
 #include "base/ascii.h"
+#include "model/ops/op_model.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "model/replay/replay_request.h"
 
+#include "model/ops/op_model.h"
+
 namespace rankscope {
 
 bool can_replay_family(std::string_view family) {

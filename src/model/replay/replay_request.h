@@ -3,8 +3,6 @@
 // functions.
 #pragma once
 
-#include "model/ops/op_model.h"
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,6 +12,8 @@
 #include <vector>
 
 namespace rankscope {
+
+class ParsedArgs;
 
 /// D = alpha op(A) op(B) + beta C, column-major: op(A) m x k, op(B) k x n. Types in
 /// hipblaslt-bench's words ("bf16_r"), static texts.

@@ -45,5 +45,6 @@ rs_fake_gpu(cuda_no_matmul fake_cuda.cpp "${cuda_names}" NO_MATMUL)
 rs_fake_gpu(cuda_no_device fake_cuda.cpp "${cuda_names}" NO_DEVICE)
 rs_fake_gpu(rocm fake_rocm.cpp "${rocm_names}")
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/../gemm_runner_test.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/../../cli/library_perf_native_test.cpp PROPERTIES
+  ${CMAKE_CURRENT_LIST_DIR}/../../cli/library_perf_native_test.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/../../cli/replay_test.cpp PROPERTIES
   COMPILE_DEFINITIONS RANKSCOPE_FAKES="${CMAKE_CURRENT_BINARY_DIR}/fakes")

@@ -1,0 +1,70 @@
+// rankscope replay TRACE: its largest matrix products and convolutions run again.
+#include "app/replay.h"
+#include "cli/command.h"
+#include "cli/flag_set.h"
+#include "cli/replay_flags.h"
+#include "os/output_file.h"
+#include "os/signals.h"
+#include "writers/writer.h"
+
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  NodeReplayRequest request;
+  ReplayFlags replay;
+};
+
+Result<void> run(Context& ctx, Flags f) {
+  remember_input(f.request.trace);
+  f.request.run = replay_options(f.replay);
+  const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
+  RS_TRY(const NodeReplay result, replay_trace(ctx, f.request));
+  const Table overview = replay_overview(result.rows);
+  if (ctx.json) {
+    Report report;
+    report.tables.push_back(overview);
+    ctx.out(json_text(report));
+  } else {
+    ctx.table(overview, 40);
+    ctx.out(fmt::format("{}: {} of {} measured, {} files\n", result.folder, result.measured,
+                        result.rows.size(), result.written.size()));
+  }
+  if (interrupt_token().cancelled())
+    return Error{ErrorCode::kInterrupted, result.folder, "interrupted; what was measured is there",
+                 ""};
+  if (result.asked_missing)
+    return Error{ErrorCode::kMissingTool, "--runner " + f.replay.runner,
+                 "not here: nothing was measured",
+                 fmt::format("{} holds the command files", result.folder)};
+  return {};
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("TRACE", f->request.trace, "trace with recorded shapes (record_shapes)")
+      .required();
+  app.add_option("-o,--output", f->request.output,
+                 "folder of command files, workbook and CSV (default: TRACE_replay)")
+      .type_name("DIR");
+  app.add_option("--top", f->request.top,
+                 "operators with the most kernel time, calls of the same arguments together; 0: "
+                 "all")
+      .capture_default_str();
+  add_replay_flags(app, f->replay);
+  return [f](Context& ctx) { return run(ctx, *f); };
+}
+
+} // namespace
+
+const Command replay_command{
+    "replay", "run the largest matrix products and convolutions of a trace again and time them",
+    "  rankscope replay rank0.json.gz\n"
+    "  rankscope replay rank0.json.gz --top 20 --runner none -o tuning\n"
+    "  rankscope replay rank0.json.gz --runner pytorch --python venv/bin/python",
+    setup};
+
+} // namespace rankscope

@@ -1,0 +1,162 @@
+// rankscope replay with programs and libraries made for the test.
+#include "cli/run_binary.h"
+#include "collect/library_perf/perf_rows.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+std::string event(const std::string& name, int ts, int us, const std::string& args) {
+  const std::string id = std::to_string(ts);
+  const std::string at = std::to_string(ts + 1);
+  return R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"name":")" + name + R"(","ts":)" + id +
+         R"(,"dur":10,"args":)" + args +
+         R"(},{"ph":"X","cat":"cuda_runtime","pid":1,"tid":1,"name":"hipLaunchKernel","ts":)" + at +
+         R"(,"dur":1,"args":{"correlation":)" + id +
+         R"(}},{"ph":"X","cat":"kernel","pid":0,"tid":7,"name":"k)" + id + R"(","ts":)" +
+         std::to_string(ts + 20) + R"(,"dur":)" + std::to_string(us) +
+         R"(,"args":{"device":0,"stream":7,"correlation":)" + id + "}}";
+}
+
+/// A product of 100 x 200 and 200 x 50 (40 us), a convolution (30 us), a product of a type that
+/// nobody runs, whose name is hostile (20 us).
+std::string trace(const test::TempFolder& t, const std::string& name = "t.json") {
+  return t.write(
+      name,
+      R"({"schemaVersion":1,"traceEvents":[)" +
+          event(
+              "aten::mm", 0, 40,
+              R"({"Input Dims":[[50,200],[200,100]],"Input type":["c10::BFloat16","c10::BFloat16"],)"
+              R"("Input Strides":[[200,1],[1,200]],"Concrete Inputs":["",""]})") +
+          "," +
+          event("aten::convolution", 100, 30,
+                R"({"Input Dims":[[1,4,8,8],[4,4,3,3],[]],"Input type":["float","float",""],)"
+                R"("Input Strides":[[256,64,8,1],[36,9,3,1],[]],"Concrete Inputs":["","","",)"
+                R"("[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"]})") +
+          "," +
+          event(
+              "aten::mm", 200, 20,
+              R"j({"Input Dims":[[2,2],[2,2]],"Input type":["'; touch pwned; '\n$(touch pwned)","x"],)j"
+              R"("Input Strides":[[2,1],[2,1]],"Concrete Inputs":["",""]})") +
+          "]}");
+}
+
+std::string program(const test::TempFolder& t, const std::string& name, const std::string& script) {
+  const std::string path = t.write("bin/" + name, "#!/bin/sh\n" + script);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+std::vector<CsvRow> table(const std::string& path) {
+  auto rows = read_csv(path, {"Avg. profile time (us)", "bench status", "bench detail"});
+  EXPECT_TRUE(rows) << path;
+  return rows ? *rows : std::vector<CsvRow>();
+}
+
+TEST(Replay, MeasuresAndWritesWhatItRan) {
+  const test::TempFolder t;
+  const std::string bench = program(t, "hipblaslt-bench",
+                                    "echo \"hipblaslt-bench $*\" >> " + t.path("ran") +
+                                        "\necho 'transA,m,us'\necho 'T,100,50'\n");
+  const std::string driver =
+      program(t, "MIOpenDriver",
+              "echo \"MIOpenDriver $*\" >> " + t.path("ran") +
+                  "\necho 'GPU Kernel Time Forward Conv. Elapsed: 0.024 ms (average)'\n");
+  const auto r = test::run_binary({"replay", trace(t), "--hipblaslt-bench", bench,
+                                   "--miopen-driver", driver, "-o", t.path("out")});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto gemm = table(t.path("out/gemm_node_replay.csv"));
+  ASSERT_EQ(gemm.size(), 2U);
+  EXPECT_EQ(gemm[0].at("Avg. gemm-bench time (us)"), "50.0");
+  EXPECT_EQ(gemm[0].at("Avg. profile time (us)"), "40.0");
+  EXPECT_EQ(gemm[0].at("Diff profile vs. gemm-bench (us)"), "10.0");
+  EXPECT_EQ(gemm[0].at("Diff profile vs. gemm-bench (pct)"), "25.0");
+  EXPECT_EQ(gemm[0].at("Avg. replay time (us)"), "") << "PyTorch was not asked";
+  EXPECT_EQ(gemm[0].at("command file"), "hipblaslt-bench-0.log");
+  EXPECT_EQ(gemm[1].at("Avg. gemm-bench time (us)"), "");
+  EXPECT_EQ(gemm[1].at("bench status"), "unsupported");
+  EXPECT_EQ(gemm[1].at("bench detail").find("no command for the type "), 0U);
+  EXPECT_EQ(gemm[1].at("command file"), "");
+  const auto conv = table(t.path("out/conv_node_replay.csv"));
+  ASSERT_EQ(conv.size(), 1U);
+  EXPECT_EQ(conv[0].at("Avg. conv-bench time (us)"), "24.0");
+  EXPECT_EQ(conv[0].at("conv no."), "0");
+  const std::string commands = test::bytes_of(t.path("out/hipblaslt-bench-0.log")) +
+                               test::bytes_of(t.path("out/miopen-driver-0.log"));
+  EXPECT_EQ(test::bytes_of(t.path("ran")), commands) << "the files hold what was run";
+  EXPECT_EQ(commands.find("hipblaslt-bench --api_method c -m 100 -n 50 -k 200 "), 0U) << commands;
+  EXPECT_FALSE(std::filesystem::exists(t.path("out/hipblaslt-bench-1.log")));
+  EXPECT_TRUE(std::filesystem::exists(t.path("out/node_replay.xlsx")));
+  EXPECT_NE(r.out.find("2 of 3 measured"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("1.25"), std::string::npos) << "the ratio: " << r.out;
+  EXPECT_FALSE(std::filesystem::exists("pwned"));
+}
+
+TEST(Replay, NativelyByALibrary) {
+  const test::TempFolder t;
+  const auto r = test::run_binary({"replay", trace(t), "--runner", "native", "--libraries",
+                                   std::string(RANKSCOPE_FAKES) + "/cuda", "-o", t.path("out")});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto gemm = table(t.path("out/gemm_node_replay.csv"));
+  ASSERT_EQ(gemm.size(), 2U);
+  // 2 * 100 * 50 * 200 operations on a fake GPU of 1 TFLOPS: 2 us; its first run tells 1.8
+  EXPECT_EQ(gemm[0].at("bench runner"), "cublasLt");
+  EXPECT_EQ(gemm[0].at("bench status"), "ok") << gemm[0].at("bench detail");
+  EXPECT_NEAR(std::stod(gemm[0].at("Avg. gemm-bench time (us)")), 2, 0.21);
+  const auto conv = table(t.path("out/conv_node_replay.csv"));
+  ASSERT_EQ(conv.size(), 1U);
+  EXPECT_EQ(conv[0].at("bench status"), "unsupported");
+  EXPECT_EQ(conv[0].at("Avg. conv-bench time (us)"), "");
+}
+
+TEST(Replay, WithoutRunnersThereAreCommandFiles) {
+  const test::TempFolder t;
+  const std::string in = trace(t, "a 'quoted'\n name.json");
+  const auto none = test::run_binary({"replay", in, "--runner", "none"});
+  ASSERT_EQ(none.code, 0) << none.err;
+  EXPECT_TRUE(std::filesystem::exists(t.path("a 'quoted'\n name_replay/hipblaslt-bench-0.log")));
+  EXPECT_NE(none.out.find("0 of 3 measured"), std::string::npos) << none.out;
+  // asked for and not there: 7, with the files
+  const auto missing =
+      test::run_binary({"replay", in, "--runner", "hipblaslt-bench", "--hipblaslt-bench",
+                        t.path("none"), "--miopen-driver", t.path("none"), "-o", t.path("out")});
+  EXPECT_EQ(missing.code, 7) << missing.err;
+  EXPECT_EQ(table(t.path("out/gemm_node_replay.csv"))[0].at("bench status"), "missing");
+  EXPECT_TRUE(std::filesystem::exists(t.path("out/miopen-driver-0.log")));
+}
+
+TEST(Replay, TopAndTracesWithoutOperators) {
+  const test::TempFolder t;
+  const auto top =
+      test::run_binary({"replay", trace(t), "--runner", "none", "--top", "1", "-o", t.path("out")});
+  ASSERT_EQ(top.code, 0) << top.err;
+  EXPECT_EQ(table(t.path("out/gemm_node_replay.csv")).size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(t.path("out/conv_node_replay.csv")));
+  const std::string empty = t.write("e.json", R"({"traceEvents":[]})");
+  EXPECT_EQ(test::run_binary({"replay", empty, "--runner", "none"}).code, 3);
+  EXPECT_EQ(test::run_binary({"replay", t.path("none.json")}).code, 3);
+  EXPECT_EQ(test::run_binary({"replay", empty, "--runner", "guess"}).code, 2);
+}
+
+TEST(Replay, AnInterruptKeepsWhatWasMeasured) {
+  const test::TempFolder t;
+  const std::string bench = program(t, "hipblaslt-bench", "echo 'transA,us'\necho 'T,50'\n");
+  const std::string driver = program(t, "MIOpenDriver", "sleep 60\n");
+  const auto r =
+      test::run_binary({"replay", trace(t), "--runner", "hipblaslt-bench", "--hipblaslt-bench",
+                        bench, "--miopen-driver", driver, "-o", t.path("out")},
+                       1000);
+  EXPECT_EQ(r.code, 130) << r.err;
+  EXPECT_EQ(table(t.path("out/gemm_node_replay.csv"))[0].at("Avg. gemm-bench time (us)"), "50.0");
+  const auto conv = table(t.path("out/conv_node_replay.csv"));
+  ASSERT_EQ(conv.size(), 1U);
+  EXPECT_EQ(conv[0].at("bench status"), "skipped");
+}
+
+} // namespace
+} // namespace rankscope
