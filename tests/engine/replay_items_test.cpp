@@ -43,7 +43,7 @@ TEST(ReplayItems, MostKernelTimeFirst) {
   EXPECT_EQ((*items)[0].count, 2);
   EXPECT_DOUBLE_EQ((*items)[0].profile_us, 30);
   EXPECT_DOUBLE_EQ((*items)[0].share_pct.value(), 30);
-  EXPECT_TRUE(std::holds_alternative<GemmRequest>((*items)[0].request.call));
+  EXPECT_TRUE(std::holds_alternative<GemmReplay>((*items)[0].request.call));
   EXPECT_EQ((*items)[1].name, "aten::convolution");
   EXPECT_DOUBLE_EQ((*items)[1].share_pct.value(), 15);
   EXPECT_DOUBLE_EQ((*items)[2].share_pct.value(), 10);

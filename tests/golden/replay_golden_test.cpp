@@ -34,7 +34,7 @@ TEST(ReplayGolden, TransposesAreThoseOfTheKernels) {
                          ParsedArgs(view(args->input_dims), view(args->input_types),
                                     view(args->input_strides), view(args->concrete_inputs)),
                          "");
-      const auto* const g = std::get_if<GemmRequest>(&r.call);
+      const auto* const g = std::get_if<GemmReplay>(&r.call);
       if (g == nullptr)
         continue;
       for (const EventId k : t->tree.gpu_events(e)) {

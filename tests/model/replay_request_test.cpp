@@ -80,7 +80,7 @@ TEST(ReplayGemm, OneRowOrColumnHasAnyStride) {
 
 TEST(ReplayGemm, WhatIsNotDenseIsCopied) {
   const ReplayRequest r = request(mm("[[64, 16], [16, 32]]", "[[32, 2], [32, 1]]"));
-  const auto& g = std::get<GemmRequest>(r.call);
+  const auto& g = std::get<GemmReplay>(r.call);
   EXPECT_EQ(g.ldb, 16);
   EXPECT_FALSE(g.trans_b);
   EXPECT_EQ(r.note, "A is copied to a dense matrix first, which the replay leaves out");

@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-std::string gemm_command(const GemmRequest& g) {
+std::string gemm_command(const GemmReplay& g) {
   std::string out = fmt::format(
       "hipblaslt-bench --api_method c -m {} -n {} -k {} --lda {} --ldb {} --ldc {} --ldd {} "
       "--stride_a {} --stride_b {} --stride_c {} --stride_d {} --alpha {} --beta {} --transA {} "
@@ -29,7 +29,7 @@ std::string gemm_command(const GemmRequest& g) {
                            g.compute);
 }
 
-std::string conv_command(const ConvRequest& c, int direction) {
+std::string conv_command(const ConvReplay& c, int direction) {
   const bool three = c.spatial == 3;
   std::string out = fmt::format("MIOpenDriver {} -n {} -c {}", c.program, c.n, c.c);
   const auto extents = [&](std::string_view depth, const std::array<std::int64_t, 3>& v,
@@ -56,19 +56,19 @@ std::string conv_command(const ConvRequest& c, int direction) {
 } // namespace
 
 std::vector<std::string> replay_commands(const ReplayRequest& request) {
-  if (const auto* const g = std::get_if<GemmRequest>(&request.call))
+  if (const auto* const g = std::get_if<GemmReplay>(&request.call))
     return {gemm_command(*g)};
   std::vector<std::string> out;
-  if (const auto* const c = std::get_if<ConvRequest>(&request.call))
+  if (const auto* const c = std::get_if<ConvReplay>(&request.call))
     for (const int direction : c->directions)
       out.push_back(conv_command(*c, direction));
   return out;
 }
 
 std::string_view replay_library(const ReplayRequest& request) {
-  return std::holds_alternative<GemmRequest>(request.call)   ? "hipblaslt"
-         : std::holds_alternative<ConvRequest>(request.call) ? "miopen"
-                                                             : "";
+  return std::holds_alternative<GemmReplay>(request.call)   ? "hipblaslt"
+         : std::holds_alternative<ConvReplay>(request.call) ? "miopen"
+                                                            : "";
 }
 
 } // namespace rankscope

@@ -99,7 +99,7 @@ std::string check(const Conv& c) {
 
 /// What MIOpen convolves. A transposed convolution is the gradient of the ordinary one that has its
 /// output as input: (i - 1) s - 2 p + d (k - 1) + op + 1.
-std::string set_shapes(const Conv& c, ConvRequest& r) {
+std::string set_shapes(const Conv& c, ConvReplay& r) {
   const std::size_t n = c.x.size() - 2;
   r.spatial = n == 3 ? 3 : 2;
   r.n = c.x[0];
@@ -146,7 +146,7 @@ void add_note(std::string& note, std::string_view more) {
 }
 
 /// The layout that PyTorch gives both, from the strides of argument `x` and `x` + 1.
-std::string set_layout(const ParsedArgs& args, std::size_t x, const Conv& c, ConvRequest& r,
+std::string set_layout(const ParsedArgs& args, std::size_t x, const Conv& c, ConvReplay& r,
                        std::string& note) {
   const auto input = args.stride_list(x);
   const auto weight = args.stride_list(x + 1);
@@ -170,7 +170,7 @@ ReplayRequest replay::conv(std::string_view name, const ParsedArgs& args) {
   if (name != "aten::convolution" && !backward)
     return no_call("the arguments of this operator do not say how its library is called");
   const std::size_t at = backward ? 1 : 0; // of the input; the weights are behind it
-  ConvRequest r;
+  ConvReplay r;
   r.program = program_of(args.type(at));
   if (r.program.empty() || args.type(at) != args.type(at + 1))
     return no_call(fmt::format("no command for the types {} and {}",

@@ -127,7 +127,7 @@ void add_note(std::string& note, std::string_view more) {
 }
 
 /// The call for the recorded A (M x K) and B (K x N), `batch` of them. `swapped` as of place().
-void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmRequest& g,
+void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmReplay& g,
                     std::string& note) {
   const Placed pa = place(a, swapped);
   const Placed pb = place(b, swapped);
@@ -170,8 +170,7 @@ constexpr Operands kOperators[] = {{"aten::mm", 0, 1, 2, false},
 
 /// alpha, beta and what is added. A vector over the columns goes into cuBLASLt's epilogue where
 /// PyTorch asks for that, everything else is C.
-std::string add_bias(const ParsedArgs& args, const Operands& op, GemmRequest& g,
-                     std::string& note) {
+std::string add_bias(const ParsedArgs& args, const Operands& op, GemmReplay& g, std::string& note) {
   g.beta = args.concrete(3).empty() ? 1 : args.number(3).value_or(kUnknown);
   g.alpha = args.concrete(4).empty() ? 1 : args.number(4).value_or(kUnknown);
   if (!std::isfinite(g.alpha) || !std::isfinite(g.beta))
@@ -190,7 +189,7 @@ std::string add_bias(const ParsedArgs& args, const Operands& op, GemmRequest& g,
 }
 
 /// The eight-bit product: scales of A and B at 2 and 3, bias at 4, the type of the result at 6.
-std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, GemmRequest& g,
+std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, GemmReplay& g,
                   std::string& note) {
   if (lowercase(args.type(2)) != "float" || lowercase(args.type(3)) != "float")
     return "its scales are not where they are expected (arguments 2 and 3)";
@@ -221,7 +220,7 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
 
 /// The types of A, B and D and what sums are made in. `why` where there is no command for them.
 std::string set_types(const ParsedArgs& args, const Operands& op, std::string_view kernel,
-                      GemmRequest& g) {
+                      GemmReplay& g) {
   const std::string a = args.type(op.a);
   const std::string b = args.type(op.b);
   g.type_a = bench_type(b); // A and B change places
@@ -250,7 +249,7 @@ ReplayRequest replay::gemm(std::string_view name, const ParsedArgs& args, std::s
     return no_call("the arguments of this operator do not say how its library is called");
   std::string why;
   std::string note;
-  GemmRequest g;
+  GemmReplay g;
   if (why = set_types(args, *op, kernel, g); !why.empty())
     return no_call(why);
   const auto a = matrix(args, op->a, op->rank, why);

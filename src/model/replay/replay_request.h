@@ -17,7 +17,7 @@ class ParsedArgs;
 
 /// D = alpha op(A) op(B) + beta C, column-major: op(A) m x k, op(B) k x n. Types in
 /// hipblaslt-bench's words ("bf16_r"), static texts.
-struct GemmRequest {
+struct GemmReplay {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   bool trans_a = false, trans_b = false;
   std::int64_t lda = 0, ldb = 0, ldd = 0;                ///< C as D
@@ -32,7 +32,7 @@ struct GemmRequest {
 
 /// A convolution as MIOpen does it (a transposed one is the gradient of an ordinary one). Extents
 /// are depth, height, width; the depth is 1 in two dimensions.
-struct ConvRequest {
+struct ConvReplay {
   std::string_view program; ///< first argument of MIOpenDriver: conv, convfp16, convbfp16
   int spatial = 2;
   std::int64_t n = 0, c = 0, k = 0, groups = 1;
@@ -43,7 +43,7 @@ struct ConvRequest {
 };
 
 struct ReplayRequest {
-  std::variant<std::monostate, GemmRequest, ConvRequest> call;
+  std::variant<std::monostate, GemmReplay, ConvReplay> call;
   std::string note; ///< what the operator did beside it, what the trace does not tell
   std::string why;  ///< there is no call
 };
