@@ -1,0 +1,97 @@
+// Texts for a terminal: what is let through, how wide it is, how names are shortened.
+#include "base/display_text.h"
+
+#include <clocale>
+#include <cwchar>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+
+namespace rankscope {
+namespace {
+
+TEST(DisplayText, LetsNothingThroughThatMovesTheCursor) {
+  EXPECT_EQ(shown_text("a\x1b[31mred\x1b[0m\r\n\tb\x7f", true), "a?[31mred?[0m???b?");
+  EXPECT_EQ(shown_text("\xc2\x9b"
+                       "2J",
+                       true),
+            "?2J");                                         // C1: the 8-bit CSI
+  EXPECT_EQ(shown_text("\u202egnp.exe", true), "?gnp.exe"); // right-to-left override
+  EXPECT_EQ(shown_text("a\u200b\u2028\ufeff"
+                       "b",
+                       true),
+            "a???b"); // zero width, separators
+  EXPECT_EQ(shown_text("ok \u00e4 \u4e2d", true), "ok \u00e4 \u4e2d");
+  EXPECT_EQ(shown_text("ok \u00e4 \u4e2d", false), "ok ? ?");
+}
+
+TEST(DisplayText, BrokenUtf8IsShownByteByByte) {
+  EXPECT_EQ(shown_text("a\xff\xfe"
+                       "b",
+                       true),
+            "a??b");
+  EXPECT_EQ(shown_text("\xe4\xb8", true), "??");    // cut off
+  EXPECT_EQ(shown_text("\xc0\xaf", true), "??");    // overlong '/'
+  EXPECT_EQ(shown_text("\xed\xa0\x80", true), "?"); // a surrogate
+  EXPECT_EQ(shown_text("\xf8\x88\x80\x80\x80", true), "?????");
+}
+
+TEST(DisplayText, ShortensTheMiddle) {
+  EXPECT_EQ(shortened_middle("Cijk_Ailk_Bljk_MT256x256", 12, false), "Cijk_..6x256");
+  EXPECT_EQ(shortened_middle("Cijk_Ailk_Bljk_MT256x256", 12, true), "Cijk_\u202656x256");
+  EXPECT_EQ(shortened_middle("short", 12, true), "short");
+  EXPECT_EQ(shortened_middle("abcdef", 3, true), "abc");
+  // wide characters: never more columns than asked for
+  EXPECT_EQ(shortened_middle("\u4e2d\u4e2d\u4e2d\u4e2d", 7, true), "\u4e2d\u2026\u4e2d");
+}
+
+TEST(DisplayText, PadsByColumns) {
+  EXPECT_EQ(padded_right("\u4e2d", 4), "\u4e2d  ");
+  EXPECT_EQ(padded_left("ab", 4), "  ab");
+  EXPECT_EQ(padded_left("abcde", 4), "abcde");
+}
+
+/// The C library's table of widths is the twin: it never says more columns than display_width().
+TEST(DisplayText, IsNeverWiderThanItSays) {
+  const std::string before = std::setlocale(LC_CTYPE, nullptr);
+  if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr)
+    GTEST_SKIP() << "no locale with UTF-8";
+  std::size_t checked = 0;
+  for (wchar_t c = 1; c < 0x30000; ++c) {
+    char bytes[16] = {};
+    std::mbstate_t state{};
+    const std::size_t n = std::wcrtomb(bytes, c, &state);
+    if (n == static_cast<std::size_t>(-1))
+      continue; // surrogates
+    const std::string shown = shown_text(std::string_view(bytes, n), true);
+    if (shown == "?")
+      continue;
+    const int width = ::wcwidth(c);
+    EXPECT_LE(width, static_cast<int>(display_width(shown))) << "U+" << std::hex << int(c);
+    ++checked;
+  }
+  EXPECT_GT(checked, 100000U);
+  std::setlocale(LC_CTYPE, before.c_str());
+}
+
+TEST(DisplayText, RandomBytesKeepTheirWidth) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes(random() % 60, '\0');
+    for (char& c : bytes)
+      c = static_cast<char>(random());
+    const bool unicode = random() % 2 == 0;
+    const std::string shown = shown_text(bytes, unicode);
+    EXPECT_EQ(shown_text(shown, unicode), shown); // what is shown is shown as it is
+    for (const char c : shown)
+      EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+    const std::size_t width = random() % 40;
+    const std::string cut = shortened_middle(shown, width, unicode);
+    EXPECT_LE(display_width(cut), width);
+    EXPECT_EQ(shown_text(cut, true), cut); // no character is cut apart
+    EXPECT_LE(display_width(first_columns(shown, width)), width);
+  }
+}
+
+} // namespace
+} // namespace rankscope
