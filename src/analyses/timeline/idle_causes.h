@@ -1,0 +1,42 @@
+// Why the GPU had nothing to do: each gap of gpu_timeline's idle time by what came before the work
+// that ends it.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace rankscope {
+
+enum class IdleCause : std::uint8_t {
+  kHost,            ///< the next work was not launched yet: the host is behind
+  kSynchronisation, ///< the same, and the host waited for the GPU when that ran dry
+  kLaunch,          ///< from the launching call to the start
+  kQueued,          ///< the next work was launched before: it waited for other work, or its turn
+  kUnknown,         ///< no launch in the trace
+};
+inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::kUnknown) + 1;
+/// "host", "synchronisation", ...: stable.
+[[nodiscard]] std::string_view idle_cause_name(IdleCause cause);
+/// In half a line.
+[[nodiscard]] std::string_view idle_cause_help(IdleCause cause);
+
+struct IdleTime {
+  std::array<std::int64_t, kIdleCauses> ns{};
+  std::array<std::int64_t, kIdleCauses> gaps{}; ///< by the cause of most of the gap
+  std::int64_t longest_ns = 0;                  ///< gap
+
+  /// gpu_timeline's idle_time of the same options.
+  [[nodiscard]] std::int64_t total_ns() const;
+};
+
+/// Of the GPU work that gpu_timeline counts; a gap from a to b that is ended by work launched at l:
+/// l <= a: queued, b - a. Else until l: host (synchronisation, when a call that blocks runs at a,
+/// on any thread), and from l on: launch. Example: work until 10 us, a call of
+/// hipStreamSynchronize from 5 to 12, the next launched at 20 and begun at 24: synchronisation 10,
+/// launch 4. O(n log n) in the GPU events. Recomputed work is not told apart.
+[[nodiscard]] const IdleTime& idle_time_of(const LoadedTrace& trace, const ReportOptions& options);
+
+} // namespace rankscope

@@ -1,0 +1,98 @@
+// Why the GPU was idle, by hand, and that the causes add up to gpu_timeline's idle_time.
+#include "analyses/timeline/idle_causes.h"
+
+#include "analyses/timeline/gpu_timeline.h"
+#include "trace_builder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace rankscope {
+namespace {
+
+std::int64_t of(const IdleTime& idle, IdleCause cause) {
+  return idle.ns[static_cast<std::size_t>(cause)];
+}
+
+std::int64_t gaps(const IdleTime& idle, IdleCause cause) {
+  return idle.gaps[static_cast<std::size_t>(cause)];
+}
+
+std::int64_t timeline_idle(const LoadedTrace& t, const ReportOptions& options) {
+  for (const TimelineRow& row : timeline_of(t, options))
+    if (row.kind == TimeKind::kIdle)
+      return static_cast<std::int64_t>(row.time_ns);
+  return -1;
+}
+
+/// A copy on the calling thread that blocks, as the header's example: the GPU works from 0 to 10,
+/// the copy's call from 5 to 12, the next launch at 20 begins at 24.
+TEST(IdleCauses, EachGapByWhatCameBefore) {
+  test::TraceBuilder b;
+  b.kernel("a", 0, 2, 8);    // 2 to 10
+  b.copy("unused", 3, 4, 1); // hipMemcpyAsync does not block
+  b.kernel("b", 20, 24, 6);  // host 10 to 20, launch 20 to 24
+  b.kernel("c", 25, 33, 7);  // launched at 25, while b ran: queued 30 to 33
+  b.kernel("d", 47, 48, 2);  // host 40 to 47, launch 47 to 48
+  const LoadedTrace t = b.load();
+  const IdleTime& idle = idle_time_of(t, {});
+  EXPECT_EQ(of(idle, IdleCause::kHost), 17'000);
+  EXPECT_EQ(of(idle, IdleCause::kLaunch), 5'000);
+  EXPECT_EQ(of(idle, IdleCause::kQueued), 3'000);
+  EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 0);
+  EXPECT_EQ(of(idle, IdleCause::kUnknown), 0);
+  EXPECT_EQ(gaps(idle, IdleCause::kHost), 2);
+  EXPECT_EQ(gaps(idle, IdleCause::kQueued), 1);
+  EXPECT_EQ(gaps(idle, IdleCause::kLaunch), 0);
+  EXPECT_EQ(idle.longest_ns, 14'000);
+  EXPECT_EQ(idle.total_ns(), timeline_idle(t, {}));
+}
+
+TEST(IdleCauses, TheHostHadWaited) {
+  const std::string head = R"({"schemaVersion":1,"traceEvents":[)";
+  const auto runtime = [](const char* name, int ts, int dur, int id) {
+    return fmt::format(R"({{"ph":"X","cat":"cuda_runtime","name":"{}","pid":1,"tid":1,"ts":{},)"
+                       R"("dur":{},"args":{{"correlation":{}}}}},)",
+                       name, ts, dur, id);
+  };
+  const auto kernel = [](int ts, int dur, int id) {
+    return fmt::format(R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":{},)"
+                       R"("args":{{"device":0,"stream":7,"correlation":{}}}}})",
+                       ts, dur, id);
+  };
+  const test::TempFolder folder;
+  const std::string text =
+      head + runtime("hipLaunchKernel", 0, 1, 1) + runtime("hipStreamSynchronize", 5, 7, 2) +
+      runtime("hipLaunchKernel", 20, 1, 3) + kernel(2, 8, 1) + "," + kernel(24, 6, 3) + "]}";
+  const auto t = load_trace(folder.write("t.json", text), {});
+  ASSERT_TRUE(t) << t.error().message();
+  const IdleTime& idle = idle_time_of(*t, {});
+  EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 10'000);
+  EXPECT_EQ(of(idle, IdleCause::kLaunch), 4'000);
+  EXPECT_EQ(of(idle, IdleCause::kHost), 0);
+  EXPECT_EQ(idle.total_ns(), timeline_idle(*t, {}));
+}
+
+TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 30; ++round) {
+    test::TraceBuilder b;
+    for (unsigned i = 0; i < 2 + random() % 40; ++i) {
+      const auto call = static_cast<double>(random() % 500);
+      // some begin before their launch: clocks of CPU and GPU differ
+      const double ts = call + static_cast<double>(random() % 40) - 3;
+      b.kernel("k" + std::to_string(random() % 3), call, ts, static_cast<double>(random() % 30),
+               7 + static_cast<int>(random() % 3));
+    }
+    const LoadedTrace t = b.load();
+    for (const bool unlinked : {false, true}) {
+      ReportOptions options;
+      options.include_unlinked_kernels = unlinked;
+      EXPECT_EQ(idle_time_of(t, options).total_ns(), timeline_idle(t, options)) << round;
+    }
+  }
+}
+
+} // namespace
+} // namespace rankscope
