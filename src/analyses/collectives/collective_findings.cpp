@@ -14,34 +14,25 @@ namespace rankscope {
 namespace {
 
 /// Names the rank that comes later than the others by more than the noise between steps, or says
-/// that there is none. One comparison for each rank.
+/// that there is none.
 void slow_rank(const CollectiveFacts& facts, std::vector<Finding>& out) {
-  if (facts.stragglers.size() < 2)
+  const std::optional<LateRank> found = latest_rank(facts);
+  if (!found)
     return;
-  const double alpha = corrected_alpha(facts.stragglers.size());
-  const Straggler* latest = nullptr;
-  MeanDifference late;
-  for (const Straggler& s : facts.stragglers) {
-    const std::optional<MeanDifference> interval = mean_interval(s.late_us, alpha);
-    if (!interval)
-      return; // a single step has no noise to compare with
-    if (latest == nullptr || interval->difference > late.difference) {
-      latest = &s;
-      late = *interval;
-    }
-  }
-  if (late.difference <= late.half_width)
+  const Straggler& latest = *found->rank;
+  const MeanDifference& late = found->late;
+  if (!found->told())
     out.push_back(
         {fmt::format("no rank can be told apart as late: the latest, rank {}, comes "
                      "{:.1f} us +- {:.1f} us after the others ({} steps)",
-                     latest->rank, late.difference, late.half_width, latest->late_us.size()),
+                     latest.rank, late.difference, late.half_width, latest.late_us.size()),
          "straggler_summary"});
   else
     out.push_back({fmt::format("rank {} comes {:.1f} us +- {:.1f} us after the others on average "
                                "(by the durations of {} collectives, {} steps); it is last in "
                                "{:.0f} %",
-                               latest->rank, late.difference, late.half_width, latest->collectives,
-                               latest->late_us.size(), latest->percent_of(latest->shortest)),
+                               latest.rank, late.difference, late.half_width, latest.collectives,
+                               latest.late_us.size(), latest.percent_of(latest.shortest)),
                    "straggler_summary"});
 }
 
@@ -112,6 +103,21 @@ void left_out(const CollectiveFacts& facts, std::vector<Finding>& out) {
 }
 
 } // namespace
+
+std::optional<LateRank> latest_rank(const CollectiveFacts& facts) {
+  if (facts.stragglers.size() < 2)
+    return std::nullopt;
+  const double alpha = corrected_alpha(facts.stragglers.size());
+  LateRank latest;
+  for (const Straggler& s : facts.stragglers) {
+    const std::optional<MeanDifference> interval = mean_interval(s.late_us, alpha);
+    if (!interval)
+      return std::nullopt;
+    if (latest.rank == nullptr || interval->difference > latest.late.difference)
+      latest = {&s, *interval};
+  }
+  return latest;
+}
 
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   std::vector<Finding> out;

@@ -2,8 +2,22 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "base/statistics.h"
+
+#include <optional>
 
 namespace rankscope {
+
+/// The rank that comes later to the collectives than the others on average, with the interval of
+/// its lateness (one comparison for each rank), by the steps.
+struct LateRank {
+  const Straggler* rank = nullptr;
+  MeanDifference late; ///< us after the others
+
+  [[nodiscard]] bool told() const { return late.difference > late.half_width; }
+};
+/// None with fewer than two ranks or two steps: a single one has no noise to compare with.
+[[nodiscard]] std::optional<LateRank> latest_rank(const CollectiveFacts& facts);
 
 /// From the facts (their `findings` are not looked at).
 [[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
