@@ -1,0 +1,278 @@
+#include "analyses/top/top_facts.h"
+
+#include "analyses/collectives/collective_findings.h"
+#include "analyses/collectives/collective_sums.h"
+#include "analyses/sweep/sweep_compare.h"
+#include "analyses/top/top_words.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double share(double part, double whole) {
+  return whole > 0 ? 100 * part / whole : 0;
+}
+
+double mean(double sum, std::int64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : kNaN;
+}
+
+std::vector<TopProblem> problems_of(const Diagnostics& diagnostics) {
+  std::vector<TopProblem> out;
+  for (const Problem& p : diagnostics.problems())
+    out.push_back({p.severity, p.where, p.sentence, static_cast<std::int64_t>(p.count)});
+  return out;
+}
+
+std::vector<TopTime> times_of(const ConfigurationRanks& run) {
+  std::vector<TopTime> out;
+  const double total = run.mean_ms(TimeKind::kTotal);
+  for (const TimeKind kind : kSummaryKinds) {
+    const double ms = run.mean_ms(kind);
+    out.push_back({kind, ms, share(ms, total)});
+  }
+  return out;
+}
+
+std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
+  IdleTime sum;
+  for (const TopRank& rank : parts.ranks)
+    for (std::size_t c = 0; c < kIdleCauses; ++c) {
+      sum.ns[c] += rank.idle.ns[c];
+      sum.gaps[c] += rank.idle.gaps[c];
+    }
+  const auto ranks = static_cast<double>(parts.ranks.size());
+  std::vector<TopIdle> out;
+  for (std::size_t c = 0; c < kIdleCauses; ++c)
+    if (sum.ns[c] > 0) {
+      const double ms = ns_to_ms(sum.ns[c]) / ranks;
+      out.push_back({static_cast<IdleCause>(c), ms,
+                     share(static_cast<double>(sum.ns[c]), static_cast<double>(sum.total_ns())),
+                     share(ms, total_ms), sum.gaps[c]});
+    }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });
+  return out;
+}
+
+/// Stable, largest first, cut to top_k rows (0: all).
+template <class Row, class Of> void keep_largest(std::vector<Row>& rows, std::size_t top_k, Of of) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&of](const Row& a, const Row& b) { return of(a) > of(b); });
+  if (top_k > 0 && rows.size() > top_k)
+    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(top_k), rows.end());
+}
+
+void add_kernels(const TopParts& parts, std::size_t top_k, TopFacts& out) {
+  std::vector<KernelTotal> sums;
+  for (const TopRank& rank : parts.ranks)
+    add_totals(sums, rank.kernels);
+  std::int64_t all_ns = 0;
+  for (const KernelTotal& k : sums) {
+    all_ns += k.sum_ns;
+    out.overview.kernel_launches += k.count;
+  }
+  out.overview.kernel_ms = ns_to_ms(all_ns);
+  out.overview.kernels = static_cast<std::int64_t>(sums.size());
+  keep_largest(sums, top_k, [](const KernelTotal& k) { return k.sum_ns; });
+  for (KernelTotal& k : sums)
+    out.kernels.push_back(
+        {std::move(k), share(static_cast<double>(k.sum_ns), static_cast<double>(all_ns))});
+}
+
+/// Where no operator is recorded the rows would be the kernels once more.
+bool recorded(const OperatorTotal& row) {
+  return !row.name.ends_with("(Synthetic Op)");
+}
+
+void add_operators(const TopParts& parts, std::size_t top_k, TopFacts& out) {
+  std::vector<OperatorTotal> sums;
+  for (const TopRank& rank : parts.ranks)
+    add_totals(sums, rank.operators);
+  double all_ns = 0;
+  for (const OperatorTotal& o : sums)
+    all_ns += o.kernel_ns;
+  out.overview.operator_ms = ns_to_ms(all_ns);
+  if (std::none_of(sums.begin(), sums.end(), recorded))
+    return;
+  out.overview.operators = static_cast<std::int64_t>(sums.size());
+  keep_largest(sums, top_k, [](const OperatorTotal& o) { return o.kernel_ns; });
+  for (OperatorTotal& o : sums) {
+    TopOperator row;
+    row.percent = share(o.kernel_ns, all_ns);
+    row.tflops = mean(o.tflops_sum, o.tflops_calls);
+    row.tbps = mean(o.tbps_sum, o.tbps_calls);
+    row.percent_of_roofline = o.rated_ns > 0 ? share(o.roofline_ns, o.rated_ns) : kNaN;
+    row.bound = o.rated_ns <= 0 ? "" : o.compute_bound ? "compute" : "memory";
+    row.sum = std::move(o);
+    out.operators.push_back(std::move(row));
+  }
+}
+
+void add_categories(const TopParts& parts, TopFacts& out) {
+  std::vector<CategoryTotal> sums;
+  for (const TopRank& rank : parts.ranks)
+    add_totals(sums, rank.categories);
+  double all_ns = 0;
+  for (const CategoryTotal& c : sums)
+    all_ns += c.direct_ns;
+  keep_largest(sums, 0, [](const CategoryTotal& c) { return c.direct_ns; });
+  for (CategoryTotal& c : sums)
+    out.categories.push_back({std::move(c), share(c.direct_ns, all_ns)});
+}
+
+std::vector<TopCollective> matched_collectives(const CollectiveFacts& facts) {
+  std::vector<TopCollective> out;
+  for (const SyncSummary& s : facts.summary)
+    out.push_back({s.name, s.dtype, s.group, s.full_mib, s.group_size == kNoId ? 0 : s.group_size,
+                   static_cast<std::int64_t>(s.count), s.latency_us.mean, s.total_latency_ms, 0,
+                   s.start_skew_us.mean, s.bus_gbps.mean});
+  return out;
+}
+
+/// Of one rank alone: durations with the wait for the others in them, so no bandwidth.
+std::vector<TopCollective> collectives_of_one(const CollectiveFacts& facts) {
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int64_t>;
+  std::map<Key, std::size_t> places;
+  std::vector<TopCollective> out;
+  for (const RankSummary& s : facts.rank_summary) {
+    const auto [at, fresh] =
+        places.try_emplace({s.name, s.dtype, s.group, s.in_nelems}, out.size());
+    if (fresh)
+      out.push_back({s.name, s.dtype, s.group, std::fmax(s.in_mib, s.out_mib),
+                     s.group_size == kNoId ? 0 : s.group_size, 0, 0, 0, 0, kNaN, kNaN});
+    TopCollective& row = out[at->second];
+    row.count += static_cast<std::int64_t>(s.count);
+    row.total_ms += s.dur_us.sum / 1e3;
+  }
+  for (TopCollective& row : out)
+    row.mean_us = row.total_ms * 1e3 / static_cast<double>(row.count);
+  return out;
+}
+
+void add_collectives(const CollectiveFacts& facts, std::size_t top_k, TopFacts& out) {
+  out.collectives = facts.ranks.size() > 1 ? matched_collectives(facts) : collectives_of_one(facts);
+  double all_ms = 0;
+  for (const TopCollective& c : out.collectives)
+    all_ms += c.total_ms;
+  for (TopCollective& c : out.collectives)
+    c.percent = share(c.total_ms, all_ms);
+  out.overview.collectives = static_cast<std::int64_t>(out.collectives.size());
+  keep_largest(out.collectives, top_k, [](const TopCollective& c) { return c.total_ms; });
+  std::int64_t all_ns = 0;
+  for (const ExposedType& t : facts.exposed_types)
+    all_ns += t.dur_ns;
+  for (const ExposedType& t : facts.exposed_types)
+    out.communication.push_back(
+        {t.name, t.kernels, ns_to_ms(t.dur_ns),
+         share(static_cast<double>(t.dur_ns), static_cast<double>(all_ns)),
+         ns_to_ms(t.exposed_ns()),
+         share(static_cast<double>(t.exposed_ns()), static_cast<double>(t.dur_ns)),
+         t.told_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
+}
+
+void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFacts* collectives,
+               TopFacts& out) {
+  for (std::size_t i = 0; i < parts.ranks.size(); ++i) {
+    const RankRecord& record = parts.records[i];
+    TopRankRow row;
+    row.rank = record.key.rank;
+    row.path = parts.ranks[i].path;
+    row.total_ms = record.ms(TimeKind::kTotal);
+    const auto set = [&](TimeKind kind, double& ms, double& percent) {
+      ms = record.ms(kind);
+      percent = share(ms, row.total_ms);
+    };
+    set(TimeKind::kComputation, row.compute_ms, row.compute_percent);
+    set(TimeKind::kExposedComm, row.exposed_ms, row.exposed_percent);
+    set(TimeKind::kExposedMemcpy, row.memcpy_ms, row.memcpy_percent);
+    set(TimeKind::kIdle, row.idle_ms, row.idle_percent);
+    row.slow = std::any_of(slow.told.begin(), slow.told.end(),
+                           [&](const SlowRank& s) { return s.rank == row.rank; });
+    out.ranks.push_back(std::move(row));
+  }
+  if (collectives == nullptr)
+    return;
+  const std::optional<LateRank> latest = latest_rank(*collectives);
+  for (const Straggler& s : collectives->stragglers)
+    for (TopRankRow& row : out.ranks)
+      if (row.rank == s.rank && !s.late_us.empty()) {
+        row.late_us = sample_stats(s.late_us).mean;
+        row.late = latest && latest->told() && latest->rank == &s;
+      }
+}
+
+TopOverview overview_of(const TopParts& parts, const TopInput& input) {
+  TopOverview out;
+  out.title = input.title;
+  out.ranks = static_cast<std::int64_t>(parts.ranks.size());
+  for (std::size_t i = 0; i < parts.ranks.size(); ++i) {
+    const auto steps = static_cast<std::int64_t>(parts.records[i].steps.size());
+    out.steps = i == 0 ? steps : std::min(out.steps, steps);
+    const TopRank& rank = parts.ranks[i];
+    if (i == 0) {
+      out.device = rank.device;
+      out.gpu = rank.gpu;
+      continue;
+    }
+    if (out.device != rank.device)
+      out.device = "different devices";
+    if (out.gpu != rank.gpu)
+      out.gpu.clear();
+  }
+  return out;
+}
+
+} // namespace
+
+double TopFacts::ms(TimeKind kind) const {
+  for (const TopTime& t : times)
+    if (t.kind == kind)
+      return t.ms;
+  return 0;
+}
+
+double TopFacts::percent(TimeKind kind) const {
+  for (const TopTime& t : times)
+    if (t.kind == kind)
+      return t.percent;
+  return 0;
+}
+
+TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
+                   const Diagnostics& diagnostics, const TopInput& input) {
+  TopFacts out;
+  out.problems = problems_of(diagnostics);
+  if (parts.ranks.empty()) {
+    out.overview.title = input.title;
+    return out;
+  }
+  // one run, whatever its folder says of parameters
+  ConfigurationRanks run;
+  run.configuration = parts.records.front().key.configuration;
+  for (const RankRecord& record : parts.records)
+    run.ranks.push_back(&record);
+  out.overview = overview_of(parts, input);
+  out.times = times_of(run);
+  out.overview.total_ms = out.ms(TimeKind::kTotal);
+  out.idle = idle_of(parts, out.overview.total_ms);
+  add_kernels(parts, input.top_k, out);
+  add_operators(parts, input.top_k, out);
+  add_categories(parts, out);
+  if (collectives != nullptr)
+    add_collectives(*collectives, input.top_k, out);
+  const SlowRanks slow = slow_ranks({run});
+  add_ranks(parts, slow, collectives, out);
+  out.findings = top_findings(out, run, slow, collectives);
+  out.next = top_next_steps(out, input);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,154 @@
+#include "analyses/top/top_rank.h"
+
+#include "analyses/operators/kernel_summary.h"
+#include "analyses/operators/ops_summary.h"
+#include "analyses/operators/unified_perf.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+/// Adds `more` to `to`, rows of one key together.
+template <class Row, class Key, class Add>
+void add_by(std::vector<Row>& to, const std::vector<Row>& more, Key key, Add add) {
+  std::map<decltype(key(more.front())), std::size_t> places; // of rows that do not move any more
+  to.reserve(to.size() + more.size());
+  for (std::size_t i = 0; i < to.size(); ++i)
+    places.emplace(key(to[i]), i);
+  for (const Row& row : more) {
+    const auto at = places.find(key(row));
+    if (at != places.end()) {
+      add(to[at->second], row);
+      continue;
+    }
+    to.push_back(row);
+    places.emplace(key(to.back()), to.size() - 1);
+  }
+}
+
+OperatorTotal total_of(const UnifiedRow& row) {
+  OperatorTotal out;
+  out.name = row.op.name;
+  out.category = row.op.category;
+  out.dims = row.op.dims;
+  out.types = row.op.types;
+  out.count = static_cast<std::int64_t>(row.count);
+  out.kernel_ns = row.kernel_ns;
+  out.tflops_sum = row.tflops.sum;
+  out.tflops_calls = static_cast<std::int64_t>(row.tflops.count);
+  out.tbps_sum = row.tbps.sum;
+  out.tbps_calls = static_cast<std::int64_t>(row.tbps.count);
+  if (row.roofline) {
+    out.roofline_ns = row.roofline->time_us * 1e3 * static_cast<double>(row.count);
+    out.rated_ns = row.kernel_ns;
+    out.compute_bound = row.roofline->compute_bound;
+  }
+  return out;
+}
+
+std::string device_of(const Trace& trace) {
+  return trace.header.devices.empty() ? std::string() : trace.header.devices.front().name;
+}
+
+std::size_t place_of(const std::vector<RankRecord>& records, std::int64_t rank) {
+  const auto at =
+      std::lower_bound(records.begin(), records.end(), rank,
+                       [](const RankRecord& r, std::int64_t to) { return r.key.rank < to; });
+  return static_cast<std::size_t>(at - records.begin());
+}
+
+template <class Row> void insert_at(std::vector<Row>& rows, std::size_t at, Row row) {
+  rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(at), std::move(row));
+}
+
+template <class Row> void erase_at(std::vector<Row>& rows, std::size_t at) {
+  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+} // namespace
+
+void TopParts::put(TopRank rank, RankRecord record, RankCollectives of, RankIdentity identity) {
+  const std::int64_t number = record.key.rank;
+  drop(number);
+  const std::size_t at = place_of(records, number);
+  insert_at(ranks, at, std::move(rank));
+  insert_at(records, at, std::move(record));
+  insert_at(collectives, at, std::move(of));
+  insert_at(identities, at, std::move(identity));
+}
+
+void TopParts::drop(std::int64_t rank) {
+  const std::size_t at = place_of(records, rank);
+  if (at == records.size() || records[at].key.rank != rank)
+    return;
+  erase_at(ranks, at);
+  erase_at(records, at);
+  erase_at(collectives, at);
+  erase_at(identities, at);
+}
+
+void add_totals(std::vector<KernelTotal>& to, const std::vector<KernelTotal>& more) {
+  add_by(
+      to, more, [](const KernelTotal& r) { return std::string_view(r.name); },
+      [](KernelTotal& sum, const KernelTotal& r) {
+        sum.sum_ns += r.sum_ns;
+        sum.count += r.count;
+        sum.max_ns = std::max(sum.max_ns, r.max_ns);
+      });
+}
+
+void add_totals(std::vector<OperatorTotal>& to, const std::vector<OperatorTotal>& more) {
+  add_by(
+      to, more,
+      [](const OperatorTotal& r) {
+        return std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>(
+            r.name, r.category, r.dims, r.types);
+      },
+      [](OperatorTotal& sum, const OperatorTotal& r) {
+        sum.count += r.count;
+        sum.kernel_ns += r.kernel_ns;
+        sum.tflops_sum += r.tflops_sum;
+        sum.tflops_calls += r.tflops_calls;
+        sum.tbps_sum += r.tbps_sum;
+        sum.tbps_calls += r.tbps_calls;
+        sum.roofline_ns += r.roofline_ns;
+        sum.rated_ns += r.rated_ns;
+        sum.compute_bound = r.rated_ns > 0 ? r.compute_bound : sum.compute_bound;
+      });
+}
+
+void add_totals(std::vector<CategoryTotal>& to, const std::vector<CategoryTotal>& more) {
+  add_by(
+      to, more, [](const CategoryTotal& r) { return std::string_view(r.category); },
+      [](CategoryTotal& sum, const CategoryTotal& r) {
+        sum.count += r.count;
+        sum.direct_ns += r.direct_ns;
+      });
+}
+
+Result<TopRank> top_rank_of(const LoadedTrace& trace, const ReportOptions& options) {
+  TopRank out;
+  out.path = trace.trace.path;
+  out.device = device_of(trace.trace);
+  out.gpu = options.gpu_arch;
+  std::vector<KernelTotal> kernels;
+  for (const KernelRow& row : kernel_rows_of(trace, options))
+    kernels.push_back({std::string(row.kernel), row.sum_ns, row.count, row.max_ns});
+  add_totals(out.kernels, kernels);
+  const Result<UnifiedPerf>& unified = unified_perf_of(trace, options);
+  if (!unified)
+    return unified.error();
+  std::vector<OperatorTotal> operators;
+  for (const UnifiedRow& row : unified->rows)
+    operators.push_back(total_of(row));
+  add_totals(out.operators, operators);
+  for (const OpsCategoryRow& row : ops_categories_of(trace, options))
+    out.categories.push_back({std::string(row.category), row.count, row.direct_ns});
+  out.idle = idle_time_of(trace, options);
+  return out;
+}
+
+} // namespace rankscope

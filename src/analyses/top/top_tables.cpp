@@ -1,0 +1,311 @@
+// The facts of `top` as tables. Cells with the name of another sheet's column hold the same figure.
+#include "analyses/top/top_facts.h"
+#include "base/units.h"
+
+namespace rankscope {
+namespace {
+
+constexpr CellKind kInt = CellKind::kInt;
+constexpr CellKind kDouble = CellKind::kDouble;
+constexpr CellKind kText = CellKind::kText;
+constexpr CellKind kBool = CellKind::kBool;
+
+Schema<TopOverview> overview_schema() {
+  using R = TopOverview;
+  return {
+      "top_overview",
+      "what the answer is of; one row",
+      {{"title", "title", Unit::kNone, kText, [](const R& r) { return Value(r.title); },
+        "the trace, or the run by its folder"},
+       {"ranks", "ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); },
+        "that could be read"},
+       {"steps", "steps", Unit::kCount, kInt, [](const R& r) { return Value(r.steps); },
+        "profiler steps with GPU work, least of all ranks"},
+       {"device", "device", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.device); },
+        "the driver's name of the GPU"},
+       {"gpu", "gpu", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.gpu); },
+        "board of the rooflines"},
+       {"total_ms", "total (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.total_ms); },
+        "gpu_timeline's total_time, mean over the ranks"},
+       {"kernel_launches", "kernel launches", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.kernel_launches); }, "over all ranks"},
+       {"kernel_ms", "kernel time (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return Value(r.kernel_ms); },
+        "sum of the kernels' durations over all ranks, as in kernel_summary"},
+       {"operator_ms", "operator time (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return Value(r.operator_ms); },
+        "kernel time of unified_perf_summary's rows over all ranks"},
+       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); },
+        "names of kernels; the longest are listed"},
+       {"operators", "operators", Unit::kCount, kInt, [](const R& r) { return Value(r.operators); },
+        "operators by name, shapes and types; the longest are listed"},
+       {"collectives", "collectives", Unit::kCount, kInt,
+        [](const R& r) { return Value(r.collectives); },
+        "collectives by name, type, size and group; the longest are listed"}}};
+}
+
+Schema<TopProblem> problem_schema_of_top() {
+  using R = TopProblem;
+  return {
+      "top_missing",
+      "what is missing, was left out or is odd, worst first",
+      {{"severity", "severity", Unit::kNone, kText,
+        [](const R& r) {
+          return Value(r.severity == Severity::kDataLoss  ? "loss"
+                       : r.severity == Severity::kWarning ? "warning"
+                                                          : "note");
+        },
+        "loss: the figures lack something (exit code 4); warning; note"},
+       {"where", "where", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.where); },
+        "the first place"},
+       {"text", "text", Unit::kNone, kText, [](const R& r) { return Value(r.text); }, "what it is"},
+       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+        "how often"}}};
+}
+
+Schema<TopTime> time_schema() {
+  using R = TopTime;
+  return {"top_timeline",
+          "how the GPU's time divides, mean over the ranks",
+          {{"type", "type", Unit::kNone, kText,
+            [](const R& r) { return Value(time_kind_name(r.kind)); }, "as in gpu_timeline"},
+           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.ms); },
+            "mean over the ranks of gpu_timeline's row"},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.percent); }, "of total_time"}}};
+}
+
+Schema<TopIdle> idle_schema() {
+  using R = TopIdle;
+  return {"top_idle",
+          "why the GPU had nothing to do; the causes add up to idle_time",
+          {{"cause", "cause", Unit::kNone, kText,
+            [](const R& r) { return Value(idle_cause_name(r.cause)); },
+            "what came before the work that ends the gap"},
+           {"meaning", "meaning", Unit::kNone, kText,
+            [](const R& r) { return Value(idle_cause_help(r.cause)); }, "of the cause"},
+           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.ms); },
+            "mean over the ranks"},
+           {"percent_of_idle", "percent of idle", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.percent_of_idle); }, "of idle_time"},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.percent); }, "of total_time"},
+           {"gaps", "gaps", Unit::kCount, kInt, [](const R& r) { return Value(r.gaps); },
+            "over all ranks, each by the cause of most of it"}}};
+}
+
+Schema<TopKernel> kernel_schema() {
+  using R = TopKernel;
+  return {
+      "top_kernels",
+      "kernels by name over all ranks, longest sum first",
+      {{"kernel", "kernel", Unit::kNone, kText, [](const R& r) { return Value(r.sum.name); },
+        "name of the kernel"},
+       {"time_ms", "time ms", Unit::kMs, kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.sum.sum_ns)); },
+        "sum over its launches, operators, streams and ranks"},
+       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
+        "of the time of all kernels"},
+       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.sum.count); },
+        "launches"},
+       {"mean_us", "mean (us)", Unit::kUs, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.sum.sum_ns) / static_cast<double>(r.sum.count)); },
+        "of a launch"},
+       {"max_us", "max (us)", Unit::kUs, kDouble,
+        [](const R& r) { return Value(ns_to_us(r.sum.max_ns)); }, "longest launch"}}};
+}
+
+Schema<TopOperator> operator_schema() {
+  using R = TopOperator;
+  return {
+      "top_operators",
+      "operators by name, shapes and types over all ranks, most kernel time first",
+      {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.sum.name); },
+        "operator; for kernels that none covers, what launched them and the kernel"},
+       {"op_category", "op category", Unit::kNone, kText,
+        [](const R& r) { return Value(r.sum.category); }, "what kind of work the operator does"},
+       {"input_dims", "Input Dims", Unit::kNone, kText,
+        [](const R& r) { return text_or_blank(r.sum.dims); }, "recorded shapes of the inputs"},
+       {"input_type", "Input type", Unit::kNone, kText,
+        [](const R& r) { return text_or_blank(r.sum.types); }, "recorded types of the inputs"},
+       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.sum.count); },
+        "calls"},
+       {"time_ms", "time ms", Unit::kMs, kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.sum.kernel_ns)); },
+        "kernel time of the calls, as in unified_perf_summary"},
+       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
+        "of the kernel time of all operators"},
+       {"tflops_per_s", "TFLOPS/s", Unit::kTflops, kDouble,
+        [](const R& r) { return Value(r.tflops); }, "mean over the calls; blank without a model"},
+       {"tb_per_s", "TB/s", Unit::kTBps, kDouble, [](const R& r) { return Value(r.tbps); },
+        "mean over the calls, 10^12 bytes a second"},
+       {"percent_of_roofline", "percent of roofline", Unit::kPercent, kDouble,
+        [](const R& r) { return Value(r.percent_of_roofline); },
+        "least time that the GPU's peaks allow over the kernel time"},
+       {"roofline_bound", "roofline bound", Unit::kNone, kText,
+        [](const R& r) { return text_or_blank(r.bound); },
+        "the peak that takes longer: compute or memory"}}};
+}
+
+Schema<TopCategory> category_schema() {
+  using R = TopCategory;
+  return {"top_categories",
+          "kinds of operators over all ranks, as in ops_summary_by_category",
+          {{"op_category", "op category", Unit::kNone, kText,
+            [](const R& r) { return Value(r.sum.category); }, "what kind of work"},
+           {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.sum.count); },
+            "launching calls"},
+           {"time_ms", "time ms", Unit::kMs, kDouble,
+            [](const R& r) { return Value(ns_to_ms(r.sum.direct_ns)); }, "direct kernel time"},
+           {"percent", "percent", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.percent); }, "of the direct kernel time of all"}}};
+}
+
+Schema<TopCollective> collective_schema() {
+  using R = TopCollective;
+  return {
+      "top_collectives",
+      "collectives by name, type, size and group; of several ranks those that synchronise, as "
+      "in nccl_summary_implicit_sync, of one rank alone all its communication kernels",
+      {{"collective", "Collective name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.name); }, "kind of collective"},
+       {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.dtype); },
+        "type of the elements"},
+       {"group", "Process Group Name", Unit::kNone, kText,
+        [](const R& r) { return text_or_blank(r.group); }, "name of the process group"},
+       {"full_mib", "Full msg size (MB)", Unit::kMiB, kDouble,
+        [](const R& r) { return Value(r.mib); }, "the larger buffer, 2^20 bytes"},
+       {"group_size", "Group size", Unit::kCount, kInt,
+        [](const R& r) { return r.group_size > 0 ? Value(r.group_size) : Value(); },
+        "members of the group"},
+       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+        "collectives; of one rank alone its kernels"},
+       {"mean_us", "mean (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.mean_us); },
+        "shortest duration of the members; of one rank alone as it ran, with waits"},
+       {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.total_ms); },
+        "sum of these"},
+       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
+        "of the sums of all rows"},
+       {"skew_us", "skew (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.skew_us); },
+        "mean spread of the starts"},
+       {"bus_bw_gb_per_s", "bus bw (GB/s)", Unit::kGBps, kDouble,
+        [](const R& r) { return Value(r.bus_gbps); }, "mean; blank where members are missing"}}};
+}
+
+Schema<TopCommunication> communication_schema() {
+  using R = TopCommunication;
+  return {
+      "top_communication",
+      "communication by collective over all ranks, most exposed first, as in exposed_by_type",
+      {{"collective", "Collective name", Unit::kNone, kText,
+        [](const R& r) { return Value(r.name); }, "kind of collective"},
+       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); },
+        "over all ranks"},
+       {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.ms); },
+        "durations over all ranks, waits included"},
+       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
+        "of the durations of all of them"},
+       {"exposed_ms", "exposed (ms)", Unit::kMs, kDouble,
+        [](const R& r) { return Value(r.exposed_ms); }, "neither compute nor copies beside it"},
+       {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
+        [](const R& r) { return Value(r.exposed_percent); }, "of the durations"},
+       {"wait_ms", "waiting (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.wait_ms); },
+        "for members that came later, where that is known"}}};
+}
+
+Schema<TopRankRow> rank_schema() {
+  using R = TopRankRow;
+  Schema<R> schema(
+      "top_ranks", "the ranks side by side",
+      {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); },
+        "number of the rank"},
+       {"trace", "trace", Unit::kNone, kText, [](const R& r) { return Value(r.path); }, "its file"},
+       {"total_ms", "total (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.total_ms); },
+        "gpu_timeline's total_time"}});
+  struct Kind {
+    const char* id;
+    const char* label;
+    double R::*ms;
+    double R::*percent;
+  };
+  static constexpr Kind kKinds[] = {
+      {"computation", "computation", &R::compute_ms, &R::compute_percent},
+      {"exposed_comm", "exposed comm", &R::exposed_ms, &R::exposed_percent},
+      {"exposed_memcpy", "exposed memcpy", &R::memcpy_ms, &R::memcpy_percent},
+      {"idle", "idle", &R::idle_ms, &R::idle_percent}};
+  for (const Kind& k : kKinds) {
+    schema.add({std::string(k.id) + "_ms", std::string(k.label) + " (ms)", Unit::kMs, kDouble,
+                [ms = k.ms](const R& r) { return Value(r.*ms); }, "of gpu_timeline"});
+    schema.add({std::string(k.id) + "_percent", std::string(k.label) + " (%)", Unit::kPercent,
+                kDouble, [percent = k.percent](const R& r) { return Value(r.*percent); },
+                "of the rank's total_time"});
+  }
+  schema.add({"late_us", "late (us)", Unit::kUs, kDouble,
+              [](const R& r) { return Value(r.late_us); },
+              "how much later it comes to the collectives than the others, mean over the steps"});
+  schema.add({"slow", "slow", Unit::kNone, kBool, [](const R& r) { return Value(r.slow); },
+              "it computes longer than the others, beyond the noise of the steps"});
+  schema.add({"is_late", "is late", Unit::kNone, kBool, [](const R& r) { return Value(r.late); },
+              "it comes later than the others, beyond the noise of the steps"});
+  return schema;
+}
+
+struct Said {
+  std::string text;
+};
+
+Schema<Said> finding_schema() {
+  return {"top_findings",
+          "what the data say, in words",
+          {{"finding", "finding", Unit::kNone, kText, [](const Said& r) { return Value(r.text); },
+            "one sentence with its figures"}}};
+}
+
+struct ShownNext {
+  std::string command, why;
+};
+
+Schema<ShownNext> next_schema() {
+  using R = ShownNext;
+  return {"top_next",
+          "what to do next",
+          {{"command", "command", Unit::kNone, kText, [](const R& r) { return Value(r.command); },
+            "as a shell takes it"},
+           {"why", "why", Unit::kNone, kText, [](const R& r) { return Value(r.why); },
+            "what it shows"}}};
+}
+
+} // namespace
+
+Report top_report(const TopFacts& facts) {
+  Report out;
+  out.title = facts.overview.title;
+  out.tables.push_back(overview_schema().table({&facts.overview, 1}));
+  out.tables.push_back(problem_schema_of_top().table(facts.problems));
+  out.tables.push_back(time_schema().table(facts.times));
+  out.tables.push_back(idle_schema().table(facts.idle));
+  out.tables.push_back(kernel_schema().table(facts.kernels));
+  out.tables.push_back(operator_schema().table(facts.operators));
+  out.tables.push_back(category_schema().table(facts.categories));
+  out.tables.push_back(collective_schema().table(facts.collectives));
+  out.tables.push_back(communication_schema().table(facts.communication));
+  out.tables.push_back(rank_schema().table(facts.ranks));
+  std::vector<Said> findings;
+  for (const std::string& text : facts.findings)
+    findings.push_back({text});
+  out.tables.push_back(finding_schema().table(findings));
+  std::vector<ShownNext> next;
+  for (const TopNext& step : facts.next)
+    next.push_back({shell_text(step.command), step.why});
+  out.tables.push_back(next_schema().table(next));
+  return out;
+}
+
+std::vector<SheetInfo> top_sheets() {
+  return {overview_schema().info(), problem_schema_of_top().info(), time_schema().info(),
+          idle_schema().info(),     kernel_schema().info(),         operator_schema().info(),
+          category_schema().info(), collective_schema().info(),     communication_schema().info(),
+          rank_schema().info(),     finding_schema().info(),        next_schema().info()};
+}
+
+} // namespace rankscope

@@ -1,0 +1,174 @@
+// The figures of `top` are those of the report: every cell that names a sheet's column, summed from
+// the cells of that sheet, on the traces of real runs and on those in the tree.
+#include "analyses/analysis.h"
+#include "analyses/top/top_facts.h"
+#include "engine/loader.h"
+#include "golden/golden_data.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+constexpr double kMs = 1e-6; ///< a nanosecond, the tolerance of times
+
+struct Sum {
+  double time = 0;
+  std::int64_t count = 0;
+};
+
+const Table* sheet(const Report& report, const char* name) {
+  const Table* const found = report.find(name);
+  return found != nullptr && found->rows() > 0 ? found : nullptr;
+}
+
+std::string text(const Table& table, std::size_t row, const char* column) {
+  return std::string(table.at(row, column).text);
+}
+
+/// Sums of a sheet by a key of texts.
+std::map<std::string, Sum> sums(const Table& table, const std::vector<const char*>& keys,
+                                const char* time, double in_ms, const char* count) {
+  std::map<std::string, Sum> out;
+  for (std::size_t r = 0; r < table.rows(); ++r) {
+    std::string key;
+    for (const char* k : keys)
+      key += text(table, r, k) + '\n';
+    Sum& sum = out[key];
+    sum.time += table.at(r, time).number() * in_ms;
+    sum.count += static_cast<std::int64_t>(table.at(r, count).number());
+  }
+  return out;
+}
+
+void expect_sums(const Table& top, const std::map<std::string, Sum>& want,
+                 const std::vector<const char*>& keys, const std::string& where) {
+  double all = 0;
+  for (const auto& [key, sum] : want)
+    all += sum.time;
+  EXPECT_EQ(top.rows(), want.size()) << where;
+  double before = std::numeric_limits<double>::infinity();
+  for (std::size_t r = 0; r < top.rows(); ++r) {
+    std::string key;
+    for (const char* k : keys)
+      key += text(top, r, k) + '\n';
+    const auto at = want.find(key);
+    ASSERT_NE(at, want.end()) << where << key;
+    const double ms = top.at(r, "time ms").number();
+    EXPECT_NEAR(ms, at->second.time, kMs + 1e-9 * ms) << where << key;
+    EXPECT_EQ(top.at(r, "count").i, at->second.count) << where << key;
+    EXPECT_NEAR(top.at(r, "percent").number(), all > 0 ? ms / all * 100 : 0, 1e-6) << where << key;
+    EXPECT_LE(ms, before) << where << "not in order";
+    before = ms;
+  }
+}
+
+void expect_rates(const Table& top, const Table& unified, const std::string& where) {
+  struct Rate {
+    double sum = 0;
+    double calls = 0;
+  };
+  std::map<std::string, Rate> want;
+  const std::vector<const char*> keys{"name", "op category", "Input Dims", "Input type"};
+  const auto key_of = [&](const Table& t, std::size_t r) {
+    std::string key;
+    for (const char* k : keys)
+      key += text(t, r, k) + '\n';
+    return key;
+  };
+  for (std::size_t r = 0; r < unified.rows(); ++r)
+    if (const double rate = unified.at(r, "TFLOPS/s_mean").number(); !std::isnan(rate)) {
+      const double calls = unified.at(r, "operation_count").number();
+      want[key_of(unified, r)].sum += rate * calls;
+      want[key_of(unified, r)].calls += calls;
+    }
+  for (std::size_t r = 0; r < top.rows(); ++r) {
+    const auto at = want.find(key_of(top, r));
+    const double got = top.at(r, "TFLOPS/s").number();
+    if (at == want.end())
+      EXPECT_TRUE(std::isnan(got)) << where << r;
+    else
+      EXPECT_NEAR(got, at->second.sum / at->second.calls, 1e-6 * (1 + got)) << where << r;
+  }
+}
+
+void expect_same(const std::string& path) {
+  auto loaded = load_trace(path, {});
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const auto report = build_report(*loaded, {});
+  ASSERT_TRUE(report) << report.error().message();
+  auto rank = top_rank_of(*loaded, {});
+  ASSERT_TRUE(rank) << rank.error().message();
+  TopParts parts;
+  parts.put(std::move(*rank), make_record(*loaded, {}), extract_collectives(*loaded),
+            identity_of(loaded->trace, 0));
+  const auto collectives = collective_facts(parts.collectives, {});
+  TopInput input;
+  input.top_k = 0;
+  const TopFacts facts = top_facts(parts, collectives ? &*collectives : nullptr, {}, input);
+  const Report top = top_report(facts);
+  const std::string where = path + ": ";
+  const Table& timeline = *report->find("gpu_timeline");
+  const Table& times = *top.find("top_timeline");
+  double idle_ms = 0;
+  for (std::size_t r = 0; r < timeline.rows(); ++r)
+    for (std::size_t t = 0; t < times.rows(); ++t)
+      if (text(times, t, "type") == text(timeline, r, "type")) {
+        EXPECT_NEAR(times.at(t, "time ms").number(), timeline.at(r, "time ms").number(), kMs)
+            << where << text(timeline, r, "type");
+        EXPECT_NEAR(times.at(t, "percent").number(), timeline.at(r, "percent").number(), 1e-9);
+        if (text(timeline, r, "type") == "idle_time")
+          idle_ms = timeline.at(r, "time ms").number();
+      }
+  EXPECT_EQ(times.rows(), timeline.rows()) << where;
+  double by_cause = 0;
+  for (const TopIdle& i : facts.idle)
+    by_cause += i.ms;
+  EXPECT_NEAR(by_cause, idle_ms, kMs) << where;
+  if (const Table* kernels = sheet(*report, "kernel_summary"))
+    expect_sums(*top.find("top_kernels"),
+                sums(*kernels, {"Kernel name"}, "Kernel duration (\u00b5s)_sum", 1e-3,
+                     "Kernel duration (\u00b5s)_count"),
+                {"kernel"}, where);
+  if (const Table* ops = sheet(*report, "ops_summary_by_category"))
+    expect_sums(*top.find("top_categories"),
+                sums(*ops, {"op category"}, "total_direct_kernel_time_ms", 1, "Count"),
+                {"op category"}, where);
+  const Table* unified = sheet(*report, "unified_perf_summary");
+  if (unified == nullptr || facts.operators.empty())
+    return;
+  const std::vector<const char*> keys{"name", "op category", "Input Dims", "Input type"};
+  expect_sums(*top.find("top_operators"),
+              sums(*unified, keys, "Kernel Time (\u00b5s)_sum", 1e-3, "operation_count"), keys,
+              where);
+  expect_rates(*top.find("top_operators"), *unified, where);
+}
+
+/// Traces of Kineto below a root.
+std::size_t expect_below(const std::filesystem::path& root) {
+  std::size_t traces = 0;
+  for (const auto& path : golden::entries(root))
+    if (path.string().ends_with(".json.gz") &&
+        path.string().find("/rocprof/") == std::string::npos) {
+      expect_same(path.string());
+      ++traces;
+    }
+  return traces;
+}
+
+TEST(Top, HasTheFiguresOfTheReportInTheTree) {
+  EXPECT_GT(expect_below(golden::tree_root()), 0U);
+}
+
+TEST(Top, HasTheFiguresOfTheReportOnRealRuns) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  for (const char* folder : {"mi300", "h100", "mi210", "inference"})
+    EXPECT_GT(expect_below(golden::root() / folder), 0U) << folder;
+}
+
+} // namespace
+} // namespace rankscope
