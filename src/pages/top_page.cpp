@@ -1,0 +1,336 @@
+#include "pages/top_page.h"
+
+#include "base/display_text.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostRanks = 16;
+constexpr std::size_t kMostProblems = 8;
+constexpr std::size_t kWidest = 200;
+
+/// A figure in a few characters; "" for NaN.
+std::string number(double value, int decimals) {
+  if (std::isnan(value))
+    return "";
+  return std::fabs(value) < 1e9 ? fmt::format("{:.{}f}", value, decimals)
+                                : fmt::format("{:.3g}", value);
+}
+
+std::string percent(double value) {
+  return std::isnan(value) ? "" : number(value, 1) + " %";
+}
+
+std::string counted(std::int64_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+/// "sum over 4 ranks" where there are several.
+std::string over_ranks(const TopFacts& facts, const char* what) {
+  return facts.overview.ranks > 1 ? fmt::format("{} over {} ranks", what, facts.overview.ranks)
+                                  : std::string();
+}
+
+std::string remark(std::initializer_list<std::string> parts) {
+  std::string out;
+  for (const std::string& part : parts)
+    if (!part.empty())
+      out += (out.empty() ? "" : "; ") + part;
+  return out;
+}
+
+/// "the first 8 of 120", or nothing where all are shown.
+std::string cut_remark(std::size_t shown, std::int64_t all) {
+  return static_cast<std::int64_t>(shown) < all ? fmt::format("{} of {}", shown, all)
+                                                : std::string();
+}
+
+void overview(const TopFacts& facts, ConsolePage& page) {
+  const TopOverview& o = facts.overview;
+  std::string what = counted(o.ranks, "rank", "ranks");
+  if (!o.device.empty())
+    what += " on " + o.device;
+  if (o.steps > 0)
+    what += ", " + counted(o.steps, "step", "steps");
+  what += fmt::format(", {} ms{}", number(o.total_ms, 3), o.ranks > 1 ? " (mean)" : "");
+  if (!o.gpu.empty())
+    what += ", rooflines of " + o.gpu;
+  page.heading(o.title);
+  page.sentence(what);
+}
+
+void problems(const TopFacts& facts, ConsolePage& page) {
+  if (facts.problems.empty())
+    return;
+  page.heading("MISSING OR ODD");
+  std::size_t shown = 0;
+  for (const TopProblem& p : facts.problems) {
+    if (shown++ == kMostProblems)
+      break;
+    const bool lost = p.severity == Severity::kDataLoss;
+    page.sentence(fmt::format("{}{}{}{}", p.where, p.where.empty() ? "" : ": ", p.text,
+                              p.count > 1 ? fmt::format(" [{} times]", p.count) : ""),
+                  p.severity == Severity::kInfo ? "  - " : "  ! ",
+                  lost                               ? Ink::kBad
+                  : p.severity == Severity::kWarning ? Ink::kWarn
+                                                     : Ink::kFaint);
+  }
+  if (facts.problems.size() > kMostProblems)
+    page.sentence(fmt::format("... {} more", facts.problems.size() - kMostProblems));
+}
+
+void timeline(const TopFacts& facts, ConsolePage& page) {
+  page.heading("GPU TIME", over_ranks(facts, "mean"));
+  const std::size_t wide = 2 * page.bar_width();
+  std::vector<std::vector<PageCell>> rows;
+  const auto add = [&](const char* name, TimeKind kind, Ink ink, bool bar) {
+    rows.push_back({{name, Ink::kPlain},
+                    {bar ? page.bar(facts.percent(kind), wide) : std::string(wide, ' '), ink},
+                    {percent(facts.percent(kind)), Ink::kPlain},
+                    {number(facts.ms(kind), 3), Ink::kPlain}});
+  };
+  add("computation", TimeKind::kComputation, Ink::kGood, true);
+  add("exposed communication", TimeKind::kExposedComm, Ink::kWarn, true);
+  add("exposed copies", TimeKind::kExposedMemcpy, Ink::kWarn, true);
+  add("idle", TimeKind::kIdle, Ink::kBad, true);
+  add("total", TimeKind::kTotal, Ink::kPlain, false);
+  add("all communication", TimeKind::kTotalComm, Ink::kFaint, true);
+  add("all copies", TimeKind::kTotalMemcpy, Ink::kFaint, true);
+  page.table({{"", false, 0, 0}, {"", false, 0, 1}, {"share", true, 0, 0}, {"ms", true, 0, 0}},
+             rows);
+}
+
+void idle(const TopFacts& facts, ConsolePage& page) {
+  if (facts.idle.empty())
+    return;
+  page.heading("IDLE BY CAUSE", over_ranks(facts, "mean"));
+  std::vector<std::vector<PageCell>> rows;
+  for (const TopIdle& i : facts.idle)
+    rows.push_back(
+        {{percent(i.percent_of_idle), Ink::kPlain},
+         {page.bar(i.percent_of_idle, page.bar_width() / 2), Ink::kBad},
+         {number(i.ms, 3), Ink::kPlain},
+         {std::to_string(i.gaps), Ink::kPlain},
+         {std::string(idle_cause_name(i.cause)) + ": " + std::string(idle_cause_help(i.cause)),
+          Ink::kPlain}});
+  page.table({{"share", true, 0, 0},
+              {"", false, 0, 1},
+              {"ms", true, 0, 0},
+              {"gaps", true, 0, 2},
+              {"cause", false, 30, 0}},
+             rows);
+}
+
+void kernels(const TopFacts& facts, ConsolePage& page) {
+  if (facts.kernels.empty())
+    return;
+  const TopOverview& o = facts.overview;
+  page.heading(
+      "KERNELS",
+      remark({fmt::format("{} ms in {} launches", number(o.kernel_ms, 3), o.kernel_launches),
+              over_ranks(facts, "sums"), cut_remark(facts.kernels.size(), o.kernels)}));
+  std::vector<std::vector<PageCell>> rows;
+  for (const TopKernel& k : facts.kernels)
+    rows.push_back(
+        {{percent(k.percent), Ink::kPlain},
+         {page.bar(k.percent, page.bar_width() / 2), Ink::kGood},
+         {number(ns_to_ms(k.sum.sum_ns), 3), Ink::kPlain},
+         {std::to_string(k.sum.count), Ink::kPlain},
+         {number(ns_to_us(k.sum.sum_ns) / static_cast<double>(k.sum.count), 1), Ink::kPlain},
+         {number(ns_to_us(k.sum.max_ns), 1), Ink::kPlain},
+         {page.shown(k.sum.name), Ink::kPlain}});
+  page.table({{"share", true, 0, 0},
+              {"", false, 0, 1},
+              {"ms", true, 0, 0},
+              {"count", true, 0, 4},
+              {"mean us", true, 0, 3},
+              {"max us", true, 0, 2},
+              {"kernel", false, 36, 0}},
+             rows);
+}
+
+/// "GEMM 71.2 %, SDPA_bwd 12.0 %, ...".
+std::string categories(const TopFacts& facts) {
+  std::string out;
+  std::size_t shown = 0;
+  for (const TopCategory& c : facts.categories) {
+    if (shown++ == 8 || (c.percent < 0.05 && shown > 1))
+      break;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", c.sum.category, percent(c.percent));
+  }
+  return out;
+}
+
+void operators(const TopFacts& facts, ConsolePage& page) {
+  if (facts.operators.empty())
+    return;
+  const TopOverview& o = facts.overview;
+  page.heading("OPERATORS", remark({fmt::format("{} ms of kernels", number(o.operator_ms, 3)),
+                                    over_ranks(facts, "sums"),
+                                    cut_remark(facts.operators.size(), o.operators)}));
+  if (const std::string kinds = categories(facts); !kinds.empty())
+    page.sentence(kinds, "  ", Ink::kFaint);
+  std::vector<std::vector<PageCell>> rows;
+  for (const TopOperator& op : facts.operators) {
+    rows.push_back(
+        {{percent(op.percent), Ink::kPlain},
+         {number(ns_to_ms(op.sum.kernel_ns), 3), Ink::kPlain},
+         {std::to_string(op.sum.count), Ink::kPlain},
+         {number(op.tflops, 1), Ink::kPlain},
+         {number(op.tbps * 1e3, 0), Ink::kPlain},
+         {std::isnan(op.percent_of_roofline) ? "" : number(op.percent_of_roofline, 0) + " %",
+          Ink::kPlain},
+         {std::string(op.bound), Ink::kFaint},
+         {page.shown(op.sum.name + " " + short_shapes(op.sum.dims)), Ink::kPlain}});
+  }
+  const bool rated = !o.gpu.empty();
+  std::vector<PageColumn> columns{{"share", true, 0, 0},  {"ms", true, 0, 0},
+                                  {"count", true, 0, 2},  {"TFLOP/s", true, 0, 5},
+                                  {"GB/s", true, 0, 4},   {"roofline", true, 0, 3},
+                                  {"bound", false, 0, 1}, {"operator", false, 26, 0}};
+  if (!rated) {
+    columns.erase(columns.begin() + 5, columns.begin() + 7);
+    for (std::vector<PageCell>& row : rows)
+      row.erase(row.begin() + 5, row.begin() + 7);
+  }
+  page.table(columns, rows);
+}
+
+void collectives(const TopFacts& facts, ConsolePage& page) {
+  if (facts.collectives.empty())
+    return;
+  const bool alone = facts.overview.ranks < 2;
+  page.heading("COLLECTIVES",
+               remark({alone ? "as this rank ran them, waits for others included"
+                             : "of the member that waited least",
+                       cut_remark(facts.collectives.size(), facts.overview.collectives)}));
+  std::vector<std::vector<PageCell>> rows;
+  for (const TopCollective& c : facts.collectives)
+    rows.push_back({{percent(c.percent), Ink::kPlain},
+                    {number(c.total_ms, 3), Ink::kPlain},
+                    {std::to_string(c.count), Ink::kPlain},
+                    {number(c.mean_us, 1), Ink::kPlain},
+                    {number(c.mib, 2), Ink::kPlain},
+                    {c.group_size > 0 ? std::to_string(c.group_size) : "", Ink::kPlain},
+                    {page.shown(c.dtype), Ink::kPlain},
+                    {page.shown(c.name), Ink::kPlain},
+                    {number(c.skew_us, 1), Ink::kPlain},
+                    {number(c.bus_gbps, 1), Ink::kPlain}});
+  std::vector<PageColumn> columns{{"share", true, 0, 0},   {"ms", true, 0, 0},
+                                  {"count", true, 0, 4},   {"mean us", true, 0, 5},
+                                  {"MiB", true, 0, 6},     {"ranks", true, 0, 2},
+                                  {"type", false, 0, 1},   {"collective", false, 18, 0},
+                                  {"skew us", true, 0, 3}, {"bus GB/s", true, 0, 7}};
+  if (alone) { // what one rank cannot tell
+    columns.resize(columns.size() - 2);
+    for (std::vector<PageCell>& row : rows)
+      row.resize(row.size() - 2);
+  }
+  page.table(columns, rows);
+  for (const TopCommunication& c : facts.communication) {
+    if (c.percent < 1)
+      continue;
+    page.sentence(
+        fmt::format("{}: {} of the communication, {} of it exposed ({} ms){}", c.name,
+                    percent(c.percent), percent(c.exposed_percent), number(c.exposed_ms, 3),
+                    std::isnan(c.wait_ms)
+                        ? ""
+                        : fmt::format(", {} ms waiting for late ranks", number(c.wait_ms, 3))),
+        "  ", Ink::kFaint);
+  }
+}
+
+/// All, or where there are many the marked ones and the first others.
+std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
+  std::vector<const TopRankRow*> out;
+  for (const TopRankRow& row : facts.ranks)
+    if (facts.ranks.size() <= kMostRanks || row.slow || row.late)
+      out.push_back(&row);
+  for (const TopRankRow& row : facts.ranks)
+    if (out.size() < kMostRanks && std::find(out.begin(), out.end(), &row) == out.end())
+      out.push_back(&row);
+  std::sort(out.begin(), out.end(),
+            [](const TopRankRow* a, const TopRankRow* b) { return a->rank < b->rank; });
+  return out;
+}
+
+void ranks(const TopFacts& facts, ConsolePage& page) {
+  if (facts.ranks.size() < 2)
+    return;
+  const std::vector<const TopRankRow*> list = shown_ranks(facts);
+  page.heading("RANKS", cut_remark(list.size(), static_cast<std::int64_t>(facts.ranks.size())));
+  std::vector<std::vector<PageCell>> rows;
+  for (const TopRankRow* r : list) {
+    const Ink ink = r->slow || r->late ? Ink::kBad : Ink::kPlain;
+    const char* const mark = r->slow && r->late ? "slow, late"
+                             : r->slow          ? "slow"
+                             : r->late          ? "late"
+                                                : "";
+    rows.push_back({{std::to_string(r->rank), ink},
+                    {number(r->total_ms, 3), Ink::kPlain},
+                    {number(r->compute_ms, 3), r->slow ? Ink::kBad : Ink::kPlain},
+                    {page.bar(r->compute_percent, page.bar_width() / 2), Ink::kGood},
+                    {percent(r->compute_percent), Ink::kPlain},
+                    {percent(r->exposed_percent), Ink::kPlain},
+                    {percent(r->memcpy_percent), Ink::kPlain},
+                    {percent(r->idle_percent), Ink::kPlain},
+                    {number(r->late_us, 1), r->late ? Ink::kBad : Ink::kPlain},
+                    {mark, Ink::kBad}});
+  }
+  page.table({{"rank", true, 0, 0},
+              {"total ms", true, 0, 5},
+              {"compute ms", true, 0, 6},
+              {"", false, 0, 1},
+              {"compute", true, 0, 3},
+              {"exposed", true, 0, 7},
+              {"copies", true, 0, 2},
+              {"idle", true, 0, 8},
+              {"late us", true, 0, 9},
+              {"", false, 10, 0}},
+             rows);
+}
+
+void words(const TopFacts& facts, ConsolePage& page) {
+  if (!facts.findings.empty()) {
+    page.heading("FINDINGS");
+    for (const std::string& text : facts.findings)
+      page.sentence(text, "  - ");
+  }
+  if (facts.next.empty())
+    return;
+  page.heading("NEXT");
+  for (const TopNext& step : facts.next) {
+    std::vector<std::vector<std::string>> pieces;
+    for (const std::string& word : step.command)
+      pieces.push_back(shell_pieces(word));
+    page.command(pieces);
+    page.sentence(step.why, "      ", Ink::kFaint);
+  }
+}
+
+} // namespace
+
+std::string top_page(const TopFacts& facts, const PageStyle& style) {
+  PageStyle used = style;
+  used.width = std::min(style.width, kWidest);
+  ConsolePage page(used);
+  overview(facts, page);
+  problems(facts, page);
+  if (facts.ranks.empty())
+    return page.text();
+  timeline(facts, page);
+  idle(facts, page);
+  kernels(facts, page);
+  operators(facts, page);
+  collectives(facts, page);
+  ranks(facts, page);
+  words(facts, page);
+  return page.text();
+}
+
+} // namespace rankscope

@@ -1,0 +1,235 @@
+#include "writers/console_page.h"
+
+#include "base/display_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kGap = 2; ///< between columns
+
+const char* code_of(Ink ink) {
+  switch (ink) {
+  case Ink::kPlain:
+    break;
+  case Ink::kStrong:
+    return "\x1b[1m";
+  case Ink::kFaint:
+    return "\x1b[2m";
+  case Ink::kGood:
+    return "\x1b[32m";
+  case Ink::kWarn:
+    return "\x1b[33m";
+  case Ink::kBad:
+    return "\x1b[31m";
+  }
+  return "";
+}
+
+/// As many words as fit, each no longer than a line.
+std::vector<std::string> broken(std::string_view text, std::size_t first, std::size_t later) {
+  std::vector<std::string> lines(1);
+  std::size_t room = first;
+  const auto next = [&] {
+    lines.emplace_back();
+    room = later;
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(' ', at);
+    if (begin == std::string_view::npos)
+      break;
+    at = std::min(text.find(' ', begin), text.size());
+    std::string word(text.substr(begin, at - begin));
+    std::string& line = lines.back();
+    if (const std::size_t with = display_width(line) + (line.empty() ? 0 : 1) + display_width(word);
+        with <= room) {
+      line += (line.empty() ? "" : " ") + word;
+      continue;
+    }
+    if (!line.empty())
+      next();
+    while (display_width(word) > room) {
+      lines.back() = first_columns(word, room);
+      word.erase(0, lines.back().size());
+      next();
+    }
+    lines.back() = std::move(word);
+  }
+  return lines;
+}
+
+} // namespace
+
+ConsolePage::ConsolePage(const PageStyle& style) : style_(style) {
+  style_.width = std::max<std::size_t>(style_.width, 40);
+}
+
+std::string ConsolePage::shown(std::string_view text) const {
+  return shown_text(text, style_.unicode);
+}
+
+void ConsolePage::line(const std::vector<PageCell>& parts) {
+  std::size_t room = style_.width;
+  std::string made;
+  std::string blanks; // put in only before something else: no line ends with them
+  for (const PageCell& part : parts) {
+    const std::string text(first_columns(part.text, room));
+    room -= display_width(text);
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = text.find_last_not_of(' ') + 1;
+    blanks += text.substr(0, begin);
+    if (begin < text.size()) {
+      const std::string words = text.substr(begin, end - begin);
+      const std::string code = style_.colour ? code_of(part.ink) : "";
+      made += blanks + (code.empty() ? words : code + words + "\x1b[0m");
+      blanks = text.substr(end);
+    }
+  }
+  out_ += made + '\n';
+}
+
+void ConsolePage::heading(std::string_view text, std::string_view remark) {
+  if (!out_.empty())
+    out_ += '\n';
+  const std::string title = shown(text);
+  const std::string beside = shown(remark);
+  if (remark.empty() || display_width(title) + 2 + display_width(beside) <= style_.width)
+    return line({{title, Ink::kStrong}, {remark.empty() ? "" : "  " + beside, Ink::kFaint}});
+  line({{title, Ink::kStrong}});
+  sentence(remark, "  ", Ink::kFaint);
+}
+
+void ConsolePage::sentence(std::string_view text, std::string_view mark, Ink ink) {
+  const std::size_t indent = display_width(mark);
+  const std::size_t room = style_.width - indent;
+  bool first = true;
+  for (const std::string& part : broken(shown(text), room, room)) {
+    line({{first ? std::string(mark) : std::string(indent, ' '), ink}, {part, ink}});
+    first = false;
+  }
+}
+
+void ConsolePage::table(const std::vector<PageColumn>& columns,
+                        const std::vector<std::vector<PageCell>>& rows) {
+  const auto text_of = [&](const std::vector<PageCell>& row, std::size_t c) {
+    return c < row.size() ? row[c].text : std::string();
+  };
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    widths.push_back(display_width(columns[c].header));
+    for (const std::vector<PageCell>& row : rows)
+      widths.back() = std::max(widths.back(), display_width(text_of(row, c)));
+  }
+  std::vector<bool> kept(columns.size(), true);
+  const auto least = [&] {
+    std::size_t sum = kIndent;
+    bool first = true;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (kept[c]) {
+        sum += (first ? 0 : kGap) +
+               (columns[c].least > 0 ? std::min(widths[c], columns[c].least) : widths[c]);
+        first = false;
+      }
+    return sum;
+  };
+  while (least() > style_.width) {
+    std::size_t out = columns.size();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (kept[c] && columns[c].keep > 0 &&
+          (out == columns.size() || columns[c].keep < columns[out].keep))
+        out = c;
+    if (out == columns.size())
+      break; // lines are cut
+    kept[out] = false;
+  }
+  const std::size_t used = least();
+  const std::size_t room = style_.width > used ? style_.width - used : 0;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].least > 0 && kept[c])
+      widths[c] = std::min(widths[c], columns[c].least + room);
+  const auto put = [&](const auto& cell_of) {
+    std::vector<PageCell> parts{{std::string(kIndent, ' '), Ink::kPlain}};
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      if (!kept[c])
+        continue;
+      PageCell cell = cell_of(c);
+      cell.text = shortened_middle(cell.text, widths[c], style_.unicode);
+      cell.text = columns[c].right ? padded_left(std::move(cell.text), widths[c])
+                                   : padded_right(std::move(cell.text), widths[c]);
+      if (parts.size() > 1)
+        parts.push_back({std::string(kGap, ' '), Ink::kPlain});
+      parts.push_back(std::move(cell));
+    }
+    line(parts);
+  };
+  put([&](std::size_t c) { return PageCell{columns[c].header, Ink::kFaint}; });
+  for (const std::vector<PageCell>& row : rows)
+    put([&](std::size_t c) {
+      return c < row.size() ? PageCell{row[c].text, row[c].ink} : PageCell{};
+    });
+}
+
+void ConsolePage::command(const std::vector<std::vector<std::string>>& words) {
+  std::string at(kIndent, ' ');
+  const auto end_line = [&](std::string_view indent) {
+    out_ += at + "\\\n";
+    at = indent;
+  };
+  bool first = true;
+  for (const std::vector<std::string>& word : words) {
+    std::size_t width = 0;
+    for (const std::string& piece : word)
+      width += display_width(piece);
+    // two columns are left for a blank and the backslash
+    if (!first && display_width(at) + 1 + width + 2 > style_.width) {
+      at += ' ';
+      end_line(std::string(2 * kIndent, ' '));
+    } else if (!first) {
+      at += ' ';
+    }
+    first = false;
+    for (const std::string& piece : word) {
+      if (display_width(at) + display_width(piece) + 2 > style_.width)
+        end_line("");
+      at += piece;
+    }
+  }
+  out_ += at + '\n';
+}
+
+std::string ConsolePage::bar(double percent, std::size_t width) const {
+  const double share = std::isfinite(percent) ? std::clamp(percent, 0.0, 100.0) / 100 : 0;
+  if (!style_.unicode) {
+    const auto full = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
+    return std::string(full, '#') + std::string(width - full, ' ');
+  }
+  static constexpr const char* kEighths[] = {"",       "\u258f", "\u258e", "\u258d",
+                                             "\u258c", "\u258b", "\u258a", "\u2589"};
+  const auto eighths =
+      static_cast<std::size_t>(std::lround(share * static_cast<double>(width) * 8));
+  std::string out;
+  for (std::size_t i = 0; i < eighths / 8; ++i)
+    out += "\u2588";
+  out += kEighths[eighths % 8];
+  return padded_right(std::move(out), width);
+}
+
+std::size_t ConsolePage::bar_width() const {
+  return std::clamp<std::size_t>(style_.width / 5, 6, 32);
+}
+
+std::string first_lines(const std::string& page, std::size_t rows) {
+  const auto lines = static_cast<std::size_t>(std::count(page.begin(), page.end(), '\n'));
+  if (rows == 0 || lines <= rows)
+    return page;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i + 1 < rows; ++i)
+    end = page.find('\n', end) + 1;
+  return page.substr(0, end) + fmt::format("  ... {} more lines\n", lines + 1 - rows);
+}
+
+} // namespace rankscope
