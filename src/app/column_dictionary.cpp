@@ -9,6 +9,7 @@
 #include "analyses/replay/replay_items.h"
 #include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/sweep_facts.h"
+#include "analyses/top/top_facts.h"
 #include "app/inspect_trace.h"
 #include "core/column_help.h"
 
@@ -163,6 +164,7 @@ std::vector<SheetGroup> all_sheets() {
       {"gemm", "GEMM variance", gemm_sheets()},
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},
+      {"top", "the whole answer in the terminal", top_sheets()},
       {"info", "what a trace holds", {trace_fact_schema().info(), category_count_schema().info()}},
       {"nsys", "Nsight Systems summaries", nsys_sheets()},
       {"replay",

@@ -3,7 +3,9 @@
 #include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
+#include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/top.h"
 #include "app/unlinked_note.h"
 #include "base/nearest.h"
 #include "core/steps.h"
@@ -40,26 +42,6 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
                   clipped ? "they were clipped"
                           : "durations are as recorded, --clip-overruns clips"),
       overlaps.count);
-}
-
-/// Without a word about the GPU, the board that the trace's devices are; "none": no rooflines.
-/// Compat mode takes only what it is told.
-void choose_gpu(const Session& session, const Trace& trace, ReportOptions& options) {
-  if (options.gpu_arch == "none") {
-    options.gpu_arch.clear();
-    return;
-  }
-  if (!options.gpu_arch.empty() || options.compat_tracelens || trace.header.devices.empty())
-    return;
-  const std::string& name = trace.header.devices.front().name;
-  for (const DeviceInfo& device : trace.header.devices)
-    if (device.name != name)
-      return;
-  options.gpu_arch = recognised_gpu(name);
-  if (!options.gpu_arch.empty())
-    session.note(
-        fmt::format("{}: rooflines are those of {} (device {}; --gpu-arch none leaves them out)",
-                    trace.path, options.gpu_arch, name));
 }
 
 /// Sheets with the same columns are described together: "GEMM, SDPA_fwd".
@@ -131,7 +113,10 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   }
   if (!request.capture_folder.empty())
     RS_CHECK(merge_graphs(session, request.capture_folder, options, loaded));
-  choose_gpu(session, loaded.trace, options);
+  if (choose_gpu(loaded.trace, options))
+    session.note(
+        fmt::format("{}: rooflines are those of {} (device {}; --gpu-arch none leaves them out)",
+                    loaded.trace.path, options.gpu_arch, loaded.trace.header.devices.front().name));
   const StreamOverlaps overlaps = options.clip_overruns ? clip_stream_overlaps(loaded.trace)
                                                         : find_stream_overlaps(loaded.trace);
   TraceReport out;
@@ -148,6 +133,9 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   for (const std::string& wanted : options.sheets)
     if (out.report.find(wanted) == nullptr)
       session.warn(fmt::format("{}: nothing for sheet {}", request.trace, wanted));
+  if (request.top) {
+    RS_TRY(out.top, top_of_trace(loaded, options, out.report.diagnostics, TopRequest{}.top_k));
+  }
   RS_TRY(out.written, write_outputs(out.report, outputs));
   return out;
 }

@@ -3,10 +3,12 @@
 
 #include "analyses/analysis.h"
 #include "analyses/inference/step_windows.h"
+#include "analyses/top/top_facts.h"
 #include "app/step_energy.h"
 #include "app/write_outputs.h"
 #include "engine/session.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct ReportRequest {
   ReportOutputs outputs;      ///< without file and csv_dir: TRACE_perf_report.xlsx
   StepChoice serving_steps;   ///< of the trace, these annotated steps alone
   bool only_asked = false;    ///< no file of its own accord
+  bool top = false;           ///< make the facts of `top` too
   ReportOptions options;
 };
 
@@ -25,7 +28,8 @@ struct TraceReport {
   Report report;
   std::string coverage; ///< how much of the kernel time the models know; "" without that sheet
   std::vector<std::string> written;
-  TracedSteps steps; ///< of the trace, for what was measured beside it
+  std::optional<TopFacts> top; ///< when asked for
+  TracedSteps steps;           ///< of the trace, for what was measured beside it
 };
 
 /// Warns of sheets in options.sheets that this trace has nothing for; the report's diagnostics go

@@ -1,0 +1,174 @@
+#include "app/top.h"
+
+#include "app/choose_gpu.h"
+#include "app/top_parts.h"
+#include "app/unlinked_note.h"
+#include "engine/run_check.h"
+#include "model/gpu_arch.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+bool alone(const TopRequest& request) {
+  std::error_code ec;
+  return request.inputs.size() == 1 && !std::filesystem::is_directory(request.inputs.front(), ec);
+}
+
+TopInput input_of(const TopRequest& request, const std::string& title) {
+  TopInput out;
+  out.title = title;
+  out.paths = request.inputs;
+  out.folder = !alone(request);
+  out.top_k = request.top_k;
+  return out;
+}
+
+/// The trace of a single file, or of each rank in it.
+Result<RunPlan> plan_of_file(const TopRequest& request) {
+  const std::string& path = request.inputs.front();
+  RunPlan plan;
+  plan.folder = path;
+  plan.ranks.push_back({0, path, 0, std::nullopt});
+  if (path == "-")
+    return plan;
+  Diagnostics beside; // ranks without a trace: nobody asked for them
+  Result<RunPlan> found = discover_run(request.inputs, request.discover, beside);
+  if (found && !found->ranks.empty())
+    plan.ranks = std::move(found->ranks);
+  return plan; // what is no trace says so when it is read
+}
+
+/// The configurations of a sweep, when it was given in place of one of its runs.
+std::optional<Error> several_configurations(const TopRequest& request) {
+  if (request.inputs.size() != 1)
+    return std::nullopt;
+  const std::string& folder = request.inputs.front();
+  Diagnostics aside;
+  const Result<std::vector<RunPlan>> plans = discover_sweep(folder, request.discover, aside);
+  if (!plans || plans->size() < 2)
+    return std::nullopt;
+  return Error{ErrorCode::kUsage, folder,
+               fmt::format("holds {} configurations, top shows one run", plans->size()),
+               fmt::format("rankscope top {}, or rankscope analyze for all",
+                           shell_text({plans->front().folder}))};
+}
+
+/// A run of one trace says how many ranks it lacks, without being partial for that.
+void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
+  const auto world = parts.identities.front().world_size;
+  if (parts.ranks.size() == 1 && world && *world > 1)
+    diagnostics.add(Severity::kInfo, "one_rank_of_run", parts.ranks.front().path,
+                    fmt::format("one rank of {}: bandwidths, waits and slow ranks need the others "
+                                "(give their folder)",
+                                *world));
+}
+
+} // namespace
+
+Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
+                            const ReportOptions& given) {
+  ReportOptions options = given;
+  choose_gpu(trace.trace, options);
+  TopPart out;
+  RS_TRY(out.rank, top_rank_of(trace, options));
+  out.record = make_record(trace, options);
+  out.record.key = RunKey{item.plan.configuration, item.file.rank};
+  out.collectives = extract_collectives(trace);
+  out.identity = identity_of(trace.trace, item.file.rank);
+  out.diagnostics.merge(trace.trace.diagnostics);
+  if (trace.tree.gpu_event_count() == 0)
+    out.diagnostics.add(Severity::kWarning, "no_gpu_events", trace.trace.path,
+                        "the trace holds no GPU work: every time on the GPU is 0");
+  note_unlinked(trace, options, out.diagnostics);
+  return out;
+}
+
+Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
+  if (!request.report.gpu_arch.empty() && request.report.gpu_arch != "none")
+    RS_CHECK(load_gpu_arch(request.report.gpu_arch));
+  if (alone(request))
+    return plan_of_file(request);
+  Diagnostics found;
+  Result<RunPlan> plan = discover_run(request.inputs, request.discover, found);
+  if (!plan)
+    if (std::optional<Error> error = several_configurations(request))
+      return std::move(*error);
+  session.diagnostics.merge(found);
+  return plan;
+}
+
+Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopParts& parts,
+                             const TopRequest& request) {
+  const TopInput input = input_of(request, plan.folder);
+  if (parts.ranks.empty())
+    return top_facts(parts, nullptr, session.diagnostics, input);
+  const Result<CollectiveFacts> collectives = collective_facts(parts.collectives, {});
+  const std::vector<std::int64_t> known = known_missing(plan);
+  RunExpectation expected;
+  expected.known_missing = known;
+  expected.all_ranks = !alone(request);
+  name_run_problems(session, plan,
+                    collectives ? check_run(parts.identities, expected, *collectives)
+                                : check_run(parts.identities, expected));
+  if (alone(request))
+    note_ranks_beside(parts, session.diagnostics);
+  return top_facts(parts, collectives ? &*collectives : nullptr, session.diagnostics, input);
+}
+
+Result<TopFacts> top_of(Session& session, const TopRequest& request) {
+  RS_TRY(const RunPlan plan, plan_top(session, request));
+  TopParts parts;
+  RankRun run;
+  run.memory_bytes = request.memory_bytes;
+  run.progress = plan.ranks.size() > 8;
+  std::optional<Error> first_lost;
+  RankSteps<TopPart> steps;
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) {
+    return top_part_of(trace, item, request.report);
+  };
+  steps.take = [&](const RankItem&, const LoadedTrace&, TopPart part) -> Result<void> {
+    session.diagnostics.merge(part.diagnostics);
+    parts.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
+              std::move(part.identity));
+    return {};
+  };
+  steps.lost = [&](const RankItem&, const Error& error) {
+    if (!first_lost)
+      first_lost = error;
+  };
+  run.quiet = alone(request) && plan.ranks.size() == 1; // then it is the error of the whole
+  RS_CHECK(run_ranks<TopPart>(session, {&plan}, run, std::move(steps)));
+  if (parts.ranks.empty())
+    return run.quiet && first_lost
+               ? *first_lost
+               : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+  return combine_top(session, plan, parts, request);
+}
+
+Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,
+                              const Diagnostics& diagnostics, std::size_t top_k) {
+  TopRequest request;
+  request.inputs = {trace.trace.path};
+  request.report = options;
+  if (options.gpu_arch.empty())
+    request.report.gpu_arch = "none"; // the report has chosen
+  request.top_k = top_k;
+  RunPlan plan;
+  plan.folder = trace.trace.path;
+  plan.ranks.push_back({trace.rank, trace.trace.path, 0, std::nullopt});
+  const RankItem item{plan, plan.ranks.front(), 0, 0};
+  RS_TRY(TopPart part, top_part_of(trace, item, request.report));
+  TopParts parts;
+  parts.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
+            std::move(part.identity));
+  const Result<CollectiveFacts> collectives = collective_facts(parts.collectives, {});
+  Diagnostics shown = diagnostics;
+  note_ranks_beside(parts, shown);
+  return top_facts(parts, collectives ? &*collectives : nullptr, shown,
+                   input_of(request, trace.trace.path));
+}
+
+} // namespace rankscope

@@ -1,0 +1,149 @@
+// The folders of `top --watch`: what is new, what still grows, what was read before.
+#include "app/top.h"
+#include "app/top_parts.h"
+#include "os/signals.h"
+#include "readers/trace_files.h"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace rankscope {
+namespace {
+
+/// A look's own problems; remarks are not for the terminal that shows the page.
+class Quiet final : public Session {
+public:
+  explicit Quiet(const Session& of) { threads = of.threads; }
+};
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+/// What another look may mend: files that come, grow, go or are replaced.
+bool may_mend(const Error& error) {
+  return error.code == ErrorCode::kUnreadable;
+}
+
+} // namespace
+
+TopWatch::TopWatch(TopRequest request, double settled_s)
+    : request_(std::move(request)), settled_s_(settled_s) {}
+
+TopWatch::Stamps TopWatch::stamps(Diagnostics& diagnostics) const {
+  Stamps out;
+  for (const std::string& input : request_.inputs) {
+    const Result<Listing> listing = list_traces(input, request_.discover.known, diagnostics);
+    if (!listing)
+      continue; // the folder is not there yet
+    for (const std::string& path : listing->files) {
+      struct stat info {};
+      if (::stat(path.c_str(), &info) == 0)
+        out[path] = {static_cast<std::uint64_t>(info.st_size),
+                     std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+    }
+  }
+  return out;
+}
+
+TopWatch::Stamps TopWatch::complete(const Stamps& now, TopLook& out) const {
+  Stamps done;
+  const auto settled = static_cast<std::int64_t>(settled_s_ * 1e9);
+  for (const auto& [path, stamp] : now) {
+    const auto before = seen_.find(path);
+    const bool same = before != seen_.end() && before->second == stamp;
+    if (stamp.bytes > 0 && (same || now_ns() - stamp.written_ns > settled))
+      done.emplace(path, stamp);
+    else
+      out.waiting.push_back(fmt::format("{}: {}, {:.1f} MB so far", path,
+                                        stamp.bytes == 0 ? "empty" : "may grow",
+                                        static_cast<double>(stamp.bytes) / 1e6));
+  }
+  return done;
+}
+
+Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
+  RunPlan fresh = plan;
+  fresh.ranks.clear();
+  std::map<std::int64_t, Kept> kept;
+  for (const RankFile& file : plan.ranks) {
+    const auto had = kept_.find(file.rank);
+    const bool same_file = had != kept_.end() && had->second.path == file.path &&
+                           had->second.rank_in_file == file.rank_in_file;
+    const auto stamp = complete_.find(file.path);
+    if (same_file && (stamp == complete_.end() || had->second.stamp == stamp->second)) {
+      kept.emplace(file.rank, had->second); // what grows again shows what it had until it is whole
+    } else if (stamp != complete_.end()) {
+      fresh.ranks.push_back(file);
+      kept.emplace(file.rank, Kept{file.path, file.rank_in_file, stamp->second, {}, false, ""});
+    }
+  }
+  for (const auto& [rank, gone] : kept_)
+    if (kept.count(rank) == 0)
+      parts_.drop(rank);
+  RankRun run;
+  run.memory_bytes = request_.memory_bytes;
+  run.quiet = true;
+  RankSteps<TopPart> steps;
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<TopPart> {
+    if (interrupt_token().cancelled())
+      return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
+    return top_part_of(trace, item, request_.report);
+  };
+  steps.take = [&](const RankItem& item, const LoadedTrace&, TopPart part) -> Result<void> {
+    kept[item.file.rank].diagnostics = std::move(part.diagnostics);
+    parts_.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
+               std::move(part.identity));
+    ++traces_read_;
+    return {};
+  };
+  steps.lost = [&](const RankItem& item, const Error& error) {
+    Kept& of = kept[item.file.rank];
+    of.lost = true;
+    of.why = error.message();
+    parts_.drop(item.file.rank);
+  };
+  RS_CHECK(run_ranks<TopPart>(session, {&fresh}, run, std::move(steps)));
+  kept_ = std::move(kept);
+  return {};
+}
+
+Result<TopLook> TopWatch::look(Session& parent) {
+  TopLook out;
+  Quiet session(parent);
+  const Stamps now = stamps(session.diagnostics);
+  Stamps done = complete(now, out);
+  const bool same = looked_ && now == seen_ && done == complete_;
+  seen_ = now;
+  if (same)
+    return out;
+  out.changed = !looked_ || done != complete_;
+  looked_ = true;
+  complete_ = std::move(done);
+  RunPlan plan;
+  plan.folder = request_.inputs.front();
+  if (!complete_.empty()) {
+    Result<RunPlan> found = discover_run(request_.inputs, request_.discover, session.diagnostics);
+    if (!found && !may_mend(found.error()))
+      return found.error();
+    if (!found)
+      session.diagnostics.add(Severity::kDataLoss, "watch", "", found.error().message());
+    else
+      plan = std::move(*found);
+  }
+  RS_CHECK(read(session, plan));
+  for (const auto& [rank, of] : kept_) {
+    session.diagnostics.merge(of.diagnostics);
+    if (of.lost)
+      session.diagnostics.add_at(Severity::kDataLoss, "rank_failed", of.path,
+                                 fmt::format("rank {}: {}", rank, of.why));
+  }
+  RS_TRY(out.facts, combine_top(session, plan, parts_, request_));
+  out.diagnostics = session.diagnostics;
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,225 @@
+// top over a folder: the same figures as a report of each rank, the slow rank only where the data
+// show one; and what a watch reads, waits for and forgets.
+#include "app/top.h"
+
+#include "small_sweep.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run of four ranks; its folder of traces.
+std::string make_run(const test::TempFolder& folder, synth::Options options) {
+  options.ranks = 4;
+  EXPECT_TRUE(synth::generate(options, folder.path("sweep"), 2, [](const std::string&) {}));
+  return test::config_folder(folder.path("sweep")) + "/torch_profiler";
+}
+
+synth::Options run_options() {
+  synth::Options o = test::small_sweep();
+  o.layers = 3;
+  o.steps = 6;
+  return o;
+}
+
+TopFacts facts_of(const std::string& path) {
+  Session session;
+  session.threads = 2;
+  TopRequest request;
+  request.inputs = {path};
+  request.top_k = 0;
+  auto facts = top_of(session, request);
+  EXPECT_TRUE(facts) << facts.error().message();
+  return facts ? std::move(*facts) : TopFacts{};
+}
+
+std::vector<std::int64_t> marked(const TopFacts& facts) {
+  std::vector<std::int64_t> out;
+  for (const TopRankRow& row : facts.ranks)
+    if (row.slow || row.late)
+      out.push_back(row.rank);
+  return out;
+}
+
+TEST(Top, MarksTheSlowRankOnlyWhereTheDataShowOne) {
+  const test::TempFolder folder;
+  synth::Options slow = run_options();
+  slow.straggler = 2;
+  const TopFacts told = facts_of(make_run(folder, slow));
+  EXPECT_EQ(marked(told), std::vector<std::int64_t>{2});
+  const test::TempFolder other;
+  synth::Options equal = run_options();
+  equal.straggler = -1;
+  equal.equal_devices = true;
+  const TopFacts none = facts_of(make_run(other, equal));
+  EXPECT_TRUE(marked(none).empty());
+  EXPECT_EQ(none.ranks.size(), 4U);
+}
+
+TEST(Top, SumsOverRanksAreTheSumsOfEach) {
+  const test::TempFolder folder;
+  const std::string run = make_run(folder, run_options());
+  const TopFacts all = facts_of(run);
+  double kernels = 0, operators = 0, total = 0, idle = 0;
+  std::int64_t launches = 0;
+  std::size_t traces = 0;
+  for (const auto& rank : fs::directory_iterator(run))
+    for (const auto& file : fs::directory_iterator(rank)) {
+      const TopFacts one = facts_of(file.path().string());
+      kernels += one.overview.kernel_ms;
+      operators += one.overview.operator_ms;
+      launches += one.overview.kernel_launches;
+      total += one.overview.total_ms;
+      idle += one.ms(TimeKind::kIdle);
+      ++traces;
+      EXPECT_FALSE(std::any_of(one.problems.begin(), one.problems.end(), [](const TopProblem& p) {
+        return p.severity == Severity::kDataLoss;
+      })) << "one trace alone lacks nothing that was asked for";
+    }
+  ASSERT_EQ(traces, 4U);
+  EXPECT_NEAR(all.overview.kernel_ms, kernels, 1e-6);
+  EXPECT_NEAR(all.overview.operator_ms, operators, 1e-6);
+  EXPECT_EQ(all.overview.kernel_launches, launches);
+  EXPECT_NEAR(all.overview.total_ms, total / 4, 1e-9);
+  double causes = 0;
+  for (const TopIdle& i : all.idle)
+    causes += i.ms;
+  EXPECT_NEAR(causes, idle / 4, 1e-9);
+}
+
+TEST(Top, AMissingRankIsSaidFirst) {
+  const test::TempFolder folder;
+  synth::Options options = run_options();
+  options.missing_ranks = {1};
+  const TopFacts facts = facts_of(make_run(folder, options));
+  ASSERT_FALSE(facts.problems.empty());
+  EXPECT_EQ(facts.problems.front().severity, Severity::kDataLoss);
+  EXPECT_NE(facts.problems.front().text.find("rank 1"), std::string::npos);
+}
+
+TEST(Top, SeveralConfigurationsAreNoRun) {
+  const test::TempFolder folder;
+  synth::Options options = test::small_sweep();
+  options.channels = {28, 42};
+  ASSERT_TRUE(synth::generate(options, folder.path("sweep"), 2, [](const std::string&) {}));
+  Session session;
+  TopRequest request;
+  request.inputs = {folder.path("sweep")};
+  const auto facts = top_of(session, request);
+  ASSERT_FALSE(facts);
+  EXPECT_EQ(facts.error().code, ErrorCode::kUsage);
+  EXPECT_NE(facts.error().what.find("2 configurations"), std::string::npos);
+}
+
+/// Files arrive in a folder that is watched; nothing is slept for: a look is a look.
+class Watched : public ::testing::Test {
+protected:
+  Watched() {
+    source_ = make_run(made_, test::small_sweep());
+    request_.inputs = {seen_.path()};
+  }
+  std::string trace(int rank) const {
+    for (const auto& file : fs::directory_iterator(source_ + "/rank" + std::to_string(rank)))
+      return file.path().string();
+    return "";
+  }
+  std::string target(int rank) const { return seen_.path("rank" + std::to_string(rank)); }
+  void arrive(int rank) const {
+    fs::create_directories(target(rank));
+    fs::copy_file(trace(rank), target(rank) + "/trace.json", fs::copy_options::overwrite_existing);
+  }
+  TopLook look(TopWatch& watch) {
+    auto out = watch.look(session_);
+    EXPECT_TRUE(out) << out.error().message();
+    return out ? std::move(*out) : TopLook{};
+  }
+
+  test::TempFolder made_, seen_;
+  std::string source_;
+  Session session_;
+  TopRequest request_;
+};
+
+TEST_F(Watched, ReadsWhatIsNewOnceItRests) {
+  TopWatch watch(request_, 3600); // what was just written may still grow
+  TopLook at = look(watch);
+  EXPECT_TRUE(at.facts.ranks.empty());
+  arrive(0);
+  at = look(watch);
+  EXPECT_TRUE(at.facts.ranks.empty());
+  ASSERT_EQ(at.waiting.size(), 1U);
+  EXPECT_NE(at.waiting.front().find("rank0/trace.json"), std::string::npos);
+  at = look(watch); // the same size and time as before
+  EXPECT_TRUE(at.changed);
+  EXPECT_TRUE(at.waiting.empty());
+  EXPECT_EQ(at.facts.ranks.size(), 1U);
+  EXPECT_EQ(watch.traces_read(), 1U);
+  EXPECT_FALSE(look(watch).changed);
+  arrive(1);
+  EXPECT_EQ(look(watch).waiting.size(), 1U);
+  at = look(watch);
+  EXPECT_EQ(at.facts.ranks.size(), 2U);
+  EXPECT_EQ(watch.traces_read(), 2U) << "rank 0 was read before";
+  for (int i = 0; i < 3; ++i)
+    EXPECT_FALSE(look(watch).changed);
+  EXPECT_EQ(watch.traces_read(), 2U);
+}
+
+TEST_F(Watched, AFileThatGrowsIsReadWhenItIsWhole) {
+  TopWatch watch(request_, 3600);
+  const std::string bytes = test::bytes_of(trace(0));
+  for (std::size_t part = 1; part <= 3; ++part) {
+    seen_.write("rank0/trace.json", bytes.substr(0, bytes.size() * part / 3));
+    const TopLook at = look(watch);
+    EXPECT_TRUE(at.facts.ranks.empty());
+    EXPECT_EQ(at.waiting.size(), 1U);
+  }
+  const TopLook whole = look(watch);
+  ASSERT_EQ(whole.facts.ranks.size(), 1U);
+  EXPECT_EQ(whole.facts.overview.kernel_launches, facts_of(trace(0)).overview.kernel_launches);
+  EXPECT_EQ(watch.traces_read(), 1U);
+}
+
+TEST_F(Watched, AChangedFileIsReadAgainAndAGoneOneForgotten) {
+  TopWatch watch(request_, 3600);
+  arrive(0);
+  arrive(1);
+  (void)look(watch);
+  ASSERT_EQ(look(watch).facts.ranks.size(), 2U);
+  fs::copy_file(trace(2), target(1) + "/trace.json", fs::copy_options::overwrite_existing);
+  fs::last_write_time(target(1) + "/trace.json",
+                      fs::last_write_time(target(0) + "/trace.json") + std::chrono::seconds(5));
+  const TopLook grows = look(watch);
+  EXPECT_EQ(grows.waiting.size(), 1U);
+  EXPECT_EQ(grows.facts.ranks.size(), 2U) << "what it had is shown until it is whole";
+  EXPECT_EQ(look(watch).facts.ranks.size(), 2U);
+  EXPECT_EQ(watch.traces_read(), 3U);
+  fs::remove_all(target(0));
+  const TopLook gone = look(watch);
+  ASSERT_EQ(gone.facts.ranks.size(), 1U);
+  EXPECT_EQ(gone.facts.ranks.front().rank, 1);
+  EXPECT_EQ(watch.traces_read(), 3U);
+}
+
+TEST_F(Watched, ABrokenFileIsNamedAndMendedByAnotherLook) {
+  TopWatch watch(request_, 3600);
+  arrive(0);
+  seen_.write("rank1/trace.json", "no trace at all, and long enough to be looked into");
+  (void)look(watch);
+  const TopLook broken = look(watch);
+  EXPECT_EQ(broken.facts.ranks.size(), 1U);
+  EXPECT_TRUE(broken.diagnostics.data_lost());
+  arrive(1);
+  (void)look(watch);
+  const TopLook mended = look(watch);
+  EXPECT_EQ(mended.facts.ranks.size(), 2U);
+}
+
+} // namespace
+} // namespace rankscope
