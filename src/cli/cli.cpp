@@ -5,21 +5,19 @@
 #include "cli/progress.h"
 #include "os/signals.h"
 #include "os/tasks.h"
+#include "os/terminal.h"
 #include "writers/console.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <vector>
 
 namespace rankscope {
@@ -39,7 +37,7 @@ std::string printable(std::string text) {
 }
 
 void print_problems(const Context& ctx) {
-  if (ctx.quiet && !ctx.diagnostics.data_lost())
+  if (ctx.problems_shown || (ctx.quiet && !ctx.diagnostics.data_lost()))
     return;
   for (const Problem& p : ctx.diagnostics.problems()) {
     if (p.severity == Severity::kInfo && ctx.quiet)
@@ -139,14 +137,16 @@ void Context::put(std::string_view text) const {
 
 void Context::table(const Table& table, std::size_t max_rows, std::size_t max_text) const {
   ConsoleStyle style{max_rows, max_text, 0, false};
-  if (winsize size{}; ::isatty(1) == 1 && ::ioctl(1, TIOCGWINSZ, &size) == 0) {
-    const char* const no_colour = std::getenv("NO_COLOR"); // see no-color.org
-    const char* const terminal = std::getenv("TERM");
-    style.width = size.ws_col;
-    style.colour = (no_colour == nullptr || *no_colour == '\0') &&
-                   (terminal == nullptr || std::string_view(terminal) != "dumb");
+  if (const Terminal terminal = terminal_of(1); terminal.is_terminal) {
+    style.width = terminal.columns;
+    style.colour = terminal.colour;
   }
   put(console_table(table, style));
+}
+
+void Context::page(std::string_view text) const {
+  put(text);
+  (void)std::fflush(stdout); // a page that is watched is not to wait for the next one
 }
 
 bool Context::finish_output() const {

@@ -1,26 +1,45 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
 #include "cli/command.h"
+#include "cli/page_flags.h"
 #include "cli/report_flags.h"
+#include "os/terminal.h"
+#include "pages/top_page.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
 #include <memory>
+#include <unistd.h>
 
 namespace rankscope {
 namespace {
 
-Result<void> one(Context& ctx, ReportRequest request, const std::string& path) {
+/// Nobody asked for outputs, or for a part of the trace, or for another way to count.
+bool shows_page(const ReportRequest& request) {
+  const ReportOptions& o = request.options;
+  return request.outputs.file.empty() && request.outputs.csv_dir.empty() && o.step.empty() &&
+         o.sheets.empty() && !o.compat_tracelens && !o.detect_recompute && o.micro_idle_us <= 0;
+}
+
+/// `page`: the whole answer is wanted too. A terminal has it in place of the table that begins it.
+Result<void> one(Context& ctx, ReportRequest request, const std::string& path, bool page) {
   request.trace = path;
   request.only_asked = ctx.json;
+  request.top = page && !ctx.json;
+  const bool terminal = terminal_of(1).is_terminal;
   RS_TRY(const TraceReport done, report_trace(ctx, request));
   if (ctx.json) {
     ctx.out(json_text(done.report));
     return {};
   }
-  if (const Table* timeline = done.report.find("gpu_timeline"))
+  if (const Table* timeline = done.report.find("gpu_timeline");
+      timeline != nullptr && !(done.top && terminal))
     ctx.table(*timeline);
-  if (!done.coverage.empty())
+  if (!done.coverage.empty() && !(done.top && terminal))
     ctx.out(done.coverage + "\n");
+  if (done.top) {
+    ctx.page((terminal ? "" : "\n") + top_page(*done.top, page_style()) + "\n");
+    ctx.problems_shown = terminal && ::isatty(2) == 1;
+  }
   for (const std::string& w : done.written)
     ctx.out(fmt::format("{}: {} sheets\n", w, done.report.tables.size()));
   return {};
@@ -36,9 +55,10 @@ Action setup(FlagSet& app) {
     if (const ReportOutputs& to = request.outputs;
         f->traces.size() > 1 && (!to.file.empty() || !to.csv_dir.empty()))
       return Error{ErrorCode::kUsage, "", "--output and --csv-dir take one trace", ""};
+    const bool page = f->traces.size() == 1 && shows_page(request);
     std::size_t failed = 0;
     for (const std::string& path : f->traces)
-      if (Result<void> done = one(ctx, request, path); !done) {
+      if (Result<void> done = one(ctx, request, path, page); !done) {
         if (done.error().code != ErrorCode::kUnreadable || ++failed == f->traces.size())
           return done;
         ctx.warn(done.error().message());

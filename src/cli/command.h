@@ -27,6 +27,7 @@ public:
   bool quiet = false;                ///< no notes on stderr
   bool json = false;                 ///< machine-readable result on stdout
   bool strict = false;               ///< warnings count as partial
+  bool problems_shown = false;       ///< the terminal has the diagnostics: not once more
   std::optional<int> program_status; ///< of a command that runs one: its exit status becomes ours
   std::vector<std::string> program;  ///< of a command that runs one: what stands behind `--`, as is
 
@@ -34,6 +35,8 @@ public:
   void out(std::string_view text) const;
   /// A table on stdout: as wide as the terminal and coloured there, plain in a pipe or file.
   void table(const Table& table, std::size_t max_rows = 20, std::size_t max_text = 48) const;
+  /// stdout, as is and at once: a page whose maker lets no text of a trace reach the terminal.
+  void page(std::string_view text) const;
   void note(std::string_view line) const override; ///< stderr unless quiet, newline added
   void warn(std::string_view line) const override; ///< stderr, "rankscope: warning: " in front
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;

@@ -1,0 +1,209 @@
+// rankscope top TRACE|DIR: the whole answer in the terminal, once or while traces arrive.
+#include "app/top.h"
+#include "cli/command.h"
+#include "cli/discover_flags.h"
+#include "cli/flag_set.h"
+#include "cli/page_flags.h"
+#include "os/signals.h"
+#include "os/terminal.h"
+#include "pages/top_page.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+constexpr double kEvery = 2; ///< seconds between two looks
+
+struct Flags {
+  TopRequest request;
+  PageFlags page;
+  std::string watch; ///< seconds as text; a folder that stood behind --watch
+  bool watching = false;
+  double every = kEvery;
+  std::uint64_t memory_mib = 0;
+};
+
+void print(const Context& ctx, const TopFacts& facts, const PageFlags& page) {
+  if (ctx.json)
+    ctx.out(json_text(top_report(facts)));
+  else
+    ctx.page(top_page(facts, page_style(page)));
+}
+
+Result<void> once(Context& ctx, const Flags& f) {
+  RS_TRY(const TopFacts facts, top_of(ctx, f.request));
+  print(ctx, facts, f.page);
+  ctx.problems_shown = !ctx.json && ::isatty(1) == 1 && ::isatty(2) == 1;
+  return {};
+}
+
+/// Draws pages over each other on a terminal, below each other elsewhere. Nothing of the terminal
+/// is changed but what is shown, so that there is nothing to restore however the program ends.
+class Screen {
+public:
+  Screen(const Context& ctx, const Flags& flags) : ctx_(ctx), flags_(flags) {}
+
+  void show(const TopLook& look, bool last) {
+    const Terminal terminal = terminal_of(1);
+    if (ctx_.json) {
+      if (look.changed && !last)
+        ctx_.page(json_text(top_report(look.facts)));
+    } else if (!terminal.is_terminal) {
+      below(look, last);
+    } else {
+      over(look, terminal.rows, last);
+    }
+  }
+
+private:
+  [[nodiscard]] std::string waiting_text(const TopLook& look) const {
+    ConsolePage page(page_style(flags_.page));
+    for (const std::string& file : look.waiting)
+      page.sentence(file, "waiting for ", Ink::kFaint);
+    return page.text();
+  }
+
+  void below(const TopLook& look, bool last) {
+    const std::string waiting = waiting_text(look);
+    if (look.changed && !last && !look.facts.ranks.empty())
+      ctx_.page((shown_ ? "\n" : "") + top_page(look.facts, page_style(flags_.page)));
+    shown_ = shown_ || (look.changed && !look.facts.ranks.empty());
+    if (!last && look.waiting != waiting_)
+      ctx_.page(waiting);
+    waiting_ = look.waiting;
+  }
+
+  void over(const TopLook& look, std::size_t rows, bool last) {
+    const PageStyle style = page_style(flags_.page);
+    std::string page = waiting_text(look);
+    if (!last) {
+      ConsolePage foot(style);
+      foot.sentence(fmt::format("{} rank{} so far; looks every {} s; Ctrl-C ends",
+                                look.facts.ranks.size(), look.facts.ranks.size() == 1 ? "" : "s",
+                                flags_.every),
+                    "", Ink::kFaint);
+      page += foot.text();
+    }
+    const auto lines = [](const std::string& text) {
+      return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    };
+    const std::string facts = look.facts.ranks.empty() ? "" : top_page(look.facts, style);
+    const std::size_t room = rows > lines(page) + 4 ? rows - 1 - lines(page) : 0;
+    page = (last ? facts : first_lines(facts, room)) + page;
+    ctx_.page((drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", drawn_) : "") + page);
+    drawn_ = lines(page);
+  }
+
+  const Context& ctx_;
+  const Flags& flags_;
+  std::size_t drawn_ = 0; ///< lines on the terminal
+  std::vector<std::string> waiting_;
+  bool shown_ = false;
+};
+
+/// False when a signal came.
+bool sleep_for(double seconds) {
+  const CancelToken interrupted = interrupt_token();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!interrupted.cancelled() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return !interrupted.cancelled();
+}
+
+Result<void> watch(Context& ctx, const Flags& f) {
+  const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C is the way out of here
+  TopWatch watch(f.request);
+  Screen screen(ctx, f);
+  TopLook shown;
+  do {
+    Result<TopLook> look = watch.look(ctx);
+    if (!look && look.error().code == ErrorCode::kInterrupted)
+      break;
+    if (!look)
+      return look.error();
+    shown.changed = look->changed;
+    shown.waiting = std::move(look->waiting);
+    if (look->changed) {
+      shown.facts = std::move(look->facts);
+      shown.diagnostics = std::move(look->diagnostics);
+    }
+    screen.show(shown, false);
+  } while (sleep_for(f.every));
+  screen.show(shown, true);
+  ctx.diagnostics.merge(shown.diagnostics);
+  ctx.problems_shown = !ctx.json && ::isatty(1) == 1 && ::isatty(2) == 1;
+  return {};
+}
+
+/// What stands behind --watch is a number, or the first input.
+void take_watch(Flags& f) {
+  double seconds = 0;
+  const char* const end = f.watch.data() + f.watch.size();
+  const auto [at, error] = std::from_chars(f.watch.data(), end, seconds);
+  if (error == std::errc() && at == end && seconds > 0)
+    f.every = std::clamp(seconds, 0.05, 3600.0);
+  else if (!f.watch.empty())
+    f.request.inputs.insert(f.request.inputs.begin(), f.watch);
+}
+
+Result<void> top(Context& ctx, const Flags& given) {
+  Flags f = given;
+  if (f.watching)
+    take_watch(f);
+  f.request.memory_bytes = f.memory_mib << 20;
+  if (f.request.inputs.empty())
+    return Error{ErrorCode::kUsage, "top", "needs a trace or a folder of rank traces",
+                 "rankscope top --help"};
+  if (f.watching &&
+      std::find(f.request.inputs.begin(), f.request.inputs.end(), "-") != f.request.inputs.end())
+    return Error{ErrorCode::kUsage, "top", "--watch looks at folders, not at standard input", ""};
+  return f.watching ? watch(ctx, f) : once(ctx, f);
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("TRACE", f->request.inputs,
+                 "a trace (- for standard input), or folders and files of one run's ranks");
+  CLI::Option* const watching =
+      app.add_option("--watch", f->watch,
+                     "look again every so many seconds (2) for traces that arrive, until Ctrl-C")
+          .expected(0, 1)
+          .type_name("[SECONDS]");
+  app.add_option("-k,--top-k", f->request.top_k, "rows of each list, 0 = all")
+      .capture_default_str();
+  in_group(app, "Page", [&] { add_page_flags(app, f->page); });
+  in_group(app, "What is counted", [&] {
+    app.add_option("--gpu-arch", f->request.report.gpu_arch,
+                   "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
+    app.add_flag("--include-unlinked-kernels", f->request.report.include_unlinked_kernels,
+                 "count GPU work without a launch in the time line");
+  });
+  in_group(app, "Running", [&] {
+    app.add_option("--memory-mib", f->memory_mib,
+                   "limit for traces in flight, 0 = half of the free");
+  });
+  add_discover_flags(app, f->request.discover, false);
+  return [f, watching](Context& ctx) {
+    f->watching = watching->count() > 0;
+    return top(ctx, *f);
+  };
+}
+
+} // namespace
+
+const Command top_command{"top", "the whole answer in the terminal, of a trace or of all ranks",
+                          "  rankscope top rank0.json.gz\n"
+                          "  rankscope top run/torch_profiler --width 200\n"
+                          "  rankscope top run --watch 5\n"
+                          "  rankscope --json top run | jq .tables.top_ranks",
+                          setup};
+
+} // namespace rankscope

@@ -1,0 +1,215 @@
+// rankscope top: the page as it is printed, the same figures as the other commands, colours, and a
+// watch that a Ctrl-C ends.
+#include "base/display_text.h"
+#include "run_binary.h"
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+#include <sstream>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+
+std::string two_ranks() {
+  return (test::source_dir() / "tests/data/synth/amd").string();
+}
+
+/// A cell for each row of a column of a table in JSON.
+std::vector<simdjson::dom::element> cells(simdjson::dom::element root, const char* table,
+                                          const char* column) {
+  const simdjson::dom::element at = root["tables"][table];
+  const simdjson::dom::array columns = at["columns"];
+  const simdjson::dom::array rows = at["rows"];
+  std::size_t place = 0;
+  for (const std::string_view name : columns) {
+    if (name == column)
+      break;
+    ++place;
+  }
+  std::vector<simdjson::dom::element> out;
+  for (const simdjson::dom::array row : rows)
+    out.push_back(row.at(place).value());
+  return out;
+}
+
+std::vector<double> numbers(simdjson::dom::element root, const char* table, const char* column) {
+  std::vector<double> out;
+  for (const simdjson::dom::element cell : cells(root, table, column))
+    out.push_back(cell.is_null() ? -1e99 : double(cell)); // blanks are equal too
+  return out;
+}
+
+std::vector<std::string> texts(simdjson::dom::element root, const char* table, const char* column) {
+  std::vector<std::string> out;
+  for (const simdjson::dom::element cell : cells(root, table, column))
+    out.emplace_back(std::string_view(cell));
+  return out;
+}
+
+class TopCommand : public ::testing::Test {
+protected:
+  void SetUp() override {
+    for (const char* name : {"COLUMNS", "NO_COLOR", "LC_CTYPE", "LANG"})
+      ::unsetenv(name);
+    ::setenv("LC_ALL", "C.UTF-8", 1);
+  }
+  void TearDown() override { ::unsetenv("LC_ALL"); }
+
+  test::TempFolder folder_;
+};
+
+/// The page of the two ranks in the tree, as it was looked at: RANKSCOPE_REBASE=1 writes it anew.
+TEST_F(TopCommand, PageAsItWasLookedAt) {
+  const fs::path pages = test::source_dir() / "tests/data/top";
+  fs::current_path(test::source_dir() / "tests/data/synth");
+  for (const char* width : {"80", "200"}) {
+    const RunResult r = run_binary({"top", "amd", "--width", width});
+    EXPECT_EQ(r.code, 0) << r.err;
+    const fs::path page = pages / (std::string("amd_") + width + ".txt");
+    if (std::getenv("RANKSCOPE_REBASE") != nullptr) {
+      fs::create_directories(pages);
+      std::ofstream(page) << r.out;
+    }
+    EXPECT_EQ(r.out, test::bytes_of(page.string())) << page;
+    std::istringstream lines(r.out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(display_width(line), std::stoul(width)) << line;
+  }
+  ::setenv("LC_ALL", "C", 1);
+  for (const char c : run_binary({"top", "amd"}).out)
+    ASSERT_GE(static_cast<signed char>(c), 0) << "ASCII alone without a locale for more";
+}
+
+TEST_F(TopCommand, NoEscapesInAPipeUnlessAskedFor) {
+  EXPECT_EQ(run_binary({"top", two_ranks()}).out.find('\x1b'), std::string::npos);
+  EXPECT_NE(run_binary({"top", two_ranks(), "--color", "always"}).out.find("\x1b[1m"),
+            std::string::npos);
+  EXPECT_EQ(run_binary({"top", two_ranks(), "--color=never"}).out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(run_binary({"top", two_ranks(), "--color", "pink"}).code, 2);
+}
+
+TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
+  const std::string trace = two_ranks() + "/rank0.json.gz";
+  simdjson::dom::parser top_parser, other_parser;
+  const RunResult one = run_binary({"--json", "top", trace, "-k", "0", "-q"});
+  ASSERT_EQ(one.code, 0) << one.err;
+  const RunResult report = run_binary({"--json", "report", trace, "-q"});
+  {
+    const auto top = top_parser.parse(one.out).value();
+    const auto want = other_parser.parse(report.out).value();
+    EXPECT_EQ(numbers(top, "top_timeline", "time ms"), numbers(want, "gpu_timeline", "time ms"));
+    const auto percent = numbers(top, "top_timeline", "percent");
+    const auto rows = numbers(want, "gpu_timeline", "percent");
+    ASSERT_EQ(percent.size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      EXPECT_NEAR(percent[i], rows[i], 1e-9);
+    EXPECT_EQ(texts(top, "top_timeline", "type"), texts(want, "gpu_timeline", "type"));
+  }
+  const RunResult all = run_binary({"--json", "top", two_ranks(), "-k", "0", "-q"});
+  ASSERT_EQ(all.code, 0) << all.err;
+  const RunResult collectives = run_binary({"--json", "collectives", two_ranks(), "-q"});
+  const auto top = top_parser.parse(all.out).value();
+  const auto want = other_parser.parse(collectives.out).value();
+  const char* const sheet = "nccl_summary_implicit_sync";
+  EXPECT_GT(numbers(top, "top_collectives", "count").size(), 1U);
+  EXPECT_EQ(numbers(top, "top_collectives", "count"), numbers(want, sheet, "count"));
+  EXPECT_EQ(numbers(top, "top_collectives", "time ms"),
+            numbers(want, sheet, "Total comm latency (ms)"));
+  EXPECT_EQ(numbers(top, "top_collectives", "bus bw (GB/s)"),
+            numbers(want, sheet, "bus bw (GB/s)_mean"));
+  EXPECT_EQ(numbers(top, "top_collectives", "mean (us)"),
+            numbers(want, sheet, "comm_latency_mean"));
+  EXPECT_EQ(numbers(top, "top_communication", "exposed (ms)"),
+            numbers(want, "exposed_by_type", "exposed (ms)"));
+  // what the collectives say is among the findings, word by word
+  const auto findings = texts(top, "top_findings", "finding");
+  for (const std::string& said : texts(want, "findings", "finding"))
+    EXPECT_NE(std::find(findings.begin(), findings.end(), said), findings.end()) << said;
+}
+
+TEST_F(TopCommand, TheCommandsThatItNamesRun) {
+  for (const auto& file : fs::directory_iterator(two_ranks()))
+    if (file.path().extension() == ".gz")
+      fs::copy_file(file.path(), folder_.path(file.path().filename().string()));
+  simdjson::dom::parser parser;
+  std::size_t ran = 0;
+  fs::current_path(folder_.path()); // some write where they are started
+  for (const std::string& input : {folder_.path(), folder_.path("rank0.json.gz")}) {
+    const RunResult r = run_binary({"--json", "top", input, "-q"});
+    for (const std::string& line : texts(parser.parse(r.out).value(), "top_next", "command")) {
+      std::istringstream in(line);
+      std::vector<std::string> words;
+      for (std::string word; in >> word;)
+        words.push_back(word);
+      ASSERT_EQ(words.front(), "rankscope");
+      words.erase(words.begin());
+      if (words.front() == "analyze")
+        words.emplace_back("--no-plots");
+      const RunResult next = run_binary(words);
+      EXPECT_TRUE(next.code == 0 || next.code == 4) << line << "\n" << next.err;
+      ++ran;
+    }
+  }
+  fs::current_path(test::source_dir());
+  EXPECT_GE(ran, 5U);
+}
+
+TEST_F(TopCommand, ReportPrintsItWhereNoOutputIsAskedFor) {
+  const std::string trace = folder_.path("rank0.json.gz");
+  fs::copy_file(two_ranks() + "/rank0.json.gz", trace);
+  const RunResult plain = run_binary({"report", trace});
+  EXPECT_EQ(plain.out.rfind("type ", 0), 0U) << "the table that scripts read stays first";
+  const std::string page = run_binary({"top", trace}).out;
+  const std::size_t body = page.find("GPU TIME");
+  EXPECT_NE(plain.out.find(page.substr(body)), std::string::npos);
+  EXPECT_TRUE(plain.out.ends_with(" sheets\n")) << "and what was written last";
+  const RunResult asked = run_binary({"report", trace, "-o", folder_.path("r.xlsx")});
+  EXPECT_EQ(asked.out.find("GPU TIME"), std::string::npos);
+}
+
+TEST_F(TopCommand, UsageAndUnreadable) {
+  EXPECT_EQ(run_binary({"top"}).code, 2);
+  EXPECT_EQ(run_binary({"top", folder_.path("none.json")}).code, 3);
+  EXPECT_EQ(run_binary({"top", "-", "--watch"}).code, 2);
+  EXPECT_EQ(run_binary({"top", two_ranks(), "--gpu-arch", "nothing"}).code, 3);
+  const RunResult broken = run_binary({"top", folder_.write("t.json", "not a trace")});
+  EXPECT_EQ(broken.code, 3);
+  EXPECT_NE(broken.err.find("t.json"), std::string::npos);
+}
+
+TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
+  const std::string target = folder_.path("seen");
+  fs::create_directories(target);
+  std::thread arrivals([&] {
+    for (const char* name : {"rank0.json.gz", "rank1.json.gz"}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      fs::copy_file(two_ranks() + "/" + name, target + "/" + name);
+    }
+  });
+  const RunResult r = run_binary({"top", "--watch", "0.1", target}, 1500);
+  arrivals.join();
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err.find("interrupted"), std::string::npos) << "it is the way to end a watch";
+  const std::size_t one = r.out.find("1 rank on");
+  const std::size_t two = r.out.find("2 ranks on");
+  ASSERT_NE(two, std::string::npos) << r.out;
+  EXPECT_LT(one, two);
+  EXPECT_NE(r.out.find("waiting for "), std::string::npos);
+  EXPECT_EQ(r.out.find("2 ranks on", two + 1), std::string::npos) << "once, nothing changed since";
+  EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
+}
+
+} // namespace
+} // namespace rankscope
