@@ -98,6 +98,9 @@ private:
     const std::string facts = look.facts.ranks.empty() ? "" : top_page(look.facts, style);
     const std::size_t room = rows > lines(page) + 4 ? rows - 1 - lines(page) : 0;
     page = (last ? facts : first_lines(facts, room)) + page;
+    if (page == page_)
+      return;
+    page_ = page;
     ctx_.page((drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", drawn_) : "") + page);
     drawn_ = lines(page);
   }
@@ -105,6 +108,7 @@ private:
   const Context& ctx_;
   const Flags& flags_;
   std::size_t drawn_ = 0; ///< lines on the terminal
+  std::string page_;      ///< that stands there
   std::vector<std::string> waiting_;
   bool shown_ = false;
 };
