@@ -94,7 +94,7 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
     return top_part_of(trace, item, request_.report);
   };
   steps.take = [&](const RankItem& item, const LoadedTrace&, TopPart part) -> Result<void> {
-    kept[item.file.rank].diagnostics = std::move(part.diagnostics);
+    kept[item.file.rank].diagnostics = part.diagnostics;
     parts_.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
                std::move(part.identity));
     ++traces_read_;

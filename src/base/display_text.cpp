@@ -122,13 +122,15 @@ std::string shortened_middle(std::string_view text, std::size_t width, bool unic
 }
 
 std::string padded_right(std::string text, std::size_t width) {
-  const std::size_t has = display_width(text);
-  return has < width ? std::move(text) + std::string(width - has, ' ') : text;
+  if (const std::size_t has = display_width(text); has < width)
+    text.append(width - has, ' ');
+  return text;
 }
 
 std::string padded_left(std::string text, std::size_t width) {
-  const std::size_t has = display_width(text);
-  return has < width ? std::string(width - has, ' ') + text : text;
+  if (const std::size_t has = display_width(text); has < width)
+    text.insert(0, width - has, ' ');
+  return text;
 }
 
 } // namespace rankscope

@@ -137,7 +137,7 @@ Result<void> watch(Context& ctx, const Flags& f) {
     shown.waiting = std::move(look->waiting);
     if (look->changed) {
       shown.facts = std::move(look->facts);
-      shown.diagnostics = std::move(look->diagnostics);
+      shown.diagnostics = look->diagnostics;
     }
     screen.show(shown, false);
   } while (sleep_for(f.every));

@@ -62,6 +62,56 @@ std::vector<std::string> broken(std::string_view text, std::size_t first, std::s
   return lines;
 }
 
+constexpr std::size_t kLeftOut = static_cast<std::size_t>(-1); ///< a column without room
+
+/// What a line needs at least: of columns that give way as much as they keep.
+std::size_t least_width(const std::vector<PageColumn>& columns,
+                        const std::vector<std::size_t>& widths) {
+  std::size_t sum = kIndent;
+  std::size_t shown = 0;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (widths[c] != kLeftOut)
+      sum += (shown++ > 0 ? kGap : 0) +
+             (columns[c].least > 0 ? std::min(widths[c], columns[c].least) : widths[c]);
+  return sum;
+}
+
+/// The column that goes next; none when the others must stay.
+std::size_t least_worth(const std::vector<PageColumn>& columns,
+                        const std::vector<std::size_t>& widths) {
+  std::size_t out = columns.size();
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (widths[c] != kLeftOut && columns[c].keep > 0 &&
+        (out == columns.size() || columns[c].keep < columns[out].keep))
+      out = c;
+  return out;
+}
+
+/// Of each column in a page of `width`; kLeftOut where there is no room for it.
+std::vector<std::size_t> widths_of(const std::vector<PageColumn>& columns,
+                                   const std::vector<std::vector<PageCell>>& rows,
+                                   std::size_t width) {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    widths.push_back(display_width(columns[c].header));
+    for (const std::vector<PageCell>& row : rows)
+      if (c < row.size())
+        widths.back() = std::max(widths.back(), display_width(row[c].text));
+  }
+  while (least_width(columns, widths) > width) {
+    const std::size_t out = least_worth(columns, widths);
+    if (out == columns.size())
+      break; // lines are cut
+    widths[out] = kLeftOut;
+  }
+  const std::size_t used = least_width(columns, widths);
+  const std::size_t room = width > used ? width - used : 0;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].least > 0 && widths[c] != kLeftOut)
+      widths[c] = std::min(widths[c], columns[c].least + room);
+  return widths;
+}
+
 } // namespace
 
 ConsolePage::ConsolePage(const PageStyle& style) : style_(style) {
@@ -115,46 +165,11 @@ void ConsolePage::sentence(std::string_view text, std::string_view mark, Ink ink
 
 void ConsolePage::table(const std::vector<PageColumn>& columns,
                         const std::vector<std::vector<PageCell>>& rows) {
-  const auto text_of = [&](const std::vector<PageCell>& row, std::size_t c) {
-    return c < row.size() ? row[c].text : std::string();
-  };
-  std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    widths.push_back(display_width(columns[c].header));
-    for (const std::vector<PageCell>& row : rows)
-      widths.back() = std::max(widths.back(), display_width(text_of(row, c)));
-  }
-  std::vector<bool> kept(columns.size(), true);
-  const auto least = [&] {
-    std::size_t sum = kIndent;
-    bool first = true;
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      if (kept[c]) {
-        sum += (first ? 0 : kGap) +
-               (columns[c].least > 0 ? std::min(widths[c], columns[c].least) : widths[c]);
-        first = false;
-      }
-    return sum;
-  };
-  while (least() > style_.width) {
-    std::size_t out = columns.size();
-    for (std::size_t c = 0; c < columns.size(); ++c)
-      if (kept[c] && columns[c].keep > 0 &&
-          (out == columns.size() || columns[c].keep < columns[out].keep))
-        out = c;
-    if (out == columns.size())
-      break; // lines are cut
-    kept[out] = false;
-  }
-  const std::size_t used = least();
-  const std::size_t room = style_.width > used ? style_.width - used : 0;
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    if (columns[c].least > 0 && kept[c])
-      widths[c] = std::min(widths[c], columns[c].least + room);
+  const std::vector<std::size_t> widths = widths_of(columns, rows, style_.width);
   const auto put = [&](const auto& cell_of) {
     std::vector<PageCell> parts{{std::string(kIndent, ' '), Ink::kPlain}};
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (!kept[c])
+      if (widths[c] == kLeftOut)
         continue;
       PageCell cell = cell_of(c);
       cell.text = shortened_middle(cell.text, widths[c], style_.unicode);
@@ -168,9 +183,7 @@ void ConsolePage::table(const std::vector<PageColumn>& columns,
   };
   put([&](std::size_t c) { return PageCell{columns[c].header, Ink::kFaint}; });
   for (const std::vector<PageCell>& row : rows)
-    put([&](std::size_t c) {
-      return c < row.size() ? PageCell{row[c].text, row[c].ink} : PageCell{};
-    });
+    put([&](std::size_t c) { return c < row.size() ? row[c] : PageCell{}; });
 }
 
 void ConsolePage::command(const std::vector<std::vector<std::string>>& words) {

@@ -82,9 +82,10 @@ void add_kernels(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   out.overview.kernel_ms = ns_to_ms(all_ns);
   out.overview.kernels = static_cast<std::int64_t>(sums.size());
   keep_largest(sums, top_k, [](const KernelTotal& k) { return k.sum_ns; });
-  for (KernelTotal& k : sums)
-    out.kernels.push_back(
-        {std::move(k), share(static_cast<double>(k.sum_ns), static_cast<double>(all_ns))});
+  for (KernelTotal& k : sums) {
+    const double percent = share(static_cast<double>(k.sum_ns), static_cast<double>(all_ns));
+    out.kernels.push_back({std::move(k), percent});
+  }
 }
 
 /// Where no operator is recorded the rows would be the kernels once more.
@@ -124,8 +125,10 @@ void add_categories(const TopParts& parts, TopFacts& out) {
   for (const CategoryTotal& c : sums)
     all_ns += c.direct_ns;
   keep_largest(sums, 0, [](const CategoryTotal& c) { return c.direct_ns; });
-  for (CategoryTotal& c : sums)
-    out.categories.push_back({std::move(c), share(c.direct_ns, all_ns)});
+  for (CategoryTotal& c : sums) {
+    const double percent = share(c.direct_ns, all_ns);
+    out.categories.push_back({std::move(c), percent});
+  }
 }
 
 std::vector<TopCollective> matched_collectives(const CollectiveFacts& facts) {
