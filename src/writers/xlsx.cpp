@@ -140,6 +140,16 @@ public:
   /// Frees the workbook too, whether it could be written or not.
   lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
+  /// What the tables are called; a column that holds nothing but such names links to their sheets.
+  void expect(const std::vector<Table>& tables) {
+    std::set<std::string> used; // the names that add() will give
+    for (const Table& table : tables) {
+      sheets_.emplace(table.name(), sheet_name(table.name(), used));
+      if (table.rows() >= kMaxRows)
+        return; // its second sheet takes a name too
+    }
+  }
+
   void add(const Table& table) {
     const std::size_t per_sheet = kMaxRows - header_rows(table);
     const std::size_t parts = std::max<std::size_t>(1, (table.rows() + per_sheet - 1) / per_sheet);
@@ -192,13 +202,17 @@ private:
     const auto header = static_cast<lxw_row_t>(header_rows(table));
     lxw_row_t row = header;
     std::size_t cut = 0;
+    const std::vector<bool> links = linking_columns(table);
     for (std::size_t r = first; r < last; ++r, ++row)
       for (std::size_t c = 0; c < cols; ++c) {
         const Value v = table.at(r, c);
         cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
         if (table.pivot && c + 1 < table.pivot->keys && merged(sheet, table, r, last, c, row))
           continue;
-        write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
+        if (links[c] && v.kind == CellKind::kText)
+          link(sheet, row, static_cast<lxw_col_t>(c), v.text);
+        else
+          write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
       }
     lib_.worksheet_set_landscape(sheet); // printed: all columns on one page's width
     lib_.worksheet_fit_to_pages(sheet, 1, 0);
@@ -225,8 +239,12 @@ private:
       for (const std::string& note : notes)
         lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
     }
-    if (first == 0)
-      add_charts(sheet, name, table, last, row + 2);
+    if (first == 0) {
+      constexpr std::size_t kScreen = 30; // rows: charts below more are not seen, they stand beside
+      const bool beside = last - first > kScreen;
+      add_charts(sheet, name, table, last, beside ? 1 : row + 2,
+                 static_cast<lxw_col_t>(beside ? cols + 1 : 0));
+    }
     if (!table.tab_color.empty())
       lib_.worksheet_set_tab_color(
           sheet, static_cast<lxw_color_t>(std::strtoul(table.tab_color.c_str() + 1, nullptr, 16)));
@@ -284,6 +302,30 @@ private:
                                row + static_cast<lxw_row_t>(end - r - 1), static_cast<lxw_col_t>(c),
                                cell_text(table.at(r, c).text).c_str(), nullptr);
     return true;
+  }
+
+  /// Of short tables; a column of links has one at least.
+  [[nodiscard]] std::vector<bool> linking_columns(const Table& table) const {
+    constexpr std::size_t kShort = 1000;
+    std::vector<bool> out(table.cols(), false);
+    for (std::size_t c = 0; c < table.cols() && table.rows() <= kShort; ++c) {
+      bool only_names = true;
+      bool any = false;
+      for (std::size_t r = 0; r < table.rows() && only_names; ++r) {
+        const Value v = table.at(r, c);
+        const bool name = v.kind == CellKind::kText && sheets_.count(v.text) > 0;
+        only_names = name || v.is_null();
+        any = any || name;
+      }
+      out[c] = only_names && any;
+    }
+    return out;
+  }
+
+  void link(lxw_worksheet* sheet, lxw_row_t row, lxw_col_t col, std::string_view to) {
+    const std::string place = "internal:'" + sheets_.find(to)->second + "'!A1";
+    lib_.worksheet_write_url_opt(sheet, row, col, place.c_str(), nullptr, cell_text(to).c_str(),
+                                 nullptr);
   }
 
   /// What a column means is shown when its header is selected: an input message. Comments make a
@@ -401,7 +443,7 @@ private:
   }
 
   void add_charts(lxw_worksheet* sheet, const std::string& name, const Table& table,
-                  std::size_t last, lxw_row_t row) {
+                  std::size_t last, lxw_row_t row, lxw_col_t col) {
     std::uint32_t left = 0;
     for (const Chart& hint : table.charts) {
       if (hint.first_row >= hint.last_row || hint.last_row > last)
@@ -432,7 +474,7 @@ private:
       lxw_chart_options options = {};
       options.x_offset = static_cast<std::int32_t>(left);
       options.x_scale = options.y_scale = 1.3;
-      lib_.worksheet_insert_chart_opt(sheet, row, 0, chart, &options);
+      lib_.worksheet_insert_chart_opt(sheet, row, col, chart, &options);
       left += 640;
     }
   }
@@ -446,6 +488,7 @@ private:
   lxw_format* other_ = nullptr;
   std::map<std::string, lxw_format*> formats_;
   std::set<std::string> used_;
+  std::map<std::string, std::string, std::less<>> sheets_; ///< of a table's name
   bool shown_ = false;
   bool constant_memory_ = false;
   bool explained_ = false;
@@ -490,6 +533,7 @@ Result<void> fill(const Report& report, const std::string& file, bool big, bool 
                      "is the disk full or the folder read-only?"};
   if (!book.ok())
     return failed;
+  book.expect(report.tables);
   for (const Table& t : report.tables)
     book.add(t);
   if (report.tables.empty())

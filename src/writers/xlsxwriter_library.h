@@ -46,7 +46,8 @@
   RS_CALL(worksheet_set_tab_color)                                                                 \
   RS_CALL(worksheet_write_boolean)                                                                 \
   RS_CALL(worksheet_write_number)                                                                  \
-  RS_CALL(worksheet_write_string)
+  RS_CALL(worksheet_write_string)                                                                  \
+  RS_CALL(worksheet_write_url_opt)
 
 namespace rankscope {
 

@@ -62,5 +62,49 @@ TEST(Xlsx, ColumnsWithoutAMeaningHaveNoMessage) {
   EXPECT_EQ(sheet_of(table).find("dataValidation"), std::string::npos);
 }
 
+/// A column that holds nothing but names of the workbook's sheets links to them, by the names that
+/// the sheets have.
+TEST(Xlsx, ColumnsOfSheetNamesLinkToTheSheets) {
+  const std::string odd = "a[sheet]'s name, longer than Excel takes it";
+  Table first("first", {{"what"}, {"sheet"}, {"mixed"}});
+  first.add_row({Value("one"), Value("second"), Value("second")});
+  first.add_row({Value("two"), Value(), Value("no sheet")});
+  first.add_row({Value("three"), Value(odd), Value()});
+  Report report;
+  report.tables = {first, Table("second", {{"x"}}), Table(odd, {{"x"}})};
+  const test::TempFolder folder;
+  const std::string path = folder.path("t.xlsx");
+  ASSERT_TRUE(find_writer("xlsx")->write(report, path));
+  const std::string xml = part_of(path, "xl/worksheets/sheet1.xml");
+  const auto has = [&](const std::string& text) { return xml.find(text) != std::string::npos; };
+  EXPECT_TRUE(has("<hyperlink ref=\"B2\" location=\"'second'!A1\"")) << xml;
+  EXPECT_TRUE(has("<hyperlink ref=\"B4\" location=\"'a_sheet__s name, longer than Ex'!A1\""))
+      << xml;
+  EXPECT_FALSE(has("ref=\"C2\"") && has("hyperlink ref=\"C"));
+  const std::string book = part_of(path, "xl/workbook.xml");
+  EXPECT_NE(book.find("name=\"a_sheet__s name, longer than Ex\""), std::string::npos) << book;
+}
+
+/// Below a screen of rows a chart is not seen: it stands beside a longer table.
+TEST(Xlsx, ChartsOfLongTablesStandBesideThem) {
+  for (const int rows : {5, 100}) {
+    Table table("t", {{"name"}, {"value"}});
+    for (int i = 0; i < rows; ++i)
+      table.add_row({Value("row"), Value(i)});
+    table.charts.push_back({Chart::Kind::kBars, "title", "ms", 0, {1}, 0, 5});
+    Report report;
+    report.tables.push_back(table);
+    const test::TempFolder folder;
+    const std::string path = folder.path("t.xlsx");
+    ASSERT_TRUE(find_writer("xlsx")->write(report, path));
+    const std::string drawing = part_of(path, "xl/drawings/drawing1.xml");
+    const std::string from =
+        rows == 5 ? "<xdr:from><xdr:col>0</xdr:col>" : "<xdr:from><xdr:col>3</xdr:col>";
+    EXPECT_NE(drawing.find(from), std::string::npos) << drawing;
+    const std::string row = rows == 5 ? "<xdr:row>8</xdr:row>" : "<xdr:row>1</xdr:row>";
+    EXPECT_NE(drawing.find(row), std::string::npos) << drawing;
+  }
+}
+
 } // namespace
 } // namespace rankscope
