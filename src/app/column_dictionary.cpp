@@ -9,6 +9,7 @@
 #include "analyses/replay/replay_items.h"
 #include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/sweep_facts.h"
+#include "analyses/top/overview_sheet.h"
 #include "analyses/top/top_facts.h"
 #include "app/inspect_trace.h"
 #include "core/column_help.h"
@@ -59,6 +60,12 @@ std::vector<SheetInfo> nsys_sheets() {
   return {nsys_figure_schema().info(), nsys_class_schema("kernels", "kernel time by class").info(),
           nsys_class_schema("nccl", "time of NCCL kernels by operation").info(),
           nsys_class_schema("memory", "memory operations by kind").info()};
+}
+
+std::vector<SheetInfo> with_overview() {
+  std::vector<SheetInfo> out = top_sheets();
+  out.push_back(overview_sheet_schema().info());
+  return out;
 }
 
 /// The sheets of facts that are not there: a schema by way of an empty table, whose headers have
@@ -164,7 +171,7 @@ std::vector<SheetGroup> all_sheets() {
       {"gemm", "GEMM variance", gemm_sheets()},
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},
-      {"top", "the whole answer in the terminal", top_sheets()},
+      {"top", "the whole answer in the terminal", with_overview()},
       {"info", "what a trace holds", {trace_fact_schema().info(), category_count_schema().info()}},
       {"nsys", "Nsight Systems summaries", nsys_sheets()},
       {"replay",

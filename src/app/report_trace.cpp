@@ -3,6 +3,7 @@
 #include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
+#include "analyses/top/overview_sheet.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
 #include "app/top.h"
@@ -42,6 +43,15 @@ void note_overlaps(const LoadedTrace& t, const StreamOverlaps& overlaps, bool cl
                   clipped ? "they were clipped"
                           : "durations are as recorded, --clip-overruns clips"),
       overlaps.count);
+}
+
+/// A workbook of the whole trace begins with an overview; one whose sheets were chosen, or that is
+/// to be as another tool's, does not.
+bool wants_overview(const ReportOutputs& outputs, const ReportOptions& options) {
+  const bool workbook =
+      outputs.format == "xlsx" || (outputs.format.empty() && outputs.file.ends_with(".xlsx"));
+  return workbook && !outputs.file.empty() && options.sheets.empty() && options.step.empty() &&
+         !options.compat_tracelens && !options.legacy_gemm_layout && !options.detect_recompute;
 }
 
 /// Sheets with the same columns are described together: "GEMM, SDPA_fwd".
@@ -133,10 +143,19 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   for (const std::string& wanted : options.sheets)
     if (out.report.find(wanted) == nullptr)
       session.warn(fmt::format("{}: nothing for sheet {}", request.trace, wanted));
-  if (request.top) {
+  const bool overview = wants_overview(outputs, options);
+  if (request.top || overview) {
     RS_TRY(out.top, top_of_trace(loaded, options, out.report.diagnostics, TopRequest{}.top_k));
   }
-  RS_TRY(out.written, write_outputs(out.report, outputs));
+  if (overview) { // the folder of CSV files has the report's sheets alone
+    RS_TRY(out.written, write_outputs(out.report, {"", "", outputs.csv_dir}));
+    outputs.csv_dir.clear();
+    out.report.tables.insert(out.report.tables.begin(), overview_sheet(*out.top, out.report));
+  }
+  RS_TRY(std::vector<std::string> written, write_outputs(out.report, outputs));
+  out.written.insert(out.written.end(), written.begin(), written.end());
+  if (!request.top)
+    out.top.reset();
   return out;
 }
 

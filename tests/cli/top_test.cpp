@@ -14,6 +14,7 @@
 #include <simdjson.h>
 #include <sstream>
 #include <thread>
+#include <zip.h>
 
 namespace rankscope {
 namespace {
@@ -177,6 +178,42 @@ TEST_F(TopCommand, ReportPrintsItWhereNoOutputIsAskedFor) {
   EXPECT_TRUE(plain.out.ends_with(" sheets\n")) << "and what was written last";
   const RunResult asked = run_binary({"report", trace, "-o", folder_.path("r.xlsx")});
   EXPECT_EQ(asked.out.find("GPU TIME"), std::string::npos);
+}
+
+/// Names of the sheets of a workbook, in order.
+std::vector<std::string> sheets_of(const std::string& path) {
+  int problem = 0;
+  zip_t* const book = zip_open(path.c_str(), ZIP_RDONLY, &problem);
+  std::string xml(1 << 16, '\0');
+  zip_file_t* const part = book == nullptr ? nullptr : zip_fopen(book, "xl/workbook.xml", 0);
+  if (part == nullptr)
+    return {};
+  xml.resize(
+      static_cast<std::size_t>(std::max<zip_int64_t>(0, zip_fread(part, xml.data(), xml.size()))));
+  zip_fclose(part);
+  zip_discard(book);
+  std::vector<std::string> out;
+  const std::string mark = "<sheet name=\"";
+  for (std::size_t at = xml.find(mark); at != std::string::npos; at = xml.find(mark, at + 1))
+    out.push_back(xml.substr(at + mark.size(), xml.find('"', at + mark.size()) - at - mark.size()));
+  return out;
+}
+
+TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
+  const std::string trace = two_ranks() + "/rank0.json.gz";
+  const std::string book = folder_.path("r.xlsx");
+  ASSERT_EQ(run_binary({"report", trace, "-o", book, "--csv-dir", folder_.path("csv")}).code, 0);
+  std::vector<std::string> all = sheets_of(book);
+  ASSERT_GT(all.size(), 5U);
+  EXPECT_EQ(all[0], "overview");
+  EXPECT_EQ(all[1], "gpu_timeline");
+  EXPECT_FALSE(fs::exists(folder_.path("csv/overview.csv")));
+  EXPECT_TRUE(fs::exists(folder_.path("csv/gpu_timeline.csv")));
+  ASSERT_EQ(run_binary({"report", trace, "-o", book, "--compat", "tracelens"}).code, 0);
+  EXPECT_EQ(sheets_of(book).front(), "gpu_timeline") << "the reference's sheets come first";
+  ASSERT_EQ(run_binary({"report", trace, "-o", book, "--sheets", "ops_summary,gpu_timeline"}).code,
+            0);
+  EXPECT_EQ(sheets_of(book), (std::vector<std::string>{"gpu_timeline", "ops_summary"}));
 }
 
 TEST_F(TopCommand, UsageAndUnreadable) {

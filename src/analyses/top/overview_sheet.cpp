@@ -1,0 +1,128 @@
+#include "analyses/top/overview_sheet.h"
+
+#include "base/units.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kWhat = 1, kValue = 2, kPercent = 4; ///< columns that charts show
+
+/// Makes the rows of one report.
+class Sheet {
+public:
+  Sheet(const TopFacts& facts, const Report& report) : facts_(facts), report_(report) {}
+
+  void add(OverviewRow row) {
+    if (report_.find(row.sheet) == nullptr)
+      row.sheet.clear();
+    rows.push_back(std::move(row));
+  }
+
+  void findings() {
+    for (const TopProblem& p : facts_.problems)
+      add({p.severity == Severity::kInfo ? "note" : "missing", p.text, std::nullopt, "",
+           std::nullopt, p.where, ""});
+    for (const std::string& text : facts_.findings)
+      add({"finding", text, std::nullopt, "", std::nullopt, "", ""});
+  }
+
+  /// The four that add up to the total come first, one after the other: a chart shows them.
+  void times() {
+    for (const TimeKind kind :
+         {TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kExposedMemcpy, TimeKind::kIdle,
+          TimeKind::kTotal, TimeKind::kTotalComm, TimeKind::kTotalMemcpy})
+      add({"time", std::string(time_kind_name(kind)), facts_.ms(kind), "ms", facts_.percent(kind),
+           "", "gpu_timeline"});
+    for (const TopIdle& i : facts_.idle)
+      add({"idle", std::string(idle_cause_name(i.cause)), i.ms, "ms", i.percent_of_idle,
+           std::string(idle_cause_help(i.cause)), "gpu_timeline"});
+  }
+
+  void kernels() {
+    for (const TopKernel& k : facts_.kernels)
+      add({"kernel", k.sum.name, ns_to_ms(k.sum.sum_ns), "ms", k.percent,
+           fmt::format("{} launches", k.sum.count), "kernel_summary"});
+  }
+
+  void operators() {
+    for (const TopOperator& o : facts_.operators) {
+      std::string note = fmt::format("{} calls", o.sum.count);
+      if (!std::isnan(o.tflops))
+        note += fmt::format(", {:.1f} TFLOPS/s", o.tflops);
+      if (!std::isnan(o.percent_of_roofline))
+        note +=
+            fmt::format(", {:.1f} % of the roofline ({} bound)", o.percent_of_roofline, o.bound);
+      add({"operator", o.sum.name + " " + short_shapes(o.sum.dims), ns_to_ms(o.sum.kernel_ns), "ms",
+           o.percent, std::move(note), "unified_perf_summary"});
+    }
+    for (const TopCategory& c : facts_.categories)
+      add({"category", c.sum.category, ns_to_ms(c.sum.direct_ns), "ms", c.percent,
+           fmt::format("{} calls", c.sum.count), "ops_summary_by_category"});
+    for (const TopCollective& c : facts_.collectives) {
+      std::string note = fmt::format("{} kernels", c.count);
+      if (!std::isnan(c.mib))
+        note += fmt::format(", {:.2f} MiB", c.mib);
+      add({"collective", fmt::format("{} {}", c.name, c.dtype), c.total_ms, "ms", c.percent,
+           std::move(note), "coll_analysis"});
+    }
+  }
+
+  void sheets() {
+    for (const Table& table : report_.tables)
+      add({"sheet", table.name(), static_cast<double>(table.rows()), "rows", std::nullopt, "",
+           table.name()});
+  }
+
+  std::vector<OverviewRow> rows;
+
+private:
+  const TopFacts& facts_;
+  const Report& report_;
+};
+
+} // namespace
+
+Schema<OverviewRow> overview_sheet_schema() {
+  using R = OverviewRow;
+  return {"overview",
+          "first sheet of report's workbook: findings, totals and the longest of each kind",
+          {{"part", "part", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.part); },
+            "missing, note, finding, time, idle, kernel, operator, category, collective or sheet"},
+           {"what", "what", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.what); },
+            "the finding, or the name of what the value is of"},
+           {"value", "value", Unit::kMs, CellKind::kDouble,
+            [](const R& r) { return Value(r.value); }, "in the unit beside it"},
+           {"unit", "unit", Unit::kNone, CellKind::kText,
+            [](const R& r) { return text_or_blank(r.unit); }, "of the value"},
+           {"percent", "percent", Unit::kPercent, CellKind::kDouble,
+            [](const R& r) { return Value(r.percent); },
+            "time: of total_time; idle: of idle_time; others: of the time of all of their kind"},
+           {"note", "note", Unit::kNone, CellKind::kText,
+            [](const R& r) { return text_or_blank(r.note); }, "calls, rates, where"},
+           {"sheet", "sheet", Unit::kNone, CellKind::kText,
+            [](const R& r) { return text_or_blank(r.sheet); }, "that has more"}}};
+}
+
+Table overview_sheet(const TopFacts& facts, const Report& report) {
+  Sheet sheet(facts, report);
+  sheet.findings();
+  const std::size_t times = sheet.rows.size();
+  sheet.times();
+  const std::size_t kernels = sheet.rows.size();
+  sheet.kernels();
+  const std::size_t operators = sheet.rows.size();
+  sheet.operators();
+  sheet.sheets();
+  Table out = overview_sheet_schema().table(sheet.rows);
+  out.charts.push_back(
+      {Chart::Kind::kBars, "GPU time", "% of total_time", kWhat, {kPercent}, times, times + 4});
+  if (operators > kernels)
+    out.charts.push_back(
+        {Chart::Kind::kBars, "Longest kernels", "ms", kWhat, {kValue}, kernels, operators});
+  return out;
+}
+
+} // namespace rankscope
