@@ -220,6 +220,12 @@ private:
 
   void match(const Capture& c, Grafts& made, Launch& l) {
     const std::size_t graphs = c.roots.size();
+    if (graphs == 0) {
+      l.fact.why = fmt::format(
+          "{} has no capture of a graph from beginning to end{}", file_name(c.file->path),
+          c.trace->trace.diagnostics.data_lost() ? ": the file is damaged" : "");
+      return;
+    }
     if (graphs != 1 && graphs != l.in_step) {
       l.fact.why = fmt::format("{} has {} graphs, the step {} launches", file_name(c.file->path),
                                graphs, l.in_step);
