@@ -44,7 +44,7 @@ TEST(ColumnDictionary, EveryCommandThatWritesSheetsIsThere) {
     for (const SheetInfo& sheet : group.sheets)
       sheets[group.command].insert(sheet.name);
   for (const char* command :
-       {"report", "collectives", "gemm", "analyze", "compare", "info", "nsys"})
+       {"report", "collectives", "batch", "gemm", "analyze", "compare", "info", "nsys"})
     EXPECT_EQ(sheets.count(command), 1U) << command;
   for (const char* sheet : {"configurations", "ranks", "gemm_kernels", "failed_ranks", "All_Data",
                             "Pivot_Time_ms", "Summary_By_Config", "nccl_master_all_configs"})

@@ -106,5 +106,21 @@ TEST(Xlsx, ChartsOfLongTablesStandBesideThem) {
   }
 }
 
+TEST(Xlsx, AFigureStandsOverItsMembersAndEqualKeysOnce) {
+  Table table("t", {{"name"}, {"cat"}, {"count_0"}, {"count_3"}, {"mean_0"}});
+  table.pivot = Pivot{"rank", 2, {{"count", 0}, {"count", 3}, {"mean", 0}}};
+  table.add_row({Value("a"), Value("driver"), Value(1), Value(2), Value(0.5)});
+  table.add_row({Value("a"), Value("runtime"), Value(3), Value(), Value(1.5)});
+  table.add_row({Value("b"), Value("runtime"), Value(4), Value(5), Value(2.5)});
+  const std::string xml = sheet_of(table);
+  const auto has = [&](const char* text) { return xml.find(text) != std::string::npos; };
+  EXPECT_TRUE(has("<mergeCell ref=\"C1:D1\"/>")) << xml; // count over two members
+  EXPECT_FALSE(has("ref=\"E1:"));                        // one member: nothing to merge
+  EXPECT_TRUE(has("<mergeCell ref=\"A4:A5\"/>"));
+  EXPECT_TRUE(has("<mergeCells count=\"2\">")) << "the last key is never merged";
+  EXPECT_TRUE(has("<dimension ref=\"A1:E6\"/>"));
+  EXPECT_FALSE(has("autoFilter")) << "merged cells do not sort";
+}
+
 } // namespace
 } // namespace rankscope
