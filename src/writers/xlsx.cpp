@@ -200,20 +200,8 @@ private:
         lib_.worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
                                     cell_text(table.columns()[c].name).c_str(), header_);
     const auto header = static_cast<lxw_row_t>(header_rows(table));
-    lxw_row_t row = header;
-    std::size_t cut = 0;
-    const std::vector<bool> links = linking_columns(table);
-    for (std::size_t r = first; r < last; ++r, ++row)
-      for (std::size_t c = 0; c < cols; ++c) {
-        const Value v = table.at(r, c);
-        cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
-        if (table.pivot && c + 1 < table.pivot->keys && merged(sheet, table, r, last, c, row))
-          continue;
-        if (links[c] && v.kind == CellKind::kText)
-          link(sheet, row, static_cast<lxw_col_t>(c), v.text);
-        else
-          write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
-      }
+    const std::size_t cut = write_rows(sheet, table, first, last, formats);
+    auto row = header + static_cast<lxw_row_t>(last - first);
     lib_.worksheet_set_landscape(sheet); // printed: all columns on one page's width
     lib_.worksheet_fit_to_pages(sheet, 1, 0);
     lib_.worksheet_repeat_rows(sheet, 0, header - 1);
@@ -251,6 +239,27 @@ private:
     if (table.hidden && shown_)
       lib_.worksheet_hide(sheet);
     shown_ = shown_ || !table.hidden;
+  }
+
+  /// Rows first to last under the header; gives how many texts were too long for a cell.
+  std::size_t write_rows(lxw_worksheet* sheet, const Table& table, std::size_t first,
+                         std::size_t last, const std::vector<lxw_format*>& formats) {
+    auto row = static_cast<lxw_row_t>(header_rows(table));
+    const std::size_t merging = table.pivot && table.pivot->keys > 0 ? table.pivot->keys - 1 : 0;
+    const std::vector<bool> links = linking_columns(table);
+    std::size_t cut = 0;
+    for (std::size_t r = first; r < last; ++r, ++row)
+      for (std::size_t c = 0; c < table.cols(); ++c) {
+        const Value v = table.at(r, c);
+        cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
+        if (c < merging && merged(sheet, table, r, last, c, row))
+          continue;
+        if (links[c] && v.kind == CellKind::kText)
+          link(sheet, row, static_cast<lxw_col_t>(c), v.text);
+        else
+          write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
+      }
+    return cut;
   }
 
   static std::size_t header_rows(const Table& table) { return table.pivot ? 3 : 1; }

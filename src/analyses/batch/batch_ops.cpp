@@ -70,8 +70,10 @@ bool unknown_then(const std::string& type) {
 
 void set_param(PerfResult& r, std::string_view name, std::string value) {
   for (auto& [n, text] : r.params)
-    if (n == name)
+    if (n == name) {
       text = std::move(value);
+      return;
+    }
 }
 
 /// Of one item: the older reference loses the batch. Example: aten::bmm 8 x 128 x 64 x 256 is
