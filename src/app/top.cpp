@@ -72,6 +72,8 @@ Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
                             const ReportOptions& given) {
   ReportOptions options = given;
   choose_gpu(trace.trace, options);
+  if (trace.tree.linked_count() == 0) // a recording without launches: all else would be 0
+    options.include_unlinked_kernels = true;
   TopPart out;
   RS_TRY(out.rank, top_rank_of(trace, options));
   out.record = make_record(trace, options);

@@ -103,6 +103,22 @@ TEST(Top, AMissingRankIsSaidFirst) {
   EXPECT_NE(facts.problems.front().text.find("rank 1"), std::string::npos);
 }
 
+/// As GPU profilers write them: kernels, no calls. report would say 0 ms.
+TEST(Top, WorkWithoutLaunchesIsCountedWhereThereIsNoOther) {
+  const test::TempFolder folder;
+  const std::string text =
+      R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,)"
+      R"("ts":10,"dur":30,"args":{"device":0,"stream":7}},{"ph":"X","cat":"kernel","name":"k",)"
+      R"("pid":0,"tid":7,"ts":60,"dur":40,"args":{"device":0,"stream":7}}]})";
+  const TopFacts facts = facts_of(folder.write("t.json", text));
+  EXPECT_DOUBLE_EQ(facts.overview.total_ms, 0.09);
+  ASSERT_EQ(facts.idle.size(), 1U);
+  EXPECT_EQ(facts.idle.front().cause, IdleCause::kUnknown);
+  EXPECT_DOUBLE_EQ(facts.idle.front().ms, 0.02);
+  ASSERT_EQ(facts.kernels.size(), 1U);
+  EXPECT_EQ(facts.kernels.front().sum.count, 2);
+}
+
 TEST(Top, SeveralConfigurationsAreNoRun) {
   const test::TempFolder folder;
   synth::Options options = test::small_sweep();
