@@ -101,7 +101,8 @@ private:
     std::vector<std::pair<BatchGroup, Table>> replays;
     if (request_.replay) {
       const std::lock_guard one_at_a_time(replay_mutex_);
-      RS_TRY(replays, replay_batch(session_, work.folder.plan.folder, *facts));
+      RS_TRY(replays, replay_batch(session_, work.folder.plan.folder, *facts,
+                                   request_.options.compat, request_.replay_run));
     }
     Report report;
     report.title = work.folder.plan.configuration.label;
@@ -125,7 +126,7 @@ private:
 Result<std::vector<BatchReport>> run_batch(Session& session, const BatchRequest& request,
                                            std::vector<BatchFolder> folders) {
   if (request.replay)
-    RS_CHECK(check_batch_replay());
+    RS_CHECK(check_batch_replay(request.replay_run));
   return BatchRun(session, request, std::move(folders))();
 }
 

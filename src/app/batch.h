@@ -3,6 +3,7 @@
 
 #include "analyses/batch/batch_part.h"
 #include "app/batch_folders.h"
+#include "collect/replay/replay_run.h"
 #include "engine/session.h"
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace rankscope {
 struct BatchRequest {
   BatchSearch search;
   BatchOptions options;
-  bool replay = false;    ///< app/batch_replay.h
+  bool replay = false; ///< app/batch_replay.h
+  ReplayRunOptions replay_run = {};
   bool overwrite = false; ///< reports that are there already
 };
 

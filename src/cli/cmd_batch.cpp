@@ -3,6 +3,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
+#include "cli/replay_flags.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@ namespace {
 
 struct Flags {
   BatchRequest request;
+  ReplayFlags replay;
   bool dry_run = false;
   std::string compat;
 };
@@ -91,6 +93,7 @@ Result<void> verdict(Context& ctx, const std::vector<BatchReport>& reports) {
 Result<void> run(Context& ctx, const Flags& f) {
   BatchRequest request = f.request;
   request.options.compat = !f.compat.empty();
+  request.replay_run = replay_options(f.replay);
   RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(request.search, ctx.diagnostics));
   if (!ctx.json || f.dry_run)
     for (const BatchFolder& folder : folders) {
@@ -133,6 +136,7 @@ Action setup(FlagSet& app) {
                  "file.xlsx, .json or .md, for one folder of traces (default: beside them)");
   app.add_flag("--overwrite", r.overwrite, "replace reports that are there already");
   app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
+  add_replay_flags(app, f->replay);
   return [f](Context& ctx) { return run(ctx, *f); };
 }
 

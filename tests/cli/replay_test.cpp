@@ -1,6 +1,7 @@
 // rankscope replay with programs and libraries made for the test.
 #include "cli/run_binary.h"
 #include "collect/library_perf/perf_rows.h"
+#include "replay_trace.h"
 #include "temp_folder.h"
 
 #include <filesystem>
@@ -10,41 +11,6 @@
 
 namespace rankscope {
 namespace {
-
-std::string event(const std::string& name, int ts, int us, const std::string& args) {
-  const std::string id = std::to_string(ts);
-  const std::string at = std::to_string(ts + 1);
-  return R"({"ph":"X","cat":"cpu_op","pid":1,"tid":1,"name":")" + name + R"(","ts":)" + id +
-         R"(,"dur":10,"args":)" + args +
-         R"(},{"ph":"X","cat":"cuda_runtime","pid":1,"tid":1,"name":"hipLaunchKernel","ts":)" + at +
-         R"(,"dur":1,"args":{"correlation":)" + id +
-         R"(}},{"ph":"X","cat":"kernel","pid":0,"tid":7,"name":"k)" + id + R"(","ts":)" +
-         std::to_string(ts + 20) + R"(,"dur":)" + std::to_string(us) +
-         R"(,"args":{"device":0,"stream":7,"correlation":)" + id + "}}";
-}
-
-/// A product of 100 x 200 and 200 x 50 (40 us), a convolution (30 us), a product of a type that
-/// nobody runs, whose name is hostile (20 us).
-std::string trace(const test::TempFolder& t, const std::string& name = "t.json") {
-  return t.write(
-      name,
-      R"({"schemaVersion":1,"traceEvents":[)" +
-          event(
-              "aten::mm", 0, 40,
-              R"({"Input Dims":[[50,200],[200,100]],"Input type":["c10::BFloat16","c10::BFloat16"],)"
-              R"("Input Strides":[[200,1],[1,200]],"Concrete Inputs":["",""]})") +
-          "," +
-          event("aten::convolution", 100, 30,
-                R"({"Input Dims":[[1,4,8,8],[4,4,3,3],[]],"Input type":["float","float",""],)"
-                R"("Input Strides":[[256,64,8,1],[36,9,3,1],[]],"Concrete Inputs":["","","",)"
-                R"("[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","1"]})") +
-          "," +
-          event(
-              "aten::mm", 200, 20,
-              R"j({"Input Dims":[[2,2],[2,2]],"Input type":["'; touch pwned; '\n$(touch pwned)","x"],)j"
-              R"("Input Strides":[[2,1],[2,1]],"Concrete Inputs":["",""]})") +
-          "]}");
-}
 
 std::string program(const test::TempFolder& t, const std::string& name, const std::string& script) {
   const std::string path = t.write("bin/" + name, "#!/bin/sh\n" + script);
@@ -67,7 +33,7 @@ TEST(Replay, MeasuresAndWritesWhatItRan) {
       program(t, "MIOpenDriver",
               "echo \"MIOpenDriver $*\" >> " + t.path("ran") +
                   "\necho 'GPU Kernel Time Forward Conv. Elapsed: 0.024 ms (average)'\n");
-  const auto r = test::run_binary({"replay", trace(t), "--hipblaslt-bench", bench,
+  const auto r = test::run_binary({"replay", test::replay_trace(t), "--hipblaslt-bench", bench,
                                    "--miopen-driver", driver, "-o", t.path("out")});
   ASSERT_EQ(r.code, 0) << r.err;
   const auto gemm = table(t.path("out/gemm_node_replay.csv"));
@@ -99,8 +65,9 @@ TEST(Replay, MeasuresAndWritesWhatItRan) {
 
 TEST(Replay, NativelyByALibrary) {
   const test::TempFolder t;
-  const auto r = test::run_binary({"replay", trace(t), "--runner", "native", "--libraries",
-                                   std::string(RANKSCOPE_FAKES) + "/cuda", "-o", t.path("out")});
+  const auto r =
+      test::run_binary({"replay", test::replay_trace(t), "--runner", "native", "--libraries",
+                        std::string(RANKSCOPE_FAKES) + "/cuda", "-o", t.path("out")});
   ASSERT_EQ(r.code, 0) << r.err;
   const auto gemm = table(t.path("out/gemm_node_replay.csv"));
   ASSERT_EQ(gemm.size(), 2U);
@@ -116,7 +83,7 @@ TEST(Replay, NativelyByALibrary) {
 
 TEST(Replay, WithoutRunnersThereAreCommandFiles) {
   const test::TempFolder t;
-  const std::string in = trace(t, "a 'quoted'\n name.json");
+  const std::string in = test::replay_trace(t, "a 'quoted'\n name.json");
   const auto none = test::run_binary({"replay", in, "--runner", "none"});
   ASSERT_EQ(none.code, 0) << none.err;
   EXPECT_TRUE(std::filesystem::exists(t.path("a 'quoted'\n name_replay/hipblaslt-bench-0.log")));
@@ -132,8 +99,8 @@ TEST(Replay, WithoutRunnersThereAreCommandFiles) {
 
 TEST(Replay, TopAndTracesWithoutOperators) {
   const test::TempFolder t;
-  const auto top =
-      test::run_binary({"replay", trace(t), "--runner", "none", "--top", "1", "-o", t.path("out")});
+  const auto top = test::run_binary(
+      {"replay", test::replay_trace(t), "--runner", "none", "--top", "1", "-o", t.path("out")});
   ASSERT_EQ(top.code, 0) << top.err;
   EXPECT_EQ(table(t.path("out/gemm_node_replay.csv")).size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(t.path("out/conv_node_replay.csv")));
@@ -148,8 +115,8 @@ TEST(Replay, AnInterruptKeepsWhatWasMeasured) {
   const std::string bench = program(t, "hipblaslt-bench", "echo 'transA,us'\necho 'T,50'\n");
   const std::string driver = program(t, "MIOpenDriver", "sleep 60\n");
   const auto r =
-      test::run_binary({"replay", trace(t), "--runner", "hipblaslt-bench", "--hipblaslt-bench",
-                        bench, "--miopen-driver", driver, "-o", t.path("out")},
+      test::run_binary({"replay", test::replay_trace(t), "--runner", "hipblaslt-bench",
+                        "--hipblaslt-bench", bench, "--miopen-driver", driver, "-o", t.path("out")},
                        1000);
   EXPECT_EQ(r.code, 130) << r.err;
   EXPECT_EQ(table(t.path("out/gemm_node_replay.csv"))[0].at("Avg. gemm-bench time (us)"), "50.0");
