@@ -32,14 +32,22 @@ std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index
   return {first, last};
 }
 
+/// The rule of the source that the event is of.
+CallWork call_work(const Trace& trace, EventId e) {
+  const std::vector<std::uint16_t>& source = trace.events.source;
+  return trace.sources[source.empty() ? std::uint16_t{0} : source[e]].call_work;
+}
+
 /// Which id links launches to GPU work: correlation, unless the first launch in the file lacks it
-/// (docs/reference/report-rules.md 3, step 1).
+/// (docs/reference/report-rules.md 3, step 1). Where ids are the calls' own there is no other.
 bool links_by_correlation(const Trace& trace) {
   const Events& e = trace.events;
   std::vector<signed char> is_launch(trace.strings.size(), -1);
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_runtime(e.category[i]))
       continue;
+    if (call_work(trace, i) == CallWork::kAll)
+      return true;
     signed char& known = is_launch[e.name[i]];
     if (known < 0)
       known = contains_launch(trace.name(i)) ? 1 : 0;
@@ -49,7 +57,57 @@ bool links_by_correlation(const Trace& trace) {
   return false;
 }
 
-/// The GPU event that each runtime event launched, one per call; graph launches have many.
+/// Whether a call has all GPU work of its id, one event of it, or none
+/// (docs/reference/report-rules.md 3): that is told by the source that the call is of.
+class CallRule {
+public:
+  CallRule(const Trace& trace, const std::vector<std::int64_t>& keys) : trace_(trace), keys_(keys) {
+    for (StrId id = 0; id < trace.strings.size(); ++id)
+      for (const char* call : {"cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch"})
+        if (trace.strings.view(id).starts_with(call)) // "cudaGraphLaunch_v10000" too
+          graph_launches_.push_back(id);
+    const Events& e = trace.events;
+    for (EventId i = 0; i < e.size(); ++i)
+      if (is_runtime(e.category[i]) && keys[i] != kNoId && all_of_id(i))
+        calls_.emplace_back(keys[i], i);
+    sort_index(calls_);
+    keep_innermost();
+  }
+
+  [[nodiscard]] bool takes_all(EventId call) const {
+    return all_of_id(call) || std::find(graph_launches_.begin(), graph_launches_.end(),
+                                        trace_.events.name[call]) != graph_launches_.end();
+  }
+
+  /// Another call of the same id is inside this one and has its work.
+  [[nodiscard]] bool takes_none(EventId call) const {
+    return all_of_id(call) && range_of(calls_, keys_[call]).front().second != call;
+  }
+
+private:
+  /// One call an id: the shortest, of equal ones the last.
+  void keep_innermost() {
+    const std::vector<std::int64_t>& dur_ns = trace_.events.dur_ns;
+    std::size_t kept = 0;
+    for (const auto& call : calls_)
+      if (kept == 0 || calls_[kept - 1].first != call.first)
+        calls_[kept++] = call;
+      else if (dur_ns[call.second] <= dur_ns[calls_[kept - 1].second])
+        calls_[kept - 1] = call;
+    calls_.resize(kept);
+  }
+
+  [[nodiscard]] bool all_of_id(EventId call) const {
+    return call_work(trace_, call) == CallWork::kAll;
+  }
+
+  const Trace& trace_;
+  const std::vector<std::int64_t>& keys_;
+  std::vector<StrId> graph_launches_; ///< their names
+  KeyIndex calls_; ///< the one that takes the work of its id, of sources whose calls take all
+};
+
+/// The GPU events that each runtime event launched.
 struct Launches {
   std::vector<std::pair<EventId, EventId>> pairs; ///< (runtime, gpu), sorted by runtime
 };
@@ -78,20 +136,15 @@ Launches find_launches(const Trace& trace, bool flows_required) {
   // a trace without any ac2g flow was written without them: its ids must do
   const bool need_flows = flows_required || !starts.empty() || !ends.empty();
 
-  std::vector<StrId> graph_launches; // "cudaGraphLaunch_v10000" too
-  for (StrId id = 0; id < trace.strings.size(); ++id)
-    for (const char* call : {"cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch"})
-      if (trace.strings.view(id).starts_with(call))
-        graph_launches.push_back(id);
+  const CallRule rule(trace, keys);
   Launches out;
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_runtime(e.category[i]) || keys[i] == kNoId)
       continue;
     const auto candidates = range_of(gpu, keys[i]);
-    if (candidates.empty())
+    if (candidates.empty() || rule.takes_none(i))
       continue;
-    if (std::find(graph_launches.begin(), graph_launches.end(), e.name[i]) !=
-        graph_launches.end()) {
+    if (rule.takes_all(i)) {
       for (const auto& [key, event] : candidates)
         out.pairs.emplace_back(i, event);
       continue;

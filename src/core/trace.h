@@ -70,11 +70,18 @@ struct Clock {
   double drift_ppm = 0;       ///< how much faster it runs than true time, where that is known
 };
 
+/// What a producer's correlation ids say of the GPU work that has the id of a runtime call.
+enum class CallWork : std::uint8_t {
+  kOne, ///< Kineto: one event a call (the last, as the reference takes it), many of a graph launch
+  kAll, ///< databases and tables of AMD's tools: all that the call did, kernels, copies and fills
+};
+
 /// A file, or another producer, that events came from.
 struct TraceSource {
   std::string path;
   std::string reader; ///< name of the reader; "" = made by rankscope
   Clock clock;
+  CallWork call_work = CallWork::kOne;
 };
 
 /// Times beyond this are none (73 years either way of the origin): so the end of an event, the

@@ -125,7 +125,7 @@ std::size_t TraceBuilder::TrackHash::operator()(const TrackKey& k) const {
 
 TraceBuilder::TraceBuilder(std::string path, std::string reader) {
   trace_.path = path;
-  trace_.sources.push_back({std::move(path), std::move(reader), {}});
+  trace_.sources.push_back({std::move(path), std::move(reader), {}, CallWork::kOne});
 }
 
 TraceBuilder TraceBuilder::like(const Trace& trace) {
