@@ -240,6 +240,10 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     return std::unique_ptr<ByteSource>(std::make_unique<GzipSource>(std::move(file), bytes));
   if (file->size() >= 4 && head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd)
     return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(file), bytes));
+  // no tool is known to write it; said here, since else the bytes would be called broken JSON
+  if (file->size() >= 4 && head[0] == 0x04 && head[1] == 0x22 && head[2] == 0x4d && head[3] == 0x18)
+    return Error{ErrorCode::kUnreadable, path, "is packed with LZ4, which is not read",
+                 "unpack it first: lz4 -d FILE, or pack it with zstd or gzip"};
   return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file), bytes));
 }
 
