@@ -81,7 +81,7 @@ std::uint64_t Trace::memory_bytes() const {
          held(counters.track) + held(counters.name) + held(counters.ts_ns) + held(counters.value) +
          held(counters.unit) + held(flows.id) + held(flows.ts_ns) + held(flows.track) +
          held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) + held(launch_args) +
-         held(collectives);
+         held(collectives) + held(kernel_counters);
 }
 
 std::string Trace::vendor() const {

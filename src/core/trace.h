@@ -163,6 +163,13 @@ struct Counters {
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
 };
 
+/// A hardware counter of a kernel, summed over the instances of its block.
+struct KernelCounter {
+  EventId event = kNoEvent;
+  StrId name = kEmptyStr;
+  double value = 0;
+};
+
 /// One event as a row.
 struct EventRow {
   std::int64_t ts_ns = 0;
@@ -243,8 +250,9 @@ struct Trace {
   std::vector<LaunchArgs> launch_args;
   /// Collective arguments: sorted by event; look up with collective_of().
   std::vector<std::pair<EventId, CollectiveArgs>> collectives;
-  std::uint64_t input_bytes = 0;    ///< uncompressed JSON bytes read
-  std::uint64_t events_in_file = 0; ///< all of traceEvents
+  std::vector<KernelCounter> kernel_counters; ///< sorted by event; of one, each name once
+  std::uint64_t input_bytes = 0;              ///< uncompressed JSON bytes read
+  std::uint64_t events_in_file = 0;           ///< all of traceEvents
   std::uint64_t python_events_skipped = 0;
   Diagnostics diagnostics;
   ArgValues arg_values; ///< by arg()

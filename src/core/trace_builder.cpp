@@ -68,6 +68,13 @@ bool times_beyond(const Events& e) {
   return false;
 }
 
+bool kernel_counters_broken(const Trace& t) {
+  return std::any_of(t.kernel_counters.begin(), t.kernel_counters.end(),
+                     [&t](const KernelCounter& c) {
+                       return c.event >= t.events.size() || c.name >= t.strings.size();
+                     });
+}
+
 bool collectives_out_of_order(const Trace& t) {
   for (std::size_t i = 0; i < t.collectives.size(); ++i)
     if (t.collectives[i].first >= t.events.size() ||
@@ -114,6 +121,8 @@ std::string broken_invariant(const Trace& t) {
         return "the kernel of a launch is no text";
   if (collectives_out_of_order(t))
     return "collectives are not in the order of their events";
+  if (kernel_counters_broken(t))
+    return "a counter has no kernel or no name";
   return "";
 }
 
@@ -235,6 +244,10 @@ void TraceBuilder::collective(EventId event, const CollectiveArgs& args) {
   trace_.collectives.emplace_back(event, args);
 }
 
+void TraceBuilder::kernel_counter(EventId event, StrId name, double value) {
+  trace_.kernel_counters.push_back({event, name, value});
+}
+
 void TraceBuilder::flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind) {
   Flows& f = trace_.flows;
   f.id.push_back(id);
@@ -278,6 +291,9 @@ void TraceBuilder::take(const Trace& other, const std::vector<EventId>& rows) {
   for (const auto& [event, args] : other.collectives)
     if (moved[event] != kNoEvent)
       trace_.collectives.emplace_back(moved[event], args);
+  for (const KernelCounter& c : other.kernel_counters)
+    if (moved[c.event] != kNoEvent)
+      trace_.kernel_counters.push_back({moved[c.event], c.name, c.value});
 }
 
 std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32_t first_uid) {
@@ -377,8 +393,23 @@ void TraceBuilder::name_processes() {
     }
 }
 
+void TraceBuilder::sum_kernel_counters() {
+  std::vector<KernelCounter>& all = trace_.kernel_counters;
+  std::stable_sort(all.begin(), all.end(), [](const KernelCounter& a, const KernelCounter& b) {
+    return a.event != b.event ? a.event < b.event : a.name < b.name;
+  });
+  std::size_t kept = 0;
+  for (const KernelCounter& c : all)
+    if (kept > 0 && all[kept - 1].event == c.event && all[kept - 1].name == c.name)
+      all[kept - 1].value += c.value;
+    else
+      all[kept++] = c;
+  all.resize(kept);
+}
+
 Result<Trace> TraceBuilder::finish() && {
   name_processes();
+  sum_kernel_counters();
   const std::string broken = broken_invariant(trace_);
   if (!broken.empty())
     return Error{ErrorCode::kInternal, trace_.path, "internal error, please report: " + broken, ""};

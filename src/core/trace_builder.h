@@ -71,6 +71,8 @@ public:
   void rename(EventId event, StrId name) { trace_.events.name[event] = name; }
   /// `event` has been added already.
   void collective(EventId event, const CollectiveArgs& args);
+  /// A counter of a kernel that has been added already; values of one name are summed.
+  void kernel_counter(EventId event, StrId name, double value);
   void flow(std::int64_t id, std::int64_t ts_ns, std::uint32_t track, FlowKind kind);
   void sample(std::uint32_t track, StrId name, std::int64_t ts_ns, double value,
               StrId unit = kEmptyStr);
@@ -110,6 +112,7 @@ private:
 
   void index_tracks();
   void name_processes();
+  void sum_kernel_counters();
 
   Trace trace_;
   std::unordered_map<TrackKey, std::uint32_t, TrackHash> tracks_;

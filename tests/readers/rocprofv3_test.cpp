@@ -139,14 +139,15 @@ TEST(RocprofCsv, BadRowsAreCounted) {
             (std::map<std::string, std::uint64_t>{{"event_bad_time", 3}, {"row_malformed", 1}}));
 }
 
-TEST(RocprofCsv, CountersAloneAreNamed) {
+TEST(RocprofCsv, CountersWithoutADispatchAreNamed) {
   const TempFolder folder;
   const Result<Trace> t = read_trace(folder.write(
       "counter_collection.csv",
       "\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n"
       "\"k\",\"SQ_WAVES\",1.0,10,20\n"));
   ASSERT_FALSE(t);
-  EXPECT_NE(t.error().what.find("1 of hardware counters are not read yet"), std::string::npos)
+  EXPECT_NE(t.error().what.find("1 of counters that belong to no kernel are not read yet"),
+            std::string::npos)
       << t.error().what;
 }
 

@@ -313,6 +313,12 @@ Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
                  ""};
   }
   add_steps();
+  if (!memory_.empty())
+    if (const std::uint64_t strange = memory_.put(out_); strange > 0)
+      out_.diagnostics().add(Severity::kInfo, "memory_released_only", out_.source().path,
+                             "memory was released whose allocation is not in the file: it was in "
+                             "use before, and is not counted",
+                             strange);
   for (auto& [name, value] : out_.header().other)
     if (cuda_) // RPD records NVIDIA's GPUs too
       name.replace(0, std::string_view("rocprof").size(), "cuda");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/trace_builder.h"
+#include "readers/rocprof/memory_log.h"
 
 #include <array>
 #include <cstdint>
@@ -74,6 +75,8 @@ public:
   EventId kernel(const GpuWork& work, const LaunchShape& shape, bool items);
   EventId copy(const GpuWork& work, std::int64_t bytes, bool fill = false);
 
+  /// What was allocated; samples of it come with finish().
+  [[nodiscard]] MemoryLog& memory() { return memory_; }
   void saw(Traced kind) { seen_[static_cast<std::size_t>(kind)] = true; }
   /// Rows that nothing of the trace has a place for.
   void not_read(std::string_view what, std::uint64_t rows);
@@ -108,6 +111,7 @@ private:
   std::uint64_t bad_times_ = 0;
   std::string first_bad_time_;
   std::size_t gpu_events_ = 0;
+  MemoryLog memory_;
   std::unordered_map<std::int64_t, std::int32_t> odd_streams_;
   std::map<std::array<std::int64_t, 3>, StrId> dims_;
   std::array<std::int64_t, 3> last_dims_{-1, -1, -1};

@@ -7,6 +7,7 @@
 #include "readers/reader.h"
 #include "readers/rocprof/rank_order.h"
 #include "readers/rocprof/rccl_calls.h"
+#include "readers/rocprof/rocpd_counters.h"
 #include "readers/rocprof/rocpd_session.h"
 
 #include <algorithm>
@@ -58,6 +59,7 @@ public:
       finish_calls(*target);
     read_kernels();
     read_copies();
+    read_counters();
     count_others();
   }
 
@@ -182,6 +184,7 @@ private:
     if (!session_.file().has(session_.table("rocpd_kernel_dispatch")))
       return;
     const std::vector<bool> communicates = communication_names(session_.texts());
+    const bool has_counters = session_.file().has(session_.table("rocpd_pmc_event"));
     SqliteQuery q = session_.rows(
         "rocpd_kernel_dispatch", {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
                                   "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z"});
@@ -208,6 +211,8 @@ private:
       work.device = session_.device(q.integer_or(kAgent, place.agent));
       work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
       const EventId id = target->trace.kernel(work, shape, true);
+      if (has_counters)
+        counted_.emplace(session_.event_id(q), std::pair(&target->trace, id));
       if (symbol != RowIndex::kNone && communicates[session_.symbol_text(symbol)])
         if (const CollectiveArgs* const args = target->rccl.collective_above(stack))
           target->trace.builder().collective(id, *args);
@@ -242,16 +247,40 @@ private:
     session_.check(q, "rocpd_memory_copy");
   }
 
+  void read_counters() {
+    if (targets_.empty())
+      return;
+    ProcessTrace& first = targets_.begin()->second->trace;
+    read_rocpd_counters(
+        session_,
+        [this](std::int64_t event) {
+          const auto it = counted_.find(event);
+          return it == counted_.end() ? std::nullopt : std::optional(it->second);
+        },
+        first);
+    read_rocpd_allocations(
+        session_,
+        [this](const RocpdPlace& place) {
+          Target* const target = target_of(place);
+          return target == nullptr ? nullptr : &target->trace;
+        },
+        first);
+  }
+
+  /// Tables of which nothing is taken.
   void count_others() {
-    Target* const first = targets_.empty() ? nullptr : targets_.begin()->second.get();
-    for (const auto& [name, what] : {std::pair{"rocpd_pmc_event", "hardware counters"},
-                                     {"rocpd_memory_allocate", "memory allocations"}}) {
-      if (first == nullptr || !session_.file().has(session_.table(name)))
+    if (targets_.empty())
+      return;
+    for (const auto& [name, what] : {std::pair{"rocpd_hip_event", "records and waits of events"},
+                                     {"rocpd_graph_launch", "launches of whole graphs"},
+                                     {"rocpd_pc_sample", "PC samples"}}) {
+      if (!session_.file().has(session_.table(name)))
         continue;
       SqliteQuery q =
           session_.file().query(fmt::format("SELECT count(*) FROM \"{}\"", session_.table(name)));
       if (q.step())
-        first->trace.not_read(what, static_cast<std::uint64_t>(q.integer_or(0, 0)));
+        targets_.begin()->second->trace.not_read(what,
+                                                 static_cast<std::uint64_t>(q.integer_or(0, 0)));
     }
   }
 
@@ -260,6 +289,8 @@ private:
   std::unordered_map<std::int64_t, RcclArguments> arguments_; ///< by event
   std::map<std::int64_t, std::unique_ptr<Target>> targets_;   ///< by the database's process
   std::map<std::int64_t, std::int64_t> pids_;
+  /// Kernels by their event, where the file has counters.
+  std::unordered_map<std::int64_t, std::pair<ProcessTrace*, EventId>> counted_;
   Target* strays_ = nullptr;
   std::int64_t last_process_ = INT64_MIN + 1;
   Target* last_target_ = nullptr;

@@ -5,6 +5,7 @@
 #include "model/kernels.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
+#include "readers/rocprof/csv_fields.h"
 #include "readers/rocprof/csv_lines.h"
 #include "readers/rocprof/process_trace.h"
 #include "readers/rocprof/rank_order.h"
@@ -24,51 +25,6 @@ namespace {
 
 constexpr const char* kClock = "CLOCK_BOOTTIME";
 
-/// Kinds of tables in the order in which they are read: calls before what they launch.
-constexpr std::array<std::string_view, 13> kKinds = {"agent_info",
-                                                     "rccl_api_trace",
-                                                     "rccl_trace",
-                                                     "hip_api_trace",
-                                                     "hip_trace",
-                                                     "hsa_api_trace",
-                                                     "hsa_trace",
-                                                     "marker_api_trace",
-                                                     "kernel_trace",
-                                                     "memory_copy_trace",
-                                                     "memory_allocation_trace",
-                                                     "scratch_memory_trace",
-                                                     "counter_collection"};
-
-std::string_view file_name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1); // npos + 1 is 0
-}
-
-/// What stands before the kind in a path: "run/77_" of "run/77_hip_api_trace.csv.gz"; nullopt when
-/// the name tells no kind.
-std::optional<std::string> prefix_of(std::string_view path) {
-  std::string_view stem = path;
-  for (const std::string_view end : {".gz", ".zst", ".csv"})
-    if (stem.ends_with(end))
-      stem.remove_suffix(end.size());
-  std::optional<std::string> out;
-  for (const std::string_view kind : kKinds)
-    if (stem.ends_with(kind)) {
-      const std::string_view before = stem.substr(0, stem.size() - kind.size());
-      if (before.empty() || before.back() == '_' || before.back() == '/')
-        if (!out || before.size() < out->size())
-          out = std::string(before);
-    }
-  return out;
-}
-
-/// "Agent 4", or 4 where the tool was asked for other numbers.
-std::int64_t agent_number(std::string_view text) {
-  text.remove_prefix(std::min(text.find_last_not_of("0123456789") + 1, text.size()));
-  std::int64_t value = -1;
-  (void)std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 class CsvSet {
 public:
   CsvSet(const std::string& path, const ReadOptions& options) : path_(path), options_(options) {}
@@ -80,7 +36,11 @@ public:
       read_table(source, path_);
       return {};
     }
-    for (const std::string_view kind : kKinds)
+    std::error_code none;
+    for (const char* ending : {".csv", ".csv.gz", ".csv.zst"})
+      has_counters_ =
+          has_counters_ || std::filesystem::exists(*prefix + "counter_collection" + ending, none);
+    for (const std::string_view kind : kCsvKinds)
       for (const char* ending : {".csv", ".csv.gz", ".csv.zst"}) {
         const std::string file = fmt::format("{}{}{}", *prefix, kind, ending);
         if (file == path_) {
@@ -134,6 +94,7 @@ private:
     std::vector<EventId> rccl_events;
     std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< and their correlation ids
     std::vector<signed char> communicates;                      ///< by text, -1 = not asked yet
+    std::unordered_map<std::int64_t, EventId> dispatches;       ///< where the set has counters
   };
 
   Target* target_of(std::string_view guid) {
@@ -162,9 +123,11 @@ private:
     if (rows.next()) {
       const CsvColumns columns(rows);
       if (columns.has("Counter_Name"))
-        count(rows, "hardware counters");
-      else if (columns.has("Allocation_Size") || columns.has("Alloc_Flags"))
-        count(rows, "memory allocations");
+        read_counters(rows, columns, file);
+      else if (columns.has("Alloc_Flags"))
+        count(rows, "scratch memory");
+      else if (columns.has("Allocation_Size"))
+        read_allocations(rows, columns, file);
       else if (columns.has("Function"))
         read_calls(rows, columns, file);
       else if (columns.has("Kernel_Name"))
@@ -211,6 +174,11 @@ private:
     const std::int64_t number = agent_number(agent);
     const auto it = agents_.find(number);
     return it == agents_.end() ? number : it->second;
+  }
+
+  /// The same, -1 for an agent that the table of agents does not have among the GPUs.
+  [[nodiscard]] std::int64_t gpu_of(std::string_view agent) const {
+    return agents_.empty() || agents_.count(agent_number(agent)) > 0 ? device_of(agent) : -1;
   }
 
   /// `take(target, start_ns, end_ns)` for each whole row whose times can be; others are counted.
@@ -271,6 +239,7 @@ private:
     const std::size_t agent = c.at("Agent_Id");
     const std::size_t queue = c.at("Queue_Id");
     const std::size_t stream = c.at("Stream_Id"); // since 7.0
+    const std::size_t dispatch = c.at("Dispatch_Id");
     const std::size_t name = c.at("Kernel_Name");
     const std::size_t correlation = c.at("Correlation_Id");
     const std::array<std::size_t, 3> group = {c.at("Workgroup_Size_X"), c.at("Workgroup_Size_Y"),
@@ -289,6 +258,8 @@ private:
           work.device = device_of(rows.text(agent));
           work.stream = rows.integer(stream == CsvColumns::kNone ? queue : stream).value_or(-1);
           const EventId event = target.trace.kernel(work, shape, true);
+          if (const auto id = rows.integer(dispatch); id && has_counters_)
+            target.dispatches.emplace(*id, event);
           if (communicates(target, work.name))
             target.comm_kernels.emplace_back(event, work.correlation);
         });
@@ -301,6 +272,54 @@ private:
     if (known < 0)
       known = is_communication_name(target.trace.builder().view(name)) ? 1 : 0;
     return known == 1;
+  }
+
+  /// A row a counter of a kernel. Where the set has no kernel_trace, the kernels are here.
+  void read_counters(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t dispatch = c.at("Dispatch_Id");
+    const std::size_t agent = c.at("Agent_Id");
+    const std::size_t queue = c.at("Queue_Id");
+    const std::size_t name = c.at("Kernel_Name");
+    const std::size_t counter = c.at("Counter_Name");
+    const std::size_t value = c.at("Counter_Value");
+    for_each_interval(
+        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+          const std::int64_t id = rows.integer(dispatch).value_or(kNoId);
+          const std::optional<double> number = as_real(rows.text(value));
+          if (id == kNoId || !number) {
+            target.trace.not_read("counters that belong to no kernel", 1);
+            return;
+          }
+          auto kernel = target.dispatches.find(id);
+          if (kernel == target.dispatches.end()) {
+            GpuWork work{start_ns, end_ns};
+            work.name = target.trace.text(rows.text(name));
+            work.device = device_of(rows.text(agent));
+            work.stream = rows.integer(queue).value_or(-1);
+            kernel = target.dispatches.emplace(id, target.trace.kernel(work, {}, true)).first;
+          }
+          target.trace.builder().kernel_counter(kernel->second,
+                                                target.trace.text(rows.text(counter)), *number);
+        });
+  }
+
+  void read_allocations(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t operation = c.at("Operation");
+    const std::size_t agent = c.at("Agent_Id");
+    const std::size_t size = c.at("Allocation_Size");
+    const std::size_t address = c.at("Address");
+    for_each_interval(
+        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+          const std::string_view what = rows.text(operation);
+          const std::optional<std::uint64_t> at = address_of(rows.text(address));
+          if (!at || what.find("SCRATCH") != std::string_view::npos)
+            target.trace.not_read("allocations without an address", 1);
+          else if (what.ends_with("FREE"))
+            target.trace.memory().release(start_ns, *at);
+          else
+            target.trace.memory().allocate(end_ns, *at, rows.integer(size).value_or(-1),
+                                           gpu_of(rows.text(agent)));
+        });
   }
 
   void read_copies(CsvLines& rows, const CsvColumns& c, const std::string& file) {
@@ -336,6 +355,7 @@ private:
   const std::string& path_;
   const ReadOptions& options_;
   Diagnostics problems_;
+  bool has_counters_ = false;
   std::uint64_t bytes_ = 0;
   std::map<std::int64_t, std::int64_t> agents_;
   std::vector<DeviceInfo> devices_;

@@ -3,6 +3,7 @@
 #include "os/byte_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -113,6 +114,14 @@ std::optional<std::int64_t> SqliteQuery::integer(int column) const {
   if (sqlite3_column_type(statement_.get(), column) != SQLITE_INTEGER)
     return std::nullopt;
   return sqlite3_column_int64(statement_.get(), column);
+}
+
+std::optional<double> SqliteQuery::real(int column) const {
+  const int type = sqlite3_column_type(statement_.get(), column);
+  if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+    return std::nullopt;
+  const double value = sqlite3_column_double(statement_.get(), column);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::int64_t SqliteQuery::integer_or(int column, std::int64_t otherwise) const {

@@ -38,6 +38,8 @@ public:
   /// The value when it is an integer; texts, blobs, reals and NULL are none.
   [[nodiscard]] std::optional<std::int64_t> integer(int column) const;
   [[nodiscard]] std::int64_t integer_or(int column, std::int64_t otherwise) const;
+  /// The value when it is a number that is finite.
+  [[nodiscard]] std::optional<double> real(int column) const;
   /// Valid until the next step; "" for NULL.
   [[nodiscard]] std::string_view text(int column) const;
 

@@ -1,0 +1,153 @@
+// kernel_counters and instruction_mix, where the trace has hardware counters.
+#include "analyses/operators/kernel_counters.h"
+
+#include "base/ascii.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+double* part_of(InstructionRow& row, std::string_view counter) {
+  const std::string name = lowercase(counter);
+  const std::array<std::pair<std::string_view, double*>, 6> parts = {
+      {{"sq_insts_valu", &row.valu},
+       {"sq_insts_salu", &row.salu},
+       {"sq_insts_vmem", &row.vmem},
+       {"sq_insts_smem", &row.smem},
+       {"sq_wait_inst", &row.wait},
+       {"sq_insts_branch", &row.branch}}};
+  for (const auto& [text, value] : parts)
+    if (name.find(text) != std::string::npos)
+      return value;
+  return nullptr;
+}
+
+std::vector<SheetInfo> describe(const ReportOptions& /*options*/) {
+  return {kernel_counters_schema().info(), instruction_mix_schema().info()};
+}
+
+Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& /*options*/) {
+  std::vector<Table> out;
+  const std::vector<KernelCounterRow> rows = kernel_counters_of(t.trace);
+  if (rows.empty())
+    return out;
+  out.push_back(kernel_counters_schema().table(rows));
+  if (const std::vector<InstructionRow> mix = instruction_mix_of(rows); !mix.empty())
+    out.push_back(instruction_mix_schema().table(mix));
+  return out;
+}
+
+} // namespace
+
+std::vector<KernelCounterRow> kernel_counters_of(const Trace& trace) {
+  std::map<std::pair<StrId, StrId>, KernelCounterRow> rows;
+  std::unordered_map<StrId, std::int64_t> kernel_ns; ///< each launch once
+  EventId last = kNoEvent;
+  for (const KernelCounter& c : trace.kernel_counters) {
+    const StrId name = trace.events.name[c.event];
+    if (c.event != last)
+      kernel_ns[name] += trace.events.dur_ns[c.event];
+    last = c.event;
+    KernelCounterRow& row = rows[{name, c.name}];
+    row.min = row.launches == 0 ? c.value : std::min(row.min, c.value);
+    row.max = row.launches == 0 ? c.value : std::max(row.max, c.value);
+    ++row.launches;
+    row.sum += c.value;
+    row.time_ns += trace.events.dur_ns[c.event];
+  }
+  std::vector<std::pair<std::int64_t, KernelCounterRow>> sorted;
+  for (auto& [key, row] : rows) {
+    row.kernel = trace.strings.view(key.first);
+    row.counter = trace.strings.view(key.second);
+    sorted.emplace_back(kernel_ns[key.first], row);
+  }
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    if (a.first != b.first)
+      return a.first > b.first;
+    return std::pair(a.second.kernel, a.second.counter) <
+           std::pair(b.second.kernel, b.second.counter);
+  });
+  std::vector<KernelCounterRow> out;
+  out.reserve(sorted.size());
+  for (const auto& entry : sorted)
+    out.push_back(entry.second);
+  return out;
+}
+
+std::vector<InstructionRow> instruction_mix_of(const std::vector<KernelCounterRow>& counters) {
+  std::vector<InstructionRow> out;
+  for (const KernelCounterRow& c : counters) {
+    InstructionRow fresh;
+    fresh.kernel = c.kernel;
+    const bool same = !out.empty() && out.back().kernel == c.kernel;
+    InstructionRow& row = same ? out.back() : fresh;
+    double* const part = part_of(row, c.counter);
+    if (part == nullptr)
+      continue;
+    *part += c.sum;
+    if (!same)
+      out.push_back(fresh);
+  }
+  return out;
+}
+
+Schema<KernelCounterRow> kernel_counters_schema() {
+  using Row = KernelCounterRow;
+  const auto real = CellKind::kDouble;
+  return Schema<Row>(
+      "kernel_counters", "hardware counters by kernel, where the tool collected them",
+      {{"kernel", "kernel", Unit::kNone, CellKind::kText,
+        [](const Row& r) { return text_or_blank(r.kernel); }, "name of the kernel"},
+       {"counter", "counter", Unit::kNone, CellKind::kText,
+        [](const Row& r) { return text_or_blank(r.counter); },
+        "name of the counter; one that the tool derives from others has their expression's name"},
+       {"launches", "launches", Unit::kCount, CellKind::kInt,
+        [](const Row& r) { return Value(r.launches); }, "launches of the kernel that have it"},
+       {"mean", "mean", Unit::kNone, real,
+        [](const Row& r) { return Value(r.sum / static_cast<double>(r.launches)); },
+        "per launch, each the sum over the counter's instances"},
+       {"min", "min", Unit::kNone, real, [](const Row& r) { return Value(r.min); },
+        "of the launches"},
+       {"max", "max", Unit::kNone, real, [](const Row& r) { return Value(r.max); },
+        "of the launches"},
+       {"sum", "sum", Unit::kNone, real, [](const Row& r) { return Value(r.sum); },
+        "over the launches"},
+       {"per_us", "per us", Unit::kNone, real,
+        [](const Row& r) {
+          return r.time_ns > 0 ? Value(r.sum / (static_cast<double>(r.time_ns) / 1e3)) : Value();
+        },
+        "sum / time of those launches: a rate, for counters that count"}});
+}
+
+Schema<InstructionRow> instruction_mix_schema() {
+  using Row = InstructionRow;
+  const auto column = [](const char* id, const char* label, double Row::*part, const char* help) {
+    return Field<Row>{
+        id,  label, Unit::kNone, CellKind::kDouble, [part](const Row& r) { return Value(r.*part); },
+        help};
+  };
+  return Schema<Row>(
+      "instruction_mix", "instructions of each kernel by kind, where their counters were collected",
+      {{"kernel", "kernel", Unit::kNone, CellKind::kText,
+        [](const Row& r) { return text_or_blank(r.kernel); }, "name of the kernel"},
+       column("valu", "VALU", &Row::valu, "vector instructions (SQ_INSTS_VALU...)"),
+       column("salu", "SALU", &Row::salu, "scalar instructions (SQ_INSTS_SALU...)"),
+       column("vmem", "VMEM", &Row::vmem, "vector memory instructions (SQ_INSTS_VMEM...)"),
+       column("smem", "SMEM", &Row::smem, "scalar memory instructions (SQ_INSTS_SMEM...)"),
+       column("wait", "WAITCNT", &Row::wait, "waits for instructions (SQ_WAIT_INST...)"),
+       column("branch", "BRANCH", &Row::branch, "branches (SQ_INSTS_BRANCH...)")});
+}
+
+const Analysis kernel_counters_analysis{"kernel_counters",
+                                        "hardware counters by kernel",
+                                        {"kernel_counters", "instruction_mix"},
+                                        run,
+                                        describe};
+
+} // namespace rankscope

@@ -1,0 +1,37 @@
+// Hardware counters by kernel: the facts behind kernel_counters.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// One counter over all launches of a kernel that have it. Views live as long as the trace.
+struct KernelCounterRow {
+  std::string_view kernel;
+  std::string_view counter;
+  std::int64_t launches = 0;
+  double sum = 0, min = 0, max = 0;
+  std::int64_t time_ns = 0; ///< of those launches
+};
+
+/// By time of the kernel (longest first), then by name of kernel and counter. A launch's value is
+/// the sum over the instances of the counter, as the tool recorded them.
+[[nodiscard]] std::vector<KernelCounterRow> kernel_counters_of(const Trace& trace);
+
+/// Vector, scalar and memory instructions, waits and branches that a kernel issued, by names of
+/// counters: those that hold SQ_INSTS_VALU, _SALU, _VMEM, _SMEM, SQ_WAIT_INST and SQ_INSTS_BRANCH.
+struct InstructionRow {
+  std::string_view kernel;
+  double valu = 0, salu = 0, vmem = 0, smem = 0, wait = 0, branch = 0;
+};
+/// In the order of kernel_counters_of(); kernels without such a counter have no row.
+[[nodiscard]] std::vector<InstructionRow>
+instruction_mix_of(const std::vector<KernelCounterRow>& counters);
+
+[[nodiscard]] Schema<KernelCounterRow> kernel_counters_schema();
+[[nodiscard]] Schema<InstructionRow> instruction_mix_schema();
+
+} // namespace rankscope

@@ -1,0 +1,99 @@
+// device_memory: peaks of allocated memory by GPU.
+#include "analyses/timeline/device_memory.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+struct Use {
+  DeviceMemoryRow row;
+  std::int64_t last_ns = 0;
+  double byte_ns = 0;
+  std::int64_t first_ns = 0;
+};
+
+std::vector<SheetInfo> describe(const ReportOptions& /*options*/) {
+  return {device_memory_schema().info()};
+}
+
+Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& /*options*/) {
+  const std::vector<DeviceMemoryRow> rows = device_memory_of(t.trace);
+  if (rows.empty())
+    return std::vector<Table>();
+  return std::vector<Table>{device_memory_schema().table(rows)};
+}
+
+} // namespace
+
+std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace) {
+  const Counters& c = trace.counters;
+  const StrId name = trace.strings.find("GPU memory in use");
+  std::vector<DeviceMemoryRow> out;
+  if (name == StringPool::kNotFound)
+    return out;
+  std::int64_t begin_ns = INT64_MAX;
+  std::int64_t end_ns = INT64_MIN;
+  for (EventId e = 0; e < trace.events.size(); ++e) {
+    begin_ns = std::min(begin_ns, trace.events.ts_ns[e]);
+    end_ns = std::max(end_ns, trace.end_ns(e));
+  }
+  std::map<std::int64_t, Use> devices;
+  for (std::size_t i = 0; i < c.size(); ++i) { // samples of a device are in the order of time
+    if (c.name[i] != name)
+      continue;
+    begin_ns = std::min(begin_ns, c.ts_ns[i]);
+    end_ns = std::max(end_ns, c.ts_ns[i]);
+    Use& use = devices[trace.tracks[c.track[i]].pid];
+    if (use.row.changes++ == 0)
+      use.first_ns = c.ts_ns[i];
+    else
+      use.byte_ns += use.row.end_bytes * static_cast<double>(c.ts_ns[i] - use.last_ns);
+    use.last_ns = c.ts_ns[i];
+    use.row.end_bytes = c.value[i];
+    if (c.value[i] > use.row.peak_bytes) {
+      use.row.peak_bytes = c.value[i];
+      use.row.peak_at_ns = c.ts_ns[i];
+    }
+  }
+  for (auto& [device, use] : devices) {
+    DeviceMemoryRow row = use.row;
+    row.device = device;
+    row.peak_at_ns -= begin_ns;
+    use.byte_ns += row.end_bytes * static_cast<double>(end_ns - use.last_ns);
+    row.mean_bytes = end_ns > use.first_ns
+                         ? use.byte_ns / static_cast<double>(end_ns - use.first_ns)
+                         : row.end_bytes;
+    out.push_back(row);
+  }
+  return out;
+}
+
+Schema<DeviceMemoryRow> device_memory_schema() {
+  using Row = DeviceMemoryRow;
+  const auto real = CellKind::kDouble;
+  constexpr double kMiB = 1024.0 * 1024.0;
+  return Schema<Row>(
+      "device_memory", "memory that was allocated on each GPU, where allocations were traced",
+      {{"device", "device", Unit::kNone, CellKind::kInt,
+        [](const Row& r) { return Value(r.device); }, "number of the GPU"},
+       {"peak_mib", "peak (MiB)", Unit::kMiB, real,
+        [](const Row& r) { return Value(r.peak_bytes / kMiB); },
+        "most that was in use; what was allocated before the trace began is not known"},
+       {"peak_at_ms", "peak at (ms)", Unit::kMs, real,
+        [](const Row& r) { return Value(static_cast<double>(r.peak_at_ns) / 1e6); },
+        "when that was reached first, from the start of the trace"},
+       {"mean_mib", "mean (MiB)", Unit::kMiB, real,
+        [](const Row& r) { return Value(r.mean_bytes / kMiB); },
+        "over time, from the first allocation to the end of the trace"},
+       {"end_mib", "at end (MiB)", Unit::kMiB, real,
+        [](const Row& r) { return Value(r.end_bytes / kMiB); }, "in use at the end of the trace"},
+       {"changes", "changes", Unit::kCount, CellKind::kInt,
+        [](const Row& r) { return Value(r.changes); }, "allocations and releases"}});
+}
+
+const Analysis device_memory_analysis{
+    "device_memory", "memory in use on each GPU", {"device_memory"}, run, describe};
+
+} // namespace rankscope

@@ -1,0 +1,25 @@
+// Memory in use on each GPU, where the trace has its allocations: the facts behind device_memory.
+#pragma once
+
+#include "analyses/analysis.h"
+
+#include <vector>
+
+namespace rankscope {
+
+/// One GPU. Times from the first event or sample of the trace.
+struct DeviceMemoryRow {
+  std::int64_t device = 0;
+  std::int64_t changes = 0; ///< allocations and releases
+  double peak_bytes = 0;
+  std::int64_t peak_at_ns = 0; ///< the first time that it was reached
+  double mean_bytes = 0;       ///< over time, from the first change to the trace's last event
+  double end_bytes = 0;
+};
+
+/// By device; none without samples of memory.
+[[nodiscard]] std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace);
+
+[[nodiscard]] Schema<DeviceMemoryRow> device_memory_schema();
+
+} // namespace rankscope

@@ -1,0 +1,42 @@
+// Names of rocprofv3's CSV tables and the texts in their fields.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// Kinds of tables in the order in which they are read: calls before what they launch.
+inline constexpr std::array<std::string_view, 13> kCsvKinds = {"agent_info",
+                                                               "rccl_api_trace",
+                                                               "rccl_trace",
+                                                               "hip_api_trace",
+                                                               "hip_trace",
+                                                               "hsa_api_trace",
+                                                               "hsa_trace",
+                                                               "marker_api_trace",
+                                                               "kernel_trace",
+                                                               "memory_copy_trace",
+                                                               "memory_allocation_trace",
+                                                               "scratch_memory_trace",
+                                                               "counter_collection"};
+
+[[nodiscard]] std::string_view file_name_of(std::string_view path);
+
+/// What stands before the kind in a path: "run/77_" of "run/77_hip_api_trace.csv.gz"; nullopt when
+/// the name tells no kind.
+[[nodiscard]] std::optional<std::string> prefix_of(std::string_view path);
+
+/// "Agent 4", or 4 where the tool was asked for other numbers.
+[[nodiscard]] std::int64_t agent_number(std::string_view text);
+
+/// A number that is finite.
+[[nodiscard]] std::optional<double> as_real(std::string_view text);
+
+/// "0x00007ffb26354000"
+[[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view text);
+
+} // namespace rankscope
