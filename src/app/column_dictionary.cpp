@@ -12,6 +12,8 @@
 #include "analyses/top/overview_sheet.h"
 #include "analyses/top/top_facts.h"
 #include "app/inspect_trace.h"
+#include "app/kernel_energy.h"
+#include "app/step_energy.h"
 #include "core/column_help.h"
 
 #include <fmt/format.h>
@@ -36,6 +38,8 @@ std::vector<SheetInfo> report_sheets() {
   for (const Analysis* analysis : analyses())
     for (SheetInfo& sheet : analysis->describe(every_column()))
       out.push_back(std::move(sheet));
+  out.push_back(step_energy_schema().info());
+  out.push_back(kernel_energy_schema().info());
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "analyses/top/overview_sheet.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/report_energy.h"
 #include "app/top.h"
 #include "app/unlinked_note.h"
 #include "base/nearest.h"
@@ -134,6 +135,9 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   if (options.enable_pseudo_ops && options.step.empty())
     add_pseudo_ops(loaded, options.compat_tracelens); // else the report copies the trace for them
   RS_TRY(out.report, build_report(loaded, options));
+  if (!request.power.empty())
+    RS_CHECK(add_energy(loaded, out.steps, request.power, request.power_gpus, options.sheets,
+                        out.report));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options, out.report.diagnostics);
   RS_TRY(const ModelCoverage coverage,

@@ -21,6 +21,8 @@ struct ReportRequest {
   StepChoice serving_steps;   ///< of the trace, these annotated steps alone
   bool only_asked = false;    ///< no file of its own accord
   bool top = false;           ///< make the facts of `top` too
+  std::string power;          ///< table of samples; "" = no sheets of energy
+  std::string power_gpus; ///< GPU in it of each device of the trace, "3,5"; "" = the same numbers
   ReportOptions options;
 };
 

@@ -5,9 +5,7 @@
 #include <set>
 
 namespace rankscope {
-namespace {
-
-StepClock clock_of(const Trace& trace) {
+StepClock step_clock(const Trace& trace) {
   switch (trace.clock().domain) {
   case ClockDomain::kUnix:
     return StepClock::kUnix;
@@ -20,6 +18,8 @@ StepClock clock_of(const Trace& trace) {
     return StepClock::kUnknown;
   }
 }
+
+namespace {
 
 std::int64_t samples_within(const std::vector<PowerSample>& samples, const TimeSpan& span) {
   const auto first =
@@ -40,7 +40,7 @@ TracedSteps traced_steps(const LoadedTrace& loaded) {
   out.steps = profiler_steps(trace);
   if (out.steps.empty())
     return out;
-  out.clock = clock_of(trace);
+  out.clock = step_clock(trace);
   const std::int64_t offset = trace.clock().offset_ns;
   for (ProfilerStep& step : out.steps)
     step = {step.number, step.start_ns + offset, step.end_ns + offset};
@@ -69,6 +69,12 @@ std::int64_t unix_time(std::int64_t t_ns, StepClock clock, const ClockAnchor& be
   return t_ns + first + static_cast<std::int64_t>(part * static_cast<double>(last - first));
 }
 
+std::optional<int> SampledPower::gpu_of(int device) const {
+  const auto known = gpu_of_device.find(device);
+  const int gpu = known == gpu_of_device.end() ? device : known->second;
+  return gpus.contains(gpu) ? std::optional(gpu) : std::nullopt;
+}
+
 std::vector<StepEnergy> step_energy(const TracedSteps& traced, const SampledPower& power) {
   std::vector<StepEnergy> out;
   if (traced.clock == StepClock::kUnknown)
@@ -80,19 +86,15 @@ std::vector<StepEnergy> step_energy(const TracedSteps& traced, const SampledPowe
                      unix_time(s.end_ns, traced.clock, power.begin, power.end)});
   const std::vector<PowerSample> none;
   for (const int device : traced.devices) {
-    const auto known = power.gpu_of_device.find(device);
-    const int gpu = known == power.gpu_of_device.end() ? device : known->second;
-    const auto sampled = power.gpus.find(gpu);
-    const bool there = sampled != power.gpus.end();
-    const std::vector<PowerSample>& samples = there ? sampled->second : none;
+    const std::optional<int> gpu = power.gpu_of(device);
+    const std::vector<PowerSample>& samples = gpu ? power.gpus.at(*gpu) : none;
     const auto joules = span_energy(samples, spans, power.longest_gap_ns);
     for (std::size_t i = 0; i < spans.size(); ++i) {
       const auto length_ns = static_cast<double>(spans[i].end_ns - spans[i].begin_ns);
       StepEnergy row;
       row.trace = traced.trace;
       row.rank = traced.rank;
-      if (there)
-        row.gpu = gpu;
+      row.gpu = gpu;
       row.step = traced.steps[i].number;
       row.start_unix_ns = spans[i].begin_ns;
       row.duration_ms = length_ns / 1e6;

@@ -29,6 +29,8 @@ struct TracedSteps {
   std::vector<ProfilerStep> steps; ///< on that clock, by start
 };
 
+[[nodiscard]] StepClock step_clock(const Trace& trace);
+
 /// One look at the events. A trace without steps or GPU work has none of these.
 [[nodiscard]] TracedSteps traced_steps(const LoadedTrace& loaded);
 
@@ -56,6 +58,9 @@ struct SampledPower {
   ClockAnchor begin, end;                       ///< of the run
   /// Device of a trace to the sampler's number; one that is missing is itself.
   std::map<int, int> gpu_of_device;
+
+  /// The sampler's number of a device of the trace; none where it was not sampled.
+  [[nodiscard]] std::optional<int> gpu_of(int device) const;
 };
 
 /// One row per device with GPU work and step, in this order. Empty where the trace's clock is not

@@ -115,6 +115,13 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
   in_group(app, "What is counted", [&] { add_counting(app, f); });
   in_group(app, "Steps of a server", [&] { add_serving_steps(app, f); });
   in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, f); });
+  in_group(app, "Power", [&] {
+    app.add_option("--power", f.request.power,
+                   "samples of the same run: gpu_samples.csv of sample or profile, or the CSV of "
+                   "nvidia-smi or amd-smi; adds joules of steps and kinds of work");
+    app.add_option("--power-gpus", f.request.power_gpus,
+                   "GPU in those samples of each device of the trace: 3,5 (default: the same)");
+  });
   in_group(app, "GPU and other tools", [&] {
     app.add_option("--gpu-arch", r.gpu_arch,
                    "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");

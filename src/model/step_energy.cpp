@@ -51,4 +51,42 @@ std::vector<std::optional<double>> span_energy(std::span<const PowerSample> samp
   return out;
 }
 
+EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t longest_gap_ns)
+    : samples_(samples), longest_gap_ns_(longest_gap_ns) {
+  Covered sum;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i > 0) {
+      const std::int64_t apart = samples[i].unix_ns - samples[i - 1].unix_ns;
+      if (apart <= longest_gap_ns) {
+        sum.joules +=
+            static_cast<double>(apart) / 1e9 * (samples[i - 1].watts + samples[i].watts) / 2;
+        sum.ns += apart;
+      }
+    }
+    sums_.push_back(sum);
+  }
+}
+
+EnergyCurve::Covered EnergyCurve::until(std::int64_t t) const {
+  const auto above = std::upper_bound(
+      samples_.begin(), samples_.end(), t,
+      [](std::int64_t at, const PowerSample& sample) { return at < sample.unix_ns; });
+  if (above == samples_.begin())
+    return {};
+  const auto index = static_cast<std::size_t>(above - samples_.begin());
+  Covered out = sums_[index - 1];
+  if (above == samples_.end() || above->unix_ns - (above - 1)->unix_ns > longest_gap_ns_)
+    return out;
+  const PowerSample& a = *(above - 1);
+  out.joules += static_cast<double>(t - a.unix_ns) / 1e9 * (a.watts + watts_at(a, *above, t)) / 2;
+  out.ns += t - a.unix_ns;
+  return out;
+}
+
+EnergyCurve::Covered EnergyCurve::of(const TimeSpan& span) const {
+  const Covered begin = until(span.begin_ns);
+  const Covered end = until(span.end_ns);
+  return {end.joules - begin.joules, end.ns - begin.ns};
+}
+
 } // namespace rankscope

@@ -26,4 +26,26 @@ struct TimeSpan {
                                                              std::span<const TimeSpan> spans,
                                                              std::int64_t longest_gap_ns);
 
+/// The integral of the power as a function of time, for many spans: the first sample's time is 0 J.
+/// What lies between samples further apart than the gap, before the first or after the last has no
+/// energy and is not covered. O(log samples) a question.
+class EnergyCurve {
+public:
+  /// `samples` ascending in time; they must outlive this.
+  EnergyCurve(std::span<const PowerSample> samples, std::int64_t longest_gap_ns);
+
+  struct Covered {
+    double joules = 0;
+    std::int64_t ns = 0; ///< of the span, between samples
+  };
+  [[nodiscard]] Covered of(const TimeSpan& span) const;
+
+private:
+  [[nodiscard]] Covered until(std::int64_t t) const;
+
+  std::span<const PowerSample> samples_;
+  std::int64_t longest_gap_ns_;
+  std::vector<Covered> sums_; ///< at each sample
+};
+
 } // namespace rankscope

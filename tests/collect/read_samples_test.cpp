@@ -1,8 +1,11 @@
 // What the sampler wrote, read back and joined with steps.
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/read_samples.h"
+#include "collect/samplers/sample_time.h"
 #include "collect/samplers/sampler.h"
 
+#include <cstdlib>
+#include <ctime>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -26,9 +29,87 @@ TEST(ReadSamples, OtherFilesAreErrors) {
   const test::TempFolder t;
   for (const std::string& text :
        {std::string(), std::string("a,b\n1,2\n"), kHead + "1,2\n", kHead + "1,x,run,0,a,1\n",
-        kHead + "1,5,run,0,a,1 W\n", kHead + "1,5,run,0,a,1\n1,4,run,0,a,1\n"})
+        kHead + "1,5,run,0,a,1 W\n", kHead + "1,9000000000000000000,run,0,a,1\n",
+        kHead + "1,5,run,0,a,1\n1,4,run,0,a,1\n"})
     EXPECT_FALSE(read_power_samples(t.write("s.csv", text)).has_value()) << text;
   EXPECT_FALSE(read_power_samples(t.path("none.csv")).has_value());
+}
+
+/// Local times are meant in the zone of the machine.
+class Zone {
+public:
+  explicit Zone(const char* name) {
+    ::setenv("TZ", name, 1);
+    ::tzset();
+  }
+  ~Zone() {
+    ::unsetenv("TZ");
+    ::tzset();
+  }
+  Zone(const Zone&) = delete;
+  Zone& operator=(const Zone&) = delete;
+};
+
+TEST(ReadSamples, TimesAsProgramsWriteThem) {
+  const Zone zone("UTC-2"); // two hours east
+  // 2026-11-22 05:33:11 there is 03:33:11 UTC: 20779 days and 12,791 s
+  constexpr std::int64_t kThen = (20779LL * 86400 + 12791) * 1'000'000'000;
+  EXPECT_EQ(sample_time_ns("2026/11/22 05:33:11.123"), kThen + 123'000'000);
+  EXPECT_EQ(sample_time_ns("2026-11-22 05:33:11.123456"), kThen + 123'456'000);
+  EXPECT_EQ(sample_time_ns("2026-11-22T05:33:11"), kThen);
+  EXPECT_EQ(sample_time_ns("1700000000"), 1'700'000'000'000'000'000);
+  EXPECT_EQ(sample_time_ns("1700000000.25"), 1'700'000'000'250'000'000);
+  EXPECT_EQ(sample_time_ns("1700000000250"), 1'700'000'000'250'000'000);
+  EXPECT_EQ(sample_time_ns("1700000000250000"), 1'700'000'000'250'000'000);
+  EXPECT_EQ(sample_time_ns("1700000000250000000"), 1'700'000'000'250'000'000);
+  for (const char* text : {"", "x", "-1", "1.x", "2026/11/22", "2026/13/22 05:33:11",
+                           "2026/11/22 25:33:11", "2026/11-22 05:33:11", "2026/11/22 05:33:11x",
+                           "2026/11/22 05:33:11.1x", "99999999999999999999", "9000000000000000000"})
+    EXPECT_FALSE(sample_time_ns(text)) << text;
+}
+
+TEST(ReadSamples, TablesOfOtherProgramsAreRead) {
+  const Zone zone("UTC");
+  const test::TempFolder t;
+  const auto read = [&](const std::string& text) {
+    return read_power_table(t.write("p.csv", text));
+  };
+  const auto nvidia = read("timestamp, index, name, power.draw [W]\n"
+                           "2026/11/22 05:33:11.100, 0, NVIDIA H100 80GB HBM3, 71.24 W\n"
+                           "2026/11/22 05:33:11.101, 1, NVIDIA H100 80GB HBM3, [N/A]\n"
+                           "2026/11/22 05:33:11.200, 0, NVIDIA H100 80GB HBM3, 90 W\n"
+                           "2026/11/22 05:33:11.201, 1, NVIDIA H100 80GB HBM3, 12.5 W\n");
+  ASSERT_TRUE(nvidia.has_value()) << nvidia.error().message();
+  ASSERT_EQ(nvidia->gpus.at(0).size(), 2U);
+  EXPECT_DOUBLE_EQ(nvidia->gpus.at(0)[0].watts, 71.24);
+  EXPECT_EQ(nvidia->gpus.at(0)[1].unix_ns - nvidia->gpus.at(0)[0].unix_ns, 100'000'000);
+  EXPECT_EQ(nvidia->gpus.at(1).size(), 1U);
+  EXPECT_EQ(nvidia->longest_gap_ns, 250'000'000);
+  EXPECT_FALSE(nvidia->clocks.has_value());
+
+  const auto amd = read("timestamp,gpu,power_usage\r\n1700000000,0,141\r\n1700000000,1,N/A\r\n"
+                        "1700000001,0,150\r\n");
+  ASSERT_TRUE(amd.has_value()) << amd.error().message();
+  EXPECT_EQ(amd->gpus.size(), 1U);
+  EXPECT_DOUBLE_EQ(amd->gpus.at(0)[1].watts, 150);
+
+  const auto wide =
+      read("time,Power(Watt) GPU0,Power(Watt) GPU1,Power(Watt) GPU0+1\n"
+           "2026-11-22 05:33:11.100000,100,N/A,1\n2026-11-22 05:33:12.100000,101,7,1\n");
+  ASSERT_TRUE(wide.has_value()) << wide.error().message();
+  EXPECT_EQ(wide->gpus.at(0).size(), 2U);
+  EXPECT_EQ(wide->gpus.at(1).size(), 1U);
+  EXPECT_EQ(wide->gpus.size(), 2U);
+
+  const auto own = read(kHead + "5,1000,run,0,a,1\n9,1004,run,0,a,1\n");
+  ASSERT_TRUE(own.has_value() && own->clocks.has_value());
+  EXPECT_EQ(own->clocks->first.monotonic_ns, 5);
+  EXPECT_EQ(own->clocks->second.unix_ns, 1004);
+
+  for (const char* text : {"timestamp, power.draw [W]\n1, 2 W\n", "time,vram(%) GPU0\n",
+                           "timestamp,gpu,power_usage\nyesterday,0,1\n",
+                           "timestamp,gpu,power_usage\n1700000000,0,much\n"})
+    EXPECT_FALSE(read(text).has_value()) << text;
 }
 
 TEST(ReadSamples, StepsOfARunGetTheEnergyOfTheSampler) {

@@ -2,11 +2,15 @@
 
 #include "collect/library_trace/line_splitter.h"
 #include "collect/library_trace/log_text.h"
+#include "collect/samplers/sample_time.h"
+#include "core/trace.h"
 #include "os/byte_source.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -22,6 +26,21 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   }
 }
 
+/// "71.24 W" and "71.24" as a number; none for a blank and for N/A in any form.
+struct Watts {
+  bool is_cell = true; ///< false: neither a number nor a missing one
+  std::optional<double> value;
+};
+Watts watts_of(std::string_view cell) {
+  if (cell.empty() || cell.find("N/A") != std::string_view::npos ||
+      cell.find("Not Supported") != std::string_view::npos || cell == "[Unknown Error]")
+    return {};
+  if (cell.ends_with('W'))
+    cell = trimmed(cell.substr(0, cell.size() - 1));
+  const auto value = to_number<double>(cell);
+  return {value.has_value(), value};
+}
+
 class SampleReader {
 public:
   explicit SampleReader(const std::string& path) : path_(path) {}
@@ -30,7 +49,10 @@ public:
     ++line_;
     if (error_ || (end.empty() && line_ > 1)) // cut off in mid-row
       return;
-    const std::vector<std::string_view> cells = cells_of(line);
+    std::vector<std::string_view> cells = cells_of(line);
+    if (form_ != Form::kOwn)
+      for (std::string_view& cell : cells)
+        cell = trimmed(cell);
     if (line_ == 1)
       header(cells);
     else if (cells.size() != columns_)
@@ -38,54 +60,126 @@ public:
     else
       sample(cells);
   }
-  Result<std::map<int, std::vector<PowerSample>>> finish() {
+  Result<PowerTable> finish() {
     if (line_ == 0)
       fail("is empty");
     if (error_)
       return *error_;
-    return std::move(samples_);
+    out_.longest_gap_ns = longest_gap();
+    return std::move(out_);
   }
 
 private:
+  enum class Form { kUnknown, kOwn, kWide, kVendor };
+
   void fail(std::string what) {
     error_ =
         Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path_, line_), std::move(what), ""};
   }
+
   void header(const std::vector<std::string_view>& cells) {
     columns_ = cells.size();
-    const auto find = [&](std::string_view name) {
-      const auto it = std::find(cells.begin(), cells.end(), name);
-      if (it == cells.end())
-        fail(fmt::format("has no column \"{}\"", name));
-      return static_cast<std::size_t>(it - cells.begin());
+    const auto find = [&](std::initializer_list<std::string_view> names) {
+      for (const std::string_view name : names)
+        for (std::size_t i = 0; i < cells.size(); ++i) // "power.draw [W]" is power.draw
+          if (cells[i] == name || cells[i].starts_with(std::string(name) + " ["))
+            return i;
+      return kNone;
     };
-    time_ = find("t_unix_ns");
-    gpu_ = find("gpu");
-    power_ = find("power_w");
-  }
-  void sample(const std::vector<std::string_view>& cells) {
-    const auto t = to_number(cells[time_]);
-    const auto gpu = to_number<int>(cells[gpu_]);
-    const auto watts = to_number<double>(cells[power_]);
-    if (!t || !gpu || (!watts && !cells[power_].empty()))
-      return fail("is no sample");
-    if (!watts)
+    time_ = find({"t_unix_ns"});
+    gpu_ = find({"gpu", "index"});
+    power_ = find({"power_w"});
+    monotonic_ = find({"t_mono_ns"});
+    form_ = Form::kOwn;
+    if (time_ != kNone && gpu_ != kNone && power_ != kNone)
       return;
-    std::vector<PowerSample>& list = samples_[*gpu];
-    if (!list.empty() && list.back().unix_ns > *t)
-      return fail("is older than the row before");
-    list.push_back({*t, *watts});
+    form_ = Form::kVendor;
+    time_ = find({"timestamp"});
+    power_ = find({"power.draw.instant", "power.draw", "power.draw.average", "power_usage",
+                   "socket_power", "current_socket_power", "average_socket_power"});
+    if (time_ != kNone && gpu_ != kNone && power_ != kNone)
+      return;
+    form_ = Form::kWide;
+    for (std::size_t i = 1; i < cells.size(); ++i)
+      if (const std::string_view number = behind(cells[i], kWidePower.size());
+          cells[i].starts_with(kWidePower))
+        if (const auto gpu = to_number<int>(number)) // "0+1" is the sum of two
+          wide_.emplace_back(i, *gpu);
+    if (wide_.empty() || cells[0] != "time")
+      fail("is no table of power: expected the columns t_unix_ns, gpu, power_w; or timestamp, "
+           "index or gpu, power.draw or power_usage; or time, \"Power(Watt) GPU0\", ...");
   }
 
+  void sample(const std::vector<std::string_view>& cells) {
+    if (form_ == Form::kWide) {
+      const auto t = sample_time_ns(cells[0]);
+      if (!t)
+        return fail("has no time");
+      for (const auto& [column, gpu] : wide_)
+        add(*t, gpu, watts_of(cells[column]));
+      return;
+    }
+    const auto t = form_ == Form::kOwn ? to_number(cells[time_]) : sample_time_ns(cells[time_]);
+    const auto gpu = to_number<int>(cells[gpu_]);
+    if (!t || !gpu)
+      return fail("is no sample");
+    add(*t, *gpu, form_ == Form::kOwn ? own_watts(cells[power_]) : watts_of(cells[power_]));
+    const auto monotonic = monotonic_ == kNone ? std::nullopt : to_number(cells[monotonic_]);
+    if (!monotonic || error_ || *monotonic < 0 || *monotonic > kMaxTimeNs)
+      return;
+    ClockAnchor at;
+    at.unix_ns = *t;
+    at.monotonic_ns = at.boottime_ns = *monotonic; // the same but for times of suspension
+    if (!out_.clocks)
+      out_.clocks.emplace(at, at);
+    out_.clocks->second = at;
+  }
+
+  static Watts own_watts(std::string_view cell) {
+    const auto value = to_number<double>(cell);
+    return {value.has_value() || cell.empty(), value};
+  }
+
+  void add(std::int64_t t, int gpu, const Watts& watts) {
+    if (error_)
+      return;
+    if (!watts.is_cell || t < -kMaxTimeNs || t > kMaxTimeNs)
+      return fail("is no sample");
+    if (!watts.value)
+      return;
+    std::vector<PowerSample>& list = out_.gpus[gpu];
+    if (!list.empty() && list.back().unix_ns > t)
+      return fail("is older than the row before");
+    list.push_back({t, *watts.value});
+  }
+
+  [[nodiscard]] std::int64_t longest_gap() const {
+    std::vector<std::int64_t> apart;
+    for (const auto& [gpu, list] : out_.gpus)
+      for (std::size_t i = 1; i < list.size(); ++i)
+        if (list[i].unix_ns > list[i - 1].unix_ns)
+          apart.push_back(list[i].unix_ns - list[i - 1].unix_ns);
+    if (apart.empty())
+      return 0;
+    const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
+    std::nth_element(apart.begin(), middle, apart.end());
+    return *middle / 2 * 5; // times are below INT64_MAX / 4
+  }
+
+  static constexpr std::string_view kWidePower = "Power(Watt) GPU";
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
   std::string path_;
-  std::size_t line_ = 0, columns_ = 0, time_ = 0, gpu_ = 0, power_ = 0;
+  Form form_ = Form::kUnknown;
+  std::size_t line_ = 0, columns_ = 0, time_ = 0, gpu_ = 0, power_ = 0, monotonic_ = kNone;
+  std::vector<std::pair<std::size_t, int>> wide_; ///< column and GPU
   std::optional<Error> error_;
-  std::map<int, std::vector<PowerSample>> samples_;
+  PowerTable out_;
 };
 
 } // namespace
 
-Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::string& path) {
+Result<PowerTable> read_power_table(const std::string& path) {
   RS_TRY(const auto source, ByteSource::open(path));
   SampleReader reader(path);
   LineSplitter lines;
@@ -96,6 +190,11 @@ Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::st
     lines.feed(std::string_view(buffer).substr(0, n), row);
   lines.finish(row);
   return reader.finish();
+}
+
+Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::string& path) {
+  RS_TRY(PowerTable table, read_power_table(path));
+  return std::move(table.gpus);
 }
 
 } // namespace rankscope

@@ -1,19 +1,38 @@
-// gpu_samples.csv read back.
+// Samples of power read back: rankscope's own tables and those of the vendors' programs.
 #pragma once
 
 #include "base/result.h"
+#include "collect/clock_anchor.h"
 #include "model/step_energy.h"
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
 
-/// Power by the number of the GPU, ascending in time; rows without a power are left out, as is a
-/// last row that a killed run left unfinished. Phases are not told apart: a trace's steps lie where
-/// they lie. Errors: kUnreadable: no such file, a column missing, a row that is none, time that
-/// runs backwards.
+struct PowerTable {
+  std::map<int, std::vector<PowerSample>> gpus; ///< by number, ascending in time
+  /// The first and the last row on both clocks, where the table tells CLOCK_MONOTONIC too.
+  std::optional<std::pair<ClockAnchor, ClockAnchor>> clocks;
+  /// Samples further apart do not belong together: 2.5 times the median distance.
+  std::int64_t longest_gap_ns = 0;
+};
+
+/// One of, told by its header:
+/// - gpu_samples.csv of rankscope (t_unix_ns, gpu, power_w);
+/// - the documented table, "time,Power(Watt) GPU0,...", local time;
+/// - `nvidia-smi --query-gpu=timestamp,index,power.draw --format=csv`, local time;
+/// - `amd-smi monitor -p --csv` or `metric --power --csv` with timestamps (timestamp, gpu, and
+///   power_usage, socket_power or its kin), seconds since 1970.
+/// Local times are those of this machine's zone. Readings that are blank or N/A are left out, as is
+/// a last row that a killed run left unfinished. Errors: kUnreadable: no such file, no header that
+/// is known, a row that is none, time that runs backwards.
+Result<PowerTable> read_power_table(const std::string& path);
+
+/// The GPUs of read_power_table(). Phases are not told apart: a trace's steps lie where they lie.
 Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::string& path);
 
 } // namespace rankscope

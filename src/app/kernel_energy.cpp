@@ -1,0 +1,176 @@
+#include "app/kernel_energy.h"
+
+#include "model/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+constexpr auto kIdle = static_cast<std::size_t>(WorkKind::kIdle);
+constexpr auto kAll = static_cast<std::size_t>(WorkKind::kAll);
+constexpr std::size_t kKinds = kAll + 1;
+
+/// Where work of a kind begins (+1) or ends (-1).
+struct Edge {
+  std::int64_t at_ns = 0;
+  std::uint8_t kind = 0;
+  std::int8_t step = 0;
+};
+
+/// The kind of each GPU event by its category and name.
+class Kinds {
+public:
+  explicit Kinds(const Trace& trace)
+      : trace_(trace), communicates_(communication_names(trace.strings)),
+        known_(trace.strings.size(), kUnasked) {}
+
+  std::uint8_t of(EventId e) {
+    const Category category = trace_.events.category[e];
+    if (category == Category::kGpuMemcpy)
+      return static_cast<std::uint8_t>(WorkKind::kCopy);
+    if (category == Category::kGpuMemset)
+      return static_cast<std::uint8_t>(WorkKind::kFill);
+    std::uint8_t& known = known_[trace_.events.name[e]];
+    if (known == kUnasked)
+      known =
+          static_cast<std::uint8_t>(communicates_[trace_.events.name[e]] ? WorkKind::kCommunication
+                                    : is_gemm_kernel(trace_.name(e))     ? WorkKind::kGemm
+                                                                         : WorkKind::kCompute);
+    return known;
+  }
+
+private:
+  static constexpr std::uint8_t kUnasked = 255;
+  const Trace& trace_;
+  std::vector<bool> communicates_;
+  std::vector<std::uint8_t> known_; ///< by name
+};
+
+struct Sum {
+  std::int64_t busy_ns = 0;
+  std::int64_t busy_covered_ns = 0;
+  double joules = 0;
+  double covered_ns = 0; ///< that the joules stand for: parts of moments that kinds share
+};
+
+/// `edges` of one device, by time.
+std::array<Sum, kKinds> sums_of(const std::vector<Edge>& edges, const EnergyCurve& curve) {
+  std::array<Sum, kKinds> out;
+  std::array<std::int64_t, kKinds> running{};
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    running[edges[i].kind] += edges[i].step;
+    if (i + 1 == edges.size() || edges[i + 1].at_ns == edges[i].at_ns)
+      continue;
+    const TimeSpan span{edges[i].at_ns, edges[i + 1].at_ns};
+    const EnergyCurve::Covered covered = curve.of(span);
+    const auto kinds = std::count_if(running.begin(), running.end(), [](auto n) { return n > 0; });
+    const auto add = [&](Sum& sum, double part) {
+      sum.busy_ns += span.end_ns - span.begin_ns;
+      sum.busy_covered_ns += covered.ns;
+      sum.joules += covered.joules * part;
+      sum.covered_ns += static_cast<double>(covered.ns) * part;
+    };
+    add(out[kAll], 1);
+    if (kinds == 0)
+      add(out[kIdle], 1);
+    for (std::size_t k = 0; k < kIdle; ++k)
+      if (running[k] > 0)
+        add(out[k], 1 / static_cast<double>(kinds));
+  }
+  return out;
+}
+
+void add_rows(std::int64_t device, std::optional<int> gpu, const std::array<Sum, kKinds>& sums,
+              std::vector<KernelEnergy>& rows) {
+  const Sum& all = sums[kAll];
+  for (std::size_t k = 0; k < kKinds; ++k) {
+    const Sum& sum = sums[k];
+    if (sum.busy_ns == 0)
+      continue;
+    KernelEnergy row;
+    row.device = device;
+    row.gpu = gpu;
+    row.kind = static_cast<WorkKind>(k);
+    row.busy_ms = static_cast<double>(sum.busy_ns) / 1e6;
+    row.covered_percent =
+        100 * static_cast<double>(sum.busy_covered_ns) / static_cast<double>(sum.busy_ns);
+    if (sum.busy_covered_ns > 0) {
+      row.joules = sum.joules;
+      row.mean_w = sum.joules / (sum.covered_ns / 1e9);
+      if (all.joules > 0)
+        row.percent = 100 * sum.joules / all.joules;
+    }
+    rows.push_back(row);
+  }
+}
+
+} // namespace
+
+std::string_view work_kind_name(WorkKind kind) {
+  constexpr std::array<std::string_view, kKinds> kNames = {
+      "GEMM", "other compute", "communication", "memory copy", "memset", "idle", "all"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::vector<KernelEnergy> kernel_energy(const LoadedTrace& loaded, const SampledPower& power) {
+  const Trace& trace = loaded.trace;
+  const StepClock clock = step_clock(trace);
+  std::vector<KernelEnergy> out;
+  if (clock == StepClock::kUnknown)
+    return out;
+  const std::int64_t offset = trace.clock().offset_ns;
+  std::map<std::int64_t, std::vector<Edge>> devices;
+  Kinds kinds(trace);
+  for (EventId e = 0; e < trace.events.size(); ++e) {
+    if (!trace.gpu(e) || trace.events.device[e] < 0 || trace.events.dur_ns[e] == 0)
+      continue;
+    const std::uint8_t kind = kinds.of(e);
+    std::vector<Edge>& edges = devices[trace.events.device[e]];
+    const auto at = [&](std::int64_t t) {
+      return unix_time(t + offset, clock, power.begin, power.end);
+    };
+    edges.push_back({at(trace.events.ts_ns[e]), kind, 1});
+    edges.push_back({at(trace.end_ns(e)), kind, -1});
+  }
+  const std::vector<PowerSample> none;
+  for (auto& [device, edges] : devices) {
+    std::sort(edges.begin(), edges.end(),
+              [](const Edge& a, const Edge& b) { return a.at_ns < b.at_ns; });
+    const std::optional<int> gpu = power.gpu_of(static_cast<int>(device));
+    const EnergyCurve curve(gpu ? power.gpus.at(*gpu) : none, power.longest_gap_ns);
+    add_rows(device, gpu, sums_of(edges, curve), out);
+  }
+  return out;
+}
+
+Schema<KernelEnergy> kernel_energy_schema() {
+  const auto integer = CellKind::kInt;
+  const auto real = CellKind::kDouble;
+  using Row = KernelEnergy;
+  return Schema<KernelEnergy>(
+      "kernel_energy", "energy by kind of GPU work, by samples of power of the same run (--power)",
+      {{"device", "device", Unit::kNone, integer, [](const Row& r) { return Value(r.device); },
+        "GPU as the trace numbers it"},
+       {"gpu", "gpu", Unit::kNone, integer,
+        [](const Row& r) { return r.gpu ? Value(std::int64_t{*r.gpu}) : Value(); },
+        "number of the GPU as sampled; blank: the trace's device was not sampled"},
+       {"kind", "kind", Unit::kNone, CellKind::kText,
+        [](const Row& r) { return Value(work_kind_name(r.kind)); },
+        "kind of work; idle: none ran; all: from the device's first to its last event"},
+       {"busy_ms", "busy_ms", Unit::kMs, real, [](const Row& r) { return Value(r.busy_ms); },
+        "while work of the kind ran, kinds that overlap each in full"},
+       {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
+        "integral of the power while it ran, in equal parts among kinds that run at the same time"},
+       {"percent", "percent", Unit::kPercent, real, [](const Row& r) { return Value(r.percent); },
+        "of the row of all"},
+       {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
+        "joules / the time that they stand for"},
+       {"covered_percent", "covered_percent", Unit::kPercent, real,
+        [](const Row& r) { return Value(r.covered_percent); },
+        "part of busy_ms that lies between samples; joules are of that part"}});
+}
+
+} // namespace rankscope

@@ -1,0 +1,61 @@
+#include "app/report_energy.h"
+
+#include "app/kernel_energy.h"
+#include "collect/samplers/read_samples.h"
+
+#include <algorithm>
+
+namespace rankscope {
+namespace {
+
+/// Why no row can have joules; "" where some have.
+const char* why_none(const std::vector<KernelEnergy>& rows, StepClock clock, bool has_monotonic) {
+  if (clock == StepClock::kUnknown)
+    return "the trace does not tell on which clock its times are, so samples of power cannot be "
+           "joined with it";
+  if (clock != StepClock::kUnix && !has_monotonic)
+    return "the trace counts from the start of the machine and the samples do not tell that clock "
+           "(gpu_samples.csv of rankscope sample does)";
+  if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.gpu; }))
+    return "no device of the trace is among the GPUs that were sampled (--power-gpus says which is "
+           "which)";
+  if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.joules; }))
+    return "the samples of power and the trace are of different times";
+  return "";
+}
+
+} // namespace
+
+Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,
+                        const std::string& path, const std::string& gpus,
+                        const std::set<std::string>& sheets, Report& report) {
+  RS_TRY(PowerTable table, read_power_table(path));
+  SampledPower power;
+  power.gpus = std::move(table.gpus);
+  power.longest_gap_ns = table.longest_gap_ns;
+  if (table.clocks) {
+    power.begin = table.clocks->first;
+    power.end = table.clocks->second;
+  }
+  power.gpu_of_device = visible_gpus(gpus, {});
+  const StepClock clock = step_clock(loaded.trace);
+  const std::vector<KernelEnergy> kinds = kernel_energy(loaded, power);
+  const std::string why = why_none(kinds, clock, table.clocks.has_value());
+  if (!why.empty()) {
+    report.diagnostics.add(Severity::kWarning, "power_not_joined", path, why);
+    return {};
+  }
+  if (clock == StepClock::kBoottime)
+    report.diagnostics.add(Severity::kInfo, "power_clock", path,
+                           "the trace's CLOCK_BOOTTIME is taken for the samples' CLOCK_MONOTONIC: "
+                           "they are one where the host was not suspended");
+  const auto wanted = [&](const char* name) { return sheets.empty() || sheets.contains(name); };
+  if (const std::vector<StepEnergy> rows = step_energy(steps, power);
+      wanted("step_energy") && !rows.empty())
+    report.tables.push_back(step_energy_schema().table(rows));
+  if (wanted("kernel_energy"))
+    report.tables.push_back(kernel_energy_schema().table(kinds));
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,20 @@
+// The sheets step_energy and kernel_energy of a report, from a table of samples of power.
+#pragma once
+
+#include "app/step_energy.h"
+#include "core/loaded_trace.h"
+#include "core/report.h"
+
+#include <set>
+#include <string>
+
+namespace rankscope {
+
+/// Adds those that `sheets` asks for (empty = both) and that have rows. A trace whose clock no
+/// other file shares, or that the samples do not meet, is told in the report's diagnostics. `gpus`:
+/// see ReportRequest::power_gpus. Errors: kUnreadable (the table).
+Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,
+                        const std::string& path, const std::string& gpus,
+                        const std::set<std::string>& sheets, Report& report);
+
+} // namespace rankscope
