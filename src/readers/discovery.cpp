@@ -283,11 +283,15 @@ RunPlan plan_of(const std::string& root, const std::string& file, const Candidat
 /// "c" and the folder of a configuration, "f" and the folder above rank folders, "n" and the
 /// pattern of the files' names.
 std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
+  // appended to: g++ 12 warns of "c" + text as if the two could overlap
+  std::string key = config ? "c" : rank_in_folder(c) ? "f" : "n";
   if (config)
-    return "c" + config->folder;
-  if (rank_in_folder(c))
-    return "f" + c.group.substr(0, c.group.find('*'));
-  return "n" + c.group;
+    key += config->folder;
+  else if (rank_in_folder(c))
+    key.append(c.group, 0, c.group.find('*'));
+  else
+    key += c.group;
+  return key;
 }
 
 Groups group_files(const std::string& root, const std::vector<std::string>& files,

@@ -154,7 +154,7 @@ void RankNames::set(Candidate& c, const std::smatch& m, std::size_t group, std::
   if (const std::string digits = m[group].str(); !c.rank && all_digits(digits))
     c.too_large = digits;
   c.group.replace(from + static_cast<std::size_t>(m.position(group)),
-                  static_cast<std::size_t>(m.length(group)), "*");
+                  static_cast<std::size_t>(m.length(group)), 1, '*');
 }
 
 Result<ConfigNames> ConfigNames::make(const std::string& text) {
