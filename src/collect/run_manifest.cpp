@@ -98,10 +98,8 @@ void write_environment(JsonWriter& json, std::string_view key,
 
 void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clocks) {
   json.begin_object(key);
-  json.integer("unix_ns", clocks.unix_ns);
-  json.integer("monotonic_ns", clocks.monotonic_ns);
-  json.integer("boottime_ns", clocks.boottime_ns);
-  json.integer("uncertainty_ns", clocks.uncertainty_ns);
+  for (const auto& [name, value] : clock_members(clocks))
+    json.integer(name, value);
   json.end_object();
 }
 

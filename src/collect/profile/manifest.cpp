@@ -20,10 +20,8 @@ namespace fs = std::filesystem;
 
 Json anchor_json(const ClockAnchor& a) {
   Json out = Json::object();
-  out.at("unix_ns") = Json::of(a.unix_ns);
-  out.at("monotonic_ns") = Json::of(a.monotonic_ns);
-  out.at("boottime_ns") = Json::of(a.boottime_ns);
-  out.at("uncertainty_ns") = Json::of(a.uncertainty_ns);
+  for (const auto& [name, value] : clock_members(a))
+    out.at(name) = Json::of(value);
   return out;
 }
 
