@@ -84,6 +84,22 @@ EnergyCurve::Covered EnergyCurve::until(std::int64_t t) const {
 }
 
 EnergyCurve::Covered EnergyCurve::of(const TimeSpan& span) const {
+  const auto above = [this](std::int64_t t) {
+    return std::upper_bound(
+        samples_.begin(), samples_.end(), t,
+        [](std::int64_t at, const PowerSample& sample) { return at < sample.unix_ns; });
+  };
+  // between two samples, as kernels are: not as the difference of two sums over the whole run
+  if (const auto b = above(span.begin_ns);
+      b != samples_.begin() && b != samples_.end() && above(span.end_ns) == b) {
+    const PowerSample& a = *(b - 1);
+    const std::int64_t ns = span.end_ns - span.begin_ns;
+    if (b->unix_ns - a.unix_ns > longest_gap_ns_)
+      return {};
+    return {static_cast<double>(ns) / 1e9 *
+                (watts_at(a, *b, span.begin_ns) + watts_at(a, *b, span.end_ns)) / 2,
+            ns};
+  }
   const Covered begin = until(span.begin_ns);
   const Covered end = until(span.end_ns);
   return {end.joules - begin.joules, end.ns - begin.ns};

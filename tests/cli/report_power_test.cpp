@@ -30,9 +30,9 @@ TEST(ReportPower, SheetsOfEnergyOrTheReasonWhyNot) {
   const std::string kinds = test::bytes_of(folder.path("good/kernel_energy.csv"));
   EXPECT_EQ(kinds.rfind("device,gpu,kind,busy_ms,joules,percent,mean_w,covered_percent\n", 0), 0U)
       << kinds;
-  EXPECT_NE(kinds.find("\n0,0,GEMM,1,0.1"), std::string::npos) << kinds; // 1 ms of 100 W
+  EXPECT_NE(kinds.find("\n0,0,GEMM,1.0,0.1,"), std::string::npos) << kinds; // 1 ms of 100 W
   const std::string steps = test::bytes_of(folder.path("good/step_energy.csv"));
-  EXPECT_NE(steps.find(",0,3,1700000000000010000,4,0.4"), std::string::npos) << steps;
+  EXPECT_NE(steps.find(",0,3,1700000000000010000,4.0,0.4"), std::string::npos) << steps;
   const RunResult other = report(
       folder.write("p.csv", "timestamp, index, power.draw [W]\n1, 7, 5 W\n2, 7, 5 W\n"), "o");
   EXPECT_EQ(other.code, 0) << other.err;
