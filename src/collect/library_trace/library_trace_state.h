@@ -1,0 +1,78 @@
+// What LibraryTrace keeps, and how a line is taken: library_trace.cpp has the streams, files and
+// tables, library_trace_lines.cpp what a line says.
+#pragma once
+
+#include "collect/library_trace/config_table.h"
+#include "collect/library_trace/library_trace.h"
+#include "collect/library_trace/line_splitter.h"
+#include "collect/library_trace/log_matchers.h"
+#include "collect/library_trace/log_text.h"
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rankscope {
+
+/// What a stream carries from line to line.
+struct LogStream {
+  LineSplitter lines;
+  std::string process;              ///< of all its lines, where its file tells
+  std::string solution;             ///< Tensile's, for the next kernel
+  std::optional<CudaRecord> record; ///< begun
+};
+
+struct LogIds {
+  std::optional<std::uint32_t> process, rank;
+};
+
+struct LibraryTrace::State {
+  explicit State(LibraryTraceOptions o);
+
+  LogStream& stream(std::size_t number) {
+    while (streams.size() <= number)
+      streams.push_back(std::make_unique<LogStream>());
+    return *streams[number];
+  }
+  bool take(LogStream& s, std::string_view line, std::optional<double> t_s);
+  bool take_found(LogStream& s, std::string_view line, const FoundMarker& found,
+                  std::optional<double> t_s);
+  void take_text(LogStream& s, LogMarker marker, std::string_view before, std::string_view text,
+                 std::optional<double> t_s);
+  bool take_nccl(LogStream& s, std::string_view before, std::string_view text,
+                 std::optional<double> t_s);
+  void time_kernel(std::string_view before, std::string_view text);
+  void end_record(LogStream& s, std::optional<double> t_s);
+  void add(LogStream& s, std::string_view before, const ParsedCall& parsed,
+           std::optional<double> t_s);
+  void damaged(LogKind kind, std::string_view line);
+  LogIds ids_of(const LogStream& s, std::string_view before, std::string_view process,
+                std::string_view rank);
+  std::uint32_t entry(const LibraryCall& call);
+  LibraryCount& count(LogKind kind) { return counts[static_cast<std::size_t>(kind)]; }
+  Result<void> read_file(const std::filesystem::path& file);
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+  LibraryTraceOptions options;
+  ConfigTable table;
+  std::vector<std::unique_ptr<LogStream>> streams;
+  std::array<LibraryCount, kLogKinds> counts = {};
+  std::array<TextIndex, kLogKinds> known; ///< raw text -> entry, of formats that are their text
+  std::unordered_map<std::string, LogIds, TextHash, std::equal_to<>> prefixes;
+  TextIds processes, ranks;
+  ParsedCall nccl; ///< its texts are used again: there are millions of these lines
+  /// Launches of RCCL's kernels without their end yet.
+  struct Launch {
+    double t_s = 0;
+    LibraryCall call;
+  };
+  std::unordered_map<std::string, Launch> launches;
+  std::uint64_t bytes = 0, lines = 0;
+};
+
+} // namespace rankscope
