@@ -8,6 +8,7 @@
 #include "collect/profile/sampler_tool.h"
 #include "collect/profile/therock_tool.h"
 #include "collect/profile/torch_tool.h"
+#include "collect/samplers/gpu_backend.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 #include "readers/reader.h"
@@ -262,6 +263,28 @@ Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared) {
       std::erase_if(environment, [&](const auto& p) { return p.first == e.name; }),
           environment.emplace_back(e.name, e.value);
   return preflight(prepared.run.plan, prepared.target, *prepared.table, environment);
+}
+
+Result<std::vector<PlanFinding>> examine_prepared(const PreparedRun& prepared,
+                                                  const ProfileRequest& request) {
+  RS_TRY(auto findings, check_prepared(prepared));
+  std::string why; // of all samplers the same
+  bool asked = false;
+  for (const ToolEntry& tool : prepared.run.plan.tools) {
+    if (tool.native != "sampler")
+      continue;
+    if (!asked) {
+      GpuBackendOptions options;
+      options.sysfs_root = request.sysfs_root;
+      if (const auto backend = open_gpu_backend(options); !backend)
+        why = backend.error().message();
+      asked = true;
+    }
+    if (!why.empty())
+      findings.push_back(
+          {"E-TOOL-START", tool.name, "there is no GPU to read", why, "run it where the GPU is"});
+  }
+  return findings;
 }
 
 namespace {

@@ -65,6 +65,11 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
 /// Findings of the pre-flight; E-... ones make the run impossible.
 Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared);
 
+/// The same, and whether the samplers find a GPU to read: E-TOOL-START, which a run gives when it
+/// begins.
+Result<std::vector<PlanFinding>> examine_prepared(const PreparedRun& prepared,
+                                                  const ProfileRequest& request);
+
 /// Runs it, writes manifest and summary, reports the traces. Errors: kOutput, kMissingTool.
 Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
                                     const ProfileRequest& request);

@@ -103,7 +103,7 @@ Result<void> doctor(Context& ctx, ProfileFlags f) {
   Json all = Json::list();
   bool bad = false;
   for (const PreparedRun& run : runs) {
-    RS_TRY(const auto findings, check_prepared(run));
+    RS_TRY(const auto findings, examine_prepared(run, f.request));
     if (!ctx.json)
       ctx.out(doctor_text(run, findings));
     for (const PlanFinding& finding : findings) {

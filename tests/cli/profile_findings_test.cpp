@@ -196,6 +196,20 @@ TEST_F(ProfileFindings, ASamplerWithoutAGpuStopsTheRunBeforeTheCommand) {
   EXPECT_FALSE(order().empty());
 }
 
+TEST_F(ProfileFindings, TheDoctorLooksForTheGpuOfSamplers) {
+  RunResult r = test::run_binary({"profile", "doctor", "--sysfs-root", folder_.path("empty"),
+                                  "--tool", "gpu_info_power_profiler"});
+  EXPECT_EQ(r.code, 7) << r.err;
+  EXPECT_NE(r.out.find("0 of 1 tools can run"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("E-TOOL-START"), std::string::npos) << r.out;
+  const test::FakeSysfs sysfs;
+  sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
+  r = test::run_binary(
+      {"profile", "doctor", "--sysfs-root", sysfs.root(), "--tool", "gpu_info_power_profiler"});
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  EXPECT_NE(r.out.find("1 of 1 tools can run"), std::string::npos) << r.out;
+}
+
 TEST_F(ProfileFindings, ATracerAndASamplerTogetherSurviveAKill) {
   const test::FakeSysfs sysfs;
   sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
