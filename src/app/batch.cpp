@@ -106,7 +106,7 @@ private:
     }
     Report report;
     report.title = work.folder.plan.configuration.label;
-    report.tables = batch_tables(*facts, request_.options, std::move(replays));
+    report.tables = batch_tables(*facts, request_.options, replays);
     work.report.sheets = report.tables.size();
     ReportOutputs outputs;
     outputs.file = work.folder.output;

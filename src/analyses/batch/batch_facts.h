@@ -144,7 +144,7 @@ struct BatchFacts {
 /// The sheets in their order. `behind`: further ones, each behind the sheet of its group.
 [[nodiscard]] std::vector<Table>
 batch_tables(const BatchFacts& facts, const BatchOptions& options,
-             std::vector<std::pair<BatchGroup, Table>> behind = {});
+             const std::vector<std::pair<BatchGroup, Table>>& behind = {});
 
 /// A sheet of kernels for each rank.
 [[nodiscard]] Schema<BatchKernel> batch_kernel_schema(const BatchPart& part);

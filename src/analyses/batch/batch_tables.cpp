@@ -265,7 +265,7 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
 }
 
 std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& options,
-                                std::vector<std::pair<BatchGroup, Table>> behind) {
+                                const std::vector<std::pair<BatchGroup, Table>>& behind) {
   std::vector<Table> out;
   if (options.all_kernels)
     for (const BatchPart& part : facts.parts)
@@ -273,9 +273,9 @@ std::vector<Table> batch_tables(const BatchFacts& facts, const BatchOptions& opt
   for (const BatchFamily& family : facts.families) {
     if (!family.rows.empty())
       out.push_back(batch_family_schema(family).table(family.rows));
-    for (auto& [group, table] : behind)
+    for (const auto& [group, table] : behind)
       if (group == family.group)
-        out.push_back(std::move(table));
+        out.push_back(table);
   }
   out.push_back(launcher_schema(facts).table(facts.launchers));
   out.push_back(timeline_schema(facts).table(facts.timeline));
