@@ -10,6 +10,13 @@ template <class T> std::uint64_t held(const std::vector<T>& v) {
   return v.capacity() * sizeof(T);
 }
 
+/// What a list sorted by event has for `e`, or nullptr.
+template <class T> const T* found_at(const std::vector<std::pair<EventId, T>>& list, EventId e) {
+  const auto it = std::lower_bound(list.begin(), list.end(), e,
+                                   [](const auto& entry, EventId id) { return entry.first < id; });
+  return it != list.end() && it->first == e ? &it->second : nullptr;
+}
+
 } // namespace
 
 std::string_view category_name(Category c) {
@@ -68,9 +75,11 @@ const LaunchArgs* Trace::launch_arg(EventId e) const {
 }
 
 const CollectiveArgs* Trace::collective_of(EventId e) const {
-  const auto it = std::lower_bound(collectives.begin(), collectives.end(), e,
-                                   [](const auto& entry, EventId id) { return entry.first < id; });
-  return it != collectives.end() && it->first == e ? &it->second : nullptr;
+  return found_at(collectives, e);
+}
+
+const GraphNode* Trace::graph_node_of(EventId e) const {
+  return found_at(graph_nodes, e);
 }
 
 std::uint64_t Trace::memory_bytes() const {
@@ -81,7 +90,7 @@ std::uint64_t Trace::memory_bytes() const {
          held(counters.track) + held(counters.name) + held(counters.ts_ns) + held(counters.value) +
          held(counters.unit) + held(flows.id) + held(flows.ts_ns) + held(flows.track) +
          held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) + held(launch_args) +
-         held(collectives) + held(kernel_counters);
+         held(collectives) + held(kernel_counters) + held(graph_nodes);
 }
 
 std::string Trace::vendor() const {

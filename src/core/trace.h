@@ -135,6 +135,12 @@ struct LaunchArgs {
   StrId block = kEmptyStr;
 };
 
+/// Where in a captured graph a GPU event comes from, as CUPTI tells it.
+struct GraphNode {
+  std::int64_t graph = kNoId; ///< equal in every replay of one instantiated graph
+  std::int64_t node = kNoId;  ///< of the node; unique in its graph
+};
+
 /// python_function ids (only when python events are kept).
 struct PythonArgs {
   std::int64_t python_id = kNoId;
@@ -251,8 +257,10 @@ struct Trace {
   /// Collective arguments: sorted by event; look up with collective_of().
   std::vector<std::pair<EventId, CollectiveArgs>> collectives;
   std::vector<KernelCounter> kernel_counters; ///< sorted by event; of one, each name once
-  std::uint64_t input_bytes = 0;              ///< uncompressed JSON bytes read
-  std::uint64_t events_in_file = 0;           ///< all of traceEvents
+  /// Ids of graph nodes, where the producer writes them: sorted by event; graph_node_of().
+  std::vector<std::pair<EventId, GraphNode>> graph_nodes;
+  std::uint64_t input_bytes = 0;    ///< uncompressed JSON bytes read
+  std::uint64_t events_in_file = 0; ///< all of traceEvents
   std::uint64_t python_events_skipped = 0;
   Diagnostics diagnostics;
   ArgValues arg_values; ///< by arg()
@@ -272,6 +280,7 @@ struct Trace {
   /// Of a runtime or driver call, or nullptr.
   [[nodiscard]] const LaunchArgs* launch_arg(EventId e) const;
   [[nodiscard]] const CollectiveArgs* collective_of(EventId e) const;
+  [[nodiscard]] const GraphNode* graph_node_of(EventId e) const;
   /// Memory held by the columns, strings included.
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// AMD when devices have warp size 64 or HIP keys are in the header; else NVIDIA; "" = unknown.

@@ -75,10 +75,11 @@ bool kernel_counters_broken(const Trace& t) {
                      });
 }
 
-bool collectives_out_of_order(const Trace& t) {
-  for (std::size_t i = 0; i < t.collectives.size(); ++i)
-    if (t.collectives[i].first >= t.events.size() ||
-        (i > 0 && t.collectives[i].first <= t.collectives[i - 1].first))
+/// Lists of what some events have, by event.
+template <class T>
+bool out_of_order(const std::vector<std::pair<EventId, T>>& list, std::size_t events) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].first >= events || (i > 0 && list[i].first <= list[i - 1].first))
       return true;
   return false;
 }
@@ -119,10 +120,12 @@ std::string broken_invariant(const Trace& t) {
     for (const StrId id : {a.kernel, a.grid, a.block})
       if (id >= texts)
         return "the kernel of a launch is no text";
-  if (collectives_out_of_order(t))
+  if (out_of_order(t.collectives, t.events.size()))
     return "collectives are not in the order of their events";
   if (kernel_counters_broken(t))
     return "a counter has no kernel or no name";
+  if (out_of_order(t.graph_nodes, t.events.size()))
+    return "graph nodes are not in the order of their events";
   return "";
 }
 
@@ -294,6 +297,9 @@ void TraceBuilder::take(const Trace& other, const std::vector<EventId>& rows) {
   for (const KernelCounter& c : other.kernel_counters)
     if (moved[c.event] != kNoEvent)
       trace_.kernel_counters.push_back({moved[c.event], c.name, c.value});
+  for (const auto& [event, node] : other.graph_nodes)
+    if (moved[event] != kNoEvent)
+      trace_.graph_nodes.emplace_back(moved[event], node);
 }
 
 std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32_t first_uid) {
@@ -358,6 +364,8 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
       *id = texts[*id];
     trace_.collectives.emplace_back(first + event, a);
   }
+  for (const auto& [event, node] : c.graph_nodes)
+    trace_.graph_nodes.emplace_back(first + event, node);
   append_to(trace_.flows.id, c.flows.id);
   append_to(trace_.flows.ts_ns, c.flows.ts_ns);
   append_to(trace_.flows.kind, c.flows.kind);

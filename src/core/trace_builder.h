@@ -27,6 +27,7 @@ struct TraceChunk {
   std::vector<PythonArgs> python_args;
   std::vector<LaunchArgs> launch_args;
   std::vector<std::pair<EventId, CollectiveArgs>> collectives; ///< ascending
+  std::vector<std::pair<EventId, GraphNode>> graph_nodes;      ///< ascending
 };
 
 class TraceBuilder {

@@ -106,11 +106,6 @@ std::size_t short_kernels_without_operator(const LoadedTrace& trace, const Repor
   return out;
 }
 
-bool is_graph_launch(std::string_view name) {
-  return name.rfind("hipGraphLaunch", 0) == 0 || name.rfind("cudaGraphLaunch", 0) == 0 ||
-         name.rfind("cuGraphLaunch", 0) == 0;
-}
-
 } // namespace
 
 Result<ModelCoverage> model_coverage(const LoadedTrace& trace, const ReportOptions& options) {
@@ -126,7 +121,7 @@ Result<ModelCoverage> model_coverage(const LoadedTrace& trace, const ReportOptio
     }
     const bool synthetic = row.op.name.ends_with("(Synthetic Op)");
     (synthetic ? out.no_operator_ns : out.no_model_ns) += row.kernel_ns;
-    if (synthetic && is_graph_launch(row.op.name))
+    if (synthetic && launches_graph(row.op.name))
       out.graph_ns += row.kernel_ns;
     if (row.kernel_ns > out.largest_ns) {
       out.largest_ns = row.kernel_ns;

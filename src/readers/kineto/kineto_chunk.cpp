@@ -104,6 +104,7 @@ private:
   }
   void store(const RawEvent& e, const RawArgs& a, Category category, std::uint64_t offset);
   void store_collective(const RawArgs& a, EventId id);
+  void store_graph_node(const RawArgs& a, EventId id);
   void store_flow(const RawEvent& e, std::string_view cat, bool start);
   void store_metadata(const RawEvent& e, const RawArgs& a);
   void store_counter(const RawEvent& e, const char* end, std::uint64_t offset);
@@ -230,6 +231,13 @@ void ChunkParser::store_collective(const RawArgs& a, EventId id) {
   out_.collectives.emplace_back(id, c);
 }
 
+/// CUPTI writes 0 for what no graph launched.
+void ChunkParser::store_graph_node(const RawArgs& a, EventId id) {
+  const std::int64_t node = int_of(a.graph_node);
+  if (node != kNoId && node != 0)
+    out_.graph_nodes.emplace_back(id, GraphNode{int_of(a.graph), node});
+}
+
 void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
                         std::uint64_t offset) {
   std::int64_t ts = 0;
@@ -252,6 +260,8 @@ void ChunkParser::store(const RawEvent& e, const RawArgs& a, Category category,
       args_row = static_cast<std::uint32_t>(out_.gpu_args.size());
       out_.gpu_args.push_back({json_of(a.grid), json_of(a.block), int_of(a.bytes)});
     }
+    if (a.graph_node.present)
+      store_graph_node(a, id);
   } else if (category == Category::kPythonFunction) {
     args_row = static_cast<std::uint32_t>(out_.python_args.size());
     out_.python_args.push_back(

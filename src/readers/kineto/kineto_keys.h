@@ -20,7 +20,7 @@ struct Raw {
 };
 
 struct RawArgs {
-  Raw external_id, correlation, stream, device, bytes, grid, block;
+  Raw external_id, correlation, stream, device, bytes, grid, block, graph, graph_node;
   Raw sequence, dims, types, strides, concrete, kernel_file;
   Raw coll_name, dtype, pg_name, pg_desc, pg_ranks, in_split, out_split;
   Raw in_nelems, out_nelems, group_size, seq, rank, src_rank, dst_rank;
@@ -103,6 +103,8 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
       return &a.kernel;
     break;
   case 8:
+    if (key == "graph id")
+      return &a.graph;
     if (key == "Src Rank")
       return &a.src_rank;
     if (key == "Dst Rank")
@@ -140,6 +142,8 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
       return &a.kernel_file;
     break;
   case 13:
+    if (key == "graph node id")
+      return &a.graph_node;
     if (key == "Input Strides")
       return &a.strides;
     if (key == "In msg nelems")
