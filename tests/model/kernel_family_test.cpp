@@ -1,0 +1,47 @@
+// Kinds of kernels by their names.
+#include "model/kernel_family.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+TEST(KernelFamily, IsToldByTheName) {
+  const auto family = [](const char* name) { return kernel_family_name(kernel_family(name)); };
+  EXPECT_EQ(family("Cijk_Alik_Bljk_BBS_BH_MT256x192x64"), "GEMM");
+  EXPECT_EQ(family("nvjet_tst_64x8_64x16_4x1_v_bz_TNT"), "GEMM");
+  EXPECT_EQ(family("_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu"), "GEMM");
+  EXPECT_EQ(family("void wvSplitK_hf_sml_<__hip_bfloat16, 64>(int)"), "GEMM");
+  EXPECT_EQ(family("kernel_unified_attention_3d"), "attention");
+  EXPECT_EQ(family("void flash_fwd_splitkv_kernel<Traits>(Params)"), "attention");
+  EXPECT_EQ(family("ncclDevKernel_AllReduce_Sum_bf16_RING_LL"), "communication");
+  EXPECT_EQ(family("void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>"), "norm");
+  EXPECT_EQ(family("Memcpy DtoD (Device -> Device)"), "copy");
+  EXPECT_EQ(family("_topk_forward"), "reduce");
+  EXPECT_EQ(family("triton_poi_fused__to_copy_1"), "copy");
+  EXPECT_EQ(family("void vllm::rotary_embedding_kernel<c10::BFloat16, true>"), "elementwise");
+  EXPECT_EQ(family("mystery"), "other");
+}
+
+TEST(KernelFamily, StemsLoseWhatShapesChange) {
+  EXPECT_EQ(kernel_stem("_matmul_16x128x256x1_up"), "_matmul_#_up");
+  EXPECT_EQ(kernel_stem("_matmul_64x128x256x1_up"), "_matmul_#_up");
+  EXPECT_EQ(kernel_stem("triton_poi_fused_add_12"), "triton_poi_fused_add");
+  EXPECT_EQ(kernel_stem("box"), "box");
+}
+
+TEST(KernelFamily, ProductsAreOneKindAndSoIsAttention) {
+  EXPECT_EQ(kernel_kind("Cijk_Alik_Bljk_BBS_BH_MT16x16x64"), "GEMM");
+  EXPECT_EQ(kernel_kind("kernel_unified_attention_2d"), "attention");
+  EXPECT_EQ(kernel_kind("void vllm::act_and_mul_kernel<c10::BFloat16, 3>(int*)"),
+            "vllm::act_and_mul_kernel");
+  // a sum of split products must not take the partner of a product
+  EXPECT_EQ(kernel_kind("void cublasLt::splitKreduce_kernel<32, 16>(int)"),
+            "cublaslt::splitkreduce_kernel");
+  EXPECT_TRUE(finishes_another("void cublasLt::splitKreduce_kernel<32, 16>(int)"));
+  EXPECT_TRUE(finishes_another("reduce_segments"));
+  EXPECT_FALSE(finishes_another("kernel_unified_attention_3d"));
+}
+
+} // namespace
+} // namespace rankscope
