@@ -1,0 +1,97 @@
+// Operators of a sequence of kernels from those of another one: hand-worked.
+#include "analyses/graph/sequence_attribution.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+/// One letter a kernel; upper and lower case of a letter are of one kind.
+std::vector<KernelToken> letters(std::string_view text, std::uint32_t shape = 0) {
+  std::vector<KernelToken> out;
+  for (const char c : text) {
+    const auto name = static_cast<std::uint32_t>(c);
+    out.push_back({name, name, name | 32U, shape, c == '+'});
+  }
+  return out;
+}
+
+/// Operator k is that of the donor's kernel k; operators of equal letters have one name.
+SequenceGuess guess(std::string_view kernels, std::string_view donor, std::uint32_t shape = 0,
+                    std::uint32_t donor_shape = 0) {
+  std::vector<std::uint32_t> ops(donor.size());
+  std::iota(ops.begin(), ops.end(), 0U);
+  std::vector<std::uint32_t> names;
+  for (const char c : donor)
+    names.push_back(static_cast<std::uint32_t>(c) | 32U);
+  return guess_operators(letters(kernels, shape), letters(donor, donor_shape), ops, names);
+}
+
+TEST(SequenceAttribution, FindsTheLayer) {
+  const KernelPeriod p = find_period(letters("xabcabcabcabcy"));
+  EXPECT_EQ(p.length, 3U);
+  EXPECT_DOUBLE_EQ(p.agreement, 9.0 / 11); // of x to the last c but two
+  EXPECT_EQ(find_period(letters("abcdefgh")).length, 0U);
+  // layers of two kinds in turns: the pattern of both
+  EXPECT_EQ(find_period(letters("abcabdabcabdabcabd")).length, 6U);
+}
+
+TEST(SequenceAttribution, AnIdenticalSequenceIsSure) {
+  const SequenceGuess same = guess("abcab", "abcab", 4, 4);
+  EXPECT_TRUE(same.identical);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(same.nodes[i].op, i);
+    EXPECT_EQ(same.nodes[i].confidence, 1.0);
+    EXPECT_TRUE(same.nodes[i].same_shape);
+  }
+  const SequenceGuess other = guess("abcab", "abcab", 4, 5);
+  EXPECT_EQ(other.nodes[0].confidence, 0.95);
+  EXPECT_FALSE(other.nodes[0].same_shape);
+}
+
+TEST(SequenceAttribution, ConfidenceIsTheProductOfNameNeighboursAndLayers) {
+  // B is of the kind of b: 0.8; all have partners; no layer repeats
+  const SequenceGuess g = guess("axByc", "axbyc");
+  EXPECT_FALSE(g.identical);
+  EXPECT_EQ(g.nodes[2].op, 2U);
+  EXPECT_DOUBLE_EQ(g.nodes[2].confidence, 0.8);
+  EXPECT_DOUBLE_EQ(g.nodes[0].confidence, 0.95);
+  // one of five has none: 0.8 x 4/5 stays, ...
+  EXPECT_DOUBLE_EQ(guess("axByq", "axbyc").nodes[2].confidence, 0.8 * 4 / 5);
+  // ... with two of five without it is below 0.6: not attributed
+  EXPECT_EQ(guess("axBrq", "axbyc").nodes[2].op, kNoRow);
+  EXPECT_EQ(guess("axBrq", "axbyc").nodes[3].op, kNoRow);
+}
+
+TEST(SequenceAttribution, MostLayersSayWhatTheOthersAre) {
+  // four layers; the donor lacks a kernel of the third: its place is known from the others
+  const SequenceGuess g = guess("abcabcabcabc", "abcabcacabc");
+  EXPECT_EQ(g.period.length, 3U);
+  ASSERT_NE(g.nodes[7].op, kNoRow);
+  EXPECT_EQ(std::string("abcabcacabc")[g.nodes[7].op], 'b');
+  // 0.95 x three of four layers x all neighbours, itself included, known
+  EXPECT_DOUBLE_EQ(g.nodes[7].confidence, 0.95 * 0.75);
+}
+
+TEST(SequenceAttribution, WhatFinishesAKernelBelongsToItsOperator) {
+  const SequenceGuess g = guess("ab+c", "abc");
+  EXPECT_EQ(g.nodes[2].op, 1U);
+  EXPECT_DOUBLE_EQ(g.nodes[2].confidence, 0.8);
+}
+
+TEST(SequenceAttribution, KernelsOfTwoStreamsMayChangePlaces) {
+  const SequenceGuess g = guess("abxcd", "axbcd");
+  EXPECT_EQ(g.nodes[1].op, 2U);
+  EXPECT_EQ(g.nodes[2].op, 1U);
+}
+
+TEST(SequenceAttribution, NothingFitsAnotherModel) {
+  for (const NodeGuess& node : guess("abcdefgh", "ijklmnop").nodes)
+    EXPECT_EQ(node.op, kNoRow);
+  EXPECT_TRUE(guess("", "abc").nodes.empty());
+  EXPECT_EQ(guess("abc", "").nodes[0].op, kNoRow);
+}
+
+} // namespace
+} // namespace rankscope
