@@ -42,6 +42,24 @@ public:
     return event("gpu_memcpy", name, ts, dur,
                  "{\"device\":0,\"stream\":7,\"correlation\":" + id + "}", 0, 7);
   }
+  /// A runtime call that launches nothing.
+  TraceBuilder& call(const std::string& name, double ts, double dur) {
+    const std::string id = std::to_string(++correlation_);
+    return event("cuda_runtime", name, ts, dur, "{\"correlation\":" + id + "}", 1, 1);
+  }
+  /// A graph launch at `call` of 1 us; its kernels begin at `ts` and follow each other, 10 us each.
+  /// `args` of all of them, after a comma.
+  TraceBuilder& graph(const std::vector<std::string>& names, double call, double ts,
+                      const std::string& args = "") {
+    const std::string id = std::to_string(++correlation_);
+    event("cuda_runtime", "cudaGraphLaunch", call, 1, "{\"correlation\":" + id + "}", 1, 1);
+    for (const std::string& name : names) {
+      event("kernel", name, ts, 10, "{\"device\":0,\"stream\":7,\"correlation\":" + id + args + "}",
+            0, 7);
+      ts += 10;
+    }
+    return *this;
+  }
   [[nodiscard]] std::string text() const {
     std::string out = R"({"schemaVersion":1,"traceEvents":[)";
     for (std::size_t i = 0; i < events_.size(); ++i)

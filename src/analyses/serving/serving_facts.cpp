@@ -1,0 +1,327 @@
+#include "analyses/serving/serving_facts.h"
+
+#include "analyses/graph/graph_replays.h"
+#include "base/interval_set.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+bool synchronises(std::string_view call) {
+  return call.find("Synchronize") != std::string_view::npos;
+}
+
+/// Of sorted, disjoint intervals those that touch [start, end).
+std::vector<Interval> slice(const IntervalSet& set, std::int64_t start, std::int64_t end) {
+  const auto all = set.intervals();
+  auto at = std::partition_point(all.begin(), all.end(),
+                                 [start](const Interval& i) { return i.end <= start; });
+  std::vector<Interval> out;
+  for (; at != all.end() && at->start < end; ++at)
+    out.push_back({std::max(at->start, start), std::min(at->end, end)});
+  return out;
+}
+
+class Gatherer {
+public:
+  explicit Gatherer(const LoadedTrace& t)
+      : t_(t), e_(t.trace.events), graphs_(has_graph_launches(t.trace)) {}
+
+  ServingFacts gather() {
+    for (const ServerStep& step : serving_steps(t_.trace)) {
+      ServingStepFacts facts;
+      facts.step = step;
+      facts.number = out_.steps.size() + 1;
+      out_.steps.push_back(facts);
+    }
+    if (out_.steps.empty())
+      return std::move(out_);
+    find_calls();
+    find_gpu_work();
+    times();
+    gaps();
+    return std::move(out_);
+  }
+
+private:
+  struct Call {
+    std::int64_t start_ns, end_ns;
+  };
+
+  /// The step of the process that was open at `ts`, the last one begun; kNoRow without one.
+  [[nodiscard]] std::uint32_t step_of(std::uint32_t track, std::int64_t ts) const {
+    const auto of = by_process_.find(process(track));
+    if (of == by_process_.end())
+      return kNoRow;
+    const auto after =
+        std::partition_point(of->second.begin(), of->second.end(),
+                             [&](std::uint32_t s) { return out_.steps[s].step.start_ns <= ts; });
+    if (after == of->second.begin() || ts >= out_.steps[*std::prev(after)].step.end_ns)
+      return kNoRow;
+    return *std::prev(after);
+  }
+  [[nodiscard]] std::pair<std::int64_t, StrId> process(std::uint32_t track) const {
+    return {t_.trace.tracks[track].pid, t_.trace.tracks[track].pid_text};
+  }
+
+  void find_calls() {
+    for (std::uint32_t s = 0; s < out_.steps.size(); ++s) {
+      const std::uint32_t track = e_.track[out_.steps[s].step.annotation];
+      by_process_[process(track)].push_back(s);
+      step_tracks_[track] = true;
+    }
+    std::vector<Interval> steps;
+    for (const ServingStepFacts& s : out_.steps)
+      steps.push_back({s.step.start_ns, s.step.end_ns});
+    in_steps_ = IntervalSet(std::move(steps));
+    std::vector<Interval> waits;
+    for (EventId i = 0; i < e_.size(); ++i)
+      if (is_runtime(e_.category[i]) && step_tracks_.count(e_.track[i]) > 0 &&
+          synchronises(t_.trace.name(i)))
+        waits.push_back({e_.ts_ns[i], t_.trace.end_ns(i)});
+    waits_ = IntervalSet(std::move(waits));
+  }
+
+  /// The call of the server: of what a merge with captures put below a graph launch, that launch.
+  [[nodiscard]] EventId launch_of(EventId gpu) const {
+    const EventId call = t_.tree.parent(gpu);
+    if (graphs_)
+      for (EventId at = call; at != kNoEvent; at = t_.tree.parent(at))
+        if (is_runtime(e_.category[at]) && launches_graph(t_.trace.name(at)))
+          return at;
+    return call;
+  }
+
+  void find_gpu_work() {
+    std::vector<std::vector<Interval>> work(out_.steps.size());
+    first_call_.assign(out_.steps.size(), {0, 0});
+    std::vector<Interval> all;
+    std::vector<bool> counted(e_.size());
+    for (EventId i = 0; i < e_.size(); ++i) {
+      if (!is_gpu(e_.category[i]))
+        continue;
+      all.push_back({e_.ts_ns[i], t_.trace.end_ns(i)});
+      const EventId call = t_.tree.linked(i) ? launch_of(i) : kNoEvent;
+      const std::uint32_t s = call == kNoEvent ? kNoRow : step_of(e_.track[call], e_.ts_ns[call]);
+      if (s == kNoRow)
+        continue;
+      ServingStepFacts& step = out_.steps[s];
+      if (step.gpu_events++ == 0 || e_.ts_ns[i] < step.gpu_start_ns) {
+        step.gpu_start_ns = e_.ts_ns[i];
+        first_call_[s] = {e_.ts_ns[call], t_.trace.end_ns(call)};
+      }
+      work[s].push_back(all.back());
+      if (!counted[call]) {
+        counted[call] = true;
+        ++step.launches;
+        step.graphs += launches_graph(t_.trace.name(call)) ? 1 : 0;
+      }
+    }
+    busy_ = IntervalSet(std::move(all));
+    for (std::size_t s = 0; s < out_.steps.size(); ++s) {
+      ServingStepFacts& step = out_.steps[s];
+      step.end_ns = step.step.end_ns;
+      if (work[s].empty())
+        continue;
+      step.end_ns =
+          std::max_element(work[s].begin(), work[s].end(), [](const auto& a, const auto& b) {
+            return a.end < b.end;
+          })->end;
+      step.busy_ns = IntervalSet(std::move(work[s])).length();
+      step.idle_ns =
+          step.end_ns - step.gpu_start_ns - busy_.covered(step.gpu_start_ns, step.end_ns);
+    }
+  }
+
+  void times() {
+    for (std::size_t s = 0; s < out_.steps.size(); ++s) {
+      ServingStepFacts& step = out_.steps[s];
+      const std::int64_t before =
+          s == 0 ? step.step.start_ns : std::min(out_.steps[s - 1].end_ns, step.end_ns);
+      step.time_ns = step.end_ns - std::min(std::max(step.step.start_ns, before), step.end_ns);
+      step.period_ns = s == 0 ? step.time_ns : step.end_ns - before;
+      out_.span_ns = std::max(out_.span_ns, step.end_ns - out_.steps.front().step.start_ns);
+    }
+  }
+
+  void gaps() {
+    std::int64_t last_end = INT64_MIN; // of GPU work of the steps so far
+    for (std::size_t s = 0; s < out_.steps.size(); ++s) {
+      ServingStepFacts& step = out_.steps[s];
+      if (step.gpu_events == 0)
+        continue;
+      if (last_end != INT64_MIN && step.gpu_start_ns > last_end)
+        gap_before(step, last_end, first_call_[s]);
+      last_end = std::max(last_end, step.end_ns);
+    }
+  }
+
+  void gap_before(ServingStepFacts& step, std::int64_t start, const Call& first) {
+    const std::int64_t end = step.gpu_start_ns;
+    IntervalSet idle = IntervalSet({{start, end}}).minus(IntervalSet(slice(busy_, start, end)));
+    step.gap_ns = idle.length();
+    const auto take = [&](GapCause cause, const IntervalSet& during) {
+      const IntervalSet part = idle.intersect(during);
+      step.gap_by_cause[static_cast<std::size_t>(cause)] = part.length();
+      idle = idle.minus(part);
+    };
+    if (first.end_ns < end)
+      take(GapCause::kLaunch, IntervalSet({{first.end_ns, end}}));
+    take(GapCause::kSync, IntervalSet(slice(waits_, start, end)));
+    take(GapCause::kHost, IntervalSet(slice(in_steps_, start, end)));
+    take(GapCause::kScheduler, IntervalSet({{start, end}}));
+    std::size_t most = 0;
+    for (std::size_t c = 1; c < kGapCauses; ++c) {
+      out_.gap_ns[c] += step.gap_by_cause[c];
+      if (step.gap_by_cause[c] > step.gap_by_cause[most])
+        most = c;
+    }
+    step.cause = static_cast<GapCause>(most);
+    if (step.gap_ns > 0)
+      ++out_.gaps[most];
+  }
+
+  const LoadedTrace& t_;
+  const Events& e_;
+  ServingFacts out_;
+  std::map<std::pair<std::int64_t, StrId>, std::vector<std::uint32_t>> by_process_;
+  std::map<std::uint32_t, bool> step_tracks_;
+  std::vector<Call> first_call_;
+  IntervalSet in_steps_, waits_, busy_;
+  bool graphs_ = false;
+};
+
+using Weighted = std::vector<std::pair<double, std::int64_t>>;
+
+void add_metric(ServingFacts& out, std::string_view phase, const char* metric, const char* of,
+                Weighted values) {
+  std::erase_if(values, [](const auto& v) { return v.second <= 0; });
+  if (values.empty())
+    return;
+  ServingMetric m;
+  m.phase = phase;
+  m.metric = metric;
+  m.of = of;
+  double sum = 0;
+  for (const auto& [value, weight] : values) {
+    m.count += weight;
+    sum += value * static_cast<double>(weight);
+    m.max = std::max(m.max, value);
+  }
+  m.mean = sum / static_cast<double>(m.count);
+  m.p50 = weighted_quantile(values, 0.5);
+  m.p90 = weighted_quantile(values, 0.9);
+  m.p99 = weighted_quantile(values, 0.99);
+  out.metrics.push_back(std::move(m));
+}
+
+double per_second(std::int64_t tokens, std::int64_t ns) {
+  return ns > 0 ? static_cast<double>(tokens) / ns_to_s(ns) : 0;
+}
+
+void add_phase(ServingFacts& out, std::string_view phase,
+               const std::vector<const ServingStepFacts*>& steps) {
+  const auto over_steps = [&](const char* metric, auto&& value) {
+    Weighted values;
+    for (const ServingStepFacts* s : steps)
+      values.emplace_back(value(*s), 1);
+    add_metric(out, phase, metric, "steps", std::move(values));
+  };
+  using S = ServingStepFacts;
+  over_steps("step time (ms)", [](const S& s) { return ns_to_ms(s.time_ns); });
+  over_steps("GPU busy (ms)", [](const S& s) { return ns_to_ms(s.busy_ns); });
+  over_steps("GPU idle in the step (ms)", [](const S& s) { return ns_to_ms(s.idle_ns); });
+  over_steps("gap before the step (ms)", [](const S& s) { return ns_to_ms(s.gap_ns); });
+  over_steps("requests", [](const S& s) { return static_cast<double>(s.step.counts.requests()); });
+  over_steps("batch size (tokens)",
+             [](const S& s) { return static_cast<double>(s.step.counts.batch_size); });
+  over_steps("computed tokens per second",
+             [](const S& s) { return per_second(s.step.counts.batch_size, s.period_ns); });
+  over_steps("output tokens per second",
+             [](const S& s) { return per_second(s.output_tokens(), s.period_ns); });
+}
+
+/// Requests that decode in a step waited since the last step that decoded; as many as that one had,
+/// the others since the last step that worked on prompts.
+Weighted inter_token_times(const std::vector<ServingStepFacts>& steps) {
+  Weighted out;
+  const ServingStepFacts* decoded = nullptr;
+  const ServingStepFacts* prefilled = nullptr;
+  for (const ServingStepFacts& step : steps) {
+    const std::int64_t now = step.step.counts.generation_requests;
+    if (now > 0) {
+      const std::int64_t same =
+          decoded == nullptr ? 0 : std::min(now, decoded->step.counts.generation_requests);
+      if (same > 0)
+        out.emplace_back(ns_to_ms(step.end_ns - decoded->end_ns), same);
+      if (now > same && prefilled != nullptr)
+        out.emplace_back(ns_to_ms(step.end_ns - prefilled->end_ns),
+                         std::min(now - same, prefilled->step.counts.context_requests));
+      decoded = &step;
+    }
+    if (step.step.counts.context_requests > 0)
+      prefilled = &step;
+  }
+  return out;
+}
+
+void add_metrics(ServingFacts& out) {
+  for (const StepPhase phase : {StepPhase::kPrefill, StepPhase::kMixed, StepPhase::kDecode}) {
+    std::vector<const ServingStepFacts*> steps;
+    for (const ServingStepFacts& s : out.steps)
+      if (phase_of(s.step.counts) == phase)
+        steps.push_back(&s);
+    if (!steps.empty())
+      add_phase(out, phase_name(phase), steps);
+  }
+  Weighted first;
+  std::int64_t tokens = 0;
+  for (const ServingStepFacts& s : out.steps) {
+    first.emplace_back(ns_to_ms(s.end_ns - s.step.start_ns), s.step.counts.context_requests);
+    tokens += s.output_tokens();
+  }
+  add_metric(out, "all", "first token, from the start of the step (ms)", "requests",
+             std::move(first));
+  add_metric(out, "all", "between tokens (ms)", "requests", inter_token_times(out.steps));
+  if (tokens > 0)
+    add_metric(out, "all", "output tokens per second, over the whole span", "span",
+               {{per_second(tokens, out.span_ns), 1}});
+}
+
+} // namespace
+
+std::string_view gap_cause_name(GapCause cause) {
+  static constexpr std::array<std::string_view, kGapCauses> kNames = {"none", "scheduler", "host",
+                                                                      "sync", "launch"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+double weighted_quantile(std::vector<std::pair<double, std::int64_t>> values, double q) {
+  std::sort(values.begin(), values.end());
+  std::int64_t total = 0;
+  for (const auto& [value, weight] : values)
+    total += weight;
+  std::int64_t up_to = 0;
+  for (const auto& [value, weight] : values) {
+    up_to += weight;
+    if (static_cast<double>(up_to) >= q * static_cast<double>(total))
+      return value;
+  }
+  return values.back().first;
+}
+
+ServingFacts serving_facts(const LoadedTrace& t) {
+  ServingFacts out = Gatherer(t).gather();
+  if (!out.steps.empty())
+    add_metrics(out);
+  return out;
+}
+
+const ServingFacts& serving_facts_of(const LoadedTrace& t) {
+  return t.cache.get<ServingFacts>("serving", [&] { return serving_facts(t); });
+}
+
+} // namespace rankscope

@@ -1,0 +1,147 @@
+// Steps of a server: times, batches, rates and gaps, worked by hand.
+#include "analyses/analysis.h"
+#include "analyses/serving/serving_facts.h"
+#include "trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+using test::TraceBuilder;
+
+std::string vllm(int context, int context_tokens, int generation) {
+  const std::string c = std::to_string(context_tokens);
+  const std::string g = std::to_string(generation);
+  return "execute_" + std::to_string(context_tokens + generation) + "_context_" +
+         std::to_string(context) + "(sq" + c + "sk" + c + "sqsq" + c + "sqsk" + c +
+         ")_generation_" + g + "(sq" + g + "sk" + g + "sqsq" + g + "sqsk" + g + ")";
+}
+
+/// A prompt of 1024 tokens, then two requests that decode twice. Times in us; a launch takes 1.
+TraceBuilder three_steps() {
+  TraceBuilder b;
+  b.annotation(vllm(1, 1024, 0), 0, 100).kernel("prompt", 50, 60, 100);
+  b.annotation(vllm(0, 0, 2), 110, 100)
+      .call("cudaStreamSynchronize", 165, 10)
+      .kernel("token", 190, 200, 30);
+  b.annotation(vllm(0, 0, 2), 250, 50).kernel("token", 260, 280, 30);
+  return b;
+}
+
+const ServingMetric* metric(const ServingFacts& facts, std::string_view phase,
+                            std::string_view name) {
+  for (const ServingMetric& m : facts.metrics)
+    if (m.phase == phase && m.metric.starts_with(name))
+      return &m;
+  return nullptr;
+}
+
+TEST(Serving, StepsHaveTheTimesOfTheirGpuWork) {
+  const LoadedTrace t = three_steps().load();
+  const ServingFacts f = serving_facts(t);
+  ASSERT_EQ(f.steps.size(), 3U);
+  EXPECT_EQ(phase_of(f.steps[0].step.counts), StepPhase::kPrefill);
+  EXPECT_EQ(phase_of(f.steps[1].step.counts), StepPhase::kDecode);
+  EXPECT_EQ(f.steps[0].step.counts.batch_size, 1024);
+  EXPECT_EQ(f.steps[1].step.counts.batch_size, 2);
+  // the prompt's kernel ends at 160; the next step has begun by then, the last one not
+  EXPECT_EQ(f.steps[0].time_ns, 160'000);
+  EXPECT_EQ(f.steps[1].time_ns, 230'000 - 160'000);
+  EXPECT_EQ(f.steps[2].time_ns, 310'000 - 250'000);
+  EXPECT_EQ(f.steps[2].period_ns, 310'000 - 230'000);
+  EXPECT_EQ(f.steps[0].busy_ns, 100'000);
+  EXPECT_EQ(f.steps[0].idle_ns, 0);
+  EXPECT_EQ(f.steps[2].launches, 1U);
+  EXPECT_EQ(f.span_ns, 310'000);
+}
+
+TEST(Serving, GapsAreToldByWhatTheCpuDid) {
+  const LoadedTrace t = three_steps().load();
+  const ServingFacts f = serving_facts(t);
+  const auto part = [&f](std::size_t step, GapCause cause) {
+    return f.steps[step].gap_by_cause[static_cast<std::size_t>(cause)];
+  };
+  EXPECT_EQ(f.steps[0].gap_ns, 0);
+  EXPECT_EQ(f.steps[0].cause, GapCause::kNone);
+  // 160 to 200: waiting 165 to 175, launched at 191, else in the step
+  EXPECT_EQ(f.steps[1].gap_ns, 40'000);
+  EXPECT_EQ(part(1, GapCause::kSync), 10'000);
+  EXPECT_EQ(part(1, GapCause::kLaunch), 9'000);
+  EXPECT_EQ(part(1, GapCause::kHost), 21'000);
+  EXPECT_EQ(f.steps[1].cause, GapCause::kHost);
+  // 230 to 280: in no step until 250, in the step until 261, launched
+  EXPECT_EQ(f.steps[2].gap_ns, 50'000);
+  EXPECT_EQ(part(2, GapCause::kScheduler), 20'000);
+  EXPECT_EQ(part(2, GapCause::kHost), 11'000);
+  EXPECT_EQ(part(2, GapCause::kLaunch), 19'000);
+  EXPECT_EQ(f.steps[2].cause, GapCause::kScheduler);
+  EXPECT_EQ(f.gap_ns[static_cast<std::size_t>(GapCause::kHost)], 32'000);
+  EXPECT_EQ(f.gaps[static_cast<std::size_t>(GapCause::kHost)], 1U);
+}
+
+TEST(Serving, RequestsWaitFromTokenToToken) {
+  const LoadedTrace t = three_steps().load();
+  const ServingFacts f = serving_facts(t);
+  const ServingMetric* first = metric(f, "all", "first token");
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->count, 1);
+  EXPECT_DOUBLE_EQ(first->mean, 0.16);
+  // one request came from the prompt (160 to 230), then both decode again (230 to 310)
+  const ServingMetric* between = metric(f, "all", "between tokens");
+  ASSERT_NE(between, nullptr);
+  EXPECT_EQ(between->count, 3);
+  EXPECT_NEAR(between->mean, (0.07 + 2 * 0.08) / 3, 1e-12);
+  EXPECT_DOUBLE_EQ(between->p50, 0.08);
+  const ServingMetric* rate = metric(f, "all", "output tokens per second");
+  ASSERT_NE(rate, nullptr);
+  EXPECT_NEAR(rate->mean, 5 / 310e-6, 1e-6);
+  const ServingMetric* decode = metric(f, "decode", "step time");
+  ASSERT_NE(decode, nullptr);
+  EXPECT_EQ(decode->count, 2);
+  EXPECT_DOUBLE_EQ(decode->mean, 0.065);
+  EXPECT_EQ(metric(f, "mixed", "step time"), nullptr);
+}
+
+TEST(Serving, OtherGpuWorkInAGapIsNotIdle) {
+  TraceBuilder b = three_steps();
+  b.kernel("sampler", 240, 242, 5); // launched between the steps
+  const ServingFacts f = serving_facts(b.load());
+  EXPECT_EQ(f.steps[2].gap_ns, 45'000);
+  EXPECT_EQ(f.steps[2].gpu_events, 1U);
+}
+
+TEST(Serving, ShortAnnotationsAroundDetailedOnesAreNoStepsOfTheirOwn) {
+  TraceBuilder b = three_steps();
+  b.annotation("execute_context_1(1024)_generation_0(0)", 1, 98);
+  EXPECT_EQ(serving_facts(b.load()).steps.size(), 3U);
+  TraceBuilder brief;
+  brief.annotation("step[EXTEND bs=2 toks=512]", 0, 10).annotation("step[DECODE bs=2]", 20, 10);
+  const ServingFacts f = serving_facts(brief.load());
+  ASSERT_EQ(f.steps.size(), 2U);
+  EXPECT_EQ(f.steps[0].step.counts.batch_size, 512);
+  EXPECT_EQ(f.steps[1].end_ns, 30'000); // no GPU work: to the end on the CPU
+}
+
+TEST(Serving, QuantilesCountRequests) {
+  EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.25), 1);
+  EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.5), 5);
+}
+
+TEST(Serving, TheReportHasTheSheetsWhereThereAreSteps) {
+  const auto report = build_report(three_steps().load(), {});
+  ASSERT_TRUE(report);
+  for (const char* name : {"serving_steps", "serving_summary", "serving_gaps"})
+    EXPECT_NE(report->find(name), nullptr) << name;
+  ReportOptions compat;
+  compat.compat_tracelens = true;
+  const auto quirks = build_report(three_steps().load(), compat);
+  ASSERT_TRUE(quirks);
+  EXPECT_EQ(quirks->find("serving_steps"), nullptr);
+  TraceBuilder none;
+  none.op("aten::mm", 0, 10).kernel("k", 1, 2, 3);
+  EXPECT_EQ(build_report(none.load(), {})->find("serving_steps"), nullptr);
+}
+
+} // namespace
+} // namespace rankscope
