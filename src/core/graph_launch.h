@@ -23,8 +23,9 @@ struct GraphLaunch {
   std::size_t kernels = 0;    ///< that it ran
   std::size_t attributed = 0; ///< of those: that have an operator or call of the capture
   GraphMatch match = GraphMatch::kNone;
-  std::string capture; ///< name of the file
-  std::string why;     ///< one that is not matched, or not wholly: the reason
+  bool unchecked = false; ///< calls of the capture that name no kernel were taken by their place
+  std::string capture;    ///< name of the file
+  std::string why;        ///< one that is not matched, or not wholly: the reason
 };
 
 } // namespace rankscope

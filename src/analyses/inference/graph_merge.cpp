@@ -238,6 +238,7 @@ private:
     Aligned& a = aligned(c, made, root, l.sequence);
     l.fact.capture = file_name(c.file->path);
     l.fact.why = a.alignment.why;
+    l.fact.unchecked = a.alignment.unchecked;
     hopeless_ = hopeless_ || (options_.compat && a.alignment.hopeless);
     if (a.alignment.match == GraphMatch::kNone)
       return;
