@@ -1,9 +1,11 @@
 #include "analyses/analysis.h"
 
+#include "analyses/graph/graph_attribution.h"
 #include "analyses/operators/pseudo_ops.h"
 #include "core/steps.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <vector>
 
 namespace rankscope {
@@ -35,7 +37,25 @@ bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
   });
 }
 
-Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& options) {
+/// Tables that kernels of graphs take part in say what share of these has no operator.
+void note_unattributed(const LoadedTrace& trace, const ReportOptions& options,
+                       std::vector<Table>& tables) {
+  if (!options.graph_columns)
+    return;
+  const GraphAttribution& graphs = graph_attribution_of(trace, options);
+  if (graphs.unattributed_percent() <= kNotedPercent)
+    return;
+  for (Table& table : tables)
+    if (!table.name().starts_with("gpu_timeline") && !table.name().starts_with("serving_") &&
+        table.name() != "coll_analysis")
+      table.notes.push_back(
+          fmt::format("{:.1f} % of the time of graph launches has no operator: {}",
+                      graphs.unattributed_percent(), unattributed_families(graphs)));
+}
+
+Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& of) {
+  ReportOptions options = of;
+  options.graph_columns = !of.compat_tracelens && has_graph_launches(trace.trace);
   Report report;
   report.title = trace.label;
   for (const Analysis* analysis : analyses()) {
@@ -46,6 +66,7 @@ Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& options)
       if (options.sheets.empty() || options.sheets.count(table.name()) > 0)
         report.tables.push_back(std::move(table));
   }
+  note_unattributed(trace, options, report.tables);
   report.diagnostics = trace.trace.diagnostics;
   const std::vector<Category>& categories = trace.trace.events.category;
   if (needs_python(options) && std::find(categories.begin(), categories.end(),

@@ -6,6 +6,7 @@
 #include "core/report.h"
 #include "core/schema.h"
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -45,6 +46,12 @@ struct ReportOptions {
   bool per_step = false;
   std::string step;             ///< "", "N" or "A:B"
   std::set<std::string> sheets; ///< empty = all
+  /// A trace of the same model run without graphs: what its operators launch tells which of them
+  /// the kernels of graphs belong to.
+  std::shared_ptr<const LoadedTrace> donor;
+  /// Columns that tell how a row's kernels came to their operator; build_report() sets it for
+  /// traces with graph launches.
+  bool graph_columns = false;
 };
 
 /// These options look at Python frames: the trace and its tree should have them.

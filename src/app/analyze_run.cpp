@@ -2,6 +2,8 @@
 
 #include "analyses/collectives/collective_data.h"
 #include "analyses/collectives/collective_report.h"
+#include "analyses/graph/graph_attribution.h"
+#include "app/graph_note.h"
 #include "app/merge.h"
 #include "app/unlinked_note.h"
 #include "engine/run_check.h"
@@ -81,6 +83,7 @@ private:
     part.record.key = key;
     ctx_.diagnostics.merge(report.diagnostics);
     note_unlinked(trace, run_.report, ctx_.diagnostics);
+    note_graphs(trace, run_.report, kNotedPercent, ctx_.diagnostics);
     part.whole = !report.diagnostics.data_lost() && !trace.trace.diagnostics.data_lost();
     part.output = run_.layout.individual_report(key);
     RS_CHECK(find_writer("xlsx_plain")->write(report, part.output));

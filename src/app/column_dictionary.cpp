@@ -29,6 +29,7 @@ ReportOptions every_column() {
   options.include_first_occurrence_time = true;
   options.include_call_stack = true;
   options.per_step = true;
+  options.graph_columns = true;
   options.gpu_arch = "MI300X";
   return options;
 }

@@ -1,6 +1,7 @@
 #include "app/inspect_trace.h"
 
 #include "analyses/timeline/stream_overlap.h"
+#include "app/graph_note.h"
 #include "core/steps.h"
 #include "engine/loader.h"
 
@@ -97,6 +98,9 @@ void add_sizes(const LoadedTrace& t, Facts& facts) {
 
 std::vector<TraceFact> trace_facts(const LoadedTrace& t) {
   Facts facts;
+  constexpr std::string_view kPrefix = "graph launches: ";
+  if (std::string line = graph_line(t, {}); !line.empty())
+    facts.add("graph launches", line.substr(kPrefix.size()));
   add_header(t.trace, facts);
   add_times(t.trace, facts);
   add_sizes(t, facts);
@@ -149,6 +153,7 @@ Result<Report> inspect_trace(Session& session, const std::string& path) {
   report.tables.push_back(trace_fact_schema().table(trace_facts(loaded)));
   report.tables.push_back(category_count_schema().table(category_counts(loaded.trace)));
   report.diagnostics = loaded.trace.diagnostics;
+  note_graphs(loaded, {}, 0, report.diagnostics);
   session.diagnostics.merge(report.diagnostics);
   return report;
 }

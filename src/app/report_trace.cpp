@@ -1,11 +1,13 @@
 #include "app/report_trace.h"
 
+#include "analyses/graph/graph_replays.h"
 #include "analyses/operators/pseudo_ops.h"
 #include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
 #include "analyses/top/overview_sheet.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/graph_note.h"
 #include "app/report_energy.h"
 #include "app/top.h"
 #include "app/unlinked_note.h"
@@ -134,12 +136,21 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   out.steps = traced_steps(loaded);
   if (options.enable_pseudo_ops && options.step.empty())
     add_pseudo_ops(loaded, options.compat_tracelens); // else the report copies the trace for them
+  if (!request.donor.empty()) {
+    LoadOptions as_donor = load;
+    as_donor.keep_launches = true; // it may be the trace of a capture
+    RS_TRY(LoadedTrace donor, load_trace(request.donor, as_donor));
+    options.donor = std::make_shared<const LoadedTrace>(std::move(donor));
+  }
+  options.graph_columns = !options.compat_tracelens && has_graph_launches(loaded.trace);
   RS_TRY(out.report, build_report(loaded, options));
   if (!request.power.empty())
     RS_CHECK(add_energy(loaded, out.steps, request.power, request.power_gpus, options.sheets,
                         out.report));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options, out.report.diagnostics);
+  out.graphs = graph_line(loaded, options);
+  note_graphs(loaded, options, 0, out.report.diagnostics);
   RS_TRY(const ModelCoverage coverage,
          add_report_notes(loaded, options, out.report, out.report.diagnostics));
   out.coverage = coverage_line(coverage);

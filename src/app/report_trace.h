@@ -24,10 +24,12 @@ struct ReportRequest {
   std::string power;          ///< table of samples; "" = no sheets of energy
   std::string power_gpus; ///< GPU in it of each device of the trace, "3,5"; "" = the same numbers
   ReportOptions options;
+  std::string donor; ///< trace of the same model without graphs; "" = none
 };
 
 struct TraceReport {
   Report report;
+  std::string graphs;   ///< how much of its graph launches is known; "" without any
   std::string coverage; ///< how much of the kernel time the models know; "" without that sheet
   std::vector<std::string> written;
   std::optional<TopFacts> top; ///< when asked for

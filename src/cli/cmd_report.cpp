@@ -31,6 +31,8 @@ Result<void> one(Context& ctx, ReportRequest request, const std::string& path, b
     ctx.out(json_text(done.report));
     return {};
   }
+  if (!done.graphs.empty())
+    ctx.out(done.graphs + "\n");
   if (const Table* timeline = done.report.find("gpu_timeline");
       timeline != nullptr && !(done.top && terminal))
     ctx.table(*timeline);

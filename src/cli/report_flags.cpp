@@ -53,6 +53,9 @@ void add_counting(FlagSet& app, ReportFlags& f) {
                  "kernels below this are short, us")
       .capture_default_str();
   app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
+  app.add_option(
+      "--donor", f.request.donor,
+      "trace of the same model run without graphs: names the operators of graph kernels");
   app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
                "put in operators that inference libraries do not record");
   app.add_option("--capture-folder", f.request.capture_folder,

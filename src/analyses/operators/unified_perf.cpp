@@ -421,6 +421,12 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
       out.roofline = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
   }
   out.overlap = overlap_cells(t.trace, group.beside);
+  if (options.graph_columns) {
+    std::vector<std::span<const EventId>> kernels;
+    for (const Row* r : group.rows)
+      kernels.push_back(r->kernels);
+    out.graph = graph_cell(t, graph_attribution_of(t, options), kernels);
+  }
   if (options.include_call_stack && options.compat_tracelens) {
     add_call_chain(t, group, out);
   } else if (options.include_call_stack) {
@@ -493,10 +499,10 @@ void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
 
 const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const ReportOptions& options) {
   const std::string key = fmt::format(
-      "unified overlap={} compat={} {} num_kernels={} recompute={} call_stack={} arch={}",
+      "unified overlap={} compat={} {} num_kernels={} recompute={} call_stack={} arch={}{}",
       options.include_overlap_info, options.compat_tracelens, options.compat_inference,
       options.group_by_num_kernels, options.detect_recompute, options.include_call_stack,
-      options.gpu_arch);
+      options.gpu_arch, graph_key(options));
   return trace.cache.get<Result<UnifiedPerf>>(key, [&] { return make_facts(trace, options); });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/graph/graph_attribution.h"
 #include "analyses/group_stats.h"
 #include "analyses/operators/kernel_details.h"
 #include "analyses/operators/kernel_overlap.h"
@@ -35,6 +36,7 @@ struct UnifiedRow {
   std::string params;   ///< Python dict of the model's parameters; "" = no cost
   bool has_model = false;
   std::string entry_point, call_stack; ///< with include_call_stack; "" = no frames
+  GraphCell graph;                     ///< with graph_columns
   double percent = 0;                  ///< of the kernel time of all rows
   double cumulative_percent = 0;
 };

@@ -98,6 +98,8 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
                 [](const R& r) { return text_or_blank(r.call_stack); },
                 "Python list of all frames, outermost first"});
   }
+  if (options.graph_columns)
+    add_graph_columns(schema, &R::graph);
   add_shares(schema, "the kernel time");
   return schema;
 }

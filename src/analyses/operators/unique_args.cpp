@@ -84,6 +84,8 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
       row.parent_module = parent_modules_of(t, options).names[group.key.module];
       row.call_stack = module_stack(t, group.calls.front()->event, options.compat_tracelens);
     }
+    if (options.graph_columns)
+      row.graph = graph_cell(t, graph_attribution_of(t, options), kernels);
     if (by_overlap)
       row.overlap = overlap_cells(trace, group.beside);
   }
@@ -98,10 +100,10 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
 
 const std::vector<UniqueArgsRow>& unique_args_of(const LoadedTrace& trace,
                                                  const ReportOptions& options, bool by_overlap) {
-  const std::string key =
-      fmt::format("unique args overlap={} num_kernels={} recompute={} compat={} module={}{}",
-                  by_overlap, options.group_by_num_kernels, options.detect_recompute,
-                  options.compat_tracelens, options.group_by_parent_module, options.module_path);
+  const std::string key = fmt::format(
+      "unique args overlap={} num_kernels={} recompute={} compat={} module={}{}{}", by_overlap,
+      options.group_by_num_kernels, options.detect_recompute, options.compat_tracelens,
+      options.group_by_parent_module, options.module_path, graph_key(options));
   return trace.cache.get<std::vector<UniqueArgsRow>>(
       key, [&] { return make_rows(trace, options, by_overlap); });
 }
@@ -139,6 +141,8 @@ Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_o
   add_detail_columns(schema, &R::details);
   if (by_overlap)
     add_overlap_columns(schema, &R::overlap);
+  if (options.graph_columns)
+    add_graph_columns(schema, &R::graph);
   add_shares(schema, "the direct kernel time");
   return schema;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/graph/graph_attribution.h"
 #include "analyses/group_stats.h"
 #include "analyses/operators/kernel_details.h"
 #include "analyses/operators/kernel_overlap.h"
@@ -26,6 +27,7 @@ struct UniqueArgsRow {
   std::string parent_module, call_stack; ///< of the first call; where the module is a key
   KernelDetails details;
   OverlapCells overlap; ///< with `by_overlap`
+  GraphCell graph;      ///< with graph_columns
   double percent = 0;   ///< of the direct time of all rows
   double cumulative_percent = 0;
 };

@@ -1,0 +1,135 @@
+// Which operators the kernels of graph launches belong to, how that is known, how sure it is, and
+// what stays without: docs/graph-attribution.md.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "analyses/graph/donor_sequences.h"
+#include "model/kernel_family.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// How a kernel came to its operator.
+enum class Attribution : std::uint8_t {
+  kLaunch,    ///< the operator launched it: no graph
+  kCapture,   ///< from the trace of the graph's capture
+  kGraphNode, ///< by ids of nodes, in the order of which all names are those of a donor
+  kAligned,   ///< by the sequence of kernels of a donor
+  kNone,
+};
+inline constexpr std::size_t kAttributions = static_cast<std::size_t>(Attribution::kNone) + 1;
+/// "launch", "capture", "graph_node", "aligned", "none".
+[[nodiscard]] std::string_view attribution_name(Attribution attribution);
+
+/// One kernel, copy or memset of a graph launch.
+struct ReplayedKernel {
+  EventId event = kNoEvent;
+  std::uint32_t replay = 0;  ///< row of GraphReplays::replays
+  std::uint32_t op = kNoRow; ///< of GraphAttribution::operators
+  double confidence = 0;
+  Attribution attribution = Attribution::kNone;
+  KernelFamily family = KernelFamily::kOther; ///< by its own name
+  bool same_shape =
+      false; ///< the operator's shapes hold: the donor's kernel has its grid and block
+};
+
+/// One graph, all its launches together; times are sums of durations.
+struct GraphFacts {
+  std::int64_t id = kNoId;
+  std::size_t replays = 0;
+  std::size_t kernels = 0;    ///< of a whole launch
+  std::size_t missing = 0;    ///< kernels that its launches lack in all
+  std::size_t incomplete = 0; ///< launches that lack some
+  std::int64_t total_ns = 0;
+  std::array<std::int64_t, kAttributions> ns{}; ///< by attribution
+  double confidence = 0; ///< mean over the time that is attributed; 0 without any
+  KernelPeriod period;
+  std::string donor; ///< of alignment; "" = none was found
+};
+
+/// GPU events that the profiler lost, which is not idle time.
+struct TracingLoss {
+  std::string where;       ///< the step, else the launch
+  std::size_t missing = 0; ///< kernels; 0 = all of the launch, however many those are
+};
+
+struct GraphAttribution {
+  GraphReplays graphs;
+  std::vector<GraphFacts> facts;       ///< as GraphReplays::graphs
+  std::vector<ReplayedKernel> kernels; ///< by event
+  std::vector<KnownOperator> operators;
+  std::vector<TracingLoss> losses; ///< in order of the launches
+  std::size_t empty_launches = 0;  ///< of which the trace has no GPU event at all
+  std::int64_t gpu_ns = 0;         ///< of all GPU events of the trace, sums of durations
+  std::int64_t graph_ns = 0;
+  std::array<std::int64_t, kAttributions> ns{};        ///< of graph_ns, by attribution
+  std::array<std::int64_t, kKernelFamilies> none_ns{}; ///< of what is attributed to nothing
+  double aligned_confidence = 0;                       ///< mean over the aligned time
+
+  /// nullptr for what no graph launched.
+  [[nodiscard]] const ReplayedKernel* find(EventId gpu) const;
+  /// Share of the graphs' time without an operator, percent; 0 without graph launches.
+  [[nodiscard]] double unattributed_percent() const;
+};
+
+/// `donor`: another trace to align with, besides the eager steps of this one; may be null. Kernels
+/// that a merge with captures has put below operators keep those. Linear but for the alignments,
+/// one per graph and donor that could fit (at most three).
+[[nodiscard]] GraphAttribution attribute_graphs(const LoadedTrace& t, const LoadedTrace* donor);
+
+/// That of the trace with the options' donor; made at the first call. Nothing in compat mode, nor
+/// for a trace without graph launches.
+[[nodiscard]] const GraphAttribution& graph_attribution_of(const LoadedTrace& t,
+                                                           const ReportOptions& options);
+
+/// What tells facts with graph columns apart in a trace's cache; "" without those.
+[[nodiscard]] std::string graph_key(const ReportOptions& options);
+
+/// What a row of operators says of its kernels' attribution.
+struct GraphCell {
+  Attribution attribution = Attribution::kLaunch; ///< of most of the row's time
+  double confidence = 1;                          ///< mean over the time, 0 where none
+  std::string_view family; ///< most of the time of its kernels of graphs, by their names; "" = none
+  std::string operators;   ///< found for its kernels, most time first; "" = none or no graph
+};
+[[nodiscard]] GraphCell graph_cell(const LoadedTrace& t, const GraphAttribution& a,
+                                   std::span<const std::span<const EventId>> calls);
+
+/// The columns attribution, attribution_confidence, kernel_family and graph_operators of a row's
+/// cell.
+template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::*cell) {
+  schema.add({"attribution", "attribution", Unit::kNone, CellKind::kText,
+              [cell](const Row& r) { return Value(attribution_name((r.*cell).attribution)); },
+              "how most of the row's kernels came to their operator: launch, capture, graph_node, "
+              "aligned or none"});
+  schema.add({"attribution_confidence", "attribution_confidence", Unit::kRatio, CellKind::kDouble,
+              [cell](const Row& r) { return Value((r.*cell).confidence); },
+              "mean over the kernel time, 0 to 1; what is attributed to nothing counts as 0"});
+  schema.add({"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
+              [cell](const Row& r) {
+                return (r.*cell).family.empty() ? Value() : Value((r.*cell).family);
+              },
+              "kind of work of the row's kernels of graphs by their own names: GEMM, attention, "
+              "norm, ..."});
+  schema.add({"graph_operators", "graph_operators", Unit::kNone, CellKind::kText,
+              [cell](const Row& r) {
+                return (r.*cell).operators.empty() ? Value() : Value((r.*cell).operators);
+              },
+              "operators found for kernels of graphs, most time first"});
+}
+
+/// "graph launches: N (c graphs), X ms = Y % of GPU time; attributed: by capture a %, by ids b %,
+/// by alignment c % (mean confidence k), NOT attributed d %", and why where that is most of the
+/// time; "" without graph launches.
+[[nodiscard]] std::string graph_headline(const GraphAttribution& a);
+/// "GEMM 61.2 %, attention 20.1 %, ...": the unattributed time by the kernels' own names.
+[[nodiscard]] std::string unattributed_families(const GraphAttribution& a);
+
+/// Above it every table that graph launches take part in repeats the share.
+inline constexpr double kNotedPercent = 5;
+
+} // namespace rankscope

@@ -1,0 +1,53 @@
+#include "app/graph_note.h"
+
+#include "analyses/graph/graph_attribution.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kNamedSteps = 5;
+
+void note_losses(const LoadedTrace& trace, const GraphAttribution& a, Diagnostics& diagnostics) {
+  if (a.losses.empty())
+    return;
+  std::string named;
+  for (std::size_t i = 0; i < a.losses.size() && i < kNamedSteps; ++i)
+    named += fmt::format("{}{}: {}", named.empty() ? "" : "; ", a.losses[i].where,
+                         a.losses[i].missing == 0 ? std::string("all kernels")
+                                                  : fmt::format("{} kernels", a.losses[i].missing));
+  diagnostics.add(
+      Severity::kWarning, "graph_tracing_loss", trace.trace.path,
+      fmt::format("graph launches lack GPU events that others of the same graph have, or have "
+                  "none: lost by the profiler (or recorded without the launch's id), not idle "
+                  "time ({}{})",
+                  named, a.losses.size() > kNamedSteps ? "; ..." : ""),
+      a.losses.size());
+}
+
+} // namespace
+
+std::string graph_line(const LoadedTrace& trace, const ReportOptions& options) {
+  return graph_headline(graph_attribution_of(trace, options));
+}
+
+void note_graphs(const LoadedTrace& trace, const ReportOptions& options, double least_percent,
+                 Diagnostics& diagnostics) {
+  const GraphAttribution& a = graph_attribution_of(trace, options);
+  const auto share = [&a](std::int64_t ns) {
+    return a.gpu_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(a.gpu_ns) : 0.0;
+  };
+  if (a.graphs.replays.empty() || share(a.graph_ns) < least_percent)
+    return;
+  std::string sentence = graph_headline(a);
+  if (const std::string families = unattributed_families(a); !families.empty())
+    sentence += "; not attributed by kind: " + families;
+  const std::int64_t none = a.ns[static_cast<std::size_t>(Attribution::kNone)];
+  constexpr double kMost = 50;
+  diagnostics.add(share(none) > kMost ? Severity::kWarning : Severity::kInfo, "graph_launches",
+                  trace.trace.path, sentence);
+  note_losses(trace, a, diagnostics);
+}
+
+} // namespace rankscope
