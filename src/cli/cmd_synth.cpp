@@ -1,7 +1,9 @@
 // rankscope synth OUT: a synthetic sweep with its ground truth.
 #include "cli/command.h"
+#include "cli/flag_set.h"
 #include "cli/synth_switches.h"
 #include "synth/synth.h"
+#include "synth/synth_inference.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -20,7 +22,34 @@ struct Flags {
   std::string clock_scope = "rank";
   SynthSwitches switches;
   bool no_seq = false;
+  std::string program = "training";
+  synth::InferenceOptions server;
 };
+
+void add_server(FlagSet& app, Flags& f) {
+  app.add_option("--program", f.program,
+                 "training: the sweep; inference: one trace of a server with graph launches "
+                 "(--layers, --seed, --vendor and the options below)")
+      .one_of({"training", "inference"})
+      .capture_default_str();
+  app.add_flag("--node-ids", f.server.node_ids, "kernels of graphs have ids of nodes");
+  app.add_flag("--experts", f.server.moe, "layers with experts: kernel counts vary");
+  app.add_flag("--two-streams", f.server.two_streams, "half of the feed-forward on another stream");
+  app.add_option("--lost", f.server.lost, "share of the replays' kernels that is not recorded")
+      .range(0.0, 1.0);
+}
+
+/// A prompt and a small batch without graphs, then replays of a larger batch.
+Result<void> write_server(Context& ctx, Flags& f) {
+  synth::InferenceOptions& o = f.server;
+  o.layers = f.options.layers;
+  o.seed = f.options.seed;
+  o.nvidia = f.options.nvidia;
+  o.steps = {{4096, 0, false}, {0, 8, false}, {0, 32, true}, {0, 32, true}, {0, 32, true}};
+  RS_CHECK(synth::write_inference(o, f.out));
+  ctx.out(f.out + "/trace.json\nground truth: " + f.out + "/ground_truth.json\n");
+  return {};
+}
 
 void add_size(FlagSet& app, synth::Options& o) {
   app.add_option("--threads", o.threads, "thread settings").delimiter(',').capture_default_str();
@@ -90,6 +119,7 @@ Action setup(FlagSet& app) {
   in_group(app, "Form of the traces", [&] { add_form(app, *f); });
   in_group(app, "Clocks and missing data", [&] { add_defects(app, *f); });
   in_group(app, "Times", [&] { add_times(app, *f); });
+  in_group(app, "Inference server", [&] { add_server(app, *f); });
   return [f](Context& ctx) -> Result<void> {
     synth::Options& options = f->options;
     options.nvidia = f->vendor == "nvidia";
@@ -98,6 +128,8 @@ Action setup(FlagSet& app) {
     options.clock_per_node = f->clock_scope == "node";
     options.seq = !f->no_seq;
     RS_CHECK(read_synth_switches(f->switches, options));
+    if (f->program == "inference")
+      return write_server(ctx, *f);
     const auto begin = std::chrono::steady_clock::now();
     RS_TRY(const synth::Summary s,
            synth::generate(options, f->out, ctx.threads,
@@ -124,7 +156,8 @@ const Command synth_command{
     "synth", "generate a multi-rank training sweep with known answers",
     "  rankscope synth sweep --threads 256,512 --channels 28,42,56,70 --ranks 8\n"
     "  rankscope synth slow --slow-config 512thread_28ch:1.05 --throttle 3:1.1 --slow-link 0-1:2\n"
-    "  rankscope synth big --threads 256 --channels 28 --ranks 1 --events 3000000 --gz",
+    "  rankscope synth big --threads 256 --channels 28 --ranks 1 --events 3000000 --gz\n"
+    "  rankscope synth server --program inference --node-ids",
     setup};
 
 } // namespace rankscope
