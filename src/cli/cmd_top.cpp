@@ -2,10 +2,9 @@
 #include "app/top.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "cli/flag_set.h"
 #include "cli/page_flags.h"
+#include "cli/top_screen.h"
 #include "os/signals.h"
-#include "os/terminal.h"
 #include "pages/top_page.h"
 #include "writers/writer.h"
 
@@ -45,74 +44,6 @@ Result<void> once(Context& ctx, const Flags& f) {
   return {};
 }
 
-/// Draws pages over each other on a terminal, below each other elsewhere. Nothing of the terminal
-/// is changed but what is shown, so that there is nothing to restore however the program ends.
-class Screen {
-public:
-  Screen(const Context& ctx, const Flags& flags) : ctx_(ctx), flags_(flags) {}
-
-  void show(const TopLook& look, bool last) {
-    const Terminal terminal = terminal_of(1);
-    if (ctx_.json) {
-      if (look.changed && !last)
-        ctx_.page(json_text(top_report(look.facts)));
-    } else if (!terminal.is_terminal) {
-      below(look, last);
-    } else {
-      over(look, terminal.rows, last);
-    }
-  }
-
-private:
-  [[nodiscard]] std::string waiting_text(const TopLook& look) const {
-    ConsolePage page(page_style(flags_.page));
-    for (const std::string& file : look.waiting)
-      page.sentence(file, "waiting for ", Ink::kFaint);
-    return page.text();
-  }
-
-  void below(const TopLook& look, bool last) {
-    const std::string waiting = waiting_text(look);
-    if (look.changed && !last && !look.facts.ranks.empty())
-      ctx_.page((shown_ ? "\n" : "") + top_page(look.facts, page_style(flags_.page)));
-    shown_ = shown_ || (look.changed && !look.facts.ranks.empty());
-    if (!last && look.waiting != waiting_)
-      ctx_.page(waiting);
-    waiting_ = look.waiting;
-  }
-
-  void over(const TopLook& look, std::size_t rows, bool last) {
-    const PageStyle style = page_style(flags_.page);
-    std::string page = waiting_text(look);
-    if (!last) {
-      ConsolePage foot(style);
-      foot.sentence(fmt::format("{} rank{} so far; looks every {} s; Ctrl-C ends",
-                                look.facts.ranks.size(), look.facts.ranks.size() == 1 ? "" : "s",
-                                flags_.every),
-                    "", Ink::kFaint);
-      page += foot.text();
-    }
-    const auto lines = [](const std::string& text) {
-      return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    };
-    const std::string facts = look.facts.ranks.empty() ? "" : top_page(look.facts, style);
-    const std::size_t room = rows > lines(page) + 4 ? rows - 1 - lines(page) : 0;
-    page = (last ? facts : first_lines(facts, room)) + page;
-    if (page == page_)
-      return;
-    page_ = page;
-    ctx_.page((drawn_ > 0 ? fmt::format("\x1b[{}A\r\x1b[J", drawn_) : "") + page);
-    drawn_ = lines(page);
-  }
-
-  const Context& ctx_;
-  const Flags& flags_;
-  std::size_t drawn_ = 0; ///< lines on the terminal
-  std::string page_;      ///< that stands there
-  std::vector<std::string> waiting_;
-  bool shown_ = false;
-};
-
 /// False when a signal came.
 bool sleep_for(double seconds) {
   const CancelToken interrupted = interrupt_token();
@@ -125,7 +56,7 @@ bool sleep_for(double seconds) {
 Result<void> watch(Context& ctx, const Flags& f) {
   const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C is the way out of here
   TopWatch watch(f.request);
-  Screen screen(ctx, f);
+  TopScreen screen(ctx, f.page, f.every);
   TopLook shown;
   do {
     Result<TopLook> look = watch.look(ctx);
@@ -176,7 +107,7 @@ Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   app.add_option("TRACE", f->request.inputs,
                  "a trace (- for standard input), or folders and files of one run's ranks");
-  CLI::Option* const watching =
+  const Flag watching =
       app.add_option("--watch", f->watch,
                      "look again every so many seconds (2) for traces that arrive, until Ctrl-C")
           .expected(0, 1)
@@ -196,7 +127,7 @@ Action setup(FlagSet& app) {
   });
   add_discover_flags(app, f->request.discover, false);
   return [f, watching](Context& ctx) {
-    f->watching = watching->count() > 0;
+    f->watching = watching.given();
     return top(ctx, *f);
   };
 }

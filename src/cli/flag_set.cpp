@@ -82,6 +82,10 @@ Flag& Flag::envname(const std::string& name) {
   return *this;
 }
 
+bool Flag::given() const {
+  return option_->count() > 0;
+}
+
 template <class T>
 Flag FlagSet::add_option(const std::string& names, T& value, const std::string& help) {
   return Flag(*app_->add_option(names, value, help));

@@ -36,6 +36,8 @@ public:
   Flag& type_name(const std::string& name);
   Flag& envname(const std::string& name); ///< variable that gives the value where no flag does
 
+  [[nodiscard]] bool given() const; ///< once the arguments are parsed
+
 private:
   CLI::Option* option_;
 };

@@ -1,6 +1,7 @@
 // How a page on the console looks: its width and colours, from flags or from what stdout is.
 #pragma once
 
+#include "cli/flag_set.h"
 #include "writers/console_page.h"
 
 #include <cstddef>

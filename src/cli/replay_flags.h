@@ -2,6 +2,7 @@
 // replay of a batch.
 #pragma once
 
+#include "cli/flag_set.h"
 #include "collect/replay/replay_run.h"
 
 #include <string>
