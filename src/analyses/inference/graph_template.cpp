@@ -60,8 +60,8 @@ std::uint32_t CaptureTexts::args_of(EventId e) {
   std::uint32_t& row = args_[capture_.events.args[e]];
   if (row == kNoRow) {
     OpArgs copy = *args;
-    for (StrId* id :
-         {&copy.input_dims, &copy.input_types, &copy.input_strides, &copy.concrete_inputs})
+    for (StrId* id : {&copy.input_dims, &copy.input_types, &copy.input_strides,
+                      &copy.concrete_inputs, &copy.kernel_file})
       *id = text(*id);
     row = to_.op_args(copy);
   }
