@@ -1,6 +1,7 @@
 #include "app/top.h"
 
 #include "app/choose_gpu.h"
+#include "app/graph_note.h"
 #include "app/top_parts.h"
 #include "app/unlinked_note.h"
 #include "engine/run_check.h"
@@ -85,6 +86,7 @@ Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
     out.diagnostics.add(Severity::kWarning, "no_gpu_events", trace.trace.path,
                         "the trace holds no GPU work: every time on the GPU is 0");
   note_unlinked(trace, options, out.diagnostics);
+  note_graphs(trace, options, 0, out.diagnostics);
   return out;
 }
 

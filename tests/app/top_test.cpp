@@ -119,6 +119,19 @@ TEST(Top, WorkWithoutLaunchesIsCountedWhereThereIsNoOther) {
   EXPECT_EQ(facts.kernels.front().sum.count, 2);
 }
 
+TEST(Top, WhatGraphsRanWithoutOperatorsIsSaidFirst) {
+  const test::TempFolder folder;
+  const std::string text =
+      R"({"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch",)"
+      R"("pid":1,"tid":1,"ts":1,"dur":2,"args":{"correlation":5}},{"ph":"X","cat":"kernel",)"
+      R"("name":"k","pid":0,"tid":7,"ts":10,"dur":30,"args":{"device":0,"stream":7,)"
+      R"("correlation":5}}]})";
+  const TopFacts facts = facts_of(folder.write("t.json", text));
+  ASSERT_FALSE(facts.problems.empty());
+  EXPECT_NE(facts.problems.front().text.find("NOT attributed 100.0 %"), std::string::npos)
+      << facts.problems.front().text;
+}
+
 TEST(Top, SeveralConfigurationsAreNoRun) {
   const test::TempFolder folder;
   synth::Options options = test::small_sweep();
