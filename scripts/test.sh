@@ -74,7 +74,7 @@ UBSAN_OPTIONS=print_stacktrace=1 ctest --preset $sanitized -j "$jobs" --timeout 
 
 step "fuzzing, the same inputs each time"
 if [ $sanitized = fuzz ]; then
-  ./scripts/fuzz.sh --runs 3000
+  ./scripts/fuzz.sh --runs 1000
 else
   skip "fuzzing: clang++ is not installed"
 fi
