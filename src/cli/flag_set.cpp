@@ -106,9 +106,9 @@ template Flag FlagSet::add_option(const std::string&, std::vector<std::int64_t>&
                                   const std::string&);
 
 Flag FlagSet::add_option_function(const std::string& names,
-                                  std::function<void(const std::string& value)> take,
+                                  const std::function<void(const std::string& value)>& take,
                                   const std::string& help) {
-  return Flag(*app_->add_option_function<std::string>(names, std::move(take), help));
+  return Flag(*app_->add_option_function<std::string>(names, take, help));
 }
 
 Flag FlagSet::add_flag(const std::string& names, bool& value, const std::string& help) {

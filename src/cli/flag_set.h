@@ -51,7 +51,7 @@ public:
   template <class T>
   Flag add_option(const std::string& names, T& value, const std::string& help = "");
   Flag add_option_function(const std::string& names,
-                           std::function<void(const std::string& value)> take,
+                           const std::function<void(const std::string& value)>& take,
                            const std::string& help);
   Flag add_flag(const std::string& names, bool& value, const std::string& help = "");
   Flag add_flag(const std::string& names); ///< taken and ignored

@@ -130,7 +130,7 @@ Schema<C> detailed_schema(const std::vector<C>& rows) {
 
 Schema<BatchCollectiveSum> sum_schema() {
   using R = BatchCollectiveSum;
-  const auto of_first = [](Field<C> field) {
+  const auto of_first = [](const Field<C>& field) {
     return Field<R>{field.id,
                     field.label,
                     field.unit,

@@ -99,6 +99,13 @@ public:
           stack.push_back(*it);
       }
     }
+    add_uncovered(out);
+    return out;
+  }
+
+private:
+  /// A row for each kernel that none of `out` has.
+  void add_uncovered(std::vector<Collected>& out) const {
     std::vector<bool> covered(t_.trace.events.size());
     for (const Collected& c : out)
       for (const EventId k : t_.tree.gpu_events(c.event))
@@ -110,10 +117,8 @@ public:
           parent = t_.tree.parent(k);
         out.push_back({parent, kNoEvent, k});
       }
-    return out;
   }
 
-private:
   void push_frames(std::vector<EventId>& stack) const {
     for (auto e = static_cast<EventId>(t_.trace.events.size()); e-- > 0;)
       if (t_.trace.events.category[e] == Category::kPythonFunction &&

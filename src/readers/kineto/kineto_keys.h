@@ -120,6 +120,35 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
   return nullptr;
 }
 
+/// Keys of 16 bytes and more.
+[[gnu::always_inline]] inline Raw* wanted_longest_arg(RawArgs& a, std::string_view key) {
+  switch (key.size()) {
+  case 16:
+    if (key == "Python parent id")
+      return &a.python_parent;
+    if (key == "Python module id")
+      return &a.python_module;
+    break;
+  case 18:
+    if (key == "Process Group Name") {
+      a.collective = true;
+      return &a.pg_name;
+    }
+    break;
+  case 19:
+    if (key == "Process Group Ranks")
+      return &a.pg_ranks;
+    break;
+  case 25:
+    if (key == "Process Group Description")
+      return &a.pg_desc;
+    break;
+  default:
+    break;
+  }
+  return nullptr;
+}
+
 /// Keys of 10 bytes and more.
 [[gnu::always_inline]] inline Raw* wanted_long_arg(RawArgs& a, std::string_view key) {
   switch (key.size()) {
@@ -167,28 +196,8 @@ inline Raw* wanted_key(RawEvent& e, std::string_view key) {
       return &a.coll_name;
     }
     break;
-  case 16:
-    if (key == "Python parent id")
-      return &a.python_parent;
-    if (key == "Python module id")
-      return &a.python_module;
-    break;
-  case 18:
-    if (key == "Process Group Name") {
-      a.collective = true;
-      return &a.pg_name;
-    }
-    break;
-  case 19:
-    if (key == "Process Group Ranks")
-      return &a.pg_ranks;
-    break;
-  case 25:
-    if (key == "Process Group Description")
-      return &a.pg_desc;
-    break;
   default:
-    break;
+    return wanted_longest_arg(a, key);
   }
   return nullptr;
 }
