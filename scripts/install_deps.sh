@@ -4,10 +4,13 @@
 #   build  what the binary needs            test  and what the tests need
 #   all    and tools whose checks skip aloud without them: clang, clang-format, clang-tidy, LibreOffice,
 #          a browser. A tool that this system has no package for is named, and no error.
+# npm brings the charts of the pages and the SQL engine (scripts/web_parts.sh); without it the build leaves
+# them out.
 # Run on Debian 12 (scripts/test_bare.sh does it from nothing). The names are Ubuntu 24.04's too, but for
 # the browser, which is no package there.
 set -euo pipefail
 
+cd "$(dirname "$0")/.."
 what=${1:-test}
 build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libsimdjson-dev
   libisal-dev libzstd-dev libsqlite3-dev libpugixml-dev libzip-dev libxlsxwriter-dev zlib1g-dev
@@ -17,14 +20,15 @@ tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-
 
 required=("${build[@]}")
 optional=()
+command -v npm >/dev/null || optional+=(npm)
 case $what in
 build) ;;
 test) required+=("${test[@]}") ;;
 all)
   required+=("${test[@]}")
-  optional=("${tools[@]}")
+  optional+=("${tools[@]}")
   ;;
-*) sed -n '3,6s/^# //p' "$0" >&2; exit 2 ;;
+*) sed -n '3,6s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
 esac
 
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
@@ -33,12 +37,15 @@ missing=()
 for p in "${required[@]}"; do is_installed "$p" || missing+=("$p"); done
 wanted=()
 for p in "${optional[@]}"; do is_installed "$p" || wanted+=("$p"); done
-[ $((${#missing[@]} + ${#wanted[@]})) -eq 0 ] && exit 0
+web_parts() {
+  ./scripts/web_parts.sh || echo "install_deps.sh: no parts from npm: pages and SQL are left out" >&2
+}
+[ $((${#missing[@]} + ${#wanted[@]})) -eq 0 ] && { web_parts; exit 0; }
 
 sudo=()
 if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null; then
-    [ ${#missing[@]} -eq 0 ] && { echo "install_deps.sh: no root, left out: ${wanted[*]}" >&2; exit 0; }
+    [ ${#missing[@]} -eq 0 ] && { echo "install_deps.sh: no root, left out: ${wanted[*]}" >&2; web_parts; exit 0; }
     echo "install_deps.sh: need root or sudo to install: ${missing[*]}" >&2
     exit 1
   fi
@@ -65,3 +72,4 @@ for p in "${wanted[@]}"; do
   if is_package "$p" && echo "installing: $p" && install "$p"; then continue; fi
   echo "install_deps.sh: '$p' is left out; the checks that use it will be skipped" >&2
 done
+web_parts
