@@ -32,9 +32,9 @@ std::string bash_script(const CLI::App& root) {
                                 "return ;;\n",
                                 sub->get_name(), name, fmt::join(list, " "));
   }
-  return fmt::format(R"(_rankscope() {{
+  return fmt::format(R"(_rankscope_words() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} command="" word words=""
-  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+  for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
     case "$word" in -*) ;; *) command=$word; break ;; esac
   done
   case "$command:${{COMP_WORDS[COMP_CWORD-1]}}" in
@@ -46,7 +46,7 @@ std::string bash_script(const CLI::App& root) {
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [[ "$current" == -* ]] || COMPREPLY+=($(compgen -f -- "$current"))
 }}
-complete -o filenames -F _rankscope rankscope
+complete -o filenames -F _rankscope_words rankscope
 )",
                      values, cases, names, fmt::join(flags_of(root), " "));
 }
@@ -83,8 +83,12 @@ Action setup(FlagSet& app) {
     const CLI::App& root = *self->get_parent();
     if (*shell == "fish")
       ctx.out(fish_script(root));
-    else if (*shell == "zsh") // zsh runs bash completions through its own adapter
-      ctx.out("autoload -U +X bashcompinit && bashcompinit\n" + bash_script(root));
+    else if (*shell == "zsh")
+      // zsh runs bash completions through its own adapter; sourced, or found in $fpath, where the
+      // first key that completes runs the file itself
+      ctx.out("#compdef rankscope\nautoload -U +X bashcompinit && bashcompinit\n" +
+              bash_script(root) +
+              "[[ -z ${compstate+set} ]] || _bash_complete -o filenames -F _rankscope_words\n");
     else
       ctx.out(bash_script(root));
     return {};

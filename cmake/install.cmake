@@ -1,0 +1,88 @@
+# What `cmake --install` puts where, and the packages that CPack makes of it: the program, its manual
+# pages and completions (made by the program itself), the documents, and DuckDB where it was fetched.
+# `cmake --install BUILD --component bundle` adds the shared libraries that a system may lack, for a
+# tarball that runs where they are not installed.
+include(GNUInstallDirs)
+
+# of the program's own libraries, where it looks for them: beside its folder in every layout
+set(rankscope_private lib/rankscope)
+set_target_properties(rankscope PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope_private}")
+# DT_RPATH, which also holds for what the libraries there need themselves
+target_link_options(rankscope PRIVATE -Wl,--disable-new-dtags)
+
+install(TARGETS rankscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  PATTERN __pycache__ EXCLUDE)
+set(rankscope_duckdb ${PROJECT_SOURCE_DIR}/web/node_modules/@duckdb/node-bindings-linux-x64)
+install(FILES ${rankscope_duckdb}/libduckdb.so DESTINATION ${rankscope_private} OPTIONAL)
+install(FILES ${rankscope_duckdb}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright.duckdb
+  OPTIONAL)
+
+# The program writes its own pages, so that they cannot say what it does not take.
+install(CODE "
+  set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+  set(program \"$<TARGET_FILE:rankscope>\")
+  message(STATUS \"Installing: \${prefix}/${CMAKE_INSTALL_DATADIR}: manual pages and completions\")
+  execute_process(COMMAND \${program} man -o \${prefix}/${CMAKE_INSTALL_MANDIR}/man1
+    COMMAND_ERROR_IS_FATAL ANY)
+  foreach(place IN ITEMS bash:bash-completion/completions/rankscope
+      zsh:zsh/site-functions/_rankscope fish:fish/vendor_completions.d/rankscope.fish)
+    string(REGEX MATCH \"^([a-z]+):(.*)$\" whole \${place})
+    set(shell \${CMAKE_MATCH_1})
+    set(file \${prefix}/${CMAKE_INSTALL_DATADIR}/\${CMAKE_MATCH_2})
+    get_filename_component(folder \${file} DIRECTORY)
+    file(MAKE_DIRECTORY \${folder})
+    execute_process(COMMAND \${program} completion \${shell} OUTPUT_FILE \${file}
+      COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+")
+
+# The C and C++ libraries are each system's own: a newer one must be able to serve what is opened late.
+install(CODE "
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES \"$<TARGET_FILE:rankscope>\"
+    LIBRARIES \"${XLSXWRITER_LIBRARY}\" \"${LIBZIP_LIBRARY}\"
+    RESOLVED_DEPENDENCIES_VAR needed UNRESOLVED_DEPENDENCIES_VAR missing
+    PRE_EXCLUDE_REGEXES \"^ld-linux\" \"^lib(c|m|dl|rt|pthread|gcc_s|stdc[+][+])[.]so\")
+  if(missing)
+    message(FATAL_ERROR \"not found: \${missing}\")
+  endif()
+  foreach(library IN ITEMS \${needed} \"${XLSXWRITER_LIBRARY}\" \"${LIBZIP_LIBRARY}\")
+    file(INSTALL DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${rankscope_private}\" TYPE SHARED_LIBRARY
+      FOLLOW_SYMLINK_CHAIN FILES \${library})
+  endforeach()
+" COMPONENT bundle EXCLUDE_FROM_ALL)
+
+# The Debian package that holds a library's file; empty where dpkg does not know.
+function(rankscope_package_of library result)
+  set(${result} "" PARENT_SCOPE)
+  get_filename_component(real ${library} REALPATH)
+  find_program(DPKG_QUERY dpkg-query)
+  if(DPKG_QUERY)
+    execute_process(COMMAND ${DPKG_QUERY} -S ${real} OUTPUT_VARIABLE found ERROR_QUIET)
+    if(found MATCHES "^([^:]+):")
+      set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "rankscope developers <rankscope@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "performance analysis of distributed GPU runs")
+set(CPACK_PACKAGE_DESCRIPTION
+  "Reads the traces of all ranks of a run, of PyTorch and of the profilers of AMD and NVIDIA, and says\nwhich matrix products vary and why, which collectives they overlap, which rank is late and which\nRCCL or NCCL configuration is better.")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, fonts-dejavu-core")
+# those that are opened at their first use are unknown to dpkg-shlibdeps
+set(late "")
+foreach(library IN ITEMS ${XLSXWRITER_LIBRARY} ${LIBZIP_LIBRARY})
+  rankscope_package_of(${library} package)
+  list(APPEND late ${package})
+endforeach()
+list(JOIN late ", " CPACK_DEBIAN_PACKAGE_DEPENDS)
+include(CPack)

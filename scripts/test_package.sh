@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs what scripts/package.sh makes where nothing else is: the Debian package with apt in a bare
+# Debian 12 root made by debootstrap, the tarball in another one that gets no package at all, and runs
+# the main commands there. Needs root and debootstrap; the mirror is the one apt uses here.
+# Usage: scripts/test_package.sh [FOLDER]     FOLDER: keeps the bare root there and uses it again
+set -euo pipefail
+cd "$(dirname "$0")/.."
+suite=bookworm
+
+[ "$(id -u)" -eq 0 ] || { echo "test_package.sh: needs root" >&2; exit 3; }
+command -v debootstrap >/dev/null || { echo "test_package.sh: install debootstrap first" >&2; exit 3; }
+mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
+  awk -v s=$suite '$2 == s {print $1; exit}')
+[ -n "$mirror" ] || { echo "test_package.sh: apt knows no archive of $suite" >&2; exit 3; }
+[ -d build/packages ] || ./scripts/package.sh
+
+base=${1:-}
+scratch=$(mktemp -d)
+[ -n "$base" ] || base=$scratch/base
+cleanup() {
+  umount "$scratch"/*/proc 2>/dev/null || true
+  rm -rf --one-file-system "$scratch"
+}
+trap cleanup EXIT
+[ -e "$base/etc/debian_version" ] || debootstrap --variant=minbase $suite "$base" "$mirror" >/dev/null
+apt-config dump | grep -E '^Acquire::(http|https|Retries)' >"$base/etc/apt/apt.conf.d/90here" || true
+cp /etc/resolv.conf /etc/hosts "$base/etc/" 2>/dev/null || true
+
+root() { # root NAME: a fresh copy of the bare root
+  cp -a "$base" "$scratch/$1"
+  mount -t proc proc "$scratch/$1/proc"
+}
+inside() { # inside NAME COMMAND
+  env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive chroot "$scratch/$1" /bin/bash -euc "$2"
+}
+hour() { # hour NAME PROGRAM: a sweep made, analysed and read, workbook and archive included
+  inside "$1" "
+    cd /tmp
+    $2 --version
+    $2 synth sweep --threads 256 --channels 28,42 --ranks 2 -q
+    $2 analyze sweep $3 -q >/dev/null
+    $2 report sweep/256thread/nccl_28channels/torch_profiler/rank0/*.json -o report.xlsx -q >/dev/null
+    $2 compare-reports report.xlsx report.xlsx --names a,b -o both.xlsx -q >/dev/null
+    test -s report.xlsx && test -s both.xlsx"
+}
+
+root deb
+cp build/packages/*.deb "$scratch/deb/tmp/"
+inside deb "apt-get update -qq && apt-get install -y -qq /tmp/*.deb >/dev/null"
+hour deb rankscope ""
+inside deb "dpkg -L rankscope | grep -qx /usr/share/man/man1/rankscope-report.1 && dpkg -L rankscope | grep -qx /usr/share/bash-completion/completions/rankscope"
+inside deb "apt-get remove -y -qq rankscope >/dev/null && ! command -v rankscope && test ! -e /usr/lib/rankscope"
+echo "test_package.sh: the Debian package: installed, used, removed"
+
+root tar
+tar -xzf build/packages/rankscope-*.tar.gz -C "$scratch/tar/opt"
+hour tar "$(cd "$scratch/tar" && echo /opt/*/bin/rankscope)" --no-plots
+echo "test_package.sh: the tarball: used where no package was installed"
