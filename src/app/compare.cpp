@@ -2,6 +2,7 @@
 
 #include "analyses/compare/compare_tables.h"
 #include "app/compare_load.h"
+#include "app/compare_verdict.h"
 #include "base/nearest.h"
 #include "os/output_file.h"
 #include "pages/compare_page.h"
@@ -180,6 +181,29 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
   return c;
 }
 
+Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path) {
+  std::ifstream in(path);
+  if (!in)
+    return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};
+  std::vector<FailCondition> out;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    line.erase(std::min(line.find('#'), line.size()));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string::npos)
+      continue;
+    Result<FailCondition> one =
+        parse_fail_condition(line.substr(first, line.find_last_not_of(" \t\r") - first + 1));
+    if (!one) {
+      Error error = one.error();
+      error.where = fmt::format("{}:{}", path, number);
+      return error;
+    }
+    out.push_back(std::move(*one));
+  }
+  return out;
+}
+
 std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
   std::vector<std::vector<std::string>> parts;
   std::vector<std::string> out;
@@ -247,32 +271,47 @@ Result<std::vector<std::string>> labels_for(const std::vector<std::string>& fold
   return distinct_labels(std::move(wanted));
 }
 
+namespace {
+
+ConditionOutcome judge(const FailCondition& condition, const DashboardRow* row, std::size_t test) {
+  using State = ConditionOutcome::State;
+  if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->base)
+    return {{},
+            condition.text,
+            State::kUnjudged,
+            "nothing could be judged, the figure is not in both runs"};
+  const DashboardCell& cell = *row->tests[test];
+  const Judgement& j = cell.judgement;
+  if (j.verdict == Verdict::kUnknown)
+    return {{},
+            condition.text,
+            State::kUnjudged,
+            fmt::format("nothing could be judged from {} and {} samples (--assume-noise gives a "
+                        "noise)",
+                        j.samples_base, j.samples_test)};
+  const bool appeared = j.verdict == Verdict::kNew;
+  const bool grew = j.change && -*j.change > condition.percent && *j.high < 0;
+  return {{},
+          condition.text,
+          appeared || grew ? State::kRegression : State::kPassed,
+          fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *row->base)};
+}
+
+} // namespace
+
 FailOutcome fail_outcome(const Comparison& comparison,
                          const std::vector<FailCondition>& conditions) {
   FailOutcome out;
   for (const FailCondition& c : conditions) {
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
-      const std::string& label = comparison.tests[i].label;
-      if (row == nullptr || !row->tests[i] || !row->tests[i]->value || !row->base) {
-        out.unjudged.push_back(fmt::format("{}: {}: nothing could be judged, the figure is not in "
-                                           "both runs",
-                                           label, c.text));
-        continue;
-      }
-      const DashboardCell& cell = *row->tests[i];
-      const Judgement& j = cell.judgement;
-      if (j.verdict == Verdict::kUnknown) {
-        out.unjudged.push_back(fmt::format("{}: {}: nothing could be judged from {} and {} samples "
-                                           "(--assume-noise gives a noise)",
-                                           label, c.text, j.samples_base, j.samples_test));
-        continue;
-      }
-      const bool appeared = j.verdict == Verdict::kNew;
-      const bool grew = j.change && -*j.change > c.percent && *j.high < 0;
-      if (appeared || grew)
-        out.regressions.push_back(fmt::format("{}: {} ({:.3f} {} against {:.3f})", label, c.text,
-                                              *cell.value, row->unit, *row->base));
+      ConditionOutcome one = judge(c, row, i);
+      one.label = comparison.tests[i].label;
+      if (one.state == ConditionOutcome::State::kUnjudged)
+        out.unjudged.push_back(fmt::format("{}: {}: {}", one.label, one.condition, one.words));
+      if (one.state == ConditionOutcome::State::kRegression)
+        out.regressions.push_back(fmt::format("{}: {} ({})", one.label, one.condition, one.words));
+      out.conditions.push_back(std::move(one));
     }
   }
   return out;
@@ -285,6 +324,13 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
     RS_TRY(auto file, OutputFile::create(request.markdown));
     markdown.emplace(std::move(file));
   }
+  std::vector<std::pair<OutputFile, std::string (*)(const Comparison&, const FailOutcome&)>> files;
+  for (const auto& [path, text] :
+       {std::pair{&request.junit, &verdict_junit}, std::pair{&request.verdict, &verdict_json}})
+    if (!path->empty()) {
+      RS_TRY(auto file, OutputFile::create(*path));
+      files.emplace_back(std::move(file), text);
+    }
   CompareResult out;
   RS_TRY(out.comparison, load_all(session, request));
   Workbooks workbooks(request.output, out.written);
@@ -304,6 +350,12 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
     RS_CHECK(markdown->commit());
     if (request.markdown != "-")
       out.written.push_back(request.markdown);
+  }
+  for (auto& [file, text] : files) {
+    file.write(text(out.comparison, out.fail_on));
+    RS_CHECK(file.commit());
+    if (file.path() != "-")
+      out.written.push_back(file.path());
   }
   if (request.page)
     add_page(session, request, out);

@@ -24,10 +24,24 @@ struct FailCondition {
 /// Errors: kUsage, also for a metric that no comparison has.
 Result<FailCondition> parse_fail_condition(const std::string& text);
 
+/// Errors: kUnreadable; kUsage, with the line. Empty lines and what stands behind a # are passed
+/// over.
+Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path);
+
+/// One condition on one test run.
+struct ConditionOutcome {
+  enum class State { kPassed, kRegression, kUnjudged };
+  std::string label; ///< of the test run
+  std::string condition;
+  State state = State::kPassed;
+  std::string words; ///< the figures, or why nothing could be judged
+};
+
 /// What --fail-on found, in words.
 struct FailOutcome {
-  std::vector<std::string> regressions; ///< conditions that hold
-  std::vector<std::string> unjudged;    ///< conditions of which nothing can be said
+  std::vector<ConditionOutcome> conditions; ///< in the order asked for, each over all tests
+  std::vector<std::string> regressions;     ///< conditions that hold
+  std::vector<std::string> unjudged;        ///< conditions of which nothing can be said
 };
 
 struct CompareRequest {
@@ -36,6 +50,8 @@ struct CompareRequest {
   std::string output;               ///< folder
   std::string markdown;             ///< file for the verdict, "-" = stdout, empty = none
   bool append_markdown = false;     ///< to what the file holds: a job summary has many authors
+  std::string junit;                ///< file for the conditions as JUnit's XML; empty = none
+  std::string verdict;              ///< file for the verdict as JSON; empty = none
   std::vector<FailCondition> fail_on;
   JudgeRule rule;
   DiscoverOptions discover;

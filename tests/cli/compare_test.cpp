@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <map>
+#include <simdjson.h>
 #include <sstream>
 
 namespace rankscope {
@@ -296,6 +297,57 @@ TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   for (std::size_t i = 0; i < ranks->rows(); ++i)
     only += ranks->at(i, "status").text == "only in one" ? 1 : 0;
   EXPECT_EQ(only, 8);
+}
+
+TEST_F(Compare, ProgramsReadTheVerdict) {
+  const std::string conditions = folder_.write(
+      "conditions", "# of this repository\n\n  total_time>2%  # per step\r\nexposed_comm>500%\n");
+  const RunResult bad = run_binary({"compare", "--baseline", base_, "--test", test_, "--labels",
+                                    "A,<B>\"", "--output", out_, "--fail-on-file", conditions,
+                                    "--annotate", "--junit", folder_.path("junit.xml"), "--verdict",
+                                    folder_.path("verdict.json"), "--no-plots", "--quiet"});
+  ASSERT_EQ(bad.code, 5) << bad.err;
+  EXPECT_NE(bad.out.find("::error title=rankscope%3A total_time>2%25::<B>\": "), std::string::npos)
+      << bad.out;
+  EXPECT_EQ(bad.out.find("exposed_comm>500"), std::string::npos); // it holds
+
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  ASSERT_EQ(parser.load(folder_.path("verdict.json")).get(root), simdjson::SUCCESS);
+  EXPECT_EQ(std::string_view(root["schema"]), "rankscope.verdict/1");
+  EXPECT_EQ(std::string_view(root["result"]), "regression");
+  EXPECT_EQ(std::string_view(root["conditions"].at(0)["result"]), "regression");
+  EXPECT_EQ(std::string_view(root["conditions"].at(1)["result"]), "passed");
+  EXPECT_EQ(std::string_view(root["conditions"].at(1)["label"]), "<B>\"");
+  bool total = false;
+  for (const simdjson::dom::element metric : root["metrics"])
+    if (std::string_view(metric["metric"]) == "GPU_total_time") {
+      total = true;
+      const simdjson::dom::element test = metric["tests"].at(0);
+      const double base = metric["baseline"];
+      EXPECT_NEAR(double(test["improvement_percent"]), (base - double(test["value"])) / base * 100,
+                  1e-9);
+      EXPECT_EQ(std::string_view(test["status"]), "Worse");
+    }
+  EXPECT_TRUE(total);
+
+  const std::string xml = test::bytes_of(folder_.path("junit.xml"));
+  EXPECT_NE(xml.find("tests=\"2\" failures=\"1\" skipped=\"0\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("classname=\"rankscope.&lt;B&gt;&quot;\" name=\"total_time&gt;2%\"><failure"),
+            std::string::npos)
+      << xml;
+}
+
+TEST_F(Compare, AFileOfConditionsIsReadBeforeAnythingElse) {
+  const std::string bad = folder_.write("conditions", "total_time>2%\ntotal_time 3%\n");
+  const RunResult r = run_binary({"compare", "--baseline", folder_.path("absent"), "--test", test_,
+                                  "--output", out_, "--fail-on-file", bad});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find(bad + ":2: "), std::string::npos) << r.err;
+  EXPECT_EQ(run_binary({"compare", "--baseline", base_, "--test", test_, "--output", out_,
+                        "--fail-on-file", folder_.path("absent")})
+                .code,
+            3);
 }
 
 // It was found out after everything had been parsed and written.

@@ -1,0 +1,155 @@
+#include "app/compare_verdict.h"
+
+#include "base/json_writer.h"
+#include "pages/html_report.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+namespace rankscope {
+namespace {
+
+using State = ConditionOutcome::State;
+
+const char* name_of(State state) {
+  switch (state) {
+  case State::kRegression:
+    return "regression";
+  case State::kUnjudged:
+    return "not judged";
+  case State::kPassed:
+    break;
+  }
+  return "passed";
+}
+
+double or_nan(const std::optional<double>& value) {
+  return value.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+/// XML 1.0 has no other control characters than tab and line end.
+std::string xml(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; }, '?');
+  return html_escaped(text);
+}
+
+/// As a workflow's log takes it; a property ends at a comma or colon besides.
+std::string annotation_text(const std::string& text, bool property) {
+  std::string out;
+  for (const char c : text)
+    if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  return out;
+}
+
+void write_metric(JsonWriter& json, const Comparison& comparison, const DashboardRow& row) {
+  json.begin_object();
+  json.text("metric", row.metric);
+  json.text("unit", row.unit);
+  json.number("baseline", or_nan(row.base));
+  json.begin_list("tests");
+  for (std::size_t i = 0; i < row.tests.size(); ++i) {
+    if (!row.tests[i])
+      continue;
+    const DashboardCell& cell = *row.tests[i];
+    json.begin_object();
+    json.text("label", comparison.tests[i].label);
+    json.number("value", or_nan(cell.value));
+    json.number("improvement_percent", or_nan(cell.improvement));
+    json.number("samples_change_percent", or_nan(cell.judgement.change));
+    json.number("low_percent", or_nan(cell.judgement.low));
+    json.number("high_percent", or_nan(cell.judgement.high));
+    json.integer("samples_baseline", static_cast<std::int64_t>(cell.judgement.samples_base));
+    json.integer("samples_test", static_cast<std::int64_t>(cell.judgement.samples_test));
+    json.text("status", verdict_name(cell.judgement.verdict));
+    json.end_object();
+  }
+  json.end_list();
+  json.end_object();
+}
+
+std::string junit_case(const std::string& run, const std::string& name, const std::string& inside) {
+  return fmt::format("  <testcase classname=\"rankscope.{}\" name=\"{}\">{}</testcase>\n", xml(run),
+                     xml(name), inside);
+}
+
+} // namespace
+
+std::string verdict_json(const Comparison& comparison, const FailOutcome& outcome) {
+  JsonWriter json;
+  json.begin_object();
+  json.text("schema", "rankscope.verdict/1");
+  json.text("result", name_of(!outcome.regressions.empty() ? State::kRegression
+                              : !outcome.unjudged.empty()  ? State::kUnjudged
+                                                           : State::kPassed));
+  json.text("baseline", comparison.base.label);
+  std::vector<std::string> labels;
+  for (const ComparedRun& test : comparison.tests)
+    labels.push_back(test.label);
+  json.texts("tests", labels);
+  json.begin_list("remarks");
+  for (const std::string& remark : comparison.remarks)
+    json.text("", remark);
+  json.end_list();
+  json.begin_list("conditions");
+  for (const ConditionOutcome& one : outcome.conditions) {
+    json.begin_object();
+    json.text("label", one.label);
+    json.text("condition", one.condition);
+    json.text("result", name_of(one.state));
+    json.text("words", one.words);
+    json.end_object();
+  }
+  json.end_list();
+  json.begin_list("metrics");
+  for (const DashboardRow& row : comparison.dashboard.rows)
+    write_metric(json, comparison, row);
+  json.end_list();
+  json.end_object();
+  return json.take();
+}
+
+std::string verdict_junit(const Comparison& comparison, const FailOutcome& outcome) {
+  std::string cases;
+  std::size_t tests = outcome.conditions.size();
+  for (const ConditionOutcome& one : outcome.conditions) {
+    std::string inside = fmt::format("<system-out>{}</system-out>", xml(one.words));
+    if (one.state == State::kRegression)
+      inside = fmt::format("<failure message=\"{}\"/>", xml(one.words));
+    else if (one.state == State::kUnjudged)
+      inside = fmt::format("<skipped message=\"{}\"/>", xml(one.words));
+    cases += junit_case(one.label, one.condition, inside);
+  }
+  if (outcome.conditions.empty())
+    for (const DashboardRow& row : comparison.dashboard.rows)
+      for (std::size_t i = 0; i < row.tests.size(); ++i)
+        if (row.tests[i]) {
+          ++tests;
+          cases +=
+              junit_case(comparison.tests[i].label, row.metric,
+                         fmt::format("<system-out>{}: {:.3f} {} against {:.3f}</system-out>",
+                                     verdict_name(row.tests[i]->judgement.verdict),
+                                     or_nan(row.tests[i]->value), xml(row.unit), or_nan(row.base)));
+        }
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"rankscope "
+                     "compare\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}</testsuite>\n",
+                     tests, outcome.regressions.size(), outcome.unjudged.size(), cases);
+}
+
+std::vector<std::string> annotations(const FailOutcome& outcome) {
+  std::vector<std::string> out;
+  for (const ConditionOutcome& one : outcome.conditions)
+    if (one.state != State::kPassed)
+      out.push_back(fmt::format("::{} title={}::{}",
+                                one.state == State::kRegression ? "error" : "warning",
+                                annotation_text("rankscope: " + one.condition, true),
+                                annotation_text(one.label + ": " + one.words, false)));
+  return out;
+}
+
+} // namespace rankscope

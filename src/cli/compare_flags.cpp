@@ -1,0 +1,104 @@
+#include "cli/compare_flags.h"
+
+#include "cli/discover_flags.h"
+
+#include <cstdlib>
+
+namespace rankscope {
+namespace {
+
+void add_choice(FlagSet& app, CompareFlags& f) {
+  CompareRequest& request = f.request;
+  app.add_flag("--all", f.all, "everything (also what happens without a choice)");
+  app.add_flag("--compare-all-runs", f.compare_all_runs, "the same as --all");
+  app.add_flag("--gpu-timeline", f.gpu_timeline, "only the timeline workbooks");
+  app.add_flag("--collective", f.collective, "only the collective workbooks");
+  app.add_flag("--final-report", f.final_report, "only what the final workbook needs");
+  app.add_flag("--generate-plots", f.plots, "only the plots and the HTML page");
+  app.add_flag("--no-plots", f.no_plots, "neither plots nor HTML page");
+  app.add_flag("--svg", request.svg, "plots as SVG too");
+  app.add_flag("--individual-only", f.individual_only, "leave the collectives out");
+  app.add_flag("--collective-only", f.collective_only, "write no individual reports");
+  app.add_flag("--geo-mean", request.geomean,
+               "geometric means over ranks in the timeline summaries");
+}
+
+void add_verdict(FlagSet& app, CompareFlags& f) {
+  CompareRequest& request = f.request;
+  app.add_option("--threshold", request.rule.threshold_percent,
+                 "changes up to this count as Similar, percent")
+      .not_negative()
+      .capture_default_str();
+  app.add_option("--assume-noise", request.rule.assumed_noise_percent,
+                 "where a run has one sample: judge with this standard deviation of a sample, "
+                 "percent")
+      .positive();
+  app.add_option("--fail-on", f.fail_on,
+                 "exit 5 when a metric is worse by more, beyond noise: 'total_time>2%'");
+  app.add_option("--fail-on-file", f.fail_on_file, "such conditions from a file, one a line");
+  app.add_flag("--annotate", f.annotate,
+               "what they found as annotations of a GitHub workflow's log");
+  app.add_option("--junit", request.junit, "write the conditions as JUnit test cases");
+  app.add_option("--verdict", request.verdict, "write the verdict as JSON");
+  app.add_option("--markdown", request.markdown, "write a summary for a pull request; - is stdout");
+}
+
+} // namespace
+
+void add_compare_flags(FlagSet& app, CompareFlags& f) {
+  CompareRequest& request = f.request;
+  in_group(app, "Runs", [&] {
+    app.add_option("--baseline", f.baseline, "folder of the baseline: rank traces or reports")
+        .required();
+    app.add_option("--test", f.tests, "folder of a run to compare; may be given again").required();
+    app.add_option("--labels", f.labels.all,
+                   "a name per run, the baseline's first (default: "
+                   "folders)")
+        .delimiter(',');
+    app.add_option("--baseline-label", f.labels.baseline, "name of the baseline");
+    app.add_option("--test-label", f.labels.tests, "name of a test, in their order");
+    app.add_flag("--skip-tracelens", request.reports_only,
+                 "use existing reports, never the traces");
+    add_align_flag(app, f.align);
+  });
+  in_group(app, "Verdict", [&] { add_verdict(app, f); });
+  in_group(app, "Outputs", [&] {
+    app.add_option("--output", request.output, "folder for the workbooks").required();
+    add_choice(app, f);
+  });
+  add_discover_flags(app, request.discover, false);
+}
+
+Result<CompareRequest> compare_request(const CompareFlags& f) {
+  CompareRequest request = f.request;
+  for (const std::string& text : f.fail_on) {
+    RS_TRY(FailCondition condition, parse_fail_condition(text));
+    request.fail_on.push_back(std::move(condition));
+  }
+  if (f.individual_only && f.collective_only)
+    return Error{ErrorCode::kUsage, "",
+                 "--individual-only and --collective-only exclude each other", ""};
+  if (!f.fail_on_file.empty()) {
+    RS_TRY(std::vector<FailCondition> more, read_fail_conditions(f.fail_on_file));
+    request.fail_on.insert(request.fail_on.end(), more.begin(), more.end());
+  }
+  request.folders = {f.baseline};
+  request.folders.insert(request.folders.end(), f.tests.begin(), f.tests.end());
+  RS_TRY(request.labels, labels_for(request.folders, f.labels));
+  const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
+  request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
+  request.align = align_mode(f.align).value_or(request.align);
+  // without a choice everything is made
+  const bool everything =
+      f.all || f.compare_all_runs || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
+  request.individual = !f.collective_only;
+  request.collective = !f.individual_only;
+  request.timeline_workbooks = everything || f.gpu_timeline || f.final_report;
+  request.collective_workbooks =
+      !f.individual_only && (everything || f.collective || f.final_report);
+  request.final_workbook = everything || f.final_report;
+  request.page = (everything || f.plots) && !f.no_plots;
+  return request;
+}
+
+} // namespace rankscope

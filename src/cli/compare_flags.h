@@ -1,0 +1,32 @@
+// The flags of `rankscope compare` and the request that they make.
+#pragma once
+
+#include "app/compare.h"
+#include "cli/flag_set.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// As given on the command line.
+struct CompareFlags {
+  CompareRequest request;
+  std::string baseline;
+  std::vector<std::string> tests, fail_on;
+  GivenLabels labels;
+  std::string align = "collectives";
+  bool individual_only = false, collective_only = false;
+  bool gpu_timeline = false, collective = false, final_report = false, plots = false; ///< choices
+  bool all = false, compare_all_runs = false;
+  bool no_plots = false;
+  std::string fail_on_file;
+  bool annotate = false;
+};
+
+void add_compare_flags(FlagSet& app, CompareFlags& f);
+
+/// Errors: kUsage; kUnreadable for a file of conditions.
+[[nodiscard]] Result<CompareRequest> compare_request(const CompareFlags& f);
+
+} // namespace rankscope
