@@ -1,170 +1,12 @@
 #include "core/call_tree.h"
 
+#include "core/gpu_launches.h"
 #include "core/reference_time.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace rankscope {
 namespace {
-
-bool contains_launch(std::string_view name) {
-  constexpr std::string_view kWord = "launch";
-  return std::search(name.begin(), name.end(), kWord.begin(), kWord.end(), [](char a, char b) {
-           return std::tolower(static_cast<unsigned char>(a)) == b;
-         }) != name.end();
-}
-
-/// (key, event) pairs sorted by key, then file order.
-using KeyIndex = std::vector<std::pair<std::int64_t, EventId>>;
-
-void sort_index(KeyIndex& index) {
-  if (!std::is_sorted(index.begin(), index.end()))
-    std::sort(index.begin(), index.end());
-}
-
-std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index,
-                                                           std::int64_t key) {
-  const auto first = std::lower_bound(index.begin(), index.end(), std::make_pair(key, EventId{0}));
-  auto last = first;
-  while (last != index.end() && last->first == key)
-    ++last;
-  return {first, last};
-}
-
-/// The rule of the source that the event is of.
-CallWork call_work(const Trace& trace, EventId e) {
-  const std::vector<std::uint16_t>& source = trace.events.source;
-  return trace.sources[source.empty() ? std::uint16_t{0} : source[e]].call_work;
-}
-
-/// Which id links launches to GPU work: correlation, unless the first launch in the file lacks it
-/// (docs/reference/report-rules.md 3, step 1). Where ids are the calls' own there is no other.
-bool links_by_correlation(const Trace& trace) {
-  const Events& e = trace.events;
-  std::vector<signed char> is_launch(trace.strings.size(), -1);
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (!is_runtime(e.category[i]))
-      continue;
-    if (call_work(trace, i) == CallWork::kAll)
-      return true;
-    signed char& known = is_launch[e.name[i]];
-    if (known < 0)
-      known = contains_launch(trace.name(i)) ? 1 : 0;
-    if (known == 1)
-      return e.correlation[i] != kNoId;
-  }
-  return false;
-}
-
-/// Whether a call has all GPU work of its id, one event of it, or none
-/// (docs/reference/report-rules.md 3): that is told by the source that the call is of.
-class CallRule {
-public:
-  CallRule(const Trace& trace, const std::vector<std::int64_t>& keys) : trace_(trace), keys_(keys) {
-    for (StrId id = 0; id < trace.strings.size(); ++id)
-      for (const char* call : {"cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch"})
-        if (trace.strings.view(id).starts_with(call)) // "cudaGraphLaunch_v10000" too
-          graph_launches_.push_back(id);
-    const Events& e = trace.events;
-    for (EventId i = 0; i < e.size(); ++i)
-      if (is_runtime(e.category[i]) && keys[i] != kNoId && all_of_id(i))
-        calls_.emplace_back(keys[i], i);
-    sort_index(calls_);
-    keep_innermost();
-  }
-
-  [[nodiscard]] bool takes_all(EventId call) const {
-    return all_of_id(call) || std::find(graph_launches_.begin(), graph_launches_.end(),
-                                        trace_.events.name[call]) != graph_launches_.end();
-  }
-
-  /// Another call of the same id is inside this one and has its work.
-  [[nodiscard]] bool takes_none(EventId call) const {
-    return all_of_id(call) && range_of(calls_, keys_[call]).front().second != call;
-  }
-
-private:
-  /// One call an id: the shortest, of equal ones the last.
-  void keep_innermost() {
-    const std::vector<std::int64_t>& dur_ns = trace_.events.dur_ns;
-    std::size_t kept = 0;
-    for (const auto& call : calls_)
-      if (kept == 0 || calls_[kept - 1].first != call.first)
-        calls_[kept++] = call;
-      else if (dur_ns[call.second] <= dur_ns[calls_[kept - 1].second])
-        calls_[kept - 1] = call;
-    calls_.resize(kept);
-  }
-
-  [[nodiscard]] bool all_of_id(EventId call) const {
-    return call_work(trace_, call) == CallWork::kAll;
-  }
-
-  const Trace& trace_;
-  const std::vector<std::int64_t>& keys_;
-  std::vector<StrId> graph_launches_; ///< their names
-  KeyIndex calls_; ///< the one that takes the work of its id, of sources whose calls take all
-};
-
-/// The GPU events that each runtime event launched.
-struct Launches {
-  std::vector<std::pair<EventId, EventId>> pairs; ///< (runtime, gpu), sorted by runtime
-};
-
-Launches find_launches(const Trace& trace, bool flows_required) {
-  const Events& e = trace.events;
-  const bool by_correlation = links_by_correlation(trace);
-  const std::vector<std::int64_t>& keys = by_correlation ? e.correlation : e.external_id;
-  KeyIndex gpu;
-  for (EventId i = 0; i < e.size(); ++i)
-    if (is_gpu(e.category[i]) && keys[i] != kNoId)
-      gpu.emplace_back(keys[i], i);
-  sort_index(gpu);
-
-  // flows by id: a start must exist; of several ends the last counts (step 2)
-  KeyIndex starts;
-  KeyIndex ends;
-  for (std::uint32_t f = 0; f < trace.flows.size(); ++f) {
-    if (trace.flows.kind[f] == FlowKind::kAc2gStart)
-      starts.emplace_back(trace.flows.id[f], f);
-    else if (trace.flows.kind[f] == FlowKind::kAc2gEnd)
-      ends.emplace_back(trace.flows.id[f], f);
-  }
-  sort_index(starts);
-  sort_index(ends);
-  // a trace without any ac2g flow was written without them: its ids must do
-  const bool need_flows = flows_required || !starts.empty() || !ends.empty();
-
-  const CallRule rule(trace, keys);
-  Launches out;
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (!is_runtime(e.category[i]) || keys[i] == kNoId)
-      continue;
-    const auto candidates = range_of(gpu, keys[i]);
-    if (candidates.empty() || rule.takes_none(i))
-      continue;
-    if (rule.takes_all(i)) {
-      for (const auto& [key, event] : candidates)
-        out.pairs.emplace_back(i, event);
-      continue;
-    }
-    if (!need_flows) {
-      out.pairs.emplace_back(i, candidates.back().second);
-      continue;
-    }
-    const auto flow_ends = range_of(ends, keys[i]);
-    if (flow_ends.empty() || range_of(starts, keys[i]).empty())
-      continue;
-    const std::uint32_t track = trace.flows.track[flow_ends.back().second];
-    for (auto it = candidates.rbegin(); it != candidates.rend(); ++it)
-      if (e.track[it->second] == track) {
-        out.pairs.emplace_back(i, it->second);
-        break;
-      }
-  }
-  return out;
-}
 
 /// The CPU events of each thread in time order, ties in file order: those of track t are
 /// order[begin[t]] to order[begin[t + 1]].
@@ -206,11 +48,12 @@ Threads cpu_events_by_thread(const Trace& trace, bool include_python) {
 /// (wrapper, forward) pairs by sequence number (section 5), in the order of the numbers.
 std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
   const Events& e = trace.events;
-  KeyIndex sequence;
+  std::vector<std::pair<std::int64_t, EventId>> sequence; // (number, event), file order
   for (EventId i = 0; i < e.size(); ++i)
     if (const OpArgs* op = trace.op(i); op != nullptr && op->sequence_number != kNoId)
       sequence.emplace_back(op->sequence_number, i);
-  sort_index(sequence);
+  if (!std::is_sorted(sequence.begin(), sequence.end()))
+    std::sort(sequence.begin(), sequence.end());
   static constexpr std::string_view kWrapper = "autograd::engine::evaluate_function:";
   const auto is_wrapper = [&trace](EventId i) {
     return trace.name(i).substr(0, kWrapper.size()) == kWrapper;

@@ -9,13 +9,6 @@
 
 namespace rankscope {
 
-/// A runtime call that replays a captured graph: it launches many kernels. Suffixes of versions
-/// ("cudaGraphLaunch_v10000") are let pass.
-[[nodiscard]] inline bool launches_graph(std::string_view name) {
-  return name.starts_with("cudaGraphLaunch") || name.starts_with("hipGraphLaunch") ||
-         name.starts_with("cuGraphLaunch");
-}
-
 struct CallTreeOptions {
   bool include_python = false; ///< python_function events take part in the stacks
   /// As the reference of the batch report (docs/reference/batch-rules.md 1): ends of events are

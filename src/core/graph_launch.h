@@ -1,12 +1,21 @@
-// What is known of the graph launches of a trace: which of them got operators, from where, how.
+// Launches of captured graphs: which calls they are, and what is known of those of a trace: which
+// of them got operators, from where, how.
 #pragma once
 
 #include "core/trace.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
+
+/// A runtime call that replays a captured graph: it launches many kernels. Suffixes of versions
+/// ("cudaGraphLaunch_v10000") are let pass.
+[[nodiscard]] inline bool launches_graph(std::string_view name) {
+  return name.starts_with("cudaGraphLaunch") || name.starts_with("hipGraphLaunch") ||
+         name.starts_with("cuGraphLaunch");
+}
 
 /// How the kernels of a graph launch were given to the calls of its capture.
 enum class GraphMatch : std::uint8_t {

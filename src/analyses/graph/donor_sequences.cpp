@@ -1,6 +1,7 @@
 #include "analyses/graph/donor_sequences.h"
 
 #include "analyses/serving/serving_steps.h"
+#include "core/graph_launch.h"
 #include "core/steps.h"
 
 #include <algorithm>

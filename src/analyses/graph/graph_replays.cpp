@@ -1,5 +1,7 @@
 #include "analyses/graph/graph_replays.h"
 
+#include "core/graph_launch.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>

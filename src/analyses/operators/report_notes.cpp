@@ -4,6 +4,7 @@
 #include "analyses/operators/roofline.h"
 #include "analyses/operators/unified_perf.h"
 #include "base/units.h"
+#include "core/graph_launch.h"
 
 #include <algorithm>
 #include <fmt/format.h>

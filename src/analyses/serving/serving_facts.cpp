@@ -3,6 +3,7 @@
 #include "analyses/graph/graph_replays.h"
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/graph_launch.h"
 
 #include <algorithm>
 #include <map>
