@@ -2,7 +2,7 @@
 // it takes as long to start as all of rankscope's own code, and most commands write none.
 #pragma once
 
-#include "base/result.h"
+#include "os/library_calls.h"
 
 #include <xlsxwriter.h>
 
@@ -53,9 +53,7 @@ namespace rankscope {
 
 /// The library's functions under its own names.
 struct XlsxWriterLibrary {
-#define RS_CALL(name) decltype(&::name) name = nullptr;
-  RANKSCOPE_XLSXWRITER_CALLS(RS_CALL)
-#undef RS_CALL
+  RANKSCOPE_XLSXWRITER_CALLS(RS_LIBRARY_MEMBER)
 
   /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool.
   [[nodiscard]] static Result<const XlsxWriterLibrary*> get();

@@ -2,7 +2,7 @@
 // as long to start as all of rankscope's own code, and most commands read none.
 #pragma once
 
-#include "base/result.h"
+#include "os/library_calls.h"
 
 #include <zip.h>
 
@@ -20,9 +20,7 @@ namespace rankscope {
 
 /// The library's functions under its own names.
 struct ZipLibrary {
-#define RS_CALL(name) decltype(&::name) name = nullptr;
-  RANKSCOPE_LIBZIP_CALLS(RS_CALL)
-#undef RS_CALL
+  RANKSCOPE_LIBZIP_CALLS(RS_LIBRARY_MEMBER)
 
   /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool.
   [[nodiscard]] static Result<const ZipLibrary*> get();

@@ -1,0 +1,39 @@
+// The functions of a library that is opened at its first use, by a list of their names:
+//
+//   #define CALLS(RS_CALL) RS_CALL(zip_open) RS_CALL(zip_fclose)
+//   struct ZipLibrary { CALLS(RS_LIBRARY_MEMBER) };
+//   open_calls<ZipLibrary>(soname, hint, [](ZipLibrary& calls, const auto& find) {
+//     CALLS(RS_LIBRARY_FIND)
+//   });
+#pragma once
+
+#include "os/shared_library.h"
+
+#include <string>
+
+#define RS_LIBRARY_MEMBER(name) decltype(&::name) name = nullptr;
+#define RS_LIBRARY_FIND(name) find(#name, calls.name);
+#define RS_LIBRARY_LINKED(name) calls.name = &::name;
+
+namespace rankscope {
+
+/// The library stays open to the end of the program. `find_all` sets each function by `find(name,
+/// function)`. Errors: kMissingTool with `hint` where it does not open or lacks one of them.
+template <class Calls, class FindAll>
+Result<Calls> open_calls(const char* soname, const char* hint, const FindAll& find_all) {
+  Result<SharedLibrary> library = SharedLibrary::open("", {soname});
+  if (!library)
+    return Error{ErrorCode::kMissingTool, library.error().where, library.error().what, hint};
+  Calls calls;
+  const char* lacks = nullptr;
+  find_all(calls, [&](const char* name, auto*& function) {
+    if (!library->find(name, function))
+      lacks = name;
+  });
+  if (lacks != nullptr)
+    return Error{ErrorCode::kMissingTool, library->name(), std::string("has no ") + lacks, hint};
+  library->keep();
+  return calls;
+}
+
+} // namespace rankscope
