@@ -1,12 +1,9 @@
 // The columns of gemm, conv, attn, un_elemwise and bin_elemwise.
 #include "analyses/batch/batch_facts.h"
 
-#include "analyses/operators/python_cell.h"
-#include "base/ascii.h"
-#include "base/units.h"
+#include "analyses/operators/cost_columns.h"
 #include "core/arg_text.h"
 
-#include <cmath>
 #include <memory>
 #include <unordered_map>
 
@@ -17,30 +14,7 @@ using R = BatchOpRow;
 constexpr std::array kMeanAndStd{kMean, kStd};
 constexpr std::array kMeanStdSum{kMean, kStd, kSum};
 
-void add_params(Schema<R>& schema, const std::vector<std::string>& params) {
-  for (std::size_t i = 0; i < params.size(); ++i)
-    schema.add({"param_" + lowercase(params[i]), "param: " + params[i], Unit::kNone,
-                CellKind::kNull, [i](const R& r) { return python_cell(r.params[i]); },
-                "parameter of the cost model, from the recorded arguments"});
-}
-
-void add_rates(Schema<R>& schema) {
-  schema.add({"gflops_first", "GFLOPS_first", Unit::kGflops, CellKind::kDouble,
-              [](const R& r) { return Value(r.flops / 1e9); },
-              "10^9 floating point operations of a call"});
-  schema.add({"data_moved_mib_first", "Data Moved (MB)_first", Unit::kMiB, CellKind::kDouble,
-              [](const R& r) { return Value(bytes_to_mib(r.bytes)); },
-              "bytes that a call has to read and write, 2^20 bytes"});
-  schema.add({"flops_per_byte_first", "FLOPS/Byte_first", Unit::kRatio, CellKind::kDouble,
-              [](const R& r) {
-                return Value(r.bytes > 0 ? r.flops / r.bytes
-                                         : std::numeric_limits<double>::quiet_NaN());
-              },
-              "arithmetic intensity"});
-  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kMeanAndStd,
-            "bytes of a call over its kernel time, 10^12 bytes a second");
-  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kMeanAndStd,
-            "operations of a call over its kernel time");
+void add_compute(Schema<R>& schema) {
   add_stats(schema, "compute_tflops_per_s", "Non-Data-Mov TFLOPS/s", Unit::kTflops,
             &R::compute_tflops, kMeanAndStd,
             "over the time of its kernels that do not merely copy or transpose");
@@ -75,8 +49,10 @@ Schema<BatchOpRow> batch_family_schema(const BatchFamily& family) {
                    "calls of modelled operators on all ranks, by operator and parameters",
                    {{"name", "name", Unit::kNone, CellKind::kText,
                      [](const R& r) { return Value(r.name); }, "operator"}});
-  add_params(schema, family.params);
-  add_rates(schema);
+  add_param_columns(schema, family.params);
+  add_cost_columns(schema, "_first", "a call");
+  add_rate_columns(schema, kMeanAndStd);
+  add_compute(schema);
   schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
               CellKind::kText, [](const R& r) { return Value(r.kernel_details); },
               "Python list of the kernels of a call with their times over all calls"});

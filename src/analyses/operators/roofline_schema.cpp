@@ -1,14 +1,8 @@
 // The columns of the family sheets and of GEMM_kernels.
+#include "analyses/operators/cost_columns.h"
 #include "analyses/operators/op_costs.h"
 #include "analyses/operators/op_key.h"
-#include "analyses/operators/python_cell.h"
 #include "analyses/operators/roofline.h"
-#include "base/ascii.h"
-#include "base/units.h"
-
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 
 namespace rankscope {
 namespace {
@@ -17,32 +11,6 @@ using R = FamilyRow;
 
 Value list_or_empty(const std::string& list) {
   return list.empty() ? Value("[]") : Value(list);
-}
-
-void add_params(Schema<R>& schema, const std::vector<std::string>& params) {
-  for (std::size_t i = 0; i < params.size(); ++i)
-    schema.add({"param_" + lowercase(params[i]), "param: " + params[i], Unit::kNone,
-                CellKind::kNull, [i](const R& r) { return python_cell(r.params[i]); },
-                "parameter of the cost model, from the recorded arguments"});
-}
-
-void add_rates(Schema<R>& schema) {
-  schema.add({"gflops_first", "GFLOPS_first", Unit::kGflops, CellKind::kDouble,
-              [](const R& r) { return Value(r.flops / 1e9); },
-              "10^9 floating point operations of a call"});
-  schema.add({"data_moved_mib_first", "Data Moved (MB)_first", Unit::kMiB, CellKind::kDouble,
-              [](const R& r) { return Value(bytes_to_mib(r.bytes)); },
-              "bytes that a call has to read and write, 2^20 bytes"});
-  schema.add({"flops_per_byte_first", "FLOPS/Byte_first", Unit::kRatio, CellKind::kDouble,
-              [](const R& r) {
-                return Value(r.bytes != 0 ? r.flops / r.bytes
-                                          : std::numeric_limits<double>::quiet_NaN());
-              },
-              "arithmetic intensity"});
-  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kSpread,
-            "bytes of a call over its kernel time, 10^12 bytes a second");
-  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kSpread,
-            "operations of a call over its kernel time");
 }
 
 void add_place(Schema<R>& schema, bool arch) {
@@ -91,10 +59,11 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
   Schema<R> schema(sheet.name, "cost and rates of the operators of this family",
                    {{"name", "name", Unit::kNone, CellKind::kText,
                      [](const R& r) { return Value(r.name); }, "operator"}});
-  add_params(schema, sheet.params);
+  add_param_columns(schema, sheet.params);
   add_key_options(schema, options.group_by_num_kernels && !sheet.legacy,
                   options.detect_recompute && !sheet.legacy);
-  add_rates(schema);
+  add_cost_columns(schema, "_first", "a call");
+  add_rate_columns(schema, kSpread);
   if (!sheet.legacy)
     add_place(schema, sheet.arch.has_value());
   add_arguments(schema);

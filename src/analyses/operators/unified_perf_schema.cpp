@@ -1,7 +1,7 @@
 // The columns of unified_perf_summary.
+#include "analyses/operators/cost_columns.h"
 #include "analyses/operators/op_costs.h"
 #include "analyses/operators/unified_perf.h"
-#include "base/units.h"
 
 namespace rankscope {
 namespace {
@@ -14,22 +14,9 @@ constexpr std::array kMeanStdSum{kMean, kStd, kSum};
 
 const char* const kCpuHelp = "over the calls, time of a call on the CPU";
 const char* const kKernelHelp = "over the calls, of the union of the GPU work below a call";
-const char* const kBytesHelp = "bytes of a call over its kernel time, 10^12 bytes a second";
-const char* const kFlopsHelp = "operations of a call over its kernel time";
 
 void add_cost(Schema<R>& schema, bool arch) {
-  schema.add({"gflops", "GFLOPS", Unit::kGflops, CellKind::kDouble,
-              [](const R& r) { return Value(r.flops / 1e9); },
-              "10^9 floating point operations of the first call"});
-  schema.add({"data_moved_mib", "Data Moved (MB)", Unit::kMiB, CellKind::kDouble,
-              [](const R& r) { return Value(bytes_to_mib(r.bytes)); },
-              "bytes that the first call has to read and write, 2^20 bytes"});
-  schema.add({"flops_per_byte", "FLOPS/Byte", Unit::kRatio, CellKind::kDouble,
-              [](const R& r) {
-                return Value(r.bytes != 0 ? r.flops / r.bytes
-                                          : std::numeric_limits<double>::quiet_NaN());
-              },
-              "arithmetic intensity"});
+  add_cost_columns(schema, "", "the first call");
   schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
               [](const R& r) { return Value(r.compute_spec); },
               "unit and precision that do the work, the peak of the roofline"});
@@ -40,14 +27,11 @@ void add_cost(Schema<R>& schema, bool arch) {
 }
 
 void add_times(Schema<R>& schema, bool arch) {
-  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kMeanStd, kBytesHelp);
-  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kMeanStd, kFlopsHelp);
+  add_rate_columns(schema, kMeanStd);
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
             kMeanStdSum, kKernelHelp);
   add_stats(schema, "duration_us", "duration_us", Unit::kUs, &R::cpu_us, kMedianMinMax, kCpuHelp);
-  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &R::tbps, kMedianMinMax, kBytesHelp);
-  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops, kMedianMinMax,
-            kFlopsHelp);
+  add_rate_columns(schema, kMedianMinMax);
   if (arch)
     schema.add({"roofline_time_us", "Roofline Time (\u00b5s)", Unit::kUs, CellKind::kDouble,
                 [](const R& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },

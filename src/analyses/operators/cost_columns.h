@@ -1,0 +1,52 @@
+// Columns of cost and rates that several sheets share: parameters of the model, FLOPs, bytes, TB/s.
+#pragma once
+
+#include "analyses/group_stats.h"
+#include "analyses/operators/python_cell.h"
+#include "base/ascii.h"
+#include "base/units.h"
+#include "core/schema.h"
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// "param: NAME" for each of `names`, of Row::params, which are Python reprs.
+template <class Row>
+void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    schema.add({"param_" + lowercase(names[i]), "param: " + names[i], Unit::kNone, CellKind::kNull,
+                [i](const Row& r) { return python_cell(r.params[i]); },
+                "parameter of the cost model, from the recorded arguments"});
+}
+
+/// Row::flops and Row::bytes, and the ratio of both. `suffix` ends ids and labels ("_first");
+/// `whose`: "a call".
+template <class Row>
+void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std::string& whose) {
+  schema.add({"gflops" + suffix, "GFLOPS" + suffix, Unit::kGflops, CellKind::kDouble,
+              [](const Row& r) { return Value(r.flops / 1e9); },
+              "10^9 floating point operations of " + whose});
+  schema.add({"data_moved_mib" + suffix, "Data Moved (MB)" + suffix, Unit::kMiB, CellKind::kDouble,
+              [](const Row& r) { return Value(bytes_to_mib(r.bytes)); },
+              "bytes that " + whose + " has to read and write, 2^20 bytes"});
+  schema.add({"flops_per_byte" + suffix, "FLOPS/Byte" + suffix, Unit::kRatio, CellKind::kDouble,
+              [](const Row& r) {
+                return Value(r.bytes != 0 ? r.flops / r.bytes
+                                          : std::numeric_limits<double>::quiet_NaN());
+              },
+              "arithmetic intensity"});
+}
+
+/// Row::tbps and Row::tflops.
+template <class Row> void add_rate_columns(Schema<Row>& schema, std::span<const StatField> which) {
+  add_stats(schema, "tb_per_s", "TB/s", Unit::kTBps, &Row::tbps, which,
+            "bytes of a call over its kernel time, 10^12 bytes a second");
+  add_stats(schema, "tflops_per_s", "TFLOPS/s", Unit::kTflops, &Row::tflops, which,
+            "operations of a call over its kernel time");
+}
+
+} // namespace rankscope
