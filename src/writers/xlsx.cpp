@@ -1,8 +1,9 @@
 // Excel workbooks through libxlsxwriter: one sheet a table, header style, frozen header, filters,
-// number formats by unit. Text never becomes a formula. Limits of the format: 31 characters of
-// sheet name, 1,048,576 rows (more go on in a second sheet), 32,767 characters a cell.
-#include "base/ascii.h"
+// number formats by unit. Text never becomes a formula. More rows than a sheet takes go on in a
+// second one.
 #include "os/output_file.h"
+#include "writers/workbook_decor.h"
+#include "writers/workbook_text.h"
 #include "writers/writer.h"
 #include "writers/xlsxwriter_library.h"
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -19,69 +21,6 @@
 
 namespace rankscope {
 namespace {
-
-constexpr std::size_t kMaxRows = 1'048'576;
-constexpr std::size_t kMaxText = 32'767;
-constexpr std::size_t kMaxName = 31;
-
-const char* number_format(const Column& column) {
-  static const char* const kDecimals[] = {"#,##0", "#,##0.0", "#,##0.00", "#,##0.000"};
-  if (column.decimals >= 0 && column.decimals <= 3)
-    return kDecimals[column.decimals];
-  switch (column.unit) {
-  case Unit::kCount:
-  case Unit::kNs:
-  case Unit::kBytes:
-    return "#,##0";
-  case Unit::kUs:
-  case Unit::kMs:
-  case Unit::kSeconds:
-    return "#,##0.000";
-  case Unit::kPercent:
-    return "0.00";
-  case Unit::kRatio:
-    return "0.0000";
-  case Unit::kMiB:
-  case Unit::kGBps:
-  case Unit::kTBps:
-  case Unit::kTflops:
-  case Unit::kGflops:
-  case Unit::kWatt:
-    return "#,##0.00";
-  case Unit::kNone:
-    break;
-  }
-  return nullptr;
-}
-
-/// A legal sheet name, distinct from those used before without regard to case.
-std::string sheet_name(const std::string& wanted, std::set<std::string>& used) {
-  std::string base;
-  for (const char c : wanted)
-    base += std::string_view("[]:*?/\\'").find(c) == std::string_view::npos ? c : '_';
-  if (base.empty())
-    base = "sheet";
-  std::string name = base.substr(0, kMaxName);
-  for (int i = 2; !used.insert(lowercase(name)).second; ++i) {
-    const std::string suffix = "~" + std::to_string(i);
-    name = base.substr(0, kMaxName - suffix.size()) + suffix;
-  }
-  return name;
-}
-
-/// XML 1.0 has no place for most control characters; libxlsxwriter writes them raw.
-std::string cell_text(std::string_view text) {
-  std::string out(text.substr(0, std::min(text.size(), kMaxText)));
-  if (text.size() > kMaxText) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80)
-      out.pop_back(); // no half UTF-8 character at the cut
-    out.resize(std::min(out.size(), kMaxText - 1));
-  }
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r')
-      c = '?';
-  return out;
-}
 
 /// Where the parts of a small workbook are made before they are packed: in memory, which saves a
 /// fifth of the time, where there is room; nullptr = the library's choice (TMPDIR or /tmp).
@@ -110,23 +49,7 @@ public:
     lxw_doc_properties about = {};
     about.created = made;
     lib_.workbook_set_properties(book_, &about);
-    header_ = lib_.workbook_add_format(book_);
-    lib_.format_set_bold(header_);
-    lib_.format_set_bg_color(header_, 0x1F4E78);
-    lib_.format_set_font_color(header_, LXW_COLOR_WHITE);
-    lib_.format_set_text_wrap(header_);
-    lib_.format_set_align(header_, LXW_ALIGN_VERTICAL_TOP);
-    note_ = lib_.workbook_add_format(book_);
-    lib_.format_set_italic(note_);
-    better_ = lib_.workbook_add_format(book_);
-    lib_.format_set_font_color(better_, 0x006100);
-    lib_.format_set_bg_color(better_, 0xC6EFCE);
-    worse_ = lib_.workbook_add_format(book_);
-    lib_.format_set_font_color(worse_, 0x9C0006);
-    lib_.format_set_bg_color(worse_, 0xFFC7CE);
-    other_ = lib_.workbook_add_format(book_);
-    lib_.format_set_font_color(other_, 0x7F6000);
-    lib_.format_set_bg_color(other_, 0xFFEB9C);
+    formats_.emplace(lib_, book_);
   }
 
   ~Workbook() { // left by an exception: not closed
@@ -145,13 +68,13 @@ public:
     std::set<std::string> used; // the names that add() will give
     for (const Table& table : tables) {
       sheets_.emplace(table.name(), sheet_name(table.name(), used));
-      if (table.rows() >= kMaxRows)
+      if (table.rows() >= kMaxSheetRows)
         return; // its second sheet takes a name too
     }
   }
 
   void add(const Table& table) {
-    const std::size_t per_sheet = kMaxRows - header_rows(table);
+    const std::size_t per_sheet = kMaxSheetRows - header_rows(table);
     const std::size_t parts = std::max<std::size_t>(1, (table.rows() + per_sheet - 1) / per_sheet);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t first = part * per_sheet;
@@ -160,18 +83,6 @@ public:
   }
 
 private:
-  lxw_format* format_of(const Column& column) {
-    const char* const text = number_format(column);
-    if (text == nullptr)
-      return nullptr;
-    lxw_format*& format = formats_[text];
-    if (format == nullptr) {
-      format = lib_.workbook_add_format(book_);
-      lib_.format_set_num_format(format, text);
-    }
-    return format;
-  }
-
   void add_part(const Table& table, std::size_t first, std::size_t last, bool with_notes) {
     const std::string name = sheet_name(table.name(), used_);
     lxw_worksheet* const sheet = lib_.workbook_add_worksheet(book_, name.c_str());
@@ -181,7 +92,7 @@ private:
     std::vector<lxw_format*> formats;
     for (std::size_t c = 0; c < cols; ++c) {
       const Column& column = table.columns()[c];
-      formats.push_back(format_of(column));
+      formats.push_back(formats_->of(column));
       std::size_t width = std::min<std::size_t>(column.name.size(), 24);
       for (std::size_t r = first; r < std::min(last, first + 50); ++r)
         if (const Value v = table.at(r, c); v.kind == CellKind::kText)
@@ -192,13 +103,14 @@ private:
                                     static_cast<double>(std::max<std::size_t>(width + 2, 10)),
                                     nullptr, &options);
     }
+    const SheetInMaking making{lib_, book_, sheet, table, *formats_};
     const bool styled = table.styled && last > first && !constant_memory_ && !table.pivot;
     if (table.pivot)
       write_pivot_header(sheet, table, *table.pivot);
     else if (!styled)
       for (std::size_t c = 0; c < cols; ++c)
         lib_.worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
-                                    cell_text(table.columns()[c].name).c_str(), header_);
+                                    cell_text(table.columns()[c].name).c_str(), formats_->header);
     const auto header = static_cast<lxw_row_t>(header_rows(table));
     const std::size_t cut = write_rows(sheet, table, first, last, formats);
     auto row = header + static_cast<lxw_row_t>(last - first);
@@ -207,31 +119,31 @@ private:
     lib_.worksheet_repeat_rows(sheet, 0, header - 1);
     lib_.worksheet_freeze_panes(sheet, header, table.cols() > 4 ? 1 : 0);
     if (styled)
-      style_as_table(sheet, table, row - 1);
+      style_as_table(making, row - 1);
     else if (cols > 0 && last > first && !table.pivot) // merged cells do not sort
       lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
-      explain_headers(sheet, table);
+      explain_headers(making, header - 1);
     for (std::size_t c = 0; c < cols && last > first; ++c) {
       if (table.columns()[c].delta)
-        colour_by_sign(sheet, table, c, first, last);
+        colour_by_sign(making, c, {first, last});
       if (table.columns()[c].status)
-        colour_by_status(sheet, row - 1, static_cast<lxw_col_t>(c));
+        colour_by_status(making, {row - 1, static_cast<lxw_col_t>(c)});
     }
     std::vector<std::string> notes = with_notes ? table.notes : std::vector<std::string>();
     if (cut > 0)
-      notes.push_back(std::to_string(cut) + " texts are cut at " + std::to_string(kMaxText) +
+      notes.push_back(std::to_string(cut) + " texts are cut at " + std::to_string(kMaxCellText) +
                       " characters, the most a cell holds; --csv-dir and --json write them whole");
-    if (!notes.empty() && row + notes.size() + 1 < kMaxRows) {
+    if (!notes.empty() && row + notes.size() + 1 < kMaxSheetRows) {
       ++row;
       for (const std::string& note : notes)
-        lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), note_);
+        lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), formats_->note);
     }
     if (first == 0) {
       constexpr std::size_t kScreen = 30; // rows: charts below more are not seen, they stand beside
       const bool beside = last - first > kScreen;
-      add_charts(sheet, name, table, last, beside ? 1 : row + 2,
-                 static_cast<lxw_col_t>(beside ? cols + 1 : 0));
+      add_charts(making, name, last,
+                 {beside ? 1 : row + 2, static_cast<lxw_col_t>(beside ? cols + 1 : 0)});
     }
     if (!table.tab_color.empty())
       lib_.worksheet_set_tab_color(
@@ -251,7 +163,7 @@ private:
     for (std::size_t r = first; r < last; ++r, ++row)
       for (std::size_t c = 0; c < table.cols(); ++c) {
         const Value v = table.at(r, c);
-        cut += v.kind == CellKind::kText && v.text.size() > kMaxText ? 1 : 0;
+        cut += v.kind == CellKind::kText && v.text.size() > kMaxCellText ? 1 : 0;
         if (c < merging && merged(sheet, table, r, last, c, row))
           continue;
         if (links[c] && v.kind == CellKind::kText)
@@ -268,10 +180,10 @@ private:
   void write_pivot_header(lxw_worksheet* sheet, const Table& table, const Pivot& pivot) {
     for (std::size_t c = 0; c < pivot.keys; ++c)
       lib_.worksheet_write_string(sheet, 2, static_cast<lxw_col_t>(c),
-                                  cell_text(table.columns()[c].name).c_str(), header_);
+                                  cell_text(table.columns()[c].name).c_str(), formats_->header);
     if (pivot.keys > 0)
       lib_.worksheet_write_string(sheet, 1, static_cast<lxw_col_t>(pivot.keys - 1),
-                                  cell_text(pivot.axis).c_str(), header_);
+                                  cell_text(pivot.axis).c_str(), formats_->header);
     for (std::size_t p = 0, next = 0; p < pivot.places.size(); p = next) {
       next = p + 1;
       while (next < pivot.places.size() && pivot.places[next].figure == pivot.places[p].figure)
@@ -280,13 +192,13 @@ private:
       const auto right = static_cast<lxw_col_t>(pivot.keys + next - 1);
       const std::string figure = cell_text(pivot.places[p].figure);
       if (right > left)
-        lib_.worksheet_merge_range(sheet, 0, left, 0, right, figure.c_str(), header_);
+        lib_.worksheet_merge_range(sheet, 0, left, 0, right, figure.c_str(), formats_->header);
       else
-        lib_.worksheet_write_string(sheet, 0, left, figure.c_str(), header_);
+        lib_.worksheet_write_string(sheet, 0, left, figure.c_str(), formats_->header);
     }
     for (std::size_t p = 0; p < pivot.places.size(); ++p)
       lib_.worksheet_write_number(sheet, 1, static_cast<lxw_col_t>(pivot.keys + p),
-                                  static_cast<double>(pivot.places[p].member), header_);
+                                  static_cast<double>(pivot.places[p].member), formats_->header);
   }
 
   /// Text of a key that the rows below have too stands once, in a merged cell: true where it was
@@ -337,27 +249,6 @@ private:
                                  nullptr);
   }
 
-  /// What a column means is shown when its header is selected: an input message. Comments make a
-  /// report larger by two thirds, messages by an eighth; neighbours with one meaning share theirs.
-  void explain_headers(lxw_worksheet* sheet, const Table& table) {
-    constexpr std::size_t kMaxMessage = 255; // characters that Excel takes
-    const std::vector<Column>& columns = table.columns();
-    for (std::size_t c = 0, next = 0; c < columns.size(); c = next) {
-      next = c + 1;
-      while (next < columns.size() && columns[next].help == columns[c].help)
-        ++next;
-      std::string help = cell_text(columns[c].help);
-      if (help.empty() || help.size() > kMaxMessage)
-        continue;
-      lxw_data_validation rule = {};
-      rule.validate = LXW_VALIDATION_TYPE_ANY;
-      rule.input_message = help.data();
-      const auto row = static_cast<lxw_row_t>(header_rows(table) - 1);
-      lib_.worksheet_data_validation_range(sheet, row, static_cast<lxw_col_t>(c), row,
-                                           static_cast<lxw_col_t>(next - 1), &rule);
-    }
-  }
-
   void write(lxw_worksheet* sheet, lxw_row_t row, lxw_col_t col, const Value& v,
              lxw_format* format) {
     switch (v.kind) {
@@ -384,124 +275,14 @@ private:
     }
   }
 
-  /// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
-  /// has no red in it.
-  void colour_by_sign(lxw_worksheet* sheet, const Table& table, std::size_t c, std::size_t first,
-                      std::size_t last) {
-    double reach = 0;
-    for (std::size_t r = first; r < last; ++r)
-      if (const double v = table.at(r, c).number(); std::isfinite(v))
-        reach = std::max(reach, std::fabs(v));
-    if (reach == 0)
-      return;
-    lxw_conditional_format rule = {};
-    rule.type = LXW_CONDITIONAL_3_COLOR_SCALE;
-    rule.min_rule_type = rule.mid_rule_type = rule.max_rule_type = LXW_CONDITIONAL_RULE_TYPE_NUMBER;
-    rule.min_value = -reach;
-    rule.mid_value = 0;
-    rule.max_value = reach;
-    rule.min_color = 0xF8696B;
-    rule.mid_color = 0xFFFFFF;
-    rule.max_color = 0x63BE7B;
-    lib_.worksheet_conditional_format_range(sheet, 1, static_cast<lxw_col_t>(c),
-                                            static_cast<lxw_row_t>(last - first),
-                                            static_cast<lxw_col_t>(c), &rule);
-  }
-
-  void colour_by_status(lxw_worksheet* sheet, lxw_row_t last, lxw_col_t col) {
-    const std::pair<const char*, lxw_format*> rules[] = {
-        {"Better", better_}, {"Worse", worse_}, {"New", other_}, {"only in", other_}};
-    for (const auto& [text, format] : rules) {
-      lxw_conditional_format rule = {};
-      rule.type = LXW_CONDITIONAL_TYPE_TEXT;
-      rule.criteria = LXW_CONDITIONAL_CRITERIA_TEXT_BEGINS_WITH;
-      rule.value_string = const_cast<char*>(text); // char* in older versions
-      rule.format = format;
-      lib_.worksheet_conditional_format_range(sheet, 1, col, last, col, &rule);
-    }
-  }
-
-  /// An Excel table over the cells that are there. Headers must differ without regard to case.
-  void style_as_table(lxw_worksheet* sheet, const Table& table, lxw_row_t last) {
-    std::set<std::string> used;
-    std::vector<std::string> headers;
-    for (const Column& column : table.columns()) {
-      std::string header = cell_text(column.name.empty() ? "column" : column.name);
-      const std::string base = header;
-      for (int i = 2; !used.insert(lowercase(header)).second; ++i)
-        header = base + "~" + std::to_string(i);
-      headers.push_back(std::move(header));
-    }
-    std::vector<lxw_table_column> columns(headers.size());
-    std::vector<lxw_table_column*> pointers;
-    for (std::size_t c = 0; c < headers.size(); ++c) {
-      columns[c].header = headers[c].data();
-      columns[c].header_format = header_;
-      columns[c].format = format_of(table.columns()[c]);
-      pointers.push_back(&columns[c]);
-    }
-    pointers.push_back(nullptr);
-    std::string name = "Table" + std::to_string(++tables_);
-    lxw_table_options options = {};
-    options.name = name.data();
-    options.style_type = LXW_TABLE_STYLE_TYPE_MEDIUM;
-    options.style_type_number = 2;
-    options.columns = pointers.data();
-    lib_.worksheet_add_table(sheet, 0, 0, last, static_cast<lxw_col_t>(headers.size() - 1),
-                             &options);
-  }
-
-  void add_charts(lxw_worksheet* sheet, const std::string& name, const Table& table,
-                  std::size_t last, lxw_row_t row, lxw_col_t col) {
-    std::uint32_t left = 0;
-    for (const Chart& hint : table.charts) {
-      if (hint.first_row >= hint.last_row || hint.last_row > last)
-        continue;
-      const bool bars = hint.kind == Chart::Kind::kBars;
-      lxw_chart* const chart =
-          lib_.workbook_add_chart(book_, bars ? LXW_CHART_BAR : LXW_CHART_COLUMN);
-      if (chart == nullptr)
-        return;
-      const auto top = static_cast<lxw_row_t>(hint.first_row + 1);
-      const auto bottom = static_cast<lxw_row_t>(hint.last_row);
-      for (const std::size_t c : hint.value_columns) {
-        lxw_chart_series* const series = lib_.chart_add_series(chart, nullptr, nullptr);
-        const auto label = static_cast<lxw_col_t>(hint.label_column);
-        const auto value = static_cast<lxw_col_t>(c);
-        lib_.chart_series_set_categories(series, name.c_str(), top, label, bottom, label);
-        lib_.chart_series_set_values(series, name.c_str(), top, value, bottom, value);
-        lib_.chart_series_set_name_range(series, name.c_str(), 0, value);
-      }
-      lib_.chart_title_set_name(chart, hint.title.c_str());
-      lib_.chart_axis_set_name(bars ? chart->x_axis : chart->y_axis, hint.value_title.c_str());
-      lib_.chart_legend_set_position(chart, hint.value_columns.size() > 1 ? LXW_CHART_LEGEND_BOTTOM
-                                                                          : LXW_CHART_LEGEND_NONE);
-      if (bars) { // the first row on top, its labels clear of negative bars
-        lib_.chart_axis_set_reverse(chart->y_axis);
-        lib_.chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);
-      }
-      lxw_chart_options options = {};
-      options.x_offset = static_cast<std::int32_t>(left);
-      options.x_scale = options.y_scale = 1.3;
-      lib_.worksheet_insert_chart_opt(sheet, row, col, chart, &options);
-      left += 640;
-    }
-  }
-
   const XlsxWriterLibrary& lib_;
   lxw_workbook* book_ = nullptr;
-  lxw_format* header_ = nullptr;
-  lxw_format* note_ = nullptr;
-  lxw_format* better_ = nullptr;
-  lxw_format* worse_ = nullptr;
-  lxw_format* other_ = nullptr;
-  std::map<std::string, lxw_format*> formats_;
+  std::optional<WorkbookFormats> formats_;
   std::set<std::string> used_;
   std::map<std::string, std::string, std::less<>> sheets_; ///< of a table's name
   bool shown_ = false;
   bool constant_memory_ = false;
   bool explained_ = false;
-  int tables_ = 0;
 };
 
 /// A file in memory that the library opens by its path.

@@ -1,0 +1,67 @@
+// What a sheet of a workbook has beside its cells: formats, colours by value, the style of a table,
+// charts, and what its headers mean.
+#pragma once
+
+#include "core/table.h"
+#include "writers/xlsxwriter_library.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace rankscope {
+
+/// The formats of a workbook, which must outlive it.
+class WorkbookFormats {
+public:
+  WorkbookFormats(const XlsxWriterLibrary& library, lxw_workbook* book);
+  /// Of the column's numbers; nullptr = none.
+  lxw_format* of(const Column& column);
+
+  lxw_format* header;
+  lxw_format* note;
+  lxw_format* better;
+  lxw_format* worse;
+  lxw_format* other; ///< neither better nor worse, to be seen all the same
+  int tables = 0;    ///< styled ones so far: each has a name of its own
+
+private:
+  const XlsxWriterLibrary& lib_;
+  lxw_workbook* book_;
+  std::map<std::string, lxw_format*> numbers_;
+};
+
+struct SheetInMaking {
+  const XlsxWriterLibrary& lib;
+  lxw_workbook* book;
+  lxw_worksheet* sheet;
+  const Table& table;
+  WorkbookFormats& formats;
+};
+struct CellPlace {
+  lxw_row_t row;
+  lxw_col_t col;
+};
+/// Of a table, from `first` to before `last`.
+struct RowRange {
+  std::size_t first, last;
+};
+
+/// What a column means is shown when its header is selected: an input message. Comments make a
+/// report larger by two thirds, messages by an eighth; neighbours with one meaning share theirs.
+void explain_headers(const SheetInMaking& s, lxw_row_t header_row);
+
+/// Red to white to green, anchored at 0 and equally far on both sides, so that a column of gains
+/// has no red in it.
+void colour_by_sign(const SheetInMaking& s, std::size_t c, RowRange rows);
+
+/// Cells that say Better, Worse, New or where they are, down to `last`.
+void colour_by_status(const SheetInMaking& s, CellPlace last);
+
+/// An Excel table over the cells that are there. Headers must differ without regard to case.
+void style_as_table(const SheetInMaking& s, lxw_row_t last);
+
+/// Those of the table that lie in its first `last` rows, side by side from `at`. `name`: the sheet.
+void add_charts(const SheetInMaking& s, const std::string& name, std::size_t last, CellPlace at);
+
+} // namespace rankscope
