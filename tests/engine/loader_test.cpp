@@ -14,7 +14,7 @@ namespace {
 TEST(Loader, TwoRanksOfOneFile) {
   const test::TempFolder folder;
   folder.write("node.toy", test::kTwoToyRanks);
-  const std::array<const Reader*, 2> known = {&kineto_json_reader, &test::kToyReader};
+  const std::array<const Reader*, 2> known = {&kineto_json_reader, &toy_reader};
   DiscoverOptions discover;
   discover.known = known;
   Diagnostics diag;

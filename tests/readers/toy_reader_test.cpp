@@ -20,7 +20,7 @@ protected:
   }
 
   test::TempFolder folder_;
-  const std::array<const Reader*, 2> known_ = {&kineto_json_reader, &test::kToyReader};
+  const std::array<const Reader*, 2> known_ = {&kineto_json_reader, &toy_reader};
   DiscoverOptions options_;
   Diagnostics diag_;
 };
