@@ -1,0 +1,58 @@
+// Bytes as a server's trace, a graph capture and the index of its folder (split by NUL), through
+// the merge and the report. Whatever does not fit, a kernel stays below one parent.
+#include "analyses/analysis.h"
+#include "engine/capture_folder.h"
+#include "fuzz/fuzz_target.h"
+#include "temp_folder.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rankscope;
+
+void check_tree(const LoadedTrace& t) {
+  std::vector<EventId> seen(t.trace.events.size(), kNoEvent);
+  for (EventId e = 0; e < t.trace.events.size(); ++e)
+    for (const EventId child : t.tree.children(e)) {
+      if (child >= seen.size() || seen[child] != kNoEvent)
+        std::abort();
+      seen[child] = e;
+    }
+  for (const GraphLaunch& launch : t.graph_launches)
+    if (launch.attributed > launch.kernels)
+      std::abort();
+}
+
+} // namespace
+
+RS_FUZZ_TARGET(captures) {
+  static const test::TempFolder folder;
+  std::string parts[3]; // replay, capture, index
+  test::split_parts(bytes, parts);
+  const std::string replay = folder.write("replay.json", parts[0]);
+  folder.write("captures/c.json", parts[1]);
+  folder.write("captures/execution_details.json", parts[2]);
+  for (const bool compat : {false, true}) {
+    LoadOptions load;
+    load.keep_launches = true;
+    load.keep_python = compat;
+    auto trace = load_trace(replay, load);
+    if (!trace.has_value())
+      return;
+    CaptureOptions options;
+    options.compat = compat;
+    options.keep_python = compat;
+    if (!merge_capture_folder(*trace, folder.path("captures"), options))
+      return;
+    if (!compat) // the reference hangs a graph below each of the launches that ran it
+      check_tree(*trace);
+    ReportOptions report;
+    report.compat_tracelens = compat;
+    report.compat_inference = compat;
+    report.include_unlinked_kernels = true;
+    (void)build_report(*trace, report);
+  }
+}
