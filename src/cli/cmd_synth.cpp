@@ -1,9 +1,9 @@
 // rankscope synth OUT: a synthetic sweep with its ground truth.
 #include "cli/command.h"
 #include "cli/flag_set.h"
+#include "cli/synth_flags.h"
 #include "cli/synth_switches.h"
 #include "synth/synth.h"
-#include "synth/synth_inference.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -22,52 +22,8 @@ struct Flags {
   std::string clock_scope = "rank";
   SynthSwitches switches;
   bool no_seq = false;
-  std::string program = "training";
-  synth::InferenceOptions server;
+  SynthServer server;
 };
-
-void add_server(FlagSet& app, Flags& f) {
-  app.add_option("--program", f.program,
-                 "training: the sweep; inference: one trace of a server with graph launches "
-                 "(--layers, --seed, --vendor and the options below)")
-      .one_of({"training", "inference"})
-      .capture_default_str();
-  app.add_flag("--node-ids", f.server.node_ids, "kernels of graphs have ids of nodes");
-  app.add_flag("--experts", f.server.moe, "layers with experts: kernel counts vary");
-  app.add_flag("--two-streams", f.server.two_streams, "half of the feed-forward on another stream");
-  app.add_option("--lost", f.server.lost, "share of the replays' kernels that is not recorded")
-      .range(0.0, 1.0);
-}
-
-/// A prompt and a small batch without graphs, then replays of a larger batch.
-Result<void> write_server(Context& ctx, Flags& f) {
-  synth::InferenceOptions& o = f.server;
-  o.layers = f.options.layers;
-  o.seed = f.options.seed;
-  o.nvidia = f.options.nvidia;
-  o.steps = {{4096, 0, false}, {0, 8, false}, {0, 32, true}, {0, 32, true}, {0, 32, true}};
-  RS_CHECK(synth::write_inference(o, f.out));
-  ctx.out(f.out + "/trace.json\nground truth: " + f.out + "/ground_truth.json\n");
-  return {};
-}
-
-void add_size(FlagSet& app, synth::Options& o) {
-  app.add_option("--threads", o.threads, "thread settings").delimiter(',').capture_default_str();
-  app.add_option("--channels,--cus", o.channels, "channel settings (CUs with --layout cu)")
-      .delimiter(',')
-      .capture_default_str();
-  app.add_option("--ranks", o.ranks, "ranks per configuration").capture_default_str();
-  app.add_option("--gpus-per-node", o.gpus_per_node, "GPUs per node").capture_default_str();
-  app.add_option("--process-groups", o.process_groups,
-                 "1: one group, 2: data parallel x tensor parallel")
-      .range(1, 2)
-      .capture_default_str();
-  app.add_option("--layers", o.layers, "transformer layers").capture_default_str();
-  app.add_option("--steps", o.steps, "training steps per trace").capture_default_str();
-  app.add_option("--events", o.events, "at least this many events per trace (raises --steps)");
-  app.add_option("--python-events", o.python_events, "python_function events per trace");
-  app.add_option("--seed", o.seed, "equal seeds give equal bytes").capture_default_str();
-}
 
 void add_form(FlagSet& app, Flags& f) {
   app.add_flag("--gz", f.options.gz, "compress the traces");
@@ -115,11 +71,11 @@ Action setup(FlagSet& app) {
   synth::Options& o = f->options;
   app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json").required();
   app.add_flag("--force", o.force, "write into a folder that holds another sweep");
-  in_group(app, "Size", [&] { add_size(app, o); });
+  in_group(app, "Size", [&] { add_synth_size(app, o); });
   in_group(app, "Form of the traces", [&] { add_form(app, *f); });
   in_group(app, "Clocks and missing data", [&] { add_defects(app, *f); });
   in_group(app, "Times", [&] { add_times(app, *f); });
-  in_group(app, "Inference server", [&] { add_server(app, *f); });
+  in_group(app, "Inference server", [&] { add_synth_server(app, f->server); });
   return [f](Context& ctx) -> Result<void> {
     synth::Options& options = f->options;
     options.nvidia = f->vendor == "nvidia";
@@ -128,8 +84,8 @@ Action setup(FlagSet& app) {
     options.clock_per_node = f->clock_scope == "node";
     options.seq = !f->no_seq;
     RS_CHECK(read_synth_switches(f->switches, options));
-    if (f->program == "inference")
-      return write_server(ctx, *f);
+    if (f->server.program == "inference")
+      return write_synth_server(ctx, f->server, options, f->out);
     const auto begin = std::chrono::steady_clock::now();
     RS_TRY(const synth::Summary s,
            synth::generate(options, f->out, ctx.threads,

@@ -1,0 +1,50 @@
+#include "cli/synth_flags.h"
+
+namespace rankscope {
+
+void add_synth_size(FlagSet& app, synth::Options& o) {
+  app.add_option("--threads", o.threads, "thread settings").delimiter(',').capture_default_str();
+  app.add_option("--channels,--cus", o.channels, "channel settings (CUs with --layout cu)")
+      .delimiter(',')
+      .capture_default_str();
+  app.add_option("--ranks", o.ranks, "ranks per configuration").capture_default_str();
+  app.add_option("--gpus-per-node", o.gpus_per_node, "GPUs per node").capture_default_str();
+  app.add_option("--process-groups", o.process_groups,
+                 "1: one group, 2: data parallel x tensor parallel")
+      .range(1, 2)
+      .capture_default_str();
+  app.add_option("--layers", o.layers, "transformer layers").capture_default_str();
+  app.add_option("--steps", o.steps, "training steps per trace").capture_default_str();
+  app.add_option("--events", o.events, "at least this many events per trace (raises --steps)");
+  app.add_option("--python-events", o.python_events, "python_function events per trace");
+  app.add_option("--seed", o.seed, "equal seeds give equal bytes").capture_default_str();
+}
+
+void add_synth_server(FlagSet& app, SynthServer& server) {
+  synth::InferenceOptions& o = server.options;
+  app.add_option("--program", server.program,
+                 "training: the sweep; inference: one trace of a server with graph launches "
+                 "(--layers, --seed, --vendor and the options below)")
+      .one_of({"training", "inference"})
+      .capture_default_str();
+  app.add_flag("--node-ids", o.node_ids, "kernels of graphs have ids of nodes");
+  app.add_flag("--experts", o.moe, "layers with experts: kernel counts vary");
+  app.add_flag("--two-streams", o.two_streams, "half of the feed-forward on another stream");
+  app.add_option("--lost", o.lost, "share of the replays' kernels that is not recorded")
+      .range(0.0, 1.0);
+}
+
+Result<void> write_synth_server(Context& ctx, const SynthServer& server, const synth::Options& size,
+                                const std::string& out) {
+  synth::InferenceOptions o = server.options;
+  o.layers = size.layers;
+  o.seed = size.seed;
+  o.nvidia = size.nvidia;
+  // a prompt and a small batch without graphs, then replays of a larger batch
+  o.steps = {{4096, 0, false}, {0, 8, false}, {0, 32, true}, {0, 32, true}, {0, 32, true}};
+  RS_CHECK(synth::write_inference(o, out));
+  ctx.out(out + "/trace.json\nground truth: " + out + "/ground_truth.json\n");
+  return {};
+}
+
+} // namespace rankscope
