@@ -11,7 +11,7 @@
 using namespace rankscope;
 
 RS_FUZZ_TARGET(library_tables) {
-  static const test::TempFolder folder;
+  const test::TempFolder folder; // what was read is not written over
   std::string parts[2];
   test::split_parts(bytes, parts);
   const std::string a = folder.write("a.csv", parts[0]);
