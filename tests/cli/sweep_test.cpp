@@ -181,7 +181,7 @@ TEST_F(SweepRuns, AProgramThatIsNotThere) {
 }
 
 TEST_F(SweepRuns, ATimeOutEndsAllOfARun) {
-  const auto r = sweep({"-c", "28", "-t", "256", "--timeout", "0.3", "--grace", "0.2"},
+  const auto r = sweep({"-c", "28", "-t", "256", "--timeout", "3", "--grace", "0.2"},
                        "setsid sh -c 'trap \"\" TERM; echo $$ >> " + folder_.path("pids") +
                            "; while :; do sleep 0.05; done' & wait");
   EXPECT_EQ(r.code, 4);

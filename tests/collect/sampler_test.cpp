@@ -1,6 +1,7 @@
 // The sampler on an imitated machine: its files, its schedule, its sums.
 #include "collect/fake_sysfs.h"
 #include "collect/samplers/sampler.h"
+#include "collect/samplers/schedule.h"
 #include "temp_folder.h"
 
 #include <chrono>
@@ -42,6 +43,12 @@ SamplerOptions options_for(const test::FakeSysfs& sys, const test::TempFolder& o
   return o;
 }
 
+/// Waits until the table has more than `rows` rows below its header, however slow the machine is.
+void wait_for_rows(const std::string& path, std::size_t rows) {
+  for (int i = 0; i < 12'000 && rows_of(path).size() < rows + 2; ++i)
+    std::this_thread::sleep_for(5ms);
+}
+
 TEST(Sampler, FirstSampleIsThereBeforeStartReturns) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 250);
@@ -72,37 +79,74 @@ TEST(Sampler, EndsAtOnceWhateverThePeriod) {
   ASSERT_TRUE(sampler.has_value());
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE((*sampler)->stop().has_value());
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10min);
 }
 
-TEST(Sampler, KeepsItsScheduleWhateverATickTakes) {
+// On a clock of the test: what a tick takes and how late it is woken moves no later one.
+TEST(SamplerSchedule, DoesNotDriftAndCountsWhatItMissed) {
+  Schedule s;
+  s.period_ns = 100;
+  s.next_ns = 1000;
+  EXPECT_FALSE(s.due(999));
+  EXPECT_TRUE(s.due(1000));
+  EXPECT_FALSE(s.due(1000)) << "once";
+  EXPECT_FALSE(s.due(1099));
+  EXPECT_TRUE(s.due(1130)) << "30 late";
+  EXPECT_EQ(s.next_ns, 1200) << "not 1230";
+  EXPECT_TRUE(s.due(1200));
+  EXPECT_EQ(s.missed, 0U);
+  EXPECT_EQ(s.worst_late_ns, 30);
+  // a reading of 3.5 periods: 1300 comes late, 1400 to 1600 are lost, 1700 is in time
+  EXPECT_TRUE(s.due(1650));
+  EXPECT_EQ(s.missed, 3U);
+  EXPECT_EQ(s.next_ns, 1700);
+  EXPECT_EQ(s.worst_late_ns, 350);
+  EXPECT_TRUE(s.due(1700));
+  EXPECT_EQ(s.ticks, 5U);
+  // each period was served or missed: the tick at 1700 is the eighth from 1000
+  EXPECT_EQ(s.ticks + s.missed, 8U);
+}
+
+TEST(SamplerSchedule, EveryPeriodIsServedOrMissedWhateverATickTakes) {
+  Schedule s;
+  s.period_ns = 5'000'000;
+  std::int64_t now = 0;
+  std::uint64_t random = 7;
+  for (int i = 0; i < 10'000; ++i) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    now = std::max(now, s.next_ns) + static_cast<std::int64_t>(random >> 40U); // to 16.8 ms late
+    ASSERT_TRUE(s.due(now));
+    ASSERT_EQ(s.next_ns % s.period_ns, 0);
+    ASSERT_GT(s.next_ns, now);
+    ASSERT_LE(s.next_ns - now, s.period_ns);
+    ASSERT_EQ(static_cast<std::int64_t>(s.ticks + s.missed) * s.period_ns, s.next_ns);
+  }
+  EXPECT_GT(s.missed, 1000U);
+}
+
+TEST(Sampler, ItsThreadKeepsTheSchedule) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 250);
   const test::TempFolder out;
-  SamplerOptions o = options_for(sys, out);
-  const auto begin = std::chrono::steady_clock::now();
+  const SamplerOptions o = options_for(sys, out);
   auto sampler = Sampler::start(o);
   ASSERT_TRUE(sampler.has_value());
-  std::this_thread::sleep_for(500ms);
+  wait_for_rows(o.samples_csv, 20);
   const auto summary = (*sampler)->stop();
-  const double elapsed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   ASSERT_TRUE(summary.has_value());
-  // a period that began anew after each reading would drift: served and missed ticks are all there
-  // are, to one at each end
-  EXPECT_NEAR(static_cast<double>(summary->ticks + summary->missed), elapsed / 0.005, 3 + elapsed);
-  EXPECT_GT(summary->ticks, 5U);
   EXPECT_GT(summary->cpu_s, 0);
   const Rows rows = rows_of(o.samples_csv);
+  ASSERT_GT(rows.size(), 20U);
   ASSERT_EQ(rows.size(), summary->ticks + 1);
-  // a tick is late by what the machine makes it, never early: each stands in its own period
+  // a tick is late by what the machine makes it, never early: the k-th row stands at or behind the
+  // k-th period, the last one behind all that were served or missed
   const long long first = std::stoll(rows[1][0]);
-  long long last_slot = 0;
-  for (std::size_t i = 2; i < rows.size(); ++i) {
-    const long long slot = (std::stoll(rows[i][0]) - first + 200'000) / 5'000'000;
-    EXPECT_GT(slot, last_slot) << "row " << i;
-    last_slot = slot;
-  }
+  const auto period_of = [&](std::size_t row) {
+    return static_cast<std::size_t>((std::stoll(rows[row][0]) - first + 200'000) / 5'000'000);
+  };
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    EXPECT_GE(period_of(i), i - 1) << "row " << i;
+  EXPECT_GE(period_of(rows.size() - 1), summary->ticks + summary->missed - 1);
 }
 
 TEST(Sampler, PhasesSplitTheRowsAndTheSums) {
@@ -115,10 +159,12 @@ TEST(Sampler, PhasesSplitTheRowsAndTheSums) {
   ASSERT_TRUE(sampler.has_value());
   sys.set_watts(128, 400);
   sys.put(128, "mem_info_vram_used", "1000");
+  const auto begin = std::chrono::steady_clock::now();
   (*sampler)->phase(Phase::kRun);
   std::this_thread::sleep_for(60ms);
   sys.put(128, "mem_info_vram_used", "900");
   (*sampler)->phase(Phase::kPost);
+  const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
   sys.set_watts(128, 10);
   sys.put(128, "mem_info_vram_used", "999999");
   const auto summary = (*sampler)->stop();
@@ -136,7 +182,8 @@ TEST(Sampler, PhasesSplitTheRowsAndTheSums) {
   const double seconds = static_cast<double>(std::stoll(rows[3][0]) - std::stoll(rows[2][0])) / 1e9;
   EXPECT_NEAR(gpu.joules.value(), 400 * seconds, 1e-6);
   EXPECT_EQ(gpu.peak_vram_b, 1000);
-  EXPECT_NEAR(summary->run_s, seconds, 0.05);
+  EXPECT_GE(summary->run_s, 0.06);
+  EXPECT_LE(summary->run_s, whole.count());
 }
 
 TEST(Sampler, DocumentedCsvs) {
@@ -183,7 +230,7 @@ TEST(Sampler, DocumentedCsvsHaveTheirOwnPeriod) {
   o.documented = {{DocumentedKind::kPower, out.path("power.csv"), "", 5ms, false}};
   auto sampler = Sampler::start(o);
   ASSERT_TRUE(sampler.has_value());
-  std::this_thread::sleep_for(100ms);
+  wait_for_rows(o.documented[0].path, 5);
   ASSERT_TRUE((*sampler)->stop().has_value());
   EXPECT_GT(rows_of(o.documented[0].path).size(), 5U);
   EXPECT_EQ(rows_of(o.samples_csv).size(), 2U);

@@ -4,6 +4,7 @@
 #include "collect/samplers/documented_csv.h"
 #include "collect/samplers/host_reader.h"
 #include "collect/samplers/sample_file.h"
+#include "collect/samplers/schedule.h"
 
 #include <algorithm>
 #include <array>
@@ -44,25 +45,6 @@ struct Descriptor {
       ::close(fd);
   }
   int fd;
-};
-
-/// Something that is due each period, at begin + k * period whatever a tick takes.
-struct Schedule {
-  std::int64_t period_ns = 0, next_ns = 0;
-  std::size_t ticks = 0, missed = 0;
-  std::int64_t worst_late_ns = 0;
-
-  /// Whether it is due; then the next time is after `now`, and those between are missed.
-  bool due(std::int64_t now) {
-    if (now < next_ns)
-      return false;
-    const std::int64_t passed = (now - next_ns) / period_ns;
-    worst_late_ns = std::max(worst_late_ns, now - next_ns);
-    missed += static_cast<std::size_t>(passed);
-    ++ticks;
-    next_ns += (passed + 1) * period_ns;
-    return true;
-  }
 };
 
 struct Documented {

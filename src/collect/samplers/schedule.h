@@ -1,0 +1,32 @@
+// Something that is due each period, at begin + k * period whatever a tick takes: it does not
+// drift.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace rankscope {
+
+/// On any clock; all times in nanoseconds. The caller sets `period_ns` (above 0) and the first
+/// time.
+struct Schedule {
+  std::int64_t period_ns = 0, next_ns = 0;
+  std::size_t ticks = 0, missed = 0;
+  std::int64_t worst_late_ns = 0;
+
+  /// Whether it is due; then the next time is the first one after `now_ns`, and those between are
+  /// missed.
+  bool due(std::int64_t now_ns) {
+    if (now_ns < next_ns)
+      return false;
+    const std::int64_t passed = (now_ns - next_ns) / period_ns;
+    worst_late_ns = std::max(worst_late_ns, now_ns - next_ns);
+    missed += static_cast<std::size_t>(passed);
+    ++ticks;
+    next_ns += (passed + 1) * period_ns;
+    return true;
+  }
+};
+
+} // namespace rankscope
