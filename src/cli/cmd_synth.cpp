@@ -30,8 +30,10 @@ void add_form(FlagSet& app, Flags& f) {
   app.add_option("--vendor", f.vendor, "kernel and runtime names")
       .one_of({"amd", "nvidia"})
       .capture_default_str();
-  app.add_option("--format", f.format, "kineto: JSON of the PyTorch profiler, rocpd: databases")
-      .one_of({"kineto", "rocpd"})
+  app.add_option(
+         "--format", f.format,
+         "kineto: JSON of the PyTorch profiler; the others as AMD's tools write the same run")
+      .one_of({"kineto", "rocpd", "rpd", "rocprofv3-csv", "rocprofv3-json"})
       .capture_default_str();
   app.add_option("--layout", f.layout, "thread: <T>thread/nccl_<C>channels, cu: <CU>cu_<T>threads")
       .one_of({"thread", "cu"})
@@ -66,6 +68,22 @@ void add_times(FlagSet& app, Flags& f) {
   add_synth_switches(app, f.switches, o);
 }
 
+synth::TraceFormat format_of(const std::string& name) {
+  using synth::TraceFormat;
+  return name == "rocpd"            ? TraceFormat::kRocpd
+         : name == "rpd"            ? TraceFormat::kRpd
+         : name == "rocprofv3-csv"  ? TraceFormat::kRocprofCsv
+         : name == "rocprofv3-json" ? TraceFormat::kRocprofJson
+                                    : TraceFormat::kKineto;
+}
+
+const char* kind_of(synth::TraceFormat format) {
+  using synth::TraceFormat;
+  return format == TraceFormat::kRocpd || format == TraceFormat::kRpd ? "databases"
+         : format == TraceFormat::kRocprofCsv                         ? "CSV"
+                                                                      : "JSON";
+}
+
 Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   synth::Options& o = f->options;
@@ -80,7 +98,7 @@ Action setup(FlagSet& app) {
     synth::Options& options = f->options;
     options.nvidia = f->vendor == "nvidia";
     options.cu_layout = f->layout == "cu";
-    options.rocpd = f->format == "rocpd";
+    options.format = format_of(f->format);
     options.clock_per_node = f->clock_scope == "node";
     options.seq = !f->no_seq;
     RS_CHECK(read_synth_switches(f->switches, options));
@@ -100,7 +118,7 @@ Action setup(FlagSet& app) {
       ctx.out(fmt::format("{} traces, {} events, {:.1f} MB of {} in {:.2f} s ({:.0f} MB/s)\n"
                           "ground truth: {}\n",
                           s.files, s.events, static_cast<double>(s.bytes) / 1e6,
-                          options.rocpd ? "databases" : "JSON", seconds,
+                          kind_of(options.format), seconds,
                           static_cast<double>(s.bytes) / 1e6 / seconds, s.truth_path));
     return {};
   };

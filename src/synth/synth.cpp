@@ -3,6 +3,7 @@
 #include "os/tasks.h"
 #include "synth/synth_emit.h"
 #include "synth/synth_rocpd.h"
+#include "synth/synth_rocprof.h"
 #include "synth/synth_truth.h"
 
 #include <algorithm>
@@ -52,8 +53,9 @@ Result<void> check_switches(const Options& o) {
 }
 
 Result<void> check(const Options& o) {
-  if (o.rocpd && (o.gz || o.nvidia || o.python_events > 0))
-    return bad("--format rocpd is of AMD boards, not packed, and has no Python frames");
+  if (o.format != TraceFormat::kKineto && (o.gz || o.nvidia || o.python_events > 0))
+    return bad("--format: those of AMD's tools are of AMD boards, not packed, and have no Python "
+               "frames");
   if (o.threads.empty() || o.channels.empty())
     return bad("needs at least one value for --threads and --channels");
   for (const std::vector<std::int64_t>* list : {&o.threads, &o.channels})
@@ -100,6 +102,40 @@ std::string folder_of(const Options& o, const Config& c) {
                      : fmt::format("{}thread/nccl_{}channels", c.threads, c.channels);
 }
 
+/// Where a rank's trace lies, below the sweep.
+std::string file_of(const Options& o, const std::string& folder, std::int64_t rank) {
+  switch (o.format) {
+  case TraceFormat::kRocpd:
+    return fmt::format("{}/rocprofv3/rank{}_results.db", folder, rank);
+  case TraceFormat::kRpd:
+    return fmt::format("{}/rpd/rank{}.rpd", folder, rank);
+  case TraceFormat::kRocprofCsv:
+    return fmt::format("{}/rocprofv3/rank{}_kernel_trace.csv", folder, rank);
+  case TraceFormat::kRocprofJson:
+    return fmt::format("{}/rocprofv3/rank{}_results.json", folder, rank);
+  case TraceFormat::kKineto:
+    break;
+  }
+  return fmt::format("{}/torch_profiler/rank{}/{}{}", folder, rank,
+                     o.cu_layout ? "trace.json" : "trace_step19.json", o.gz ? ".gz" : "");
+}
+
+auto emitter_of(TraceFormat format) {
+  switch (format) {
+  case TraceFormat::kRocpd:
+    return emit_rank_rocpd;
+  case TraceFormat::kRpd:
+    return emit_rank_rpd;
+  case TraceFormat::kRocprofCsv:
+    return emit_rank_rocprof_csv;
+  case TraceFormat::kRocprofJson:
+    return emit_rank_rocprof_json;
+  case TraceFormat::kKineto:
+    break;
+  }
+  return emit_rank;
+}
+
 /// Steps that give at least `events` events per rank.
 std::int64_t steps_for(const Options& o, const Program& p) {
   std::int64_t per_step = 1; // the GPU annotation
@@ -137,13 +173,10 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
         if (std::find(o.missing_ranks.begin(), o.missing_ranks.end(), rank) !=
             o.missing_ranks.end())
           return;
-        outputs[r].file = o.rocpd ? fmt::format("{}/rocprofv3/rank{}_results.db", folder, rank)
-                                  : fmt::format("{}/torch_profiler/rank{}/{}{}", folder, rank,
-                                                o.cu_layout ? "trace.json" : "trace_step19.json",
-                                                o.gz ? ".gz" : "");
+        outputs[r].file = file_of(o, folder, rank);
         const std::string path = out + "/" + outputs[r].file;
         Result<void> made = make_folder(path.substr(0, path.rfind('/')));
-        const auto emit = o.rocpd ? emit_rank_rocpd : emit_rank;
+        const auto emit = emitter_of(o.format);
         Result<EmitResult> result = made ? emit(o, program, groups, run, rank, path)
                                          : Result<EmitResult>(std::move(made.error()));
         if (result) {

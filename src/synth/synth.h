@@ -23,6 +23,10 @@ struct SlowLink {
   double factor = 1;
 };
 
+/// What the traces are written as: what the PyTorch profiler writes, or tools of AMD, which see the
+/// same kernels, copies and calls and no operators.
+enum class TraceFormat { kKineto, kRocpd, kRpd, kRocprofCsv, kRocprofJson };
+
 struct Options {
   std::vector<std::int64_t> threads = {256, 512};
   std::vector<std::int64_t> channels = {28, 42, 56, 70}; ///< CUs with cu_layout
@@ -31,7 +35,7 @@ struct Options {
   std::int64_t steps = 3;
   std::uint64_t seed = 1;
   bool gz = false;
-  bool rocpd = false; ///< rocpd databases instead of Kineto JSON
+  TraceFormat format = TraceFormat::kKineto;
   bool nvidia = false;
   bool cu_layout = false;         ///< <CU>cu_<T>threads/torch_profiler/rank<r>/trace.json
   std::int64_t python_events = 0; ///< python_function events per rank

@@ -1,5 +1,5 @@
-// One generated run written as Kineto JSON and as rocpd databases: what both formats hold is the
-// same in every analysis, to the nanosecond.
+// One generated run written as Kineto JSON and as the databases and tables of AMD's tools: what two
+// formats hold is the same in every analysis, to the nanosecond.
 #include "analyses/collectives/collective_data.h"
 #include "analyses/timeline/gpu_timeline.h"
 #include "core/steps.h"
@@ -61,21 +61,31 @@ std::map<TimeKind, std::int64_t> timeline(const LoadedTrace& t) {
   return out;
 }
 
-class RocpdTwin : public testing::TestWithParam<int> {};
+struct Twin {
+  synth::TraceFormat format;
+  const char* reader;
+  int process_groups;
+  bool tells_rank, tells_collectives, tells_sizes;
+};
 
-TEST_P(RocpdTwin, SameRunSameFacts) {
-  synth::Options options;
-  options.threads = {256};
-  options.channels = {28};
-  options.ranks = 4;
-  options.layers = 2;
-  options.process_groups = GetParam();
-  options.gpus_per_node = 2;
-  options.fewer_steps = 1;
-  std::map<bool, std::vector<LoadedTrace>> runs;
-  for (const bool rocpd : {false, true}) {
+void PrintTo(const Twin& t, std::ostream* out) {
+  *out << t.reader << ", " << t.process_groups << " group(s)";
+}
+
+class RocprofTwin : public testing::TestWithParam<Twin> {
+protected:
+  /// The four ranks of the run as they were written and read again.
+  static void load(synth::TraceFormat format, std::vector<LoadedTrace>& out) {
+    synth::Options options;
+    options.threads = {256};
+    options.channels = {28};
+    options.ranks = 4;
+    options.layers = 2;
+    options.process_groups = GetParam().process_groups;
+    options.gpus_per_node = 2;
+    options.fewer_steps = 1;
+    options.format = format;
     const test::TempFolder folder;
-    options.rocpd = rocpd;
     const auto made = synth::generate(options, folder.path("sweep"), 1, [](const std::string&) {});
     ASSERT_TRUE(made) << made.error().message();
     Diagnostics diagnostics;
@@ -88,29 +98,46 @@ TEST_P(RocpdTwin, SameRunSameFacts) {
     for (const RankFile& file : sweep->front().ranks) {
       auto loaded = load_trace(file.path, {});
       ASSERT_TRUE(loaded) << loaded.error().message();
-      EXPECT_EQ(loaded->rank, file.rank);
+      if (format == synth::TraceFormat::kKineto || GetParam().tells_rank) {
+        EXPECT_EQ(loaded->rank, file.rank);
+      }
       EXPECT_TRUE(loaded->trace.diagnostics.empty());
-      runs[rocpd].push_back(std::move(*loaded));
+      out.push_back(std::move(*loaded));
     }
   }
+};
+
+TEST_P(RocprofTwin, SameRunSameFacts) {
+  std::vector<LoadedTrace> references;
+  std::vector<LoadedTrace> twins;
+  load(synth::TraceFormat::kKineto, references);
+  load(GetParam().format, twins);
+  ASSERT_EQ(references.size(), 4U);
+  ASSERT_EQ(twins.size(), 4U);
   for (std::size_t r = 0; r < 4; ++r) {
     SCOPED_TRACE(r);
-    const LoadedTrace& kineto = runs[false][r];
-    const LoadedTrace& rocpd = runs[true][r];
-    EXPECT_EQ(rocpd.trace.sources[0].reader, "rocpd");
-    EXPECT_EQ(rocpd.trace.header.world_size, 4);
-    EXPECT_EQ(rocpd.tree.linked_count(), rocpd.tree.gpu_event_count());
-    EXPECT_EQ(rocpd.tree.gpu_event_count(), kineto.tree.gpu_event_count());
+    const LoadedTrace& kineto = references[r];
+    const LoadedTrace& twin = twins[r];
+    EXPECT_EQ(twin.trace.sources[0].reader, GetParam().reader);
+    if (GetParam().tells_rank) {
+      EXPECT_EQ(twin.trace.header.world_size, 4);
+    }
+    EXPECT_EQ(twin.tree.linked_count(), twin.tree.gpu_event_count());
+    EXPECT_EQ(twin.tree.gpu_event_count(), kineto.tree.gpu_event_count());
     const auto times = timeline(kineto);
     EXPECT_GT(times.at(TimeKind::kTotal), 0);
-    EXPECT_EQ(timeline(rocpd), times);
+    EXPECT_EQ(timeline(twin), times);
     EXPECT_FALSE(kernels(kineto, true).empty());
-    EXPECT_EQ(kernels(rocpd, true), kernels(kineto, true));
-    EXPECT_EQ(kernels(rocpd, false), kernels(kineto, false));
-    // without ncclCommInitRank nobody tells how many ranks a communicator has
-    EXPECT_EQ(collectives(rocpd, GetParam() == 1), collectives(kineto, GetParam() == 1));
+    EXPECT_EQ(kernels(twin, true), kernels(kineto, true));
+    EXPECT_EQ(kernels(twin, false), kernels(kineto, false));
+    if (GetParam().tells_collectives) {
+      const bool sizes = GetParam().tells_sizes;
+      EXPECT_FALSE(collectives(kineto, sizes).empty());
+      EXPECT_EQ(collectives(twin, sizes), collectives(kineto, sizes));
+    }
     const auto steps = profiler_steps(kineto.trace);
-    const auto own = profiler_steps(rocpd.trace);
+    const auto own = profiler_steps(twin.trace);
+    EXPECT_FALSE(steps.empty());
     ASSERT_EQ(own.size(), steps.size());
     for (std::size_t s = 0; s < steps.size(); ++s) {
       EXPECT_EQ(own[s].number, steps[s].number);
@@ -119,7 +146,18 @@ TEST_P(RocpdTwin, SameRunSameFacts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Groups, RocpdTwin, testing::Values(1, 2));
+// Without ncclCommInitRank, which runs of two groups lack, nobody tells how many ranks a
+// communicator has. CSV has no arguments of calls, RPD no calls of RCCL.
+INSTANTIATE_TEST_SUITE_P(
+    Formats, RocprofTwin,
+    testing::Values(Twin{synth::TraceFormat::kRocpd, "rocpd", 1, true, true, true},
+                    Twin{synth::TraceFormat::kRocpd, "rocpd", 2, true, true, false},
+                    Twin{synth::TraceFormat::kRocprofJson, "rocprofv3-json", 1, false, true, true},
+                    Twin{synth::TraceFormat::kRocprofJson, "rocprofv3-json", 2, false, true, false},
+                    Twin{synth::TraceFormat::kRocprofCsv, "rocprofv3-csv", 1, false, false, false},
+                    Twin{synth::TraceFormat::kRocprofCsv, "rocprofv3-csv", 2, false, false, false},
+                    Twin{synth::TraceFormat::kRpd, "rpd", 1, false, false, false},
+                    Twin{synth::TraceFormat::kRpd, "rpd", 2, false, false, false}));
 
 } // namespace
 } // namespace rankscope

@@ -1,0 +1,95 @@
+// One rank of a simulated run as a tool of ROCm would see it, whatever it writes that into.
+#pragma once
+
+#include "synth/synth_emit.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rankscope::synth {
+
+enum class CallKind : std::uint8_t { kHip, kRccl, kMarker };
+
+struct CallArgument {
+  std::string type, name, value;
+};
+
+/// A call on the host, or a roctx range.
+struct HostCall {
+  CallKind kind = CallKind::kHip;
+  std::string name; ///< the function; of a range its text
+  std::int64_t tid = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t id = 0;    ///< counts in the order of the calls that are given
+  std::int64_t above = 0; ///< id of the call that it was made in, 0 = none
+  std::vector<CallArgument> arguments;
+};
+
+/// What a call put onto the GPU.
+struct DeviceWork {
+  std::int64_t tid = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t call = 0; ///< id of the call
+  std::int64_t stream = 0;
+  std::int64_t bytes = 0;
+};
+struct KernelWork : DeviceWork {
+  std::size_t kernel = 0; ///< in Program::kernels
+  bool fill = false;      ///< rocprofv3 sees a kernel, RPD an operation that fills
+  std::array<std::int64_t, 3> group{}, grid{}; ///< grid in work-items
+};
+struct CopyWork : DeviceWork {
+  bool to_device = false;
+};
+
+/// The machine that the rank runs on.
+struct RocprofRank {
+  std::int64_t rank = 0, ranks = 1;
+  std::int64_t node = 0, gpus = 1;
+  std::int64_t device = 0; ///< of the rank, on its node
+  std::int64_t pid = 0, second_tid = 0;
+};
+[[nodiscard]] RocprofRank rocprof_rank(const Options& options, std::int64_t rank);
+
+/// The name that AMD's runtime gives the kernel; fills are kernels of its own.
+[[nodiscard]] std::string_view rocprof_kernel_name(const Kernel& kernel);
+
+class RocprofSink {
+public:
+  virtual ~RocprofSink() = default;
+  virtual void call(const HostCall& call) = 0;
+  virtual void kernel(const KernelWork& work) = 0;
+  virtual void copy(const CopyWork& work) = 0;
+};
+
+struct RocprofRun {
+  const Options& options;
+  const Program& program;
+  const Run& run;
+  std::int64_t rank = 0;
+  std::int64_t clock_ns = 0; ///< of the machine when the run began
+};
+
+/// Every call, kernel and copy that emit_rank() writes, to the nanosecond, in the order of the
+/// program; without operators, which such tools do not see. Annotations are roctx ranges, and the
+/// calls of RCCL lie around their launches with count and datatype. Walking again gives the same.
+void walk_rocprof(const RocprofRun& run, RocprofSink& sink);
+
+// What rocprofv3 and RPD would have recorded, each in its own clock. Errors: kOutput.
+/// rocprofv3 --output-format csv: PREFIX_kernel_trace.csv (`path`) and its siblings.
+Result<EmitResult> emit_rank_rocprof_csv(const Options& options, const Program& program,
+                                         const Groups& groups, const Run& run, std::int64_t rank,
+                                         const std::string& path);
+/// rocprofv3 --output-format json.
+Result<EmitResult> emit_rank_rocprof_json(const Options& options, const Program& program,
+                                          const Groups& groups, const Run& run, std::int64_t rank,
+                                          const std::string& path);
+/// A database of rocmProfileData, schema 2.
+Result<EmitResult> emit_rank_rpd(const Options& options, const Program& program,
+                                 const Groups& groups, const Run& run, std::int64_t rank,
+                                 const std::string& path);
+
+} // namespace rankscope::synth
