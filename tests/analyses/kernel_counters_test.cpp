@@ -63,9 +63,14 @@ TEST(DeviceMemorySheet, ByHand) {
   b.sample(gpu, name, 4'000'000, 6 * kMiB);
   b.sample(gpu, name, 6'000'000, 1 * kMiB);
   b.sample(gpu, b.text("something else"), 6'000'000, 99 * kMiB);
+  b.sample(gpu, b.text("GPU scratch memory in use"), 3'000'000, 4 * kMiB);
   const Trace t = std::move(b).finish().value();
   const Table table = device_memory_schema().table(device_memory_of(t));
-  ASSERT_EQ(table.rows(), 1U);
+  ASSERT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.at(0, "memory").text, "allocated");
+  EXPECT_EQ(table.at(1, "memory").text, "scratch");
+  EXPECT_EQ(table.at(1, "peak (MiB)").number(), 4);
+  EXPECT_EQ(table.at(1, "changes").number(), 1);
   EXPECT_EQ(table.at(0, "device").number(), 3);
   EXPECT_EQ(table.at(0, "peak (MiB)").number(), 6);
   EXPECT_EQ(table.at(0, "peak at (ms)").number(), 3); // from the kernel's start

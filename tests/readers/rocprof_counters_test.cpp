@@ -37,20 +37,24 @@ struct Sample {
   double bytes;
   bool operator==(const Sample&) const = default;
 };
-std::vector<Sample> memory_of(const Trace& t) {
+std::vector<Sample> memory_of(const Trace& t, std::string_view name = "GPU memory in use") {
   std::vector<Sample> out;
   for (std::size_t i = 0; i < t.counters.size(); ++i) {
-    EXPECT_EQ(t.strings.view(t.counters.name[i]), "GPU memory in use");
+    if (t.strings.view(t.counters.name[i]) != name)
+      continue;
     EXPECT_EQ(t.strings.view(t.counters.unit[i]), "bytes");
     out.push_back({t.counters.ts_ns[i], t.tracks[t.counters.track[i]].pid, t.counters.value[i]});
   }
   return out;
 }
 
-std::uint64_t not_read(const Trace& t, std::string_view what) {
-  for (const Problem& p : t.diagnostics.problems())
-    if (p.name == "rows_not_read" && p.sentence.find(what) != std::string::npos)
-      return p.count;
+/// N of "..., N of WHAT..., ..." in the note on rows that were not read.
+std::uint64_t not_read(const Trace& t, const std::string& what) {
+  for (const Problem& p : t.diagnostics.problems()) {
+    const std::size_t at = p.sentence.find(" of " + what);
+    if (p.name == "rows_not_read" && at != std::string::npos)
+      return std::stoull(p.sentence.substr(p.sentence.rfind(' ', at - 1) + 1));
+  }
   return 0;
 }
 
@@ -99,11 +103,61 @@ TEST_P(RocpdCounters, AllocationsBecomeMemoryInUse) {
   const Trace t = must_read(path);
   EXPECT_EQ(memory_of(t),
             (std::vector<Sample>{{110, 1, 1000}, {130, 1, 1500}, {210, 1, 1550}, {300, 1, 550}}));
-  EXPECT_EQ(not_read(t, "scratch"), 1U);
+  EXPECT_EQ(memory_of(t, "GPU scratch memory in use"), (std::vector<Sample>{{510, 1, 9}}));
   const auto problems = t.diagnostics.problems();
   EXPECT_TRUE(std::any_of(problems.begin(), problems.end(), [](const Problem& p) {
     return p.name == "memory_released_only" && p.count == 1;
   }));
+}
+
+TEST_P(RocpdCounters, ScratchMemoryIsThatOfQueues) {
+  const TempFolder folder;
+  const std::string path = folder.path("s.db");
+  test::run_sql(path, test::rocpd_session(GetParam(), "g1", "{}"));
+  test::run_sql(path,
+                "CREATE TABLE rocpd_memory_allocate_g1(id INTEGER PRIMARY KEY, pid, agent_id, "
+                "queue_id, type TEXT, level TEXT, start, \"end\", address, size, event_id);"
+                "INSERT INTO rocpd_memory_allocate_g1(pid, agent_id, queue_id, type, level, "
+                "start, \"end\", size) VALUES "
+                "(4242, 4, 1, 'ALLOC', 'SCRATCH', 100, 150, 1000), "
+                "(4242, 4, 2, 'ALLOC', 'SCRATCH', 200, 250, 400), "
+                "(4242, 4, 1, 'ALLOC', 'SCRATCH', 300, 350, 3000), " // instead of its first
+                "(4242, 4, 1, 'FREE', 'SCRATCH', 400, 450, 0), "
+                "(4242, 4, 2, 'RECLAIM', 'SCRATCH', 500, 550, NULL), "
+                "(4242, 4, 2, 'FREE', 'SCRATCH', 600, 650, 0), " // it has none
+                "(4242, 4, 3, 'ALLOC', 'SCRATCH', 700, 750, NULL);");
+  const Trace t = must_read(path);
+  EXPECT_TRUE(memory_of(t).empty());
+  EXPECT_EQ(memory_of(t, "GPU scratch memory in use"), (std::vector<Sample>{{150, 1, 1000},
+                                                                            {250, 1, 1400},
+                                                                            {350, 1, 400},
+                                                                            {350, 1, 3400},
+                                                                            {400, 1, 400},
+                                                                            {500, 1, 0}}));
+  EXPECT_EQ(not_read(t, "scratch memory without a size"), 1U);
+}
+
+TEST_P(RocpdCounters, PcSamplesAreCountedByKernel) {
+  const TempFolder folder;
+  const std::string path = folder.path("p.db");
+  test::run_sql(path, test::rocpd_session(GetParam(), "g1", "{}"));
+  test::run_sql(
+      path,
+      "UPDATE rocpd_kernel_dispatch_g1 SET dispatch_id = id;"
+      "CREATE TABLE rocpd_gpu_pc_sample_g1(id INTEGER PRIMARY KEY, timestamp, pid, dispatch_id, "
+      "code_object_offset, wave_issued, inst_type, stall_reason, wave_count, event_id);"
+      "INSERT INTO rocpd_gpu_pc_sample_g1(pid, dispatch_id, wave_issued, stall_reason) VALUES "
+      "(4242, 1, 1, 0), (4242, 1, 1, 0), (4242, 1, 0, 3), (4242, 1, 0, 99), "
+      "(4242, 2, NULL, NULL), " // host trap: the reason is not told
+      "(4242, 77, 1, 0), (1, 1, 1, 0), (4242, 'x', 1, 0);");
+  const Trace t = must_read(path);
+  EXPECT_EQ(counters_of(t), (std::map<std::string, std::vector<double>>{
+                                {"Cijk_Ailk_Bljk_BBS_BH/PC samples", {4}},
+                                {"Cijk_Ailk_Bljk_BBS_BH/PC samples issued", {2}},
+                                {"Cijk_Ailk_Bljk_BBS_BH/PC samples stalled: WAITCNT", {1}},
+                                {"Cijk_Ailk_Bljk_BBS_BH/PC samples stalled: (another reason)", {1}},
+                                {"ncclDevKernel_Generic_4/PC samples", {1}}}));
+  EXPECT_EQ(not_read(t, "PC samples that belong to no kernel"), 3U);
 }
 
 TEST_P(RocpdCounters, TablesOfWhichNothingIsTakenAreNamed) {
@@ -198,6 +252,111 @@ TEST(RocprofCsvCounters, AllocationsBecomeMemoryInUse) {
   const Trace t = must_read(path);
   EXPECT_EQ(memory_of(t), (std::vector<Sample>{{13, 1, 1024}, {16, 1, 0}}));
   EXPECT_EQ(not_read(t, "allocations without an address"), 1U);
+}
+
+TEST(RocprofCsvCounters, ScratchMemoryAndPcSamplesOfASet) {
+  const TempFolder folder;
+  const std::string path = folder.write(
+      "r_kernel_trace.csv",
+      "\"Agent_Id\",\"Dispatch_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n"
+      "\"Agent 4\",7,\"k\",110,190\n\"Agent 4\",8,\"k\",210,290\n");
+  (void)folder.write(
+      "r_scratch_memory_trace.csv",
+      "\"Kind\",\"Operation\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Alloc_Flags\","
+      "\"Start_Timestamp\",\"End_Timestamp\",\"Allocation_Size\"\n"
+      "\"SCRATCH_MEMORY\",\"SCRATCH_MEMORY_ALLOC\",\"Agent 4\",1,113,0,10,20,4096\n"
+      "\"SCRATCH_MEMORY\",\"SCRATCH_MEMORY_FREE\",\"Agent 4\",1,113,0,30,40,0\n");
+  (void)folder.write(
+      "r_pc_sampling_stochastic.csv",
+      "\"Sample_Timestamp\",\"Exec_Mask\",\"Dispatch_Id\",\"Instruction\",\"Instruction_Comment\","
+      "\"Correlation_Id\",\"Wave_Issued_Instruction\",\"Instruction_Type\",\"Stall_Reason\","
+      "\"Wave_Count\"\n"
+      "120,1,7,\"v_add_f32 v1, v2\",\"\",1,1,\"VALU\",\"NONE\",2\n"
+      "125,1,7,\"s_waitcnt\",\"\",1,0,\"NO_INST\","
+      "\"ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_WAITCNT\",2\n"
+      "126,1,9,\"s_waitcnt\",\"\",1,0,\"NO_INST\",\"WAITCNT\",2\n");
+  (void)folder.write("r_pc_sampling_host_trap.csv",
+                     "\"Sample_Timestamp\",\"Exec_Mask\",\"Dispatch_Id\",\"Instruction\","
+                     "\"Instruction_Comment\",\"Correlation_Id\"\n"
+                     "220,1,8,\"v_add_f32 v1, v2\",\"\",2\n"
+                     "221,1,8,\"v_add_f32 v1, v2\",\"\",2\n");
+  const Trace t = must_read(path);
+  EXPECT_EQ(memory_of(t, "GPU scratch memory in use"),
+            (std::vector<Sample>{{20, 4, 4096}, {30, 4, 0}}));
+  EXPECT_EQ(counters_of(t),
+            (std::map<std::string, std::vector<double>>{{"k/PC samples", {2, 2}},
+                                                        {"k/PC samples issued", {1}},
+                                                        {"k/PC samples stalled: WAITCNT", {1}}}));
+  EXPECT_EQ(not_read(t, "PC samples that belong to no kernel"), 1U);
+}
+
+/// A document of rocprofv3 with counters of dispatches 1 and 2, and `records` behind them.
+std::string json_with_counters(const std::string& records) {
+  return R"~({"rocprofiler-sdk-tool":[{"metadata":{"pid":9},
+"agents":[{"id":{"handle":50},"type":2,"logical_node_type_id":1}],
+"counters":[{"id":{"handle":3},"name":"SQ_WAVES"},{"id":{"handle":4},"name":"MeanOccupancy"}],
+"strings":{"buffer_records":[{"kind":"NONE","operations":[]},{"kind":"MEMORY_ALLOCATION","operations":["NONE","MEMORY_ALLOCATION_ALLOCATE","MEMORY_ALLOCATION_VMEM_ALLOCATE","MEMORY_ALLOCATION_FREE"]},{"kind":"SCRATCH_MEMORY","operations":["NONE","SCRATCH_MEMORY_ALLOC","SCRATCH_MEMORY_FREE"]}]},
+"kernel_symbols":[{"kernel_id":8,"formatted_kernel_name":"k"},{"kernel_id":9,"formatted_kernel_name":"l"}],
+"callback_records":{"counter_collection":[
+{"thread_id":9,"dispatch_data":{"start_timestamp":100,"end_timestamp":150,"correlation_id":{"internal":1},"dispatch_info":{"agent_id":{"handle":50},"queue_id":{"handle":5},"kernel_id":8,"dispatch_id":1}},"records":[{"counter_id":{"handle":3},"value":16.5},{"counter_id":{"handle":3},"value":3.5},{"counter_id":{"handle":4},"value":1}]},
+{"dispatch_data":{"start_timestamp":200,"end_timestamp":290,"dispatch_info":{"agent_id":{"handle":50},"kernel_id":9,"dispatch_id":2}},"records":[{"counter_id":{"handle":3},"value":7},{"counter_id":{"handle":77},"value":7},{"counter_id":{"handle":3},"value":"x"}]},
+{"dispatch_data":{},"records":[{"counter_id":{"handle":3},"value":1}]},{"records":5}]},
+"buffer_records":{)~" +
+         records + "}}]}";
+}
+
+constexpr const char* kDispatches =
+    R"("kernel_dispatch":[{"kind":0,"correlation_id":{"internal":2},"start_timestamp":205,"end_timestamp":285,"dispatch_info":{"agent_id":{"handle":50},"kernel_id":9,"dispatch_id":2}},
+{"kind":0,"correlation_id":{"internal":1},"start_timestamp":110,"end_timestamp":140,"dispatch_info":{"agent_id":{"handle":50},"kernel_id":8,"dispatch_id":1}}])";
+
+TEST(RocprofJsonCounters, MeetTheirKernels) {
+  const TempFolder folder;
+  const Trace t = must_read(folder.write("r.json", json_with_counters(kDispatches)));
+  ASSERT_EQ(t.events.size(), 2U);
+  EXPECT_EQ(t.events.dur_ns[0], 80);
+  EXPECT_EQ(counters_of(t),
+            (std::map<std::string, std::vector<double>>{
+                {"k/SQ_WAVES", {20}}, {"k/MeanOccupancy", {1}}, {"l/SQ_WAVES", {7}}}));
+  // an unknown counter, no number, a dispatch without an id
+  EXPECT_EQ(not_read(t, "counters that belong to no kernel"), 3U);
+}
+
+TEST(RocprofJsonCounters, BringKernelsThatNobodyTraced) {
+  const TempFolder folder;
+  const Trace t = must_read(folder.write("r.json", json_with_counters(R"("kernel_dispatch":[])")));
+  ASSERT_EQ(t.events.size(), 2U);
+  EXPECT_EQ(t.name(0), "k");
+  EXPECT_EQ(t.events.dur_ns[0], 50);
+  EXPECT_EQ(t.events.device[0], 1);
+  EXPECT_EQ(t.events.stream[0], 5) << "its queue";
+  EXPECT_EQ(counters_of(t).at("l/SQ_WAVES"), std::vector<double>{7});
+}
+
+TEST(RocprofJsonCounters, MemoryScratchAndPcSamples) {
+  const TempFolder folder;
+  const Trace t =
+      must_read(folder.write("r.json", json_with_counters(std::string(kDispatches) + R"~(,
+"memory_allocation":[{"kind":1,"operation":1,"start_timestamp":10,"end_timestamp":11,"agent_id":{"handle":50},"address":"0x7f00","allocation_size":1024},
+{"kind":1,"operation":3,"start_timestamp":20,"end_timestamp":21,"agent_id":{"handle":0},"address":"0x7f00","allocation_size":0},
+{"kind":1,"operation":1,"start_timestamp":30,"end_timestamp":31,"agent_id":{"handle":50},"allocation_size":8}],
+"scratch_memory":[{"kind":2,"operation":1,"start_timestamp":40,"end_timestamp":41,"agent_id":{"handle":50},"queue_id":{"handle":5},"allocation_size":64},
+{"kind":2,"operation":2,"start_timestamp":50,"end_timestamp":51,"agent_id":{"handle":50},"queue_id":{"handle":5}}],
+"hip_event":[{"kind":0,"operation":1,"start_timestamp":1,"end_timestamp":2}],
+"pc_sample_stochastic":[{"inst_index":0,"record":{"dispatch_id":1,"wave_issued":1,"snapshot":{"stall_reason":"ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_NONE"}}},
+{"inst_index":1,"record":{"dispatch_id":1,"wave_issued":false,"snapshot":{"stall_reason":"ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_BARRIER_WAIT"}}},
+{"inst_index":1,"record":{"dispatch_id":3,"wave_issued":0}}],
+"pc_sample_host_trap":[{"inst_index":0,"record":{"dispatch_id":2,"pc":{"code_object_id":1}}}])~")));
+  EXPECT_EQ(memory_of(t), (std::vector<Sample>{{11, 1, 1024}, {20, 1, 0}}));
+  EXPECT_EQ(not_read(t, "allocations without an address"), 1U);
+  EXPECT_EQ(memory_of(t, "GPU scratch memory in use"),
+            (std::vector<Sample>{{41, 1, 64}, {50, 1, 0}}));
+  EXPECT_EQ(not_read(t, "hip_event"), 1U);
+  const auto counters = counters_of(t);
+  EXPECT_EQ(counters.at("k/PC samples"), std::vector<double>{2});
+  EXPECT_EQ(counters.at("k/PC samples issued"), std::vector<double>{1});
+  EXPECT_EQ(counters.at("k/PC samples stalled: BARRIER_WAIT"), std::vector<double>{1});
+  EXPECT_EQ(counters.at("l/PC samples"), std::vector<double>{1});
+  EXPECT_EQ(not_read(t, "PC samples that belong to no kernel"), 1U);
 }
 
 TEST(RocprofCsvCounters, ThePublishedSample) {

@@ -30,8 +30,9 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& /*opti
 std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace) {
   const Counters& c = trace.counters;
   const StrId name = trace.strings.find("GPU memory in use");
+  const StrId scratch = trace.strings.find("GPU scratch memory in use");
   std::vector<DeviceMemoryRow> out;
-  if (name == StringPool::kNotFound)
+  if (name == StringPool::kNotFound && scratch == StringPool::kNotFound)
     return out;
   std::int64_t begin_ns = INT64_MAX;
   std::int64_t end_ns = INT64_MIN;
@@ -39,13 +40,13 @@ std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace) {
     begin_ns = std::min(begin_ns, trace.events.ts_ns[e]);
     end_ns = std::max(end_ns, trace.end_ns(e));
   }
-  std::map<std::int64_t, Use> devices;
+  std::map<std::pair<std::int64_t, bool>, Use> devices; ///< and whether it is scratch memory
   for (std::size_t i = 0; i < c.size(); ++i) { // samples of a device are in the order of time
-    if (c.name[i] != name)
+    if (c.name[i] != name && c.name[i] != scratch)
       continue;
     begin_ns = std::min(begin_ns, c.ts_ns[i]);
     end_ns = std::max(end_ns, c.ts_ns[i]);
-    Use& use = devices[trace.tracks[c.track[i]].pid];
+    Use& use = devices[{trace.tracks[c.track[i]].pid, c.name[i] == scratch}];
     if (use.row.changes++ == 0)
       use.first_ns = c.ts_ns[i];
     else
@@ -59,7 +60,8 @@ std::vector<DeviceMemoryRow> device_memory_of(const Trace& trace) {
   }
   for (auto& [device, use] : devices) {
     DeviceMemoryRow row = use.row;
-    row.device = device;
+    row.device = device.first;
+    row.scratch = device.second;
     row.peak_at_ns -= begin_ns;
     use.byte_ns += row.end_bytes * static_cast<double>(end_ns - use.last_ns);
     row.mean_bytes = end_ns > use.first_ns
@@ -78,6 +80,9 @@ Schema<DeviceMemoryRow> device_memory_schema() {
       "device_memory", "memory that was allocated on each GPU, where allocations were traced",
       {{"device", "device", Unit::kNone, CellKind::kInt,
         [](const Row& r) { return Value(r.device); }, "number of the GPU"},
+       {"memory", "memory", Unit::kNone, CellKind::kText,
+        [](const Row& r) { return Value(std::string_view(r.scratch ? "scratch" : "allocated")); },
+        "allocated: by the program; scratch: by the runtime, for registers that kernels spill"},
        {"peak_mib", "peak (MiB)", Unit::kMiB, real,
         [](const Row& r) { return Value(r.peak_bytes / kMiB); },
         "most that was in use; what was allocated before the trace began is not known"},

@@ -10,7 +10,7 @@
 namespace rankscope {
 
 /// Kinds of tables in the order in which they are read: calls before what they launch.
-inline constexpr std::array<std::string_view, 13> kCsvKinds = {"agent_info",
+inline constexpr std::array<std::string_view, 15> kCsvKinds = {"agent_info",
                                                                "rccl_api_trace",
                                                                "rccl_trace",
                                                                "hip_api_trace",
@@ -22,7 +22,9 @@ inline constexpr std::array<std::string_view, 13> kCsvKinds = {"agent_info",
                                                                "memory_copy_trace",
                                                                "memory_allocation_trace",
                                                                "scratch_memory_trace",
-                                                               "counter_collection"};
+                                                               "counter_collection",
+                                                               "pc_sampling_host_trap",
+                                                               "pc_sampling_stochastic"};
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 

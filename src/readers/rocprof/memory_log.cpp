@@ -21,7 +21,7 @@ void MemoryLog::release(std::int64_t at_ns, std::uint64_t address) {
 std::uint64_t MemoryLog::put(TraceBuilder& out) {
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const Row& a, const Row& b) { return a.at_ns < b.at_ns; });
-  const StrId name = out.text(kMemoryInUse);
+  const StrId name = out.text(name_);
   const StrId unit = out.text("bytes");
   struct Use {
     std::uint32_t track = 0;

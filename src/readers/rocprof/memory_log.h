@@ -11,9 +11,13 @@ namespace rankscope {
 
 /// The name of the samples, of which there is one per change and GPU.
 inline constexpr std::string_view kMemoryInUse = "GPU memory in use";
+/// The same of what the runtime holds for registers that kernels spill, by queue.
+inline constexpr std::string_view kScratchInUse = "GPU scratch memory in use";
 
 class MemoryLog {
 public:
+  explicit MemoryLog(std::string_view name) : name_(name) {}
+
   /// `device` -1: not told (a release), or the host's, which is not counted.
   void allocate(std::int64_t at_ns, std::uint64_t address, std::int64_t bytes, std::int64_t device);
   void release(std::int64_t at_ns, std::uint64_t address);
@@ -31,6 +35,7 @@ private:
     std::int64_t bytes = 0; ///< -1 = released
     std::int64_t device = -1;
   };
+  std::string_view name_; ///< of the samples
   std::vector<Row> rows_;
 };
 

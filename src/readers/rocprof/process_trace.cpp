@@ -248,6 +248,19 @@ void ProcessTrace::not_read(std::string_view what, std::uint64_t rows) {
     not_read_[std::string(what)] += rows;
 }
 
+void ProcessTrace::scratch(std::int64_t at_ns, std::int64_t device, std::int64_t queue,
+                           std::optional<std::int64_t> bytes) {
+  if (!bytes) {
+    not_read("scratch memory without a size", 1);
+    return;
+  }
+  const auto key = (static_cast<std::uint64_t>(device) << 48U) ^ static_cast<std::uint64_t>(queue);
+  if (*bytes > 0)
+    scratch_.allocate(at_ns, key, *bytes, device);
+  else
+    scratch_.release(at_ns, key);
+}
+
 /// Ranges that count steps become ProfilerStep#N beside themselves, in a source of their own; of
 /// several kinds those that hold most time, which are the outer ones.
 void ProcessTrace::add_steps() {
@@ -295,9 +308,15 @@ void ProcessTrace::report() {
       absent += fmt::format("{}{}", absent.empty() ? "" : ", ", kTracedNames[k]);
   if (!absent.empty())
     fact("rocprof_not_in_file", absent);
-  for (const auto& [what, rows] : not_read_)
+  std::string others;
+  std::uint64_t other_rows = 0;
+  for (const auto& [what, rows] : not_read_) {
+    others += fmt::format("{}{} of {}", others.empty() ? "" : ", ", rows, what);
+    other_rows += rows;
+  }
+  if (other_rows > 0)
     d.add(Severity::kInfo, "rows_not_read", path,
-          fmt::format("{} have no place in reports and are not read yet", what), rows);
+          fmt::format("rows that have no place in reports: {}", others), other_rows);
 }
 
 Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
@@ -319,6 +338,7 @@ Result<Trace> ProcessTrace::finish(std::uint64_t input_bytes) && {
                              "memory was released whose allocation is not in the file: it was in "
                              "use before, and is not counted",
                              strange);
+  (void)scratch_.put(out_); // what a queue had before is given back without having been asked for
   for (auto& [name, value] : out_.header().other)
     if (cuda_) // RPD records NVIDIA's GPUs too
       name.replace(0, std::string_view("rocprof").size(), "cuda");

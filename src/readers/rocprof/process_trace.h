@@ -77,6 +77,10 @@ public:
 
   /// What was allocated; samples of it come with finish().
   [[nodiscard]] MemoryLog& memory() { return memory_; }
+  /// Scratch memory of a queue from now on; 0 or less = given back. `bytes` nullopt: not told, and
+  /// counted as not read.
+  void scratch(std::int64_t at_ns, std::int64_t device, std::int64_t queue,
+               std::optional<std::int64_t> bytes);
   void saw(Traced kind) { seen_[static_cast<std::size_t>(kind)] = true; }
   /// Rows that nothing of the trace has a place for.
   void not_read(std::string_view what, std::uint64_t rows);
@@ -111,7 +115,7 @@ private:
   std::uint64_t bad_times_ = 0;
   std::string first_bad_time_;
   std::size_t gpu_events_ = 0;
-  MemoryLog memory_;
+  MemoryLog memory_{kMemoryInUse}, scratch_{kScratchInUse};
   std::unordered_map<std::int64_t, std::int32_t> odd_streams_;
   std::map<std::array<std::int64_t, 3>, StrId> dims_;
   std::array<std::int64_t, 3> last_dims_{-1, -1, -1};

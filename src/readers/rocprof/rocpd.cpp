@@ -185,9 +185,11 @@ private:
       return;
     const std::vector<bool> communicates = communication_names(session_.texts());
     const bool has_counters = session_.file().has(session_.table("rocpd_pmc_event"));
-    SqliteQuery q = session_.rows(
-        "rocpd_kernel_dispatch", {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
-                                  "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z"});
+    const bool has_samples = rocpd_pc_sample_table(session_) != nullptr;
+    SqliteQuery q = session_.rows("rocpd_kernel_dispatch",
+                                  {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
+                                   "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
+                                   "dispatch_id"});
     constexpr int kAgent = RocpdSession::kOwn;
     while (q.step()) {
       const RocpdPlace place = session_.place(q);
@@ -213,6 +215,9 @@ private:
       const EventId id = target->trace.kernel(work, shape, true);
       if (has_counters)
         counted_.emplace(session_.event_id(q), std::pair(&target->trace, id));
+      if (has_samples)
+        dispatched_.emplace(std::pair(place.process, q.integer_or(kAgent + 8, kNoId)),
+                            std::pair(&target->trace, id));
       if (symbol != RowIndex::kNone && communicates[session_.symbol_text(symbol)])
         if (const CollectiveArgs* const args = target->rccl.collective_above(stack))
           target->trace.builder().collective(id, *args);
@@ -258,22 +263,27 @@ private:
           return it == counted_.end() ? std::nullopt : std::optional(it->second);
         },
         first);
-    read_rocpd_allocations(
+    read_rocpd_pc_samples(
         session_,
-        [this](const RocpdPlace& place) {
-          Target* const target = target_of(place);
-          return target == nullptr ? nullptr : &target->trace;
+        [this](const RocpdPlace& place, std::int64_t dispatch) {
+          const auto it = dispatched_.find({place.process, dispatch});
+          return it == dispatched_.end() ? std::nullopt : std::optional(it->second);
         },
         first);
+    read_rocpd_allocations(session_, [this](const RocpdPlace& place) {
+      Target* const target = target_of(place);
+      return target == nullptr ? nullptr : &target->trace;
+    });
   }
 
   /// Tables of which nothing is taken.
   void count_others() {
     if (targets_.empty())
       return;
-    for (const auto& [name, what] : {std::pair{"rocpd_hip_event", "records and waits of events"},
-                                     {"rocpd_graph_launch", "launches of whole graphs"},
-                                     {"rocpd_pc_sample", "PC samples"}}) {
+    for (const auto& [name, what] :
+         {std::pair{"rocpd_hip_event",
+                    "records and waits of events (no report asks for edges between streams)"},
+          {"rocpd_graph_launch", "launches of whole graphs (their kernels are read)"}}) {
       if (!session_.file().has(session_.table(name)))
         continue;
       SqliteQuery q =
@@ -291,6 +301,8 @@ private:
   std::map<std::int64_t, std::int64_t> pids_;
   /// Kernels by their event, where the file has counters.
   std::unordered_map<std::int64_t, std::pair<ProcessTrace*, EventId>> counted_;
+  /// Kernels by process and dispatch, where the file has PC samples.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<ProcessTrace*, EventId>> dispatched_;
   Target* strays_ = nullptr;
   std::int64_t last_process_ = INT64_MIN + 1;
   Target* last_target_ = nullptr;

@@ -19,10 +19,20 @@ using KernelOfEvent =
 void read_rocpd_counters(const RocpdSession& session, const KernelOfEvent& kernel,
                          ProcessTrace& first);
 
-/// rocpd_memory_allocate into the traces that `of` gives; rows of scratch memory go to `first` as
+/// A kernel by its process and the number of its dispatch.
+using KernelOfDispatch = std::function<std::optional<std::pair<ProcessTrace*, EventId>>(
+    const RocpdPlace& place, std::int64_t dispatch)>;
+
+/// rocpd_gpu_pc_sample: a row a sample of the program counter. Those of no kernel go to `first` as
 /// not read.
+void read_rocpd_pc_samples(const RocpdSession& session, const KernelOfDispatch& kernel,
+                           ProcessTrace& first);
+/// The name of the table of samples that the session has; nullptr = none.
+[[nodiscard]] const char* rocpd_pc_sample_table(const RocpdSession& session);
+
+/// rocpd_memory_allocate into the traces that `of` gives: memory of the program, and scratch memory
+/// of queues.
 void read_rocpd_allocations(const RocpdSession& session,
-                            const std::function<ProcessTrace*(const RocpdPlace&)>& of,
-                            ProcessTrace& first);
+                            const std::function<ProcessTrace*(const RocpdPlace&)>& of);
 
 } // namespace rankscope

@@ -7,6 +7,7 @@
 #include "readers/reader.h"
 #include "readers/rocprof/csv_fields.h"
 #include "readers/rocprof/csv_lines.h"
+#include "readers/rocprof/pc_samples.h"
 #include "readers/rocprof/process_trace.h"
 #include "readers/rocprof/rank_order.h"
 #include "readers/rocprof/rccl_calls.h"
@@ -38,8 +39,9 @@ public:
     }
     std::error_code none;
     for (const char* ending : {".csv", ".csv.gz", ".csv.zst"})
-      has_counters_ =
-          has_counters_ || std::filesystem::exists(*prefix + "counter_collection" + ending, none);
+      for (const char* of_kernels :
+           {"counter_collection", "pc_sampling_host_trap", "pc_sampling_stochastic"})
+        by_dispatch_ = by_dispatch_ || std::filesystem::exists(*prefix + of_kernels + ending, none);
     for (const std::string_view kind : kCsvKinds)
       for (const char* ending : {".csv", ".csv.gz", ".csv.zst"}) {
         const std::string file = fmt::format("{}{}{}", *prefix, kind, ending);
@@ -94,7 +96,7 @@ private:
     std::vector<EventId> rccl_events;
     std::vector<std::pair<EventId, std::int64_t>> comm_kernels; ///< and their correlation ids
     std::vector<signed char> communicates;                      ///< by text, -1 = not asked yet
-    std::unordered_map<std::int64_t, EventId> dispatches;       ///< where the set has counters
+    std::unordered_map<std::int64_t, EventId> dispatches; ///< where the set has values of them
   };
 
   Target* target_of(std::string_view guid) {
@@ -124,8 +126,10 @@ private:
       const CsvColumns columns(rows);
       if (columns.has("Counter_Name"))
         read_counters(rows, columns, file);
+      else if (columns.has("Sample_Timestamp"))
+        read_samples(rows, columns, file);
       else if (columns.has("Alloc_Flags"))
-        count(rows, "scratch memory");
+        read_scratch(rows, columns, file);
       else if (columns.has("Allocation_Size"))
         read_allocations(rows, columns, file);
       else if (columns.has("Function"))
@@ -141,14 +145,6 @@ private:
     if (!source.problem().empty())
       problems_.add_at(Severity::kDataLoss, "input_damaged", file,
                        fmt::format("{}; rows before it were kept", source.problem()));
-  }
-
-  void count(CsvLines& rows, const char* what) {
-    std::uint64_t n = 0;
-    while (rows.next())
-      ++n;
-
-    target_of(targets_.empty() ? "" : targets_.begin()->first)->trace.not_read(what, n);
   }
 
   void read_agents(CsvLines& rows, const CsvColumns& c) {
@@ -258,7 +254,7 @@ private:
           work.device = device_of(rows.text(agent));
           work.stream = rows.integer(stream == CsvColumns::kNone ? queue : stream).value_or(-1);
           const EventId event = target.trace.kernel(work, shape, true);
-          if (const auto id = rows.integer(dispatch); id && has_counters_)
+          if (const auto id = rows.integer(dispatch); id && by_dispatch_)
             target.dispatches.emplace(*id, event);
           if (communicates(target, work.name))
             target.comm_kernels.emplace_back(event, work.correlation);
@@ -301,6 +297,48 @@ private:
           target.trace.builder().kernel_counter(kernel->second,
                                                 target.trace.text(rows.text(counter)), *number);
         });
+  }
+
+  /// A row a sample of the program counter, of a kernel that kernel_trace has.
+  void read_samples(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t guid = c.at("Guid");
+    const std::size_t dispatch = c.at("Dispatch_Id");
+    const std::size_t issued = c.at("Wave_Issued_Instruction"); // stochastic sampling alone
+    const std::size_t reason = c.at("Stall_Reason");
+    const std::size_t fields = rows.fields();
+    std::map<Target*, PcSamples> samples;
+    while (rows.next())
+      if (whole(rows, fields, file)) {
+        const std::optional<std::int64_t> told =
+            issued == CsvColumns::kNone ? std::nullopt : rows.integer(issued);
+        samples[target_of(rows.text(guid))].add(rows.integer(dispatch).value_or(kNoId),
+                                                told ? std::optional(*told != 0) : std::nullopt,
+                                                PcSamples::reason(rows.text(reason)));
+      }
+    for (const auto& [target, of_kernels] : samples) {
+      const std::uint64_t others =
+          of_kernels.put(target->trace.builder(), [target = target](std::int64_t id) {
+            const auto found = target->dispatches.find(id);
+            return found == target->dispatches.end() ? std::nullopt : std::optional(found->second);
+          });
+      target->trace.not_read("PC samples that belong to no kernel", others);
+    }
+  }
+
+  void read_scratch(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    const std::size_t operation = c.at("Operation");
+    const std::size_t agent = c.at("Agent_Id");
+    const std::size_t queue = c.at("Queue_Id");
+    const std::size_t size = c.at("Allocation_Size"); // newer releases
+    for_each_interval(rows, c, file,
+                      [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+                        const bool more = rows.text(operation).ends_with("_ALLOC");
+                        target.trace.scratch(more ? end_ns : start_ns, gpu_of(rows.text(agent)),
+                                             rows.integer(queue).value_or(-1),
+                                             size == CsvColumns::kNone ? std::nullopt
+                                             : more                    ? rows.integer(size)
+                                                    : std::optional<std::int64_t>(0));
+                      });
   }
 
   void read_allocations(CsvLines& rows, const CsvColumns& c, const std::string& file) {
@@ -355,7 +393,7 @@ private:
   const std::string& path_;
   const ReadOptions& options_;
   Diagnostics problems_;
-  bool has_counters_ = false;
+  bool by_dispatch_ = false; ///< the set has values of kernels
   std::uint64_t bytes_ = 0;
   std::map<std::int64_t, std::int64_t> agents_;
   std::vector<DeviceInfo> devices_;

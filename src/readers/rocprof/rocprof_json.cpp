@@ -7,7 +7,9 @@
 #include "model/kernels.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
+#include "readers/rocprof/csv_fields.h"
 #include "readers/rocprof/json_stream.h"
+#include "readers/rocprof/pc_samples.h"
 #include "readers/rocprof/process_trace.h"
 #include "readers/rocprof/rank_order.h"
 #include "readers/rocprof/rccl_calls.h"
@@ -17,6 +19,7 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 namespace rankscope {
@@ -39,13 +42,28 @@ struct Record {
   std::int64_t kind = -1, operation = -1, thread = 0;
   std::int64_t correlation = kNoId, ancestor = kNoId;
   std::int64_t agent = -1, from = -1, to = -1, queue = -1, stream = -1;
-  std::int64_t kernel = -1, bytes = -1;
+  std::int64_t kernel = -1, bytes = -1, dispatch = kNoId;
+  std::optional<std::uint64_t> address;
+  std::optional<bool> issued; ///< of a PC sample
+  int stall = -1;
   LaunchShape shape;
   RcclArguments arguments;
 
   void take(std::string_view parent, std::string_view key, std::string_view value) {
     if (parent == "args" || parent == "arguments") {
       arguments.take(key, value);
+      return;
+    }
+    if (key == "address" || parent == "address") {
+      address = address_of(value);
+      return;
+    }
+    if (key == "stall_reason") {
+      stall = PcSamples::reason(value);
+      return;
+    }
+    if (key == "wave_issued") { // true or 1
+      issued = value == "true" || value == "1";
       return;
     }
     const std::optional<std::int64_t> number = number_of(value);
@@ -67,6 +85,11 @@ struct Record {
     } else if (parent == "dispatch_info") {
       if (key == "kernel_id")
         kernel = *number;
+      else if (key == "dispatch_id")
+        dispatch = *number;
+    } else if (parent == "record") { // of a PC sample
+      if (key == "dispatch_id")
+        dispatch = *number;
     } else if (parent.empty()) {
       take_top(key, *number);
     }
@@ -96,7 +119,7 @@ private:
       operation = number;
     else if (key == "thread_id")
       thread = number;
-    else if (key == "bytes")
+    else if (key == "bytes" || key == "allocation_size")
       bytes = number;
   }
 };
@@ -128,6 +151,10 @@ public:
         read_strings();
       else if (key == "kernel_symbols")
         read_symbols();
+      else if (key == "counters")
+        each([this](const simdjson::dom::element& e) { counter_name(e); });
+      else if (key == "callback_records")
+        read_callbacks();
       else if (key == "buffer_records")
         read_records();
       else if (!in_.skip())
@@ -136,6 +163,7 @@ public:
   }
 
   ProcessTrace& finish() {
+    attach_values();
     rccl_.finish();
     std::vector<std::pair<EventId, const CollectiveArgs*>> found;
     for (std::size_t i = 0; i < rccl_events_.size(); ++i)
@@ -278,11 +306,97 @@ private:
     }
   }
 
+  void counter_name(const Element& e) {
+    std::int64_t handle = 0;
+    if (e.at_pointer("/id/handle").get(handle) == simdjson::SUCCESS)
+      counter_names_[handle] = trace_->text(text_at(e, "name"));
+  }
+
+  /// Counters of dispatches, which stand before the dispatches themselves.
+  void read_callbacks() {
+    std::string kind;
+    if (!in_.enter('{')) {
+      (void)in_.skip();
+      return;
+    }
+    while (in_.key(kind))
+      if (kind == "counter_collection")
+        each([this](const Element& e) { counters_of(e); });
+      else if (!in_.skip())
+        return;
+  }
+
+  static std::int64_t int_in(const Element& e, const char* pointer, std::int64_t otherwise) {
+    std::int64_t value = 0;
+    return e.at_pointer(pointer).get(value) == simdjson::SUCCESS ? value : otherwise;
+  }
+
+  void counters_of(const Element& e) {
+    Record kernel;
+    kernel.dispatch = int_in(e, "/dispatch_data/dispatch_info/dispatch_id", kNoId);
+    kernel.kernel = int_in(e, "/dispatch_data/dispatch_info/kernel_id", -1);
+    kernel.agent = int_in(e, "/dispatch_data/dispatch_info/agent_id/handle", -1);
+    kernel.queue = int_in(e, "/dispatch_data/dispatch_info/queue_id/handle", -1);
+    kernel.correlation = int_in(e, "/dispatch_data/correlation_id/internal", kNoId);
+    kernel.start_ns = int_in(e, "/dispatch_data/start_timestamp", 0);
+    kernel.end_ns = int_in(e, "/dispatch_data/end_timestamp", 0);
+    simdjson::dom::array records;
+    if (e.at_key("records").get(records) != simdjson::SUCCESS)
+      return;
+    for (const Element& record : records) {
+      const auto name = counter_names_.find(int_in(record, "/counter_id/handle", kNoId));
+      double value = 0;
+      if (name == counter_names_.end() || record.at_key("value").get(value) != simdjson::SUCCESS)
+        ++homeless_values_;
+      else
+        values_.push_back({kernel.dispatch, name->second, value});
+    }
+    counted_.push_back(std::move(kernel));
+  }
+
+  /// The kernel of a dispatch, once dispatches_ is sorted.
+  [[nodiscard]] std::optional<EventId> kernel_of(std::int64_t dispatch) const {
+    const auto it = std::lower_bound(dispatches_.begin(), dispatches_.end(),
+                                     std::pair<std::int64_t, EventId>(dispatch, 0));
+    return it == dispatches_.end() || it->first != dispatch ? std::nullopt
+                                                            : std::optional(it->second);
+  }
+
+  /// Counters and PC samples to their kernels; a file without kernel_dispatch has its kernels from
+  /// the counters, where these tell times.
+  void attach_values() {
+    if (counted_.empty() && samples_.empty())
+      return;
+    std::sort(dispatches_.begin(), dispatches_.end());
+    const bool alone = dispatches_.empty();
+    std::set<std::int64_t> added; // one that ran in several passes is one kernel
+    for (const Record& kernel : counted_)
+      if (alone && kernel.dispatch != kNoId && *kernel.start_ns > 0 &&
+          added.insert(kernel.dispatch).second &&
+          trace_->usable(kernel.start_ns, kernel.end_ns, "counter_collection"))
+        add_kernel(kernel);
+    std::sort(dispatches_.begin(), dispatches_.end());
+    for (const Value& v : values_)
+      if (const std::optional<EventId> event = kernel_of(v.dispatch))
+        trace_->builder().kernel_counter(*event, v.counter, v.value);
+      else
+        ++homeless_values_;
+    trace_->not_read("counters that belong to no kernel", homeless_values_);
+    trace_->not_read(
+        "PC samples that belong to no kernel",
+        samples_.put(trace_->builder(), [this](std::int64_t id) { return kernel_of(id); }));
+  }
+
   /// False for kinds that have no place.
   bool take(std::string_view kind, const Record& r) {
+    if (kind.starts_with("pc_sample_")) {
+      samples_.add(r.dispatch, r.issued, r.stall);
+      return true;
+    }
     const bool kernel = kind == "kernel_dispatch";
     const bool copy = kind == "memory_copy";
-    if (!kernel && !copy && !kind.ends_with("_api"))
+    const bool memory = kind == "memory_allocation" || kind == "scratch_memory";
+    if (!kernel && !copy && !memory && !kind.ends_with("_api"))
       return false;
     if (!trace_->usable(r.start_ns, r.end_ns, kind))
       return true;
@@ -290,6 +404,8 @@ private:
       add_kernel(r);
     else if (copy)
       add_copy(r);
+    else if (memory)
+      add_memory(kind == "scratch_memory", r);
     else
       add_call(r);
     return true;
@@ -304,8 +420,26 @@ private:
     work.device = device_of(r.agent);
     work.stream = r.stream >= 0 ? r.stream : r.queue;
     const EventId event = trace_->kernel(work, r.shape, true);
+    if (r.dispatch != kNoId)
+      dispatches_.emplace_back(r.dispatch, event);
     if (symbol != symbols_.end() && symbol->second.communicates)
       comm_kernels_.emplace_back(event, r.correlation);
+  }
+
+  void add_memory(bool scratch, const Record& r) {
+    const std::string_view name = name_of(r);
+    const bool less = name.ends_with("FREE") || name.ends_with("RECLAIM");
+    if (scratch)
+      trace_->scratch(less ? *r.start_ns : *r.end_ns, device_of(r.agent), r.queue,
+                      less           ? std::optional<std::int64_t>(0)
+                      : r.bytes >= 0 ? std::optional(r.bytes)
+                                     : std::nullopt);
+    else if (!r.address)
+      trace_->not_read("allocations without an address", 1);
+    else if (less)
+      trace_->memory().release(*r.start_ns, *r.address);
+    else
+      trace_->memory().allocate(*r.end_ns, *r.address, r.bytes, device_of(r.agent));
   }
 
   void add_copy(const Record& r) {
@@ -377,6 +511,17 @@ private:
   std::unordered_map<std::int64_t, std::int64_t> agents_;
   std::vector<EventId> rccl_events_;
   std::vector<std::pair<EventId, std::int64_t>> comm_kernels_;
+  struct Value {
+    std::int64_t dispatch;
+    StrId counter;
+    double value;
+  };
+  std::unordered_map<std::int64_t, StrId> counter_names_; ///< by handle
+  std::vector<Record> counted_;                           ///< dispatches with counters
+  std::vector<Value> values_;
+  std::uint64_t homeless_values_ = 0;
+  PcSamples samples_; ///< by dispatch
+  std::vector<std::pair<std::int64_t, EventId>> dispatches_;
   std::uint64_t malformed_ = 0;
   std::uint64_t nameless_ = 0;
   std::string first_malformed_;
