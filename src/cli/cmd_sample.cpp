@@ -62,6 +62,7 @@ Result<void> sample(Context& ctx, Flags f) {
   RS_TRY(f.options.period, parse_period(f.period));
   f.options.samples_csv = f.out + "/gpu_samples.csv";
   f.options.host_csv = f.out + "/host_samples.csv";
+  f.options.processes_csv = f.out + "/gpu_processes.csv";
   if (f.options.devices != "none")
     f.options.documented = {
         {DocumentedKind::kPower, f.out + "/gpu_info_power_profiler_output.csv", "", 0ns,
@@ -101,7 +102,7 @@ Action setup(FlagSet& app) {
     app.add_option_function(
            "--source",
            [f, sources](const std::string& name) { f->options.backend.source = sources.at(name); },
-           "auto: the first of sysfs, amdsmi, rocm-smi, nvml that reads power")
+           "auto: the first of sysfs, amdsmi, rocm-smi that reads power, and nvml")
         .one_of_any_case({"auto", "sysfs", "amdsmi", "rocm-smi", "nvml"});
     app.add_option("--sysfs-root", f->options.backend.sysfs_root, "a folder that imitates /sys")
         .capture_default_str();

@@ -1,6 +1,8 @@
 // The back ends that open a vendor's library, with libraries made for these tests (fakes/).
+#include "collect/fake_sysfs.h"
 #include "collect/samplers/amdsmi_power.h"
 #include "collect/samplers/gpu_backend.h"
+#include "collect/samplers/sampler.h"
 #include "temp_folder.h"
 
 #include <gtest/gtest.h>
@@ -31,6 +33,25 @@ TEST(NvmlBackend, ReadsEveryValueInItsUnit) {
   EXPECT_DOUBLE_EQ(r.temp_c.value(), 61);
   const double joules = r.energy_j.value();
   EXPECT_DOUBLE_EQ(b.read(0).energy_j.value() - joules, 250);
+}
+
+TEST(NvmlBackend, ProcessesHaveTheirMemory) {
+  const auto opened = open_nvml_backend(fake("fake_nvml"));
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_TRUE((*opened)->tells_processes());
+  const std::vector<GpuProcess> many = (*opened)->processes(0);
+  ASSERT_EQ(many.size(), 80U) << "more than were room for at first";
+  EXPECT_EQ(many[0].pid, 4001);
+  EXPECT_EQ(many[0].vram_used_b, 1'000'000);
+  EXPECT_EQ(many[79].pid, 4080);
+  EXPECT_EQ(many[79].vram_used_b, 80'000'000);
+  const std::vector<GpuProcess> one = (*opened)->processes(1);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_FALSE(one[0].vram_used_b.has_value()) << "not told is empty, not the largest number";
+  const auto old = open_nvml_backend(fake("fake_nvml_old"));
+  ASSERT_TRUE(old.has_value());
+  EXPECT_FALSE((*old)->tells_processes());
+  EXPECT_TRUE((*old)->processes(0).empty());
 }
 
 TEST(NvmlBackend, ADividedGpuHasNoPowerAndANoteSaysSo) {
@@ -135,11 +156,89 @@ TEST(GpuBackend, TheFirstSourceThatReadsPowerIsTaken) {
   options.amdsmi = fake("fake_amdsmi_26");
   opened = open_gpu_backend(options);
   ASSERT_TRUE(opened.has_value());
+  EXPECT_EQ((*opened)->name(), "amdsmi 26.1 + nvml") << "of two vendors";
+  options.rocm_smi = fake("fake_rocm_smi");
+  options.nvml.clear();
+  opened = open_gpu_backend(options);
+  ASSERT_TRUE(opened.has_value());
   EXPECT_EQ((*opened)->name(), "amdsmi 26.1");
+  options.nvml = fake("fake_nvml");
   options.source = GpuSource::kNvml;
   opened = open_gpu_backend(options);
   ASSERT_TRUE(opened.has_value());
   EXPECT_EQ((*opened)->name(), "nvml");
+}
+
+TEST(GpuBackend, GpusOfTwoVendorsAreOneList) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 250);
+  sys.add_gpu(129, "0000:c2:00.0", "b", 260);
+  GpuBackendOptions options;
+  options.sysfs_root = sys.root();
+  options.nvml = fake("fake_nvml");
+  const auto opened = open_gpu_backend(options);
+  ASSERT_TRUE(opened.has_value()) << opened.error().message();
+  GpuBackend& b = **opened;
+  EXPECT_EQ(b.name(), "sysfs + nvml");
+  EXPECT_TRUE(b.several_vendors());
+  ASSERT_EQ(b.gpus().size(), 4U);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(b.gpus()[static_cast<std::size_t>(i)].index, i);
+    EXPECT_EQ(b.gpus()[static_cast<std::size_t>(i)].package, i);
+  }
+  EXPECT_EQ(b.gpus()[1].bdf, "0000:c2:00.0");
+  EXPECT_EQ(b.gpus()[2].name, "Fake H200");
+  EXPECT_DOUBLE_EQ(b.read(1).power_w.value(), 260);
+  EXPECT_DOUBLE_EQ(b.read(2).power_w.value(), 701.5);
+  EXPECT_FALSE(b.read(3).power_w.has_value());
+  EXPECT_TRUE(b.processes(1).empty());
+  EXPECT_EQ(b.processes(2).size(), 80U);
+  // all of them are in the samples, under their numbers
+  const test::TempFolder out;
+  SamplerOptions o;
+  o.period = std::chrono::hours(1);
+  o.backend = options;
+  o.samples_csv = out.path("gpu_samples.csv");
+  o.processes_csv = out.path("gpu_processes.csv");
+  o.documented = {{DocumentedKind::kPower, out.path("power.csv"), "", {}, false}};
+  auto sampler = Sampler::start(o);
+  ASSERT_TRUE(sampler.has_value()) << sampler.error().message();
+  (*sampler)->phase(Phase::kRun);
+  const auto summary = (*sampler)->stop();
+  ASSERT_TRUE(summary.has_value());
+  EXPECT_EQ(summary->gpus.size(), 4U);
+  ASSERT_EQ(summary->processes.size(), 81U);
+  EXPECT_EQ(summary->processes[0].gpu, 2);
+  EXPECT_EQ(summary->processes[0].pid, 4001);
+  EXPECT_EQ(summary->processes[0].peak_vram_b, 1'000'000);
+  EXPECT_EQ(summary->processes[80].gpu, 3);
+  EXPECT_FALSE(summary->processes[80].peak_vram_b.has_value());
+  const std::string processes = test::bytes_of(o.processes_csv);
+  EXPECT_EQ(processes.rfind("t_mono_ns,t_unix_ns,phase,gpu,bdf,pid,vram_used_b\n", 0), 0U);
+  EXPECT_NE(processes.find(",run,2,0001:1a:00.0,4080,80000000\n"), std::string::npos);
+  EXPECT_NE(processes.find(",run,3,0001:3b:00.0,4001,\n"), std::string::npos);
+  const std::string power = test::bytes_of(o.documented[0].path);
+  EXPECT_EQ(power.substr(0, power.find('\n')),
+            "time,Power(Watt) GPU0,Power(Watt) GPU1,Power(Watt) GPU2,Power(Watt) GPU3");
+  // whose numbers `visible` would be is not told
+  o.devices = "visible";
+  const auto visible = Sampler::start(o);
+  ASSERT_FALSE(visible.has_value());
+  EXPECT_EQ(visible.error().code, ErrorCode::kUsage);
+}
+
+TEST(GpuBackend, ProcessesAreNoFileWhereNobodyTellsThem) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 250);
+  const test::TempFolder out;
+  SamplerOptions o;
+  o.period = std::chrono::hours(1);
+  o.backend.sysfs_root = sys.root();
+  o.processes_csv = out.path("gpu_processes.csv");
+  auto sampler = Sampler::start(o);
+  ASSERT_TRUE(sampler.has_value());
+  ASSERT_TRUE((*sampler)->stop().has_value());
+  EXPECT_FALSE(std::filesystem::exists(o.processes_csv));
 }
 
 } // namespace

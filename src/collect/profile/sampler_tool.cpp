@@ -68,6 +68,16 @@ public:
     for (const GpuSummary& g : s.gpus)
       gpus.items.push_back(gpu_json(g));
     out.at("gpus") = std::move(gpus);
+    Json processes = Json::list();
+    for (const GpuProcessSummary& p : s.processes) {
+      Json one = Json::object();
+      one.at("gpu") = Json::of(std::int64_t(p.gpu));
+      one.at("pid") = Json::of(p.pid);
+      one.at("peak_vram_bytes") = p.peak_vram_b ? Json::of(*p.peak_vram_b) : Json();
+      processes.items.push_back(std::move(one));
+    }
+    if (!processes.items.empty())
+      out.at("processes") = std::move(processes);
     out.at("notes") = Json::list(s.notes);
     add_findings(s, findings);
     return {};
@@ -144,6 +154,7 @@ Result<std::unique_ptr<NativeTool>> make_sampler_tool(const Plan& plan,
     return std::unique_ptr<NativeTool>();
   s.samples_csv = options.out + "/gpu_samples.csv";
   s.host_csv = options.out + "/host_samples.csv";
+  s.processes_csv = options.out + "/gpu_processes.csv";
   return std::unique_ptr<NativeTool>(std::make_unique<SamplerTool>(std::move(names), std::move(s)));
 }
 

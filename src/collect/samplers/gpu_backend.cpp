@@ -1,6 +1,7 @@
 #include "collect/samplers/gpu_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -46,6 +47,49 @@ bool reads_power(GpuBackend& backend) {
   return false;
 }
 
+/// GPUs of AMD and, with numbers behind theirs, of NVIDIA.
+class TwoVendors final : public GpuBackend {
+public:
+  TwoVendors(std::unique_ptr<GpuBackend> amd, std::unique_ptr<GpuBackend> nvidia)
+      : parts_{std::move(amd), std::move(nvidia)} {
+    gpus_ = parts_[0]->gpus();
+    const auto shift = static_cast<int>(gpus_.size());
+    for (GpuIdentity gpu : parts_[1]->gpus()) {
+      gpu.index += shift;
+      gpu.package += shift;
+      gpus_.push_back(std::move(gpu));
+    }
+    for (const std::unique_ptr<GpuBackend>& part : parts_)
+      notes_.insert(notes_.end(), part->notes().begin(), part->notes().end());
+    notes_.push_back(fmt::format("GPUs of two vendors: up to {} by {}, from {} by {} (what its "
+                                 "notes call GPU 0 is {})",
+                                 shift - 1, parts_[0]->name(), shift, parts_[1]->name(), shift));
+  }
+  [[nodiscard]] std::string name() const override {
+    return parts_[0]->name() + " + " + parts_[1]->name();
+  }
+  [[nodiscard]] GpuReading read(std::size_t i) override {
+    const auto [part, at] = place(i);
+    return parts_[part]->read(at);
+  }
+  [[nodiscard]] bool tells_processes() const override {
+    return parts_[0]->tells_processes() || parts_[1]->tells_processes();
+  }
+  [[nodiscard]] std::vector<GpuProcess> processes(std::size_t i) override {
+    const auto [part, at] = place(i);
+    return parts_[part]->processes(at);
+  }
+  [[nodiscard]] bool several_vendors() const override { return true; }
+
+private:
+  [[nodiscard]] std::pair<std::size_t, std::size_t> place(std::size_t i) const {
+    const std::size_t first = parts_[0]->gpus().size();
+    return i < first ? std::pair<std::size_t, std::size_t>(0, i)
+                     : std::pair<std::size_t, std::size_t>(1, i - first);
+  }
+  std::array<std::unique_ptr<GpuBackend>, 2> parts_;
+};
+
 } // namespace
 
 void pair_dies(std::vector<GpuIdentity>& gpus) {
@@ -68,12 +112,15 @@ void pair_dies(std::vector<GpuIdentity>& gpus) {
 Opened open_gpu_backend(const GpuBackendOptions& options) {
   const bool simulated = options.sysfs_root != "/sys";
   std::string tried;
-  std::unique_ptr<GpuBackend> without_power;
+  std::array<Opened, 2> found = {Error{}, Error{}}; // by vendor: AMD, NVIDIA
+  std::array<bool, 2> with_power = {false, false};
   for (const Source& s : sources(options)) {
     if (options.source != GpuSource::kAuto && options.source != s.source)
       continue;
+    const std::size_t vendor = s.source == GpuSource::kNvml ? 1 : 0;
     // an imitated tree stands for the whole machine, so that a library may not add the real one
-    if (options.source == GpuSource::kAuto && simulated && s.library.empty())
+    if (with_power[vendor] ||
+        (options.source == GpuSource::kAuto && simulated && s.library.empty()))
       continue;
     Opened opened = s.open(s.library);
     if (!opened) {
@@ -81,13 +128,16 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
                            opened.error().what);
       continue;
     }
-    if (options.source != GpuSource::kAuto || reads_power(**opened))
-      return opened;
-    if (!without_power)
-      without_power = std::move(*opened);
+    with_power[vendor] = options.source != GpuSource::kAuto || reads_power(**opened);
+    if (with_power[vendor] || !found[vendor])
+      found[vendor] = std::move(opened);
   }
-  if (without_power)
-    return without_power;
+  if (found[0] && found[1])
+    return std::unique_ptr<GpuBackend>(
+        std::make_unique<TwoVendors>(std::move(*found[0]), std::move(*found[1])));
+  for (Opened& one : found)
+    if (one)
+      return std::move(*one);
   return Error{ErrorCode::kMissingTool, "GPUs", fmt::format("none can be read ({})", tried),
                "--devices none samples the host alone"};
 }

@@ -39,6 +39,12 @@ struct GpuReading {
   std::optional<double> temp_c;
 };
 
+/// A process that holds memory of a GPU.
+struct GpuProcess {
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> vram_used_b; ///< empty where the driver does not tell (MIG)
+};
+
 class GpuBackend {
 public:
   virtual ~GpuBackend() = default;
@@ -49,6 +55,12 @@ public:
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// A reading of gpus()[i]; a GPU that went away gives an empty one. One thread at a time.
   [[nodiscard]] virtual GpuReading read(std::size_t i) = 0;
+  /// Whether processes() knows anything.
+  [[nodiscard]] virtual bool tells_processes() const { return false; }
+  /// The processes with memory of gpus()[i], by pid. One thread at a time.
+  [[nodiscard]] virtual std::vector<GpuProcess> processes(std::size_t /*i*/) { return {}; }
+  /// GPUs of two vendors: their numbers are those of this list, no vendor's.
+  [[nodiscard]] virtual bool several_vendors() const { return false; }
 
 protected:
   std::vector<GpuIdentity> gpus_;
@@ -68,8 +80,9 @@ struct GpuBackendOptions {
   std::string amdsmi, rocm_smi, nvml; ///< libraries; "" = by their usual names
 };
 
-/// The first source with a GPU whose power can be read, in the order sysfs, amdsmi, rocm-smi, nvml;
-/// else the first with a GPU. Errors: kMissingTool, with what was tried and why each has none.
+/// Of each vendor's sources (AMD: sysfs, amdsmi, rocm-smi; NVIDIA: nvml) the first with a GPU whose
+/// power can be read, else the first with a GPU. Where both vendors have some they are one list,
+/// AMD's first. Errors: kMissingTool, with what was tried and why each has none.
 Result<std::unique_ptr<GpuBackend>> open_gpu_backend(const GpuBackendOptions& options);
 
 /// One source each. Errors: kMissingTool.

@@ -26,6 +26,14 @@ struct MemoryV2 {
   unsigned long long total, reserved, free, used;
 };
 constexpr unsigned kMemoryV2 = static_cast<unsigned>(sizeof(MemoryV2)) | 2U << 24;
+/// Of versions 2 and 3 of the call.
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
+constexpr unsigned long long kNotTold = ~0ULL;
+constexpr Status kInsufficientSize = 7;
 struct Utilization {
   unsigned gpu, memory;
 };
@@ -62,6 +70,7 @@ struct Api {
   Status (*temperature)(Device, int, unsigned*);
   Status (*fields)(Device, int, FieldValue*);
   Status (*mig_mode)(Device, unsigned*, unsigned*);
+  Status (*processes)(Device, unsigned*, ProcessInfo*);
 };
 
 bool find_api(const SharedLibrary& lib, Api& api) {
@@ -76,6 +85,8 @@ bool find_api(const SharedLibrary& lib, Api& api) {
   lib.find("nvmlDeviceGetTemperature", api.temperature);
   lib.find("nvmlDeviceGetFieldValues", api.fields);
   lib.find("nvmlDeviceGetMigMode", api.mig_mode);
+  if (!lib.find("nvmlDeviceGetComputeRunningProcesses_v3", api.processes))
+    lib.find("nvmlDeviceGetComputeRunningProcesses_v2", api.processes);
   lib.find("nvmlDeviceGetUUID", api.uuid);
   lib.find("nvmlDeviceGetPciInfo_v3", api.pci);
   return lib.find("nvmlInit_v2", api.init) && lib.find("nvmlShutdown", api.shutdown) &&
@@ -144,7 +155,34 @@ public:
     return r;
   }
 
+  [[nodiscard]] bool tells_processes() const override { return api_.processes != nullptr; }
+
+  [[nodiscard]] std::vector<GpuProcess> processes(std::size_t i) override {
+    std::vector<GpuProcess> out;
+    if (api_.processes == nullptr)
+      return out;
+    auto count = static_cast<unsigned>(process_infos_.size());
+    Status status = api_.processes(devices_[i], &count, process_infos_.data());
+    if (status == kInsufficientSize && count > process_infos_.size() && count < kMostProcesses) {
+      process_infos_.resize(count + 16); // more may begin meanwhile
+      count = static_cast<unsigned>(process_infos_.size());
+      status = api_.processes(devices_[i], &count, process_infos_.data());
+    }
+    if (status != 0)
+      return out;
+    for (std::size_t k = 0; k < std::min<std::size_t>(count, process_infos_.size()); ++k) {
+      const ProcessInfo& p = process_infos_[k];
+      out.push_back({p.pid, p.used == kNotTold ? std::nullopt
+                                               : std::optional(static_cast<std::int64_t>(p.used))});
+    }
+    std::sort(out.begin(), out.end(),
+              [](const GpuProcess& a, const GpuProcess& b) { return a.pid < b.pid; });
+    return out;
+  }
+
 private:
+  static constexpr unsigned kMostProcesses = 100'000;
+
   [[nodiscard]] GpuIdentity identity(unsigned index, Device device) {
     GpuIdentity gpu;
     gpu.index = gpu.package = static_cast<int>(index);
@@ -202,6 +240,7 @@ private:
   Api api_;
   std::vector<Device> devices_;
   std::vector<unsigned> power_field_;
+  std::vector<ProcessInfo> process_infos_ = std::vector<ProcessInfo>(64);
 };
 
 } // namespace

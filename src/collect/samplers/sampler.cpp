@@ -26,6 +26,7 @@ namespace {
 constexpr std::string_view kSamplesHeader =
     "t_mono_ns,t_unix_ns,phase,gpu,bdf,power_w,energy_j,vram_used_b,vram_total_b,gpu_busy_pct,"
     "read_us,mem_busy_pct,sclk_mhz,mclk_mhz,temp_c\n";
+constexpr std::string_view kProcessesHeader = "t_mono_ns,t_unix_ns,phase,gpu,bdf,pid,vram_used_b\n";
 constexpr std::string_view kHostHeader =
     "t_mono_ns,t_unix_ns,phase,cpu_busy_pct,memory_used_b,memory_total_b,load1\n";
 
@@ -68,6 +69,7 @@ struct Sampler::State {
   void read_gpus();
   void write_gpus(std::string& rows, Phase phase);
   void write_host(Phase phase, std::int64_t t);
+  void read_processes(Phase is);
   [[nodiscard]] std::int64_t next_ns() const;
   [[nodiscard]] SamplerSummary summary() const;
   [[nodiscard]] Result<void> problem() const;
@@ -83,7 +85,8 @@ struct Sampler::State {
   HostSummary host_summary;
   double cpu_sum = 0;
   std::size_t cpu_samples = 0;
-  std::optional<SampleFile> samples_file, host_file;
+  std::optional<SampleFile> samples_file, host_file, processes_file;
+  std::map<std::pair<int, std::int64_t>, std::optional<std::int64_t>> process_peaks;
   std::vector<Documented> documented;
   Schedule schedule;
   ClockAnchor anchor;
@@ -104,6 +107,10 @@ Result<void> Sampler::State::open_files(const GpuChoice& choice, const std::stri
   if (!options.samples_csv.empty() && backend) {
     RS_TRY(SampleFile file, SampleFile::create(options.samples_csv, kSamplesHeader));
     samples_file.emplace(std::move(file));
+  }
+  if (!options.processes_csv.empty() && backend && backend->tells_processes()) {
+    RS_TRY(SampleFile file, SampleFile::create(options.processes_csv, kProcessesHeader));
+    processes_file.emplace(std::move(file));
   }
   if (!options.host_csv.empty()) {
     RS_TRY(SampleFile file, SampleFile::create(options.host_csv, kHostHeader));
@@ -137,6 +144,10 @@ Result<void> Sampler::State::open() {
   GpuChoice choice;
   if (options.devices != "none") {
     RS_TRY(backend, open_gpu_backend(options.backend));
+    if (options.devices == "visible" && backend->several_vendors())
+      return Error{ErrorCode::kUsage, "visible",
+                   "GPUs of two vendors are here, whose variables number their own",
+                   "name them by uuid, PCI address or the numbers of rankscope sample --list"};
     RS_TRY(choice, choose_gpus(backend->gpus(), options.devices, visible));
     notes = backend->notes();
     notes.insert(notes.end(), choice.notes.begin(), choice.notes.end());
@@ -225,6 +236,28 @@ void Sampler::State::write_host(Phase is, std::int64_t t) {
   host_file->append(row + "\n");
 }
 
+void Sampler::State::read_processes(Phase is) {
+  const bool counts = phase == Phase::kRun || is == Phase::kRun;
+  std::string rows;
+  for (const std::size_t i : positions) {
+    const GpuIdentity& gpu = backend->gpus()[i];
+    const std::int64_t at = clock_ns(CLOCK_MONOTONIC);
+    for (const GpuProcess& p : backend->processes(i)) {
+      rows += fmt::format("{},{},{},{},{},{}", at, at + anchor.unix_ns - anchor.monotonic_ns,
+                          phase_name(is), gpu.index, gpu.bdf, p.pid);
+      add_cell(rows += ',', p.vram_used_b);
+      rows += '\n';
+      if (!counts)
+        continue;
+      std::optional<std::int64_t>& peak = process_peaks[{gpu.index, p.pid}];
+      if (p.vram_used_b)
+        peak = std::max(peak.value_or(0), *p.vram_used_b);
+    }
+  }
+  if (!rows.empty())
+    processes_file->append(rows);
+}
+
 /// One sample of everything; `is` is the phase from now on, `phase` the one up to now.
 void Sampler::State::sample(Phase is) {
   const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -237,6 +270,8 @@ void Sampler::State::sample(Phase is) {
       write_gpus(rows, is);
       samples_file->append(rows);
     }
+    if (processes_file)
+      read_processes(is);
   }
   write_host(is, now);
 }
@@ -305,7 +340,7 @@ Result<void> Sampler::State::first_sample() {
 }
 
 Result<void> Sampler::State::problem() const {
-  for (const std::optional<SampleFile>* file : {&samples_file, &host_file})
+  for (const std::optional<SampleFile>* file : {&samples_file, &host_file, &processes_file})
     if (*file)
       RS_CHECK((*file)->problem());
   for (const Documented& d : documented)
@@ -327,6 +362,8 @@ SamplerSummary Sampler::State::summary() const {
   out.cpu_s = static_cast<double>(thread_cpu_ns) / 1e9;
   for (const GpuAccumulator& a : accumulators)
     out.gpus.push_back(a.summary());
+  for (const auto& [key, peak] : process_peaks)
+    out.processes.push_back({key.first, key.second, peak});
   out.host = host_summary;
   if (cpu_samples > 0)
     out.host.mean_cpu_pct = cpu_sum / static_cast<double>(cpu_samples);
@@ -336,7 +373,7 @@ SamplerSummary Sampler::State::summary() const {
                                     "period of {:.0f} us; sample less often",
                                     out.missed, out.missed + out.ticks, out.mean_read_us,
                                     out.period_s * 1e6));
-  for (const std::optional<SampleFile>* file : {&samples_file, &host_file})
+  for (const std::optional<SampleFile>* file : {&samples_file, &host_file, &processes_file})
     if (*file)
       out.files.push_back((*file)->path());
   for (const Documented& d : documented)

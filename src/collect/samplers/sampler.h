@@ -33,6 +33,8 @@ struct SamplerOptions {
   std::string proc_root = "/proc";
   std::string samples_csv; ///< the rich table of GPUs, "" = none
   std::string host_csv;    ///< CPU and memory of the host, "" = none
+  /// Memory of each process on each GPU, "" = none; made where the source of readings tells it.
+  std::string processes_csv;
   std::vector<DocumentedCsv> documented;
 };
 

@@ -74,14 +74,19 @@ std::string sampler_json(const SamplerSummary& s) {
   std::string gpus;
   for (const GpuSummary& g : s.gpus)
     gpus += (gpus.empty() ? "" : ", ") + gpu_json(g);
+  std::string processes;
+  for (const GpuProcessSummary& p : s.processes)
+    processes += fmt::format("{}{{\"gpu\": {}, \"pid\": {}, \"peak_vram_b\": {}}}",
+                             processes.empty() ? "" : ", ", p.gpu, p.pid, value(p.peak_vram_b));
   return fmt::format(
       "{{\"backend\": {}, \"period_s\": {:.6g}, \"run_s\": {:.6g}, \"ticks\": {}, "
       "\"missed\": {}, \"mean_read_us\": {:.6g}, \"max_read_us\": {:.6g}, "
       "\"worst_late_us\": {:.6g}, \"cpu_s\": {:.6g}, \"gpus\": [{}], "
+      "\"processes\": [{}], "
       "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
       "\"peak_memory_b\": {}, \"memory_total_b\": {}}}, \"notes\": {}, \"files\": {}}}",
       quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us, s.max_read_us,
-      s.worst_late_us, s.cpu_s, gpus, s.host.samples, value(s.host.mean_cpu_pct),
+      s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples, value(s.host.mean_cpu_pct),
       value(s.host.max_cpu_pct), value(s.host.peak_memory_b), value(s.host.memory_total_b),
       list(s.notes), list(s.files));
 }
@@ -90,6 +95,10 @@ std::string sampler_text(const SamplerSummary& s) {
   std::string out;
   for (const GpuSummary& g : s.gpus)
     out += gpu_text(g);
+  for (const GpuProcessSummary& p : s.processes)
+    if (p.peak_vram_b)
+      out += fmt::format("GPU {} process {}: memory up to {:.3f} GiB\n", p.gpu, p.pid,
+                         static_cast<double>(*p.peak_vram_b) / (1 << 30));
   if (s.host.samples > 0) {
     std::string line = "host:";
     add(line, " processors busy {:.1f} %,", s.host.mean_cpu_pct);

@@ -29,6 +29,13 @@ struct GpuSummary {
   std::optional<double> mean_busy_pct, peak_temp_c;
 };
 
+/// A process on one GPU during the phase `run`.
+struct GpuProcessSummary {
+  int gpu = 0;
+  std::int64_t pid = 0;
+  std::optional<std::int64_t> peak_vram_b;
+};
+
 struct HostSummary {
   std::size_t samples = 0;
   std::optional<double> mean_cpu_pct, max_cpu_pct; ///< of all processors together
@@ -45,6 +52,7 @@ struct SamplerSummary {
   double cpu_s = 0;                         ///< processor time of the sampling thread
   double worst_late_us = 0;                 ///< latest begin of a tick after its time
   std::vector<GpuSummary> gpus;
+  std::vector<GpuProcessSummary> processes; ///< by GPU and pid
   HostSummary host;
   std::vector<std::string> notes; ///< of the back end and of the choice of devices
   std::vector<std::string> files; ///< that were written

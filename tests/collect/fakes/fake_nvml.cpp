@@ -27,6 +27,11 @@ struct Field {
   int status;
   unsigned long long value;
 };
+struct Process {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
 int devices[2];
 unsigned long long millijoules = 1'000'000;
 constexpr int kNotSupported = 3;
@@ -102,6 +107,17 @@ FAKE int nvmlDeviceGetFieldValues(void* device, int count, Field* fields) {
     fields[i].type = 1;
     fields[i].value = 701'500; // momentary, mW
   }
+  return 0;
+}
+/// Eighty processes on the first GPU, one whose memory is not told on the second.
+FAKE int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* out) {
+  const unsigned there = first(device) ? 80 : 1;
+  const bool fits = *count >= there;
+  *count = there;
+  if (!fits)
+    return 7; // insufficient size
+  for (unsigned i = 0; i < there; ++i)
+    out[i] = {4000 + (there - i), first(device) ? 1'000'000ULL * (there - i) : ~0ULL, ~0U, ~0U};
   return 0;
 }
 FAKE int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
