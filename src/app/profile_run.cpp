@@ -5,6 +5,7 @@
 #include "collect/profile/container.h"
 #include "collect/profile/library_tool.h"
 #include "collect/profile/perf_csv.h"
+#include "collect/profile/replicate.h"
 #include "collect/profile/sampler_tool.h"
 #include "collect/profile/therock_tool.h"
 #include "collect/profile/torch_tool.h"
@@ -174,6 +175,19 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
   return out;
 }
 
+/// The commands become those that run a copy on each GPU.
+Result<void> replicate(const ProfileRequest& request, std::vector<Wanted>& wanted) {
+  if (!request.docker.empty())
+    return Error{ErrorCode::kUsage, "--replicate-per-gcd", "does not reach into a container",
+                 "run rankscope profile in it"};
+  const char* const visible = std::getenv("HIP_VISIBLE_DEVICES"); // NOLINT(concurrency-mt-unsafe)
+  RS_TRY(const auto devices,
+         replica_devices(request.devices, visible == nullptr ? "" : visible, request.sysfs_root));
+  for (Wanted& w : wanted)
+    w.command = replicated(w.command, devices);
+  return {};
+}
+
 } // namespace
 
 Result<ToolTable> tool_table(const ProfileRequest& request, std::vector<std::string>& notes) {
@@ -202,6 +216,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     wanted.back().command = request.command;
   }
   const EnvPairs environment = current_environment();
+  if (request.replicate)
+    RS_CHECK(replicate(request, wanted));
   std::vector<PreparedRun> out;
   for (Wanted& w : wanted) {
     PreparedRun p;

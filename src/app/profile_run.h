@@ -26,6 +26,8 @@ struct ProfileRequest {
   std::string devices, sample_rate; ///< of the samplers
   std::string sysfs_root = "/sys";
   bool dual_gcd = false;
+  bool replicate =
+      false;            ///< a copy of the command on each of `devices`, or on both dies of a board
   std::string out;      ///< "" = ./profile_<run id>
   std::string perf_csv; ///< a row is appended; "" = none
   bool compat_outputs = false, keep_going = false, force = false, to_error = false;

@@ -3,6 +3,8 @@
 #include "cli/library_logs.h"
 #include "cli/profile_flags.h"
 #include "collect/profile/merge_ranks.h"
+#include "collect/profile/replicate.h"
+#include "os/signals.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -155,6 +157,15 @@ Result<void> merge(Context& ctx, const ProfileFlags& f) {
   return {};
 }
 
+Result<void> replicate(Context& ctx, const ProfileFlags& f) {
+  if (ctx.program.empty() || f.request.devices.empty())
+    return Error{ErrorCode::kUsage, "profile replicate", "needs --devices and a command",
+                 "rankscope profile replicate --devices 0,1 -- COMMAND"};
+  RS_TRY(const auto devices, replica_devices(f.request.devices, "", ""));
+  RS_TRY(ctx.program_status, run_replicas(ctx.program, devices, interrupt_token()));
+  return {};
+}
+
 /// As library-trace with what the environment says of model and job.
 Result<void> trace_parse(Context& ctx, const ProfileFlags& f) {
   LibraryLogs logs;
@@ -183,6 +194,8 @@ Result<void> run_profile_action(Context& ctx, const ProfileFlags& f) {
     return doctor(ctx, f);
   if (f.action == "merge")
     return merge(ctx, f);
+  if (f.action == "replicate")
+    return replicate(ctx, f);
   return trace_parse(ctx, f);
 }
 

@@ -7,8 +7,10 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
   app.add_option(
          "ACTION", f.action,
          "doctor: look at the tools only; tools: list them; merge: ranks as one; trace-parse: "
-         "tables of saved logs of libraries; none: run what stands behind --")
-      .one_of({"doctor", "tools", "merge", "trace-parse"});
+         "tables of saved logs of libraries; replicate: a copy on each of --devices at once; none: "
+         "run "
+         "what stands behind --")
+      .one_of({"doctor", "tools", "merge", "trace-parse", "replicate"});
   app.add_option("INPUTS", f.inputs, "of merge: folders; of trace-parse: logs");
   app.add_option("-o,--output", f.table, "of trace-parse: the table").capture_default_str();
   in_group(app, "Tools", [&] {
@@ -46,6 +48,8 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add_option("--grace", r.grace_s, "seconds between asking to end and killing")
         .not_negative()
         .capture_default_str();
+    app.add_flag("--replicate-per-gcd", r.replicate,
+                 "a copy of the command on each of --devices at once, or on both dies of a board");
     app.add_flag("--keep-going", r.keep_going, "run though a tool could not be set up");
     app.add_flag("--dry-run", f.dry_run, "print what would be done");
     app.add_flag("--explain", f.explain, "the same with the tools and the rule of order");

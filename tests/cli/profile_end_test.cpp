@@ -97,6 +97,24 @@ TEST_F(ProfileEnd, AToolThatIsKilledTakesTheCommandAlong) {
   }
 }
 
+TEST_F(ProfileEnd, CopiesOnSeveralGpusEndWithTheRun) {
+  for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    Result<Process> run =
+        begin({"--replicate-per-gcd", "--devices", "0,1", "--grace", "2", "--tool", "A"},
+              {"./tree.sh"}, 6);
+    ASSERT_TRUE(run);
+    ::kill(run->pid(), signal);
+    const Result<ProcessEnd> end = run->wait();
+    ASSERT_TRUE(end);
+    EXPECT_TRUE(signal == SIGKILL ? end->signal == SIGKILL : end->exit_code == 128 + signal)
+        << end->describe() << end->err;
+    expect_no_orphan();
+    if (signal != SIGKILL) {
+      EXPECT_EQ(order().back(), "post A");
+    }
+  }
+}
+
 TEST_F(ProfileEnd, ARankscopeThatIsKilledLeavesNothingRunning) {
   Result<Process> run = begin(stack(), {"./tree.sh"}, 3);
   ASSERT_TRUE(run);

@@ -1,4 +1,5 @@
 // rankscope profile with stacked fake tools: order, status, arguments, outputs, dry runs.
+#include "collect/fake_sysfs.h"
 #include "profile_fixture.h"
 #include "synth/synth.h"
 
@@ -265,6 +266,38 @@ TEST_F(Profile, WrongUsesAreRefusedBeforeAnythingStarts) {
   EXPECT_EQ(profile({"--tags", "x"}, {"./app.sh", "0"}).code, 2);
   EXPECT_EQ(profile({}, {"./not-there"}).code, 7);
   EXPECT_TRUE(order().empty());
+}
+
+TEST_F(Profile, TheCommandRunsOnBothDiesOfABoard) {
+  const test::FakeSysfs sysfs; // a board of its own, then one of two dies
+  sysfs.add_gpu(128, "0000:c1:00.0", "a", 300);
+  sysfs.add_gpu(129, "0000:c6:00.0", "b", 300, "0x7408");
+  sysfs.add_gpu(130, "0000:c9:00.0", "c", -1, "0x7408");
+  const std::string copy =
+      "echo \"$HIP_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES $1\" > replica$RANKSCOPE_REPLICA; "
+      // both run at the same time: each waits for the other
+      "until [ -s replica0 ] && [ -s replica1 ]; do sleep 0.01; done; exit $HIP_VISIBLE_DEVICES";
+  RunResult r = profile({"--sysfs-root", sysfs.root(), "--replicate-per-gcd", "--tool", "A"},
+                        {"sh", "-c", copy, "sh", "a b; $HOME"});
+  EXPECT_EQ(r.code, 1) << "the first that is not 0" << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("replica0")), "1 1 a b; $HOME\n");
+  EXPECT_EQ(test::bytes_of(folder_.path("replica1")), "2 2 a b; $HOME\n");
+  EXPECT_EQ(order().back(), "post A");
+  r = profile({"--replicate-per-gcd", "--devices", "5,0"}, {"sh", "-c", copy, "sh", "x"});
+  EXPECT_EQ(r.code, 5) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("replica1")), "0 0 x\n");
+  r = profile({"--replicate-per-gcd", "--devices", "0,1"}, {"rankscope-no-such-program"});
+  EXPECT_EQ(r.code, 7) << r.err;
+  r = profile({"--replicate-per-gcd", "--devices", "all"}, {"true"});
+  EXPECT_EQ(r.code, 2) << r.err;
+  r = profile({"--replicate-per-gcd", "--docker", "image", "--devices", "0,1"}, {"true"});
+  EXPECT_EQ(r.code, 2) << r.err;
+  const test::FakeSysfs three;
+  for (int i = 0; i < 3; ++i)
+    three.add_gpu(128 + i, "0000:c" + std::to_string(i) + ":00.0", "u" + std::to_string(i), 300);
+  r = profile({"--sysfs-root", three.root(), "--replicate-per-gcd"}, {"true"});
+  EXPECT_EQ(r.code, 2) << r.err;
+  EXPECT_NE(r.err.find("no board of two dies is among the 3 GPUs"), std::string::npos) << r.err;
 }
 
 TEST_F(Profile, SecretsOfTheEnvironmentAreNotWrittenDown) {
