@@ -3,6 +3,7 @@
 #include "app/profile_energy.h"
 #include "app/report_trace.h"
 #include "collect/profile/container.h"
+#include "collect/profile/counter_sets.h"
 #include "collect/profile/library_tool.h"
 #include "collect/profile/perf_csv.h"
 #include "collect/profile/replicate.h"
@@ -175,6 +176,14 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
   return out;
 }
 
+/// The one whose counters are asked for; of several the first, which a note says.
+std::string architecture(const std::string& sysfs_root, std::vector<std::string>& notes) {
+  const std::vector<std::string> all = gpu_architectures(sysfs_root);
+  if (all.size() > 1)
+    notes.push_back(fmt::format("GPUs of several architectures: counters are those of {}", all[0]));
+  return all.empty() ? "" : all[0];
+}
+
 /// The commands become those that run a copy on each GPU.
 Result<void> replicate(const ProfileRequest& request, std::vector<Wanted>& wanted) {
   if (!request.docker.empty())
@@ -236,6 +245,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     PlanRequest plan;
     plan.tools = tools;
     RS_CHECK(choose_fallbacks(p.target, plan.tools, p.identity.notes));
+    RS_CHECK(place_counters(plan.tools, architecture(request.sysfs_root, p.identity.notes)));
     plan.context = context;
     plan.more_env = w.env;
     plan.command = w.command;

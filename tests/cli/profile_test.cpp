@@ -268,6 +268,30 @@ TEST_F(Profile, WrongUsesAreRefusedBeforeAnythingStarts) {
   EXPECT_TRUE(order().empty());
 }
 
+TEST_F(Profile, CountersAreThoseOfTheArchitecture) {
+  folder_.write("sys/class/kfd/kfd/topology/nodes/1/properties", "gfx_target_version 90010\n");
+  // a rocprofv3 that shows what it was given
+  script("bin/rocprofv3", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do\n"
+                          "  [ \"$1\" = -i ] && cp \"$2\" given; echo \"$1\" >> words; shift\n"
+                          "done\nshift\nexec \"$@\"\n");
+  const char* const path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
+  const std::string before = path == nullptr ? "" : path;
+  ::setenv("PATH", (folder_.path("bin") + ":" + before).c_str(),
+           1); // NOLINT(concurrency-mt-unsafe)
+  const Words sys = {"--sysfs-root", folder_.path("sys")};
+  RunResult r = profile({sys[0], sys[1], "--tool", "rocprofv3_memory"}, {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(test::bytes_of(folder_.path("words")).find("TCC_EA_RDREQ_sum"), std::string::npos);
+  r = profile({sys[0], sys[1], "--tool", "rocprofv3_counters"}, {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string given = test::bytes_of(folder_.path("given"));
+  EXPECT_EQ(given, test::bytes_of(folder_.path("out/rocprofv3_counters/counters_all.txt")));
+  EXPECT_EQ(std::count(given.begin(), given.end(), '\n'), 5) << given;
+  r = profile({sys[0], sys[1], "--tool", "rocprofv3_counters", "--dry-run"}, {"true"});
+  EXPECT_NE(r.out.find("the command runs 5 times"), std::string::npos) << r.out;
+  ::setenv("PATH", before.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+}
+
 TEST_F(Profile, TheCommandRunsOnBothDiesOfABoard) {
   const test::FakeSysfs sysfs; // a board of its own, then one of two dies
   sysfs.add_gpu(128, "0000:c1:00.0", "a", 300);

@@ -166,6 +166,7 @@ TEST(ProfilePlan, EveryToolOfTheGuideAndItsUsersIsThere) {
                            "rocprofv3_lightweight",
                            "rocprofv3_agent",
                            "rocprofv3_agent_counter",
+                           "rocprofv3_counters",
                            "rocprofv3_perfetto",
                            "rocprofv3_api_overhead",
                            "rocprofv3_pc_sampling",

@@ -297,6 +297,9 @@ std::string plan_text(const Plan& plan, bool explain) {
     out += fmt::format("env   {:<28}{}{}\n", e.from, e.unset ? "unset " + e.name : e.name,
                        e.unset ? "" : "=" + quoted_command({e.value}));
   out += fmt::format("run   {:<28}{}\n", "", quoted_command(plan.argv));
+  for (const ToolEntry& tool : plan.tools)
+    if (tool.passes > 1)
+      out += fmt::format("note  {}: the command runs {} times\n", tool.name, tool.passes);
   for (const PlanStep& s : plan.post)
     step("post", s);
   for (const std::string& line : plan.conflicts)
@@ -310,8 +313,6 @@ std::string plan_text(const Plan& plan, bool explain) {
     out += fmt::format("tool  {:<28}{}\n", tool.name, tool.about);
     if (!tool.native.empty())
       out += fmt::format("        made by rankscope itself ({})\n", tool.native);
-    if (tool.passes > 1)
-      out += fmt::format("        the command runs {} times\n", tool.passes);
     for (const ToolOutput& o : tool.produces)
       out += fmt::format("        writes {}\n", o.path);
   }

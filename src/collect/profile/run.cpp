@@ -45,6 +45,12 @@ public:
     RS_CHECK(make_folder(r_.out + "/logs"));
     for (const std::string& folder : plan_.folders)
       RS_CHECK(make_folder(r_.out + "/" + folder));
+    for (std::size_t i = 0; i < plan_.tools.size(); ++i)
+      for (const auto& [name, text] : plan_.tools[i].files) {
+        RS_TRY(OutputFile file, OutputFile::create(r_.out + "/" + plan_.folders[i] + "/" + name));
+        file.write(text);
+        RS_CHECK(file.commit());
+      }
     RS_TRY(log_, RunLog::create(r_.out + "/run.log"));
     out_.begin = read_clock_anchor();
     since_ = fs::file_time_type::clock::now();

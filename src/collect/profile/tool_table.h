@@ -51,6 +51,7 @@ struct ToolEntry {
   std::string native;                 ///< made here: sampler, library_trace, ...; empty = a program
   double timeout_s = 600;             ///< of each of its scripts
   int passes = 1;                     ///< times that the command runs
+  EnvPairs files; ///< name in the tool's folder and text, written before anything runs
 };
 
 class ToolTable {
