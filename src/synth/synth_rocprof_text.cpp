@@ -115,7 +115,7 @@ public:
   };
 
   JsonList(const RocprofRun& run, const Names& names, RecordKind kind, bool texts, RecordFile& out)
-      : run_(run), names_(names), kind_(kind), texts_(texts), out_(out),
+      : names_(names), kind_(kind), texts_(texts), out_(out),
         place_(rocprof_rank(run.options, run.rank)) {}
 
   void call(const HostCall& c) override {
@@ -180,7 +180,6 @@ private:
       out_.text(text);
   }
 
-  const RocprofRun& run_;
   const Names& names_;
   const RecordKind kind_;
   const bool texts_;
