@@ -25,7 +25,7 @@ public:
     o.channels = {28};
     o.ranks = 1;
     o.events = 2000000;
-    o.rocpd = true;
+    o.format = synth::TraceFormat::kRocpd;
     if (!synth::generate(o, folder_, 1, nullptr))
       std::abort();
     make_rpd();
