@@ -244,7 +244,7 @@ TEST(RunConsistency, EveryCaseHasItsLineInAnalyzeAndCompare) {
 }
 
 TEST(RunConsistency, WithoutReportsOfCollectivesCompareFindsTheSame) {
-  for (const SpoiledCase& c : kCases) {
+  for (const SpoiledCase& c : cases()) {
     Spoiled spoiled;
     c.spoil(spoiled);
     CompareRequest request = against_whole(spoiled);

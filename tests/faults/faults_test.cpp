@@ -217,13 +217,16 @@ protected:
   std::string sweep_ = folder_.path("s"), out_ = folder_.path("out"), trace_;
 };
 
+/// How many of the calls fail, one a run.
+constexpr std::uint64_t kPlaces = test::kThreadSanitized ? 2 : test::kAddressSanitized ? 5 : 8;
+
 TEST_F(FaultyRun, AnyAllocationOfACommandMayFail) {
   for (const std::string jobs : {"1", "3"})
     for (const std::vector<std::string>& args : commands(jobs)) {
       const std::uint64_t all = calls(args, Fault::kAllocation);
       ASSERT_GT(all, 1000U) << args[0];
       for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{50}})
-        for (const std::uint64_t n : chosen(all, test::kThreadSanitized ? 2 : 8))
+        for (const std::uint64_t n : chosen(all, kPlaces))
           // 3: no input could be read; 4: some of them; 6: an output's library had no memory
           expect_clean_end(run(args, Fault::kAllocation, n, times, 0), {0, 3, 4, 6},
                            fmt::format("{} -j {} allocation {}+{}", args[0], jobs, n, times));
@@ -247,7 +250,7 @@ TEST_F(FaultyRun, AnyWriteMayFailAndNothingHalfIsLeft) {
     ASSERT_GE(all, 2U) << args[0];
     const std::set<std::string> whole = files_below(out_);
     for (const int error : {ENOSPC, EIO})
-      for (const std::uint64_t n : chosen(all, test::kThreadSanitized ? 2 : 8)) {
+      for (const std::uint64_t n : chosen(all, kPlaces)) {
         const std::string what = fmt::format("{} write {} errno {}", args[0], n, error);
         const test::RunResult r = run(args, Fault::kWrite, n, 1, error);
         // a last close of a file that is only read is no loss
