@@ -39,25 +39,6 @@ bool sums(Cursor& c, double& sq, double& sk, double& sqsq, double& sqsk) {
          c.number(sqsq) && c.word("sqsk") && c.number(sqsk) && c.word(")");
 }
 
-std::optional<StepSums> vllm(std::string_view name) {
-  StepSums s;
-  double ignored = 0;
-  Cursor c(name);
-  if (c.word("execute_") && c.number(ignored) && c.word("_context_") && c.number(ignored) &&
-      sums(c, s.c_sq, s.c_sk, s.c_sqsq, s.c_sqsk) && c.word("_generation_") && c.number(ignored) &&
-      sums(c, s.g_sq, s.g_sk, s.g_sqsq, s.g_sqsk)) {
-    s.detailed = true;
-    return s;
-  }
-  StepSums counts;
-  Cursor n(name);
-  if (n.word("execute_context_") && n.number(ignored) && n.word("(") && n.number(counts.c_sq) &&
-      n.word(")_generation_") && n.number(ignored) && n.word("(") && n.number(counts.g_sq) &&
-      n.word(")"))
-    return counts;
-  return std::nullopt;
-}
-
 /// Value of " key=" in a bracketed list, or fallback.
 double field(std::string_view body, std::string_view key, double fallback, bool* found = nullptr) {
   for (std::size_t at = body.find(key); at != std::string_view::npos; at = body.find(key, at + 1)) {
@@ -74,44 +55,6 @@ double field(std::string_view body, std::string_view key, double fallback, bool*
     }
   }
   return fallback;
-}
-
-std::optional<StepSums> sglang(std::string_view name) {
-  const std::size_t end = name.find(']');
-  if (name.substr(0, 5) != "step[" || end == std::string_view::npos)
-    return std::nullopt;
-  const std::string_view body = name.substr(5, end - 5);
-  const std::string_view mode = body.substr(0, body.find(' '));
-  if (mode != "EXTEND" && mode != "DECODE" && mode != "MIXED")
-    return std::nullopt;
-  StepSums s;
-  bool products = false;
-  s.c_sqsq = field(body, "c_sqsq", 0, &products);
-  s.g_sqsq = field(body, "g_sqsq", 0, &products);
-  if (products) {
-    s.c_sq = field(body, "c_sq", 0);
-    s.c_sk = field(body, "c_sk", 0);
-    s.c_sqsk = field(body, "c_sqsk", 0);
-    s.g_sq = field(body, "g_sq", 0);
-    s.g_sk = field(body, "g_sk", 0);
-    s.g_sqsk = field(body, "g_sqsk", 0);
-    s.detailed = true;
-    return s;
-  }
-  const double requests = field(body, "bs", 0);
-  if (mode == "DECODE") {
-    s.g_sq = requests;
-    s.g_sk = requests;
-    s.kv_unknown = true;
-    return s;
-  }
-  const double tokens = field(body, "toks", 0);
-  if (tokens <= 0 || requests <= 0)
-    return s;
-  s.c_sq = s.c_sk = tokens;
-  s.c_sqsq = s.c_sqsk = tokens * tokens / requests;
-  s.detailed = true; // all sums follow
-  return s;
 }
 
 std::optional<StepSums> atom(std::string_view name) {
@@ -259,12 +202,22 @@ std::optional<StepCounts> diffusion_counts(std::string_view name) {
 
 } // namespace
 
-std::optional<StepSums> parse_step_annotation(std::string_view name) {
-  if (auto s = vllm(name))
+std::optional<StepSums> parse_step_annotation(std::string_view name, bool fill) {
+  const auto counts = parse_step_counts(name);
+  if (!counts || counts->kind == StepKind::kDiffusion)
+    return std::nullopt;
+  StepSums s = counts->sums;
+  if (counts->kind != StepKind::kSglangShort || !fill)
     return s;
-  if (auto s = sglang(name))
-    return s;
-  return atom(name);
+  if (counts->generation_requests > 0) {
+    s.g_sk = s.g_sq;
+    s.kv_unknown = true;
+  } else if (s.c_sq > 0 && counts->context_requests > 0) {
+    s.c_sk = s.c_sq;
+    s.c_sqsq = s.c_sqsk = s.c_sq * s.c_sq / static_cast<double>(counts->context_requests);
+    s.detailed = true; // all sums follow
+  }
+  return s;
 }
 
 std::optional<StepCounts> parse_step_counts(std::string_view name) {

@@ -16,13 +16,6 @@ struct StepSums {
   bool kv_unknown = false; ///< decode without the attended lengths: g_sk and g_sqsk say nothing
 };
 
-/// "execute_64_context_0(sq0sk0sqsq0sqsk0)_generation_64(sq64sk131072sqsq64sqsk131072)" (vLLM),
-/// "step[DECODE bs=64 g_sq=64 ...]" (SGLang), "prefill[bs=2 tok=14721 sqsq=.. sqsk=.. sk=..]"
-/// (ATOM), and their short forms without products. From a short form only what follows is filled
-/// in: SGLang's prefill as requests of equal length without history, its decode with one token a
-/// request. nullopt for anything else.
-[[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name);
-
 /// Who wrote a step's annotation, and how much it says.
 enum class StepKind : std::uint8_t {
   kVllm,      ///< all sums
@@ -32,6 +25,7 @@ enum class StepKind : std::uint8_t {
   kAtom, ///< all sums
   kAtomShort,
   kDiffusion, ///< xDiT: no requests
+  kRepeated,  ///< no annotation: what the CPU repeats
 };
 
 /// A step as its annotation tells it; nothing is filled in.
@@ -55,6 +49,12 @@ struct StepCounts {
 /// - execute_diffusion_N_WxH (xDiT).
 /// nullopt for any other name.
 [[nodiscard]] std::optional<StepCounts> parse_step_counts(std::string_view name);
+
+/// The sums of any of these but diffusion's. `fill`: SGLang's short prefill counts as requests of
+/// equal length without history, its decode as one token a request; of other short forms, and
+/// without `fill`, only what they say is there. nullopt for any other name.
+[[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name,
+                                                            bool fill = true);
 
 /// The first tier: where a trace has one of these, the others are no steps (servers that are
 /// patched write both around one step).

@@ -295,5 +295,22 @@ TEST(ServingSteps, TheInnermostOneAroundAnOperator) {
   EXPECT_EQ(at("outside"), "");
 }
 
+// a short prefill annotation says less than all sums: the decode steps beside it stay
+TEST(ServingSteps, ShortAnnotationsOfSglangAreOfOneTier) {
+  const LoadedTrace t = TraceBuilder()
+                            .annotation("step[EXTEND bs=2 toks=14720]", 0, 100)
+                            .annotation("step[DECODE bs=2]", 200, 100)
+                            .op("prompts", 15, 2)
+                            .op("token", 250, 2)
+                            .load();
+  EXPECT_EQ(annotated_steps(t.trace).size(), 2U);
+  const InferenceSteps& steps = inference_steps_of(t);
+  const auto at = [&](const char* op) {
+    return t.trace.strings.view(steps.at(t.trace, find(t, op)));
+  };
+  EXPECT_EQ(at("prompts"), "step[EXTEND bs=2 toks=14720]");
+  EXPECT_EQ(at("token"), "step[DECODE bs=2]");
+}
+
 } // namespace
 } // namespace rankscope

@@ -340,6 +340,10 @@ TEST(StepAnnotation, OfThreeServers) {
   const auto extend = parse_step_annotation("step[EXTEND bs=2 toks=14720]");
   ASSERT_TRUE(extend); // two requests of 7360 tokens
   EXPECT_EQ(extend->c_sqsq, 2.0 * 7360 * 7360);
+  const auto as_said = parse_step_annotation("step[EXTEND bs=2 toks=14720]", false);
+  ASSERT_TRUE(as_said);
+  EXPECT_FALSE(as_said->detailed);
+  EXPECT_EQ(as_said->c_sq, 14720);
   const auto full = parse_step_annotation(
       "step[EXTEND bs=2 toks=7 c_sq=7 c_sk=9 c_sqsq=25 c_sqsk=33 g_sq=0 g_sk=0 g_sqsq=0 g_sqsk=0]");
   ASSERT_TRUE(full);

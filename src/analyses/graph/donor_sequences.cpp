@@ -1,6 +1,6 @@
 #include "analyses/graph/donor_sequences.h"
 
-#include "analyses/serving/serving_steps.h"
+#include "analyses/timeline/inference_steps.h"
 #include "core/graph_launch.h"
 #include "core/steps.h"
 
@@ -22,7 +22,7 @@ struct Span {
 
 std::vector<Span> spans_of(const Trace& trace) {
   std::vector<Span> out;
-  for (const ServerStep& s : serving_steps(trace))
+  for (const AnnotatedStep& s : annotated_steps(trace))
     out.push_back({std::string(trace.name(s.annotation)), s.start_ns, s.end_ns});
   if (out.empty())
     for (const ProfilerStep& s : profiler_steps(trace))

@@ -1,7 +1,7 @@
 #include "analyses/graph/graph_attribution.h"
 
 #include "analyses/graph/sequence_attribution.h"
-#include "analyses/serving/serving_steps.h"
+#include "analyses/timeline/inference_steps.h"
 #include "base/units.h"
 #include "core/steps.h"
 
@@ -233,7 +233,7 @@ private:
   }
 
   void count_losses() {
-    const auto steps = serving_steps(t_.trace);
+    const auto steps = annotated_steps(t_.trace);
     const auto profiled = profiler_steps(t_.trace);
     for (const GraphReplay& replay : out_.graphs.replays) {
       const bool empty = replay.kernels.empty();
@@ -243,7 +243,7 @@ private:
       const std::int64_t ts = t_.trace.events.ts_ns[replay.launch];
       std::string where = fmt::format("launch of uid {}", t_.trace.events.uid[replay.launch]);
       const auto after = std::partition_point(
-          steps.begin(), steps.end(), [ts](const ServerStep& s) { return s.start_ns <= ts; });
+          steps.begin(), steps.end(), [ts](const AnnotatedStep& s) { return s.start_ns <= ts; });
       if (after != steps.begin() && ts < std::prev(after)->end_ns)
         where = fmt::format("step {} ({})", after - steps.begin(),
                             t_.trace.name(std::prev(after)->annotation));

@@ -1,6 +1,5 @@
 #include "analyses/inference/graph_launches.h"
 
-#include "analyses/inference/step_windows.h"
 #include "base/ascii.h"
 
 #include <algorithm>
@@ -16,17 +15,17 @@ bool is_graph_launch(std::string_view name) {
 /// Each launch belongs to the innermost step around it; of steps that were annotated twice, to the
 /// later one.
 void fill_steps(const Trace& trace, const std::vector<FoundLaunch>& launches,
-                std::vector<ServingStep>& steps) {
+                std::vector<StepLaunches>& steps) {
   std::vector<std::size_t> open; // outermost first
   std::size_t next = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     const EventId l = launches[i].event;
     const std::int64_t start = trace.events.ts_ns[l];
-    for (; next < steps.size() && steps[next].start_ns <= start; ++next)
+    for (; next < steps.size() && steps[next].step.start_ns <= start; ++next)
       open.push_back(next);
-    std::erase_if(open, [&](std::size_t s) { return steps[s].end_ns < start; });
+    std::erase_if(open, [&](std::size_t s) { return steps[s].step.end_ns < start; });
     for (auto s = open.rbegin(); s != open.rend(); ++s)
-      if (trace.end_ns(l) <= steps[*s].end_ns) {
+      if (trace.end_ns(l) <= steps[*s].step.end_ns) {
         steps[*s].launches.push_back(i);
         break;
       }
@@ -66,11 +65,11 @@ std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& t) {
   return out;
 }
 
-std::vector<ServingStep> steps_with_launches(const Trace& trace,
-                                             const std::vector<FoundLaunch>& launches) {
-  std::vector<ServingStep> steps;
+std::vector<StepLaunches> steps_with_launches(const Trace& trace,
+                                              const std::vector<FoundLaunch>& launches) {
+  std::vector<StepLaunches> steps;
   for (const AnnotatedStep& s : annotated_steps(trace))
-    steps.push_back({s.start_ns, s.end_ns, s.counts.batch_size});
+    steps.push_back({s});
   fill_steps(trace, launches, steps);
   return steps;
 }

@@ -1,6 +1,7 @@
 // The graph launches of a trace, the annotated steps they belong to, and the captures of those.
 #pragma once
 
+#include "analyses/timeline/inference_steps.h"
 #include "core/loaded_trace.h"
 
 #include <optional>
@@ -26,16 +27,14 @@ struct FoundLaunch {
 /// in another one (its driver call) are left out.
 [[nodiscard]] std::vector<FoundLaunch> find_graph_launches(const LoadedTrace& trace);
 
-struct ServingStep {
-  std::int64_t start_ns, end_ns;
-  std::int64_t batch;                  ///< tokens that it computes
+struct StepLaunches {
+  AnnotatedStep step;
   std::vector<std::size_t> launches{}; ///< places in the list of launches
 };
 
-/// The annotated steps (parse_step_counts()), by start; of the kinds with all sums alone where
-/// there is one. Each launch that lies wholly in a step belongs to the innermost one; of steps that
-/// were annotated twice, to the later one.
-[[nodiscard]] std::vector<ServingStep>
+/// The annotated steps. Each launch that lies wholly in a step belongs to the innermost one; of
+/// steps that were annotated twice, to the later one.
+[[nodiscard]] std::vector<StepLaunches>
 steps_with_launches(const Trace& trace, const std::vector<FoundLaunch>& launches);
 
 /// The file of the smallest batch that is not below `batch`; of one batch the parts for any number

@@ -92,14 +92,15 @@ private:
     std::vector<FoundLaunch> found;
     for (const Launch& l : launches_)
       found.push_back({l.event, {}});
-    const std::vector<ServingStep> steps = steps_with_launches(t_.trace, found);
+    const std::vector<StepLaunches> steps = steps_with_launches(t_.trace, found);
     const char* const no_step =
         steps.empty() ? "the trace has no annotated steps" : "it lies in no annotated step";
     for (Launch& l : launches_)
       l.fact.why = no_step;
-    for (const ServingStep& step : steps) {
+    for (const StepLaunches& step : steps) {
       std::string why;
-      const auto file = choose_capture(files_, step.batch, step.launches.size(), why);
+      const auto file =
+          choose_capture(files_, step.step.counts.batch_size, step.launches.size(), why);
       for (std::size_t i = 0; i < step.launches.size(); ++i) {
         Launch& l = launches_[step.launches[i]];
         l.file = file;

@@ -1,5 +1,6 @@
 #include "analyses/inference/step_windows.h"
 
+#include "analyses/inference/step_repeats.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -120,26 +121,6 @@ std::string what_there_is(const std::vector<AnnotatedStep>& steps) {
 
 } // namespace
 
-std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
-  const Events& e = trace.events;
-  std::vector<AnnotatedStep> out;
-  bool detailed = false;
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (e.category[i] != Category::kUserAnnotation)
-      continue;
-    if (const auto counts = parse_step_counts(trace.name(i))) {
-      out.push_back({i, e.ts_ns[i], trace.end_ns(i), *counts});
-      detailed = detailed || has_all_sums(counts->kind);
-    }
-  }
-  if (detailed)
-    std::erase_if(out, [](const AnnotatedStep& s) { return !has_all_sums(s.counts.kind); });
-  std::stable_sort(out.begin(), out.end(), [](const AnnotatedStep& a, const AnnotatedStep& b) {
-    return a.start_ns < b.start_ns;
-  });
-  return out;
-}
-
 std::vector<StepRange> steady_regions(const std::vector<StepCounts>& steps, std::size_t window,
                                       bool compat) {
   const std::size_t n = steps.size();
@@ -175,7 +156,9 @@ std::vector<StepRange> steady_regions(const std::vector<StepCounts>& steps, std:
 
 SteadyWindows steady_windows(const std::vector<StepCounts>& steps, const WindowOptions& options) {
   SteadyWindows out;
-  const std::vector<StepRange> regions = steady_regions(steps, options.steps, options.compat);
+  const std::vector<StepRange> regions = options.whole && !steps.empty()
+                                             ? std::vector<StepRange>{{0, steps.size()}}
+                                             : steady_regions(steps, options.steps, options.compat);
   if (regions.empty())
     return out;
   std::size_t all = 0;
@@ -203,20 +186,22 @@ SteadyWindows steady_windows(const std::vector<StepCounts>& steps, const WindowO
   return out;
 }
 
+Result<StepRange> iteration_range(const std::string& iterations, std::size_t steps) {
+  if (iterations.empty() || iterations == "all")
+    return StepRange{0, steps};
+  if (const auto asked = parse_range(iterations, steps))
+    return *asked;
+  return Error{ErrorCode::kUsage, "--iterations",
+               fmt::format("want N or A:B within 0:{}, not '{}'", steps, iterations), ""};
+}
+
 Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& steps,
                                               const StepChoice& choice) {
   if (steps.empty())
-    return Error{ErrorCode::kUsage, "", "the trace has no annotated serving steps",
+    return Error{ErrorCode::kUsage, "",
+                 "the trace has no annotated serving steps, and nothing in it repeats",
                  "vLLM, SGLang, ATOM and xDiT write them when asked to"};
-  StepRange range{0, steps.size()};
-  if (!choice.iterations.empty() && choice.iterations != "all") {
-    const auto asked = parse_range(choice.iterations, steps.size());
-    if (!asked)
-      return Error{
-          ErrorCode::kUsage, "--iterations",
-          fmt::format("want N or A:B within 0:{}, not '{}'", steps.size(), choice.iterations), ""};
-    range = *asked;
-  }
+  RS_TRY(StepRange range, iteration_range(choice.iterations, steps.size()));
   if (!choice.steady.empty()) {
     std::vector<StepCounts> counts;
     for (std::size_t i = range.begin; i < range.end; ++i)
@@ -239,7 +224,7 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
 
 Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
                                    const CallTreeOptions& options, std::string& chosen) {
-  const std::vector<AnnotatedStep> steps = annotated_steps(whole.trace);
+  const std::vector<AnnotatedStep> steps = steps_to_choose(whole, choice.window.compat);
   RS_TRY(const std::vector<std::size_t> places, choose_steps(steps, choice));
   std::vector<TimeWindow> windows;
   for (const std::size_t place : places) {
@@ -247,7 +232,9 @@ Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& c
     windows.push_back(
         {s.start_ns, s.end_ns, whole.trace.tracks[whole.trace.events.track[s.annotation]].pid});
   }
-  chosen = fmt::format("{} of {} annotated steps, {} to {}", places.size(), steps.size(),
+  const bool repeated = steps.front().counts.kind == StepKind::kRepeated;
+  chosen = fmt::format("{} of {} {}, {} to {}", places.size(), steps.size(),
+                       repeated ? "steps without annotation (what repeats)" : "annotated steps",
                        places.front(), places.back());
   return part_of_windows(whole, windows, options);
 }

@@ -2,6 +2,7 @@
 // of steps alone; the events of the chosen ones are taken by core/steps.h.
 #pragma once
 
+#include "analyses/timeline/inference_steps.h"
 #include "base/result.h"
 #include "core/loaded_trace.h"
 #include "model/step_annotation.h"
@@ -11,16 +12,6 @@
 #include <vector>
 
 namespace rankscope {
-
-struct AnnotatedStep {
-  EventId annotation = kNoEvent;
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  StepCounts counts{};
-};
-
-/// By start; where one has all sums (has_all_sums()), those alone.
-[[nodiscard]] std::vector<AnnotatedStep> annotated_steps(const Trace& trace);
 
 /// Places [begin, end) in a list of steps.
 struct StepRange {
@@ -43,6 +34,7 @@ struct WindowOptions {
   std::optional<double> output_tokens;     ///< of the longest request
   std::optional<double> length_ratio;      ///< R: shortest over longest of those, 0 to 1
   bool compat = false;
+  bool whole = false; ///< all steps are the steady region
 };
 
 /// The windows of the longest steady region (the first of equals); nullopt: no such step in it.
@@ -71,6 +63,10 @@ struct StepChoice {
     return !phase.empty() || !iterations.empty() || !steady.empty();
   }
 };
+
+/// "N", "A:B" (B not included, one beyond the end is the end), "all" or "", of so many steps.
+/// Errors: kUsage.
+Result<StepRange> iteration_range(const std::string& iterations, std::size_t steps);
 
 /// Places of the chosen steps, ascending: those of `iterations`, of them the steady window, of that
 /// the phase. Errors: kUsage when the trace has no annotated steps, or none is left; the message

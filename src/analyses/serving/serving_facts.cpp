@@ -32,7 +32,7 @@ public:
       : t_(t), e_(t.trace.events), graphs_(has_graph_launches(t.trace)) {}
 
   ServingFacts gather() {
-    for (const ServerStep& step : serving_steps(t_.trace)) {
+    for (const AnnotatedStep& step : annotated_steps(t_.trace)) {
       ServingStepFacts facts;
       facts.step = step;
       facts.number = out_.steps.size() + 1;

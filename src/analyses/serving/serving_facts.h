@@ -2,7 +2,7 @@
 // between steps by what the CPU did, and the times that requests see (docs/serving.md).
 #pragma once
 
-#include "analyses/serving/serving_steps.h"
+#include "analyses/timeline/inference_steps.h"
 
 #include <array>
 #include <string>
@@ -24,7 +24,7 @@ inline constexpr std::size_t kGapCauses = static_cast<std::size_t>(GapCause::kLa
 [[nodiscard]] std::string_view gap_cause_name(GapCause cause);
 
 struct ServingStepFacts {
-  ServerStep step;
+  AnnotatedStep step;
   std::size_t number = 0;     ///< from 1
   std::size_t launches = 0;   ///< calls that launched GPU work
   std::size_t graphs = 0;     ///< of these: launches of graphs

@@ -1,32 +1,46 @@
 #include "analyses/timeline/inference_steps.h"
 
-#include "model/step_annotation.h"
-
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace rankscope {
 
+std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
+  const Events& e = trace.events;
+  constexpr std::uint32_t kNotLooked = kNoRow;
+  std::vector<std::uint32_t> row(trace.strings.size(), kNotLooked);
+  std::vector<std::optional<StepCounts>> known;
+  std::vector<AnnotatedStep> out;
+  bool all_sums = false;
+  for (EventId i = 0; i < e.size(); ++i) {
+    if (e.category[i] != Category::kUserAnnotation)
+      continue;
+    std::uint32_t& at = row[e.name[i]];
+    if (at == kNotLooked) {
+      at = static_cast<std::uint32_t>(known.size());
+      known.push_back(parse_step_counts(trace.name(i)));
+    }
+    if (!known[at])
+      continue;
+    all_sums = all_sums || has_all_sums(known[at]->kind);
+    out.push_back({i, e.ts_ns[i], trace.end_ns(i), *known[at]});
+  }
+  if (all_sums)
+    std::erase_if(out, [](const AnnotatedStep& s) { return !has_all_sums(s.counts.kind); });
+  std::stable_sort(out.begin(), out.end(), [](const AnnotatedStep& a, const AnnotatedStep& b) {
+    return a.start_ns < b.start_ns;
+  });
+  return out;
+}
+
 InferenceSteps::InferenceSteps(const Trace& trace) {
   const Events& e = trace.events;
-  std::vector<signed char> kind(trace.strings.size(), -1); // 0 none, 1 short, 2 with all sums
-  bool detailed = false;
-  const auto kind_of = [&](StrId name) {
-    if (kind[name] < 0) {
-      const auto sums = parse_step_annotation(trace.strings.view(name));
-      kind[name] = sums ? (sums->detailed ? 2 : 1) : 0;
-    }
-    return kind[name];
-  };
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (e.category[i] != Category::kUserAnnotation || kind_of(e.name[i]) == 0)
-      continue;
-    const Track& track = trace.tracks[e.track[i]];
-    detailed = detailed || kind_of(e.name[i]) == 2;
-    steps_.push_back({track.pid, track.pid_text, e.ts_ns[i], trace.end_ns(i), e.name[i], kNone});
+  for (const AnnotatedStep& s : annotated_steps(trace)) {
+    const Track& track = trace.tracks[e.track[s.annotation]];
+    steps_.push_back(
+        {track.pid, track.pid_text, s.start_ns, s.end_ns, e.name[s.annotation], kNone});
   }
-  if (detailed)
-    std::erase_if(steps_, [&](const Step& s) { return kind_of(s.name) != 2; });
   std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
     return std::tie(a.pid, a.pid_text, a.start_ns) < std::tie(b.pid, b.pid_text, b.start_ns);
   });

@@ -70,7 +70,7 @@ PerfResult cost(const Attention& a, const StepSums& s) {
 }
 
 std::optional<StepSums> step_of(const Call& c) {
-  return parse_step_annotation(c.hints.annotation);
+  return parse_step_annotation(c.hints.annotation, !c.compat);
 }
 
 /// q (N, H, d) and k (..., H, d) at two positions; v where it has a shape of its own.
