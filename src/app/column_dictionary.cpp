@@ -5,6 +5,8 @@
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/compare/compare_tables.h"
 #include "analyses/gemm/gemm_facts.h"
+#include "analyses/inference/step_pairs.h"
+#include "analyses/inference/trace_pieces.h"
 #include "analyses/nsys/nsys_summary.h"
 #include "analyses/replay/replay_items.h"
 #include "analyses/sweep/nccl_master.h"
@@ -179,6 +181,9 @@ std::vector<SheetGroup> all_sheets() {
       {"top", "the whole answer in the terminal", with_overview()},
       {"info", "what a trace holds", {trace_fact_schema().info(), category_count_schema().info()}},
       {"nsys", "Nsight Systems summaries", nsys_sheets()},
+      {"split",
+       "pieces of a server's trace",
+       {piece_schema().info(), paired_steps_schema().info()}},
       {"replay",
        "operators run again",
        {replay_schema(ReplayGroup::kGemm, true).info(),

@@ -1,5 +1,7 @@
 #include "cli/report_flags.h"
 
+#include "cli/step_flags.h"
+
 namespace rankscope {
 namespace {
 
@@ -65,7 +67,6 @@ void add_counting(FlagSet& app, ReportFlags& f) {
 /// Which steps of a server: names of the reference's splitter beside our own.
 void add_serving_steps(FlagSet& app, ReportFlags& f) {
   StepChoice& c = f.request.serving_steps;
-  WindowOptions& w = c.window;
   app.add_option("--phase", c.phase, "only annotated steps that do this")
       .one_of({"prefill", "mixed", "decode"});
   app.add_option("--iterations", c.iterations, "only the N-th annotated step from 0, or A:B");
@@ -74,12 +75,7 @@ void add_serving_steps(FlagSet& app, ReportFlags& f) {
       .one_of({"region", "mixed", "decode", "prefill"})
       .expected(0, 1)
       .default_str("region");
-  app.add_option("--num-steps,--window-steps", w.steps, "steps of a window")
-      .range(1, 1000000)
-      .capture_default_str();
-  app.add_option("--CONC,--concurrency", w.concurrency, "requests that the load keeps open");
-  app.add_option("--OSL,--output-tokens", w.output_tokens, "most tokens that a request gets");
-  app.add_option("--R,--length-ratio", w.length_ratio, "least part of those, 0 to 1");
+  add_window_flags(app, c.window);
 }
 
 void add_sheets(FlagSet& app, ReportFlags& f) {

@@ -1,0 +1,85 @@
+// rankscope split TRACE -o DIR: a server's trace cut into traces of some of its steps.
+#include "app/split.h"
+#include "cli/command.h"
+#include "cli/flag_set.h"
+#include "cli/step_flags.h"
+#include "os/output_file.h"
+#include "writers/writer.h"
+
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  SplitRequest request;
+  std::string compat;
+};
+
+Result<void> run(Context& ctx, Flags f) {
+  SplitRequest& request = f.request;
+  request.choice.window.compat = !f.compat.empty();
+  if (!request.any())
+    return Error{ErrorCode::kUsage, "split", "nothing to cut out",
+                 "--iterations A:B, --store-single-iteration, --find-steady-state, "
+                 "--divide-phases or --pair-with"};
+  remember_input(request.trace);
+  if (!request.pair.empty())
+    remember_input(request.pair);
+  RS_TRY(const SplitResult done, split_trace(ctx, request));
+  const Table pieces = piece_schema().table(done.pieces);
+  if (ctx.json) {
+    Report report;
+    report.tables.push_back(pieces);
+    if (!request.pair.empty())
+      report.tables.push_back(paired_steps_schema().table(done.pairs));
+    ctx.out(json_text(report));
+    return {};
+  }
+  if (!done.pairs.empty())
+    ctx.table(paired_steps_schema().table(done.pairs));
+  if (!done.pieces.empty())
+    ctx.table(pieces);
+  ctx.out(
+      fmt::format("{}: {} pieces of {} steps\n", request.output, done.pieces.size(), done.steps));
+  if (done.pieces.empty())
+    ctx.warn(fmt::format("{}: nothing that was asked for is in its {} steps; nothing was written",
+                         request.trace, done.steps));
+  return {};
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  PieceChoice& c = f->request.choice;
+  app.add_option("TRACE", f->request.trace, "Kineto trace of a server (.json, .gz, .zst)")
+      .required();
+  app.add_option("-o,--output", f->request.output, "folder of the pieces and their tables")
+      .type_name("DIR")
+      .required();
+  in_group(app, "Pieces", [&] {
+    app.add_option("-i,--iterations", c.iterations,
+                   "of the steps N from 0, or A to before B; alone: one piece of them");
+    app.add_flag("--store-single-iteration,--single-steps", c.single, "a piece for every step");
+    app.add_flag("--find-steady-state,--steady-windows", c.steady,
+                 "the windows of the steady state: mixed, only decode, with prefill");
+    app.add_flag("--divide-phases,--phases", c.phases,
+                 "the steady state, cut where the phase changes (wins over the windows)");
+    app.add_option("--pair-with", f->request.pair,
+                   "another trace: pieces of the steps of both that do like work");
+  });
+  in_group(app, "Steady state", [&] { add_window_flags(app, c.window); });
+  app.add_option("--compat", f->compat, "reproduce another tool's quirks")
+      .one_of({"tracelens-inference"});
+  return [f](Context& ctx) { return run(ctx, *f); };
+}
+
+} // namespace
+
+const Command split_command{"split", "cut a server's trace into traces of some of its steps",
+                            "  rankscope split server.json.gz -o pieces --find-steady-state\n"
+                            "  rankscope split server.json.gz -o pieces --divide-phases\n"
+                            "  rankscope split new.json.gz -o pieces --pair-with old.json.gz",
+                            setup};
+
+} // namespace rankscope
