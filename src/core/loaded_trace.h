@@ -32,6 +32,14 @@ private:
   std::map<std::string, std::shared_ptr<void>> parts_;
 };
 
+/// What people say of a model's attention that its operators do not record.
+struct AttentionHints {
+  /// Keys that a token attends to at most, layer by layer, again from the first when all are used;
+  /// 0 = all of them. Empty: not told.
+  std::vector<std::int64_t> layer_windows;
+  std::int64_t sparse_topk = 0; ///< keys that sparse attention picks; 0 = by the number of heads
+};
+
 struct LoadedTrace {
   Trace trace;
   CallTree tree;
@@ -40,6 +48,7 @@ struct LoadedTrace {
   /// Graph launches that a merge with captures looked at, by start; empty without one.
   std::vector<GraphLaunch> graph_launches;
   std::optional<std::size_t> pseudo_ops; ///< how many were put in; nullopt = none were looked for
+  AttentionHints attention;
   /// Not synchronised: one thread analyses a trace. To be emptied when the trace is changed.
   mutable AnalysisCache cache;
 };

@@ -133,6 +133,7 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
   part.tree = CallTree::build(part.trace, options);
   part.rank = whole.rank;
   part.label = whole.label;
+  part.attention = whole.attention;
   return part;
 }
 
@@ -143,6 +144,7 @@ Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, 
   part.tree = CallTree::build(part.trace, options);
   part.rank = whole.rank;
   part.label = whole.label;
+  part.attention = whole.attention;
   return part;
 }
 

@@ -2,6 +2,7 @@
 #include "analyses/analysis.h"
 #include "analyses/inference/step_windows.h"
 #include "analyses/operators/call_stacks.h"
+#include "analyses/operators/op_costs.h"
 #include "analyses/operators/ops_summary.h"
 #include "analyses/operators/parent_modules.h"
 #include "analyses/operators/pseudo_ops.h"
@@ -206,6 +207,81 @@ TEST(PseudoOps, LatentAttentionInsideItsFrame) {
   EXPECT_EQ(t.tree.cpu_roots()[0], pseudo);
   EXPECT_EQ(t.trace.op(pseudo)->input_dims,
             t.trace.op(find(t, "aiter::mla_decode_stage1_asm_fwd"))->input_dims);
+}
+
+/// A V4 model's attention layer with paged decode; `compress` is another kernel of the layer.
+LoadedTrace v4_layer(const std::string& compress) {
+  LoadedTrace t =
+      TraceBuilder()
+          .annotation(
+              "execute_4_context_0(sq0sk0sqsq0sqsk0)_generation_4(sq4sk16384sqsq4sqsk16384)", 0,
+              100)
+          .op("aiter::v4_attention_with_output", 5, 90,
+              R"({"Input Dims":[[4,16384]],"Input type":["c10::BFloat16"]})")
+          .kernel("qk_norm_rope_H64_D512_RD64_flydsl", 8, 200, 2)
+          .kernel(compress, 10, 210, 2)
+          .frame("atom/paged_decode.py(7): sparse_attn_v4_paged_decode", 20, 50)
+          .op("aiter::decode", 25, 30)
+          .kernel("paged", 30, 220, 10)
+          .load(true);
+  add_pseudo_ops(t, false);
+  return t;
+}
+
+// mean context 16384 / 4 = 4096: windows 128, 128 + min(1024, 512) and 128 + 32; each of the 4
+// tokens attends to so many: flops = 64 (512 + 512) 2 4 W, bytes = 4 1024 (64 + 1) 2 + (4 W - 4)
+// 1024 2
+TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
+  const std::pair<const char*, std::pair<const char*, double>> cases[] = {
+      {"_swa_write_kernel", {"pseudo_v4_paged_decode_swa", 128}},
+      {"fused_compress_attn_D512", {"pseudo_v4_paged_decode_csa", 640}},
+      {"hca_compress_forward_D512", {"pseudo_v4_paged_decode_hca", 160}}};
+  for (const auto& [kernel, want] : cases) {
+    const LoadedTrace t = v4_layer(kernel);
+    const EventId pseudo = find(t, want.first);
+    ASSERT_NE(pseudo, kNoEvent) << kernel;
+    EXPECT_EQ(t.trace.name(t.tree.parent(pseudo)),
+              "atom/paged_decode.py(7): sparse_attn_v4_paged_decode");
+    const OpInfo* op = find_op(want.first);
+    ASSERT_NE(op, nullptr);
+    const PerfResult* cost = costs_of(t, false).of(t, pseudo, *op, t.tree.gpu_events(pseudo));
+    ASSERT_NE(cost, nullptr);
+    EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * want.second) << kernel;
+    EXPECT_DOUBLE_EQ(cost->bytes, 4.0 * 1024 * 65 * 2 + (4 * want.second - 4) * 1024 * 2) << kernel;
+  }
+  LoadedTrace more = v4_layer("fused_compress_attn_D512");
+  more.attention.sparse_topk = 1024;
+  const EventId pseudo = find(more, "pseudo_v4_paged_decode_csa");
+  const PerfResult* cost =
+      costs_of(more, false)
+          .of(more, pseudo, *find_op("pseudo_v4_paged_decode_csa"), more.tree.gpu_events(pseudo));
+  EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * (128 + 1024));
+}
+
+// 2 requests that decode after 1000 tokens each, in layers that look back 128 keys and at all in
+// turn
+TEST(AttentionWindows, LayerByLayer) {
+  constexpr const char* kStep =
+      "execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk2000sqsq2sqsk2000)";
+  constexpr const char* kArgs =
+      R"({"Input Dims":[[2,4,64],[2,1,64],[2,1,64]],"Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16"]})";
+  const char* const name = "vllm::unified_attention_with_output";
+  TraceBuilder b;
+  for (int step = 0; step < 2; ++step) {
+    b.annotation(kStep, 100.0 * step, 90);
+    for (int layer = 0; layer < 3; ++layer)
+      b.op(name, 100.0 * step + 10 * layer + 5, 5, kArgs)
+          .kernel("k", 100.0 * step + 10 * layer + 6, 1000.0 + 100 * step + 20 * layer, 10);
+  }
+  LoadedTrace t = b.load();
+  t.attention.layer_windows = {128, 0};
+  std::vector<double> flops;
+  for (EventId i = 0; i < t.trace.events.size(); ++i)
+    if (t.trace.name(i) == name)
+      flops.push_back(costs_of(t, false).of(t, i, *find_op(name), t.tree.gpu_events(i))->flops);
+  const double all = 4 * 128 * 2 * 2000.0;
+  const double near = 4 * 128 * 2 * 256.0;
+  EXPECT_EQ(flops, (std::vector<double>{near, all, near, near, all, near}));
 }
 
 /// Parents, children and GPU work of every event.

@@ -49,9 +49,7 @@ TEST(LibraryModels, EveryOperatorButTheNamedOnesHasAFormula) {
   for (const OpInfo& op : modelled_ops())
     if (!has_formula(op))
       without.insert(op.model);
-  const std::set<std::string_view> known = {"InstanceNormBwd", "pseudo_v4_paged_decode_swa",
-                                            "pseudo_v4_paged_decode_csa",
-                                            "pseudo_v4_paged_decode_hca"};
+  const std::set<std::string_view> known = {"InstanceNormBwd"};
   EXPECT_EQ(without, known);
 }
 
@@ -274,6 +272,20 @@ TEST(LibraryModels, AttentionInAnAnnotatedStep) {
   ASSERT_TRUE(none);
   EXPECT_TRUE(std::isnan(none->flops)); // a row, its cost unknown
   EXPECT_TRUE(std::isnan(none->bytes));
+}
+
+// a chunk of 100 tokens after 900: of its 900 100 + 100 100 / 2 pairs a window of 64 leaves 100 64,
+// of the 900 old keys those of 100 64 at most, which is all
+TEST(LibraryModels, AWindowOfKeysThatTheUserNamed) {
+  ModelHints hints =
+      during("execute_1_context_1(sq100sk1000sqsq10000sqsk100000)_generation_0(sq0sk0sqsq0sqsk0)");
+  hints.window = 64;
+  const char* const name = "vllm::unified_attention_with_output";
+  const char* const dims = "[[100, 8, 128], [100, 1, 128], [100, 1, 128]]";
+  const double bytes = (100.0 * 18 * 128 + 900 * 2.0 * 128) * 2;
+  expect({name, dims, list({kB, kB, kB}), "[]", 8.0 * 256 * 2 * 6400, bytes, hints});
+  hints.window = 2000; // more than there is
+  expect({name, dims, list({kB, kB, kB}), "[]", 8.0 * 256 * 2 * 95000, bytes, hints});
 }
 
 TEST(LibraryModels, SparsePrefillCountsItsIndexLists) {

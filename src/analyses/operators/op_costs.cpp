@@ -3,6 +3,7 @@
 #include "analyses/timeline/inference_steps.h"
 #include "model/kernels.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -58,6 +59,54 @@ const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
   return it == index.end() ? &own : it->second;
 }
 
+/// The kernel of the V4 attention layer around the call that names its heads; "" = none.
+std::string_view layer_kernel(const LoadedTrace& t, EventId e) {
+  EventId layer = e;
+  while (layer != kNoEvent && t.trace.name(layer) != "aiter::v4_attention_with_output")
+    layer = t.tree.parent(layer);
+  if (layer == kNoEvent)
+    return {};
+  for (const EventId k : t.tree.gpu_events(layer))
+    if (t.trace.name(k).find("qk_norm_rope_H") != std::string_view::npos)
+      return t.trace.name(k);
+  return {};
+}
+
+/// The windows of attention calls, by event: the k-th call of a name in its step has the k-th.
+using LayerWindows = std::unordered_map<EventId, std::int64_t>;
+LayerWindows layer_windows(const LoadedTrace& t) {
+  const std::vector<std::int64_t>& pattern = t.attention.layer_windows;
+  const std::vector<const OpInfo*>& known = modelled_names(t, false);
+  const std::vector<AnnotatedStep> steps = annotated_steps(t.trace);
+  const Events& e = t.trace.events;
+  std::vector<EventId> calls;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (const OpInfo* op = known[e.name[i]]; op != nullptr && e.category[i] == Category::kCpuOp &&
+                                             (model_needs(*op) & kNeedsAnnotation) != 0)
+      calls.push_back(i);
+  std::stable_sort(calls.begin(), calls.end(),
+                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  std::map<std::pair<std::ptrdiff_t, StrId>, std::size_t> seen;
+  LayerWindows out;
+  for (const EventId i : calls) {
+    const auto after =
+        std::partition_point(steps.begin(), steps.end(),
+                             [&](const AnnotatedStep& s) { return s.start_ns <= e.ts_ns[i]; });
+    const std::size_t layer = seen[{after - steps.begin(), e.name[i]}]++;
+    out[i] = pattern[layer % pattern.size()];
+  }
+  return out;
+}
+
+std::int64_t window_of(const LoadedTrace& t, EventId e) {
+  if (t.attention.layer_windows.empty())
+    return 0;
+  const auto& all =
+      t.cache.get<LayerWindows>("windows of attention layers", [&] { return layer_windows(t); });
+  const auto at = all.find(e);
+  return at == all.end() ? 0 : at->second;
+}
+
 } // namespace
 
 const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
@@ -84,19 +133,20 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
   if ((needs & kNeedsAnnotation) != 0) {
     annotation = inference_steps_of(t).at(trace, e);
     hints.annotation = trace.strings.view(annotation);
+    hints.window = compat_ ? 0 : window_of(t, e);
+  }
+  if ((needs & kNeedsLayer) != 0) {
+    hints.kernel = layer_kernel(t, e);
+    kernel_key = std::string(hints.kernel);
+    hints.topk = t.attention.sparse_topk;
   }
   if ((needs & kNeedsTopK) != 0)
     hints.topk = topk_of(t, e);
   if ((needs & kNeedsForward) != 0)
     args = forward_args(t, *args);
-  Key key{&op,
-          args->input_dims,
-          args->input_types,
-          args->input_strides,
-          args->concrete_inputs,
-          annotation,
-          hints.topk,
-          std::move(kernel_key)};
+  Key key{
+      &op,        args->input_dims, args->input_types, args->input_strides,  args->concrete_inputs,
+      annotation, hints.topk,       hints.window,      std::move(kernel_key)};
   const auto [it, fresh] = costs_.try_emplace(std::move(key));
   if (fresh) {
     if (auto result = evaluate(op, parsed_args(trace, *args), hints, compat_))

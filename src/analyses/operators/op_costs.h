@@ -27,8 +27,9 @@ public:
                        std::span<const EventId> kernels);
 
 private:
+  /// arguments, annotation, top-k, window, transpose or kernel
   using Key = std::tuple<const OpInfo*, StrId, StrId, StrId, StrId, StrId, std::int64_t,
-                         std::string>; ///< arguments, annotation, top-k, transpose or kernel
+                         std::int64_t, std::string>;
   /// gemm_transpose_repr() of a kernel's name, each name read once.
   const std::string& transpose_of(const Trace& trace, StrId kernel);
 

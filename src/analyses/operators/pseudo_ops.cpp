@@ -137,6 +137,29 @@ void latent_attention(const LoadedTrace& t, EventId frame, std::string_view inne
     wraps.add({frame, Place::kInside, pseudo, donor});
 }
 
+/// A frame of a V4 model's paged decode, below the operator of the attention layer: which of its
+/// three kinds the layer's other kernels tell.
+void v4_decode(const LoadedTrace& t, EventId frame, Wraps& wraps) {
+  EventId layer = t.tree.parent(frame);
+  while (layer != kNoEvent && t.trace.name(layer) != "aiter::v4_attention_with_output")
+    layer = t.tree.parent(layer);
+  if (layer == kNoEvent || t.tree.gpu_events(frame).empty())
+    return;
+  bool all_groups = false;
+  bool picked_groups = false;
+  for (const EventId k : t.tree.gpu_events(layer)) {
+    const std::string_view name = t.trace.name(k);
+    all_groups = all_groups || name.starts_with("hca_");
+    picked_groups = picked_groups || has(name, "fused_compress_attn") ||
+                    has(name, "_update_compressor_states_kernel");
+  }
+  wraps.add({frame, Place::kInside,
+             all_groups      ? "pseudo_v4_paged_decode_hca"
+             : picked_groups ? "pseudo_v4_paged_decode_csa"
+                             : "pseudo_v4_paged_decode_swa",
+             layer});
+}
+
 Wraps find_wraps(const LoadedTrace& t) {
   Wraps wraps;
   const Events& e = t.trace.events;
@@ -158,6 +181,8 @@ Wraps find_wraps(const LoadedTrace& t) {
       latent_attention(t, i, "aiter::mla_decode_stage1_asm_fwd", "pseudo_mla_decode_fwd", wraps);
     } else if (name.ends_with(": mla_fp8_prefill_attn")) {
       latent_attention(t, i, "aiter::mla_prefill_ps_asm_fwd", "pseudo_mla_prefill_fwd", wraps);
+    } else if (has(name, "paged_decode.py(") && name.ends_with(": sparse_attn_v4_paged_decode")) {
+      v4_decode(t, i, wraps);
     }
   }
   return wraps;
@@ -338,6 +363,7 @@ LoadedTrace copy_of(const LoadedTrace& t) {
   out.trace = select_events(t.trace, all);
   out.tree = t.tree;
   out.graph_launches = t.graph_launches;
+  out.attention = t.attention;
   return out;
 }
 

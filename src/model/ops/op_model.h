@@ -78,7 +78,8 @@ struct PerfResult {
 struct ModelHints {
   std::string_view kernel;     ///< GEMM: the kernel that names the transposes; MoE: the first one
   std::string_view annotation; ///< of the inference step around the call
-  std::int64_t topk = 0;       ///< experts per token
+  std::int64_t topk = 0;       ///< experts per token; of sparse attention the keys it picks, 0 = ?
+  std::int64_t window = 0;     ///< keys that a token of this layer attends to at most; 0 = all
 };
 /// Which hints the model of an operator reads, as a set of bits.
 enum : unsigned {
@@ -86,6 +87,7 @@ enum : unsigned {
   kNeedsKernel = 2,
   kNeedsAnnotation = 4,
   kNeedsTopK = 8,
+  kNeedsLayer = 32,   ///< the kernel qk_norm_rope_H.. of the attention layer around the call
   kNeedsForward = 16, ///< the arguments of the forward call with the same sequence number
 };
 [[nodiscard]] unsigned model_needs(const OpInfo& op);

@@ -6,6 +6,7 @@
 #include "model/step_annotation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace rankscope::op_model {
@@ -18,11 +19,12 @@ struct Attention {
   double window = 0; ///< keys a decoded token attends to at most; 0 = all
 };
 
-/// flops = Hq (dqk + dv) (2 c_sqsk - c_sqsq + 2 g_sqsk): all keys of the context, half of the
-/// chunk's own square because of the mask. bytes: Q, output and the chunk's K and V in Q's type,
-/// the rest of K and V in the cache's type. Worked example: decode of 64 requests with 2048 keys
-/// each, Hq 8, Hkv 1, d 128 bf16: 2*8*256*131072 flops; (64*(8+8+1+1)*128 + (131072-64)*2*128) * 2
-/// bytes.
+/// With a window W each token attends to W keys at most: of the pairs, c_sqsk - c_sqsq / 2 and
+/// g_sqsk, no more than c_sq W and g_sq W count, exact once all contexts are that long. flops = Hq
+/// (dqk + dv) (2 c_sqsk - c_sqsq + 2 g_sqsk): all keys of the context, half of the chunk's own
+/// square because of the mask. bytes: Q, output and the chunk's K and V in Q's type, the rest of K
+/// and V in the cache's type. Worked example: decode of 64 requests with 2048 keys each, Hq 8, Hkv
+/// 1, d 128 bf16: 2*8*256*131072 flops; (64*(8+8+1+1)*128 + (131072-64)*2*128) * 2 bytes.
 PerfResult cost(const Attention& a, const StepSums& s) {
   const auto hq = static_cast<double>(a.h_q);
   const auto hkv = static_cast<double>(a.h_kv);
@@ -31,14 +33,18 @@ PerfResult cost(const Attention& a, const StepSums& s) {
   const auto capped = [&](double v) {
     return a.window > 0 && s.g_sq > 0 ? std::min(v, s.g_sq * a.window) : v;
   };
+  const auto capped_context = [&](double v) {
+    return a.window > 0 ? std::min(v, s.c_sq * a.window) : v;
+  };
   const bool known = s.detailed && s.c_sq + s.g_sq > 0;
   PerfResult r;
   if (known)
-    r.flops = hq * (dqk + dv) * (2 * s.c_sqsk - s.c_sqsq + 2 * capped(s.g_sqsk));
+    r.flops = hq * (dqk + dv) * 2 * (capped_context(s.c_sqsk - s.c_sqsq / 2) + capped(s.g_sqsk));
   if (known || s.kv_unknown) {
     const double q = type_bytes_or(a.type_q, 2);
     const double fresh = (s.c_sq + s.g_sq) * (hq + hkv) * (dqk + dv) * q;
-    const double cached = (s.c_sk - s.c_sq + capped(s.g_sk) - s.g_sq) * hkv * (dqk + dv);
+    const double cached =
+        (capped_context(s.c_sk - s.c_sq) + capped(s.g_sk) - s.g_sq) * hkv * (dqk + dv);
     r.bytes = fresh + std::max(0.0, cached) * type_bytes_or(a.type_kv, q);
   }
   r.params = {{"B", "1"},
@@ -95,6 +101,7 @@ std::optional<PerfResult> unified(const Call& c, std::size_t q_at, std::size_t k
       a.d_v = v.back();
   a.type_q = c.args.type(q_at);
   a.type_kv = c.args.type(k_at).empty() ? a.type_q : c.args.type(k_at);
+  a.window = static_cast<double>(std::max<std::int64_t>(0, c.hints.window));
   return cost(a, step.value_or(StepSums{}));
 }
 std::optional<PerfResult> from_k(const Call& c) {
@@ -149,6 +156,47 @@ std::optional<PerfResult> paged_decode(const Call& c) {
   a.type_q = c.args.type(0);
   a.type_kv = c.args.type(2).empty() ? a.type_q : c.args.type(2);
   a.window = std::max(0.0, static_cast<double>(c.args.whole(19).value_or(0)));
+  return cost(a, s);
+}
+
+/// "qk_norm_rope_H32_D512_RD64...": heads and their numbers.
+bool heads_of(std::string_view kernel, std::int64_t& heads, std::int64_t& d) {
+  const auto after = [&kernel](std::string_view mark, std::int64_t& out) {
+    const std::size_t at = kernel.find(mark);
+    if (at == std::string_view::npos)
+      return false;
+    const char* const last = kernel.data() + kernel.size();
+    const auto [end, error] = std::from_chars(kernel.data() + at + mark.size(), last, out);
+    return error == std::errc() && out > 0 && out <= 1 << 20;
+  };
+  return after("qk_norm_rope_H", heads) && after("_D", d);
+}
+
+/// Paged decode of a model whose layers attend to a window of 128 keys (swa), to it and the top-k
+/// of groups of 4 (csa), or to it and all groups of 128 (hca). mean = g_sk / g_sq: W = 128, 128 +
+/// min(ceil(mean / 4), top-k), 128 + ceil(mean / 128). One KV head, bf16; top-k 512, from 128 heads
+/// on 1024. Example: mean 4096 gives 128, 640 and 160.
+std::optional<PerfResult> v4_decode(const Call& c) {
+  constexpr double kWindow = 128;
+  constexpr std::int64_t kManyHeads = 128;
+  StepSums s = step_of(c).value_or(StepSums{});
+  s.c_sq = s.c_sk = s.c_sqsq = s.c_sqsk = 0;
+  Attention a;
+  if (!heads_of(c.hints.kernel, a.h_q, a.d_qk))
+    return std::nullopt;
+  a.d_v = a.d_qk;
+  a.h_kv = 1;
+  const Shape q = c.args.dims(0);
+  a.n_q = q.empty() ? static_cast<std::int64_t>(std::min(s.g_sq, 9e18)) : q[0];
+  a.n_kv = s.g_sk;
+  a.type_q = a.type_kv = "c10::BFloat16";
+  const double mean = s.g_sq > 0 ? s.g_sk / s.g_sq : 0;
+  const std::int64_t topk = c.hints.topk > 0 ? c.hints.topk : a.h_q < kManyHeads ? 512 : 1024;
+  a.window = kWindow;
+  if (c.op.name.ends_with("_csa"))
+    a.window += std::min(std::ceil(mean / 4), static_cast<double>(topk));
+  else if (c.op.name.ends_with("_hca"))
+    a.window += std::ceil(mean / 128);
   return cost(a, s);
 }
 
@@ -227,6 +275,9 @@ constexpr Entry kModels[] = {
     {"aiter_paged_attention_ragged", ragged, kNeedsAnnotation},
     {"mla_tilelang_sparse_fwd", tilelang_sparse, kNeedsAnnotation},
     {"pa_decode_gluon", paged_decode, kNeedsAnnotation},
+    {"pseudo_v4_paged_decode_swa", v4_decode, kNeedsAnnotation | kNeedsLayer},
+    {"pseudo_v4_paged_decode_csa", v4_decode, kNeedsAnnotation | kNeedsLayer},
+    {"pseudo_v4_paged_decode_hca", v4_decode, kNeedsAnnotation | kNeedsLayer},
     {"pa_sparse_prefill_opus_fwd", sparse_prefill},
     {"gdn_attention_core", gated_delta, kNeedsAnnotation},
 };
