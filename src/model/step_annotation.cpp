@@ -230,6 +230,22 @@ std::optional<StepCounts> parse_step_counts(std::string_view name) {
   return diffusion_counts(name);
 }
 
+std::vector<std::int64_t> step_request_lengths(std::string_view name) {
+  constexpr std::size_t kMost = 65536;
+  constexpr std::string_view kMark = " ctx=[";
+  const std::size_t at = name.find(kMark);
+  std::vector<std::int64_t> out;
+  if (at == std::string_view::npos || !atom(name))
+    return out;
+  Cursor c(name.substr(at + kMark.size()));
+  for (double length = 0; out.size() < kMost && c.number(length);) {
+    out.push_back(whole(length));
+    if (!c.word(", ") && !c.word(","))
+      return c.word("]") ? out : std::vector<std::int64_t>();
+  }
+  return {};
+}
+
 std::string_view phase_name(StepPhase phase) {
   switch (phase) {
   case StepPhase::kPrefill:

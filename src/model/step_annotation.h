@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -55,6 +56,11 @@ struct StepCounts {
 /// without `fill`, only what they say is there. nullopt for any other name.
 [[nodiscard]] std::optional<StepSums> parse_step_annotation(std::string_view name,
                                                             bool fill = true);
+
+/// Tokens that each request of the step attends to, where the annotation lists them: ATOM's
+/// "ctx=[7803, 6918]" (at most 65536 of them). No other annotation tells requests apart, and none
+/// names them. Empty for any other text.
+[[nodiscard]] std::vector<std::int64_t> step_request_lengths(std::string_view name);
 
 /// The first tier: where a trace has one of these, the others are no steps (servers that are
 /// patched write both around one step).

@@ -123,6 +123,24 @@ TEST(Serving, ShortAnnotationsAroundDetailedOnesAreNoStepsOfTheirOwn) {
   EXPECT_EQ(f.steps[1].end_ns, 30'000); // no GPU work: to the end on the CPU
 }
 
+// two prompts of 30 and 10 tokens in a step of 100 us whose kernel ends 160 us after its start
+TEST(Serving, RequestsWhereAnnotationsListThem) {
+  TraceBuilder b;
+  b.annotation("prefill[bs=2 tok=40 ctx=[30, 10] sqsq=1000 sqsk=1000 sk=40]", 0, 100)
+      .kernel("k", 10, 60, 100)
+      .annotation("decode[bs=2 tok=2 sqsq=2 sqsk=42 sk=42]", 200, 50);
+  const auto report = build_report(b.load(), {});
+  ASSERT_TRUE(report);
+  const Table* requests = report->find("serving_requests");
+  ASSERT_NE(requests, nullptr);
+  ASSERT_EQ(requests->rows(), 2U);
+  EXPECT_EQ(requests->at(0, 3).i, 30);
+  EXPECT_EQ(requests->at(0, 4).d, 75);
+  EXPECT_EQ(requests->at(1, 2).i, 2);
+  EXPECT_EQ(requests->at(1, 5).d, 0.16);
+  EXPECT_EQ(build_report(three_steps().load(), {})->find("serving_requests"), nullptr);
+}
+
 TEST(Serving, QuantilesCountRequests) {
   EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.25), 1);
   EXPECT_EQ(weighted_quantile({{5, 3}, {1, 1}}, 0.5), 5);

@@ -61,6 +61,17 @@ TEST(StepCounts, AtomAndDiffusion) {
   EXPECT_EQ(phase_of(d), StepPhase::kIdle);
 }
 
+TEST(StepCounts, LengthsOfRequests) {
+  using List = std::vector<std::int64_t>;
+  EXPECT_EQ(step_request_lengths("prefill[bs=2 tok=14721 ctx=[7803, 6918] sqsq=1 sqsk=1 sk=14721]"),
+            (List{7803, 6918}));
+  EXPECT_EQ(step_request_lengths("decode[bs=3 tok=3 ctx=[5,6,7]]"), (List{5, 6, 7}));
+  for (const char* name : {"", "decode[bs=3 tok=3 ctx=[5,6", "decode[bs=3 tok=3 ctx=[5;6]]",
+                           "decode[bs=1 tok=1 ctx=[]]", "decode[bs=1 tok=1 ctx=[-4]]",
+                           "step[DECODE bs=1 ctx=[4]]", " ctx=[4]"})
+    EXPECT_TRUE(step_request_lengths(name).empty()) << name;
+}
+
 TEST(StepCounts, WhatIsNoStep) {
   for (const char* name :
        {"", "execute_", "execute_5_context_1(sq1sk1sqsq1sqsk1)", "step[", "step[]", "step[DECODE]",

@@ -1,4 +1,4 @@
-// serving_steps, serving_summary and serving_gaps (docs/serving.md).
+// serving_steps, serving_requests, serving_summary and serving_gaps (docs/serving.md).
 #include "analyses/analysis.h"
 #include "analyses/serving/serving_facts.h"
 #include "base/units.h"
@@ -106,6 +106,50 @@ Schema<StepRow> step_schema() {
   return schema;
 }
 
+/// A request of a step whose annotation lists them.
+struct RequestRow {
+  const ServingStepFacts* facts = nullptr;
+  std::size_t place = 0; ///< in the list, from 1
+  std::int64_t tokens = 0;
+};
+
+Schema<RequestRow> request_schema() {
+  using R = RequestRow;
+  return {
+      "serving_requests",
+      "requests of steps whose annotations list their lengths (ATOM's ctx=[..])",
+      {{"step", "step", Unit::kCount, CellKind::kInt,
+        [](const R& r) { return Value(r.facts->number); }, "number of the step, by start"},
+       {"phase", "phase", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(phase_name(phase_of(r.facts->step.counts))); },
+        "prefill or decode"},
+       {"place", "place", Unit::kCount, CellKind::kInt, [](const R& r) { return Value(r.place); },
+        "in the list of the step, from 1; the same place of another step need not be the same "
+        "request"},
+       {"tokens", "tokens", Unit::kCount, CellKind::kInt,
+        [](const R& r) { return Value(r.tokens); }, "attended by the request"},
+       {"percent_of_tokens", "of the step's tokens (%)", Unit::kPercent, CellKind::kDouble,
+        [](const R& r) {
+          const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
+          return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
+        },
+        "of all that its requests attend to"},
+       {"token_after_ms", "token after (ms)", Unit::kMs, CellKind::kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.facts->end_ns - r.facts->step.start_ns)); },
+        "from the start of the step to the end of its GPU work: of a prefill the first token, "
+        "from the step's start"}}};
+}
+
+std::vector<RequestRow> requests_of(const Trace& trace, const ServingFacts& facts) {
+  std::vector<RequestRow> out;
+  for (const ServingStepFacts& step : facts.steps) {
+    std::size_t place = 0;
+    for (const std::int64_t tokens : step_request_lengths(trace.name(step.step.annotation)))
+      out.push_back({&step, ++place, tokens});
+  }
+  return out;
+}
+
 Schema<ServingMetric> metric_schema() {
   using R = ServingMetric;
   const auto text = [](const char* id, std::string R::*field, const char* help) {
@@ -161,7 +205,8 @@ Schema<GapRow> gap_schema() {
 }
 
 std::vector<SheetInfo> describe(const ReportOptions&) {
-  return {step_schema().info(), metric_schema().info(), gap_schema().info()};
+  return {step_schema().info(), request_schema().info(), metric_schema().info(),
+          gap_schema().info()};
 }
 
 Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
@@ -175,6 +220,8 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
   for (const ServingStepFacts& s : facts.steps)
     steps.push_back({&s, t.trace.name(s.step.annotation), facts.steps.front().step.start_ns});
   out.push_back(step_schema().table(steps));
+  if (const std::vector<RequestRow> requests = requests_of(t.trace, facts); !requests.empty())
+    out.push_back(request_schema().table(requests));
   out.push_back(metric_schema().table(facts.metrics));
   out.back().notes.push_back("annotations name no requests: arrival and queueing are not in the "
                              "trace, so first tokens are from the start of the step that computes "
@@ -188,10 +235,11 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis serving_analysis{"serving",
-                                "steps of an inference server: times, batches, rates, gaps",
-                                {"serving_steps", "serving_summary", "serving_gaps"},
-                                run,
-                                describe};
+const Analysis serving_analysis{
+    "serving",
+    "steps of an inference server: times, batches, rates, gaps",
+    {"serving_steps", "serving_requests", "serving_summary", "serving_gaps"},
+    run,
+    describe};
 
 } // namespace rankscope
