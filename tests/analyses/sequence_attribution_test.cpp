@@ -12,7 +12,7 @@ std::vector<KernelToken> letters(std::string_view text, std::uint32_t shape = 0)
   std::vector<KernelToken> out;
   for (const char c : text) {
     const auto name = static_cast<std::uint32_t>(c);
-    out.push_back({name, name, name | 32U, shape, c == '+'});
+    out.push_back({name, name, name | 32U, shape, c == '+', c == 'F' || c == 'S' || c == 'T'});
   }
   return out;
 }
@@ -72,6 +72,22 @@ TEST(SequenceAttribution, MostLayersSayWhatTheOthersAre) {
   EXPECT_EQ(std::string("abcabcacabc")[g.nodes[7].op], 'b');
   // 0.95 x three of four layers x all neighbours, itself included, known
   EXPECT_DOUBLE_EQ(g.nodes[7].confidence, 0.95 * 0.75);
+}
+
+// F, S and T are attention: in layers of two kinds in turns the donor did not run S. Operators of
+// F: one
+TEST(SequenceAttribution, AttentionIsOneOperatorWhichEverKernelsItRuns) {
+  const std::string donor = "xFyzxyzxFyzxyz";
+  const SequenceGuess g = guess("xFyzxSyzxFyzxSyz", donor);
+  ASSERT_NE(g.nodes[5].op, kNoRow);
+  EXPECT_EQ(donor[g.nodes[5].op], 'F');
+  EXPECT_EQ(donor[g.nodes[13].op], 'F');
+  EXPECT_GE(g.nodes[5].confidence, kLeastConfidence);
+  EXPECT_LE(g.nodes[5].confidence, 0.8);
+  // none has a partner: the donor's attention may be another operator
+  EXPECT_EQ(guess("xSyzxSyz", "xyzxyz").nodes[1].op, kNoRow);
+  // two operators: which of them is not known
+  EXPECT_EQ(guess("xFyzxSyzxTyz", "xFyzxyzxTyz").nodes[5].op, kNoRow);
 }
 
 TEST(SequenceAttribution, WhatFinishesAKernelBelongsToItsOperator) {

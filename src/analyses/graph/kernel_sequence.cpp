@@ -89,8 +89,12 @@ std::uint32_t KernelSymbols::number(const std::string& text) {
 KernelToken KernelSymbols::token(std::string_view name) {
   const auto [it, fresh] = names_.try_emplace(std::string(name));
   if (fresh)
-    it->second = {number("name " + it->first), number("stem " + kernel_stem(name)),
-                  number("kind " + kernel_kind(name)), 0, finishes_another(name)};
+    it->second = {number("name " + it->first),
+                  number("stem " + kernel_stem(name)),
+                  number("kind " + kernel_kind(name)),
+                  0,
+                  finishes_another(name),
+                  kernel_family(name) == KernelFamily::kAttention};
   return it->second;
 }
 

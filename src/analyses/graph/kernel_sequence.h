@@ -19,6 +19,7 @@ struct KernelToken {
   std::uint32_t kind = 0;  ///< kernel_kind()
   std::uint32_t shape = 0; ///< grid and block; 0 = not recorded
   bool finishes = false;   ///< finishes_another()
+  bool attention = false;  ///< its family
   friend bool operator==(const KernelToken&, const KernelToken&) = default;
 };
 

@@ -46,6 +46,7 @@ public:
       be_sure();
       return std::move(out_);
     }
+    take_attention();
     take_neighbours();
     if (out_.period.length > 0)
       vote();
@@ -112,6 +113,34 @@ private:
       out_.nodes[i].same_shape = match == KernelMatch::kShape;
       base_[i] = base_confidence(match);
     }
+  }
+
+  /// A model's layers call one operator of attention, whichever kernels it runs: where all of those
+  /// that found partners have one, the others have it too. The donor may not have run one kind of
+  /// layers' attention. A third of them must have a partner; with none it may be another operator.
+  void take_attention() {
+    std::size_t all = 0;
+    std::size_t known = 0;
+    std::uint32_t op = kNoRow;
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      if (!a_[i].attention || a_[i].finishes)
+        continue;
+      ++all;
+      const std::uint32_t own = out_.nodes[i].op;
+      if (own == kNoRow)
+        continue;
+      ++known;
+      if (op != kNoRow && op_name_[own] != op_name_[op])
+        return;
+      op = own;
+    }
+    if (known == 0 || known * 3 < all)
+      return;
+    for (std::size_t i = 0; i < a_.size(); ++i)
+      if (a_[i].attention && partner_[i] == kNoPartner && base_[i] <= 0) {
+        out_.nodes[i] = {op, 0, false};
+        base_[i] = base_confidence(KernelMatch::kKind);
+      }
   }
 
   /// What only finishes the work of the kernel before it belongs where that one does; so does one

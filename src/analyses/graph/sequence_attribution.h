@@ -32,6 +32,8 @@ inline constexpr double kLeastConfidence = 0.6;
 /// share of the layers that agree; guesses below kLeastConfidence are dropped. An identical
 /// sequence is sure: 1.0 where no grid or block contradicts, else 0.95. A kernel without a partner
 /// that only finishes the work of the one before it belongs to that one's operator, at most 0.8.
+/// Attention without a partner belongs to the operator of all attention that has one, where that is
+/// one and a third of it has, with 0.8.
 [[nodiscard]] SequenceGuess guess_operators(std::span<const KernelToken> kernels,
                                             std::span<const KernelToken> donor,
                                             std::span<const std::uint32_t> ops,
