@@ -85,6 +85,14 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
   return {};
 }
 
+/// No row per request, and nobody should look for one.
+void note_requests(const LoadedTrace& t, const Report& report, Diagnostics& diagnostics) {
+  if (report.find("serving_steps") != nullptr && report.find("serving_requests") == nullptr)
+    diagnostics.add(Severity::kInfo, "serving_requests", t.trace.path,
+                    "annotations of its steps name no requests and list no lengths: there are "
+                    "times of steps, and none of a single request");
+}
+
 /// Puts in the operators of the graph captures, after the choice of steps.
 Result<void> merge_graphs(Session& session, const std::string& folder, ReportOptions& options,
                           LoadedTrace& trace) {
@@ -124,6 +132,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, {load.keep_python}, chosen));
     session.note(fmt::format("{}: {}", request.trace, chosen));
   }
+  loaded.attention = request.attention;
   if (!request.capture_folder.empty())
     RS_CHECK(merge_graphs(session, request.capture_folder, options, loaded));
   if (choose_gpu(loaded.trace, options))
@@ -149,6 +158,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
                         out.report));
   note_overlaps(loaded, overlaps, options.clip_overruns, out.report.diagnostics);
   note_unlinked(loaded, options, out.report.diagnostics);
+  note_requests(loaded, out.report, out.report.diagnostics);
   out.graphs = graph_line(loaded, options);
   note_graphs(loaded, options, 0, out.report.diagnostics);
   RS_TRY(const ModelCoverage coverage,

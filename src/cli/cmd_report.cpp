@@ -1,4 +1,5 @@
 // rankscope report TRACE...: every sheet of the single-trace report.
+#include "app/report_comparison.h"
 #include "cli/command.h"
 #include "cli/page_flags.h"
 #include "cli/report_flags.h"
@@ -26,7 +27,12 @@ Result<void> one(Context& ctx, ReportRequest request, const std::string& path, b
   request.only_asked = ctx.json;
   request.top = page && !ctx.json;
   const bool terminal = terminal_of(1).is_terminal;
-  RS_TRY(const TraceReport done, report_trace(ctx, request));
+  RS_CHECK(check_comparison(request));
+  RS_TRY(TraceReport done, report_trace(ctx, request));
+  if (!request.comparison.empty()) {
+    RS_TRY(const std::vector<std::string> more, write_report_comparison(ctx, request, done));
+    done.written.insert(done.written.end(), more.begin(), more.end());
+  }
   if (ctx.json) {
     ctx.out(json_text(done.report));
     return {};

@@ -76,6 +76,15 @@ void add_serving_steps(FlagSet& app, ReportFlags& f) {
       .expected(0, 1)
       .default_str("region");
   add_window_flags(app, c.window);
+  AttentionHints& a = f.request.attention;
+  app.add_option("--attention-windows", a.layer_windows,
+                 "keys that attention looks back at most, layer by layer, 0: all; 128,0 for every "
+                 "second one")
+      .delimiter(',');
+  app.add_option(
+         "--sparse-topk", a.sparse_topk,
+         "keys that a V4 model's sparse attention picks (default: 512, 1024 from 128 heads)")
+      .not_negative();
 }
 
 void add_sheets(FlagSet& app, ReportFlags& f) {
@@ -126,6 +135,10 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
                    "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
     app.add_option("--compat", f.compat, "reproduce another tool's quirks")
         .one_of({"tracelens", "tracelens-inference"});
+    app.add_option("--comparison-json-path,--compare-with", f.request.comparison,
+                   "another trace: its report with the same options, side by side with this one");
+    app.add_option("--comparison-capture-folder,--compare-capture-folder",
+                   f.request.comparison_captures, "traces of the graph captures of that one");
     app.add_option("--layout", f.layout, "column order of the GEMM sheet").one_of({"2025-11"});
   });
   add_old_flags(app, f);

@@ -51,6 +51,61 @@ TEST_F(InferenceRun, ACaptureThatDoesNotMatchIsSaid) {
   EXPECT_TRUE(says(r.err, "have no operator from the captures")) << r.err;
 }
 
+TEST_F(InferenceRun, TwoTracesEachWithItsCaptures) {
+  replay({"mm", "add"});
+  capture({"mm", "add"});
+  const std::string other = folder_.write(
+      "other.json", test::trace_text(test::replay_events(test::decode_step(4), {{"mm", "mm"}})));
+  folder_.write("others/c.json", test::trace_text(test::capture_events({{"mm", "mm"}}, 4)));
+  const test::RunResult r =
+      report({"--capture-folder", folder_.path("captures"), "--comparison_json_path", other,
+              "--comparison_capture_folder", folder_.path("others")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string both = test::bytes_of(folder_.path("out/comparison/ops_summary.csv"));
+  EXPECT_TRUE(says(both, "op::mm")) << r.out << both;
+  EXPECT_TRUE(says(both, "replay.json::")) << both;
+  const test::RunResult none = report({"--comparison_capture_folder", folder_.path("others")});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(says(none.err, "--comparison-json-path")) << none.err;
+}
+
+TEST_F(InferenceRun, StepsAndWindowsCutOut) {
+  replay({"mm", "add"});
+  const test::RunResult r = test::run_binary({"split", folder_.path("replay.json"), "-o",
+                                              folder_.path("pieces"), "--store_single_iteration"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(says(r.out, "1 pieces of 1 steps")) << r.out;
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("pieces/execution_details.csv")));
+  const test::RunResult nothing =
+      test::run_binary({"split", folder_.path("replay.json"), "-o", folder_.path("pieces")});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_TRUE(says(nothing.err, "nothing to cut out")) << nothing.err;
+}
+
+// the report of a piece is the report of those steps
+TEST_F(InferenceRun, APieceOfARealTraceHasItsReport) {
+  const std::filesystem::path golden =
+      test::golden_dir() / "inference/sglang_prefilldecode/sglang_Qwen3-8B_prefilldecode.json.gz";
+  if (!std::filesystem::exists(golden))
+    GTEST_SKIP() << "no golden data";
+  const test::RunResult split =
+      test::run_binary({"split", golden.string(), "-o", folder_.path("pieces"), "-i", "0"});
+  ASSERT_EQ(split.code, 0) << split.err;
+  std::string piece;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path("pieces")))
+    if (entry.path().extension() == ".gz")
+      piece = entry.path().string();
+  test::run_binary(
+      {"report", golden.string(), "--iterations", "0", "--csv-dir", folder_.path("a")});
+  test::run_binary({"report", piece, "--csv-dir", folder_.path("b")});
+  for (const char* sheet : {"gpu_timeline", "ops_summary", "kernel_summary", "unified_perf_summary",
+                            "GEMM", "InferenceAttention_fwd", "serving_steps"}) {
+    const std::string want = test::bytes_of(folder_.path(std::string("a/") + sheet + ".csv"));
+    EXPECT_FALSE(want.empty()) << sheet;
+    EXPECT_EQ(test::bytes_of(folder_.path(std::string("b/") + sheet + ".csv")), want) << sheet;
+  }
+}
+
 TEST_F(InferenceRun, FoldersAndStepsThatAreNone) {
   replay({"mm"});
   EXPECT_EQ(report({"--capture-folder", folder_.path("none")}).code, 3);
@@ -64,6 +119,35 @@ TEST_F(InferenceRun, FoldersAndStepsThatAreNone) {
   EXPECT_EQ(report({"--phase", "half"}).code, 2);
   EXPECT_EQ(report({"--iterations", "1:0"}).code, 2);
   EXPECT_EQ(report({"--phase", "decode", "--find-steady-state", "--num_steps", "4"}).code, 0);
+}
+
+// one graph launch, nothing to compare with: each command says so before anything else
+TEST_F(InferenceRun, ATraceInOneGraphWithoutATwinSaysSoFirst) {
+  const char* const said =
+      "100.0 % of GPU time; attributed: nothing, NOT attributed 100.0 %; no twin";
+  replay({"mm", "add", "mm"});
+  const std::string trace = folder_.path("replay.json");
+  const auto line = [](const std::string& text, std::size_t number) {
+    std::size_t at = 0;
+    for (; number > 0 && at != std::string::npos; --number)
+      at = text.find('\n', at) + 1;
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  const test::RunResult whole = report({});
+  EXPECT_TRUE(says(line(whole.out, 0), said)) << whole.out;
+  EXPECT_TRUE(says(line(whole.err, 0), said)) << whole.err;
+  const test::RunResult info = test::run_binary({"info", trace});
+  EXPECT_EQ(line(info.out, 1).substr(0, 14), "graph launches") << info.out; // below the header
+  EXPECT_TRUE(says(line(info.err, 0), said)) << info.err;
+  const test::RunResult top = test::run_binary({"top", trace});
+  EXPECT_EQ(line(top.out, 3), "MISSING OR ODD") << top.out;
+  EXPECT_TRUE(says(line(top.out, 4), "graph launches: 1 (1 graph)")) << top.out;
+  EXPECT_TRUE(says(line(top.err, 0), said)) << top.err;
+  const std::string rank = "sweep/256thread/nccl_28channels/torch_profiler/rank0/t.json";
+  folder_.write(rank, test::bytes_of(trace));
+  const test::RunResult analyze = test::run_binary(
+      {"analyze", folder_.path("sweep"), "-o", folder_.path("analyzed"), "--no-plots"});
+  EXPECT_TRUE(says(line(analyze.err, 0), said)) << analyze.err;
 }
 
 TEST_F(InferenceRun, StepsAndCapturesTogether) {
