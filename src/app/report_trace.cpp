@@ -87,7 +87,12 @@ Result<void> check_sheets(const std::set<std::string>& wanted) {
 
 /// No row per request, and nobody should look for one.
 void note_requests(const LoadedTrace& t, const Report& report, Diagnostics& diagnostics) {
-  if (report.find("serving_steps") != nullptr && report.find("serving_requests") == nullptr)
+  if (report.find("serving_steps") == nullptr)
+    return;
+  const std::vector<AnnotatedStep> steps = annotated_steps(t.trace);
+  if (std::none_of(steps.begin(), steps.end(), [&t](const AnnotatedStep& s) {
+        return !step_request_lengths(t.trace.name(s.annotation)).empty();
+      }))
     diagnostics.add(Severity::kInfo, "serving_requests", t.trace.path,
                     "annotations of its steps name no requests and list no lengths: there are "
                     "times of steps, and none of a single request");

@@ -24,7 +24,7 @@ struct ReportRequest {
   std::string power;          ///< table of samples; "" = no sheets of energy
   std::string power_gpus; ///< GPU in it of each device of the trace, "3,5"; "" = the same numbers
   ReportOptions options;
-  AttentionHints attention;
+  AttentionHints attention;        ///< what its operators do not record
   std::string comparison;          ///< another trace, reported the same way; "" = none
   std::string comparison_captures; ///< of its graphs; "" = none
   std::string donor;               ///< trace of the same model without graphs; "" = none

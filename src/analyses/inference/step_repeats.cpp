@@ -49,8 +49,8 @@ public:
   Search(const LoadedTrace& t, bool compat) : t_(t), compat_(compat) {}
 
   std::vector<AnnotatedStep> run() {
-    for (std::vector<EventId>& roots : outermost())
-      if (look(std::move(roots)))
+    for (const std::vector<EventId>& roots : outermost())
+      if (look(roots))
         return std::move(steps_);
     while (!queue_.empty()) {
       const EventId at = queue_.front();
@@ -59,7 +59,7 @@ public:
       for (const EventId child : t_.tree.children(at))
         if (!t_.trace.gpu(child))
           children.push_back(child);
-      if (look(std::move(children)))
+      if (look(children))
         break;
     }
     return std::move(steps_);
@@ -87,7 +87,7 @@ private:
   }
 
   /// True when these siblings are the steps.
-  bool look(std::vector<EventId> siblings) {
+  bool look(const std::vector<EventId>& siblings) {
     std::vector<StrId> names;
     bool works = false;
     for (const EventId i : siblings) {
