@@ -1,32 +1,8 @@
 #include "base/json_text.h"
 
-#include <cstdint>
+#include "base/utf8.h"
 
 namespace rankscope {
-namespace {
-
-/// Length of the UTF-8 sequence at text[at], 0 when it is not one (RFC 3629).
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = byte(at);
-  const std::size_t length = first < 0x80                     ? 1
-                             : first >= 0xc2 && first <= 0xdf ? 2
-                             : first >= 0xe0 && first <= 0xef ? 3
-                             : first >= 0xf0 && first <= 0xf4 ? 4
-                                                              : 0;
-  if (length == 0 || at + length > text.size())
-    return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(at + i) & 0xc0) != 0x80)
-      return 0;
-  const std::uint8_t second = length > 1 ? byte(at + 1) : 0;
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-    return 0;
-  return length;
-}
-
-} // namespace
 
 std::string json_escaped(std::string_view text) {
   static constexpr std::string_view kHex = "0123456789abcdef";

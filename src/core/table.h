@@ -79,6 +79,7 @@ struct ColumnStyle {
   bool delta = false;  ///< coloured by sign (positive = better)
   int decimals = -1;   ///< -1: by unit
   bool status = false; ///< Better, Worse, New, ...: coloured by its text
+  bool nested = false; ///< texts are lists, as JSON or as Python prints them: values in JSON
 };
 
 struct Column {
@@ -88,6 +89,7 @@ struct Column {
   bool delta = false;
   int decimals = -1;
   bool status = false;
+  bool nested = false;
   std::string id = {};             ///< stable snake_case; empty for tables of other tools
   CellKind type = CellKind::kNull; ///< kNull: not said, cells may be of any kind
   std::string help = {};
@@ -100,8 +102,8 @@ struct Column {
   Column(std::string stable_id, std::string label, Unit u, CellKind kind, std::string meaning,
          const ColumnStyle& style)
       : name(std::move(label)), unit(u), hidden(style.hidden), delta(style.delta),
-        decimals(style.decimals), status(style.status), id(std::move(stable_id)), type(kind),
-        help(std::move(meaning)) {}
+        decimals(style.decimals), status(style.status), nested(style.nested),
+        id(std::move(stable_id)), type(kind), help(std::move(meaning)) {}
 };
 
 /// A chart of some rows and columns of its table, drawn under the table in workbooks.

@@ -1,8 +1,11 @@
-// Reports as JSON: {"title":...,"tables":{NAME:{"columns":[...],"units":[...],"rows":[[...]],
-// "notes":[...]}},
-// "problems":[...]}. Blank cells are null.
+// Reports as JSON by the schema "rankscope/1" (docs/json.md):
+// {"schema":...,"version":...,"title":...,"tables":{NAME:{"columns":[...],"ids":[...],"units":[...],
+// "types":[...],"rows":[[...]],"notes":[...]}},"problems":[...]}. Blank cells are null, lists in
+// cells are lists.
 #include "base/json_text.h"
 #include "base/number_text.h"
+#include "base/snake_case.h"
+#include "core/nested_text.h"
 #include "os/output_file.h"
 #include "writers/writer.h"
 
@@ -15,7 +18,50 @@ std::string quoted_text(std::string_view text) {
   return '"' + json_escaped(text) + '"';
 }
 
-void append(std::string& out, const Value& v) {
+/// A list of one text per column.
+template <class Of> void append_columns(std::string& out, const Table& t, const Of& of) {
+  out += '[';
+  for (std::size_t c = 0; c < t.cols(); ++c)
+    out += (c > 0 ? "," : "") + quoted_text(of(t.columns()[c]));
+  out += ']';
+}
+
+const char* severity_name(Severity severity) {
+  switch (severity) {
+  case Severity::kDataLoss:
+    return "loss";
+  case Severity::kWarning:
+    return "warning";
+  case Severity::kInfo:
+    break;
+  }
+  return "note";
+}
+
+std::string type_name(const Column& column) {
+  if (column.nested)
+    return "list";
+  switch (column.type) {
+  case CellKind::kInt:
+    return "integer";
+  case CellKind::kDouble:
+    return "number";
+  case CellKind::kBool:
+    return "boolean";
+  case CellKind::kText:
+    return "text";
+  case CellKind::kNull:
+    break;
+  }
+  return "any";
+}
+
+void append(std::string& out, const Value& v, bool nested) {
+  if (nested && v.kind == CellKind::kText)
+    if (const std::optional<std::string> list = nested_json(v.text)) {
+      out += *list;
+      return;
+    }
   switch (v.kind) {
   case CellKind::kInt:
     out += std::to_string(v.i);
@@ -43,23 +89,26 @@ Result<void> write(const Report& report, const std::string& path) {
 } // namespace
 
 std::string json_text(const Report& report) {
-  std::string out = "{\"title\":" + quoted_text(report.title) + ",\"tables\":{";
+  std::string out = "{\"schema\":\"rankscope/1\",\"version\":\"" RANKSCOPE_VERSION "\",\"title\":" +
+                    quoted_text(report.title) + ",\"tables\":{";
   for (const Table& t : report.tables) {
     if (&t != report.tables.data())
       out += ',';
-    out += '\n' + quoted_text(t.name()) + ":{\"columns\":[";
-    for (std::size_t c = 0; c < t.cols(); ++c)
-      out += (c > 0 ? "," : "") + quoted_text(t.columns()[c].name);
-    out += "],\"units\":[";
-    for (std::size_t c = 0; c < t.cols(); ++c)
-      out += (c > 0 ? "," : "") + quoted_text(unit_name(t.columns()[c].unit));
-    out += "],\"rows\":[";
+    out += '\n' + quoted_text(t.name()) + ":{\"columns\":";
+    append_columns(out, t, [](const Column& c) { return c.name; });
+    out += ",\"ids\":";
+    append_columns(out, t, [](const Column& c) { return c.id.empty() ? snake_case(c.name) : c.id; });
+    out += ",\"units\":";
+    append_columns(out, t, [](const Column& c) { return unit_name(c.unit); });
+    out += ",\"types\":";
+    append_columns(out, t, type_name);
+    out += ",\"rows\":[";
     for (std::size_t r = 0; r < t.rows(); ++r) {
       out += r > 0 ? ",\n[" : "\n[";
       for (std::size_t c = 0; c < t.cols(); ++c) {
         if (c > 0)
           out += ',';
-        append(out, t.at(r, c));
+        append(out, t.at(r, c), t.columns()[c].nested);
       }
       out += ']';
     }
@@ -74,7 +123,8 @@ std::string json_text(const Report& report) {
     out += first ? "" : ",";
     first = false;
     out += "{\"name\":" + quoted_text(p.name) + ",\"count\":" + std::to_string(p.count) +
-           ",\"where\":" + quoted_text(p.where) + ",\"sentence\":" + quoted_text(p.sentence) + "}";
+           ",\"severity\":" +
+           quoted_text(severity_name(p.severity)) + ",\"where\":" + quoted_text(p.where) + ",\"sentence\":" + quoted_text(p.sentence) + "}";
   }
   return out + "]}\n";
 }

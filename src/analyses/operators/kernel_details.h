@@ -25,10 +25,12 @@ struct KernelDetails {
 template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
   schema.add({"kernel_details", "kernel_details_summary", Unit::kNone, CellKind::kText,
               [of](const Row& r) { return Value((r.*of).summary); },
-              "Python list of the kernels of a call with their times"});
+              "list of the kernels of a call with their times, as Python prints it",
+              ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
               [of](const Row& r) { return Value((r.*of).truncated); },
-              "the same with names cut to 64 characters and the mean alone"});
+              "the same with names cut to 64 characters and the mean alone",
+              ColumnStyle{.nested = true}});
 }
 /// One kernel in those texts, as a Python dict, from the durations in us; `more` is put in at its
 /// end

@@ -264,7 +264,8 @@ Schema<ShortKernelRow> short_kernels_schema(bool operators) {
     const auto argument = [&schema](const char* id, const char* label, std::string R::*text,
                                     const char* help) {
       schema.add({id, label, Unit::kNone, CellKind::kText,
-                  [text](const R& r) { return Value(r.*text); }, help});
+                  [text](const R& r) { return Value(r.*text); }, help,
+                  ColumnStyle{.nested = true}});
     };
     argument("input_dims", "Input dims", &R::dims, "recorded shapes of the inputs");
     argument("input_strides", "Input strides", &R::strides, "recorded strides of the inputs");

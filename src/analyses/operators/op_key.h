@@ -67,7 +67,8 @@ void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*mo
   const auto argument = [&](const char* id, const char* label, std::string OpLabels::*text,
                             const char* help) {
     schema.add({id, label, Unit::kNone, CellKind::kText,
-                [of, text](const Row& r) { return text_or_blank((r.*of).*text); }, help});
+                [of, text](const Row& r) { return text_or_blank((r.*of).*text); }, help,
+                ColumnStyle{.nested = true}});
   };
   schema.add({"name", "name", Unit::kNone, CellKind::kText,
               [of](const Row& r) { return Value((r.*of).name); },

@@ -39,18 +39,24 @@ void add_place(Schema<R>& schema, bool arch) {
 void add_arguments(Schema<R>& schema) {
   schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
               CellKind::kText, [](const R& r) { return list_or_empty(r.details.summary); },
-              "Python list of the kernels of a call with their times"});
+              "Python list of the kernels of a call with their times",
+              ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
               [](const R& r) { return list_or_empty(r.details.truncated); },
-              "the same with names cut to 64 characters and the mean alone"});
+              "the same with names cut to 64 characters and the mean alone",
+              ColumnStyle{.nested = true}});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.input_dims); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.input_dims); }, "of the first call",
+              ColumnStyle{.nested = true}});
   schema.add({"input_type_first", "Input type_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.input_types); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.input_types); }, "of the first call",
+              ColumnStyle{.nested = true}});
   schema.add({"input_strides_first", "Input Strides_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.input_strides); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.input_strides); }, "of the first call",
+              ColumnStyle{.nested = true}});
   schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.concrete_inputs); }, "of the first call"});
+              [](const R& r) { return text_or_blank(r.concrete_inputs); }, "of the first call",
+              ColumnStyle{.nested = true}});
 }
 
 } // namespace

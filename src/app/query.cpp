@@ -1,0 +1,164 @@
+#include "app/query.h"
+
+#include "app/query_views.h"
+#include "app/write_outputs.h"
+#include "sql/statements.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+struct FormatName {
+  QueryFormat format;
+  std::string_view name, ending;
+};
+constexpr std::array<FormatName, 6> kFormats = {{{QueryFormat::kTable, "table", ""},
+                                                 {QueryFormat::kCsv, "csv", ".csv"},
+                                                 {QueryFormat::kJson, "json", ".json"},
+                                                 {QueryFormat::kParquet, "parquet", ".parquet"},
+                                                 {QueryFormat::kWorkbook, "xlsx", ".xlsx"},
+                                                 {QueryFormat::kMarkdown, "markdown", ".md"}}};
+
+std::string_view name_of(QueryFormat format) {
+  return std::find_if(kFormats.begin(), kFormats.end(),
+                      [&](const FormatName& f) { return f.format == format; })
+      ->name;
+}
+
+std::string temporary_path(const TempName& name) {
+  std::error_code ec;
+  return std::filesystem::absolute(name.temp_path(), ec).string();
+}
+
+} // namespace
+
+Result<QueryFormat> query_format(const std::string& name, const std::string& file) {
+  for (const FormatName& f : kFormats)
+    if (f.name == name)
+      return f.format;
+  if (file.empty())
+    return QueryFormat::kTable;
+  const std::string ending = std::filesystem::path(file).extension().string();
+  for (const FormatName& f : kFormats)
+    if (!ending.empty() && f.ending == ending)
+      return f.format;
+  return Error{ErrorCode::kUsage, file,
+               fmt::format("{}; want .csv, .json, .parquet, .xlsx or .md",
+                           ending.empty() ? "no ending names the format"
+                                          : fmt::format("'{}' names no format", ending)),
+               "or say it with --format"};
+}
+
+Result<std::unique_ptr<Query>> Query::open(Session& session, RunTablesRequest request,
+                                           bool allow_files, const std::string& file,
+                                           QueryFormat format) {
+  RS_CHECK(DuckDbLibrary::get()); // before the folders are looked at
+  std::unique_ptr<Query> out(new Query(session));
+  SqlOptions options;
+  options.threads = session.threads;
+  options.allow_files = allow_files;
+  out->file_ = file;
+  if (format == QueryFormat::kParquet) {
+    RS_TRY(TempName temporary, TempName::reserve(file));
+    options.writable = {temporary_path(temporary)};
+    out->temporary_.emplace(std::move(temporary));
+  } else if (!file.empty()) {
+    RS_CHECK(OutputFile::create(file)); // and given up again: a bad path is told early
+  }
+  RS_TRY(out->tables_, RunTables::open(session, std::move(request)));
+  RS_TRY(out->database_, SqlDatabase::open(*out->tables_, options));
+  return out;
+}
+
+/// The tables and views that a statement needs, those of its views too. A column of the same name
+/// counts as well: that costs time at most.
+void Query::name_tables(const std::string& statement, std::set<std::string>& tables,
+                        std::vector<std::size_t>& views) const {
+  for (const std::string& name : words_of(statement)) {
+    if (!tables.insert(name).second)
+      continue;
+    const auto all = query_views();
+    for (std::size_t v = 0; v < all.size(); ++v)
+      if (all[v].name == name) {
+        name_tables(std::string(all[v].sql), tables, views);
+        views.push_back(v);
+      }
+  }
+}
+
+Result<void> Query::prepare(const std::vector<std::string>& statements) {
+  std::set<std::string> tables;
+  std::vector<std::size_t> views;
+  for (const std::string& statement : statements)
+    name_tables(statement, tables, views);
+  RS_CHECK(tables_->need(tables));
+  for (const std::size_t v : views) {
+    if (!views_.insert(v).second)
+      continue;
+    RS_CHECK(database_->query(fmt::format("CREATE VIEW IF NOT EXISTS {} AS {}",
+                                          query_views()[v].name, query_views()[v].sql)));
+  }
+  return {};
+}
+
+Result<Table> Query::run(const std::string& statement) {
+  RS_CHECK(prepare({statement}));
+  return database_->query(statement);
+}
+
+/// DuckDB writes the temporary file, which is all that it may write.
+Result<void> Query::write_parquet(const std::string& statement) {
+  RS_CHECK(prepare({statement}));
+  RS_CHECK(database_->query(fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+                                        statement, sql_text(temporary_path(*temporary_)))));
+  return temporary_->commit();
+}
+
+Result<void> Query::write(const std::string& statement, QueryFormat format) {
+  if (format == QueryFormat::kParquet)
+    return write_parquet(statement);
+  RS_TRY(Table table, run(statement));
+  if (table.cols() == 0)
+    return Error{ErrorCode::kUsage, "SQL", "the statement has no rows to write", ""};
+  ReportOutputs outputs;
+  outputs.file = file_;
+  outputs.format = name_of(format);
+  if (format == QueryFormat::kCsv) {
+    RS_TRY(OutputFile out, OutputFile::create(file_));
+    out.write(csv_text(table));
+    return out.commit();
+  }
+  RS_CHECK(write_outputs(query_report(std::move(table), session_), outputs));
+  return {};
+}
+
+Report query_report(Table result, const Session& session) {
+  Report out;
+  out.title = "query";
+  out.tables.push_back(std::move(result));
+  out.diagnostics = session.diagnostics;
+  return out;
+}
+
+Table query_tables() {
+  Table out("tables", {"name", "kind", "help"});
+  for (const RunTableInfo& table : run_table_list())
+    if (table.kind == "record")
+      out.add_row({Value(std::string_view(table.name)), Value("table"),
+                   Value(std::string_view(table.help))});
+  for (const QueryView& view : query_views())
+    out.add_row({Value(view.name), Value("view"), Value(view.help)});
+  for (const RunTableInfo& table : run_table_list())
+    if (table.kind != "record")
+      out.add_row({Value(std::string_view(table.name)), Value(std::string_view(table.kind)),
+                   Value(std::string_view(table.help))});
+  return out;
+}
+
+} // namespace rankscope

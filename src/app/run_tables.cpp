@@ -1,0 +1,568 @@
+#include "app/run_tables.h"
+
+#include "analyses/collectives/collective_report.h"
+#include "analyses/gemm/gemm_facts.h"
+#include "app/choose_gpu.h"
+#include "app/column_dictionary.h"
+#include "base/snake_case.h"
+#include "engine/run_ranks.h"
+#include "os/tasks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kRecord = "record";
+constexpr const char* kReport = "sheet of report";
+constexpr const char* kCollectives = "sheet of collectives";
+constexpr const char* kGemm = "sheet of gemm";
+constexpr const char* kTop = "table of top";
+constexpr const char* kLists = "list";
+
+std::vector<Column> with_ids(std::vector<Column> columns) {
+  for (Column& c : columns)
+    c.id = c.id.empty() ? snake_case(c.name) : c.id;
+  return columns;
+}
+
+class List {
+public:
+  void add(const std::string& name, const std::string& help, const char* kind,
+           const std::vector<Column>& columns) {
+    if (names_.insert(name).second)
+      all_.push_back({name, help, kind, with_ids(columns)});
+  }
+  /// Headings of several sheets ("GEMM, SDPA_fwd, ...") are a table each.
+  void add_sheets(const std::vector<SheetInfo>& sheets, const char* kind) {
+    for (const SheetInfo& sheet : sheets)
+      for (std::size_t at = 0; at < sheet.name.size();) {
+        const std::size_t end = std::min(sheet.name.find(", ", at), sheet.name.size());
+        add(snake_case(std::string_view(sheet.name).substr(at, end - at)), sheet.help, kind,
+            sheet.columns);
+        at = end + 2;
+      }
+  }
+  std::vector<RunTableInfo> take() { return std::move(all_); }
+
+private:
+  std::vector<RunTableInfo> all_;
+  std::set<std::string> names_;
+};
+
+struct NamedColumn {
+  const RunTableInfo* table;
+  const Column* column;
+};
+
+const Schema<RunTableInfo>& table_list_schema() {
+  using R = RunTableInfo;
+  static const Schema<R> schema(
+      "tables", "every table that a query may name",
+      {{"name", "name", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.name)); }, "of the table"},
+       {"kind", "kind", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.kind)); }, "where it comes from"},
+       {"help", "help", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.help)); }, "what it holds"}});
+  return schema;
+}
+
+const Schema<NamedColumn>& column_list_schema() {
+  using R = NamedColumn;
+  static const Schema<R> schema(
+      "table_columns", "every column of these tables with its unit and meaning",
+      {{"table_name", "table", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.table->name)); }, "of the table"},
+       {"column_name", "column", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.column->id)); }, "id in SQL"},
+       {"header", "header", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.column->name)); }, "in workbooks and CSV"},
+       {"unit", "unit", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(unit_name(r.column->unit)); }, "of the figures"},
+       {"meaning", "meaning", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(std::string_view(r.column->help)); }, "of the column"}});
+  return schema;
+}
+
+std::vector<RunTableInfo> make_list() {
+  List list;
+  list.add_sheets(record_sheets(), kRecord);
+  for (const SheetGroup& group : all_sheets()) {
+    std::vector<SheetInfo> sheets = group.sheets;
+    // energy needs samples of power, the overview is a workbook's
+    std::erase_if(sheets, [](const SheetInfo& s) {
+      return s.name == "step_energy" || s.name == "kernel_energy" || s.name == "overview";
+    });
+    if (group.command == "report")
+      list.add_sheets(sheets, kReport);
+    if (group.command == "collectives")
+      list.add_sheets(sheets, kCollectives);
+    if (group.command == "gemm")
+      list.add("gemm_variance", "GEMMs by the spread of their calls, with what overlapped them",
+               kGemm, sheets.front().columns);
+    if (group.command == "top")
+      list.add_sheets(sheets, kTop);
+  }
+  list.add("tables", table_list_schema().help(), kLists, table_list_schema().columns());
+  list.add("table_columns", column_list_schema().help(), kLists, column_list_schema().columns());
+  return list.take();
+}
+
+const RunTableInfo* find_table(const std::string& name) {
+  const std::vector<RunTableInfo>& all = run_table_list();
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const RunTableInfo& t) { return t.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+/// A schema that lives for ever, as parts want to hold it.
+template <class Row> std::shared_ptr<const Schema<Row>> held(const Schema<Row>& schema) {
+  return {&schema, [](const Schema<Row>*) {}};
+}
+
+template <class Row> SqlPart part_of(const Schema<Row>& schema, const std::vector<Row>& rows) {
+  const auto all = std::make_shared<const std::vector<Row>>(rows);
+  return part_of_rows<Row>(held(schema), all->size(), [all](std::size_t i) { return (*all)[i]; });
+}
+
+template <class Row> SqlTable table_of(const Schema<Row>& schema) {
+  SqlTable out;
+  out.name = schema.name();
+  out.help = schema.help();
+  out.columns = with_ids(schema.columns());
+  return out;
+}
+
+SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& of,
+                       const std::vector<EventId>& events) {
+  return part_of_rows<EventRecord>(held(schema), events.size(), [&of, &events](std::size_t i) {
+    return EventRecord{&of, events[i]};
+  });
+}
+
+} // namespace
+
+const std::vector<RunTableInfo>& run_table_list() {
+  static const std::vector<RunTableInfo> all = make_list();
+  return all;
+}
+
+SqlPart events_part(const RecordTrace& of) {
+  return part_of_rows<EventRecord>(
+      held(event_record_schema()), of.trace->trace.events.size(),
+      [&of](std::size_t i) { return EventRecord{&of, static_cast<EventId>(i)}; });
+}
+
+SqlPart kernels_part(const RecordTrace& of) {
+  return part_of_events(kernel_record_schema(), of, of.gpu);
+}
+
+SqlPart operators_part(const RecordTrace& of) {
+  return part_of_events(operator_record_schema(), of, of.operators);
+}
+
+std::string run_label(const RunPlan& plan) {
+  if (!plan.configuration.label.empty())
+    return plan.configuration.label;
+  const std::filesystem::path folder(plan.folder);
+  const std::string name = folder.filename().string();
+  return name.empty() ? folder.parent_path().filename().string() : name;
+}
+
+RecordPlace place_of(const RunPlan& plan, std::int64_t rank, const Trace& trace,
+                     std::int64_t per_node) {
+  const auto devices = static_cast<std::int64_t>(trace.header.devices.size());
+  const std::int64_t of = per_node > 0 ? per_node : devices;
+  return {run_label(plan), rank, of > 0 && rank >= 0 ? rank / of : 0};
+}
+
+Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& request) {
+  std::error_code ec;
+  if (request.inputs.size() == 1 && std::filesystem::is_directory(request.inputs.front(), ec)) {
+    Diagnostics found;
+    Result<std::vector<RunPlan>> sweep =
+        discover_sweep(request.inputs.front(), request.discover, found);
+    if (sweep && sweep->size() > 1) {
+      session.diagnostics.merge(found);
+      return sweep;
+    }
+  }
+  TopRequest top;
+  top.inputs = request.inputs;
+  top.discover = request.discover;
+  top.report.gpu_arch = request.gpu_arch;
+  RS_TRY(RunPlan plan, plan_top(session, top));
+  std::vector<RunPlan> out;
+  out.push_back(std::move(plan));
+  return out;
+}
+
+/// What of the traces is asked for and not there yet.
+struct RunTables::Wanted {
+  bool traces = false; ///< they stay in memory
+  bool linked = false;
+  bool small = false; ///< steps, ranks, idle
+  bool collectives = false, gemms = false, top = false;
+  std::set<std::string> sheets; ///< of report, lower case
+  [[nodiscard]] bool any() const {
+    return traces || small || collectives || gemms || top || !sheets.empty();
+  }
+};
+
+struct RunTables::Rank {
+  const RunPlan* plan = nullptr;
+  const RankFile* file = nullptr;
+  Run* run = nullptr;
+  bool lost = false, seen = false;
+  std::shared_ptr<LoadedTrace> trace;
+  bool linked = false;
+  RecordPlace place;
+  RecordTrace record;
+  std::optional<RankRecordRow> row;
+  std::vector<StepRecord> steps;
+  std::vector<IdleRecord> idle;
+  std::map<std::string, std::shared_ptr<const Table>> sheets; ///< by snake_case name
+  std::optional<RankCollectives> collectives;
+  std::optional<RankGemms> gemms;
+  std::optional<TopPart> top;
+  std::optional<Error> error;
+};
+
+struct RunTables::Run {
+  std::string label;
+  std::vector<RankCollectives> collectives; ///< that the facts refer to
+  std::optional<CollectiveFacts> facts;
+  std::map<std::string, std::shared_ptr<const Table>> sheets; ///< of collectives, gemm and top
+  std::vector<FindingRecord> findings;
+  bool collectives_made = false, gemms_made = false, top_made = false;
+
+  void take(Table table) {
+    const std::string name = snake_case(table.name());
+    sheets[name] = std::make_shared<const Table>(std::move(table));
+  }
+};
+
+RunTables::RunTables(Session& session, RunTablesRequest request, std::vector<RunPlan> plans)
+    : session_(session), request_(std::move(request)), plans_(std::move(plans)) {
+  for (const RunPlan& plan : plans_) {
+    runs_.push_back(std::make_unique<Run>());
+    runs_.back()->label = run_label(plan);
+    for (const RankFile& file : plan.ranks) {
+      ranks_.push_back(std::make_unique<Rank>());
+      ranks_.back()->plan = &plan;
+      ranks_.back()->file = &file;
+      ranks_.back()->run = runs_.back().get();
+    }
+  }
+}
+
+RunTables::~RunTables() = default;
+
+Result<std::unique_ptr<RunTables>> RunTables::open(Session& session, RunTablesRequest request) {
+  RS_TRY(std::vector<RunPlan> plans, plans_of(session, request));
+  return std::make_unique<RunTables>(session, std::move(request), std::move(plans));
+}
+
+bool RunTables::has(const std::string& name) const {
+  return find_table(name) != nullptr;
+}
+
+RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
+  Wanted out;
+  const bool collectives = !runs_.empty() && runs_.front()->collectives_made;
+  const bool gemms = !runs_.empty() && runs_.front()->gemms_made;
+  const bool top = !runs_.empty() && runs_.front()->top_made;
+  for (const std::string& name : names) {
+    const RunTableInfo* const info = find_table(name);
+    if (info == nullptr || made_.count(name) > 0 || info->kind == kLists)
+      continue;
+    out.traces = out.traces || name == "events" || name == "kernels" || name == "operators";
+    out.linked = out.linked || name != "events";
+    out.small = out.small || name == "steps" || name == "ranks" || name == "idle";
+    const bool from_collectives =
+        name == "collectives" || name == "findings" || info->kind == kCollectives;
+    out.collectives = out.collectives || (from_collectives && !collectives);
+    out.gemms = out.gemms || (info->kind == kGemm && !gemms);
+    out.top = out.top || ((name == "findings" || info->kind == kTop) && !top);
+    if (info->kind == kReport)
+      out.sheets.insert(name);
+  }
+  return out;
+}
+
+Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
+  LoadedTrace& trace = *rank.trace;
+  rank.place = place_of(*rank.plan, rank.file->rank, trace.trace, request_.gpus_per_node);
+  if (wanted.linked && !rank.linked) {
+    trace.tree = CallTree::build(trace.trace);
+    rank.linked = true;
+  }
+  if (wanted.small) {
+    rank.row = rank_record(trace, rank.place);
+    rank.steps = step_records(trace, rank.place);
+    rank.idle = idle_records(trace, rank.place);
+  }
+  ReportOptions options = wanted.linked ? record_options(trace) : ReportOptions{};
+  options.gpu_arch = request_.gpu_arch;
+  choose_gpu(trace.trace, options);
+  if (wanted.collectives)
+    rank.collectives = extract_collectives(trace);
+  if (wanted.gemms) {
+    rank.gemms = extract_gemms(trace, options);
+    rank.gemms->key = {rank.plan->configuration, rank.file->rank};
+    RS_CHECK(attach_sheet(*rank.gemms, trace, options));
+  }
+  if (wanted.top) {
+    const RankItem item{*rank.plan, *rank.file, 0, 0};
+    ReportOptions of_top;
+    of_top.gpu_arch = request_.gpu_arch;
+    RS_TRY(rank.top, top_part_of(trace, item, of_top));
+  }
+  if (!wanted.sheets.empty()) {
+    options.per_step = true;
+    for (const Analysis* analysis : analyses())
+      for (const SheetInfo& sheet : analysis->describe(options))
+        for (std::size_t at = 0; at < sheet.name.size();) {
+          const std::size_t end = std::min(sheet.name.find(", ", at), sheet.name.size());
+          std::string name = sheet.name.substr(at, end - at);
+          if (wanted.sheets.count(snake_case(name)) > 0)
+            options.sheets.insert(std::move(name));
+          at = end + 2;
+        }
+    if (!options.sheets.empty()) {
+      RS_TRY(Report report, build_report(trace, options));
+      for (Table& table : report.tables) {
+        const std::string name = snake_case(table.name());
+        rank.sheets[name] = std::make_shared<const Table>(std::move(table));
+      }
+    }
+  }
+  if (wanted.traces || request_.keep_traces)
+    rank.record = record_trace(rank.place, rank.trace, rank.linked);
+  else
+    rank.trace.reset();
+  return {};
+}
+
+Result<void> RunTables::pass(const Wanted& wanted) {
+  std::vector<RankFile> files;
+  std::vector<Rank*> to_load, there;
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->lost)
+      continue;
+    if (rank->trace != nullptr) {
+      there.push_back(rank.get());
+      continue;
+    }
+    files.push_back(*rank->file);
+    to_load.push_back(rank.get());
+  }
+  const auto one = [&](Rank& rank) {
+    Result<void> done = extract(rank, wanted);
+    if (!done)
+      rank.error = std::move(done.error());
+  };
+  RS_CHECK(parallel_for(&session_.pool(), there.size(), [&](std::size_t i) { one(*there[i]); },
+                        session_.threads));
+  LoadOptions load;
+  load.threads = session_.threads;
+  load.pool = &session_.pool();
+  load.memory_limit_bytes = request_.memory_bytes;
+  load.link = wanted.linked;
+  RS_CHECK(load_each(files, load, [&](std::size_t i, Result<LoadedTrace> loaded) {
+    Rank& rank = *to_load[i];
+    if (!loaded) {
+      rank.error = std::move(loaded.error());
+      return;
+    }
+    rank.trace = std::make_shared<LoadedTrace>(std::move(*loaded));
+    rank.linked = wanted.linked;
+    one(rank);
+  }));
+  traces_read_ += files.size();
+  return {};
+}
+
+Result<void> RunTables::need(const std::set<std::string>& names) {
+  const Wanted of = wanted(names);
+  if (!of.any())
+    return {};
+  RS_CHECK(pass(of));
+  std::optional<Error> lost;
+  std::size_t left = 0;
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->error && !rank->lost) {
+      lost = lost ? lost : rank->error;
+      rank->lost = true;
+      rank->trace.reset();
+      if (ranks_.size() > 1)
+        report_lost_rank(session_, *rank->plan, *rank->file, *rank->error);
+    }
+    if (rank->lost)
+      continue;
+    ++left;
+    if (rank->trace != nullptr && !std::exchange(rank->seen, true))
+      session_.diagnostics.merge(rank->trace->trace.diagnostics);
+  }
+  if (left == 0)
+    return ranks_.size() == 1 && lost
+               ? *lost
+               : Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
+  return after(of);
+}
+
+/// What is made of all ranks of a run.
+Result<void> RunTables::after(const Wanted& wanted) {
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    Run& run = *runs_[r];
+    std::vector<RankGemms> gemms;
+    TopParts parts;
+    for (const std::unique_ptr<Rank>& rank : ranks_) {
+      if (rank->run != &run || rank->lost)
+        continue;
+      if (rank->collectives) {
+        run.collectives.push_back(std::move(*rank->collectives));
+        rank->collectives.reset();
+      }
+      if (rank->gemms) {
+        gemms.push_back(std::move(*rank->gemms));
+        rank->gemms.reset();
+      }
+      if (rank->top) {
+        session_.diagnostics.merge(rank->top->diagnostics);
+        parts.put(std::move(rank->top->rank), std::move(rank->top->record),
+                  std::move(rank->top->collectives), std::move(rank->top->identity));
+        rank->top.reset();
+      }
+    }
+    if (wanted.collectives) {
+      run.collectives_made = true;
+      CollectiveOptions options;
+      options.gpus_per_node = request_.gpus_per_node;
+      options.all_to_all_v_heatmap = true;
+      Result<CollectiveFacts> facts = collective_facts(run.collectives, options);
+      if (facts) { // else there is none in the run: empty tables
+        run.facts = std::move(*facts);
+        Report report = collective_tables(*run.facts, options);
+        for (Table& table : report.tables)
+          run.take(std::move(table));
+      }
+    }
+    if (wanted.gemms) {
+      run.gemms_made = true;
+      constexpr std::size_t kAll = 1'000'000;
+      run.sheets["gemm_variance"] = std::make_shared<const Table>(
+          gemm_table(gemm_facts(gemms, kAll, GemmRanking::kRange), GemmTable::kOverlap, 5));
+    }
+    if (wanted.top && !parts.ranks.empty()) {
+      run.top_made = true;
+      TopRequest top;
+      top.inputs = request_.inputs;
+      top.top_k = 0;
+      RS_TRY(const TopFacts facts, combine_top(session_, plans_[r], parts, top));
+      for (const std::string& text : facts.findings)
+        run.findings.push_back(
+            {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
+      Report report = top_report(facts);
+      for (Table& table : report.tables)
+        run.take(std::move(table));
+    }
+    if ((wanted.top || wanted.collectives) && run.facts && run.top_made)
+      for (const Finding& finding : run.facts->findings)
+        run.findings.push_back({run.label, static_cast<std::int64_t>(run.findings.size()) + 1,
+                                finding.text, std::string(finding.sheet)});
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const SqlTable>> RunTables::table(const std::string& name) {
+  if (const auto at = made_.find(name); at != made_.end())
+    return at->second;
+  RS_CHECK(need({name}));
+  RS_TRY(const std::shared_ptr<const SqlTable> table, make(name));
+  made_[name] = table;
+  return table;
+}
+
+Result<std::shared_ptr<const SqlTable>> RunTables::make(const std::string& name) {
+  const RunTableInfo& info = *find_table(name);
+  if (info.kind == kRecord) {
+    RS_TRY(SqlTable table, record_table(name));
+    return std::make_shared<const SqlTable>(std::move(table));
+  }
+  if (name == "tables") {
+    SqlTable table = table_of(table_list_schema());
+    table.parts.push_back(part_of(table_list_schema(), run_table_list()));
+    return std::make_shared<const SqlTable>(std::move(table));
+  }
+  if (name == "table_columns") {
+    SqlTable table = table_of(column_list_schema());
+    std::vector<NamedColumn> rows;
+    for (const RunTableInfo& of : run_table_list())
+      for (const Column& column : of.columns)
+        rows.push_back({&of, &column});
+    table.parts.push_back(part_of(column_list_schema(), rows));
+    return std::make_shared<const SqlTable>(std::move(table));
+  }
+  RS_TRY(SqlTable table, sheet_table(info));
+  return std::make_shared<const SqlTable>(std::move(table));
+}
+
+Result<SqlTable> RunTables::record_table(const std::string& name) {
+  SqlTable out = name == "events"        ? table_of(event_record_schema())
+                 : name == "kernels"     ? table_of(kernel_record_schema())
+                 : name == "operators"   ? table_of(operator_record_schema())
+                 : name == "collectives" ? table_of(collective_record_schema())
+                 : name == "steps"       ? table_of(step_record_schema())
+                 : name == "ranks"       ? table_of(rank_record_schema())
+                 : name == "idle"        ? table_of(idle_record_schema())
+                                         : table_of(finding_record_schema());
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    if (rank->lost)
+      continue;
+    if (name == "events")
+      out.parts.push_back(events_part(rank->record));
+    else if (name == "kernels")
+      out.parts.push_back(kernels_part(rank->record));
+    else if (name == "operators")
+      out.parts.push_back(operators_part(rank->record));
+    else if (name == "steps")
+      out.parts.push_back(part_of(step_record_schema(), rank->steps));
+    else if (name == "ranks" && rank->row)
+      out.parts.push_back(part_of(rank_record_schema(), std::vector{*rank->row}));
+    else if (name == "idle")
+      out.parts.push_back(part_of(idle_record_schema(), rank->idle));
+  }
+  for (const std::unique_ptr<Run>& run : runs_) {
+    if (name == "findings")
+      out.parts.push_back(part_of(finding_record_schema(), run->findings));
+    if (name != "collectives" || !run->facts)
+      continue;
+    std::map<std::int64_t, std::int64_t> nodes;
+    for (const std::unique_ptr<Rank>& rank : ranks_)
+      if (rank->run == run.get())
+        nodes[rank->file->rank] = rank->place.node;
+    std::vector<CollectiveRecord> rows;
+    for (const CollectiveKernel& kernel : run->facts->kernels)
+      rows.push_back({&run->label, nodes[kernel.rank->rank], &kernel});
+    out.parts.push_back(part_of(collective_record_schema(), rows));
+  }
+  return out;
+}
+
+Result<SqlTable> RunTables::sheet_table(const RunTableInfo& info) {
+  std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>> sheets;
+  const bool of_ranks = info.kind == kReport;
+  for (const std::unique_ptr<Rank>& rank : ranks_)
+    if (const auto at = rank->sheets.find(info.name); of_ranks && at != rank->sheets.end())
+      sheets.push_back({{rank->run->label, rank->file->rank}, at->second});
+  for (const std::unique_ptr<Run>& run : runs_)
+    if (const auto at = run->sheets.find(info.name); !of_ranks && at != run->sheets.end())
+      sheets.push_back({{run->label, std::nullopt}, at->second});
+  return table_of_sheets(info.name, info.help, std::move(sheets), info.columns, of_ranks);
+}
+
+} // namespace rankscope

@@ -1,0 +1,69 @@
+// rankscope export --parquet DIR TRACE|DIR...: the records of runs as a dataset of Parquet files.
+#include "app/export_dataset.h"
+#include "cli/command.h"
+#include "cli/discover_flags.h"
+#include "writers/writer.h"
+
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  ExportRequest request;
+  std::uint64_t memory_mib = 0;
+};
+
+Result<void> export_of(Context& ctx, const Flags& f) {
+  ExportRequest request = f.request;
+  request.traces.memory_bytes = f.memory_mib << 20;
+  if (request.folder.empty())
+    return Error{ErrorCode::kUsage, "export", "needs a folder to write to", "--parquet DIR"};
+  RS_TRY(const ExportResult done, export_dataset(ctx, request));
+  if (ctx.json) {
+    Report report;
+    report.title = request.folder;
+    Table files("files", {"file"});
+    for (const std::string& file : done.files)
+      files.add_row({Value(file)});
+    report.tables.push_back(std::move(files));
+    report.diagnostics = ctx.diagnostics;
+    ctx.page(json_text(report));
+    return {};
+  }
+  ctx.out(fmt::format("{}: {} files, {} ranks, {} rows, {:.1f} MB from {:.1f} MB\n", request.folder,
+                      done.files.size(), done.ranks, done.rows,
+                      static_cast<double>(done.bytes) / 1e6,
+                      static_cast<double>(done.input_bytes) / 1e6));
+  return {};
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("TRACE", f->request.traces.inputs, "traces, folders of ranks or a sweep")
+      .required();
+  in_group(app, "Output", [&] {
+    app.add_option("--parquet", f->request.folder, "folder of the dataset; other runs in it stay");
+    app.add_option("--tables", f->request.tables, "these alone (default: all)")
+        .delimiter(',')
+        .one_of(export_tables());
+    app.add_flag("--replace", f->request.replace, "write a run anew that the dataset has");
+  });
+  in_group(app, "Running", [&] {
+    app.add_option("--gpus-per-node", f->request.traces.gpus_per_node, "0: devices in the trace");
+    app.add_option("--memory-mib", f->memory_mib,
+                   "limit for traces in flight, 0 = half of the free");
+  });
+  add_discover_flags(app, f->request.traces.discover, true);
+  return [f](Context& ctx) { return export_of(ctx, *f); };
+}
+
+} // namespace
+
+const Command export_command{"export", "events, kernels, operators, ... as a Parquet dataset",
+                             "  rankscope export --parquet dataset run\n"
+                             "  rankscope export --parquet dataset --tables kernels,ranks sweep",
+                             setup};
+
+} // namespace rankscope

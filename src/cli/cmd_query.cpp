@@ -1,0 +1,112 @@
+// rankscope query SQL TRACE|DIR...: SQL over the records and reports of runs; without SQL a prompt.
+#include "app/query.h"
+#include "cli/command.h"
+#include "cli/discover_flags.h"
+#include "cli/query_prompt.h"
+#include "sql/statements.h"
+#include "writers/writer.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  std::vector<std::string> arguments; ///< SQL and inputs
+  RunTablesRequest request;
+  std::string format, output;
+  bool tables = false, allow_files = false;
+  std::uint64_t rows = 40, memory_mib = 0;
+};
+
+/// The first argument is SQL unless it is something that lies there.
+std::vector<std::string> take_sql(std::vector<std::string>& arguments) {
+  std::error_code ec;
+  if (arguments.empty() || arguments.front() == "-" ||
+      std::filesystem::exists(arguments.front(), ec))
+    return {};
+  std::vector<std::string> statements = split_statements(arguments.front());
+  arguments.erase(arguments.begin());
+  return statements;
+}
+
+Result<void> list_tables(Context& ctx) {
+  if (ctx.json)
+    ctx.out(json_text(query_report(query_tables(), ctx)));
+  else
+    ctx.table(query_tables(), 1000, 100);
+  return {};
+}
+
+Result<void> query_of(Context& ctx, const Flags& given) {
+  if (given.tables)
+    return list_tables(ctx);
+  Flags f = given;
+  const std::vector<std::string> statements = take_sql(f.arguments);
+  if (f.arguments.empty())
+    return Error{ErrorCode::kUsage, "query", "needs a trace or a folder of rank traces",
+                 "rankscope query --help"};
+  if (statements.empty() && !f.output.empty())
+    return Error{ErrorCode::kUsage, "query", "-o needs the SQL as an argument", ""};
+  RS_TRY(QueryFormat format, query_format(f.format, f.output));
+  if (ctx.json && f.format.empty() && f.output.empty())
+    format = QueryFormat::kJson;
+  if (f.output.empty() && format == QueryFormat::kParquet)
+    return Error{ErrorCode::kUsage, "query", "Parquet needs a file", "-o FILE.parquet"};
+  f.request.inputs = f.arguments;
+  f.request.memory_bytes = f.memory_mib << 20;
+  f.request.keep_traces = statements.size() != 1;
+  RS_TRY(const std::unique_ptr<Query> query,
+         Query::open(ctx, f.request, f.allow_files, f.output, format));
+  QueryPrinter printer(ctx, format, f.rows);
+  if (statements.empty())
+    return query_prompt(ctx, *query, printer);
+  if (statements.size() > 1)
+    RS_CHECK(query->prepare(statements));
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const bool last = i + 1 == statements.size();
+    if (last && !f.output.empty())
+      return query->write(statements[i], format);
+    RS_TRY(Table result, query->run(statements[i]));
+    if (f.output.empty())
+      printer.print(std::move(result));
+  }
+  return printer.finish();
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("SQL TRACE", f->arguments,
+                 "a statement (or several, with ;), then traces, folders of ranks or a sweep; "
+                 "without SQL: a prompt, or statements from standard input");
+  in_group(app, "Output", [&] {
+    app.add_option("-o,--output", f->output, "file.csv, .json, .parquet, .xlsx or .md");
+    app.add_option("--format", f->format, "whatever the ending is")
+        .one_of({"table", "csv", "json", "parquet", "xlsx", "markdown"});
+    app.add_option("--rows", f->rows, "rows of a table on the console").capture_default_str();
+    app.add_flag("--tables", f->tables, "list tables and views with what they hold");
+  });
+  in_group(app, "Running", [&] {
+    app.add_flag("--allow-files", f->allow_files,
+                 "statements may read and write files (without it: none, and no network)");
+    app.add_option("--gpu-arch", f->request.gpu_arch, "board of the rooflines, as in report");
+    app.add_option("--gpus-per-node", f->request.gpus_per_node, "0: devices in the trace");
+    app.add_option("--memory-mib", f->memory_mib,
+                   "limit for traces in flight, 0 = half of the free");
+  });
+  add_discover_flags(app, f->request.discover, true);
+  return [f](Context& ctx) { return query_of(ctx, *f); };
+}
+
+} // namespace
+
+const Command query_command{
+    "query", "SQL over events, kernels, operators, collectives, steps and every report",
+    "  rankscope query 'SELECT name, sum(dur_ns) FROM kernels GROUP BY 1' run\n"
+    "  rankscope query 'FROM slow_ranks' run --json\n"
+    "  rankscope query 'FROM gemm_by_shape' sweep -o gemms.parquet\n"
+    "  rankscope query run        (a prompt)",
+    setup};
+
+} // namespace rankscope

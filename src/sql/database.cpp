@@ -1,0 +1,199 @@
+#include "sql/database.h"
+
+#include "sql/query_result.h"
+#include "sql/statements.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+using namespace duckdb;
+
+/// A result that is released.
+class HeldResult {
+public:
+  explicit HeldResult(const DuckDbLibrary& calls) : calls_(calls) {}
+  HeldResult(const HeldResult&) = delete;
+  HeldResult& operator=(const HeldResult&) = delete;
+  ~HeldResult() { calls_.destroy_result(&block_); }
+  [[nodiscard]] ResultBlock& block() { return block_; }
+
+private:
+  const DuckDbLibrary& calls_;
+  ResultBlock block_;
+};
+
+class HeldStatement {
+public:
+  explicit HeldStatement(const DuckDbLibrary& calls) : calls_(calls) {}
+  HeldStatement(const HeldStatement&) = delete;
+  HeldStatement& operator=(const HeldStatement&) = delete;
+  ~HeldStatement() { calls_.destroy_prepare(&prepared); }
+  Prepared prepared = nullptr;
+
+private:
+  const DuckDbLibrary& calls_;
+};
+
+std::string as_readable(Readable how, std::uint64_t column) {
+  switch (how) {
+  case Readable::kAsDouble:
+    return fmt::format("CAST(#{} AS DOUBLE)", column);
+  case Readable::kAsJson:
+    return fmt::format("to_json(#{})", column);
+  case Readable::kAsText:
+    return fmt::format("CAST(#{} AS VARCHAR)", column);
+  case Readable::kAsIs:
+    break;
+  }
+  return fmt::format("#{}", column);
+}
+
+ErrorCode code_of(std::string_view message) {
+  if (message.starts_with("INTERRUPT"))
+    return ErrorCode::kInterrupted;
+  if (message.starts_with("IO Error"))
+    return ErrorCode::kOutput;
+  return ErrorCode::kUsage;
+}
+
+} // namespace
+
+std::string one_line(std::string_view message) {
+  std::string out;
+  bool blank_line = false;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t end = std::min(message.find('\n', at), message.size());
+    std::string_view line = message.substr(at, end - at);
+    at = end + 1;
+    while (!line.empty() && line.front() == ' ')
+      line.remove_prefix(1);
+    if (line.empty()) {
+      blank_line = true;
+      continue;
+    }
+    if (line.find_first_not_of("^ ") == std::string_view::npos)
+      continue; // it points at a place in the line above
+    if (blank_line && !line.starts_with("LINE ") && !line.starts_with("Candidate") &&
+        !line.starts_with("Did you mean"))
+      break;
+    out += out.empty() ? "" : "; ";
+    out += line;
+  }
+  return out;
+}
+
+Result<std::unique_ptr<SqlDatabase>> SqlDatabase::open(SqlSource& source,
+                                                       const SqlOptions& options) {
+  RS_TRY(const DuckDbLibrary* const calls, DuckDbLibrary::get());
+  std::unique_ptr<SqlDatabase> out(new SqlDatabase(*calls, source, options.threads));
+  RS_CHECK(out->open_in_memory());
+  RS_CHECK(register_scan(out->scan_, out->database_, out->connection_));
+  RS_CHECK(out->lock(options));
+  return out;
+}
+
+Result<void> SqlDatabase::open_in_memory() {
+  Config config = nullptr;
+  calls_.create_config(&config);
+  const auto set = [&](const char* name, const std::string& value) {
+    calls_.set_config(config, name, value.c_str());
+  };
+  set("threads", std::to_string(std::max(1U, scan_.threads)));
+  set("autoinstall_known_extensions", "false");
+  set("autoload_known_extensions", "false");
+  set("allow_community_extensions", "false");
+  set("allow_persistent_secrets", "false");
+  set("temp_directory", "");
+  char* why = nullptr;
+  const int state = calls_.open_ext(nullptr, &database_, config, &why);
+  calls_.destroy_config(&config);
+  if (state == kSuccess && calls_.connect(database_, &connection_) == kSuccess)
+    return {};
+  const Error error{ErrorCode::kInternal, calls_.path,
+                    why == nullptr ? "cannot be started" : one_line(why), ""};
+  calls_.free(why);
+  return error;
+}
+
+/// From here on the settings stay as they are.
+Result<void> SqlDatabase::lock(const SqlOptions& options) {
+  std::vector<std::string> statements;
+  if (!options.allow_files) {
+    std::vector<std::string> paths;
+    for (const std::string& path : options.writable)
+      paths.push_back(sql_text(path));
+    if (!paths.empty())
+      statements.push_back(fmt::format("SET allowed_paths = [{}]", fmt::join(paths, ", ")));
+    statements.emplace_back("SET enable_external_access = false");
+  }
+  statements.emplace_back("SET lock_configuration = true");
+  for (const std::string& statement : statements)
+    RS_CHECK(query(statement));
+  return {};
+}
+
+SqlDatabase::~SqlDatabase() {
+  if (connection_ != nullptr)
+    calls_.disconnect(&connection_);
+  if (database_ != nullptr)
+    calls_.close(&database_);
+}
+
+Error SqlDatabase::error_of(const char* text) {
+  if (scan_.error)
+    return *std::exchange(scan_.error, std::nullopt);
+  const std::string_view message = text == nullptr ? "refused" : text;
+  const bool no_table = message.find("Table with name") != std::string_view::npos;
+  std::string line = one_line(message);
+  if (const std::size_t guess = line.find("; Did you mean"); no_table && guess != std::string::npos)
+    line.erase(guess, line.find(';', guess + 1) - guess); // the library knows its own tables alone
+  return {code_of(message), "SQL", std::move(line),
+          no_table ? "rankscope query --tables lists them" : ""};
+}
+
+/// The statement, or one around it whose columns query_table() can take.
+Result<std::string> SqlDatabase::readable(const std::string& statement) {
+  HeldStatement of(calls_);
+  if (calls_.prepare(connection_, statement.c_str(), &of.prepared) != kSuccess)
+    return error_of(calls_.prepare_error(of.prepared));
+  std::string columns;
+  bool needed = false;
+  const std::uint64_t count = calls_.prepared_statement_column_count(of.prepared);
+  for (std::uint64_t c = 0; c < count; ++c) {
+    const Readable how = readable_as(calls_.prepared_statement_column_type(of.prepared, c));
+    needed = needed || how != Readable::kAsIs;
+    const char* const name = calls_.prepared_statement_column_name(of.prepared, c);
+    columns += fmt::format("{}{} AS {}", c > 0 ? ", " : "", as_readable(how, c + 1),
+                           sql_name(name == nullptr ? "" : name));
+    calls_.free(const_cast<char*>(name));
+  }
+  if (!needed)
+    return statement;
+  const std::string around = fmt::format("SELECT {} FROM (\n{}\n)", columns, statement);
+  HeldStatement tried(calls_); // only what is a query may stand in another
+  return calls_.prepare(connection_, around.c_str(), &tried.prepared) == kSuccess ? around
+                                                                                  : statement;
+}
+
+Result<Table> SqlDatabase::query(const std::string& statement, const std::string& name) {
+  if (statement.find('\0') != std::string::npos)
+    return Error{ErrorCode::kUsage, "SQL", "a NUL byte in the statement", ""};
+  scan_.error.reset();
+  RS_TRY(const std::string text, readable(statement));
+  HeldResult result(calls_);
+  if (calls_.query(connection_, text.c_str(), &result.block()) != kSuccess)
+    return error_of(calls_.result_error(&result.block()));
+  if (calls_.result_return_type(result.block()) != kQueryResult)
+    return Table(name, {});
+  return query_table(calls_, result.block(), name);
+}
+
+void SqlDatabase::interrupt() const {
+  calls_.interrupt(connection_);
+}
+
+} // namespace rankscope

@@ -1,0 +1,426 @@
+// rankscope query and export: the figures of the other commands, every query of the documentation,
+// results in each format, statements that may do no harm, no library, a wrong one; the dataset read
+// back by DuckDB and by pandas.
+#include "base/json_text.h"
+#include "run_binary.h"
+#include "small_sweep.h"
+#include "sql/duckdb_fixture.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+
+std::string two_ranks() {
+  return (test::source_dir() / "tests/data/synth/amd").string();
+}
+
+/// The rows of a table in JSON, cells as texts.
+std::vector<std::vector<std::string>> rows_of(const std::string& json, const std::string& table) {
+  simdjson::dom::parser parser;
+  const auto root = parser.parse(json);
+  std::vector<std::vector<std::string>> out;
+  if (root.error() != simdjson::SUCCESS)
+    return out;
+  simdjson::dom::array rows;
+  if (root["tables"][table]["rows"].get(rows) != simdjson::SUCCESS)
+    return out;
+  for (const simdjson::dom::array row : rows) {
+    out.emplace_back();
+    for (const simdjson::dom::element cell : row)
+      out.back().push_back(cell.is_string() ? std::string(std::string_view(cell))
+                                            : simdjson::minify(cell));
+  }
+  return out;
+}
+
+std::vector<std::vector<std::string>> query(const std::string& sql, const std::string& input) {
+  const RunResult r = run_binary({"query", sql, input, "--json", "-q"});
+  EXPECT_EQ(r.code, 0) << sql << ": " << r.err;
+  return rows_of(r.out, "result");
+}
+
+double number(const std::string& text) {
+  return std::strtod(text.c_str(), nullptr);
+}
+
+TEST(Query, SumsOverKernelsAreThoseOfTheReport) {
+  RS_NEEDS_DUCKDB();
+  std::vector<std::string> traces = {two_ranks() + "/rank0.json.gz"};
+  const fs::path golden =
+      test::golden_dir() / "h100/Falconsai_nsfw_image_detection__1016002.json.gz";
+  if (fs::exists(golden))
+    traces.push_back(golden.string());
+  else
+    std::cout << "no golden trace: one trace less\n";
+  for (const std::string& trace : traces) {
+    const RunResult report = run_binary({"report", trace, "--json", "-q"});
+    std::map<std::string, double> want; // by kernel, us
+    simdjson::dom::parser parser;
+    const simdjson::dom::element sheet =
+        parser.parse(report.out)["tables"]["kernel_summary"].value();
+    std::vector<std::string> ids;
+    for (const std::string_view id : simdjson::dom::array(sheet["ids"]))
+      ids.emplace_back(id);
+    const auto place = [&](const char* id) {
+      return static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin());
+    };
+    const std::size_t name = place("kernel_name");
+    const std::size_t sum = place("kernel_duration_us_sum");
+    ASSERT_LT(name, ids.size());
+    ASSERT_LT(sum, ids.size());
+    for (const auto& row : rows_of(report.out, "kernel_summary"))
+      want[row[name]] += number(row[sum]);
+    std::map<std::string, double> got;
+    for (const auto& row :
+         query("SELECT name, sum(dur_ns) / 1e3 FROM kernels WHERE launch_event IS NOT NULL "
+               "GROUP BY name",
+               trace))
+      got[row[0]] = number(row[1]);
+    ASSERT_FALSE(want.empty());
+    for (const auto& [kernel, us] : want)
+      EXPECT_NEAR(got[kernel], us, 1e-6 * us) << kernel;
+    // and the sheet itself is the same by SQL
+    const auto timeline = query("SELECT type, time_ms FROM gpu_timeline", trace);
+    const auto of_report = rows_of(report.out, "gpu_timeline");
+    ASSERT_EQ(timeline.size(), of_report.size());
+    for (std::size_t i = 0; i < timeline.size(); ++i) {
+      EXPECT_EQ(timeline[i][0], of_report[i][0]);
+      EXPECT_EQ(timeline[i][1], of_report[i][1]);
+    }
+    const auto ranks = query("SELECT total_ns, idle_ns FROM ranks", trace);
+    ASSERT_EQ(ranks.size(), 1U);
+    for (const auto& row : of_report)
+      if (row[0] == "total_time") {
+        EXPECT_NEAR(number(ranks[0][0]) / 1e6, number(row[1]), 1e-6);
+      }
+  }
+}
+
+TEST(Query, ViewsAreWhatTheirTablesSay) {
+  RS_NEEDS_DUCKDB();
+  const std::string run = two_ranks();
+  // brute force from the kernels themselves
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;
+  for (const auto& row : query("SELECT name, dur_ns, work FROM kernels", run))
+    if (row[2] == "computation" || row[2] == "communication") {
+      kernels[row[0]].first += std::stoll(row[1]);
+      ++kernels[row[0]].second;
+    }
+  const auto by_time = query("SELECT name, launches, total_ms, percent FROM kernels_by_time", run);
+  ASSERT_EQ(by_time.size(), kernels.size());
+  double percent = 0, before = 1e99;
+  for (const auto& row : by_time) {
+    EXPECT_EQ(std::stoll(row[1]), kernels[row[0]].second);
+    EXPECT_NEAR(number(row[2]), static_cast<double>(kernels[row[0]].first) / 1e6, 1e-9);
+    EXPECT_LE(number(row[2]), before);
+    before = number(row[2]);
+    percent += number(row[3]);
+  }
+  EXPECT_NEAR(percent, 100, 1e-6);
+  // exposed communication per step, slow rank and idle causes against the steps and sheets
+  const auto steps = query("SELECT exposed_ms, exposed_comm_ns, total_ms, total_ns FROM "
+                           "exposed_by_step JOIN steps USING (run, rank, step)",
+                           run);
+  EXPECT_EQ(steps.size(), 4U);
+  for (const auto& row : steps) {
+    EXPECT_NEAR(number(row[0]), number(row[1]) / 1e6, 1e-9);
+    EXPECT_NEAR(number(row[2]), number(row[3]) / 1e6, 1e-9);
+  }
+  const auto slow = query("SELECT rank, compute_ms, others_ms FROM slow_ranks", run);
+  ASSERT_EQ(slow.size(), 2U);
+  EXPECT_EQ(slow[0][0], "0");
+  EXPECT_EQ(slow[0][1], slow[1][2]);
+  const auto idle = query("SELECT sum(i.idle_ns), any_value(r.idle_ns) FROM idle i JOIN ranks r "
+                          "USING (run, rank) GROUP BY rank",
+                          run);
+  ASSERT_EQ(idle.size(), 2U);
+  for (const auto& row : idle)
+    EXPECT_EQ(row[0], row[1]);
+  const auto exposed = query("SELECT (SELECT sum(exposed_ms) FROM exposed_by_collective), "
+                             "(SELECT sum(exposed_ns) / 1e6 FROM collectives), "
+                             "(SELECT sum(exposed_us) / 1e3 FROM nccl_long)",
+                             run);
+  ASSERT_EQ(exposed.size(), 1U);
+  EXPECT_NEAR(number(exposed[0][0]), number(exposed[0][1]), 1e-6);
+  EXPECT_NEAR(number(exposed[0][1]), number(exposed[0][2]), 1e-6);
+}
+
+TEST(Query, EveryTableAndViewAnswers) {
+  RS_NEEDS_DUCKDB();
+  const RunResult list = run_binary({"query", "--tables", "--json"});
+  ASSERT_EQ(list.code, 0) << list.err;
+  std::string all;
+  std::size_t tables = 0;
+  for (const auto& row : rows_of(list.out, "tables")) {
+    all += "SELECT '" + row[0] + "', (SELECT count(*) FROM (SELECT * FROM " + row[0] + "));";
+    ++tables;
+    EXPECT_FALSE(row[2].empty()) << row[0];
+  }
+  EXPECT_GT(tables, 60U);
+  const RunResult r = run_binary({"query", all, two_ranks(), "--format", "csv", "-q"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  for (const char* must : {"events,1986", "kernels,320", "steps,4", "ranks,2", "nccl_long,20",
+                           "top_ranks,2", "slow_ranks,2"})
+    EXPECT_NE(r.out.find(must), std::string::npos) << must;
+}
+
+TEST(Query, QueriesOfTheDocumentationRun) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  synth::Options options = test::small_sweep();
+  options.layers = 2;
+  options.steps = 4;
+  ASSERT_TRUE(synth::generate(options, folder.path("sweep"), 2, [](const std::string&) {}));
+  const std::string doc = test::bytes_of((test::source_dir() / "docs/sql.md").string());
+  const std::regex block("```sql\n([^`]*)```");
+  std::size_t queries = 0;
+  for (std::sregex_iterator it(doc.begin(), doc.end(), block), end; it != end; ++it) {
+    const std::string sql = (*it)[1];
+    const RunResult r = run_binary({"query", sql, folder.path("sweep"), "-q"});
+    EXPECT_EQ(r.code, 0) << sql << r.err;
+    EXPECT_FALSE(r.out.empty()) << sql;
+    ++queries;
+  }
+  EXPECT_GE(queries, 12U);
+  // and the views that the page lists are those that there are
+  for (const auto& row : rows_of(run_binary({"query", "--tables", "--json"}).out, "tables"))
+    if (row[1] == "view") {
+      EXPECT_NE(doc.find("| `" + row[0] + "` | " + row[2]), std::string::npos) << row[0];
+    }
+}
+
+TEST(Query, ResultsInEachFormat) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  const std::string sql = "SELECT rank, 'a,\"b' AS t, [1, 2] AS l, NULL AS n FROM ranks ORDER BY 1";
+  for (const char* ending : {"csv", "json", "parquet", "xlsx", "md"}) {
+    const std::string file = folder.path(std::string("it's.") + ending);
+    const RunResult r = run_binary({"query", sql, two_ranks(), "-o", file});
+    EXPECT_EQ(r.code, 0) << ending << r.err;
+    EXPECT_TRUE(fs::exists(file)) << ending;
+  }
+  EXPECT_EQ(test::bytes_of(folder.path("it's.csv")),
+            "rank,t,l,n\n0,\"a,\"\"b\",\"[1,2]\",\n1,\"a,\"\"b\",\"[1,2]\",\n");
+  const auto json = rows_of(test::bytes_of(folder.path("it's.json")), "result");
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[1], (std::vector<std::string>{"1", "a,\"b", "[1,2]", "null"}));
+  const RunResult back = run_binary({"query", "SELECT rank, t, l[2] FROM '" + folder.path("it''s") +
+                                                  ".parquet'",
+                                     two_ranks(), "--allow-files", "--format", "csv"});
+  EXPECT_EQ(back.code, 0) << back.err;
+  EXPECT_NE(back.out.find("1,\"a,\"\"b\",2\n"), std::string::npos) << back.out;
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path()))
+    ++files;
+  EXPECT_EQ(files, 5U); // and no temporary one
+}
+
+TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string says;
+  };
+  for (const Case& c : std::vector<Case>{
+           {{"SELEC 1", two_ranks()}, 2, "syntax error"},
+           {{"SELECT nope FROM events", two_ranks()}, 2, "nope"},
+           {{"FROM nothing", two_ranks()}, 2, "--tables"},
+           {{"COPY ranks TO '" + folder.path("x.csv") + "'", two_ranks()}, 2, "disabled"},
+           {{"FROM ranks", two_ranks(), "-o", folder.path("x.foo")}, 2, "names no format"},
+           {{"FROM ranks", two_ranks(), "--format", "parquet"}, 2, "needs a file"},
+           {{"FROM ranks", two_ranks(), "-o", folder.path("no/x.csv")}, 6, "no/x.csv"},
+           {{"FROM ranks", two_ranks(), "-o", folder.path("no/x.parquet")}, 6, "x.parquet"},
+           {{"FROM ranks", two_ranks(), "-o", "/dev/full", "--format", "csv"}, 6, "No space"},
+           {{"FROM ranks"}, 2, "needs a trace"},
+           {{"FROM ranks", folder.path()}, 3, folder.path()}}) {
+    std::vector<std::string> arguments = {"query", "-q"};
+    arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
+    const RunResult r = run_binary(arguments);
+    EXPECT_EQ(r.code, c.code) << c.arguments[0] << ": " << r.err;
+    EXPECT_NE(r.err.find(c.says), std::string::npos) << r.err;
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(Query, ALibraryThatIsNoneIsSaidWithWhatToDo) {
+  for (const std::string& library : {std::string("/nowhere/libduckdb.so"),
+                                     (test::source_dir() / "README.md").string(),
+                                     std::string("libc.so.6")}) {
+    ::setenv("RANKSCOPE_DUCKDB", library.c_str(), 1);
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"query", "FROM ranks", two_ranks()},
+          {"export", "--parquet", "/nowhere/dataset", two_ranks()}}) {
+      const RunResult r = run_binary(arguments);
+      EXPECT_EQ(r.code, 7) << r.err;
+      EXPECT_NE(r.err.find("RANKSCOPE_DUCKDB"), std::string::npos) << r.err;
+      EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+    }
+    ::unsetenv("RANKSCOPE_DUCKDB");
+  }
+}
+
+TEST(Query, HostileNamesStayTexts) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  const std::string name = "a'; DROP TABLE x; -- \"<b>\n=1+2 \x01 \xff";
+  std::string trace = R"({"distributedInfo": {"rank": 0}, "traceEvents": [)";
+  trace += R"({"ph": "X", "cat": "kernel", "name": ")" + json_escaped(name) +
+           R"(", "ts": 1.5, "dur": 2, "pid": 0, "tid": 7, "args": {"stream": 7, "device": 0}}]})";
+  const std::string run = "it's \"odd\"=1; %41";
+  folder.write(run + "/rank0.json", trace);
+  const auto rows = query("SELECT name, start_ns, dur_ns, run FROM kernels", folder.path(run));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0][0], "a'; DROP TABLE x; -- \"<b>\n=1+2 \x01 \xef\xbf\xbd");
+  EXPECT_EQ(rows[0][1], "1500");
+  EXPECT_EQ(rows[0][3], run);
+  const RunResult table = run_binary({"query", "SELECT name FROM kernels", folder.path(run)});
+  EXPECT_EQ(table.out.find('\x01'), std::string::npos);
+  const RunResult written = run_binary({"export", "--parquet", folder.path("d's"),
+                                        folder.path(run)});
+  EXPECT_EQ(written.code, 0) << written.err;
+  const RunResult back =
+      run_binary({"query", "SELECT name, run FROM read_parquet('" + folder.path("d''s") +
+                               "/kernels/**/*.parquet')",
+                  folder.path(run), "--allow-files", "--json", "-q"});
+  const auto read = rows_of(back.out, "result");
+  ASSERT_EQ(read.size(), 1U) << back.err;
+  EXPECT_EQ(read[0][0], rows[0][0]);
+  EXPECT_EQ(read[0][1], run);
+}
+
+TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  synth::Options options = test::small_sweep();
+  options.channels = {28, 56};
+  options.ranks = 4;
+  options.gpus_per_node = 2;
+  ASSERT_TRUE(synth::generate(options, folder.path("sweep"), 2, [](const std::string&) {}));
+  const std::string data = folder.path("data");
+  const RunResult r = run_binary({"export", "--parquet", data, folder.path("sweep")});
+  ASSERT_EQ(r.code, 0) << r.err;
+  for (const char* table :
+       {"events", "kernels", "operators", "collectives", "steps", "ranks", "idle"}) {
+    const std::string name(table);
+    const std::string files = "read_parquet('" + data + "/" + name + "/**/*.parquet')";
+    const std::string columns = "SELECT run, node, * EXCLUDE (run, node) FROM ";
+    const RunResult both = run_binary(
+        {"query",
+         "SELECT count(*) FROM " + name + "; SELECT count(*) FROM (" + columns + files +
+             " EXCEPT ALL " + columns + name + "); SELECT count(*) FROM (" + columns + name +
+             " EXCEPT ALL " + columns + files + ")",
+         folder.path("sweep"), "--allow-files", "--format", "csv", "-q"});
+    ASSERT_EQ(both.code, 0) << name << both.err;
+    EXPECT_EQ(both.out.find("count_star()\n0\n"), both.out.rfind("count_star()\n0\ncount"))
+        << name << both.out;
+    EXPECT_TRUE(both.out.ends_with("count_star()\n0\ncount_star()\n0\n")) << name << both.out;
+    EXPECT_FALSE(both.out.starts_with("count_star()\n0\n")) << name << both.out;
+  }
+  const auto meta = [&](const std::string& select) {
+    const RunResult of = run_binary({"query", select, folder.path("sweep"), "--allow-files",
+                                     "--json", "-q"});
+    EXPECT_EQ(of.code, 0) << of.err;
+    return rows_of(of.out, "result");
+  };
+  const auto zstd = meta("SELECT DISTINCT compression FROM parquet_metadata('" + data +
+                         "/kernels/**/*.parquet')");
+  ASSERT_EQ(zstd.size(), 1U);
+  EXPECT_EQ(zstd[0][0], "ZSTD");
+  const auto names = meta("SELECT DISTINCT encodings FROM parquet_metadata('" + data +
+                          "/kernels/**/*.parquet') WHERE path_in_schema = 'name'");
+  ASSERT_EQ(names.size(), 1U);
+  EXPECT_NE(names[0][0].find("DICTIONARY"), std::string::npos);
+  const auto types = meta("SELECT type FROM parquet_schema('" + data +
+                          "/kernels/run=256thread_28ch/node=0/rank_000000.parquet') "
+                          "WHERE name = 'start_ns'");
+  ASSERT_EQ(types.size(), 1U);
+  EXPECT_EQ(types[0][0], "INT64");
+  const auto nodes = meta("SELECT node, min(rank), max(rank) FROM read_parquet('" + data +
+                          "/steps/**/*.parquet') GROUP BY node ORDER BY node");
+  EXPECT_EQ(nodes, (std::vector<std::vector<std::string>>{{"0", "0", "1"}, {"1", "2", "3"}}));
+  // a second time: refused, then replaced; files that this run does not write again are gone
+  EXPECT_EQ(run_binary({"export", "--parquet", data, folder.path("sweep")}).code, 2);
+  fs::copy_file(data + "/events/run=256thread_28ch/node=0/rank_000000.parquet",
+                data + "/events/run=256thread_28ch/node=0/rank_000009.parquet");
+  const RunResult again = run_binary({"export", "--parquet", data, "--replace",
+                                      folder.path("sweep")});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_FALSE(fs::exists(data + "/events/run=256thread_28ch/node=0/rank_000009.parquet"));
+  for (const auto& entry : fs::recursive_directory_iterator(data))
+    if (entry.is_regular_file()) {
+      EXPECT_EQ(entry.path().extension(), ".parquet") << entry.path();
+    }
+}
+
+TEST(Export, ALostRankCostsItself) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  fs::create_directories(folder.path("run"));
+  fs::copy_file(two_ranks() + "/rank0.json.gz", folder.path("run/rank0.json.gz"));
+  folder.write("run/rank1.json", "{\"traceEvents\": [{]}");
+  const RunResult r = run_binary({"export", "--parquet", folder.path("d"), folder.path("run")});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_TRUE(fs::exists(folder.path("d/events/run=run/node=0/rank_000000.parquet")));
+  const RunResult q = run_binary({"query", "SELECT count(*) FROM ranks", folder.path("run"),
+                                  "--format", "csv"});
+  EXPECT_EQ(q.code, 4) << q.err;
+  EXPECT_EQ(q.out, "count_star()\n1\n");
+}
+
+/// The Python of docs/export.md, with its files at hand.
+TEST(Export, PandasReadsItInThreeLines) {
+  RS_NEEDS_DUCKDB();
+  const char* const python = "/usr/bin/python3"; // the system's, with its packages
+  if (!fs::exists(python) || test::run_program(python, {"-c", "import pandas"}).code != 0)
+    GTEST_SKIP() << "python3-pandas is not installed";
+  const test::TempFolder folder;
+  const bool parquet = test::run_program(python, {"-c", "import pyarrow"}).code == 0 ||
+                       test::run_program(python, {"-c", "import fastparquet"}).code == 0;
+  ASSERT_EQ(run_binary({"query", "FROM steps", two_ranks(), "-q", "-o", folder.path("steps.json")})
+                .code,
+            0);
+  ASSERT_EQ(run_binary({"export", "--parquet", folder.path("dataset"), two_ranks(), "-q"}).code, 0);
+  const std::string doc = test::bytes_of((test::source_dir() / "docs/export.md").string());
+  const std::regex block("```python\n([^`]*)```");
+  std::size_t blocks = 0;
+  for (std::sregex_iterator it(doc.begin(), doc.end(), block), end; it != end; ++it) {
+    const std::string code = (*it)[1];
+    const bool of_parquet = code.find("read_parquet") != std::string::npos;
+    ++blocks;
+    if (of_parquet && !parquet) {
+      std::cout << "neither pyarrow nor fastparquet: the Parquet lines are not run\n";
+      continue;
+    }
+    const std::string whole = "import os; os.chdir('" + folder.path() + "')\n" + code +
+                              (of_parquet ? ""
+                                          : "assert len(steps) == 4 and "
+                                            "steps.total_ns.dtype.kind == 'i' and "
+                                            "list(steps.columns)[:3] == ['run', 'node', 'rank']\n"
+                                            "print(steps.total_ns.sum())\n");
+    const RunResult r = test::run_program(python, {"-c", whole});
+    EXPECT_EQ(r.code, 0) << whole << r.err;
+    if (!of_parquet) {
+      EXPECT_EQ(r.out, query("SELECT sum(total_ns) FROM steps", two_ranks())[0][0] + "\n");
+    }
+  }
+  EXPECT_EQ(blocks, 2U);
+}
+
+} // namespace
+} // namespace rankscope
