@@ -3,7 +3,7 @@
 # Usage: install_deps.sh [build|test|all]   (default: test)
 #   build  what the binary needs            test  and what the tests need
 #   all    and tools whose checks skip aloud without them: clang, clang-format, clang-tidy, LibreOffice,
-#          a browser. A tool that this system has no package for is named, and no error.
+#          a browser, pandas. A tool that this system has no package for is named, and no error.
 # npm brings the charts of the pages and the SQL engine (scripts/web_parts.sh); without it the build leaves
 # them out.
 # Run on Debian 12 (scripts/test_bare.sh does it from nothing). The names are Ubuntu 24.04's too, but for
@@ -16,7 +16,8 @@ build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libs
   libisal-dev libzstd-dev libsqlite3-dev libpugixml-dev libzip-dev libxlsxwriter-dev zlib1g-dev
   gnuplot-nox fonts-dejavu-core)
 test=(libgtest-dev libbenchmark-dev python3)
-tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-calc chromium)
+tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-calc chromium
+  python3-pandas)
 
 required=("${build[@]}")
 optional=()

@@ -8,6 +8,7 @@
 #include "analyses/inference/step_pairs.h"
 #include "analyses/inference/trace_pieces.h"
 #include "analyses/nsys/nsys_summary.h"
+#include "analyses/records/records.h"
 #include "analyses/replay/replay_items.h"
 #include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/sweep_facts.h"
@@ -179,7 +180,10 @@ std::vector<SheetGroup> all_sheets() {
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},
       {"top", "the whole answer in the terminal", with_overview()},
-      {"info", "what a trace holds", {trace_fact_schema().info(), category_count_schema().info()}},
+      {"info",
+       "what a trace holds",
+       {trace_fact_schema().info(), category_count_schema().info(), trace_figures_schema().info()}},
+      {"query", "tables of SQL and of Parquet datasets", record_sheets()},
       {"nsys", "Nsight Systems summaries", nsys_sheets()},
       {"split",
        "pieces of a server's trace",
@@ -188,6 +192,19 @@ std::vector<SheetGroup> all_sheets() {
        "operators run again",
        {replay_schema(ReplayGroup::kGemm, true).info(),
         replay_schema(ReplayGroup::kConv, true).info()}}};
+}
+
+Report column_report() {
+  Table out("columns", {"command", "sheet", "id", "header", "unit", "type", "meaning"});
+  for (const SheetGroup& group : all_sheets())
+    for (const SheetInfo& sheet : group.sheets)
+      for (const Column& c : sheet.columns)
+        out.add_row({Value(group.command), Value(sheet.name), Value(c.id), Value(c.name),
+                     Value(unit_name(c.unit)), Value(type_name(c.type)), Value(c.help)});
+  Report report;
+  report.title = "columns";
+  report.tables.push_back(std::move(out));
+  return report;
 }
 
 std::string column_dictionary() {

@@ -1,6 +1,7 @@
 // The column dictionary: every sheet with its columns, from the schemas that make the sheets.
 #pragma once
 
+#include "core/report.h"
 #include "core/schema.h"
 
 #include <string>
@@ -21,5 +22,7 @@ struct SheetGroup {
 
 /// docs/columns.md.
 [[nodiscard]] std::string column_dictionary();
+/// The same as a table, a row for each column of each sheet.
+[[nodiscard]] Report column_report();
 
 } // namespace rankscope

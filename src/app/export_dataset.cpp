@@ -137,9 +137,9 @@ private:
     options.allow_files = true; // the statement is ours
     RS_TRY(const std::unique_ptr<SqlDatabase> database, SqlDatabase::open(tables, options));
     RS_TRY(const Table count,
-           database->query(fmt::format(
-               "COPY ({}) TO {} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, USE_TMP_FILE false)", select,
-               sql_text(temporary.temp_path()))));
+           database->query(fmt::format("COPY ({}) TO {} (FORMAT parquet, COMPRESSION zstd, "
+                                       "COMPRESSION_LEVEL 1, USE_TMP_FILE false)",
+                                       select, sql_text(temporary.temp_path()))));
     RS_CHECK(temporary.commit());
     std::error_code ec;
     const std::uint64_t bytes = fs::file_size(path, ec);

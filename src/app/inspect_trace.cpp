@@ -57,7 +57,8 @@ void add_header(const Trace& trace, Facts& facts) {
     facts.add("process group", fmt::format("{} ({}), {} ranks", pg.name, pg.description, pg.size));
 }
 
-void add_times(const Trace& trace, Facts& facts) {
+/// From the first start to the last end of its events.
+std::optional<std::int64_t> span_of(const Trace& trace) {
   const Events& e = trace.events;
   std::int64_t first = INT64_MAX;
   std::int64_t last = INT64_MIN;
@@ -67,9 +68,13 @@ void add_times(const Trace& trace, Facts& facts) {
     first = std::min(first, e.ts_ns[i]);
     last = std::max(last, trace.end_ns(i));
   }
+  return last >= first ? std::optional(last - first) : std::nullopt;
+}
+
+void add_times(const Trace& trace, Facts& facts) {
   facts.add("profiler steps", std::to_string(profiler_steps(trace).size()));
-  if (last >= first)
-    facts.add("span", fmt::format("{:.3f} ms", static_cast<double>(last - first) / 1e6));
+  if (const std::optional<std::int64_t> span = span_of(trace))
+    facts.add("span", fmt::format("{:.3f} ms", static_cast<double>(*span) / 1e6));
   if (trace.clock().domain == ClockDomain::kUnix)
     facts.add("base time", fmt::format("{} ns since 1970", trace.clock().offset_ns));
 }
@@ -144,6 +149,71 @@ Schema<CategoryCount> category_count_schema() {
             [](const R& r) { return Value(r.events); }, "kept in memory"}}};
 }
 
+TraceFigures trace_figures(const LoadedTrace& t) {
+  const Trace& trace = t.trace;
+  const auto count = [](auto n) { return static_cast<std::int64_t>(n); };
+  TraceFigures out;
+  out.file = trace.path;
+  out.vendor = trace.vendor();
+  out.devices = count(trace.header.devices.size());
+  out.device = trace.header.devices.empty() ? "" : trace.header.devices.front().name;
+  out.backend = trace.header.backend;
+  out.rank = trace.header.rank;
+  out.world_size = trace.header.world_size;
+  if (trace.clock().domain == ClockDomain::kUnix)
+    out.base_time_ns = trace.clock().offset_ns;
+  out.span_ns = span_of(trace);
+  out.steps = count(profiler_steps(trace).size());
+  out.input_bytes = count(trace.input_bytes);
+  out.memory_bytes = count(trace.memory_bytes());
+  out.events_in_file = count(trace.events_in_file);
+  out.events = count(trace.events.size());
+  out.python_events_skipped = count(trace.python_events_skipped);
+  out.counters = count(trace.counters.size());
+  out.gpu_events = count(t.tree.gpu_event_count());
+  out.linked = count(t.tree.linked_count());
+  const StreamOverlaps overlaps = find_stream_overlaps(trace);
+  out.overlaps = count(overlaps.count);
+  out.overlap_ns = overlaps.total_ns;
+  return out;
+}
+
+Schema<TraceFigures> trace_figures_schema() {
+  using R = TraceFigures;
+  Schema<R> schema("figures", "what the trace holds, as numbers; one row, in JSON");
+  const auto text = [&](const char* id, const char* help, std::string R::*field) {
+    schema.add({id, id, Unit::kNone, CellKind::kText,
+                [field](const R& r) { return text_or_blank(r.*field); }, help});
+  };
+  const auto number = [&](const char* id, Unit unit, const char* help, auto field) {
+    schema.add(
+        {id, id, unit, CellKind::kInt, [field](const R& r) { return Value(r.*field); }, help});
+  };
+  text("file", "as given", &R::file);
+  text("vendor", "AMD or NVIDIA", &R::vendor);
+  text("device", "the driver's name of the first GPU", &R::device);
+  text("backend", "of the communication", &R::backend);
+  number("devices", Unit::kCount, "GPUs that the file describes", &R::devices);
+  number("rank", Unit::kNone, "in the file", &R::rank);
+  number("world_size", Unit::kCount, "ranks of the run", &R::world_size);
+  number("base_time_ns", Unit::kNs, "what added to its times gives nanoseconds since 1970",
+         &R::base_time_ns);
+  number("span_ns", Unit::kNs, "first start to last end", &R::span_ns);
+  number("steps", Unit::kCount, "profiler steps", &R::steps);
+  number("input_bytes", Unit::kBytes, "unpacked", &R::input_bytes);
+  number("memory_bytes", Unit::kBytes, "that the trace takes when it is loaded", &R::memory_bytes);
+  number("events_in_file", Unit::kCount, "all of them", &R::events_in_file);
+  number("events", Unit::kCount, "kept in memory", &R::events);
+  number("python_events_skipped", Unit::kCount, "python_function events that are not kept",
+         &R::python_events_skipped);
+  number("counters", Unit::kCount, "samples", &R::counters);
+  number("gpu_events", Unit::kCount, "kernels, copies and fills", &R::gpu_events);
+  number("linked", Unit::kCount, "of them: with the call that launched them", &R::linked);
+  number("overlaps", Unit::kCount, "of work on one stream with itself", &R::overlaps);
+  number("overlap_ns", Unit::kNs, "in all", &R::overlap_ns);
+  return schema;
+}
+
 Result<Report> inspect_trace(Session& session, const std::string& path) {
   LoadOptions load;
   load.threads = session.threads;
@@ -152,6 +222,7 @@ Result<Report> inspect_trace(Session& session, const std::string& path) {
   report.title = loaded.trace.path;
   report.tables.push_back(trace_fact_schema().table(trace_facts(loaded)));
   report.tables.push_back(category_count_schema().table(category_counts(loaded.trace)));
+  report.tables.push_back(trace_figures_schema().table(std::vector{trace_figures(loaded)}));
   report.diagnostics = loaded.trace.diagnostics;
   note_graphs(loaded, {}, 0, report.diagnostics);
   session.diagnostics.merge(report.diagnostics);

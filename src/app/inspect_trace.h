@@ -7,6 +7,8 @@
 #include "core/schema.h"
 #include "engine/session.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,17 @@ struct CategoryCount {
   std::uint64_t events = 0;
 };
 
+/// The same as numbers, for programs; what the file does not say is blank.
+struct TraceFigures {
+  std::string file, vendor, device, backend;
+  std::int64_t devices = 0;
+  std::optional<std::int64_t> rank, world_size, base_time_ns, span_ns;
+  std::int64_t steps = 0, input_bytes = 0, memory_bytes = 0;
+  std::int64_t events_in_file = 0, events = 0, python_events_skipped = 0, counters = 0;
+  std::int64_t gpu_events = 0, linked = 0;
+  std::int64_t overlaps = 0, overlap_ns = 0; ///< of work on one stream with itself
+};
+
 /// File, vendor, ranks, steps, span, sizes; what the file does not say is left out.
 [[nodiscard]] std::vector<TraceFact> trace_facts(const LoadedTrace& trace);
 /// Events kept of each category that occurs.
@@ -30,9 +43,12 @@ struct CategoryCount {
 
 [[nodiscard]] Schema<TraceFact> trace_fact_schema();
 [[nodiscard]] Schema<CategoryCount> category_count_schema();
+[[nodiscard]] TraceFigures trace_figures(const LoadedTrace& trace);
+/// One row; called figures.
+[[nodiscard]] Schema<TraceFigures> trace_figures_schema();
 
-/// Loads a trace ("-": standard input) and describes it in the tables trace and events; its
-/// diagnostics go to the session too. Errors: kUnreadable.
+/// Loads a trace ("-": standard input) and describes it in the tables trace, events and figures;
+/// its diagnostics go to the session too. Errors: kUnreadable.
 Result<Report> inspect_trace(Session& session, const std::string& path);
 
 } // namespace rankscope

@@ -115,8 +115,9 @@ Result<Table> Query::run(const std::string& statement) {
 /// DuckDB writes the temporary file, which is all that it may write.
 Result<void> Query::write_parquet(const std::string& statement) {
   RS_CHECK(prepare({statement}));
-  RS_CHECK(database_->query(fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
-                                        statement, sql_text(temporary_path(*temporary_)))));
+  RS_CHECK(database_->query(
+      fmt::format("COPY (\n{}\n) TO {} (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+                  statement, sql_text(temporary_path(*temporary_)))));
   return temporary_->commit();
 }
 

@@ -113,8 +113,8 @@ std::vector<RunTableInfo> make_list() {
 
 const RunTableInfo* find_table(const std::string& name) {
   const std::vector<RunTableInfo>& all = run_table_list();
-  const auto at = std::find_if(all.begin(), all.end(),
-                               [&](const RunTableInfo& t) { return t.name == name; });
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const RunTableInfo& t) { return t.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 
@@ -151,9 +151,10 @@ const std::vector<RunTableInfo>& run_table_list() {
 }
 
 SqlPart events_part(const RecordTrace& of) {
-  return part_of_rows<EventRecord>(
-      held(event_record_schema()), of.trace->trace.events.size(),
-      [&of](std::size_t i) { return EventRecord{&of, static_cast<EventId>(i)}; });
+  return part_of_rows<EventRecord>(held(event_record_schema()), of.trace->trace.events.size(),
+                                   [&of](std::size_t i) {
+                                     return EventRecord{&of, static_cast<EventId>(i)};
+                                   });
 }
 
 SqlPart kernels_part(const RecordTrace& of) {
@@ -180,24 +181,23 @@ RecordPlace place_of(const RunPlan& plan, std::int64_t rank, const Trace& trace,
 }
 
 Result<std::vector<RunPlan>> plans_of(Session& session, const RunTablesRequest& request) {
-  std::error_code ec;
-  if (request.inputs.size() == 1 && std::filesystem::is_directory(request.inputs.front(), ec)) {
-    Diagnostics found;
-    Result<std::vector<RunPlan>> sweep =
-        discover_sweep(request.inputs.front(), request.discover, found);
-    if (sweep && sweep->size() > 1) {
-      session.diagnostics.merge(found);
-      return sweep;
-    }
-  }
   TopRequest top;
   top.inputs = request.inputs;
   top.discover = request.discover;
   top.report.gpu_arch = request.gpu_arch;
-  RS_TRY(RunPlan plan, plan_top(session, top));
-  std::vector<RunPlan> out;
-  out.push_back(std::move(plan));
-  return out;
+  Result<RunPlan> plan = plan_top(session, top);
+  if (plan)
+    return std::vector<RunPlan>{std::move(*plan)};
+  std::error_code ec;
+  if (request.inputs.size() != 1 || !std::filesystem::is_directory(request.inputs.front(), ec))
+    return plan.error();
+  Diagnostics found;
+  Result<std::vector<RunPlan>> sweep =
+      discover_sweep(request.inputs.front(), request.discover, found);
+  if (!sweep || sweep->size() < 2)
+    return plan.error();
+  session.diagnostics.merge(found);
+  return sweep;
 }
 
 /// What of the traces is asked for and not there yet.
@@ -365,8 +365,8 @@ Result<void> RunTables::pass(const Wanted& wanted) {
     if (!done)
       rank.error = std::move(done.error());
   };
-  RS_CHECK(parallel_for(&session_.pool(), there.size(), [&](std::size_t i) { one(*there[i]); },
-                        session_.threads));
+  RS_CHECK(parallel_for(
+      &session_.pool(), there.size(), [&](std::size_t i) { one(*there[i]); }, session_.threads));
   LoadOptions load;
   load.threads = session_.threads;
   load.pool = &session_.pool();

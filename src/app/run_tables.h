@@ -2,9 +2,9 @@
 // traces, the sheets of the reports. Each trace is parsed once for all that a statement names.
 #pragma once
 
+#include "analyses/gemm/gemm_data.h"
 #include "analyses/records/records.h"
 #include "app/top_parts.h"
-#include "analyses/gemm/gemm_data.h"
 #include "base/result.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
@@ -23,10 +23,10 @@ namespace rankscope {
 struct RunTablesRequest {
   std::vector<std::string> inputs; ///< a trace ("-": standard input), folders of ranks, a sweep
   DiscoverOptions discover;
-  std::string gpu_arch;            ///< as report takes it
-  std::int64_t gpus_per_node = 0;  ///< 0: the devices that a trace names
-  std::uint64_t memory_bytes = 0;  ///< for traces in flight, 0 = half of the free
-  bool keep_traces = false;        ///< more statements will come
+  std::string gpu_arch;           ///< as report takes it
+  std::int64_t gpus_per_node = 0; ///< 0: the devices that a trace names
+  std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
+  bool keep_traces = false;       ///< more statements will come
 };
 
 /// A table, in a list of them.

@@ -1,13 +1,14 @@
 // rankscope columns: every sheet with its columns, as Markdown.
 #include "app/column_dictionary.h"
 #include "cli/command.h"
+#include "writers/writer.h"
 
 namespace rankscope {
 namespace {
 
 Action setup(FlagSet&) {
   return [](Context& ctx) -> Result<void> {
-    ctx.out(column_dictionary());
+    ctx.out(ctx.json ? json_text(column_report()) : column_dictionary());
     return {};
   };
 }

@@ -128,8 +128,7 @@ using Destroy = void (*)(void*);
   RS_DUCK(table_function_set_extra_info, void, (TableFunction, void*, Destroy))                    \
   RS_DUCK(table_function_set_bind, void, (TableFunction, void (*)(BindInfo)))                      \
   RS_DUCK(table_function_set_init, void, (TableFunction, void (*)(InitInfo)))                      \
-  RS_DUCK(table_function_set_function, void,                                                       \
-          (TableFunction, void (*)(FunctionInfo, DataChunk)))                                      \
+  RS_DUCK(table_function_set_function, void, (TableFunction, void (*)(FunctionInfo, DataChunk)))   \
   RS_DUCK(table_function_supports_projection_pushdown, void, (TableFunction, bool))                \
   RS_DUCK(register_table_function, int, (Connection, TableFunction))                               \
   RS_DUCK(bind_get_extra_info, void*, (BindInfo))                                                  \

@@ -68,10 +68,10 @@ Result<DuckDbLibrary> open_duckdb(const std::string& path) {
   RANKSCOPE_DUCKDB_CALLS(RS_DUCK)
 #undef RS_DUCK
   if (lacks != nullptr)
-    return Error{ErrorCode::kMissingTool, path,
-                 fmt::format("no DuckDB library, or an old one: it has no {} (1.4 and later do)",
-                             lacks),
-                 kHint};
+    return Error{
+        ErrorCode::kMissingTool, path,
+        fmt::format("no DuckDB library, or an old one: it has no {} (1.4 and later do)", lacks),
+        kHint};
   calls.path = path;
   library->keep();
   return calls;

@@ -42,9 +42,9 @@ template <class Row>
                                    std::function<Row(std::size_t)> row) {
   SqlPart out;
   out.rows = rows;
-  out.read = [schema = std::move(schema), row = std::move(row)](
-                 std::size_t column, std::size_t first, std::size_t count,
-                 const SqlPart::Take& take) {
+  out.read = [schema = std::move(schema),
+              row = std::move(row)](std::size_t column, std::size_t first, std::size_t count,
+                                    const SqlPart::Take& take) {
     const auto& get = schema->fields()[column].get;
     for (std::size_t i = 0; i < count; ++i) {
       const Row of = row(first + i);

@@ -154,8 +154,8 @@ void bind(BindInfo info) {
           calls.destroy_logical_type(&type);
         }
         calls.bind_set_cardinality(info, (*table)->rows(), true);
-        calls.bind_set_bind_data(
-            info, new BoundTable{calls, scan.threads, std::move(*table)}, &destroy<BoundTable>);
+        calls.bind_set_bind_data(info, new BoundTable{calls, scan.threads, std::move(*table)},
+                                 &destroy<BoundTable>);
       },
       [&](const Error& error) {
         calls.bind_set_error(info, error.message().c_str());
@@ -180,8 +180,8 @@ void begin(InitInfo info) {
             info,
             new Reading{calls, bound.table, std::move(columns), std::move(first_block), block_rows},
             &destroy<Reading>);
-        calls.init_set_max_threads(
-            info, std::clamp<std::size_t>(blocks, 1, std::max(1U, bound.threads)));
+        calls.init_set_max_threads(info,
+                                   std::clamp<std::size_t>(blocks, 1, std::max(1U, bound.threads)));
       },
       [&](const Error& error) { calls.init_set_error(info, error.message().c_str()); });
 }

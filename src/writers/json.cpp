@@ -97,7 +97,8 @@ std::string json_text(const Report& report) {
     out += '\n' + quoted_text(t.name()) + ":{\"columns\":";
     append_columns(out, t, [](const Column& c) { return c.name; });
     out += ",\"ids\":";
-    append_columns(out, t, [](const Column& c) { return c.id.empty() ? snake_case(c.name) : c.id; });
+    append_columns(out, t,
+                   [](const Column& c) { return c.id.empty() ? snake_case(c.name) : c.id; });
     out += ",\"units\":";
     append_columns(out, t, [](const Column& c) { return unit_name(c.unit); });
     out += ",\"types\":";
@@ -123,8 +124,8 @@ std::string json_text(const Report& report) {
     out += first ? "" : ",";
     first = false;
     out += "{\"name\":" + quoted_text(p.name) + ",\"count\":" + std::to_string(p.count) +
-           ",\"severity\":" +
-           quoted_text(severity_name(p.severity)) + ",\"where\":" + quoted_text(p.where) + ",\"sentence\":" + quoted_text(p.sentence) + "}";
+           ",\"severity\":" + quoted_text(severity_name(p.severity)) +
+           ",\"where\":" + quoted_text(p.where) + ",\"sentence\":" + quoted_text(p.sentence) + "}";
   }
   return out + "]}\n";
 }

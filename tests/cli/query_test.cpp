@@ -217,9 +217,9 @@ TEST(Query, ResultsInEachFormat) {
   const auto json = rows_of(test::bytes_of(folder.path("it's.json")), "result");
   ASSERT_EQ(json.size(), 2U);
   EXPECT_EQ(json[1], (std::vector<std::string>{"1", "a,\"b", "[1,2]", "null"}));
-  const RunResult back = run_binary({"query", "SELECT rank, t, l[2] FROM '" + folder.path("it''s") +
-                                                  ".parquet'",
-                                     two_ranks(), "--allow-files", "--format", "csv"});
+  const RunResult back =
+      run_binary({"query", "SELECT rank, t, l[2] FROM '" + folder.path("it''s") + ".parquet'",
+                  two_ranks(), "--allow-files", "--format", "csv"});
   EXPECT_EQ(back.code, 0) << back.err;
   EXPECT_NE(back.out.find("1,\"a,\"\"b\",2\n"), std::string::npos) << back.out;
   std::size_t files = 0;
@@ -259,9 +259,9 @@ TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
 }
 
 TEST(Query, ALibraryThatIsNoneIsSaidWithWhatToDo) {
-  for (const std::string& library : {std::string("/nowhere/libduckdb.so"),
-                                     (test::source_dir() / "README.md").string(),
-                                     std::string("libc.so.6")}) {
+  for (const std::string& library :
+       {std::string("/nowhere/libduckdb.so"), (test::source_dir() / "README.md").string(),
+        std::string("libc.so.6")}) {
     ::setenv("RANKSCOPE_DUCKDB", library.c_str(), 1);
     for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{"query", "FROM ranks", two_ranks()},
@@ -291,13 +291,13 @@ TEST(Query, HostileNamesStayTexts) {
   EXPECT_EQ(rows[0][3], run);
   const RunResult table = run_binary({"query", "SELECT name FROM kernels", folder.path(run)});
   EXPECT_EQ(table.out.find('\x01'), std::string::npos);
-  const RunResult written = run_binary({"export", "--parquet", folder.path("d's"),
-                                        folder.path(run)});
+  const RunResult written =
+      run_binary({"export", "--parquet", folder.path("d's"), folder.path(run)});
   EXPECT_EQ(written.code, 0) << written.err;
-  const RunResult back =
-      run_binary({"query", "SELECT name, run FROM read_parquet('" + folder.path("d''s") +
-                               "/kernels/**/*.parquet')",
-                  folder.path(run), "--allow-files", "--json", "-q"});
+  const RunResult back = run_binary(
+      {"query",
+       "SELECT name, run FROM read_parquet('" + folder.path("d''s") + "/kernels/**/*.parquet')",
+       folder.path(run), "--allow-files", "--json", "-q"});
   const auto read = rows_of(back.out, "result");
   ASSERT_EQ(read.size(), 1U) << back.err;
   EXPECT_EQ(read[0][0], rows[0][0]);
@@ -320,12 +320,12 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
     const std::string name(table);
     const std::string files = "read_parquet('" + data + "/" + name + "/**/*.parquet')";
     const std::string columns = "SELECT run, node, * EXCLUDE (run, node) FROM ";
-    const RunResult both = run_binary(
-        {"query",
-         "SELECT count(*) FROM " + name + "; SELECT count(*) FROM (" + columns + files +
-             " EXCEPT ALL " + columns + name + "); SELECT count(*) FROM (" + columns + name +
-             " EXCEPT ALL " + columns + files + ")",
-         folder.path("sweep"), "--allow-files", "--format", "csv", "-q"});
+    const RunResult both =
+        run_binary({"query",
+                    "SELECT count(*) FROM " + name + "; SELECT count(*) FROM (" + columns + files +
+                        " EXCEPT ALL " + columns + name + "); SELECT count(*) FROM (" + columns +
+                        name + " EXCEPT ALL " + columns + files + ")",
+                    folder.path("sweep"), "--allow-files", "--format", "csv", "-q"});
     ASSERT_EQ(both.code, 0) << name << both.err;
     EXPECT_EQ(both.out.find("count_star()\n0\n"), both.out.rfind("count_star()\n0\ncount"))
         << name << both.out;
@@ -333,8 +333,8 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
     EXPECT_FALSE(both.out.starts_with("count_star()\n0\n")) << name << both.out;
   }
   const auto meta = [&](const std::string& select) {
-    const RunResult of = run_binary({"query", select, folder.path("sweep"), "--allow-files",
-                                     "--json", "-q"});
+    const RunResult of =
+        run_binary({"query", select, folder.path("sweep"), "--allow-files", "--json", "-q"});
     EXPECT_EQ(of.code, 0) << of.err;
     return rows_of(of.out, "result");
   };
@@ -343,7 +343,7 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
   ASSERT_EQ(zstd.size(), 1U);
   EXPECT_EQ(zstd[0][0], "ZSTD");
   const auto names = meta("SELECT DISTINCT encodings FROM parquet_metadata('" + data +
-                          "/kernels/**/*.parquet') WHERE path_in_schema = 'name'");
+                          "/events/**/*.parquet') WHERE path_in_schema = 'category'");
   ASSERT_EQ(names.size(), 1U);
   EXPECT_NE(names[0][0].find("DICTIONARY"), std::string::npos);
   const auto types = meta("SELECT type FROM parquet_schema('" + data +
@@ -358,8 +358,8 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
   EXPECT_EQ(run_binary({"export", "--parquet", data, folder.path("sweep")}).code, 2);
   fs::copy_file(data + "/events/run=256thread_28ch/node=0/rank_000000.parquet",
                 data + "/events/run=256thread_28ch/node=0/rank_000009.parquet");
-  const RunResult again = run_binary({"export", "--parquet", data, "--replace",
-                                      folder.path("sweep")});
+  const RunResult again =
+      run_binary({"export", "--parquet", data, "--replace", folder.path("sweep")});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_FALSE(fs::exists(data + "/events/run=256thread_28ch/node=0/rank_000009.parquet"));
   for (const auto& entry : fs::recursive_directory_iterator(data))
@@ -377,8 +377,8 @@ TEST(Export, ALostRankCostsItself) {
   const RunResult r = run_binary({"export", "--parquet", folder.path("d"), folder.path("run")});
   EXPECT_EQ(r.code, 4) << r.err;
   EXPECT_TRUE(fs::exists(folder.path("d/events/run=run/node=0/rank_000000.parquet")));
-  const RunResult q = run_binary({"query", "SELECT count(*) FROM ranks", folder.path("run"),
-                                  "--format", "csv"});
+  const RunResult q =
+      run_binary({"query", "SELECT count(*) FROM ranks", folder.path("run"), "--format", "csv"});
   EXPECT_EQ(q.code, 4) << q.err;
   EXPECT_EQ(q.out, "count_star()\n1\n");
 }
@@ -392,9 +392,9 @@ TEST(Export, PandasReadsItInThreeLines) {
   const test::TempFolder folder;
   const bool parquet = test::run_program(python, {"-c", "import pyarrow"}).code == 0 ||
                        test::run_program(python, {"-c", "import fastparquet"}).code == 0;
-  ASSERT_EQ(run_binary({"query", "FROM steps", two_ranks(), "-q", "-o", folder.path("steps.json")})
-                .code,
-            0);
+  ASSERT_EQ(
+      run_binary({"query", "FROM steps", two_ranks(), "-q", "-o", folder.path("steps.json")}).code,
+      0);
   ASSERT_EQ(run_binary({"export", "--parquet", folder.path("dataset"), two_ranks(), "-q"}).code, 0);
   const std::string doc = test::bytes_of((test::source_dir() / "docs/export.md").string());
   const std::regex block("```python\n([^`]*)```");

@@ -30,7 +30,8 @@ TEST(NestedText, OtherTextsAreNone) {
 }
 
 TEST(NestedText, EveryCutOfAListIsValidJsonOrNone) {
-  const std::string text = R"(((1, -2.5), ['a\'b', "c"], {'k': (True, None)}, '\xff)" "\xff\xfe')";
+  const std::string text = R"(((1, -2.5), ['a\'b', "c"], {'k': (True, None)}, '\xff)"
+                           "\xff\xfe')";
   simdjson::dom::parser parser;
   for (std::size_t n = 0; n <= text.size(); ++n)
     if (const auto json = nested_json(text.substr(0, n)))

@@ -23,11 +23,11 @@ Value cell(const SqlTable& table, std::size_t part, std::size_t row, std::size_t
 }
 
 TEST(TableOfSheets, JoinsTheColumnsOfRanksAndTypesThemByTheirCells) {
-  const SqlTable table = table_of_sheets(
-      "s", "",
-      {{{"run", 0}, sheet({"name", "param: M"}, {{"a", 1}, {"b", Value()}})},
-       {{"run", 3}, sheet({"param: M", "Other (us)", "name"}, {{2.5, 7, "c"}})}},
-      {}, true);
+  const SqlTable table =
+      table_of_sheets("s", "",
+                      {{{"run", 0}, sheet({"name", "param: M"}, {{"a", 1}, {"b", Value()}})},
+                       {{"run", 3}, sheet({"param: M", "Other (us)", "name"}, {{2.5, 7, "c"}})}},
+                      {}, true);
   std::vector<std::string> ids;
   for (const Column& column : table.columns)
     ids.push_back(column.id);

@@ -40,14 +40,14 @@ TEST(Layering, IncludesPointOneWay) {
       {"pages",
        {"base", "os", "core", "model", "readers", "analyses", "writers", "engine", "pages"}},
       {"app",
-       {"base", "os", "core", "model", "readers", "analyses", "writers", "synth", "collect",
-        "sql", "engine", "pages", "app"}},
+       {"base", "os", "core", "model", "readers", "analyses", "writers", "synth", "collect", "sql",
+        "engine", "pages", "app"}},
       {"api",
-       {"base", "os", "core", "model", "readers", "analyses", "writers", "synth", "collect",
-        "sql", "engine", "pages", "app", "api"}},
+       {"base", "os", "core", "model", "readers", "analyses", "writers", "synth", "collect", "sql",
+        "engine", "pages", "app", "api"}},
       {"cli",
-       {"base", "os", "core", "model", "readers", "analyses", "writers", "synth", "collect",
-        "sql", "engine", "pages", "app", "cli"}},
+       {"base", "os", "core", "model", "readers", "analyses", "writers", "synth", "collect", "sql",
+        "engine", "pages", "app", "cli"}},
   };
   const std::regex include(R"re(#include "([a-z]+)/)re");
   int checked = 0;

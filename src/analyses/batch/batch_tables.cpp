@@ -219,10 +219,13 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
   const StringPool* const texts = &part.texts;
   const auto reprs = std::make_shared<Reprs>(part.texts);
   const auto list = [reprs](const char* id, const char* label, StrId R::*of, const char* help) {
-    return Field<R>{
-        id,   label,
-        Unit::kNone, kText, [reprs, of](const R& r) { return reprs->of(r.*of); },
-        help, ColumnStyle{.nested = true}};
+    return Field<R>{id,
+                    label,
+                    Unit::kNone,
+                    kText,
+                    [reprs, of](const R& r) { return reprs->of(r.*of); },
+                    help,
+                    ColumnStyle{.nested = true}};
   };
   return Schema<R>(
       fmt::format("kernels_{}", part.rank), "every kernel of a rank",

@@ -50,8 +50,7 @@ EventId launch_of(const EventRecord& r) {
 }
 
 EventId operator_of(const EventRecord& r) {
-  return launch_of(r) == kNoEvent ? kNoEvent
-                                  : r.of->trace->tree.cpu_op_above(trace_of(r), r.event);
+  return launch_of(r) == kNoEvent ? kNoEvent : r.of->trace->tree.cpu_op_above(trace_of(r), r.event);
 }
 
 /// As gpu_timeline assigns GPU work to steps: by its launch, without one by its own start.
@@ -99,7 +98,8 @@ void add_times(Schema<EventRecord>& schema) {
   schema.add({"start_ns", "start (ns)", Unit::kNs, kInt, [](const R& r) { return Value(ts_of(r)); },
               "on the clock of the file"});
   schema.add({"dur_ns", "duration (ns)", Unit::kNs, kInt,
-              [](const R& r) { return Value(trace_of(r).events.dur_ns[r.event]); }, "of the event"});
+              [](const R& r) { return Value(trace_of(r).events.dur_ns[r.event]); },
+              "of the event"});
   schema.add({"end_ns", "end (ns)", Unit::kNs, kInt,
               [](const R& r) { return Value(trace_of(r).end_ns(r.event)); }, "start + duration"});
 }
@@ -146,9 +146,7 @@ Schema<EventRecord> make_events() {
   Schema<R> schema("events", "every event of the traces, as it is in the file");
   add_place(schema);
   schema.add({"category", "category", Unit::kNone, kText,
-              [](const R& r) {
-                return Value(category_name(trace_of(r).events.category[r.event]));
-              },
+              [](const R& r) { return Value(category_name(trace_of(r).events.category[r.event])); },
               "as the profiler has it"});
   add_times(schema);
   schema.add({"unix_ns", "unix time (ns)", Unit::kNs, kInt, clock_time,
@@ -189,11 +187,12 @@ Schema<EventRecord> make_kernels() {
   add_place(schema);
   schema.add({"work", "work", Unit::kNone, kText, [](const R& r) { return Value(work_of(r)); },
               "computation, communication, memcpy or memset"});
-  schema.add({"family", "family", Unit::kNone, kText,
-              [](const R& r) {
-                return Value(kernel_family_name(kernel_family(trace_of(r).name(r.event))));
-              },
-              "GEMM, attention, norm, elementwise, reduce, copy, communication, other: by the name"});
+  schema.add(
+      {"family", "family", Unit::kNone, kText,
+       [](const R& r) {
+         return Value(kernel_family_name(kernel_family(trace_of(r).name(r.event))));
+       },
+       "GEMM, attention, norm, elementwise, reduce, copy, communication, other: by the name"});
   add_times(schema);
   add_where(schema);
   add_launch(schema);
@@ -257,11 +256,10 @@ Schema<EventRecord> make_operators() {
   schema.add({"step", "step", Unit::kNone, kInt,
               [](const R& r) { return not_negative(step_at(r.of->steps, ts_of(r))); },
               "N of ProfilerStep#N in which it starts"});
-  schema.add({"parent_event", "parent event", Unit::kNone, kInt,
-              [](const R& r) {
-                return uid_of(r, r.of->trace->tree.cpu_op_above(trace_of(r), r.event));
-              },
-              "the operator that called it; NULL: none"});
+  schema.add(
+      {"parent_event", "parent event", Unit::kNone, kInt,
+       [](const R& r) { return uid_of(r, r.of->trace->tree.cpu_op_above(trace_of(r), r.event)); },
+       "the operator that called it; NULL: none"});
   schema.add({"outermost", "outermost", Unit::kNone, kBool,
               [](const R& r) {
                 return Value(r.of->trace->tree.cpu_op_above(trace_of(r), r.event) == kNoEvent);
@@ -315,10 +313,10 @@ const Schema<EventRecord>& operator_record_schema() {
 }
 
 std::vector<SheetInfo> record_sheets() {
-  return {event_record_schema().info(),      kernel_record_schema().info(),
-          operator_record_schema().info(),   collective_record_schema().info(),
-          step_record_schema().info(),       rank_record_schema().info(),
-          idle_record_schema().info(),       finding_record_schema().info()};
+  return {event_record_schema().info(),    kernel_record_schema().info(),
+          operator_record_schema().info(), collective_record_schema().info(),
+          step_record_schema().info(),     rank_record_schema().info(),
+          idle_record_schema().info(),     finding_record_schema().info()};
 }
 
 } // namespace rankscope

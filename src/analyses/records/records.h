@@ -30,8 +30,8 @@ struct RecordTrace {
   RecordPlace place;
   std::shared_ptr<const LoadedTrace> trace;
   std::vector<ProfilerStep> steps;
-  std::vector<EventId> gpu;       ///< kernels, copies and fills, file order; need the call tree
-  std::vector<EventId> operators; ///< cpu_op events, file order
+  std::vector<EventId> gpu;        ///< kernels, copies and fills, file order; need the call tree
+  std::vector<EventId> operators;  ///< cpu_op events, file order
   std::vector<bool> communication; ///< by StrId: name of a collective kernel
 };
 /// `linked`: the trace has its call tree, so that kernels and operators may be asked for.

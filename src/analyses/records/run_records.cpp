@@ -34,8 +34,8 @@ template <class R> void add_place(Schema<R>& schema) {
               "of the trace"});
 }
 
-template <class R, class Get> void add_ns(Schema<R>& schema, const char* id, const char* help,
-                                          Get get) {
+template <class R, class Get>
+void add_ns(Schema<R>& schema, const char* id, const char* help, Get get) {
   schema.add({id, id, Unit::kNs, kInt, [get](const R& r) { return Value(get(r)); }, help});
 }
 
@@ -121,8 +121,8 @@ const Schema<RankRecordRow>& rank_record_schema() {
     Schema<R> out("ranks", "one row per rank: its trace, its GPU's time by kind");
     add_place(out);
     const auto text = [&out](const char* id, const char* help, std::string R::*field) {
-      out.add({id, id, Unit::kNone, kText,
-               [field](const R& r) { return text_or_blank(r.*field); }, help});
+      out.add({id, id, Unit::kNone, kText, [field](const R& r) { return text_or_blank(r.*field); },
+               help});
     };
     const auto count = [&out](const char* id, Unit unit, const char* help, std::int64_t R::*field) {
       out.add({id, id, unit, kInt, [field](const R& r) { return Value(r.*field); }, help});
@@ -141,9 +141,8 @@ const Schema<RankRecordRow>& rank_record_schema() {
     count("linked", Unit::kCount, "of them: with the call that launched them", &R::linked);
     count("steps", Unit::kCount, "profiler steps", &R::steps);
     count("input_bytes", Unit::kBytes, "of the file, unpacked", &R::input_bytes);
-    add_kinds(out, [](const R& r, TimeKind kind) {
-      return Value(r.ns[static_cast<std::size_t>(kind)]);
-    });
+    add_kinds(
+        out, [](const R& r, TimeKind kind) { return Value(r.ns[static_cast<std::size_t>(kind)]); });
     return out;
   }();
   return schema;
@@ -190,7 +189,8 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     Schema<R> out("collectives", "collective kernels of every rank, matched over the ranks");
     const auto text = [&](const char* id, const char* help, StrId Collective::*field) {
       out.add({id, id, Unit::kNone, kText,
-               [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).*field)); }, help});
+               [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).*field)); },
+               help});
     };
     const auto number = [&](const char* id, const char* help, std::int64_t Collective::*field) {
       out.add({id, id, Unit::kNone, kInt, [=](const R& r) { return known(of(r).*field); }, help});
@@ -205,8 +205,8 @@ const Schema<CollectiveRecord>& collective_record_schema() {
              "configuration or folder of the run"});
     out.add({"node", "node", Unit::kNone, kInt, [](const R& r) { return Value(r.node); },
              "rank / GPUs per node"});
-    out.add({"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.kernel->rank->rank); },
-             "of the trace"});
+    out.add({"rank", "rank", Unit::kNone, kInt,
+             [](const R& r) { return Value(r.kernel->rank->rank); }, "of the trace"});
     out.add({"collective_id", "collective_id", Unit::kNone, kText,
              [](const R& r) { return Value(std::string_view(r.kernel->timed->id)); },
              "the same on all ranks that took part"});
@@ -238,12 +238,13 @@ const Schema<CollectiveRecord>& collective_record_schema() {
            [=](const R& r) { return of(r).hidden_compute_ns; });
     add_ns(out, "hidden_memcpy_ns", "under copies but not compute",
            [=](const R& r) { return of(r).hidden_memcpy_ns; });
-    out.add({"wait_ns", "wait_ns", Unit::kNs, kInt,
-             [](const R& r) {
-               return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
-             },
-             "until the last member had started; NULL where the kind makes nobody wait, or a member "
-             "is not there"});
+    out.add(
+        {"wait_ns", "wait_ns", Unit::kNs, kInt,
+         [](const R& r) {
+           return r.kernel->timed->told_waits ? Value(r.kernel->wait_ns) : Value();
+         },
+         "until the last member had started; NULL where the kind makes nobody wait, or a member "
+         "is not there"});
     matched("mib", Unit::kMiB, "the larger buffer", &TimedCollective::full_mib);
     matched("algo_gbps", Unit::kGBps, "size over the shortest duration of the members",
             &TimedCollective::algo_gbps);

@@ -1,0 +1,25 @@
+// SQL cut into statements: the same whatever the pieces it comes in, nothing made up.
+#include "fuzz/fuzz_target.h"
+#include "sql/statements.h"
+
+#include <cstdlib>
+
+RS_FUZZ_TARGET(sql_statements) {
+  const std::string text(bytes);
+  const std::vector<std::string> whole = rankscope::split_statements(text);
+  rankscope::StatementSplitter splitter;
+  std::vector<std::string> pieces;
+  for (const char c : text) {
+    splitter.add(std::string_view(&c, 1));
+    for (std::string& one : splitter.take())
+      pieces.push_back(std::move(one));
+  }
+  if (std::string rest = splitter.take_rest(); !rest.empty())
+    pieces.push_back(std::move(rest));
+  if (pieces != whole)
+    std::abort();
+  for (const std::string& one : whole)
+    if (text.find(one) == std::string::npos)
+      std::abort();
+  (void)rankscope::words_of(text);
+}
