@@ -216,7 +216,8 @@ struct RunTables::Rank {
   const RunPlan* plan = nullptr;
   const RankFile* file = nullptr;
   Run* run = nullptr;
-  bool lost = false, seen = false;
+  bool lost = false, told = false;
+  std::optional<Diagnostics> diagnostics; ///< of the trace, until they are told
   std::shared_ptr<LoadedTrace> trace;
   bool linked = false;
   RecordPlace place;
@@ -379,6 +380,7 @@ Result<void> RunTables::pass(const Wanted& wanted) {
       return;
     }
     rank.trace = std::make_shared<LoadedTrace>(std::move(*loaded));
+    rank.diagnostics = rank.trace->trace.diagnostics;
     rank.linked = wanted.linked;
     one(rank);
   }));
@@ -404,8 +406,9 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     if (rank->lost)
       continue;
     ++left;
-    if (rank->trace != nullptr && !std::exchange(rank->seen, true))
-      session_.diagnostics.merge(rank->trace->trace.diagnostics);
+    if (rank->diagnostics && !std::exchange(rank->told, true) && !of.top) // top tells them itself
+      session_.diagnostics.merge(*rank->diagnostics);
+    rank->diagnostics.reset();
   }
   if (left == 0)
     return ranks_.size() == 1 && lost

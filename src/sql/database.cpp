@@ -183,7 +183,9 @@ Result<Table> SqlDatabase::query(const std::string& statement, const std::string
   if (statement.find('\0') != std::string::npos)
     return Error{ErrorCode::kUsage, "SQL", "a NUL byte in the statement", ""};
   scan_.error.reset();
-  RS_TRY(const std::string text, readable(statement));
+  const std::size_t first = statement.find_first_not_of(" \t\r\n"); // so that lines count from it
+  RS_TRY(const std::string text,
+         readable(statement.substr(first == std::string::npos ? 0 : first)));
   HeldResult result(calls_);
   if (calls_.query(connection_, text.c_str(), &result.block()) != kSuccess)
     return error_of(calls_.result_error(&result.block()));

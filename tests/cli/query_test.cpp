@@ -383,6 +383,19 @@ TEST(Export, ALostRankCostsItself) {
   EXPECT_EQ(q.out, "count_star()\n1\n");
 }
 
+TEST(Query, WhatATraceLostIsTold) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  const std::string trace = folder.write(
+      "rank0.json", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 1,
+ "pid": 0, "tid": 7, "args": {"stream": 7}}, {"ph": "X", "cat": "ker)");
+  for (const char* sql : {"FROM ranks", "FROM events", "FROM top_ranks"}) {
+    const RunResult r = run_binary({"query", sql, trace});
+    EXPECT_EQ(r.code, 4) << sql << r.err;
+    EXPECT_NE(r.err.find("truncated"), std::string::npos) << sql << r.err;
+  }
+}
+
 /// The Python of docs/export.md, with its files at hand.
 TEST(Export, PandasReadsItInThreeLines) {
   RS_NEEDS_DUCKDB();
