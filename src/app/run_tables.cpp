@@ -485,16 +485,15 @@ Result<std::shared_ptr<const SqlTable>> RunTables::table(const std::string& name
   if (const auto at = made_.find(name); at != made_.end())
     return at->second;
   RS_CHECK(need({name}));
-  RS_TRY(const std::shared_ptr<const SqlTable> table, make(name));
-  made_[name] = table;
-  return table;
+  std::shared_ptr<const SqlTable> made = make(name);
+  made_[name] = made;
+  return made;
 }
 
-Result<std::shared_ptr<const SqlTable>> RunTables::make(const std::string& name) {
+std::shared_ptr<const SqlTable> RunTables::make(const std::string& name) const {
   const RunTableInfo& info = *find_table(name);
   if (info.kind == kRecord) {
-    RS_TRY(SqlTable table, record_table(name));
-    return std::make_shared<const SqlTable>(std::move(table));
+    return std::make_shared<const SqlTable>(record_table(name));
   }
   if (name == "tables") {
     SqlTable table = table_of(table_list_schema());
@@ -510,11 +509,38 @@ Result<std::shared_ptr<const SqlTable>> RunTables::make(const std::string& name)
     table.parts.push_back(part_of(column_list_schema(), rows));
     return std::make_shared<const SqlTable>(std::move(table));
   }
-  RS_TRY(SqlTable table, sheet_table(info));
-  return std::make_shared<const SqlTable>(std::move(table));
+  return std::make_shared<const SqlTable>(sheet_table(info));
 }
 
-Result<SqlTable> RunTables::record_table(const std::string& name) {
+/// The rows of one rank.
+std::optional<SqlPart> RunTables::rank_part(const std::string& name, const Rank& rank) {
+  if (name == "events")
+    return events_part(rank.record);
+  if (name == "kernels")
+    return kernels_part(rank.record);
+  if (name == "operators")
+    return operators_part(rank.record);
+  if (name == "steps")
+    return part_of(step_record_schema(), rank.steps);
+  if (name == "ranks" && rank.row)
+    return part_of(rank_record_schema(), std::vector{*rank.row});
+  if (name == "idle")
+    return part_of(idle_record_schema(), rank.idle);
+  return std::nullopt;
+}
+
+SqlPart RunTables::collectives_part(const Run& run) const {
+  std::map<std::int64_t, std::int64_t> nodes;
+  for (const std::unique_ptr<Rank>& rank : ranks_)
+    if (rank->run == &run)
+      nodes[rank->file->rank] = rank->place.node;
+  std::vector<CollectiveRecord> rows;
+  for (const CollectiveKernel& kernel : run.facts->kernels)
+    rows.push_back({&run.label, nodes[kernel.rank->rank], &kernel});
+  return part_of(collective_record_schema(), rows);
+}
+
+SqlTable RunTables::record_table(const std::string& name) const {
   SqlTable out = name == "events"        ? table_of(event_record_schema())
                  : name == "kernels"     ? table_of(kernel_record_schema())
                  : name == "operators"   ? table_of(operator_record_schema())
@@ -523,40 +549,20 @@ Result<SqlTable> RunTables::record_table(const std::string& name) {
                  : name == "ranks"       ? table_of(rank_record_schema())
                  : name == "idle"        ? table_of(idle_record_schema())
                                          : table_of(finding_record_schema());
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
-    if (rank->lost)
-      continue;
-    if (name == "events")
-      out.parts.push_back(events_part(rank->record));
-    else if (name == "kernels")
-      out.parts.push_back(kernels_part(rank->record));
-    else if (name == "operators")
-      out.parts.push_back(operators_part(rank->record));
-    else if (name == "steps")
-      out.parts.push_back(part_of(step_record_schema(), rank->steps));
-    else if (name == "ranks" && rank->row)
-      out.parts.push_back(part_of(rank_record_schema(), std::vector{*rank->row}));
-    else if (name == "idle")
-      out.parts.push_back(part_of(idle_record_schema(), rank->idle));
-  }
+  for (const std::unique_ptr<Rank>& rank : ranks_)
+    if (!rank->lost)
+      if (std::optional<SqlPart> part = rank_part(name, *rank))
+        out.parts.push_back(std::move(*part));
   for (const std::unique_ptr<Run>& run : runs_) {
     if (name == "findings")
       out.parts.push_back(part_of(finding_record_schema(), run->findings));
-    if (name != "collectives" || !run->facts)
-      continue;
-    std::map<std::int64_t, std::int64_t> nodes;
-    for (const std::unique_ptr<Rank>& rank : ranks_)
-      if (rank->run == run.get())
-        nodes[rank->file->rank] = rank->place.node;
-    std::vector<CollectiveRecord> rows;
-    for (const CollectiveKernel& kernel : run->facts->kernels)
-      rows.push_back({&run->label, nodes[kernel.rank->rank], &kernel});
-    out.parts.push_back(part_of(collective_record_schema(), rows));
+    if (name == "collectives" && run->facts)
+      out.parts.push_back(collectives_part(*run));
   }
   return out;
 }
 
-Result<SqlTable> RunTables::sheet_table(const RunTableInfo& info) {
+SqlTable RunTables::sheet_table(const RunTableInfo& info) const {
   std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>> sheets;
   const bool of_ranks = info.kind == kReport;
   for (const std::unique_ptr<Rank>& rank : ranks_)

@@ -76,9 +76,11 @@ private:
   Result<void> pass(const Wanted& wanted);
   Result<void> extract(Rank& rank, const Wanted& wanted) const;
   Result<void> after(const Wanted& wanted);
-  Result<std::shared_ptr<const SqlTable>> make(const std::string& name);
-  Result<SqlTable> record_table(const std::string& name);
-  Result<SqlTable> sheet_table(const RunTableInfo& info);
+  [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
+  [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);
+  [[nodiscard]] SqlPart collectives_part(const Run& run) const;
+  [[nodiscard]] SqlTable record_table(const std::string& name) const;
+  [[nodiscard]] SqlTable sheet_table(const RunTableInfo& info) const;
 
   Session& session_;
   RunTablesRequest request_;

@@ -28,9 +28,10 @@ TEST(Query, EachTraceIsParsedOnceForAllThatIsNamed) {
   EXPECT_EQ((*query)->traces_read(), 0U);
   ASSERT_TRUE((*query)->run("SELECT 1"));
   EXPECT_EQ((*query)->traces_read(), 0U);
-  const auto table = (*query)->run(
-      "SELECT (SELECT count(*) FROM slow_ranks), (SELECT count(*) FROM gemm), (SELECT count(*) FROM "
-      "nccl_long), (SELECT count(*) FROM top_ranks), (SELECT count(*) FROM kernels)");
+  const auto table =
+      (*query)->run("SELECT (SELECT count(*) FROM slow_ranks), (SELECT count(*) FROM gemm), "
+                    "(SELECT count(*) FROM "
+                    "nccl_long), (SELECT count(*) FROM top_ranks), (SELECT count(*) FROM kernels)");
   ASSERT_TRUE(table) << table.error().message();
   EXPECT_EQ(table->at(0, 4).i, 320);
   EXPECT_EQ((*query)->traces_read(), 2U); // both ranks, once
@@ -44,7 +45,8 @@ TEST(Query, SeveralStatementsShareOnePass) {
   session.threads = 2;
   auto query = Query::open(session, two_ranks(), false, "", QueryFormat::kTable);
   ASSERT_TRUE(query) << query.error().message();
-  const std::vector<std::string> statements = {"FROM steps", "FROM kernel_summary", "FROM findings"};
+  const std::vector<std::string> statements = {"FROM steps", "FROM kernel_summary",
+                                               "FROM findings"};
   ASSERT_TRUE((*query)->prepare(statements));
   for (const std::string& statement : statements)
     EXPECT_TRUE((*query)->run(statement)) << statement;

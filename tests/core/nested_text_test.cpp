@@ -34,8 +34,9 @@ TEST(NestedText, EveryCutOfAListIsValidJsonOrNone) {
                            "\xff\xfe')";
   simdjson::dom::parser parser;
   for (std::size_t n = 0; n <= text.size(); ++n)
-    if (const auto json = nested_json(text.substr(0, n)))
+    if (const auto json = nested_json(text.substr(0, n))) {
       EXPECT_EQ(parser.parse(*json).error(), simdjson::SUCCESS) << *json;
+    }
   const auto whole = nested_json(text);
   ASSERT_TRUE(whole);
   EXPECT_EQ(parser.parse(*whole).error(), simdjson::SUCCESS) << *whole;
