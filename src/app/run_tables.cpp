@@ -571,7 +571,7 @@ SqlTable RunTables::sheet_table(const RunTableInfo& info) const {
   for (const std::unique_ptr<Run>& run : runs_)
     if (const auto at = run->sheets.find(info.name); !of_ranks && at != run->sheets.end())
       sheets.push_back({{run->label, std::nullopt}, at->second});
-  return table_of_sheets(info.name, info.help, std::move(sheets), info.columns, of_ranks);
+  return table_of_sheets(info.name, info.help, sheets, info.columns, of_ranks);
 }
 
 } // namespace rankscope

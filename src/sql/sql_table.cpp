@@ -100,7 +100,7 @@ std::size_t SqlTable::rows() const {
                          [](std::size_t sum, const SqlPart& part) { return sum + part.rows; });
 }
 
-SqlTable table_of_sheets(std::string name, std::string help, Sheets sheets,
+SqlTable table_of_sheets(std::string name, std::string help, const Sheets& sheets,
                          const std::vector<Column>& known, bool of_ranks) {
   const Columns own = columns_of(sheets, known);
   const bool run = !own.has("run");
@@ -118,8 +118,8 @@ SqlTable table_of_sheets(std::string name, std::string help, Sheets sheets,
   for (Column& column : out.columns)
     if (column.type == CellKind::kNull)
       column.type = CellKind::kText;
-  for (auto& [place, table] : sheets)
-    out.parts.push_back(part_of_sheet(place, std::move(table), out.columns, run, rank));
+  for (const auto& [place, table] : sheets)
+    out.parts.push_back(part_of_sheet(place, table, out.columns, run, rank));
   return out;
 }
 

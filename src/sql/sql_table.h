@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -67,7 +68,7 @@ struct SheetPlace {
 /// no sheet.
 [[nodiscard]] SqlTable
 table_of_sheets(std::string name, std::string help,
-                std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>> sheets,
+                const std::vector<std::pair<SheetPlace, std::shared_ptr<const Table>>>& sheets,
                 const std::vector<Column>& known, bool of_ranks);
 
 } // namespace rankscope
