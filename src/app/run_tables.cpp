@@ -278,7 +278,7 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
   const bool top = !runs_.empty() && runs_.front()->top_made;
   for (const std::string& name : names) {
     const RunTableInfo* const info = find_table(name);
-    if (info == nullptr || made_.count(name) > 0 || info->kind == kLists)
+    if (info == nullptr || ready_.count(name) > 0 || info->kind == kLists)
       continue;
     out.traces = out.traces || name == "events" || name == "kernels" || name == "operators";
     out.linked = out.linked || name != "events";
@@ -414,7 +414,9 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
     return ranks_.size() == 1 && lost
                ? *lost
                : Error{ErrorCode::kUnreadable, plans_.front().folder, "no rank could be read", ""};
-  return after(of);
+  RS_CHECK(after(of));
+  ready_.insert(names.begin(), names.end());
+  return {};
 }
 
 /// What is made of all ranks of a run.

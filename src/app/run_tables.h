@@ -88,6 +88,7 @@ private:
   std::vector<std::unique_ptr<Run>> runs_;
   std::vector<std::unique_ptr<Rank>> ranks_; ///< by run, ascending
   std::map<std::string, std::shared_ptr<const SqlTable>> made_;
+  std::set<std::string> ready_; ///< names whose rows are there
   std::size_t traces_read_ = 0;
 };
 
