@@ -69,12 +69,17 @@ void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
 
 } // namespace
 
-Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
-                            const ReportOptions& given) {
+ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
   ReportOptions options = given;
   choose_gpu(trace.trace, options);
   if (trace.tree.linked_count() == 0) // a recording without launches: all else would be 0
     options.include_unlinked_kernels = true;
+  return options;
+}
+
+Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
+                            const ReportOptions& given) {
+  const ReportOptions options = top_options(trace, given);
   TopPart out;
   RS_TRY(out.rank, top_rank_of(trace, options));
   out.record = make_record(trace, options);
@@ -104,34 +109,43 @@ Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
   return plan;
 }
 
+std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts) {
+  Result<CollectiveFacts> facts = collective_facts(parts.collectives, {});
+  if (!facts)
+    return std::nullopt;
+  return std::move(*facts);
+}
+
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopParts& parts,
-                             const TopRequest& request) {
+                             const CollectiveFacts* collectives, const TopRequest& request) {
   const TopInput input = input_of(request, plan.folder);
   if (parts.ranks.empty())
     return top_facts(parts, nullptr, session.diagnostics, input);
-  const Result<CollectiveFacts> collectives = collective_facts(parts.collectives, {});
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
   expected.all_ranks = !alone(request);
   name_run_problems(session, plan,
-                    collectives ? check_run(parts.identities, expected, *collectives)
-                                : check_run(parts.identities, expected));
+                    collectives != nullptr ? check_run(parts.identities, expected, *collectives)
+                                           : check_run(parts.identities, expected));
   if (alone(request))
     note_ranks_beside(parts, session.diagnostics);
-  return top_facts(parts, collectives ? &*collectives : nullptr, session.diagnostics, input);
+  return top_facts(parts, collectives, session.diagnostics, input);
 }
 
-Result<TopFacts> top_of(Session& session, const TopRequest& request) {
-  RS_TRY(const RunPlan plan, plan_top(session, request));
+Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
+                          const TopAlso& also) {
   TopParts parts;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8;
   std::optional<Error> first_lost;
   RankSteps<TopPart> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) {
-    return top_part_of(trace, item, request.report);
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<TopPart> {
+    RS_TRY(TopPart part, top_part_of(trace, item, request.report));
+    if (also)
+      RS_CHECK(also(item, trace));
+    return part;
   };
   steps.take = [&](const RankItem&, const LoadedTrace&, TopPart part) -> Result<void> {
     session.diagnostics.merge(part.diagnostics);
@@ -149,7 +163,14 @@ Result<TopFacts> top_of(Session& session, const TopRequest& request) {
     return run.quiet && first_lost
                ? *first_lost
                : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
-  return combine_top(session, plan, parts, request);
+  return parts;
+}
+
+Result<TopFacts> top_of(Session& session, const TopRequest& request) {
+  RS_TRY(const RunPlan plan, plan_top(session, request));
+  RS_TRY(const TopParts parts, read_top(session, plan, request, {}));
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
+  return combine_top(session, plan, parts, collectives ? &*collectives : nullptr, request);
 }
 
 Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& options,
@@ -168,7 +189,7 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   TopParts parts;
   parts.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
             std::move(part.identity));
-  const Result<CollectiveFacts> collectives = collective_facts(parts.collectives, {});
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   Diagnostics shown = diagnostics;
   note_ranks_beside(parts, shown);
   return top_facts(parts, collectives ? &*collectives : nullptr, shown,

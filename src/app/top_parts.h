@@ -6,6 +6,9 @@
 #include "core/loaded_trace.h"
 #include "engine/run_ranks.h"
 
+#include <functional>
+#include <optional>
+
 namespace rankscope {
 
 /// One rank on its way into TopParts, with what is to be said of its trace.
@@ -17,6 +20,10 @@ struct TopPart {
   Diagnostics diagnostics;
 };
 
+/// What the figures of a trace are made with: its board's rooflines; where nothing in it is linked,
+/// all of its GPU work.
+[[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given);
+
 /// Errors: those of load_gpu_arch.
 Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
                             const ReportOptions& options);
@@ -25,9 +32,20 @@ Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
 /// kUsage for a folder with several configurations.
 Result<RunPlan> plan_top(Session& session, const TopRequest& request);
 
+/// What else is taken of a trace while it is in memory; called from any thread, several at once. An
+/// Error loses the rank.
+using TopAlso = std::function<Result<void>(const RankItem&, const LoadedTrace&)>;
+/// Reads the ranks of the plan, several at a time; the session is told what is lost. `also` may be
+/// empty. Errors: kUnreadable when no rank could be read.
+Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
+                          const TopAlso& also);
+
+/// Of all ranks; none without collectives. Refers to the parts.
+[[nodiscard]] std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts);
+
 /// Names what does not fit among the ranks and makes the facts of all; the session's diagnostics
-/// become theirs.
+/// become theirs. `collectives`: of these parts, nullptr for none.
 Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopParts& parts,
-                             const TopRequest& request);
+                             const CollectiveFacts* collectives, const TopRequest& request);
 
 } // namespace rankscope

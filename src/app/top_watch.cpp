@@ -141,7 +141,9 @@ Result<TopLook> TopWatch::look(Session& parent) {
       session.diagnostics.add_at(Severity::kDataLoss, "rank_failed", of.path,
                                  fmt::format("rank {}: {}", rank, of.why));
   }
-  RS_TRY(out.facts, combine_top(session, plan, parts_, request_));
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts_);
+  RS_TRY(out.facts,
+         combine_top(session, plan, parts_, collectives ? &*collectives : nullptr, request_));
   out.diagnostics = session.diagnostics;
   return out;
 }

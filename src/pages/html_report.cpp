@@ -1,6 +1,8 @@
 // One self-contained HTML page; plots are inline SVG, images base64.
 #include "pages/html_report.h"
 
+#include "base/base64.h"
+
 #include "base/statistics.h"
 
 #include <algorithm>
@@ -27,21 +29,6 @@ figcaption{font-size:.9em}svg text{fill:var(--fg);font:12px system-ui,sans-serif
 svg,img{max-width:100%;height:auto}
 @media print{:root{--bg:#fff;--fg:#000}body{margin:0;max-width:none}section{break-inside:avoid}}
 )";
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    const std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8U | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      out += k <= have ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
-  }
-  return out;
-}
 
 std::string number(double value) {
   return std::isnan(value) ? "" : fmt::format("{:.3f}", value);

@@ -15,8 +15,6 @@
 namespace rankscope {
 namespace {
 
-enum class Bucket { kCompute, kCommunication, kMemcpy };
-
 bool is_legacy_copy(std::string_view name) {
   if (name.size() > 3 && name.substr(name.size() - 3) == ".kd")
     name.remove_suffix(3);
@@ -32,7 +30,7 @@ template <class T> struct BasicBuckets {
   T first = std::numeric_limits<T>::max();
   T last = std::numeric_limits<T>::lowest();
 
-  void add(Bucket bucket, BasicInterval<T> at) {
+  void add(GpuWork bucket, BasicInterval<T> at) {
     by[static_cast<int>(bucket)].push_back(at);
     first = std::min(first, at.start);
     last = std::max(last, at.end);
@@ -59,18 +57,18 @@ public:
     to.add(bucket_of(i), reference_interval(t_.trace, i));
   }
 
-private:
-  [[nodiscard]] Bucket bucket_of(EventId i) const {
+  [[nodiscard]] GpuWork bucket_of(EventId i) const {
     const Events& e = t_.trace.events;
     if (e.category[i] == Category::kGpuMemcpy || legacy_copy_[e.name[i]])
-      return Bucket::kMemcpy;
+      return GpuWork::kMemcpy;
     if (communication_[e.name[i]])
-      return Bucket::kCommunication;
+      return GpuWork::kCommunication;
     if (memset_as_memory_ && e.category[i] == Category::kGpuMemset)
-      return Bucket::kMemcpy;
-    return Bucket::kCompute;
+      return GpuWork::kMemcpy;
+    return GpuWork::kCompute;
   }
 
+private:
   const LoadedTrace& t_;
   const std::vector<bool>& communication_;
   bool memset_as_memory_;
@@ -231,6 +229,16 @@ std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
   else
     add(Buckets{});
   return rows;
+}
+
+std::vector<GpuWork> gpu_work_of(const LoadedTrace& trace, std::span<const EventId> events,
+                                 const ReportOptions& options) {
+  const Sorter sorter(trace, launchers_of(trace, options).communication, options);
+  std::vector<GpuWork> out;
+  out.reserve(events.size());
+  for (const EventId e : events)
+    out.push_back(sorter.bucket_of(e));
+  return out;
 }
 
 std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& options) {

@@ -39,28 +39,31 @@ std::vector<Interval> blocking_calls(const Trace& trace) {
 
 class Gaps {
 public:
-  Gaps(const LoadedTrace& t, IdleTime& out) : t_(t), calls_(blocking_calls(t.trace)), out_(out) {}
+  Gaps(const LoadedTrace& t, IdleTime& out, std::vector<IdlePart>* parts)
+      : t_(t), calls_(blocking_calls(t.trace)), out_(out), parts_(parts) {}
 
   /// The GPU has nothing from `from` until `next` begins. Gaps come in the order of time.
   void add(std::int64_t from, EventId next) {
     const std::int64_t end = t_.trace.events.ts_ns[next];
     out_.longest_ns = std::max(out_.longest_ns, end - from);
     if (!t_.tree.linked(next))
-      return add_part(IdleCause::kUnknown, end - from, true);
+      return add_part(IdleCause::kUnknown, {from, end}, true);
     const std::int64_t launch = t_.trace.events.ts_ns[t_.tree.parent(next)];
     if (launch <= from)
-      return add_part(IdleCause::kQueued, end - from, true);
+      return add_part(IdleCause::kQueued, {from, end}, true);
     const std::int64_t until = std::min(launch, end); // clocks may put the launch behind the start
     const bool host_most = 2 * (until - from) >= end - from;
-    add_part(blocked_at(from) ? IdleCause::kSynchronisation : IdleCause::kHost, until - from,
+    add_part(blocked_at(from) ? IdleCause::kSynchronisation : IdleCause::kHost, {from, until},
              host_most);
-    add_part(IdleCause::kLaunch, end - until, !host_most);
+    add_part(IdleCause::kLaunch, {until, end}, !host_most);
   }
 
 private:
-  void add_part(IdleCause cause, std::int64_t ns, bool most) {
-    out_.ns[static_cast<std::size_t>(cause)] += ns;
+  void add_part(IdleCause cause, Interval at, bool most) {
+    out_.ns[static_cast<std::size_t>(cause)] += at.end - at.start;
     out_.gaps[static_cast<std::size_t>(cause)] += most ? 1 : 0;
+    if (parts_ != nullptr && at.end > at.start)
+      parts_->push_back({at.start, at.end, cause});
   }
 
   bool blocked_at(std::int64_t ns) {
@@ -73,16 +76,18 @@ private:
   std::vector<Interval> calls_;
   std::size_t call_ = 0; ///< the first that ends at the last gap or later
   IdleTime& out_;
+  std::vector<IdlePart>* parts_; ///< nullptr: not asked for
 };
 
-IdleTime make_idle(const LoadedTrace& t, const ReportOptions& options) {
+IdleTime make_idle(const LoadedTrace& t, const ReportOptions& options,
+                   std::vector<IdlePart>* parts) {
   IdleTime out;
   std::vector<EventId> work;
   for (const EventId i : launchers_of(t, options).gpu)
     if (t.tree.linked(i) || options.include_unlinked_kernels)
       work.push_back(i);
   sort_by_start(t.trace, work);
-  Gaps gaps(t, out);
+  Gaps gaps(t, out, parts);
   std::int64_t busy_until = 0;
   for (std::size_t k = 0; k < work.size(); ++k) {
     if (k > 0 && t.trace.events.ts_ns[work[k]] > busy_until)
@@ -115,7 +120,13 @@ std::int64_t IdleTime::total_ns() const {
 
 const IdleTime& idle_time_of(const LoadedTrace& trace, const ReportOptions& options) {
   const std::string key = options.include_unlinked_kernels ? "idle unlinked=true" : "idle";
-  return trace.cache.get<IdleTime>(key, [&] { return make_idle(trace, options); });
+  return trace.cache.get<IdleTime>(key, [&] { return make_idle(trace, options, nullptr); });
+}
+
+std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const ReportOptions& options) {
+  std::vector<IdlePart> parts;
+  make_idle(trace, options, &parts);
+  return parts;
 }
 
 } // namespace rankscope

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -38,5 +39,14 @@ struct IdleTime {
 /// hipStreamSynchronize from 5 to 12, the next launched at 20 and begun at 24: synchronisation 10,
 /// launch 4. O(n log n) in the GPU events. Recomputed work is not told apart.
 [[nodiscard]] const IdleTime& idle_time_of(const LoadedTrace& trace, const ReportOptions& options);
+
+/// A stretch of idle time with one cause.
+struct IdlePart {
+  std::int64_t start_ns = 0, end_ns = 0;
+  IdleCause cause = IdleCause::kHost;
+};
+/// What idle_time_of() sums up, in the order of time; no part is empty.
+[[nodiscard]] std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace,
+                                                  const ReportOptions& options);
 
 } // namespace rankscope

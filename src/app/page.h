@@ -1,0 +1,31 @@
+// Use case: the interactive page of a trace, of a run's ranks, of a sweep or of a comparison.
+#pragma once
+
+#include "app/compare.h"
+#include "app/top.h"
+#include "base/result.h"
+#include "engine/session.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct PageRequest {
+  TopRequest run;       ///< inputs, discovery, what is counted; its top_k is not used
+  std::string output;   ///< HTML file; "-" = standard output
+  std::string command;  ///< the command line, which the page shows
+};
+
+struct PageResult {
+  std::string kind;      ///< "run", "sweep" or "comparison"
+  std::size_t ranks = 0; ///< that were read
+  std::size_t bytes = 0; ///< of the page
+};
+
+/// Reads every trace once and writes the page of a trace or a run. Errors: kMissingTool in a build
+/// without ECharts, those of top_of(), kOutput.
+Result<PageResult> write_run_page(Session& session, const PageRequest& request);
+
+} // namespace rankscope

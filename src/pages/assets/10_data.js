@@ -1,0 +1,117 @@
+// The data of the page: one blob of JSON and typed arrays (src/pages/data/page_blob.h), unpacked once.
+// Whatever a trace's texts hold, they reach the document as text nodes only.
+"use strict";
+const RS = {};
+
+(() => {
+  /** The bytes of a gzip member in the text of an element. */
+  async function unpack(id) {
+    const element = document.getElementById(id);
+    const text = atob(element.textContent.trim());
+    element.textContent = "";
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).arrayBuffer();
+  }
+
+  const kTypes = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
+
+  RS.loadData = async () => {
+    const buffer = await unpack("data");
+    const length = new DataView(buffer).getUint32(0, true);
+    const data = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+    const base = Math.ceil((4 + length) / 8) * 8;
+    RS.data = data;
+    RS.array = (a) => new kTypes[a.t](buffer, base + a.o, a.n);
+    return data;
+  };
+
+  RS.loadCharts = async () => {
+    const script = document.createElement("script");
+    script.textContent = new TextDecoder().decode(await unpack("echarts"));
+    document.head.append(script);
+  };
+
+  /** Nanoseconds as doubles. */
+  RS.times = (t) => {
+    const low = RS.array(t.lo);
+    const high = t.hi ? RS.array(t.hi) : null;
+    const out = new Float64Array(low.length);
+    for (let i = 0; i < out.length; i++) out[i] = low[i] + (high ? high[i] * 4294967296 : 0);
+    return out;
+  };
+
+  RS.string = (id) => RS.data.strings[id];
+
+  // ---- numbers as people read them: three digits, the exact value on hover
+  const group = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+  RS.num = (v, digits = 3) => {
+    if (v === null || v === undefined || !Number.isFinite(v)) return "";
+    const size = Math.abs(v);
+    if (size !== 0 && (size >= 1e15 || size < 1e-4)) return v.toExponential(digits - 1);
+    if (size >= 1000) return (v < 0 ? "-" : "") + group(String(Math.round(size)));
+    const text = v.toPrecision(digits);
+    return text.includes("e") ? String(Number(text)) : text;
+  };
+  RS.percent = (v) => (Number.isFinite(v) ? `${v.toFixed(Math.abs(v) < 9.95 ? 1 : 0)} %` : "");
+  RS.signed = (v, unit = "") => (v > 0 ? "+" : "") + RS.num(v) + unit;
+  RS.time = (ns) => {
+    const size = Math.abs(ns);
+    if (size < 1000) return `${RS.num(ns)} ns`;
+    if (size < 1e6) return `${RS.num(ns / 1e3)} \u00b5s`;
+    if (size < 1e9) return `${RS.num(ns / 1e6)} ms`;
+    return `${RS.num(ns / 1e9)} s`;
+  };
+  RS.exact = (v) => (Number.isInteger(v) ? group(String(v)) : String(v));
+
+  /** An element: attributes (on...: listeners), then children; texts become text nodes. */
+  RS.el = (tag, attributes = {}, ...children) => {
+    const out = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (key.startsWith("on")) out.addEventListener(key.slice(2), value);
+      else if (key === "style") out.style.cssText = value;
+      else out.setAttribute(key, value === true ? "" : value);
+    }
+    for (const child of children.flat()) if (child !== null && child !== undefined) out.append(child);
+    return out;
+  };
+
+  RS.short = (text, most = 64) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
+
+  // ---- what the colours mean, everywhere
+  RS.kinds = [
+    { key: "compute", label: "computation" },
+    { key: "exposed", label: "communication, exposed" },
+    { key: "hidden", label: "communication, hidden" },
+    { key: "copy", label: "copies" },
+    { key: "idle", label: "idle" },
+  ];
+  let colours = {};
+  RS.readColours = () => {
+    const style = getComputedStyle(document.documentElement);
+    colours = new Proxy({}, { get: (_, name) => style.getPropertyValue(`--${String(name)}`).trim() });
+    const fixed = {};
+    for (const name of ["bg", "panel", "line", "fg", "soft", "accent", "compute", "exposed", "hidden", "copy",
+      "idle", "good", "bad", "grey", "mark"]) fixed[name] = colours[name];
+    colours = fixed;
+  };
+  RS.colour = (name) => colours[name];
+
+  // ---- the box beside the pointer
+  const tip = () => document.getElementById("tip");
+  /** rows: [label, value] pairs; an empty value leaves the row out. */
+  RS.rows = (title, rows) => RS.el("div", {}, RS.el("b", {}, title), RS.el("table", {},
+    rows.filter((r) => r[1] !== "" && r[1] !== null && r[1] !== undefined)
+      .map(([label, value]) => RS.el("tr", {}, RS.el("td", {}, label), RS.el("td", {}, String(value))))));
+  RS.showTip = (content, x, y) => {
+    const box = tip();
+    box.replaceChildren(content);
+    box.hidden = false;
+    const rect = box.getBoundingClientRect();
+    box.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - rect.width - 8))}px`;
+    box.style.top = `${y + 18 + rect.height > innerHeight ? Math.max(4, y - rect.height - 10) : y + 18}px`;
+  };
+  RS.hideTip = () => { tip().hidden = true; };
+})();

@@ -1,0 +1,80 @@
+// The state of the page in the fragment of its address: a link says what is looked at, and the browser's
+// back button goes to what was looked at before.
+(() => {
+  const listeners = [];
+  let current = {};
+
+  const parse = () => {
+    const out = {};
+    for (const part of location.hash.slice(1).split("&")) {
+      const at = part.indexOf("=");
+      if (at <= 0) continue;
+      try {
+        out[decodeURIComponent(part.slice(0, at))] = decodeURIComponent(part.slice(at + 1));
+      } catch { /* an address written by hand */ }
+    }
+    return out;
+  };
+  const text = (state) => `#${Object.entries(state).filter(([, v]) => v !== "" && v !== null && v !== undefined)
+    .map(([k, v]) => `${encodeURIComponent(k)}=${encodeURIComponent(v)}`).join("&")}`;
+
+  RS.state = {
+    get: (key, otherwise = "") => current[key] ?? otherwise,
+    /** Changes some keys; `push` leaves the state before to the back button. */
+    set(changes, push = true) {
+      const next = { ...current, ...changes };
+      const hash = text(next);
+      if (hash === text(current)) return;
+      const before = current;
+      current = next;
+      if (push) history.pushState(null, "", hash);
+      else history.replaceState(null, "", hash);
+      tell(before);
+    },
+    /** Called with the changed keys now and whenever one of `keys` changes. */
+    on(keys, call) {
+      listeners.push({ keys, call });
+      call();
+    },
+  };
+  const tell = (before) => {
+    for (const { keys, call } of listeners) if (keys.some((k) => before[k] !== current[k])) call();
+  };
+  const took = () => {
+    const before = current;
+    current = parse();
+    tell(before);
+  };
+  addEventListener("popstate", took);
+  addEventListener("hashchange", took);
+  current = parse();
+
+  // ---- light and dark: as the system, or as chosen
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const themeListeners = [];
+  RS.onTheme = (call) => themeListeners.push(call);
+  const apply = () => {
+    const theme = RS.state.get("theme") || (dark.matches ? "dark" : "light");
+    if (document.documentElement.dataset.theme === theme) return;
+    document.documentElement.dataset.theme = theme;
+    RS.readColours();
+    for (const call of themeListeners) call();
+  };
+  RS.state.on(["theme"], apply);
+  dark.addEventListener("change", apply);
+  RS.toggleTheme = () =>
+    RS.state.set({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }, false);
+  // paper is light
+  let shown = "";
+  addEventListener("beforeprint", () => {
+    shown = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+    RS.readColours();
+    for (const call of themeListeners) call();
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.dataset.theme = shown;
+    RS.readColours();
+    for (const call of themeListeners) call();
+  });
+})();

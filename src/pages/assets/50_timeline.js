@@ -1,0 +1,526 @@
+// The timeline: a lane per stream. Far out a column of pixels shows which share of it each kind of work
+// took (from C++, see src/pages/data/lane_columns.h); close by, the events themselves.
+(() => {
+  const { el } = RS;
+  const kKeys = ["compute", "exposed", "hidden", "copy"];
+  const kGutter = 132;
+  const kAxis = 34;
+
+  /** A lane of the blob with its arrays; index 0..n-1 ascending by start. */
+  function laneOf(rank, lane) {
+    const e = lane.events;
+    const out = {
+      rank: rank.rank, at: rank.at, span: rank.span, name: lane.stream < 0 ? "no stream" : `stream ${lane.stream}`, device: lane.device,
+      inTrace: lane.in_trace, n: e.n, start: RS.times(e.start), dur: RS.times(e.dur), kind: RS.array(e.kind), label: RS.array(e.name),
+      op: RS.array(e.op), about: RS.array(e.about), row: e.row ? RS.array(e.row) : null, delay: RS.array(e.delay), hidden: RS.array(e.hidden),
+      columns: null,
+    };
+    for (let i = 0; i < out.n; i++) out.start[i] += rank.at;
+    out.longest = 0;
+    for (let i = 0; i < out.n; i++) out.longest = Math.max(out.longest, out.dur[i]);
+    if (lane.columns) {
+      const c = lane.columns;
+      out.columns = { width: c.width, share: kKeys.map((k) => RS.array(c[k])), longest: RS.array(c.longest), begun: RS.array(c.begun) };
+    }
+    return out;
+  }
+
+  /** The first index whose start is >= t. */
+  function lowerBound(values, t) {
+    let low = 0;
+    let high = values.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[middle] < t) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  RS.lanesOf = (data) => data.ranks.map((rank) => ({ rank: rank.rank, steps: rank.steps.map((s) => ({ ...s, start: s.start + rank.at, end: s.end + rank.at })),
+    lanes: rank.lanes.map((lane) => laneOf(rank, lane)) }));
+
+  /**
+   * ranks: of RS.lanesOf. options: {operators: table columns by id for the hover, matched: collectives joined
+   * over ranks or null, laneHeight}. Returns {node, setRanks(list), view, zoomTo(t0, t1), eventsInView()}.
+   */
+  RS.timeline = (ranks, options) => {
+    const all = { t0: 0, t1: 1 };
+    for (const r of ranks) for (const l of r.lanes) all.t1 = Math.max(all.t1, l.at + l.span);
+    const view = { t0: 0, t1: all.t1 };
+    let shown = ranks.slice(0, 1);
+    let lanes = [];
+    let chosenLane = 0;
+    let chosenEvent = -1;
+    let mark = -1; // id of a kernel's name
+    const canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline",
+      "aria-label": "timeline of the streams: arrows move, plus and minus zoom, 0 shows all, up and down choose a stream, comma and full stop step through its events" });
+    const box = el("div", { class: "timeline" }, canvas);
+    const live = el("p", { class: "visually-hidden", "aria-live": "polite" });
+    const node = el("div", {}, box, live);
+    const laneHeight = () => (lanes.length > 12 ? 16 : lanes.length > 6 ? 22 : 34);
+    const gap = 4;
+    let rowTop = [];
+
+    function arrange() {
+      lanes = shown.flatMap((r) => r.lanes);
+      rowTop = [];
+      let y = kAxis + 4;
+      let rank = null;
+      for (const lane of lanes) {
+        if (rank !== null && rank !== lane.rank) y += 6;
+        rank = lane.rank;
+        rowTop.push(y);
+        y += laneHeight() + gap;
+      }
+      canvas.style.height = `${y + 4}px`;
+      chosenLane = Math.min(chosenLane, Math.max(0, lanes.length - 1));
+      draw();
+    }
+
+    const width = () => Math.max(50, canvas.clientWidth - kGutter);
+    const x = (t) => kGutter + (t - view.t0) / (view.t1 - view.t0) * width();
+    const timeAt = (px) => view.t0 + (px - kGutter) / width() * (view.t1 - view.t0);
+
+    /** [first, last) of the events that may touch the view. */
+    const visible = (lane) => [lowerBound(lane.start, view.t0 - lane.longest), lowerBound(lane.start, view.t1)];
+    /** Far out the columns are what is true; close by the events are. */
+    const byColumns = (lane) => {
+      if (!lane.columns) return false;
+      const perPixel = (view.t1 - view.t0) / width();
+      if (lane.n < lane.inTrace) return perPixel > lane.columns.width / 8;
+      const [first, last] = visible(lane);
+      return last - first > 3 * width() && perPixel >= lane.columns.width / 4;
+    };
+
+    function niceStep(span, most) {
+      const raw = span / most;
+      const ten = 10 ** Math.floor(Math.log10(raw));
+      return [1, 2, 5, 10].map((f) => f * ten).find((s) => s >= raw) || raw;
+    }
+
+    function drawAxis(g, w) {
+      const span = view.t1 - view.t0;
+      const step = niceStep(span, Math.max(2, w / 110));
+      g.fillStyle = RS.colour("soft");
+      g.strokeStyle = RS.colour("line");
+      g.textBaseline = "alphabetic";
+      g.textAlign = "left";
+      for (let t = Math.ceil(view.t0 / step) * step; t <= view.t1; t += step) {
+        const px = Math.round(x(t)) + 0.5;
+        g.globalAlpha = 0.5;
+        g.beginPath();
+        g.moveTo(px, 14);
+        g.lineTo(px, canvas.clientHeight);
+        g.stroke();
+        g.globalAlpha = 1;
+        g.fillText(RS.time(Math.round(t)).replace(/^0 ns$/, "0"), px + 3, 12);
+      }
+      for (const r of shown.slice(0, 1)) {
+        let lastLabel = -1e9;
+        for (const s of r.steps) {
+          const a = Math.max(kGutter, x(s.start));
+          const b = Math.min(kGutter + w, x(s.end));
+          if (b <= a) continue;
+          g.fillStyle = RS.colour("panel");
+          g.fillRect(a, 18, b - a - 1, 14);
+          g.strokeRect(a + 0.5, 18.5, b - a - 1, 13);
+          const label = b - a > 60 ? `step ${s.step}` : String(s.step);
+          if (b - a > 22 && a > lastLabel) {
+            g.fillStyle = RS.colour("soft");
+            g.fillText(label, a + 4, 29);
+            lastLabel = a + 20;
+          }
+        }
+      }
+    }
+
+    function drawColumns(g, lane, top, high, w, faint) {
+      const c = lane.columns;
+      const from = lane.at;
+      const count = c.begun.length;
+      g.globalAlpha = faint ? 0.3 : 1;
+      const perPixel = (view.t1 - view.t0) / w;
+      for (let px = 0; px < w; px++) {
+        const a = (view.t0 + px * perPixel - from) / c.width;
+        const b = a + perPixel / c.width;
+        const first = Math.max(0, Math.floor(a));
+        const last = Math.min(count - 1, Math.ceil(b) - 1);
+        if (last < first) continue;
+        let y = top + high;
+        for (let k = 0; k < 4; k++) {
+          let sum = 0;
+          for (let i = first; i <= last; i++) sum += c.share[k][i] * (Math.min(b, i + 1) - Math.max(a, i));
+          const h = sum / (b - a) / 255 * high;
+          if (h < 0.2) continue;
+          g.fillStyle = RS.colour(kKeys[k]);
+          g.fillRect(kGutter + px, y - h, 1, h);
+          y -= h;
+        }
+      }
+      g.globalAlpha = 1;
+    }
+
+    function drawEvents(g, lane, top, high, w) {
+      const [first, last] = visible(lane);
+      const end = kGutter + w;
+      const painted = [-1, -1, -1, -1]; // right end of the last box by kind
+      g.textBaseline = "middle";
+      for (let i = first; i < last; i++) {
+        const stop = lane.start[i] + lane.dur[i];
+        if (stop < view.t0) continue;
+        const a = Math.max(kGutter, x(lane.start[i]));
+        const b = Math.min(end, Math.max(x(stop), a + 1));
+        const kind = lane.kind[i];
+        const marked = mark >= 0 && lane.label[i] === mark;
+        if (!marked && b <= painted[kind]) continue;
+        painted[kind] = b;
+        const wide = Math.max(1, b - a - (b - a > 3 ? 0.5 : 0));
+        g.globalAlpha = mark >= 0 && !marked ? 0.35 : 1;
+        if (kind === 1) {
+          const covered = lane.hidden[i] / 100 * high;
+          g.fillStyle = RS.colour("hidden");
+          g.fillRect(a, top + high - covered, wide, covered);
+          g.fillStyle = RS.colour("exposed");
+          g.fillRect(a, top, wide, high - covered);
+        } else {
+          g.fillStyle = RS.colour(kKeys[kind]);
+          g.fillRect(a, top, wide, high);
+        }
+        g.globalAlpha = 1;
+        if (marked) {
+          g.fillStyle = RS.colour("mark");
+          g.fillRect(a, top - 3, Math.max(2, wide), 3);
+        }
+        if (wide > 44 && high > 14) {
+          g.fillStyle = RS.colour("bg");
+          g.save();
+          g.beginPath();
+          g.rect(a, top, wide, high);
+          g.clip();
+          g.fillText(RS.short(RS.string(lane.label[i]), Math.floor(wide / 6)), a + 4, top + high / 2);
+          g.restore();
+        }
+      }
+      if (mark >= 0) markSpots(g, lane, first, last, top, w);
+    }
+
+    /** Calls of the marked kernel get a tick above their lane, also where columns are shown. */
+    function markSpots(g, lane, first, last, top, w) {
+      g.fillStyle = RS.colour("mark");
+      let painted = -1;
+      for (let i = first; i < last; i++) {
+        if (lane.label[i] !== mark) continue;
+        const a = x(lane.start[i]);
+        if (a < kGutter || a > kGutter + w || a < painted) continue;
+        g.fillRect(a, top - 3, 2, 3);
+        painted = a + 2;
+      }
+    }
+
+    function drawMatched(g) {
+      if (!options.matched || shown.length < 2) return;
+      const m = options.matched;
+      const place = new Map();
+      lanes.forEach((lane, i) => { if (lane.kinds === undefined) lane.kinds = lane.kind.includes(1); if (lane.kinds) place.set(lane.rank, i); });
+      const high = laneHeight();
+      let drawn = 0;
+      g.strokeStyle = RS.colour("accent");
+      g.lineWidth = 1;
+      const span = view.t1 - view.t0;
+      if (m.inView(view.t0, view.t1) > 400) return;
+      m.each(view.t0, view.t1, (c) => {
+        if (drawn > 400) return;
+        let previous = null;
+        for (let k = m.first[c]; k < m.first[c + 1]; k++) {
+          const lane = place.get(m.rankOf(k));
+          if (lane === undefined) continue;
+          const px = x(m.start[k]);
+          const y = rowTop[lane];
+          if (previous) {
+            g.globalAlpha = 0.8;
+            g.beginPath();
+            g.moveTo(previous[0], previous[1] + high);
+            g.lineTo(px, y);
+            g.stroke();
+          }
+          g.beginPath();
+          g.moveTo(px, y);
+          g.lineTo(px, y + high);
+          g.stroke();
+          previous = [px, y];
+        }
+        drawn++;
+      });
+      g.globalAlpha = 1;
+      return span;
+    }
+
+    let queued = false;
+    function draw() {
+      if (queued) return;
+      queued = true;
+      requestAnimationFrame(() => { queued = false; paint(); });
+    }
+    function paint() {
+      if (!canvas.isConnected || canvas.clientWidth === 0) return;
+      const scale = devicePixelRatio || 1;
+      canvas.width = Math.round(canvas.clientWidth * scale);
+      canvas.height = Math.round(canvas.clientHeight * scale);
+      const g = canvas.getContext("2d");
+      g.scale(scale, scale);
+      g.font = "11px system-ui, sans-serif";
+      g.fillStyle = RS.colour("bg");
+      g.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+      const w = width();
+      drawAxis(g, w);
+      const high = laneHeight();
+      lanes.forEach((lane, i) => {
+        const top = rowTop[i];
+        g.fillStyle = RS.colour("panel");
+        g.fillRect(kGutter, top, w, high);
+        if (byColumns(lane)) {
+          drawColumns(g, lane, top, high, w, false);
+          if (mark >= 0) markSpots(g, lane, ...visible(lane), top, w);
+        } else {
+          if (lane.columns && lane.n < lane.inTrace) drawColumns(g, lane, top, high, w, true);
+          drawEvents(g, lane, top, high, w);
+        }
+      });
+      drawMatched(g);
+      g.fillStyle = RS.colour("bg");
+      g.fillRect(0, 0, kGutter, canvas.clientHeight);
+      g.textBaseline = "middle";
+      g.textAlign = "left";
+      lanes.forEach((lane, i) => {
+        g.fillStyle = i === chosenLane && document.activeElement === canvas ? RS.colour("accent") : RS.colour("fg");
+        const rank = ranks.length > 1 ? `rank ${lane.rank} ` : "";
+        g.fillText(RS.short(rank + lane.name, 21), 8, rowTop[i] + high / 2);
+      });
+      if (chosenEvent >= 0 && lanes[chosenLane]) {
+        const lane = lanes[chosenLane];
+        g.strokeStyle = RS.colour("mark");
+        g.lineWidth = 2;
+        const a = x(lane.start[chosenEvent]);
+        g.strokeRect(a - 1, rowTop[chosenLane] - 1, Math.max(3, x(lane.start[chosenEvent] + lane.dur[chosenEvent]) - a + 2), high + 2);
+      }
+    }
+
+    // ---- what is under the pointer
+    function laneAt(y) {
+      return rowTop.findIndex((top) => y >= top - gap && y < top + laneHeight() + gap / 2);
+    }
+    function eventAt(lane, px) {
+      const t = timeAt(px);
+      const slack = 2 * (view.t1 - view.t0) / width();
+      let best = -1;
+      for (let i = lowerBound(lane.start, t + slack) - 1; i >= 0 && lane.start[i] >= t - lane.longest - slack; i--) {
+        if (lane.start[i] + lane.dur[i] < t - slack) continue;
+        const inside = lane.start[i] <= t && t <= lane.start[i] + lane.dur[i];
+        if (inside) return i;
+        if (best < 0) best = i;
+      }
+      return best;
+    }
+    function aboutEvent(lane, i) {
+      const rows = [["stream", `${lane.name}${lane.device >= 0 ? `, device ${lane.device}` : ""}${ranks.length > 1 ? `, rank ${lane.rank}` : ""}`],
+        ["starts", RS.time(lane.start[i])], ["takes", `${RS.time(lane.dur[i])} (${RS.exact(lane.dur[i])} ns)`],
+        ["operator", RS.string(lane.op[i])], [lane.kind[i] === 1 ? "moves" : "shapes", RS.string(lane.about[i])],
+        ["launched", lane.delay[i] ? `${RS.time((lane.delay[i] - 1) * 100)} before` : ""]];
+      if (lane.kind[i] === 1) rows.push(["hidden", `${lane.hidden[i]} % behind computation`]);
+      if (lane.row && lane.row[i] && options.operators) rows.push(...options.operators(lane.row[i] - 1, lane.dur[i]));
+      if (lane.kind[i] === 1 && options.matched) rows.push(...options.matched.about(lane.rank, lane.start[i]));
+      return RS.rows(RS.string(lane.label[i]), rows);
+    }
+    function aboutColumn(lane, px) {
+      const c = lane.columns;
+      const i = Math.floor((timeAt(px) - lane.at) / c.width);
+      if (i < 0 || i >= c.begun.length) return null;
+      const shares = kKeys.map((k, n) => [RS.kinds[n].label, c.share[n][i] ? RS.percent(c.share[n][i] / 2.55) : ""]);
+      return RS.rows(`${lane.name}: ${RS.time(lane.at + i * c.width)} and ${RS.time(c.width)} on`,
+        [...shares, ["longest", RS.string(c.longest[i])], ["begin here", `${RS.exact(c.begun[i])} events`]]);
+    }
+    function about(px, y) {
+      const i = laneAt(y);
+      if (i < 0 || px < kGutter) return null;
+      const lane = lanes[i];
+      if (byColumns(lane)) return aboutColumn(lane, px);
+      const e = eventAt(lane, px);
+      return e < 0 ? null : aboutEvent(lane, e);
+    }
+
+    // ---- moving about
+    let settle = 0;
+    function moved(push = true) {
+      draw();
+      for (const call of moveListeners) call();
+      clearTimeout(settle);
+      settle = setTimeout(() => {
+        const whole = view.t0 <= 0 && view.t1 >= all.t1;
+        RS.state.set({ t: whole ? "" : `${Math.round(view.t0)},${Math.round(view.t1)}` }, push);
+      }, 250);
+    }
+    const moveListeners = [];
+    function show(t0, t1, push = true) {
+      const least = 50; // ns
+      const span = Math.min(all.t1, Math.max(least, t1 - t0));
+      const start = Math.max(0, Math.min(all.t1 - span, t0));
+      view.t0 = start;
+      view.t1 = start + span;
+      moved(push);
+    }
+    const zoom = (factor, px) => {
+      const at = timeAt(px);
+      show(at - (at - view.t0) * factor, at + (view.t1 - at) * factor);
+    };
+    canvas.addEventListener("wheel", (e) => {
+      if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+        e.preventDefault();
+        const by = (e.deltaX || e.deltaY) / width() * (view.t1 - view.t0);
+        show(view.t0 + by, view.t1 + by);
+        return;
+      }
+      // all is shown: the wheel scrolls the page out of here
+      if (e.deltaY > 0 && view.t0 <= 0 && view.t1 >= all.t1) return;
+      e.preventDefault();
+      zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), Math.max(kGutter, e.offsetX));
+      RS.hideTip();
+    }, { passive: false });
+
+    const pointers = new Map();
+    let drag = null;
+    canvas.addEventListener("pointerdown", (e) => {
+      pointers.set(e.pointerId, e.offsetX);
+      canvas.setPointerCapture(e.pointerId);
+      drag = { x: e.offsetX, t0: view.t0, t1: view.t1, far: false, two: null };
+      if (pointers.size === 2) {
+        const [a, b] = [...pointers.values()];
+        drag.two = { width: Math.max(10, Math.abs(a - b)), at: timeAt((a + b) / 2) };
+      }
+      canvas.classList.add("drag");
+    });
+    canvas.addEventListener("pointermove", (e) => {
+      if (pointers.has(e.pointerId)) pointers.set(e.pointerId, e.offsetX);
+      if (drag && pointers.size === 2 && drag.two) {
+        const [a, b] = [...pointers.values()];
+        const factor = drag.two.width / Math.max(10, Math.abs(a - b));
+        show(drag.two.at - (drag.two.at - drag.t0) * factor, drag.two.at + (drag.t1 - drag.two.at) * factor);
+        return;
+      }
+      if (drag && pointers.size === 1) {
+        if (Math.abs(e.offsetX - drag.x) > 3) drag.far = true;
+        if (drag.far) {
+          const by = (drag.x - e.offsetX) / width() * (drag.t1 - drag.t0);
+          show(drag.t0 + by, drag.t1 + by);
+          RS.hideTip();
+          return;
+        }
+      }
+      const content = about(e.offsetX, e.offsetY);
+      if (content) RS.showTip(content, e.clientX, e.clientY);
+      else RS.hideTip();
+    });
+    const up = (e) => {
+      pointers.delete(e.pointerId);
+      if (pointers.size > 0) return;
+      canvas.classList.remove("drag");
+      const was = drag;
+      drag = null;
+      if (!was || was.far || e.type === "pointercancel") return;
+      const i = laneAt(e.offsetY);
+      if (i < 0 || byColumns(lanes[i])) return;
+      const at = eventAt(lanes[i], e.offsetX);
+      if (at >= 0) {
+        chosenLane = i;
+        chosenEvent = at;
+        RS.state.set({ k: RS.string(lanes[i].label[at]) });
+        draw();
+      }
+    };
+    canvas.addEventListener("pointerup", up);
+    canvas.addEventListener("pointercancel", up);
+    canvas.addEventListener("pointerleave", RS.hideTip);
+    canvas.addEventListener("dblclick", (e) => zoom(0.25, Math.max(kGutter, e.offsetX)));
+    canvas.addEventListener("blur", draw);
+    canvas.addEventListener("focus", draw);
+
+    function step(by) {
+      const lane = lanes[chosenLane];
+      if (!lane || lane.n === 0) return;
+      if (chosenEvent < 0 || lane.start[chosenEvent] > view.t1 || lane.start[chosenEvent] + lane.dur[chosenEvent] < view.t0)
+        chosenEvent = Math.min(lane.n - 1, lowerBound(lane.start, view.t0));
+      else chosenEvent = Math.max(0, Math.min(lane.n - 1, chosenEvent + by));
+      const t = lane.start[chosenEvent];
+      const span = view.t1 - view.t0;
+      if (t < view.t0 || t > view.t1) show(t - span / 2, t + span / 2);
+      const content = aboutEvent(lane, chosenEvent);
+      live.textContent = content.innerText || content.textContent;
+      const rect = canvas.getBoundingClientRect();
+      RS.showTip(content, rect.left + Math.min(canvas.clientWidth - 20, Math.max(kGutter, x(t))), rect.top + rowTop[chosenLane] + laneHeight());
+      draw();
+    }
+    canvas.addEventListener("keydown", (e) => {
+      const span = view.t1 - view.t0;
+      const middle = kGutter + width() / 2;
+      const keys = {
+        ArrowLeft: () => show(view.t0 - span / 5, view.t1 - span / 5), ArrowRight: () => show(view.t0 + span / 5, view.t1 + span / 5),
+        "+": () => zoom(0.5, middle), "=": () => zoom(0.5, middle), "-": () => zoom(2, middle), 0: () => show(0, all.t1),
+        ArrowUp: () => { chosenLane = Math.max(0, chosenLane - 1); chosenEvent = -1; live.textContent = lanes[chosenLane]?.name ?? ""; draw(); },
+        ArrowDown: () => { chosenLane = Math.min(lanes.length - 1, chosenLane + 1); chosenEvent = -1; live.textContent = lanes[chosenLane]?.name ?? ""; draw(); },
+        ".": () => step(1), ",": () => step(-1), Escape: () => RS.hideTip(),
+      };
+      if (!keys[e.key] || e.ctrlKey || e.metaKey || e.altKey) return;
+      e.preventDefault();
+      keys[e.key]();
+    });
+
+    RS.state.on(["t"], () => {
+      const [a, b] = RS.state.get("t").split(",").map(Number);
+      if (Number.isFinite(a) && Number.isFinite(b) && b > a) {
+        if (Math.round(view.t0) === a && Math.round(view.t1) === b) return;
+        view.t0 = Math.max(0, a);
+        view.t1 = Math.min(all.t1, b);
+        if (view.t1 <= view.t0) { view.t0 = 0; view.t1 = all.t1; }
+      } else {
+        view.t0 = 0;
+        view.t1 = all.t1;
+      }
+      clearTimeout(settle);
+      draw();
+      for (const call of moveListeners) call();
+    });
+    RS.state.on(["k"], () => {
+      const name = RS.state.get("k");
+      mark = name ? RS.data.strings.indexOf(name) : -1;
+      draw();
+    });
+    RS.onTheme(draw);
+    new ResizeObserver(draw).observe(box);
+    arrange();
+
+    return {
+      node, view, all, canvas,
+      onMove: (call) => moveListeners.push(call),
+      zoomTo: (t0, t1) => show(t0, t1),
+      showAll: () => show(0, all.t1),
+      zoomBy: (factor) => zoom(factor, kGutter + width() / 2),
+      setRanks(list) {
+        shown = ranks.filter((r) => list.includes(r.rank));
+        arrange();
+      },
+      /** Of the lanes shown: [lane, index] of the events that touch the view, the longest `most`. */
+      eventsInView(most) {
+        const out = [];
+        for (const lane of lanes) {
+          const [first, last] = visible(lane);
+          for (let i = first; i < last; i++) if (lane.start[i] + lane.dur[i] >= view.t0) out.push([lane, i]);
+        }
+        out.sort((a, b) => b[0].dur[b[1]] - a[0].dur[a[1]]);
+        return out.slice(0, most);
+      },
+      kept: () => lanes.reduce((n, l) => n + l.n, 0),
+      inTrace: () => lanes.reduce((n, l) => n + l.inTrace, 0),
+      x: (t) => x(t), laneTop: (i) => rowTop[i], laneHeight,
+    };
+  };
+})();

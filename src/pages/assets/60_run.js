@@ -1,0 +1,532 @@
+// The page of a trace, or of the ranks of a run.
+(() => {
+  const { el } = RS;
+
+  // ---- how the time divides
+  function sharesSection(data) {
+    const ms = data.times_ms;
+    const total = data.overview.total_ms;
+    const many = data.overview.ranks > 1;
+    const parts = [
+      ["compute", "computation", ms.computation_time, ""],
+      ["exposed", "communication, exposed", ms.exposed_comm_time, "nothing computes beside it"],
+      ["copy", "copies, exposed", ms.exposed_memcpy_time, "nothing else runs beside them"],
+      ...data.idle.filter((i) => i.ms > 0).map((i) => ["idle", `idle: ${i.cause}`, i.ms, i.help]),
+    ].filter((p) => p[2] > 0);
+    const strip = el("div", { class: "strip", role: "img", "aria-label":
+      `time of the GPU: ${parts.map((p) => `${p[1]} ${RS.percent(100 * p[2] / total)}`).join(", ")}` },
+    parts.map(([kind, label, value, help], i) => el("div", {
+      style: `width:${100 * value / total}%;background:var(--${kind});${i > 0 ? "border-left:1px solid var(--bg)" : ""}`,
+      onpointermove: (e) => RS.showTip(RS.rows(label, [["time", `${RS.num(value)} ms`], ["share", RS.percent(100 * value / total)], ["", help]]), e.clientX, e.clientY),
+      onpointerleave: RS.hideTip,
+    })));
+    const hidden = ms.total_comm_time - ms.exposed_comm_time;
+    const shares = el("table", { class: "shares" }, el("tbody", {},
+      parts.map(([kind, label, value, help]) => el("tr", {},
+        el("td", {}, el("span", { class: "key", style: `background:var(--${kind})` }), label),
+        el("td", { class: "n", title: `${value} ms` }, `${RS.num(value)} ms`),
+        el("td", { class: "n" }, RS.percent(100 * value / total)), el("td", { class: "sub" }, help))),
+      hidden > 0 ? el("tr", {}, el("td", {}, el("span", { class: "key", style: "background:var(--hidden)" }), "communication, hidden"),
+        el("td", { class: "n", title: `${hidden} ms` }, `${RS.num(hidden)} ms`),
+        el("td", { class: "n" }, RS.percent(100 * hidden / total)), el("td", { class: "sub" }, "within computation, not a part of the bar")) : null));
+    const findings = el("div", {}, data.findings.length ? el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f)))
+      : el("p", { class: "sub" }, "Nothing stands out beyond the noise."),
+    data.next.length ? el("h3", {}, "Next") : null,
+    el("ul", { class: "next" }, data.next.map((n) => el("li", {}, el("div", {}, n.why), el("code", {}, n.command)))));
+    RS.section("overview", "Overview", null, [], el("div", { class: "two" },
+      el("div", {}, el("p", {}, el("span", { class: "big" }, `${RS.num(total)} ms`),
+        el("span", { class: "sub" }, many ? " GPU time line, mean over the ranks" : " from the first to the last GPU work")), strip, shares), findings));
+  }
+
+  // ---- timeline
+  function hoverOfOperators(data) {
+    if (!data.operators) return null;
+    const by = Object.fromEntries(RS.columnsOf(data.operators).map((c) => [c.id, c]));
+    return (row, ns) => {
+      const flops = by.flops.value(row);
+      const one = by.one_kernel.value(row) === 1;
+      const rate = one ? flops / ns / 1e3 : by.tflops.value(row);
+      const peak = (data.board?.peaks || []).find((p) => p.spec === by.spec.value(row));
+      return [
+        ["rate", Number.isFinite(rate) && rate > 0 ? `${RS.num(rate)} TFLOPS${one ? "" : " (mean of its calls)"}` : ""],
+        ["of peak", Number.isFinite(rate) && rate > 0 && peak ? `${RS.percent(100 * rate / peak.tflops)} of ${RS.num(peak.tflops)} TFLOPS` : ""],
+        ["of roofline", Number.isFinite(by.roofline_percent.value(row)) ? `${RS.percent(by.roofline_percent.value(row))} (mean of its calls)` : ""],
+      ];
+    };
+  }
+
+  /** Collectives joined over ranks: by start, with their members. */
+  function matchedOf(data) {
+    if (!data.matched) return null;
+    const m = data.matched;
+    const members = RS.array(m.members);
+    const out = { name: RS.array(m.name), group: RS.array(m.group), mib: RS.array(m.mib), bus: RS.array(m.bus), rank: RS.array(m.rank), start: RS.times(m.start), dur: RS.times(m.dur) };
+    out.first = new Uint32Array(members.length + 1);
+    for (let i = 0; i < members.length; i++) out.first[i + 1] = out.first[i] + members[i];
+    const begin = new Float64Array(members.length);
+    const last = new Float64Array(members.length);
+    for (let c = 0; c < members.length; c++) {
+      begin[c] = Infinity;
+      for (let k = out.first[c]; k < out.first[c + 1]; k++) { begin[c] = Math.min(begin[c], out.start[k]); last[c] = Math.max(last[c], out.start[k]); }
+    }
+    const order = [...begin.keys()].sort((a, b) => begin[a] - begin[b]);
+    out.rankOf = (k) => data.ranks[out.rank[k]].rank;
+    out.each = (t0, t1, call) => { for (const c of order) { if (begin[c] > t1) break; if (last[c] >= t0) call(c); } };
+    out.inView = (t0, t1) => { let n = 0; for (const c of order) { if (begin[c] > t1) break; if (last[c] >= t0) n++; } return n; };
+    const byRank = new Map();
+    for (let c = 0; c < members.length; c++) for (let k = out.first[c]; k < out.first[c + 1]; k++) {
+      const r = out.rankOf(k);
+      if (!byRank.has(r)) byRank.set(r, []);
+      byRank.get(r).push([out.start[k], c, k]);
+    }
+    for (const list of byRank.values()) list.sort((a, b) => a[0] - b[0]);
+    out.about = (rank, start) => {
+      const list = byRank.get(rank) || [];
+      let low = 0;
+      let high = list.length;
+      while (low < high) { const mid = (low + high) >> 1; if (list[mid][0] < start - 2000) low = mid + 1; else high = mid; }
+      if (low >= list.length || Math.abs(list[low][0] - start) > 2000) return [];
+      const c = list[low][1];
+      const ks = [];
+      for (let k = out.first[c]; k < out.first[c + 1]; k++) ks.push(k);
+      ks.sort((a, b) => out.start[a] - out.start[b]);
+      const lastIn = ks[ks.length - 1];
+      const waits = ks.map((k) => `${out.rankOf(k)}: ${RS.time(out.start[lastIn] - out.start[k])}`);
+      return [["group", `${RS.string(out.group[c])}, ${ks.length} ranks`], ["bus", Number.isFinite(out.bus[c]) ? `${RS.num(out.bus[c])} GB/s` : ""],
+        ["last in", `rank ${out.rankOf(lastIn)}`], ["waits by rank", waits.length > 16 ? `${waits.slice(0, 16).join(", ")} ...` : waits.join(", ")]];
+    };
+    return out;
+  }
+
+  function timelineSection(data) {
+    const ranks = RS.lanesOf(data);
+    if (!ranks.some((r) => r.lanes.length)) return null;
+    const many = ranks.length > 1;
+    const timeline = RS.timeline(ranks, { operators: hoverOfOperators(data), matched: matchedOf(data) });
+    const place = el("span", { class: "sub", role: "status" });
+    const say = () => { place.textContent = `${RS.time(timeline.view.t0).replace(/^0 ns$/, "0")} to ${RS.time(timeline.view.t1)}`; };
+    timeline.onMove(say);
+    say();
+    const clear = el("button", { type: "button", hidden: true, onclick: () => RS.state.set({ k: "" }) }, "unmark");
+    const marked = el("span", { class: "sub" });
+    RS.state.on(["k"], () => {
+      const k = RS.state.get("k");
+      clear.hidden = !k;
+      marked.textContent = k ? `marked: ${RS.short(k, 48)}` : "";
+    });
+    const bar = [marked, clear, place,
+      el("button", { type: "button", "aria-label": "zoom in", onclick: () => timeline.zoomBy(0.5) }, "+"),
+      el("button", { type: "button", "aria-label": "zoom out", onclick: () => timeline.zoomBy(2) }, "\u2212"),
+      el("button", { type: "button", onclick: () => timeline.showAll() }, "all")];
+    if (many) {
+      const input = el("input", { "aria-label": "ranks to show, as 0-3, 7", size: 10, title: "ranks to show, as 0-3, 7", onchange: () => RS.state.set({ r: input.value }) });
+      const first = ranks.slice(0, Math.min(8, ranks.length)).map((r) => r.rank);
+      const chosen = (text) => {
+        const out = [];
+        for (const part of text.split(",")) {
+          const [a, b] = part.split("-").map((n) => Number.parseInt(n, 10));
+          if (Number.isFinite(a)) for (const r of ranks) if (r.rank >= a && r.rank <= (Number.isFinite(b) ? b : a)) out.push(r.rank);
+        }
+        return out.length ? out.slice(0, 64) : first;
+      };
+      RS.state.on(["r"], () => {
+        const list = chosen(RS.state.get("r"));
+        input.value = RS.state.get("r") || (list.length > 1 ? `${list[0]}-${list[list.length - 1]}` : String(list[0]));
+        timeline.setRanks(list);
+      });
+      bar.unshift(el("label", { class: "sub" }, "ranks ", input));
+    }
+    const kept = ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.n, 0), 0);
+    const all = ranks.reduce((n, r) => n + r.lanes.reduce((m, l) => m + l.inTrace, 0), 0);
+    const table = RS.onDemand("events in view as a table", () => {
+      const holder = el("div");
+      const fill = () => {
+        const list = timeline.eventsInView(10000);
+        const text = (of) => ({ text: true, value: of, show: of });
+        const number = (of) => ({ text: false, value: of, show: (r) => RS.num(of(r)) });
+        const at = (r) => list[r];
+        holder.replaceChildren(RS.grid({
+          name: "events in view, longest first", rows: list.length, onRow: (r) => RS.state.set({ k: RS.string(at(r)[0].label[at(r)[1]]) }),
+          columns: [
+            { id: "name", label: "name", help: "kernel, copy or fill", width: 360, ...text((r) => RS.string(at(r)[0].label[at(r)[1]])) },
+            { id: "rank", label: "rank", help: "", width: 64, text: false, value: (r) => at(r)[0].rank, show: (r) => String(at(r)[0].rank) },
+            { id: "lane", label: "stream", help: "", width: 96, ...text((r) => at(r)[0].name) },
+            { id: "start", label: "start (\u00b5s)", help: "from the first GPU work on", ...number((r) => at(r)[0].start[at(r)[1]] / 1e3) },
+            { id: "dur", label: "duration (\u00b5s)", help: "", ...number((r) => at(r)[0].dur[at(r)[1]] / 1e3) },
+            { id: "op", label: "operator", help: "that launched it", ...text((r) => RS.string(at(r)[0].op[at(r)[1]])) },
+            { id: "about", label: "shapes or size", help: "", ...text((r) => RS.string(at(r)[0].about[at(r)[1]])) },
+          ],
+        }).node);
+      };
+      fill();
+      timeline.onMove(() => { clearTimeout(holder.later); holder.later = setTimeout(fill, 300); });
+      return holder;
+    });
+    RS.section("timeline", "Timeline", kept < all
+      ? `Far out: share of each pixel by kind of work, exact. Close by: the ${RS.exact(kept)} longest of ${RS.exact(all)} events; pale: the rest.`
+      : `All ${RS.exact(all)} events of the GPU. Wheel or pinch zooms, dragging moves, a click marks every call of a kernel.`,
+    bar, timeline.node, el("div", { class: "bar" }, RS.legend(["compute", "exposed", "hidden", "copy"]), el("span", { class: "grow" }), table.button), table.place);
+    return timeline;
+  }
+
+  // ---- operators and kernels as dots
+  function dotsSection(data) {
+    const sources = {};
+    if (data.operators?.rows) {
+      const by = Object.fromEntries(RS.columnsOf(data.operators).map((c) => [c.id, c]));
+      sources.operators = { rows: data.operators.rows, name: (r) => by.name.value(r), more: (r) => by.shapes.value(r), share: by.percent.value, count: by.calls.value,
+        low: by.min_us.value, high: by.max_us.value, dot: by.median_us.value, box: null };
+    }
+    if (data.kernels?.rows) {
+      const by = Object.fromEntries(RS.columnsOf(data.kernels).map((c) => [c.id, c]));
+      sources.kernels = { rows: data.kernels.rows, name: (r) => by.name.value(r), more: () => "", share: by.percent.value, count: by.count.value,
+        low: by.min_us.value, high: by.max_us.value, dot: by.median_us.value, box: [by.p25_us.value, by.p75_us.value] };
+    }
+    if (!Object.keys(sources).length) return;
+    let source = null;
+    const rows = () => Math.min(15, source.rows);
+    const option = () => {
+      const n = rows();
+      const items = [...Array(n).keys()];
+      const narrow = innerWidth < 700;
+      const left = narrow ? 120 : 300;
+      return {
+        grid: { left, right: narrow ? 60 : 90, top: 8, bottom: 44 },
+        xAxis: { type: "log", name: "time of a call (\u00b5s, log)", axisLabel: { formatter: (v) => RS.num(v) } },
+        yAxis: [{ type: "category", inverse: true, data: items.map((r) => source.name(r)), axisTick: { show: false },
+          axisLabel: { interval: 0, width: left - 12, overflow: "truncate", formatter: (t) => RS.short(t, narrow ? 18 : 46) } },
+        { type: "category", inverse: true, position: "right", data: items.map((r) => RS.percent(source.share(r))), axisTick: { show: false }, axisLine: { show: false }, axisLabel: { interval: 0 } }],
+        series: [{
+          type: "custom", data: items.map((r) => [Math.max(1e-3, source.low(r)), r, Math.max(1e-3, source.high(r)), Math.max(1e-3, source.dot(r)),
+            source.box ? Math.max(1e-3, source.box[0](r)) : NaN, source.box ? Math.max(1e-3, source.box[1](r)) : NaN, source.share(r)]),
+          encode: { x: [0, 2], y: 1 },
+          renderItem: (_, api) => {
+            const at = (i) => api.coord([api.value(i), api.value(1)]);
+            const [a, y] = at(0);
+            const [b] = at(2);
+            const [c] = at(3);
+            const children = [{ type: "line", shape: { x1: a, y1: y, x2: b, y2: y }, style: { stroke: RS.colour("grey"), lineWidth: 1.5 } }];
+            if (source.box) children.push({ type: "rect", shape: { x: at(4)[0], y: y - 4, width: Math.max(1, at(5)[0] - at(4)[0]), height: 8 }, style: { fill: RS.colour("grey"), opacity: 0.45 } });
+            children.push({ type: "circle", shape: { cx: c, cy: y, r: 3 + Math.sqrt(api.value(6)) }, style: { fill: RS.colour("accent"), opacity: 0.9 } });
+            return { type: "group", children };
+          },
+        }],
+      };
+    };
+    const chart = RS.chart(option, {
+      label: "the operators or kernels with most time, ranked: range, middle half and median of a call's time, and share", height: 420,
+      tip: (p) => { const r = p.dataIndex; return RS.rows(source.name(r), [["shapes", source.more(r)], ["share", RS.percent(source.share(r))], ["calls", RS.exact(source.count(r))],
+        ["median", `${RS.num(source.dot(r))} \u00b5s`], ["shortest", `${RS.num(source.low(r))} \u00b5s`], ["longest", `${RS.num(source.high(r))} \u00b5s`]]); },
+      onClick: (p) => { const name = source.name(p.dataIndex); RS.state.set(source === sources.kernels ? { k: name } : { o: name }); },
+    });
+    const table = data.operators?.rows ? RS.onDemand("all operators as a table", () => {
+      const columns = RS.columnsOf(data.operators).filter((c) => c.id !== "one_kernel");
+      columns[0].width = 240;
+      return RS.grid({ name: "operators", columns, rows: data.operators.rows, key: "o" }).node;
+    }) : null;
+    const bar = [RS.choice("what", "what to rank", Object.keys(sources).map((k) => [k, k]), (now) => { source = sources[now]; RS.redraw(chart); })];
+    if (table) bar.push(table.button);
+    RS.section("operators", "Where the time goes, longest first", "Line: shortest to longest call. Dot: median, its size the share of kernel time (at the right). Box, of kernels: the middle half.", bar, chart, table ? table.place : null);
+    if (table) RS.state.on(["o"], () => { if (RS.state.get("o") && table.place.hidden) table.button.click(); });
+  }
+
+  // ---- roofline
+  function rooflineSection(data) {
+    if (!data.operators?.rows) return;
+    const by = Object.fromEntries(RS.columnsOf(data.operators).map((c) => [c.id, c]));
+    const points = [];
+    for (let r = 0; r < data.operators.rows; r++) {
+      const flops = by.flops.value(r);
+      const bytes = by.bytes.value(r);
+      const rate = by.tflops.value(r);
+      if (flops > 0 && bytes > 0 && rate > 0) points.push([flops / bytes, rate, r]);
+    }
+    if (!points.length) return;
+    const specs = [...new Set(points.map((p) => by.spec.value(p[2])))];
+    const board = data.board;
+    const peaks = board ? board.peaks.filter((p) => specs.includes(p.spec)) : [];
+    const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
+    const option = () => {
+      const xs = points.map((p) => p[0]);
+      const ys = points.map((p) => p[1]);
+      const x0 = 10 ** Math.floor(Math.log10(Math.min(...xs)));
+      let x1 = 10 ** Math.ceil(Math.log10(Math.max(...xs) * 1.01));
+      const bandwidth = board ? board.gbps / 1e3 : 0; // TB/s
+      const top = peaks.length ? Math.max(...peaks.map((p) => p.tflops)) : Math.max(...ys);
+      if (bandwidth) x1 = Math.max(x1, 10 ** Math.ceil(Math.log10(top / bandwidth)));
+      const series = [];
+      for (const p of peaks) {
+        const ridge = p.tflops / bandwidth;
+        series.push({
+          type: "line", silent: true, symbol: "none", lineStyle: { color: RS.colour("soft"), width: 1.5 }, data: [[x0, x0 * bandwidth], [ridge, p.tflops], [x1, p.tflops]],
+          markPoint: { symbol: "none", data: [{ coord: [x1, p.tflops], label: { formatter: `${p.spec} ${RS.num(p.tflops)} TFLOPS`, color: RS.colour("soft"), position: "left", offset: [0, -8], align: "right" } },
+            { coord: [ridge, p.tflops], symbol: "circle", symbolSize: 6, itemStyle: { color: RS.colour("soft") }, label: { formatter: `ridge ${RS.num(ridge)}`, color: RS.colour("soft"), position: "top", offset: [-24, 2] } }] },
+        });
+      }
+      specs.forEach((spec, i) => series.push({
+        name: spec || "unknown peak", type: "scatter", symbol: shapes[i % shapes.length],
+        data: points.filter((p) => by.spec.value(p[2]) === spec).map((p) => ({ value: p, symbolSize: 6 + 4 * Math.sqrt(by.percent.value(p[2])) })),
+        itemStyle: { color: RS.colour("accent"), opacity: 0.65, borderColor: RS.colour("bg") },
+      }));
+      return {
+        legend: specs.length > 1 ? { top: 0, right: 0, textStyle: { color: RS.colour("fg") }, data: specs.map((s) => s || "unknown peak") } : undefined,
+        grid: { left: 60, right: 24, top: 36, bottom: 44 },
+        xAxis: { type: "log", min: x0, max: x1, name: "FLOP per byte (log)", axisLabel: { formatter: (v) => RS.num(v) } },
+        yAxis: { type: "log", name: "TFLOPS (log)", axisLabel: { formatter: (v) => RS.num(v) },
+          min: 10 ** Math.floor(Math.log10(Math.min(...ys))), max: 10 ** Math.ceil(Math.log10(top * 1.05)) },
+        series,
+      };
+    };
+    const chart = RS.chart(option, {
+      label: `roofline: ${points.length} operators by FLOP per byte and rate`, height: 420,
+      tip: (p) => { if (p.seriesType !== "scatter") return ""; const r = p.value[2]; return RS.rows(by.name.value(r), [["shapes", by.shapes.value(r)], ["rate", `${RS.num(p.value[1])} TFLOPS`],
+        ["intensity", `${RS.num(p.value[0])} FLOP per byte`], ["of roofline", RS.percent(by.roofline_percent.value(r))], ["bound by", by.bound.value(r)], ["share", RS.percent(by.percent.value(r))], ["peak", by.spec.value(r)]]); },
+      onClick: (p) => { if (p.seriesType === "scatter") RS.state.set({ o: by.name.value(p.value[2]) }); },
+    });
+    RS.section("roofline", "Roofline", board ? `${board.name}: ${RS.num(board.gbps)} GB/s of memory. A dot is an operator with its shapes, its size the share of kernel time.`
+      : "The board is not known (--gpu-arch names it): dots without a roof. A dot is an operator with its shapes, its size the share of kernel time.", [], chart);
+  }
+
+  // ---- launch queue and idle time
+  function queueSection(data, timeline) {
+    if (!data.queue) return;
+    const q = data.queue;
+    const depth = RS.array(q.depth);
+    const most = RS.array(q.most);
+    const causes = q.causes.map((c) => ({ ...c, values: RS.array(c.percent) })).filter((c) => c.values.some((v) => v > 0));
+    const tone = { host: 1, synchronisation: 0.75, launch: 0.5, queued: 0.3, unknown: 0.15 };
+    const ms = (i) => i * q.width / 1e6;
+    const option = () => ({
+      grid: [{ left: 60, right: 16, top: 24, height: 92 }, { left: 60, right: 16, top: 160, height: 92 }],
+      axisPointer: { link: [{ xAxisIndex: "all" }] },
+      legend: { top: 132, right: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: RS.colour("fg") }, data: causes.map((c) => c.cause) },
+      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: (v) => RS.num(v) } }],
+      yAxis: [{ type: "value", gridIndex: 0, name: "kernels waiting", axisLabel: { formatter: (v) => RS.num(v) }, splitNumber: 3 },
+        { type: "value", gridIndex: 1, name: "% idle", max: 100, min: 0, splitNumber: 2 }],
+      series: [
+        { type: "line", step: "start", symbol: "none", xAxisIndex: 0, yAxisIndex: 0, data: Array.from(depth, (v, i) => [ms(i), v]), lineStyle: { color: RS.colour("accent"), width: 1.5 }, areaStyle: { color: RS.colour("accent"), opacity: 0.15 } },
+        ...causes.map((c) => ({ name: c.cause, type: "line", step: "start", stack: "idle", symbol: "none", xAxisIndex: 1, yAxisIndex: 1, data: Array.from(c.values, (v, i) => [ms(i), v]),
+          lineStyle: { width: 0 }, itemStyle: { color: RS.colour("soft"), opacity: tone[c.cause] }, areaStyle: { color: RS.colour("soft"), opacity: tone[c.cause] } })),
+      ],
+    });
+    const chart = RS.chart(option, {
+      label: "launch queue and idle time over time", height: 300, axis: true, canvas: true,
+      tip: (list) => { const i = list[0].dataIndex; return RS.rows(`${RS.num(ms(i))} ms`, [["waiting", `${RS.num(depth[i])} kernels, at most ${most[i]}`],
+        ...causes.filter((c) => c.values[i] > 0).map((c) => [`idle: ${c.cause}`, `${RS.percent(c.values[i])} (${c.help})`])]); },
+    });
+    chart.addEventListener("click", (e) => {
+      const at = RS.chartOf(chart)?.convertFromPixel({ xAxisIndex: 1 }, [e.offsetX, e.offsetY]);
+      const ns = (Array.isArray(at) ? at[0] : at) * 1e6;
+      if (timeline && Number.isFinite(ns)) { timeline.zoomTo(ns - 4 * q.width, ns + 5 * q.width); document.getElementById("timeline").scrollIntoView(); }
+    });
+    RS.section("queue", "Launch queue and idle time", "Above: kernels launched and not begun; an empty queue means that the host is behind. Below: how much of the time nothing ran, and why. A click shows the place in the timeline.", [], chart);
+  }
+
+  // ---- steps
+  const kMeasures = [["total_time", "total"], ["computation_time", "computation"], ["exposed_comm_time", "exposed communication"], ["exposed_memcpy_time", "exposed copies"], ["idle_time", "idle"]];
+  const median = (values) => { const v = values.filter(Number.isFinite).sort((a, b) => a - b); return v.length ? (v[(v.length - 1) >> 1] + v[v.length >> 1]) / 2 : NaN; };
+
+  function stepsSection(data) {
+    const numbers = RS.array(data.steps.number);
+    const ranks = RS.array(data.steps.rank);
+    if (numbers.length < 2) return;
+    const all = Object.fromEntries(kMeasures.map(([k]) => [k, RS.array(data.steps[k])]));
+    const measures = kMeasures.filter(([k]) => all[k].some((v) => v > 0));
+    let now = measures[0][0];
+    const at = (r, s) => all[now][r * numbers.length + s];
+    let chart = null;
+    if (ranks.length === 1) {
+      // odd: further from the median than 3.5 robust deviations (Iglewicz and Hoaglin 1993)
+      const judge = () => {
+        const values = [...numbers.keys()].map((s) => at(0, s));
+        const middle = median(values);
+        const spread = median(values.map((v) => Math.abs(v - middle))) * 1.4826;
+        return { values, middle, odd: (v) => Math.abs(v - middle) > Math.max(3.5 * spread, 0.001 * middle) };
+      };
+      chart = RS.chart(() => {
+        const j = judge();
+        return {
+          xAxis: { type: "category", data: Array.from(numbers, String), name: "step" },
+          yAxis: { type: "value", scale: true, name: "ms", axisLabel: { formatter: (v) => RS.num(v, 4) } },
+          series: [{ type: "scatter", data: j.values.map((v) => ({ value: Number.isFinite(v) ? v : "-", symbol: j.odd(v) ? "diamond" : "circle", symbolSize: j.odd(v) ? 13 : 8,
+            itemStyle: { color: j.odd(v) ? RS.colour("mark") : RS.colour("accent") } })),
+          markLine: { symbol: "none", silent: true, data: [{ yAxis: j.middle }], label: { formatter: "median", position: "insideEndTop", color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft") } } }],
+        };
+      }, {
+        label: "time of every step", height: 220,
+        tip: (p) => RS.rows(`step ${numbers[p.dataIndex]}`, [["time", `${RS.num(at(0, p.dataIndex), 4)} ms`], ["against the median", RS.signed(100 * (at(0, p.dataIndex) / judge().middle - 1), " %")]]),
+        onClick: (p) => showStep(data, numbers[p.dataIndex]),
+      });
+      RS.section("steps", "Steps", "A dot is a step; a dark diamond stands further from the median than 3.5 robust deviations. A click shows it in the timeline.",
+        [RS.choice("m", "which time", measures, (m) => { now = m; RS.redraw(chart); })], chart);
+      return;
+    }
+    const relative = (r, s) => { const m = median([...ranks.keys()].map((k) => at(k, s))); return 100 * (at(r, s) / m - 1); };
+    chart = RS.chart(() => {
+      const cells = [];
+      for (let r = 0; r < ranks.length; r++) for (let s = 0; s < numbers.length; s++) { const v = relative(r, s); if (Number.isFinite(v)) cells.push([s, r, v]); }
+      const sizes = cells.map((c) => Math.abs(c[2])).sort((a, b) => a - b);
+      const most = Math.max(0.5, sizes[Math.floor(sizes.length * 0.98)] || 0);
+      return {
+        grid: { left: 60, right: 110, top: 8, bottom: 44 },
+        xAxis: { type: "category", data: Array.from(numbers, String), name: "step", splitArea: { show: false } },
+        yAxis: { type: "category", inverse: true, data: Array.from(ranks, String), name: "rank" },
+        visualMap: { min: -most, max: most, calculable: false, right: 0, top: "middle", itemHeight: 120, dimension: 2, textStyle: { color: RS.colour("fg") }, text: [`+${RS.num(most)} %`, `\u2212${RS.num(most)} %`],
+          inRange: { color: [RS.colour("compute"), RS.colour("panel"), RS.colour("exposed")] } },
+        series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: RS.colour("bg"), borderWidth: ranks.length > 40 || numbers.length > 80 ? 0 : 1 } }],
+      };
+    }, {
+      label: "ranks by steps: time against the median of the step", height: Math.max(180, Math.min(620, ranks.length * 22 + 70)), canvas: true,
+      tip: (p) => RS.rows(`rank ${ranks[p.value[1]]}, step ${numbers[p.value[0]]}`, [["time", `${RS.num(at(p.value[1], p.value[0]), 4)} ms`], ["against the step's median", RS.signed(p.value[2], " %")]]),
+      onClick: (p) => showStep(data, numbers[p.value[0]], ranks[p.value[1]]),
+    });
+    RS.section("steps", "Ranks and steps", "Each cell: the time of a rank's step against the median of all ranks in that step. Blue takes less, orange more; a row that stands out is a rank, a column is the run. A click shows it in the timeline.",
+      [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); })], chart);
+  }
+
+  function showStep(data, number, rank) {
+    const of = data.ranks.find((r) => rank === undefined || r.rank === rank);
+    const step = of?.steps.find((s) => s.step === number);
+    if (!step) return;
+    const change = { t: `${Math.round(Math.max(0, step.start + of.at))},${Math.round(step.end + of.at)}` };
+    if (rank !== undefined && data.ranks.length > 1) change.r = `${Math.max(0, rank - 1)}-${rank + 1}`;
+    RS.state.set(change);
+    document.getElementById("timeline")?.scrollIntoView();
+  }
+
+  // ---- kernels
+  function kernelsSection(data) {
+    const source = data.kernels || data.top_kernels;
+    if (!source?.rows) return;
+    const columns = RS.columnsOf(source);
+    columns[0].width = 420;
+    const grid = RS.grid({
+      name: "kernels", columns, rows: source.rows, key: "f", selected: (r) => columns[0].value(r) === RS.state.get("k"),
+      onRow: (r) => { const name = columns[0].value(r); RS.state.set({ k: RS.state.get("k") === name ? "" : name }); },
+    });
+    RS.state.on(["k"], () => grid.refresh());
+    RS.section("kernels", "Kernels, search", "A row marks its calls in the timeline.", [], grid.node);
+  }
+
+  // ---- collectives of a run
+  function collectivesSection(data) {
+    const list = data.bandwidths || [];
+    const points = list.filter((b) => b.mib > 0 && b.bus > 0);
+    if (points.length) {
+      const names = [...new Set(points.map((b) => b.name))];
+      const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
+      const chart = RS.chart(() => ({
+        legend: names.length > 1 ? { top: 0, right: 0, textStyle: { color: RS.colour("fg") }, data: names } : undefined,
+        grid: { left: 60, right: 16, top: 32, bottom: 44 },
+        xAxis: { type: "log", name: "size (MiB, log)", axisLabel: { formatter: (v) => RS.num(v) } },
+        yAxis: { type: "value", name: "bus bandwidth (GB/s)", min: 0, axisLabel: { formatter: (v) => RS.num(v) } },
+        series: names.flatMap((name, i) => {
+          const mine = points.filter((b) => b.name === name);
+          return [{ name, type: "scatter", symbol: shapes[i % shapes.length], symbolSize: 11, itemStyle: { color: RS.colour("exposed") }, data: mine.map((b) => ({ value: [b.mib, b.bus], of: b })) },
+            { type: "custom", silent: true, z: 1, data: mine.filter((b) => Number.isFinite(b.low) && b.low !== null).map((b) => [b.mib, b.low, b.high]), encode: { x: 0, y: [1, 2] },
+              renderItem: (_, api) => {
+                const a = api.coord([api.value(0), api.value(1)]);
+                const b = api.coord([api.value(0), api.value(2)]);
+                const style = { stroke: RS.colour("soft"), lineWidth: 1.5 };
+                const cap = (y) => ({ type: "line", shape: { x1: a[0] - 4, x2: a[0] + 4, y1: y, y2: y }, style });
+                return { type: "group", children: [{ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }, style }, cap(a[1]), cap(b[1])] };
+              } }];
+        }),
+      }), {
+        label: "bus bandwidth of the collectives by size", height: 340,
+        tip: (p) => { const b = p.data.of; return b ? RS.rows(`${b.name} ${b.dtype}`, [["size", `${RS.num(b.mib)} MiB`], ["bus", `${RS.num(b.bus)} GB/s (95 %: ${RS.num(b.low)} to ${RS.num(b.high)})`],
+          ["group", `${b.group} of ${b.size}`], ["count", RS.exact(b.count)], ["latency", `${RS.num(b.latency_us)} \u00b5s`], ["skew of starts", `${RS.num(b.skew_us)} \u00b5s`]]) : ""; },
+      });
+      const table = data.top_collectives ? RS.onDemand("collectives as a table", () =>
+        RS.grid({ name: "collectives", columns: RS.columnsOf(data.top_collectives), rows: data.top_collectives.rows, fit: true }).node) : null;
+      RS.section("bandwidth", "Collectives, bandwidth by size", "A mark per kind, size and group: mean over its collectives with the 95 % interval. One rank's lateness is no part of it: the time is that of the rank that waited least.",
+        table ? [table.button] : [], chart, table?.place);
+    }
+    skewSection(data);
+    groupsSection(data);
+  }
+
+  function skewSection(data) {
+    const rows = (data.skew || []).filter((s) => s.late_us !== null && s.late_us !== undefined).sort((a, b) => b.late_us - a.late_us);
+    if (rows.length < 2) return;
+    const told = (s) => s.low > 0;
+    const chart = RS.chart(() => ({
+      grid: { left: 90, right: 24, top: 8, bottom: 44 },
+      xAxis: { type: "value", name: "later than the others (\u00b5s a collective)", axisLabel: { formatter: (v) => RS.num(v) } },
+      yAxis: { type: "category", inverse: true, data: rows.map((s) => `rank ${s.rank}`), axisTick: { show: false } },
+      series: [{
+        type: "custom", data: rows.map((s, i) => [s.low, i, s.high, s.late_us]), encode: { x: [0, 2], y: 1 },
+        markLine: { symbol: "none", silent: true, data: [{ xAxis: 0 }], label: { show: false }, lineStyle: { color: RS.colour("soft"), type: "solid" } },
+        renderItem: (p, api) => {
+          const s = rows[p.dataIndex];
+          const colour = told(s) ? RS.colour("exposed") : RS.colour("grey");
+          const at = (v) => api.coord([v, api.value(1)]);
+          const y = at(0)[1];
+          return { type: "group", children: [{ type: "line", shape: { x1: at(s.low)[0], x2: at(s.high)[0], y1: y, y2: y }, style: { stroke: colour, lineWidth: 2 } },
+            told(s) ? { type: "polygon", shape: { points: [[at(s.late_us)[0] - 6, y], [at(s.late_us)[0], y - 6], [at(s.late_us)[0] + 6, y], [at(s.late_us)[0], y + 6]] }, style: { fill: colour } }
+              : { type: "circle", shape: { cx: at(s.late_us)[0], cy: y, r: 5 }, style: { fill: colour } }] };
+        },
+      }],
+    }), {
+      label: "who comes late to the collectives, by rank", height: Math.max(160, Math.min(900, rows.length * 22 + 64)),
+      tip: (p) => { const s = rows[p.dataIndex]; return RS.rows(`rank ${s.rank}`, [["later by", `${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`], ["last in", `${RS.percent(s.last_percent)} of ${RS.exact(s.collectives)}`],
+        ["it waits", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "beyond the noise of the steps" : "not told from the others"]]); },
+      onClick: (p) => RS.state.set({ r: String(rows[p.dataIndex].rank) }),
+    });
+    RS.section("skew", "Who comes late", "How much later a rank comes to the collectives than the others, mean over the steps; the intervals hold together at 95 %. Diamond: later beyond the noise. Grey: cannot be told apart.", [], chart);
+  }
+
+  function groupsSection(data) {
+    const groups = (data.groups || []).map((g) => ({ ...g, of: new Set(RS.array(g.members)) }));
+    if (!groups.length || data.ranks.length < 2) return;
+    const cells = [];
+    groups.forEach((g, y) => g.of.forEach((r) => cells.push([r, y, g.ms])));
+    const chart = RS.chart(() => ({
+      grid: { left: 130, right: 16, top: 8, bottom: 44 },
+      xAxis: { type: "category", data: data.ranks.map((r) => String(r.rank)), name: "rank" },
+      yAxis: { type: "category", inverse: true, data: groups.map((g) => RS.short(`${g.name} ${g.description}`.trim(), 18)), axisTick: { show: false } },
+      series: [{ type: "heatmap", data: cells, itemStyle: { color: RS.colour("exposed"), borderColor: RS.colour("bg"), borderWidth: 1 } }],
+      visualMap: { show: false, min: 0, max: Math.max(...groups.map((g) => g.ms)), dimension: 2, inRange: { color: [RS.colour("hidden"), RS.colour("exposed")] } },
+    }), {
+      label: "which ranks are in which process group", height: Math.max(120, groups.length * 26 + 64),
+      tip: (p) => { const g = groups[p.value[1]]; return RS.rows(g.name, [["description", g.description], ["ranks seen", g.of.size], ["size", g.size || ""], ["span", g.span], ["collectives", RS.exact(g.collectives)], ["moved", `${RS.num(g.mib)} MiB`], ["time over ranks", `${RS.num(g.ms)} ms`], ["median bus", g.bus === null ? "" : `${RS.num(g.bus)} GB/s`]]); },
+    });
+    RS.section("groups", "Process groups", "Rows: groups, most time first; a filled cell: the rank took part; the darker, the more time.", [], chart);
+  }
+
+  function ranksTables(data) {
+    for (const [key, id, title, note] of [["top_ranks", "ranks", "Ranks", "A row shows the rank in the timeline."], ["top_operators", "operators", "Operators, search", "Sums over the ranks."]]) {
+      const source = data[key];
+      if (!source?.rows) continue;
+      const columns = RS.columnsOf(source);
+      RS.section(id, title, note, [], RS.grid({ name: title, columns, rows: source.rows, fit: true, key: key === "top_operators" ? "o" : null,
+        onRow: key === "top_ranks" ? (r) => { RS.state.set({ r: String(columns.find((c) => c.id === "rank").value(r)) }); document.getElementById("timeline")?.scrollIntoView(); } : null }).node);
+    }
+  }
+
+  RS.showRun = (data) => {
+    sharesSection(data);
+    const many = data.ranks.length > 1;
+    if (many) {
+      stepsSection(data);
+      collectivesSection(data);
+    }
+    const timeline = timelineSection(data);
+    if (!many) {
+      stepsSection(data);
+      dotsSection(data);
+      rooflineSection(data);
+      queueSection(data, timeline);
+    } else {
+      ranksTables(data);
+    }
+    kernelsSection(data);
+    return [
+      ["computation, exposed, hidden", "GPU time in computation; communication with nothing computing beside it is exposed, the rest is hidden. Times of a bar do not overlap: computation goes first, then communication, then copies."],
+      ["idle causes", "A gap is counted by what came before the work that ends it: host (not launched yet), synchronisation (the host waited), launch (from the call to the start), queued (launched before), unknown (no launch in the trace)."],
+      ["of roofline", "Least time that the board could take for the operator's work and bytes, over the time that it took."],
+      ["interval", "95 % confidence; where several ranks are judged together, for all of them (Bonferroni)."],
+      ["columns", "The header of a table says what its column means; rankscope columns lists them all."],
+    ];
+  };
+})();

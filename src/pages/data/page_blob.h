@@ -1,0 +1,56 @@
+// The data of a page as bytes: a JSON text and typed arrays beside it, which a script takes as they
+// are.
+//
+//   blob  = length:u32 JSON, zeros up to a multiple of 8, arrays (each at a multiple of 8)
+//   array in the JSON = {"t": type, "o": offset behind the JSON's padding, "n": elements}
+//   type  = u8 | u16 | u32 | f64, low byte first
+//   times = {"lo": array, "hi": array}: nanoseconds = hi * 2^32 + lo, hi left out where it is all 0
+//   text  = index into the JSON's list "strings"
+#pragma once
+
+#include "base/json_writer.h"
+#include "base/string_pool.h"
+#include "core/table.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+class PageBlob {
+public:
+  PageBlob() { json.begin_object(); }
+
+  /// The open object; what is not an array is written here.
+  JsonWriter json;
+
+  /// The index of a text.
+  [[nodiscard]] std::uint32_t text(std::string_view text) { return strings_.intern(text); }
+  void text_member(std::string_view key, std::string_view value) {
+    json.integer(key, text(value));
+  }
+  /// In the smallest type that holds them all.
+  void whole(std::string_view key, std::span<const std::uint32_t> values);
+  /// Doubles; NaN stays NaN.
+  void reals(std::string_view key, std::span<const double> values);
+  /// Nanoseconds, none negative (those become 0).
+  void times(std::string_view key, std::span<const std::int64_t> ns);
+  /// An object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status, data}]}: a
+  /// column of texts has texts, any other reals with NaN for blank cells.
+  void table(std::string_view key, const Table& table);
+  /// Closes the object; nothing may be added afterwards.
+  [[nodiscard]] std::string take();
+
+private:
+  void place(std::string_view key, const char* type, std::size_t count, std::string_view bytes);
+  template <class T> void whole_as(std::string_view key, const char* type,
+                                   std::span<const std::uint32_t> values);
+
+  StringPool strings_;
+  std::string arrays_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,34 @@
+#include "pages/data/page_head.h"
+
+namespace rankscope {
+
+void add_head(PageBlob& page, const PageHead& head) {
+  JsonWriter& json = page.json;
+  json.text("kind", head.kind);
+  json.text("title", head.title);
+  json.text("subtitle", head.subtitle);
+  json.text("command", head.command);
+  json.text("version", RANKSCOPE_VERSION);
+  json.integer("begun_ms", head.begun_ns / 1'000'000);
+  json.begin_list("badges");
+  for (const PageBadge& b : head.badges) {
+    json.begin_object();
+    json.text("severity", b.severity);
+    json.text("text", b.text);
+    json.text("more", b.more);
+    json.end_object();
+  }
+  json.end_list();
+  json.texts("findings", head.findings);
+  json.begin_list("next");
+  for (const PageNext& n : head.next) {
+    json.begin_object();
+    json.text("command", n.command);
+    json.text("why", n.why);
+    json.end_object();
+  }
+  json.end_list();
+  json.texts("files", head.files);
+}
+
+} // namespace rankscope

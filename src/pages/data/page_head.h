@@ -1,0 +1,38 @@
+// What every page begins with, whatever its subject: title, badges, findings, what to do next.
+#pragma once
+
+#include "pages/data/page_blob.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// A remark beside the title.
+struct PageBadge {
+  std::string severity; ///< "loss", "warning" or "note"
+  std::string text;     ///< in a few words
+  std::string more;     ///< the whole sentence
+};
+
+/// A command that looks closer, and why.
+struct PageNext {
+  std::string command, why;
+};
+
+struct PageHead {
+  std::string kind; ///< "run", "sweep" or "comparison": which script shows it
+  std::string title;
+  std::string subtitle; ///< device, ranks, steps
+  std::string command;  ///< that made the page
+  std::int64_t begun_ns = 0; ///< of the data, unix; 0 = unknown
+  std::vector<PageBadge> badges;
+  std::vector<std::string> findings;
+  std::vector<PageNext> next;
+  std::vector<std::string> files; ///< that the page was made of
+};
+
+void add_head(PageBlob& page, const PageHead& head);
+
+} // namespace rankscope

@@ -1,0 +1,355 @@
+#include "pages/data/rank_page.h"
+
+#include "analyses/operators/launchers.h"
+#include "analyses/timeline/gpu_timeline.h"
+#include "analyses/top/top_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kFewEvents = 1500; ///< of a lane: columns would hold no less than they do
+
+/// "all_reduce BFloat16, 64 MiB, group 0 of 8".
+std::string about_collective(const Trace& trace, const CollectiveArgs& args) {
+  std::string out(trace.strings.view(args.collective_name));
+  if (args.dtype != kEmptyStr)
+    out += fmt::format(" {}", trace.strings.view(args.dtype));
+  if (args.in_nelems != kNoId)
+    out += fmt::format(", {} elements", args.in_nelems);
+  if (args.pg_name != kEmptyStr)
+    out += fmt::format(", group {}", trace.strings.view(args.pg_name));
+  if (args.group_size != kNoId)
+    out += fmt::format(" of {}", args.group_size);
+  return out;
+}
+
+/// Which row of unified_perf_summary a kernel's operator is in.
+class OperatorRows {
+public:
+  OperatorRows(const LoadedTrace& t, const std::vector<UnifiedRow>& rows) : t_(t), texts_(t.trace) {
+    for (std::uint32_t i = 0; i < rows.size(); ++i)
+      rows_.emplace(key(rows[i].op.name, rows[i].op.dims), i);
+  }
+
+  /// Of the operator `op` or of the nearest one around it that has a row.
+  std::uint32_t of(EventId op) {
+    std::vector<EventId> path;
+    std::uint32_t row = kNoDetail;
+    for (EventId at = op; at != kNoEvent && row == kNoDetail; at = t_.tree.parent(at)) {
+      const auto known = of_event_.find(at);
+      if (known != of_event_.end()) {
+        row = known->second;
+        break;
+      }
+      path.push_back(at);
+      row = of_call(at);
+    }
+    for (const EventId at : path)
+      of_event_.emplace(at, row);
+    return row;
+  }
+  /// The shapes of a call as people write them.
+  const std::string& shapes(EventId op) {
+    const OpArgs* const args = t_.trace.op(op);
+    const StrId dims = args != nullptr ? args->input_dims : kEmptyStr;
+    const auto [at, added] = shapes_.try_emplace(dims);
+    if (added && dims != kEmptyStr)
+      at->second = short_shapes(std::string(texts_.repr(dims)));
+    return at->second;
+  }
+
+private:
+  static std::string key(std::string_view name, std::string_view dims) {
+    std::string out(name);
+    out += '\n';
+    out += dims;
+    return out;
+  }
+  std::uint32_t of_call(EventId at) {
+    if (t_.trace.events.category[at] != Category::kCpuOp)
+      return kNoDetail;
+    const OpArgs* const args = t_.trace.op(at);
+    const StrId dims = args != nullptr ? args->input_dims : kEmptyStr;
+    const auto [known, added] = of_key_.try_emplace({t_.trace.events.name[at], dims}, kNoDetail);
+    if (added) {
+      const auto row = rows_.find(key(t_.trace.name(at), texts_.repr(dims)));
+      known->second = row != rows_.end() ? row->second : kNoDetail;
+    }
+    return known->second;
+  }
+
+  const LoadedTrace& t_;
+  OpKeyTexts texts_;
+  std::unordered_map<std::string, std::uint32_t> rows_;
+  std::map<std::pair<StrId, StrId>, std::uint32_t> of_key_;
+  std::unordered_map<EventId, std::uint32_t> of_event_;
+  std::unordered_map<StrId, std::string> shapes_;
+};
+
+/// The GPU events of a rank, in the order of the index of launchers.
+struct GpuWorkList {
+  const LauncherIndex& index;
+  std::vector<LaneKind> kind; ///< communication as kExposedComm
+  IntervalSet computing;
+};
+
+GpuWorkList work_of(const LoadedTrace& t, const ReportOptions& options) {
+  GpuWorkList out{launchers_of(t, options), {}, {}};
+  std::vector<Interval> computing;
+  const std::vector<GpuWork> work = gpu_work_of(t, out.index.gpu, options);
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const EventId e = out.index.gpu[i];
+    if (work[i] == GpuWork::kCompute)
+      computing.push_back({t.trace.events.ts_ns[e], t.trace.end_ns(e)});
+    out.kind.push_back(work[i] == GpuWork::kCompute         ? LaneKind::kCompute
+                       : work[i] == GpuWork::kCommunication ? LaneKind::kExposedComm
+                                                            : LaneKind::kCopy);
+  }
+  out.computing = IntervalSet(std::move(computing));
+  return out;
+}
+
+class Lanes {
+public:
+  Lanes(const LoadedTrace& t, const GpuWorkList& work, const std::vector<UnifiedRow>& rows,
+        const PageDetail& detail, RankPage& out)
+      : t_(t), work_(work), detail_(detail), out_(out), rows_(t, rows) {}
+
+  void add_all() {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> of_stream;
+    for (std::size_t i = 0; i < work_.index.gpu.size(); ++i) {
+      const EventId e = work_.index.gpu[i];
+      of_stream[{t_.trace.events.device[e], t_.trace.events.stream[e]}].push_back(i);
+    }
+    for (auto& [stream, members] : of_stream) {
+      std::stable_sort(members.begin(), members.end(), [this](std::size_t a, std::size_t b) {
+        return start_of(a) < start_of(b);
+      });
+      PageLane lane;
+      lane.device = stream.first;
+      lane.stream = stream.second;
+      add(members, lane);
+      out_.lanes.push_back(std::move(lane));
+    }
+  }
+
+private:
+  [[nodiscard]] std::int64_t start_of(std::size_t i) const {
+    return t_.trace.events.ts_ns[work_.index.gpu[i]];
+  }
+
+  void add(const std::vector<std::size_t>& members, PageLane& lane) {
+    std::vector<LaneEvent> events;
+    events.reserve(members.size());
+    for (const std::size_t i : members)
+      events.push_back(
+          {start_of(i), t_.trace.events.dur_ns[work_.index.gpu[i]], work_.kind[i]});
+    const Interval span{out_.start_ns, out_.end_ns};
+    lane.in_trace = events.size();
+    if (events.size() > kFewEvents) {
+      lane.columns = lane_columns(events, work_.computing, span, detail_.columns);
+      for (const std::uint32_t e : lane.columns->longest)
+        lane.longest.push_back(e == kNoLaneEvent
+                                   ? kEmptyStr
+                                   : out_.texts.intern(t_.trace.name(work_.index.gpu[members[e]])));
+    }
+    // a lane's share of the budget is its share of the events
+    const std::size_t all = std::max<std::size_t>(work_.index.gpu.size(), 1);
+    const auto share = static_cast<double>(events.size()) / static_cast<double>(all);
+    const auto most = static_cast<std::size_t>(share * static_cast<double>(detail_.events));
+    for (const std::uint32_t e :
+         important_events(events, span, std::max(most, kFewEvents), detail_.tiles))
+      lane.events.push_back(event_of(members[e], events[e]));
+  }
+
+  PageEvent event_of(std::size_t i, const LaneEvent& at) {
+    const Trace& trace = t_.trace;
+    const EventId e = work_.index.gpu[i];
+    PageEvent out;
+    out.at = at;
+    out.name = out_.texts.intern(trace.name(e));
+    if (at.kind == LaneKind::kExposedComm)
+      out.hidden_ns = work_.computing.covered(at.start_ns, at.end_ns());
+    if (t_.tree.linked(e))
+      out.delay_ns = at.start_ns - trace.events.ts_ns[t_.tree.parent(e)];
+    const EventId op = work_.index.parent_op[i];
+    if (op != kNoEvent) {
+      out.op = out_.texts.intern(trace.name(op));
+      out.about = out_.texts.intern(rows_.shapes(op));
+      out.operator_row = rows_.of(op);
+    }
+    const CollectiveArgs* collective = trace.collective_of(e);
+    if (collective == nullptr && op != kNoEvent)
+      collective = trace.collective_of(op);
+    if (at.kind == LaneKind::kExposedComm && collective != nullptr)
+      out.about = out_.texts.intern(about_collective(trace, *collective));
+    return out;
+  }
+
+  const LoadedTrace& t_;
+  const GpuWorkList& work_;
+  const PageDetail& detail_;
+  RankPage& out_;
+  OperatorRows rows_;
+};
+
+std::int64_t nearest_rank(const std::vector<std::int64_t>& sorted, std::size_t percent) {
+  const std::size_t place = (sorted.size() * percent + 99) / 100;
+  return sorted[std::max<std::size_t>(place, 1) - 1];
+}
+
+void add_kernels(const LoadedTrace& t, const GpuWorkList& work, RankPage& out) {
+  std::vector<std::uint32_t> place(t.trace.strings.size(), kNoDetail);
+  std::vector<std::vector<std::int64_t>> durations;
+  for (std::size_t i = 0; i < work.index.gpu.size(); ++i) {
+    const EventId e = work.index.gpu[i];
+    std::uint32_t& at = place[t.trace.events.name[e]];
+    if (at == kNoDetail) {
+      at = static_cast<std::uint32_t>(durations.size());
+      durations.emplace_back();
+      KernelSpread spread;
+      spread.name = out.texts.intern(t.trace.name(e));
+      spread.kind = work.kind[i];
+      out.kernels.push_back(spread);
+    }
+    durations[at].push_back(t.trace.events.dur_ns[e]);
+  }
+  for (std::size_t k = 0; k < durations.size(); ++k) {
+    std::vector<std::int64_t>& ns = durations[k];
+    std::sort(ns.begin(), ns.end());
+    KernelSpread& s = out.kernels[k];
+    s.count = static_cast<std::int64_t>(ns.size());
+    s.sum_ns = std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+    s.min_ns = ns.front();
+    s.p25_ns = nearest_rank(ns, 25);
+    s.median_ns = nearest_rank(ns, 50);
+    s.p75_ns = nearest_rank(ns, 75);
+    s.p95_ns = nearest_rank(ns, 95);
+    s.max_ns = ns.back();
+  }
+  std::stable_sort(out.kernels.begin(), out.kernels.end(),
+                   [](const KernelSpread& a, const KernelSpread& b) { return a.sum_ns > b.sum_ns; });
+}
+
+void add_operators(const std::vector<UnifiedRow>& rows, RankPage& out) {
+  for (const UnifiedRow& row : rows) {
+    PageOperator o;
+    o.name = row.op.name;
+    o.category = row.op.category;
+    o.shapes = short_shapes(row.op.dims);
+    o.types = row.op.types;
+    o.spec = row.compute_spec.value_or("");
+    o.count = static_cast<std::int64_t>(row.count);
+    o.kernel_ns = row.kernel_ns;
+    o.percent = row.percent;
+    o.min_us = row.kernel_us.min;
+    o.median_us = row.kernel_us.median;
+    o.mean_us = row.kernel_us.mean;
+    o.max_us = row.kernel_us.max;
+    o.flops = row.has_model ? row.flops : std::numeric_limits<double>::quiet_NaN();
+    o.bytes = row.has_model ? row.bytes : std::numeric_limits<double>::quiet_NaN();
+    o.tflops = row.tflops.mean;
+    o.tbps = row.tbps.mean;
+    o.roofline_us = row.roofline ? row.roofline->time_us : std::numeric_limits<double>::quiet_NaN();
+    o.compute_bound = row.roofline && row.roofline->compute_bound;
+    o.one_kernel = row.details.kernels.size() == 1;
+    out.operators.push_back(std::move(o));
+  }
+}
+
+/// Adds to columns of `width` from `start` what the interval covers of each.
+template <class Add>
+void spread_over(Interval at, Interval span, std::int64_t width, std::size_t columns, Add add) {
+  const std::int64_t from = std::max(at.start, span.start);
+  const std::int64_t to = std::min(at.end, span.end);
+  for (std::int64_t ns = from; ns < to;) {
+    const auto column = static_cast<std::size_t>((ns - span.start) / width);
+    if (column >= columns)
+      return;
+    const std::int64_t end =
+        std::min(to, span.start + (static_cast<std::int64_t>(column) + 1) * width);
+    add(column, end - ns);
+    ns = end;
+  }
+}
+
+void add_queue(const LoadedTrace& t, const GpuWorkList& work, const ReportOptions& options,
+               std::size_t slots, RankPage& out) {
+  const Interval span{out.start_ns, out.end_ns};
+  const std::int64_t length = std::max<std::int64_t>(span.end - span.start, 1);
+  const auto count = static_cast<std::int64_t>(slots);
+  out.queue.width_ns = (length + count - 1) / count;
+  out.queue.depth.resize(slots);
+  out.queue.most.resize(slots);
+  out.queue.idle_ns.resize(slots);
+  std::vector<std::pair<std::int64_t, int>> changes; // launches and starts
+  for (const EventId e : work.index.gpu)
+    if (t.tree.linked(e)) {
+      const std::int64_t begun = t.trace.events.ts_ns[e];
+      changes.emplace_back(std::min(t.trace.events.ts_ns[t.tree.parent(e)], begun), 1);
+      changes.emplace_back(begun, -1);
+    }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t waiting = 0;
+  for (std::size_t i = 0; i + 1 < changes.size(); ++i) {
+    waiting += changes[i].second;
+    if (waiting > 0)
+      spread_over({changes[i].first, changes[i + 1].first}, span, out.queue.width_ns, slots,
+                  [&](std::size_t column, std::int64_t ns) {
+                    out.queue.depth[column] +=
+                        static_cast<double>(ns) * static_cast<double>(waiting);
+                    out.queue.most[column] =
+                        std::max(out.queue.most[column], static_cast<std::uint32_t>(waiting));
+                  });
+  }
+  for (double& depth : out.queue.depth)
+    depth /= static_cast<double>(out.queue.width_ns);
+  for (const IdlePart& part : idle_parts_of(t, options))
+    spread_over({part.start_ns, part.end_ns}, span, out.queue.width_ns, slots,
+                [&](std::size_t column, std::int64_t ns) {
+                  out.queue.idle_ns[column][static_cast<std::size_t>(part.cause)] += ns;
+                });
+}
+
+} // namespace
+
+Result<RankPage> rank_page_of(const LoadedTrace& trace, const ReportOptions& options,
+                              const PageDetail& detail) {
+  const Result<UnifiedPerf>& perf = unified_perf_of(trace, options);
+  if (!perf)
+    return perf.error();
+  RankPage out;
+  out.rank = trace.rank;
+  out.base_ns = trace.trace.clock().domain == ClockDomain::kUnix ? trace.trace.clock().offset_ns : 0;
+  const GpuWorkList work = work_of(trace, options);
+  out.start_ns = std::numeric_limits<std::int64_t>::max();
+  out.end_ns = std::numeric_limits<std::int64_t>::min();
+  for (const EventId e : work.index.gpu) {
+    out.start_ns = std::min(out.start_ns, trace.trace.events.ts_ns[e]);
+    out.end_ns = std::max(out.end_ns, trace.trace.end_ns(e));
+  }
+  if (work.index.gpu.empty())
+    out.start_ns = out.end_ns = 0;
+  out.steps = profiler_steps(trace.trace);
+  Lanes(trace, work, perf->rows, detail, out).add_all();
+  if (!options.gpu_arch.empty() && options.gpu_arch != "none") {
+    RS_TRY(out.board, load_gpu_arch(options.gpu_arch));
+  }
+  add_operators(perf->rows, out);
+  if (detail.kernels) {
+    add_kernels(trace, work, out);
+    add_queue(trace, work, options, detail.slots, out);
+  }
+  return out;
+}
+
+} // namespace rankscope

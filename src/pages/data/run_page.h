@@ -1,0 +1,27 @@
+// The data of the page of a trace, or of the ranks of a run.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "analyses/top/top_facts.h"
+#include "pages/data/rank_page.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct RunPageInput {
+  const TopFacts* top = nullptr;
+  const TopParts* parts = nullptr;              ///< of the same ranks as `ranks`
+  const CollectiveFacts* collectives = nullptr; ///< none where the ranks have none
+  std::vector<RankPage> ranks;                  ///< ascending
+  std::string command;                          ///< that makes the page
+};
+
+/// The blob of pages/data/page_blob.h. Figures are those of `top`.
+[[nodiscard]] std::string run_page_data(const RunPageInput& input);
+
+/// Kernels by name with the spread of their durations: the table of the page.
+[[nodiscard]] Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_ns);
+
+} // namespace rankscope

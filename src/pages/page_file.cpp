@@ -1,0 +1,47 @@
+#include "pages/page_file.h"
+
+#include "base/base64.h"
+#include "os/gzip.h"
+#include "pages/html_report.h"
+#include "pages/page_assets.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rankscope {
+
+Result<void> can_make_pages() {
+  if (!echarts_gzip().empty())
+    return {};
+  return Error{ErrorCode::kMissingTool, "page", "this rankscope was built without ECharts",
+               "run scripts/web_parts.sh, then build again"};
+}
+
+Result<std::string> page_text(const std::string& title, const std::string& blob) {
+  RS_CHECK(can_make_pages());
+  // base64 and escaped text have no '<': whatever the data hold, no element ends early
+  const std::array<std::pair<std::string_view, std::string>, 7> parts = {{
+      {"@TITLE@", html_escaped(title)},
+      {"@CSS@", std::string(page_css())},
+      {"@ECHARTS_VERSION@", html_escaped(echarts_version())},
+      {"@ECHARTS_LICENCE@", html_escaped(echarts_licence())},
+      {"@DATA@", base64(gzip_of(blob))},
+      {"@ECHARTS@", base64(echarts_gzip())},
+      {"@SCRIPT@", std::string(page_script())},
+  }};
+  std::string out;
+  std::string_view rest = page_template();
+  for (const auto& [name, text] : parts) { // in the order of the template
+    const std::size_t at = rest.find(name);
+    if (at == std::string_view::npos)
+      return Error{ErrorCode::kInternal, "page.html", "lacks " + std::string(name), ""};
+    out += rest.substr(0, at);
+    out += text;
+    rest.remove_prefix(at + name.size());
+  }
+  out += rest;
+  return out;
+}
+
+} // namespace rankscope
