@@ -45,7 +45,10 @@ const RS = {};
   RS.string = (id) => RS.data.strings[id];
 
   // ---- numbers as people read them: three digits, the exact value on hover
-  const group = (text) => text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+  const group = (text) => {
+    const [whole, ...rest] = text.split(".");
+    return [whole.replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009"), ...rest].join(".");
+  };
   RS.num = (v, digits = 3) => {
     if (v === null || v === undefined || !Number.isFinite(v)) return "";
     const size = Math.abs(v);
@@ -54,10 +57,13 @@ const RS = {};
     const text = v.toPrecision(digits);
     return text.includes("e") ? String(Number(text)) : text;
   };
+  /** At an axis: no zeros at the end. */
+  RS.tick = (v) => (Math.abs(v) >= 1e15 || (v !== 0 && Math.abs(v) < 1e-4) ? String(v) : group(String(Number(v.toPrecision(6)))));
   RS.percent = (v) => (Number.isFinite(v) ? `${v.toFixed(Math.abs(v) < 9.95 ? 1 : 0)} %` : "");
   RS.signed = (v, unit = "") => (v > 0 ? "+" : "") + RS.num(v) + unit;
   RS.time = (ns) => {
     const size = Math.abs(ns);
+    if (size === 0) return "0";
     if (size < 1000) return `${RS.num(ns)} ns`;
     if (size < 1e6) return `${RS.num(ns / 1e3)} \u00b5s`;
     if (size < 1e9) return `${RS.num(ns / 1e6)} ms`;

@@ -12,9 +12,12 @@
       id: c.id, label: c.label, help: c.help, text: textual, status: c.status, delta: c.delta,
       value: textual ? (r) => RS.string(cells[r]) : (r) => cells[r],
       show: textual ? (r) => RS.string(cells[r])
+        : c.kind === "bool" ? (r) => (cells[r] === 1 ? "yes" : "")
         : c.kind === "int" ? (r) => (Number.isFinite(cells[r]) ? RS.exact(cells[r]) : "") : (r) => RS.num(cells[r]),
     };
   });
+
+  const widthOf = (c) => c.width || (c.text ? 200 : Math.max(80, 32 + 7.2 * c.label.length));
 
   const csvCell = (v) => {
     const text = v === null || v === undefined || (typeof v === "number" && !Number.isFinite(v)) ? "" : String(v);
@@ -35,11 +38,11 @@
     const before = el("tr", { "aria-hidden": "true" });
     const after = el("tr", { "aria-hidden": "true" });
     const headers = columns.map((c) => {
-      const th = el("th", { class: c.text ? "text" : "", scope: "col", style: `width:${c.width || (c.text ? 220 : 96)}px` },
+      const th = el("th", { class: c.text ? "text" : "", scope: "col", style: `width:${widthOf(c)}px` },
         el("button", { type: "button", title: c.help ? `${c.label}: ${c.help}` : c.label, onclick: () => sortBy(c.id) }, c.label));
       return th;
     });
-    const table = el("table", { "aria-rowcount": options.rows + 1, style: `min-width:${columns.reduce((n, c) => n + (c.width || (c.text ? 220 : 96)), 0)}px` },
+    const table = el("table", { "aria-rowcount": options.rows + 1, style: `min-width:${columns.reduce((n, c) => n + widthOf(c), 0)}px` },
       el("caption", { class: "visually-hidden" }, options.name),
       el("thead", {}, el("tr", {}, headers)), body);
     const box = el("div", { class: "grid-box", tabindex: 0, role: "region", "aria-label": options.name }, table);

@@ -192,8 +192,8 @@
       const left = narrow ? 120 : 300;
       return {
         grid: { left, right: narrow ? 60 : 90, top: 8, bottom: 44 },
-        xAxis: { type: "log", name: "time of a call (\u00b5s, log)", axisLabel: { formatter: (v) => RS.num(v) } },
-        yAxis: [{ type: "category", inverse: true, data: items.map((r) => source.name(r)), axisTick: { show: false },
+        xAxis: { type: "log", min: 0.8 * Math.min(...items.map((r) => Math.max(1e-3, source.low(r)))), max: 1.2 * Math.max(...items.map(source.high)), name: "time of a call (\u00b5s, log)", axisLabel: { formatter: RS.tick } },
+        yAxis: [{ type: "category", inverse: true, data: items.map((r) => `${source.name(r)} ${source.more(r)}`.trim()), axisTick: { show: false },
           axisLabel: { interval: 0, width: left - 12, overflow: "truncate", formatter: (t) => RS.short(t, narrow ? 18 : 46) } },
         { type: "category", inverse: true, position: "right", data: items.map((r) => RS.percent(source.share(r))), axisTick: { show: false }, axisLine: { show: false }, axisLabel: { interval: 0 } }],
         series: [{
@@ -257,10 +257,12 @@
       const series = [];
       for (const p of peaks) {
         const ridge = p.tflops / bandwidth;
+        const label = (text, position) => ({ show: true, formatter: text, color: RS.colour("soft"), position });
         series.push({
-          type: "line", silent: true, symbol: "none", lineStyle: { color: RS.colour("soft"), width: 1.5 }, data: [[x0, x0 * bandwidth], [ridge, p.tflops], [x1, p.tflops]],
-          markPoint: { symbol: "none", data: [{ coord: [x1, p.tflops], label: { formatter: `${p.spec} ${RS.num(p.tflops)} TFLOPS`, color: RS.colour("soft"), position: "left", offset: [0, -8], align: "right" } },
-            { coord: [ridge, p.tflops], symbol: "circle", symbolSize: 6, itemStyle: { color: RS.colour("soft") }, label: { formatter: `ridge ${RS.num(ridge)}`, color: RS.colour("soft"), position: "top", offset: [-24, 2] } }] },
+          type: "line", silent: true, symbol: "circle", symbolSize: (_, of) => (of.dataIndex === 1 ? 7 : 0), showAllSymbol: true,
+          itemStyle: { color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft"), width: 1.5 },
+          data: [[x0, x0 * bandwidth], { value: [ridge, p.tflops], label: label(`ridge ${RS.num(ridge)}`, [-70, -16]) },
+            { value: [x1, p.tflops], label: { ...label(`${p.spec}: ${RS.num(p.tflops)} TFLOPS`, [-150, -16]) } }],
         });
       }
       specs.forEach((spec, i) => series.push({
@@ -271,8 +273,8 @@
       return {
         legend: specs.length > 1 ? { top: 0, right: 0, textStyle: { color: RS.colour("fg") }, data: specs.map((s) => s || "unknown peak") } : undefined,
         grid: { left: 60, right: 24, top: 36, bottom: 44 },
-        xAxis: { type: "log", min: x0, max: x1, name: "FLOP per byte (log)", axisLabel: { formatter: (v) => RS.num(v) } },
-        yAxis: { type: "log", name: "TFLOPS (log)", axisLabel: { formatter: (v) => RS.num(v) },
+        xAxis: { type: "log", min: x0, max: x1, name: "FLOP per byte (log)", axisLabel: { formatter: RS.tick } },
+        yAxis: { type: "log", name: "TFLOPS (log)", axisLabel: { formatter: RS.tick },
           min: 10 ** Math.floor(Math.log10(Math.min(...ys))), max: 10 ** Math.ceil(Math.log10(top * 1.05)) },
         series,
       };
@@ -300,8 +302,8 @@
       grid: [{ left: 60, right: 16, top: 24, height: 92 }, { left: 60, right: 16, top: 160, height: 92 }],
       axisPointer: { link: [{ xAxisIndex: "all" }] },
       legend: { top: 132, right: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: RS.colour("fg") }, data: causes.map((c) => c.cause) },
-      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: (v) => RS.num(v) } }],
-      yAxis: [{ type: "value", gridIndex: 0, name: "kernels waiting", axisLabel: { formatter: (v) => RS.num(v) }, splitNumber: 3 },
+      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: RS.tick } }],
+      yAxis: [{ type: "value", gridIndex: 0, name: "kernels waiting", axisLabel: { formatter: RS.tick }, splitNumber: 3 },
         { type: "value", gridIndex: 1, name: "% idle", max: 100, min: 0, splitNumber: 2 }],
       series: [
         { type: "line", step: "start", symbol: "none", xAxisIndex: 0, yAxisIndex: 0, data: Array.from(depth, (v, i) => [ms(i), v]), lineStyle: { color: RS.colour("accent"), width: 1.5 }, areaStyle: { color: RS.colour("accent"), opacity: 0.15 } },
@@ -347,7 +349,7 @@
         const j = judge();
         return {
           xAxis: { type: "category", data: Array.from(numbers, String), name: "step" },
-          yAxis: { type: "value", scale: true, name: "ms", axisLabel: { formatter: (v) => RS.num(v, 4) } },
+          yAxis: { type: "value", scale: true, name: "ms", axisLabel: { formatter: RS.tick } },
           series: [{ type: "scatter", data: j.values.map((v) => ({ value: Number.isFinite(v) ? v : "-", symbol: j.odd(v) ? "diamond" : "circle", symbolSize: j.odd(v) ? 13 : 8,
             itemStyle: { color: j.odd(v) ? RS.colour("mark") : RS.colour("accent") } })),
           markLine: { symbol: "none", silent: true, data: [{ yAxis: j.middle }], label: { formatter: "median", position: "insideEndTop", color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft") } } }],
@@ -414,15 +416,15 @@
     const points = list.filter((b) => b.mib > 0 && b.bus > 0);
     if (points.length) {
       const names = [...new Set(points.map((b) => b.name))];
-      const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
+      const shapes = ["emptyCircle", "emptyTriangle", "emptyRect", "emptyDiamond", "pin", "arrow"];
       const chart = RS.chart(() => ({
         legend: names.length > 1 ? { top: 0, right: 0, textStyle: { color: RS.colour("fg") }, data: names } : undefined,
         grid: { left: 60, right: 16, top: 32, bottom: 44 },
-        xAxis: { type: "log", name: "size (MiB, log)", axisLabel: { formatter: (v) => RS.num(v) } },
-        yAxis: { type: "value", name: "bus bandwidth (GB/s)", min: 0, axisLabel: { formatter: (v) => RS.num(v) } },
+        xAxis: { type: "log", name: "size (MiB, log)", axisLabel: { formatter: RS.tick } },
+        yAxis: { type: "value", name: "bus bandwidth (GB/s)", min: 0, axisLabel: { formatter: RS.tick } },
         series: names.flatMap((name, i) => {
           const mine = points.filter((b) => b.name === name);
-          return [{ name, type: "scatter", symbol: shapes[i % shapes.length], symbolSize: 11, itemStyle: { color: RS.colour("exposed") }, data: mine.map((b) => ({ value: [b.mib, b.bus], of: b })) },
+          return [{ name, type: "scatter", symbol: shapes[i % shapes.length], symbolSize: 13, itemStyle: { color: RS.colour("exposed"), borderWidth: 2 }, data: mine.map((b) => ({ value: [b.mib, b.bus], of: b })) },
             { type: "custom", silent: true, z: 1, data: mine.filter((b) => Number.isFinite(b.low) && b.low !== null).map((b) => [b.mib, b.low, b.high]), encode: { x: 0, y: [1, 2] },
               renderItem: (_, api) => {
                 const a = api.coord([api.value(0), api.value(1)]);
@@ -452,7 +454,7 @@
     const told = (s) => s.low > 0;
     const chart = RS.chart(() => ({
       grid: { left: 90, right: 24, top: 8, bottom: 44 },
-      xAxis: { type: "value", name: "later than the others (\u00b5s a collective)", axisLabel: { formatter: (v) => RS.num(v) } },
+      xAxis: { type: "value", name: "later than the others (\u00b5s a collective)", axisLabel: { formatter: RS.tick } },
       yAxis: { type: "category", inverse: true, data: rows.map((s) => `rank ${s.rank}`), axisTick: { show: false } },
       series: [{
         type: "custom", data: rows.map((s, i) => [s.low, i, s.high, s.late_us]), encode: { x: [0, 2], y: 1 },
@@ -498,7 +500,7 @@
     for (const [key, id, title, note] of [["top_ranks", "ranks", "Ranks", "A row shows the rank in the timeline."], ["top_operators", "operators", "Operators, search", "Sums over the ranks."]]) {
       const source = data[key];
       if (!source?.rows) continue;
-      const columns = RS.columnsOf(source);
+      const columns = RS.columnsOf(source).filter((c) => c.id !== "path" && c.id !== "trace");
       RS.section(id, title, note, [], RS.grid({ name: title, columns, rows: source.rows, fit: true, key: key === "top_operators" ? "o" : null,
         onRow: key === "top_ranks" ? (r) => { RS.state.set({ r: String(columns.find((c) => c.id === "rank").value(r)) }); document.getElementById("timeline")?.scrollIntoView(); } : null }).node);
     }

@@ -17,6 +17,12 @@ template <class T> std::string_view bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
+const char* kind_of(const Column& column, bool textual) {
+  if (textual)
+    return "text";
+  return column.type == CellKind::kInt ? "int" : column.type == CellKind::kBool ? "bool" : "real";
+}
+
 } // namespace
 
 void PageBlob::place(std::string_view key, const char* type, std::size_t count,
@@ -89,7 +95,7 @@ void PageBlob::table(std::string_view key, const Table& table) {
     json.text("id", column.id.empty() ? column.name : column.id);
     json.text("label", column.name);
     json.text("unit", unit_name(column.unit));
-    json.text("kind", textual ? "text" : column.type == CellKind::kInt ? "int" : "real");
+    json.text("kind", kind_of(column, textual));
     json.text("help", column.help);
     json.boolean("delta", column.delta);
     json.boolean("status", column.status);

@@ -42,12 +42,17 @@ PageHead head_of(const RunPageInput& input) {
       out.begun_ns = r.base_ns + r.start_ns;
   for (const TopProblem& p : top.problems)
     out.badges.push_back({name_of(p.severity), p.text, p.where});
-  if (top.overview.kernel_ms > 0) {
-    const double without = 100 - 100 * top.overview.operator_ms / top.overview.kernel_ms;
+  double communication_ms = 0; // operators do not account for it
+  for (const TopCommunication& c : top.communication)
+    communication_ms += c.ms;
+  const double work_ms = top.overview.kernel_ms - communication_ms;
+  if (work_ms > 0) {
+    const double without = 100 * (work_ms - top.overview.operator_ms) / work_ms;
     if (without >= 0.1)
       out.badges.push_back({without >= 5 ? "warning" : "note",
                             fmt::format("{:.1f} % of kernel time has no operator", without),
-                            "kernel time that no row of unified_perf_summary accounts for"});
+                            "of kernels other than collectives: no row of unified_perf_summary "
+                            "accounts for it"});
   }
   out.findings = top.findings;
   for (const TopNext& n : top.next)
