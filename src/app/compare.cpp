@@ -134,27 +134,6 @@ void add_page(Session& session, const CompareRequest& request, CompareResult& ou
   }
 }
 
-Result<Comparison> load_all(Session& session, const CompareRequest& request) {
-  std::vector<ComparedRun> runs;
-  for (std::size_t i = 0; i < request.folders.size(); ++i) {
-    CompareInput input;
-    input.folder = request.folders[i];
-    input.label = request.labels[i];
-    input.out = request.output + "/" + request.labels[i];
-    input.discover = request.discover;
-    input.reports_only = request.reports_only;
-    input.individual = request.individual;
-    input.collective = request.collective;
-    input.align = request.align;
-    RS_TRY(ComparedRun loaded, load_compared_run(session, input));
-    session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));
-    runs.push_back(std::move(loaded));
-  }
-  ComparedRun base = std::move(runs.front());
-  runs.erase(runs.begin());
-  return compare_runs(std::move(base), std::move(runs), request.rule);
-}
-
 } // namespace
 
 Result<FailCondition> parse_fail_condition(const std::string& text) {
@@ -317,6 +296,28 @@ FailOutcome fail_outcome(const Comparison& comparison,
   return out;
 }
 
+Result<Comparison> load_comparison(Session& session, const CompareRequest& request) {
+  std::vector<ComparedRun> runs;
+  for (std::size_t i = 0; i < request.folders.size(); ++i) {
+    CompareInput input;
+    input.folder = request.folders[i];
+    input.label = request.labels[i];
+    input.out = request.output + "/" + request.labels[i];
+    input.discover = request.discover;
+    input.reports_only = request.reports_only;
+    input.individual = request.individual;
+    input.collective = request.collective;
+    input.align = request.align;
+    input.write_reports = request.write_reports;
+    RS_TRY(ComparedRun loaded, load_compared_run(session, input));
+    session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));
+    runs.push_back(std::move(loaded));
+  }
+  ComparedRun base = std::move(runs.front());
+  runs.erase(runs.begin());
+  return compare_runs(std::move(base), std::move(runs), request.rule);
+}
+
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request) {
   RS_CHECK(make_folder(request.output));
   std::optional<OutputFile> markdown;
@@ -332,7 +333,7 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
       files.emplace_back(std::move(file), text);
     }
   CompareResult out;
-  RS_TRY(out.comparison, load_all(session, request));
+  RS_TRY(out.comparison, load_comparison(session, request));
   Workbooks workbooks(request.output, out.written);
   if (request.timeline_workbooks)
     RS_CHECK(write_timelines(out.comparison, request, workbooks));

@@ -58,6 +58,7 @@ struct CompareRequest {
   bool reports_only = false; ///< never read traces
   bool individual = true;    ///< write the report of each rank
   bool collective = true;    ///< gather collectives
+  bool write_reports = true; ///< false: nothing of what is read is written
   bool timeline_workbooks = true, collective_workbooks = true, final_workbook = true;
   bool page = true, svg = false;
   bool geomean = false;
@@ -94,6 +95,10 @@ struct GivenLabels {
 /// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
 /// the whole; without gnuplot the page is left out and the session is partial.
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request);
+
+/// Reads all runs and compares them; writes at most the reports of what is read. Errors:
+/// kUnreadable, kOutput.
+Result<Comparison> load_comparison(Session& session, const CompareRequest& request);
 
 /// A change within the noise is no regression; one that is not judged (one sample, figures that the
 /// runs lack) is neither.

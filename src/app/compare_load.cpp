@@ -52,7 +52,7 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
       timeline = timeline_of_report(*report);
     if (timeline)
       for (const auto& [name, ms] : operators_of_report(*report))
-        run.operators[name] += ms;
+        run.operators[name] += ms * 1e6;
     if (timeline)
       run.ranks.emplace(rank, std::move(*timeline));
     else
@@ -89,9 +89,9 @@ void name_problems(Session& ctx, const CompareInput& input, const RunPlan& plan,
 Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const RunPlan& plan) {
   const OutputLayout layout(input.out);
   const Configuration single; // no folder of its own
-  if (input.individual)
+  if (input.individual && input.write_reports)
     RS_CHECK(make_folder(layout.individual_folder(single)));
-  if (input.collective)
+  if (input.collective && input.write_reports)
     RS_CHECK(make_folder(layout.collective_folder(single)));
   ReportOptions options;
   options.include_unlinked_kernels = true; // as the single-configuration scripts asked for
@@ -109,7 +109,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   RankSteps<Rank> steps;
   steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<Rank> {
     Rank out;
-    if (input.individual) {
+    if (input.individual && input.write_reports) {
       RS_TRY(const Report report, build_report(trace, options));
       RS_CHECK(find_writer("xlsx_plain")
                    ->write(report, layout.individual_report({single, item.file.rank})));
@@ -146,8 +146,9 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     CollectiveOptions collective_options;
     collective_options.align = input.align;
     RS_TRY(facts, collective_facts(collectives, collective_options));
-    RS_CHECK(find_writer("xlsx")->write(collective_tables(*facts, collective_options),
-                                        layout.collective_report(single)));
+    if (input.write_reports)
+      RS_CHECK(find_writer("xlsx")->write(collective_tables(*facts, collective_options),
+                                          layout.collective_report(single)));
     run.collectives = run_collectives(*facts);
   }
   name_problems(ctx, input, plan, identities, described, facts);

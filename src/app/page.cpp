@@ -1,11 +1,17 @@
 #include "app/page.h"
 
+#include "analyses/gemm/gemm_facts.h"
+#include "app/analyze_state.h"
+#include "app/sweep_pages.h"
 #include "app/top_parts.h"
 #include "os/output_file.h"
+#include "pages/data/comparison_data.h"
 #include "pages/data/run_page.h"
+#include "pages/data/sweep_data.h"
 #include "pages/page_file.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
 
@@ -57,6 +63,71 @@ Result<std::size_t> write_page(OutputFile file, const std::string& title, const 
   return text.size();
 }
 
+constexpr std::size_t kGemmsOfRank = 5;
+
+/// What a page needs of a rank of a sweep.
+struct SweepPart {
+  RankRecord record;
+  GemmFacts gemms;
+  RankCollectives collectives;
+};
+
+Result<SweepPart> sweep_part(const RankItem& item, const LoadedTrace& trace,
+                             const ReportOptions& options) {
+  SweepPart out;
+  const RunKey key{item.plan.configuration, item.file.rank};
+  out.record = make_record(trace, options);
+  out.record.key = key;
+  std::vector<RankGemms> gemms(1);
+  gemms[0] = extract_gemms(trace, options);
+  gemms[0].key = key;
+  out.gemms = gemm_facts(gemms, kGemmsOfRank, GemmRanking::kRange);
+  out.collectives = extract_collectives(trace);
+  return out;
+}
+
+/// The facts of a sweep that analyze has not seen.
+Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plans,
+                              const PageRequest& request) {
+  std::vector<ConfigResult> configs(plans.size());
+  std::vector<std::vector<GemmFacts>> gemms(plans.size());
+  std::vector<std::vector<RankCollectives>> collectives(plans.size());
+  std::vector<const RunPlan*> all;
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    configs[p].configuration = plans[p].configuration;
+    all.push_back(&plans[p]);
+  }
+  RankSteps<SweepPart> steps;
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) {
+    return sweep_part(item, trace, request.run.report);
+  };
+  steps.take = [&](const RankItem& item, const LoadedTrace&, SweepPart part) -> Result<void> {
+    configs[item.plan_index].records.push_back(std::move(part.record));
+    gemms[item.plan_index].push_back(std::move(part.gemms));
+    collectives[item.plan_index].push_back(std::move(part.collectives));
+    return {};
+  };
+  steps.lost = [&](const RankItem& item, const Error& error) {
+    RankRecord record;
+    record.key = {item.plan.configuration, item.file.rank};
+    record.error = error.message();
+    configs[item.plan_index].records.push_back(std::move(record));
+  };
+  RankRun run;
+  run.memory_bytes = request.run.memory_bytes;
+  run.progress = true;
+  RS_CHECK(run_ranks<SweepPart>(session, all, run, std::move(steps)));
+  for (std::size_t p = 0; p < plans.size(); ++p) {
+    std::vector<const GemmFacts*> parts;
+    for (const GemmFacts& of : gemms[p])
+      parts.push_back(&of);
+    configs[p].gemms = join_gemm_facts(parts, GemmRanking::kRange);
+    if (const Result<CollectiveFacts> facts = collective_facts(collectives[p], {}))
+      configs[p].collectives = facts->summary;
+  }
+  return facts_of(configs, kGemmsOfRank, GemmRanking::kRange);
+}
+
 } // namespace
 
 Result<PageResult> write_run_page(Session& session, const PageRequest& request) {
@@ -76,6 +147,52 @@ Result<PageResult> write_run_page(Session& session, const PageRequest& request) 
   RunPageInput input{&top, &parts, of_collectives, pages.take(), request.command};
   PageResult out{"run", input.ranks.size(), 0};
   RS_TRY(out.bytes, write_page(std::move(file), top.overview.title, run_page_data(input)));
+  return out;
+}
+
+bool is_sweep(const PageRequest& request) {
+  std::error_code ec;
+  if (request.run.inputs.size() != 1 ||
+      !std::filesystem::is_directory(request.run.inputs.front(), ec))
+    return false;
+  Diagnostics aside;
+  const Result<std::vector<RunPlan>> plans =
+      discover_sweep(request.run.inputs.front(), request.run.discover, aside);
+  return plans && plans->size() > 1;
+}
+
+Result<PageResult> write_sweep_data_page(Session& session, const PageRequest& request) {
+  RS_CHECK(can_make_pages());
+  const std::string& folder = request.run.inputs.front();
+  RS_TRY(OutputFile file, OutputFile::create(request.output));
+  Result<SweepFacts> facts = load_analysed(folder);
+  if (!facts) {
+    RS_TRY(const std::vector<RunPlan> plans,
+           discover_sweep(folder, request.run.discover, session.diagnostics));
+    facts = read_sweep(session, plans, request);
+    RS_CHECK(facts);
+  }
+  if (facts->empty())
+    return Error{ErrorCode::kUnreadable, folder, "no rank could be read", ""};
+  const SweepPageInput input{&*facts, leaf_name(folder), request.command};
+  PageResult out{"sweep", facts->records.size(), 0};
+  RS_TRY(out.bytes, write_page(std::move(file), input.title, sweep_page_data(input)));
+  return out;
+}
+
+Result<PageResult> write_comparison_page(Session& session, const PageRequest& request,
+                                         const CompareRequest& runs) {
+  RS_CHECK(can_make_pages());
+  RS_TRY(OutputFile file, OutputFile::create(request.output));
+  CompareRequest quiet = runs;
+  quiet.write_reports = false;
+  RS_TRY(const Comparison comparison, load_comparison(session, quiet));
+  const ComparisonPageInput input{&comparison, runs.folders, request.command};
+  PageResult out{"comparison", comparison.base.ranks.size(), 0};
+  for (const ComparedRun& test : comparison.tests)
+    out.ranks += test.ranks.size();
+  RS_TRY(out.bytes, write_page(std::move(file), "comparison with " + comparison.base.label,
+                               comparison_page_data(input)));
   return out;
 }
 

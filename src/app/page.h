@@ -28,4 +28,15 @@ struct PageResult {
 /// without ECharts, those of top_of(), kOutput.
 Result<PageResult> write_run_page(Session& session, const PageRequest& request);
 
+/// A folder with several configurations: what analyze left there, else every trace is read once.
+/// Errors: kMissingTool, kUnreadable when no rank could be read, kOutput.
+Result<PageResult> write_sweep_data_page(Session& session, const PageRequest& request);
+/// Whether the one input is such a folder.
+[[nodiscard]] bool is_sweep(const PageRequest& request);
+
+/// Runs against a baseline, with the verdicts of compare; nothing but the page is written. Errors:
+/// kMissingTool, those of load_comparison().
+Result<PageResult> write_comparison_page(Session& session, const PageRequest& request,
+                                         const CompareRequest& runs);
+
 } // namespace rankscope

@@ -1,43 +1,76 @@
-// rankscope page TRACE|RUN -o page.html: one self-contained interactive page.
+// rankscope page INPUT|--baseline A --test B -o page.html: one self-contained interactive page.
 #include "app/page.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 
 #include <fmt/format.h>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace rankscope {
 namespace {
 
 struct Flags {
   PageRequest request;
+  std::string baseline;
+  std::vector<std::string> tests;
+  GivenLabels labels;
   std::uint64_t memory_mib = 0;
 };
 
-Result<void> page(Context& ctx, const Flags& f) {
-  PageRequest request = f.request;
-  request.run.memory_bytes = f.memory_mib << 20U;
-  if (request.run.inputs.empty())
-    return Error{ErrorCode::kUsage, "page", "needs a trace or a folder of rank traces",
-                 "rankscope page --help"};
-  if (request.output.empty())
-    request.output = "page.html";
+/// The command as the page shows it.
+std::string command_of(const Flags& f) {
   std::vector<std::string> words = {"rankscope", "page"};
-  words.insert(words.end(), request.run.inputs.begin(), request.run.inputs.end());
-  words.insert(words.end(), {"-o", request.output});
-  request.command = shell_text(words);
-  RS_TRY(const PageResult made, write_run_page(ctx, request));
-  ctx.note(fmt::format("{}: {} rank{}, {:.2f} MB", request.output, made.ranks,
-                       made.ranks == 1 ? "" : "s", static_cast<double>(made.bytes) / 1e6));
+  words.insert(words.end(), f.request.run.inputs.begin(), f.request.run.inputs.end());
+  if (!f.baseline.empty())
+    words.insert(words.end(), {"--baseline", f.baseline});
+  for (const std::string& test : f.tests)
+    words.insert(words.end(), {"--test", test});
+  words.insert(words.end(), {"-o", f.request.output});
+  return shell_text(words);
+}
+
+Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
+  request.run.memory_bytes = f.memory_mib << 20U;
+  request.command = command_of(f);
+  if (f.baseline.empty() && f.tests.empty()) {
+    if (request.run.inputs.empty())
+      return Error{ErrorCode::kUsage, "page", "needs a trace, a folder, or --baseline and --test",
+                   "rankscope page --help"};
+    return is_sweep(request) ? write_sweep_data_page(ctx, request) : write_run_page(ctx, request);
+  }
+  if (f.baseline.empty() || f.tests.empty() || !request.run.inputs.empty())
+    return Error{ErrorCode::kUsage, "page", "a comparison needs --baseline and --test alone",
+                 "rankscope page --baseline A --test B"};
+  CompareRequest runs;
+  runs.folders = {f.baseline};
+  runs.folders.insert(runs.folders.end(), f.tests.begin(), f.tests.end());
+  RS_TRY(runs.labels, labels_for(runs.folders, f.labels));
+  runs.discover = request.run.discover;
+  return write_comparison_page(ctx, request, runs);
+}
+
+Result<void> page(Context& ctx, const Flags& f) {
+  RS_TRY(const PageResult result, made(ctx, f, f.request));
+  ctx.note(fmt::format("{}: {} rank{}, {:.2f} MB", f.request.output, result.ranks,
+                       result.ranks == 1 ? "" : "s", static_cast<double>(result.bytes) / 1e6));
   return {};
 }
 
 Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
+  f->request.output = "page.html";
   TopRequest& run = f->request.run;
-  app.add_option("TRACE", run.inputs,
-                 "a trace (- for standard input), or folders and files of one run's ranks");
-  app.add_option("-o,--output", f->request.output, "HTML file (default: page.html)");
+  app.add_option("INPUT", run.inputs,
+                 "a trace (- for standard input), folders and files of one run's ranks, or a sweep");
+  app.add_option("-o,--output", f->request.output, "HTML file, - for standard output")
+      .capture_default_str();
+  in_group(app, "Comparison", [&] {
+    app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or reports");
+    app.add_option("--test", f->tests, "folders to compare with it");
+    app.add_option("--label", f->labels.all, "a name per run, the baseline's first");
+  });
   in_group(app, "What is counted", [&] {
     app.add_option("--gpu-arch", run.report.gpu_arch,
                    "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
@@ -48,15 +81,17 @@ Action setup(FlagSet& app) {
     app.add_option("--memory-mib", f->memory_mib,
                    "limit for traces in flight, 0 = half of the free");
   });
-  add_discover_flags(app, run.discover, false);
+  add_discover_flags(app, run.discover, true);
   return [f](Context& ctx) { return page(ctx, *f); };
 }
 
 } // namespace
 
-const Command page_command{"page", "an interactive page of a trace or of all ranks",
+const Command page_command{"page", "an interactive page of a trace, a run, a sweep or a comparison",
                            "  rankscope page rank0.json.gz -o trace.html\n"
-                           "  rankscope page run/torch_profiler -o run.html",
+                           "  rankscope page run/torch_profiler -o run.html\n"
+                           "  rankscope page sweep -o sweep.html\n"
+                           "  rankscope page --baseline base --test new -o compare.html",
                            setup};
 
 } // namespace rankscope

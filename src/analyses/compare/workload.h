@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// GPU time by operator, any unit.
+/// Nanoseconds of GPU time by operator, over all ranks.
 using OperatorTimes = std::map<std::string, double>;
 
 struct WorkloadOverlap {

@@ -170,6 +170,11 @@
   }
 
   // ---- operators and kernels as dots
+  /** The next value with one digit of 1 to 9 in front. */
+  const digit = (v, up) => { const ten = 10 ** Math.floor(Math.log10(v)); return (up ? Math.ceil(v / ten) : Math.floor(v / ten)) * ten; };
+  const below = (v) => Number(digit(v * 0.99, false).toPrecision(1));
+  const above = (v) => Number(digit(v * 1.01, true).toPrecision(2));
+
   function dotsSection(data) {
     const sources = {};
     if (data.operators?.rows) {
@@ -192,7 +197,7 @@
       const left = narrow ? 120 : 300;
       return {
         grid: { left, right: narrow ? 60 : 90, top: 8, bottom: 44 },
-        xAxis: { type: "log", min: 0.8 * Math.min(...items.map((r) => Math.max(1e-3, source.low(r)))), max: 1.2 * Math.max(...items.map(source.high)), name: "time of a call (\u00b5s, log)", axisLabel: { formatter: RS.tick } },
+        xAxis: { type: "log", min: below(Math.min(...items.map((r) => Math.max(1e-3, source.low(r))))), max: above(Math.max(...items.map(source.high))), name: "time of a call (\u00b5s, log)", axisLabel: { formatter: RS.tick } },
         yAxis: [{ type: "category", inverse: true, data: items.map((r) => `${source.name(r)} ${source.more(r)}`.trim()), axisTick: { show: false },
           axisLabel: { interval: 0, width: left - 12, overflow: "truncate", formatter: (t) => RS.short(t, narrow ? 18 : 46) } },
         { type: "category", inverse: true, position: "right", data: items.map((r) => RS.percent(source.share(r))), axisTick: { show: false }, axisLine: { show: false }, axisLabel: { interval: 0 } }],
@@ -257,11 +262,12 @@
       const series = [];
       for (const p of peaks) {
         const ridge = p.tflops / bandwidth;
+        const narrow = innerWidth < 700;
         const label = (text, position) => ({ show: true, formatter: text, color: RS.colour("soft"), position });
         series.push({
           type: "line", silent: true, symbol: "circle", symbolSize: (_, of) => (of.dataIndex === 1 ? 7 : 0), showAllSymbol: true,
           itemStyle: { color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft"), width: 1.5 },
-          data: [[x0, x0 * bandwidth], { value: [ridge, p.tflops], label: label(`ridge ${RS.num(ridge)}`, [-70, -16]) },
+          data: [[x0, x0 * bandwidth], narrow ? [ridge, p.tflops] : { value: [ridge, p.tflops], label: label(`ridge ${RS.num(ridge)}`, [-70, -16]) },
             { value: [x1, p.tflops], label: { ...label(`${p.spec}: ${RS.num(p.tflops)} TFLOPS`, [-150, -16]) } }],
         });
       }
@@ -304,7 +310,7 @@
       legend: { top: 132, right: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: RS.colour("fg") }, data: causes.map((c) => c.cause) },
       xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: RS.tick } }],
       yAxis: [{ type: "value", gridIndex: 0, name: "kernels waiting", axisLabel: { formatter: RS.tick }, splitNumber: 3 },
-        { type: "value", gridIndex: 1, name: "% idle", max: 100, min: 0, splitNumber: 2 }],
+        { type: "value", gridIndex: 1, name: "% idle", max: (v) => Math.max(1, Math.min(100, Math.ceil(v.max))), min: 0, splitNumber: 2 }],
       series: [
         { type: "line", step: "start", symbol: "none", xAxisIndex: 0, yAxisIndex: 0, data: Array.from(depth, (v, i) => [ms(i), v]), lineStyle: { color: RS.colour("accent"), width: 1.5 }, areaStyle: { color: RS.colour("accent"), opacity: 0.15 } },
         ...causes.map((c) => ({ name: c.cause, type: "line", step: "start", stack: "idle", symbol: "none", xAxisIndex: 1, yAxisIndex: 1, data: Array.from(c.values, (v, i) => [ms(i), v]),

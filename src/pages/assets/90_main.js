@@ -8,7 +8,10 @@
     // losses first and whole; notes in a line each, the rest behind a hover
     const badges = data.badges.map((b) => el("li", { class: `badge ${b.severity}`, title: b.more ? `${b.text} (${b.more})` : b.text },
       b.severity === "loss" ? `\u26a0 ${RS.short(b.text, 160)}` : RS.short(b.text, 120)));
-    document.getElementById("head").append(el("h1", {}, data.title),
+    // of a long path the end says which one it is
+    const parts = data.title.split("/").filter(Boolean);
+    const title = data.title.includes("/") && parts.length > 3 ? `\u2026/${parts.slice(-3).join("/")}` : data.title;
+    document.getElementById("head").append(el("h1", { title: data.title }, title),
       el("p", { class: "sub" }, [data.subtitle, when, `rankscope ${data.version}`].filter(Boolean).join(" \u00b7 ")),
       badges.length ? el("ul", { class: "badges", "aria-label": "what to know first" }, badges) : null);
     document.getElementById("nav").append(el("span", { class: "grow" }),

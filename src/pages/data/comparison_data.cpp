@@ -1,0 +1,230 @@
+#include "pages/data/comparison_data.h"
+
+#include "analyses/compare/compare_tables.h"
+#include "pages/data/page_head.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+void add_number(JsonWriter& json, std::string_view key, const std::optional<double>& value) {
+  json.number(key, value.value_or(kNaN));
+}
+
+/// "total_time: 2.31 % better (1.9 to 2.7)".
+std::string sentence(const DashboardRow& row, const DashboardCell& cell) {
+  const Judgement& j = cell.judgement;
+  std::string out = fmt::format("{}: {:.2f} % {}", row.metric, std::abs(j.change.value_or(0)),
+                                j.verdict == Verdict::kBetter ? "better" : "worse");
+  if (j.low && j.high)
+    out += fmt::format(" ({:.2f} to {:.2f} %, {} and {} samples{})", *j.low, *j.high,
+                       j.samples_base, j.samples_test, j.assumed ? ", assumed noise" : "");
+  return out;
+}
+
+PageHead head_of(const ComparisonPageInput& input) {
+  const Comparison& c = *input.comparison;
+  PageHead out;
+  out.kind = "comparison";
+  out.title = c.base.label;
+  for (std::size_t i = 0; i < c.tests.size(); ++i)
+    out.title += (i == 0 ? " against " : ", ") + c.tests[i].label;
+  out.subtitle = fmt::format("baseline {} with {} ranks", c.base.label, c.base.ranks.size());
+  for (const ComparedRun& test : c.tests)
+    out.subtitle += fmt::format(", {} with {}", test.label, test.ranks.size());
+  out.command = input.command;
+  out.files = input.folders;
+  for (const std::string& remark : c.remarks)
+    out.badges.push_back({"warning", remark, ""});
+  std::size_t judged = 0, told = 0;
+  for (const DashboardRow& row : c.dashboard.rows)
+    for (std::size_t i = 0; i < row.tests.size(); ++i) {
+      if (!row.tests[i])
+        continue;
+      const Verdict verdict = row.tests[i]->judgement.verdict;
+      judged += verdict == Verdict::kUnknown ? 0 : 1;
+      if (verdict != Verdict::kBetter && verdict != Verdict::kWorse)
+        continue;
+      ++told;
+      out.findings.push_back((c.tests.size() > 1 ? c.tests[i].label + ": " : std::string()) +
+                             sentence(row, *row.tests[i]));
+    }
+  if (judged == 0)
+    out.badges.push_back({"warning", "nothing is judged: fewer than two samples on a side",
+                          "runs with several profiler steps tell a difference from noise"});
+  else if (told == 0)
+    out.findings.emplace_back("no key figure differs beyond the noise");
+  return out;
+}
+
+void add_verdicts(PageBlob& page, const Comparison& c) {
+  JsonWriter& json = page.json;
+  json.begin_list("verdicts");
+  for (const DashboardRow& row : c.dashboard.rows) {
+    json.begin_object();
+    json.text("metric", row.metric);
+    json.text("unit", row.unit);
+    add_number(json, "base", row.base);
+    json.begin_list("tests");
+    for (const std::optional<DashboardCell>& cell : row.tests) {
+      json.begin_object();
+      if (cell) {
+        add_number(json, "value", cell->value);
+        add_number(json, "better", cell->improvement);
+        add_number(json, "change", cell->judgement.change);
+        add_number(json, "low", cell->judgement.low);
+        add_number(json, "high", cell->judgement.high);
+        json.integer("samples_base", static_cast<std::int64_t>(cell->judgement.samples_base));
+        json.integer("samples_test", static_cast<std::int64_t>(cell->judgement.samples_test));
+        json.text("verdict", verdict_name(cell->judgement.verdict));
+      }
+      json.end_object();
+    }
+    json.end_list();
+    json.end_object();
+  }
+  json.end_list();
+}
+
+/// The parts of total_time, which add up to it.
+constexpr std::array kParts = {TimeKind::kComputation, TimeKind::kExposedComm,
+                               TimeKind::kExposedMemcpy, TimeKind::kIdle, TimeKind::kTotal};
+
+void add_parts(PageBlob& page, const TimelineComparison& timeline) {
+  JsonWriter& json = page.json;
+  json.begin_list("parts");
+  for (const TimeKind kind : kParts)
+    for (const TimelineChange& row : timeline.mean) {
+      if (row.kind != kind)
+        continue;
+      json.begin_object();
+      json.text("kind", time_kind_name(kind));
+      add_number(json, "base", row.ms.base);
+      add_number(json, "test", row.ms.test);
+      json.text("verdict", verdict_name(row.judgement.verdict));
+      add_number(json, "low", row.judgement.low);
+      add_number(json, "high", row.judgement.high);
+      json.end_object();
+    }
+  json.end_list();
+}
+
+/// Milliseconds of GPU time of an operator, mean over the ranks.
+struct OperatorChange {
+  std::string name;
+  double base_ms = kNaN, test_ms = kNaN; ///< NaN: that run lacks it
+};
+
+std::vector<OperatorChange> operator_changes(const ComparedRun& base, const ComparedRun& test) {
+  std::set<std::string> names;
+  for (const auto& [name, ns] : base.operators)
+    names.insert(name);
+  for (const auto& [name, ns] : test.operators)
+    names.insert(name);
+  const auto ms_of = [](const ComparedRun& run, const std::string& name) {
+    const auto at = run.operators.find(name);
+    const auto ranks = static_cast<double>(std::max<std::size_t>(run.ranks.size(), 1));
+    return at == run.operators.end() ? kNaN : at->second / 1e6 / ranks;
+  };
+  std::vector<OperatorChange> out;
+  for (const std::string& name : names)
+    out.push_back({name, ms_of(base, name), ms_of(test, name)});
+  return out;
+}
+
+Schema<OperatorChange> operator_change_schema() {
+  using R = OperatorChange;
+  constexpr CellKind kDouble = CellKind::kDouble;
+  constexpr CellKind kText = CellKind::kText;
+  const auto or_zero = [](double ms) { return std::isnan(ms) ? 0 : ms; };
+  return {"operators",
+          "GPU time of operators in both runs, mean over the ranks",
+          {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+            "name of the operator"},
+           {"difference_ms", "difference (ms)", Unit::kMs, kDouble,
+            [or_zero](const R& r) { return Value(or_zero(r.test_ms) - or_zero(r.base_ms)); },
+            "test - baseline; there is no interval, nothing tells it from noise"},
+           {"base_ms", "baseline (ms)", Unit::kMs, kDouble,
+            [](const R& r) { return Value(r.base_ms); }, "GPU time, blank: not there"},
+           {"test_ms", "test (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.test_ms); },
+            "GPU time, blank: not there"},
+           {"state", "state", Unit::kNone, kText,
+            [](const R& r) {
+              return Value(std::isnan(r.base_ms)   ? "new"
+                           : std::isnan(r.test_ms) ? "vanished"
+                                                   : "in both");
+            },
+            "new: only in the test; vanished: only in the baseline"}}};
+}
+
+/// Mean over the ranks by step, an array a run.
+void add_series(PageBlob& page, const ComparedRun& run) {
+  JsonWriter& json = page.json;
+  json.begin_object();
+  json.text("label", run.label);
+  std::map<TimeKind, std::map<std::int64_t, std::pair<double, std::size_t>>> sums;
+  for (const auto& [rank, timeline] : run.ranks)
+    for (const auto& [kind, steps] : timeline.step_ns)
+      for (const auto& [step, ns] : steps) {
+        auto& [sum, count] = sums[kind][step];
+        sum += static_cast<double>(ns) / 1e6;
+        ++count;
+      }
+  for (const TimeKind kind : kParts) {
+    std::vector<double> numbers, values;
+    for (const auto& [step, sum] : sums[kind]) {
+      numbers.push_back(static_cast<double>(step));
+      values.push_back(sum.first / static_cast<double>(sum.second));
+    }
+    json.begin_object(time_kind_name(kind));
+    page.reals("step", numbers);
+    page.reals("ms", values);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+} // namespace
+
+std::string comparison_page_data(const ComparisonPageInput& input) {
+  const Comparison& c = *input.comparison;
+  PageBlob page;
+  add_head(page, head_of(input));
+  page.json.texts("labels", [&] {
+    std::vector<std::string> labels = {c.base.label};
+    for (const ComparedRun& test : c.tests)
+      labels.push_back(test.label);
+    return labels;
+  }());
+  add_verdicts(page, c);
+  page.table("dashboard", dashboard_table(c));
+  page.json.begin_list("tests");
+  for (std::size_t i = 0; i < c.tests.size(); ++i) {
+    page.json.begin_object();
+    add_parts(page, c.timelines[i]);
+    page.table("operators",
+               operator_change_schema().table(operator_changes(c.base, c.tests[i])));
+    page.table("by_rank", timeline_by_rank_table(c, i));
+    const Table collectives = collectives_cmp_table(c, i);
+    if (collectives.rows() > 0)
+      page.table("collectives", collectives);
+    page.json.end_object();
+  }
+  page.json.end_list();
+  page.json.begin_list("series");
+  for (const ComparedRun* run : runs_of(c))
+    add_series(page, *run);
+  page.json.end_list();
+  return page.take();
+}
+
+} // namespace rankscope

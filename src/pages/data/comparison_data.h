@@ -1,0 +1,20 @@
+// The data of the page of a comparison: verdicts with their noise, what the difference is made of.
+#pragma once
+
+#include "analyses/compare/compare_runs.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct ComparisonPageInput {
+  const Comparison* comparison = nullptr;
+  std::vector<std::string> folders; ///< the baseline's, then the tests'
+  std::string command;
+};
+
+/// The blob of pages/data/page_blob.h.
+[[nodiscard]] std::string comparison_page_data(const ComparisonPageInput& input);
+
+} // namespace rankscope

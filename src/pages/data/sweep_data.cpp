@@ -1,0 +1,141 @@
+#include "pages/data/sweep_data.h"
+
+#include "analyses/sweep/sweep_compare.h"
+#include "pages/data/page_head.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+PageHead head_of(const SweepPageInput& input) {
+  const SweepFacts& facts = *input.facts;
+  PageHead out;
+  out.kind = "sweep";
+  out.title = input.title;
+  out.command = input.command;
+  std::set<std::string> labels;
+  std::set<std::int64_t> ranks;
+  std::size_t steps = 0, lost = 0;
+  for (const RankRecord& r : facts.records) {
+    labels.insert(r.key.configuration.label);
+    ranks.insert(r.key.rank);
+    steps = std::max(steps, r.steps.size());
+    if (r.error.empty())
+      continue;
+    ++lost;
+    out.badges.push_back({"loss", to_text(r.key) + " could not be read", r.error});
+  }
+  out.subtitle = fmt::format("{} configurations x {} ranks x {} steps", labels.size(), ranks.size(),
+                             steps);
+  if (steps < 2)
+    out.badges.push_back({"warning", "fewer than two steps: noise is not known",
+                          "nothing tells a difference from noise"});
+  out.findings = facts.findings;
+  for (const std::string& n : facts.next)
+    out.next.push_back({"", n});
+  return out;
+}
+
+struct Measure {
+  const char* id;
+  const char* label;
+  TimeKind kind;
+};
+constexpr std::array kMeasuresOfSweep = {
+    Measure{"total", "step time", TimeKind::kTotal},
+    Measure{"compute", "computation", TimeKind::kComputation},
+    Measure{"exposed", "exposed communication", TimeKind::kExposedComm},
+    Measure{"comm", "communication", TimeKind::kTotalComm},
+    Measure{"idle", "idle", TimeKind::kIdle}};
+
+/// One configuration by one measure, milliseconds a step (of the whole trace without steps).
+void add_cell(PageBlob& page, const ConfigurationRanks& group, const Measure& measure,
+              const std::optional<StepRanking>& ranking) {
+  JsonWriter& json = page.json;
+  const std::vector<double> steps = step_means_ms(group, measure.kind);
+  json.begin_object();
+  const SampleStats stats = sample_stats(steps);
+  json.number("ms", steps.empty() ? group.mean_ms(measure.kind) : stats.mean);
+  json.integer("steps", static_cast<std::int64_t>(steps.size()));
+  if (const auto interval = mean_interval(steps, 0.05)) {
+    json.number("low", interval->difference - interval->half_width);
+    json.number("high", interval->difference + interval->half_width);
+  }
+  const auto is = [&](const ConfigurationRanks* of) {
+    return of != nullptr && of->configuration == group.configuration;
+  };
+  if (ranking && is(ranking->best)) {
+    json.boolean("best", true);
+  } else if (ranking) {
+    for (const AgainstBest& other : ranking->others)
+      if (is(other.group)) {
+        json.number("worse", other.difference.difference);
+        json.number("worse_low", other.difference.difference - other.difference.half_width);
+        json.number("worse_high", other.difference.difference + other.difference.half_width);
+        json.boolean("told", other.told());
+      }
+  }
+  json.end_object();
+}
+
+void add_configurations(PageBlob& page, const std::vector<ConfigurationRanks>& groups) {
+  JsonWriter& json = page.json;
+  json.begin_list("configurations");
+  for (const ConfigurationRanks& g : groups) {
+    json.begin_object();
+    json.text("label", g.configuration.label);
+    json.integer("ranks", static_cast<std::int64_t>(g.ranks.size()));
+    json.begin_list("parameters");
+    for (const Parameter& p : g.configuration.parameters) {
+      json.begin_object();
+      json.text("name", p.name);
+      json.text("value", p.value);
+      json.end_object();
+    }
+    json.end_list();
+    json.end_object();
+  }
+  json.end_list();
+  json.begin_list("measures");
+  for (const Measure& m : kMeasuresOfSweep) {
+    const std::optional<StepRanking> ranking = rank_by_steps(groups, m.kind);
+    json.begin_object();
+    json.text("id", m.id);
+    json.text("label", m.label);
+    json.integer("comparisons",
+                 ranking ? static_cast<std::int64_t>(ranking->comparisons) : std::int64_t{0});
+    json.begin_list("cells");
+    for (const ConfigurationRanks& g : groups)
+      add_cell(page, g, m, ranking);
+    json.end_list();
+    json.end_object();
+  }
+  json.end_list();
+}
+
+} // namespace
+
+std::string sweep_page_data(const SweepPageInput& input) {
+  PageBlob page;
+  add_head(page, head_of(input));
+  const std::vector<ConfigurationRanks> groups = by_configuration(input.facts->records);
+  add_configurations(page, groups);
+  if (!input.facts->gemms.rows.empty()) {
+    GemmFacts shown;
+    shown.rows = input.facts->gemms.rows; // without the columns of the GEMM sheet
+    page.table("gemms", gemm_table(shown, GemmTable::kOverlap, input.facts->top_k));
+  }
+  for (const Table& table : summary_tables(input.facts->records, 0))
+    if (table.name() == "configurations" || table.name() == "ranks")
+      page.table("table_" + table.name(), table);
+  if (!input.facts->collectives.empty())
+    page.table("collectives", nccl_master(input.facts->collectives));
+  return page.take();
+}
+
+} // namespace rankscope
