@@ -17,7 +17,7 @@ build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libs
   gnuplot-nox fonts-dejavu-core)
 test=(libgtest-dev libbenchmark-dev python3)
 tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-calc chromium
-  python3-pandas)
+  chromium-driver python3-pandas)
 
 required=("${build[@]}")
 optional=()

@@ -49,6 +49,8 @@ step "release tests"
 [ -d "${RANKSCOPE_GOLDEN:-../shared/golden}" ] ||
   skip "tests with reference data: no folder ${RANKSCOPE_GOLDEN:-../shared/golden}"
 command -v chromium >/dev/null || skip "pages in a browser: chromium is not installed"
+command -v chromedriver >/dev/null || skip "a person's acts on the pages: chromium-driver is not installed"
+[ -f web/node_modules/echarts/dist/echarts.min.js ] || skip "the interactive page: scripts/web_parts.sh has not fetched ECharts"
 command -v soffice >/dev/null || skip "workbooks in LibreOffice: soffice is not installed"
 ctest --preset release -j "$jobs" --timeout 900
 

@@ -47,6 +47,14 @@ TEST(IdleCauses, EachGapByWhatCameBefore) {
   EXPECT_EQ(gaps(idle, IdleCause::kLaunch), 0);
   EXPECT_EQ(idle.longest_ns, 14'000);
   EXPECT_EQ(idle.total_ns(), timeline_idle(t, {}));
+  const std::vector<IdlePart> parts = idle_parts_of(t, {});
+  ASSERT_EQ(parts.size(), 5U); // 10 to 20, 20 to 24, 30 to 33, 40 to 47, 47 to 48
+  EXPECT_EQ(parts[0].end_ns - parts[0].start_ns, 10'000);
+  EXPECT_EQ(parts[0].cause, IdleCause::kHost);
+  EXPECT_EQ(parts[1].start_ns, parts[0].end_ns);
+  EXPECT_EQ(parts[1].cause, IdleCause::kLaunch);
+  EXPECT_EQ(parts[2].cause, IdleCause::kQueued);
+  EXPECT_EQ(parts[4].end_ns - parts[4].start_ns, 1'000);
 }
 
 TEST(IdleCauses, TheHostHadWaited) {
@@ -90,6 +98,10 @@ TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {
       ReportOptions options;
       options.include_unlinked_kernels = unlinked;
       EXPECT_EQ(idle_time_of(t, options).total_ns(), timeline_idle(t, options)) << round;
+      std::int64_t in_parts = 0;
+      for (const IdlePart& part : idle_parts_of(t, options))
+        in_parts += part.end_ns - part.start_ns;
+      EXPECT_EQ(in_parts, timeline_idle(t, options)) << round;
     }
   }
 }

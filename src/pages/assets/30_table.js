@@ -87,7 +87,7 @@
       });
       status.textContent = order.length === options.rows ? `${RS.exact(options.rows)} rows`
         : `${RS.exact(order.length)} of ${RS.exact(options.rows)} rows`;
-      if (options.fit) box.style.height = `${Math.min(options.rows * kRow + 36, 420)}px`;
+      if (options.fit) box.style.height = `${Math.min(options.rows * kRow + 52, 420)}px`;
       draw();
     }
     function sortBy(id) {

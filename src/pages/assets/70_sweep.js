@@ -122,7 +122,7 @@
               const line = (p, q) => ({ type: "line", shape: { x1: p[0], y1: p[1], x2: q[0], y2: q[1] }, style });
               return { type: "group", children: [line(a(2, 1), a(3, 1)), line(a(0, 4), a(0, 5))] }; } },
           { type: "scatter", symbolSize: 12, data: configs.map((c, i) => ({ value: [compute.cells[i].ms, exposed.cells[i].ms], itemStyle: { color: total.cells[i].best ? RS.colour("accent") : total.cells[i].told === false ? RS.colour("grey") : RS.colour("exposed") } })),
-            labelLayout: { hideOverlap: true }, label: { show: configs.length <= 16 && innerWidth >= 700, position: "right", color: RS.colour("fg"), formatter: (p) => configs[p.dataIndex].label } }],
+            labelLayout: { hideOverlap: true }, label: { show: configs.length <= 16 && innerWidth >= 700, position: "top", color: RS.colour("fg"), formatter: (p) => configs[p.dataIndex].label } }],
       }), { label: "exposed communication against computation", height: 380, tip: (p) => RS.rows(configs[p.dataIndex].label, [["computation", `${RS.num(compute.cells[p.dataIndex].ms, 4)} ms`], ["exposed", `${RS.num(exposed.cells[p.dataIndex].ms, 4)} ms`], ["step", `${RS.num(total.cells[p.dataIndex].ms, 4)} ms`]]),
         onClick: (p) => RS.state.set({ c: configs[p.dataIndex].label }) });
       RS.section("tradeoff", "Trade-off, exposed communication against computation", "A dot is a configuration with its intervals; down and left is better. Blue: shortest steps; grey: not told from it.", [], chart);
@@ -131,13 +131,13 @@
     // ---- products that vary
     if (data.gemms?.rows) {
       const columns = RS.columnsOf(data.gemms);
-      const find = (...ids) => columns.find((c) => ids.includes(c.id));
-      const range = columns.find((c) => /range/.test(c.id) && !c.text);
-      const share = columns.find((c) => /share/.test(c.id) && !c.text);
-      const kernel = find("kernel_name", "kernel") || columns.find((c) => c.text);
+      const find = (id) => columns.find((c) => c.id === id);
+      const range = find("time_diff_us");
+      const share = find("share_of_gemm_time_pct");
+      const kernel = find("kernel_name");
       const grid = RS.grid({ name: "matrix products that vary most", columns, rows: data.gemms.rows, key: "g" });
       let chart = null;
-      if (range && share) {
+      if (range && share && kernel) {
         chart = RS.chart(() => ({
           xAxis: { type: "value", name: "share of the GEMM time (%)", scale: true, axisLabel: { formatter: RS.tick } }, yAxis: { type: "value", name: "longest - shortest call (\u00b5s)", axisLabel: { formatter: RS.tick } },
           series: [{ type: "scatter", symbolSize: 9, itemStyle: { color: RS.colour("accent"), opacity: 0.6 }, data: Array.from({ length: data.gemms.rows }, (_, r) => [share.value(r), range.value(r)]) }],

@@ -13,7 +13,7 @@
     const title = data.title.includes("/") && parts.length > 3 ? `\u2026/${parts.slice(-3).join("/")}` : data.title;
     document.getElementById("head").append(el("h1", { title: data.title }, title),
       el("p", { class: "sub" }, [data.subtitle, when, `rankscope ${data.version}`].filter(Boolean).join(" \u00b7 ")),
-      badges.length ? el("ul", { class: "badges", "aria-label": "what to know first" }, badges) : null);
+      badges.length ? el("ul", { class: "badges", "aria-label": "what to know first" }, badges) : "");
     document.getElementById("nav").append(el("span", { class: "grow" }),
       el("button", { type: "button", id: "theme", onclick: RS.toggleTheme, "aria-label": "light or dark" }, "\u25d0"),
       el("button", { type: "button", onclick: () => print() }, "print"));
