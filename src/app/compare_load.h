@@ -19,7 +19,8 @@ struct CompareInput {
   bool reports_only = false; ///< --skip-tracelens: never read traces
   bool individual = true;
   bool collective = true;
-  bool write_reports = true; ///< false: what `individual` and `collective` ask for is gathered alone
+  bool write_reports =
+      true; ///< false: what `individual` and `collective` ask for is gathered alone
   AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective report
 };
 

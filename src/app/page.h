@@ -13,9 +13,9 @@
 namespace rankscope {
 
 struct PageRequest {
-  TopRequest run;       ///< inputs, discovery, what is counted; its top_k is not used
-  std::string output;   ///< HTML file; "-" = standard output
-  std::string command;  ///< the command line, which the page shows
+  TopRequest run;      ///< inputs, discovery, what is counted; its top_k is not used
+  std::string output;  ///< HTML file; "-" = standard output
+  std::string command; ///< the command line, which the page shows
 };
 
 struct PageResult {

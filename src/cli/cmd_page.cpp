@@ -62,8 +62,9 @@ Action setup(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->request.output = "page.html";
   TopRequest& run = f->request.run;
-  app.add_option("INPUT", run.inputs,
-                 "a trace (- for standard input), folders and files of one run's ranks, or a sweep");
+  app.add_option(
+      "INPUT", run.inputs,
+      "a trace (- for standard input), folders and files of one run's ranks, or a sweep");
   app.add_option("-o,--output", f->request.output, "HTML file, - for standard output")
       .capture_default_str();
   in_group(app, "Comparison", [&] {

@@ -1,5 +1,5 @@
-// The interactive page as a file: the template, styles and scripts of pages/assets, ECharts, and the
-// data, all in one HTML text that needs no network.
+// The interactive page as a file: the template, styles and scripts of pages/assets, ECharts, and
+// the data, all in one HTML text that needs no network.
 #pragma once
 
 #include "base/result.h"

@@ -32,9 +32,8 @@ std::string browser_lacks() {
   GTEST_SKIP() << "built without ECharts: scripts/web_parts.sh fetches it"
 
 void act(const char* kind, const std::string& page) {
-  const auto acts =
-      test::run_program("/usr/bin/python3", {test::source_dir() / "tests/browser/page_acts.py",
-                                             kind, page});
+  const auto acts = test::run_program(
+      "/usr/bin/python3", {test::source_dir() / "tests/browser/page_acts.py", kind, page});
   EXPECT_EQ(acts.code, 0) << acts.out << acts.err;
 }
 
@@ -43,8 +42,8 @@ std::string sweep_in(const test::TempFolder& folder, const std::string& name,
                      std::vector<std::int64_t> channels, std::uint64_t seed = 1) {
   synth::Options o = test::small_sweep();
   o.channels = std::move(channels);
-  o.threads = o.channels.size() > 1 ? std::vector<std::int64_t>{256, 512}
-                                    : std::vector<std::int64_t>{256};
+  o.threads =
+      o.channels.size() > 1 ? std::vector<std::int64_t>{256, 512} : std::vector<std::int64_t>{256};
   o.ranks = 3;
   o.steps = 4;
   o.seed = seed;

@@ -20,9 +20,8 @@ std::vector<LaneEvent> random_lane(std::mt19937& random, std::size_t count) {
     out.push_back({start, static_cast<std::int64_t>(random() % (std::min(wanted, most) + 1)),
                    kKinds[random() % kKinds.size()]});
   }
-  std::stable_sort(out.begin(), out.end(), [](const LaneEvent& a, const LaneEvent& b) {
-    return a.start_ns < b.start_ns;
-  });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const LaneEvent& a, const LaneEvent& b) { return a.start_ns < b.start_ns; });
   return out;
 }
 

@@ -1,8 +1,8 @@
 // The blob of a page read back by the description in its header; hostile texts; the file around it.
 #include "pages/data/page_blob.h"
 
-#include "os/gzip.h"
 #include "os/byte_source.h"
+#include "os/gzip.h"
 #include "pages/page_file.h"
 #include "temp_folder.h"
 

@@ -30,7 +30,7 @@ template <class T> struct BasicBuckets {
   T first = std::numeric_limits<T>::max();
   T last = std::numeric_limits<T>::lowest();
 
-  void add(GpuWork bucket, BasicInterval<T> at) {
+  void add(TimelineBucket bucket, BasicInterval<T> at) {
     by[static_cast<int>(bucket)].push_back(at);
     first = std::min(first, at.start);
     last = std::max(last, at.end);
@@ -57,15 +57,15 @@ public:
     to.add(bucket_of(i), reference_interval(t_.trace, i));
   }
 
-  [[nodiscard]] GpuWork bucket_of(EventId i) const {
+  [[nodiscard]] TimelineBucket bucket_of(EventId i) const {
     const Events& e = t_.trace.events;
     if (e.category[i] == Category::kGpuMemcpy || legacy_copy_[e.name[i]])
-      return GpuWork::kMemcpy;
+      return TimelineBucket::kMemcpy;
     if (communication_[e.name[i]])
-      return GpuWork::kCommunication;
+      return TimelineBucket::kCommunication;
     if (memset_as_memory_ && e.category[i] == Category::kGpuMemset)
-      return GpuWork::kMemcpy;
-    return GpuWork::kCompute;
+      return TimelineBucket::kMemcpy;
+    return TimelineBucket::kCompute;
   }
 
 private:
@@ -231,10 +231,11 @@ std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
   return rows;
 }
 
-std::vector<GpuWork> gpu_work_of(const LoadedTrace& trace, std::span<const EventId> events,
-                                 const ReportOptions& options) {
+std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
+                                                std::span<const EventId> events,
+                                                const ReportOptions& options) {
   const Sorter sorter(trace, launchers_of(trace, options).communication, options);
-  std::vector<GpuWork> out;
+  std::vector<TimelineBucket> out;
   out.reserve(events.size());
   for (const EventId e : events)
     out.push_back(sorter.bucket_of(e));

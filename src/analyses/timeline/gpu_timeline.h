@@ -50,11 +50,11 @@ struct TimelineRow {
                                                           bool copies_by_name);
 
 /// What a GPU event counts as in the timeline.
-enum class GpuWork : std::uint8_t { kCompute, kCommunication, kMemcpy };
+enum class TimelineBucket : std::uint8_t { kCompute, kCommunication, kMemcpy };
 /// Of each of these GPU events.
-[[nodiscard]] std::vector<GpuWork> gpu_work_of(const LoadedTrace& trace,
-                                               std::span<const EventId> events,
-                                               const ReportOptions& options);
+[[nodiscard]] std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
+                                                              std::span<const EventId> events,
+                                                              const ReportOptions& options);
 
 /// Nanoseconds of each kind of time; kinds that the options do not ask for are 0.
 using KindTimes = std::array<std::int64_t, kTimeKinds>;

@@ -422,7 +422,7 @@
     const points = list.filter((b) => b.mib > 0 && b.bus > 0);
     if (points.length) {
       const names = [...new Set(points.map((b) => b.name))];
-      const shapes = ["emptyCircle", "emptyTriangle", "emptyRect", "emptyDiamond", "pin", "arrow"];
+      const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
       const chart = RS.chart(() => ({
         legend: names.length > 1 ? { top: 0, right: 0, textStyle: { color: RS.colour("fg") }, data: names } : undefined,
         grid: { left: 60, right: 16, top: 32, bottom: 44 },
@@ -430,7 +430,7 @@
         yAxis: { type: "value", name: "bus bandwidth (GB/s)", min: 0, axisLabel: { formatter: RS.tick } },
         series: names.flatMap((name, i) => {
           const mine = points.filter((b) => b.name === name);
-          return [{ name, type: "scatter", symbol: shapes[i % shapes.length], symbolSize: 13, itemStyle: { color: RS.colour("exposed"), borderWidth: 2 }, data: mine.map((b) => ({ value: [b.mib, b.bus], of: b })) },
+          return [{ name, type: "scatter", symbol: shapes[i % shapes.length], symbolSize: 13, itemStyle: { color: "transparent", borderColor: RS.colour("exposed"), borderWidth: 2 }, data: mine.map((b) => ({ value: [b.mib, b.bus], of: b })) },
             { type: "custom", silent: true, z: 1, data: mine.filter((b) => Number.isFinite(b.low) && b.low !== null).map((b) => [b.mib, b.low, b.high]), encode: { x: 0, y: [1, 2] },
               renderItem: (_, api) => {
                 const a = api.coord([api.value(0), api.value(1)]);

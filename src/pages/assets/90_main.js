@@ -6,8 +6,14 @@
   function head(data) {
     const when = data.begun_ms > 0 ? new Date(data.begun_ms).toISOString().slice(0, 16).replace("T", " ") + " UTC" : "";
     // losses first and whole; notes in a line each, the rest behind a hover
-    const badges = data.badges.map((b) => el("li", { class: `badge ${b.severity}`, title: b.more ? `${b.text} (${b.more})` : b.text },
-      b.severity === "loss" ? `\u26a0 ${RS.short(b.text, 160)}` : RS.short(b.text, 120)));
+    const badge = (b) => el("li", { class: `badge ${b.severity}`, title: b.more ? `${b.text} (${b.more})` : b.text },
+      b.severity === "loss" ? `\u26a0 ${RS.short(b.text, 160)}` : RS.short(b.text, 120));
+    const most = 6;
+    const badges = data.badges.slice(0, data.badges.length > most + 1 ? most : most + 1).map(badge);
+    if (data.badges.length > badges.length) {
+      const rest = data.badges.slice(badges.length);
+      badges.push(el("li", {}, el("button", { type: "button", onclick: (e) => e.target.parentNode.replaceWith(...rest.map(badge)) }, `${rest.length} more`)));
+    }
     // of a long path the end says which one it is
     const parts = data.title.split("/").filter(Boolean);
     const title = data.title.includes("/") && parts.length > 3 ? `\u2026/${parts.slice(-3).join("/")}` : data.title;

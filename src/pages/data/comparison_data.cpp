@@ -211,8 +211,7 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
   for (std::size_t i = 0; i < c.tests.size(); ++i) {
     page.json.begin_object();
     add_parts(page, c.timelines[i]);
-    page.table("operators",
-               operator_change_schema().table(operator_changes(c.base, c.tests[i])));
+    page.table("operators", operator_change_schema().table(operator_changes(c.base, c.tests[i])));
     page.table("by_rank", timeline_by_rank_table(c, i));
     const Table collectives = collectives_cmp_table(c, i);
     if (collectives.rows() > 0)

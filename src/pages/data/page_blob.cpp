@@ -7,7 +7,8 @@
 namespace rankscope {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "arrays are written as they lie in memory");
 
 void pad(std::string& bytes) {
   bytes.append((8 - bytes.size() % 8) % 8, '\0');

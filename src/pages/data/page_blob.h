@@ -29,25 +29,23 @@ public:
 
   /// The index of a text.
   [[nodiscard]] std::uint32_t text(std::string_view text) { return strings_.intern(text); }
-  void text_member(std::string_view key, std::string_view value) {
-    json.integer(key, text(value));
-  }
+  void text_member(std::string_view key, std::string_view value) { json.integer(key, text(value)); }
   /// In the smallest type that holds them all.
   void whole(std::string_view key, std::span<const std::uint32_t> values);
   /// Doubles; NaN stays NaN.
   void reals(std::string_view key, std::span<const double> values);
   /// Nanoseconds, none negative (those become 0).
   void times(std::string_view key, std::span<const std::int64_t> ns);
-  /// An object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status, data}]}: a
-  /// column of texts has texts, any other reals with NaN for blank cells.
+  /// An object {name, rows, notes, columns: [{id, label, unit, kind, help, delta, status, data}]}:
+  /// a column of texts has texts, any other reals with NaN for blank cells.
   void table(std::string_view key, const Table& table);
   /// Closes the object; nothing may be added afterwards.
   [[nodiscard]] std::string take();
 
 private:
   void place(std::string_view key, const char* type, std::size_t count, std::string_view bytes);
-  template <class T> void whole_as(std::string_view key, const char* type,
-                                   std::span<const std::uint32_t> values);
+  template <class T>
+  void whole_as(std::string_view key, const char* type, std::span<const std::uint32_t> values);
 
   StringPool strings_;
   std::string arrays_;

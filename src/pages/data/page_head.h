@@ -24,8 +24,8 @@ struct PageNext {
 struct PageHead {
   std::string kind; ///< "run", "sweep" or "comparison": which script shows it
   std::string title;
-  std::string subtitle; ///< device, ranks, steps
-  std::string command;  ///< that made the page
+  std::string subtitle;      ///< device, ranks, steps
+  std::string command;       ///< that made the page
   std::int64_t begun_ns = 0; ///< of the data, unix; 0 = unknown
   std::vector<PageBadge> badges;
   std::vector<std::string> findings;

@@ -105,14 +105,14 @@ struct GpuWorkList {
 GpuWorkList work_of(const LoadedTrace& t, const ReportOptions& options) {
   GpuWorkList out{launchers_of(t, options), {}, {}};
   std::vector<Interval> computing;
-  const std::vector<GpuWork> work = gpu_work_of(t, out.index.gpu, options);
+  const std::vector<TimelineBucket> work = timeline_buckets_of(t, out.index.gpu, options);
   for (std::size_t i = 0; i < work.size(); ++i) {
     const EventId e = out.index.gpu[i];
-    if (work[i] == GpuWork::kCompute)
+    if (work[i] == TimelineBucket::kCompute)
       computing.push_back({t.trace.events.ts_ns[e], t.trace.end_ns(e)});
-    out.kind.push_back(work[i] == GpuWork::kCompute         ? LaneKind::kCompute
-                       : work[i] == GpuWork::kCommunication ? LaneKind::kExposedComm
-                                                            : LaneKind::kCopy);
+    out.kind.push_back(work[i] == TimelineBucket::kCompute         ? LaneKind::kCompute
+                       : work[i] == TimelineBucket::kCommunication ? LaneKind::kExposedComm
+                                                                   : LaneKind::kCopy);
   }
   out.computing = IntervalSet(std::move(computing));
   return out;
@@ -131,9 +131,8 @@ public:
       of_stream[{t_.trace.events.device[e], t_.trace.events.stream[e]}].push_back(i);
     }
     for (auto& [stream, members] : of_stream) {
-      std::stable_sort(members.begin(), members.end(), [this](std::size_t a, std::size_t b) {
-        return start_of(a) < start_of(b);
-      });
+      std::stable_sort(members.begin(), members.end(),
+                       [this](std::size_t a, std::size_t b) { return start_of(a) < start_of(b); });
       PageLane lane;
       lane.device = stream.first;
       lane.stream = stream.second;
@@ -151,8 +150,7 @@ private:
     std::vector<LaneEvent> events;
     events.reserve(members.size());
     for (const std::size_t i : members)
-      events.push_back(
-          {start_of(i), t_.trace.events.dur_ns[work_.index.gpu[i]], work_.kind[i]});
+      events.push_back({start_of(i), t_.trace.events.dur_ns[work_.index.gpu[i]], work_.kind[i]});
     const Interval span{out_.start_ns, out_.end_ns};
     lane.in_trace = events.size();
     if (events.size() > kFewEvents) {
@@ -236,8 +234,9 @@ void add_kernels(const LoadedTrace& t, const GpuWorkList& work, RankPage& out) {
     s.p95_ns = nearest_rank(ns, 95);
     s.max_ns = ns.back();
   }
-  std::stable_sort(out.kernels.begin(), out.kernels.end(),
-                   [](const KernelSpread& a, const KernelSpread& b) { return a.sum_ns > b.sum_ns; });
+  std::stable_sort(
+      out.kernels.begin(), out.kernels.end(),
+      [](const KernelSpread& a, const KernelSpread& b) { return a.sum_ns > b.sum_ns; });
 }
 
 void add_operators(const std::vector<UnifiedRow>& rows, RankPage& out) {
@@ -329,7 +328,8 @@ Result<RankPage> rank_page_of(const LoadedTrace& trace, const ReportOptions& opt
     return perf.error();
   RankPage out;
   out.rank = trace.rank;
-  out.base_ns = trace.trace.clock().domain == ClockDomain::kUnix ? trace.trace.clock().offset_ns : 0;
+  out.base_ns =
+      trace.trace.clock().domain == ClockDomain::kUnix ? trace.trace.clock().offset_ns : 0;
   const GpuWorkList work = work_of(trace, options);
   out.start_ns = std::numeric_limits<std::int64_t>::max();
   out.end_ns = std::numeric_limits<std::int64_t>::min();

@@ -31,20 +31,20 @@ inline constexpr std::uint32_t kNoDetail = 0xffffffffU;
 struct PageEvent {
   LaneEvent at;
   StrId name = kEmptyStr;
-  StrId op = kEmptyStr;                 ///< the operator that launched it
-  StrId about = kEmptyStr;              ///< shapes of that operator, or what a collective moves
+  StrId op = kEmptyStr;                   ///< the operator that launched it
+  StrId about = kEmptyStr;                ///< shapes of that operator, or what a collective moves
   std::uint32_t operator_row = kNoDetail; ///< of RankPage::operators
-  std::int64_t delay_ns = -1;           ///< from the launching call to the start; -1 = unknown
-  std::int64_t hidden_ns = 0;           ///< of communication: kernels compute beside it
+  std::int64_t delay_ns = -1;             ///< from the launching call to the start; -1 = unknown
+  std::int64_t hidden_ns = 0;             ///< of communication: kernels compute beside it
 };
 
 /// A stream.
 struct PageLane {
   std::int64_t device = -1, stream = -1;
-  std::size_t in_trace = 0;      ///< events
-  std::vector<PageEvent> events; ///< by start; all of them, or the important ones
-  std::optional<LaneColumns> columns;     ///< where the events are many
-  std::vector<StrId> longest;             ///< of each column the name of the longest event
+  std::size_t in_trace = 0;           ///< events
+  std::vector<PageEvent> events;      ///< by start; all of them, or the important ones
+  std::optional<LaneColumns> columns; ///< where the events are many
+  std::vector<StrId> longest;         ///< of each column the name of the longest event
 };
 
 /// Durations of a kernel, copy or fill, by its name.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostMembers = 150'000; ///< of collectives, over all ranks
 
 const char* name_of(Severity severity) {
-  return severity == Severity::kDataLoss ? "loss"
+  return severity == Severity::kDataLoss  ? "loss"
          : severity == Severity::kWarning ? "warning"
                                           : "note";
 }
@@ -239,51 +239,51 @@ Schema<PageOperator> page_operator_schema() {
   constexpr CellKind kInt = CellKind::kInt;
   constexpr CellKind kDouble = CellKind::kDouble;
   constexpr CellKind kText = CellKind::kText;
-  return {
-      "operators",
-      "operators that account for GPU work, as in unified_perf_summary",
-      {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
-        "operator; for kernels that none covers, what launched them and the kernel"},
-       {"shapes", "shapes", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.shapes); },
-        "recorded shapes of the inputs"},
-       {"category", "category", Unit::kNone, kText, [](const R& r) { return Value(r.category); },
-        "what kind of work the operator does"},
-       {"calls", "calls", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-        "calls with these shapes and types"},
-       {"kernel_ms", "kernel time (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(r.kernel_ns / 1e6); }, "sum over the calls"},
-       {"percent", "share (%)", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-        "of the kernel time of all rows"},
-       {"min_us", "min (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.min_us); },
-        "kernel time of the shortest call"},
-       {"median_us", "median (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.median_us); },
-        "kernel time of a call"},
-       {"mean_us", "mean (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.mean_us); },
-        "kernel time of a call"},
-       {"max_us", "max (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.max_us); },
-        "kernel time of the longest call"},
-       {"tflops", "TFLOPS/s", Unit::kTflops, kDouble, [](const R& r) { return Value(r.tflops); },
-        "mean over the calls"},
-       {"tbps", "TB/s", Unit::kTBps, kDouble, [](const R& r) { return Value(r.tbps); },
-        "mean over the calls"},
-       {"roofline_percent", "of roofline (%)", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(100 * r.roofline_us / r.mean_us); },
-        "least time that the board could take over the mean of a call"},
-       {"bound", "bound", Unit::kNone, kText,
-        [](const R& r) {
-          return std::isnan(r.roofline_us) ? Value() : Value(r.compute_bound ? "compute" : "memory");
-        },
-        "what the roofline says limits it"},
-       {"flops", "FLOP of a call", Unit::kNone, kDouble, [](const R& r) { return Value(r.flops); },
-        "by the operator's model"},
-       {"bytes", "bytes of a call", Unit::kBytes, kDouble, [](const R& r) { return Value(r.bytes); },
-        "by the operator's model"},
-       {"spec", "peak", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.spec); },
-        "which peak of the board its work is held against"},
-       {"types", "types", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.types); },
-        "recorded types of the inputs"},
-       {"one_kernel", "one kernel", Unit::kNone, CellKind::kBool,
-        [](const R& r) { return Value(r.one_kernel); }, "a call is one kernel"}}};
+  return {"operators",
+          "operators that account for GPU work, as in unified_perf_summary",
+          {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+            "operator; for kernels that none covers, what launched them and the kernel"},
+           {"shapes", "shapes", Unit::kNone, kText,
+            [](const R& r) { return text_or_blank(r.shapes); }, "recorded shapes of the inputs"},
+           {"category", "category", Unit::kNone, kText,
+            [](const R& r) { return Value(r.category); }, "what kind of work the operator does"},
+           {"calls", "calls", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+            "calls with these shapes and types"},
+           {"kernel_ms", "kernel time (ms)", Unit::kMs, kDouble,
+            [](const R& r) { return Value(r.kernel_ns / 1e6); }, "sum over the calls"},
+           {"percent", "share (%)", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.percent); }, "of the kernel time of all rows"},
+           {"min_us", "min (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.min_us); },
+            "kernel time of the shortest call"},
+           {"median_us", "median (us)", Unit::kUs, kDouble,
+            [](const R& r) { return Value(r.median_us); }, "kernel time of a call"},
+           {"mean_us", "mean (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.mean_us); },
+            "kernel time of a call"},
+           {"max_us", "max (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.max_us); },
+            "kernel time of the longest call"},
+           {"tflops", "TFLOPS/s", Unit::kTflops, kDouble,
+            [](const R& r) { return Value(r.tflops); }, "mean over the calls"},
+           {"tbps", "TB/s", Unit::kTBps, kDouble, [](const R& r) { return Value(r.tbps); },
+            "mean over the calls"},
+           {"roofline_percent", "of roofline (%)", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(100 * r.roofline_us / r.mean_us); },
+            "least time that the board could take over the mean of a call"},
+           {"bound", "bound", Unit::kNone, kText,
+            [](const R& r) {
+              return std::isnan(r.roofline_us) ? Value()
+                                               : Value(r.compute_bound ? "compute" : "memory");
+            },
+            "what the roofline says limits it"},
+           {"flops", "FLOP of a call", Unit::kNone, kDouble,
+            [](const R& r) { return Value(r.flops); }, "by the operator's model"},
+           {"bytes", "bytes of a call", Unit::kBytes, kDouble,
+            [](const R& r) { return Value(r.bytes); }, "by the operator's model"},
+           {"spec", "peak", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.spec); },
+            "which peak of the board its work is held against"},
+           {"types", "types", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.types); },
+            "recorded types of the inputs"},
+           {"one_kernel", "one kernel", Unit::kNone, CellKind::kBool,
+            [](const R& r) { return Value(r.one_kernel); }, "a call is one kernel"}}};
 }
 
 void add_queue(PageBlob& page, const LaunchQueue& queue) {
@@ -295,8 +295,8 @@ void add_queue(PageBlob& page, const LaunchQueue& queue) {
   std::vector<double> share(queue.idle_ns.size());
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
     for (std::size_t i = 0; i < share.size(); ++i)
-      share[i] = 100 * static_cast<double>(queue.idle_ns[i][cause]) /
-                 static_cast<double>(queue.width_ns);
+      share[i] =
+          100 * static_cast<double>(queue.idle_ns[i][cause]) / static_cast<double>(queue.width_ns);
     page.json.begin_object();
     page.json.text("cause", idle_cause_name(static_cast<IdleCause>(cause)));
     page.json.text("help", idle_cause_help(static_cast<IdleCause>(cause)));
@@ -319,7 +319,8 @@ void add_details(PageBlob& page, const RankPage& rank) {
   add_queue(page, rank.queue);
 }
 
-/// The steps of all ranks, an array for each kind of time: rank by rank, NaN where a rank lacks one.
+/// The steps of all ranks, an array for each kind of time: rank by rank, NaN where a rank lacks
+/// one.
 void add_steps(PageBlob& page, const std::vector<RankRecord>& records) {
   std::map<std::int64_t, std::size_t> column;
   for (const RankRecord& r : records)
@@ -412,9 +413,8 @@ void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
   page.json.begin_list("bandwidths");
   for (const SyncSummary& s : facts.summary) {
     const auto n = static_cast<double>(s.bus_gbps.count);
-    const double half = s.bus_gbps.count < 2 ? kNaN
-                                             : student_t95(n - 1) * s.bus_gbps.std_sample /
-                                                   std::sqrt(n);
+    const double half =
+        s.bus_gbps.count < 2 ? kNaN : student_t95(n - 1) * s.bus_gbps.std_sample / std::sqrt(n);
     page.json.begin_object();
     page.json.text("name", s.name);
     page.json.text("dtype", s.dtype);

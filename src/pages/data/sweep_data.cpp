@@ -30,8 +30,8 @@ PageHead head_of(const SweepPageInput& input) {
     ++lost;
     out.badges.push_back({"loss", to_text(r.key) + " could not be read", r.error});
   }
-  out.subtitle = fmt::format("{} configurations x {} ranks x {} steps", labels.size(), ranks.size(),
-                             steps);
+  out.subtitle =
+      fmt::format("{} configurations x {} ranks x {} steps", labels.size(), ranks.size(), steps);
   if (steps < 2)
     out.badges.push_back({"warning", "fewer than two steps: noise is not known",
                           "nothing tells a difference from noise"});
