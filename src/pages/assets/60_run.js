@@ -267,8 +267,8 @@
         series.push({
           type: "line", silent: true, symbol: "circle", symbolSize: (_, of) => (of.dataIndex === 1 ? 7 : 0), showAllSymbol: true,
           itemStyle: { color: RS.colour("soft") }, lineStyle: { color: RS.colour("soft"), width: 1.5 },
-          data: [[x0, x0 * bandwidth], narrow ? [ridge, p.tflops] : { value: [ridge, p.tflops], label: label(`ridge ${RS.num(ridge)}`, [-70, -16]) },
-            { value: [x1, p.tflops], label: { ...label(`${p.spec}: ${RS.num(p.tflops)} TFLOPS`, [-150, -16]) } }],
+          data: [[x0, x0 * bandwidth], narrow ? [ridge, p.tflops] : { value: [ridge, p.tflops], label: { ...label(`${p.spec} ${RS.num(p.tflops)} TFLOPS, ridge ${RS.num(ridge)}`, "left"), offset: [-4, -6] } },
+            [x1, p.tflops]],
         });
       }
       specs.forEach((spec, i) => series.push({
@@ -308,7 +308,7 @@
       grid: [{ left: 60, right: 16, top: 24, height: 92 }, { left: 60, right: 16, top: 160, height: 92 }],
       axisPointer: { link: [{ xAxisIndex: "all" }] },
       legend: { top: 132, right: 0, itemWidth: 12, itemHeight: 10, textStyle: { color: RS.colour("fg") }, data: causes.map((c) => c.cause) },
-      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: RS.tick } }],
+      xAxis: [{ type: "value", gridIndex: 0, max: ms(depth.length), axisLabel: { show: false } }, { type: "value", gridIndex: 1, max: ms(depth.length), name: "ms", axisLabel: { formatter: RS.tick, showMaxLabel: false } }],
       yAxis: [{ type: "value", gridIndex: 0, name: "kernels waiting", axisLabel: { formatter: RS.tick }, splitNumber: 3 },
         { type: "value", gridIndex: 1, name: "% idle", max: (v) => Math.max(1, Math.min(100, Math.ceil(v.max))), min: 0, splitNumber: 2 }],
       series: [

@@ -328,8 +328,9 @@ Result<RankPage> rank_page_of(const LoadedTrace& trace, const ReportOptions& opt
     return perf.error();
   RankPage out;
   out.rank = trace.rank;
-  out.base_ns =
-      trace.trace.clock().domain == ClockDomain::kUnix ? trace.trace.clock().offset_ns : 0;
+  const Clock& clock = trace.trace.clock();
+  if (clock.domain == ClockDomain::kUnix && usable_time(clock.offset_ns, 0))
+    out.base_ns = clock.offset_ns;
   const GpuWorkList work = work_of(trace, options);
   out.start_ns = std::numeric_limits<std::int64_t>::max();
   out.end_ns = std::numeric_limits<std::int64_t>::min();

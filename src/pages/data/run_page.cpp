@@ -88,6 +88,11 @@ void add_times(PageBlob& page, const TopFacts& top) {
   json.end_list();
 }
 
+/// A distance of clocks that leaves room to add times to it.
+std::int64_t bounded(std::int64_t ns) {
+  return std::clamp(ns, -kMaxTimeNs / 2, kMaxTimeNs / 2);
+}
+
 /// What to add to the times of a rank's file so that all ranks have one clock.
 std::map<std::int64_t, std::int64_t> shifts_of(const RunPageInput& input) {
   std::map<std::int64_t, std::int64_t> out;
@@ -95,7 +100,7 @@ std::map<std::int64_t, std::int64_t> shifts_of(const RunPageInput& input) {
   for (const RankPage& r : input.ranks)
     lowest = lowest == 0 ? r.base_ns : std::min(lowest, r.base_ns);
   for (const RankPage& r : input.ranks)
-    out[r.rank] = r.base_ns - lowest;
+    out[r.rank] = bounded(r.base_ns - lowest);
   if (input.collectives == nullptr)
     return out;
   std::map<std::int64_t, bool> known;
@@ -104,7 +109,7 @@ std::map<std::int64_t, std::int64_t> shifts_of(const RunPageInput& input) {
       const auto [place, row] = c.match.members[m];
       const RankCollectives& rank = input.collectives->ranks[place];
       if (!known[rank.rank])
-        out[rank.rank] = c.start_ns[m] - rank.rows[row].ts_ns;
+        out[rank.rank] = bounded(c.start_ns[m] - rank.rows[row].ts_ns);
       known[rank.rank] = true;
     }
   return out;
@@ -390,7 +395,7 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
     bus.push_back(c->bus_gbps);
     for (std::size_t m = 0; m < c->match.members.size(); ++m) {
       rank.push_back(static_cast<std::uint32_t>(c->match.members[m].first));
-      start.push_back(c->start_ns[m] - origin_ns);
+      start.push_back(std::clamp(c->start_ns[m], -2 * kMaxTimeNs, 2 * kMaxTimeNs) - origin_ns);
       dur.push_back(c->end_ns[m] - c->start_ns[m]);
     }
   }
