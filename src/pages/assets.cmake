@@ -8,13 +8,13 @@ file(MAKE_DIRECTORY ${PAGE_ASSETS})
 file(GLOB scripts CONFIGURE_DEPENDS ${assets}/*.js)
 list(SORT scripts)
 set(echarts_parts)
-if(EXISTS ${echarts}/dist/echarts.min.js)
+file(GLOB found CONFIGURE_DEPENDS ${echarts}/dist/echarts.min.js) # it may be fetched after the first build
+if(found)
   set(echarts_parts ${echarts}/dist/echarts.min.js ${echarts}/package.json ${echarts}/LICENSE
     ${echarts}/NOTICE)
 else()
   message(STATUS "ECharts is not in web/node_modules: `rankscope page` is left out")
 endif()
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/package-lock.json)
 set(made page.html page.css page.js echarts.min.js.gz echarts.version echarts.licence)
 list(TRANSFORM made PREPEND ${PAGE_ASSETS}/)
 add_custom_command(OUTPUT ${made}
