@@ -37,9 +37,9 @@ std::size_t tensile_head(std::string_view name) {
 bool read_tile(std::string_view text, std::size_t at, GemmKernel& out) {
   const char* p = text.data() + at;
   const char* const end = text.data() + text.size();
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
+  std::uint32_t m = 0; // unsigned: a sign is no part of a size
+  std::uint32_t n = 0;
+  std::uint32_t k = 0;
   auto r = std::from_chars(p, end, m);
   if (r.ec != std::errc() || r.ptr == end || *r.ptr != 'x')
     return false;

@@ -112,6 +112,17 @@ constexpr NameCase kNames[] = {
     {"", nullptr},
 };
 
+TEST(Kernels, ATileIsNeverNegative) {
+  for (const char* name : {"Cijk_Alik_Bljk_BBS_BH_MT-8x16x4", "Cijk_Alik_Bljk_BBS_BH_MT8x-16x4",
+                           "cutlass_gemm_-9223372036854775808x256_32x3_tn_align8"}) {
+    const auto kernel = parse_gemm_kernel(name);
+    ASSERT_TRUE(kernel) << name;
+    EXPECT_GE(kernel->tile_m, 0) << name;
+    EXPECT_GE(kernel->tile_n, 0) << name;
+    EXPECT_GE(kernel->tile_k, 0) << name;
+  }
+}
+
 TEST(Kernels, NamesOfBothVendors) {
   for (const NameCase& c : kNames) {
     const auto kernel = parse_gemm_kernel(c.name);
