@@ -8,11 +8,12 @@ file(MAKE_DIRECTORY ${PAGE_ASSETS})
 file(GLOB scripts CONFIGURE_DEPENDS ${assets}/*.js)
 list(SORT scripts)
 set(echarts_parts)
-file(GLOB found CONFIGURE_DEPENDS ${echarts}/dist/echarts.min.js) # it may be fetched after the first build
+file(GLOB found CONFIGURE_DEPENDS ${echarts}/dist/echarts.min.j?) # a pattern: it may come later
 if(found)
   set(echarts_parts ${echarts}/dist/echarts.min.js ${echarts}/package.json ${echarts}/LICENSE
     ${echarts}/NOTICE)
 else()
+  set(echarts absent) # another command line, so that the parts are made again
   message(STATUS "ECharts is not in web/node_modules: `rankscope page` is left out")
 endif()
 set(made page.html page.css page.js echarts.min.js.gz echarts.version echarts.licence)
