@@ -467,7 +467,9 @@ Result<void> RunTables::after(const Wanted& wanted) {
       TopRequest top;
       top.inputs = request_.inputs;
       top.top_k = 0;
-      RS_TRY(const TopFacts facts, combine_top(session_, plans_[r], parts, top));
+      const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
+      RS_TRY(const TopFacts facts,
+             combine_top(session_, plans_[r], parts, collectives ? &*collectives : nullptr, top));
       for (const std::string& text : facts.findings)
         run.findings.push_back(
             {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
