@@ -1,5 +1,6 @@
 // rankscope export --parquet DIR TRACE|DIR...: the records of runs as a dataset of Parquet files.
 #include "app/export_dataset.h"
+#include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "writers/writer.h"
@@ -22,12 +23,7 @@ Result<void> export_of(Context& ctx, const Flags& f) {
     return Error{ErrorCode::kUsage, "export", "needs a folder to write to", "--parquet DIR"};
   RS_TRY(const ExportResult done, export_dataset(ctx, request));
   if (ctx.json) {
-    Report report;
-    report.title = request.folder;
-    Table files("files", {"file"});
-    for (const std::string& file : done.files)
-      files.add_row({Value(file)});
-    report.tables.push_back(std::move(files));
+    Report report = written_files(request.folder, done.files);
     report.diagnostics = ctx.diagnostics;
     ctx.page(json_text(report));
     return {};

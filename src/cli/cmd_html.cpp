@@ -1,5 +1,6 @@
 // rankscope html SWEEP1 [SWEEP2...]: analysed sweeps side by side on one self-contained page.
 #include "app/sweep_pages.h"
+#include "app/written_files.h"
 #include "cli/command.h"
 #include "writers/writer.h"
 
@@ -41,13 +42,8 @@ Result<void> run(Context& ctx, const Flags& f) {
   }
   const std::string output = f.output.empty() ? "sweep_comparison_report.html" : f.output;
   RS_CHECK(write_analysed_page(ctx, sweeps, output));
-  if (ctx.json) {
-    Report report;
-    report.title = "html";
-    report.tables.emplace_back("pages", std::vector<Column>{"file", {"sweeps", Unit::kCount}});
-    report.tables.back().add_row({Value(output), Value(sweeps.size())});
-    ctx.out(json_text(report));
-  }
+  if (ctx.json)
+    ctx.out(json_text(written_files("html", {output})));
   ctx.note(fmt::format("{}: {} sweeps", output, sweeps.size()));
   return {};
 }
