@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <set>
 #include <sys/wait.h>
@@ -65,11 +66,35 @@ void end_children(std::vector<pid_t> children, std::vector<pid_t> guards) {
   reap_within(children, guards, kGuardsKill); // they go on without us if need be
 }
 
+void remove_all(const std::set<std::string>& paths) {
+  for (const std::string& path : paths) {
+    std::error_code ec;
+    // a thread may still be filling a folder: again until it stays away
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      std::filesystem::remove_all(path, ec);
+      if (!std::filesystem::exists(std::filesystem::symlink_status(path, ec)))
+        break;
+    }
+  }
+}
+
 } // namespace
 
 void add_path(const std::string& path) {
   const std::lock_guard lock(registry().mutex);
   registry().paths.insert(path);
+}
+
+int open_path(const std::string& path) {
+  const std::lock_guard lock(registry().mutex);
+  const auto at = registry().paths.insert(path).first;
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    const int error = errno;
+    registry().paths.erase(at);
+    errno = error;
+  }
+  return fd;
 }
 
 void remove_path(const std::string& path) {
@@ -98,15 +123,12 @@ void end_everything() {
   Registry& all = registry();
   all.mutex.lock(); // and never unlocked: threads that go on cannot make anything new
   end_children(all.children, all.guards);
-  for (const std::string& path : all.paths) {
-    std::error_code ec;
-    // a thread may still be filling a folder: again until it stays away
-    for (int attempt = 0; attempt < 5; ++attempt) {
-      std::filesystem::remove_all(path, ec);
-      if (!std::filesystem::exists(std::filesystem::symlink_status(path, ec)))
-        break;
-    }
-  }
+  if (all.paths.empty())
+    return;
+  remove_all(all.paths);
+  // a library that writes a reserved name by itself may have been about to open it
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  remove_all(all.paths);
 }
 
 } // namespace rankscope::cleanup

@@ -11,6 +11,9 @@ namespace rankscope::cleanup {
 
 /// A file or folder (with all in it) that an interrupt removes. remove() = it is gone or wanted.
 void add_path(const std::string& path);
+/// Opens a file for writing, made or cut, that an interrupt removes; one that comes in between
+/// finds both or none. -1 with errno.
+[[nodiscard]] int open_path(const std::string& path);
 void remove_path(const std::string& path);
 
 /// Held while a child is begun and entered, so that none is begun behind an interrupt's back, and

@@ -129,12 +129,17 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     return out;
   }
   out.temp_path_ = temporary_name(target.path);
-  cleanup::add_path(out.temp_path_);
-  out.file_ = std::fopen(out.temp_path_.c_str(), "wbe");
+  const int fd = cleanup::open_path(out.temp_path_);
+  if (fd < 0) {
+    const int err = errno;
+    out.temp_path_.clear();
+    return output_error(path, err);
+  }
+  out.file_ = ::fdopen(fd, "wb");
   if (out.file_ == nullptr) {
     const int err = errno;
-    cleanup::remove_path(out.temp_path_);
-    out.temp_path_.clear();
+    ::close(fd);
+    out.discard();
     return output_error(path, err);
   }
   std::setvbuf(out.file_, nullptr, _IOFBF, std::size_t{1} << 18);
@@ -233,14 +238,13 @@ Result<TempName> TempName::reserve(const std::string& final_path) {
   out.temp_path_ = temporary_name(
       out.through_ ? (std::filesystem::temp_directory_path(ec) / "rankscope").string()
                    : target.path);
-  const int fd = ::open(out.temp_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int fd = cleanup::open_path(out.temp_path_);
   if (fd < 0) {
     const int err = errno;
     out.temp_path_.clear();
     return output_error(final_path, err);
   }
   ::close(fd);
-  cleanup::add_path(out.temp_path_);
   return out;
 }
 

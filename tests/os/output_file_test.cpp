@@ -2,15 +2,20 @@
 #include "os/output_file.h"
 
 #include "os/byte_source.h"
+#include "os/signals.h"
 #include "temp_folder.h"
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -122,6 +127,41 @@ TEST(OutputFile, ALongNameAndAFolder) {
   ASSERT_FALSE(longer);
   EXPECT_EQ(longer.error().code, ErrorCode::kOutput);
   EXPECT_FALSE(write(folder.path(), "text"));
+}
+
+// Between the making of a temporary file and the note of it there was a moment in which an
+// interrupt left the file.
+TEST(OutputFile, AnInterruptLeavesNoTemporaryWheneverItComes) {
+  for (int round = 0; round < 40; ++round) {
+    const TempFolder folder;
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(2); // it says that it was interrupted
+      install_interrupt_handler();
+      std::vector<std::thread> writers;
+      for (int writer = 0; writer < 4; ++writer)
+        writers.emplace_back([&folder, writer] {
+          for (;;) {
+            if (writer % 2 == 0)
+              (void)OutputFile::create(folder.path(std::to_string(writer)));
+            else
+              (void)TempName::reserve(folder.path(std::to_string(writer)));
+          }
+        });
+      for (std::thread& writer : writers)
+        writer.join();
+      ::_exit(0);
+    }
+    ASSERT_GT(child, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 + round % 7));
+    ::kill(child, SIGINT);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    if (WIFSIGNALED(status)) // before it was ready
+      continue;
+    EXPECT_EQ(WEXITSTATUS(status), 130);
+    EXPECT_EQ(entries(folder.path()), 0U) << round;
+  }
 }
 
 } // namespace
