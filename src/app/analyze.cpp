@@ -142,7 +142,8 @@ Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request)
     pictures.start();
   RS_CHECK(write_sweep_tables(request, sweep));
   if (request.plots)
-    RS_CHECK(pictures.finish(ctx));
+    if (Result<void> drawn = pictures.finish(ctx); !drawn)
+      sweep.picture_error = drawn.error(); // the tables and what they say do not depend on them
   RS_CHECK(write_manifest(request, sweep));
   return sweep;
 }

@@ -51,7 +51,8 @@ struct AnalyzedSweep {
   std::size_t redone = 0;            ///< configurations, the others were unchanged
   std::vector<std::string> outputs;  ///< files over all configurations
   SweepFacts facts;
-  Report summary; ///< what summary.xlsx holds
+  Report summary;                     ///< what summary.xlsx holds
+  std::optional<Error> picture_error; ///< plots or page failed; all else is there
 };
 
 /// Individual reports count unlinked kernels and call a kernel below 50 us short, as the scripts

@@ -161,6 +161,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
 }
 
 Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path) {
+  remember_input(path);
   std::ifstream in(path);
   if (!in)
     return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};

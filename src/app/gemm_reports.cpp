@@ -1,6 +1,7 @@
 #include "app/gemm_reports.h"
 
 #include "analyses/gemm/gemm_steps.h"
+#include "os/output_file.h"
 #include "pages/variance_plots.h"
 #include "readers/reports/report_tables.h"
 
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<Table> read_csv(const std::string& path) {
+  remember_input(path);
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in.is_open() || in.bad() || text.empty())

@@ -3,6 +3,7 @@
 #include "os/output_file.h"
 #include "writers/writer.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -85,6 +86,21 @@ Result<std::vector<std::string>> write_outputs(const Report& report, const Repor
     written.push_back(outputs.file);
   }
   return written;
+}
+
+Result<void> check_ending(const std::string& path,
+                          std::initializer_list<std::string_view> endings) {
+  std::error_code ec;
+  const std::filesystem::file_status there = std::filesystem::status(path, ec);
+  const bool as_it_is = std::filesystem::exists(there) &&
+                        !std::filesystem::is_regular_file(there) &&
+                        !std::filesystem::is_directory(there);
+  if (path == "-" || as_it_is ||
+      std::any_of(endings.begin(), endings.end(),
+                  [&](std::string_view ending) { return path.ends_with(ending); }))
+    return {};
+  return Error{ErrorCode::kUsage, path,
+               fmt::format("expected a name that ends in {}", fmt::join(endings, " or ")), ""};
 }
 
 } // namespace rankscope

@@ -4,7 +4,9 @@
 #include "base/result.h"
 #include "core/report.h"
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
@@ -23,6 +25,10 @@ enum class Sheets { kUnknown, kSeveral };
 /// made where it is to lie. What is there already and no regular file (a pipe, a device) needs no
 /// ending: a workbook.
 Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets = Sheets::kUnknown);
+
+/// Of an output with one format: kUsage unless `path` ends in one of `endings`, is "-" or is there
+/// and no regular file.
+Result<void> check_ending(const std::string& path, std::initializer_list<std::string_view> endings);
 
 /// Writes what is asked for; the paths written, the CSV folder first. A file that ends in .csv
 /// holds the one sheet that the report has. Errors: kUsage (see check_outputs(); .csv and several

@@ -146,7 +146,8 @@ void Context::table(const Table& table, std::size_t max_rows, std::size_t max_te
 
 void Context::page(std::string_view text) const {
   put(text);
-  (void)std::fflush(stdout); // a page that is watched is not to wait for the next one
+  if (std::fflush(stdout) != 0) // at once: a page that is watched is not to wait for the next one
+    reader_left_ = reader_left_ || errno == EPIPE;
 }
 
 bool Context::finish_output() const {

@@ -89,6 +89,9 @@ Result<void> analyze(Context& ctx, const Flags& f) {
     print_sweep(ctx, request, sweep, requests.size() > 1);
     sweeps.push_back(std::move(sweep));
   }
+  for (const AnalyzedSweep& sweep : sweeps)
+    if (sweep.picture_error)
+      return *sweep.picture_error;
   if (f.dry_run || (sweeps.size() < 2 && f.html.empty()))
     return {};
   RS_TRY(const std::string page, write_sides_page(ctx, requests, sweeps, f.output, f.html));

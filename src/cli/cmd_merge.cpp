@@ -1,5 +1,6 @@
 // rankscope merge: the ranks of a run as one trace for Perfetto; --all for every configuration.
 #include "app/merge.h"
+#include "app/write_outputs.h"
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
@@ -47,6 +48,7 @@ Result<void> merge(Context& ctx, const Flags& f) {
   }
   if (f.out.empty())
     return Error{ErrorCode::kUsage, "merge", "needs -o OUT.json", ""};
+  RS_CHECK(check_ending(f.out, {".json", ".json.gz"}));
   RS_TRY(const RunPlan plan, discover_run(f.inputs, f.discover, ctx.diagnostics));
   RS_TRY(const MergedRun run, merge_run(ctx, f.request, plan, f.out));
   print(ctx, run);

@@ -1,5 +1,6 @@
 // rankscope page INPUT|--baseline A --test B -o page.html: one self-contained interactive page.
 #include "app/page.h"
+#include "app/write_outputs.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 
@@ -52,6 +53,7 @@ Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
 }
 
 Result<void> page(Context& ctx, const Flags& f) {
+  RS_CHECK(check_ending(f.request.output, {".html", ".htm"}));
   RS_TRY(const PageResult result, made(ctx, f, f.request));
   ctx.note(fmt::format("{}: {} rank{}, {:.2f} MB", f.request.output, result.ranks,
                        result.ranks == 1 ? "" : "s", static_cast<double>(result.bytes) / 1e6));

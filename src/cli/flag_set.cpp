@@ -1,7 +1,12 @@
 #include "cli/flag_set.h"
 
+#include "base/nearest.h"
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <utility>
 
@@ -23,7 +28,15 @@ Flag& Flag::default_str(const std::string& text) {
 }
 
 Flag& Flag::one_of(std::vector<std::string> values) {
-  option_->check(CLI::IsMember(std::move(values)));
+  const std::string type = CLI::IsMember(values).get_description();
+  option_->check(CLI::Validator(
+      [values = std::move(values)](std::string& given) -> std::string {
+        if (std::find(values.begin(), values.end(), given) != values.end())
+          return {};
+        return fmt::format("'{}' is none of {}{}", given, fmt::join(values, ", "),
+                           did_you_mean(given, values));
+      },
+      type));
   return *this;
 }
 

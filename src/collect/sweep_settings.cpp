@@ -1,6 +1,7 @@
 #include "collect/sweep_settings.h"
 
 #include "core/output_layout.h"
+#include "os/output_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -265,6 +266,7 @@ std::vector<SweepSetting> pair_settings(const std::vector<CuPair>& pairs) {
 }
 
 Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
+  remember_input(path);
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in.is_open() || in.bad())

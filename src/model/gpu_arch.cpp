@@ -1,6 +1,7 @@
 #include "model/gpu_arch.h"
 
 #include "base/ascii.h"
+#include "os/output_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,6 +151,7 @@ Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
       return arch;
   simdjson::dom::parser parser;
   simdjson::dom::element root;
+  remember_input(name_or_path);
   const auto status = parser.load(name_or_path).get(root);
   if (status == simdjson::IO_ERROR) {
     std::string names;

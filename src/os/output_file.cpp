@@ -195,7 +195,7 @@ Result<void> OutputFile::commit() {
     if (std::fflush(stdout) != 0 && error_ == 0)
       error_ = errno;
     file_ = nullptr;
-    if (error_ != 0)
+    if (error_ != 0 && error_ != EPIPE) // a reader that left has what it wanted
       return output_error("standard output", error_);
     return {};
   }
@@ -204,8 +204,8 @@ Result<void> OutputFile::commit() {
   if (std::fclose(file_) != 0 && error_ == 0)
     error_ = errno;
   file_ = nullptr;
-  if (temp_path_.empty()) { // written through
-    if (error_ != 0)
+  if (temp_path_.empty()) { // written through, likewise
+    if (error_ != 0 && error_ != EPIPE)
       return output_error(path_, error_);
     return {};
   }

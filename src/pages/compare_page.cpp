@@ -78,8 +78,8 @@ std::vector<std::string> in_words(const Comparison& comparison) {
           j.assumed ? "" : fmt::format(", {} and {} samples", j.samples_base, j.samples_test),
           *cell->value, row.base.value_or(NAN), row.unit, base));
     }
-    out.push_back(
-        fmt::format("{}: {} figures cannot be told apart from {}'s", label, similar, base));
+    out.push_back(fmt::format("{}: {} figures differ from {}'s by no more than noise or threshold",
+                              label, similar, base));
     if (unknown > 0)
       out.push_back(
           fmt::format("{}: {} figures are not judged: one sample tells no noise", label, unknown));

@@ -33,7 +33,7 @@ std::vector<std::int64_t> all_ranks(const ComparedRun& base, const ComparedRun& 
   return {ranks.begin(), ranks.end()};
 }
 
-constexpr const char* kGreyMeans = "; grey: cannot be told apart";
+constexpr const char* kGreyMeans = "; grey: within noise or threshold";
 
 bool differs(const Judgement& j) {
   return j.verdict == Verdict::kBetter || j.verdict == Verdict::kWorse;

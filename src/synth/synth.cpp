@@ -88,13 +88,28 @@ Result<void> check(const Options& o) {
   return check_switches(o);
 }
 
-/// A sweep is known by the truth beside it. Traces of two sweeps in one folder would be taken for
-/// one, with the truth of the second.
+bool is_trace_name(const std::string& name) {
+  for (const char* ending : {".json", ".json.gz", ".json.zst", ".db", ".rpd"})
+    if (name.ends_with(ending))
+      return true;
+  return false;
+}
+
+/// A generated sweep is known by the truth beside it, another by its traces. Those of two sweeps in
+/// one folder would be taken for one, with the truth of the second.
 Result<void> check_folder(const Options& o, const std::string& out) {
+  namespace fs = std::filesystem;
   std::error_code ec;
-  if (o.force || !std::filesystem::exists(out + "/ground_truth.json", ec))
+  if (o.force || !fs::exists(out, ec))
     return {};
-  return Error{ErrorCode::kUsage, out, "holds another sweep", "--force writes over it"};
+  if (fs::exists(out + "/ground_truth.json", ec))
+    return Error{ErrorCode::kUsage, out, "holds another sweep", "--force writes over it"};
+  for (fs::recursive_directory_iterator at(out, ec), end; !ec && at != end; at.increment(ec))
+    if (is_trace_name(at->path().filename().string()))
+      return Error{ErrorCode::kUsage, out,
+                   "holds what may be traces of another sweep: " + at->path().string(),
+                   "--force writes among them"};
+  return {};
 }
 
 std::string folder_of(const Options& o, const Config& c) {

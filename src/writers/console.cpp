@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <optional>
 #include <vector>
 
 namespace rankscope {
@@ -75,16 +76,28 @@ int sign_of(const Value& v, const Column& column) {
   return 0;
 }
 
+/// The column with the verdict of the figures in column `c`: the first behind it.
+std::optional<std::size_t> verdict_of(const Table& table, std::size_t c) {
+  for (std::size_t at = c + 1; table.columns()[c].delta && at < table.cols(); ++at)
+    if (table.columns()[at].status)
+      return at;
+  return std::nullopt;
+}
+
 std::vector<Shown> shown_columns(const Table& table, std::size_t rows, const ConsoleStyle& style) {
   std::vector<Shown> out(table.cols());
   for (std::size_t c = 0; c < table.cols(); ++c) {
     const Column& column = table.columns()[c];
+    const std::optional<std::size_t> verdict = verdict_of(table, c);
+    const auto decided = [&](std::size_t r) { // what cannot be told apart has no colour
+      return !verdict || sign_of(table.at(r, *verdict), table.columns()[*verdict]) != 0;
+    };
     out[c].texts.push_back(column.name);
     for (std::size_t r = 0; r < rows; ++r) {
       const Value v = table.at(r, c);
       out[c].numeric = out[c].numeric && v.kind != CellKind::kText;
       out[c].texts.push_back(cell(v, column, style.max_text));
-      out[c].sign.push_back(style.colour ? sign_of(v, column) : 0);
+      out[c].sign.push_back(style.colour && decided(r) ? sign_of(v, column) : 0);
     }
     out[c].measure();
   }

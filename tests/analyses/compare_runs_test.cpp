@@ -341,6 +341,11 @@ TEST(CompareRuns, DurationsOnARankAreJudgedByTheirKernels) {
   for (const RankCollectiveChange& row : compare_collectives(a, b, {}).by_rank)
     EXPECT_EQ(row.judgement.verdict, Verdict::kWorse);
   const Table t = rank_collectives_cmp_table(compare_runs(a, {b}, {}), 0);
+  for (const Column& column : t.columns()) { // a percentage has no unit of time
+    if (column.name.rfind("percent_change_", 0) == 0) {
+      EXPECT_EQ(column.name.find("(us)"), std::string::npos) << column.name;
+    }
+  }
   EXPECT_EQ(t.at(0, "a_samples").i, 4);
   EXPECT_LT(t.at(0, "ci95_high_percent").number(), 0);
   // samples that are not those of the row are none

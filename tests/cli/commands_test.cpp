@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <simdjson.h>
+#include <thread>
 #include <vector>
 
 namespace rankscope {
@@ -87,7 +88,8 @@ TEST(Cli, HelpFitsEightyColumnsAndHasTheGlobalOptions) {
     const RunResult help = run_binary({"help", c->name});
     EXPECT_EQ(help.code, 0) << c->name;
     EXPECT_EQ(help.out, run_binary({c->name, "--help"}).out);
-    EXPECT_NE(help.out.find("--jobs"), std::string::npos) << c->name;
+    for (const char* global : {"--jobs", "--quiet", "--json", "--strict", "--version"})
+      EXPECT_NE(help.out.find(global), std::string::npos) << c->name << ' ' << global;
     std::istringstream lines(help.out);
     for (std::string line; std::getline(lines, line);)
       EXPECT_LE(line.size(), 80U) << c->name << ": " << line;
@@ -188,6 +190,77 @@ TEST(Cli, AReaderThatLeavesIsNoFault) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.err, "");
   EXPECT_EQ(run_binary({"--help"}, 0, "/dev/full").code, 6);
+}
+
+// One that takes the first line alone, as `| head -1`: top said that its output had failed.
+TEST(Cli, AReaderThatLeavesInTheMiddleIsNoFault) {
+  const TempFolder folder;
+  const std::string trace =
+      make_sweep(folder) + "/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json";
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"top", trace, "-q"},
+        {"report", trace, "-q", "-o", "-", "--format", "json"},
+        {"columns"},
+        {"merge", trace, "-q", "-o", "-"}}) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    std::thread reader([end = ends[0]] {
+      char first = 0;
+      EXPECT_EQ(::read(end, &first, 1), 1);
+      ::close(end);
+    });
+    const RunResult r = run_binary(args, 0, "/proc/self/fd/" + std::to_string(ends[1]));
+    ::close(ends[1]);
+    reader.join();
+    EXPECT_TRUE(r.code == 0 || r.code == 4) << args[0] << ' ' << r.code << ": " << r.err;
+    EXPECT_EQ(r.err.find("cannot write"), std::string::npos) << r.err;
+    EXPECT_EQ(r.err.find("Broken pipe"), std::string::npos) << r.err;
+  }
+}
+
+// The report that was read, the file of peaks and the conditions were replaced by what was made.
+TEST(Cli, NoInputIsWrittenOver) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder);
+  const std::string run = sweep + "/256thread/nccl_28channels";
+  const std::string trace = run + "/torch_profiler/rank0/trace_step19.json";
+  const std::string workbook = folder.path("a.xlsx");
+  const std::string csvs = folder.path("csvs");
+  ASSERT_EQ(run_binary({"report", trace, "-q", "-o", workbook, "--csv-dir", csvs}).code, 0);
+  const std::string arch =
+      folder.write("arch.json", R"({"name": "mine", "mem_bw_gbps": 5300, "max_achievable_tflops": )"
+                                R"({"matrix_bf16": 700}})");
+  const std::string conditions = folder.write("conditions.md", "total_time>2%\n");
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {workbook, {"compare-reports", workbook, workbook, "--names", "a,b", "-o", workbook, "-q"}},
+      {csvs + "/gpu_timeline.csv",
+       {"compare-reports", csvs, workbook, "--names", "a,b", "--csv-dir", csvs, "-q"}},
+      {arch, {"report", trace, "--gpu-arch", arch, "--format", "json", "-o", arch, "-q"}},
+      {conditions,
+       {"compare", "--baseline", run, "--test", run, "--output", folder.path("out"), "--no-plots",
+        "--fail-on-file", conditions, "--markdown", conditions, "-q"}}};
+  for (const auto& [input, args] : cases) {
+    const std::string before = test::bytes_of(input);
+    ASSERT_FALSE(before.empty()) << input;
+    const RunResult r = run_binary(args);
+    EXPECT_EQ(r.code, 2) << input << ": " << r.err;
+    EXPECT_NE(r.err.find("is an input of this run"), std::string::npos) << r.err;
+    EXPECT_TRUE(test::bytes_of(input) == before) << input;
+  }
+}
+
+TEST(Cli, AnEndingThatIsNotTheFormatsIsRefused) {
+  const TempFolder folder;
+  const std::string run = make_sweep(folder) + "/256thread/nccl_28channels";
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"merge", run, "-o", folder.path("m.xlsx")},
+        {"merge", run, "-o", folder.path("m")},
+        {"page", run, "-o", folder.path("p.foo")}}) {
+    const RunResult r = run_binary(args);
+    EXPECT_EQ(r.code, 2) << args[0] << ": " << r.err;
+    EXPECT_NE(r.err.find("expected a name that ends in ."), std::string::npos) << r.err;
+    EXPECT_FALSE(fs::exists(args.back()));
+  }
 }
 
 TEST(Cli, CompletionKnowsTheValuesOfOptions) {

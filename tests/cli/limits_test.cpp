@@ -80,6 +80,7 @@ TEST_F(Limits, APictureThatGnuplotDidNotDrawIsAnError) {
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(r.code, 6) << r.err;
   EXPECT_NE(r.err.find("without drawing"), std::string::npos) << r.err;
+  EXPECT_NE(r.out.find("What to try next"), std::string::npos) << r.out; // it needs no picture
   for (const std::string& file : files_below(out_))
     EXPECT_TRUE(!file.ends_with(".png") && !file.ends_with(".svg") && !file.ends_with(".tmp"))
         << file;

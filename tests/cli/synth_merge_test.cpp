@@ -49,6 +49,10 @@ TEST_F(SynthMerge, AnotherSweepAsksForForce) {
   EXPECT_NE(err_.find("holds another sweep (--force writes over it)"), std::string::npos) << err_;
   EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
   sweep("--force");
+  // one that was not generated, too
+  fs::remove(at("s/ground_truth.json"));
+  EXPECT_EQ(run("synth " + at("s") + " --ranks 2 --layers 1 -q"), 2);
+  EXPECT_NE(err_.find("traces of another sweep"), std::string::npos) << err_;
 }
 
 TEST_F(SynthMerge, SwitchesAreReadOrRefused) {

@@ -123,6 +123,14 @@ TEST(MemoryModels, UpsamplingAndPaddingCountTheirOutput) {
   EXPECT_EQ(r->flops, 98304); // the reference: 9.8304e-05 GFLOP
   EXPECT_EQ(r->bytes, (768 * 8 + 98304) * 4);
   EXPECT_EQ(r->params.at(1).second, "(1, 768, 128)");
+  // 2 x 3 x 10 padded by 2 and 1 on the last dimension: 2 x 3 x 13
+  const OpInfo* pad = find_op("aten::replication_pad1d");
+  ASSERT_NE(pad, nullptr);
+  const auto padded = evaluate(
+      *pad, ParsedArgs("[[2, 3, 10], []]", R"(["float", "ScalarList"])", "", R"(["", "[2, 1]"])"),
+      {}, true);
+  ASSERT_TRUE(padded);
+  EXPECT_EQ(padded->bytes, (2 * 3 * 10 + 2 * 3 * 13) * 4);
 }
 
 } // namespace

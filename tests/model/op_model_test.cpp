@@ -176,6 +176,55 @@ TEST(OpModel, NamesWithACategoryOnly) {
   EXPECT_EQ(op_category("mine->qk_norm_rope_H16 (Synthetic Op)", ""), "other");
 }
 
+// All that the reference lists, docs/inference.md.
+TEST(OpModel, EachNameOfTheListHasItsCategory) {
+  const std::pair<const char*, std::vector<const char*>> lists[] = {
+      {"SDPA_bwd",
+       {"FlashAttnFuncBackward", "FusedAttnFuncBackward", "aten::_efficient_attention_backward",
+        "aten::_scaled_dot_product_cudnn_attention_backward",
+        "aten::_scaled_dot_product_efficient_attention_backward",
+        "aten::_scaled_dot_product_flash_attention_backward"}},
+      {"SSM_bwd", {"MambaSplitConv1dScanCombinedFnBackward", "DaoAILab::_causal_conv1d_bwd_cpp"}},
+      {"MoE_comm_fwd", {"TokenPermuteMaskMap", "_OperationFuserAutogradFunction"}},
+      {"MoE_comm_bwd",
+       {"MoEDispatchBackward", "MoECombineBackward", "TokenPermuteMaskMapBackward",
+        "_OperationFuserAutogradFunctionBackward"}},
+      {"RoPE_bwd", {"FusedRoPEFuncBackward"}},
+      {"CrossEntropy_bwd", {"CrossEntropyFunctionBackward"}},
+      {"MoE_aux",
+       {"aiter::moe_sorting_opus_fwd", "aiter::moe_align_block_size",
+        "_moe_C::moe_align_block_size", "aiter::moe_sum", "aiter::topk_softmax",
+        "aiter::topk_softmax_asm", "aiter::topk_sigmoid", "aiter::grouped_topk",
+        "aiter::moe_fused_gate", "aiter::fused_dynamic_mxfp4_quant_moe_sort_hip",
+        "aiter::fused_moe_->_fused_dynamic_mxfp4_quant_moe_sort_kernel (Synthetic Op)"}},
+      {"InferenceAttention",
+       {"_C_cache_ops::reshape_and_cache_flash", "_C_cache_ops::concat_and_cache_mla",
+        "aiter::get_mla_metadata_v1", "aiter::indexer_score_topk",
+        "hipModuleLaunchKernel->kv_indices_generate_kernel (Synthetic Op)",
+        "aiter::v4_attention_with_output->_update_compressor_states_kernel (Synthetic Op)",
+        "aiter::v4_attention_with_output->_swa_write_kernel (Synthetic Op)",
+        "aiter::v4_attention_with_output->fused_compress_attn_D512_RD64_R4_OVL_SS8_KB32_rmsbf16_pf_"
+        "flydsl (Synthetic Op)",
+        "aiter::v4_attention_with_output->fused_compress_attn_D128_RD64_R4_OVL_SS8_KB32_Q_ue8m0_"
+        "psh_rmsbf16_pf_flydsl (Synthetic Op)",
+        "aiter::v4_attention_with_output->hca_compress_forward_D512_R128_NW4_SL256_S128_flydsl "
+        "(Synthetic Op)",
+        "aiter::v4_attention_with_output->hca_compress_forward_D512_R128_NW8_SL128_S128_flydsl "
+        "(Synthetic Op)"}},
+      {"FusedRoPE",
+       {"aiter::unified_attention_with_output_base->_fused_qk_rope_reshape_and_cache_kernel "
+        "(Synthetic Op)",
+        "aiter::v4_attention_with_output->_inverse_rope_gptj_kernel (Synthetic Op)",
+        "aiter::v4_attention_with_output->qk_norm_rope_H32_D512_RD64_flydsl (Synthetic Op)",
+        "aiter::v4_attention_with_output->qk_norm_rope_H64_D512_RD64_flydsl (Synthetic Op)",
+        "aiter::v4_attention_with_output->hca_norm_rope_scatter_D512_RD64_R128_KB1_rmsbf16_flydsl "
+        "(Synthetic Op)"}},
+  };
+  for (const auto& [category, names] : lists)
+    for (const char* name : names)
+      EXPECT_EQ(op_category(name, "some_kernel"), category) << name;
+}
+
 TEST(OpModel, UnknownFormulaIsBlank) {
   const OpInfo* op = find_op("aten::instance_norm_backward");
   ASSERT_NE(op, nullptr);

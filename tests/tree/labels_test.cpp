@@ -53,5 +53,26 @@ TEST(Labels, FoldersWhoseTestsRunThreadsAreLabelled) {
   EXPECT_TRUE(found.count("property"));
 }
 
+// Its defines change the layout of its classes: what sees the header links the target, or both
+// layouts stand in one program.
+TEST(Labels, TestsThatSeeSimdjsonLinkItsTarget) {
+  const fs::path tests = test::source_dir() / "tests";
+  const std::string lists = text_of(tests / "CMakeLists.txt");
+  for (const auto& folder : fs::directory_iterator(tests)) {
+    if (!folder.is_directory())
+      continue;
+    bool sees = false;
+    for (const auto& file : fs::directory_iterator(folder))
+      sees = sees || (file.is_regular_file() &&
+                      text_of(file.path()).find("\n#include <simdjson.h>\n") != std::string::npos);
+    const std::string name = folder.path().filename().string();
+    const std::size_t at = lists.find("tests(" + name + " ");
+    if (!sees || at == std::string::npos)
+      continue;
+    const std::string call = lists.substr(at, lists.find(')', at) - at);
+    EXPECT_NE(call.find("simdjson::simdjson"), std::string::npos) << name;
+  }
+}
+
 } // namespace
 } // namespace rankscope

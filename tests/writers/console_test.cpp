@@ -71,6 +71,20 @@ TEST(ConsoleTable, ColoursVerdictsOnlyWhenAsked) {
   EXPECT_EQ(console_table(some_kernels()).find('\x1b'), std::string::npos);
 }
 
+TEST(ConsoleTable, AChangeWithoutAVerdictHasNoColour) {
+  Column change{"change"};
+  change.delta = true;
+  Column verdict{"status"};
+  verdict.status = true;
+  Table table("t", {change, verdict});
+  table.add_row({Value(-0.43), Value("Similar")});
+  table.add_row({Value(-7.5), Value("Worse")});
+  const std::string text = console_table(table, {20, 48, 0, true});
+  EXPECT_EQ(text.find("\x1b[31m -0.43"), std::string::npos) << text;
+  EXPECT_EQ(text.find("m-0.43"), std::string::npos) << text;
+  EXPECT_NE(text.find("m-7.5"), std::string::npos) << text;
+}
+
 TEST(ConsoleTable, ANameCannotMoveTheCursor) {
   Table table("t", {{"name"}});
   table.add_row({"\x1b[2Jgone\n"});

@@ -116,7 +116,9 @@ constexpr const char* kSigns =
 std::string rule_note(const char* rows, const char* samples, const JudgeRule& rule) {
   std::string out = fmt::format(
       "Better and Worse need an interval ({}, all {} together) of the change of the {}' means that "
-      "leaves 0 out, and a change beyond {} %; Similar: they cannot be told apart.",
+      "leaves 0 out, and a change beyond {} %; Similar: one of these is missing, or the samples "
+      "and "
+      "the whole trace go opposite ways.",
       kJointInterval, rows, samples, rule.threshold_percent);
   if (rule.assumed_noise_percent)
     out += fmt::format(" Where a side has one sample only, a noise of {} % of a sample is ASSUMED "

@@ -1,5 +1,7 @@
 #include "readers/captures/capture_index.h"
 
+#include "os/output_file.h"
+
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -30,6 +32,7 @@ std::optional<CaptureIndexEntry> entry_of(const dom::object& object) {
 Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const std::string& folder,
                                                                          Diagnostics& diag) {
   const std::string path = (std::filesystem::path(folder) / kCaptureIndexName).string();
+  remember_input(path);
   std::ifstream in(path, std::ios::binary);
   if (!in.is_open())
     return std::optional<std::vector<CaptureIndexEntry>>();

@@ -1,6 +1,8 @@
 // The JSON configuration of the Nsight Systems summary: comments and trailing commas accepted.
 #include "readers/nsys/nsys_config.h"
 
+#include "os/output_file.h"
+
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
@@ -17,6 +19,7 @@ Error wrong(const std::string& where, const std::string& what) {
 }
 
 Result<dom::object> parse(dom::parser& parser, const std::string& path) {
+  remember_input(path);
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in.is_open() || in.bad())

@@ -1,6 +1,7 @@
 // The CSV tables of `nsys stats` (docs/nsys.md).
 #include "readers/nsys/nsys_csv.h"
 
+#include "os/output_file.h"
 #include "readers/reports/csv_rows.h"
 
 #include <charconv>
@@ -23,6 +24,7 @@ struct TimeColumn {
 class CsvTable {
 public:
   static Result<CsvTable> read(const std::string& path) {
+    remember_input(path);
     std::ifstream in(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     if (!in.is_open() || in.bad())

@@ -1,6 +1,8 @@
 // The SQLite export of Nsight Systems (docs/nsys.md): sums, and the NVTX projection.
 #include "readers/nsys/nsys_sqlite.h"
 
+#include "os/output_file.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -337,6 +339,7 @@ Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool 
   // a scan takes some ten steps a row, a row some ten bytes
   std::uint64_t steps_left = 20'000'000 + 50 * std::filesystem::file_size(path, ignored);
   sqlite3* raw = nullptr;
+  remember_input(path);
   const int status = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
   Database db(raw, sqlite3_close);
   if (status != SQLITE_OK)

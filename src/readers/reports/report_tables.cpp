@@ -1,6 +1,7 @@
 // Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
 
+#include "os/output_file.h"
 #include "readers/reports/csv_rows.h"
 #include "readers/reports/zip_library.h"
 
@@ -234,6 +235,7 @@ Result<Report> read_workbook(const std::string& path) {
   };
   int code = 0;
   RS_TRY(const ZipLibrary* const lib, ZipLibrary::get());
+  remember_input(path);
   const Zip archive(lib->zip_open(path.c_str(), ZIP_RDONLY, &code), ZipClose{lib});
   if (!archive)
     return bad("cannot be opened as a workbook");
@@ -336,6 +338,7 @@ Result<Report> read_report_tables(const std::string& path) {
   Report report;
   report.title = fs::path(path).filename().string();
   for (const fs::path& file : files) {
+    remember_input(file.string());
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();
