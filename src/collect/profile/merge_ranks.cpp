@@ -52,6 +52,12 @@ std::string text_at(const Json& root, std::initializer_list<const char*> keys) {
   return value == nullptr || !value->is(Json::Kind::kText) ? std::string() : value->text;
 }
 
+/// A time since 1970; none from before, so that any two have a difference.
+std::optional<std::int64_t> time_at(const Json& root, std::initializer_list<const char*> keys) {
+  const std::optional<std::int64_t> ns = whole_at(root, keys);
+  return ns && *ns >= 0 ? ns : std::nullopt;
+}
+
 /// N of a folder rank_N.
 std::optional<std::int64_t> rank_of_name(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -149,8 +155,8 @@ private:
     r.status = text_at(json, {"status"});
     r.exit_status = whole_at(json, {"exit_status"});
     r.seconds = number_at(json, {"seconds"});
-    r.begin_ns = whole_at(json, {"clock_begin", "unix_ns"});
-    r.end_ns = whole_at(json, {"clock_end", "unix_ns"});
+    r.begin_ns = time_at(json, {"clock_begin", "unix_ns"});
+    r.end_ns = time_at(json, {"clock_end", "unix_ns"});
     const Json* gpus = below(json, {"figures", "samplers", "gpus"});
     if (gpus == nullptr)
       return;
