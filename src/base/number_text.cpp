@@ -35,4 +35,29 @@ double round_decimals(double value, int digits) {
   return std::strtod(buffer, nullptr);
 }
 
+std::string ranges_text(std::span<const std::int64_t> numbers, std::size_t most) {
+  std::string out;
+  std::size_t pieces = 0;
+  const auto piece = [&](std::int64_t first, std::int64_t last) {
+    if (pieces++ == most)
+      out += ", ...";
+    if (pieces > most)
+      return;
+    out += pieces > 1 ? ", " : "";
+    out += std::to_string(first);
+    if (last == first + 1)
+      out += ", " + std::to_string(last);
+    else if (last > first)
+      out += "-" + std::to_string(last);
+  };
+  for (std::size_t i = 0; i < numbers.size() && pieces <= most;) {
+    std::size_t j = i;
+    while (j + 1 < numbers.size() && numbers[j] < INT64_MAX && numbers[j + 1] == numbers[j] + 1)
+      ++j;
+    piece(numbers[i], numbers[j]);
+    i = j + 1;
+  }
+  return out;
+}
+
 } // namespace rankscope

@@ -1,5 +1,7 @@
 #include "base/statistics.h"
 
+#include "base/sample_intervals.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -141,11 +143,7 @@ double student_t(double degrees, double alpha) {
 }
 
 std::optional<MeanDifference> mean_interval(const std::vector<double>& values, double alpha) {
-  const SampleStats s = sample_stats(values);
-  if (s.n < 2)
-    return std::nullopt;
-  const auto n = static_cast<double>(s.n);
-  return MeanDifference{s.mean, student_t(n - 1, alpha) * std::sqrt(s.variance / n)};
+  return mean_interval(sample_stats(values), alpha);
 }
 
 std::optional<MeanDifference> welch(const SampleStats& base, const SampleStats& test,

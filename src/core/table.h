@@ -108,12 +108,21 @@ struct Column {
 
 /// A chart of some rows and columns of its table, drawn under the table in workbooks.
 struct Chart {
-  enum class Kind { kColumns, kBars } kind = Kind::kColumns;
+  /// kPoints: the value over the label, which is a number, both on logarithmic axes.
+  enum class Kind { kColumns, kBars, kPoints } kind = Kind::kColumns;
   std::string title;
   std::string value_title; ///< of the value axis, with its unit
   std::size_t label_column = 0;
   std::vector<std::size_t> value_columns;
   std::size_t first_row = 0, last_row = 0; ///< of the table; last_row is not drawn
+  /// Rows from first_row on that belong together, one part after the other.
+  struct Part {
+    std::string name;
+    std::size_t rows = 0;
+    bool line = false; ///< joined, without marks
+  };
+  std::string label_title = {}; ///< kPoints: of the other axis, with its unit
+  std::vector<Part> parts = {}; ///< kPoints
 };
 
 /// How a workbook shows a table of the same figures for several members (of ranks: count_0,

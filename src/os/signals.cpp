@@ -90,4 +90,12 @@ InterruptGrace::~InterruptGrace() {
   grace_ms = 0;
 }
 
+bool sleep_unless_interrupted(double seconds) {
+  const CancelToken interrupted = interrupt_token();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!interrupted.cancelled() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return !interrupted.cancelled();
+}
+
 } // namespace rankscope

@@ -20,6 +20,9 @@ void install_interrupt_handler();
 /// The first signal; 0 while there is none.
 [[nodiscard]] int interrupt_signal();
 
+/// False when a signal came before the time was over.
+[[nodiscard]] bool sleep_unless_interrupted(double seconds);
+
 /// While one lives, the first signal only cancels the token: the work has `grace` to end by itself
 /// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits.
 class InterruptGrace {

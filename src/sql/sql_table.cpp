@@ -100,6 +100,12 @@ std::size_t SqlTable::rows() const {
                          [](std::size_t sum, const SqlPart& part) { return sum + part.rows; });
 }
 
+std::vector<Column> with_ids(std::vector<Column> columns) {
+  for (Column& c : columns)
+    c.id = c.id.empty() ? snake_case(c.name) : c.id;
+  return columns;
+}
+
 SqlTable table_of_sheets(std::string name, std::string help, const Sheets& sheets,
                          const std::vector<Column>& known, bool of_ranks) {
   const Columns own = columns_of(sheets, known);

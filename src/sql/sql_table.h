@@ -36,22 +36,40 @@ struct SqlTable {
   [[nodiscard]] std::size_t rows() const;
 };
 
-/// Rows of facts that are made when they are read: `row(i)` of `rows`. `keep` is what they refer
-/// to. Example: of each event of a trace, in place.
+/// Rows of facts that are made when they are read: `row(i)` of `rows`. The schema outlives the
+/// part. Example: of each event of a trace, in place.
 template <class Row>
-[[nodiscard]] SqlPart part_of_rows(std::shared_ptr<const Schema<Row>> schema, std::size_t rows,
+[[nodiscard]] SqlPart part_of_rows(const Schema<Row>& schema, std::size_t rows,
                                    std::function<Row(std::size_t)> row) {
   SqlPart out;
   out.rows = rows;
-  out.read = [schema = std::move(schema),
-              row = std::move(row)](std::size_t column, std::size_t first, std::size_t count,
-                                    const SqlPart::Take& take) {
-    const auto& get = schema->fields()[column].get;
+  out.read = [&schema, row = std::move(row)](std::size_t column, std::size_t first,
+                                             std::size_t count, const SqlPart::Take& take) {
+    const auto& get = schema.fields()[column].get;
     for (std::size_t i = 0; i < count; ++i) {
       const Row of = row(first + i);
       take(i, get(of));
     }
   };
+  return out;
+}
+
+/// The same of rows that are there; the part keeps them.
+template <class Row>
+[[nodiscard]] SqlPart part_of(const Schema<Row>& schema, std::vector<Row> rows) {
+  const auto all = std::make_shared<const std::vector<Row>>(std::move(rows));
+  return part_of_rows<Row>(schema, all->size(), [all](std::size_t i) { return (*all)[i]; });
+}
+
+/// Each column has an id: its own, or its header's in snake_case.
+[[nodiscard]] std::vector<Column> with_ids(std::vector<Column> columns);
+
+/// A table of the schema's name without a part.
+template <class Row> [[nodiscard]] SqlTable table_of(const Schema<Row>& schema) {
+  SqlTable out;
+  out.name = schema.name();
+  out.help = schema.help();
+  out.columns = with_ids(schema.columns());
   return out;
 }
 

@@ -1,0 +1,55 @@
+// RankSet: ranks as runs of equal distance. Groups of thousands of ranks are one or a few of them
+// (all ranks, one of each node), and every trace lists its groups.
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace rankscope {
+
+/// Ascending, each rank once. Equal sets have equal runs.
+class RankSet {
+public:
+  RankSet() = default;
+  /// Of numbers in any order; those below 0 are no ranks.
+  explicit RankSet(std::vector<std::int64_t> ranks);
+
+  [[nodiscard]] bool contains(std::int64_t rank) const; ///< O(log runs)
+  [[nodiscard]] std::uint64_t size() const;
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  /// The first `most` of them, ascending.
+  [[nodiscard]] std::vector<std::int64_t> ranks(std::uint64_t most = UINT64_MAX) const;
+
+  friend bool operator==(const RankSet& a, const RankSet& b) = default;
+  friend auto operator<=>(const RankSet&,
+                          const RankSet&) = default; // NOLINT(modernize-use-nullptr)
+
+private:
+  /// first, first + stride, ... last; runs follow each other without crossing.
+  struct Run {
+    std::int64_t first = 0, last = 0, stride = 1;
+    friend auto operator<=>(const Run& a, const Run& b) = default; // NOLINT(modernize-use-nullptr)
+
+    template <class Archive, class Row>
+    requires std::same_as<std::remove_const_t<Row>, Run>
+    friend void part_fields(Archive& archive, Row& r) { archive(r.first, r.last, r.stride); }
+  };
+
+  /// A part holds the runs; what is not made by this class is refused.
+  template <class Archive, class Row>
+  requires std::same_as<std::remove_const_t<Row>, RankSet>
+  friend void part_fields(Archive& archive, Row& set) {
+    archive(set.runs_);
+    if constexpr (Archive::kReads)
+      if (!set.sound())
+        archive.fail("no set of ranks");
+  }
+  [[nodiscard]] bool sound() const;
+
+  std::vector<Run> runs_;
+};
+
+} // namespace rankscope
