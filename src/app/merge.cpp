@@ -21,29 +21,30 @@ RankRun unlinked(bool quiet) {
   return run;
 }
 
-/// What is subtracted from the times of each rank; those that stay on the time base are named.
-Result<std::map<std::int64_t, std::int64_t>> clock_shifts(Session& ctx, const RunPlan& plan) {
+/// What is taken out of the times of each rank; those that stay on the time base are named.
+Result<std::map<std::int64_t, ClockLine>> clock_lines(Session& ctx, const RunPlan& plan) {
   RS_TRY(const auto ranks,
          extract_ranks<RankCollectives>(
              ctx, {&plan}, unlinked(true),
              [](const RankItem& item, const LoadedTrace& trace) -> Result<RankCollectives> {
                return described_collectives(trace.trace, item.file.rank);
              }));
-  std::map<std::int64_t, std::int64_t> out;
+  std::map<std::int64_t, ClockLine> out;
   const std::vector<ClockOffset> clocks =
       align_clocks(collective_ends(ranks.front(), match_collectives(ranks.front()).collectives));
   for (const ClockOffset& o : clocks) {
-    if (o.aligned())
-      out[o.rank] = o.offset_ns; // in the middle of the window: slices keep their lengths
-    else
+    out[o.rank] = o.used();
+    if (!o.aligned())
       ctx.diagnostics.add_at(Severity::kWarning, "merge_not_aligned",
                              fmt::format("{} rank {}", plan.configuration.label, o.rank),
                              clock_remark(o));
     if (o.fit == ClockFit::kAligned)
       ctx.note(fmt::format(
           "  rank {}: clock {:+.3f} us against rank {}, {}residual {:.3f} us over {} collectives",
-          o.rank, static_cast<double>(o.offset_ns) / 1e3, clocks.front().rank,
-          o.drift_ppb == 0 ? "" : fmt::format("drift {:+.1f} us/s, ", o.drift_ppb / 1e3),
+          o.rank, static_cast<double>(o.line.offset_ns) / 1e3, clocks.front().rank,
+          o.line.drift_ppt == 0
+              ? ""
+              : fmt::format("drift {:+.1f} us/s, ", static_cast<double>(o.line.drift_ppt) / 1e6),
           static_cast<double>(o.residual_ns) / 1e3, o.samples));
   }
   return out;
@@ -102,9 +103,9 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
   if (plan.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
   RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(output, request.options));
-  std::map<std::int64_t, std::int64_t> shifts;
+  std::map<std::int64_t, ClockLine> clocks;
   if (request.align) {
-    RS_TRY(shifts, clock_shifts(ctx, plan));
+    RS_TRY(clocks, clock_lines(ctx, plan));
   }
   MergedRun run;
   run.label = plan.configuration.label;
@@ -123,7 +124,7 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
   steps.take = [&](const RankItem& item, const LoadedTrace& trace, Part part) -> Result<void> {
     ctx.diagnostics.merge(trace.trace.diagnostics);
     run.input_bytes += trace.trace.input_bytes;
-    writer.add(trace.trace, item.file.rank, shifts[item.file.rank], ctx.diagnostics);
+    writer.add(trace.trace, item.file.rank, clocks[item.file.rank], ctx.diagnostics);
     identities.push_back(std::move(part.identity));
     collectives.push_back(std::move(part.collectives));
     return {};

@@ -42,10 +42,10 @@ struct OutTrack {
 
 class RankMerger {
 public:
-  RankMerger(MergedTraceWriter& w, const Trace& t, std::int64_t rank, std::int64_t offset_ns,
+  RankMerger(MergedTraceWriter& w, const Trace& t, std::int64_t rank, const ClockLine& clock,
              Diagnostics& diag)
       : w_(w), t_(t), rank_(rank), prefix_(fmt::format("[R{}] ", rank)), diag_(diag),
-        to_unix_(t.clock().offset_ns - offset_ns), escaped_(t.strings.size()),
+        to_unix_(t.clock().offset_ns), clock_(clock), escaped_(t.strings.size()),
         has_escaped_(t.strings.size(), false) {}
 
   void run() {
@@ -84,16 +84,24 @@ public:
 
 private:
   [[nodiscard]] bool before(EventId a, EventId b) const {
-    const Events& ev = t_.events;
-    if (ev.ts_ns[a] != ev.ts_ns[b])
-      return ev.ts_ns[a] < ev.ts_ns[b];
-    if (ev.dur_ns[a] != ev.dur_ns[b])
-      return ev.dur_ns[a] > ev.dur_ns[b];
-    return a < b;
+    const std::int64_t start_a = start_ns(a);
+    const std::int64_t start_b = start_ns(b);
+    if (start_a != start_b)
+      return start_a < start_b;
+    const std::int64_t end_a = end_ns(a);
+    const std::int64_t end_b = end_ns(b);
+    return end_a != end_b ? end_a > end_b : a < b;
   }
 
-  std::int64_t unix_ns(std::int64_t ts) const { return ts + to_unix_; }
-  std::int64_t out_ns(std::int64_t ts) const { return unix_ns(ts) - w_.summary_.base_time_ns; }
+  /// File time to the common clock, unix.
+  std::int64_t common_ns(std::int64_t ts) const {
+    return ts + (to_unix_ - clock_.at(ts + to_unix_));
+  }
+  std::int64_t start_ns(EventId e) const { return common_ns(t_.events.ts_ns[e]); }
+  std::int64_t end_ns(EventId e) const {
+    return common_ns(t_.events.ts_ns[e] + std::max<std::int64_t>(0, t_.events.dur_ns[e]));
+  }
+  std::int64_t out_ns(std::int64_t unix_ns) const { return unix_ns - w_.summary_.base_time_ns; }
 
   bool wanted(Category c) const {
     switch (c) {
@@ -121,9 +129,9 @@ private:
   void begin() {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (const EventId e : kept_)
-      first = std::min(first, unix_ns(t_.events.ts_ns[e]));
+      first = std::min(first, start_ns(e));
     if (kept_.empty())
-      first = unix_ns(0);
+      first = common_ns(0);
     w_.begun_ = true;
     w_.has_base_ = (t_.clock().domain == ClockDomain::kUnix);
     w_.zero_ns_ = first;
@@ -161,7 +169,7 @@ private:
       }
     }
     const auto outside = [&](EventId e) {
-      const std::int64_t ts = unix_ns(t_.events.ts_ns[e]);
+      const std::int64_t ts = start_ns(e);
       return on_gpu(t_.events.category[e]) ? ts < gpu_from || ts >= gpu_to
                                            : ts < cpu_from || ts >= cpu_to;
     };
@@ -183,8 +191,8 @@ private:
       any = true;
       if (*step < w_.options_.steps->first || *step > w_.options_.steps->second)
         continue;
-      first = std::min(first, unix_ns(t_.events.ts_ns[e]));
-      last = std::max(last, unix_ns(t_.end_ns(e)));
+      first = std::min(first, start_ns(e));
+      last = std::max(last, end_ns(e));
     }
     if (!any)
       return;
@@ -236,14 +244,12 @@ private:
 
   void place(std::int64_t pid, bool cpu, std::int64_t thread, std::vector<EventId>& events,
              MergedRank& summary) {
-    const Events& ev = t_.events;
     const std::vector<bool> crossing = crossing_annotations(events);
     Lanes lanes;
     std::vector<std::uint32_t> out_tracks;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const EventId e = events[i];
-      const std::int64_t end = ev.ts_ns[e] + std::max<std::int64_t>(0, ev.dur_ns[e]);
-      const std::size_t lane = lanes.place(ev.ts_ns[e], end, crossing[i] ? 1 : 0);
+      const std::size_t lane = lanes.place(start_ns(e), end_ns(e), crossing[i] ? 1 : 0);
       while (out_tracks.size() <= lane)
         out_tracks.push_back(new_track(pid, cpu, thread, events.front(), out_tracks.size()));
       track_of_[e] = out_tracks[lane];
@@ -258,7 +264,7 @@ private:
     std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
     for (const EventId e : events)
       if (is_gpu(ev.category[e]))
-        kernels.emplace_back(ev.ts_ns[e], t_.end_ns(e));
+        kernels.emplace_back(start_ns(e), end_ns(e));
     if (kernels.empty())
       return out;
     const auto cuts = [&](std::int64_t at) {
@@ -273,7 +279,7 @@ private:
     };
     for (std::size_t i = 0; i < events.size(); ++i)
       if (ev.category[events[i]] == Category::kGpuUserAnnotation)
-        out[i] = cuts(ev.ts_ns[events[i]]) || cuts(t_.end_ns(events[i]));
+        out[i] = cuts(start_ns(events[i])) || cuts(end_ns(events[i]));
     return out;
   }
 
@@ -403,9 +409,10 @@ private:
       out.text("\",\"name\":\"");
       out.text(prefix_);
       out.text(escaped(ev.name[e]));
-      place_of(track_of_[e], out_ns(ev.ts_ns[e]));
+      const std::int64_t start = start_ns(e);
+      place_of(track_of_[e], out_ns(start));
       out.text(",\"dur\":");
-      out.microseconds(std::max<std::int64_t>(0, ev.dur_ns[e]));
+      out.microseconds(end_ns(e) - start);
       out.text(",\"args\":{\"rank\":");
       out.number(rank_);
       int_arg(",\"External id\":", ev.external_id[e]);
@@ -466,7 +473,7 @@ private:
     w_.sink_.text(category);
     w_.sink_.text("\",\"name\":\"");
     w_.sink_.text(category);
-    place_of(track_of_[slice], out_ns(t_.events.ts_ns[slice]));
+    place_of(track_of_[slice], out_ns(start_ns(slice)));
     w_.sink_.character('}');
   }
   /// One end of an arrow, written right behind its slice.
@@ -494,7 +501,7 @@ private:
   /// Viewers drop an arrow whose end comes before its start (clocks of host and device that do not
   /// agree): it is counted apart and not written.
   void arrow(const char* category, EventId from, EventId to, MergedRank& summary) {
-    if (t_.events.ts_ns[to] < t_.events.ts_ns[from]) {
+    if (start_ns(to) < start_ns(from)) {
       ++back_in_time_;
       return;
     }
@@ -553,7 +560,8 @@ private:
   const std::int64_t rank_;
   const std::string prefix_;
   Diagnostics& diag_;
-  const std::int64_t to_unix_; ///< file time to the common clock
+  const std::int64_t to_unix_; ///< file time to the rank's own clock
+  const ClockLine clock_;      ///< and from there to the common one
   std::vector<EventId> kept_;
   std::vector<std::uint32_t> place_;    ///< by event: place in kept_
   std::vector<End> ends_;               ///< by slice, then id
@@ -574,9 +582,9 @@ Result<MergedTraceWriter> MergedTraceWriter::create(const std::string& path,
   return MergedTraceWriter(std::move(sink), options);
 }
 
-void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, std::int64_t clock_offset_ns,
+void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, const ClockLine& clock,
                             Diagnostics& diag) {
-  RankMerger(*this, trace, rank, clock_offset_ns, diag).run();
+  RankMerger(*this, trace, rank, clock, diag).run();
 }
 
 Result<MergeSummary> MergedTraceWriter::finish() {

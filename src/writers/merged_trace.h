@@ -4,6 +4,7 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "core/clock_line.h"
 #include "core/trace.h"
 #include "os/text_sink.h"
 
@@ -49,9 +50,10 @@ public:
   static Result<MergedTraceWriter> create(const std::string& path, const MergeOptions& options);
   MergedTraceWriter(MergedTraceWriter&&) noexcept = default;
 
-  /// `clock_offset_ns` is what this rank's clock is ahead of the common one; it is subtracted.
-  /// A rank without one event in the window writes nothing, no empty tracks either.
-  void add(const Trace& trace, std::int64_t rank, std::int64_t clock_offset_ns, Diagnostics& diag);
+  /// `clock` is what this rank's clock is ahead of the common one; it is taken out of starts and
+  /// ends, so that a drift stretches slices by what it is (microseconds a second) and they still
+  /// nest. A rank without one event in the window writes nothing, no empty tracks either.
+  void add(const Trace& trace, std::int64_t rank, const ClockLine& clock, Diagnostics& diag);
   /// Finishes and renames the file.
   Result<MergeSummary> finish();
 

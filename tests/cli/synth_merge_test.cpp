@@ -104,7 +104,7 @@ TEST_F(SynthMerge, TheNumberOfRanksIsThatOfTheFirstOnes) {
   EXPECT_EQ(run("merge " + config + " -n 2 -o " + at("m.json")), 0) << err_;
   EXPECT_EQ(test::check_merged(bytes_of(at("m.json"))).counts.size(), 2U);
   EXPECT_EQ(run("merge " + config + " -n 8 -o " + at("m.json")), 4);
-  EXPECT_NE(err_.find("ranks 3, 4, 5, 6, 7 have no trace"), std::string::npos) << err_;
+  EXPECT_NE(err_.find("ranks 3-7 have no trace"), std::string::npos) << err_;
   EXPECT_EQ(test::check_merged(bytes_of(at("m.json"))).counts.size(), 3U);
   EXPECT_EQ(run("merge " + config + " -n 2 --ranks 0 -o " + at("m.json")), 2);
   EXPECT_EQ(run("merge " + config + " -n 0 -o " + at("m.json")), 2);

@@ -24,7 +24,8 @@ RS_FUZZ_TARGET(merge) {
     std::int64_t rank = 0;
     for (const std::string& part : parts)
       if (const Result<Trace> trace = read_trace(folder.write("t.json", part))) {
-        writer->add(*trace, rank, 1000 * rank, diagnostics);
+        writer->add(*trace, rank, ClockLine{1000 * rank, rank % 2 == 0 ? 0 : kMaxDriftPpt, 0},
+                    diagnostics);
         ++rank;
       }
     const Result<MergeSummary> summary = writer->finish();

@@ -174,7 +174,7 @@ TEST(ExtremeTimes, WhatDoesNotFitIsCountedAndNothingIsNegative) {
     merge.cpu_ops = true;
     Result<MergedTraceWriter> merged = MergedTraceWriter::create(merged_path, merge);
     ASSERT_TRUE(merged);
-    merged->add(loaded->trace, 0, 0, diagnostics);
+    merged->add(loaded->trace, 0, {}, diagnostics);
     ASSERT_TRUE(merged->finish());
     // what was written is a trace again, with the same slices
     const Result<Trace> again = read_trace(merged_path);

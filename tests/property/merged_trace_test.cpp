@@ -42,7 +42,7 @@ MergeSummary merge(const std::vector<Input>& inputs, const MergeOptions& options
     Result<Trace> trace = read_trace(input.path);
     EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
     if (trace)
-      writer->add(*trace, input.rank, input.offset_ns, d);
+      writer->add(*trace, input.rank, ClockLine{input.offset_ns}, d);
   }
   Result<MergeSummary> summary = writer->finish();
   EXPECT_TRUE(summary);
@@ -113,6 +113,43 @@ TEST(MergedTrace, EightRanksKeepTheirEvents) {
     ASSERT_EQ(list.size(), ends.at(0).size());
     for (std::size_t i = 0; i < list.size(); ++i)
       EXPECT_NEAR(static_cast<double>(list[i] - ends.at(0)[i]), 0, 3000);
+  }
+}
+
+// docs/merge.md lists what is kept and what is not.
+TEST(MergedTrace, WhatThePageSaysIsKeptAndLeftOut) {
+  const TempFolder folder;
+  std::string text = R"({"schemaVersion":1,"baseTimeNanoseconds":0,"traceEvents":[)";
+  std::int64_t ts = 0;
+  for (const char* category :
+       {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "user_annotation", "cpu_op",
+        "cuda_runtime", "cuda_driver", "python_function", "overhead", "cuda_sync", "cuda_event",
+        "mtia_runtime", "mtia_ccp_events", "cuda_profiler_range", "Trace", "hpu_op"})
+    text +=
+        R"({"ph":"X","cat":")" + std::string(category) + R"(","name":"n","pid":0,"tid":7,"ts":)" +
+        std::to_string(ts += 10) +
+        R"(,"dur":5,"args":{"device":0,"stream":7,"Collective name":"allreduce","Group size":2,)"
+        R"("In split size":"[1, 2]","Out split size":"[3, 4]"}},)";
+  text += R"({"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":0,"tid":7,"ts":1}]})";
+  const std::string in = folder.write("t.json", text);
+  for (const bool cpu_ops : {false, true}) {
+    MergeOptions options;
+    options.cpu_ops = cpu_ops;
+    const std::string out = folder.path("merged.json");
+    merge({{in, 0, 0}}, options, out);
+    const std::string text_out = bytes_of(out);
+    const Merged merged = check_merged(text_out);
+    std::set<std::string> categories;
+    for (const auto& [category, count] : merged.counts.at(0))
+      categories.insert(category);
+    std::set<std::string> documented{
+        "kernel",       "gpu_memcpy",  "gpu_memset",         "user_annotation",
+        "cuda_runtime", "cuda_driver", "gpu_user_annotation"};
+    if (cpu_ops)
+      documented.insert("cpu_op");
+    EXPECT_EQ(categories, documented);
+    EXPECT_NE(text_out.find("Collective name\":"), std::string::npos);
+    EXPECT_EQ(text_out.find("split size"), std::string::npos);
   }
 }
 

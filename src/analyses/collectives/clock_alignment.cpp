@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
@@ -44,21 +45,14 @@ std::vector<Difference> differences(const CollectiveEnds& a, const CollectiveEnd
   return out;
 }
 
-/// offset + drift * (t - from), for differences of ends by time.
-struct Line {
-  std::int64_t offset_ns = 0;
-  double drift_ppb = 0;
-  std::int64_t from_ns = 0;
+/// A line for differences of ends by time, and how far they are from it.
+struct Fit {
+  ClockLine line;
   std::int64_t residual_ns = 0;
-
-  [[nodiscard]] std::int64_t at(std::int64_t t) const {
-    return offset_ns + static_cast<std::int64_t>(
-                           std::llround(static_cast<double>(t - from_ns) / 1e9 * drift_ppb));
-  }
 };
 
 template <class Get>
-std::int64_t median_distance(const std::vector<Difference>& d, const Line& line, Get get) {
+std::int64_t median_distance(const std::vector<Difference>& d, const ClockLine& line, Get get) {
   std::vector<std::int64_t> far;
   for (const Difference& x : d)
     far.push_back(std::abs(get(x) - line.at(x.at_ns)));
@@ -72,14 +66,14 @@ std::int64_t start_of(const Difference& d) {
   return d.start_ns;
 }
 
-Line constant(const std::vector<Difference>& d) {
+Fit constant(const std::vector<Difference>& d) {
   std::vector<std::int64_t> ends;
   for (const Difference& x : d)
     ends.push_back(x.end_ns);
-  Line out;
-  out.offset_ns = median(ends);
-  out.from_ns = d[d.size() / 2].at_ns;
-  out.residual_ns = median_distance(d, out, end_of);
+  Fit out;
+  out.line.offset_ns = median(ends);
+  out.line.from_ns = d[d.size() / 2].at_ns;
+  out.residual_ns = median_distance(d, out.line, end_of);
   return out;
 }
 
@@ -96,9 +90,9 @@ Difference middle_of(const std::vector<Difference>& d, std::size_t from, std::si
 
 /// A line where the data determine one: 24 collectives, and the outer thirds differ by more than
 /// four standard errors of their medians (1.2533 * 1.4826 * residual / sqrt(n)).
-Line fitted(const std::vector<Difference>& d) {
+Fit fitted(const std::vector<Difference>& d) {
   constexpr std::size_t kFewest = 24;
-  const Line flat = constant(d);
+  const Fit flat = constant(d);
   if (d.size() < kFewest)
     return flat;
   const std::size_t third = d.size() / 3;
@@ -106,19 +100,22 @@ Line fitted(const std::vector<Difference>& d) {
   const Difference last = middle_of(d, d.size() - third, d.size());
   if (last.at_ns <= first.at_ns)
     return flat;
-  Line line;
-  line.drift_ppb = static_cast<double>(last.end_ns - first.end_ns) * 1e9 /
-                   static_cast<double>(last.at_ns - first.at_ns);
-  line.from_ns = flat.from_ns;
+  const double drift_ppt = static_cast<double>(last.end_ns - first.end_ns) * 1e12 /
+                           static_cast<double>(last.at_ns - first.at_ns);
+  if (std::abs(drift_ppt) > static_cast<double>(kMaxDriftPpt))
+    return flat;
+  Fit fit;
+  fit.line.drift_ppt = std::llround(drift_ppt);
+  fit.line.from_ns = flat.line.from_ns;
   std::vector<std::int64_t> rest;
   for (const Difference& x : d)
-    rest.push_back(x.end_ns - line.at(x.at_ns));
-  line.offset_ns = median(rest);
-  line.residual_ns = median_distance(d, line, end_of);
-  const double error = 1.2533 * 1.4826 * static_cast<double>(line.residual_ns) *
+    rest.push_back(x.end_ns - fit.line.at(x.at_ns));
+  fit.line.offset_ns = median(rest);
+  fit.residual_ns = median_distance(d, fit.line, end_of);
+  const double error = 1.2533 * 1.4826 * static_cast<double>(fit.residual_ns) *
                        std::sqrt(2.0 / static_cast<double>(third));
   const bool shown = std::abs(static_cast<double>(last.end_ns - first.end_ns)) > 4 * error;
-  return shown && 2 * line.residual_ns < flat.residual_ns ? line : flat;
+  return shown && 2 * fit.residual_ns < flat.residual_ns ? fit : flat;
 }
 
 bool poor(const ClockOffset& o, std::int64_t offset_ns) {
@@ -134,25 +131,46 @@ ClockOffset measured(const CollectiveEnds& rank, const CollectiveEnds& base,
   const std::vector<Difference> d = differences(rank, base);
   if (d.empty())
     return out;
-  const Line line = fitted(d);
+  const Fit fit = fitted(d);
   out.samples = d.size();
   out.via = base.rank;
-  out.from_ns = line.from_ns;
-  out.offset_ns = line.offset_ns + by.at(line.from_ns);
-  out.drift_ppb = line.drift_ppb + by.drift_ppb;
-  out.residual_ns = line.residual_ns;
-  out.effect_ns = median_distance(d, line, start_of);
-  out.fit = poor(out, line.offset_ns) ? ClockFit::kPoor : ClockFit::kAligned;
+  out.line = fit.line;
+  out.line.offset_ns += by.line.at(fit.line.from_ns);
+  out.line.drift_ppt = std::clamp(fit.line.drift_ppt + by.line.drift_ppt, -kMaxDriftPpt,
+                                  kMaxDriftPpt); // of several hops
+  out.residual_ns = fit.residual_ns;
+  out.effect_ns = median_distance(d, fit.line, start_of);
+  out.fit = poor(out, fit.line.offset_ns) ? ClockFit::kPoor : ClockFit::kAligned;
   return out;
 }
 
-} // namespace
+/// Who has which collective. Each is asked for once: the first that asks has measured everybody who
+/// has it, so that all ranks together cost what their lists are long.
+class Members {
+public:
+  explicit Members(std::span<const CollectiveEnds> ranks) {
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      for (const SharedEnd& end : ranks[r].ends)
+        of_[end.id].push_back(r);
+  }
+  /// The ranks that share with `rank` a collective nobody asked for before; ascending.
+  std::vector<std::size_t> take_with(const CollectiveEnds& rank) {
+    std::vector<std::size_t> out;
+    for (const SharedEnd& end : rank.ends) {
+      std::vector<std::size_t>& with = of_[end.id];
+      out.insert(out.end(), with.begin(), with.end());
+      with = {};
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
 
-std::int64_t ClockOffset::at(std::int64_t unix_ns) const {
-  if (!aligned())
-    return 0;
-  return Line{offset_ns, drift_ppb, from_ns, 0}.at(unix_ns);
-}
+private:
+  std::unordered_map<std::size_t, std::vector<std::size_t>> of_;
+};
+
+} // namespace
 
 bool ClockOffset::scattered() const {
   return samples > 3 && 2 * residual_ns > 5 * kLeaveTogetherNs && 2 * residual_ns > effect_ns;
@@ -182,9 +200,10 @@ std::vector<ClockOffset> align_clocks(std::span<const CollectiveEnds> ranks) {
   if (ranks.empty())
     return out;
   out[0].fit = ClockFit::kReference;
+  Members members(ranks);
   std::vector<std::size_t> queue = {0};
   for (std::size_t next = 0; next < queue.size(); ++next)
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
+    for (const std::size_t i : members.take_with(ranks[queue[next]])) {
       if (out[i].fit != ClockFit::kAlone) // a poor fit is no better through another rank
         continue;
       out[i] = measured(ranks[i], ranks[queue[next]], out[queue[next]]);

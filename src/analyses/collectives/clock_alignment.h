@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/collectives/collective_match.h"
+#include "core/clock_line.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +40,8 @@ enum class ClockFit : std::uint8_t {
 
 struct ClockOffset {
   std::int64_t rank = 0;
-  std::int64_t offset_ns = 0;   ///< this rank's clock is ahead of the reference by this at from_ns
-  double drift_ppb = 0;         ///< and gains this much, ns a second; 0 unless the data show it
-  std::int64_t from_ns = 0;     ///< the middle of the shared collectives, unix
+  ClockLine line;               ///< how far this rank's clock is ahead of the reference, from the
+                                ///< middle of the shared collectives; drift only if they show it
   std::int64_t residual_ns = 0; ///< median distance of the collective ends from that
   std::int64_t effect_ns = 0;   ///< median distance of their starts: what is to be measured
   std::size_t samples = 0;      ///< collectives shared with `via`
@@ -51,8 +51,8 @@ struct ClockOffset {
   [[nodiscard]] bool aligned() const {
     return fit == ClockFit::kReference || fit == ClockFit::kAligned;
   }
-  /// To subtract from this rank's time `unix_ns`; 0 unless aligned.
-  [[nodiscard]] std::int64_t at(std::int64_t unix_ns) const;
+  /// What is taken out of this rank's times: the line, or nothing unless aligned.
+  [[nodiscard]] ClockLine used() const { return aligned() ? line : ClockLine{}; }
   /// The ends scatter as those of one run do not: by more than 50 us and half of the effect.
   [[nodiscard]] bool scattered() const;
 };
