@@ -4,6 +4,7 @@
 #include "app/compare_load.h"
 #include "app/compare_verdict.h"
 #include "base/nearest.h"
+#include "os/input_text.h"
 #include "os/output_file.h"
 #include "pages/compare_page.h"
 #include "writers/markdown.h"
@@ -15,7 +16,9 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -36,11 +39,42 @@ const DashboardRow* metric_row(const Dashboard& dashboard, const std::string& na
   return nullptr;
 }
 
-std::string verdict_markdown(const Table& dashboard, const FailOutcome& outcome, bool gated) {
+constexpr std::string_view kBaselineEnding = ".rsb"; ///< of a saved baseline: no part of its name
+constexpr std::int64_t kMarkdownChanges = 10;        ///< of each list
+
+/// What changed in one test: sentences, then the ranked rows as a table.
+std::string changes_markdown(const Comparison& comparison, std::size_t test) {
+  const WhatChanged& changed = comparison.changes[test];
+  if (!changed.known)
+    return {};
+  std::string out = "\n### What changed";
+  if (comparison.tests.size() > 1)
+    out += " in " + markdown_escaped(comparison.tests[test].label);
+  out += "\n\n";
+  for (const std::string& line : what_changed_words(changed, 0))
+    out += "- " + markdown_escaped(line) + "\n";
+  const Table all = changes_table(comparison, test, false);
+  std::vector<std::size_t> rows; // ranked, renamed, and what is left of each list
+  for (std::size_t r = 0; r < all.rows(); ++r)
+    if (const Value place = all.at(r, "#");
+        r > 0 && (place.is_null() || place.i <= kMarkdownChanges))
+      rows.push_back(r);
+  Table shown = all.select({"#", "what", "name", "operator", "shapes", "difference (ms)",
+                            "95% low (ms)", "95% high (ms)", "share (%)", "state", "was"});
+  shown.reorder(rows);
+  return out + "\n" + markdown_table(shown);
+}
+
+std::string verdict_markdown(const Comparison& comparison, const FailOutcome& outcome, bool gated) {
+  const Table dashboard = dashboard_table(comparison);
   std::string out = "## Performance comparison\n\n";
+  for (const std::string& remark : comparison.remarks) // before any figure
+    out += "**" + markdown_escaped(remark) + "**\n\n";
   out += markdown_table(dashboard) + "\n";
-  for (const std::string& note : dashboard.notes)
-    out += "- " + markdown_escaped(note) + "\n";
+  for (std::size_t i = comparison.remarks.size(); i < dashboard.notes.size(); ++i)
+    out += "- " + markdown_escaped(dashboard.notes[i]) + "\n";
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    out += changes_markdown(comparison, i);
   for (const std::string& text : outcome.unjudged)
     out += fmt::format("\n**Not judged: {}**\n", markdown_escaped(text));
   for (const std::string& r : outcome.regressions)
@@ -161,10 +195,10 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
 }
 
 Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path) {
-  remember_input(path);
-  std::ifstream in(path);
-  if (!in)
+  const std::optional<std::string> text = text_of_input(path);
+  if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};
+  std::istringstream in(*text);
   std::vector<FailCondition> out;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
@@ -195,6 +229,8 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
       if (!part.empty())
         mine.push_back(part.string());
     out.push_back(mine.empty() ? std::string() : mine.back());
+    if (out.back().ends_with(kBaselineEnding) && out.back().size() > kBaselineEnding.size())
+      out.back().resize(out.back().size() - kBaselineEnding.size());
     longest = std::max(longest, mine.size());
   }
   const auto distinct = [](const std::vector<std::string>& names) {
@@ -297,6 +333,15 @@ FailOutcome fail_outcome(const Comparison& comparison,
   return out;
 }
 
+std::vector<std::string> change_lines(const Comparison& comparison, std::size_t most) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    for (std::string& line : what_changed_words(comparison.changes[i], most))
+      out.push_back(comparison.tests.size() > 1 ? comparison.tests[i].label + ": " + line
+                                                : std::move(line));
+  return out;
+}
+
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request) {
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < request.folders.size(); ++i) {
@@ -310,6 +355,8 @@ Result<Comparison> load_comparison(Session& session, const CompareRequest& reque
     input.collective = request.collective;
     input.align = request.align;
     input.write_reports = request.write_reports;
+    if (i < request.parts.size())
+      input.parts = request.parts[i];
     RS_TRY(ComparedRun loaded, load_compared_run(session, input));
     session.note(fmt::format("{}: {} ranks", request.labels[i], loaded.ranks.size()));
     runs.push_back(std::move(loaded));
@@ -320,7 +367,8 @@ Result<Comparison> load_comparison(Session& session, const CompareRequest& reque
 }
 
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request) {
-  RS_CHECK(make_folder(request.output));
+  if (!request.output.empty())
+    RS_CHECK(make_folder(request.output));
   std::optional<OutputFile> markdown;
   if (!request.markdown.empty()) {
     RS_TRY(auto file, OutputFile::create(request.markdown));
@@ -347,8 +395,7 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
   if (markdown) {
     if (request.append_markdown)
       markdown->write(text_before(request.markdown));
-    markdown->write(
-        verdict_markdown(dashboard_table(out.comparison), out.fail_on, !request.fail_on.empty()));
+    markdown->write(verdict_markdown(out.comparison, out.fail_on, !request.fail_on.empty()));
     RS_CHECK(markdown->commit());
     if (request.markdown != "-")
       out.written.push_back(request.markdown);

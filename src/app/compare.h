@@ -6,6 +6,7 @@
 #include "analyses/compare/compare_runs.h"
 #include "base/result.h"
 #include "core/report.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -45,13 +46,13 @@ struct FailOutcome {
 };
 
 struct CompareRequest {
-  std::vector<std::string> folders; ///< the baseline's, then the tests'
+  std::vector<std::string> folders; ///< the baseline's, then the tests'; or saved baselines
   std::vector<std::string> labels;  ///< one for each, distinct: they name folders and columns
-  std::string output;               ///< folder
-  std::string markdown;             ///< file for the verdict, "-" = stdout, empty = none
-  bool append_markdown = false;     ///< to what the file holds: a job summary has many authors
-  std::string junit;                ///< file for the conditions as JUnit's XML; empty = none
-  std::string verdict;              ///< file for the verdict as JSON; empty = none
+  std::string output;   ///< folder; "" = nothing is written there, and no part of it is asked for
+  std::string markdown; ///< file for the verdict, "-" = stdout, empty = none
+  bool append_markdown = false; ///< to what the file holds: a job summary has many authors
+  std::string junit;            ///< file for the conditions as JUnit's XML; empty = none
+  std::string verdict;          ///< file for the verdict as JSON; empty = none
   std::vector<FailCondition> fail_on;
   JudgeRule rule;
   DiscoverOptions discover;
@@ -63,6 +64,7 @@ struct CompareRequest {
   bool page = true, svg = false;
   bool geomean = false;
   AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective reports
+  std::vector<RunOfParts> parts = {}; ///< in place of the folders' traces: none, or one for each
 };
 
 struct CompareResult {
@@ -75,7 +77,7 @@ struct CompareResult {
 
 /// The last part of each path; where two are equal, of all paths the first part in which they
 /// differ, and as many of the parts after it as tell all apart, joined with _.
-/// Example: a/x/run and b/x/run are a and b.
+/// Example: a/x/run and b/x/run are a and b. The ending of a saved baseline is left out.
 [[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
 /// What could not name a folder of its own below the output is replaced ("..", "a/b", nothing);
 /// equal ones get _2, _3, ...
@@ -91,6 +93,10 @@ struct GivenLabels {
 /// do not fit.
 [[nodiscard]] Result<std::vector<std::string>> labels_for(const std::vector<std::string>& folders,
                                                           const GivenLabels& given);
+
+/// What changed in each test, a line each, at most `most` rows of a list; with several tests its
+/// label in front.
+[[nodiscard]] std::vector<std::string> change_lines(const Comparison& comparison, std::size_t most);
 
 /// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
 /// the whole; without gnuplot the page is left out and the session is partial.

@@ -1,10 +1,11 @@
 #include "app/compare_load.h"
 
-#include "analyses/analysis.h"
 #include "analyses/collectives/collective_report.h"
 #include "analyses/compare/compare_part.h"
+#include "app/baseline.h"
+#include "app/command_parts.h"
 #include "app/compare_reports_input.h"
-#include "app/unlinked_note.h"
+#include "app/part_files.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
@@ -93,42 +94,25 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     RS_CHECK(make_folder(layout.individual_folder(single)));
   if (input.collective && input.write_reports)
     RS_CHECK(make_folder(layout.collective_folder(single)));
-  ReportOptions options;
-  options.include_unlinked_kernels = true; // as the single-configuration scripts asked for
-  options.short_kernel_threshold_us = 50;
-  options.per_step = true;
-  struct Rank {
-    ComparePart part;
-    RankIdentity identity;
-    RankCollectives described; ///< where no report of the collectives is asked for
-    Diagnostics remarks;       ///< of its report
+  const bool workbooks = input.individual && input.write_reports;
+  const auto workbook_of = [&](const RankItem& item) {
+    return workbooks ? layout.individual_report({single, item.file.rank}) : std::string();
   };
   std::vector<ComparePart> parts;
   std::vector<RankIdentity> identities;
   std::vector<RankCollectives> described;
-  RankSteps<Rank> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<Rank> {
-    Rank out;
-    if (input.individual && input.write_reports) {
-      RS_TRY(const Report report, build_report(trace, options));
-      RS_CHECK(find_writer("xlsx_plain")
-                   ->write(report, layout.individual_report({single, item.file.rank})));
-      out.remarks = report.diagnostics;
-    } else {
-      out.remarks = trace.trace.diagnostics;
-    }
-    note_unlinked(trace, options, out.remarks);
-    out.part.rank = item.file.rank;
-    out.part.timeline = rank_timeline(trace, options);
-    out.part.operators = operator_times(trace, options);
-    if (input.collective)
-      out.part.collectives = extract_collectives(trace);
-    else
-      out.described = described_collectives(trace.trace, item.file.rank);
-    out.identity = identity_of(trace.trace, item.file.rank);
-    return out;
+  RankRun how;
+  how.parts = input.parts.parts;
+  RankSteps<CompareRankPart> steps;
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) {
+    return compare_part(item, trace, workbook_of(item), input.collective);
   };
-  steps.take = [&](const RankItem&, const LoadedTrace&, Rank rank) -> Result<void> {
+  steps.decode = [&](const RankItem&, const RankParts& held) {
+    return held_compare(held, workbooks, input.collective);
+  };
+  steps.take = [&](const RankItem& item, const LoadedTrace&, CompareRankPart rank) -> Result<void> {
+    if (!rank.workbook.empty())
+      RS_CHECK(write_file(workbook_of(item), rank.workbook));
     ctx.diagnostics.merge(rank.remarks);
     parts.push_back(std::move(rank.part));
     identities.push_back(std::move(rank.identity));
@@ -136,7 +120,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
       described.push_back(std::move(rank.described));
     return {};
   };
-  RS_CHECK(run_ranks<Rank>(ctx, {&plan}, RankRun{}, std::move(steps)));
+  RS_CHECK(run_ranks<CompareRankPart>(ctx, {&plan}, how, std::move(steps)));
   std::vector<RankCollectives> collectives;
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
@@ -158,6 +142,18 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
 } // namespace
 
 Result<ComparedRun> load_compared_run(Session& ctx, const CompareInput& input) {
+  if (input.parts.parts != nullptr)
+    return from_traces(ctx, input, input.parts.plan);
+  if (is_baseline(input.folder)) {
+    RS_TRY(SavedBaseline saved, load_baseline(input.folder));
+    if (!saved.whole)
+      ctx.diagnostics.add_at(Severity::kDataLoss, "baseline_partial", input.folder,
+                             "ranks or events were lost when this baseline was saved");
+    saved.run.label = input.label;
+    if (!input.collective)
+      saved.run.collectives = {};
+    return std::move(saved.run);
+  }
   if (!input.reports_only) {
     Diagnostics found; // the reports' folder is no run of traces: its remarks would mislead
     const Result<RunPlan> plan = discover_run({input.folder}, input.discover, found);

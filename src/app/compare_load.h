@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compared_run.h"
 #include "base/result.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -22,9 +23,11 @@ struct CompareInput {
   bool write_reports =
       true; ///< false: what `individual` and `collective` ask for is gathered alone
   AlignMode align = AlignMode::kCollectives; ///< clocks of the ranks in the collective report
+  RunOfParts parts = {};                     ///< in place of the folder's traces
 };
 
-/// Parses each trace once and writes both kinds of reports; without traces (or with reports_only)
+/// A file that `baseline save` wrote is a run as it is. Else parses each trace once and writes both
+/// kinds of reports; without traces (or with reports_only)
 /// reads perf_rank<r> and collective_* workbooks or CSV folders. A broken rank is left out and
 /// named, and so are ranks that are missing, copied or of another run. Errors: kUnreadable when no
 /// rank is left, kOutput.

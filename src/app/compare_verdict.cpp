@@ -73,6 +73,52 @@ void write_metric(JsonWriter& json, const Comparison& comparison, const Dashboar
   json.end_object();
 }
 
+void write_change(JsonWriter& json, const Change& row, std::string_view key = {}) {
+  json.begin_object(key);
+  json.text("what", row.what);
+  json.text("name", row.name);
+  if (row.state == ChangeState::kRenamed)
+    json.text("was", row.old_name);
+  json.text("operator", row.op);
+  json.text("shapes", row.shapes);
+  json.text("state", change_state_name(row.state));
+  json.number("baseline_ms", row.base_ms);
+  json.number("test_ms", row.test_ms);
+  json.number("difference_ms", row.difference_ms);
+  json.number("low_ms", or_nan(row.low_ms));
+  json.number("high_ms", or_nan(row.high_ms));
+  json.number("share_percent", or_nan(row.share_percent));
+  json.boolean("beyond_noise", row.told);
+  json.end_object();
+}
+
+/// The ranked rows of a list, then what is renamed without a change of its time.
+void write_list(JsonWriter& json, std::string_view key, const ChangeList& list) {
+  json.begin_object(key);
+  json.number("explained_ms", list.explained_ms);
+  json.number("unexplained_ms", list.unexplained_ms);
+  json.begin_list("rows");
+  for (const Change& row : list.rows)
+    if (row.told || row.state == ChangeState::kRenamed)
+      write_change(json, row);
+  json.end_list();
+  json.end_object();
+}
+
+void write_changes(JsonWriter& json, const Comparison& comparison, std::size_t test) {
+  const WhatChanged& changed = comparison.changes[test];
+  json.begin_object();
+  json.text("label", comparison.tests[test].label);
+  json.boolean("known", changed.known);
+  if (changed.known) {
+    write_change(json, changed.step_time, "step_time");
+    write_list(json, "work", changed.work);
+    write_list(json, "operators", changed.operators);
+    write_list(json, "steps", changed.steps);
+  }
+  json.end_object();
+}
+
 std::string junit_case(const std::string& run, const std::string& name, const std::string& inside) {
   return fmt::format("  <testcase classname=\"rankscope.{}\" name=\"{}\">{}</testcase>\n", xml(run),
                      xml(name), inside);
@@ -109,6 +155,10 @@ std::string verdict_json(const Comparison& comparison, const FailOutcome& outcom
   json.begin_list("metrics");
   for (const DashboardRow& row : comparison.dashboard.rows)
     write_metric(json, comparison, row);
+  json.end_list();
+  json.begin_list("changes");
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    write_changes(json, comparison, i);
   json.end_list();
   json.end_object();
   return json.take();

@@ -9,7 +9,8 @@
 namespace rankscope {
 
 /// {"schema": "rankscope.verdict/1", "result": passed|regression|not judged, "baseline", "tests",
-/// "conditions": [...], "metrics": [...]}: figures as numbers, null for what there is none of.
+/// "conditions": [...], "metrics": [...], "changes": [...]}: figures as numbers, null for what
+/// there is none of.
 [[nodiscard]] std::string verdict_json(const Comparison& comparison, const FailOutcome& outcome);
 
 /// A test case for each condition and test run; one that was not judged is skipped. Without

@@ -23,7 +23,9 @@ void add_choice(FlagSet& app, CompareFlags& f) {
                "geometric means over ranks in the timeline summaries");
 }
 
-void add_verdict(FlagSet& app, CompareFlags& f) {
+} // namespace
+
+void add_verdict_flags(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
   app.add_option("--threshold", request.rule.threshold_percent,
                  "changes up to this count as Similar, percent")
@@ -43,8 +45,6 @@ void add_verdict(FlagSet& app, CompareFlags& f) {
   app.add_option("--markdown", request.markdown, "write a summary for a pull request; - is stdout");
 }
 
-} // namespace
-
 void add_compare_flags(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
   in_group(app, "Runs", [&] {
@@ -61,9 +61,9 @@ void add_compare_flags(FlagSet& app, CompareFlags& f) {
                  "use existing reports, never the traces");
     add_align_flag(app, f.align);
   });
-  in_group(app, "Verdict", [&] { add_verdict(app, f); });
+  in_group(app, "Verdict", [&] { add_verdict_flags(app, f); });
   in_group(app, "Outputs", [&] {
-    app.add_option("--output", request.output, "folder for the workbooks").required();
+    app.add_option("-o,--output", request.output, "folder for the workbooks").required();
     add_choice(app, f);
   });
   add_discover_flags(app, request.discover, false);

@@ -25,6 +25,8 @@ struct CompareFlags {
 };
 
 void add_compare_flags(FlagSet& app, CompareFlags& f);
+/// The part of them that says how runs are judged and where the verdict goes.
+void add_verdict_flags(FlagSet& app, CompareFlags& f);
 
 /// Errors: kUsage; kUnreadable for a file of conditions.
 [[nodiscard]] Result<CompareRequest> compare_request(const CompareFlags& f);

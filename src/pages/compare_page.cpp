@@ -16,6 +16,8 @@
 namespace rankscope {
 namespace {
 
+constexpr std::size_t kChangesShown = 3; ///< of each list
+
 struct Picture {
   const char* name;
   const char* title;
@@ -117,6 +119,9 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
       fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
   for (std::string& sentence : in_words(comparison))
     page.summary.push_back(std::move(sentence));
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    for (const std::string& sentence : what_changed_words(comparison.changes[i], kChangesShown))
+      page.summary.push_back(comparison.tests[i].label + ": " + sentence);
   const auto part = [&](const char* title, const auto& pictures, std::vector<Table> tables) {
     HtmlSection head;
     head.title = title;
@@ -150,6 +155,9 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
   };
   std::vector<Table> first;
   first.push_back(dashboard_table(comparison));
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    if (Table changes = changes_table(comparison, i, false); changes.rows() > 0)
+      first.push_back(std::move(changes));
   part("1. Overall GPU Metrics Comparison", kGpu, std::move(first));
   std::vector<Table> by_rank;
   std::vector<Table> collectives;

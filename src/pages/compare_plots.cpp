@@ -1,5 +1,6 @@
 #include "pages/compare_plots.h"
 
+#include "base/sample_intervals.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -263,8 +264,7 @@ struct CollectiveFigure {
   const char* label;
   FigureChange CollectiveChange::*figure;
   Judgement CollectiveChange::*judgement; ///< none: a sum, which is not judged
-  std::vector<double> CollectiveSamples::*
-      samples; ///< that `figure` is the mean of, but for a factor
+  SampleSet CollectiveSamples::*samples;  ///< that `figure` is the mean of, but for a factor
 };
 
 /// A mean with the 95 % interval of the samples it is made of.
@@ -277,7 +277,7 @@ void add_mean(PlotSeries& series, const ComparedRun& run, const CollectiveChange
   const auto found = run.collectives.samples.find(change->key);
   if (found == run.collectives.samples.end())
     return;
-  const auto own = mean_interval(found->second.*f.samples, 0.05);
+  const auto own = mean_interval((found->second.*f.samples).stats(), 0.05);
   if (!own || !(own->difference > 0))
     return;
   const double half = *mean * own->half_width / own->difference;

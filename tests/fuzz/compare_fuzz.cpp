@@ -30,6 +30,7 @@ std::optional<ComparedRun> run_of(std::string_view bytes, const char* label) {
   run.label = label;
   run.ranks[0] = rank_timeline(*loaded, options);
   run.operators = operator_times(*loaded, options);
+  run.work = join_step_work({step_work_of(*loaded, options)});
   std::vector<RankCollectives> collectives;
   collectives.push_back(extract_collectives(*loaded));
   if (const Result<CollectiveFacts> facts = collective_facts(collectives, CollectiveOptions{}))
@@ -55,4 +56,9 @@ RS_FUZZ_TARGET(compare) {
   const Comparison same = compare_runs(*base, {*base}, JudgeRule{});
   for (const TimelineChange& change : same.timelines.at(0).by_rank)
     expect_no_change(change.ms);
+  const WhatChanged& changed = same.changes.at(0);
+  for (const ChangeList* list : {&changed.work, &changed.operators})
+    for (const Change& row : list->rows)
+      if (row.told || row.difference_ms != 0)
+        std::abort();
 }

@@ -21,8 +21,8 @@ constexpr std::int64_t kRanks = 8;
 constexpr std::size_t kCalls = 30; ///< of each collective; steps too
 constexpr double kNoise = 0.02;    ///< standard deviation of a sample over its mean
 
-double mean_of(const std::vector<double>& values) {
-  return sample_stats(values).mean;
+double mean_of(const SampleSet& values) {
+  return values.stats().mean;
 }
 
 /// Long tails, as times have.
@@ -37,9 +37,10 @@ void draw_collectives(ComparedRun& run, std::mt19937_64& random, double slower) 
     const CollectiveKey key{"allreduce", "Float", nelems, "0"};
     CollectiveSamples& samples = run.collectives.samples[key];
     for (std::size_t i = 0; i < kCalls; ++i) {
-      samples.latency_us.push_back(noisy(random, mean));
+      const double latency = noisy(random, mean);
+      samples.latency_us.push_back(latency);
       samples.start_skew_us.push_back(noisy(random, mean / 10));
-      samples.bus_gbps.push_back(4e3 / samples.latency_us.back());
+      samples.bus_gbps.push_back(4e3 / latency);
     }
     SyncSummary s;
     s.name = key.name;
@@ -52,7 +53,7 @@ void draw_collectives(ComparedRun& run, std::mt19937_64& random, double slower) 
     s.bus_gbps.mean = s.algo_gbps.mean = mean_of(samples.bus_gbps);
     run.collectives.summary.push_back(s);
     for (std::int64_t rank = 0; rank < kRanks; ++rank) {
-      std::vector<double>& durations = run.collectives.rank_dur_us[{rank, key, 7}];
+      SampleSet& durations = run.collectives.rank_dur_us[{rank, key, 7}];
       for (std::size_t i = 0; i < kCalls; ++i)
         durations.push_back(noisy(random, mean));
       RankSummary r;

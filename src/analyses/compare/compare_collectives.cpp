@@ -43,8 +43,8 @@ FigureChange figure(const P& pair, Of of, Better better = Better::kLower) {
 }
 
 /// The samples when they are those of the row: as many of them as it counts.
-SampleStats samples_of(const std::vector<double>& samples, std::size_t count) {
-  return samples.size() == count ? sample_stats(samples) : SampleStats{};
+SampleStats samples_of(const SampleSet& samples, std::size_t count) {
+  return samples.size() == count ? samples.stats() : SampleStats{};
 }
 
 /// A collective's row with its samples.

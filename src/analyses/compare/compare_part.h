@@ -16,10 +16,11 @@ struct ComparePart {
   std::int64_t rank = 0;
   RankTimeline timeline;
   OperatorTimes operators;
+  StepWork work;
   RankCollectives collectives; ///< without rows where they are not wanted
 };
 
-inline constexpr std::uint32_t kComparePartVersion = 2;
+inline constexpr std::uint32_t kComparePartVersion = 3;
 
 /// A run of these parts, without its collectives; what they are made of is taken out of the parts.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
@@ -40,6 +41,28 @@ void part_fields(Archive& archive, Row& k) {
   archive(k.time_ns, k.percent, k.step_ns);
 }
 
+template <class Archive, class Row>
+requires std::same_as<std::remove_const_t<Row>, WorkKey>
+void part_fields(Archive& archive, Row& k) {
+  archive.choice(k.kind, kStepWorkKinds);
+  archive(k.op, k.shapes, k.name);
+}
+
+template <class Archive, class Row>
+requires std::same_as<std::remove_const_t<Row>, Work>
+void part_fields(Archive& archive, Row& w) {
+  archive(w.own_ns, w.launches, w.place, w.path, w.grid, w.block);
+}
+
+template <class Archive, class Row>
+requires std::same_as<std::remove_const_t<Row>, StepWork>
+void part_fields(Archive& archive, Row& w) {
+  archive(w.whole, w.ranks, w.steps, w.total_ns, w.work);
+  if constexpr (Archive::kReads)
+    if (const char* const wrong = wrong_with(w); wrong != nullptr)
+      archive.fail(wrong);
+}
+
 [[nodiscard]] std::vector<KindRecord> kind_records(const RankTimeline& timeline);
 [[nodiscard]] RankTimeline timeline_of_records(const std::vector<KindRecord>& records);
 
@@ -49,7 +72,7 @@ void part_fields(Archive& archive, Row& p) {
   std::vector<KindRecord> records;
   if constexpr (!Archive::kReads)
     records = kind_records(p.timeline);
-  archive(p.rank, records, p.operators, p.collectives);
+  archive(p.rank, records, p.operators, p.work, p.collectives);
   if constexpr (Archive::kReads)
     p.timeline = timeline_of_records(records);
 }

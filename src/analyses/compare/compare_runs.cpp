@@ -100,11 +100,32 @@ private:
   std::vector<Measured> measured_;
 };
 
+void add_step_remark(const ComparedRun& base, const ComparedRun& test,
+                     std::vector<std::string>& remarks) {
+  const StepWork& then = base.work;
+  const StepWork& now = test.work;
+  if (then.ranks == 0 || now.ranks == 0)
+    return;
+  if (then.whole != now.whole)
+    remarks.push_back(fmt::format("{} has profiler steps and {} has none: what changed between "
+                                  "them is not told",
+                                  then.whole ? test.label : base.label,
+                                  then.whole ? base.label : test.label));
+  else if (then.steps.size() != now.steps.size())
+    remarks.push_back(fmt::format("{} has {} steps and {} has {}: figures of whole traces are of "
+                                  "windows of different length, those of steps are comparable",
+                                  base.label, then.steps.size(), test.label, now.steps.size()));
+}
+
 void add_remarks(const ComparedRun& base, const ComparedRun& test,
                  std::vector<std::string>& remarks) {
   if (const auto overlap = workload_overlap(base.operators, test.operators);
       overlap && overlap->differs())
     remarks.push_back(overlap->sentence(base.label, test.label));
+  if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
+    remarks.push_back(fmt::format("{} has {} ranks and {} has {}: means are over other ranks",
+                                  base.label, base.ranks.size(), test.label, test.ranks.size()));
+  add_step_remark(base, test, remarks);
   const auto raw = [](const ComparedRun& run) {
     return run.collectives.clocks == ClockState::kRaw;
   };
@@ -204,6 +225,7 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
     add_remarks(out.base, test, out.remarks);
     out.timelines.push_back(compare_timelines(out.base, test, rule));
     out.collectives.push_back(compare_collectives(out.base, test, rule));
+    out.changes.push_back(what_changed(out.base.work, test.work, rule));
   }
   out.dashboard = dashboard_of(out);
   return out;

@@ -4,6 +4,7 @@
 
 #include "analyses/compare/compared_run.h"
 #include "analyses/compare/judgement.h"
+#include "analyses/compare/what_changed.h"
 
 #include <optional>
 #include <string>
@@ -90,6 +91,7 @@ struct Comparison {
   JudgeRule rule;
   std::vector<TimelineComparison> timelines;     ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
+  std::vector<WhatChanged> changes;              ///< one per test
   std::vector<std::string> remarks;              ///< what has to be known before any figure
   Dashboard dashboard;
 };

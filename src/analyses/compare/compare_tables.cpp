@@ -177,6 +177,11 @@ std::string verdict_text(Verdict verdict, const std::string& base, const std::st
   return out;
 }
 
+Table changes_table(const Comparison& comparison, std::size_t i, bool all) {
+  return what_changed_table(comparison.changes[i], comparison.base.label, comparison.tests[i].label,
+                            all);
+}
+
 Table timeline_by_rank_table(const Comparison& comparison, std::size_t i) {
   Table out = timeline_schema(comparison.base, comparison.tests[i], true)
                   .table(comparison.timelines[i].by_rank);
@@ -351,6 +356,9 @@ Report final_report(const Comparison& comparison) {
     }
   };
   put(dashboard_table(comparison), "Summary_Dashboard", false, "#1F4E78");
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    put(changes_table(comparison, i, false), "What_Changed" + sheet_suffix(comparison, i), false,
+        "#1F4E78");
   raw(timeline_summary_tables(runs_of(comparison), false, true));
   for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
     const std::string after = sheet_suffix(comparison, i);

@@ -13,6 +13,9 @@ namespace rankscope {
 /// status, the change of the samples' means with its interval, and how many they are. With charts.
 [[nodiscard]] Table dashboard_table(const Comparison& comparison);
 
+/// What_Changed of test `i`; with `all` each row, told or not. Without rows when nothing is known.
+[[nodiscard]] Table changes_table(const Comparison& comparison, std::size_t i, bool all);
+
 /// Comparison_By_Rank and Summary_Comparison of test `i`.
 [[nodiscard]] Table timeline_by_rank_table(const Comparison& comparison, std::size_t i);
 [[nodiscard]] Table timeline_mean_table(const Comparison& comparison, std::size_t i);
@@ -31,9 +34,9 @@ timeline_summary_tables(const std::vector<const ComparedRun*>& runs, bool geomea
 [[nodiscard]] std::vector<Table>
 collective_summary_tables(const std::vector<const ComparedRun*>& runs);
 
-/// The workbook of a comparison: Summary_Dashboard, the raw sheets (hidden), GPU_ByRank_Cmp,
-/// GPU_Summary_Cmp, NCCL_ImplicitSyncCmp, NCCL_LongCmp; with several tests the comparison sheets
-/// come once for each, its label behind the name. Every table styled.
+/// The workbook of a comparison: Summary_Dashboard, What_Changed, the raw sheets (hidden),
+/// GPU_ByRank_Cmp, GPU_Summary_Cmp, NCCL_ImplicitSyncCmp, NCCL_LongCmp; with several tests the
+/// comparison sheets come once for each, its label behind the name. Every table styled.
 [[nodiscard]] Report final_report(const Comparison& comparison);
 
 /// The baseline, then the tests.

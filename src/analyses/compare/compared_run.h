@@ -2,14 +2,19 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "analyses/compare/step_work.h"
 #include "analyses/compare/workload.h"
 #include "analyses/timeline/gpu_timeline.h"
+#include "base/statistics.h"
 
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -38,10 +43,28 @@ struct CollectiveKey {
   return {s.name, s.dtype, s.in_nelems, s.group};
 }
 
-/// One value per single collective, in the same order.
+/// Values of one figure, of which a comparison needs the mean and the variance. A saved baseline
+/// has those alone.
+class SampleSet {
+public:
+  SampleSet() = default;
+  SampleSet(std::initializer_list<double> values) : values_(values) {}
+  explicit SampleSet(const SampleStats& kept) : kept_(kept) {}
+
+  void push_back(double value) { values_.push_back(value); }
+  void pop_back() { values_.pop_back(); }
+  [[nodiscard]] std::size_t size() const { return kept_ ? kept_->n : values_.size(); }
+  [[nodiscard]] SampleStats stats() const { return kept_ ? *kept_ : sample_stats(values_); }
+
+private:
+  std::vector<double> values_;
+  std::optional<SampleStats> kept_;
+};
+
+/// One value per single collective.
 struct CollectiveSamples {
-  std::vector<double> latency_us, start_skew_us;
-  std::vector<double> bus_gbps; ///< NaN where unknown
+  SampleSet latency_us, start_skew_us;
+  SampleSet bus_gbps; ///< NaN where unknown
 };
 
 /// What durations of collectives on single ranks are joined by.
@@ -65,7 +88,7 @@ struct RunCollectives {
   std::vector<SyncSummary> summary;
   std::vector<RankSummary> rank_summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
-  std::map<RankCollectiveKey, std::vector<double>> rank_dur_us;           ///< one value per kernel
+  std::map<RankCollectiveKey, SampleSet> rank_dur_us;                     ///< one value per kernel
   std::vector<std::string> agg_metrics = CollectiveOptions{}.agg_metrics; ///< that `summary` has
   std::vector<std::string> notes; ///< to stand under the summary (units of the bandwidths)
   ClockState clocks = ClockState::kUnknown; ///< kUnknown: no collectives
@@ -77,6 +100,7 @@ struct ComparedRun {
   std::map<std::int64_t, RankTimeline> ranks;
   RunCollectives collectives;
   OperatorTimes operators; ///< all ranks together; empty when unknown
+  StepWork work;           ///< of all ranks; ranks = 0 when unknown (reports do not have it)
 };
 
 /// Of one rank's facts; without step_ns when the trace has no steps.

@@ -48,15 +48,15 @@ std::vector<CommonRow> common_rows(const RunCollectives& base, const RunCollecti
 /// Adds weight * mean to both sides, and the samples behind the means. What one side does not know
 /// is left out of both.
 void add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
-              std::vector<double> CollectiveSamples::*samples, double weight) {
+              SampleSet CollectiveSamples::*samples, double weight) {
   const double base = (row.base->*stats).mean;
   const double test = (row.test->*stats).mean;
   if (std::isnan(base) || std::isnan(test))
     return;
   sum.base = sum.base.value_or(0) + weight * base;
   sum.test = sum.test.value_or(0) + weight * test;
-  const auto with_mean = [](const std::vector<double>& values, std::size_t count, double mean) {
-    return values.size() == count ? sample_stats(values) : SampleStats{0, mean, 0};
+  const auto with_mean = [](const SampleSet& values, std::size_t count, double mean) {
+    return values.size() == count ? values.stats() : SampleStats{0, mean, 0};
   };
   sum.terms.push_back({with_mean(row.base_samples->*samples, row.base->count, base),
                        with_mean(row.test_samples->*samples, row.test->count, test), weight});

@@ -105,6 +105,20 @@ void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& o
     rows[i].between_runs = scatter;
 }
 
+std::optional<MeanDifference> difference_of(const SampleStats& base, const SampleStats& test,
+                                            const JudgeRule& rule, std::size_t rows,
+                                            bool& assumed_noise) {
+  const WelchTerm term{base, test};
+  if (enough(term))
+    return welch(base, test, corrected_alpha(rows));
+  if (!rule.assumed_noise_percent)
+    return std::nullopt;
+  assumed_noise = true;
+  const WelchTerm with_noise{assumed(base, base.mean, *rule.assumed_noise_percent),
+                             assumed(test, test.mean, *rule.assumed_noise_percent)};
+  return known_variance({&with_noise, 1}, corrected_alpha(rows));
+}
+
 Judgement judge_sum(const MeasuredSum& sum, const JudgeRule& rule, std::size_t rows) {
   Judgement out;
   for (const WelchTerm& t : sum.terms) {

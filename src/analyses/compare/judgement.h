@@ -73,6 +73,14 @@ void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& o
 /// One alone.
 [[nodiscard]] Judgement judge(const Measured& row, const JudgeRule& rule);
 
+/// The interval of the difference of two means at the level of `rows` that are judged together:
+/// Welch's of the samples, else with the rule's assumed noise (`assumed` is set then). None when
+/// the samples are too few and no noise is assumed.
+[[nodiscard]] std::optional<MeanDifference> difference_of(const SampleStats& base,
+                                                          const SampleStats& test,
+                                                          const JudgeRule& rule, std::size_t rows,
+                                                          bool& assumed);
+
 /// A weighted sum of the differences of several parts as one figure.
 struct MeasuredSum {
   std::optional<double> base, test; ///< as shown

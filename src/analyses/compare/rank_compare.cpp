@@ -40,13 +40,16 @@ ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> part
                          std::vector<RankCollectives>& collectives) {
   ComparedRun out;
   out.label = label;
+  std::vector<StepWork> work;
   for (ComparePart& part : parts) {
+    work.push_back(std::move(part.work));
     out.ranks.emplace(part.rank, std::move(part.timeline));
     for (const auto& [name, time] : part.operators)
       out.operators[name] += time;
     if (!part.collectives.rows.empty())
       collectives.push_back(std::move(part.collectives));
   }
+  out.work = join_step_work(work);
   return out;
 }
 
@@ -54,7 +57,8 @@ namespace {
 
 Result<ComparePart> extract(const LoadedTrace& trace, const RankOptions& options) {
   return ComparePart{trace.rank, rank_timeline(trace, options.report),
-                     operator_times(trace, options.report), extract_collectives(trace)};
+                     operator_times(trace, options.report), step_work_of(trace, options.report),
+                     extract_collectives(trace)};
 }
 
 /// The parts are used up.

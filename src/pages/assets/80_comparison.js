@@ -82,6 +82,15 @@
         return RS.rows(label[part.kind] || part.kind, [["baseline", `${RS.num(part.base, 4)} ms`], [tests[now], `${RS.num(part.test, 4)} ms`], ["interval", part.low !== null ? `${RS.num(part.low)} to ${RS.num(part.high)} % better` : ""], ["verdict", signOf(part.verdict)]]); } });
     const operators = el("div");
     const fill = () => {
+      const { changes, changed } = data.tests[now];
+      if (changes) {
+        const cols = RS.columnsOf(changes);
+        cols.find((c) => c.id === "name").width = 320;
+        operators.replaceChildren(el("ul", { class: "findings" }, changed.map((line) => el("li", {}, line))),
+          el("h3", {}, "Kernels, collectives, operators and steps: new, vanished and renamed ones too"),
+          RS.grid({ name: "changes", columns: cols, rows: changes.rows, key: "o", fit: true }).node);
+        return;
+      }
       const source = data.tests[now].operators;
       if (!source.rows) { operators.replaceChildren(); return; }
       const cols = RS.columnsOf(source);
@@ -120,7 +129,9 @@
     return [
       ["better, worse, grey", "The interval of the difference of the samples' means (Welch; 5 % shared among the rows judged together) leaves 0 out, and the change exceeds the threshold of 1 %."],
       ["positive", "Positive is better, whatever the figure: less time, more bandwidth."],
-      ["operators", "GPU time of an operator, mean over the ranks; no interval, so that a small difference may be noise."],
+      ["own time", "Each instant of a step counts once, for computation before communication before copies; the rest is idle. So the rows of a list add up to the step time's difference."],
+      ["renamed", "A kernel with another name at the same place: operator, shapes, launches a step, call path, grid, place in the step."],
+      ["operators", "Of reports, which have no own times: GPU time, mean over the ranks; no interval, so that a small difference may be noise."],
     ];
   };
 })();

@@ -14,6 +14,7 @@
 namespace rankscope {
 namespace {
 
+constexpr std::size_t kChangesShown = 5; ///< of each list, as sentences
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 void add_number(JsonWriter& json, std::string_view key, const std::optional<double>& value) {
@@ -211,6 +212,10 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
   for (std::size_t i = 0; i < c.tests.size(); ++i) {
     page.json.begin_object();
     add_parts(page, c.timelines[i]);
+    if (c.changes[i].known) {
+      page.json.texts("changed", what_changed_words(c.changes[i], kChangesShown));
+      page.table("changes", changes_table(c, i, true));
+    }
     page.table("operators", operator_change_schema().table(operator_changes(c.base, c.tests[i])));
     page.table("by_rank", timeline_by_rank_table(c, i));
     const Table collectives = collectives_cmp_table(c, i);

@@ -1,0 +1,376 @@
+#include "analyses/compare/history.h"
+
+#include "analyses/compare/compare_runs.h"
+#include "base/change_points.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+std::vector<const ComparedRun*> pointers(const std::vector<ComparedRun>& runs) {
+  std::vector<const ComparedRun*> out;
+  for (const ComparedRun& run : runs)
+    out.push_back(&run);
+  return out;
+}
+
+bool has_steps(const ComparedRun& run) {
+  return std::any_of(run.ranks.begin(), run.ranks.end(),
+                     [](const auto& rank) { return !rank.second.step_ns.empty(); });
+}
+
+/// Milliseconds, mean over the ranks that have the kind.
+std::optional<double> gpu_time(const ComparedRun& run, TimeKind kind, bool per_step) {
+  double sum = 0;
+  double ranks = 0;
+  for (const auto& [rank, timeline] : run.ranks) {
+    if (per_step) {
+      const auto found = timeline.step_ns.find(kind);
+      if (found == timeline.step_ns.end() || found->second.empty())
+        continue;
+      double steps = 0;
+      for (const auto& [step, ns] : found->second)
+        steps += ns_to_ms(ns);
+      sum += steps / static_cast<double>(found->second.size());
+    } else {
+      const auto found = timeline.kinds.find(kind);
+      if (found == timeline.kinds.end())
+        continue;
+      sum += ns_to_ms(found->second.time_ns);
+    }
+    ranks += 1;
+  }
+  return ranks > 0 ? std::optional(sum / ranks) : std::nullopt;
+}
+
+using Summaries = std::map<CollectiveKey, const SyncSummary*>;
+
+/// The collectives of each run that all runs have.
+std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) {
+  std::vector<Summaries> out;
+  for (const ComparedRun& run : runs) {
+    Summaries& of_run = out.emplace_back();
+    for (const SyncSummary& s : run.collectives.summary)
+      of_run.emplace(key_of(s), &s);
+  }
+  for (const Summaries& of_run : out)
+    std::erase_if(out.front(), [&](const auto& item) { return !of_run.contains(item.first); });
+  for (Summaries& of_run : out)
+    std::erase_if(of_run, [&](const auto& item) { return !out.front().contains(item.first); });
+  return out;
+}
+
+/// Mean of a figure over the collectives, weighted; `mean` = false: the weighted sum.
+std::optional<double> weighted(const Summaries& run, const Summaries& first,
+                               Stats SyncSummary::*figure, bool by_time, bool mean) {
+  double sum = 0;
+  double weights = 0;
+  for (const auto& [key, row] : run) {
+    const SyncSummary& weigher = *first.at(key);
+    const double weight =
+        static_cast<double>(weigher.count) * (by_time ? weigher.latency_us.mean : 1);
+    const double value = (row->*figure).mean;
+    if (std::isnan(value) || std::isnan(weight))
+      return std::nullopt;
+    sum += weight * value;
+    weights += weight;
+  }
+  if (!(weights > 0))
+    return std::nullopt;
+  return mean ? sum / weights : sum / 1e3; // us to ms
+}
+
+void add_metric(History& out, MetricHistory metric) {
+  for (const auto& value : metric.values)
+    metric.runs += value && std::isfinite(*value) ? 1 : 0;
+  if (std::any_of(metric.values.begin(), metric.values.end(),
+                  [](const auto& v) { return v && std::isfinite(*v) && *v != 0; }))
+    out.metrics.push_back(std::move(metric));
+}
+
+/// Finds the changes of a metric; `alpha` is its share of the error rate.
+void judge(MetricHistory& metric, double alpha) {
+  std::vector<double> values;
+  std::vector<std::size_t> runs; // of the values
+  for (std::size_t r = 0; r < metric.values.size(); ++r)
+    if (metric.values[r] && std::isfinite(*metric.values[r])) {
+      values.push_back(*metric.values[r]);
+      runs.push_back(r);
+    }
+  metric.levels.assign(metric.values.size(), NAN);
+  std::vector<std::size_t> borders = {0};
+  const std::vector<ChangePoint> found = change_points(values, alpha);
+  for (const ChangePoint& change : found)
+    borders.push_back(change.at);
+  borders.push_back(values.size());
+  std::vector<SampleStats> levels;
+  for (std::size_t b = 0; b + 1 < borders.size(); ++b) {
+    levels.push_back(sample_stats({values.begin() + static_cast<std::ptrdiff_t>(borders[b]),
+                                   values.begin() + static_cast<std::ptrdiff_t>(borders[b + 1])}));
+    for (std::size_t i = borders[b]; i < borders[b + 1]; ++i)
+      metric.levels[runs[i]] = levels.back().mean;
+  }
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    const SampleStats& before = levels[c];
+    const SampleStats& after = levels[c + 1];
+    LevelChange change;
+    change.run = runs[found[c].at];
+    change.before = before.mean;
+    change.after = after.mean;
+    change.p = found[c].p;
+    change.improvement_percent = improvement_percent(before.mean, after.mean, metric.better);
+    if (const auto interval = welch95(before, after); interval && before.mean != 0) {
+      const double sign = metric.better == Better::kHigher ? 1 : -1;
+      const double middle = sign * interval->difference / std::fabs(before.mean) * 100;
+      const double half = interval->half_width / std::fabs(before.mean) * 100;
+      change.low_percent = middle - half;
+      change.high_percent = middle + half;
+    }
+    metric.changes.push_back(change);
+  }
+}
+
+/// A row of Change_Points or Series.
+struct ChangeRow {
+  const MetricHistory* metric = nullptr;
+  const LevelChange* change = nullptr;
+  std::size_t run = 0;
+  const std::string* label = nullptr;
+};
+
+struct StatusRow {
+  const MetricHistory* metric = nullptr;
+  std::string status;
+};
+
+std::string status_of(const History& history, const MetricHistory& metric) {
+  if (metric.runs < history.needed)
+    return fmt::format("too few runs: {}, and {} are needed", metric.runs, history.needed);
+  return metric.changes.empty() ? "no change"
+                                : fmt::format("{} change{}", metric.changes.size(),
+                                              metric.changes.size() == 1 ? "" : "s");
+}
+
+template <class Row> void add_metric_columns(Schema<Row>& schema) {
+  schema.add({"metric", "metric", Unit::kNone, CellKind::kText,
+              [](const Row& r) { return Value(r.metric->metric); },
+              "as the dashboard of compare names it"});
+  schema.add({"unit", "unit", Unit::kNone, CellKind::kText,
+              [](const Row& r) { return Value(r.metric->unit); }, "of the values"});
+}
+
+const Schema<StatusRow>& status_schema() {
+  static const Schema<StatusRow> kSchema = [] {
+    using R = StatusRow;
+    Schema<R> s("History", "figures of runs over time and whether they change");
+    add_metric_columns(s);
+    const auto value_of = [](const MetricHistory& m, bool last) -> std::optional<double> {
+      std::optional<double> out;
+      for (const auto& value : m.values)
+        if (value && (last || !out))
+          out = value;
+      return out;
+    };
+    s.add({"runs", "runs", Unit::kCount, CellKind::kInt,
+           [](const R& r) { return Value(r.metric->runs); }, "that have the figure"});
+    s.add({"first",
+           "first",
+           Unit::kNone,
+           CellKind::kDouble,
+           [value_of](const R& r) { return Value(value_of(*r.metric, false)); },
+           "value of the first run that has it",
+           {.decimals = 3}});
+    s.add({"last",
+           "last",
+           Unit::kNone,
+           CellKind::kDouble,
+           [value_of](const R& r) { return Value(value_of(*r.metric, true)); },
+           "value of the last run that has it",
+           {.decimals = 3}});
+    s.add({"changes", "changes", Unit::kCount, CellKind::kInt,
+           [](const R& r) { return Value(r.metric->changes.size()); }, "change points found"});
+    s.add({"status", "status", Unit::kNone, CellKind::kText,
+           [](const R& r) { return Value(r.status); }, "no change, changes, or too few runs"});
+    return s;
+  }();
+  return kSchema;
+}
+
+const Schema<ChangeRow>& change_schema() {
+  static const Schema<ChangeRow> kSchema = [] {
+    using R = ChangeRow;
+    Schema<R> s("Change_Points", "where a figure steps from one level to another");
+    add_metric_columns(s);
+    s.add({"run", "run", Unit::kNone, CellKind::kText, [](const R& r) { return Value(*r.label); },
+           "the first of the new level"});
+    s.add({"run_number", "run number", Unit::kNone, CellKind::kInt,
+           [](const R& r) { return Value(static_cast<std::int64_t>(r.run) + 1); }, "from 1"});
+    s.add({"before",
+           "before",
+           Unit::kNone,
+           CellKind::kDouble,
+           [](const R& r) { return Value(r.change->before); },
+           "mean of the runs since the change before it",
+           {.decimals = 3}});
+    s.add({"after",
+           "after",
+           Unit::kNone,
+           CellKind::kDouble,
+           [](const R& r) { return Value(r.change->after); },
+           "mean of the runs until the next change",
+           {.decimals = 3}});
+    s.add({"improvement_percent",
+           "improvement (%)",
+           Unit::kPercent,
+           CellKind::kDouble,
+           [](const R& r) { return Value(r.change->improvement_percent); },
+           "positive is better",
+           {.delta = true}});
+    s.add({"low_percent", "95% low (%)", Unit::kPercent, CellKind::kDouble,
+           [](const R& r) { return Value(r.change->low_percent); },
+           "interval (Welch, 95 %) of the improvement, given that there is a change here"});
+    s.add({"high_percent", "95% high (%)", Unit::kPercent, CellKind::kDouble,
+           [](const R& r) { return Value(r.change->high_percent); },
+           "interval (Welch, 95 %) of the improvement, given that there is a change here"});
+    s.add({"p",
+           "p",
+           Unit::kNone,
+           CellKind::kDouble,
+           [](const R& r) { return Value(r.change->p); },
+           "share of the orders of the runs that show a step as large",
+           {.decimals = 4}});
+    return s;
+  }();
+  return kSchema;
+}
+
+const Schema<ChangeRow>& series_schema() {
+  static const Schema<ChangeRow> kSchema = [] {
+    using R = ChangeRow;
+    Schema<R> s("Series", "each figure of each run with its level");
+    add_metric_columns(s);
+    s.add({"run_number", "run number", Unit::kNone, CellKind::kInt,
+           [](const R& r) { return Value(static_cast<std::int64_t>(r.run) + 1); }, "from 1"});
+    s.add({"run", "run", Unit::kNone, CellKind::kText, [](const R& r) { return Value(*r.label); },
+           "name of the baseline"});
+    s.add({"value",
+           "value",
+           Unit::kNone,
+           CellKind::kDouble,
+           [](const R& r) { return Value(r.metric->values[r.run]); },
+           "blank: it lacks the figure",
+           {.decimals = 3}});
+    s.add({"level",
+           "level",
+           Unit::kNone,
+           CellKind::kDouble,
+           [](const R& r) { return Value(r.metric->levels[r.run]); },
+           "mean of the runs between the change points around it",
+           {.decimals = 3}});
+    return s;
+  }();
+  return kSchema;
+}
+
+} // namespace
+
+History history_of(const std::vector<ComparedRun>& runs) {
+  History out;
+  for (const ComparedRun& run : runs)
+    out.runs.push_back(run.label);
+  out.per_step = std::all_of(runs.begin(), runs.end(), has_steps);
+  for (const TimeKind kind : kinds_of(pointers(runs))) {
+    MetricHistory metric;
+    metric.metric = "GPU_" + std::string(time_kind_name(kind));
+    metric.unit = "ms";
+    for (const ComparedRun& run : runs)
+      metric.values.push_back(gpu_time(run, kind, out.per_step));
+    add_metric(out, std::move(metric));
+  }
+  const std::vector<Summaries> common = common_collectives(runs);
+  const bool one_clock = std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
+    return run.collectives.clocks == runs.front().collectives.clocks;
+  });
+  const auto add = [&](const char* name, const char* unit, Stats SyncSummary::*figure,
+                       Better better, bool by_time, bool mean) {
+    MetricHistory metric;
+    metric.metric = name;
+    metric.unit = unit;
+    metric.better = better;
+    for (const Summaries& run : common)
+      metric.values.push_back(weighted(run, common.front(), figure, by_time, mean));
+    add_metric(out, std::move(metric));
+  };
+  add("NCCL_comm_latency", "ms", &SyncSummary::latency_us, Better::kLower, false, false);
+  add("NCCL_bus_bandwidth", "GB/s", &SyncSummary::bus_gbps, Better::kHigher, true, true);
+  if (one_clock)
+    add("NCCL_start_skew", "us", &SyncSummary::start_skew_us, Better::kLower, false, true);
+  const double alpha = corrected_alpha(out.metrics.size());
+  out.needed = std::max(least_values_for(alpha), 2 * kLeastSegment);
+  for (MetricHistory& metric : out.metrics)
+    judge(metric, alpha);
+  return out;
+}
+
+std::vector<std::string> history_words(const History& history) {
+  std::vector<std::string> out;
+  std::size_t told = 0;
+  std::size_t most = 0;
+  for (const MetricHistory& metric : history.metrics) {
+    most = std::max(most, metric.runs);
+    for (const LevelChange& change : metric.changes) {
+      ++told;
+      out.push_back(
+          fmt::format("{} changes at {}: {:.3f} -> {:.3f} {}{}", metric.metric,
+                      history.runs[change.run], change.before, change.after, metric.unit,
+                      change.improvement_percent && change.low_percent
+                          ? fmt::format(" ({:.2f} % {}, interval {:+.2f} to {:+.2f} %)",
+                                        std::fabs(*change.improvement_percent),
+                                        *change.improvement_percent < 0 ? "worse" : "better",
+                                        *change.low_percent, *change.high_percent)
+                          : std::string()));
+    }
+  }
+  if (most < history.needed)
+    out.push_back(fmt::format("too few runs to tell a change: {}, and {} are needed for {} metrics",
+                              most, history.needed, history.metrics.size()));
+  else if (told == 0)
+    out.push_back(fmt::format("no change in {} runs", history.runs.size()));
+  return out;
+}
+
+Report history_report(const History& history) {
+  std::vector<StatusRow> status;
+  std::vector<ChangeRow> changes;
+  std::vector<ChangeRow> series;
+  for (const MetricHistory& metric : history.metrics) {
+    status.push_back({&metric, status_of(history, metric)});
+    for (const LevelChange& change : metric.changes)
+      changes.push_back({&metric, &change, change.run, &history.runs[change.run]});
+    for (std::size_t r = 0; r < history.runs.size(); ++r)
+      series.push_back({&metric, nullptr, r, &history.runs[r]});
+  }
+  Report out;
+  out.title = "history";
+  out.tables = {status_schema().table(status), change_schema().table(changes),
+                series_schema().table(series)};
+  out.tables.front().notes = {
+      fmt::format("GPU times: mean over ranks{}. Collectives: those of all runs, with the first "
+                  "run's counts.",
+                  history.per_step ? " and profiler steps" : ", of whole traces"),
+      fmt::format("Change points: binary segmentation with a permutation test, {} metrics together "
+                  "at 5 %; the runs count as equal in all but what changes.",
+                  history.metrics.size())};
+  return out;
+}
+
+std::vector<SheetInfo> history_sheets() {
+  return {status_schema().info(), change_schema().info(), series_schema().info()};
+}
+
+} // namespace rankscope

@@ -1,0 +1,57 @@
+// The figures of many runs of one workload as series, and where they change (docs/baseline.md).
+#pragma once
+
+#include "analyses/compare/compared_run.h"
+#include "base/statistics.h"
+#include "core/report.h"
+#include "core/schema.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// A step of a series from one level to another.
+struct LevelChange {
+  std::size_t run = 0;          ///< the first of the new level, index in History::runs
+  double before = 0, after = 0; ///< means of the runs since the change before and until the next
+  std::optional<double> improvement_percent;       ///< positive is better
+  std::optional<double> low_percent, high_percent; ///< Welch's interval of it
+  double p = 1;
+};
+
+struct MetricHistory {
+  std::string metric; ///< as the dashboard of compare names it
+  const char* unit = "";
+  Better better = Better::kLower;
+  std::vector<std::optional<double>> values; ///< by run; none where a run lacks it
+  std::vector<double> levels;                ///< by run: the mean of its level
+  std::size_t runs = 0;                      ///< that have a value
+  std::vector<LevelChange> changes;
+};
+
+struct History {
+  std::vector<std::string> runs; ///< labels, in time's order
+  bool per_step = false;         ///< GPU times are means over profiler steps, else of whole traces
+  std::vector<MetricHistory> metrics;
+  std::size_t needed = 0; ///< runs without which no change can be told among so many metrics
+};
+
+/// `runs` in the order of time, two at least. GPU times are means over ranks and (where all runs
+/// have them) profiler steps; collectives are those that all runs have, weighted by the first run's
+/// counts. Change points by change_points() at 0.05 / metrics, so that a history without a change
+/// has one in any metric with probability 0.05 at most. Metrics that are 0 in all runs are left
+/// out.
+[[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
+
+/// A line for each change, or that there is none, or that the runs are too few.
+[[nodiscard]] std::vector<std::string> history_words(const History& history);
+
+/// Sheets History (a row a metric), Change_Points, Series (a row a metric and run).
+[[nodiscard]] Report history_report(const History& history);
+/// Their columns.
+[[nodiscard]] std::vector<SheetInfo> history_sheets();
+
+} // namespace rankscope

@@ -1,0 +1,220 @@
+#include "analyses/compare/step_work.h"
+
+#include "analyses/operators/launchers.h"
+#include "analyses/timeline/own_times.h"
+#include "analyses/top/top_facts.h"
+#include "base/fnv.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <iterator>
+#include <tuple>
+#include <unordered_map>
+
+namespace rankscope {
+namespace {
+
+/// "allreduce Float 1048576 elements, group 0".
+std::string collective_text(const Trace& trace, const CollectiveArgs& args) {
+  std::string out(trace.strings.view(args.collective_name));
+  if (const std::string_view dtype = trace.strings.view(args.dtype); !dtype.empty())
+    out += fmt::format(" {}", dtype);
+  if (args.in_nelems != kNoId)
+    out += fmt::format(" {} elements", args.in_nelems);
+  if (const std::string_view group = trace.strings.view(args.pg_name); !group.empty())
+    out += fmt::format(", group {}", group);
+  return out;
+}
+
+/// The arguments of a collective kernel: its own, else those of the operator that launched it.
+const CollectiveArgs* collective_args(const LoadedTrace& t, EventId kernel) {
+  for (EventId at = kernel; at != kNoEvent; at = t.tree.parent(at))
+    if (const CollectiveArgs* args = t.trace.collective_of(at);
+        args != nullptr && args->collective_name != kEmptyStr)
+      return args;
+  return nullptr;
+}
+
+/// The keys of a trace's GPU events; texts are made once for each argument.
+class Keys {
+public:
+  Keys(const LoadedTrace& t, const LauncherIndex& index) : t_(t), index_(index) {}
+
+  /// The key's number: equal keys have equal ones.
+  std::size_t number_of(const OwnTime& own) {
+    const Trace& trace = t_.trace;
+    const EventId op = index_.parent_op[own.index];
+    const StrId op_name = op == kNoEvent ? kEmptyStr : trace.events.name[op];
+    const OpArgs* const op_args = op == kNoEvent ? nullptr : trace.op(op);
+    const StrId dims = op_args == nullptr ? kEmptyStr : op_args->input_dims;
+    std::string collective;
+    if (own.bucket == TimelineBucket::kCommunication)
+      if (const CollectiveArgs* args = collective_args(t_, own.event))
+        collective = collective_text(trace, *args);
+    const auto [at, fresh] = numbers_.try_emplace(
+        Ids{own.bucket, op_name, dims, trace.events.name[own.event], collective}, 0);
+    if (fresh) {
+      WorkKey key;
+      key.kind = own.bucket == TimelineBucket::kCompute         ? StepWorkKind::kKernel
+                 : own.bucket == TimelineBucket::kCommunication ? StepWorkKind::kCollective
+                                                                : StepWorkKind::kCopy;
+      key.op = trace.strings.view(op_name);
+      key.shapes = shapes(dims);
+      key.name = collective.empty() ? std::string(trace.name(own.event)) : collective;
+      // different arguments may read the same
+      at->second = keys_.try_emplace(std::move(key), keys_.size()).first->second;
+    }
+    return at->second;
+  }
+  [[nodiscard]] const std::map<WorkKey, std::size_t>& keys() const { return keys_; }
+
+  /// Of the operators above the one that launched it.
+  [[nodiscard]] std::uint64_t path_of(const OwnTime& own) const {
+    const EventId op = index_.parent_op[own.index];
+    Fnv64 hash;
+    if (op != kNoEvent)
+      for (EventId at = t_.tree.cpu_op_above(t_.trace, op); at != kNoEvent;
+           at = t_.tree.cpu_op_above(t_.trace, at)) {
+        hash.update(t_.trace.name(at));
+        hash.update("/");
+      }
+    return hash.value();
+  }
+
+private:
+  using Ids = std::tuple<TimelineBucket, StrId, StrId, StrId, std::string>;
+
+  const std::string& shapes(StrId dims) {
+    const auto [at, fresh] = shapes_.try_emplace(dims);
+    if (fresh && dims != kEmptyStr)
+      at->second = short_shapes(std::string(t_.trace.strings.view(dims)));
+    return at->second;
+  }
+
+  const LoadedTrace& t_;
+  const LauncherIndex& index_;
+  std::map<Ids, std::size_t> numbers_;
+  std::map<WorkKey, std::size_t> keys_;
+  std::unordered_map<StrId, std::string> shapes_;
+};
+
+std::string text_of(const Trace& trace, StrId id) {
+  return std::string(trace.strings.view(id));
+}
+
+} // namespace
+
+std::string_view step_work_kind_name(StepWorkKind kind) {
+  static constexpr std::string_view kNames[kStepWorkKinds] = {"kernel", "collective", "copy",
+                                                              "idle time"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
+  const OwnTimes times = own_times_of(t, options);
+  StepWork out;
+  out.ranks = 1;
+  out.whole = times.whole;
+  Keys keys(t, launchers_of(t, options));
+  std::vector<Work> work; // by the key's number
+  Work idle;
+  for (std::size_t s = 0; s < times.steps.size(); ++s) {
+    const StepOwnTimes& step = times.steps[s];
+    out.steps.push_back(step.step);
+    out.total_ns.push_back(step.total_ns);
+    idle.own_ns.push_back(step.idle_ns);
+    const double last = std::max<double>(1, static_cast<double>(step.events.size()) - 1);
+    for (std::size_t i = 0; i < step.events.size(); ++i) {
+      const OwnTime& own = step.events[i];
+      const std::size_t number = keys.number_of(own);
+      if (number >= work.size())
+        work.resize(number + 1);
+      Work& one = work[number];
+      if (one.own_ns.empty()) {
+        one.path = keys.path_of(own);
+        if (const GpuArgs* args = t.trace.gpu_arg(own.event)) {
+          one.grid = text_of(t.trace, args->grid);
+          one.block = text_of(t.trace, args->block);
+        }
+      }
+      one.own_ns.resize(times.steps.size());
+      one.own_ns[s] += own.ns;
+      one.launches += 1;
+      one.place += static_cast<double>(i) / last;
+    }
+  }
+  for (const auto& [key, number] : keys.keys()) {
+    Work& one = work[number];
+    one.place /= one.launches;
+    one.launches /= static_cast<double>(times.steps.size());
+    out.work.emplace(key, std::move(one));
+  }
+  if (!out.steps.empty())
+    out.work.emplace(WorkKey{StepWorkKind::kIdle, {}, {}, "idle"}, std::move(idle));
+  return out;
+}
+
+StepWork join_step_work(const std::vector<StepWork>& ranks) {
+  StepWork out;
+  if (ranks.empty())
+    return out;
+  out.whole = ranks.front().whole;
+  out.steps = ranks.front().steps;
+  for (const StepWork& rank : ranks) {
+    if (rank.whole != out.whole || rank.ranks == 0)
+      return {};
+    std::vector<std::int64_t> common;
+    std::set_intersection(out.steps.begin(), out.steps.end(), rank.steps.begin(), rank.steps.end(),
+                          std::back_inserter(common));
+    out.steps = std::move(common);
+  }
+  if (out.steps.empty())
+    return {};
+  out.total_ns.assign(out.steps.size(), 0);
+  for (const StepWork& rank : ranks) {
+    out.ranks += rank.ranks;
+    std::vector<std::size_t> places; // of the common steps in the rank's
+    for (const std::int64_t step : out.steps)
+      places.push_back(static_cast<std::size_t>(
+          std::lower_bound(rank.steps.begin(), rank.steps.end(), step) - rank.steps.begin()));
+    for (std::size_t s = 0; s < places.size(); ++s)
+      out.total_ns[s] += rank.total_ns[places[s]];
+    for (const auto& [key, from] : rank.work) {
+      const auto [at, fresh] = out.work.try_emplace(key);
+      Work& to = at->second;
+      if (fresh) {
+        to.own_ns.assign(out.steps.size(), 0);
+        to.path = from.path;
+        to.grid = from.grid;
+        to.block = from.block;
+      }
+      for (std::size_t s = 0; s < places.size(); ++s)
+        to.own_ns[s] += from.own_ns[places[s]];
+      to.launches += from.launches;
+      to.place += from.place * from.launches;
+    }
+  }
+  for (auto& [key, work] : out.work) {
+    work.place = work.launches > 0 ? work.place / work.launches : 0;
+    work.launches /= static_cast<double>(out.ranks);
+  }
+  return out;
+}
+
+const char* wrong_with(const StepWork& work) {
+  if (work.total_ns.size() != work.steps.size())
+    return "steps without their times";
+  if (std::adjacent_find(work.steps.begin(), work.steps.end(), std::greater_equal<>()) !=
+      work.steps.end())
+    return "steps out of order";
+  for (const auto& [key, one] : work.work) {
+    if (one.own_ns.size() != work.steps.size())
+      return "own times of other steps";
+    if (!(one.launches >= 0 && one.launches < 1e15) || !(one.place >= 0 && one.place < 1.001))
+      return "launches that are none";
+  }
+  return nullptr;
+}
+
+} // namespace rankscope

@@ -1,0 +1,305 @@
+#include "analyses/compare/what_changed.h"
+
+#include "base/sample_intervals.h"
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr double kPlaceNear = 0.05;     ///< of the launches of a step
+constexpr double kPlaceEqual = 0.02;    ///< where the operator is another
+constexpr double kLaunchesEqual = 0.02; ///< of the number of launches: ranks may lose some
+
+/// Own times of both runs in milliseconds, a value a step.
+struct Samples {
+  std::vector<double> base, test;
+};
+
+/// A list of rows with their samples, before they are judged.
+struct Rows {
+  std::vector<Change> rows;
+  std::vector<Samples> samples;
+
+  std::size_t add(Change row, const StepWork& base, const StepWork& test) {
+    rows.push_back(std::move(row));
+    samples.push_back(
+        {std::vector<double>(base.steps.size()), std::vector<double>(test.steps.size())});
+    return rows.size() - 1;
+  }
+};
+
+void add_samples(std::vector<double>& to, const std::vector<std::int64_t>& ns, std::size_t ranks) {
+  for (std::size_t s = 0; s < to.size(); ++s)
+    to[s] += ns_to_ms(ns[s]) / static_cast<double>(ranks);
+}
+
+std::vector<double> total_samples(const StepWork& run) {
+  std::vector<double> out(run.steps.size());
+  add_samples(out, run.total_ns, run.ranks);
+  return out;
+}
+
+/// Kernels, collectives, copies, idle time; what was renamed is one row.
+Rows work_rows(const StepWork& base, const StepWork& test) {
+  std::map<WorkKey, const WorkKey*> now_named; // by the test's key
+  std::map<WorkKey, const WorkKey*> then_named;
+  const std::vector<std::pair<WorkKey, WorkKey>> renamed = renamed_kernels(base, test);
+  for (const auto& [old_key, new_key] : renamed) {
+    now_named.emplace(new_key, &old_key);
+    then_named.emplace(old_key, &new_key);
+  }
+  Rows out;
+  const auto add = [&](const WorkKey& key, const Work* then, const Work* now) {
+    Change row;
+    row.what = step_work_kind_name(key.kind);
+    row.name = key.name;
+    row.op = key.op;
+    row.shapes = key.shapes;
+    row.state = then == nullptr  ? ChangeState::kNew
+                : now == nullptr ? ChangeState::kVanished
+                                 : ChangeState::kBoth;
+    if (key.kind != StepWorkKind::kIdle) {
+      row.base_launches = then == nullptr ? 0 : then->launches;
+      row.test_launches = now == nullptr ? 0 : now->launches;
+    }
+    const std::size_t at = out.add(std::move(row), base, test);
+    if (then != nullptr)
+      add_samples(out.samples[at].base, then->own_ns, base.ranks);
+    if (now != nullptr)
+      add_samples(out.samples[at].test, now->own_ns, test.ranks);
+  };
+  for (const auto& [key, work] : base.work) {
+    if (then_named.contains(key))
+      continue;
+    const auto found = test.work.find(key);
+    add(key, &work, found == test.work.end() ? nullptr : &found->second);
+  }
+  for (const auto& [key, work] : test.work) {
+    if (const auto old = now_named.find(key); old != now_named.end()) {
+      add(key, &base.work.at(*old->second), &work);
+      out.rows.back().state = ChangeState::kRenamed;
+      out.rows.back().old_name = old->second->name;
+    } else if (!base.work.contains(key)) {
+      add(key, nullptr, &work);
+    }
+  }
+  return out;
+}
+
+/// The same by operator.
+Rows operator_rows(const StepWork& base, const StepWork& test) {
+  Rows out;
+  std::map<std::pair<bool, std::string>, std::size_t> places; // idle time has no operator
+  const auto take = [&](const StepWork& run, std::vector<double> Samples::*side,
+                        std::optional<double> Change::*launches) {
+    for (const auto& [key, work] : run.work) {
+      const bool idle = key.kind == StepWorkKind::kIdle;
+      const auto [at, fresh] = places.try_emplace({idle, key.op}, 0);
+      if (fresh) {
+        Change row;
+        row.what = idle ? step_work_kind_name(key.kind) : std::string_view("operator");
+        row.name = idle             ? std::string("idle")
+                   : key.op.empty() ? std::string("(no operator)")
+                                    : key.op;
+        at->second = out.add(std::move(row), base, test);
+      }
+      add_samples(out.samples[at->second].*side, work.own_ns, run.ranks);
+      if (!idle)
+        (out.rows[at->second].*launches) =
+            (out.rows[at->second].*launches).value_or(0) + work.launches;
+    }
+  };
+  take(base, &Samples::base, &Change::base_launches);
+  take(test, &Samples::test, &Change::test_launches);
+  for (Change& row : out.rows) {
+    if (row.what != "operator")
+      continue;
+    row.state = !row.base_launches   ? ChangeState::kNew
+                : !row.test_launches ? ChangeState::kVanished
+                                     : ChangeState::kBoth;
+  }
+  return out;
+}
+
+void set_interval(Change& row, const std::optional<MeanDifference>& interval, double divided_by) {
+  if (!interval)
+    return;
+  row.low_ms = (interval->difference - interval->half_width) / divided_by;
+  row.high_ms = (interval->difference + interval->half_width) / divided_by;
+}
+
+/// Beyond the noise, and more than the threshold of what the baseline has.
+bool is_told(const Change& row, const JudgeRule& rule) {
+  if (!row.low_ms || (*row.low_ms <= 0 && *row.high_ms >= 0))
+    return false;
+  return std::fabs(row.test_ms - row.base_ms) > rule.threshold_percent / 100 * row.base_ms;
+}
+
+void judge_rows(Rows& list, const JudgeRule& rule, std::size_t judged, bool& assumed) {
+  for (std::size_t i = 0; i < list.rows.size(); ++i) {
+    Change& row = list.rows[i];
+    const SampleStats base = sample_stats(list.samples[i].base);
+    const SampleStats test = sample_stats(list.samples[i].test);
+    row.base_ms = base.mean;
+    row.test_ms = test.mean;
+    row.difference_ms = test.mean - base.mean;
+    set_interval(row, difference_of(base, test, rule, judged, assumed), 1);
+    row.told = is_told(row, rule);
+  }
+}
+
+/// Each step of the test against the baseline's mean.
+std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
+                              std::size_t judged) {
+  const SampleStats then = sample_stats(total_samples(base));
+  const std::vector<double> now = total_samples(test);
+  std::vector<Change> out;
+  for (std::size_t s = 0; s < now.size(); ++s) {
+    Change row;
+    row.what = "step";
+    row.name = std::to_string(test.steps[s]);
+    row.base_ms = then.mean;
+    row.test_ms = now[s];
+    const auto steps = static_cast<double>(now.size());
+    row.difference_ms = (now[s] - then.mean) / steps;
+    set_interval(row, prediction(then, now[s], corrected_alpha(judged)), steps);
+    row.told = is_told(row, rule);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+/// The told rows first, each part by size.
+ChangeList ranked(std::vector<Change> rows, const Change& whole) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Change& a, const Change& b) {
+    if (a.told != b.told)
+      return a.told;
+    return std::fabs(a.difference_ms) > std::fabs(b.difference_ms);
+  });
+  ChangeList out;
+  out.rows = std::move(rows);
+  for (Change& row : out.rows) {
+    (row.told ? out.explained_ms : out.unexplained_ms) += row.difference_ms;
+    out.told += row.told ? 1 : 0;
+    if (whole.told)
+      row.share_percent = 100 * row.difference_ms / whole.difference_ms;
+  }
+  return out;
+}
+
+/// How sure it is that `now` stands where `then` stood; none: it does not. Less is surer.
+struct Likeness {
+  int doubts = 0; ///< evidence that is missing
+  double apart = 0;
+};
+
+std::optional<Likeness> likeness(const WorkKey& then_key, const Work& then, const WorkKey& now_key,
+                                 const Work& now) {
+  if (then_key.shapes != now_key.shapes ||
+      !(std::fabs(then.launches - now.launches) <= kLaunchesEqual * then.launches))
+    return std::nullopt;
+  const double apart = std::fabs(then.place - now.place);
+  const bool path = then.path == now.path;
+  const bool geometry = !then.grid.empty() && then.grid == now.grid && then.block == now.block;
+  if (then_key.op == now_key.op) {
+    const bool near = apart <= kPlaceNear;
+    const int evidence = (path ? 1 : 0) + (geometry ? 1 : 0) + (near ? 1 : 0);
+    return evidence >= 2 ? std::optional(Likeness{3 - evidence, apart}) : std::nullopt;
+  }
+  // generated kernels: the operator has the kernel's name
+  const bool generated = !then_key.op.empty() && then_key.name.starts_with(then_key.op) &&
+                         !now_key.op.empty() && now_key.name.starts_with(now_key.op);
+  return generated && path && geometry && apart <= kPlaceEqual ? std::optional(Likeness{2, apart})
+                                                               : std::nullopt;
+}
+
+} // namespace
+
+std::string_view change_state_name(ChangeState state) {
+  static constexpr std::string_view kNames[] = {"in both", "new", "vanished", "renamed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::vector<std::pair<WorkKey, WorkKey>> renamed_kernels(const StepWork& base,
+                                                         const StepWork& test) {
+  using Entry = std::pair<const WorkKey, Work>;
+  const auto only_in = [](const StepWork& run, const StepWork& other) {
+    std::map<std::string, std::vector<const Entry*>> out; // by shapes: the rest is never alike
+    for (const Entry& entry : run.work)
+      if (entry.first.kind == StepWorkKind::kKernel && !other.work.contains(entry.first))
+        out[entry.first.shapes].push_back(&entry);
+    return out;
+  };
+  struct Candidate {
+    Likeness like;
+    const Entry *then, *now;
+  };
+  std::vector<Candidate> candidates;
+  const auto added = only_in(test, base);
+  for (const auto& [shapes, gone] : only_in(base, test)) {
+    const auto found = added.find(shapes);
+    // a run of generated names has thousands of pairs; millions are no question of names any more
+    if (found == added.end() || gone.size() * found->second.size() > 4'000'000)
+      continue;
+    for (const Entry* then : gone)
+      for (const Entry* now : found->second)
+        if (const auto like = likeness(then->first, then->second, now->first, now->second))
+          candidates.push_back({*like, then, now});
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    const auto order = [](const Candidate& c) {
+      return std::tie(c.like.doubts, c.like.apart, c.then->first, c.now->first);
+    };
+    return order(a) < order(b);
+  });
+  std::map<const Entry*, bool> taken;
+  std::vector<std::pair<WorkKey, WorkKey>> out;
+  for (const Candidate& c : candidates)
+    if (!taken[c.then] && !taken[c.now]) {
+      taken[c.then] = taken[c.now] = true;
+      out.emplace_back(c.then->first, c.now->first);
+    }
+  return out;
+}
+
+WhatChanged what_changed(const StepWork& base, const StepWork& test, const JudgeRule& rule) {
+  WhatChanged out;
+  if (base.ranks == 0 || test.ranks == 0 || base.whole != test.whole)
+    return out;
+  out.known = true;
+  out.whole = base.whole;
+  out.base_steps = base.steps.size();
+  out.test_steps = test.steps.size();
+  Rows work = work_rows(base, test);
+  Rows operators = operator_rows(base, test);
+  out.rows = work.rows.size() + operators.rows.size() + (out.whole ? 0 : test.steps.size());
+
+  Rows total;
+  Change step_time;
+  step_time.what = out.whole ? "total time" : "step time";
+  total.rows.push_back(std::move(step_time));
+  total.samples.push_back({total_samples(base), total_samples(test)});
+  judge_rows(total, rule, 1, out.assumed);
+  out.step_time = std::move(total.rows.front());
+  out.step_time.told = // no threshold: a small difference can be divided too
+      out.step_time.low_ms && (*out.step_time.low_ms > 0 || *out.step_time.high_ms < 0);
+  if (out.step_time.told)
+    out.step_time.share_percent = 100;
+
+  judge_rows(work, rule, out.rows, out.assumed);
+  judge_rows(operators, rule, out.rows, out.assumed);
+  out.work = ranked(std::move(work.rows), out.step_time);
+  out.operators = ranked(std::move(operators.rows), out.step_time);
+  if (!out.whole)
+    out.steps = ranked(step_rows(base, test, rule, out.rows), out.step_time);
+  return out;
+}
+
+} // namespace rankscope

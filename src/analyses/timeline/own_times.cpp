@@ -1,0 +1,67 @@
+#include "analyses/timeline/own_times.h"
+
+#include "analyses/operators/launchers.h"
+#include "analyses/timeline/step_of_event.h"
+#include "base/interval_set.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+/// Divides a step's time among its events.
+void divide(const Trace& trace, StepOwnTimes& step) {
+  std::stable_sort(step.events.begin(), step.events.end(), [&](const OwnTime& a, const OwnTime& b) {
+    return trace.events.ts_ns[a.event] < trace.events.ts_ns[b.event];
+  });
+  IntervalSet taken; // by what counts before
+  for (const TimelineBucket bucket :
+       {TimelineBucket::kCompute, TimelineBucket::kCommunication, TimelineBucket::kMemcpy}) {
+    std::vector<Interval> mine;
+    std::int64_t reached = INT64_MIN; // until then an earlier event of this kind runs
+    for (OwnTime& own : step.events) {
+      if (own.bucket != bucket)
+        continue;
+      const std::int64_t start = trace.events.ts_ns[own.event];
+      const std::int64_t end = trace.end_ns(own.event);
+      mine.push_back({start, end});
+      const std::int64_t from = std::max(start, reached);
+      if (from < end)
+        own.ns = end - from - taken.covered(from, end);
+      reached = std::max(reached, end);
+    }
+    taken = taken.unite(IntervalSet(std::move(mine)));
+  }
+  std::int64_t last = INT64_MIN;
+  for (const OwnTime& own : step.events)
+    last = std::max(last, trace.end_ns(own.event));
+  step.total_ns = step.events.empty() ? 0 : last - trace.events.ts_ns[step.events.front().event];
+  step.idle_ns = step.total_ns - taken.length();
+}
+
+} // namespace
+
+OwnTimes own_times_of(const LoadedTrace& t, const ReportOptions& options) {
+  const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
+  const std::vector<EventId>& gpu = launchers_of(t, options).gpu;
+  const std::vector<TimelineBucket> buckets = timeline_buckets_of(t, gpu, options);
+  OwnTimes out;
+  out.whole = steps.empty();
+  std::map<std::int64_t, StepOwnTimes> by_step;
+  for (std::size_t i = 0; i < gpu.size(); ++i) {
+    if (out.whole && !t.tree.linked(gpu[i]) && !options.include_unlinked_kernels)
+      continue;
+    const std::int64_t step = out.whole ? 0 : step_of_gpu_event(t, steps, gpu[i], options);
+    if (step >= 0)
+      by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0});
+  }
+  for (auto& [number, step] : by_step) {
+    step.step = number;
+    divide(t.trace, step);
+    out.steps.push_back(std::move(step));
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,84 @@
+#include "app/baseline.h"
+
+#include "app/baseline_part.h"
+#include "app/compare.h"
+#include "app/compare_load.h"
+#include "app/write_outputs.h"
+#include "os/byte_source.h"
+#include "os/output_file.h"
+
+#include <filesystem>
+
+namespace rankscope {
+namespace {
+
+constexpr std::string_view kHead = "RSKPART1"; // of every part (core/part.h)
+/// A run of a thousand ranks is a few megabytes: what is larger was never one.
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+} // namespace
+
+std::string baseline_bytes(const SavedBaseline& baseline) {
+  return encode_part(kBaselineKind, kBaselineVersion, baseline);
+}
+
+Result<SavedBaseline> baseline_of(std::string_view bytes) {
+  Result<SavedBaseline> out = decode_part<SavedBaseline>(kBaselineKind, kBaselineVersion, bytes);
+  if (out && out->run.ranks.empty() && out->run.collectives.summary.empty())
+    return Error{ErrorCode::kUnreadable, "", "no part: a baseline without ranks", ""};
+  return out;
+}
+
+bool is_baseline(const std::string& path) {
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(path, ec))
+    return false;
+  const auto source = ByteSource::open(path);
+  return source && (*source)->peek(kHead.size()).substr(0, kHead.size()) == kHead;
+}
+
+Result<SavedBaseline> load_baseline(const std::string& path) {
+  remember_input(path);
+  RS_TRY(const std::unique_ptr<ByteSource> source, ByteSource::open(path));
+  std::string bytes;
+  std::string block(std::size_t{1} << 16, '\0');
+  while (const std::size_t got = source->read(block.data(), block.size())) {
+    bytes.append(block, 0, got);
+    if (bytes.size() > kMostBytes)
+      return Error{ErrorCode::kUnreadable, path, "too large for a saved baseline", ""};
+  }
+  Result<SavedBaseline> out = baseline_of(bytes);
+  if (!out) {
+    Error error = out.error();
+    error.where = path + (error.where.empty() ? "" : ": " + error.where);
+    error.hint = "rankscope baseline save RUN -o " + path + " makes it again";
+    return error;
+  }
+  return out;
+}
+
+Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request) {
+  RS_CHECK(check_ending(request.output, {".rsb"}));            // by which a history finds it
+  RS_TRY(OutputFile file, OutputFile::create(request.output)); // before the long part
+  CompareInput input;
+  input.folder = request.folder;
+  input.label = request.label;
+  if (input.label.empty())
+    input.label = distinct_labels(folder_names({request.folder})).front();
+  input.discover = request.discover;
+  input.reports_only = request.reports_only;
+  input.align = request.align;
+  input.write_reports = false;
+  BaselineSaved out;
+  out.baseline.made_by = "rankscope " RANKSCOPE_VERSION;
+  out.baseline.source = request.folder;
+  RS_TRY(out.baseline.run, load_compared_run(session, input));
+  out.baseline.whole = !session.partial && !session.diagnostics.data_lost();
+  const std::string bytes = baseline_bytes(out.baseline);
+  out.bytes = bytes.size();
+  file.write(bytes);
+  RS_CHECK(file.commit());
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,51 @@
+// Saved baselines: what a comparison needs of a run, in one small file (docs/baseline.md).
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "analyses/compare/compared_run.h"
+#include "base/result.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+struct SavedBaseline {
+  std::string made_by; ///< "rankscope 0.1.0"
+  std::string source;  ///< the run's folder, as it was given
+  bool whole = true;   ///< no rank and no event was lost
+  ComparedRun run;     ///< samples as means and variances; the label is that of the folder
+};
+
+struct BaselineSaveRequest {
+  std::string folder; ///< rank traces, or reports
+  std::string output; ///< file
+  std::string label;  ///< "" = the folder's name
+  DiscoverOptions discover;
+  bool reports_only = false;
+  AlignMode align = AlignMode::kCollectives;
+};
+
+struct BaselineSaved {
+  SavedBaseline baseline;
+  std::size_t bytes = 0; ///< of the file
+};
+
+/// Reads the run once and writes its baseline. Errors: kUsage for an output that does not end
+/// in .rsb, those of load_compared_run(), kOutput.
+Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest& request);
+
+/// The bytes of a baseline, and back. Errors: kUnreadable, with the byte, for what is damaged or of
+/// another version.
+[[nodiscard]] std::string baseline_bytes(const SavedBaseline& baseline);
+[[nodiscard]] Result<SavedBaseline> baseline_of(std::string_view bytes);
+
+/// Whether a file begins as a baseline does; it may be compressed (gzip, zstd).
+[[nodiscard]] bool is_baseline(const std::string& path);
+/// Errors: kUnreadable.
+Result<SavedBaseline> load_baseline(const std::string& path);
+
+} // namespace rankscope

@@ -1,0 +1,117 @@
+#include "app/baseline_history.h"
+
+#include "app/baseline.h"
+#include "app/compare.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Runs of digits by their value, all else by bytes.
+bool before(std::string_view a, std::string_view b) {
+  const std::string_view whole_a = a;
+  const std::string_view whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a.front()) && is_digit(b.front())) {
+      const auto number = [](std::string_view& text) {
+        std::size_t end = 0;
+        while (end < text.size() && is_digit(text[end]))
+          ++end;
+        std::string_view digits = text.substr(0, end);
+        digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+        text.remove_prefix(end);
+        return digits;
+      };
+      const std::string_view x = number(a);
+      const std::string_view y = number(b);
+      if (x.size() != y.size())
+        return x.size() < y.size();
+      if (x != y)
+        return x < y;
+    } else {
+      if (a.front() != b.front())
+        return static_cast<unsigned char>(a.front()) < static_cast<unsigned char>(b.front());
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b; // 01 and 1
+}
+
+/// Each run against the first: other workloads make no history.
+std::vector<std::string> remarks_of(const std::vector<ComparedRun>& runs) {
+  std::vector<std::string> out;
+  const ComparedRun& first = runs.front();
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (const auto overlap = workload_overlap(first.operators, runs[i].operators);
+        overlap && overlap->differs())
+      out.push_back(overlap->sentence(first.label, runs[i].label));
+    if (first.ranks.size() != runs[i].ranks.size())
+      out.push_back(fmt::format("{} has {} ranks and {} has {}", first.label, first.ranks.size(),
+                                runs[i].label, runs[i].ranks.size()));
+  }
+  return out;
+}
+
+} // namespace
+
+Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& inputs) {
+  std::vector<std::string> out;
+  for (const std::string& input : inputs) {
+    std::error_code ec;
+    if (!fs::is_directory(input, ec)) {
+      out.push_back(input);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (fs::directory_iterator it(input, ec), end; !ec && it != end; it.increment(ec))
+      if (it->path().extension() == ".rsb")
+        names.push_back(it->path().filename().string());
+    if (names.empty())
+      return Error{ErrorCode::kUnreadable, input, "no saved baseline (*.rsb) in this folder",
+                   "rankscope baseline save RUN -o " + input + "/NAME.rsb makes one"};
+    std::sort(names.begin(), names.end(), before);
+    for (const std::string& name : names)
+      out.push_back((fs::path(input) / name).string());
+  }
+  return out;
+}
+
+Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& request) {
+  RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral));
+  RS_TRY(const std::vector<std::string> files, baseline_files(request.inputs));
+  if (files.size() < 2)
+    return Error{ErrorCode::kUsage, "baseline history", "needs two saved baselines at least",
+                 "rankscope baseline history FILE FILE ..., or a folder of them"};
+  const std::vector<std::string> labels = distinct_labels(folder_names(files));
+  std::vector<ComparedRun> runs;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    RS_TRY(SavedBaseline saved, load_baseline(files[i]));
+    if (!saved.whole)
+      session.diagnostics.add_at(Severity::kDataLoss, "baseline_partial", files[i],
+                                 "ranks or events were lost when this baseline was saved");
+    saved.run.label = labels[i];
+    saved.run.work = {}; // a history needs no kernels
+    runs.push_back(std::move(saved.run));
+  }
+  HistoryResult out;
+  out.remarks = remarks_of(runs);
+  out.history = history_of(runs);
+  out.report = history_report(out.history);
+  if (!request.outputs.file.empty() || !request.outputs.csv_dir.empty()) {
+    RS_TRY(out.written, write_outputs(out.report, request.outputs));
+  }
+  return out;
+}
+
+} // namespace rankscope

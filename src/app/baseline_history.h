@@ -1,0 +1,32 @@
+// Use case: saved baselines over time as a history with its change points.
+#pragma once
+
+#include "analyses/compare/history.h"
+#include "app/write_outputs.h"
+#include "engine/session.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct HistoryRequest {
+  std::vector<std::string> inputs; ///< saved baselines in the order of time; folders of them
+  ReportOutputs outputs;
+};
+
+struct HistoryResult {
+  History history;
+  Report report;
+  std::vector<std::string> remarks; ///< what has to be known before any figure
+  std::vector<std::string> written;
+};
+
+/// The files of a folder that end in .rsb, by name, numbers in names by their value: build-9 comes
+/// before build-10. What is no folder stays as it is. Errors: kUnreadable for a folder without any.
+Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& inputs);
+
+/// Errors: kUsage for fewer than two, kUnreadable, those of write_outputs().
+Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& request);
+
+} // namespace rankscope

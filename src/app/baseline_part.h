@@ -1,0 +1,75 @@
+// The fields of a saved baseline as a part (core/part.h). Change them, or those that they hold, and
+// raise kBaselineVersion.
+#pragma once
+
+#include "analyses/compare/compare_part.h"
+#include "analyses/sweep/sweep_part.h"
+#include "app/baseline.h"
+
+#include <algorithm>
+
+namespace rankscope {
+
+inline constexpr const char* kBaselineKind = "baseline";
+inline constexpr std::uint32_t kBaselineVersion = 1;
+
+template <class Archive, PartOf<SampleStats> Row> void part_fields(Archive& archive, Row& s) {
+  archive(s.n, s.mean, s.variance);
+}
+
+template <class Archive, PartOf<SampleSet> Row> void part_fields(Archive& archive, Row& s) {
+  SampleStats stats;
+  if constexpr (!Archive::kReads)
+    stats = s.stats();
+  archive(stats);
+  if constexpr (Archive::kReads)
+    s = SampleSet(stats);
+}
+
+template <class Archive, PartOf<CollectiveSamples> Row> void part_fields(Archive& archive, Row& s) {
+  archive(s.latency_us, s.start_skew_us, s.bus_gbps);
+}
+
+template <class Archive, PartOf<CollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
+  archive(k.name, k.dtype, k.in_nelems, k.group);
+}
+
+template <class Archive, PartOf<RankCollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
+  archive(k.rank, k.collective, k.stream);
+}
+
+template <class Archive, PartOf<RankSummary> Row> void part_fields(Archive& archive, Row& s) {
+  archive(s.rank, s.group, s.group_ranks, s.name, s.dtype, s.in_split, s.out_split, s.group_size,
+          s.in_nelems, s.out_nelems, s.stream, s.in_mib, s.out_mib, s.dur_us, s.count, s.node,
+          s.node_span);
+}
+
+template <class Archive, PartOf<RunCollectives> Row> void part_fields(Archive& archive, Row& c) {
+  archive(c.summary, c.rank_summary, c.samples, c.rank_dur_us, c.agg_metrics, c.notes);
+  archive.choice(c.clocks, static_cast<std::uint64_t>(ClockState::kAligned) + 1);
+  if constexpr (Archive::kReads) {
+    static const std::vector<std::string> kKnown = {"mean", "median", "min", "max", "std"};
+    for (const std::string& agg : c.agg_metrics)
+      if (std::find(kKnown.begin(), kKnown.end(), agg) == kKnown.end())
+        archive.fail("a figure of collectives that is not known");
+  }
+}
+
+template <class Archive, PartOf<RankTimeline> Row> void part_fields(Archive& archive, Row& t) {
+  std::vector<KindRecord> records;
+  if constexpr (!Archive::kReads)
+    records = kind_records(t);
+  archive(records);
+  if constexpr (Archive::kReads)
+    t = timeline_of_records(records);
+}
+
+template <class Archive, PartOf<ComparedRun> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.label, r.ranks, r.operators, r.work, r.collectives);
+}
+
+template <class Archive, PartOf<SavedBaseline> Row> void part_fields(Archive& archive, Row& b) {
+  archive(b.made_by, b.source, b.whole, b.run);
+}
+
+} // namespace rankscope

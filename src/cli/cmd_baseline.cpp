@@ -1,0 +1,126 @@
+// rankscope baseline: what a comparison needs of a run saved in a small file, a run checked against
+// such a file, and many of them as a history with its change points.
+#include "app/baseline.h"
+#include "app/baseline_history.h"
+#include "app/written_files.h"
+#include "cli/command.h"
+#include "cli/compare_flags.h"
+#include "cli/comparison_screen.h"
+#include "cli/discover_flags.h"
+#include "writers/writer.h"
+
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  std::string action;
+  std::vector<std::string> inputs;
+  std::string output, csv_dir, label;
+  CompareFlags compare;
+};
+
+Result<void> save(Context& ctx, const Flags& f) {
+  if (f.inputs.size() != 1)
+    return Error{ErrorCode::kUsage, "baseline save", "wants one run", "rankscope baseline --help"};
+  if (f.output.empty())
+    return Error{ErrorCode::kUsage, "baseline save", "wants a file to write", "-o NAME.rsb"};
+  BaselineSaveRequest request;
+  request.folder = f.inputs.front();
+  request.output = f.output;
+  request.label = f.label;
+  request.discover = f.compare.request.discover;
+  request.reports_only = f.compare.request.reports_only;
+  request.align = align_mode(f.compare.align).value_or(request.align);
+  RS_TRY(const BaselineSaved saved, save_baseline(ctx, request));
+  if (ctx.json)
+    ctx.out(json_text(written_files(f.inputs.front(), {f.output})));
+  ctx.note(fmt::format("{}: {} ranks, {} steps, {} bytes", f.output,
+                       saved.baseline.run.ranks.size(), saved.baseline.run.work.steps.size(),
+                       saved.bytes));
+  return {};
+}
+
+Result<void> check(Context& ctx, const Flags& f) {
+  if (f.compare.baseline.empty())
+    return Error{ErrorCode::kUsage, "baseline check", "wants the file to check against",
+                 "--baseline NAME.rsb"};
+  CompareFlags flags = f.compare;
+  flags.tests = f.inputs;
+  flags.request.output = f.output;
+  flags.no_plots = true;
+  RS_TRY(CompareRequest request, compare_request(flags));
+  request.write_reports = !f.output.empty();
+  if (f.output.empty())
+    request.timeline_workbooks = request.collective_workbooks = request.final_workbook = false;
+  RS_TRY(const CompareResult result, compare_folders(ctx, request));
+  return show_comparison(ctx, request, result, flags.annotate);
+}
+
+Result<void> history(Context& ctx, const Flags& f) {
+  HistoryRequest request;
+  request.inputs = f.inputs;
+  request.outputs = {f.output, "", f.csv_dir};
+  RS_TRY(const HistoryResult result, baseline_history(ctx, request));
+  for (const std::string& remark : result.remarks)
+    ctx.warn(remark);
+  if (ctx.json) {
+    ctx.out(json_text(result.report));
+    return {};
+  }
+  ctx.table(result.report.tables.front(), 40);
+  ctx.out("\n");
+  for (const std::string& line : history_words(result.history))
+    ctx.out(line + "\n");
+  for (const std::string& path : result.written)
+    ctx.out(path + "\n");
+  return {};
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  app.add_option("action", f->action, "save, check or history")
+      .required()
+      .one_of({"save", "check", "history"});
+  app.add_option(
+         "inputs", f->inputs,
+         "save: a run; check: runs to check; history: saved baselines in the order of time, "
+         "or a folder of them")
+      .required();
+  app.add_option(
+      "-o,--output", f->output,
+      "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md");
+  in_group(app, "save", [&] {
+    app.add_option("--label", f->label, "name of the run (default: its folder)");
+    add_align_flag(app, f->compare.align);
+    app.add_flag("--skip-tracelens", f->compare.request.reports_only,
+                 "use existing reports, never the traces");
+  });
+  in_group(app, "check", [&] {
+    app.add_option("--baseline", f->compare.baseline, "a saved baseline (or a run)");
+    app.add_option("--labels", f->compare.labels.all, "a name per run, the baseline's first")
+        .delimiter(',');
+    add_verdict_flags(app, f->compare);
+  });
+  in_group(app, "history",
+           [&] { app.add_option("--csv-dir", f->csv_dir, "the sheets as CSV files"); });
+  add_discover_flags(app, f->compare.request.discover, false);
+  return [f](Context& ctx) {
+    return f->action == "save"    ? save(ctx, *f)
+           : f->action == "check" ? check(ctx, *f)
+                                  : history(ctx, *f);
+  };
+}
+
+} // namespace
+
+const Command baseline_command{
+    "baseline", "runs saved in small files: save, check against one, history of many",
+    "  rankscope baseline save traces -o base.rsb\n"
+    "  rankscope baseline check new --baseline base.rsb --fail-on-file rankscope.conditions\n"
+    "  rankscope baseline history kept -o history.xlsx",
+    setup};
+
+} // namespace rankscope

@@ -1,0 +1,14 @@
+// What `compare` and `baseline check` say at their end.
+#pragma once
+
+#include "app/compare.h"
+#include "cli/command.h"
+
+namespace rankscope {
+
+/// Prints the result (JSON with --json), annotations where asked for, and what could not be judged.
+/// Errors: kRegression when a condition holds; that of the page.
+Result<void> show_comparison(Context& ctx, const CompareRequest& request,
+                             const CompareResult& result, bool annotate);
+
+} // namespace rankscope

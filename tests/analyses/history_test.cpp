@@ -1,0 +1,108 @@
+// The history of runs: metrics, levels and changes by hand.
+#include "analyses/compare/history.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// One rank, two steps around `ms`, one collective of `us`.
+ComparedRun run_of(int number, double ms, double us) {
+  ComparedRun run;
+  run.label = "build-" + std::to_string(number);
+  RankTimeline& timeline = run.ranks[0];
+  const auto ns = static_cast<std::int64_t>(ms * kMs);
+  timeline.kinds[TimeKind::kTotal] = {7 * ns, 100}; // another window each time would not matter
+  timeline.step_ns[TimeKind::kTotal] = {{1, ns - kMs}, {2, ns + kMs}};
+  SyncSummary s;
+  s.name = "allreduce";
+  s.count = 10;
+  s.latency_us.mean = us;
+  s.bus_gbps.mean = 1000 / us;
+  s.start_skew_us.mean = NAN;
+  run.collectives.summary.push_back(s);
+  return run;
+}
+
+const MetricHistory* metric(const History& history, const std::string& name) {
+  for (const MetricHistory& one : history.metrics)
+    if (one.metric == name)
+      return &one;
+  return nullptr;
+}
+
+TEST(History, AStepIsFoundAndAllElseIsSaidToBeUnchanged) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 24; ++i)
+    runs.push_back(run_of(i, (i < 14 ? 100 : 110) + (i * 7 % 5) * 0.2, 50 + (i * 3 % 4) * 0.1));
+  const History history = history_of(runs);
+  EXPECT_TRUE(history.per_step);
+  ASSERT_EQ(history.metrics.size(), 3U); // total, latency, bandwidth: the skew is not known
+  const MetricHistory* const total = metric(history, "GPU_total_time");
+  ASSERT_NE(total, nullptr);
+  EXPECT_NEAR(*total->values[0], 100, 1e-9); // mean of the steps, not of the window
+  ASSERT_EQ(total->changes.size(), 1U);
+  const LevelChange& change = total->changes[0];
+  EXPECT_EQ(change.run, 14U);
+  EXPECT_NEAR(change.before, total->levels[0], 1e-12);
+  EXPECT_NEAR(change.after, total->levels[23], 1e-12);
+  EXPECT_NEAR(*change.improvement_percent, -(change.after - change.before) / change.before * 100,
+              1e-9);
+  EXPECT_LT(*change.low_percent, *change.improvement_percent);
+  EXPECT_LT(*change.high_percent, 0);
+  const MetricHistory* const latency = metric(history, "NCCL_comm_latency");
+  ASSERT_NE(latency, nullptr);
+  EXPECT_NEAR(*latency->values[0], 0.5, 1e-12); // 10 of 50 us
+  EXPECT_TRUE(latency->changes.empty());
+  const MetricHistory* const bandwidth = metric(history, "NCCL_bus_bandwidth");
+  ASSERT_NE(bandwidth, nullptr);
+  EXPECT_EQ(bandwidth->better, Better::kHigher);
+  const std::vector<std::string> words = history_words(history);
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_NE(words[0].find("GPU_total_time changes at build-14"), std::string::npos) << words[0];
+  EXPECT_NE(words[0].find("worse"), std::string::npos) << words[0];
+
+  const Report report = history_report(history);
+  EXPECT_EQ(report.find("History")->rows(), 3U);
+  EXPECT_EQ(report.find("History")->at(0, "status").text, "1 change");
+  EXPECT_EQ(report.find("History")->at(1, "status").text, "no change");
+  EXPECT_EQ(report.find("Change_Points")->at(0, "run").text, "build-14");
+  EXPECT_EQ(report.find("Series")->rows(), 3U * 24);
+}
+
+TEST(History, FewRunsAndNoChangeAreSaid) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 6; ++i)
+    runs.push_back(run_of(i, i < 3 ? 100 : 200, 50));
+  std::vector<std::string> words = history_words(history_of(runs));
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_NE(words[0].find("too few runs"), std::string::npos) << words[0];
+  runs.clear();
+  for (int i = 0; i < 20; ++i)
+    runs.push_back(run_of(i, 100 + (i * 7 % 5), 50));
+  words = history_words(history_of(runs));
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_EQ(words[0], "no change in 20 runs");
+}
+
+// A run without the figure has a blank, and the others still tell.
+TEST(History, ARunWithoutAFigureIsLeftOut) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 24; ++i)
+    runs.push_back(run_of(i, (i < 12 ? 100 : 110) + (i % 3) * 0.2, 50));
+  runs[4].ranks.at(0).step_ns[TimeKind::kTotal].clear();
+  runs[4].ranks.at(0).step_ns[TimeKind::kBusy][1] = kMs;
+  const History history = history_of(runs);
+  const MetricHistory* const total = metric(history, "GPU_total_time");
+  ASSERT_NE(total, nullptr);
+  EXPECT_FALSE(total->values[4]);
+  EXPECT_EQ(total->runs, 23U);
+  ASSERT_EQ(total->changes.size(), 1U);
+  EXPECT_EQ(total->changes[0].run, 12U); // counted over all runs
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,236 @@
+// What changed between two runs: shares, verdicts and renamed kernels by hand.
+#include "analyses/compare/what_changed.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+WorkKey kernel(const std::string& name, const std::string& op = "aten::mm",
+               const std::string& shapes = "64x64 64x64") {
+  return {StepWorkKind::kKernel, op, shapes, name};
+}
+
+Work work(const std::vector<double>& ms, double launches = 4, double place = 0.5) {
+  Work out;
+  for (const double v : ms)
+    out.own_ns.push_back(std::llround(v * kMs));
+  out.launches = launches;
+  out.place = place;
+  out.path = 7;
+  out.grid = "[16,1,1]";
+  out.block = "[256,1,1]";
+  return out;
+}
+
+/// One rank; what is left of `total` is idle time.
+StepWork run_of(const std::map<WorkKey, Work>& works, const std::vector<double>& total_ms) {
+  StepWork out;
+  out.ranks = 1;
+  out.work = works;
+  Work idle;
+  for (std::size_t s = 0; s < total_ms.size(); ++s) {
+    out.steps.push_back(static_cast<std::int64_t>(s) + 1);
+    out.total_ns.push_back(std::llround(total_ms[s] * kMs));
+    std::int64_t busy = 0;
+    for (const auto& [key, one] : works)
+      busy += one.own_ns[s];
+    idle.own_ns.push_back(out.total_ns.back() - busy);
+  }
+  out.work[{StepWorkKind::kIdle, "", "", "idle"}] = idle;
+  return out;
+}
+
+const Change* row(const ChangeList& list, const std::string& name) {
+  for (const Change& change : list.rows)
+    if (change.name == name)
+      return &change;
+  return nullptr;
+}
+
+double sum_of(const ChangeList& list) {
+  double sum = 0;
+  for (const Change& change : list.rows)
+    sum += change.difference_ms;
+  return sum;
+}
+
+// Means of the baseline: a 10, b 5, c 2, idle 3 of 20 ms; of the test: a 12, b 5.01, d 1, idle 3 of
+// 21.01. The difference of 1.01 is +2 (a), +0.01 (b), -2 (c, vanished), +1 (d, new), 0 (idle).
+TEST(WhatChanged, RowsAddUpToTheDifference) {
+  const StepWork base = run_of({{kernel("a"), work({9.99, 10, 10.01})},
+                                {kernel("b", "aten::add"), work({4.9, 5, 5.1})},
+                                {kernel("c", "aten::mul"), work({1.99, 2, 2.01})}},
+                               {20, 20, 20});
+  const StepWork test = run_of({{kernel("a"), work({11.99, 12, 12.01})},
+                                {kernel("b", "aten::add"), work({4.91, 5.01, 5.11})},
+                                {kernel("d", "aten::exp"), work({0.99, 1, 1.01})}},
+                               {21.01, 21.01, 21.01});
+  const WhatChanged c = what_changed(base, test, {});
+  ASSERT_TRUE(c.known);
+  EXPECT_NEAR(c.step_time.base_ms, 20, 1e-9);
+  EXPECT_NEAR(c.step_time.difference_ms, 1.01, 1e-9);
+  EXPECT_TRUE(c.step_time.told);
+  for (const ChangeList* list : {&c.work, &c.operators, &c.steps}) {
+    EXPECT_NEAR(sum_of(*list), 1.01, 1e-9);
+    EXPECT_NEAR(list->explained_ms + list->unexplained_ms, 1.01, 1e-9);
+    double share = 0;
+    for (const Change& change : list->rows)
+      share += *change.share_percent;
+    EXPECT_NEAR(share, 100, 1e-6);
+  }
+  EXPECT_EQ(c.rows, 5U + 5 + 3); // a b c d idle; four operators and idle; three steps
+  ASSERT_EQ(c.work.told, 3U);
+  EXPECT_EQ(c.work.rows[2].name, "d");
+  EXPECT_EQ(row(c.work, "a")->state, ChangeState::kBoth);
+  EXPECT_EQ(row(c.work, "c")->state, ChangeState::kVanished);
+  EXPECT_EQ(row(c.work, "d")->state, ChangeState::kNew);
+  EXPECT_FALSE(row(c.work, "b")->told);
+  EXPECT_NEAR(*row(c.work, "a")->share_percent, 200 / 1.01, 1e-6);
+  EXPECT_NEAR(c.work.explained_ms, 1, 1e-9);
+  EXPECT_NEAR(c.work.unexplained_ms, 0.01, 1e-9);
+  EXPECT_EQ(row(c.operators, "aten::mul")->state, ChangeState::kVanished);
+  // an interval as Welch's: both sides scatter by 0.01, three samples each, 13 rows
+  const double half = student_t(4, 0.05 / 13) * std::sqrt(2 * 0.0001 / 3);
+  EXPECT_NEAR(*row(c.work, "a")->low_ms, 2 - half, 1e-6);
+  EXPECT_NEAR(*row(c.work, "a")->high_ms, 2 + half, 1e-6);
+
+  // the sheet of it: step time, the told rows, the rest as one row, for each list
+  const Table sheet = what_changed_table(c, "A", "B", false);
+  ASSERT_EQ(sheet.name(), "What_Changed");
+  EXPECT_EQ(sheet.at(0, "what").text, "step time");
+  EXPECT_EQ(sheet.at(1, "#").i, 1);
+  EXPECT_EQ(sheet.at(4, "what").text, "all else");
+  EXPECT_NEAR(sheet.at(4, "difference (ms)").number(), 0.01, 1e-9);
+  EXPECT_EQ(what_changed_table(c, "A", "B", true).rows(), 1 + c.rows);
+  const std::vector<std::string> words = what_changed_words(c, 1);
+  EXPECT_NE(words.at(0).find("20.000 -> 21.010 ms"), std::string::npos) << words.at(0);
+  EXPECT_NE(words.at(1).find(" of aten::m"), std::string::npos) << words.at(1);
+}
+
+// Steps 10 10.1 9.9 against 10 10 13: the third stands out, and holds 3/3 of the mean's difference.
+TEST(WhatChanged, AStepThatStandsOutIsNamed) {
+  const StepWork base = run_of({}, {10, 10.1, 9.9});
+  const StepWork test = run_of({}, {10, 10, 16});
+  const WhatChanged c = what_changed(base, test, {});
+  ASSERT_EQ(c.steps.rows.size(), 3U);
+  EXPECT_EQ(c.steps.rows[0].name, "3");
+  EXPECT_TRUE(c.steps.rows[0].told);
+  EXPECT_EQ(c.steps.told, 1U);
+  EXPECT_NEAR(c.steps.rows[0].difference_ms, 2, 1e-9);
+  // one more sample: t(2) at 0.05 / 5 rows, s = 0.1, sqrt(1 + 1/3), a third of it in the mean
+  const double half = student_t(2, 0.05 / 5) * 0.1 * std::sqrt(4.0 / 3) / 3;
+  EXPECT_NEAR(*c.steps.rows[0].high_ms, 2 + half, 1e-6);
+}
+
+TEST(WhatChanged, WithoutSamplesNothingIsToldUnlessANoiseIsAssumed) {
+  StepWork base = run_of({{kernel("a"), work({10})}}, {12});
+  StepWork test = run_of({{kernel("a"), work({12})}}, {14});
+  base.whole = test.whole = true;
+  const WhatChanged plain = what_changed(base, test, {});
+  ASSERT_TRUE(plain.known);
+  EXPECT_FALSE(plain.step_time.told);
+  EXPECT_FALSE(plain.step_time.share_percent);
+  EXPECT_EQ(plain.work.told, 0U);
+  EXPECT_TRUE(plain.steps.rows.empty());
+  EXPECT_NEAR(plain.work.rows[0].difference_ms, 2, 1e-9);
+  const WhatChanged assumed = what_changed(base, test, {1, 1.0});
+  EXPECT_TRUE(assumed.assumed);
+  EXPECT_EQ(assumed.work.told, 1U);
+  // one has steps, the other none: not comparable
+  test.whole = false;
+  EXPECT_FALSE(what_changed(base, test, {}).known);
+  EXPECT_EQ(what_changed_table(what_changed(base, test, {}), "A", "B", false).rows(), 0U);
+}
+
+TEST(WhatChanged, ARenamedKernelIsMatchedByShapeAndPlace) {
+  const std::vector<double> two = {2, 2.1, 1.9};
+  const StepWork base = run_of({{kernel("old1"), work(two, 4, 0.2)},
+                                {kernel("old2"), work(two, 4, 0.8)},
+                                {kernel("gone", "aten::mm", "8x8 8x8"), work(two, 4, 0.5)}},
+                               {10, 10, 10});
+  const StepWork test = run_of({{kernel("new1"), work(two, 4, 0.21)},
+                                {kernel("new2"), work(two, 4, 0.79)},
+                                {kernel("other", "aten::mm", "9x9 9x9"), work(two, 4, 0.5)}},
+                               {10, 10, 10});
+  const auto pairs = renamed_kernels(base, test);
+  ASSERT_EQ(pairs.size(), 2U);
+  for (const auto& [then, now] : pairs) {
+    EXPECT_EQ(then.name.substr(0, 3), "old");
+    EXPECT_EQ(now.name, "new" + then.name.substr(3));
+  }
+  const WhatChanged c = what_changed(base, test, {});
+  EXPECT_EQ(row(c.work, "new1")->state, ChangeState::kRenamed);
+  EXPECT_EQ(row(c.work, "new1")->old_name, "old1");
+  EXPECT_FALSE(row(c.work, "new1")->told);
+  EXPECT_EQ(row(c.work, "gone")->state, ChangeState::kVanished);
+  EXPECT_EQ(row(c.work, "other")->state, ChangeState::kNew);
+  EXPECT_NEAR(sum_of(c.work), 0, 1e-9);
+}
+
+// Names of kernels are long and begin alike: what is shown of them is where they differ.
+TEST(WhatChanged, LongNamesShowWhereTheyDiffer) {
+  const std::string head(70, 'x');
+  const std::string tail(90, 'y');
+  const std::vector<double> ms = {2, 2.1, 1.9};
+  const WhatChanged c =
+      what_changed(run_of({{kernel(head + "MT256" + tail), work(ms)}}, {9, 9, 9}),
+                   run_of({{kernel(head + "MT128" + tail), work(ms)}}, {9, 9, 9}), {});
+  const std::vector<std::string> words = what_changed_words(c, 5);
+  ASSERT_EQ(words.size(), 2U);
+  EXPECT_NE(words[1].find("xMT128y"), std::string::npos) << words[1];
+  EXPECT_NE(words[1].find("was ..xx"), std::string::npos) << words[1];
+  EXPECT_NE(words[1].find("xMT256y"), std::string::npos) << words[1];
+  EXPECT_LT(words[1].size(), 260U);
+}
+
+TEST(WhatChanged, WhatStandsElsewhereIsNotRenamed) {
+  const std::vector<double> ms = {2, 2, 2};
+  const StepWork base = run_of({{kernel("old"), work(ms, 4, 0.5)}}, {10, 10, 10});
+  const auto pairs_with = [&](const WorkKey& key, const Work& now) {
+    return renamed_kernels(base, run_of({{key, now}}, {10, 10, 10})).size();
+  };
+  EXPECT_EQ(pairs_with(kernel("new"), work(ms, 4, 0.5)), 1U);
+  EXPECT_EQ(pairs_with(kernel("new"), work(ms, 5, 0.5)), 0U); // launched more often
+  EXPECT_EQ(pairs_with(kernel("new", "aten::mm", "1x1"), work(ms, 4, 0.5)), 0U);
+  Work far = work(ms, 4, 0.9);
+  EXPECT_EQ(pairs_with(kernel("new"), far), 1U); // path and grid are the same
+  far.grid = "[32,1,1]";
+  EXPECT_EQ(pairs_with(kernel("new"), far), 0U);
+  // a generated kernel is called by an operator of its own name
+  const StepWork generated = run_of({{kernel("old", "old"), work(ms, 4, 0.5)}}, {10, 10, 10});
+  const auto generated_with = [&](const WorkKey& key, const Work& now) {
+    return renamed_kernels(generated, run_of({{key, now}}, {10, 10, 10})).size();
+  };
+  EXPECT_EQ(generated_with(kernel("new", "new"), work(ms, 4, 0.51)), 1U);
+  EXPECT_EQ(generated_with(kernel("new", "new"), work(ms, 4, 0.6)), 0U);
+  EXPECT_EQ(generated_with(kernel("new", "aten::mul"), work(ms, 4, 0.5)), 0U);
+  EXPECT_EQ(pairs_with({StepWorkKind::kCollective, "aten::mm", "64x64 64x64", "new"}, work(ms)),
+            0U);
+}
+
+TEST(WhatChanged, RanksAreJoinedOverTheirCommonSteps) {
+  StepWork one = run_of({{kernel("a"), work({1, 2, 3}, 4, 0.2)}}, {2, 3, 4});
+  StepWork two = run_of({{kernel("b"), work({5, 6}, 2, 0.4)}}, {7, 8});
+  two.steps = {2, 5};
+  const StepWork both = join_step_work({one, two});
+  ASSERT_EQ(both.ranks, 2U);
+  ASSERT_EQ(both.steps, std::vector<std::int64_t>{2});
+  EXPECT_EQ(both.total_ns, std::vector<std::int64_t>{10 * kMs});
+  EXPECT_EQ(both.work.at(kernel("a")).own_ns, std::vector<std::int64_t>{2 * kMs});
+  EXPECT_EQ(both.work.at(kernel("a")).launches, 2); // 4 on one of two ranks
+  EXPECT_NEAR(both.work.at(kernel("a")).place, 0.2, 1e-12);
+  EXPECT_EQ(both.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
+            std::vector<std::int64_t>{3 * kMs});
+  two.steps = {7, 8};
+  EXPECT_EQ(join_step_work({one, two}).ranks, 0U);
+  one.whole = true;
+  EXPECT_EQ(join_step_work({one, one, two}).ranks, 0U);
+  EXPECT_EQ(join_step_work({}).ranks, 0U);
+}
+
+} // namespace
+} // namespace rankscope

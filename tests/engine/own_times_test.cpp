@@ -1,0 +1,73 @@
+// Own times of GPU events by hand. tests/property has their twin.
+#include "analyses/compare/step_work.h"
+#include "analyses/timeline/own_times.h"
+#include "temp_folder.h"
+#include "trace_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kUs = 1000;
+
+/// Two steps; in the first two kernels that overlap, a collective that outlasts them, a copy below
+/// all of it and one after a gap.
+test::TraceBuilder two_steps() {
+  test::TraceBuilder t;
+  t.annotation("ProfilerStep#1", 0, 100).annotation("ProfilerStep#2", 100, 100);
+  t.op("aten::mm", 1, 10, R"({"Input Dims":[[8,4],[4,2]]})").kernel("gemm", 2, 10, 10, 7);
+  t.op("aten::add", 12, 10).kernel("add", 13, 14, 8, 8);                     // 14-22 beside 10-20
+  t.op("c10d::all", 23, 5).kernel("ncclDevKernel_AllReduce", 24, 18, 12, 9); // 18-30
+  t.copy("Memcpy HtoD", 29, 12, 6);                                          // 12-18, hidden
+  t.copy("Memcpy DtoH", 31, 35, 5);                                          // 35-40
+  t.op("aten::mm", 101, 10, R"({"Input Dims":[[8,4],[4,2]]})").kernel("gemm", 102, 110, 7, 7);
+  return t;
+}
+
+TEST(OwnTimes, EachInstantCountsOnce) {
+  const test::TempFolder folder;
+  auto trace = load_trace(folder.write("t.json", two_steps().text()), LoadOptions{});
+  ASSERT_TRUE(trace);
+  const OwnTimes times = own_times_of(*trace, {});
+  EXPECT_FALSE(times.whole);
+  ASSERT_EQ(times.steps.size(), 2U);
+  const StepOwnTimes& first = times.steps[0];
+  EXPECT_EQ(first.step, 1);
+  EXPECT_EQ(first.total_ns, 30 * kUs); // 10-40
+  EXPECT_EQ(first.idle_ns, 5 * kUs);   // 30-35
+  std::map<std::string, std::int64_t> own;
+  for (const OwnTime& one : first.events)
+    own[std::string(trace->trace.name(one.event))] = one.ns / kUs;
+  EXPECT_EQ(own, (std::map<std::string, std::int64_t>{{"gemm", 10},
+                                                      {"add", 2},
+                                                      {"ncclDevKernel_AllReduce", 8},
+                                                      {"Memcpy HtoD", 0},
+                                                      {"Memcpy DtoH", 5}}));
+  EXPECT_EQ(times.steps[1].total_ns, 7 * kUs);
+  EXPECT_EQ(times.steps[1].idle_ns, 0);
+
+  const StepWork work = step_work_of(*trace, {});
+  EXPECT_EQ(work.steps, (std::vector<std::int64_t>{1, 2}));
+  const Work& gemm = work.work.at({StepWorkKind::kKernel, "aten::mm", "8x4 4x2", "gemm"});
+  EXPECT_EQ(gemm.own_ns, (std::vector<std::int64_t>{10 * kUs, 7 * kUs}));
+  EXPECT_EQ(gemm.launches, 1);
+  EXPECT_EQ(gemm.place, 0); // the first of both steps
+  EXPECT_EQ(work.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
+            (std::vector<std::int64_t>{5 * kUs, 0}));
+}
+
+TEST(OwnTimes, WithoutStepsTheWholeTraceIsOne) {
+  test::TraceBuilder t;
+  t.op("aten::mm", 1, 10).kernel("gemm", 2, 10, 10).kernel("gemm", 4, 25, 5);
+  const test::TempFolder folder;
+  auto trace = load_trace(folder.write("t.json", t.text()), LoadOptions{});
+  ASSERT_TRUE(trace);
+  const StepWork work = step_work_of(*trace, {});
+  EXPECT_TRUE(work.whole);
+  EXPECT_EQ(work.total_ns, (std::vector<std::int64_t>{20 * kUs}));
+  EXPECT_EQ(work.work.size(), 2U);
+}
+
+} // namespace
+} // namespace rankscope
