@@ -1,0 +1,142 @@
+#include "analyses/watch/watch_window.h"
+
+#include "analyses/collectives/collective_sums.h"
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+/// A trace may begin and end within a step; there a collective counts as not entered only when
+/// those who entered waited so long.
+constexpr std::int64_t kStuckNs = 1'000'000'000;
+
+std::string what_of(const TimedCollective& t) {
+  return fmt::format("{} {} x {}, group {}", t.first_rank->text(t.first->name),
+                     t.first_rank->text(t.first->dtype), t.first->in_nelems, t.match.pg);
+}
+
+std::vector<WatchedBandwidth> bandwidths_of(const CollectiveFacts& facts) {
+  std::map<std::string, std::map<std::int64_t, std::vector<double>>> by_step;
+  for (const SyncCollective& s : facts.synchronising)
+    if (const TimedCollective& t = *s.timed; std::isfinite(t.bus_gbps) && t.bus_gbps > 0)
+      by_step[what_of(t)][t.first->step].push_back(t.bus_gbps);
+  std::vector<WatchedBandwidth> out;
+  for (const auto& [what, steps] : by_step) {
+    WatchedBandwidth row{what, {}};
+    if (steps.size() == 1)
+      row.gbps = steps.begin()->second;
+    else
+      for (const auto& [step, samples] : steps)
+        row.gbps.push_back(sample_stats(samples).mean);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+/// The steps that each rank recorded, ascending.
+using Recorded = std::map<std::int64_t, std::vector<std::int64_t>>;
+
+/// The members that a collective should have, where that is known.
+std::vector<std::int64_t> members_of(const TimedCollective& t, const Recorded& ranks) {
+  const std::string_view list = t.first_rank->text(t.first->pg_ranks);
+  if (list.find("...") == std::string_view::npos)
+    if (std::vector<std::int64_t> listed = numbers_in(list); !listed.empty())
+      return listed;
+  std::vector<std::int64_t> all;
+  if (t.match.expected == static_cast<std::int64_t>(ranks.size()))
+    for (const auto& [rank, steps] : ranks)
+      all.push_back(rank);
+  return all;
+}
+
+class Gaps {
+public:
+  Gaps(const Recorded& ranks, const CollectiveFacts& facts) : ranks_(ranks), facts_(facts) {}
+
+  std::vector<WatchedGap> operator()() {
+    for (const TimedCollective& t : facts_.collectives)
+      if (t.match.incomplete() && t.first->step >= 0)
+        look_at(t);
+    std::vector<WatchedGap> out;
+    for (auto& [group, gap] : gaps_)
+      out.push_back(std::move(gap.second));
+    return out;
+  }
+
+private:
+  void look_at(const TimedCollective& t) {
+    const std::int64_t step = t.first->step;
+    std::vector<std::int64_t> entered;
+    for (const auto& [rank, row] : t.match.members)
+      entered.push_back(facts_.ranks[rank].rank);
+    std::vector<std::int64_t> absent;
+    for (const std::int64_t rank : members_of(t, ranks_)) {
+      const auto found = ranks_.find(rank);
+      if (found == ranks_.end() || std::binary_search(entered.begin(), entered.end(), rank))
+        continue;
+      const std::vector<std::int64_t>& steps = found->second;
+      if (!std::binary_search(steps.begin(), steps.end(), step))
+        continue; // it recorded another window
+      const bool inner = step != steps.front() && step != steps.back();
+      if (inner || t.latency_ns >= kStuckNs)
+        absent.push_back(rank);
+    }
+    if (absent.empty())
+      return;
+    auto& [start, gap] = gaps_[t.match.pg];
+    if (gap.collectives++ > 0 && start <= t.latest_start_ns)
+      return;
+    start = t.latest_start_ns;
+    gap.group = t.match.pg;
+    gap.name = t.first_rank->text(t.first->name);
+    gap.step = step;
+    gap.entered = std::move(entered);
+    std::sort(absent.begin(), absent.end());
+    gap.absent = std::move(absent);
+  }
+
+  const Recorded& ranks_;
+  const CollectiveFacts& facts_;
+  std::map<std::string, std::pair<std::int64_t, WatchedGap>> gaps_; ///< by group: the first's start
+};
+
+} // namespace
+
+WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
+  WatchWindow out;
+  out.label = std::move(label);
+  out.ranks = ranks.size();
+  std::vector<RankCollectives> collectives;
+  std::int64_t comm_ns = 0;
+  std::int64_t exposed_ns = 0;
+  std::vector<double> step_ms;
+  Recorded recorded;
+  for (WatchedRank& rank : ranks) {
+    comm_ns += rank.collectives.comm_ns;
+    exposed_ns += rank.collectives.exposed_ns;
+    if (rank.step_ms > 0)
+      step_ms.push_back(rank.step_ms);
+    recorded[rank.collectives.rank] = std::move(rank.steps);
+    collectives.push_back(std::move(rank.collectives));
+  }
+  out.step_ms = sample_stats(step_ms).mean;
+  out.exposed_percent = comm_ns > 0 ? share_percent(exposed_ns, comm_ns) : 0;
+  const Result<CollectiveFacts> facts = collective_facts(collectives, {});
+  if (!facts)
+    return out; // no collective in any of them
+  for (const Straggler& s : facts->stragglers)
+    if (!s.late_us.empty())
+      out.lateness.push_back({s.rank, s.late_us});
+  std::sort(out.lateness.begin(), out.lateness.end(),
+            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  out.bandwidths = bandwidths_of(*facts);
+  out.gaps = Gaps(recorded, *facts)();
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,57 @@
+// What a window (the traces that the ranks of a running job wrote of the same steps) says of the
+// job, small enough to be kept for as long as it runs.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// One rank's part of a window.
+struct WatchedRank {
+  RankCollectives collectives;
+  std::vector<std::int64_t> steps;       ///< ProfilerStep numbers, ascending
+  std::int64_t start_ns = 0, end_ns = 0; ///< of the GPU's events, unix; both 0 without them
+  double step_ms = 0; ///< the mean between the first and the last step's begin; 0: unknown
+};
+
+/// How much later than the others a rank comes to its collectives, us, a mean for each step.
+struct WatchedLateness {
+  std::int64_t rank = 0;
+  std::vector<double> late_us;
+};
+
+/// The bus bandwidths of the collectives of a group, name, type and size, GB/s: a mean for each
+/// step; without steps each.
+struct WatchedBandwidth {
+  std::string what; ///< "all_reduce BFloat16 x 1024, group 0"
+  std::vector<double> gbps;
+};
+
+/// Collectives of a group that some of its ranks entered and others did not.
+struct WatchedGap {
+  std::string group;
+  std::string name;       ///< of the first
+  std::int64_t step = -1; ///< in which it is
+  std::int64_t collectives = 0;
+  std::vector<std::int64_t> entered, absent; ///< of the first, ascending
+};
+
+struct WatchWindow {
+  std::string label; ///< "steps 40-42"
+  std::size_t ranks = 0;
+  double step_ms = 0;                       ///< mean over the ranks; 0: unknown
+  double exposed_percent = 0;               ///< of the time of collectives, over the ranks
+  std::vector<WatchedLateness> lateness;    ///< ascending by rank
+  std::vector<WatchedBandwidth> bandwidths; ///< ascending by `what`
+  std::vector<WatchedGap> gaps;
+};
+
+/// `ranks` ascending by rank. Without collectives only the figures of steps are there.
+[[nodiscard]] WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label);
+
+} // namespace rankscope

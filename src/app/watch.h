@@ -1,0 +1,134 @@
+// The use case behind `rankscope watch`: folders that fill while a job runs, looked at again and
+// again; what each window of the job says, and alarms. A state on disk carries it over a restart.
+#pragma once
+
+#include "analyses/watch/watch_judge.h"
+#include "base/result.h"
+#include "core/table.h"
+#include "engine/session.h"
+#include "readers/discovery.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+struct WatchRequest {
+  std::vector<std::string> inputs; ///< folders; they may not be there yet
+  DiscoverOptions discover;
+  WatchLimits limits;
+  double settled_s = 5; ///< a file that was last written so long ago is complete
+  double still_s = 300; ///< a rank so long behind most others stands still
+  std::string state;    ///< file; "": nothing is carried over a restart
+  std::uint64_t memory_bytes = 0;
+};
+
+/// One line of the summary: a window that was judged.
+struct WatchedWindow {
+  std::string label;
+  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: ranks that are known
+  double step_ms = 0, exposed_percent = 0;
+  double bus_gbps = 0; ///< mean over the kinds of collectives; 0 without any
+  std::optional<std::int64_t> latest_rank;
+  double late_us = 0; ///< of the latest rank, mean
+};
+
+struct WatchLook {
+  std::vector<Alarm> alarms;          ///< that nobody was told of
+  std::vector<WatchedWindow> windows; ///< judged by this look
+  std::vector<std::string> waiting;   ///< files that may grow
+  std::vector<std::string> lost;      ///< files that could not be read, with why
+  std::size_t read = 0;               ///< traces that this look read
+  std::vector<std::int64_t> ranks;    ///< known, ascending
+};
+
+/// Everything that is kept: two of it are equal after the same looks, with or without a restart
+/// between them.
+struct WatchState {
+  /// Ranks of a window as they come, until it is judged.
+  struct Open {
+    std::size_t number = 0;
+    std::int64_t first_step = -1, last_step = -1; ///< -1: no steps
+    std::map<std::int64_t, WatchedRank> ranks;
+    bool judged = false;
+  };
+  /// When most ranks had come to a window.
+  struct Reached {
+    std::size_t number = 0;
+    std::int64_t at_ns = 0;
+  };
+  std::map<std::uint64_t, std::uint64_t> read; ///< files by the hashes of path and of size and time
+  std::map<std::int64_t, std::size_t> newest;  ///< by rank: its newest window
+  std::int64_t world = 0;                      ///< by headers
+  std::vector<Open> open;
+  std::vector<Reached> reached;
+  std::size_t windows_begun = 0;
+  WatchJudge judge;
+  std::vector<WatchedWindow> shown; ///< the newest that were judged
+  std::vector<Alarm> alarms;        ///< the newest that were raised
+  std::uint64_t raised = 0;         ///< alarms in all
+};
+
+/// Looks at folders. Not thread-safe. Memory: the collectives of at most kMostOpen windows, some
+/// bytes for each file that is there and for each kind of collective.
+class Watch {
+public:
+  static constexpr std::size_t kMostOpen = 4;
+  static constexpr std::size_t kMostShown = 64;
+
+  /// Takes the state where there is one. Errors: kUnreadable for a state that is damaged or of
+  /// other inputs, kOutput for one that cannot be written.
+  static Result<Watch> open(WatchRequest request);
+
+  /// Lists, reads what is new and complete, judges, and keeps the state before it tells. `now_ns`:
+  /// unix time. `last`: no look follows, so that files are complete as they are and what came of a
+  /// window is judged. Errors: kInterrupted, kOutput, kInternal.
+  Result<WatchLook> look(Session& session, std::int64_t now_ns, bool last = false);
+
+  [[nodiscard]] const WatchState& state() const { return state_; }
+
+private:
+  struct Stamp {
+    std::uint64_t bytes = 0;
+    std::int64_t written_ns = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  struct NewFile {
+    std::string path;
+    Stamp stamp;
+    std::optional<std::int64_t> rank;
+  };
+
+  explicit Watch(WatchRequest request) : request_(std::move(request)) {}
+  Result<std::vector<NewFile>> new_files(std::int64_t now_ns, bool last, WatchLook& out);
+  Result<void> read(Session& session, std::vector<NewFile> files, WatchLook& out);
+  void take(WatchedRank rank, std::int64_t now_ns, WatchLook& out);
+  WatchState::Open& window_of(const WatchedRank& rank);
+  void note_reached(std::int64_t now_ns);
+  void judge_ready(bool last, WatchLook& out);
+  void judge(WatchState::Open& window, WatchLook& out);
+  void judge_still(std::int64_t now_ns, WatchLook& out);
+  [[nodiscard]] std::vector<std::int64_t> known_ranks() const;
+  [[nodiscard]] bool most(std::size_t ranks) const;
+  Result<void> save() const;
+
+  WatchRequest request_;
+  WatchState state_;
+  std::map<std::string, Stamp> seen_; ///< files not yet complete, by the look before
+  std::set<std::int64_t> growing_;    ///< ranks whose files grow
+  std::int64_t now_ns_ = 0;
+};
+
+/// The summary as tables: windows, alarms.
+[[nodiscard]] std::vector<Table> watch_tables(const WatchState& state);
+/// A page of it, without script.
+[[nodiscard]] std::string watch_page(const WatchState& state,
+                                     const std::vector<std::string>& inputs, std::string_view when);
+
+} // namespace rankscope

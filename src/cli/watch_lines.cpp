@@ -1,0 +1,71 @@
+#include "cli/watch_lines.h"
+
+#include "base/json_text.h"
+#include "os/process.h"
+#include "os/signals.h"
+
+#include <chrono>
+#include <ctime>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+/// The command with what it is told behind it: kind, subject, sentence.
+void run_command(const Context& ctx, const std::vector<std::string>& command, const Alarm& alarm) {
+  if (command.empty())
+    return;
+  ProcessSpec spec;
+  spec.argv = command;
+  spec.argv.insert(spec.argv.end(),
+                   {std::string(alarm_name(alarm.kind)), alarm.subject, alarm.sentence});
+  spec.out = spec.err = Stream::kOurError;
+  spec.guarded = true;
+  spec.deadline = std::chrono::seconds(60);
+  spec.cancel = interrupt_token();
+  Result<Process> child = Process::start(std::move(spec));
+  const Result<ProcessEnd> end = child ? child->wait() : Result<ProcessEnd>(child.error());
+  if (!end)
+    ctx.warn("--on-alarm: " + end.error().message());
+  else if (!end->ok())
+    ctx.warn(fmt::format("--on-alarm: {}: {}", command.front(), end->describe()));
+}
+
+} // namespace
+
+std::string utc_text(std::int64_t ns) {
+  const std::time_t seconds = ns / 1'000'000'000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchLook& look,
+               std::int64_t now_ns) {
+  const std::string when = utc_text(now_ns);
+  for (const std::string& lost : look.lost)
+    ctx.warn(lost);
+  for (const WatchedWindow& w : look.windows)
+    if (!ctx.json)
+      ctx.out(fmt::format(
+          "{} {}: {} of {} ranks{}, {:.1f} % of the communication exposed{}{}\n", when, w.label,
+          w.ranks, w.of, w.step_ms > 0 ? fmt::format(", {:.3f} ms a step", w.step_ms) : "",
+          w.exposed_percent, w.bus_gbps > 0 ? fmt::format(", {:.1f} GB/s", w.bus_gbps) : "",
+          w.latest_rank ? fmt::format(", rank {} latest by {:.1f} us", *w.latest_rank, w.late_us)
+                        : ""));
+  for (const Alarm& alarm : look.alarms) {
+    if (ctx.json)
+      ctx.out(fmt::format(
+          "{{\"time\": \"{}\", \"alarm\": \"{}\", \"subject\": \"{}\", \"sentence\": \"{}\"}}\n",
+          when, json_escaped(alarm_name(alarm.kind)), json_escaped(alarm.subject),
+          json_escaped(alarm.sentence)));
+    else
+      ctx.out(fmt::format("{} ALARM {}: {}\n", when, alarm_name(alarm.kind), alarm.sentence));
+  }
+  ctx.page(""); // at once
+  for (const Alarm& alarm : look.alarms)
+    run_command(ctx, on_alarm, alarm);
+}
+
+} // namespace rankscope

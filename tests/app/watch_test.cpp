@@ -1,0 +1,301 @@
+// watch over folders that fill: what it reads, when it judges, which alarms, and that a restart
+// makes no difference. Time is what the tests say it is.
+#include "app/watch.h"
+
+#include "engine/loader.h"
+#include "sanitized.h"
+#include "small_sweep.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+/// Later than any file of a test is written.
+constexpr std::int64_t kStart = 4'000'000'000 * kSecond;
+
+/// A job whose windows are runs of generated sweeps.
+class Job {
+public:
+  explicit Job(std::int64_t ranks = 4) : ranks_(ranks) {}
+
+  synth::Options options(std::uint64_t seed) const {
+    synth::Options o = test::small_sweep();
+    o.ranks = ranks_;
+    o.steps = 5;
+    o.seed = seed;
+    o.straggler = -1;
+    return o;
+  }
+  /// The ranks' traces of one more window; `absent` write none.
+  void write(const synth::Options& o, const std::vector<std::int64_t>& absent = {}) {
+    const std::string made = folder_.path("made" + std::to_string(++windows_));
+    EXPECT_TRUE(synth::generate(o, made, 2, [](const std::string&) {}));
+    for (std::int64_t r = 0; r < ranks_; ++r) {
+      if (std::find(absent.begin(), absent.end(), r) != absent.end())
+        continue;
+      const std::string to = run() + "/rank" + std::to_string(r);
+      fs::create_directories(to);
+      fs::rename(test::config_folder(made) + "/torch_profiler/rank" + std::to_string(r) +
+                     "/trace_step19.json",
+                 to + "/trace_window" + std::to_string(windows_) + ".json");
+    }
+    fs::remove_all(made);
+  }
+  [[nodiscard]] std::string run() const { return folder_.path("run"); }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
+  [[nodiscard]] WatchRequest request(const std::string& state = "") const {
+    WatchRequest out;
+    out.inputs = {run()};
+    out.state = state;
+    return out;
+  }
+
+private:
+  test::TempFolder folder_;
+  std::int64_t ranks_;
+  int windows_ = 0;
+};
+
+Watch open(const WatchRequest& request) {
+  Result<Watch> watch = Watch::open(request);
+  EXPECT_TRUE(watch) << watch.error().message();
+  return std::move(*watch);
+}
+
+WatchLook look(Watch& watch, std::int64_t second, bool last = false) {
+  Session session;
+  session.threads = 2;
+  Result<WatchLook> out = watch.look(session, kStart + second * kSecond, last);
+  EXPECT_TRUE(out) << out.error().message();
+  return out ? std::move(*out) : WatchLook{};
+}
+
+std::vector<std::string> sentences(const std::vector<Alarm>& alarms) {
+  std::vector<std::string> out;
+  for (const Alarm& a : alarms)
+    out.push_back(a.sentence);
+  return out;
+}
+
+TEST(Watch, ReadsEachTraceOnceAndJudgesWholeWindows) {
+  Job job;
+  Watch watch = open(job.request());
+  EXPECT_EQ(look(watch, 0).read, 0U); // no folder yet
+  job.write(job.options(1));
+  const WatchLook first = look(watch, 10);
+  EXPECT_EQ(first.read, 4U);
+  ASSERT_EQ(first.windows.size(), 1U);
+  EXPECT_EQ(first.windows[0].ranks, 4U);
+  EXPECT_EQ(first.windows[0].of, 4U);
+  EXPECT_GT(first.windows[0].step_ms, 0);
+  EXPECT_GT(first.windows[0].bus_gbps, 0);
+  EXPECT_EQ(look(watch, 20).read, 0U);
+  job.write(job.options(2), {3});
+  const WatchLook second = look(watch, 30);
+  EXPECT_EQ(second.read, 3U);
+  EXPECT_TRUE(second.windows.empty()); // rank 3 is to come
+  const WatchLook last = look(watch, 40, true);
+  ASSERT_EQ(last.windows.size(), 1U);
+  EXPECT_EQ(last.windows[0].ranks, 3U);
+}
+
+TEST(Watch, WaitsForAFileThatGrows) {
+  Job job(2);
+  job.write(job.options(1));
+  const std::string path = job.run() + "/rank1/trace_window1.json";
+  const std::string whole = test::bytes_of(path);
+  fs::resize_file(path, whole.size() / 2);
+  WatchRequest request = job.request();
+  request.settled_s = 1e12; // by their sizes alone
+  Watch watch = open(request);
+  EXPECT_EQ(look(watch, 0).waiting.size(), 2U);
+  std::FILE* const file = std::fopen(path.c_str(), "ab");
+  std::fwrite(whole.data() + whole.size() / 2, 1, whole.size() - whole.size() / 2, file);
+  std::fclose(file);
+  const WatchLook grew = look(watch, 10);
+  EXPECT_EQ(grew.read, 1U);
+  EXPECT_EQ(grew.waiting.size(), 1U);
+  const WatchLook done = look(watch, 20);
+  EXPECT_EQ(done.read, 1U);
+  EXPECT_EQ(done.windows.size(), 1U);
+  EXPECT_TRUE(done.lost.empty());
+}
+
+TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
+  int quiet = 0;
+  int told = 0;
+  constexpr int kJobs = 20;
+  for (int seed = 1; seed <= kJobs; ++seed) {
+    Job job;
+    Watch watch = open(job.request());
+    for (std::uint64_t w = 0; w < 3; ++w) {
+      job.write(job.options(static_cast<std::uint64_t>(seed) * 10 + w));
+      const WatchLook seen = look(watch, static_cast<std::int64_t>(w) * 10);
+      EXPECT_EQ(seen.windows.size(), 1U);
+      quiet += seen.alarms.empty() ? 0 : 1;
+    }
+    synth::Options slow = job.options(static_cast<std::uint64_t>(seed) * 10 + 3);
+    slow.straggler = seed % 4;
+    slow.straggler_us = 4000;
+    job.write(slow);
+    const WatchLook seen = look(watch, 40);
+    told += std::any_of(seen.alarms.begin(), seen.alarms.end(), [&](const Alarm& a) {
+      return a.kind == AlarmKind::kStraggler && a.subject == std::to_string(seed % 4);
+    });
+  }
+  EXPECT_LE(quiet, kJobs / 20);
+  EXPECT_GE(told, kJobs * 95 / 100);
+}
+
+TEST(Watch, BandwidthThatFallsIsTold) {
+  Job job;
+  Watch watch = open(job.request());
+  for (std::uint64_t w = 1; w <= 3; ++w) {
+    job.write(job.options(w));
+    EXPECT_TRUE(look(watch, static_cast<std::int64_t>(w) * 10).alarms.empty());
+  }
+  synth::Options slow = job.options(9);
+  slow.slow_links = {{0, 1, 1.6}};
+  job.write(slow);
+  const WatchLook seen = look(watch, 50);
+  ASSERT_EQ(seen.alarms.size(), 1U);
+  EXPECT_EQ(seen.alarms[0].kind, AlarmKind::kBandwidth);
+  EXPECT_NE(seen.alarms[0].sentence.find("bandwidth falls"), std::string::npos);
+}
+
+TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {
+  Job job;
+  Watch watch = open(job.request());
+  job.write(job.options(1));
+  EXPECT_TRUE(look(watch, 0).alarms.empty());
+  job.write(job.options(2), {2});
+  EXPECT_TRUE(look(watch, 100).alarms.empty());
+  EXPECT_TRUE(look(watch, 399).alarms.empty()); // not yet 300 s after the others
+  const WatchLook told = look(watch, 400);
+  ASSERT_EQ(told.alarms.size(), 1U);
+  EXPECT_EQ(told.alarms[0].kind, AlarmKind::kHang);
+  EXPECT_EQ(told.alarms[0].subject, "2");
+  EXPECT_EQ(told.alarms[0].sentence,
+            "hang suspected: nothing new of rank 2: most of the 4 ranks went on 300 s ago");
+  EXPECT_TRUE(look(watch, 900).alarms.empty());
+}
+
+TEST(Watch, AJobThatEndsIsNoHang) {
+  Job job;
+  Watch watch = open(job.request());
+  job.write(job.options(1));
+  look(watch, 0);
+  EXPECT_TRUE(look(watch, 100'000).alarms.empty());
+}
+
+/// What a watch over this story says; restarted after each look where asked.
+std::pair<std::vector<std::string>, std::size_t> story(bool restart) {
+  Job job;
+  const WatchRequest request = job.request(job.path("watch.state"));
+  std::optional<Watch> watch = open(request);
+  std::vector<std::string> told;
+  std::size_t read = 0;
+  for (std::uint64_t w = 1; w <= 5; ++w) {
+    synth::Options o = job.options(w);
+    o.straggler = w >= 3 ? 1 : -1;
+    o.straggler_us = 4000;
+    job.write(o, w == 4 ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{});
+    for (int part = 0; part < 2; ++part) {
+      const WatchLook seen =
+          look(*watch, static_cast<std::int64_t>(w) * 100 + part * 50, w == 5 && part == 1);
+      read += seen.read;
+      for (const std::string& sentence : sentences(seen.alarms))
+        told.push_back(sentence);
+      for (const WatchedWindow& window : seen.windows)
+        told.push_back(window.label + " of " + std::to_string(window.ranks));
+      if (restart)
+        watch = open(request);
+    }
+  }
+  told.push_back(watch_page(watch->state(), {"run"}, "then"));
+  return {told, read};
+}
+
+TEST(Watch, ARestartNeitherReadsNorTellsAgain) {
+  const auto straight = story(false);
+  const auto restarted = story(true);
+  EXPECT_EQ(straight.second, 19U);
+  EXPECT_EQ(restarted, straight);
+  EXPECT_EQ(std::count_if(straight.first.begin(), straight.first.end(),
+                          [](const std::string& s) {
+                            return s.find("rank 1 comes") != std::string::npos &&
+                                   s.find("<html") == std::string::npos;
+                          }),
+            1);
+}
+
+TEST(Watch, AStateThatIsCutOrOfOthersIsRefused) {
+  Job job(2);
+  job.write(job.options(1));
+  const std::string path = job.path("watch.state");
+  {
+    Watch watch = open(job.request(path));
+    look(watch, 0);
+  }
+  const std::string whole = test::bytes_of(path);
+  for (std::size_t n = 0; n < whole.size(); n += 1 + whole.size() / 60) {
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    std::fwrite(whole.data(), 1, n, file);
+    std::fclose(file);
+    const Result<Watch> watch = Watch::open(job.request(path));
+    ASSERT_FALSE(watch) << n;
+    EXPECT_EQ(watch.error().code, ErrorCode::kUnreadable);
+    EXPECT_EQ(watch.error().where, path);
+  }
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  std::fwrite(whole.data(), 1, whole.size(), file);
+  std::fclose(file);
+  EXPECT_TRUE(Watch::open(job.request(path)));
+  WatchRequest other = job.request(path);
+  other.inputs = {job.path("elsewhere")};
+  EXPECT_FALSE(Watch::open(other));
+}
+
+TEST(Watch, ACollectiveThatSomeDidNotEnterIsToldWhereTheStepIsWhole) {
+  Job job;
+  job.write(job.options(1));
+  const auto gaps_without = [&](std::int64_t step) {
+    std::vector<WatchedRank> ranks;
+    for (int r = 0; r < 4; ++r) {
+      LoadOptions options;
+      options.threads = 1;
+      Result<LoadedTrace> trace =
+          load_trace(job.run() + "/rank" + std::to_string(r) + "/trace_window1.json", options);
+      EXPECT_TRUE(trace);
+      WatchedRank rank;
+      rank.collectives = extract_collectives(*trace);
+      rank.collectives.rank = r;
+      for (std::int64_t s = 15; s < 20; ++s)
+        rank.steps.push_back(s);
+      if (r == 2)
+        std::erase_if(rank.collectives.rows,
+                      [step](const Collective& c) { return c.step == step; });
+      ranks.push_back(std::move(rank));
+    }
+    return watch_window(std::move(ranks), "steps").gaps;
+  };
+  EXPECT_TRUE(gaps_without(99).empty());
+  EXPECT_TRUE(gaps_without(15).empty()); // its trace may begin within that step
+  EXPECT_TRUE(gaps_without(19).empty());
+  const std::vector<WatchedGap> gaps = gaps_without(17);
+  ASSERT_EQ(gaps.size(), 1U);
+  EXPECT_EQ(gaps[0].absent, std::vector<std::int64_t>{2});
+  EXPECT_EQ(gaps[0].entered, (std::vector<std::int64_t>{0, 1, 3}));
+  EXPECT_EQ(gaps[0].step, 17);
+  EXPECT_GT(gaps[0].collectives, 1);
+}
+
+} // namespace
+} // namespace rankscope
