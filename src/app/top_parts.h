@@ -35,10 +35,13 @@ Result<RunPlan> plan_top(Session& session, const TopRequest& request);
 /// What else is taken of a trace while it is in memory; called from any thread, several at once. An
 /// Error loses the rank.
 using TopAlso = std::function<Result<void>(const RankItem&, const LoadedTrace&)>;
-/// Reads the ranks of the plan, several at a time; the session is told what is lost. `also` may be
-/// empty. Errors: kUnreadable when no rank could be read.
+/// The same of a rank that comes as its parts.
+using TopAlsoHeld = std::function<Result<void>(const RankItem&, const RankParts&)>;
+/// Reads the ranks of the plan, several at a time, from their traces or from `parts`; the session
+/// is told what is lost. Both `also` may be empty. Errors: kUnreadable when no rank could be read.
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          const TopAlso& also);
+                          const TopAlso& also, const PartSource* parts = nullptr,
+                          const TopAlsoHeld& also_held = {});
 
 /// Of all ranks; none without collectives. Refers to the parts.
 [[nodiscard]] std::optional<CollectiveFacts> collectives_of_top(const TopParts& parts);

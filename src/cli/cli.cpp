@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/program.h"
 #include "cli/progress.h"
 #include "os/signals.h"
 #include "os/tasks.h"
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -25,8 +27,9 @@ namespace {
 
 constexpr const char* kExitCodes =
     "exit codes: 0 all well, 2 usage, 3 input unreadable, 4 partial (events or\n"
-    "            ranks lost), 5 regression (--fail-on), 6 output failed,\n"
-    "            7 missing tool, 70 internal error, 130 interrupted";
+    "            ranks lost), 5 regression (--fail-on) or alarm (watch),\n"
+    "            6 output failed, 7 missing tool, 70 internal error,\n"
+    "            130 interrupted";
 
 /// A line for the terminal: control characters of a name must not reach it.
 std::string printable(std::string text) {
@@ -39,8 +42,12 @@ std::string printable(std::string text) {
 void print_problems(const Context& ctx) {
   if (ctx.problems_shown || (ctx.quiet && !ctx.diagnostics.data_lost()))
     return;
+  constexpr std::size_t kNamed = 100; // a run of thousands of ranks may lose most of them
+  std::map<std::string, std::size_t> by_name;
   for (const Problem& p : ctx.diagnostics.problems()) {
     if (p.severity == Severity::kInfo && ctx.quiet)
+      continue;
+    if (p.by_place && ++by_name[p.name] > kNamed)
       continue;
     const char* kind = p.severity == Severity::kInfo ? "note" : "warning";
     const std::string line =
@@ -48,10 +55,16 @@ void print_problems(const Context& ctx) {
                     p.sentence, p.count > 1 ? fmt::format(" [{} times]", p.count) : "");
     std::fputs((printable(line) + "\n").c_str(), stderr);
   }
+  for (const auto& [name, lines] : by_name)
+    if (lines > kNamed)
+      std::fputs(fmt::format("rankscope: warning: {} more of {} ({} in all)\n", lines - kNamed,
+                             name, lines)
+                     .c_str(),
+                 stderr);
 }
 
-const Command* find_command(const std::string& name) {
-  const auto all = commands();
+const Command* find_command(const Program& program, const std::string& name) {
+  const auto all = program.commands;
   const auto at =
       std::find_if(all.begin(), all.end(), [&](const Command* c) { return c->name == name; });
   return at == all.end() ? nullptr : *at;
@@ -85,8 +98,8 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 
 /// The command with its flags, which sets `action` when it was parsed; the names alone of all when
 /// none is asked for. The flags of all take a millisecond to make, a fifth of a start.
-void add_commands(CLI::App& app, const Command* asked, Action& action) {
-  for (const Command* command : commands()) {
+void add_commands(CLI::App& app, const Program& program, const Command* asked, Action& action) {
+  for (const Command* command : program.commands) {
     if (asked != nullptr && command != asked && !asked->shows_all_commands)
       continue;
     CLI::App* const sub = app.add_subcommand(command->name, command->help);
@@ -175,12 +188,19 @@ std::span<const Command* const> commands() {
 }
 
 int run_cli(int argc, char** argv) {
-  install_interrupt_handler();
   Context ctx;
-  unsigned jobs = 0;
-  CLI::App app{"rankscope: from the traces of a distributed GPU run to the answer", "rankscope"};
+  return run_program({"rankscope",
+                      "rankscope: from the traces of a distributed GPU run to the answer",
+                      commands()},
+                     ctx, argc, argv);
+}
+
+int run_program(const Program& program, Context& ctx, int argc, char** argv) {
+  install_interrupt_handler();
+  unsigned jobs = program.jobs;
+  CLI::App app{program.help, program.name};
   app.formatter(std::make_shared<HelpFormatter>()); // before the subcommands, which inherit it
-  app.set_version_flag("-V,--version", std::string("rankscope ") + RANKSCOPE_VERSION);
+  app.set_version_flag("-V,--version", std::string(program.name) + " " + RANKSCOPE_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kExitCodes);
@@ -195,19 +215,19 @@ int run_cli(int argc, char** argv) {
     arguments.emplace_back("--help");
     command = command_word(app, arguments);
   }
-  const Command* const known = find_command(command);
+  const Command* const known = find_command(program, command);
   if (!command.empty() && known == nullptr) {
     std::vector<std::string> names;
-    for (const Command* other : commands())
+    for (const Command* other : program.commands)
       names.emplace_back(other->name);
-    std::fputs(fmt::format("rankscope: no command named '{}'{} (rankscope --help lists them)\n",
+    std::fputs(fmt::format("{0}: no command named '{1}'{2} ({0} --help lists them)\n", program.name,
                            printable(command), did_you_mean(command, names))
                    .c_str(),
                stderr);
     return exit_code(ErrorCode::kUsage);
   }
   Action action;
-  add_commands(app, known, action);
+  add_commands(app, program, known, action);
   take_one_text_each(app);
   if (known != nullptr && known->runs_program)
     ctx.program = take_program(arguments);

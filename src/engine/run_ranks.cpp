@@ -68,6 +68,15 @@ public:
   Result<void> operator()() {
     if (run_.progress)
       session_.begin_progress(items_.size(), bytes_);
+    RS_CHECK(run_.parts != nullptr ? from_parts() : from_traces());
+    const std::lock_guard lock(mutex_);
+    if (error_)
+      return *error_;
+    return {};
+  }
+
+private:
+  Result<void> from_traces() {
     LoadOptions load;
     load.threads = run_.threads > 0 ? run_.threads : session_.threads;
     if (load.threads == session_.threads)
@@ -78,49 +87,66 @@ public:
     load.link = run_.link;
     load.old_reference = run_.old_reference;
     load.cancelled = [this] { return stopped(); };
-    RS_CHECK(load_each(files_, load, [this](std::size_t i, Result<LoadedTrace> loaded) {
-      one(items_[i], std::move(loaded));
-      if (run_.progress)
-        keep_error(guarded([&]() -> Result<void> {
-          session_.step_progress(items_[i].file.bytes);
-          return {};
-        }));
-    }));
-    const std::lock_guard lock(mutex_);
-    if (error_)
-      return *error_;
-    return {};
+    return load_each(files_, load,
+                     [this](std::size_t i, Result<LoadedTrace> loaded) { one(items_[i], loaded); });
   }
 
-private:
+  /// Indices are handed out in order, so that who waits for its turn waits for one that was begun.
+  Result<void> from_parts() {
+    return parallel_for(
+        &session_.pool(), items_.size(), [this](std::size_t i) { one_of_parts(items_[i]); },
+        run_.threads);
+  }
+
+  void one(const RankItem& item, const Result<LoadedTrace>& loaded) {
+    settle(item, loaded ? *loaded : nothing_, guarded([&]() -> Result<AnyPart> {
+             if (!loaded)
+               return loaded.error();
+             if (stopped())
+               return ended();
+             return steps_.extract(item, *loaded);
+           }));
+  }
+
+  void one_of_parts(const RankItem& item) {
+    settle(item, nothing_, guarded([&]() -> Result<AnyPart> {
+             if (stopped())
+               return ended();
+             if (!steps_.decode)
+               return Error{ErrorCode::kInternal, item.file.path, "is not read from parts", ""};
+             RS_TRY(const RankParts held, run_.parts->parts_of(item.plan, item.file));
+             return steps_.decode(item, held);
+           }));
+  }
+
+  static Error ended() { return {ErrorCode::kInterrupted, "", "the run has ended", ""}; }
+
   /// Throws nothing: its turn comes once, and who waits behind it would wait for ever.
-  void one(const RankItem& item, Result<LoadedTrace> loaded) {
-    Result<AnyPart> part = guarded([&]() -> Result<AnyPart> {
-      if (!loaded)
-        return loaded.error();
-      if (stopped())
-        return Error{ErrorCode::kInterrupted, "", "the run has ended", ""};
-      return steps_.extract(item, *loaded);
-    });
+  void settle(const RankItem& item, const LoadedTrace& trace, Result<AnyPart> part) {
     bool last = false;
     {
       turnstile_.wait_for(item.index);
       const PassAtEnd pass{turnstile_};
       last = --left_[item.plan_index] == 0;
       keep_error(guarded([&]() -> Result<void> {
-        in_turn(item, loaded, std::move(part));
+        in_turn(item, trace, std::move(part));
         return {};
       }));
     }
     if (last && steps_.finished && !stopped())
       keep_error(guarded([&] { return steps_.finished(item.plan_index); }));
+    if (run_.progress)
+      keep_error(guarded([&]() -> Result<void> {
+        session_.step_progress(item.file.bytes);
+        return {};
+      }));
   }
 
-  void in_turn(const RankItem& item, const Result<LoadedTrace>& loaded, Result<AnyPart> part) {
+  void in_turn(const RankItem& item, const LoadedTrace& trace, Result<AnyPart> part) {
     if (stopped())
       return;
     if (part)
-      return keep_error(guarded([&] { return steps_.take(item, *loaded, std::move(*part)); }));
+      return keep_error(guarded([&] { return steps_.take(item, trace, std::move(*part)); }));
     if (ends_run(part.error()))
       return keep_error(part.error());
     if (!run_.quiet)
@@ -148,6 +174,7 @@ private:
   std::vector<RankItem> items_;
   std::vector<RankFile> files_;
   std::vector<std::size_t> left_; ///< ranks to come, by plan
+  const LoadedTrace nothing_;     ///< of a rank whose trace is not there
   std::uint64_t bytes_ = 0;
   Turnstile turnstile_;
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include "core/any_part.h"
 #include "core/loaded_trace.h"
 #include "engine/loader.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -35,6 +36,8 @@ struct RankRun {
   bool old_reference = false; ///< as in CallTreeOptions
   bool progress = false;      ///< show it
   bool quiet = false;         ///< a second pass over the same files: lost ranks were named before
+  /// Where the ranks come from in place of their traces: each is decoded, not loaded and extracted.
+  const PartSource* parts = nullptr;
 };
 
 /// What happens to each rank. `extract` runs on any thread, several at once; the others run one at
@@ -43,8 +46,11 @@ template <class Part> struct RankSteps {
   /// Of one rank, alone. An Error with kOutput or kInterrupted ends the run, another one loses the
   /// rank.
   std::function<Result<Part>(const RankItem&, const LoadedTrace&)> extract;
-  /// Takes what was extracted, while the trace is still there. An Error ends the run.
+  /// Takes what was extracted, while the trace is still there. An Error ends the run. Of a rank
+  /// that came as its parts the trace is empty: who takes parts needs the part alone.
   std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> take;
+  /// In place of `extract`, for ranks that come from RankRun::parts. Without it there can be none.
+  std::function<Result<Part>(const RankItem&, const RankParts&)> decode = {};
   /// In its place, for a rank that could not be loaded or extracted; the session has been told.
   std::function<void(const RankItem&, const Error&)> lost = {};
   /// After the last rank of a configuration, while ranks of the next are on their way: it may run
@@ -74,6 +80,11 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
   untyped.take = [&](const RankItem& item, const LoadedTrace& trace, AnyPart part) {
     return steps.take(item, trace, std::move(*part.get<Part>()));
   };
+  if (steps.decode)
+    untyped.decode = [&](const RankItem& item, const RankParts& held) -> Result<AnyPart> {
+      RS_TRY(Part part, steps.decode(item, held));
+      return AnyPart::of(std::move(part));
+    };
   untyped.lost = std::move(steps.lost);
   untyped.finished = std::move(steps.finished);
   return run_ranks_untyped(session, plans, run, untyped);

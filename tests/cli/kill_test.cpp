@@ -1,6 +1,7 @@
 // Killed at a random moment and run again: what stands under a final name is whole, the second run
 // ends as if nothing had been, and nothing unfinished stays. RANKSCOPE_KILLS=N: N kills a command.
 #include "os/process.h"
+#include "output_trees.h"
 #include "run_binary.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
@@ -15,7 +16,6 @@
 #include <map>
 #include <random>
 #include <thread>
-#include <zip.h>
 
 namespace rankscope {
 namespace {
@@ -23,31 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-/// A workbook's parts but for the time of its making.
-std::string parts_of(const std::string& path) {
-  int problem = 0;
-  zip_t* const book = zip_open(path.c_str(), ZIP_RDONLY, &problem);
-  if (book == nullptr)
-    return "not a workbook";
-  std::string out;
-  for (zip_int64_t i = 0; i < zip_get_num_entries(book, 0); ++i) {
-    const std::string name = zip_get_name(book, static_cast<zip_uint64_t>(i), 0);
-    out += name + "\n";
-    if (name == "docProps/core.xml")
-      continue;
-    zip_file_t* const part = zip_fopen_index(book, static_cast<zip_uint64_t>(i), 0);
-    if (part == nullptr)
-      continue;
-    std::string buffer(65536, '\0');
-    for (zip_int64_t n = zip_fread(part, buffer.data(), buffer.size()); n > 0;
-         n = zip_fread(part, buffer.data(), buffer.size()))
-      out.append(buffer, 0, static_cast<std::size_t>(n));
-    zip_fclose(part);
-  }
-  zip_discard(book);
-  return out;
-}
 
 /// Final names with their contents; temporaries apart.
 struct Outputs {
@@ -67,8 +42,7 @@ Outputs outputs_below(const std::string& folder) {
       out.unfinished.push_back(entry.path().string());
     // state and manifest tell which parts were made by this run and which were there
     else if (name.find(".rankscope") == std::string::npos && !name.ends_with("manifest.json"))
-      out.files[name] =
-          name.ends_with(".xlsx") ? parts_of(entry.path().string()) : test::bytes_of(entry.path());
+      out.files[name] = test::content_of(entry.path().string());
   }
   return out;
 }
@@ -154,6 +128,10 @@ TEST_F(Kills, Report) {
   const std::string trace = config(28) + "/torch_profiler/rank0/trace_step19.json";
   kill_and_run_again({"report", trace, "-q", "-o", out_ + "/r.xlsx", "--csv-dir", out_ + "/csv"},
                      1);
+}
+
+TEST_F(Kills, Partial) {
+  kill_and_run_again({"partial", config(28), "-q", "--for", "page", "-o", out_}, 5);
 }
 
 TEST_F(Kills, Merge) {

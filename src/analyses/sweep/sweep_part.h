@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 3;
+inline constexpr std::uint32_t kRankRecordVersion = 4;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -28,11 +28,16 @@ template <class Archive, PartOf<CallGroup> Row> void part_fields(Archive& archiv
   archive(r.key, r.gemm, r.blocks);
 }
 
+template <class Archive, PartOf<RankRecord::GraphTime> Row>
+void part_fields(Archive& archive, Row& r) {
+  archive(r.gpu_ns, r.graph_ns, r.unattributed_ns);
+}
+
 template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.key);
   for (auto& ns : r.time_ns)
     archive(ns);
-  archive(r.gemm_kernels, r.steps, r.calls, r.error);
+  archive(r.gemm_kernels, r.steps, r.calls, r.error, r.graphs);
 }
 
 template <class Archive, PartOf<SyncSummary> Row> void part_fields(Archive& archive, Row& r) {

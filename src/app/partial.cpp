@@ -1,0 +1,462 @@
+#include "app/partial.h"
+
+#include "app/analyze.h"
+#include "app/collectives.h"
+#include "app/command_parts.h"
+#include "app/compare.h"
+#include "app/page.h"
+#include "app/part_files.h"
+#include "app/part_set.h"
+#include "os/output_file.h"
+#include "os/scratch_folder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <set>
+#include <sys/stat.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::int64_t changed_ns(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0)
+    return 0;
+  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+std::string mark_of(const RankFile& file) {
+  std::error_code ec;
+  const auto bytes = fs::file_size(file.path, ec);
+  return ec ? "absent" : fmt::format("{} {}", bytes, changed_ns(file.path));
+}
+
+/// Takes a file of parts that is finished.
+using Sink = std::function<Result<void>(PartFile)>;
+
+/// One run of `partial`.
+class Partial {
+public:
+  Partial(Session& session, const PartialRequest& request, Sink sink, std::string folder)
+      : session_(session), request_(request), sink_(std::move(sink)), folder_(std::move(folder)) {}
+
+  Result<PartialResult> operator()() {
+    RS_CHECK(discover());
+    std::optional<ScratchFolder> scratch;
+    if (request_.wanted.analyze || request_.wanted.compare) {
+      RS_TRY(ScratchFolder made, ScratchFolder::create());
+      scratch_ = scratch.emplace(std::move(made)).path();
+    }
+    std::vector<RunPlan> plans = choose();
+    reuse(plans);
+    RS_CHECK(extract(plans));
+    RS_CHECK(put({shard_file_name(shard_.index, shard_.count), encode_shard_file(shard_)}));
+    out_.folder = folder_;
+    return std::move(out_);
+  }
+
+private:
+  Result<void> discover() {
+    if (request_.shard_count == 0 || request_.shard_index >= request_.shard_count)
+      return Error{
+          ErrorCode::kUsage, "partial",
+          fmt::format("there is no shard {} of {}", request_.shard_index, request_.shard_count),
+          "--shard I/N with I from 0 to N - 1"};
+    std::error_code ec;
+    shard_.index = request_.shard_index;
+    shard_.count = request_.shard_count;
+    shard_.local = request_.local;
+    shard_.inputs = request_.inputs;
+    shard_.one_file = request_.inputs.size() == 1 && !fs::is_directory(request_.inputs.front(), ec);
+    Result<RunPlan> run = discover_run(request_.inputs, request_.discover, shard_.run.diagnostics);
+    if (run)
+      shard_.run.plans.push_back({std::move(*run), {}});
+    else
+      shard_.run.error = run.error();
+    // a second listing, whose heads of files are read again: only for those that take a sweep
+    if (!request_.wanted.analyze && !request_.wanted.page) {
+      shard_.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
+    } else if (request_.inputs.size() == 1) {
+      Result<std::vector<RunPlan>> sweep =
+          discover_sweep(request_.inputs.front(), request_.discover, shard_.sweep.diagnostics);
+      if (sweep)
+        for (RunPlan& plan : *sweep)
+          shard_.sweep.plans.push_back({std::move(plan), {}});
+      else
+        shard_.sweep.error = sweep.error();
+    } else {
+      shard_.sweep.error = Error{ErrorCode::kUsage, "", "a sweep is one folder", ""};
+    }
+    if (shard_.run.error && shard_.sweep.error)
+      return *shard_.run.error;
+    if (shard_.local)
+      ask_heads();
+    for (KnownPlans* of : {&shard_.run, &shard_.sweep})
+      for (const KnownPlan& known : of->plans)
+        for (const RankFile& file : known.plan.ranks)
+          shard_.modified_ns.emplace(file.path, changed_ns(file.path));
+    PartOptions& options = shard_.options;
+    options.wanted = request_.wanted;
+    options.gpu_arch = request_.gpu_arch;
+    if (fs::is_regular_file(request_.gpu_arch, ec))
+      options.gpu_arch_mark = content_mark(request_.gpu_arch);
+    options.include_unlinked_kernels = request_.include_unlinked_kernels;
+    options.top_k = request_.top_k;
+    options.rank_by = request_.rank_by;
+    shard_.page_ranks = page_ranks();
+    return {};
+  }
+
+  /// How many ranks the run has by the heads of its traces: no shard sees all of them.
+  void ask_heads() {
+    std::map<std::string, std::optional<std::int64_t>> worlds;
+    for (KnownPlans* of : {&shard_.run, &shard_.sweep})
+      for (KnownPlan& known : of->plans)
+        for (const RankFile& file : known.plan.ranks) {
+          const auto [at, fresh] = worlds.emplace(file.path, std::nullopt);
+          if (fresh)
+            at->second = inspect_file(file.path, request_.discover.known).world_size;
+          if (at->second)
+            ++known.worlds[*at->second];
+        }
+  }
+
+  [[nodiscard]] std::size_t page_ranks() const {
+    if (request_.world_size > 0)
+      return request_.world_size;
+    if (shard_.run.plans.empty())
+      return 0;
+    const KnownPlan& known = shard_.run.plans.front();
+    std::size_t ranks = known.plan.ranks.size();
+    for (const auto& [world, heads] : known.worlds)
+      if (world > 0 && world <= std::int64_t{1} << 20)
+        ranks = std::max(ranks, static_cast<std::size_t>(world));
+    return ranks;
+  }
+
+  /// The ranks of this shard, each trace once: as the sweep has them, then what only the run has.
+  /// What the run lacks is said by reduce: it is no fault of a shard.
+  std::vector<RunPlan> choose() {
+    std::vector<RunPlan> out;
+    std::set<std::string> seen;
+    std::size_t at = 0;
+    const auto add = [&](const KnownPlans& of) {
+      for (const KnownPlan& known : of.plans) {
+        RunPlan mine = known.plan;
+        mine.ranks.clear();
+        for (const RankFile& file : known.plan.ranks)
+          if (seen.insert(rank_part_name(file)).second &&
+              (shard_.local || at++ % shard_.count == shard_.index))
+            mine.ranks.push_back(file);
+        out_.ranks += mine.ranks.size();
+        out.push_back(std::move(mine));
+      }
+    };
+    add(shard_.sweep);
+    add(shard_.run);
+    return out;
+  }
+
+  /// Takes out the ranks whose parts are there and are of these traces and options.
+  void reuse(std::vector<RunPlan>& plans) {
+    const std::string options = shard_.options.text();
+    for (RunPlan& plan : plans) {
+      for (const RankFile& file : plan.ranks)
+        marks_[rank_part_name(file)] =
+            mark_of(file) + (request_.wanted.page ? fmt::format(" {}", shard_.page_ranks) : "");
+      if (request_.force || folder_.empty())
+        continue;
+      std::erase_if(plan.ranks, [&](const RankFile& file) {
+        const std::string name = rank_part_name(file);
+        std::error_code ec;
+        if (!fs::exists(folder_ + "/" + name, ec))
+          return false;
+        const Result<std::string> bytes = read_file(folder_ + "/" + name);
+        const Result<RankParts> parts = bytes ? decode_rank_parts(*bytes) : bytes.error();
+        if (!parts || parts->options != options || parts->mark != marks_[name] || parts->lost)
+          return false;
+        ++out_.reused;
+        out_.trace_bytes += file.bytes;
+        out_.part_bytes += bytes->size();
+        return true;
+      });
+    }
+    std::erase_if(plans, [](const RunPlan& plan) { return plan.ranks.empty(); });
+  }
+
+  Result<void> extract(const std::vector<RunPlan>& plans) {
+    std::vector<const RunPlan*> pointers;
+    for (const RunPlan& plan : plans)
+      pointers.push_back(&plan);
+    if (pointers.empty())
+      return {};
+    RankRun run;
+    run.memory_bytes = request_.memory_bytes;
+    run.progress = true;
+    std::optional<Error> failed;
+    RankSteps<PartFile> steps;
+    steps.extract = [this](const RankItem& item, const LoadedTrace& trace) {
+      return parts_of(item, trace);
+    };
+    steps.take = [&](const RankItem& item, const LoadedTrace&, PartFile file) -> Result<void> {
+      if (failed)
+        return *failed;
+      out_.trace_bytes += item.file.bytes;
+      return put(std::move(file));
+    };
+    steps.lost = [&](const RankItem& item, const Error& error) {
+      RankParts parts = begin(item);
+      parts.lost = error;
+      ++out_.lost;
+      if (Result<void> done = put({rank_part_name(item.file), encode_rank_parts(parts)}); !done)
+        failed = done.error();
+    };
+    RS_CHECK(run_ranks<PartFile>(session_, pointers, run, std::move(steps)));
+    if (failed)
+      return *failed;
+    return {};
+  }
+
+  [[nodiscard]] RankParts begin(const RankItem& item) const {
+    RankParts parts;
+    parts.rank = item.file.rank;
+    parts.path = item.file.path;
+    parts.rank_in_file = item.file.rank_in_file;
+    parts.options = shard_.options.text();
+    parts.mark = marks_.at(rank_part_name(item.file));
+    return parts;
+  }
+
+  Result<PartFile> parts_of(const RankItem& item, const LoadedTrace& trace) {
+    RankParts parts = begin(item);
+    hold(parts, collectives_part(item, trace));
+    const PartsFor& wanted = shard_.options.wanted;
+    if (wanted.analyze) {
+      AnalyzeLook look{sweep_report_options(), request_.top_k, gemm_ranking(request_.rank_by)};
+      look.report.gpu_arch = request_.gpu_arch;
+      const std::string path = workbook(item);
+      RS_TRY(AnalyzePart part, analyze_part(item, trace, look, path));
+      RS_TRY(part.workbook, take_file(path));
+      hold(parts, part);
+    }
+    if (wanted.compare) {
+      const std::string path = workbook(item);
+      RS_TRY(CompareRankPart part, compare_part(item, trace, path, true));
+      RS_TRY(part.workbook, take_file(path));
+      hold(parts, part, trace);
+    }
+    if (wanted.page) {
+      const ReportOptions report = page_options(shard_.options);
+      RS_TRY(const TopPart top, top_part_of(trace, item, report));
+      hold(parts, top);
+      RS_TRY(const RankPage page,
+             rank_page_of(trace, top_options(trace, report), page_detail(shard_.page_ranks)));
+      hold(parts, page);
+      if (shard_.local || shard_.sweep.plans.size() > 1)
+        hold(parts, sweep_page_part(item, trace, report));
+    }
+    return PartFile{rank_part_name(item.file), encode_rank_parts(parts)};
+  }
+
+public:
+  [[nodiscard]] static ReportOptions page_options(const PartOptions& options) {
+    ReportOptions out;
+    out.gpu_arch = options.gpu_arch;
+    out.include_unlinked_kernels = options.include_unlinked_kernels;
+    return out;
+  }
+
+private:
+  /// A place for a workbook whose bytes become part of a rank's parts.
+  [[nodiscard]] std::string workbook(const RankItem& item) const {
+    return fmt::format("{}/{}.xlsx", scratch_, item.index);
+  }
+
+  static Result<std::string> take_file(const std::string& path) {
+    RS_TRY(std::string bytes, read_file(path));
+    std::error_code ec;
+    fs::remove(path, ec);
+    return bytes;
+  }
+
+  Result<void> put(PartFile file) {
+    out_.part_bytes += file.bytes.size();
+    return sink_(std::move(file));
+  }
+
+  Session& session_;
+  const PartialRequest& request_;
+  Sink sink_;
+  std::string folder_; ///< "" = in memory
+  std::string scratch_;
+  ShardFile shard_;
+  std::map<std::string, std::string> marks_; ///< of traces before they are read, by name of part
+  PartialResult out_;
+};
+
+/// A run of parts on its way into a command.
+struct Opened {
+  std::unique_ptr<PartSet> parts;
+  [[nodiscard]] const ShardFile& facts() const { return parts->facts(); }
+};
+
+Result<Opened> open_run(Session& session, const ReduceRequest& request, std::size_t run) {
+  Opened out;
+  const std::vector<PartFile> none;
+  RS_TRY(out.parts,
+         PartSet::open(session,
+                       run < request.runs.size() ? request.runs[run] : std::vector<std::string>{},
+                       run == 0 ? request.files : none));
+  return out;
+}
+
+Result<void> check_wanted(const Opened& run, bool PartsFor::*of, const char* command) {
+  if (run.facts().options.wanted.*of)
+    return {};
+  return Error{ErrorCode::kUsage, "reduce",
+               fmt::format("these parts were made without what {} needs", command),
+               fmt::format("rankscope partial --for {}", command)};
+}
+
+Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& request) {
+  RS_TRY(const Opened run, open_run(session, request, 0));
+  CollectivesRequest of;
+  of.outputs.file = request.output;
+  of.options = request.collectives;
+  of.parts = run.parts.get();
+  RS_CHECK(check_outputs(of.outputs, Sheets::kSeveral));
+  RS_TRY(const RunPlan plan, run.parts->run_plan(session));
+  name_too_few(session, plan, request.world_size);
+  RS_TRY(CollectivesResult result, collect_collectives(session, plan, of));
+  return ReduceResult{result.ranks.size(), std::move(result.written)};
+}
+
+Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& request) {
+  RS_TRY(const Opened run, open_run(session, request, 0));
+  RS_CHECK(check_wanted(run, &PartsFor::analyze, "analyze"));
+  const PartOptions& options = run.facts().options;
+  AnalyzeRequest of;
+  of.report = sweep_report_options();
+  of.report.gpu_arch = options.gpu_arch;
+  of.top_k = options.top_k;
+  of.rank_by = options.rank_by;
+  of.align = request.align;
+  of.plots = request.plots;
+  of.parts = run.parts.get();
+  of = requests_for(of, {{run.facts().inputs.front(), ""}}, request.output, false).front();
+  RS_TRY(std::vector<RunPlan> plans, run.parts->sweep_plans(session));
+  RS_TRY(AnalyzedSweep sweep, analyze_plans(session, of, std::move(plans)));
+  if (sweep.picture_error)
+    return *sweep.picture_error;
+  ReduceResult out{sweep.facts.records.size(), {}};
+  out.written.push_back(request.output);
+  return out;
+}
+
+Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& request) {
+  CompareRequest of;
+  of.output = request.output;
+  of.page = request.plots;
+  std::vector<Opened> opened;
+  for (std::size_t i = 0; i < request.runs.size(); ++i) {
+    RS_TRY(Opened run, open_run(session, request, i));
+    RS_CHECK(check_wanted(run, &PartsFor::compare, "compare"));
+    RS_TRY(RunPlan plan, run.parts->run_plan(session));
+    of.folders.push_back(run.facts().inputs.front());
+    of.parts.push_back({std::move(plan), run.parts.get()});
+    opened.push_back(std::move(run));
+  }
+  GivenLabels labels;
+  labels.all = request.labels;
+  RS_TRY(of.labels, labels_for(of.folders, labels));
+  RS_TRY(CompareResult result, compare_folders(session, of));
+  if (result.page_error)
+    return *result.page_error;
+  ReduceResult out{result.comparison.base.ranks.size(), std::move(result.written)};
+  for (const ComparedRun& test : result.comparison.tests)
+    out.ranks += test.ranks.size();
+  return out;
+}
+
+Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request) {
+  RS_TRY(const Opened run, open_run(session, request, 0));
+  RS_CHECK(check_wanted(run, &PartsFor::page, "page"));
+  const ShardFile& facts = run.facts();
+  if (facts.one_file)
+    return Error{ErrorCode::kUsage, "reduce", "these parts are of one trace, not of a run",
+                 "rankscope page " + facts.inputs.front()};
+  PageRequest of;
+  of.run.inputs = facts.inputs;
+  of.run.elsewhere = true;
+  of.run.report = Partial::page_options(facts.options);
+  of.output = request.output;
+  std::vector<std::string> words = {"rankscope", "page"};
+  words.insert(words.end(), facts.inputs.begin(), facts.inputs.end());
+  words.insert(words.end(), {"-o", request.output});
+  of.command = shell_text(words);
+  PageResult made;
+  if (facts.sweep.plans.size() > 1) {
+    RS_TRY(const std::vector<RunPlan> plans, run.parts->sweep_plans(session));
+    RS_TRY(made, write_sweep_page_of_parts(session, of, plans, *run.parts));
+  } else {
+    RunOfParts from{{}, run.parts.get()};
+    RS_TRY(from.plan, run.parts->run_plan(session));
+    if (from.plan.ranks.size() != facts.page_ranks)
+      session.diagnostics.add(
+          Severity::kInfo, "page_detail", from.plan.folder,
+          fmt::format("the parts hold as much detail as a page of {} ranks has, there are {} "
+                      "(partial --world-size says how many)",
+                      facts.page_ranks, from.plan.ranks.size()));
+    RS_TRY(made, write_page_of_parts(session, of, from));
+  }
+  return ReduceResult{made.ranks, {request.output}};
+}
+
+} // namespace
+
+Result<PartialResult> write_partial(Session& session, const PartialRequest& request,
+                                    const std::string& folder) {
+  RS_CHECK(make_folder(folder));
+  return Partial(
+      session, request,
+      [&](const PartFile& file) { return write_file(folder + "/" + file.name, file.bytes); },
+      folder)();
+}
+
+Result<std::vector<PartFile>> partial_in_memory(Session& session, const PartialRequest& request) {
+  std::vector<PartFile> out;
+  RS_CHECK([&]() -> Result<void> {
+    RS_TRY(const PartialResult done, Partial(
+                                         session, request,
+                                         [&](PartFile file) -> Result<void> {
+                                           out.push_back(std::move(file));
+                                           return {};
+                                         },
+                                         "")());
+    return {};
+  }());
+  return out;
+}
+
+Result<ReduceResult> reduce_parts(Session& session, const ReduceRequest& request) {
+  switch (request.as) {
+  case ReduceAs::kCollectives:
+    return reduce_collectives(session, request);
+  case ReduceAs::kAnalyze:
+    return reduce_analyze(session, request);
+  case ReduceAs::kCompare:
+    return reduce_compare(session, request);
+  case ReduceAs::kPage:
+    return reduce_page(session, request);
+  }
+  return Error{ErrorCode::kInternal, "", "no such command", ""};
+}
+
+} // namespace rankscope

@@ -1,0 +1,89 @@
+// The use cases behind `rankscope partial` and `rankscope reduce`: what commands over ranks take of
+// each trace, put down where the trace lies; and those commands, from what was put down.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "analyses/collectives/collective_facts.h"
+#include "base/result.h"
+#include "engine/session.h"
+#include "engine/shard_file.h"
+#include "readers/discovery.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// A file of a folder of parts. The use cases take and give such files on disk or in memory; the
+/// bytes are the same.
+struct PartFile {
+  std::string name; ///< in the folder: "shard_0_of_4.part", "rank12_<16 digits>.part"
+  std::string bytes;
+};
+
+struct PartialRequest {
+  std::vector<std::string> inputs; ///< folders of rank traces, the files, or a sweep
+  DiscoverOptions discover;
+  /// Of the ranks that discovery finds, this shard's are those at i with i % count == index, over
+  /// all configurations in order.
+  std::size_t shard_index = 0, shard_count = 1;
+  /// The inputs hold this shard's ranks alone (a folder of the node): all of them are taken.
+  bool local = false;
+  /// Ranks that the whole run has, where the inputs do not hold them all; 0 = as many as there are
+  /// or as the traces say.
+  std::size_t world_size = 0;
+  PartsFor wanted;
+  std::string gpu_arch;                  ///< for analyze and page, as they take it
+  bool include_unlinked_kernels = false; ///< for page
+  std::size_t top_k = 5;                 ///< for analyze
+  std::string rank_by = "range";         ///< for analyze
+  std::uint64_t memory_bytes = 0;        ///< for traces in flight, 0 = half of the free
+  bool force = false;                    ///< make again what is there already
+};
+
+struct PartialResult {
+  std::size_t ranks = 0;  ///< of this shard
+  std::size_t reused = 0; ///< of them, made by an earlier run of the same traces and options
+  std::size_t lost = 0;   ///< could not be read; their parts say why
+  std::uint64_t trace_bytes = 0, part_bytes = 0;
+  std::string folder;
+};
+
+/// Writes the parts of a shard to `folder`: a file for each rank, then the file of the shard. Ranks
+/// whose file is there and fits trace and options are left as they are. Errors: kUsage, those of
+/// discovery, kOutput; a lost rank is no error.
+Result<PartialResult> write_partial(Session& session, const PartialRequest& request,
+                                    const std::string& folder);
+/// The same files in memory, the shard's last.
+Result<std::vector<PartFile>> partial_in_memory(Session& session, const PartialRequest& request);
+
+enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage };
+
+struct ReduceRequest {
+  ReduceAs as = ReduceAs::kCollectives;
+  /// Of each run (compare: the baseline's first) its folders of parts.
+  std::vector<std::vector<std::string>> runs;
+  /// Beside folders, files of the first run in memory.
+  std::vector<PartFile> files;
+  std::string output; ///< collectives: file; analyze, compare: folder; page: HTML file
+  CollectiveOptions collectives;
+  std::optional<AlignMode> align;  ///< analyze: as it takes it
+  std::vector<std::string> labels; ///< compare: one for each run; none: of the folders of traces
+  std::size_t world_size = 0;      ///< ranks that there should be; 0 = not said
+  bool plots = true;               ///< analyze, compare: and the page
+};
+
+struct ReduceResult {
+  std::size_t ranks = 0;            ///< that were combined
+  std::vector<std::string> written; ///< files and folders
+};
+
+/// What the command makes of the traces, from their parts. Shards, ranks and files that are absent,
+/// cut off, of another version or run, or there twice are named in the session's diagnostics; the
+/// rest is complete. Errors: kUnreadable when nothing is left, kUsage when the parts were not made
+/// for this command, those of the command.
+Result<ReduceResult> reduce_parts(Session& session, const ReduceRequest& request);
+
+} // namespace rankscope

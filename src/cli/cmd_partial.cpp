@@ -1,0 +1,100 @@
+// rankscope partial DIR -o PARTS: what commands over ranks need of this shard's traces.
+#include "app/partial.h"
+#include "app/written_files.h"
+#include "cli/command.h"
+#include "cli/discover_flags.h"
+#include "os/shard.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  PartialRequest request;
+  std::string output, shard;
+  std::vector<std::string> wanted;
+  std::uint64_t memory_mib = 0;
+};
+
+bool asked_for(const Flags& f, const char* command) {
+  const auto is = [&](const std::string& name) { return name == command || name == "all"; };
+  return f.wanted.empty() || std::any_of(f.wanted.begin(), f.wanted.end(), is);
+}
+
+Result<void> partial(Context& ctx, const Flags& f) {
+  PartialRequest request = f.request;
+  RS_TRY(const std::optional<Shard> shard, shard_from(f.shard, process_environment()));
+  if (shard) {
+    request.shard_index = shard->index;
+    request.shard_count = shard->count;
+  }
+  request.wanted = {asked_for(f, "analyze"), asked_for(f, "compare"), asked_for(f, "page")};
+  request.memory_bytes = f.memory_mib << 20U;
+  RS_TRY(const PartialResult done, write_partial(ctx, request, f.output));
+  if (ctx.json)
+    ctx.out(json_text(written_files("partial", {done.folder})));
+  ctx.note(fmt::format(
+      "{}: shard {} of {}{}: {} rank{}, {} of them as they were{}; {:.2f} MB of "
+      "traces, {:.3f} MB of parts",
+      done.folder, request.shard_index, request.shard_count,
+      shard ? " (" + shard->source + ")" : "", done.ranks, done.ranks == 1 ? "" : "s", done.reused,
+      done.lost > 0 ? fmt::format(", {} lost", done.lost) : "",
+      static_cast<double>(done.trace_bytes) / 1e6, static_cast<double>(done.part_bytes) / 1e6));
+  return {};
+}
+
+void add_figures(FlagSet& app, PartialRequest& r) {
+  app.add_option("--gpu-arch", r.gpu_arch,
+                 "analyze, page: GPU for rooflines: built-in name or JSON file");
+  app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
+               "page: count GPU work without a launch in the time line");
+  app.add_option("--top-k", r.top_k, "analyze: GEMMs listed per rank").capture_default_str();
+  app.add_option("--rank-by", r.rank_by, "analyze: order of GEMMs: by range, cv or total-excess")
+      .one_of({"range", "cv", "total-excess"})
+      .capture_default_str();
+}
+
+Action setup(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  PartialRequest& r = f->request;
+  app.add_option("DIR", r.inputs, "folders of rank traces, the files, or a sweep").required();
+  app.add_option("-o,--output", f->output, "folder for the parts").required();
+  in_group(app, "Which ranks", [&] {
+    app.add_option("--shard", f->shard,
+                   "I/N: this is share I (from 0) of N (default: what srun, mpirun, torchrun or "
+                   "Kubernetes tell its tasks, else 0/1)");
+    app.add_flag("--local", r.local,
+                 "DIR holds the ranks of this shard alone, as on a node's own disk");
+    app.add_option("--world-size", r.world_size,
+                   "ranks of the whole run, where the traces do not say (detail of a page)");
+  });
+  in_group(app, "What for", [&] {
+    app.add_option("--for", f->wanted,
+                   "commands that the parts are for (default: all; collectives always)")
+        .delimiter(',')
+        .one_of({"collectives", "analyze", "compare", "page", "all"});
+    add_figures(app, r);
+  });
+  in_group(app, "Running", [&] {
+    app.add_option("--memory-mib", f->memory_mib,
+                   "limit for traces in flight, 0 = half of the free");
+    app.add_flag("--force", r.force, "make again what an earlier run has made");
+  });
+  add_discover_flags(app, r.discover, true);
+  return [f](Context& ctx) { return partial(ctx, *f); };
+}
+
+} // namespace
+
+const Command partial_command{
+    "partial", "what commands over ranks need of the traces here, as small files",
+    "  rankscope partial run/torch_profiler -o parts\n"
+    "  srun rankscope partial run/torch_profiler -o parts --for collectives\n"
+    "  rankscope partial /local/traces --local --shard 3/16 -o /shared/parts",
+    setup};
+
+} // namespace rankscope

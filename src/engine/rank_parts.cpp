@@ -1,0 +1,29 @@
+#include "engine/rank_parts.h"
+
+#include "core/error_part.h"
+#include "core/run_part.h"
+
+namespace rankscope {
+namespace {
+
+constexpr const char* kKind = "rank";
+constexpr std::uint32_t kVersion = 1;
+
+} // namespace
+
+template <class Archive, PartOf<RankParts> Row> void part_fields(Archive& archive, Row& r) {
+  archive.section("about", [&] {
+    archive(r.rank, r.path, r.rank_in_file, r.options, r.mark, r.modified_ns, r.lost);
+  });
+  archive.section("parts", [&] { archive(r.held); });
+}
+
+std::string encode_rank_parts(const RankParts& parts) {
+  return encode_part(kKind, kVersion, parts);
+}
+
+Result<RankParts> decode_rank_parts(std::string_view bytes) {
+  return decode_part<RankParts>(kKind, kVersion, bytes);
+}
+
+} // namespace rankscope

@@ -1,0 +1,73 @@
+// RankParts: everything that commands over ranks take of one trace, as parts (core/part.h) by name;
+// what a rank's file holds. PartSource hands them to run_ranks in place of the trace.
+#pragma once
+
+#include "base/result.h"
+#include "core/part.h"
+#include "readers/discovery.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// What a part is called and which fields it has.
+struct PartName {
+  const char* name; ///< kind of the part too
+  std::uint32_t version;
+};
+
+struct RankParts {
+  std::int64_t rank = 0;
+  std::string path; ///< of the trace
+  std::optional<std::int64_t> rank_in_file;
+  std::string options; ///< what the parts depend on beside the trace
+  std::string mark;    ///< size and time of the trace
+  std::int64_t modified_ns = 0;
+  std::optional<Error> lost; ///< why there are no parts
+  std::map<std::string, std::string> held;
+
+  /// One that is there already stays: a trace gives the same to all who ask.
+  template <class T> void put(const PartName& of, const T& part) {
+    if (held.count(of.name) == 0)
+      held.emplace(of.name, encode_part(of.name, of.version, part));
+  }
+  /// Errors: kUnreadable when it is not there, of another version or damaged.
+  template <class T> [[nodiscard]] Result<T> get(const PartName& of) const {
+    const auto at = held.find(of.name);
+    if (at == held.end())
+      return Error{ErrorCode::kUnreadable, "", std::string("its parts lack '") + of.name + "'",
+                   "make them again with rankscope partial --for"};
+    return decode_part<T>(of.name, of.version, at->second);
+  }
+};
+
+/// The bytes of a rank's file.
+[[nodiscard]] std::string encode_rank_parts(const RankParts& parts);
+/// From bytes that nobody vouches for. Errors: kUnreadable.
+[[nodiscard]] Result<RankParts> decode_rank_parts(std::string_view bytes);
+
+class PartSource {
+public:
+  PartSource() = default;
+  PartSource(const PartSource&) = delete;
+  PartSource& operator=(const PartSource&) = delete;
+  virtual ~PartSource() = default;
+  /// From any thread, several at once. Errors: why there are none; of a rank that was lost when the
+  /// parts were made, that.
+  [[nodiscard]] virtual Result<RankParts> parts_of(const RunPlan& plan,
+                                                   const RankFile& file) const = 0;
+  /// When the trace was last changed, where it lay; 0 = not known.
+  [[nodiscard]] virtual std::int64_t modified_ns(const RankFile& file) const = 0;
+};
+
+/// A run whose ranks come from there.
+struct RunOfParts {
+  RunPlan plan;
+  const PartSource* parts = nullptr;
+};
+
+} // namespace rankscope

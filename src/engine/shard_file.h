@@ -1,0 +1,70 @@
+// ShardFile: what one shard of `rankscope partial` leaves beside the parts of its ranks: what it
+// was asked for and what discovery found where it ran.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "base/result.h"
+#include "readers/discovery.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// For which commands a rank's parts are.
+struct PartsFor {
+  bool analyze = true;
+  bool compare = true;
+  bool page = true; ///< and top; what collectives needs is always there
+  bool operator==(const PartsFor&) const = default;
+};
+
+/// What parts depend on beside the traces.
+struct PartOptions {
+  PartsFor wanted;
+  std::string gpu_arch;
+  std::string gpu_arch_mark; ///< of its file's content; "" = a built-in name
+  bool include_unlinked_kernels = false;
+  std::size_t top_k = 5;
+  std::string rank_by;
+
+  /// With the versions that parts have.
+  [[nodiscard]] std::string text() const;
+};
+
+/// What discovery says of one configuration, and how many heads name which world size.
+struct KnownPlan {
+  RunPlan plan;
+  std::map<std::int64_t, std::uint64_t> worlds;
+};
+/// Of inputs taken as one run, or as a sweep; or why they cannot be.
+struct KnownPlans {
+  std::vector<KnownPlan> plans;
+  Diagnostics diagnostics;
+  std::optional<Error> error;
+};
+
+/// The file of a shard: what discovery found where it ran.
+struct ShardFile {
+  std::uint64_t index = 0, count = 1;
+  bool local = false;
+  PartOptions options;
+  std::vector<std::string> inputs;
+  bool one_file = false;                           ///< the input is a trace, not a folder
+  std::size_t page_ranks = 0;                      ///< a page's detail is that of a run of so many
+  KnownPlans run, sweep;                           ///< both may name the same traces
+  std::map<std::string, std::int64_t> modified_ns; ///< of traces, by path
+};
+[[nodiscard]] std::string shard_file_name(std::uint64_t index, std::uint64_t count);
+[[nodiscard]] std::string encode_shard_file(const ShardFile& shard);
+/// From bytes that nobody vouches for. Errors: kUnreadable.
+[[nodiscard]] Result<ShardFile> decode_shard_file(std::string_view bytes);
+
+/// Name of the file of a rank's parts: one for each trace, whatever the shard.
+[[nodiscard]] std::string rank_part_name(const RankFile& file);
+
+} // namespace rankscope

@@ -1,0 +1,175 @@
+#include "mpi/cmd_mpi.h"
+
+#include "app/reduce_job.h"
+#include "app/written_files.h"
+#include "cli/discover_flags.h"
+#include "engine/memory_limit.h"
+#include "writers/writer.h"
+
+#include <array>
+#include <fmt/format.h>
+#include <memory>
+
+namespace rankscope {
+namespace {
+
+struct Flags {
+  PartialRequest partial; ///< of each run, with its inputs
+  ReduceRequest reduce;
+  std::vector<std::string> tests;
+  std::string baseline, align, compat;
+  std::uint64_t memory_mib = 0;
+  bool no_plots = false;
+};
+
+JobRequest request_of(const Flags& f, std::size_t on_this_machine) {
+  JobRequest request;
+  request.reduce = f.reduce;
+  request.reduce.plots = !f.no_plots;
+  request.reduce.align = align_mode(f.align);
+  request.reduce.collectives.compat_tracelens = !f.compat.empty();
+  request.reduce.collectives.align =
+      request.reduce.align.value_or(f.compat.empty() ? AlignMode::kCollectives : AlignMode::kNone);
+  PartialRequest run = f.partial;
+  run.wanted = {f.reduce.as == ReduceAs::kAnalyze, f.reduce.as == ReduceAs::kCompare,
+                f.reduce.as == ReduceAs::kPage};
+  run.memory_bytes =
+      f.memory_mib > 0 ? f.memory_mib << 20U : default_memory_limit() / on_this_machine;
+  if (f.reduce.as != ReduceAs::kCompare) {
+    request.runs = {run};
+    return request;
+  }
+  std::vector<std::string> folders = {f.baseline};
+  folders.insert(folders.end(), f.tests.begin(), f.tests.end());
+  for (const std::string& folder : folders) {
+    run.inputs = {folder};
+    request.runs.push_back(run);
+  }
+  return request;
+}
+
+Result<void> run_job(Context& ctx, const Flags& f) {
+  JobContext& here = static_cast<JobContext&>(ctx); // main() gives no other
+  if (here.job.size() == 1)
+    RS_CHECK(check_single(process_environment()));
+  const JobRequest request = request_of(f, here.job.on_this_machine());
+  here.joined = true;
+  Result<std::vector<std::string>> shares = gather_shares(ctx, here.job, request);
+  here.handed_over = true;
+  if (!shares)
+    return shares.error();
+  if (here.job.rank() != 0)
+    return {};
+  RS_TRY(const ReduceResult result, reduce_shares(ctx, std::move(*shares), request));
+  if (ctx.json) {
+    ctx.out(json_text(written_files("rankscope-mpi", result.written)));
+    return {};
+  }
+  for (const std::string& path : result.written)
+    ctx.out(fmt::format("{}: of {} rank{}, by {} process{}\n", path, result.ranks,
+                        result.ranks == 1 ? "" : "s", here.job.size(),
+                        here.job.size() == 1 ? "" : "es"));
+  return {};
+}
+
+void add_running(FlagSet& app, Flags& f, bool sweep) {
+  in_group(app, "Running", [&] {
+    app.add_flag("--local", f.partial.local,
+                 "each process's DIR holds its own ranks alone, as on a node's own disk");
+    app.add_option("--memory-mib", f.memory_mib,
+                   "limit for a process's traces in flight, 0 = half of the free, shared by the "
+                   "processes of a machine");
+  });
+  add_discover_flags(app, f.partial.discover, sweep);
+}
+
+void add_inputs(FlagSet& app, Flags& f, const char* what) {
+  app.add_option("DIR", f.partial.inputs, what).required();
+}
+
+Action setup_collectives(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  ReduceRequest& r = f->reduce;
+  r.as = ReduceAs::kCollectives;
+  add_inputs(app, *f, "folders of rank traces, or the files");
+  app.add_option("-o,--output", r.output, "file.xlsx, .json or .md").required();
+  in_group(app, "Figures", [&] {
+    add_align_flag(app, f->align, "as the command does");
+    app.add_option("--gpus-per-node", r.collectives.gpus_per_node, "0: devices in the first trace")
+        .capture_default_str();
+    app.add_option("--compat", f->compat, "reproduce another tool's units and columns")
+        .one_of({"tracelens"});
+    app.add_flag("--all2allv-heatmap", r.collectives.all_to_all_v_heatmap,
+                 "who sends how much to whom in all-to-all-v");
+    app.add_option("--world-size", r.world_size, "ranks that there should be");
+  });
+  add_running(app, *f, false);
+  return [f](Context& ctx) { return run_job(ctx, *f); };
+}
+
+Action setup_analyze(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  f->reduce.as = ReduceAs::kAnalyze;
+  add_inputs(app, *f, "a sweep: a folder of configurations");
+  app.add_option("-o,--output", f->reduce.output, "folder").required();
+  in_group(app, "Figures", [&] {
+    add_align_flag(app, f->align, "as the command does");
+    app.add_option("--gpu-arch", f->partial.gpu_arch, "GPU for rooflines: name or JSON file");
+    app.add_option("--top-k", f->partial.top_k, "GEMMs listed per rank").capture_default_str();
+    app.add_option("--rank-by", f->partial.rank_by, "order of GEMMs: by range, cv or total-excess")
+        .one_of({"range", "cv", "total-excess"})
+        .capture_default_str();
+    app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
+  });
+  add_running(app, *f, true);
+  return [f](Context& ctx) { return run_job(ctx, *f); };
+}
+
+Action setup_compare(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  f->reduce.as = ReduceAs::kCompare;
+  app.add_option("--baseline", f->baseline, "folder of the baseline's rank traces").required();
+  app.add_option("--test", f->tests, "folders to compare with it").required();
+  app.add_option("--label", f->reduce.labels, "a name per run, the baseline's first");
+  app.add_option("-o,--output", f->reduce.output, "folder").required();
+  app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
+  add_running(app, *f, false);
+  return [f](Context& ctx) { return run_job(ctx, *f); };
+}
+
+Action setup_page(FlagSet& app) {
+  auto f = std::make_shared<Flags>();
+  f->reduce.as = ReduceAs::kPage;
+  add_inputs(app, *f, "folders of rank traces, the files, or a sweep");
+  app.add_option("-o,--output", f->reduce.output, "HTML file").required();
+  in_group(app, "What is counted", [&] {
+    app.add_option("--gpu-arch", f->partial.gpu_arch, "GPU for rooflines: name or JSON file");
+    app.add_flag("--include-unlinked-kernels", f->partial.include_unlinked_kernels,
+                 "count GPU work without a launch in the time line");
+  });
+  add_running(app, *f, true);
+  return [f](Context& ctx) { return run_job(ctx, *f); };
+}
+
+const Command kCollectives{
+    "collectives", "collectives of all ranks: bandwidth, skew, stragglers, exposed time",
+    "  mpirun -n 4 rankscope-mpi collectives run/torch_profiler -o nccl.xlsx\n"
+    "  srun --mpi=pmix rankscope-mpi collectives /local/traces --local -o nccl.xlsx",
+    setup_collectives};
+const Command kAnalyze{"analyze",
+                       "a sweep: reports, tables and pages of all configurations; no merged traces",
+                       "  mpirun -n 4 rankscope-mpi analyze sweep -o out", setup_analyze};
+const Command kCompare{"compare", "runs against a baseline",
+                       "  mpirun -n 4 rankscope-mpi compare --baseline a --test b -o out",
+                       setup_compare};
+const Command kPage{"page", "an interactive page of a run or a sweep",
+                    "  mpirun -n 4 rankscope-mpi page run/torch_profiler -o run.html", setup_page};
+
+} // namespace
+
+std::span<const Command* const> mpi_commands() {
+  static constexpr std::array kAll{&kCollectives, &kAnalyze, &kCompare, &kPage};
+  return kAll;
+}
+
+} // namespace rankscope

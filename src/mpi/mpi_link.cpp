@@ -1,0 +1,97 @@
+#include "mpi/mpi_link.h"
+
+#define OMPI_SKIP_MPICXX 1 // the C++ bindings that MPI has dropped
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+constexpr int kTag = 1;
+
+/// As MPI_Waitall, which spins: a process that waits for others would take a processor from them.
+void wait_for(MPI_Request* requests, int count) {
+  using namespace std::chrono_literals;
+  auto nap = 20us;
+  for (int tries = 0;; ++tries) {
+    int done = 0;
+    MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+    if (done != 0)
+      return;
+    if (tries < 200) // a message under way is here soon
+      continue;
+    std::this_thread::sleep_for(nap);
+    nap = std::min(nap * 2, std::chrono::microseconds(5ms));
+  }
+}
+
+class Job final : public MpiJob {
+public:
+  Job(int& argc, char**& argv) {
+    int level = 0;
+    // threads of ours read traces; this one alone makes calls
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    MPI_Comm machine = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &on_this_machine_);
+    MPI_Comm_free(&machine);
+  }
+  ~Job() override { MPI_Finalize(); }
+
+  [[nodiscard]] std::size_t rank() const override { return static_cast<std::size_t>(rank_); }
+  [[nodiscard]] std::size_t size() const override { return static_cast<std::size_t>(size_); }
+  [[nodiscard]] std::size_t on_this_machine() const override {
+    return static_cast<std::size_t>(on_this_machine_);
+  }
+
+  [[nodiscard]] std::string library() const override {
+    std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    return text.substr(0, std::min(static_cast<std::size_t>(length), text.find('\n')));
+  }
+
+  std::vector<std::uint64_t> swap_numbers(const std::vector<std::uint64_t>& to_each) override {
+    std::vector<std::uint64_t> out(size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ialltoall(to_each.data(), 1, MPI_UINT64_T, out.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD,
+                  &request);
+    wait_for(&request, 1);
+    return out;
+  }
+
+  void send_receive(std::string_view send, std::size_t to, std::span<char> receive,
+                    std::size_t from) override {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    if (!receive.empty())
+      MPI_Irecv(receive.data(), static_cast<int>(receive.size()), MPI_BYTE, static_cast<int>(from),
+                kTag, MPI_COMM_WORLD, &requests[0]);
+    if (!send.empty())
+      MPI_Isend(send.data(), static_cast<int>(send.size()), MPI_BYTE, static_cast<int>(to), kTag,
+                MPI_COMM_WORLD, &requests[1]);
+    wait_for(requests, 2);
+  }
+
+  void abort(int status) override {
+    MPI_Abort(MPI_COMM_WORLD, status);
+    std::abort(); // it does not come back
+  }
+
+private:
+  int rank_ = 0, size_ = 1, on_this_machine_ = 1;
+};
+
+} // namespace
+
+std::unique_ptr<MpiJob> MpiJob::begin(int& argc, char**& argv) {
+  return std::make_unique<Job>(argc, argv);
+}
+
+} // namespace rankscope

@@ -1,0 +1,111 @@
+// Parts in memory: however the ranks are split, in whatever order the files arrive, the report is
+// that of the traces; and bytes that are no parts are an Error, never a report.
+#include "app/collectives.h"
+#include "app/partial.h"
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace rankscope {
+namespace {
+
+class PartsInMemory : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o = test::small_sweep();
+    o.clock_offset_us = 200;
+    o.process_groups = 2;
+    o.ranks = 8;
+    ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
+    CollectivesRequest request;
+    request.inputs = {run_};
+    request.outputs.file = folder_.path("direct.json");
+    Session session;
+    const auto plan = plan_collectives(session, request);
+    ASSERT_TRUE(plan);
+    ASSERT_TRUE(collect_collectives(session, *plan, request));
+    direct_ = test::bytes_of(request.outputs.file);
+    ASSERT_GT(direct_.size(), 1000U);
+  }
+
+  std::vector<PartFile> shard(std::size_t index, std::size_t count) const {
+    PartialRequest request;
+    request.inputs = {run_};
+    request.shard_index = index;
+    request.shard_count = count;
+    request.wanted = {false, false, false};
+    Session session;
+    auto files = partial_in_memory(session, request);
+    EXPECT_TRUE(files) << files.error().message();
+    return files ? std::move(*files) : std::vector<PartFile>();
+  }
+
+  Result<ReduceResult> reduce(Session& session, std::vector<PartFile> files) const {
+    ReduceRequest request;
+    request.files = std::move(files);
+    request.output = folder_.path("reduced.json");
+    return reduce_parts(session, request);
+  }
+
+  const test::TempFolder folder_;
+  const std::string sweep_ = folder_.path("sweep");
+  const std::string run_ = test::config_folder(sweep_);
+  std::string direct_;
+};
+
+TEST_F(PartsInMemory, AnySplitAndAnyOrderGiveTheSameBytes) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 8; ++round) {
+    const std::size_t shards = std::uniform_int_distribution<std::size_t>(1, 11)(random);
+    std::vector<PartFile> files;
+    for (std::size_t i = 0; i < shards; ++i) {
+      const std::vector<PartFile> more = shard(i, shards);
+      files.insert(files.end(), more.begin(), more.end());
+    }
+    EXPECT_EQ(files.size(), 8 + shards);
+    std::shuffle(files.begin(), files.end(), random);
+    Session session;
+    session.threads = round % 2 == 0 ? 1 : 3;
+    const auto done = reduce(session, files);
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_TRUE(session.diagnostics.empty()) << session.diagnostics.problems().front().sentence;
+    EXPECT_EQ(test::bytes_of(folder_.path("reduced.json")), direct_) << shards << " shards";
+  }
+}
+
+/// One byte is changed or the end is lost, anywhere in any file: said, and never a whole report.
+TEST_F(PartsInMemory, DamageAnywhereIsNamed) {
+  std::vector<PartFile> files = shard(0, 2);
+  for (PartFile& more : shard(1, 2))
+    files.push_back(std::move(more));
+  std::mt19937 random(5);
+  for (int round = 0; round < 40; ++round) {
+    std::vector<PartFile> damaged = files;
+    PartFile& file =
+        damaged[std::uniform_int_distribution<std::size_t>(0, files.size() - 1)(random)];
+    const std::size_t at =
+        std::uniform_int_distribution<std::size_t>(0, file.bytes.size() - 1)(random);
+    if (round % 2 == 0)
+      file.bytes.resize(at);
+    else
+      file.bytes[at] = static_cast<char>(file.bytes[at] ^ 0x20);
+    Session session;
+    const auto done = reduce(session, damaged);
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_TRUE(session.diagnostics.data_lost()) << file.name << " at " << at;
+  }
+}
+
+TEST_F(PartsInMemory, NothingIsNoRun) {
+  Session session;
+  const auto done = reduce(session, {});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kUnreadable);
+}
+
+} // namespace
+} // namespace rankscope

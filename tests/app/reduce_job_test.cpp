@@ -1,0 +1,170 @@
+// A job without MPI: threads stand for its processes. One process's outputs, whatever the number; a
+// process that fails is named and the others go on; nobody waits for one who does not come.
+#include "app/reduce_job.h"
+
+#include "app/collectives.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+#include "thread_link.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <map>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TempFolder;
+
+/// What a process of the job came to.
+struct End {
+  std::optional<Error> error;
+  std::size_t ranks = 0;
+  Diagnostics diagnostics;
+};
+
+std::vector<End> run_job(std::size_t size,
+                         const std::function<JobRequest(std::size_t rank)>& request) {
+  std::vector<End> ends(size);
+  test::Letters letters;
+  test::run_job(letters, size, [&](Link& link) {
+    Session session;
+    End& end = ends[link.rank()];
+    const JobRequest mine = request(link.rank());
+    Result<std::vector<std::string>> shares = gather_shares(session, link, mine);
+    if (!shares) {
+      end.error = shares.error();
+      return;
+    }
+    if (link.rank() != 0)
+      return;
+    const Result<ReduceResult> result = reduce_shares(session, std::move(*shares), mine);
+    if (result)
+      end.ranks = result.value().ranks;
+    else
+      end.error = result.error();
+    end.diagnostics = session.diagnostics;
+  });
+  return ends;
+}
+
+class ReduceJob : public testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options options;
+    options.threads = {256};
+    options.channels = {28};
+    options.ranks = 6;
+    options.layers = 2;
+    options.steps = 2;
+    Session session;
+    ASSERT_TRUE(
+        synth::generate(options, folder.path("sweep"), 1, [](const std::string&) {}).has_value());
+    CollectivesRequest one;
+    one.inputs = {run()};
+    one.outputs.file = folder.path("one.json");
+    const Result<RunPlan> plan = plan_collectives(session, one);
+    ASSERT_TRUE(plan.has_value());
+    ASSERT_TRUE(collect_collectives(session, *plan, one).has_value());
+  }
+
+  [[nodiscard]] std::string run() const { return folder.path("sweep/256thread/nccl_28channels"); }
+  [[nodiscard]] JobRequest request() const {
+    JobRequest out;
+    out.runs.resize(1);
+    out.runs.front().inputs = {run()};
+    out.runs.front().wanted = {false, false, false};
+    out.reduce.output = folder.path("job.json");
+    return out;
+  }
+  [[nodiscard]] std::string bytes(const std::string& name) const {
+    return test::bytes_of(folder.path(name));
+  }
+
+  TempFolder folder;
+};
+
+TEST_F(ReduceJob, AnyNumberOfProcessesIsOne) {
+  for (const std::size_t size : {1U, 2U, 5U, 9U}) {
+    fs::remove(folder.path("job.json"));
+    const std::vector<End> ends = run_job(size, [&](std::size_t) { return request(); });
+    EXPECT_FALSE(ends[0].error) << ends[0].error->message();
+    EXPECT_EQ(ends[0].ranks, 6U);
+    EXPECT_FALSE(ends[0].diagnostics.data_lost()) << size;
+    EXPECT_FALSE(bytes("one.json").empty());
+    EXPECT_EQ(bytes("job.json"), bytes("one.json")) << size;
+  }
+}
+
+TEST_F(ReduceJob, AProcessWithoutTracesIsNamedAndTheRestIsComplete) {
+  const std::vector<End> ends = run_job(3, [&](std::size_t rank) {
+    JobRequest out = request();
+    if (rank == 1)
+      out.runs.front().inputs = {folder.path("not_on_this_machine")};
+    return out;
+  });
+  ASSERT_FALSE(ends[0].error) << ends[0].error->message();
+  EXPECT_TRUE(ends[0].diagnostics.data_lost());
+  bool named = false;
+  for (const Problem& problem : ends[0].diagnostics.problems())
+    named = named || problem.where.find("process 1 of 3") != std::string::npos;
+  EXPECT_TRUE(named);
+  EXPECT_EQ(ends[0].ranks, 4U); // of six, 1 and 4 were its
+}
+
+TEST_F(ReduceJob, WhenNobodyHasAShareThatIsTheError) {
+  const std::vector<End> ends = run_job(3, [&](std::size_t) {
+    JobRequest out = request();
+    out.runs.front().inputs = {folder.path("nowhere")};
+    return out;
+  });
+  ASSERT_TRUE(ends[0].error);
+  EXPECT_EQ(ends[0].error->code, ErrorCode::kUnreadable) << ends[0].error->message();
+}
+
+TEST_F(ReduceJob, NobodyWaitsForOneWhoDoesNotCome) {
+  test::Letters letters;
+  std::vector<std::string> said(3);
+  test::run_job(letters, 3, [&](Link& link) {
+    if (link.rank() == 2)
+      return leave_job(link);
+    Session session;
+    const auto shares = gather_shares(session, link, request());
+    said[link.rank()] = shares ? "went on" : shares.error().message();
+  });
+  EXPECT_EQ(said[0], "process 2 of 3: has not begun");
+  EXPECT_EQ(said[1], said[0]);
+}
+
+/// "" or the error's place, for a process that MPI thinks alone.
+std::string alone(const std::map<std::string, std::string, std::less<>>& environment) {
+  const Result<void> checked =
+      check_single([&](std::string_view name) -> std::optional<std::string> {
+        const auto found = environment.find(name);
+        return found == environment.end() ? std::nullopt : std::optional(found->second);
+      });
+  return checked ? "" : checked.error().where;
+}
+
+TEST(CheckSingle, SeveralThatMpiDoesNotKnowAreNoJob) {
+  // srun -n 4 of a program whose MPI has another process manager
+  EXPECT_EQ(alone({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_STEP_ID", "0"}}),
+            "SLURM_PROCID");
+  EXPECT_EQ(alone({{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
+            "OMPI_COMM_WORLD_RANK"); // mpirun of the other implementation
+  EXPECT_EQ(alone({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), "PMI_RANK");
+  EXPECT_EQ(alone({}), "");
+  EXPECT_EQ(alone({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), "");
+  EXPECT_EQ(alone({{"RANK", "3"}, {"WORLD_SIZE", "8"}}), ""); // of a training
+  EXPECT_EQ(alone({{"SLURM_ARRAY_TASK_ID", "1"},
+                   {"SLURM_ARRAY_TASK_COUNT", "4"},
+                   {"SLURM_ARRAY_TASK_MIN", "0"}}),
+            "");
+  EXPECT_EQ(alone({{"SLURM_JOB_ID", "9"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}),
+            ""); // a batch script itself
+}
+
+} // namespace
+} // namespace rankscope

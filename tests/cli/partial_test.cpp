@@ -1,0 +1,439 @@
+// partial and reduce: what one process makes of a folder of traces, from parts that several made,
+// byte for byte; and what is said of parts that are absent, damaged, foreign or there twice.
+#include "output_trees.h"
+#include "run_binary.h"
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+
+/// The remarks on stderr, without what is said of the parts.
+using Words = std::vector<std::string>;
+
+class Partial : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o = test::small_sweep();
+    o.ranks = 4;
+    o.channels = {28, 42};
+    o.clock_offset_us = 300;
+    ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
+  }
+
+  [[nodiscard]] std::string out(const std::string& name) const { return folder_.path(name); }
+
+  /// Parts of `input` by so many shards.
+  Words make_parts(const std::string& input, const std::string& parts, int shards,
+                   const Words& more = {}) const {
+    Words said;
+    for (int i = 0; i < shards; ++i) {
+      Words args = {"partial", input, "-o", parts, "--shard", fmt::format("{}/{}", i, shards)};
+      args.insert(args.end(), more.begin(), more.end());
+      const RunResult r = run_binary(args);
+      EXPECT_EQ(r.code, 0) << r.err;
+      said.push_back(r.err);
+    }
+    return said;
+  }
+
+  /// Reduced from 1 and from 4 shards: the outputs of `direct`, which ran already. They may speak
+  /// of themselves: the same path.
+  void expect_same(const RunResult& direct, const std::string& path, const std::string& input,
+                   const std::string& as, const std::string& ending) {
+    fs::create_directories(out("kept"));
+    const std::string kept = out("kept/") + fs::path(path).filename().string();
+    fs::rename(path, kept);
+    for (const int shards : {1, 4}) {
+      const std::string parts = out(fmt::format("parts_{}_{}", as, shards));
+      make_parts(input, parts, shards, {"--for", as});
+      const RunResult reduced = run_binary({"reduce", parts, "--as", as, "-o", path});
+      EXPECT_EQ(reduced.code, direct.code) << reduced.err;
+      EXPECT_EQ(remarks(reduced.err), remarks(direct.err)) << shards;
+      expect_equal(kept, path, ending);
+      fs::remove_all(path);
+    }
+  }
+
+  static void expect_equal(const std::string& direct, const std::string& reduced,
+                           const std::string& ending) {
+    if (!ending.empty()) {
+      EXPECT_EQ(test::content_of(direct), test::content_of(reduced)) << reduced;
+      return;
+    }
+    const std::map<std::string, std::string> want = test::files_below(direct),
+                                             got = test::files_below(reduced);
+    EXPECT_GT(want.size(), 3U);
+    for (const auto& [name, content] : want) {
+      ASSERT_EQ(got.count(name), 1U) << name;
+      EXPECT_TRUE(content == got.at(name)) << name;
+    }
+    EXPECT_EQ(want.size(), got.size());
+  }
+
+  /// Lines of stderr that are about the data, in their order.
+  static Words remarks(const std::string& err) {
+    Words out;
+    for (std::size_t at = 0; at < err.size();) {
+      const std::size_t end = std::min(err.find('\n', at), err.size());
+      const std::string line = err.substr(at, end - at);
+      if (line.find(" traces, ") == std::string::npos) // how far it is, and how fast
+        out.push_back(line);
+      at = end + 1;
+    }
+    return out;
+  }
+
+  const test::TempFolder folder_;
+  const std::string sweep_ = folder_.path("sweep");
+  const std::string run_ = test::config_folder(sweep_);
+};
+
+TEST_F(Partial, CollectivesAreThoseOfOneProcess) {
+  for (const char* const ending : {".json", ".xlsx"}) {
+    const std::string direct = out(std::string("direct") + ending);
+    const RunResult r = run_binary({"collectives", run_, "-o", direct});
+    ASSERT_EQ(r.code, 0) << r.err;
+    expect_same(r, direct, run_, "collectives", ending);
+  }
+}
+
+TEST_F(Partial, ASweepIsAnalysedAsByOneProcess) {
+  const std::string direct = out("out");
+  const RunResult r = run_binary({"analyze", sweep_, "-o", direct, "--no-merge"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  expect_same(r, direct, sweep_, "analyze", "");
+}
+
+TEST_F(Partial, APageIsThatOfOneProcess) {
+  for (const std::string& input : {run_, sweep_}) {
+    fs::create_directories(out("pages"));
+    const std::string direct = out("pages/page.html");
+    const RunResult r = run_binary({"page", input, "-o", direct});
+    if (r.code == 7)
+      GTEST_SKIP() << "a build without ECharts";
+    ASSERT_EQ(r.code, 0) << r.err;
+    for (const int shards : {1, 4}) {
+      const std::string parts = out(fmt::format("parts_page_{}_{}", shards, input.size()));
+      make_parts(input, parts, shards, {"--for", "page"});
+      const std::string before = test::bytes_of(direct);
+      const RunResult reduced = run_binary({"reduce", parts, "--as", "page", "-o", direct});
+      EXPECT_EQ(reduced.code, 0) << reduced.err;
+      EXPECT_TRUE(test::bytes_of(direct) == before) << input << " of " << shards;
+    }
+  }
+}
+
+TEST_F(Partial, RunsAreComparedAsByOneProcess) {
+  const std::string other = test::config_folder(sweep_, 42);
+  const std::string direct = out("out");
+  const RunResult r =
+      run_binary({"compare", "--baseline", run_, "--test", other, "--output", direct});
+  ASSERT_EQ(r.code, 0) << r.err;
+  make_parts(run_, out("a"), 3, {"--for", "compare"});
+  make_parts(other, out("b"), 4, {"--for", "compare"});
+  fs::create_directories(out("again"));
+  const RunResult reduced = run_binary({"reduce", "--as", "compare", "--baseline", out("a"),
+                                        "--test", out("b"), "-o", out("again/out")});
+  EXPECT_EQ(reduced.code, 0) << reduced.err;
+  EXPECT_EQ(remarks(reduced.err), remarks(r.err));
+  expect_equal(direct, out("again/out"), "");
+}
+
+/// Traces that somebody else made, of two and of four ranks.
+TEST_F(Partial, RealRunsToo) {
+  const fs::path golden = test::golden_dir();
+  if (!fs::is_directory(golden / "hta"))
+    GTEST_SKIP() << "the reference data of real runs is absent (RANKSCOPE_GOLDEN names its folder)";
+  fs::create_directories(out("pair"));
+  for (const char* name : {"sampled_rank-0.json.gz", "sampled_rank-1.json.gz"})
+    fs::copy_file(golden / "hta" / name, out("pair/") + name);
+  fs::copy(golden / "batch/profiles/013_profile_544p_bs1", out("four"));
+  for (const std::string& input : {out("pair"), out("four")}) {
+    const std::string name = fs::path(input).filename().string();
+    const std::string report = out(name + ".json"), sweep = out(name + "_swept"),
+                      compared = out(name + "_compared");
+    const RunResult r = run_binary({"collectives", input, "-o", report});
+    const RunResult a = run_binary({"analyze", input, "-o", sweep, "--no-merge", "--no-plots"});
+    const RunResult c = run_binary(
+        {"compare", "--baseline", input, "--test", input, "--output", compared, "--no-plots"});
+    const std::string parts = out(name + "_parts");
+    for (int i = 0; i < 3; ++i)
+      run_binary({"partial", input, "-o", parts, "--shard", fmt::format("{}/3", i)});
+    const std::string again = out("again_" + name);
+    fs::create_directories(again);
+    const RunResult r2 = run_binary({"reduce", parts, "-o", again + "/" + name + ".json"});
+    EXPECT_EQ(r2.code, r.code) << r2.err;
+    EXPECT_EQ(remarks(r2.err), remarks(r.err));
+    if (r.code == 0 || r.code == 4)
+      expect_equal(report, again + "/" + name + ".json", ".json");
+    const RunResult a2 =
+        run_binary({"reduce", parts, "--as", "analyze", "-o", again + "/s", "--no-plots"});
+    EXPECT_EQ(a2.code, a.code) << a2.err;
+    EXPECT_EQ(remarks(a2.err), remarks(a.err));
+    expect_equal(sweep, again + "/s", "");
+    const RunResult c2 = run_binary({"reduce", "--as", "compare", "--baseline", parts, "--test",
+                                     parts, "-o", again + "/c", "--no-plots"});
+    EXPECT_EQ(c2.code, c.code) << c2.err;
+    EXPECT_EQ(remarks(c2.err), remarks(c.err));
+    expect_equal(compared, again + "/c", "");
+  }
+}
+
+/// A rank is missing and a trace is cut off: the same words and the same exit code.
+TEST_F(Partial, WhatIsWrongWithTracesIsSaidAsByOneProcess) {
+  std::vector<std::string> traces;
+  for (const auto& entry : fs::recursive_directory_iterator(run_))
+    if (entry.is_regular_file())
+      traces.push_back(entry.path().string());
+  std::sort(traces.begin(), traces.end());
+  ASSERT_EQ(traces.size(), 4U);
+  fs::remove(traces[1]);
+  fs::resize_file(traces[2], fs::file_size(traces[2]) / 2);
+  std::ofstream(traces[3], std::ios::trunc) << "{\"traceEvents\": 3}";
+  const std::string direct = out("direct.json");
+  const RunResult r = run_binary({"collectives", run_, "-o", direct});
+  EXPECT_EQ(r.code, 4) << r.err;
+  for (const int shards : {1, 4}) {
+    const std::string parts = out(fmt::format("parts{}", shards));
+    for (int i = 0; i < shards; ++i)
+      run_binary({"partial", run_, "-o", parts, "--for", "collectives", "--shard",
+                  fmt::format("{}/{}", i, shards)});
+    fs::create_directories(parts + "_out");
+    const RunResult reduced = run_binary({"reduce", parts, "-o", parts + "_out/direct.json"});
+    EXPECT_EQ(reduced.code, 4) << reduced.err;
+    EXPECT_EQ(remarks(reduced.err), remarks(r.err));
+    EXPECT_EQ(test::bytes_of(direct), test::bytes_of(parts + "_out/direct.json"));
+  }
+}
+
+/// Each node has a folder of the same name with its own ranks.
+TEST_F(Partial, NodesWithTheirOwnFoldersMakeOneRun) {
+  const std::string direct = out("direct.json");
+  const std::string swept = out("swept"), page = out("page.html");
+  ASSERT_EQ(run_binary({"collectives", run_, "-o", direct}).code, 0);
+  ASSERT_EQ(run_binary({"analyze", run_, "-o", swept, "--no-merge", "--no-plots"}).code, 0);
+  const bool pages = run_binary({"page", run_, "-o", page}).code == 0; // 7: without ECharts
+  const std::string shown = test::bytes_of(page);
+  const std::map<std::string, std::string> tables = test::files_below(swept);
+  fs::remove_all(swept);
+  std::vector<std::string> traces;
+  for (const auto& entry : fs::recursive_directory_iterator(run_))
+    if (entry.is_regular_file())
+      traces.push_back(fs::relative(entry.path(), run_).string());
+  ASSERT_EQ(traces.size(), 4U);
+  const std::string all = run_ + "_all";
+  fs::rename(run_, all);
+  for (int node = 0; node < 2; ++node) {
+    fs::remove_all(run_);
+    for (std::size_t i = 0; i < traces.size(); ++i)
+      if (static_cast<int>(i % 2) == node) {
+        const fs::path to = fs::path(run_) / traces[i];
+        fs::create_directories(to.parent_path());
+        fs::copy_file(fs::path(all) / traces[i], to);
+      }
+    const RunResult r = run_binary({"partial", run_, "--local", "-o", out(fmt::format("p{}", node)),
+                                    "--shard", fmt::format("{}/2", node)});
+    EXPECT_EQ(r.code, 0) << r.err;
+  }
+  fs::remove_all(run_); // reduce needs no trace
+  fs::create_directories(out("again"));
+  const RunResult r = run_binary({"reduce", out("p0"), out("p1"), "-o", out("again/direct.json")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(test::bytes_of(direct), test::bytes_of(out("again/direct.json")));
+  const RunResult a =
+      run_binary({"reduce", out("p0"), out("p1"), "--as", "analyze", "-o", swept, "--no-plots"});
+  EXPECT_EQ(a.code, 0) << a.err;
+  EXPECT_TRUE(test::files_below(swept) == tables);
+  if (pages) {
+    EXPECT_EQ(run_binary({"reduce", out("p0"), out("p1"), "--as", "page", "-o", page}).code, 0);
+    EXPECT_TRUE(test::bytes_of(page) == shown);
+  }
+}
+
+TEST_F(Partial, ASecondRunMakesOnlyWhatIsMissing) {
+  const std::string parts = out("parts");
+  const Words page = {"--for", "page"}; // no workbook, which knows when it was made
+  make_parts(run_, parts, 1, page);
+  const std::map<std::string, std::string> first = test::files_below(parts);
+  ASSERT_EQ(first.size(), 5U); // four ranks and the shard
+  Words said = make_parts(run_, parts, 1, page);
+  EXPECT_NE(said.front().find("4 ranks, 4 of them as they were"), std::string::npos)
+      << said.front();
+  std::string gone, cut;
+  for (const auto& [name, content] : first)
+    if (name.starts_with("rank")) {
+      cut = gone;
+      gone = name;
+    }
+  fs::remove(parts + "/" + gone);
+  fs::resize_file(parts + "/" + cut, fs::file_size(parts + "/" + cut) - 1);
+  said = make_parts(run_, parts, 1, page);
+  EXPECT_NE(said.front().find("4 ranks, 2 of them as they were"), std::string::npos)
+      << said.front();
+  EXPECT_TRUE(test::files_below(parts) == first);
+  said =
+      make_parts(run_, parts, 1,
+                 {"--for", "page", "--include-unlinked-kernels"}); // another question, other parts
+  EXPECT_NE(said.front().find("4 ranks, 0 of them as they were"), std::string::npos)
+      << said.front();
+}
+
+class PartialFaults : public Partial {
+protected:
+  void SetUp() override {
+    Partial::SetUp();
+    make_parts(run_, out("parts"), 2, {"--for", "collectives"});
+    for (const auto& entry : fs::directory_iterator(out("parts")))
+      if (const std::string name = entry.path().filename(); name.starts_with("rank"))
+        parts_.push_back(entry.path().string());
+    std::sort(parts_.begin(), parts_.end());
+    ASSERT_EQ(parts_.size(), 4U);
+  }
+
+  /// Reduces and expects this sentence, this exit code and so many ranks.
+  void expect_said(const std::string& sentence, int code, int ranks,
+                   const Words& folders = {}) const {
+    Words args = {"reduce", out("parts")};
+    args.insert(args.end(), folders.begin(), folders.end());
+    args.insert(args.end(), {"-o", out("nccl.json")});
+    const RunResult r = run_binary(args);
+    EXPECT_EQ(r.code, code) << r.err;
+    EXPECT_NE(r.err.find(sentence), std::string::npos) << r.err;
+    EXPECT_NE(r.out.find(fmt::format("of {} ranks", ranks)), std::string::npos) << r.out << r.err;
+  }
+
+  [[nodiscard]] std::string shard(int i) const {
+    return out(fmt::format("parts/shard_{}_of_2.part", i));
+  }
+
+  std::vector<std::string> parts_; ///< of the ranks
+};
+
+TEST_F(PartialFaults, APartThatIsAbsent) {
+  fs::remove(parts_[1]);
+  expect_said("its part " + fs::path(parts_[1]).filename().string() + " is missing", 4, 3);
+}
+
+TEST_F(PartialFaults, APartThatIsCutOff) {
+  fs::resize_file(parts_[1], fs::file_size(parts_[1]) - 5);
+  expect_said("its checksum is another (cut off or damaged?)", 4, 3);
+}
+
+TEST_F(PartialFaults, APartOfAnotherFormat) {
+  std::string bytes = test::bytes_of(parts_[1]);
+  bytes[7] = '2';
+  std::ofstream(parts_[1], std::ios::binary) << bytes;
+  expect_said("it does not begin with RSKPART1", 4, 3);
+}
+
+TEST_F(PartialFaults, APartWithOtherOptions) {
+  make_parts(run_, out("other"), 1, {"--for", "page"});
+  fs::copy_file(out("other/" + fs::path(parts_[1]).filename().string()), parts_[1],
+                fs::copy_options::overwrite_existing);
+  expect_said("was made with other options", 4, 3);
+}
+
+TEST_F(PartialFaults, AShardThatLeftNothing) {
+  fs::remove(shard(1));
+  expect_said("shard 1 of 2 left no parts", 4, 4); // its ranks were finished
+  fs::remove(parts_[1]);
+  fs::remove(parts_[3]);
+  expect_said("shard 1 of 2 left no parts", 4, 2);
+}
+
+TEST_F(PartialFaults, AShardThatIsCutOff) {
+  fs::resize_file(shard(1), fs::file_size(shard(1)) / 2);
+  expect_said("the file of a shard is left out: no part: its checksum is another", 4, 4);
+}
+
+TEST_F(PartialFaults, TheSameRanksTwice) {
+  fs::copy(out("parts"), out("copy"));
+  expect_said("", 0, 4, {out("copy")});
+}
+
+TEST_F(PartialFaults, ARankTwiceWithOtherContent) {
+  fs::create_directories(out("other"));
+  const std::string name = fs::path(parts_[1]).filename().string();
+  // the trace was written anew between the two runs
+  for (const auto& entry : fs::recursive_directory_iterator(run_))
+    if (entry.is_regular_file() && entry.path().string().find("rank1") != std::string::npos) {
+      std::string text = test::bytes_of(entry.path().string());
+      for (std::size_t at = text.find("\"dur\": "); at != std::string::npos;
+           at = text.find("\"dur\": ", at + 1))
+        text.insert(at + 7, "1");
+      std::ofstream(entry.path(), std::ios::binary) << text;
+    }
+  make_parts(run_, out("other"), 2, {"--for", "collectives"});
+  expect_said(": of the same trace ", 4, 4, {out("other")});
+}
+
+TEST_F(PartialFaults, PartsOfAnotherRun) {
+  make_parts(test::config_folder(sweep_, 42), out("other"), 3, {"--for", "collectives"});
+  fs::remove(out("other/shard_2_of_3.part"));
+  expect_said("is left out: it is of other traces, options or shards than the 2 of 2 shards", 4, 4,
+              {out("other")});
+}
+
+TEST_F(PartialFaults, ShardsThatSawOtherFolders) {
+  make_parts(run_, out("other"), 2, {"--for", "collectives"});
+  const std::string second = "other/shard_1_of_2.part";
+  fs::remove(out(second));
+  for (const auto& entry : fs::recursive_directory_iterator(run_))
+    if (entry.path().string().find("rank3") != std::string::npos && entry.is_regular_file())
+      fs::remove(entry.path());
+  EXPECT_EQ(
+      run_binary({"partial", run_, "-o", out("other"), "--for", "collectives", "--shard", "1/2"})
+          .code,
+      0);
+  const RunResult r = run_binary({"reduce", out("other"), "-o", out("nccl.json")});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("nodes with folders of their own need partial --local"), std::string::npos)
+      << r.err;
+}
+
+TEST_F(PartialFaults, TwoNodesWithTheSameRank) {
+  fs::copy(run_, out("node1"), fs::copy_options::recursive);
+  fs::remove_all(out("parts"));
+  const std::string other = fs::path(out("node1")).string();
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(run_binary({"partial", i == 0 ? run_ : other, "--local", "-o", out("parts"), "--for",
+                          "collectives", "--shard", fmt::format("{}/2", i)})
+                  .code,
+              0);
+  expect_said("rank 3: another shard has a trace of it, ", 4, 4);
+}
+
+TEST_F(PartialFaults, PartsForSomethingElse) {
+  const RunResult r = run_binary({"reduce", out("parts"), "--as", "page", "-o", out("x.html")});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("these parts were made without what page needs"), std::string::npos)
+      << r.err;
+  EXPECT_NE(r.err.find("rankscope partial --for page"), std::string::npos) << r.err;
+}
+
+TEST_F(PartialFaults, AFolderWithoutParts) {
+  const RunResult r = run_binary({"reduce", run_, "-o", out("x.json")});
+  EXPECT_EQ(r.code, 3);
+  EXPECT_NE(r.err.find("no shard left its parts here"), std::string::npos) << r.err;
+}
+
+TEST_F(PartialFaults, AShardThatIsNone) {
+  const RunResult r = run_binary({"partial", run_, "-o", out("x"), "--shard", "2/2"});
+  EXPECT_EQ(r.code, 2) << r.err;
+}
+
+} // namespace
+} // namespace rankscope

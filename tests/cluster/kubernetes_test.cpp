@@ -1,0 +1,92 @@
+// The manifests of examples/cluster without a cluster: each pod's command with the variables that
+// Kubernetes and the manifest set, the volumes put where the test has its folders.
+#include "os/process.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <gtest/gtest.h>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+using test::bytes_of;
+using test::TempFolder;
+
+std::string manifest(const std::string& name) {
+  return bytes_of((test::source_dir() / "examples/cluster" / name).string());
+}
+
+/// The first group of the pattern in the text.
+std::string found(const std::string& text, const std::string& pattern) {
+  std::smatch match;
+  if (!std::regex_search(text, match, std::regex(pattern))) {
+    ADD_FAILURE() << pattern << " is not in the manifest";
+    return "";
+  }
+  return match[1];
+}
+
+/// The pod's command, /traces and /parts below these folders.
+std::vector<std::string> command_of(const std::string& text, const std::string& traces,
+                                    const std::string& parts) {
+  std::string words = found(text, R"(command: \[rankscope, ([^\]]*)\])");
+  words = std::regex_replace(words, std::regex("/traces"), traces);
+  words = std::regex_replace(words, std::regex("/parts"), parts);
+  std::vector<std::string> out{test::binary()};
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(", ", at), words.size());
+    out.push_back(words.substr(at, end - at));
+    at = end + 2;
+  }
+  return out;
+}
+
+ProcessEnd run(std::vector<std::string> argv, const EnvironmentChanges& environment = {}) {
+  ProcessSpec spec;
+  spec.argv = std::move(argv);
+  spec.set_env = environment;
+  spec.out = spec.err = Stream::kCapture;
+  const Result<ProcessEnd> end = run_process(std::move(spec));
+  if (!end) {
+    ADD_FAILURE() << end.error().message();
+    return {};
+  }
+  return *end;
+}
+
+TEST(Kubernetes, ThePodsOfTheIndexedJobMakeOneRun) {
+  const TempFolder folder;
+  ASSERT_TRUE(run({test::binary(), "synth", folder.path("sweep"), "--threads", "256", "--channels",
+                   "28", "--ranks", "5", "--layers", "2", "--steps", "2", "-q"})
+                  .ok());
+  const std::string traces = folder.path("sweep/256thread/nccl_28channels"),
+                    parts = folder.path("parts");
+  const std::string map = manifest("partial_job.yaml");
+  const int pods = std::stoi(found(map, R"(\n  completions: (\d+)\n)"));
+  const std::string told = found(map, R"re(name: JOB_COMPLETIONS.*\n +value: "(\d+)")re");
+  EXPECT_EQ(told, std::to_string(pods)); // twice in the manifest
+  for (int pod = pods - 1; pod >= 0; --pod) {
+    const ProcessEnd end =
+        run(command_of(map, traces, parts),
+            {{"JOB_COMPLETION_INDEX", std::to_string(pod)}, {"JOB_COMPLETIONS", told}});
+    EXPECT_TRUE(end.ok()) << end.err;
+    EXPECT_NE(end.err.find("(JOB_COMPLETION_INDEX)"), std::string::npos) << end.err;
+  }
+  // the index alone, as Kubernetes sets it, is not enough
+  const ProcessEnd half = run(command_of(map, traces, parts), {{"JOB_COMPLETION_INDEX", "0"}});
+  EXPECT_EQ(half.exit_code, 2);
+  EXPECT_NE(half.err.find("JOB_COMPLETIONS: not set"), std::string::npos) << half.err;
+
+  ASSERT_TRUE(run(command_of(manifest("reduce_job.yaml"), traces, parts)).ok());
+  ASSERT_TRUE(run({test::binary(), "reduce", parts, "-o", folder.path("reduced.json")}).ok());
+  ASSERT_TRUE(run({test::binary(), "collectives", traces, "-o", folder.path("one.json")}).ok());
+  EXPECT_FALSE(bytes_of(parts + "/nccl.xlsx").empty());
+  EXPECT_FALSE(bytes_of(folder.path("one.json")).empty());
+  EXPECT_EQ(bytes_of(folder.path("reduced.json")), bytes_of(folder.path("one.json")));
+}
+
+} // namespace
+} // namespace rankscope

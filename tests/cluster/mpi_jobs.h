@@ -1,0 +1,86 @@
+// Jobs under the launchers of the MPI implementations that programs were built for.
+#pragma once
+
+#include "os/process.h"
+
+#include <algorithm>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace rankscope::test {
+
+/// PROGRAM-IMPLEMENTATION of this build, or PROGRAM where find_package found the implementation.
+inline std::string mpi_program(const std::string& program, const std::string& implementation) {
+  std::string out = RANKSCOPE_MPI_FOLDER;
+  out += "/" + program;
+  if (implementation != "default")
+    out += "-" + implementation;
+  return out;
+}
+
+/// mpirun of that implementation (Debian gives each its own name); "" = none.
+inline std::string mpirun_of(const std::string& implementation) {
+  const std::string path = path_variable(changed_environment({}, {}));
+  const std::string own = find_program("mpirun." + implementation, path);
+  return own.empty() && implementation == "default" ? find_program("mpirun", path) : own;
+}
+
+/// A job of so many processes, all its ends awaited. Open MPI is told that more processes than
+/// processors are meant, and to run as root as tests in containers do.
+inline ProcessSpec mpi_job(const std::string& implementation, int processes,
+                           const std::vector<std::string>& command) {
+  ProcessSpec spec;
+  spec.argv = {mpirun_of(implementation)};
+  if (implementation != "mpich")
+    spec.argv.insert(spec.argv.end(), {"--oversubscribe", "--bind-to", "none"});
+  spec.argv.insert(spec.argv.end(), {"-n", std::to_string(processes)});
+  spec.argv.insert(spec.argv.end(), command.begin(), command.end());
+  spec.out = spec.err = Stream::kCapture;
+  spec.set_env = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+  spec.guarded = true;                     // nothing of a job outlives its test
+  spec.deadline = std::chrono::minutes(8); // a job that hangs; far beyond a slow machine
+  return spec;
+}
+
+inline ProcessEnd run_mpi(const std::string& implementation, int processes,
+                          const std::vector<std::string>& command) {
+  Result<ProcessEnd> end = run_process(mpi_job(implementation, processes, command));
+  if (!end) {
+    ADD_FAILURE() << end.error().message();
+    return {};
+  }
+  EXPECT_FALSE(end->timed_out) << end->out << end->err;
+  return *end;
+}
+
+/// A test for each implementation, skipped aloud where the build has none or the launcher is
+/// absent.
+class MpiTest : public testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    if (GetParam() == "none")
+      GTEST_SKIP() << "this build has no MPI (RANKSCOPE_MPI)";
+    if (mpirun_of(GetParam()).empty())
+      GTEST_SKIP() << "no mpirun of " << GetParam();
+  }
+};
+
+/// "openmpi", "mpich", "default", or "none".
+inline std::vector<std::string> mpi_implementations() {
+  std::vector<std::string> out;
+  const std::string built = RANKSCOPE_MPI_BUILT; // programs, a space between them
+  for (std::size_t at = 0; at < built.size();) {
+    const std::size_t end = std::min(built.find(' ', at), built.size());
+    const std::string program = built.substr(at, end - at);
+    const std::string prefix = "rankscope-mpi-";
+    out.push_back(program.starts_with(prefix) ? program.substr(prefix.size()) : "default");
+    at = end + 1;
+  }
+  if (out.empty())
+    out.emplace_back("none");
+  return out;
+}
+
+} // namespace rankscope::test

@@ -1,0 +1,148 @@
+// rankscope-mpi under mpirun of each implementation: the bytes of one process's outputs, a rank
+// that cannot be read, arguments that are no good, a process that is killed.
+#include "mpi_jobs.h"
+#include "output_trees.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::mpi_program;
+using test::TempFolder;
+
+class MpiProgram : public test::MpiTest {
+protected:
+  void SetUp() override {
+    MpiTest::SetUp();
+    if (IsSkipped())
+      return;
+    const ProcessEnd end = one({"synth", "sweep", "--threads", "256", "--channels", "28,42",
+                                "--ranks", "6", "--layers", "2", "--steps", "2", "-q"},
+                               folder.path());
+    ASSERT_TRUE(end.ok()) << end.err;
+  }
+
+  static ProcessEnd run_in(ProcessSpec spec, const std::string& where) {
+    fs::create_directories(where);
+    spec.folder = where;
+    Result<ProcessEnd> end = run_process(std::move(spec));
+    if (!end) {
+      ADD_FAILURE() << end.error().message();
+      return {};
+    }
+    EXPECT_FALSE(end->timed_out) << "no end: a process waits for another\n" << end->err;
+    return *end;
+  }
+
+  static ProcessEnd one(const std::vector<std::string>& arguments, const std::string& where) {
+    ProcessSpec spec;
+    spec.argv = {test::binary()};
+    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+    spec.out = spec.err = Stream::kCapture;
+    return run_in(std::move(spec), where);
+  }
+
+  static ProcessSpec job(int processes, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), mpi_program("rankscope-mpi", GetParam()));
+    return test::mpi_job(GetParam(), processes, arguments);
+  }
+
+  /// The same arguments for the program and for a job, in two folders: equal files. `alone_too`:
+  /// for the program alone.
+  void expect_equal(const std::vector<std::string>& arguments, int processes,
+                    const std::vector<std::string>& alone_too = {}) {
+    const std::string here = folder.path("one"), there = folder.path("job");
+    fs::remove_all(here);
+    fs::remove_all(there);
+    std::vector<std::string> of_one = arguments;
+    of_one.insert(of_one.end(), alone_too.begin(), alone_too.end());
+    const ProcessEnd alone = one(of_one, here);
+    const ProcessEnd together = run_in(job(processes, arguments), there);
+    EXPECT_EQ(together.exit_code, alone.exit_code) << together.err;
+    const auto want = test::files_below(here), got = test::files_below(there);
+    EXPECT_FALSE(want.empty());
+    for (const auto& [name, bytes] : want) {
+      ASSERT_TRUE(got.count(name)) << name;
+      EXPECT_TRUE(bytes == got.at(name)) << name << " differs";
+    }
+    EXPECT_EQ(got.size(), want.size());
+  }
+
+  TempFolder folder;
+};
+
+TEST_P(MpiProgram, CollectivesEqualOneProcess) {
+  const std::string run = folder.path("sweep/256thread/nccl_28channels");
+  for (const int processes : {1, 4, 8}) // 8: two have no rank at all
+    expect_equal({"collectives", run, "-o", "out.xlsx"}, processes);
+  expect_equal({"collectives", run, "-o", "out.json", "--align", "base"}, 3);
+  const ProcessEnd json =
+      run_in(job(2, {"collectives", run, "-o", "out.json", "--json"}), folder.path("json"));
+  EXPECT_TRUE(json.out.starts_with("{")) << json.out; // one envelope, of the first process
+  EXPECT_NE(json.out.find("\"out.json\""), std::string::npos) << json.out;
+}
+
+TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
+  const std::string a = folder.path("sweep/256thread/nccl_28channels"),
+                    b = folder.path("sweep/256thread/nccl_42channels");
+  expect_equal({"page", a, "-o", "run.html"}, 4);
+  // merged traces need the traces
+  expect_equal({"analyze", folder.path("sweep"), "-o", "out", "--no-plots"}, 4, {"--no-merge"});
+  expect_equal({"compare", "--baseline", a, "--test", b, "--output", "out", "--no-plots"}, 3);
+}
+
+TEST_P(MpiProgram, RunsOfTheReferenceDataEqualOneProcess) {
+  const fs::path golden = test::golden_dir();
+  if (!fs::is_directory(golden / "hta"))
+    GTEST_SKIP() << "no reference data in " << golden;
+  fs::create_directories(folder.path("pair"));
+  for (const char* name : {"sampled_rank-0.json.gz", "sampled_rank-1.json.gz"})
+    fs::copy_file(golden / "hta" / name, folder.path("pair/") + name);
+  const std::string four = (golden / "batch/profiles/013_profile_544p_bs1").string();
+  expect_equal({"collectives", folder.path("pair"), "-o", "out.json"}, 4);
+  expect_equal({"collectives", four, "-o", "out.json"}, 4);
+  expect_equal({"page", four, "-o", "run.html"}, 4);
+}
+
+TEST_P(MpiProgram, ARankThatCannotBeReadIsNamed) {
+  std::string trace;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(folder.path("sweep/256thread/nccl_28channels")))
+    if (entry.path().string().find("rank3") != std::string::npos && entry.is_regular_file())
+      trace = entry.path().string();
+  ASSERT_FALSE(trace.empty());
+  std::ofstream(trace) << "no trace at all";
+  const std::vector<std::string> arguments = {
+      "collectives", folder.path("sweep/256thread/nccl_28channels"), "-o", "out.xlsx"};
+  const ProcessEnd end = run_in(job(4, arguments), folder.path("named"));
+  EXPECT_EQ(end.exit_code, 4) << end.err;
+  EXPECT_NE(end.err.find("rank 3"), std::string::npos) << end.err;
+  expect_equal(arguments, 4); // and the rest is complete
+}
+
+TEST_P(MpiProgram, NoGoodArgumentsAreToldOnce) {
+  const ProcessEnd unknown = run_in(job(4, {"collectivs", "x"}), folder.path("a"));
+  EXPECT_EQ(unknown.exit_code, 2) << unknown.err;
+  const std::size_t at = unknown.err.find("no command named");
+  ASSERT_NE(at, std::string::npos) << unknown.err;
+  EXPECT_EQ(unknown.err.find("no command named", at + 1), std::string::npos) << unknown.err;
+  const ProcessEnd absent =
+      run_in(job(4, {"collectives", "/nowhere/at/all", "-o", "o.xlsx"}), folder.path("a"));
+  EXPECT_EQ(absent.exit_code, 3) << absent.err;
+  EXPECT_NE(absent.err.find("/nowhere/at/all"), std::string::npos) << absent.err;
+  const ProcessEnd help = run_in(job(3, {"page", "--help"}), folder.path("a"));
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_NE(help.out.find("rankscope-mpi page"), std::string::npos) << help.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(, MpiProgram, testing::ValuesIn(test::mpi_implementations()),
+                         [](const auto& instance) { return instance.param; });
+
+} // namespace
+} // namespace rankscope
