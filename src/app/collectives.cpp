@@ -1,6 +1,7 @@
 #include "app/collectives.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "app/command_parts.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "writers/writer.h"
@@ -13,11 +14,6 @@ namespace {
 /// Rows of a sheet below its header.
 constexpr std::size_t kExcelRows = 1'048'575;
 
-struct RankPart {
-  RankCollectives collectives;
-  RankIdentity identity;
-};
-
 /// The collectives of the ranks that could be read; what each says of its run goes to `identities`.
 Result<std::vector<RankCollectives>> read_ranks(Session& session, const RunPlan& plan,
                                                 const CollectivesRequest& request,
@@ -25,22 +21,24 @@ Result<std::vector<RankCollectives>> read_ranks(Session& session, const RunPlan&
   std::vector<RankCollectives> out;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
-  RankSteps<RankPart> steps;
-  steps.extract = [](const RankItem& item, const LoadedTrace& trace) -> Result<RankPart> {
-    return RankPart{extract_collectives(trace), identity_of(trace.trace, item.file.rank)};
+  run.parts = request.parts;
+  RankSteps<CollectivesPart> steps;
+  steps.extract = [](const RankItem& item, const LoadedTrace& trace) -> Result<CollectivesPart> {
+    return collectives_part(item, trace);
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace& trace, RankPart rank) -> Result<void> {
-    if (const auto own = trace.trace.header.rank; own && *own != item.file.rank)
+  steps.decode = [](const RankItem&, const RankParts& held) { return held_collectives(held); };
+  steps.take = [&](const RankItem& item, const LoadedTrace&, CollectivesPart rank) -> Result<void> {
+    if (const auto own = rank.notes.header_rank; own && *own != item.file.rank)
       session.diagnostics.add_at(
           Severity::kWarning, "rank_disagrees", item.file.path,
           fmt::format("distributedInfo says rank {}, the name {}; the name counts", *own,
                       item.file.rank));
-    session.diagnostics.merge(trace.trace.diagnostics);
+    session.diagnostics.merge(rank.notes.diagnostics);
     out.push_back(std::move(rank.collectives));
     identities.push_back(std::move(rank.identity));
     return {};
   };
-  RS_CHECK(run_ranks<RankPart>(session, {&plan}, run, std::move(steps)));
+  RS_CHECK(run_ranks<CollectivesPart>(session, {&plan}, run, std::move(steps)));
   return out;
 }
 
@@ -63,13 +61,16 @@ Result<void> write_overlong(Report& report, const std::string& workbook,
 
 } // namespace
 
+void name_too_few(Session& session, const RunPlan& plan, std::size_t world_size) {
+  if (world_size > plan.ranks.size() + plan.missing_ranks.size())
+    session.diagnostics.add(Severity::kDataLoss, "world_size", plan.folder,
+                            fmt::format("{} of {} ranks found", plan.ranks.size(), world_size));
+}
+
 Result<RunPlan> plan_collectives(Session& session, const CollectivesRequest& request) {
   RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral));
   RS_TRY(RunPlan plan, discover_run(request.inputs, request.discover, session.diagnostics));
-  if (request.world_size > plan.ranks.size() + plan.missing_ranks.size())
-    session.diagnostics.add(
-        Severity::kDataLoss, "world_size", plan.folder,
-        fmt::format("{} of {} ranks found", plan.ranks.size(), request.world_size));
+  name_too_few(session, plan, request.world_size);
   return plan;
 }
 

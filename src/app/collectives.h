@@ -6,6 +6,7 @@
 #include "app/write_outputs.h"
 #include "base/result.h"
 #include "core/report.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -22,7 +23,8 @@ struct CollectivesRequest {
   std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
   ReportOutputs outputs;
-  bool default_workbook = false; ///< without file and csv_dir: FOLDER/nccl_analysis_report.xlsx
+  bool default_workbook = false;     ///< without file and csv_dir: FOLDER/nccl_analysis_report.xlsx
+  const PartSource* parts = nullptr; ///< where the ranks come from in place of their traces
 };
 
 struct CollectivesResult {
@@ -31,6 +33,9 @@ struct CollectivesResult {
   Report report;
   std::vector<std::string> written; ///< files and folders
 };
+
+/// Says that a run lacks ranks, as data loss.
+void name_too_few(Session& session, const RunPlan& plan, std::size_t world_size);
 
 /// Which file is which rank. Fewer ranks than the world size are data loss. Errors: those of
 /// check_outputs() and discover_run().

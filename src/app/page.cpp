@@ -1,7 +1,7 @@
 #include "app/page.h"
 
-#include "analyses/gemm/gemm_facts.h"
 #include "app/analyze_state.h"
+#include "app/command_parts.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
 #include "os/output_file.h"
@@ -18,18 +18,6 @@
 namespace rankscope {
 namespace {
 
-/// What each of so many ranks may take of a page, so that 64 of a million events stay below 20 MB.
-PageDetail detail_for(std::size_t ranks) {
-  PageDetail out;
-  if (ranks <= 1)
-    return out;
-  out.events = std::max<std::size_t>(2000, 480'000 / ranks);
-  out.columns = std::clamp<std::size_t>(16'384 / ranks, 256, 1024);
-  out.tiles = out.columns / 4;
-  out.kernels = false;
-  return out;
-}
-
 /// Pages of ranks, put down by several threads.
 class RankPages {
 public:
@@ -37,10 +25,13 @@ public:
 
   Result<void> add(const RankItem& item, const LoadedTrace& trace, const ReportOptions& options) {
     RS_TRY(RankPage page, rank_page_of(trace, options, detail_));
-    page.rank = item.file.rank;
-    const std::lock_guard lock(mutex_);
-    pages_.insert_or_assign(item.file.rank, std::move(page));
+    put(item.file.rank, std::move(page));
     return {};
+  }
+  void put(std::int64_t rank, RankPage page) {
+    page.rank = rank;
+    const std::lock_guard lock(mutex_);
+    pages_.insert_or_assign(rank, std::move(page));
   }
   /// Ascending by rank.
   std::vector<RankPage> take() {
@@ -63,32 +54,9 @@ Result<std::size_t> write_page(OutputFile file, const std::string& title, const 
   return text.size();
 }
 
-constexpr std::size_t kGemmsOfRank = 5;
-
-/// What a page needs of a rank of a sweep.
-struct SweepPart {
-  RankRecord record;
-  GemmFacts gemms;
-  RankCollectives collectives;
-};
-
-Result<SweepPart> sweep_part(const RankItem& item, const LoadedTrace& trace,
-                             const ReportOptions& options) {
-  SweepPart out;
-  const RunKey key{item.plan.configuration, item.file.rank};
-  out.record = make_record(trace, options);
-  out.record.key = key;
-  std::vector<RankGemms> gemms(1);
-  gemms[0] = extract_gemms(trace, options);
-  gemms[0].key = key;
-  out.gemms = gemm_facts(gemms, kGemmsOfRank, GemmRanking::kRange);
-  out.collectives = extract_collectives(trace);
-  return out;
-}
-
 /// The facts of a sweep that analyze has not seen.
 Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plans,
-                              const PageRequest& request) {
+                              const PageRequest& request, const PartSource* from) {
   std::vector<ConfigResult> configs(plans.size());
   std::vector<std::vector<GemmFacts>> gemms(plans.size());
   std::vector<std::vector<RankCollectives>> collectives(plans.size());
@@ -97,11 +65,14 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     configs[p].configuration = plans[p].configuration;
     all.push_back(&plans[p]);
   }
-  RankSteps<SweepPart> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) {
-    return sweep_part(item, trace, request.run.report);
+  RankSteps<SweepPagePart> steps;
+  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<SweepPagePart> {
+    return sweep_page_part(item, trace, request.run.report);
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, SweepPart part) -> Result<void> {
+  steps.decode = [](const RankItem& item, const RankParts& held) {
+    return held_sweep_page(held, item);
+  };
+  steps.take = [&](const RankItem& item, const LoadedTrace&, SweepPagePart part) -> Result<void> {
     configs[item.plan_index].records.push_back(std::move(part.record));
     gemms[item.plan_index].push_back(std::move(part.gemms));
     collectives[item.plan_index].push_back(std::move(part.collectives));
@@ -116,7 +87,8 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   RankRun run;
   run.memory_bytes = request.run.memory_bytes;
   run.progress = true;
-  RS_CHECK(run_ranks<SweepPart>(session, all, run, std::move(steps)));
+  run.parts = from;
+  RS_CHECK(run_ranks<SweepPagePart>(session, all, run, std::move(steps)));
   for (std::size_t p = 0; p < plans.size(); ++p) {
     std::vector<const GemmFacts*> parts;
     for (const GemmFacts& of : gemms[p])
@@ -125,22 +97,31 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     if (const Result<CollectiveFacts> facts = collective_facts(collectives[p], {}))
       configs[p].collectives = facts->summary;
   }
-  return facts_of(configs, kGemmsOfRank, GemmRanking::kRange);
+  return facts_of(configs, kGemmsOfPage, GemmRanking::kRange);
 }
 
 } // namespace
 
-Result<PageResult> write_run_page(Session& session, const PageRequest& request) {
-  RS_CHECK(can_make_pages());
-  RS_TRY(const RunPlan plan, plan_top(session, request.run));
+namespace {
+
+Result<PageResult> page_of_run(Session& session, const PageRequest& request, const RunPlan& plan,
+                               const PartSource* from) {
   RS_TRY(OutputFile file, OutputFile::create(request.output));
   TopRequest all = request.run;
   all.top_k = 0;
-  RankPages pages(detail_for(plan.ranks.size()));
+  RankPages pages(page_detail(plan.ranks.size()));
   RS_TRY(const TopParts parts,
-         read_top(session, plan, all, [&](const RankItem& item, const LoadedTrace& trace) {
-           return pages.add(item, trace, top_options(trace, all.report));
-         }));
+         read_top(
+             session, plan, all,
+             [&](const RankItem& item, const LoadedTrace& trace) {
+               return pages.add(item, trace, top_options(trace, all.report));
+             },
+             from,
+             [&](const RankItem& item, const RankParts& held) -> Result<void> {
+               RS_TRY(RankPage page, held_page(held));
+               pages.put(item.file.rank, std::move(page));
+               return {};
+             }));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
   RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));
@@ -148,6 +129,51 @@ Result<PageResult> write_run_page(Session& session, const PageRequest& request) 
   PageResult out{"run", input.ranks.size(), 0};
   RS_TRY(out.bytes, write_page(std::move(file), top.overview.title, run_page_data(input)));
   return out;
+}
+
+Result<PageResult> page_of_sweep(OutputFile file, const SweepFacts& facts,
+                                 const PageRequest& request) {
+  const std::string& folder = request.run.inputs.front();
+  if (facts.empty())
+    return Error{ErrorCode::kUnreadable, folder, "no rank could be read", ""};
+  const SweepPageInput input{&facts, leaf_name(folder), request.command};
+  PageResult out{"sweep", facts.records.size(), 0};
+  RS_TRY(out.bytes, write_page(std::move(file), input.title, sweep_page_data(input)));
+  return out;
+}
+
+} // namespace
+
+PageDetail page_detail(std::size_t ranks) {
+  PageDetail out;
+  if (ranks <= 1)
+    return out;
+  out.events = std::max<std::size_t>(2000, 480'000 / ranks);
+  out.columns = std::clamp<std::size_t>(16'384 / ranks, 256, 1024);
+  out.tiles = out.columns / 4;
+  out.kernels = false;
+  return out;
+}
+
+Result<PageResult> write_run_page(Session& session, const PageRequest& request) {
+  RS_CHECK(can_make_pages());
+  RS_TRY(const RunPlan plan, plan_top(session, request.run));
+  return page_of_run(session, request, plan, nullptr);
+}
+
+Result<PageResult> write_page_of_parts(Session& session, const PageRequest& request,
+                                       const RunOfParts& run) {
+  RS_CHECK(can_make_pages());
+  return page_of_run(session, request, run.plan, run.parts);
+}
+
+Result<PageResult> write_sweep_page_of_parts(Session& session, const PageRequest& request,
+                                             const std::vector<RunPlan>& plans,
+                                             const PartSource& parts) {
+  RS_CHECK(can_make_pages());
+  RS_TRY(OutputFile file, OutputFile::create(request.output));
+  RS_TRY(const SweepFacts facts, read_sweep(session, plans, request, &parts));
+  return page_of_sweep(std::move(file), facts, request);
 }
 
 bool is_sweep(const PageRequest& request) {
@@ -169,15 +195,10 @@ Result<PageResult> write_sweep_data_page(Session& session, const PageRequest& re
   if (!facts) {
     RS_TRY(const std::vector<RunPlan> plans,
            discover_sweep(folder, request.run.discover, session.diagnostics));
-    facts = read_sweep(session, plans, request);
+    facts = read_sweep(session, plans, request, nullptr);
     RS_CHECK(facts);
   }
-  if (facts->empty())
-    return Error{ErrorCode::kUnreadable, folder, "no rank could be read", ""};
-  const SweepPageInput input{&*facts, leaf_name(folder), request.command};
-  PageResult out{"sweep", facts->records.size(), 0};
-  RS_TRY(out.bytes, write_page(std::move(file), input.title, sweep_page_data(input)));
-  return out;
+  return page_of_sweep(std::move(file), *facts, request);
 }
 
 Result<PageResult> write_comparison_page(Session& session, const PageRequest& request,

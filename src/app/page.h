@@ -4,7 +4,9 @@
 #include "app/compare.h"
 #include "app/top.h"
 #include "base/result.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
+#include "pages/data/rank_page.h"
 
 #include <cstddef>
 #include <string>
@@ -18,6 +20,10 @@ struct PageRequest {
   std::string command; ///< the command line, which the page shows
 };
 
+/// How much of a trace a page may hold when its run has so many ranks: 64 of a million events stay
+/// below 20 MB.
+[[nodiscard]] PageDetail page_detail(std::size_t ranks);
+
 struct PageResult {
   std::string kind;      ///< "run", "sweep" or "comparison"
   std::size_t ranks = 0; ///< that were read
@@ -27,6 +33,14 @@ struct PageResult {
 /// Reads every trace once and writes the page of a trace or a run. Errors: kMissingTool in a build
 /// without ECharts, those of top_of(), kOutput.
 Result<PageResult> write_run_page(Session& session, const PageRequest& request);
+
+/// The same of a run whose ranks come as parts; the inputs are those that the parts were made of.
+Result<PageResult> write_page_of_parts(Session& session, const PageRequest& request,
+                                       const RunOfParts& run);
+/// The page of a sweep whose ranks come as parts.
+Result<PageResult> write_sweep_page_of_parts(Session& session, const PageRequest& request,
+                                             const std::vector<RunPlan>& plans,
+                                             const PartSource& parts);
 
 /// A folder with several configurations: what analyze left there, else every trace is read once.
 /// Errors: kMissingTool, kUnreadable when no rank could be read, kOutput.

@@ -1,6 +1,7 @@
 #include "app/top.h"
 
 #include "app/choose_gpu.h"
+#include "app/command_parts.h"
 #include "app/graph_note.h"
 #include "app/top_parts.h"
 #include "app/unlinked_note.h"
@@ -15,7 +16,8 @@ namespace {
 
 bool alone(const TopRequest& request) {
   std::error_code ec;
-  return request.inputs.size() == 1 && !std::filesystem::is_directory(request.inputs.front(), ec);
+  return !request.elsewhere && request.inputs.size() == 1 &&
+         !std::filesystem::is_directory(request.inputs.front(), ec);
 }
 
 TopInput input_of(const TopRequest& request, const std::string& title) {
@@ -134,17 +136,25 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopPar
 }
 
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          const TopAlso& also) {
+                          const TopAlso& also, const PartSource* from,
+                          const TopAlsoHeld& also_held) {
   TopParts parts;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8;
+  run.parts = from;
   std::optional<Error> first_lost;
   RankSteps<TopPart> steps;
   steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<TopPart> {
     RS_TRY(TopPart part, top_part_of(trace, item, request.report));
     if (also)
       RS_CHECK(also(item, trace));
+    return part;
+  };
+  steps.decode = [&](const RankItem& item, const RankParts& held) -> Result<TopPart> {
+    RS_TRY(TopPart part, held_top(held, item));
+    if (also_held)
+      RS_CHECK(also_held(item, held));
     return part;
   };
   steps.take = [&](const RankItem&, const LoadedTrace&, TopPart part) -> Result<void> {

@@ -1,10 +1,12 @@
 // rankscope collectives DIR...: the collectives of all ranks of a run.
+#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_schemas.h"
 #include "app/collectives.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "writers/writer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
@@ -42,9 +44,20 @@ void print(const Context& ctx, const CollectivesResult& result) {
     ctx.table(table, kRows);
     ctx.out("\n");
   };
-  show(sync_summary_short_schema().table(result.facts.summary));
-  show(straggler_schema().table(result.facts.stragglers));
-  show(exposed_rank_schema().table(result.facts.exposed_ranks));
+  const CollectiveFacts& facts = result.facts;
+  show(sync_summary_short_schema().table(
+      facts.summary.size() > kRows ? over_like_groups(facts.summary) : facts.summary));
+  show(straggler_schema().table(facts.stragglers)); // those that others wait for first
+  std::vector<ExposedRank> exposed = facts.exposed_ranks;
+  if (exposed.size() > kRows) { // where not all are shown, those that stand out
+    std::stable_sort(
+        exposed.begin(), exposed.end(),
+        [](const ExposedRank& a, const ExposedRank& b) { return a.exposed_ns > b.exposed_ns; });
+    for (const std::string& line : rank_spreads(facts))
+      ctx.out(line + "\n");
+    ctx.out("\n");
+  }
+  show(exposed_rank_schema().table(exposed));
   for (const Finding& finding : result.facts.findings)
     ctx.out(fmt::format("- {} (sheet {})\n", finding.text, finding.sheet));
   for (const std::string& w : result.written)

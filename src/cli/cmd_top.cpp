@@ -13,7 +13,6 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
-#include <thread>
 #include <unistd.h>
 
 namespace rankscope {
@@ -44,15 +43,6 @@ Result<void> once(Context& ctx, const Flags& f) {
   return {};
 }
 
-/// False when a signal came.
-bool sleep_for(double seconds) {
-  const CancelToken interrupted = interrupt_token();
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!interrupted.cancelled() && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  return !interrupted.cancelled();
-}
-
 Result<void> watch(Context& ctx, const Flags& f) {
   const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C is the way out of here
   TopWatch watch(f.request);
@@ -71,7 +61,7 @@ Result<void> watch(Context& ctx, const Flags& f) {
       shown.diagnostics = look->diagnostics;
     }
     screen.show(shown, false);
-  } while (sleep_for(f.every));
+  } while (sleep_unless_interrupted(f.every));
   screen.show(shown, true);
   ctx.diagnostics.merge(shown.diagnostics);
   ctx.problems_shown = !ctx.json && ::isatty(1) == 1 && ::isatty(2) == 1;

@@ -27,6 +27,16 @@ Result<std::int64_t> rank_of(const char* flag, const std::string& text) {
   return std::stoll(text);
 }
 
+/// "A-B" or "A".
+Result<std::pair<std::int64_t, std::int64_t>> range_of(const char* flag, const std::string& text) {
+  const std::size_t dash = text.find('-');
+  RS_TRY(const std::int64_t first, rank_of(flag, text.substr(0, dash)));
+  if (dash == std::string::npos)
+    return std::pair(first, first);
+  RS_TRY(const std::int64_t last, rank_of(flag, text.substr(dash + 1)));
+  return std::pair(first, last);
+}
+
 } // namespace
 
 void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& options) {
@@ -34,6 +44,9 @@ void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& o
                  "slow rank, or none (default: chosen by the seed)");
   app.add_option("--straggler-us", options.straggler_us, "its extra compute per step")
       .capture_default_str();
+  app.add_option("--only-ranks", switches.only_ranks,
+                 "A-B or A: write the traces of these ranks alone; each is as in the whole run")
+      .delimiter(',');
   app.add_option("--slow-config", switches.slow_configs,
                  "LABEL:FACTOR: all GPU work of a configuration is slower")
       .delimiter(',');
@@ -56,6 +69,10 @@ Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
     RS_TRY(const auto slow, with_factor("--throttle", f.throttle));
     RS_TRY(o.throttled, rank_of("--throttle", slow.first));
     o.throttle_factor = slow.second;
+  }
+  for (const std::string& text : f.only_ranks) {
+    RS_TRY(const auto range, range_of("--only-ranks", text));
+    o.only_ranks.push_back(range);
   }
   for (const std::string& text : f.slow_configs) {
     RS_TRY(const auto slow, with_factor("--slow-config", text));

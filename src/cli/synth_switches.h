@@ -11,8 +11,9 @@
 namespace rankscope {
 
 struct SynthSwitches {
-  std::string straggler; ///< a rank or "none"; "" = chosen by the seed
-  std::string throttle;  ///< RANK:FACTOR
+  std::vector<std::string> only_ranks; ///< "0-63", "7"
+  std::string straggler;               ///< a rank or "none"; "" = chosen by the seed
+  std::string throttle;                ///< RANK:FACTOR
   std::vector<std::string> slow_configs, slow_links;
 };
 

@@ -1,6 +1,7 @@
 #include "pages/top_page.h"
 
 #include "base/display_text.h"
+#include "base/statistics.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -245,18 +246,50 @@ void collectives(const TopFacts& facts, ConsolePage& page) {
   }
 }
 
-/// All, or where there are many the marked ones and the first others.
+/// All, or where there are many the marked ones, those with the most and the least of a time, and
+/// the first others.
 std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
   std::vector<const TopRankRow*> out;
   for (const TopRankRow& row : facts.ranks)
     if (facts.ranks.size() <= kMostRanks || row.slow || row.late)
       out.push_back(&row);
-  for (const TopRankRow& row : facts.ranks)
+  const auto take = [&out](const TopRankRow& row) {
     if (out.size() < kMostRanks && std::find(out.begin(), out.end(), &row) == out.end())
       out.push_back(&row);
+  };
+  if (facts.ranks.size() > kMostRanks) // those at the ends, of each time some
+    for (const auto of : {&TopRankRow::late_us, &TopRankRow::compute_ms, &TopRankRow::total_ms}) {
+      std::vector<const TopRankRow*> order;
+      for (const TopRankRow& row : facts.ranks)
+        if (std::isfinite(row.*of))
+          order.push_back(&row);
+      std::stable_sort(order.begin(), order.end(),
+                       [of](const auto* a, const auto* b) { return a->*of > b->*of; });
+      for (std::size_t i = 0; i < std::min(kMostRanks / 5, order.size()); ++i)
+        take(*order[i]);
+      if (!order.empty())
+        take(*order.back());
+    }
+  for (const TopRankRow& row : facts.ranks)
+    take(row);
   std::sort(out.begin(), out.end(),
             [](const TopRankRow* a, const TopRankRow* b) { return a->rank < b->rank; });
   return out;
+}
+
+/// "total ms of 512 ranks: 68.1 to 68.3, quartiles 68.1 68.2 68.2".
+std::string spread_of(const TopFacts& facts, const char* what, double TopRankRow::*of,
+                      int decimals) {
+  std::vector<double> values;
+  for (const TopRankRow& row : facts.ranks)
+    if (std::isfinite(row.*of))
+      values.push_back(row.*of);
+  if (values.empty())
+    return "";
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double q) { return number(quantile(values, q), decimals); };
+  return fmt::format("{} of {} ranks: {} to {}, quartiles {} {} {}", what, values.size(), at(0),
+                     at(1), at(0.25), at(0.5), at(0.75));
 }
 
 void ranks(const TopFacts& facts, ConsolePage& page) {
@@ -293,6 +326,10 @@ void ranks(const TopFacts& facts, ConsolePage& page) {
               {"late us", true, 0, 9},
               {"", false, 10, 0}},
              rows);
+  if (list.size() < facts.ranks.size()) {
+    page.sentence(spread_of(facts, "total ms", &TopRankRow::total_ms, 3));
+    page.sentence(spread_of(facts, "compute ms", &TopRankRow::compute_ms, 3));
+  }
 }
 
 void words(const TopFacts& facts, ConsolePage& page) {

@@ -1,5 +1,6 @@
 #include "readers/discovery.h"
 
+#include "base/number_text.h"
 #include "readers/folder_names.h"
 #include "readers/trace_files.h"
 
@@ -11,7 +12,6 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <span>
 
 namespace fs = std::filesystem;
 
@@ -335,12 +335,12 @@ void name_empty(const std::string& root, const std::vector<std::string>& folders
 } // namespace
 
 std::string missing_ranks_text(const std::vector<std::int64_t>& missing) {
-  constexpr std::size_t kNamed = 64; // a sentence, not a list of a million numbers
-  const std::size_t n = missing.size();
-  const std::string more = n > kNamed ? fmt::format(" and {} more", n - kNamed) : std::string();
-  return fmt::format("rank{} {}{} {} no trace", n > 1 ? "s" : "",
-                     fmt::join(std::span(missing).first(std::min(n, kNamed)), ", "), more,
-                     n > 1 ? "have" : "has");
+  const bool several = missing.size() > 1;
+  const std::string which = ranges_text(missing);
+  const bool cut = which.ends_with("...");
+  return fmt::format("rank{} {}{} {} no trace", several ? "s" : "", which,
+                     cut ? fmt::format(" ({} in all)", missing.size()) : std::string(),
+                     several ? "have" : "has");
 }
 
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,

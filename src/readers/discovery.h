@@ -43,7 +43,7 @@ struct DiscoverOptions {
   Readers known = readers(); ///< who is asked what a file is
 };
 
-/// "ranks 2, 3 have no trace"; 64 are named, the others counted.
+/// "ranks 2, 3, 8-15 have no trace"; 16 ranges are named, the rest is counted.
 [[nodiscard]] std::string missing_ranks_text(const std::vector<std::int64_t>& missing);
 
 /// The ranks of one run, from folders and/or files; a file may hold several ranks. Several

@@ -19,6 +19,17 @@ Error bad(std::string what, std::string hint = "") {
   return {ErrorCode::kUsage, "synth", std::move(what), std::move(hint)};
 }
 
+constexpr std::int64_t kMostRanks = 65'536;
+
+bool is_written(const Options& o, std::int64_t rank) {
+  const bool chosen = o.only_ranks.empty() ||
+                      std::any_of(o.only_ranks.begin(), o.only_ranks.end(), [rank](const auto& of) {
+                        return of.first <= rank && rank <= of.second;
+                      });
+  return chosen &&
+         std::find(o.missing_ranks.begin(), o.missing_ranks.end(), rank) == o.missing_ranks.end();
+}
+
 bool factor(double v) {
   return v > 0 && v < 1000;
 }
@@ -62,8 +73,8 @@ Result<void> check(const Options& o) {
     for (const std::int64_t v : *list)
       if (v < 1 || v > 4096)
         return bad(fmt::format("{} threads or channels: want 1 to 4096", v));
-  if (o.ranks < 1 || o.ranks > 4096)
-    return bad("--ranks: want 1 to 4096");
+  if (o.ranks < 1 || o.ranks > kMostRanks)
+    return bad(fmt::format("--ranks: want 1 to {}", kMostRanks));
   if (o.layers < 1 || o.layers > 1000)
     return bad("--layers: want 1 to 1000");
   if (o.steps < 1 || o.steps > 1000000)
@@ -79,6 +90,9 @@ Result<void> check(const Options& o) {
   for (const std::int64_t r : {o.straggler, o.shift_window, o.fewer_steps})
     if (r >= o.ranks)
       return bad(fmt::format("rank {} does not exist with --ranks {}", r, o.ranks));
+  for (const auto& [first, last] : o.only_ranks)
+    if (first < 0 || last < first || last >= o.ranks)
+      return bad(fmt::format("--only-ranks {}-{}: no ranks of 0 to {}", first, last, o.ranks - 1));
   if (o.noise < 0 || o.noise > 0.25)
     return bad("--noise: want 0 to 0.25");
   if (!(o.gemm_scale > 0 && o.gemm_scale < 1000))
@@ -185,8 +199,7 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
       std::optional<Error> failed;
       RS_CHECK(parallel_for(outputs.size(), threads, [&](std::size_t r) {
         const auto rank = static_cast<std::int64_t>(r);
-        if (std::find(o.missing_ranks.begin(), o.missing_ranks.end(), rank) !=
-            o.missing_ranks.end())
+        if (!is_written(o, rank))
           return;
         outputs[r].file = file_of(o, folder, rank);
         const std::string path = out + "/" + outputs[r].file;

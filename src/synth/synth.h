@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rankscope::synth {
@@ -46,6 +47,9 @@ struct Options {
   bool clock_per_node = false;    ///< one offset per node, else per rank
   bool distinct_base = false;     ///< another baseTimeNanoseconds on each rank
   std::vector<std::int64_t> missing_ranks;
+  /// First and last of the ranges of ranks whose traces are written; empty: all. The run is the
+  /// same whichever are, so that a large one can be made, read and deleted in pieces.
+  std::vector<std::pair<std::int64_t, std::int64_t>> only_ranks;
   std::int64_t shift_window = -1; ///< this rank's window lacks the first step
   std::int64_t fewer_steps = -1;  ///< this rank's window lacks the last step
   std::int64_t gpus_per_node = 8;

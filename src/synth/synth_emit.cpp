@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 namespace rankscope::synth {
 namespace {
@@ -200,6 +201,15 @@ private:
     return group.ranks.size() > 1 ? group.ranks[1] - group.ranks[0] : 1;
   }
 
+  /// The profiler names 30 members and leaves the others open.
+  static std::string members_text(const Group& group) {
+    constexpr std::size_t kNamed = 30;
+    if (group.ranks.size() <= kNamed)
+      return fmt::format("{}", fmt::join(group.ranks, ", "));
+    return fmt::format("{}, ...",
+                       fmt::join(group.ranks.begin(), group.ranks.begin() + kNamed, ", "));
+  }
+
   /// Of record_param_comms: input, sequence, group, rank, name, splits in and out, first rank,
   /// stride of ranks, size.
   Args comms_args(const Collective& c) const {
@@ -225,7 +235,7 @@ private:
         "\"Process Group Name\": \"{}\", \"Process Group Description\": \"{}\", \"Process Group "
         "Ranks\": \"[{}]\"",
         c.name, c.in_nelems, c.out_nelems, group.ranks.size(), c.dtype, group.name,
-        group.description, fmt::join(group.ranks, ", "));
+        group.description, members_text(group));
     if (on_cpu)
       out += fmt::format(", \"Rank\": {}, \"Global rank start\": {}, \"Global rank stride\": {}, "
                          "\"Is asynchronized op\": true",
@@ -468,13 +478,18 @@ private:
                           "60443483,\n  \"hip_driver_version\": 60443483,\n");
     std::string groups;
     std::size_t count = 0;
+    const auto all_of_many = [this](const Group& g) {
+      constexpr std::size_t kMany = 64; // small runs list them all, as older producers do
+      return g.ranks.size() > kMany && std::cmp_equal(g.ranks.size(), o_.ranks);
+    };
     for (const Group& g : g_.groups) {
       if (std::find(g.ranks.begin(), g.ranks.end(), rank_) == g.ranks.end())
         continue;
       groups += fmt::format("{}{{\"pg_name\": \"{}\", \"pg_desc\": \"{}\", \"backend_config\": "
                             "\"cuda:nccl\", \"pg_size\": {}, \"ranks\": [{}]}}",
                             count++ == 0 ? "" : ", ", g.name, g.description, g.ranks.size(),
-                            fmt::join(g.ranks, ", "));
+                            // of everybody, the header lists none
+                            all_of_many(g) ? "" : fmt::format("{}", fmt::join(g.ranks, ", ")));
     }
     out_.text(fmt::format("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, "
                           "\"world_size\": {}, \"pg_count\": {}, \"pg_config\": [{}], "

@@ -331,6 +331,11 @@ std::string switches(const Options& o) {
     out += fmt::format(", \"throttled\": {{\"rank\": {}, \"factor\": {}}}", o.throttled,
                        o.throttle_factor);
   std::string list;
+  for (const auto& [first, last] : o.only_ranks)
+    list += fmt::format("{}[{}, {}]", list.empty() ? "" : ", ", first, last);
+  if (!list.empty())
+    out += fmt::format(", \"only_ranks\": [{}]", list);
+  list.clear();
   for (const SlowConfig& slow : o.slow_configs)
     list += fmt::format("{}{{\"label\": \"{}\", \"factor\": {}}}", list.empty() ? "" : ", ",
                         slow.label, slow.factor);

@@ -193,6 +193,36 @@ TEST(CollectiveReport, NoWaitIsMadeUpForWhatMakesNobodyWait) {
   }
 }
 
+TEST(CollectiveReport, AChartOfTheBandwidthBySize) {
+  CollectiveFacts facts;
+  for (const double mib : {1.0, 64.0}) {
+    SyncSummary row;
+    row.name = "allreduce";
+    row.full_mib = mib;
+    row.bus_gbps.mean = 3 * mib;
+    facts.summary.push_back(row);
+  }
+  facts.summary.emplace_back(); // no bandwidth is known: no point
+  facts.summary.back().full_mib = 2;
+  const auto charts = [&facts](const CollectiveOptions& options) {
+    const Report report = collective_tables(facts, options);
+    const Table* const table = report.find("nccl_summary_implicit_sync");
+    EXPECT_NE(table, nullptr);
+    for (const Chart& chart : table->charts) {
+      EXPECT_EQ(table->columns()[chart.label_column].id, "full_mib");
+      EXPECT_EQ(table->columns()[chart.value_columns.front()].id, "bus_bw_gbps_mean");
+      EXPECT_EQ(chart.last_row, 3U);
+    }
+    return table->charts.size();
+  };
+  CollectiveOptions options;
+  EXPECT_EQ(charts(options), 1U);
+  options.agg_metrics = {"max"};
+  EXPECT_EQ(charts(options), 0U);
+  facts.summary.front().bus_gbps.mean = 0; // nowhere on a logarithmic axis
+  EXPECT_EQ(charts({}), 0U);
+}
+
 TEST(CollectiveReport, KindsOfNamesThatOccur) {
   const std::pair<const char*, CollectiveKind> cases[] = {
       {"allreduce", CollectiveKind::kAllReduce},

@@ -262,6 +262,8 @@ def main():
                 act_on_marks(b)
             if kind == "comparison":
                 act_on_table(b, "verdicts")
+                check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")
+                check(b.js("return document.querySelectorAll('#changed .findings li').length") > 0, "changed: sentences")
             act_on_whole(b, pictures, kind)
             for error in b.errors():
                 check(False, f"console: {error}")

@@ -206,8 +206,12 @@ TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
   std::vector<std::string> all = sheets_of(book);
   ASSERT_GT(all.size(), 5U);
   EXPECT_EQ(all[0], "overview");
-  EXPECT_EQ(all[1], "gpu_timeline");
+  EXPECT_EQ(all[1], "roofline"); // of the board that the trace names
+  EXPECT_EQ(all[2], "gpu_timeline");
   EXPECT_FALSE(fs::exists(folder_.path("csv/overview.csv")));
+  EXPECT_FALSE(fs::exists(folder_.path("csv/roofline.csv")));
+  ASSERT_EQ(run_binary({"report", trace, "-o", book, "--gpu-arch", "none"}).code, 0);
+  EXPECT_EQ(sheets_of(book)[1], "gpu_timeline") << "no board, no roofline";
   EXPECT_TRUE(fs::exists(folder_.path("csv/gpu_timeline.csv")));
   ASSERT_EQ(run_binary({"report", trace, "-o", book, "--compat", "tracelens"}).code, 0);
   EXPECT_EQ(sheets_of(book).front(), "gpu_timeline") << "the reference's sheets come first";

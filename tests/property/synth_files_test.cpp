@@ -41,6 +41,42 @@ TEST(Synth, EqualOptionsGiveEqualBytes) {
   EXPECT_NE(first, files_below(c.path()));
 }
 
+TEST(Synth, ChosenRanksAreAsInTheWholeRun) {
+  TempFolder whole;
+  TempFolder piece;
+  synth::Options o = small();
+  o.ranks = 40; // more members than the profiler names
+  o.clock_offset_us = 300;
+  make(o, whole.path());
+  o.only_ranks = {{3, 4}, {39, 39}};
+  const synth::Summary made = make(o, piece.path());
+  EXPECT_EQ(made.files, 6U); // of two configurations
+  auto all = files_below(whole.path());
+  auto some = files_below(piece.path());
+  EXPECT_TRUE(some["ground_truth.json"].find("\"only_ranks\": [[3, 4], [39, 39]]") !=
+              std::string::npos);
+  some.erase("ground_truth.json");
+  EXPECT_EQ(some.size(), 6U);
+  for (const auto& [name, bytes] : some)
+    EXPECT_EQ(bytes, all[name]) << name;
+  EXPECT_NE(all["256thread/nccl_28channels/torch_profiler/rank3/trace_step19.json"].find(
+                "\"Process Group Ranks\": \"[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, "
+                "16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, ...]\""),
+            std::string::npos);
+}
+
+TEST(Synth, ChosenRanksHaveToBeThere) {
+  TempFolder folder;
+  synth::Options o = small();
+  using Range = std::pair<std::int64_t, std::int64_t>;
+  for (const Range& range : {Range{2, 3}, Range{2, 1}, Range{-1, 0}}) {
+    o.only_ranks = {range};
+    const Result<synth::Summary> made = synth::generate(o, folder.path(), 1, nullptr);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, ErrorCode::kUsage);
+  }
+}
+
 TEST(Synth, CompressedHoldsTheSameBytes) {
   TempFolder a;
   TempFolder b;

@@ -68,8 +68,7 @@ TEST_F(Discovery, ANumberThatNoRunHasIsNamedInASentence) {
   EXPECT_EQ(ranks(far[0]), (std::vector<std::int64_t>{0, 9223372036854775807}));
   ASSERT_EQ(diag_.problems().size(), 1U);
   EXPECT_LT(diag_.problems()[0].sentence.size(), 400U);
-  EXPECT_NE(diag_.problems()[0].sentence.find("62, 63, 64 and 1048511 more have no trace"),
-            std::string::npos)
+  EXPECT_NE(diag_.problems()[0].sentence.find("ranks 1-1048575 have no trace"), std::string::npos)
       << diag_.problems()[0].sentence;
 }
 

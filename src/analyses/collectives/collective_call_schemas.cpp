@@ -78,6 +78,11 @@ Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
   return schema;
 }
 
+bool has_rank_columns(std::span<const RankCollectives> ranks) {
+  constexpr std::size_t kMost = 256; // 768 columns; a cell for each rank and collective is a square
+  return ranks.size() <= kMost;
+}
+
 Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks) {
   using R = SyncCollective;
   const auto text = [](StrId Collective::*id) {
@@ -134,7 +139,7 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
       {"wait_time", [](const TimedCollective& t, std::size_t k) {
          return t.told_waits ? Value(ns_to_us(t.wait_ns[k])) : Value();
        }}};
-  for (std::size_t position = 0; position < ranks.size(); ++position)
+  for (std::size_t position = 0; has_rank_columns(ranks) && position < ranks.size(); ++position)
     for (const auto& [what, time] : kinds) {
       const std::string label = fmt::format("rank_{}_{}", ranks[position].rank, what);
       schema.add({label + "_us",

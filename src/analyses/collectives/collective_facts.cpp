@@ -18,7 +18,8 @@ struct Clocks {
   std::vector<std::int64_t> unix_ns;  ///< by position: from file times to what alignment takes
 
   [[nodiscard]] std::int64_t common(std::size_t rank, std::int64_t ts_ns) const {
-    const std::int64_t shift = alignment.empty() ? 0 : alignment[rank].at(ts_ns + unix_ns[rank]);
+    const std::int64_t shift =
+        alignment.empty() ? 0 : alignment[rank].used().at(ts_ns + unix_ns[rank]);
     return ts_ns + base_ns[rank] - shift;
   }
 };

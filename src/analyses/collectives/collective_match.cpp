@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace rankscope {
@@ -135,25 +136,30 @@ struct Shift {
 /// scatter of ends decides.
 class KnownClocks {
 public:
+  [[nodiscard]] bool empty() const { return edges_.empty(); }
   void add(std::size_t a, std::size_t b, std::int64_t offset_ns) {
     edges_[a].emplace_back(b, offset_ns);
     edges_[b].emplace_back(a, -offset_ns);
   }
 
-  /// b's clock - a's, on the shortest way through ranks that were compared; none: no way.
-  [[nodiscard]] std::optional<std::int64_t> offset(std::size_t a, std::size_t b) const {
+  /// The clock of each of `of` - a's, on the shortest way through ranks that were compared; ranks
+  /// to which there is no way are left out, as those that nobody asked for may be.
+  [[nodiscard]] std::map<std::size_t, std::int64_t> offsets(std::size_t a,
+                                                            std::set<std::size_t> of) const {
     std::map<std::size_t, std::int64_t> seen = {{a, 0}};
+    of.erase(a);
     std::vector<std::size_t> queue = {a};
-    for (std::size_t next = 0; next < queue.size() && seen.count(b) == 0; ++next) {
+    for (std::size_t next = 0; next < queue.size() && !of.empty(); ++next) {
       const auto found = edges_.find(queue[next]);
       if (found == edges_.end())
         continue;
       for (const auto& [rank, offset_ns] : found->second)
-        if (seen.emplace(rank, seen[queue[next]] + offset_ns).second)
+        if (seen.emplace(rank, seen[queue[next]] + offset_ns).second) {
           queue.push_back(rank);
+          of.erase(rank);
+        }
     }
-    const auto at = seen.find(b);
-    return at == seen.end() ? std::nullopt : std::optional(at->second);
+    return seen;
   }
 
 private:
@@ -290,6 +296,12 @@ public:
 
   void operator()() {
     const bool by_seq = seq_counts();
+    if (!by_seq && !clocks_.empty()) {
+      std::set<std::size_t> members;
+      for (const RankRows& p : members_)
+        members.insert(p.rank);
+      offsets_ = clocks_.offsets(reference_.rank, std::move(members));
+    }
     for (const RankRows& p : members_)
       if (by_seq)
         place_by_seq(p);
@@ -325,10 +337,11 @@ private:
   }
 
   void place_by_order(const RankRows& p) {
+    const auto offset = offsets_.find(p.rank);
     const Shift shift =
         &p == &reference_
             ? Shift{}
-            : find_shift(reference_, p, clocks_.offset(reference_.rank, p.rank).value_or(0));
+            : find_shift(reference_, p, offset == offsets_.end() ? 0 : offset->second);
     tell(p, shift);
     for (std::size_t i = 0; i < p.rows.size(); ++i)
       matched_[{static_cast<std::int64_t>(i) + shift.by, 0}].emplace_back(p.rank, p.rows[i]);
@@ -379,6 +392,7 @@ private:
   const std::string pg_;
   const GroupRows& members_;
   const KnownClocks& clocks_;
+  std::map<std::size_t, std::int64_t> offsets_; ///< by rank: its clock - the reference's
   MatchResult& out_;
   const RankRows& reference_; ///< the one with the most
   std::optional<std::int64_t> listed_;

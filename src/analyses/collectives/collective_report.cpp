@@ -2,7 +2,40 @@
 
 #include "analyses/collectives/collective_schemas.h"
 
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
 namespace rankscope {
+namespace {
+
+/// Mean bus bandwidth over the size of the message. None where a figure has no place on a
+/// logarithmic axis, or no mean was asked for.
+void add_bandwidth_chart(const std::vector<SyncSummary>& rows, Table& table) {
+  const auto column = [&table](std::string_view id) {
+    return static_cast<std::size_t>(std::find_if(table.columns().begin(), table.columns().end(),
+                                                 [id](const Column& c) { return c.id == id; }) -
+                                    table.columns().begin());
+  };
+  Chart chart;
+  chart.kind = Chart::Kind::kPoints;
+  chart.label_column = column("full_mib");
+  chart.value_columns = {column("bus_bw_gbps_mean")};
+  const auto drawn = [](double v) { return std::isnan(v) || v > 0; };
+  if (chart.value_columns.front() == table.cols())
+    return;
+  for (const SyncSummary& row : rows)
+    if (!drawn(row.full_mib) || !drawn(row.bus_gbps.mean))
+      return;
+  chart.title = "Bus bandwidth by size";
+  chart.label_title = "full message (2^20 bytes)";
+  chart.value_title = "bus bandwidth (GB/s)";
+  chart.last_row = rows.size();
+  chart.parts = {{"collectives", rows.size(), false}};
+  table.charts.push_back(std::move(chart));
+}
+
+} // namespace
 
 std::vector<std::string> sync_summary_notes(bool compat_tracelens) {
   return {"comm_latency is the shortest duration over the ranks, us; a rank that comes early waits",
@@ -23,12 +56,18 @@ Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& 
   report.tables.push_back(findings_schema().table(facts.findings));
   add(sync_summary_schema(options.agg_metrics), facts.summary,
       sync_summary_notes(options.compat_tracelens));
+  if (!facts.summary.empty())
+    add_bandwidth_chart(facts.summary, report.tables.back());
   const bool nodes = !facts.rank_summary.empty() && facts.rank_summary.front().node.has_value();
   add(rank_summary_schema("nccl_summary_long", nodes), facts.rank_summary);
   add(all_to_all_v_summary_schema(), facts.a2av_summary);
   add(all_to_all_v_sent_schema(), facts.a2av_sent);
   add(collective_kernel_schema(options.compat_tracelens), facts.kernels);
-  add(sync_collective_schema(facts.ranks), facts.synchronising);
+  add(sync_collective_schema(facts.ranks), facts.synchronising,
+      has_rank_columns(facts.ranks)
+          ? std::vector<std::string>{}
+          : std::vector<std::string>{"of more than 256 ranks the times of each stand in nccl_long "
+                                     "alone, a row for each"});
   add(all_to_all_v_schema(), facts.a2av);
   add(straggler_schema(), facts.stragglers,
       {"the first row waits least: it comes last and the others wait for it",

@@ -21,7 +21,9 @@ namespace rankscope {
 [[nodiscard]] Schema<SentTo> all_to_all_v_sent_schema();
 /// compat: without the columns that the reference lacks.
 [[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens);
-/// With three columns for each rank.
+/// Whether sheets have columns for each rank: not of hundreds.
+[[nodiscard]] bool has_rank_columns(std::span<const RankCollectives> ranks);
+/// With three columns for each rank, where has_rank_columns().
 [[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks);
 [[nodiscard]] Schema<AllToAllV> all_to_all_v_schema();
 [[nodiscard]] Schema<Straggler> straggler_schema();

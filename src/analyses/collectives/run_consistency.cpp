@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_sums.h"
 #include "base/fnv.h"
+#include "base/number_text.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -57,9 +58,10 @@ void look_at_collectives(const Trace& trace, std::set<KnownGroup>& groups, RankI
   for (const auto& [event, args] : trace.collectives) {
     out.largest_group = std::max(out.largest_group, args.group_size);
     if (seen.insert({args.pg_name, args.pg_ranks}).second) {
-      Numbers ranks = numbers_in(trace.strings.view(args.pg_ranks));
-      std::sort(ranks.begin(), ranks.end());
-      if (!ranks.empty())
+      const std::string_view list = trace.strings.view(args.pg_ranks);
+      RankSet ranks(numbers_in(list));
+      // the profiler names 30 members and "..." for the others, which are not known
+      if (!ranks.empty() && list.find("...") == std::string_view::npos)
         groups.insert({std::string(trace.strings.view(args.pg_name)), std::move(ranks)});
     }
     const GpuArgs* gpu = trace.gpu_arg(event);
@@ -71,27 +73,13 @@ void look_at_collectives(const Trace& trace, std::set<KnownGroup>& groups, RankI
   out.launch.assign(launch.begin(), launch.end());
 }
 
-/// "0-3, 5": runs of neighbours joined; 16 pieces at most.
-std::string list_text(const Numbers& numbers) {
-  constexpr std::size_t kMost = 16;
-  std::vector<std::string> pieces;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t j = i;
-    while (j + 1 < numbers.size() && numbers[j + 1] == numbers[j] + 1)
-      ++j;
-    pieces.push_back(j == i       ? std::to_string(numbers[i])
-                     : j == i + 1 ? fmt::format("{}, {}", numbers[i], numbers[j])
-                                  : fmt::format("{}-{}", numbers[i], numbers[j]));
-    i = j + 1;
-  }
-  const std::size_t shown = std::min(kMost, pieces.size());
-  return fmt::format(
-      "{}{}", fmt::join(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      shown < pieces.size() ? ", ..." : "");
+std::string ranks_text(const Numbers& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + ranges_text(ranks);
 }
 
-std::string ranks_text(const Numbers& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + list_text(ranks);
+std::string ranks_text(const RankSet& ranks) {
+  constexpr std::uint64_t kLookedAt = 4096; // what is printed of them stands far before
+  return ranks_text(ranks.ranks(kLookedAt));
 }
 
 /// The ranks by what they say; those that say nothing are left out.
@@ -139,16 +127,13 @@ public:
 
 private:
   void add(Kind kind, Numbers ranks, std::string text) {
+    if (kind != Kind::kMissing && kind != Kind::kWorld)
+      explained_.insert(ranks.begin(), ranks.end());
     out_.push_back({kind, std::move(ranks), std::move(text)});
   }
 
   /// A line for each rank was said already, or a plainer reason than this one is known.
-  bool explained(std::int64_t rank) const {
-    return std::any_of(out_.begin(), out_.end(), [rank](const RunProblem& p) {
-      return p.kind != Kind::kMissing && p.kind != Kind::kWorld &&
-             std::find(p.ranks.begin(), p.ranks.end(), rank) != p.ranks.end();
-    });
-  }
+  bool explained(std::int64_t rank) const { return explained_.count(rank) > 0; }
 
   void copies() {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> first;
@@ -191,9 +176,13 @@ private:
       wanted.insert(r);
     if (world_ == 0) {
       const RankIdentity* largest = nullptr;
+      std::set<RankSet> listed; // most ranks list the same groups
       for (const RankIdentity& r : ranks_) {
         for (const KnownGroup& g : r.groups)
-          wanted.insert(g.ranks.begin(), g.ranks.end());
+          if (listed.insert(g.ranks).second) {
+            const Numbers members = g.ranks.ranks(kMostRanks);
+            wanted.insert(members.begin(), members.end());
+          }
         if (largest == nullptr || r.largest_group > largest->largest_group)
           largest = &r;
       }
@@ -236,15 +225,19 @@ private:
     std::map<std::int64_t, const RankIdentity*> by_rank;
     for (const RankIdentity& r : ranks_)
       by_rank[r.rank] = &r;
+    std::map<KnownGroup, Votes> votes;
     for (const RankIdentity& r : ranks_) {
       if (explained(r.rank))
         continue;
       const KnownGroup* mine = nullptr;
       const RankIdentity* other = nullptr;
       for (const KnownGroup& g : r.groups) {
-        if (!std::binary_search(g.ranks.begin(), g.ranks.end(), r.rank))
+        if (!g.ranks.contains(r.rank))
           continue; // headers also list groups of others
-        other = contradicts(r, g, by_rank);
+        const auto [at, fresh] = votes.try_emplace(g);
+        if (fresh)
+          at->second = votes_on(g, by_rank);
+        other = contradicts(r, at->second);
         if (other != nullptr) {
           mine = &g;
           break;
@@ -258,40 +251,49 @@ private:
     strangers();
   }
 
-  /// A member that has a group of this name without `r` in it, where most others agree with it.
-  static const RankIdentity*
-  contradicts(const RankIdentity& r, const KnownGroup& g,
-              const std::map<std::int64_t, const RankIdentity*>& by_rank) {
-    std::size_t agree = 0;
-    std::size_t against = 0;
-    const RankIdentity* first = nullptr;
-    for (const std::int64_t member : g.ranks) {
+  /// What the members of a group say of it: the same for each of them that asks.
+  struct Votes {
+    std::size_t agree = 0, against = 0;
+    const RankIdentity* first = nullptr; ///< that is against
+  };
+  static Votes votes_on(const KnownGroup& g,
+                        const std::map<std::int64_t, const RankIdentity*>& by_rank) {
+    Votes out;
+    for (const std::int64_t member : g.ranks.ranks(kMostRanks)) {
       const auto found = by_rank.find(member);
-      if (member == r.rank || found == by_rank.end())
+      if (found == by_rank.end())
         continue;
       bool same = false;
       bool named = false;
       for (const KnownGroup& of : found->second->groups) {
-        if (of.name != g.name || !std::binary_search(of.ranks.begin(), of.ranks.end(), member))
+        if (of.name != g.name || !of.ranks.contains(member))
           continue;
         named = true;
         same = same || of.ranks == g.ranks;
       }
-      agree += same ? 1 : 0;
+      out.agree += same ? 1 : 0;
       if (named && !same) {
-        ++against;
-        first = first == nullptr ? found->second : first;
+        ++out.against;
+        out.first = out.first == nullptr ? found->second : out.first;
       }
     }
-    return against > agree || (against > 0 && against == agree && first->rank < r.rank) ? first
-                                                                                        : nullptr;
+    return out;
+  }
+
+  /// A member that has a group of this name without `r` in it, where most others agree with it.
+  static const RankIdentity* contradicts(const RankIdentity& r, const Votes& votes) {
+    const std::size_t agree = votes.agree - 1; // r, which has the group, agrees with itself
+    return votes.against > agree ||
+                   (votes.against > 0 && votes.against == agree && votes.first->rank < r.rank)
+               ? votes.first
+               : nullptr;
   }
 
   /// A rank that is in none of the groups of its own collectives is another rank.
   void strangers() {
     for (const RankIdentity& r : ranks_) {
       const bool in_one = std::any_of(r.groups.begin(), r.groups.end(), [&r](const KnownGroup& g) {
-        return std::binary_search(g.ranks.begin(), g.ranks.end(), r.rank);
+        return g.ranks.contains(r.rank);
       });
       if (!r.groups.empty() && !in_one && !explained(r.rank))
         add(Kind::kGroups, {r.rank},
@@ -310,7 +312,7 @@ private:
         if (steps != usual)
           add(Kind::kWindow, who,
               fmt::format("{} recorded the steps {}, {} the steps {}", ranks_text(who),
-                          list_text(steps), ranks_text(said.at(usual)), list_text(usual)));
+                          ranges_text(steps), ranks_text(said.at(usual)), ranges_text(usual)));
     }
     for (const CollectiveProblem& p : problems)
       if (p.partial && !explained(p.rank))
@@ -369,6 +371,18 @@ private:
     }
   }
 
+  static std::int64_t last_start(const std::vector<const RankIdentity*>& ranks) {
+    return (*std::max_element(
+                ranks.begin(), ranks.end(),
+                [](const auto* a, const auto* b) { return a->start_ns < b->start_ns; }))
+        ->start_ns;
+  }
+  static std::int64_t first_end(const std::vector<const RankIdentity*>& ranks) {
+    return (*std::min_element(ranks.begin(), ranks.end(),
+                              [](const auto* a, const auto* b) { return a->end_ns < b->end_ns; }))
+        ->end_ns;
+  }
+
   /// Apart by more than either lasts, and by more than clocks are.
   void other_time() {
     constexpr std::int64_t kClocksNs = 60'000'000'000;
@@ -380,6 +394,8 @@ private:
       const std::int64_t gap = std::max(a.start_ns - b.end_ns, b.start_ns - a.end_ns);
       return gap > std::max({a.end_ns - a.start_ns, b.end_ns - b.start_ns, kClocksNs});
     };
+    if (timed.empty() || last_start(timed) - first_end(timed) <= kClocksNs)
+      return; // no two are
     for (const RankIdentity* r : timed) {
       std::size_t far = 0;
       const RankIdentity* other = nullptr;
@@ -403,6 +419,7 @@ private:
   const RunExpectation& expected_;
   std::int64_t world_ = 0; ///< 0: no header says
   std::vector<RunProblem> out_;
+  std::set<std::int64_t> explained_;
 };
 
 } // namespace
@@ -418,9 +435,7 @@ RankIdentity identity_of(const Trace& trace, std::int64_t rank) {
   std::set<KnownGroup> groups;
   for (const ProcessGroup& group : trace.header.process_groups)
     if (!group.ranks.empty()) {
-      Numbers ranks = group.ranks;
-      std::sort(ranks.begin(), ranks.end());
-      groups.insert({group.name, std::move(ranks)});
+      groups.insert({group.name, RankSet(group.ranks)});
     }
   look_at_collectives(trace, groups, out);
   out.groups.assign(groups.begin(), groups.end());

@@ -4,6 +4,7 @@
 
 #include "analyses/collectives/clock_alignment.h"
 #include "analyses/collectives/collective_facts.h"
+#include "core/rank_set.h"
 #include "core/trace.h"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace rankscope {
 /// A process group as a rank knows it.
 struct KnownGroup {
   std::string name;
-  std::vector<std::int64_t> ranks; ///< ascending
+  RankSet ranks;
   bool operator<(const KnownGroup& o) const {
     return std::tie(name, ranks) < std::tie(o.name, o.ranks);
   }

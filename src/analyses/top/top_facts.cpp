@@ -204,12 +204,14 @@ void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFac
   if (collectives == nullptr)
     return;
   const std::optional<LateRank> latest = latest_rank(*collectives);
+  std::map<std::int64_t, TopRankRow*> by_rank;
+  for (TopRankRow& row : out.ranks)
+    by_rank[row.rank] = &row;
   for (const Straggler& s : collectives->stragglers)
-    for (TopRankRow& row : out.ranks)
-      if (row.rank == s.rank && !s.late_us.empty()) {
-        row.late_us = sample_stats(s.late_us).mean;
-        row.late = latest && latest->told() && latest->rank == &s;
-      }
+    if (const auto row = by_rank.find(s.rank); row != by_rank.end() && !s.late_us.empty()) {
+      row->second->late_us = sample_stats(s.late_us).mean;
+      row->second->late = latest && latest->told() && latest->rank == &s;
+    }
 }
 
 TopOverview overview_of(const TopParts& parts, const TopInput& input) {

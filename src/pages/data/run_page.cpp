@@ -1,5 +1,6 @@
 #include "pages/data/run_page.h"
 
+#include "analyses/collectives/collective_findings.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "pages/data/page_head.h"
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -16,6 +18,64 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostMembers = 150'000; ///< of collectives, over all ranks
+constexpr std::size_t kMostRanks = 256;       ///< that a page shows one by one
+constexpr std::size_t kMostRows = 1000;       ///< of a table
+constexpr std::size_t kMostGroups = 64;
+
+/// The ranks that the page shows one by one, as places in the list of all.
+class Shown {
+public:
+  explicit Shown(const TopFacts& top) : place_(top.ranks.size(), kNone) {
+    const std::size_t all = top.ranks.size();
+    std::vector<bool> take(all, all <= kMostRanks);
+    if (all > kMostRanks) {
+      for (const auto of : {&TopRankRow::total_ms, &TopRankRow::compute_ms, &TopRankRow::exposed_ms,
+                            &TopRankRow::idle_ms, &TopRankRow::late_us})
+        take_ends(top, of, take);
+      for (std::size_t r = 0; r < all; ++r)
+        take[r] = take[r] || (marked(top.ranks[r]) && count(take) < kMostRanks / 2);
+      const std::size_t left = kMostRanks - count(take);
+      for (std::size_t i = 0; i < left; ++i) // and some of the others, evenly
+        take[i * all / left] = true;
+    }
+    for (std::size_t r = 0; r < all; ++r)
+      if (take[r]) {
+        place_[r] = static_cast<std::uint32_t>(ranks_.size());
+        ranks_.push_back(r);
+      }
+  }
+  [[nodiscard]] const std::vector<std::size_t>& ranks() const { return ranks_; }
+  [[nodiscard]] bool all() const { return ranks_.size() == place_.size(); }
+  /// Among those that are shown; none of a rank that is not.
+  [[nodiscard]] std::optional<std::uint32_t> place(std::size_t rank) const {
+    return rank < place_.size() && place_[rank] != kNone ? std::optional(place_[rank])
+                                                         : std::nullopt;
+  }
+
+private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  static bool marked(const TopRankRow& row) { return row.slow || row.late; }
+  static std::size_t count(const std::vector<bool>& take) {
+    return static_cast<std::size_t>(std::count(take.begin(), take.end(), true));
+  }
+  /// The ranks with the most and the least of a time.
+  static void take_ends(const TopFacts& top, double TopRankRow::*of, std::vector<bool>& take) {
+    constexpr std::size_t kEach = 8;
+    std::vector<std::size_t> order;
+    for (std::size_t r = 0; r < top.ranks.size(); ++r)
+      if (std::isfinite(top.ranks[r].*of))
+        order.push_back(r);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return top.ranks[a].*of < top.ranks[b].*of;
+    });
+    for (std::size_t i = 0; i < std::min(kEach, order.size()); ++i)
+      take[order[i]] = take[order[order.size() - 1 - i]] = true;
+  }
+
+  std::vector<std::size_t> ranks_;
+  std::vector<std::uint32_t> place_;
+};
 
 const char* name_of(Severity severity) {
   return severity == Severity::kDataLoss  ? "loss"
@@ -27,7 +87,7 @@ std::string plural(std::int64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-PageHead head_of(const RunPageInput& input) {
+PageHead head_of(const RunPageInput& input, const Shown& shown) {
   const TopFacts& top = *input.top;
   PageHead out;
   out.kind = "run";
@@ -57,8 +117,14 @@ PageHead head_of(const RunPageInput& input) {
   out.findings = top.findings;
   for (const TopNext& n : top.next)
     out.next.push_back({shell_text(n.command), n.why});
-  for (const TopRankRow& r : top.ranks)
-    out.files.push_back(r.path);
+  for (const std::size_t r : shown.ranks())
+    out.files.push_back(top.ranks[r].path);
+  if (!shown.all())
+    out.badges.push_back(
+        {"note",
+         fmt::format("{} of {} ranks are shown one by one", shown.ranks().size(), top.ranks.size()),
+         "the slow and the late ones, those with the most and the least of each "
+         "time, and others evenly; figures over ranks are of all"});
   return out;
 }
 
@@ -326,7 +392,10 @@ void add_details(PageBlob& page, const RankPage& rank) {
 
 /// The steps of all ranks, an array for each kind of time: rank by rank, NaN where a rank lacks
 /// one.
-void add_steps(PageBlob& page, const std::vector<RankRecord>& records) {
+void add_steps(PageBlob& page, const std::vector<RankRecord>& all, const Shown& shown) {
+  std::vector<std::reference_wrapper<const RankRecord>> records;
+  for (const std::size_t r : shown.ranks())
+    records.emplace_back(all[r]);
   std::map<std::int64_t, std::size_t> column;
   for (const RankRecord& r : records)
     for (const StepTimes& s : r.steps)
@@ -349,7 +418,7 @@ void add_steps(PageBlob& page, const std::vector<RankRecord>& records) {
     std::vector<double> ms(records.size() * column.size(),
                            std::numeric_limits<double>::quiet_NaN());
     for (std::size_t r = 0; r < records.size(); ++r)
-      for (const StepTimes& s : records[r].steps)
+      for (const StepTimes& s : records[r].get().steps)
         ms[r * column.size() + column[s.step]] =
             static_cast<double>(s.ns[static_cast<std::size_t>(kind)]) / 1e6;
     page.reals(time_kind_name(kind), ms);
@@ -358,13 +427,16 @@ void add_steps(PageBlob& page, const std::vector<RankRecord>& records) {
 }
 
 /// Collectives by the largest wait, then the latency, until the page has enough members.
-std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts) {
+std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts, const Shown& shown) {
+  const auto size = [&shown](const TimedCollective& c) {
+    return std::min(c.match.members.size(), shown.ranks().size());
+  };
   std::vector<const TimedCollective*> out;
   std::size_t members = 0;
   for (const TimedCollective& c : facts.collectives)
     if (c.match.members.size() > 1) {
       out.push_back(&c);
-      members += c.match.members.size();
+      members += size(c);
     }
   if (members <= kMostMembers)
     return out;
@@ -376,28 +448,35 @@ std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts) {
   });
   std::size_t kept = 0;
   members = 0;
-  while (kept < out.size() && members + out[kept]->match.members.size() <= kMostMembers)
-    members += out[kept++]->match.members.size();
+  while (kept < out.size() && members + size(*out[kept]) <= kMostMembers)
+    members += size(*out[kept++]);
   out.resize(kept);
   return out;
 }
 
-void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t origin_ns) {
-  const std::vector<const TimedCollective*> list = chosen(facts);
+void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t origin_ns,
+                 const Shown& shown) {
+  const std::vector<const TimedCollective*> list = chosen(facts, shown);
   std::vector<std::uint32_t> name, group, members, rank;
   std::vector<std::int64_t> start, dur;
   std::vector<double> mib, bus;
   for (const TimedCollective* c : list) {
-    name.push_back(page.text(c->first_rank->text(c->first->name)));
-    group.push_back(page.text(c->match.pg));
-    members.push_back(static_cast<std::uint32_t>(c->match.members.size()));
-    mib.push_back(c->full_mib);
-    bus.push_back(c->bus_gbps);
+    const std::size_t before = rank.size();
     for (std::size_t m = 0; m < c->match.members.size(); ++m) {
-      rank.push_back(static_cast<std::uint32_t>(c->match.members[m].first));
+      const std::optional<std::uint32_t> place = shown.place(c->match.members[m].first);
+      if (!place)
+        continue;
+      rank.push_back(*place);
       start.push_back(std::clamp(c->start_ns[m], -2 * kMaxTimeNs, 2 * kMaxTimeNs) - origin_ns);
       dur.push_back(c->end_ns[m] - c->start_ns[m]);
     }
+    if (rank.size() == before)
+      continue;
+    name.push_back(page.text(c->first_rank->text(c->first->name)));
+    group.push_back(page.text(c->match.pg));
+    members.push_back(static_cast<std::uint32_t>(rank.size() - before));
+    mib.push_back(c->full_mib);
+    bus.push_back(c->bus_gbps);
   }
   page.json.begin_object("matched");
   page.json.integer("in_run", static_cast<std::int64_t>(facts.collectives.size()));
@@ -416,7 +495,8 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
 void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   page.json.begin_list("bandwidths");
-  for (const SyncSummary& s : facts.summary) {
+  const std::vector<SyncSummary> like = over_like_groups(facts.summary);
+  for (const SyncSummary& s : facts.summary.size() > kMostRows ? like : facts.summary) {
     const auto n = static_cast<double>(s.bus_gbps.count);
     const double half =
         s.bus_gbps.count < 2 ? kNaN : student_t95(n - 1) * s.bus_gbps.std_sample / std::sqrt(n);
@@ -440,9 +520,14 @@ void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
 
 /// Who is late: mean over the steps of how much later a rank comes, with its interval; together the
 /// intervals hold at 95 %.
-void add_skew(PageBlob& page, const CollectiveFacts& facts) {
+void add_skew(PageBlob& page, const CollectiveFacts& facts, const Shown& shown) {
+  std::set<std::int64_t> ranks;
+  for (const std::size_t r : shown.ranks())
+    ranks.insert(facts.ranks[r].rank);
   page.json.begin_list("skew");
   for (const Straggler& s : facts.stragglers) {
+    if (ranks.count(s.rank) == 0)
+      continue;
     page.json.begin_object();
     page.json.integer("rank", s.rank);
     page.json.integer("collectives", s.collectives);
@@ -463,13 +548,17 @@ void add_skew(PageBlob& page, const CollectiveFacts& facts) {
 }
 
 /// Which ranks have met in which group, and how long.
-void add_groups(PageBlob& page, const CollectiveFacts& facts) {
-  std::map<std::string, std::set<std::size_t>> members;
+void add_groups(PageBlob& page, const CollectiveFacts& facts, const Shown& shown) {
+  std::map<std::string, std::set<std::uint32_t>> members;
   for (const TimedCollective& c : facts.collectives)
-    for (const auto& [place, row] : c.match.members)
-      members[c.match.pg].insert(place);
+    for (const auto& [rank, row] : c.match.members)
+      if (const std::optional<std::uint32_t> place = shown.place(rank))
+        members[c.match.pg].insert(*place);
   page.json.begin_list("groups");
-  for (const GroupSummary& g : facts.groups) {
+  std::size_t listed = 0;
+  for (const GroupSummary& g : facts.groups) { // most time first
+    if (members[g.name].empty() || listed++ >= kMostGroups)
+      continue;
     page.json.begin_object();
     page.json.text("name", g.name);
     page.json.text("description", g.description);
@@ -479,7 +568,7 @@ void add_groups(PageBlob& page, const CollectiveFacts& facts) {
     page.json.number("mib", g.mib);
     page.json.number("ms", ns_to_ms(g.dur_ns));
     page.json.number("bus", g.median_bus_gbps);
-    const std::set<std::size_t>& of = members[g.name];
+    const std::set<std::uint32_t>& of = members[g.name];
     page.whole("members", std::vector<std::uint32_t>(of.begin(), of.end()));
     page.json.end_object();
   }
@@ -487,11 +576,22 @@ void add_groups(PageBlob& page, const CollectiveFacts& facts) {
 }
 
 /// The lists of `top` that a page of many ranks shows as tables.
-void add_tables(PageBlob& page, const TopFacts& top) {
-  const Report report = top_report(top);
-  for (const char* name : {"top_ranks", "top_kernels", "top_operators", "top_collectives"})
-    if (const Table* const table = report.find(name); table != nullptr && table->rows() > 0)
-      page.table(name, *table);
+void add_tables(PageBlob& page, const TopFacts& top, const Shown& shown) {
+  Report report = top_report(top);
+  for (Table& table : report.tables) {
+    const std::string name = table.name();
+    if (name == "top_ranks")
+      table.reorder(shown.ranks());
+    else if (name != "top_kernels" && name != "top_operators" && name != "top_collectives")
+      continue;
+    if (table.rows() > kMostRows) { // the largest come first
+      std::vector<std::size_t> first(kMostRows);
+      std::iota(first.begin(), first.end(), std::size_t{0});
+      table.reorder(first);
+    }
+    if (table.rows() > 0)
+      page.table(name, table);
+  }
 }
 
 } // namespace
@@ -535,7 +635,8 @@ Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_
 
 std::string run_page_data(const RunPageInput& input) {
   PageBlob page;
-  add_head(page, head_of(input));
+  const Shown shown(*input.top);
+  add_head(page, head_of(input, shown));
   add_times(page, *input.top);
   const bool alone = input.ranks.size() == 1;
   const std::map<std::int64_t, std::int64_t> shifts = shifts_of(input);
@@ -543,19 +644,21 @@ std::string run_page_data(const RunPageInput& input) {
   for (const RankPage& r : input.ranks)
     origin = std::min(origin, r.start_ns + shifts.at(r.rank));
   page.json.begin_list("ranks");
-  for (const RankPage& r : input.ranks)
+  for (const std::size_t at : shown.ranks()) {
+    const RankPage& r = input.ranks[at];
     add_rank(page, r, r.start_ns + shifts.at(r.rank) - origin, alone);
+  }
   page.json.end_list();
-  add_steps(page, input.parts->records);
+  add_steps(page, input.parts->records, shown);
   if (alone) {
     add_details(page, input.ranks.front());
   } else {
-    add_tables(page, *input.top);
+    add_tables(page, *input.top, shown);
     if (input.collectives != nullptr) {
-      add_members(page, *input.collectives, origin);
+      add_members(page, *input.collectives, origin, shown);
       add_bandwidths(page, *input.collectives);
-      add_skew(page, *input.collectives);
-      add_groups(page, *input.collectives);
+      add_skew(page, *input.collectives, shown);
+      add_groups(page, *input.collectives, shown);
     }
   }
   return page.take();

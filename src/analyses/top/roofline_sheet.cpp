@@ -1,0 +1,118 @@
+#include "analyses/top/roofline_sheet.h"
+
+#include "analyses/operators/roofline.h"
+#include "analyses/operators/unified_perf.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostOperators = 50;
+constexpr std::size_t kIntensity = 2, kRate = 3; ///< columns of the schema
+
+/// A point of logarithmic axes.
+bool drawable(const UnifiedRow& row) {
+  return row.flops > 0 && row.bytes > 0 && row.tflops.mean > 0 && row.compute_spec.has_value();
+}
+
+std::vector<RooflinePoint> operators_of(const UnifiedPerf& perf, const GpuArch& arch) {
+  std::vector<RooflinePoint> out;
+  for (const UnifiedRow& row : perf.rows) {
+    if (out.size() == kMostOperators)
+      break;
+    if (drawable(row) && arch.tflops.find(*row.compute_spec) != arch.tflops.end())
+      out.push_back({"operator", std::string(row.op.name), row.flops / row.bytes, row.tflops.mean,
+                     row.percent, *row.compute_spec});
+  }
+  return out;
+}
+
+/// Bandwidth in 10^9 bytes a second times FLOPs a byte is 10^9 FLOPs a second.
+double bandwidth_tflops(const GpuArch& arch, double flops_per_byte) {
+  return arch.mem_bw_gbps * flops_per_byte / 1e3;
+}
+
+void add_peaks(const GpuArch& arch, const std::string& spec, double least, double most,
+               std::vector<RooflinePoint>& out) {
+  const double peak = arch.tflops.find(spec)->second;
+  const double ridge = peak * 1e3 / arch.mem_bw_gbps;
+  const double left = std::min(least, ridge / 4);
+  const double right = std::max(most, ridge * 4);
+  const std::string memory = fmt::format("{}: {:g} GB/s", arch.name, arch.mem_bw_gbps);
+  const std::string compute = fmt::format("{}: {:g} TFLOPS/s", arch.name, peak);
+  out.push_back({"peak", memory, left, bandwidth_tflops(arch, left), std::nullopt, spec});
+  out.push_back({"peak", compute, ridge, peak, std::nullopt, spec});
+  out.push_back({"peak", compute, right, peak, std::nullopt, spec});
+}
+
+} // namespace
+
+Schema<RooflinePoint> roofline_sheet_schema() {
+  using R = RooflinePoint;
+  return {"roofline",
+          "of report's workbook: operators by FLOPs per byte and rate, and the peaks of the board",
+          {{"part", "part", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.part); },
+            "operator, or a corner of the line of a peak"},
+           {"what", "what", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.what); },
+            "the operator, or what of the board is the limit"},
+           {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, CellKind::kDouble,
+            [](const R& r) { return Value(r.flops_per_byte); }, "of the first call of the row"},
+           {"tflops", "TFLOPS/s", Unit::kTflops, CellKind::kDouble,
+            [](const R& r) { return Value(r.tflops); }, "mean over the calls, or the peak"},
+           {"percent", "percent", Unit::kPercent, CellKind::kDouble,
+            [](const R& r) { return Value(r.percent); }, "of the kernel time of all operators"},
+           {"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
+            [](const R& r) { return Value(r.spec); }, "unit of the board and data type"}}};
+}
+
+Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,
+                                            const ReportOptions& options) {
+  const auto& families = family_sheets_of(trace, options);
+  if (!families)
+    return families.error();
+  const auto& perf = unified_perf_of(trace, options);
+  if (!perf)
+    return perf.error();
+  const auto rated = std::find_if(families->begin(), families->end(),
+                                  [](const FamilySheet& f) { return f.arch.has_value(); });
+  if (rated == families->end() || !(rated->arch->mem_bw_gbps > 0))
+    return std::optional<Table>();
+  const GpuArch& arch = *rated->arch;
+  std::vector<RooflinePoint> points = operators_of(*perf, arch);
+  if (points.empty())
+    return std::optional<Table>();
+  const auto [least, most] =
+      std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
+        return a.flops_per_byte < b.flops_per_byte;
+      });
+  const double left = least->flops_per_byte;
+  const double right = most->flops_per_byte;
+  std::set<std::string> specs;
+  for (const RooflinePoint& point : points)
+    specs.insert(point.spec);
+  Chart chart;
+  chart.kind = Chart::Kind::kPoints;
+  chart.title = "Roofline of " + arch.name;
+  chart.label_title = "FLOPS/Byte";
+  chart.value_title = "TFLOPS/s";
+  chart.label_column = kIntensity;
+  chart.value_columns = {kRate};
+  chart.parts.push_back({"operators", points.size(), false});
+  for (const std::string& spec : specs) {
+    if (!(arch.tflops.find(spec)->second > 0))
+      continue;
+    const std::size_t before = points.size();
+    add_peaks(arch, spec, left, right, points);
+    chart.parts.push_back({spec, points.size() - before, true});
+  }
+  chart.last_row = points.size();
+  Table out = roofline_sheet_schema().table(points);
+  out.charts.push_back(std::move(chart));
+  return std::optional<Table>(std::move(out));
+}
+
+} // namespace rankscope

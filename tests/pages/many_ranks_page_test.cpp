@@ -1,0 +1,80 @@
+// The page of thousands of ranks: the odd ones are there, and it does not grow with the others.
+#include "pages/data/run_page.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <set>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kSlow = 1777, kLate = 2222, kLongest = 31;
+
+/// The blob of a run of so many ranks, of which three are odd.
+std::string page_of(std::size_t n) {
+  TopFacts top;
+  top.overview.title = "run";
+  top.overview.ranks = static_cast<std::int64_t>(n);
+  TopParts parts;
+  RunPageInput input{&top, &parts, nullptr, {}, "rankscope page run"};
+  for (std::size_t r = 0; r < n; ++r) {
+    const auto rank = static_cast<std::int64_t>(r);
+    TopRankRow row;
+    row.rank = rank;
+    row.path = "run/rank" + std::to_string(r) + ".json";
+    row.total_ms = 100 + static_cast<double>(r % 7) / 100 + (r == kLongest ? 50 : 0);
+    row.compute_ms = 60;
+    row.late_us = 1;
+    row.slow = r == kSlow;
+    row.late = r == kLate;
+    top.ranks.push_back(row);
+    RankRecord record;
+    record.key.rank = rank;
+    record.steps.resize(3);
+    for (std::size_t s = 0; s < 3; ++s)
+      record.steps[s].step = static_cast<std::int64_t>(s);
+    parts.records.push_back(std::move(record));
+    RankPage page;
+    page.rank = rank;
+    page.end_ns = 1000;
+    page.steps.push_back({1, 0, 1000});
+    input.ranks.push_back(std::move(page));
+  }
+  return run_page_data(input);
+}
+
+std::set<std::size_t> shown_in(const std::string& blob) {
+  std::uint32_t length = 0;
+  std::memcpy(&length, blob.data(), 4);
+  simdjson::dom::parser parser;
+  const simdjson::dom::element json =
+      parser.parse(simdjson::padded_string(blob.data() + 4, length));
+  std::set<std::size_t> out;
+  for (const simdjson::dom::element rank : json["ranks"].get_array())
+    out.insert(static_cast<std::size_t>(std::int64_t(rank["rank"])));
+  EXPECT_EQ(std::uint64_t(json["steps"]["rank"]["n"]), out.size());
+  EXPECT_EQ(std::uint64_t(json["top_ranks"]["rows"]), out.size());
+  return out;
+}
+
+TEST(ManyRanksPage, FewRanksAreAllThere) {
+  const std::string blob = page_of(256);
+  EXPECT_EQ(shown_in(blob).size(), 256U);
+  EXPECT_EQ(blob.find("are shown one by one"), std::string::npos);
+}
+
+TEST(ManyRanksPage, OfThousandsTheOddOnesAndSomeOfTheOthers) {
+  const std::string blob = page_of(10'000);
+  const std::set<std::size_t> shown = shown_in(blob);
+  EXPECT_LE(shown.size(), 256U);
+  EXPECT_GE(shown.size(), 200U);
+  for (const std::size_t rank : {kSlow, kLate, kLongest})
+    EXPECT_EQ(shown.count(rank), 1U) << rank;
+  EXPECT_GT(*shown.rbegin(), 9'900U); // evenly: also from the end
+  EXPECT_NE(blob.find("of 10000 ranks are shown one by one"), std::string::npos);
+  EXPECT_LT(blob.size(), page_of(256).size() * 5 / 4);
+}
+
+} // namespace
+} // namespace rankscope
