@@ -25,6 +25,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   run.ranking = gemm_ranking(request.rank_by);
   run.memory_bytes = request.memory_bytes;
   run.align = request.align;
+  run.parts = request.parts;
   run.options = [&request] { return options_text(request); };
   const std::string options = run.options();
   std::vector<const RunPlan*> todo;
@@ -33,7 +34,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
     const RunPlan& plan = sweep.plans[p];
     std::optional<ConfigResult> known;
-    if (!request.force)
+    if (!request.force && request.parts == nullptr)
       known = load_state(request.layout.state(plan.configuration), fingerprint_of(plan, options),
                          ctx.diagnostics);
     if (known) {
@@ -127,8 +128,15 @@ Table shown_configurations(const SweepFacts& facts) {
 }
 
 Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request) {
+  RS_TRY(std::vector<RunPlan> plans,
+         discover_sweep(request.folder, request.discover, ctx.diagnostics));
+  return analyze_plans(ctx, request, std::move(plans));
+}
+
+Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
+                                    std::vector<RunPlan> plans) {
   AnalyzedSweep sweep;
-  RS_TRY(sweep.plans, discover_sweep(request.folder, request.discover, ctx.diagnostics));
+  sweep.plans = std::move(plans);
   RS_CHECK(make_folder(request.layout.folder()));
   RS_CHECK(bring_up_to_date(ctx, request, sweep));
   sweep.facts = facts_of(sweep.configs, request.top_k, gemm_ranking(request.rank_by));

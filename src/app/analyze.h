@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "core/output_layout.h"
 #include "core/report.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -31,6 +32,9 @@ struct AnalyzeRequest {
   bool plots = true; ///< and the page
   bool svg = false;
   bool force = false; ///< redo what an earlier run has done
+  /// Where the ranks come from in place of their traces; then there are no merged traces, and
+  /// nothing is taken from an earlier run.
+  const PartSource* parts = nullptr;
 };
 
 /// A sweep on the command line; an empty label is the folder's name.
@@ -65,6 +69,9 @@ struct AnalyzedSweep {
 /// Analyses what changed since an earlier run and writes the tables over all configurations, plots,
 /// page and manifest. Errors: kUnreadable when no trace could be analysed, kOutput.
 Result<AnalyzedSweep> analyze_sweep(Session& ctx, const AnalyzeRequest& request);
+/// The same of these configurations.
+Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
+                                    std::vector<RunPlan> plans);
 
 /// The page of all sweeps beside each other, for `requests` and what was made of them: at `page`,
 /// or when that is empty sweep_comparison_report.html in `output` (empty: here). Its path. Errors:

@@ -137,12 +137,17 @@ std::string json_quoted(std::string_view text) {
   return "\"" + json_escaped(text) + "\"";
 }
 
+std::int64_t modified_ns(const std::string& path) {
+  struct stat info = {};
+  ::stat(path.c_str(), &info);
+  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
 /// The inputs of a configuration, one object each, with commas in front but for the very first.
-std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config, bool first) {
+std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config,
+                            const PartSource* parts, bool first) {
   std::string out;
   for (const RankFile& input : plan.ranks) {
-    struct stat info = {};
-    ::stat(input.path.c_str(), &info);
     std::string error;
     for (const RankRecord& r : config.records)
       if (r.key.rank == input.rank)
@@ -151,8 +156,8 @@ std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config, boo
                        "\"modified_ns\": {}, \"reused\": {}, \"error\": {}}}",
                        first ? "" : ",", json_quoted(config.configuration.label), input.rank,
                        json_quoted(input.path), input.bytes,
-                       info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, config.reused,
-                       error.empty() ? "null" : json_quoted(error));
+                       parts != nullptr ? parts->modified_ns(input) : modified_ns(input.path),
+                       config.reused, error.empty() ? "null" : json_quoted(error));
     first = false;
   }
   return out;
@@ -178,7 +183,7 @@ Result<void> write_manifest(const AnalyzeRequest& request, const AnalyzedSweep& 
   for (std::size_t p = 0; p < sweep.plans.size(); ++p) {
     const ConfigResult& config = sweep.configs[p];
     outputs.insert(outputs.end(), config.outputs.begin(), config.outputs.end());
-    file.write(manifest_inputs(sweep.plans[p], config, p == 0));
+    file.write(manifest_inputs(sweep.plans[p], config, request.parts, p == 0));
   }
   file.write("],\n\"outputs\": [");
   std::sort(outputs.begin(), outputs.end());

@@ -1,11 +1,9 @@
 #include "app/analyze_run.h"
 
-#include "analyses/collectives/collective_data.h"
 #include "analyses/collectives/collective_report.h"
-#include "analyses/graph/graph_attribution.h"
-#include "app/graph_note.h"
+#include "app/command_parts.h"
 #include "app/merge.h"
-#include "app/unlinked_note.h"
+#include "app/part_files.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
@@ -16,17 +14,6 @@
 
 namespace rankscope {
 namespace {
-
-/// What is kept of a rank when its trace is released.
-struct RankPart {
-  RankRecord record;
-  RankCollectives collectives;
-  RankIdentity identity;
-  GemmFacts gemms;
-  ComparedRank compared;
-  std::string output;
-  bool whole = false;
-};
 
 /// What is gathered of a configuration while its ranks pass by, in the order of the ranks.
 struct ConfigWork {
@@ -53,11 +40,15 @@ public:
     RankRun how;
     how.memory_bytes = run_.memory_bytes;
     how.progress = true;
-    RankSteps<RankPart> steps;
+    how.parts = run_.parts;
+    RankSteps<AnalyzePart> steps;
     steps.extract = [this](const RankItem& item, const LoadedTrace& trace) {
-      return extract(item, trace);
+      return analyze_part(item, trace, {run_.report, run_.top_k, run_.ranking}, workbook_of(item));
     };
-    steps.take = [this](const RankItem& item, const LoadedTrace& trace, RankPart part) {
+    steps.decode = [](const RankItem& item, const RankParts& held) {
+      return held_analyze(held, item);
+    };
+    steps.take = [this](const RankItem& item, const LoadedTrace& trace, AnalyzePart part) {
       return take(item, trace, std::move(part));
     };
     steps.lost = [this](const RankItem& item, const Error& error) {
@@ -69,49 +60,32 @@ public:
       result.whole = false;
     };
     steps.finished = [this](std::size_t p) { return finish(p); };
-    RS_CHECK(run_ranks<RankPart>(ctx_, plans_, how, std::move(steps)));
+    RS_CHECK(run_ranks<AnalyzePart>(ctx_, plans_, how, std::move(steps)));
     return std::move(results_);
   }
 
 private:
-  /// Everything that a rank's trace gives by itself; its report is written.
-  Result<RankPart> extract(const RankItem& item, const LoadedTrace& trace) {
-    RankPart part;
-    RS_TRY(const Report report, build_report(trace, run_.report));
-    const RunKey key{item.plan.configuration, item.file.rank};
-    part.record = make_record(trace, run_.report);
-    part.record.key = key;
-    ctx_.diagnostics.merge(report.diagnostics);
-    note_unlinked(trace, run_.report, ctx_.diagnostics);
-    note_graphs(trace, run_.report, kNotedPercent, ctx_.diagnostics);
-    part.whole = !report.diagnostics.data_lost() && !trace.trace.diagnostics.data_lost();
-    part.output = run_.layout.individual_report(key);
-    RS_CHECK(find_writer("xlsx_plain")->write(report, part.output));
-    part.compared = {timeline_of(trace, run_.report), ops_summary_of(trace, run_.report)};
-    std::vector<RankGemms> gemms(1);
-    gemms[0] = extract_gemms(trace, run_.report);
-    gemms[0].key = key;
-    RS_CHECK(attach_sheet(gemms[0], trace, run_.report));
-    part.gemms = gemm_facts(gemms, run_.top_k, run_.ranking);
-    part.collectives = extract_collectives(trace);
-    part.identity = identity_of(trace.trace, item.file.rank);
-    return part;
+  [[nodiscard]] std::string workbook_of(const RankItem& item) const {
+    return run_.layout.individual_report({item.plan.configuration, item.file.rank});
   }
 
   /// In the order of the ranks: the merged trace and what is gathered of a configuration.
-  Result<void> take(const RankItem& item, const LoadedTrace& trace, RankPart part) {
+  Result<void> take(const RankItem& item, const LoadedTrace& trace, AnalyzePart part) {
     ConfigWork& work = work_[item.plan_index];
     ConfigResult& result = results_[item.plan_index];
+    ctx_.diagnostics.merge(part.remarks);
+    if (!part.workbook.empty())
+      RS_CHECK(write_file(workbook_of(item), part.workbook));
     if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1 && !merge_apart(item.plan)) {
       if (!work.merged) {
         work.merged_path = merged_path(item.plan_index);
         RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(work.merged_path, {}));
         work.merged.emplace(std::move(writer));
       }
-      work.merged->add(trace.trace, item.file.rank, 0, ctx_.diagnostics);
+      work.merged->add(trace.trace, item.file.rank, {}, ctx_.diagnostics);
     }
     result.whole = result.whole && part.whole;
-    result.outputs.push_back(std::move(part.output));
+    result.outputs.push_back(workbook_of(item));
     result.compared.emplace(item.file.rank, std::move(part.compared));
     result.records.push_back(std::move(part.record));
     work.gemms.push_back(std::move(part.gemms));

@@ -4,6 +4,7 @@
 #include "analyses/batch/batch_facts.h"
 #include "analyses/collectives/collective_schemas.h"
 #include "analyses/compare/compare_tables.h"
+#include "analyses/compare/history.h"
 #include "analyses/gemm/gemm_facts.h"
 #include "analyses/inference/step_pairs.h"
 #include "analyses/inference/trace_pieces.h"
@@ -13,6 +14,7 @@
 #include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/sweep_facts.h"
 #include "analyses/top/overview_sheet.h"
+#include "analyses/top/roofline_sheet.h"
 #include "analyses/top/top_facts.h"
 #include "app/inspect_trace.h"
 #include "app/kernel_energy.h"
@@ -73,6 +75,7 @@ std::vector<SheetInfo> nsys_sheets() {
 std::vector<SheetInfo> with_overview() {
   std::vector<SheetInfo> out = top_sheets();
   out.push_back(overview_sheet_schema().info());
+  out.push_back(roofline_sheet_schema().info());
   return out;
 }
 
@@ -138,6 +141,9 @@ std::vector<SheetInfo> compare_sheets() {
   const Comparison both = compare_runs(base, {test}, JudgeRule{});
   std::vector<SheetInfo> out = {
       of_table(dashboard_table(both), "key figures of the GPU and of the collectives"),
+      of_table(changes_table(both, 0, false),
+               "the difference of the step time divided among kernels, collectives, copies and "
+               "idle time, then among operators, then among steps"),
       of_table(timeline_by_rank_table(both, 0), "kinds of time of both runs, rank by rank"),
       of_table(timeline_mean_table(both, 0), "kinds of time of both runs, means over ranks"),
       of_table(collectives_cmp_table(both, 0),
@@ -179,6 +185,7 @@ std::vector<SheetGroup> all_sheets() {
       {"gemm", "GEMM variance", gemm_sheets()},
       {"analyze", "a sweep", sweep_sheet_infos()},
       {"compare", "runs against a baseline", compare_sheets()},
+      {"baseline history", "saved runs over time", history_sheets()},
       {"top", "the whole answer in the terminal", with_overview()},
       {"info",
        "what a trace holds",

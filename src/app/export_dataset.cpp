@@ -33,19 +33,9 @@ private:
   std::map<std::string, std::shared_ptr<const SqlTable>> tables_;
 };
 
-template <class Row> SqlTable table_of(const Schema<Row>& schema) {
-  SqlTable out;
-  out.name = schema.name();
-  out.help = schema.help();
-  out.columns = schema.columns();
-  return out;
-}
-
-template <class Row> SqlTable table_of(const Schema<Row>& schema, const std::vector<Row>& rows) {
+template <class Row> SqlTable table_of(const Schema<Row>& schema, std::vector<Row> rows) {
   SqlTable out = table_of(schema);
-  const std::shared_ptr<const Schema<Row>> held(&schema, [](const Schema<Row>*) {});
-  out.parts.push_back(
-      part_of_rows<Row>(held, rows.size(), [&rows](std::size_t i) { return rows[i]; }));
+  out.parts.push_back(part_of(schema, std::move(rows)));
   return out;
 }
 
@@ -205,15 +195,17 @@ private:
     if (ranks.empty())
       return {};
     const std::string label = run_label(plans_[plan]);
-    RS_CHECK(by_node(table_of(rank_record_schema(), rank_rows), nodes, label, "rank"));
-    RS_CHECK(by_node(table_of(step_record_schema(), steps), nodes, label, "rank, start_ns"));
-    RS_CHECK(by_node(table_of(idle_record_schema(), idle), nodes, label, "rank"));
+    RS_CHECK(by_node(table_of(rank_record_schema(), std::move(rank_rows)), nodes, label, "rank"));
+    RS_CHECK(
+        by_node(table_of(step_record_schema(), std::move(steps)), nodes, label, "rank, start_ns"));
+    RS_CHECK(by_node(table_of(idle_record_schema(), std::move(idle)), nodes, label, "rank"));
     const Result<CollectiveFacts> facts = collective_facts(collectives, {});
     std::vector<CollectiveRecord> rows;
     if (facts)
       for (const CollectiveKernel& kernel : facts->kernels)
         rows.push_back({&label, nodes[kernel.rank->rank], &kernel});
-    return by_node(table_of(collective_record_schema(), rows), nodes, label, "rank, start_ns");
+    return by_node(table_of(collective_record_schema(), std::move(rows)), nodes, label,
+                   "rank, start_ns");
   }
 
   Result<void> by_node(SqlTable table, const std::map<std::int64_t, std::int64_t>& nodes,

@@ -1,7 +1,7 @@
 #include "app/gemm_reports.h"
 
 #include "analyses/gemm/gemm_steps.h"
-#include "os/output_file.h"
+#include "os/input_text.h"
 #include "pages/variance_plots.h"
 #include "readers/reports/report_tables.h"
 
@@ -9,9 +9,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace rankscope {
@@ -20,12 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<Table> read_csv(const std::string& path) {
-  remember_input(path);
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad() || text.empty())
+  const std::optional<std::string> text = text_of_input(path);
+  if (!text || text->empty())
     return Error{ErrorCode::kUnreadable, path, "cannot read this CSV file", ""};
-  return table_from_csv(fs::path(path).stem().string(), text);
+  return table_from_csv(fs::path(path).stem().string(), *text);
 }
 
 /// The asked-for place, or NAME.csv beside the input.
@@ -67,7 +64,9 @@ Configuration threads_and_channels(double threads, double channels) {
 
 std::optional<std::int64_t> whole(const Value& v) {
   const double number = v.number();
-  return std::isnan(number) ? std::nullopt : std::optional(static_cast<std::int64_t>(number));
+  constexpr double kMost = 1e15; // above it no double has a neighbour less than 1 away
+  return std::fabs(number) < kMost ? std::optional(static_cast<std::int64_t>(number))
+                                   : std::nullopt; // none is no number either
 }
 
 /// "5" of "top5_gemm_kernels_time_variance"; empty for other names.

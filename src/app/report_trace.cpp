@@ -5,6 +5,7 @@
 #include "analyses/operators/report_notes.h"
 #include "analyses/timeline/stream_overlap.h"
 #include "analyses/top/overview_sheet.h"
+#include "analyses/top/roofline_sheet.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
 #include "app/graph_note.h"
@@ -180,6 +181,9 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   if (overview) { // the folder of CSV files has the report's sheets alone
     RS_TRY(out.written, write_outputs(out.report, {"", "", outputs.csv_dir}));
     outputs.csv_dir.clear();
+    RS_TRY(std::optional<Table> roofline, roofline_sheet(loaded, options));
+    if (roofline)
+      out.report.tables.insert(out.report.tables.begin(), *std::move(roofline));
     out.report.tables.insert(out.report.tables.begin(), overview_sheet(*out.top, out.report));
   }
   RS_TRY(std::vector<std::string> written, write_outputs(out.report, outputs));

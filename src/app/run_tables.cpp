@@ -22,10 +22,16 @@ constexpr const char* kGemm = "sheet of gemm";
 constexpr const char* kTop = "table of top";
 constexpr const char* kLists = "list";
 
-std::vector<Column> with_ids(std::vector<Column> columns) {
-  for (Column& c : columns)
-    c.id = c.id.empty() ? snake_case(c.name) : c.id;
-  return columns;
+/// A heading of several sheets ("GEMM, SDPA_fwd, ...") names a table each.
+std::vector<std::string> names_in(const std::string& heading) {
+  constexpr std::string_view kBetween = ", ";
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < heading.size();) {
+    const std::size_t end = std::min(heading.find(kBetween, at), heading.size());
+    out.push_back(heading.substr(at, end - at));
+    at = end + kBetween.size();
+  }
+  return out;
 }
 
 class List {
@@ -35,15 +41,10 @@ public:
     if (names_.insert(name).second)
       all_.push_back({name, help, kind, with_ids(columns)});
   }
-  /// Headings of several sheets ("GEMM, SDPA_fwd, ...") are a table each.
   void add_sheets(const std::vector<SheetInfo>& sheets, const char* kind) {
     for (const SheetInfo& sheet : sheets)
-      for (std::size_t at = 0; at < sheet.name.size();) {
-        const std::size_t end = std::min(sheet.name.find(", ", at), sheet.name.size());
-        add(snake_case(std::string_view(sheet.name).substr(at, end - at)), sheet.help, kind,
-            sheet.columns);
-        at = end + 2;
-      }
+      for (const std::string& name : names_in(sheet.name))
+        add(snake_case(name), sheet.help, kind, sheet.columns);
   }
   std::vector<RunTableInfo> take() { return std::move(all_); }
 
@@ -92,9 +93,10 @@ std::vector<RunTableInfo> make_list() {
   list.add_sheets(record_sheets(), kRecord);
   for (const SheetGroup& group : all_sheets()) {
     std::vector<SheetInfo> sheets = group.sheets;
-    // energy needs samples of power, the overview is a workbook's
+    // energy needs samples of power, the others are a workbook's
     std::erase_if(sheets, [](const SheetInfo& s) {
-      return s.name == "step_energy" || s.name == "kernel_energy" || s.name == "overview";
+      return s.name == "step_energy" || s.name == "kernel_energy" || s.name == "overview" ||
+             s.name == "roofline";
     });
     if (group.command == "report")
       list.add_sheets(sheets, kReport);
@@ -118,27 +120,9 @@ const RunTableInfo* find_table(const std::string& name) {
   return at == all.end() ? nullptr : &*at;
 }
 
-/// A schema that lives for ever, as parts want to hold it.
-template <class Row> std::shared_ptr<const Schema<Row>> held(const Schema<Row>& schema) {
-  return {&schema, [](const Schema<Row>*) {}};
-}
-
-template <class Row> SqlPart part_of(const Schema<Row>& schema, const std::vector<Row>& rows) {
-  const auto all = std::make_shared<const std::vector<Row>>(rows);
-  return part_of_rows<Row>(held(schema), all->size(), [all](std::size_t i) { return (*all)[i]; });
-}
-
-template <class Row> SqlTable table_of(const Schema<Row>& schema) {
-  SqlTable out;
-  out.name = schema.name();
-  out.help = schema.help();
-  out.columns = with_ids(schema.columns());
-  return out;
-}
-
 SqlPart part_of_events(const Schema<EventRecord>& schema, const RecordTrace& of,
                        const std::vector<EventId>& events) {
-  return part_of_rows<EventRecord>(held(schema), events.size(), [&of, &events](std::size_t i) {
+  return part_of_rows<EventRecord>(schema, events.size(), [&of, &events](std::size_t i) {
     return EventRecord{&of, events[i]};
   });
 }
@@ -151,7 +135,7 @@ const std::vector<RunTableInfo>& run_table_list() {
 }
 
 SqlPart events_part(const RecordTrace& of) {
-  return part_of_rows<EventRecord>(held(event_record_schema()), of.trace->trace.events.size(),
+  return part_of_rows<EventRecord>(event_record_schema(), of.trace->trace.events.size(),
                                    [&of](std::size_t i) {
                                      return EventRecord{&of, static_cast<EventId>(i)};
                                    });
@@ -326,13 +310,9 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
     options.per_step = true;
     for (const Analysis* analysis : analyses())
       for (const SheetInfo& sheet : analysis->describe(options))
-        for (std::size_t at = 0; at < sheet.name.size();) {
-          const std::size_t end = std::min(sheet.name.find(", ", at), sheet.name.size());
-          std::string name = sheet.name.substr(at, end - at);
+        for (std::string& name : names_in(sheet.name))
           if (wanted.sheets.count(snake_case(name)) > 0)
             options.sheets.insert(std::move(name));
-          at = end + 2;
-        }
     if (!options.sheets.empty()) {
       RS_TRY(Report report, build_report(trace, options));
       for (Table& table : report.tables) {

@@ -1,6 +1,7 @@
 // rankscope info TRACE...: what a trace holds, before anything is analysed.
 #include "app/inspect_trace.h"
 #include "cli/command.h"
+#include "os/terminal.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 
@@ -8,6 +9,9 @@
 
 namespace rankscope {
 namespace {
+
+constexpr std::size_t kRows = 100;
+constexpr std::size_t kWidestFact = 100;
 
 Action setup(FlagSet& app) {
   auto traces = std::make_shared<std::vector<std::string>>();
@@ -30,7 +34,8 @@ Action setup(FlagSet& app) {
       for (const Table& t : report->tables) {
         if (t.name() == "figures")
           continue; // the first table as numbers, for programs
-        ctx.table(t, 100, 100);
+        // a program, or a pager, has the whole of a fact
+        ctx.table(t, kRows, terminal_of(1).is_terminal ? kWidestFact : std::string::npos);
         ctx.out("\n");
       }
     }

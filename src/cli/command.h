@@ -19,7 +19,7 @@ class Progress;
 class Table;
 
 /// What every command shares: the global flags and the console. Only src/cli prints.
-class Context final : public Session {
+class Context : public Session {
 public:
   Context();
   ~Context() override;

@@ -1,5 +1,7 @@
 #include "engine/loader.h"
 
+#include "engine/memory_limit.h"
+
 #include "os/tasks.h"
 
 #include <algorithm>
@@ -13,12 +15,6 @@ namespace {
 
 bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-std::uint64_t default_memory_limit() {
-  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_AVPHYS_PAGES)));
-  const auto page = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
-  return std::max<std::uint64_t>(pages * page / 2, std::uint64_t{256} << 20);
 }
 
 /// In a catch block: what became of this file.
@@ -39,6 +35,12 @@ template <class Body> struct AtEnd {
 template <class Body> AtEnd(Body) -> AtEnd<Body>;
 
 } // namespace
+
+std::uint64_t default_memory_limit() {
+  const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_AVPHYS_PAGES)));
+  const auto page = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
+  return std::max<std::uint64_t>(pages * page / 2, std::uint64_t{256} << 20);
+}
 
 std::uint64_t estimated_memory(const RankFile& file) {
   // Kineto JSON packs about 16 to 1; columns take about a third of the text, the tree as much again

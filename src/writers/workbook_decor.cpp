@@ -1,6 +1,7 @@
 #include "writers/workbook_decor.h"
 
 #include "base/ascii.h"
+#include "core/column_meaning.h"
 #include "writers/workbook_text.h"
 
 #include <algorithm>
@@ -43,12 +44,14 @@ lxw_format* WorkbookFormats::of(const Column& column) {
 
 void explain_headers(const SheetInMaking& s, lxw_row_t header_row) {
   constexpr std::size_t kMaxMessage = 255; // characters that Excel takes
-  const std::vector<Column>& columns = s.table.columns();
-  for (std::size_t c = 0, next = 0; c < columns.size(); c = next) {
+  std::vector<std::string> meanings;
+  for (const Column& column : s.table.columns())
+    meanings.push_back(column_meaning(column));
+  for (std::size_t c = 0, next = 0; c < meanings.size(); c = next) {
     next = c + 1;
-    while (next < columns.size() && columns[next].help == columns[c].help)
+    while (next < meanings.size() && meanings[next] == meanings[c])
       ++next;
-    std::string help = cell_text(columns[c].help);
+    std::string help = cell_text(meanings[c]);
     if (help.empty() || help.size() > kMaxMessage)
       continue;
     lxw_data_validation rule = {};
@@ -124,30 +127,84 @@ void style_as_table(const SheetInMaking& s, lxw_row_t last) {
                             &options);
 }
 
+namespace {
+
+std::uint8_t chart_type(Chart::Kind kind) {
+  switch (kind) {
+  case Chart::Kind::kBars:
+    return LXW_CHART_BAR;
+  case Chart::Kind::kPoints:
+    return LXW_CHART_SCATTER;
+  case Chart::Kind::kColumns:
+    break;
+  }
+  return LXW_CHART_COLUMN;
+}
+
+/// Rows of the table from `first` on, by the columns of the chart's label and of a value.
+lxw_chart_series* add_series(const SheetInMaking& s, const std::string& name, lxw_chart* chart,
+                             const Chart& hint, std::size_t value_column, RowRange rows) {
+  lxw_chart_series* const series = s.lib.chart_add_series(chart, nullptr, nullptr);
+  const auto top = static_cast<lxw_row_t>(rows.first + 1); // below the header
+  const auto bottom = static_cast<lxw_row_t>(rows.last);
+  const auto label = static_cast<lxw_col_t>(hint.label_column);
+  const auto value = static_cast<lxw_col_t>(value_column);
+  s.lib.chart_series_set_categories(series, name.c_str(), top, label, bottom, label);
+  s.lib.chart_series_set_values(series, name.c_str(), top, value, bottom, value);
+  return series;
+}
+
+/// Points and lines on logarithmic axes; a part without rows is left out.
+void add_points(const SheetInMaking& s, const std::string& name, lxw_chart* chart,
+                const Chart& hint) {
+  std::size_t first = hint.first_row;
+  for (const Chart::Part& part : hint.parts) {
+    const std::size_t last = first + std::min(part.rows, hint.last_row - first);
+    for (const std::size_t c : hint.value_columns) {
+      if (last == first)
+        continue;
+      lxw_chart_series* const series = add_series(s, name, chart, hint, c, {first, last});
+      const bool formula = part.name.starts_with('='); // it would be taken for one
+      s.lib.chart_series_set_name(series, cell_text((formula ? " " : "") + part.name).c_str());
+      if (!part.line)
+        continue;
+      lxw_chart_line line = {};
+      line.width = 1.5;
+      s.lib.chart_series_set_line(series, &line);
+      s.lib.chart_series_set_marker_type(series, LXW_CHART_MARKER_NONE);
+    }
+    first = last;
+  }
+  constexpr std::uint16_t kDecades = 10;
+  s.lib.chart_axis_set_log_base(chart->x_axis, kDecades);
+  s.lib.chart_axis_set_log_base(chart->y_axis, kDecades);
+  s.lib.chart_axis_set_name(chart->x_axis, hint.label_title.c_str());
+}
+
+} // namespace
+
 void add_charts(const SheetInMaking& s, const std::string& name, std::size_t last, CellPlace at) {
   std::uint32_t left = 0;
   for (const Chart& hint : s.table.charts) {
     if (hint.first_row >= hint.last_row || hint.last_row > last)
       continue;
     const bool bars = hint.kind == Chart::Kind::kBars;
-    lxw_chart* const chart =
-        s.lib.workbook_add_chart(s.book, bars ? LXW_CHART_BAR : LXW_CHART_COLUMN);
+    const bool points = hint.kind == Chart::Kind::kPoints;
+    lxw_chart* const chart = s.lib.workbook_add_chart(s.book, chart_type(hint.kind));
     if (chart == nullptr)
       return;
-    const auto top = static_cast<lxw_row_t>(hint.first_row + 1);
-    const auto bottom = static_cast<lxw_row_t>(hint.last_row);
-    for (const std::size_t c : hint.value_columns) {
-      lxw_chart_series* const series = s.lib.chart_add_series(chart, nullptr, nullptr);
-      const auto label = static_cast<lxw_col_t>(hint.label_column);
-      const auto value = static_cast<lxw_col_t>(c);
-      s.lib.chart_series_set_categories(series, name.c_str(), top, label, bottom, label);
-      s.lib.chart_series_set_values(series, name.c_str(), top, value, bottom, value);
-      s.lib.chart_series_set_name_range(series, name.c_str(), 0, value);
-    }
+    if (points)
+      add_points(s, name, chart, hint);
+    else
+      for (const std::size_t c : hint.value_columns)
+        s.lib.chart_series_set_name_range(
+            add_series(s, name, chart, hint, c, {hint.first_row, hint.last_row}), name.c_str(), 0,
+            static_cast<lxw_col_t>(c));
     s.lib.chart_title_set_name(chart, hint.title.c_str());
     s.lib.chart_axis_set_name(bars ? chart->x_axis : chart->y_axis, hint.value_title.c_str());
-    s.lib.chart_legend_set_position(chart, hint.value_columns.size() > 1 ? LXW_CHART_LEGEND_BOTTOM
-                                                                         : LXW_CHART_LEGEND_NONE);
+    s.lib.chart_legend_set_position(chart, points || hint.value_columns.size() > 1
+                                               ? LXW_CHART_LEGEND_BOTTOM
+                                               : LXW_CHART_LEGEND_NONE);
     if (bars) { // the first row on top, its labels clear of negative bars
       s.lib.chart_axis_set_reverse(chart->y_axis);
       s.lib.chart_axis_set_label_position(chart->y_axis, LXW_CHART_AXIS_LABEL_POSITION_LOW);

@@ -10,10 +10,14 @@
 #define RANKSCOPE_XLSXWRITER_CALLS(RS_CALL)                                                        \
   RS_CALL(chart_add_series)                                                                        \
   RS_CALL(chart_axis_set_label_position)                                                           \
+  RS_CALL(chart_axis_set_log_base)                                                                 \
   RS_CALL(chart_axis_set_name)                                                                     \
   RS_CALL(chart_axis_set_reverse)                                                                  \
   RS_CALL(chart_legend_set_position)                                                               \
   RS_CALL(chart_series_set_categories)                                                             \
+  RS_CALL(chart_series_set_line)                                                                   \
+  RS_CALL(chart_series_set_marker_type)                                                            \
+  RS_CALL(chart_series_set_name)                                                                   \
   RS_CALL(chart_series_set_name_range)                                                             \
   RS_CALL(chart_series_set_values)                                                                 \
   RS_CALL(chart_title_set_name)                                                                    \

@@ -2,6 +2,7 @@
 // and says the same when it comes from disk.
 #include "app/analyze.h"
 #include "app/analyze_parts.h"
+#include "graph_traces.h"
 #include "pages/sweep_page.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -72,6 +73,40 @@ protected:
 
   test::TempFolder folder_;
 };
+
+// What graph launches hold stands in what is written and in what is kept, not on the console alone.
+TEST_F(AnalyzeApp, TheShareOfGraphLaunchesIsInItsOutputs) {
+  // 2 x 4 us of a graph's kernels beside an eager one of 4 us
+  test::Names events = test::replay_events("", {{"a", "b"}});
+  events.push_back(test::event("cpu_op", "aten::mm", 400, 10));
+  events.push_back(test::event("cuda_runtime", "hipLaunchKernel", 402, 2, R"({"correlation":3})"));
+  events.push_back(
+      test::event("kernel", "c", 420, 4, R"({"device":0,"stream":1,"correlation":3})", 1));
+  for (int rank = 0; rank < 2; ++rank)
+    folder_.write(fmt::format("s/256thread/nccl_28channels/rank{}/t.json", rank),
+                  test::trace_text(events, rank));
+  const AnalyzeRequest r = request(folder_.path("s"), "out");
+  Session session;
+  const Result<AnalyzedSweep> sweep = analyze_sweep(session, r);
+  ASSERT_TRUE(sweep) << sweep.error().message();
+  const std::string sentence = "graph launches hold 66.7 % of the GPU time of rank 0 in "
+                               "256thread_28ch, the most of 2 of 2 ranks, 66.7 % of it without an "
+                               "operator";
+  ASSERT_FALSE(sweep->facts.findings.empty());
+  EXPECT_EQ(sweep->facts.findings.front().substr(0, sentence.size()), sentence);
+  EXPECT_NE(summary(r).find(sentence), std::string::npos);
+  const Table* ranks = sweep->summary.find("ranks");
+  ASSERT_NE(ranks, nullptr);
+  EXPECT_NEAR(ranks->at(1, "graph launches (%)").number(), 200 / 3., 1e-9);
+  EXPECT_NEAR(ranks->at(1, "without operator (%)").number(), 200 / 3., 1e-9);
+  // and again from the state
+  const Result<SweepFacts> disk = load_analysed(r.layout.folder());
+  ASSERT_TRUE(disk);
+  EXPECT_EQ(disk->findings, sweep->facts.findings);
+  EXPECT_EQ(disk->records.front().graphs.graph_ns, 8000);
+  EXPECT_EQ(disk->records.front().graphs.gpu_ns, 12000);
+  EXPECT_EQ(disk->records.front().graphs.unattributed_ns, 8000);
+}
 
 TEST_F(AnalyzeApp, AnotherContentOfTheGpuArchFileRedoesTheSweep) {
   const std::string in = sweep("s", 1);

@@ -1,5 +1,6 @@
 // The column dictionary: complete, stable ids, and docs/columns.md is what the code makes.
 #include "app/column_dictionary.h"
+#include "core/column_meaning.h"
 #include "test_paths.h"
 
 #include <algorithm>
@@ -36,6 +37,62 @@ TEST(ColumnDictionary, EveryColumnHasAnIdAndAMeaning) {
       }
     }
   EXPECT_GT(columns, 200U);
+}
+
+/// Figures without a unit: numbers of things, how many there are, and those whose row says the
+/// unit.
+const std::set<std::string> kWithoutUnit = {
+    // which one
+    "channel", "channels", "channels_num", "correlation", "cus", "device", "earliest_rank", "event",
+    "example_uid", "external_id", "first_step", "first_uid", "from_rank", "gpu", "graph",
+    "graph_id", "idx", "index", "index_in_group", "kernel_stream", "launch_event", "max_step",
+    "min_step", "node", "number", "operator_event", "other_step", "parent_event", "parent_uid",
+    "pid", "place", "rank", "run_number", "seq", "sequence_number", "slowest_rank", "step",
+    "stream", "threads", "threads_num", "tid", "to_rank", "uid", "uid_first",
+    // how many
+    "branch", "count_avg", "group_size", "phase_avg_conc", "salu", "smem", "valu", "vmem", "wait",
+    // of another figure, without a dimension
+    "duration_overlap_correlation", "imbalance", "p",
+    // of a counter or a metric, of the row's unit
+    "after", "base", "before", "first", "last", "level", "max", "mean", "min", "p50", "sum",
+    "test1_value", "value"};
+
+TEST(ColumnDictionary, EveryFigureHasItsUnitInTheHeaderOrInItsMeaning) {
+  std::set<std::string> unused = kWithoutUnit;
+  std::size_t figures = 0;
+  for (const SheetGroup& group : all_sheets())
+    for (const SheetInfo& sheet : group.sheets)
+      for (const Column& c : sheet.columns) {
+        if ((c.type != CellKind::kInt && c.type != CellKind::kDouble) || c.unit == Unit::kCount ||
+            c.unit == Unit::kRatio)
+          continue;
+        ++figures;
+        if (c.unit != Unit::kNone) { // the workbook's header says it when selected
+          Column shown = c;
+          shown.help = column_meaning(c);
+          EXPECT_TRUE(names_unit(shown)) << sheet.name << ": " << c.name << ": " << shown.help;
+        } else if (!names_unit(c)) {
+          EXPECT_TRUE(kWithoutUnit.count(c.id)) << sheet.name << ": " << c.id << " " << c.name;
+          unused.erase(c.id);
+        }
+      }
+  EXPECT_GT(figures, 300U);
+  EXPECT_TRUE(unused.empty()) << *unused.begin() << " has a unit, or is no column";
+}
+
+TEST(ColumnDictionary, AUnitIsAddedWhereNobodyNamesIt) {
+  const auto meaning = [](const char* label, Unit unit, const char* help) {
+    return column_meaning(Column("id", label, unit, CellKind::kDouble, help, {}));
+  };
+  EXPECT_EQ(meaning("skew in end time_mean", Unit::kUs, "latest end - earliest end"),
+            "latest end - earliest end; in us");
+  EXPECT_EQ(meaning("bus bw (GB/s)_mean", Unit::kGBps, "of the bus"), "of the bus");
+  EXPECT_EQ(meaning("Kernel Time (\u00b5s)_sum", Unit::kUs, "of all"), "of all");
+  EXPECT_EQ(meaning("mean_busy_time_ms", Unit::kMs, "any work"), "any work");
+  EXPECT_EQ(meaning("items", Unit::kUs, "status"), "status; in us"); // no word of it is "us"
+  EXPECT_EQ(meaning("calls", Unit::kCount, "of it"), "of it");
+  EXPECT_EQ(meaning("share", Unit::kPercent, ""), "in %");
+  EXPECT_FALSE(names_unit(Column("id", "rank", Unit::kNone, CellKind::kInt, "of the job", {})));
 }
 
 TEST(ColumnDictionary, EveryCommandThatWritesSheetsIsThere) {

@@ -54,6 +54,18 @@ std::vector<const Command*> commands_to_try() {
   return out;
 }
 
+TEST(Cli, InfoInAPipeCutsNothing) {
+  const test::TempFolder folder;
+  const std::string board = "AMD Instinct " + std::string(200, 'X') + " end";
+  const std::string trace = folder.write(
+      "t.json", R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":")" + board +
+                    R"(","totalGlobalMem":1}],"traceEvents":[{"ph":"X","cat":"kernel","name":"k",)"
+                    R"("pid":0,"tid":7,"ts":1,"dur":1,"args":{"device":0,"stream":7}}]})");
+  const test::RunResult r = test::run_binary({"info", trace});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find(board), std::string::npos) << r.out;
+}
+
 TEST(Cli, UsageErrorsExitWith2AndHelpHasExamples) {
   EXPECT_EQ(run_binary({}).code, 2);
   EXPECT_EQ(run_binary({"nonsense"}).code, 2);
@@ -98,6 +110,18 @@ TEST(Cli, HelpFitsEightyColumnsAndHasTheGlobalOptions) {
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(line.size(), 80U) << line;
   EXPECT_EQ(run_binary({"-V"}).out, run_binary({"--version"}).out);
+}
+
+TEST(Cli, TheOutputIsNamedByTheSameLetterEverywhere) {
+  std::size_t outputs = 0;
+  for (const Command* c : commands_to_try()) {
+    std::istringstream lines(run_binary({"help", c->name}).out);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_NE(line.rfind("  --output ", 0), 0U) << c->name << ": " << line;
+      outputs += line.rfind("  -o,", 0) == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(outputs, 10U);
 }
 
 TEST(Cli, HelpHasItsOptionsInGroups) {

@@ -43,6 +43,23 @@ TEST_F(InferenceRun, TheCapturesOperatorsByEitherSpelling) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("captures/execution_details.json")));
 }
 
+// Whether there are rows of requests is said where somebody might look for them, and nowhere else.
+TEST_F(InferenceRun, StepsWithoutListsOfRequestsAreSaid) {
+  constexpr const char* kNote = "annotations of its steps name no requests and list no lengths";
+  const auto with = [this](const std::string& step) {
+    folder_.write("replay.json", test::trace_text(test::replay_events(step, {{"a", "b"}})));
+    const test::RunResult r = report({});
+    EXPECT_EQ(r.code, 0) << r.err;
+    return r.err;
+  };
+  EXPECT_TRUE(says(with(test::decode_step(4)), kNote));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/serving_steps.csv")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("out/serving_requests.csv")));
+  EXPECT_FALSE(says(with("prefill[bs=2 tok=40 ctx=[30, 10] sqsq=1000 sqsk=1000 sk=40]"), kNote));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/serving_requests.csv")));
+  EXPECT_FALSE(says(with("ProfilerStep#1"), kNote)); // no server
+}
+
 TEST_F(InferenceRun, ACaptureThatDoesNotMatchIsSaid) {
   replay({"mm", "add"});
   capture({"p", "q"});

@@ -2,6 +2,7 @@
 #include "analyses/nsys/nsys_summary.h"
 #include "readers/nsys/nsys_config.h"
 #include "readers/nsys/nsys_sqlite.h"
+#include "readers/reports/report_tables.h"
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <set>
 #include <sqlite3.h>
 #include <sys/wait.h>
 
@@ -176,6 +178,34 @@ TEST_F(Nsys, PrefixWithoutConfigQuotesAndUnits) {
   EXPECT_NE(out_.find("\nAllGather                   2.00"), std::string::npos);
   EXPECT_EQ(out_.find("Mem Ops"), std::string::npos);
   EXPECT_TRUE(said("1 ranges of \"step\", but 2 iterations are given")) << err_;
+}
+
+// A run without NCCL, copies and ranges has no sheet that is a header and nothing below.
+TEST_F(Nsys, TablesWithoutRowsAreLeftOut) {
+  folder_.write("alone_cuda_gpu_kern_sum.csv",
+                "Time (%),Total Time (us),Instances,Avg (us),Name\n100.0,6000,7,1,gemm\n");
+  const auto tables = [this](const std::string& prefix) {
+    std::set<std::string> names;
+    fs::remove_all(at("tables"));
+    EXPECT_EQ(run("nsys " + at(prefix) + " --iters 1 --csv-dir " + at("tables")), 0) << err_;
+    for (const auto& entry : fs::directory_iterator(at("tables"))) {
+      names.insert(entry.path().filename().string());
+      const std::string text = bytes_of(entry.path().string());
+      EXPECT_GE(std::count(text.begin(), text.end(), '\n'), 2) << entry.path();
+    }
+    return names;
+  };
+  EXPECT_EQ(tables("alone"), (std::set<std::string>{"summary.csv", "kernels.csv"}));
+  small_tables();
+  EXPECT_EQ(tables("p"), (std::set<std::string>{"summary.csv", "kernels.csv", "nccl.csv"}));
+  folder_.write("p_cuda_gpu_mem_time_sum.csv", "Total Time (ns),Count,Operation\n");
+  EXPECT_EQ(tables("p"), (std::set<std::string>{"summary.csv", "kernels.csv", "nccl.csv"}));
+  ASSERT_EQ(run("nsys " + at("alone") + " --iters 1 -o " + at("x.xlsx")), 0) << err_;
+  const Result<Report> workbook = read_report_tables(at("x.xlsx"));
+  ASSERT_TRUE(workbook);
+  EXPECT_NE(workbook->find("kernels"), nullptr);
+  EXPECT_EQ(workbook->find("nccl"), nullptr);
+  EXPECT_EQ(workbook->find("memory"), nullptr);
 }
 
 TEST_F(Nsys, RowsWhoseEndIsBeforeTheirStartAreToldAndPartial) {

@@ -117,6 +117,18 @@ TEST(ReportFacts, OfAFamily) {
 }
 
 // 0.1 + 0.2 is more than 0.3 in doubles of microseconds; in nanoseconds both are 300.
+TEST(ReportFacts, KernelsOfEqualTimeStayInOrderOfAppearance) {
+  TraceBuilder b;
+  b.op("z", 0, 20, kMm).kernel("z1", 1, 1000, .1).kernel("b", 3, 1001, .3);
+  b.op("z", 20, 20, kMm).kernel("z1", 21, 1002, .2).kernel("a", 23, 1003, .3);
+  const LoadedTrace t = b.load();
+  const std::vector<KernelRow>& kernels = kernel_rows_of(t, {});
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_EQ(kernels[0].kernel, "z1"); // 0.1 + 0.2 is 0.3 exactly: no sum of doubles
+  EXPECT_EQ(kernels[1].kernel, "b");
+  EXPECT_EQ(kernels[2].kernel, "a");
+}
+
 TEST(ReportFacts, EqualTimesFallToTheTieBreak) {
   TraceBuilder b;
   b.op("z", 0, 20, kMm).kernel("z1", 1, 1000, .1).kernel("z2", 3, 1001, .2);

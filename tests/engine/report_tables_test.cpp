@@ -137,7 +137,7 @@ TEST(ReportTables, NamesOfATraceSurviveEveryWriter) {
   auto writer = MergedTraceWriter::create(folder.path("m.json"), merge);
   ASSERT_TRUE(writer);
   Diagnostics diagnostics;
-  writer->add(t.trace, 0, 0, diagnostics);
+  writer->add(t.trace, 0, {}, diagnostics);
   ASSERT_TRUE(writer->finish());
   std::set<std::string> merged;
   for (const test::MergedSlice& slice : test::check_merged(bytes_of(folder.path("m.json"))).slices)

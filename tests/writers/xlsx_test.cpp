@@ -56,6 +56,17 @@ TEST(Xlsx, SelectedHeadersSayWhatTheirColumnMeans) {
   }
 }
 
+TEST(Xlsx, SelectedHeadersSayTheUnitThatTheyDoNotName) {
+  Table table("t",
+              {Column("a", "skew_mean", Unit::kUs, CellKind::kDouble, "of the starts", {}),
+               Column("b", "skew_mean (\u00b5s)", Unit::kUs, CellKind::kDouble, "of the ends", {}),
+               {"dur_max", Unit::kMs}});
+  table.add_row({Value(1.0), Value(2.0), Value(3.0)});
+  const std::string xml = sheet_of(table);
+  for (const char* prompt : {"of the starts; in us", "of the ends", "in ms"})
+    EXPECT_NE(xml.find("prompt=\"" + std::string(prompt) + "\""), std::string::npos) << prompt;
+}
+
 TEST(Xlsx, ColumnsWithoutAMeaningHaveNoMessage) {
   Table table("t", {{"plain"}});
   table.add_row({Value(1)});
@@ -104,6 +115,46 @@ TEST(Xlsx, ChartsOfLongTablesStandBesideThem) {
     const std::string row = rows == 5 ? "<xdr:row>8</xdr:row>" : "<xdr:row>1</xdr:row>";
     EXPECT_NE(drawing.find(row), std::string::npos) << drawing;
   }
+}
+
+/// Points over a number, both axes logarithmic; lines below them have no marks.
+TEST(Xlsx, PointsAndLinesOnLogarithmicAxes) {
+  Table table("t", {{"what"}, {"x"}, {"y"}});
+  for (int i = 1; i <= 5; ++i)
+    table.add_row({Value("row"), Value(i), Value(10 * i)});
+  Chart chart;
+  chart.kind = Chart::Kind::kPoints;
+  chart.title = "Roofline";
+  chart.label_title = "FLOPS/Byte";
+  chart.value_title = "TFLOPS/s";
+  chart.label_column = 1;
+  chart.value_columns = {2};
+  chart.last_row = 5;
+  chart.parts = {{"=operators", 3, false}, {"none", 0, false}, {"peak", 2, true}};
+  table.charts.push_back(chart);
+  Report report;
+  report.tables.push_back(table);
+  const test::TempFolder folder;
+  const std::string path = folder.path("t.xlsx");
+  ASSERT_TRUE(find_writer("xlsx")->write(report, path));
+  const std::string xml = part_of(path, "xl/charts/chart1.xml");
+  const auto count = [&](const std::string& text) {
+    std::size_t n = 0;
+    for (std::size_t at = xml.find(text); at != std::string::npos; at = xml.find(text, at + 1))
+      ++n;
+    return n;
+  };
+  EXPECT_EQ(count("<c:scatterChart>"), 1U) << xml;
+  EXPECT_EQ(count("<c:ser>"), 2U); // a part without rows is none
+  EXPECT_EQ(count("<c:logBase val=\"10\"/>"), 2U);
+  EXPECT_EQ(count("<c:f>t!$B$2:$B$4</c:f>"), 1U);
+  EXPECT_EQ(count("<c:f>t!$C$2:$C$4</c:f>"), 1U);
+  EXPECT_EQ(count("<c:f>t!$B$5:$B$6</c:f>"), 1U);
+  EXPECT_EQ(count("<c:f>t!$C$5:$C$6</c:f>"), 1U);
+  EXPECT_EQ(count("<c:symbol val=\"none\"/>"), 1U);
+  EXPECT_GE(count("=operators"), 1U); // a name that looks like a formula is a name
+  for (const char* title : {"Roofline", "FLOPS/Byte", "TFLOPS/s"})
+    EXPECT_EQ(count(title), 1U) << title;
 }
 
 TEST(Xlsx, AFigureStandsOverItsMembersAndEqualKeysOnce) {

@@ -2,6 +2,7 @@
 
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/trace.h"
 
 #include <algorithm>
 #include <cctype>
@@ -68,6 +69,14 @@ std::string id_of(std::string_view header) {
 
 double us(const GemmInstance& i) {
   return ns_to_us(i.dur_ns);
+}
+
+/// A cell's time or length in ns; none where it is no number, or one whose sums would not fit.
+std::optional<std::int64_t> ns_of(double cell, double ns_per_unit) {
+  const double ns = cell * ns_per_unit;
+  if (!(std::fabs(ns) <= static_cast<double>(kMaxTimeNs)))
+    return std::nullopt;
+  return std::llround(ns);
 }
 
 } // namespace
@@ -207,21 +216,21 @@ Table with_overlap(const Table& timestamps, const std::vector<const Table*>& col
     for (std::size_t c = 0; c < kept; ++c)
       row.push_back(timestamps.at(r, c));
     const Value exact = timestamps.at(r, "max_duration_timestamp_ns");
-    const double start_ms = timestamps.at(r, "max_duration_timestamp_ms").number();
-    double dur_us = timestamps.at(r, "max_duration_found_us").number();
-    if (std::isnan(dur_us))
-      dur_us = timestamps.at(r, "kernel_time_max_us").number();
+    const auto start_ns = exact.kind == CellKind::kInt && usable_time(exact.i, 0)
+                              ? std::optional(exact.i)
+                              : ns_of(timestamps.at(r, "max_duration_timestamp_ms").number(), 1e6);
+    auto dur_ns = ns_of(timestamps.at(r, "max_duration_found_us").number(), 1e3);
+    if (!dur_ns)
+      dur_ns = ns_of(timestamps.at(r, "kernel_time_max_us").number(), 1e3);
     const Table* const t = collectives[r];
-    if (t == nullptr || std::isnan(start_ms) || !(dur_us > 0)) {
+    if (t == nullptr || !start_ns || !dur_ns || *dur_ns <= 0) {
       row.resize(kept + 5);
       row.emplace_back(false);
       out.add_row(row);
       continue;
     }
-    const std::int64_t start = exact.kind == CellKind::kInt
-                                   ? exact.i
-                                   : static_cast<std::int64_t>(std::llround(start_ms * 1e6));
-    const std::int64_t end = start + static_cast<std::int64_t>(std::llround(dur_us * 1e3));
+    const std::int64_t start = *start_ns;
+    const std::int64_t end = start + *dur_ns;
     const double rank = timestamps.at(r, "rank").number();
     const char* const ts = t->column("ts") ? "ts" : "ts (us)";
     const char* const dur = t->column("dur") ? "dur" : "dur (us)";
@@ -231,19 +240,18 @@ Table with_overlap(const Table& timestamps, const std::vector<const Table*>& col
     std::int64_t most = 0;
     std::int64_t count = 0;
     for (std::size_t i = 0; i < t->rows(); ++i) {
-      const double at = t->at(i, ts).number();
-      const double length = t->at(i, dur).number();
-      if (t->at(i, "rank").number() != rank || std::isnan(at) || std::isnan(length))
+      const auto from = ns_of(t->at(i, ts).number(), 1e3);
+      const auto length = ns_of(t->at(i, dur).number(), 1e3);
+      if (t->at(i, "rank").number() != rank || !from || !length)
         continue;
-      const auto from = static_cast<std::int64_t>(std::llround(at * 1e3));
-      const std::int64_t to = from + static_cast<std::int64_t>(std::llround(length * 1e3));
-      const std::int64_t overlap = std::min(to, end) - std::max(from, start);
+      const std::int64_t to = *from + *length;
+      const std::int64_t overlap = std::min(to, end) - std::max(*from, start);
       if (overlap <= 0) // touching is not overlap
         continue;
       const std::string collective = text_of(*t, i, {"Collective name"});
       names += (count > 0 ? ";" : "") + collective;
       ++count;
-      clipped.push_back({std::max(from, start), std::min(to, end)});
+      clipped.push_back({std::max(*from, start), std::min(to, end)});
       if (overlap > most) {
         most = overlap;
         most_name = collective;

@@ -1,5 +1,6 @@
 #include "analyses/sweep/sweep_facts.h"
 
+#include "analyses/graph/graph_attribution.h"
 #include "analyses/group_stats.h"
 #include "base/units.h"
 #include "model/kernels.h"
@@ -112,6 +113,20 @@ Schema<RecordRow> rank_schema() {
   for (const TimeKind kind : kSummaryKinds)
     schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs, CellKind::kDouble,
                 [kind](const R& r) { return Value(r->ms(kind)); }});
+  const auto of_gpu = [](std::int64_t RankRecord::GraphTime::*ns) {
+    return [ns](const R& r) {
+      const RankRecord::GraphTime& g = r->graphs;
+      return g.graph_ns > 0
+                 ? Value(100.0 * static_cast<double>(g.*ns) / static_cast<double>(g.gpu_ns))
+                 : Value();
+    };
+  };
+  schema.add({"graph_percent", "graph launches (%)", Unit::kPercent, CellKind::kDouble,
+              of_gpu(&RankRecord::GraphTime::graph_ns),
+              "GPU work that graph launches hold, of all by sums of durations"});
+  schema.add({"graph_unattributed_percent", "without operator (%)", Unit::kPercent,
+              CellKind::kDouble, of_gpu(&RankRecord::GraphTime::unattributed_ns),
+              "GPU work of graph launches that has no operator, of all"});
   return schema;
 }
 
@@ -270,6 +285,9 @@ RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
     out.time_ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   out.steps = step_times_of(t, options);
   out.calls = call_groups(t, options);
+  if (const GraphAttribution& graphs = graph_attribution_of(t, options); graphs.graph_ns > 0)
+    out.graphs = {graphs.gpu_ns, graphs.graph_ns,
+                  graphs.ns[static_cast<std::size_t>(Attribution::kNone)]};
   const Events& e = t.trace.events;
   std::vector<signed char> gemm(t.trace.strings.size(), -1);
   std::unordered_map<StrId, RankRecord::Kernel> kernels;

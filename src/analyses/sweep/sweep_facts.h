@@ -29,6 +29,13 @@ struct RankRecord {
   std::vector<StepTimes> steps;               ///< what tells a difference between runs from noise
   std::vector<CallGroup> calls;               ///< what tells why
   std::string error; ///< why the rank could not be analysed; empty = it was
+  /// Work that graph launches put on the GPU, sums of durations; all 0 without them.
+  struct GraphTime {
+    std::int64_t gpu_ns = 0;          ///< of all GPU work of the trace
+    std::int64_t graph_ns = 0;        ///< of graphs
+    std::int64_t unattributed_ns = 0; ///< of those, without an operator
+  };
+  GraphTime graphs;
 
   /// NaN when the timeline has no such row.
   [[nodiscard]] double ms(TimeKind kind) const;

@@ -1,5 +1,7 @@
 #include "analyses/sweep/sweep_findings.h"
 
+#include "analyses/graph/graph_attribution.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -199,6 +201,34 @@ void contention_step(const SweepJudgement& sweep, std::vector<std::string>& out)
       sweep.contention[most]->calls));
 }
 
+/// What operators and shapes cannot be told of, before anything is said by them.
+void graph_sentence(const std::vector<RankRecord>& records, std::vector<std::string>& out) {
+  const RankRecord* most = nullptr;
+  std::size_t ranks = 0;
+  std::size_t analysed = 0;
+  const auto share = [](std::int64_t ns, const RankRecord& r) {
+    return r.graphs.gpu_ns > 0
+               ? 100.0 * static_cast<double>(ns) / static_cast<double>(r.graphs.gpu_ns)
+               : 0.0;
+  };
+  for (const RankRecord& r : records) {
+    analysed += r.error.empty() ? 1 : 0;
+    if (share(r.graphs.graph_ns, r) < kNotedPercent)
+      continue;
+    ++ranks;
+    if (most == nullptr || share(r.graphs.graph_ns, r) > share(most->graphs.graph_ns, *most))
+      most = &r;
+  }
+  if (most == nullptr)
+    return;
+  out.push_back(fmt::format(
+      "graph launches hold {:.1f} % of the GPU time of rank {} in {}{}, {:.1f} % of it without an "
+      "operator: what is said of GEMMs and of calls of one shape leaves those out",
+      share(most->graphs.graph_ns, *most), most->key.rank, most->key.configuration.label,
+      ranks > 1 ? fmt::format(", the most of {} of {} ranks", ranks, analysed) : std::string(),
+      share(most->graphs.unattributed_ns, *most)));
+}
+
 /// The best one lies at the end of what was tried, and everything with another value is told worse.
 template <class Value>
 void edge_sentence(const std::vector<ConfigurationRanks>& groups, const StepRanking& total,
@@ -278,6 +308,7 @@ std::vector<std::string> summary_findings(const SweepJudgement& sweep,
   std::vector<std::string> out;
   if (sweep.groups.empty())
     return out;
+  graph_sentence(records, out);
   if (sweep.groups.size() > 1)
     for (const auto& [kind, what, ranking] :
          {std::tuple(TimeKind::kTotal, "shortest steps", &sweep.total),

@@ -3,10 +3,10 @@
 #include "analyses/timeline/gpu_timeline.h"
 
 #include "analyses/operators/launchers.h"
+#include "analyses/timeline/step_of_event.h"
 #include "base/interval_set.h"
 #include "base/units.h"
 #include "core/reference_time.h"
-#include "core/steps.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -141,16 +141,6 @@ void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOpt
   add_rows(std::move(buckets), options, recompute, rows);
 }
 
-/// The step of a GPU event: that of the call that launched it, its own where none did; -1 = none,
-/// also for work without a launch that is left out.
-std::int64_t step_of(const LoadedTrace& t, const std::vector<ProfilerStep>& steps, EventId i,
-                     const ReportOptions& options) {
-  const bool linked = t.tree.linked(i);
-  if (!linked && !options.include_unlinked_kernels)
-    return -1;
-  return step_at(steps, t.trace.events.ts_ns[linked ? t.tree.parent(i) : i]);
-}
-
 std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
   const LauncherIndex& index = launchers_of(t, options);
   const Sorter sorter(t, index.communication, options);
@@ -250,7 +240,7 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& 
   const Sorter sorter(t, index.communication, options);
   std::map<std::int64_t, Buckets> by_step;
   for (const EventId i : index.gpu)
-    if (const std::int64_t step = step_of(t, steps, i, options); step >= 0)
+    if (const std::int64_t step = step_of_gpu_event(t, steps, i, options); step >= 0)
       sorter.add(i, by_step[step]);
   std::vector<StepTimes> out;
   for (const ProfilerStep& step : steps)
@@ -271,7 +261,7 @@ std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOp
   for (const ProfilerStep& step : steps)
     by_step[step.number];
   for (const EventId i : index.gpu)
-    if (const std::int64_t step = step_of(t, steps, i, options); step >= 0)
+    if (const std::int64_t step = step_of_gpu_event(t, steps, i, options); step >= 0)
       sorter.add(i, by_step[step][options.detect_recompute && index.recompute[i] ? 1 : 0]);
   std::vector<StepTimeline> out;
   for (const ProfilerStep& step : steps) {

@@ -1,11 +1,10 @@
 // The JSON configuration of the Nsight Systems summary: comments and trailing commas accepted.
 #include "readers/nsys/nsys_config.h"
 
-#include "os/output_file.h"
+#include "os/input_text.h"
 
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <simdjson.h>
 
 namespace rankscope {
@@ -19,13 +18,11 @@ Error wrong(const std::string& where, const std::string& what) {
 }
 
 Result<dom::object> parse(dom::parser& parser, const std::string& path) {
-  remember_input(path);
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad())
+  const std::optional<std::string> text = text_of_input(path);
+  if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   dom::element root;
-  if (const auto status = parser.parse(plain_json(text)).get(root); status != simdjson::SUCCESS)
+  if (const auto status = parser.parse(plain_json(*text)).get(root); status != simdjson::SUCCESS)
     return Error{ErrorCode::kUnreadable, path,
                  fmt::format("not JSON: {}", simdjson::error_message(status)), ""};
   dom::object object;

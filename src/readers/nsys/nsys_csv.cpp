@@ -1,13 +1,11 @@
 // The CSV tables of `nsys stats` (docs/nsys.md).
 #include "readers/nsys/nsys_csv.h"
 
-#include "os/output_file.h"
+#include "os/input_text.h"
 #include "readers/reports/csv_rows.h"
 
 #include <charconv>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace rankscope {
@@ -24,15 +22,13 @@ struct TimeColumn {
 class CsvTable {
 public:
   static Result<CsvTable> read(const std::string& path) {
-    remember_input(path);
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    if (!in.is_open() || in.bad())
+    const std::optional<std::string> text = text_of_input(path);
+    if (!text)
       return Error{ErrorCode::kUnreadable, path, "cannot read this table",
                    "make it with nsys stats --format csv"};
     CsvTable t;
     t.path_ = path;
-    t.rows_ = parse_csv(text);
+    t.rows_ = parse_csv(*text);
     if (t.rows_.empty())
       return Error{ErrorCode::kUnreadable, path, "the table is empty, expected a header row", ""};
     return t;

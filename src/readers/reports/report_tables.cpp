@@ -1,6 +1,7 @@
 // Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
 
+#include "os/input_text.h"
 #include "os/output_file.h"
 #include "readers/reports/csv_rows.h"
 #include "readers/reports/zip_library.h"
@@ -10,12 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <pugixml.hpp>
-#include <sstream>
 
 namespace rankscope {
 namespace {
@@ -338,13 +337,10 @@ Result<Report> read_report_tables(const std::string& path) {
   Report report;
   report.title = fs::path(path).filename().string();
   for (const fs::path& file : files) {
-    remember_input(file.string());
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in)
+    const std::optional<std::string> text = text_of_input(file.string());
+    if (!text)
       return Error{ErrorCode::kUnreadable, file.string(), "cannot be read", ""};
-    report.tables.push_back(table_from_csv(file.stem().string(), text.str()));
+    report.tables.push_back(table_from_csv(file.stem().string(), *text));
   }
   return report;
 }
