@@ -1,0 +1,28 @@
+// Bytes as a file that a profiling tool left, counted by each of the ways to look into one: an
+// empty file holds nothing, a table no more rows than lines.
+#include "collect/profile/outputs.h"
+#include "fuzz/fuzz_target.h"
+#include "temp_folder.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+using namespace rankscope;
+
+RS_FUZZ_TARGET(tool_outputs) {
+  static const test::TempFolder folder;
+  for (const char* name : {"a.csv", "a.json", "a.db", "a.bin"}) {
+    const std::string path = folder.write(name, std::string(bytes));
+    for (const char* check : {"bytes", "csv", "json", "sqlite", "sqlite:rocpd_kernel", "trace"}) {
+      const std::uint64_t records = count_records(path, check);
+      if (bytes.empty() && records != 0)
+        std::abort();
+      if (std::string_view(check) == "csv" &&
+          records > static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n')))
+        std::abort();
+      if (std::string_view(check) == "json" && records > bytes.size())
+        std::abort();
+    }
+  }
+}
