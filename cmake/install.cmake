@@ -11,6 +11,13 @@ set_target_properties(rankscope PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope
 target_link_options(rankscope PRIVATE -Wl,--disable-new-dtags)
 
 install(TARGETS rankscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# In no package: `cmake --install BUILD --component mpi` puts them where their MPI is.
+foreach(program IN LISTS RANKSCOPE_MPI_BUILT)
+  # an MPI that is not the system's stays where it was linked
+  set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope_private}"
+    INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi EXCLUDE_FROM_ALL)
+endforeach()
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 tool=
 for candidate in clang-format-14 clang-format; do
-  if command -v $candidate >/dev/null && $candidate --version | grep -q 'version 14\.'; then
+  if command -v $candidate >/dev/null && [[ $($candidate --version) == *'version 14.'* ]]; then
     tool=$candidate
     break
   fi

@@ -3,7 +3,9 @@
 # Usage: install_deps.sh [build|test|all]   (default: test)
 #   build  what the binary needs            test  and what the tests need
 #   all    and tools whose checks skip aloud without them: clang, clang-format, clang-tidy, LibreOffice,
-#          a browser, pandas. A tool that this system has no package for is named, and no error.
+#          a browser, pandas, Open MPI and MPICH side by side, Slurm (its daemons do not start without a
+#          configuration; the test brings its own). A tool that this system has no package for is named,
+#          and no error.
 # npm brings the charts of the pages and the SQL engine (scripts/web_parts.sh); without it the build leaves
 # them out.
 # Run on Debian 12 (scripts/test_bare.sh does it from nothing). The names are Ubuntu 24.04's too, but for
@@ -17,7 +19,8 @@ build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libs
   gnuplot-nox fonts-dejavu-core)
 test=(libgtest-dev libbenchmark-dev python3)
 tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-calc chromium
-  chromium-driver python3-pandas)
+  chromium-driver python3-pandas libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd
+  slurm-client munge)
 
 required=("${build[@]}")
 optional=()
@@ -29,7 +32,7 @@ all)
   required+=("${test[@]}")
   optional+=("${tools[@]}")
   ;;
-*) sed -n '3,6s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
+*) sed -n '3,8s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
 esac
 
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
@@ -67,8 +70,12 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 # A name that stands for a package which installs something else (a snap) has no files of its own.
-is_package() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Version:' &&
-  ! apt-cache show --no-all-versions "$1" 2>/dev/null | grep -qi 'snap'; }
+# Not through a pipe: `grep -q` leaves at the first match, and apt-cache then fails (pipefail).
+is_package() {
+  local shown
+  shown=$(apt-cache show --no-all-versions "$1" 2>/dev/null) || return 1
+  [[ $shown == *Version:* && ${shown,,} != *snap* ]]
+}
 for p in "${wanted[@]}"; do
   if is_package "$p" && echo "installing: $p" && install "$p"; then continue; fi
   echo "install_deps.sh: '$p' is left out; the checks that use it will be skipped" >&2

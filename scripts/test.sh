@@ -52,6 +52,11 @@ command -v chromium >/dev/null || skip "pages in a browser: chromium is not inst
 command -v chromedriver >/dev/null || skip "a person's acts on the pages: chromium-driver is not installed"
 [ -f web/node_modules/echarts/dist/echarts.min.js ] || skip "the interactive page: scripts/web_parts.sh has not fetched ECharts"
 command -v soffice >/dev/null || skip "workbooks in LibreOffice: soffice is not installed"
+command -v slurmctld >/dev/null && command -v slurmd >/dev/null && command -v munged >/dev/null ||
+  skip "partial and reduce under Slurm: slurmctld, slurmd or munge is not installed"
+for implementation in openmpi mpich; do
+  [ -x build/release/rankscope-mpi-$implementation ] || skip "rankscope-mpi: $implementation is not installed"
+done
 ctest --preset release -j "$jobs" --timeout 900
 
 if [ "$with_torch" = yes ]; then

@@ -6,14 +6,8 @@
 #   temporary one). BARE_ARGS: arguments for test.sh instead of --fast. RANKSCOPE_GOLDEN is copied in.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-suite=bookworm
-
-[ "$(id -u)" -eq 0 ] || { echo "test_bare.sh: needs root" >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo "test_bare.sh: install debootstrap first" >&2; exit 1; }
-# the first archive of apt here that has the suite
-mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
-  awk -v s=$suite '$2 == s {print $1; exit}')
-[ -n "$mirror" ] || { echo "test_bare.sh: apt knows no archive of $suite" >&2; exit 1; }
+. scripts/bare_root.sh
+bare_root_possible
 
 root=${1:-}
 if [ -z "$root" ]; then
@@ -29,12 +23,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-if [ ! -e "$root/etc/debian_version" ]; then
-  debootstrap --variant=minbase "$suite" "$root" "$mirror"
-fi
-# apt in there goes the same way as apt out here
-apt-config dump | grep -E '^Acquire::(http|https|Retries)' >"$root/etc/apt/apt.conf.d/90here" || true
-cp /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+bare_root "$root"
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 mkdir -p "$root/dev/shm"
 mountpoint -q "$root/dev/shm" || mount -t tmpfs tmpfs "$root/dev/shm"

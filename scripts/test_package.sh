@@ -5,13 +5,8 @@
 # Usage: scripts/test_package.sh [FOLDER]     FOLDER: keeps the bare root there and uses it again
 set -euo pipefail
 cd "$(dirname "$0")/.."
-suite=bookworm
-
-[ "$(id -u)" -eq 0 ] || { echo "test_package.sh: needs root" >&2; exit 3; }
-command -v debootstrap >/dev/null || { echo "test_package.sh: install debootstrap first" >&2; exit 3; }
-mirror=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' |
-  awk -v s=$suite '$2 == s {print $1; exit}')
-[ -n "$mirror" ] || { echo "test_package.sh: apt knows no archive of $suite" >&2; exit 3; }
+. scripts/bare_root.sh
+bare_root_possible || exit 3
 [ -d build/packages ] || ./scripts/package.sh
 
 base=${1:-}
@@ -22,9 +17,7 @@ cleanup() {
   rm -rf --one-file-system "$scratch"
 }
 trap cleanup EXIT
-[ -e "$base/etc/debian_version" ] || debootstrap --variant=minbase $suite "$base" "$mirror" >/dev/null
-apt-config dump | grep -E '^Acquire::(http|https|Retries)' >"$base/etc/apt/apt.conf.d/90here" || true
-cp /etc/resolv.conf /etc/hosts "$base/etc/" 2>/dev/null || true
+bare_root "$base" >/dev/null
 
 root() { # root NAME: a fresh copy of the bare root
   cp -a "$base" "$scratch/$1"

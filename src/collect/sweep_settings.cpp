@@ -1,13 +1,11 @@
 #include "collect/sweep_settings.h"
 
 #include "core/output_layout.h"
-#include "os/output_file.h"
+#include "os/input_text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <regex>
 #include <set>
@@ -266,14 +264,12 @@ std::vector<SweepSetting> pair_settings(const std::vector<CuPair>& pairs) {
 }
 
 Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
-  remember_input(path);
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad())
+  const std::optional<std::string> text = text_of_input(path);
+  if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   dom::parser parser;
   dom::element root;
-  if (const auto status = parser.parse(simdjson::padded_string(text)).get(root);
+  if (const auto status = parser.parse(simdjson::padded_string(*text)).get(root);
       status != simdjson::SUCCESS)
     return Error{ErrorCode::kUnreadable, path,
                  fmt::format("not JSON: {}", simdjson::error_message(status)), ""};

@@ -56,5 +56,8 @@ using ReplayProgress = std::function<void(std::size_t done, const ReplayTime&)>;
 [[nodiscard]] std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
                                                    const ReplayRunOptions& options,
                                                    const ReplayProgress& progress);
+/// What the script tells of one call, among what PyTorch prints: the time only where it is one, the
+/// status ok, missing, unsupported, failed, or "" where no line says one of these.
+[[nodiscard]] ReplayTime parse_torch_outcome(std::string_view output);
 
 } // namespace rankscope

@@ -29,8 +29,44 @@ std::string request_text(const ReplayCall& call, const ReplayRunOptions& options
   return out.take();
 }
 
-/// Its lines among what PyTorch prints.
-ReplayTime parse(std::string_view output) {
+std::string last_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.remove_suffix(1);
+  const std::size_t begin = text.rfind('\n');
+  return std::string(
+      trimmed(begin == std::string_view::npos ? text : text.substr(begin + 1)).substr(0, 200));
+}
+
+ReplayTime run_one(const std::string& python, const ReplayCall& call,
+                   const ReplayRunOptions& options) {
+  ProcessSpec spec;
+  spec.argv = {python, "-c", kReplayTorchScript};
+  spec.input = request_text(call, options);
+  spec.unset_env = logging_variables();
+  spec.guarded = true;
+  spec.out = spec.err = Stream::kCapture;
+  spec.deadline = options.timeout;
+  spec.cancel = options.cancel;
+  const auto end = run_process(std::move(spec));
+  if (!end)
+    return {std::nullopt, end.error().code == ErrorCode::kMissingTool ? "missing" : "failed",
+            end.error().message(), ""};
+  ReplayTime out = parse_torch_outcome(end->out);
+  if (!end->ok() || out.status.empty() || (out.status == "ok" && !out.us)) {
+    const std::string said = last_line(end->err);
+    out.status = end->cancelled ? "skipped" : "failed";
+    out.detail = fmt::format("{}{}{}", end->ok() ? "it tells no time" : end->describe(),
+                             said.empty() ? "" : ": ", said);
+  }
+  if (out.status != "ok")
+    out.us.reset();
+  out.runner = "torch";
+  return out;
+}
+
+} // namespace
+
+ReplayTime parse_torch_outcome(std::string_view output) {
   ReplayTime out;
   while (!output.empty()) {
     const std::size_t end = output.find('\n');
@@ -56,43 +92,6 @@ ReplayTime parse(std::string_view output) {
   out.status.clear();
   return out;
 }
-
-std::string last_line(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
-    text.remove_suffix(1);
-  const std::size_t begin = text.rfind('\n');
-  return std::string(
-      trimmed(begin == std::string_view::npos ? text : text.substr(begin + 1)).substr(0, 200));
-}
-
-ReplayTime run_one(const std::string& python, const ReplayCall& call,
-                   const ReplayRunOptions& options) {
-  ProcessSpec spec;
-  spec.argv = {python, "-c", kReplayTorchScript};
-  spec.input = request_text(call, options);
-  spec.unset_env = logging_variables();
-  spec.guarded = true;
-  spec.out = spec.err = Stream::kCapture;
-  spec.deadline = options.timeout;
-  spec.cancel = options.cancel;
-  const auto end = run_process(std::move(spec));
-  if (!end)
-    return {std::nullopt, end.error().code == ErrorCode::kMissingTool ? "missing" : "failed",
-            end.error().message(), ""};
-  ReplayTime out = parse(end->out);
-  if (!end->ok() || out.status.empty() || (out.status == "ok" && !out.us)) {
-    const std::string said = last_line(end->err);
-    out.status = end->cancelled ? "skipped" : "failed";
-    out.detail = fmt::format("{}{}{}", end->ok() ? "it tells no time" : end->describe(),
-                             said.empty() ? "" : ": ", said);
-  }
-  if (out.status != "ok")
-    out.us.reset();
-  out.runner = "torch";
-  return out;
-}
-
-} // namespace
 
 std::vector<ReplayTime> replay_torch(std::span<const ReplayCall> calls,
                                      const ReplayRunOptions& options,
