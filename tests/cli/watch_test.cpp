@@ -122,6 +122,7 @@ ProcessEnd ended_by(int signal, const std::vector<std::string>& more, const std:
   spec.deadline = 120s; // where the event never comes
   Result<Process> child = Process::start(std::move(spec));
   EXPECT_TRUE(child);
+  const pid_t pid = child->pid(); // of this thread: wait() writes it while the other runs
   const std::string wanted = ", " + std::to_string(windows) + " windows judged";
   std::thread killer([&] {
     for (int look = 0; look < 2000; ++look) {
@@ -129,7 +130,7 @@ ProcessEnd ended_by(int signal, const std::vector<std::string>& more, const std:
       if (fs::exists(page) && test::bytes_of(page).find(wanted) != std::string::npos)
         break;
     }
-    ::kill(child->pid(), signal);
+    ::kill(pid, signal);
   });
   Result<ProcessEnd> end = child->wait();
   killer.join();
