@@ -3,6 +3,7 @@
 #include "analyses/watch/watch_judge.h"
 
 #include "analyses/watch/watch_part.h"
+#include "sanitized.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -48,10 +49,16 @@ std::vector<Alarm> alarms_of(const Job& job, std::uint64_t seed, WatchLimits lim
   return out;
 }
 
-/// Jobs of 200 in which `seen` holds.
+/// Sanitizers make each job ten times slower. What may happen in 5 % of jobs happens in more than 4
+/// of 20 by a chance of 0.3 %, and what has to in 95 % in fewer than 16 by the same.
+constexpr int kJobs = test::kSanitized ? 20 : 200;
+constexpr int kFew = test::kSanitized ? 4 : 10;
+constexpr int kMost = test::kSanitized ? 16 : 190;
+
+/// Jobs of kJobs in which `seen` holds.
 template <class Seen> int jobs_with(const Job& job, WatchLimits limits, const Seen& seen) {
   int out = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed)
+  for (std::uint64_t seed = 1; seed <= kJobs; ++seed)
     out += seen(alarms_of(job, seed, limits)) ? 1 : 0;
   return out;
 }
@@ -69,7 +76,7 @@ TEST(WatchJudge, AQuietJobRaisesNoAlarm) {
     Job quiet;
     quiet.ranks = ranks;
     const int with = jobs_with(quiet, strict, [](const auto& alarms) { return !alarms.empty(); });
-    EXPECT_LE(with, 10) << ranks << " ranks"; // 5 % of 200
+    EXPECT_LE(with, kFew) << ranks << " ranks"; // 5 %
   }
 }
 
@@ -78,21 +85,21 @@ TEST(WatchJudge, AStragglerThatAppearsIsTold) {
   job.from_window = 12;
   job.late_us = 200;
   EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kStraggler, "3"); }),
-            190);
+            kMost);
   job.from_window = 1; // from the beginning, with one window only
   job.windows = 1;
   job.late_us = 400;
   EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kStraggler, "3"); }),
-            190);
+            kMost);
 }
 
 TEST(WatchJudge, BandwidthThatFallsIsTold) {
   Job job;
   job.from_window = 9;
   job.fall = 0.25;
-  EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kBandwidth); }), 190);
+  EXPECT_GE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kBandwidth); }), kMost);
   job.fall = 0.04; // less than anybody asked for
-  EXPECT_LE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kBandwidth); }), 10);
+  EXPECT_LE(jobs_with(job, {}, [](const auto& a) { return has(a, AlarmKind::kBandwidth); }), kFew);
 }
 
 TEST(WatchJudge, AnAlarmIsToldOnceWhileItsReasonLasts) {

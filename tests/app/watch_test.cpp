@@ -129,9 +129,10 @@ TEST(Watch, WaitsForAFileThatGrows) {
 }
 
 TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
-  int quiet = 0;
+  int alarmed = 0; // windows of jobs in which nothing changes
   int told = 0;
-  constexpr int kJobs = 20;
+  // under sanitizers each job takes seconds; of two one may err
+  constexpr int kJobs = test::kSanitized ? 2 : 20;
   for (int seed = 1; seed <= kJobs; ++seed) {
     Job job;
     Watch watch = open(job.request());
@@ -139,7 +140,7 @@ TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
       job.write(job.options(static_cast<std::uint64_t>(seed) * 10 + w));
       const WatchLook seen = look(watch, static_cast<std::int64_t>(w) * 10);
       EXPECT_EQ(seen.windows.size(), 1U);
-      quiet += seen.alarms.empty() ? 0 : 1;
+      alarmed += seen.alarms.empty() ? 0 : 1;
     }
     synth::Options slow = job.options(static_cast<std::uint64_t>(seed) * 10 + 3);
     slow.straggler = seed % 4;
@@ -150,8 +151,8 @@ TEST(Watch, QuietJobsHaveNoAlarmAndAStragglerIsTold) {
       return a.kind == AlarmKind::kStraggler && a.subject == std::to_string(seed % 4);
     });
   }
-  EXPECT_LE(quiet, kJobs / 20);
-  EXPECT_GE(told, kJobs * 95 / 100);
+  EXPECT_LE(alarmed, 1);
+  EXPECT_GE(told, kJobs - 1);
 }
 
 TEST(Watch, BandwidthThatFallsIsTold) {
