@@ -2,7 +2,7 @@
 #include "app/watch.h"
 
 #include "analyses/collectives/run_consistency.h"
-#include "analyses/watch/watch_part.h"
+#include "app/part_files.h"
 #include "base/fnv.h"
 #include "base/number_text.h"
 #include "base/statistics.h"
@@ -22,22 +22,8 @@
 
 namespace rankscope {
 
-template <class Archive, PartOf<WatchState::Open> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.number, r.first_step, r.last_step, r.ranks, r.judged);
-}
-template <class Archive, PartOf<WatchState::Reached> Row>
-void part_fields(Archive& archive, Row& r) {
-  archive(r.number, r.at_ns);
-}
-template <class Archive, PartOf<WatchedWindow> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.label, r.number, r.ranks, r.of, r.step_ms, r.exposed_percent, r.bus_gbps, r.latest_rank,
-          r.late_us);
-}
-
 namespace {
 
-constexpr std::string_view kStateKind = "watch";
-constexpr std::uint32_t kWatchStateVersion = 1;
 /// Traces between two states: what is read again after a kill.
 constexpr std::size_t kBatch = 512;
 constexpr std::size_t kMostReached = 64;
@@ -61,12 +47,6 @@ std::uint64_t hash_of(std::string_view text) {
 
 std::string inputs_text(const WatchRequest& request) {
   return fmt::format("{}", fmt::join(request.inputs, "\n"));
-}
-
-template <class Archive, class State>
-void state_fields(Archive& archive, std::string& inputs, State& s) {
-  archive(inputs, s.read, s.newest, s.world, s.open, s.reached, s.windows_begun, s.judge, s.shown,
-          s.alarms, s.raised);
 }
 
 WatchedRank watched_of(const LoadedTrace& trace) {
@@ -124,49 +104,31 @@ template <class Row> void keep_newest(std::vector<Row>& rows, std::size_t most) 
 
 Result<Watch> Watch::open(WatchRequest request) {
   Watch out(std::move(request));
-  out.state_.judge = WatchJudge(out.request_.limits);
-  if (out.request_.state.empty())
-    return out;
   std::error_code ec;
-  if (std::filesystem::exists(out.request_.state, ec)) {
-    const Error damaged{ErrorCode::kUnreadable, out.request_.state, "",
-                        "another --state, or remove it to begin anew"};
-    std::FILE* const file = std::fopen(out.request_.state.c_str(), "rb");
-    std::string bytes;
-    if (file != nullptr) {
-      char block[1 << 16];
-      for (std::size_t n = 0; (n = std::fread(block, 1, sizeof block, file)) > 0;)
-        bytes.append(block, n);
-      std::fclose(file);
-    }
+  if (!out.request_.state.empty() && std::filesystem::exists(out.request_.state, ec)) {
     const auto refused = [&](std::string why) {
-      Error error = damaged;
-      error.what = std::move(why);
-      return error;
+      return Error{ErrorCode::kUnreadable, out.request_.state, std::move(why),
+                   "another --state, or remove it to begin anew"};
     };
-    Result<PartReader> reader = PartReader::open(bytes, kStateKind, kWatchStateVersion);
-    if (!reader)
-      return refused("is no state of watch: " + reader.error().what);
-    std::string inputs;
-    state_fields(*reader, inputs, out.state_);
-    if (const Result<void> whole = reader->finish(); !whole)
-      return refused("is no state of watch: " + whole.error().what);
-    if (inputs != inputs_text(out.request_))
-      return refused(fmt::format("is the state of a watch over other folders: {}", inputs));
+    RS_TRY(const std::string bytes, read_file(out.request_.state));
+    Result<WatchStateFile> before = decode_watch_state(bytes);
+    if (!before)
+      return refused("is no state of watch: " + before.error().what);
+    if (before->inputs != inputs_text(out.request_))
+      return refused(fmt::format("is the state of a watch over other folders: {}", before->inputs));
+    out.state_ = std::move(before->state);
   } else {
     RS_CHECK(out.save()); // a place that cannot be written shows now
   }
+  out.state_.judge.limit(out.request_.limits);
   return out;
 }
 
 Result<void> Watch::save() const {
   if (request_.state.empty())
     return {};
-  PartWriter writer(kStateKind, kWatchStateVersion);
-  std::string inputs = inputs_text(request_);
-  state_fields(writer, inputs, state_);
   RS_TRY(OutputFile file, OutputFile::create(request_.state));
-  file.write(std::move(writer).finish());
+  file.write(encode_watch_state(inputs_text(request_), state_));
   return file.commit();
 }
 
@@ -227,7 +189,7 @@ Result<void> Watch::read(Session& parent, std::vector<NewFile> files, WatchLook&
   for (std::size_t i = 0; i < files.size(); ++i) {
     const FileInfo head = inspect_file(files[i].path, request_.discover.known);
     if (head.world_size)
-      state_.world = std::max(state_.world, std::min<std::int64_t>(*head.world_size, 1 << 20));
+      state_.world = std::max(state_.world, std::min(*head.world_size, kMostWatchedRanks));
     RankFile file;
     file.rank = files[i].rank ? *files[i].rank : head.ranks.empty() ? 0 : head.ranks.front();
     file.path = files[i].path;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/watch/watch_judge.h"
+#include "analyses/watch/watch_state.h"
 #include "base/result.h"
 #include "core/table.h"
 #include "engine/session.h"
@@ -29,16 +30,6 @@ struct WatchRequest {
   std::uint64_t memory_bytes = 0;
 };
 
-/// One line of the summary: a window that was judged.
-struct WatchedWindow {
-  std::string label;
-  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: ranks that are known
-  double step_ms = 0, exposed_percent = 0;
-  double bus_gbps = 0; ///< mean over the kinds of collectives; 0 without any
-  std::optional<std::int64_t> latest_rank;
-  double late_us = 0; ///< of the latest rank, mean
-};
-
 struct WatchLook {
   std::vector<Alarm> alarms;          ///< that nobody was told of
   std::vector<WatchedWindow> windows; ///< judged by this look
@@ -46,33 +37,6 @@ struct WatchLook {
   std::vector<std::string> lost;      ///< files that could not be read, with why
   std::size_t read = 0;               ///< traces that this look read
   std::vector<std::int64_t> ranks;    ///< known, ascending
-};
-
-/// Everything that is kept: two of it are equal after the same looks, with or without a restart
-/// between them.
-struct WatchState {
-  /// Ranks of a window as they come, until it is judged.
-  struct Open {
-    std::size_t number = 0;
-    std::int64_t first_step = -1, last_step = -1; ///< -1: no steps
-    std::map<std::int64_t, WatchedRank> ranks;
-    bool judged = false;
-  };
-  /// When most ranks had come to a window.
-  struct Reached {
-    std::size_t number = 0;
-    std::int64_t at_ns = 0;
-  };
-  std::map<std::uint64_t, std::uint64_t> read; ///< files by the hashes of path and of size and time
-  std::map<std::int64_t, std::size_t> newest;  ///< by rank: its newest window
-  std::int64_t world = 0;                      ///< by headers
-  std::vector<Open> open;
-  std::vector<Reached> reached;
-  std::size_t windows_begun = 0;
-  WatchJudge judge;
-  std::vector<WatchedWindow> shown; ///< the newest that were judged
-  std::vector<Alarm> alarms;        ///< the newest that were raised
-  std::uint64_t raised = 0;         ///< alarms in all
 };
 
 /// Looks at folders. Not thread-safe. Memory: the collectives of at most kMostOpen windows, some

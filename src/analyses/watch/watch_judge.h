@@ -67,6 +67,8 @@ public:
   [[nodiscard]] std::optional<Alarm> judge_still(const std::vector<std::int64_t>& still,
                                                  std::string_view others);
   [[nodiscard]] std::size_t windows() const { return windows_; }
+  /// They are of a run of watch, not of what it keeps.
+  void limit(WatchLimits limits) { limits_ = limits; }
 
 private:
   template <class Archive, class Row>

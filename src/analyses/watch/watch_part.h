@@ -1,5 +1,5 @@
 // The fields of what `watch` keeps between two runs of it (core/part.h): raise
-// kWatchStateVersion (app/watch.cpp) with them.
+// kWatchStateVersion (watch_state.h) with them.
 #pragma once
 
 #include "analyses/collectives/collective_part.h"
