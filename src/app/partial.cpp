@@ -329,6 +329,7 @@ Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& r
   RS_TRY(const Opened run, open_run(session, request, 0));
   CollectivesRequest of;
   of.outputs.file = request.output;
+  of.outputs.csv_dir = request.csv_dir;
   of.options = request.collectives;
   of.parts = run.parts.get();
   RS_CHECK(check_outputs(of.outputs, Sheets::kSeveral));
@@ -349,21 +350,29 @@ Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& reque
   of.rank_by = options.rank_by;
   of.align = request.align;
   of.plots = request.plots;
+  of.svg = request.svg;
   of.parts = run.parts.get();
-  of = requests_for(of, {{run.facts().inputs.front(), ""}}, request.output, false).front();
+  const std::vector<AnalyzeRequest> requests =
+      requests_for(of, {{run.facts().inputs.front(), ""}}, request.output, false);
   RS_TRY(std::vector<RunPlan> plans, run.parts->sweep_plans(session));
-  RS_TRY(AnalyzedSweep sweep, analyze_plans(session, of, std::move(plans)));
-  if (sweep.picture_error)
-    return *sweep.picture_error;
-  ReduceResult out{sweep.facts.records.size(), {}};
-  out.written.push_back(request.output);
+  std::vector<AnalyzedSweep> sweeps(1);
+  RS_TRY(sweeps.front(), analyze_plans(session, requests.front(), std::move(plans)));
+  if (sweeps.front().picture_error)
+    return *sweeps.front().picture_error;
+  ReduceResult out{sweeps.front().facts.records.size(), {request.output}};
+  if (!request.html.empty()) {
+    RS_TRY(std::string page,
+           write_sides_page(session, requests, sweeps, request.output, request.html));
+    out.written.push_back(std::move(page));
+  }
   return out;
 }
 
 Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& request) {
-  CompareRequest of;
+  CompareRequest of = request.comparison;
   of.output = request.output;
-  of.page = request.plots;
+  of.folders.clear();
+  of.parts.clear();
   std::vector<Opened> opened;
   for (std::size_t i = 0; i < request.runs.size(); ++i) {
     RS_TRY(Opened run, open_run(session, request, i));
@@ -373,15 +382,12 @@ Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& reque
     of.parts.push_back({std::move(plan), run.parts.get()});
     opened.push_back(std::move(run));
   }
-  GivenLabels labels;
-  labels.all = request.labels;
-  RS_TRY(of.labels, labels_for(of.folders, labels));
+  RS_TRY(of.labels, labels_for(of.folders, request.labels));
   RS_TRY(CompareResult result, compare_folders(session, of));
-  if (result.page_error)
-    return *result.page_error;
   ReduceResult out{result.comparison.base.ranks.size(), std::move(result.written)};
   for (const ComparedRun& test : result.comparison.tests)
     out.ranks += test.ranks.size();
+  out.comparison = std::move(result);
   return out;
 }
 

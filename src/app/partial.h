@@ -4,6 +4,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_facts.h"
+#include "app/compare.h"
 #include "base/result.h"
 #include "engine/session.h"
 #include "engine/shard_file.h"
@@ -67,17 +68,24 @@ struct ReduceRequest {
   std::vector<std::vector<std::string>> runs;
   /// Beside folders, files of the first run in memory.
   std::vector<PartFile> files;
-  std::string output; ///< collectives: file; analyze, compare: folder; page: HTML file
+  std::string output;  ///< collectives: file; analyze, compare: folder; page: HTML file
+  std::string csv_dir; ///< collectives: beside or in place of the file; "" = none
   CollectiveOptions collectives;
-  std::optional<AlignMode> align;  ///< analyze: as it takes it
-  std::vector<std::string> labels; ///< compare: one for each run; none: of the folders of traces
-  std::size_t world_size = 0;      ///< ranks that there should be; 0 = not said
-  bool plots = true;               ///< analyze, compare: and the page
+  std::optional<AlignMode> align; ///< analyze: as it takes it
+  /// compare: how runs are judged and what is written of them. Folders, labels, output and parts
+  /// are not used.
+  CompareRequest comparison;
+  GivenLabels labels;         ///< compare: where they are not said, of the folders of traces
+  std::size_t world_size = 0; ///< ranks that there should be; 0 = not said
+  bool plots = true;          ///< analyze: and the page
+  bool svg = false;           ///< analyze: plots as SVG too
+  std::string html;           ///< analyze: another place for the page; "" = none
 };
 
 struct ReduceResult {
-  std::size_t ranks = 0;            ///< that were combined
-  std::vector<std::string> written; ///< files and folders
+  std::size_t ranks = 0;                        ///< that were combined
+  std::vector<std::string> written;             ///< files and folders
+  std::optional<CompareResult> comparison = {}; ///< compare: verdict, and whether the page failed
 };
 
 /// What the command makes of the traces, from their parts. Shards, ranks and files that are absent,

@@ -5,9 +5,8 @@
 #include <cstdlib>
 
 namespace rankscope {
-namespace {
 
-void add_choice(FlagSet& app, CompareFlags& f) {
+void add_compare_choice(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
   app.add_flag("--all", f.all, "everything (also what happens without a choice)");
   app.add_flag("--compare-all-runs", f.compare_all_runs, "the same as --all");
@@ -23,7 +22,14 @@ void add_choice(FlagSet& app, CompareFlags& f) {
                "geometric means over ranks in the timeline summaries");
 }
 
-} // namespace
+void add_label_flags(FlagSet& app, GivenLabels& labels) {
+  app.add_option("--labels", labels.all,
+                 "a name per run, the baseline's first (default: "
+                 "folders)")
+      .delimiter(',');
+  app.add_option("--baseline-label", labels.baseline, "name of the baseline");
+  app.add_option("--test-label", labels.tests, "name of a test, in their order");
+}
 
 void add_verdict_flags(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
@@ -51,12 +57,7 @@ void add_compare_flags(FlagSet& app, CompareFlags& f) {
     app.add_option("--baseline", f.baseline, "folder of the baseline: rank traces or reports")
         .required();
     app.add_option("--test", f.tests, "folder of a run to compare; may be given again").required();
-    app.add_option("--labels", f.labels.all,
-                   "a name per run, the baseline's first (default: "
-                   "folders)")
-        .delimiter(',');
-    app.add_option("--baseline-label", f.labels.baseline, "name of the baseline");
-    app.add_option("--test-label", f.labels.tests, "name of a test, in their order");
+    add_label_flags(app, f.labels);
     app.add_flag("--skip-tracelens", request.reports_only,
                  "use existing reports, never the traces");
     add_align_flag(app, f.align);
@@ -64,7 +65,7 @@ void add_compare_flags(FlagSet& app, CompareFlags& f) {
   in_group(app, "Verdict", [&] { add_verdict_flags(app, f); });
   in_group(app, "Outputs", [&] {
     app.add_option("-o,--output", request.output, "folder for the workbooks").required();
-    add_choice(app, f);
+    add_compare_choice(app, f);
   });
   add_discover_flags(app, request.discover, false);
 }

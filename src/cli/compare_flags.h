@@ -27,6 +27,10 @@ struct CompareFlags {
 void add_compare_flags(FlagSet& app, CompareFlags& f);
 /// The part of them that says how runs are judged and where the verdict goes.
 void add_verdict_flags(FlagSet& app, CompareFlags& f);
+/// The part that says what the runs are called.
+void add_label_flags(FlagSet& app, GivenLabels& labels);
+/// The part that says which workbooks and pages are made.
+void add_compare_choice(FlagSet& app, CompareFlags& f);
 
 /// Errors: kUsage; kUnreadable for a file of conditions.
 [[nodiscard]] Result<CompareRequest> compare_request(const CompareFlags& f);

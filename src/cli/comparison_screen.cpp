@@ -39,6 +39,10 @@ Result<void> show_comparison(Context& ctx, const CompareRequest& request,
   } else if (request.markdown != "-") { // that is on stdout already
     print(ctx, result);
   }
+  return show_verdict(ctx, result, annotate);
+}
+
+Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate) {
   if (annotate)
     for (const std::string& line : annotations(result.fail_on))
       ctx.out(line + "\n");

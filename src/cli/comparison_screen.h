@@ -11,4 +11,7 @@ namespace rankscope {
 Result<void> show_comparison(Context& ctx, const CompareRequest& request,
                              const CompareResult& result, bool annotate);
 
+/// The end of it: annotations where asked for, what could not be judged. Errors: as above.
+Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate);
+
 } // namespace rankscope

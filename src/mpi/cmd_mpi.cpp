@@ -1,10 +1,9 @@
 #include "mpi/cmd_mpi.h"
 
 #include "app/reduce_job.h"
-#include "app/written_files.h"
 #include "cli/discover_flags.h"
+#include "cli/reduce_flags.h"
 #include "engine/memory_limit.h"
-#include "writers/writer.h"
 
 #include <array>
 #include <fmt/format.h>
@@ -16,32 +15,31 @@ namespace {
 struct Flags {
   PartialRequest partial; ///< of each run, with its inputs
   ReduceRequest reduce;
-  std::vector<std::string> tests;
-  std::string baseline, align, compat;
+  CompareFlags compare;
+  std::string align, compat;
   std::uint64_t memory_mib = 0;
-  bool no_plots = false;
+  bool no_plots = false; ///< analyze
 };
 
-JobRequest request_of(const Flags& f, std::size_t on_this_machine) {
+Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   JobRequest request;
   request.reduce = f.reduce;
   request.reduce.plots = !f.no_plots;
-  request.reduce.align = align_mode(f.align);
-  request.reduce.collectives.compat_tracelens = !f.compat.empty();
-  request.reduce.collectives.align =
-      request.reduce.align.value_or(f.compat.empty() ? AlignMode::kCollectives : AlignMode::kNone);
+  take_collective_figures(request.reduce, f.align, f.compat);
   PartialRequest run = f.partial;
   run.wanted = {f.reduce.as == ReduceAs::kAnalyze, f.reduce.as == ReduceAs::kCompare,
                 f.reduce.as == ReduceAs::kPage};
   run.memory_bytes =
       f.memory_mib > 0 ? f.memory_mib << 20U : default_memory_limit() / on_this_machine;
+  if (f.reduce.as == ReduceAs::kCollectives && f.reduce.output.empty() && f.reduce.csv_dir.empty())
+    return Error{ErrorCode::kUsage, "collectives", "needs --output or --csv-dir", ""};
   if (f.reduce.as != ReduceAs::kCompare) {
     request.runs = {run};
     return request;
   }
-  std::vector<std::string> folders = {f.baseline};
-  folders.insert(folders.end(), f.tests.begin(), f.tests.end());
-  for (const std::string& folder : folders) {
+  RS_TRY(request.reduce.comparison, compare_request(f.compare));
+  request.reduce.labels = f.compare.labels;
+  for (const std::string& folder : request.reduce.comparison.folders) {
     run.inputs = {folder};
     request.runs.push_back(run);
   }
@@ -52,7 +50,7 @@ Result<void> run_job(Context& ctx, const Flags& f) {
   JobContext& here = static_cast<JobContext&>(ctx); // main() gives no other
   if (here.job.size() == 1)
     RS_CHECK(check_single(process_environment()));
-  const JobRequest request = request_of(f, here.job.on_this_machine());
+  RS_TRY(const JobRequest request, request_of(f, here.job.on_this_machine()));
   here.joined = true;
   Result<std::vector<std::string>> shares = gather_shares(ctx, here.job, request);
   here.handed_over = true;
@@ -61,15 +59,10 @@ Result<void> run_job(Context& ctx, const Flags& f) {
   if (here.job.rank() != 0)
     return {};
   RS_TRY(const ReduceResult result, reduce_shares(ctx, std::move(*shares), request));
-  if (ctx.json) {
-    ctx.out(json_text(written_files("rankscope-mpi", result.written)));
-    return {};
-  }
-  for (const std::string& path : result.written)
-    ctx.out(fmt::format("{}: of {} rank{}, by {} process{}\n", path, result.ranks,
-                        result.ranks == 1 ? "" : "s", here.job.size(),
-                        here.job.size() == 1 ? "" : "es"));
-  return {};
+  return show_reduced(
+      ctx, "rankscope-mpi", request.reduce, result,
+      fmt::format(", by {} process{}", here.job.size(), here.job.size() == 1 ? "" : "es"),
+      f.compare.annotate);
 }
 
 void add_running(FlagSet& app, Flags& f, bool sweep) {
@@ -92,17 +85,9 @@ Action setup_collectives(FlagSet& app) {
   ReduceRequest& r = f->reduce;
   r.as = ReduceAs::kCollectives;
   add_inputs(app, *f, "folders of rank traces, or the files");
-  app.add_option("-o,--output", r.output, "file.xlsx, .json or .md").required();
-  in_group(app, "Figures", [&] {
-    add_align_flag(app, f->align, "as the command does");
-    app.add_option("--gpus-per-node", r.collectives.gpus_per_node, "0: devices in the first trace")
-        .capture_default_str();
-    app.add_option("--compat", f->compat, "reproduce another tool's units and columns")
-        .one_of({"tracelens"});
-    app.add_flag("--all2allv-heatmap", r.collectives.all_to_all_v_heatmap,
-                 "who sends how much to whom in all-to-all-v");
-    app.add_option("--world-size", r.world_size, "ranks that there should be");
-  });
+  app.add_option("-o,--output", r.output, "file.xlsx, .json or .md");
+  app.add_option("--csv-dir", r.csv_dir, "folder for one CSV per sheet");
+  in_group(app, "Figures", [&] { add_collective_figures(app, r, f->align, f->compat); });
   add_running(app, *f, false);
   return [f](Context& ctx) { return run_job(ctx, *f); };
 }
@@ -120,6 +105,7 @@ Action setup_analyze(FlagSet& app) {
         .one_of({"range", "cv", "total-excess"})
         .capture_default_str();
     app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
+    app.add_flag("--svg", f->reduce.svg, "plots as SVG too");
   });
   add_running(app, *f, true);
   return [f](Context& ctx) { return run_job(ctx, *f); };
@@ -128,11 +114,19 @@ Action setup_analyze(FlagSet& app) {
 Action setup_compare(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->reduce.as = ReduceAs::kCompare;
-  app.add_option("--baseline", f->baseline, "folder of the baseline's rank traces").required();
-  app.add_option("--test", f->tests, "folders to compare with it").required();
-  app.add_option("--label", f->reduce.labels, "a name per run, the baseline's first");
-  app.add_option("-o,--output", f->reduce.output, "folder").required();
-  app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
+  in_group(app, "Runs", [&] {
+    app.add_option("--baseline", f->compare.baseline, "folder of the baseline's rank traces")
+        .required();
+    app.add_option("--test", f->compare.tests, "folders to compare with it").required();
+    add_label_flags(app, f->compare.labels);
+    app.add_option("--label", f->compare.labels.all, "the same, one name each time").group("");
+    add_align_flag(app, f->compare.align);
+  });
+  in_group(app, "Verdict", [&] { add_verdict_flags(app, f->compare); });
+  in_group(app, "Output", [&] {
+    app.add_option("-o,--output", f->reduce.output, "folder").required();
+    add_compare_choice(app, f->compare);
+  });
   add_running(app, *f, false);
   return [f](Context& ctx) { return run_job(ctx, *f); };
 }

@@ -82,6 +82,7 @@ TEST_P(MpiProgram, CollectivesEqualOneProcess) {
   for (const int processes : {1, 4, 8}) // 8: two have no rank at all
     expect_equal({"collectives", run, "-o", "out.xlsx"}, processes);
   expect_equal({"collectives", run, "-o", "out.json", "--align", "base"}, 3);
+  expect_equal({"collectives", run, "--csv-dir", "csv", "--agg-metrics", "mean,max"}, 3);
   const ProcessEnd json =
       run_in(job(2, {"collectives", run, "-o", "out.json", "--json"}), folder.path("json"));
   EXPECT_TRUE(json.out.starts_with("{")) << json.out; // one envelope, of the first process
@@ -95,6 +96,9 @@ TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
   // merged traces need the traces
   expect_equal({"analyze", folder.path("sweep"), "-o", "out", "--no-plots"}, 4, {"--no-merge"});
   expect_equal({"compare", "--baseline", a, "--test", b, "--output", "out", "--no-plots"}, 3);
+  expect_equal({"compare", "--baseline", a, "--test", b, "-o", "out", "--no-plots", "--fail-on",
+                "total_time>0%", "--markdown", "pr.md", "--junit", "junit.xml", "--gpu-timeline"},
+               3);
 }
 
 TEST_P(MpiProgram, RunsOfTheReferenceDataEqualOneProcess) {

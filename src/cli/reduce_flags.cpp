@@ -1,0 +1,144 @@
+#include "cli/reduce_flags.h"
+
+#include "app/written_files.h"
+#include "cli/comparison_screen.h"
+#include "cli/discover_flags.h"
+#include "writers/writer.h"
+
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+Error usage(std::string what, std::string hint) {
+  return {ErrorCode::kUsage, "reduce", std::move(what), std::move(hint)};
+}
+
+bool makes_verdict(const CompareFlags& f) {
+  return !f.fail_on.empty() || !f.fail_on_file.empty() || f.annotate || !f.request.junit.empty() ||
+         !f.request.verdict.empty() || !f.request.markdown.empty();
+}
+
+bool chooses(const CompareFlags& f) {
+  return f.all || f.compare_all_runs || f.gpu_timeline || f.collective || f.final_report ||
+         f.plots || f.individual_only || f.collective_only || f.request.geomean;
+}
+
+/// A flag that the command does not have would be ignored, and somebody relies on it.
+Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
+  const ReduceRequest& r = f.request;
+  const bool collectives = as == ReduceAs::kCollectives, compare = as == ReduceAs::kCompare;
+  if (!compare && (makes_verdict(f.compare) || chooses(f.compare)))
+    return usage("a verdict and a choice of workbooks are of comparisons",
+                 "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
+  if (!collectives && !r.csv_dir.empty())
+    return usage("--csv-dir is for --as collectives", "");
+  if (as != ReduceAs::kAnalyze && !r.html.empty())
+    return usage("--html is for --as analyze", "");
+  if (r.output.empty() && (!collectives || r.csv_dir.empty()))
+    return usage(collectives ? "needs --output or --csv-dir" : "needs --output",
+                 "rankscope reduce --help");
+  return {};
+}
+
+Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
+  const CompareFlags& of = f.compare;
+  if (request.as != ReduceAs::kCompare) {
+    if (f.parts.empty() || !of.baseline.empty() || !of.tests.empty())
+      return usage("needs folders of parts",
+                   "rankscope reduce PARTS -o OUT; --baseline and --test are for --as compare");
+    request.runs.push_back(f.parts);
+    return {};
+  }
+  if (of.baseline.empty() || of.tests.empty() || !f.parts.empty())
+    return usage("a comparison needs --baseline and --test alone",
+                 "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
+  request.runs.push_back({of.baseline});
+  for (const std::string& test : of.tests)
+    request.runs.push_back({test});
+  CompareFlags flags = of;
+  flags.align = f.align;
+  RS_TRY(request.comparison, compare_request(flags));
+  request.labels = of.labels;
+  return {};
+}
+
+} // namespace
+
+void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
+                            std::string& compat) {
+  CollectiveOptions& options = r.collectives;
+  add_align_flag(app, align, "as the command does");
+  app.add_option("--gpus-per-node", options.gpus_per_node,
+                 "collectives: 0 = devices in the first trace")
+      .capture_default_str();
+  app.add_option("--agg-metrics", options.agg_metrics,
+                 "collectives: of mean, median, min, max, std")
+      .delimiter(',')
+      .one_of({"mean", "median", "min", "max", "std"})
+      .capture_default_str();
+  app.add_option("--compat", compat, "collectives: another tool's units and columns")
+      .one_of({"tracelens"});
+  app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
+               "collectives: who sends how much to whom in all-to-all-v");
+  app.add_option("--world-size", r.world_size, "collectives: ranks that there should be");
+}
+
+void take_collective_figures(ReduceRequest& r, const std::string& align,
+                             const std::string& compat) {
+  r.align = align_mode(align);
+  r.collectives.compat_tracelens = !compat.empty();
+  r.collectives.align =
+      r.align.value_or(compat.empty() ? AlignMode::kCollectives : AlignMode::kNone);
+}
+
+void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
+  ReduceRequest& r = f.request;
+  app.add_option("PARTS", f.parts, "folders that partial wrote, of one run");
+  app.add_option("--as", f.as, "the command whose outputs are made")
+      .one_of({"collectives", "analyze", "compare", "page"})
+      .capture_default_str();
+  in_group(app, "Output", [&] {
+    app.add_option("-o,--output", r.output,
+                   "collectives: file.xlsx, .json or .md; analyze, compare: folder; page: HTML "
+                   "file");
+    app.add_option("--csv-dir", r.csv_dir, "collectives: folder for one CSV per sheet");
+    app.add_option("--html", r.html, "analyze: another place for the HTML page");
+    add_compare_choice(app, f.compare);
+  });
+  in_group(app, "Comparison", [&] {
+    app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts");
+    app.add_option("--test", f.compare.tests, "folder of parts to compare; may be given again");
+    add_label_flags(app, f.compare.labels);
+    app.add_option("--label", f.compare.labels.all, "the same, one name each time").group("");
+    add_verdict_flags(app, f.compare);
+  });
+  in_group(app, "Figures", [&] { add_collective_figures(app, r, f.align, f.compat); });
+}
+
+Result<ReduceRequest> reduce_request(const ReduceFlags& f) {
+  ReduceRequest request = f.request;
+  request.as = f.as == "analyze"   ? ReduceAs::kAnalyze
+               : f.as == "compare" ? ReduceAs::kCompare
+               : f.as == "page"    ? ReduceAs::kPage
+                                   : ReduceAs::kCollectives;
+  request.plots = !f.compare.no_plots;
+  request.svg = f.compare.request.svg;
+  RS_CHECK(take_runs(f, request));
+  RS_CHECK(check_flags(f, request.as));
+  take_collective_figures(request, f.align, f.compat);
+  return request;
+}
+
+Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
+                          const ReduceResult& result, const std::string& by, bool annotate) {
+  if (ctx.json)
+    ctx.out(json_text(written_files(who, result.written)));
+  else if (request.comparison.markdown != "-") // that is on stdout already
+    for (const std::string& path : result.written)
+      ctx.out(fmt::format("{}: of {} rank{}{}\n", path, result.ranks, result.ranks == 1 ? "" : "s",
+                          by));
+  return result.comparison ? show_verdict(ctx, *result.comparison, annotate) : Result<void>();
+}
+
+} // namespace rankscope

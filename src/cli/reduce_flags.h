@@ -1,0 +1,38 @@
+// The flags of `rankscope reduce`, a part of which rankscope-mpi has too, and the request that they
+// make.
+#pragma once
+
+#include "app/partial.h"
+#include "cli/command.h"
+#include "cli/compare_flags.h"
+#include "cli/flag_set.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// As given on the command line.
+struct ReduceFlags {
+  ReduceRequest request;
+  std::vector<std::string> parts;
+  std::string as = "collectives", align, compat;
+  CompareFlags compare; ///< its folders are of parts
+};
+
+void add_reduce_flags(FlagSet& app, ReduceFlags& f);
+/// Errors: kUsage, also for a flag of another command than --as names; kUnreadable for a file of
+/// conditions.
+[[nodiscard]] Result<ReduceRequest> reduce_request(const ReduceFlags& f);
+
+/// What a request's collectives are made with.
+void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
+                            std::string& compat);
+void take_collective_figures(ReduceRequest& r, const std::string& align, const std::string& compat);
+
+/// What was written (JSON with --json), and of a comparison what its conditions found. `who` did
+/// it, `by` is said behind the number of ranks. Errors: those of show_verdict().
+Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
+                          const ReduceResult& result, const std::string& by, bool annotate);
+
+} // namespace rankscope

@@ -1,0 +1,200 @@
+// reduce takes what the commands take that it stands for, where it can be said after the traces are
+// read: verdicts of a comparison, choices of workbooks, sheets as CSV. Each with the bytes, the
+// words and the exit code of the command itself.
+#include "output_trees.h"
+#include "run_binary.h"
+#include "sanitized.h"
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+using Words = std::vector<std::string>;
+
+Words joined(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// Lines with this at their begin or in them.
+Words lines_with(const std::string& text, const std::string& word) {
+  Words out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (const std::string line = text.substr(at, end - at); line.find(word) != std::string::npos)
+      out.push_back(line);
+    at = end + 1;
+  }
+  return out;
+}
+
+class ReduceFlagsTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o = test::small_sweep();
+    o.ranks = 2;
+    o.steps = 4;
+    o.straggler = -1;
+    ASSERT_TRUE(synth::generate(o, folder_.path("one"), 1, {}));
+    o.seed += 1;
+    o.gemm_scale = 1.4;
+    ASSERT_TRUE(synth::generate(o, folder_.path("two"), 1, {}));
+  }
+
+  /// Parts of both runs, for compare.
+  void make_parts() const {
+    for (const auto& [run, parts] : {std::pair(base_, "a"), std::pair(slow_, "b")})
+      for (const char* const shard : {"0/2", "1/2"}) {
+        const RunResult r =
+            run_binary({"partial", run, "-o", path(parts), "--shard", shard, "--for", "compare"});
+        ASSERT_EQ(r.code, 0) << r.err;
+      }
+  }
+
+  /// Both ways with the same further arguments, each in a folder of its own whose files are named
+  /// by them: exit code, stderr's remarks, files.
+  void expect_same_comparison(const Words& more, int code) {
+    const Words direct = {"compare", "--baseline", base_, "--test", slow_, "-o", "out"};
+    const Words reduced = {"reduce", "--as",    "compare", "--baseline", path("a"),
+                           "--test", path("b"), "-o",      "out"};
+    const RunResult want = in_folder("direct", joined(direct, more));
+    const RunResult got = in_folder("reduced", joined(reduced, more));
+    EXPECT_EQ(want.code, code) << want.err;
+    EXPECT_EQ(got.code, want.code) << got.err;
+    for (const char* const word : {"rankscope: ", "::error", "::warning", "::notice"})
+      EXPECT_EQ(lines_with(got.err + got.out, word), lines_with(want.err + want.out, word));
+    EXPECT_TRUE(test::files_below(path("direct")) == test::files_below(path("reduced")));
+    EXPECT_FALSE(test::files_below(path("direct")).empty());
+    want_ = want;
+    got_ = got;
+    fs::remove_all(path("direct"));
+    fs::remove_all(path("reduced"));
+  }
+
+  /// Runs the binary there; relative paths of outputs are the same both ways.
+  RunResult in_folder(const std::string& name, const Words& args) const {
+    fs::create_directories(path(name));
+    const fs::path before = fs::current_path();
+    fs::current_path(path(name));
+    RunResult out = run_binary(args);
+    fs::current_path(before);
+    return out;
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
+
+  const test::TempFolder folder_;
+  const std::string base_ = test::config_folder(folder_.path("one"));
+  const std::string slow_ = test::config_folder(folder_.path("two"));
+  RunResult want_, got_;
+};
+
+TEST_F(ReduceFlagsTest, AVerdictIsThatOfCompare) {
+  make_parts();
+  std::ofstream(path("conditions")) << "# of the nightly run\ncomputation_time>1%\n";
+  const Words files = {"--markdown", "pr.md",        "--junit",   "junit.xml",
+                       "--verdict",  "verdict.json", "--no-plots"};
+  expect_same_comparison(joined({"--fail-on", "total_time>2%", "--fail-on-file", path("conditions"),
+                                 "--annotate", "--labels", "before,after", "--threshold", "1"},
+                                files),
+                         5);
+  EXPECT_NE(got_.err.find("computation_time"), std::string::npos) << got_.err;
+  EXPECT_FALSE(lines_with(got_.out, "::error").empty()) << got_.out;
+}
+
+TEST_F(ReduceFlagsTest, AConditionThatDoesNotHoldIsNoRegression) {
+  make_parts();
+  expect_same_comparison({"--fail-on", "total_time>900%", "--markdown", "pr.md", "--no-plots"}, 0);
+}
+
+TEST_F(ReduceFlagsTest, MarkdownOnStdoutStandsAlone) {
+  make_parts();
+  expect_same_comparison({"--markdown", "-", "--no-plots", "--labels", "x,y"}, 0);
+  EXPECT_EQ(got_.out, want_.out);
+  EXPECT_NE(got_.out.find("## Performance comparison"), std::string::npos);
+}
+
+TEST_F(ReduceFlagsTest, AChoiceOfWorkbooksIsThatOfCompare) {
+  make_parts();
+  std::vector<Words> choices = {{"--gpu-timeline", "--geo-mean"}};
+  if (!test::kSanitized) // each takes seconds there
+    choices.insert(choices.end(), {{"--collective", "--collective-only"},
+                                   {"--final-report", "--individual-only"},
+                                   {"--align", "none", "--no-plots"}});
+  for (const Words& choice : choices)
+    expect_same_comparison(choice, 0);
+}
+
+TEST_F(ReduceFlagsTest, SheetsOfCollectivesAsCsv) {
+  for (const char* const shard : {"0/2", "1/2"})
+    ASSERT_EQ(
+        run_binary({"partial", base_, "-o", path("a"), "--shard", shard, "--for", "collectives"})
+            .code,
+        0);
+  for (const Words& more : {Words{"--csv-dir", "csv"}, Words{"--csv-dir", "csv", "-o", "nccl.json",
+                                                             "--agg-metrics", "mean,max"}}) {
+    const RunResult want = in_folder("direct", joined({"collectives", base_}, more));
+    const RunResult got = in_folder("reduced", joined({"reduce", path("a")}, more));
+    EXPECT_EQ(want.code, 0) << want.err;
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_GT(test::files_below(path("direct")).size(), 3U);
+    EXPECT_TRUE(test::files_below(path("direct")) == test::files_below(path("reduced")));
+    fs::remove_all(path("direct"));
+    fs::remove_all(path("reduced"));
+  }
+}
+
+TEST_F(ReduceFlagsTest, ThePageOfASweepElsewhere) {
+  const std::string sweep = path("one");
+  const RunResult want =
+      in_folder("made", {"analyze", sweep, "-o", "out", "--no-merge", "--html", "page.html"});
+  if (want.code == 7)
+    GTEST_SKIP() << "no gnuplot";
+  ASSERT_EQ(want.code, 0) << want.err;
+  const std::string page = test::bytes_of(path("made/page.html"));
+  fs::remove_all(path("made"));
+  ASSERT_EQ(run_binary({"partial", sweep, "-o", path("a"), "--for", "analyze"}).code, 0);
+  const RunResult got = in_folder(
+      "made", {"reduce", path("a"), "--as", "analyze", "-o", "out", "--html", "page.html"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_TRUE(test::bytes_of(path("made/page.html")) == page);
+}
+
+TEST_F(ReduceFlagsTest, WhatDoesNotBelongToTheCommandIsRefusedBeforeAnythingIsRead) {
+  const auto refused = [&](const Words& args, const std::string& sentence) {
+    const RunResult r = run_binary(joined({"reduce"}, args));
+    EXPECT_EQ(r.code, 2) << r.err;
+    EXPECT_NE(r.err.find(sentence), std::string::npos) << r.err;
+  };
+  const std::string none = path("none"), out = path("out");
+  refused({none, "-o", out + ".json", "--fail-on", "total_time>2%"},
+          "a verdict and a choice of workbooks are of comparisons");
+  refused({none, "--as", "page", "-o", out, "--gpu-timeline"},
+          "a verdict and a choice of workbooks are of comparisons");
+  refused({none, "--as", "analyze", "-o", out, "--csv-dir", out},
+          "--csv-dir is for --as collectives");
+  refused({none, "-o", out + ".json", "--html", out}, "--html is for --as analyze");
+  refused({none}, "needs --output or --csv-dir");
+  refused({none, "--as", "page"}, "needs --output");
+  refused({"--as", "compare", "--baseline", none, "--test", none, "-o", out, "--fail-on",
+           "totaltime>2%"},
+          "--fail-on: no metric named totaltime");
+  refused({"--as", "compare", "--baseline", none, "--test", none, "-o", out, "--labels", "a"},
+          "label");
+  EXPECT_FALSE(fs::exists(out));
+}
+
+} // namespace
+} // namespace rankscope
