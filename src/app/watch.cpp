@@ -5,7 +5,6 @@
 #include "app/part_files.h"
 #include "base/fnv.h"
 #include "base/number_text.h"
-#include "base/statistics.h"
 #include "base/units.h"
 #include "core/steps.h"
 #include "engine/run_ranks.h"
@@ -74,27 +73,6 @@ std::string label_of(const WatchState::Open& window) {
              : fmt::format("steps {}-{}", window.first_step, window.last_step);
 }
 
-WatchedWindow shown_of(const WatchWindow& window, std::size_t number, std::size_t known) {
-  WatchedWindow out;
-  out.label = window.label;
-  out.number = number;
-  out.ranks = window.ranks;
-  out.of = known;
-  out.step_ms = window.step_ms;
-  out.exposed_percent = window.exposed_percent;
-  std::vector<double> gbps;
-  for (const WatchedBandwidth& row : window.bandwidths)
-    gbps.push_back(sample_stats(row.gbps).mean);
-  out.bus_gbps = sample_stats(gbps).mean;
-  for (const WatchedLateness& row : window.lateness)
-    if (const double mean = sample_stats(row.late_us).mean;
-        !out.latest_rank || mean > out.late_us) {
-      out.latest_rank = row.rank;
-      out.late_us = mean;
-    }
-  return out;
-}
-
 template <class Row> void keep_newest(std::vector<Row>& rows, std::size_t most) {
   if (rows.size() > most)
     rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(most));
@@ -104,6 +82,8 @@ template <class Row> void keep_newest(std::vector<Row>& rows, std::size_t most) 
 
 Result<Watch> Watch::open(WatchRequest request) {
   Watch out(std::move(request));
+  const std::int64_t window_us = std::clamp(ns_of(out.request_.window_s) / 1000,
+                                            LogWatch::kLeastWindowUs, LogWatch::kMostWindowUs);
   std::error_code ec;
   if (!out.request_.state.empty() && std::filesystem::exists(out.request_.state, ec)) {
     const auto refused = [&](std::string why) {
@@ -117,10 +97,15 @@ Result<Watch> Watch::open(WatchRequest request) {
     if (before->inputs != inputs_text(out.request_))
       return refused(fmt::format("is the state of a watch over other folders: {}", before->inputs));
     out.state_ = std::move(before->state);
+    if (out.state_.logs.window_us() != window_us)
+      return refused(fmt::format("is the state of a watch with --window {}",
+                                 static_cast<double>(out.state_.logs.window_us()) / 1e6));
   } else {
+    out.state_.logs.set_window(window_us);
     RS_CHECK(out.save()); // a place that cannot be written shows now
   }
   out.state_.judge.limit(out.request_.limits);
+  out.state_.logs.limit(out.request_.limits);
   return out;
 }
 
@@ -141,6 +126,8 @@ Result<std::vector<Watch::NewFile>> Watch::new_files(std::int64_t now_ns, bool l
   std::vector<NewFile> files;
   growing_.clear();
   for (const std::string& input : request_.inputs) {
+    if (input.ends_with(".log"))
+      continue; // see read_logs()
     Diagnostics aside;
     const Result<Listing> listing = list_traces(input, request_.discover.known, aside);
     if (!listing)
@@ -316,7 +303,8 @@ void Watch::judge(WatchState::Open& window, WatchLook& out) {
   const WatchWindow facts = watch_window(std::move(ranks), label_of(window));
   for (Alarm& alarm : state_.judge.judge(facts))
     out.alarms.push_back(std::move(alarm));
-  out.windows.push_back(shown_of(facts, window.number, known_ranks().size()));
+  out.windows.push_back(summary_of(facts, window.number, known_ranks().size()));
+  out.windows.back().exposed_percent = facts.exposed_percent;
   state_.shown.push_back(out.windows.back());
   keep_newest(state_.shown, kMostShown);
 }
@@ -343,6 +331,20 @@ void Watch::judge_still(std::int64_t now_ns, WatchLook& out) {
     out.alarms.push_back(std::move(*alarm));
 }
 
+Result<void> Watch::read_logs(bool last, WatchLook& out) {
+  RS_TRY(LogLook logs,
+         log_files_.look(request_.inputs, state_, now_ns_, ns_of(request_.still_s), last));
+  out.records = logs.records;
+  out.remarks = std::move(logs.remarks);
+  std::move(logs.alarms.begin(), logs.alarms.end(), std::back_inserter(out.alarms));
+  for (WatchedWindow& window : logs.windows) {
+    state_.shown.push_back(window);
+    out.windows.push_back(std::move(window));
+  }
+  keep_newest(state_.shown, kMostShown);
+  return {};
+}
+
 Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) {
   WatchLook out;
   now_ns_ = now_ns;
@@ -367,8 +369,10 @@ Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) 
   const std::size_t windows = out.windows.size();
   judge_ready(last, out);
   judge_still(now_ns, out);
+  RS_CHECK(read_logs(last, out));
   finish(told);
-  if (out.alarms.size() > told || out.windows.size() > windows)
+  if (out.alarms.size() > told || out.windows.size() > windows || out.records > 0 ||
+      !out.remarks.empty())
     RS_CHECK(save());
   out.ranks = known_ranks();
   return out;

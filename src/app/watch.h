@@ -4,6 +4,7 @@
 
 #include "analyses/watch/watch_judge.h"
 #include "analyses/watch/watch_state.h"
+#include "app/watch_log_files.h"
 #include "base/result.h"
 #include "core/table.h"
 #include "engine/session.h"
@@ -26,6 +27,7 @@ struct WatchRequest {
   WatchLimits limits;
   double settled_s = 5; ///< a file that was last written so long ago is complete
   double still_s = 300; ///< a rank so long behind most others stands still
+  double window_s = 60; ///< of logs; from a second to a day
   std::string state;    ///< file; "": nothing is carried over a restart
   std::uint64_t memory_bytes = 0;
 };
@@ -35,7 +37,9 @@ struct WatchLook {
   std::vector<WatchedWindow> windows; ///< judged by this look
   std::vector<std::string> waiting;   ///< files that may grow
   std::vector<std::string> lost;      ///< files that could not be read, with why
+  std::vector<std::string> remarks;   ///< of logs: cut off, replaced, damaged
   std::size_t read = 0;               ///< traces that this look read
+  std::uint64_t records = 0;          ///< of logs, that it read
   std::vector<std::int64_t> ranks;    ///< known, ascending
 };
 
@@ -72,6 +76,7 @@ private:
   explicit Watch(WatchRequest request) : request_(std::move(request)) {}
   Result<std::vector<NewFile>> new_files(std::int64_t now_ns, bool last, WatchLook& out);
   Result<void> read(Session& session, std::vector<NewFile> files, WatchLook& out);
+  Result<void> read_logs(bool last, WatchLook& out);
   void take(WatchedRank rank, std::int64_t now_ns, WatchLook& out);
   WatchState::Open& window_of(const WatchedRank& rank);
   void note_reached(std::int64_t now_ns);
@@ -84,6 +89,7 @@ private:
 
   WatchRequest request_;
   WatchState state_;
+  LogFiles log_files_;
   std::map<std::string, Stamp> seen_; ///< files not yet complete, by the look before
   std::set<std::int64_t> growing_;    ///< ranks whose files grow
   std::int64_t now_ns_ = 0;

@@ -18,7 +18,7 @@ Schema<WatchedWindow> windows_schema() {
   using R = WatchedWindow;
   const auto positive = [](double v) { return v > 0 ? Value(v) : Value(); };
   return {"watch_windows",
-          "what the ranks wrote of the same steps, the newest last",
+          "what the ranks wrote of the same steps, or logs in the same time; the newest last",
           {{"window", "window", Unit::kNone, kText, [](const R& r) { return Value(r.label); }},
            {"ranks", "ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); },
             "ranks that wrote it"},
@@ -27,7 +27,7 @@ Schema<WatchedWindow> windows_schema() {
            {"step_ms", "step (ms)", Unit::kMs, kDouble,
             [=](const R& r) { return positive(r.step_ms); }, "mean over steps and ranks"},
            {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.exposed_percent); },
+            [](const R& r) { return r.exposed_percent ? Value(*r.exposed_percent) : Value(); },
             "of the time of collectives, over the ranks"},
            {"bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, kDouble,
             [=](const R& r) { return positive(r.bus_gbps); }, "mean over the kinds of collectives"},
@@ -72,6 +72,14 @@ std::string watch_page(const WatchState& state, const std::vector<std::string>& 
                   ranges_text(ranks), state.judge.windows(), when),
       state.raised == 0 ? std::string("no alarm")
                         : fmt::format("{} alarm{}", state.raised, state.raised == 1 ? "" : "s")};
+  if (const LogWatch& logs = state.logs; logs.processes() > 0) {
+    std::string text = fmt::format("{} records of {} logs read", logs.records(), logs.processes());
+    if (logs.incomplete() > 0)
+      text += fmt::format("; of {} collectives a rank told nothing", logs.incomplete());
+    if (logs.dropped() > 0)
+      text += fmt::format("; the Inspector dropped {} records", logs.dropped());
+    page.summary.push_back(std::move(text));
+  }
   std::vector<Table> tables = watch_tables(state);
   HtmlSection alarms;
   alarms.title = "Alarms";

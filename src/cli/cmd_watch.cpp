@@ -54,9 +54,9 @@ Result<void> watch(Context& ctx, const Flags& f) {
     if (!look)
       return look.error();
     tell_look(ctx, f.on_alarm, *look, now);
-    if (look->read > 0 || !look->waiting.empty())
+    if (look->read > 0 || look->records > 0 || !look->waiting.empty())
       newest_ns = now;
-    if (!f.page.empty() && (look->read > 0 || !look->alarms.empty()))
+    if (!f.page.empty() && (look->read > 0 || look->records > 0 || !look->alarms.empty()))
       RS_CHECK(write_watch_page(f, watch, now));
     if (last || (f.until == "alarm" && watch.state().raised > 0))
       break;
@@ -87,6 +87,9 @@ Action setup(FlagSet& app) {
   in_group(app, "Running", [&] {
     app.add_option("--interval", f->interval_s, "seconds between two looks")
         .range(0.05, 86400.0)
+        .capture_default_str();
+    app.add_option("--window", f->request.window_s, "seconds of Inspector logs that make a window")
+        .range(1.0, 86400.0)
         .capture_default_str();
     app.add_option("--until", f->until, "end at the first alarm, or when nothing comes any more")
         .one_of({"alarm", "idle"});

@@ -46,12 +46,17 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
   const std::string when = utc_text(now_ns);
   for (const std::string& lost : look.lost)
     ctx.warn(lost);
+  for (const std::string& remark : look.remarks)
+    ctx.warn(remark);
   for (const WatchedWindow& w : look.windows)
     if (!ctx.json)
       ctx.out(fmt::format(
-          "{} {}: {} of {} ranks{}, {:.1f} % of the communication exposed{}{}\n", when, w.label,
-          w.ranks, w.of, w.step_ms > 0 ? fmt::format(", {:.3f} ms a step", w.step_ms) : "",
-          w.exposed_percent, w.bus_gbps > 0 ? fmt::format(", {:.1f} GB/s", w.bus_gbps) : "",
+          "{} {}: {} of {} ranks{}{}{}{}\n", when, w.label, w.ranks, w.of,
+          w.step_ms > 0 ? fmt::format(", {:.3f} ms a step", w.step_ms) : "",
+          w.exposed_percent
+              ? fmt::format(", {:.1f} % of the communication exposed", *w.exposed_percent)
+              : "",
+          w.bus_gbps > 0 ? fmt::format(", {:.1f} GB/s", w.bus_gbps) : "",
           w.latest_rank ? fmt::format(", rank {} latest by {:.1f} us", *w.latest_rank, w.late_us)
                         : ""));
   for (const Alarm& alarm : look.alarms) {

@@ -294,7 +294,7 @@ TEST(Watch, ACollectiveThatSomeDidNotEnterIsToldWhereTheStepIsWhole) {
   ASSERT_EQ(gaps.size(), 1U);
   EXPECT_EQ(gaps[0].absent, std::vector<std::int64_t>{2});
   EXPECT_EQ(gaps[0].entered, (std::vector<std::int64_t>{0, 1, 3}));
-  EXPECT_EQ(gaps[0].step, 17);
+  EXPECT_EQ(gaps[0].where, "in step 17");
   EXPECT_GT(gaps[0].collectives, 1);
 }
 

@@ -171,10 +171,10 @@ void WatchJudge::gaps(const WatchWindow& window, std::vector<Alarm>& out) {
     if (told(reason_of(AlarmKind::kCollective, gap.group), true))
       out.push_back(
           {AlarmKind::kCollective, gap.group,
-           fmt::format("{}: hang suspected: rank{} {} entered {} of group {} in step {}, "
+           fmt::format("{}: hang suspected: rank{} {} entered {} of group {} {}, "
                        "rank{} {} did not ({} collective{} in all)",
                        window.label, gap.entered.size() == 1 ? "" : "s", ranges_text(gap.entered),
-                       gap.name, gap.group, gap.step, gap.absent.size() == 1 ? "" : "s",
+                       gap.name, gap.group, gap.where, gap.absent.size() == 1 ? "" : "s",
                        ranges_text(gap.absent), gap.collectives, gap.collectives == 1 ? "" : "s"),
            windows_});
 }

@@ -17,9 +17,31 @@ template <class Archive, PartOf<WatchedWindow> Row> void part_fields(Archive& ar
   archive(r.label, r.number, r.ranks, r.of, r.step_ms, r.exposed_percent, r.bus_gbps, r.latest_rank,
           r.late_us);
 }
+template <class Archive, PartOf<InspectorHeader> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.comm, r.name, r.rank, r.n_ranks, r.written_us);
+}
+template <class Archive, PartOf<WatchState::LogFile> Row>
+void part_fields(Archive& archive, Row& r) {
+  archive(r.offset, r.head, r.head_bytes, r.process, r.bytes, r.written_ns, r.last);
+}
+template <class Archive, PartOf<LogProcess> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.name, r.comm, r.rank, r.n_ranks, r.newest_window);
+}
+template <class Archive, PartOf<LogGroup> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.name, r.processes, r.newest, r.newest_window);
+}
+template <class Archive, PartOf<LogCollective> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.bytes, r.bus_gbps, r.last_us, r.present, r.timed, r.exec_us);
+}
+template <class Archive, PartOf<LogSlot> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.sum, r.n);
+}
+template <class Archive, PartOf<LogWindow> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.records, r.late_us, r.bus_gbps);
+}
 template <class Archive, PartOf<WatchState> Row> void part_fields(Archive& archive, Row& s) {
   archive(s.read, s.newest, s.world, s.open, s.reached, s.windows_begun, s.judge, s.shown, s.alarms,
-          s.raised);
+          s.raised, s.log_files, s.logs);
 }
 
 namespace {
@@ -31,6 +53,11 @@ void check(PartReader& reader, const WatchState& state) {
   for (const WatchState::Reached& reached : state.reached)
     if (reached.at_ns < 0)
       reader.fail("a time before 1970");
+  if (const std::string problem = state.logs.problem(); !problem.empty())
+    reader.fail(problem);
+  for (const auto& [path, file] : state.log_files)
+    if (file.process >= state.logs.processes())
+      reader.fail("a log of nobody");
 }
 
 } // namespace

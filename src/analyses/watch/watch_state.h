@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/watch/watch_judge.h"
+#include "analyses/watch/watch_logs.h"
 #include "base/result.h"
 
 #include <cstddef>
@@ -16,20 +17,10 @@ namespace rankscope {
 
 /// Its kind and version (core/part.h): raise the version with the fields.
 inline constexpr std::string_view kWatchStateKind = "watch";
-inline constexpr std::uint32_t kWatchStateVersion = 1;
+inline constexpr std::uint32_t kWatchStateVersion = 2;
 
 /// A world that is said to be larger is none.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;
-
-/// One line of the summary: a window that was judged.
-struct WatchedWindow {
-  std::string label;
-  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: ranks that are known
-  double step_ms = 0, exposed_percent = 0;
-  double bus_gbps = 0; ///< mean over the kinds of collectives; 0 without any
-  std::optional<std::int64_t> latest_rank;
-  double late_us = 0; ///< of the latest rank, mean
-};
 
 /// Everything that is kept: two of it are equal after the same looks, with or without a restart
 /// between them.
@@ -56,6 +47,18 @@ struct WatchState {
   std::vector<WatchedWindow> shown; ///< the newest that were judged
   std::vector<Alarm> alarms;        ///< the newest that were raised
   std::uint64_t raised = 0;         ///< alarms in all
+  /// How far an Inspector log was read.
+  struct LogFile {
+    std::uint64_t offset = 0; ///< behind the last object that had ended
+    std::uint64_t head = 0;   ///< hash of its first head_bytes: another one is another file
+    std::uint32_t head_bytes = 0;
+    std::uint32_t process = 0;
+    std::uint64_t bytes = 0; ///< of the file, and when it was written, by the look before
+    std::int64_t written_ns = 0;
+    InspectorHeader last; ///< of the object before the offset
+  };
+  std::map<std::string, LogFile> log_files; ///< by path
+  LogWatch logs;
 };
 
 /// A state and the folders that it is of, one a line.

@@ -94,7 +94,7 @@ private:
     start = t.latest_start_ns;
     gap.group = t.match.pg;
     gap.name = t.first_rank->text(t.first->name);
-    gap.step = step;
+    gap.where = fmt::format("in step {}", step);
     gap.entered = std::move(entered);
     std::sort(absent.begin(), absent.end());
     gap.absent = std::move(absent);
@@ -136,6 +136,26 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
             [](const auto& a, const auto& b) { return a.rank < b.rank; });
   out.bandwidths = bandwidths_of(*facts);
   out.gaps = Gaps(recorded, *facts)();
+  return out;
+}
+
+WatchedWindow summary_of(const WatchWindow& window, std::size_t number, std::size_t known) {
+  WatchedWindow out;
+  out.label = window.label;
+  out.number = number;
+  out.ranks = window.ranks;
+  out.of = known;
+  out.step_ms = window.step_ms;
+  std::vector<double> gbps;
+  for (const WatchedBandwidth& row : window.bandwidths)
+    gbps.push_back(sample_stats(row.gbps).mean);
+  out.bus_gbps = sample_stats(gbps).mean;
+  for (const WatchedLateness& row : window.lateness)
+    if (const double mean = sample_stats(row.late_us).mean;
+        !out.latest_rank || mean > out.late_us) {
+      out.latest_rank = row.rank;
+      out.late_us = mean;
+    }
   return out;
 }
 

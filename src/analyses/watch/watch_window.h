@@ -5,6 +5,7 @@
 #include "analyses/collectives/collective_facts.h"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,8 +36,8 @@ struct WatchedBandwidth {
 /// Collectives of a group that some of its ranks entered and others did not.
 struct WatchedGap {
   std::string group;
-  std::string name;       ///< of the first
-  std::int64_t step = -1; ///< in which it is
+  std::string name;  ///< of the first
+  std::string where; ///< "in step 17"
   std::int64_t collectives = 0;
   std::vector<std::int64_t> entered, absent; ///< of the first, ascending
 };
@@ -51,7 +52,22 @@ struct WatchWindow {
   std::vector<WatchedGap> gaps;
 };
 
+/// One line of the summary: a window that was judged.
+struct WatchedWindow {
+  std::string label;
+  std::size_t number = 0, ranks = 0, of = 0; ///< `of`: ranks that are known
+  double step_ms = 0;
+  std::optional<double> exposed_percent; ///< logs do not tell
+  double bus_gbps = 0;                   ///< mean over the kinds of collectives; 0 without any
+  std::optional<std::int64_t> latest_rank;
+  double late_us = 0; ///< of the latest rank, mean
+};
+
 /// `ranks` ascending by rank. Without collectives only the figures of steps are there.
 [[nodiscard]] WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label);
+
+/// Its line: `number` is how manieth, `known` how many ranks there are. Exposed time is left blank.
+[[nodiscard]] WatchedWindow summary_of(const WatchWindow& window, std::size_t number,
+                                       std::size_t known);
 
 } // namespace rankscope

@@ -1,0 +1,191 @@
+#include "analyses/watch/watch_logs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostGroupCells = std::size_t{1} << 24;   ///< ranks of all communicators
+constexpr std::size_t kMostWaitingCells = std::size_t{1} << 22; ///< of collectives that wait
+constexpr std::size_t kMostCalls = 32;   ///< of a communicator: kinds of calls
+constexpr std::size_t kMostKinds = 4096; ///< of a window: groups, calls and sizes
+
+/// Nobody leaves such a collective before all have come.
+bool synchronises(std::string_view what) {
+  std::string lower;
+  for (const char c : what)
+    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower.starts_with("all") || lower == "reducescatter";
+}
+
+void add(std::vector<LogSlot>& slots, std::size_t slot, double value) {
+  slots.resize(LogWatch::kSlots);
+  slots[slot].sum += value;
+  ++slots[slot].n;
+}
+
+} // namespace
+
+std::string group_text(const std::string& comm, const std::string& name) {
+  return name.empty() ? comm : name + " " + comm;
+}
+
+std::uint32_t LogWatch::process(std::string_view name) {
+  const auto at = std::find_if(processes_.begin(), processes_.end(),
+                               [name](const LogProcess& p) { return p.name == name; });
+  if (at != processes_.end())
+    return static_cast<std::uint32_t>(at - processes_.begin());
+  LogProcess fresh;
+  fresh.name = name;
+  processes_.push_back(std::move(fresh));
+  return static_cast<std::uint32_t>(processes_.size() - 1);
+}
+
+std::size_t LogWatch::cells() const {
+  std::size_t out = 0;
+  for (const auto& [comm, group] : groups_)
+    out += group.processes.size() * (1 + group.newest.size());
+  return out;
+}
+
+/// The communicator, a new one where it is not known or has other ranks; null beyond the limits.
+LogGroup* LogWatch::group_of(const InspectorRecord& record) {
+  const InspectorHeader& header = record.header;
+  const auto n = static_cast<std::size_t>(header.n_ranks);
+  const auto at = groups_.find(header.comm);
+  if (at != groups_.end() && at->second.processes.size() == n) {
+    if (at->second.newest.count(record.what) > 0)
+      return &at->second;
+    if (at->second.newest.size() >= kMostCalls || cells() + n > kMostGroupCells)
+      return nullptr;
+    at->second.newest[record.what].resize(n);
+    return &at->second;
+  }
+  if (cells() + 2 * n > kMostGroupCells)
+    return nullptr;
+  LogGroup fresh; // a communicator of the same hash and other ranks is another one
+  fresh.name = header.name;
+  fresh.processes.resize(n);
+  fresh.newest[record.what].resize(n);
+  give_up([&](const Key& key, const LogCollective&) { return key.first.first == header.comm; });
+  return &(groups_[header.comm] = std::move(fresh));
+}
+
+bool LogWatch::is_new(LogGroup& group, const InspectorRecord& record, bool awaited) {
+  std::uint64_t& newest = group.newest[record.what][static_cast<std::size_t>(record.header.rank)];
+  if (record.number >= newest) {
+    newest = record.number + 1;
+    return true;
+  }
+  if (awaited)
+    return true; // out of order
+  // numbers that begin anew are of another communicator with the same hash; others were told before
+  if (record.number > 1 && record.number >= newest / 2)
+    return false;
+  newest = record.number + 1;
+  return true;
+}
+
+LogCollective& LogWatch::waiting(const Key& key, const InspectorRecord& record) {
+  const auto at = waiting_.find(key);
+  if (at != waiting_.end())
+    return at->second;
+  waiting_cells_ += static_cast<std::size_t>(record.header.n_ranks);
+  if (waiting_cells_ > kMostWaitingCells)
+    evict();
+  LogCollective& out = waiting_[key];
+  out.bytes = record.bytes;
+  out.exec_us.assign(static_cast<std::size_t>(record.header.n_ranks), kNoExec);
+  return out;
+}
+
+/// The older half of what waits is given up, so that the next time is far.
+void LogWatch::evict() {
+  std::vector<std::int64_t> times;
+  for (const auto& [key, collective] : waiting_)
+    times.push_back(collective.last_us);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  if (!times.empty()) {
+    std::nth_element(times.begin(), middle, times.end());
+    give_up([middle](const Key&, const LogCollective& c) { return c.last_us <= *middle; });
+  }
+}
+
+void LogWatch::count_waiting() {
+  waiting_cells_ = 0;
+  for (const auto& [key, collective] : waiting_)
+    waiting_cells_ += collective.exec_us.size();
+}
+
+void LogWatch::take(std::uint32_t process, const InspectorRecord& record) {
+  ++records_;
+  const InspectorHeader& header = record.header;
+  LogProcess& from = processes_[process];
+  const std::int64_t window = header.written_us / window_us_;
+  from.newest_window = std::max(from.newest_window, window);
+  std::size_t slot = 0;
+  ++window_at(header.written_us, slot).records[process];
+  if (header.n_ranks > from.n_ranks) {
+    from.comm = header.comm;
+    from.rank = header.rank;
+    from.n_ranks = header.n_ranks;
+  }
+  LogGroup* const group = group_of(record);
+  if (group == nullptr)
+    return;
+  const auto rank = static_cast<std::size_t>(header.rank);
+  group->processes[rank] = process + 1;
+  group->newest_window = std::max(group->newest_window, window);
+  const Key key{{header.comm, record.what}, record.number};
+  const auto there = waiting_.find(key);
+  const bool awaited = there != waiting_.end() && there->second.exec_us[rank] == kNoExec;
+  if (!is_new(*group, record, awaited))
+    return;
+  LogCollective& collective = waiting(key, record);
+  if (collective.exec_us[rank] != kNoExec)
+    return;
+  collective.exec_us[rank] = record.exec_us;
+  collective.bus_gbps = std::max(collective.bus_gbps, record.bus_gbps);
+  collective.last_us = std::max(collective.last_us, header.written_us);
+  collective.timed = collective.timed && record.kernel_timed;
+  if (++collective.present < collective.exec_us.size())
+    return;
+  fold(key, collective, *group);
+  waiting_cells_ -= collective.exec_us.size();
+  waiting_.erase(key);
+}
+
+LogWindow& LogWatch::window_at(std::int64_t us, std::size_t& slot) {
+  const std::int64_t number = us / window_us_;
+  slot = static_cast<std::size_t>(us % window_us_) * kSlots / static_cast<std::size_t>(window_us_);
+  if (number < next_window_)
+    slot = 0; // later than it should be: it counts in the next one
+  return windows_[std::max(number, next_window_)];
+}
+
+void LogWatch::fold(const Key& key, const LogCollective& collective, const LogGroup& group) {
+  std::size_t slot = 0;
+  LogWindow& window = window_at(collective.last_us, slot);
+  const auto& [comm, call] = key.first;
+  if (collective.bus_gbps > 0) {
+    const std::string what = fmt::format("{} of {} bytes, group {}", call, collective.bytes,
+                                         group_text(comm, group.name));
+    if (window.bus_gbps.size() < kMostKinds || window.bus_gbps.count(what) > 0)
+      add(window.bus_gbps[what], slot, collective.bus_gbps);
+  }
+  const std::size_t n = collective.exec_us.size();
+  if (n < 2 || !collective.timed || !synchronises(call))
+    return;
+  // all leave together, so that who comes later than the others is there for less time than they
+  const double all = std::accumulate(collective.exec_us.begin(), collective.exec_us.end(), 0.0);
+  for (std::size_t r = 0; r < n; ++r) {
+    const double own = collective.exec_us[r];
+    add(window.late_us[group.processes[r] - 1], slot,
+        (all - own) / static_cast<double>(n - 1) - own);
+  }
+}
+
+} // namespace rankscope

@@ -1,0 +1,145 @@
+// What the Inspector logs of a running job say of it, window by window: records of one collective
+// on one rank become collectives, these become how late each process comes and what bandwidth each
+// kind reaches. A window is a stretch of the time at which the logs were written.
+#pragma once
+
+#include "analyses/watch/watch_judge.h"
+#include "core/inspector_record.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// Who writes a log.
+struct LogProcess {
+  std::string name;                    ///< of its log, without ending: "node01-pid1002"
+  std::string comm;                    ///< its largest communicator
+  std::int64_t rank = -1, n_ranks = 0; ///< there
+  std::int64_t newest_window = -1;     ///< of its records; -1: none yet
+};
+
+struct LogGroup {
+  std::string name;
+  std::vector<std::uint32_t> processes; ///< by rank, from 1; 0: nothing is known of that rank
+  /// By what was called: of each rank the newest number, plus 1; 0: none.
+  std::map<std::string, std::vector<std::uint64_t>> newest;
+  std::int64_t newest_window = 0;
+};
+
+/// A collective that not all ranks have told of.
+struct LogCollective {
+  std::uint64_t bytes = 0;
+  double bus_gbps = 0; ///< of the rank that waited least
+  std::int64_t last_us = 0;
+  std::uint32_t present = 0; ///< ranks that have told
+  bool timed = true;
+  std::vector<std::uint32_t> exec_us; ///< by rank; kNoExec
+};
+
+/// Sum and number of what fell into a part of a window.
+struct LogSlot {
+  double sum = 0;
+  std::uint64_t n = 0;
+};
+
+struct LogWindow {
+  std::map<std::uint32_t, std::uint64_t> records;        ///< by process
+  std::map<std::uint32_t, std::vector<LogSlot>> late_us; ///< by process
+  std::map<std::string, std::vector<LogSlot>> bus_gbps;  ///< by group, call and size
+};
+
+/// "default_pg 0x7f": of a communicator and its name, which may be "".
+[[nodiscard]] std::string group_text(const std::string& comm, const std::string& name);
+
+/// Takes records in the order of each log. What it keeps is bounded: of each communicator's ranks
+/// some bytes, four million cells (a rank of a collective) that wait for other ranks, five windows.
+class LogWatch {
+public:
+  static constexpr std::uint32_t kNoExec = 0xffffffffU;
+  static constexpr std::size_t kSlots = 6; ///< of a window: a sample each
+  static constexpr std::size_t kMostOpen = 4;
+  static constexpr std::int64_t kLeastWindowUs = 1'000'000, kMostWindowUs = 86'400'000'000;
+
+  explicit LogWatch(WatchLimits limits = {}) : judge_(limits) {}
+
+  /// Before the first record. From a second to a day.
+  void set_window(std::int64_t window_us) { window_us_ = window_us; }
+  [[nodiscard]] std::int64_t window_us() const { return window_us_; }
+  void limit(WatchLimits limits) { judge_.limit(limits); }
+
+  /// The number of the process that writes this log, a new one where it is not known.
+  std::uint32_t process(std::string_view name);
+  void take(std::uint32_t process, const InspectorRecord& record);
+  /// Collectives that the plugin dropped.
+  void note_dropped(std::uint64_t collectives) { dropped_ += collectives; }
+
+  /// Judges windows that all processes have gone past; with `last` all. `now_ns`: unix time.
+  void advance(std::int64_t now_ns, bool last, std::vector<Alarm>& alarms,
+               std::vector<WatchedWindow>& windows);
+  /// Processes of which nothing came since most went on, so long ago.
+  void judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms);
+
+  [[nodiscard]] std::size_t processes() const { return processes_.size(); }
+  [[nodiscard]] std::uint64_t records() const { return records_; }
+  /// Collectives that could not be compared: a rank told nothing of them.
+  [[nodiscard]] std::uint64_t incomplete() const { return incomplete_; }
+  [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
+  /// Of what was read back: "" or what does not fit together.
+  [[nodiscard]] std::string problem() const;
+
+private:
+  using Key =
+      std::pair<std::pair<std::string, std::string>, std::uint64_t>; ///< group, call, number
+  template <class Archive, class Row>
+  requires std::same_as<std::remove_const_t<Row>, LogWatch>
+  friend void part_fields(Archive& archive, Row& r) {
+    archive(r.window_us_, r.processes_, r.groups_, r.waiting_, r.windows_, r.reached_numbers_,
+            r.reached_at_ns_, r.next_window_, r.judge_, r.records_, r.incomplete_, r.dropped_);
+    if constexpr (Archive::kReads)
+      r.count_waiting();
+  }
+
+  LogGroup* group_of(const InspectorRecord& record);
+  /// Whether the record is new, by its number; notes it.
+  bool is_new(LogGroup& group, const InspectorRecord& record, bool awaited);
+  LogCollective& waiting(const Key& key, const InspectorRecord& record);
+  void fold(const Key& key, const LogCollective& collective, const LogGroup& group);
+  LogWindow& window_at(std::int64_t us, std::size_t& slot);
+  void note_reached(std::int64_t now_ns);
+  [[nodiscard]] std::vector<WatchedGap> gaps(std::int64_t window) const;
+  void judge(std::int64_t number, const LogWindow& window, std::vector<Alarm>& alarms,
+             std::vector<WatchedWindow>& windows);
+  void forget(std::int64_t window);
+  void evict();
+  /// Takes out what waits and is so; it counts as incomplete.
+  template <class Which> void give_up(const Which& which);
+  void count_waiting();
+  [[nodiscard]] std::vector<std::int64_t> ranks_of_processes() const;
+  [[nodiscard]] std::size_t cells() const;
+
+  std::int64_t window_us_ = 60'000'000;
+  std::vector<LogProcess> processes_;
+  std::map<std::string, LogGroup> groups_; ///< by communicator
+  std::map<Key, LogCollective> waiting_;
+  std::map<std::int64_t, LogWindow> windows_; ///< not yet judged
+  /// When most processes had come to a window: the newest windows, ascending, and the times.
+  std::vector<std::int64_t> reached_numbers_, reached_at_ns_;
+  std::int64_t next_window_ = 0; ///< those before it are judged
+  WatchJudge judge_;
+  std::uint64_t records_ = 0, incomplete_ = 0, dropped_ = 0;
+  std::size_t waiting_cells_ = 0; ///< of waiting_
+};
+
+template <class Which> void LogWatch::give_up(const Which& which) {
+  incomplete_ +=
+      std::erase_if(waiting_, [&](const auto& item) { return which(item.first, item.second); });
+  count_waiting();
+}
+
+} // namespace rankscope

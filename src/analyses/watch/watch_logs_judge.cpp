@@ -1,0 +1,231 @@
+// LogWatch: when windows are judged, and what of them.
+#include "analyses/watch/watch_logs.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostReachedWindows = 64;
+constexpr std::int64_t kForgetWindows = 60; ///< a communicator of which nothing came so long
+constexpr std::int64_t kWaitWindows = 3;    ///< what some ranks told nothing of is given up
+
+/// "10:04:00Z" of a unix time.
+std::string clock_text(std::int64_t us) {
+  const std::int64_t s = us / 1'000'000 % 86'400;
+  return fmt::format("{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60);
+}
+
+std::vector<double> samples_of(const std::vector<LogSlot>& slots) {
+  std::vector<double> out;
+  for (const LogSlot& slot : slots)
+    if (slot.n > 0)
+      out.push_back(slot.sum / static_cast<double>(slot.n));
+  return out;
+}
+
+} // namespace
+
+void LogWatch::note_reached(std::int64_t now_ns) {
+  if (processes_.empty())
+    return;
+  std::vector<std::int64_t> newest;
+  for (const LogProcess& p : processes_)
+    newest.push_back(p.newest_window);
+  const auto most = newest.begin() + static_cast<std::ptrdiff_t>((newest.size() - 1) / 2);
+  std::nth_element(newest.begin(), most, newest.end(), std::greater<>());
+  if (*most < 0 || (!reached_numbers_.empty() && *most <= reached_numbers_.back()))
+    return;
+  reached_numbers_.push_back(*most);
+  reached_at_ns_.push_back(now_ns);
+  if (reached_numbers_.size() > kMostReachedWindows) {
+    reached_numbers_.erase(reached_numbers_.begin());
+    reached_at_ns_.erase(reached_at_ns_.begin());
+  }
+}
+
+void LogWatch::advance(std::int64_t now_ns, bool last, std::vector<Alarm>& alarms,
+                       std::vector<WatchedWindow>& windows) {
+  note_reached(now_ns);
+  std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
+  for (const LogProcess& p : processes_)
+    slowest = std::min(slowest, p.newest_window);
+  while (!windows_.empty()) {
+    const auto first = windows_.begin();
+    if (!last && slowest <= first->first && windows_.size() <= kMostOpen)
+      return;
+    judge(first->first, first->second, alarms, windows);
+    forget(first->first);
+    next_window_ = first->first + 1;
+    windows_.erase(first);
+  }
+}
+
+void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<Alarm>& alarms,
+                     std::vector<WatchedWindow>& windows) {
+  WatchWindow out;
+  out.label = "logs of " + clock_text(number * window_us_);
+  out.ranks = window.records.size();
+  const std::vector<std::int64_t> ranks = ranks_of_processes();
+  for (const auto& [process, slots] : window.late_us)
+    out.lateness.push_back({ranks[process], samples_of(slots)});
+  std::sort(out.lateness.begin(), out.lateness.end(),
+            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  for (const auto& [what, slots] : window.bus_gbps)
+    out.bandwidths.push_back({what, samples_of(slots)});
+  out.gaps = gaps(number);
+  for (Alarm& alarm : judge_.judge(out))
+    alarms.push_back(std::move(alarm));
+  windows.push_back(summary_of(out, judge_.windows(), processes_.size()));
+}
+
+/// Of each communicator: collectives that some ranks finished at least a window ago, and others,
+/// whose logs went on since, did not.
+std::vector<WatchedGap> LogWatch::gaps(std::int64_t window) const {
+  std::map<std::string, std::pair<std::int64_t, WatchedGap>> found;
+  for (const auto& [key, collective] : waiting_) {
+    const std::int64_t at = collective.last_us / window_us_;
+    const auto group = groups_.find(key.first.first);
+    if (at >= window || group == groups_.end())
+      continue;
+    const std::vector<std::uint64_t>& newest = group->second.newest.at(key.first.second);
+    WatchedGap gap;
+    for (std::size_t r = 0; r < collective.exec_us.size(); ++r) {
+      const std::uint32_t process = group->second.processes[r];
+      if (collective.exec_us[r] != kNoExec)
+        gap.entered.push_back(static_cast<std::int64_t>(r));
+      else if (process > 0 && newest[r] <= key.second &&
+               processes_[process - 1].newest_window > at + 1)
+        gap.absent.push_back(static_cast<std::int64_t>(r));
+    }
+    if (gap.absent.empty())
+      continue;
+    auto& [earliest, first] = found[key.first.first];
+    const std::int64_t number = first.collectives + 1;
+    if (number == 1 || collective.last_us < earliest) {
+      earliest = collective.last_us;
+      first = std::move(gap);
+      first.group = group_text(key.first.first, group->second.name);
+      first.name = key.first.second;
+      first.where = fmt::format("as number {}", key.second);
+    }
+    first.collectives = number;
+  }
+  std::vector<WatchedGap> out;
+  for (auto& [comm, gap] : found)
+    out.push_back(std::move(gap.second));
+  return out;
+}
+
+/// What waits in vain: some time passed, or all that are absent have gone past it.
+void LogWatch::forget(std::int64_t window) {
+  give_up([&](const Key& key, const LogCollective& collective) {
+    const auto group = groups_.find(key.first.first);
+    if (group == groups_.end() || collective.last_us / window_us_ + kWaitWindows <= window)
+      return true;
+    const std::vector<std::uint64_t>& newest = group->second.newest.at(key.first.second);
+    for (std::size_t r = 0; r < newest.size(); ++r)
+      if (collective.exec_us[r] == kNoExec && newest[r] <= key.second)
+        return false;
+    return true;
+  });
+  std::erase_if(groups_, [&](const auto& item) {
+    return item.second.newest_window + kForgetWindows < window;
+  });
+}
+
+void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms) {
+  const std::vector<std::int64_t> ranks = ranks_of_processes();
+  std::vector<std::int64_t> still;
+  std::int64_t longest = 0;
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    const auto after = std::upper_bound(reached_numbers_.begin(), reached_numbers_.end(),
+                                        processes_[p].newest_window);
+    if (after == reached_numbers_.end())
+      continue;
+    const std::int64_t since =
+        now_ns - reached_at_ns_[static_cast<std::size_t>(after - reached_numbers_.begin())];
+    if (since < still_ns)
+      continue;
+    still.push_back(ranks[p]);
+    longest = std::max(longest, since);
+  }
+  std::sort(still.begin(), still.end());
+  if (std::optional<Alarm> alarm =
+          judge_.judge_still(still, fmt::format("most of the {} logs went on {} s ago",
+                                                processes_.size(), longest / 1'000'000'000)))
+    alarms.push_back(std::move(*alarm));
+}
+
+/// The rank in the largest communicator where that is one of all and tells them apart; else the
+/// number of the process in the order of its coming.
+std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
+  std::vector<std::int64_t> out;
+  std::set<std::int64_t> ranks;
+  bool one = true;
+  for (const LogProcess& p : processes_) {
+    out.push_back(p.rank);
+    one = one && p.rank >= 0 && p.comm == processes_.front().comm && ranks.insert(p.rank).second;
+  }
+  if (!one)
+    std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+std::string LogWatch::problem() const {
+  constexpr std::int64_t kLatest = std::int64_t{1} << 40; // windows of a second: 35,000 years
+  if (window_us_ < kLeastWindowUs || window_us_ > kMostWindowUs || next_window_ < 0 ||
+      next_window_ > kLatest || reached_numbers_.size() != reached_at_ns_.size())
+    return "logs whose windows do not fit";
+  for (const std::int64_t at : reached_at_ns_)
+    if (at < 0)
+      return "a time before 1970";
+  for (const LogProcess& p : processes_)
+    if (p.newest_window > kLatest)
+      return "a window that no log has";
+  for (const auto& [comm, group] : groups_) {
+    for (const std::uint32_t process : group.processes)
+      if (process > processes_.size())
+        return "a log that is not there";
+    for (const auto& [what, newest] : group.newest)
+      if (newest.size() != group.processes.size())
+        return "ranks that do not fit";
+  }
+  for (const auto& [key, collective] : waiting_) {
+    const auto group = groups_.find(key.first.first);
+    if (group == groups_.end() || group->second.newest.count(key.first.second) == 0 ||
+        collective.exec_us.size() != group->second.processes.size() ||
+        collective.present >= collective.exec_us.size() || collective.last_us < 0)
+      return "a collective that does not fit";
+    std::size_t present = 0;
+    for (std::size_t r = 0; r < collective.exec_us.size(); ++r) {
+      present += collective.exec_us[r] != kNoExec ? 1 : 0;
+      if (collective.exec_us[r] != kNoExec && group->second.processes[r] == 0)
+        return "a rank without a log";
+    }
+    if (present != collective.present)
+      return "ranks that do not fit";
+  }
+  for (const auto& [number, window] : windows_) {
+    if (number < 0 || number > kLatest)
+      return "a window that no log has";
+    for (const auto& [process, records] : window.records)
+      if (process >= processes_.size())
+        return "records that do not fit";
+    for (const auto& [process, slots] : window.late_us)
+      if (process >= processes_.size() || slots.size() != kSlots)
+        return "lateness that does not fit";
+    for (const auto& [what, slots] : window.bus_gbps)
+      if (slots.size() != kSlots)
+        return "bandwidth that does not fit";
+  }
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,182 @@
+#include "app/watch_log_files.h"
+
+#include "base/fnv.h"
+#include "os/signals.h"
+#include "readers/inspector/inspector_log.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPiece = std::size_t{64} << 10U;
+/// What tells a log from another one at its place: times to the microsecond are in it.
+constexpr std::size_t kHead = 512;
+/// A record that was written later than now by more is of a clock that says nothing.
+constexpr std::int64_t kMostAheadUs = std::int64_t{86'400} * 1'000'000;
+
+/// So many bytes of a file, fewer at its end; "" when it cannot be read.
+std::string bytes_at(const std::string& path, std::uint64_t offset, std::size_t most) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return {};
+  std::string out(most, '\0');
+  std::size_t have = 0;
+  while (have < most) {
+    const ssize_t n =
+        ::pread(fd, out.data() + have, most - have, static_cast<off_t>(offset + have));
+    if (n <= 0)
+      break;
+    have += static_cast<std::size_t>(n);
+  }
+  ::close(fd);
+  out.resize(have);
+  return out;
+}
+
+std::uint64_t head_hash(std::string_view bytes) {
+  Fnv64 hash;
+  hash.update(bytes);
+  return hash.value();
+}
+
+/// A log with something new in it.
+struct Grown {
+  const std::string* path;
+  WatchState::LogFile* file;
+  std::uint64_t bad = 0;
+};
+
+/// What is at the place of a log that was read: the same with more in it, or another one, which is
+/// read from its beginning.
+bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::string>& remarks) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0)
+    return false;
+  const auto bytes = static_cast<std::uint64_t>(info.st_size);
+  const std::int64_t written_ns =
+      std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  if (bytes == file.bytes && written_ns == file.written_ns)
+    return false;
+  file.bytes = bytes;
+  file.written_ns = written_ns;
+  const auto anew = [&](const char* why) {
+    remarks.push_back(fmt::format("{}: {}: read from its beginning", path, why));
+    file.offset = 0;
+    file.head_bytes = 0;
+    file.last = {};
+  };
+  if (bytes < file.offset)
+    anew("is shorter than what was read of it (cut off or written anew)");
+  else if (file.head_bytes > 0 && head_hash(bytes_at(path, 0, file.head_bytes)) != file.head)
+    anew("is another log than the one before at this place (rotated)");
+  return true;
+}
+
+/// Reads the next piece of a log; false when nothing more of it has ended.
+bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out) {
+  WatchState::LogFile& file = *log.file;
+  if (file.head_bytes < kHead) {
+    const std::string head = bytes_at(*log.path, 0, kHead);
+    file.head_bytes = static_cast<std::uint32_t>(head.size());
+    file.head = head_hash(head);
+  }
+  std::string text = bytes_at(*log.path, file.offset, kPiece);
+  InspectorHeader last = file.last;
+  InspectorPiece piece = read_inspector(text, last);
+  if (piece.used == 0 && text.size() == kPiece) { // an object longer than the piece
+    text = bytes_at(*log.path, file.offset, kLongestInspectorObject);
+    piece = read_inspector(text, last = file.last);
+  }
+  file.last = last;
+  file.offset += piece.used;
+  log.bad += piece.bad;
+  for (const InspectorRecord& record : piece.records) {
+    if (record.header.written_us > now_ns / 1000 + kMostAheadUs) {
+      ++log.bad;
+      continue;
+    }
+    state.logs.take(file.process, record);
+    ++out.records;
+  }
+  state.logs.note_dropped(piece.dropped);
+  return piece.used > 0;
+}
+
+} // namespace
+
+std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& inputs,
+                                              const WatchState& state) {
+  std::vector<std::string> out;
+  const auto look_at = [&](const std::string& path) {
+    if (!path.ends_with(".log") || others_.count(path) > 0)
+      return;
+    if (state.log_files.count(path) == 0) {
+      constexpr std::size_t kEnough = 8192;
+      const std::string head = bytes_at(path, 0, kEnough);
+      if (!is_inspector_log(head)) {
+        if (head.size() == kEnough) // else it may yet become one
+          others_.insert(path);
+        return;
+      }
+    }
+    out.push_back(path);
+  };
+  for (const std::string& input : inputs) {
+    std::error_code ec;
+    if (fs::is_regular_file(input, ec)) {
+      look_at(input);
+      continue;
+    }
+    fs::recursive_directory_iterator it(input, fs::directory_options::skip_permission_denied, ec);
+    for (; !ec && it != fs::recursive_directory_iterator(); it.increment(ec)) {
+      std::error_code aside;
+      const std::string name = it->path().filename().string();
+      if (it->is_directory(aside) && name.starts_with("."))
+        it.disable_recursion_pending();
+      else if (it->is_regular_file(aside) && !name.starts_with("."))
+        look_at(it->path().string());
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchState& state,
+                               std::int64_t now_ns, std::int64_t still_ns, bool last) {
+  LogLook out;
+  std::vector<Grown> grown;
+  for (const std::string& path : logs_below(inputs, state)) {
+    const auto [at, fresh] = state.log_files.try_emplace(path);
+    if (fresh)
+      at->second.process = state.logs.process(fs::path(path).stem().string());
+    if (grew(path, at->second, out.remarks))
+      grown.push_back({&at->first, &at->second, 0});
+  }
+  std::vector<Grown*> more;
+  for (Grown& log : grown)
+    more.push_back(&log);
+  while (!more.empty()) {
+    if (interrupt_token().cancelled())
+      return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
+    std::erase_if(more, [&](Grown* log) { return !read_piece(*log, state, now_ns, out); });
+    state.logs.advance(now_ns, false, out.alarms, out.windows);
+  }
+  for (const Grown& log : grown)
+    if (log.bad > 0)
+      out.remarks.push_back(fmt::format("{}: {} line{} of no record", *log.path, log.bad,
+                                        log.bad == 1 ? " is" : "s are"));
+  state.logs.advance(now_ns, last, out.alarms, out.windows);
+  state.logs.judge_still(now_ns, still_ns, out.alarms);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,314 @@
+// What the Inspector logs of a job say: lateness and bandwidth by hand, quiet jobs without alarm,
+// effects that are told, ranks that stand still or do not take part, restarts, bounds.
+#include "analyses/watch/watch_logs.h"
+
+#include "analyses/watch/watch_state.h"
+#include "sanitized.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kStartUs = 1'770'000'000'000'000 / 60'000'000 * 60'000'000; // 10 s: a slot
+constexpr std::int64_t kWindowUs = 60'000'000;
+constexpr std::int64_t kStillNs = 300'000'000'000;
+
+InspectorRecord record(std::int64_t rank, std::uint64_t number, std::uint32_t exec_us,
+                       std::int64_t at_us, std::int64_t ranks, double gbps = 100) {
+  InspectorRecord out;
+  out.header = {"0x7f", "default_pg", rank, ranks, kStartUs + at_us};
+  out.what = "AllReduce";
+  out.number = number;
+  out.bytes = 1024;
+  out.exec_us = exec_us;
+  out.bus_gbps = gbps;
+  return out;
+}
+
+/// Windows of a job whose collectives take a time that scatters, as its ranks come.
+struct Job {
+  std::int64_t ranks = 4, windows = 6;
+  std::int64_t from_window = 99; ///< of the effects
+  double late_us = 0;            ///< of rank 3
+  double fall = 0;               ///< of the bandwidth
+  std::uint64_t seed = 1;
+};
+
+std::vector<InspectorRecord> records_of(const Job& job) {
+  std::mt19937_64 random(job.seed);
+  std::normal_distribution<double> noise(0, 1);
+  std::vector<InspectorRecord> out;
+  std::uint64_t number = 0;
+  for (std::int64_t w = 0; w < job.windows; ++w)
+    for (std::int64_t i = 0; i < 24; ++i, ++number) {
+      const bool changed = w >= job.from_window;
+      const double gbps = (100 + 5 * noise(random)) * (changed ? 1 - job.fall : 1);
+      std::vector<double> came(static_cast<std::size_t>(job.ranks));
+      for (double& at : came)
+        at = 30 * noise(random);
+      if (changed)
+        came[3] += job.late_us;
+      const double latest = *std::max_element(came.begin(), came.end());
+      for (std::int64_t r = 0; r < job.ranks; ++r)
+        out.push_back(
+            record(r, number,
+                   static_cast<std::uint32_t>(1000 + latest - came[static_cast<std::size_t>(r)]),
+                   w * kWindowUs + i * kWindowUs / 24 + r, job.ranks, gbps));
+    }
+  return out;
+}
+
+struct Told {
+  std::vector<Alarm> alarms;
+  std::vector<WatchedWindow> windows;
+};
+
+/// Takes records in this order; looks after each window of the job.
+Told watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool last = true) {
+  Told out;
+  for (const InspectorRecord& r : records) {
+    logs.take(logs.process("node-pid" + std::to_string(r.header.rank)), r);
+    logs.advance(r.header.written_us * 1000, false, out.alarms, out.windows);
+  }
+  if (last)
+    logs.advance(kStartUs * 1000, true, out.alarms, out.windows);
+  return out;
+}
+
+Told watch(const Job& job) {
+  LogWatch logs;
+  return watch(logs, records_of(job));
+}
+
+bool has(const Told& told, AlarmKind kind) {
+  return std::any_of(told.alarms.begin(), told.alarms.end(),
+                     [kind](const Alarm& a) { return a.kind == kind; });
+}
+
+TEST(WatchLogs, LatenessAndBandwidthByHand) {
+  LogWatch logs;
+  std::vector<InspectorRecord> records;
+  for (std::uint64_t n = 0; n < 2; ++n) {
+    records.push_back(record(0, n, 100, 5, 3, 10)); // waited for rank 2: (100 + 40) / 2 - 100 = -30
+    records.push_back(record(1, n, 100, 6, 3, 10));
+    records.push_back(record(2, n, 40, 7, 3, 25)); // (100 + 100) / 2 - 40 = 60
+  }
+  const Told told = watch(logs, records);
+  ASSERT_EQ(told.windows.size(), 1U);
+  const WatchedWindow& w = told.windows[0];
+  EXPECT_EQ(w.ranks, 3U);
+  EXPECT_EQ(w.of, 3U);
+  EXPECT_EQ(w.latest_rank, 2);
+  EXPECT_DOUBLE_EQ(w.late_us, 60);
+  EXPECT_DOUBLE_EQ(w.bus_gbps, 25); // of the rank that waited least
+  EXPECT_FALSE(w.exposed_percent);
+  EXPECT_TRUE(w.label.starts_with("logs of ")) << w.label;
+  EXPECT_EQ(logs.records(), 6U);
+  EXPECT_EQ(logs.incomplete(), 0U);
+}
+
+TEST(WatchLogs, QuietJobsHaveNoAlarmAndEffectsAreTold) {
+  constexpr int kJobs = test::kSanitized ? 5 : 40;
+  int quiet = 0;
+  int late = 0;
+  int fell = 0;
+  for (int seed = 1; seed <= kJobs; ++seed) {
+    Job job;
+    job.seed = static_cast<std::uint64_t>(seed);
+    quiet += watch(job).alarms.empty() ? 1 : 0;
+    job.from_window = 3;
+    job.late_us = 150;
+    late += has(watch(job), AlarmKind::kStraggler) ? 1 : 0;
+    job.late_us = 0;
+    job.fall = 0.3;
+    fell += has(watch(job), AlarmKind::kBandwidth) ? 1 : 0;
+  }
+  EXPECT_GE(quiet, kJobs - 1 - kJobs / 10);
+  EXPECT_GE(late, kJobs - 1);
+  EXPECT_GE(fell, kJobs - 1);
+}
+
+TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
+  Job job;
+  job.from_window = 3;
+  job.late_us = 150;
+  std::vector<InspectorRecord> records = records_of(job);
+  const auto said = [](const Told& told) {
+    std::vector<std::string> out;
+    for (const Alarm& a : told.alarms)
+      out.push_back(a.sentence);
+    for (const WatchedWindow& w : told.windows)
+      out.push_back(w.label + " " + std::to_string(w.late_us) + " " + std::to_string(w.bus_gbps));
+    return out;
+  };
+  LogWatch straight;
+  const auto want = said(watch(straight, records));
+  ASSERT_EQ(want.size(), 7U);
+  // each log whole, one after the other, judged at the end
+  std::stable_sort(records.begin(), records.end(),
+                   [](const auto& a, const auto& b) { return a.header.rank < b.header.rank; });
+  LogWatch one_by_one;
+  Told told;
+  for (std::int64_t r = 0; r < job.ranks; ++r)
+    one_by_one.process("node-pid" + std::to_string(r));
+  for (const InspectorRecord& r : records)
+    one_by_one.take(one_by_one.process("node-pid" + std::to_string(r.header.rank)), r);
+  one_by_one.advance(kStartUs * 1000, true, told.alarms, told.windows);
+  EXPECT_EQ(said(told), want);
+}
+
+TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
+  Job job;
+  job.windows = 3;
+  std::vector<InspectorRecord> records = records_of(job);
+  std::erase_if(records, [](const InspectorRecord& r) {
+    return r.header.rank == 2 && r.header.written_us >= kStartUs + 2 * kWindowUs;
+  });
+  LogWatch logs;
+  const Told told = watch(logs, records, false);
+  EXPECT_TRUE(told.alarms.empty());
+  std::vector<Alarm> alarms;
+  const std::int64_t went_on = (kStartUs + 2 * kWindowUs) * 1000; // the others, into the third
+  logs.judge_still(went_on + kStillNs - 1'000'000'000, kStillNs, alarms);
+  EXPECT_TRUE(alarms.empty());
+  logs.judge_still(went_on + kStillNs + 1'000'000'000, kStillNs, alarms);
+  ASSERT_EQ(alarms.size(), 1U);
+  EXPECT_EQ(alarms[0].kind, AlarmKind::kHang);
+  EXPECT_EQ(alarms[0].subject, "2");
+  EXPECT_EQ(alarms[0].sentence,
+            "hang suspected: nothing new of rank 2: most of the 4 logs went on 300 s ago");
+  logs.judge_still(went_on + 4 * kStillNs, kStillNs, alarms);
+  EXPECT_EQ(alarms.size(), 1U);
+}
+
+TEST(WatchLogs, ARankThatDoesNotTakePartIsTold) {
+  Job job;
+  std::vector<InspectorRecord> records = records_of(job);
+  // from the third window rank 1 goes on in another communicator alone
+  for (InspectorRecord& r : records)
+    if (r.header.rank == 1 && r.number >= 48) {
+      r.header.comm = "0x99";
+      r.header.rank = 0;
+      r.header.n_ranks = 1;
+    }
+  LogWatch logs;
+  Told told;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    logs.take(logs.process("node-pid" + std::to_string(i % 4)), records[i]);
+    logs.advance(kStartUs * 1000, false, told.alarms, told.windows);
+  }
+  ASSERT_EQ(told.alarms.size(), 1U) << told.alarms.back().sentence;
+  EXPECT_EQ(told.alarms[0].kind, AlarmKind::kCollective);
+  EXPECT_EQ(told.alarms[0].subject, "default_pg 0x7f");
+  EXPECT_NE(told.alarms[0].sentence.find(
+                "ranks 0, 2, 3 entered AllReduce of group default_pg 0x7f as number 48, rank 1 did "
+                "not"),
+            std::string::npos)
+      << told.alarms[0].sentence;
+}
+
+TEST(WatchLogs, RecordsThatTheInspectorLostAreNoAlarm) {
+  Job job;
+  std::vector<InspectorRecord> records = records_of(job);
+  std::erase_if(records, [](const InspectorRecord& r) {
+    return r.header.rank == 1 && r.number >= 30 && r.number < 80; // its ring was full
+  });
+  LogWatch logs;
+  const Told told = watch(logs, records);
+  EXPECT_TRUE(told.alarms.empty()) << told.alarms[0].sentence;
+  EXPECT_EQ(logs.incomplete(), 50U);
+  EXPECT_EQ(told.windows.size(), 6U);
+}
+
+TEST(WatchLogs, ARecordTwiceCountsOnceAndACommunicatorMayBeginAnew) {
+  LogWatch logs;
+  std::vector<InspectorRecord> records;
+  for (std::uint64_t n = 0; n < 20; ++n)
+    for (std::int64_t r = 0; r < 2; ++r)
+      records.push_back(record(r, n, 100, static_cast<std::int64_t>(n), 2));
+  for (std::uint64_t n = 15; n < 20; ++n) // told before
+    records.push_back(record(0, n, 100, 30, 2));
+  for (std::uint64_t n = 0; n < 3; ++n) // of the same hash
+    for (std::int64_t r = 0; r < 2; ++r)
+      records.push_back(record(r, n, 100, 2 * kWindowUs, 2));
+  const Told told = watch(logs, records);
+  EXPECT_EQ(told.windows.size(), 2U);
+  EXPECT_EQ(logs.incomplete(), 0U);
+  EXPECT_DOUBLE_EQ(told.windows[1].bus_gbps, 100);
+}
+
+TEST(WatchLogs, ARestartGoesOnWithTheSameBytes) {
+  Job job;
+  job.from_window = 3;
+  job.late_us = 150;
+  WatchState straight;
+  WatchState carried;
+  std::vector<InspectorRecord> records = records_of(job);
+  // log by log for two windows, so that many collectives wait for the others
+  std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.number / 48, a.header.rank) < std::pair(b.number / 48, b.header.rank);
+  });
+  for (const InspectorRecord& r : records) {
+    for (WatchState* state : {&straight, &carried}) {
+      state->logs.take(state->logs.process("p" + std::to_string(r.header.rank)), r);
+      std::vector<Alarm> alarms;
+      std::vector<WatchedWindow> windows;
+      state->logs.advance(r.header.written_us * 1000, false, alarms, windows);
+    }
+    if (r.number % 8 != 5)
+      continue;
+    const std::string bytes = encode_watch_state("run", carried);
+    EXPECT_TRUE(bytes == encode_watch_state("run", straight)) << r.number;
+    Result<WatchStateFile> back = decode_watch_state(bytes);
+    ASSERT_TRUE(back) << back.error().message();
+    carried = std::move(back->state);
+  }
+  EXPECT_EQ(carried.logs.incomplete(), 0U);
+}
+
+TEST(WatchLogs, WhatItKeepsDoesNotGrowWithTime) {
+  Job job;
+  job.windows = test::kSanitized ? 60 : 200;
+  LogWatch logs;
+  std::size_t early = 0;
+  std::vector<Alarm> alarms;
+  std::vector<WatchedWindow> windows;
+  WatchState state;
+  for (const InspectorRecord& r : records_of(job)) {
+    state.logs.take(state.logs.process("p" + std::to_string(r.header.rank)), r);
+    state.logs.advance(r.header.written_us * 1000, false, alarms, windows);
+    if (r.number == 24 * 20)
+      early = encode_watch_state("run", state).size();
+  }
+  EXPECT_EQ(windows.size(), static_cast<std::size_t>(job.windows) - 1);
+  // 64 windows that most ranks have come to are remembered, with their times
+  EXPECT_LT(encode_watch_state("run", state).size(), early + 64 * 16);
+}
+
+TEST(WatchLogs, CollectivesOfHugeCommunicatorsDoNotFillTheMemory) {
+  LogWatch logs;
+  const std::uint32_t process = logs.process("p");
+  for (std::uint64_t n = 0; n < 8; ++n) // each waits for a million ranks
+    logs.take(process, record(0, n, 1, 1, kMostInspectorRanks));
+  EXPECT_GE(logs.incomplete(), 2U);
+  EXPECT_EQ(logs.problem(), "");
+}
+
+TEST(WatchLogs, AStateThatDoesNotFitTogetherIsRefused) {
+  WatchState state;
+  state.logs.take(state.logs.process("p"), record(0, 1, 1, 1, 2));
+  state.log_files["a.log"].process = 1; // there is one only
+  EXPECT_FALSE(decode_watch_state(encode_watch_state("run", state)));
+  state.log_files["a.log"].process = 0;
+  EXPECT_TRUE(decode_watch_state(encode_watch_state("run", state)));
+  state.world = -1;
+  EXPECT_FALSE(decode_watch_state(encode_watch_state("run", state)));
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,252 @@
+// watch over Inspector logs that grow: each byte read once, ends that wait, logs that are cut off
+// or rotated, restarts, and logs beside traces. Time is what the tests say it is.
+#include "app/watch.h"
+
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kBeginUs = 1'770'000'000'000'000 / 60'000'000 * 60'000'000;
+
+std::string line(std::int64_t rank, std::uint64_t number, std::int64_t at_us, int exec_us = 500,
+                 double gbps = 100) {
+  return fmt::format(
+      R"({{"header":{{"id":"0x7f","comm_name":"default_pg","rank":{},"n_ranks":4,"nnodes":1}},)"
+      R"("metadata":{{"inspector_output_format_version":"v4.0","dump_timestamp_us":{},)"
+      R"("hostname":"n","pid":1}},"coll_perf":{{"coll":"AllReduce","coll_sn":{},)"
+      R"("coll_msg_size_bytes":4096,"coll_exec_time_us":{},"coll_timing_source":"kernel_gpu",)"
+      R"("coll_algobw_gbs":1.0,"coll_busbw_gbs":{:.3f}}}}})"
+      "\n",
+      rank, kBeginUs + at_us, number, exec_us, gbps);
+}
+
+class WatchLogFiles : public ::testing::Test {
+protected:
+  WatchLogFiles() { fs::create_directories(run()); }
+
+  [[nodiscard]] std::string run() const { return folder_.path("run"); }
+  [[nodiscard]] std::string log(std::int64_t rank) const {
+    return run() + "/node01-pid" + std::to_string(1000 + rank) + ".log";
+  }
+  static void append(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary | std::ios::app) << text;
+  }
+  /// 24 collectives of each rank in this minute.
+  void minute(std::int64_t m, int late_us = 0, double gbps = 100) const {
+    for (std::int64_t r = 0; r < 4; ++r) {
+      std::string text;
+      for (std::int64_t i = 0; i < 24; ++i)
+        text += line(r, static_cast<std::uint64_t>(m * 24 + i), m * 60'000'000 + i * 2'500'000 + r,
+                     1000 - (r == 3 ? late_us : 0) + static_cast<int>((i * 7 + r * 3) % 11), gbps);
+      append(log(r), text);
+    }
+  }
+  [[nodiscard]] WatchRequest request(const std::string& state = "") const {
+    WatchRequest out;
+    out.inputs = {run()};
+    out.state = state;
+    return out;
+  }
+  static Watch open(const WatchRequest& request) {
+    Result<Watch> watch = Watch::open(request);
+    EXPECT_TRUE(watch) << watch.error().message();
+    return std::move(*watch);
+  }
+  /// So many minutes after the job's begin.
+  static WatchLook look(Watch& watch, double minutes, bool last = false) {
+    Session session;
+    session.threads = 1;
+    Result<WatchLook> out =
+        watch.look(session, kBeginUs * 1000 + static_cast<std::int64_t>(minutes * 60e9), last);
+    EXPECT_TRUE(out) << out.error().message();
+    return out ? std::move(*out) : WatchLook{};
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(WatchLogFiles, EachRecordIsReadOnceAndWindowsAreJudgedWhenAllHavePassed) {
+  Watch watch = open(request());
+  EXPECT_EQ(look(watch, 0).records, 0U);
+  minute(0);
+  const WatchLook first = look(watch, 1);
+  EXPECT_EQ(first.records, 96U);
+  EXPECT_TRUE(first.windows.empty()); // more of that minute may come
+  EXPECT_EQ(look(watch, 1.5).records, 0U);
+  minute(1);
+  const WatchLook second = look(watch, 2);
+  EXPECT_EQ(second.records, 96U);
+  ASSERT_EQ(second.windows.size(), 1U);
+  EXPECT_EQ(second.windows[0].ranks, 4U);
+  EXPECT_NEAR(second.windows[0].bus_gbps, 100, 1e-9);
+  EXPECT_EQ(look(watch, 2.1, true).windows.size(), 1U);
+  EXPECT_EQ(watch.state().logs.records(), 192U);
+}
+
+TEST_F(WatchLogFiles, ALineThatHasNotEndedWaits) {
+  Watch watch = open(request());
+  const std::string text = line(0, 0, 0);
+  append(log(0), text + text.substr(0, 300));
+  EXPECT_EQ(look(watch, 1).records, 1U);
+  EXPECT_EQ(look(watch, 1.1).records, 0U);
+  append(log(0), text.substr(300));
+  const WatchLook grew = look(watch, 1.2);
+  EXPECT_EQ(grew.records, 1U);
+  EXPECT_TRUE(grew.remarks.empty());
+}
+
+TEST_F(WatchLogFiles, ALogOfManyPiecesIsReadWhole) {
+  Watch watch = open(request());
+  std::string text;
+  for (std::uint64_t n = 0; n < 1000; ++n) // 400 bytes each: several pieces
+    text += line(0, n, static_cast<std::int64_t>(n));
+  // longer than a piece, shorter than what is given up
+  text += fmt::format("{{\"header\": {{\"{}\": 1}}}}\n", std::string(200'000, 'x'));
+  text += line(0, 1000, 1000);
+  append(log(0), text);
+  const WatchLook seen = look(watch, 1);
+  EXPECT_EQ(seen.records, 1001U);
+  ASSERT_EQ(seen.remarks.size(), 1U);
+  EXPECT_EQ(seen.remarks[0], log(0) + ": 1 line is of no record");
+}
+
+TEST_F(WatchLogFiles, ALogThatIsCutOffOrRotatedIsSaidAndReadFromItsBeginning) {
+  Watch watch = open(request());
+  minute(0);
+  look(watch, 1);
+  fs::resize_file(log(0), 0);
+  append(log(0), line(0, 24, 60'000'000));
+  WatchLook seen = look(watch, 2);
+  EXPECT_EQ(seen.records, 1U);
+  ASSERT_EQ(seen.remarks.size(), 1U);
+  EXPECT_EQ(seen.remarks[0], log(0) + ": is shorter than what was read of it (cut off or written "
+                                      "anew): read from its beginning");
+  const auto before = fs::file_size(log(1));
+  fs::rename(log(1), log(1) + ".1");
+  std::string text;
+  for (std::uint64_t n = 24; fs::file_size(log(1) + ".1") >= text.size(); ++n)
+    text += line(1, n, 60'000'000 + static_cast<std::int64_t>(n));
+  append(log(1), text); // longer than the one before
+  EXPECT_GT(fs::file_size(log(1)), before);
+  seen = look(watch, 3);
+  EXPECT_GT(seen.records, 20U);
+  ASSERT_EQ(seen.remarks.size(), 1U);
+  EXPECT_EQ(seen.remarks[0], log(1) + ": is another log than the one before at this place "
+                                      "(rotated): read from its beginning");
+  EXPECT_TRUE(look(watch, 4).remarks.empty());
+}
+
+TEST_F(WatchLogFiles, OtherLogsArePassedOver) {
+  append(run() + "/train.log", "step 1 loss 2.5\n");
+  append(run() + "/nccl.log", std::string(20'000, 'x'));
+  Watch watch = open(request());
+  EXPECT_EQ(look(watch, 1).records, 0U);
+  append(run() + "/train.log", line(0, 0, 0)); // still short: it may be one
+  EXPECT_EQ(look(watch, 2).records, 1U);
+  EXPECT_EQ(watch.state().logs.processes(), 1U);
+}
+
+/// What a watch says while logs grow, restarted after each look where asked.
+std::vector<std::string> story(const WatchRequest& request, bool restart,
+                               const std::function<void(std::int64_t)>& minute,
+                               const std::function<WatchLook(Watch&, double, bool)>& look) {
+  Result<Watch> first = Watch::open(request);
+  EXPECT_TRUE(first) << first.error().message();
+  std::optional<Watch> watch(std::move(*first));
+  std::vector<std::string> told;
+  for (std::int64_t m = 0; m < 6; ++m) {
+    minute(m);
+    const WatchLook seen = look(*watch, static_cast<double>(m) + 1, m == 5);
+    for (const Alarm& alarm : seen.alarms)
+      told.push_back(alarm.sentence);
+    for (const WatchedWindow& window : seen.windows)
+      told.push_back(fmt::format("{} {} {}", window.label, window.late_us, window.bus_gbps));
+    told.push_back(std::to_string(seen.records));
+    if (restart) {
+      Result<Watch> again = Watch::open(request);
+      EXPECT_TRUE(again) << again.error().message();
+      watch.emplace(std::move(*again));
+    }
+  }
+  told.push_back(watch_page(watch->state(), {"run"}, "then"));
+  return told;
+}
+
+TEST_F(WatchLogFiles, ARestartNeitherReadsNorTellsAgain) {
+  const auto grow = [this](std::int64_t m) { minute(m, m >= 3 ? 200 : 0, m >= 3 ? 60 : 100); };
+  const auto straight = story(request(folder_.path("one.state")), false, grow, look);
+  fs::remove_all(run());
+  fs::create_directories(run());
+  const auto restarted = story(request(folder_.path("two.state")), true, grow, look);
+  EXPECT_EQ(straight, restarted);
+  const auto with = [&](const std::string& word) {
+    return std::count_if(straight.begin(), straight.end(), [&](const std::string& s) {
+      return s.find(word) != std::string::npos && s.find("<html") == std::string::npos;
+    });
+  };
+  EXPECT_EQ(with("rank 3 comes "), 1);
+  EXPECT_EQ(with("bandwidth falls"), 1);
+  EXPECT_NE(straight.back().find("576 records of 4 logs read"), std::string::npos);
+}
+
+TEST_F(WatchLogFiles, AnotherWindowIsAnotherState) {
+  WatchRequest asked = request(folder_.path("state"));
+  open(asked);
+  asked.window_s = 30;
+  const Result<Watch> watch = Watch::open(asked);
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().what, "is the state of a watch with --window 60");
+}
+
+TEST_F(WatchLogFiles, LogsAndTracesOfOneFolder) {
+  synth::Options o = test::small_sweep();
+  o.ranks = 2;
+  o.steps = 3;
+  o.straggler = -1;
+  ASSERT_TRUE(synth::generate(o, folder_.path("made"), 1, [](const std::string&) {}));
+  fs::copy(test::config_folder(folder_.path("made")), run() + "/traces",
+           fs::copy_options::recursive);
+  minute(0);
+  WatchRequest both = request();
+  both.inputs.push_back(log(0)); // named once more: read once
+  Watch watch = open(both);
+  const WatchLook seen = look(watch, 1'000'000, true);
+  EXPECT_EQ(seen.read, 2U);
+  EXPECT_EQ(seen.records, 96U);
+  EXPECT_EQ(seen.windows.size(), 2U);
+  EXPECT_TRUE(seen.lost.empty());
+}
+
+TEST_F(WatchLogFiles, TheSamplesShowTheLateRank) {
+  const fs::path golden = test::golden_dir() / "formats" / "inspector";
+  if (!fs::is_directory(golden))
+    GTEST_SKIP() << "the reference data is absent (RANKSCOPE_GOLDEN names its folder)";
+  WatchRequest asked = request();
+  asked.inputs = {golden.string()};
+  Watch watch = open(asked);
+  const WatchLook seen = look(watch, 1, true);
+  EXPECT_EQ(seen.records, 32U);
+  ASSERT_EQ(seen.windows.size(), 1U);
+  EXPECT_EQ(seen.windows[0].latest_rank, 3);
+  EXPECT_TRUE(seen.alarms.empty()); // eight collectives at one time are one sample
+}
+
+} // namespace
+} // namespace rankscope

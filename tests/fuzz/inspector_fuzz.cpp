@@ -1,0 +1,31 @@
+// Bytes as a piece of an Inspector log: read in two pieces, cut anywhere that the reader chose, it
+// gives what it gives whole, and what was read can be judged.
+#include "analyses/watch/watch_logs.h"
+#include "fuzz/fuzz_target.h"
+#include "readers/inspector/inspector_log.h"
+
+#include <cstdlib>
+
+RS_FUZZ_TARGET(inspector) {
+  using namespace rankscope;
+  InspectorHeader last;
+  const InspectorPiece whole = read_inspector(bytes, last);
+  if (whole.used > bytes.size())
+    std::abort();
+  InspectorHeader again;
+  const InspectorPiece first = read_inspector(bytes.substr(0, bytes.size() / 2), again);
+  const InspectorPiece second = read_inspector(bytes.substr(first.used), again);
+  if (first.records.size() + second.records.size() != whole.records.size())
+    std::abort();
+  LogWatch logs;
+  const std::uint32_t process = logs.process("node-pid1");
+  for (const InspectorRecord& record : whole.records)
+    if (record.header.n_ranks <= 1024) // memory as for a job of that size
+      logs.take(process, record);
+  std::vector<Alarm> alarms;
+  std::vector<WatchedWindow> windows;
+  logs.advance(1, true, alarms, windows);
+  logs.judge_still(1, 1, alarms);
+  if (!logs.problem().empty())
+    std::abort();
+}
