@@ -8,6 +8,7 @@
 #include "synth/synth.h"
 #include "temp_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
