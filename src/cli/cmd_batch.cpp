@@ -1,9 +1,10 @@
 // rankscope batch -b FOLDER: a workbook for every folder of rank traces below a base.
 #include "app/batch.h"
-#include "base/json_writer.h"
+#include "app/command_reports.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/replay_flags.h"
+#include "writers/writer.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -38,25 +39,10 @@ void announce(Context& ctx, const BatchSearch& search, const BatchFolder& folder
   ctx.out(text);
 }
 
-void print_json(Context& ctx, const std::vector<BatchReport>& reports) {
-  JsonWriter json;
-  json.begin_list();
-  for (const BatchReport& r : reports) {
-    json.begin_object();
-    json.text("folder", r.folder);
-    json.text("output", r.output);
-    json.integer("ranks", static_cast<std::int64_t>(r.ranks));
-    json.integer("sheets", static_cast<std::int64_t>(r.sheets));
-    if (r.error)
-      json.text("error", r.error->message());
-    else
-      json.null("error");
-    json.texts("notes", r.notes);
-    json.texts("warnings", r.warnings);
-    json.end_object();
-  }
-  json.end_list();
-  ctx.out(json.take());
+void print_json(Context& ctx, const std::string& base, const std::vector<BatchReport>& reports) {
+  Report report = batch_report(base, reports);
+  report.diagnostics = ctx.diagnostics;
+  ctx.out(json_text(report));
 }
 
 /// One folder's lines; false when it failed.
@@ -109,7 +95,7 @@ Result<void> run(Context& ctx, const Flags& f) {
     return {};
   RS_TRY(const std::vector<BatchReport> reports, run_batch(ctx, request, std::move(folders)));
   if (ctx.json)
-    print_json(ctx, reports);
+    print_json(ctx, request.search.base, reports);
   else
     for (const BatchReport& report : reports)
       print(ctx, report, reports.size() > 1);

@@ -1,10 +1,12 @@
 // rankscope library-perf [library_trace.csv]: how long each configuration of a trace takes here.
+#include "app/command_reports.h"
 #include "cli/command.h"
 #include "collect/gemm/gemm_problem.h"
 #include "collect/gemm/gemm_process.h"
 #include "collect/library_perf/library_perf.h"
 #include "os/output_file.h"
 #include "os/signals.h"
+#include "writers/writer.h"
 
 #include <chrono>
 #include <cstdio>
@@ -56,9 +58,7 @@ Result<void> compare(Context& ctx, const Flags& f) {
   const std::string out = f.out.empty() ? "library_perf_compare.csv" : f.out;
   RS_TRY(const PerfComparison c, compare_perf_tables(f.inputs[1], f.inputs[2], out));
   if (ctx.json)
-    ctx.out(fmt::format("{{\"a_wins\": {}, \"b_wins\": {}, \"same\": {}, \"not_comparable\": {}, "
-                        "\"a_total_us\": {:.6g}, \"b_total_us\": {:.6g}}}\n",
-                        c.a_wins, c.b_wins, c.same, c.not_comparable, c.a_total_us, c.b_total_us));
+    ctx.out(json_text(perf_comparison_report(out, c)));
   else
     ctx.out(fmt::format("A is faster in {}, B in {}, {} within 2 %, {} not on both sides\n"
                         "all calls of A: {:.3f} ms with A, {:.3f} ms with B\n{}\n",
@@ -90,16 +90,19 @@ Result<void> measure(Context& ctx, Flags f) {
     ++by_status[r.status];
   std::string counts;
   for (const auto& [status, n] : by_status)
-    counts += ctx.json ? fmt::format(", \"{}\": {}", status, n)
-                       : fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, status);
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", n, status);
   for (const PerfRow& r : rows)
     if (r.status == "failed" || r.status == "missing")
       ctx.diagnostics.add(Severity::kWarning, "library_perf_" + r.status, r.config.substr(0, 120),
                           r.detail);
-  const std::size_t total = rows.size();
   RS_CHECK(write_perf_table(out, std::move(rows)));
-  ctx.out(ctx.json ? fmt::format("{{\"configs\": {}{}}}\n", total, counts)
-                   : fmt::format("{}: {}\n", out, counts.empty() ? "no configuration" : counts));
+  if (!ctx.json) {
+    ctx.out(fmt::format("{}: {}\n", out, counts.empty() ? "no configuration" : counts));
+    return {};
+  }
+  Report report = library_perf_report(out, by_status);
+  report.diagnostics = ctx.diagnostics;
+  ctx.out(json_text(report));
   return {};
 }
 

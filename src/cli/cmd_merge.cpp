@@ -1,10 +1,11 @@
 // rankscope merge: the ranks of a run as one trace for Perfetto; --all for every configuration.
+#include "app/command_reports.h"
 #include "app/merge.h"
 #include "app/write_outputs.h"
-#include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "core/steps.h"
+#include "writers/writer.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,13 +26,7 @@ struct Flags {
 };
 
 void print(Context& ctx, const MergedRun& run) {
-  if (ctx.json)
-    ctx.out(fmt::format("{{\"label\": \"{}\", \"output\": \"{}\", \"ranks\": {}, \"slices\": {}, "
-                        "\"flows\": {}, \"overflow_slices\": {}, \"bytes\": {}, \"seconds\": "
-                        "{:.3f}}}\n",
-                        json_escaped(run.label), json_escaped(run.output), run.ranks, run.slices,
-                        run.flows, run.overflow, run.bytes, run.seconds));
-  else if (run.output != "-")
+  if (!ctx.json && run.output != "-")
     ctx.out(fmt::format("{}: {} ranks, {} slices ({} on overflow tracks), {} arrows, {:.1f} MB, "
                         "{:.2f} s ({:.0f} MB/s of input)\n",
                         run.output, run.ranks, run.slices, run.overflow, run.flows,
@@ -39,12 +34,27 @@ void print(Context& ctx, const MergedRun& run) {
                         static_cast<double>(run.input_bytes) / 1e6 / std::max(run.seconds, 1e-9)));
 }
 
+void print_json(Context& ctx, const std::vector<MergedRun>& runs) {
+  if (!ctx.json)
+    return;
+  Report report = merge_report(runs);
+  report.diagnostics = ctx.diagnostics;
+  ctx.out(json_text(report));
+}
+
 Result<void> merge(Context& ctx, const Flags& f) {
   if (f.all) {
     if (f.inputs.size() != 1)
       return Error{ErrorCode::kUsage, "--all", "takes one sweep folder", ""};
-    return merge_sweep(ctx, f.request, f.inputs[0], f.discover, f.out,
-                       [&ctx](const MergedRun& run) { print(ctx, run); });
+    std::vector<MergedRun> runs;
+    const Result<void> merged =
+        merge_sweep(ctx, f.request, f.inputs[0], f.discover, f.out, [&](const MergedRun& run) {
+          print(ctx, run);
+          runs.push_back(run);
+        });
+    if (merged)
+      print_json(ctx, runs);
+    return merged;
   }
   if (f.out.empty())
     return Error{ErrorCode::kUsage, "merge", "needs -o OUT.json", ""};
@@ -52,6 +62,8 @@ Result<void> merge(Context& ctx, const Flags& f) {
   RS_TRY(const RunPlan plan, discover_run(f.inputs, f.discover, ctx.diagnostics));
   RS_TRY(const MergedRun run, merge_run(ctx, f.request, plan, f.out));
   print(ctx, run);
+  if (run.output != "-") // the trace itself is there
+    print_json(ctx, {run});
   return {};
 }
 

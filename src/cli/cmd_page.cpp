@@ -1,8 +1,10 @@
 // rankscope page INPUT|--baseline A --test B -o page.html: one self-contained interactive page.
 #include "app/page.h"
 #include "app/write_outputs.h"
+#include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
+#include "writers/writer.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -55,6 +57,11 @@ Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
 Result<void> page(Context& ctx, const Flags& f) {
   RS_CHECK(check_ending(f.request.output, {".html", ".htm"}));
   RS_TRY(const PageResult result, made(ctx, f, f.request));
+  if (ctx.json && f.request.output != "-") {
+    Report report = written_files("page", {f.request.output});
+    report.diagnostics = ctx.diagnostics;
+    ctx.out(json_text(report));
+  }
   ctx.note(fmt::format("{}: {} rank{}, {:.2f} MB", f.request.output, result.ranks,
                        result.ranks == 1 ? "" : "s", static_cast<double>(result.bytes) / 1e6));
   return {};

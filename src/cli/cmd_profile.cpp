@@ -2,6 +2,7 @@
 #include "cli/profile_flags.h"
 #include "os/signals.h"
 #include "writers/console.h"
+#include "writers/json_head.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ Result<void> show_plan(Context& ctx, const PreparedRun& run, const ProfileFlags&
     plan.at("out") = Json::of(run.run.out);
     if (!run.keeper.empty())
       plan.at("container") = Json::list(run.keeper);
-    ctx.out(plan.dump() + "\n");
+    ctx.out(headed_json("profile plan", plan.dump()) + "\n");
     return {};
   }
   std::string text;
@@ -75,7 +76,9 @@ Result<void> run_all(Context& ctx, ProfileFlags& f) {
       run.run.plan.findings.push_back(std::move(finding));
     RS_TRY(const ProfileOutcome outcome, run_prepared(ctx, run, f.request));
     if (ctx.json)
-      ctx.out(manifest_json(outcome.identity, run.run, outcome.result).dump() + "\n");
+      ctx.out(headed_json(outcome.out,
+                          manifest_json(outcome.identity, run.run, outcome.result).dump()) +
+              "\n");
     show_outcome(ctx, run, outcome);
     if (!outcome.result.launched && interrupt_signal() != 0)
       status = 128 + interrupt_signal();

@@ -3,6 +3,7 @@
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/sampler_json.h"
 #include "os/signals.h"
+#include "writers/json_head.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ Result<void> sample(Context& ctx, Flags f) {
                        f.duration_s > 0 ? "" : "; Ctrl-C ends"));
   wait(f.duration_s);
   RS_TRY(const SamplerSummary summary, sampler->stop());
-  ctx.out(ctx.json ? sampler_json(summary) + "\n" : sampler_text(summary));
+  ctx.out(ctx.json ? headed_json("sample", sampler_json(summary)) + "\n" : sampler_text(summary));
   return {};
 }
 

@@ -1,7 +1,9 @@
 // rankscope sweep: runs a command under every setting, keeps what happened, says which is best.
+#include "app/command_reports.h"
 #include "cli/command.h"
 #include "cli/sweep_flags.h"
 #include "os/signals.h"
+#include "writers/writer.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -22,32 +24,11 @@ void print_plan(Context& ctx, const SweepRequest& request, const SweepPlan& plan
     }
 }
 
-void print_json(Context& ctx, const FinishedSweep& sweep) {
-  JsonWriter json;
-  json.begin_object();
-  json.text("folder", sweep.folder);
-  json.begin_list("runs");
-  for (const SummaryRow& row : sweep.rows) {
-    json.begin_object();
-    json.text("setting", row.run->label);
-    json.text("folder", row.run->folder);
-    json.text("status", row.outcome ? status_name(row.outcome->status) : "not run");
-    if (row.outcome) {
-      json.number("seconds", row.outcome->seconds);
-      json.text("problem", row.outcome->problem);
-      json.texts("findings", row.outcome->findings);
-    }
-    json.end_object();
-  }
-  json.end_list();
-  json.texts("findings", sweep.findings);
-  json.end_object();
-  ctx.out(json.take());
-}
-
 void print_sweep(Context& ctx, const SweepRequest& request, const FinishedSweep& sweep) {
   if (ctx.json) {
-    print_json(ctx, sweep);
+    Report report = sweep_report(sweep);
+    report.diagnostics = ctx.diagnostics;
+    ctx.out(json_text(report));
     return;
   }
   ctx.out(summary_text(request.kind, sweep.folder, sweep.rows, sweep.findings,

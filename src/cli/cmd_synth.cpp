@@ -1,9 +1,11 @@
 // rankscope synth OUT: a synthetic sweep with its ground truth.
+#include "app/command_reports.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/synth_flags.h"
 #include "cli/synth_switches.h"
 #include "synth/synth.h"
+#include "writers/writer.h"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -111,9 +113,7 @@ Action setup(FlagSet& app) {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (ctx.json)
-      ctx.out(fmt::format("{{\"files\": {}, \"bytes\": {}, \"events\": {}, \"seconds\": {:.3f}, "
-                          "\"ground_truth\": \"{}\"}}\n",
-                          s.files, s.bytes, s.events, seconds, s.truth_path));
+      ctx.out(json_text(synth_report(f->out, s, seconds)));
     else
       ctx.out(fmt::format("{} traces, {} events, {:.1f} MB of {} in {:.2f} s ({:.0f} MB/s)\n"
                           "ground truth: {}\n",

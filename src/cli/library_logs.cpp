@@ -1,8 +1,9 @@
 #include "cli/library_logs.h"
 
-#include "base/json_text.h"
+#include "app/command_reports.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
+#include "writers/writer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,22 +13,6 @@
 
 namespace rankscope {
 namespace {
-
-std::string json_of(const LibraryTraceSummary& s, double seconds) {
-  std::string counts, findings;
-  for (const LibraryCount& c : s.counts)
-    fmt::format_to(std::back_inserter(counts),
-                   "{}{{\"library\": \"{}\", \"lines\": {}, \"calls\": {}, \"configs\": {}, "
-                   "\"damaged\": {}}}",
-                   counts.empty() ? "" : ", ", log_kind_name(c.kind), c.lines, c.calls, c.configs,
-                   c.damaged);
-  for (const std::string& f : s.findings)
-    fmt::format_to(std::back_inserter(findings), "{}\"{}\"", findings.empty() ? "" : ", ",
-                   json_escaped(f));
-  return fmt::format("{{\"bytes\": {}, \"lines\": {}, \"long_lines\": {}, \"seconds\": {:.3f}, "
-                     "\"libraries\": [{}], \"findings\": [{}]}}\n",
-                     s.bytes, s.lines, s.long_lines, seconds, counts, findings);
-}
 
 std::string text_of(const LibraryTraceSummary& s, double seconds) {
   std::string out;
@@ -68,6 +53,18 @@ Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string
   return {};
 }
 
+void print(Context& ctx, const LibraryTraceOptions& options, const LibraryTraceSummary& summary,
+           double seconds) {
+  if (!ctx.json)
+    return ctx.out(text_of(summary, seconds));
+  std::vector<std::string> tables = {options.csv};
+  if (!options.detail_csv.empty())
+    tables.push_back(options.detail_csv);
+  Report report = library_trace_report(tables, summary, seconds);
+  report.diagnostics = ctx.diagnostics;
+  ctx.out(json_text(report));
+}
+
 } // namespace
 
 Result<void> parse_library_logs(Context& ctx, const LibraryLogs& f) {
@@ -96,7 +93,7 @@ Result<void> parse_library_logs(Context& ctx, const LibraryLogs& f) {
           Severity::kWarning, "library_line_damaged", log_kind_name(c.kind),
           "lines are torn or unknown and not counted; the first: " + c.first_damaged, c.damaged);
   if (options.csv != "-")
-    ctx.out(ctx.json ? json_of(summary, seconds) : text_of(summary, seconds));
+    print(ctx, options, summary, seconds);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "collect/profile/merge_ranks.h"
 #include "collect/profile/replicate.h"
 #include "os/signals.h"
+#include "writers/json_head.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -51,7 +52,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
   }
   for (const std::string& note : notes)
     ctx.note(note);
-  ctx.out(ctx.json ? all.dump() + "\n" : text);
+  ctx.out(ctx.json ? headed_json_list("profile tools", "tools", all.dump()) : text);
   return {};
 }
 
@@ -120,7 +121,7 @@ Result<void> doctor(Context& ctx, ProfileFlags f) {
     }
   }
   if (ctx.json)
-    ctx.out(all.dump() + "\n");
+    ctx.out(headed_json_list("profile doctor", "findings", all.dump()));
   if (bad)
     ctx.program_status = exit_code(ErrorCode::kMissingTool);
   return {};
@@ -150,7 +151,7 @@ Result<void> merge(Context& ctx, const ProfileFlags& f) {
   RS_TRY(const ProfiledRanks run, merge_ranks(f.inputs));
   RS_TRY(const std::string out, merged_folder(f, run));
   RS_CHECK(write_merged(run, out));
-  ctx.out(ctx.json ? merged_json(run).dump() + "\n" : merged_text(run));
+  ctx.out(ctx.json ? headed_json(out, merged_json(run).dump()) + "\n" : merged_text(run));
   ctx.note("outputs in " + out);
   if (!run.findings.empty())
     ctx.partial = true;

@@ -1,5 +1,8 @@
 #include "cli/synth_flags.h"
 
+#include "app/written_files.h"
+#include "writers/writer.h"
+
 namespace rankscope {
 
 void add_synth_size(FlagSet& app, synth::Options& o) {
@@ -43,7 +46,10 @@ Result<void> write_synth_server(Context& ctx, const SynthServer& server, const s
   // a prompt and a small batch without graphs, then replays of a larger batch
   o.steps = {{4096, 0, false}, {0, 8, false}, {0, 32, true}, {0, 32, true}, {0, 32, true}};
   RS_CHECK(synth::write_inference(o, out));
-  ctx.out(out + "/trace.json\nground truth: " + out + "/ground_truth.json\n");
+  if (ctx.json)
+    ctx.out(json_text(written_files(out, {out + "/trace.json", out + "/ground_truth.json"})));
+  else
+    ctx.out(out + "/trace.json\nground truth: " + out + "/ground_truth.json\n");
   return {};
 }
 

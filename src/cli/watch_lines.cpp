@@ -3,6 +3,7 @@
 #include "base/json_text.h"
 #include "os/process.h"
 #include "os/signals.h"
+#include "writers/json_head.h"
 
 #include <chrono>
 #include <ctime>
@@ -61,10 +62,10 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
                         : ""));
   for (const Alarm& alarm : look.alarms) {
     if (ctx.json)
-      ctx.out(fmt::format(
-          "{{\"time\": \"{}\", \"alarm\": \"{}\", \"subject\": \"{}\", \"sentence\": \"{}\"}}\n",
-          when, json_escaped(alarm_name(alarm.kind)), json_escaped(alarm.subject),
-          json_escaped(alarm.sentence)));
+      ctx.out(fmt::format("{{{}, \"time\": \"{}\", \"alarm\": \"{}\", \"subject\": \"{}\", "
+                          "\"sentence\": \"{}\"}}\n",
+                          json_head("watch"), when, json_escaped(alarm_name(alarm.kind)),
+                          json_escaped(alarm.subject), json_escaped(alarm.sentence)));
     else
       ctx.out(fmt::format("{} ALARM {}: {}\n", when, alarm_name(alarm.kind), alarm.sentence));
   }

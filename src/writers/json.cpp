@@ -7,6 +7,7 @@
 #include "base/snake_case.h"
 #include "core/nested_text.h"
 #include "os/output_file.h"
+#include "writers/json_head.h"
 #include "writers/writer.h"
 
 #include <cmath>
@@ -89,8 +90,7 @@ Result<void> write(const Report& report, const std::string& path) {
 } // namespace
 
 std::string json_text(const Report& report) {
-  std::string out = "{\"schema\":\"rankscope/1\",\"version\":\"" RANKSCOPE_VERSION "\",\"title\":" +
-                    quoted_text(report.title) + ",\"tables\":{";
+  std::string out = "{" + json_head(report.title) + ",\"tables\":{";
   for (const Table& t : report.tables) {
     if (&t != report.tables.data())
       out += ',';

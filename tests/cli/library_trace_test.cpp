@@ -31,8 +31,9 @@ TEST(LibraryTraceCommand, PlainAndCompressedLogsTogether) {
   EXPECT_EQ(test::bytes_of(t.path("rest.log")), "epoch 1\nepoch 1\n");
   simdjson::dom::parser parser;
   const simdjson::dom::element json = parser.parse(r.out);
-  EXPECT_EQ(json["lines"].get_uint64().value(), 6U);
-  EXPECT_EQ(json["libraries"].at(0)["calls"].get_uint64().value(), 4U);
+  EXPECT_EQ(json["tables"]["log"]["rows"].at(0).at(1).get_uint64().value(), 6U);       // lines
+  EXPECT_EQ(json["tables"]["libraries"]["rows"].at(0).at(2).get_uint64().value(), 4U); // calls
+  EXPECT_EQ(json["tables"]["files"]["rows"].get_array().size(), 2U);
 }
 
 TEST(LibraryTraceCommand, ProfileTraceParseIsTheSame) {

@@ -1,0 +1,34 @@
+// What commands that make data say with --json: figures as numbers, files with their sizes,
+// warnings.
+#pragma once
+
+#include "app/batch.h"
+#include "app/merge.h"
+#include "app/sweep.h"
+#include "collect/library_perf/perf_rows.h"
+#include "collect/library_trace/library_trace.h"
+#include "core/report.h"
+#include "synth/synth.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// A row of `merged` for each run, and the files.
+[[nodiscard]] Report merge_report(const std::vector<MergedRun>& runs);
+[[nodiscard]] Report synth_report(const std::string& folder, const synth::Summary& made,
+                                  double seconds);
+/// A row of `reports` for each folder; its lists are lists.
+[[nodiscard]] Report batch_report(const std::string& base, const std::vector<BatchReport>& reports);
+/// A row of `runs` for each setting, and what the sweep found.
+[[nodiscard]] Report sweep_report(const FinishedSweep& sweep);
+/// How many configurations ended how; `table` is the file.
+[[nodiscard]] Report library_perf_report(const std::string& table,
+                                         const std::map<std::string, std::size_t>& by_status);
+[[nodiscard]] Report perf_comparison_report(const std::string& table, const PerfComparison& made);
+[[nodiscard]] Report library_trace_report(const std::vector<std::string>& tables,
+                                          const LibraryTraceSummary& read, double seconds);
+
+} // namespace rankscope

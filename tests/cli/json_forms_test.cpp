@@ -1,0 +1,175 @@
+// With --json every command answers with one document that parses and names its schema.
+#include "cli/run_binary.h"
+#include "sanitized.h"
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <regex>
+#include <set>
+#include <simdjson.h>
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+using Words = std::vector<std::string>;
+
+/// Those whose answer is a text for another program, or that tests of their own ask for JSON.
+const std::set<std::string> kElsewhere = {"completion", "man", "nsys", "replay", "split", "watch"};
+
+class JsonForms : public ::testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_TRUE(synth::generate(test::small_sweep(), sweep_, 2, nullptr));
+    fs::create_directories(out_);
+    fs::create_directories(folder_.path("batch"));
+    (void)folder_.write("log", "./bin/MIOpenDriver conv -n 1\n");
+    (void)folder_.write("library_trace.csv", "jobid,created_date,model,library,config,calls\n"
+                                             "0,now,m,tensile,Cijk_Ailk_Bljk_HHS,5\n");
+    for (const int rank : {0, 1})
+      fs::create_symlink(traces_ + "/rank" + std::to_string(rank) + "/trace_step19.json",
+                         folder_.path("batch/rank_" + std::to_string(rank) + ".json"));
+  }
+
+  /// The document; an empty string names what is wrong.
+  simdjson::dom::element document(const Words& arguments) {
+    Words words = {"--json", "-q"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const RunResult r = run_binary(words);
+    text_ = r.out;
+    EXPECT_TRUE(r.code == 0 || r.code == 4) << arguments[0] << ": " << r.err;
+    simdjson::dom::element root;
+    if (parser_.parse(text_).get(root) != simdjson::SUCCESS) {
+      ADD_FAILURE() << arguments[0] << ": " << r.out.substr(0, 300);
+      EXPECT_EQ(parser_.parse(std::string("{}")).get(root), simdjson::SUCCESS);
+    }
+    return root;
+  }
+  [[nodiscard]] std::string out(const std::string& below) const { return out_ + "/" + below; }
+
+  test::TempFolder folder_;
+  std::string sweep_ = folder_.path("s"), out_ = folder_.path("out");
+  std::string run_ = test::config_folder(sweep_), traces_ = run_ + "/torch_profiler";
+  std::string trace_ = traces_ + "/rank0/trace_step19.json";
+  simdjson::dom::parser parser_;
+  std::string text_;
+};
+
+TEST_F(JsonForms, EveryCommandNamesTheSchema) {
+  std::vector<Words> all = {
+      {"info", trace_},
+      {"top", trace_},
+      {"query", "SELECT 1", trace_},
+      {"export", trace_, "--parquet", out("parquet")},
+      {"report", trace_},
+      {"collectives", traces_},
+      {"analyze", sweep_, "-o", out("analysis")},
+      {"html", out("analysis"), "-o", out("sweep.html")},
+      {"gemm", "variance", sweep_, "-o", out("gemm")},
+      {"compare", "--baseline", run_, "--test", run_, "--output", out("compare"), "--no-plots"},
+      {"report", trace_, "-o", out("a.xlsx")},
+      {"compare-reports", out("a.xlsx"), out("a.xlsx"), "--names", "a,b", "-o", out("c.xlsx")},
+      {"partial", traces_, "-o", out("parts")},
+      {"reduce", out("parts"), "-o", out("reduced.xlsx")},
+      {"baseline", "save", run_, "-o", out("kept.rsb")},
+      {"merge", traces_, "-o", out("m.json.gz")},
+      {"merge", "--all", sweep_, "-o", out("merged")},
+      {"synth", out("again"), "--threads", "256", "--channels", "28", "--ranks", "1"},
+      {"synth", out("server"), "--program", "inference"},
+      {"batch", "-b", folder_.path("batch"), "-f", "rank"},
+      {"page", trace_, "-o", out("p.html")},
+      {"sweep", "-o", out("swept"), "-c", "28", "-t", "256", "--", "true"},
+      {"profile", "--out", out("profiled"), "--", "true"},
+      {"profile", "--dry-run", "--out", out("planned"), "--", "true"},
+      {"profile", "tools"},
+      {"sample", "-o", out("samples"), "--devices", "none", "--duration", "0.05"},
+      {"library-trace", folder_.path("log"), "-o", out("lt.csv")},
+      {"library-perf", folder_.path("library_trace.csv"), "-o", out("lp.csv")},
+      {"library-perf", "compare", out("lp.csv"), out("lp.csv"), "-o", out("lc.csv")},
+      {"columns"},
+  };
+  const auto leave_out = [&all](std::set<std::string> names) {
+    std::erase_if(all, [&names](const Words& words) { return names.count(words[0]) > 0; });
+  };
+  if (test::kSanitized) // those with a form of their own making; DuckDB is no library for
+                        // sanitizers
+    std::erase_if(all, [](const Words& words) {
+      return std::set<std::string>{"merge", "synth", "batch", "sweep", "profile", "sample"}.count(
+                 words[0]) == 0;
+    });
+  else if (run_binary({"query", "SELECT 1"}).code == 7) // DuckDB is not there
+    leave_out({"query", "export"});
+  if (run_binary({"page", trace_, "-o", out("p.html"), "-q"}).code == 7) // nor ECharts
+    leave_out({"page"});
+  std::set<std::string> asked = kElsewhere;
+  asked.insert({"query", "export", "page"});
+  for (const Words& words : all) {
+    const simdjson::dom::element root = document(words);
+    std::string_view schema;
+    EXPECT_EQ(root["schema"].get(schema), simdjson::SUCCESS) << words[0];
+    EXPECT_EQ(schema, "rankscope/1") << words[0];
+    EXPECT_EQ(root["version"].get_string().error(), simdjson::SUCCESS) << words[0];
+    EXPECT_EQ(root["title"].get_string().error(), simdjson::SUCCESS) << words[0];
+    asked.insert(words[0]);
+  }
+  if (test::kSanitized)
+    return;
+  // each line of the list of commands is asked here
+  const std::string list = test::bytes_of((test::source_dir() / "src/cli/commands.def").string());
+  const std::regex line("RANKSCOPE_COMMAND\\((\\w+)\\)");
+  for (std::sregex_iterator at(list.begin(), list.end(), line), end; at != end; ++at) {
+    std::string name = (*at)[1];
+    std::replace(name.begin(), name.end(), '_', '-');
+    EXPECT_EQ(asked.count(name), 1U) << name;
+  }
+}
+
+TEST_F(JsonForms, FilesHaveTheirKindsAndSizesAndFiguresAreNumbers) {
+  const std::string merged = out("m.json.gz");
+  simdjson::dom::element root = document({"merge", traces_, "-o", merged});
+  const auto file = root["tables"]["files"]["rows"].at(0);
+  EXPECT_EQ(file.at(0).get_string().value(), merged);
+  EXPECT_EQ(file.at(1).get_string().value(), "json.gz");
+  EXPECT_EQ(file.at(2).get_uint64().value(), fs::file_size(merged));
+  EXPECT_EQ(root["tables"]["merged"]["ids"].at(2).get_string().value(), "ranks");
+  EXPECT_EQ(root["tables"]["merged"]["rows"].at(0).at(2).get_uint64().value(), 2U);
+  root = document({"merge", "--all", sweep_, "-o", out("merged")});
+  EXPECT_EQ(root["tables"]["files"]["rows"].get_array().size(), 1U);
+  root = document({"partial", traces_, "-o", out("parts")});
+  EXPECT_EQ(root["tables"]["files"]["rows"].at(0).at(1).get_string().value(), "folder");
+  EXPECT_TRUE(root["tables"]["files"]["rows"].at(0).at(2).is_null());
+}
+
+TEST_F(JsonForms, AlarmsOfWatchAreDocumentsInALineEach) {
+  const RunResult r = run_binary({"--json", "watch", traces_, "--once", "-q"});
+  std::istringstream lines(r.out);
+  for (std::string line; std::getline(lines, line);) {
+    simdjson::dom::element root;
+    ASSERT_EQ(parser_.parse(line).get(root), simdjson::SUCCESS) << line;
+    EXPECT_EQ(root["schema"].get_string().value(), "rankscope/1");
+  }
+}
+
+// A rank is left out: the answer on standard output says so too.
+TEST_F(JsonForms, WarningsAreAmongTheProblems) {
+  fs::remove_all(traces_ + "/rank1");
+  const simdjson::dom::element root = document({"merge", traces_, "-o", out("m.json")});
+  EXPECT_GT(root["problems"].get_array().size(), 0U) << text_;
+}
+
+TEST_F(JsonForms, AnErrorLeavesStandardOutputEmpty) {
+  const RunResult r = run_binary({"--json", "merge", folder_.path("nothing"), "-o", out("m.json")});
+  EXPECT_NE(r.code, 0);
+  EXPECT_EQ(r.out, "");
+}
+
+} // namespace
+} // namespace rankscope
