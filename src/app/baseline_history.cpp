@@ -2,11 +2,16 @@
 
 #include "app/baseline.h"
 #include "app/compare.h"
+#include "app/sweep_pages.h"
+#include "os/output_file.h"
+#include "pages/data/history_data.h"
+#include "pages/page_file.h"
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -63,6 +68,21 @@ std::vector<std::string> remarks_of(const std::vector<ComparedRun>& runs) {
   return out;
 }
 
+bool is_page(const std::string& file) {
+  return file.ends_with(".html") || file.ends_with(".htm");
+}
+
+Result<void> write_history_page(const HistoryRequest& request, const HistoryResult& result,
+                                const std::vector<std::string>& files, const std::string& path) {
+  RS_TRY(OutputFile file, OutputFile::create(path));
+  const std::string title =
+      request.inputs.size() == 1 ? leaf_name(request.inputs.front()) : "history";
+  const HistoryPageInput input{&result.history, title, request.command, result.remarks, files};
+  RS_TRY(const std::string text, page_text(title, history_page_data(input)));
+  file.write(text);
+  return file.commit();
+}
+
 } // namespace
 
 Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& inputs) {
@@ -88,7 +108,13 @@ Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& 
 }
 
 Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& request) {
-  RS_CHECK(check_outputs(request.outputs, Sheets::kSeveral));
+  ReportOutputs outputs = request.outputs;
+  std::string page;
+  if (is_page(outputs.file))
+    page = std::exchange(outputs.file, "");
+  RS_CHECK(check_outputs(outputs, Sheets::kSeveral));
+  if (!page.empty())
+    RS_CHECK(can_make_pages());
   RS_TRY(const std::vector<std::string> files, baseline_files(request.inputs));
   if (files.size() < 2)
     return Error{ErrorCode::kUsage, "baseline history", "needs two saved baselines at least",
@@ -108,8 +134,12 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
   out.remarks = remarks_of(runs);
   out.history = history_of(runs);
   out.report = history_report(out.history);
-  if (!request.outputs.file.empty() || !request.outputs.csv_dir.empty()) {
-    RS_TRY(out.written, write_outputs(out.report, request.outputs));
+  if (!outputs.file.empty() || !outputs.csv_dir.empty()) {
+    RS_TRY(out.written, write_outputs(out.report, outputs));
+  }
+  if (!page.empty()) {
+    RS_CHECK(write_history_page(request, out, files, page));
+    out.written.push_back(page);
   }
   return out;
 }

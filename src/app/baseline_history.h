@@ -12,7 +12,8 @@ namespace rankscope {
 
 struct HistoryRequest {
   std::vector<std::string> inputs; ///< saved baselines in the order of time; folders of them
-  ReportOutputs outputs;
+  ReportOutputs outputs;           ///< a file that ends in .html or .htm is the interactive page
+  std::string command;             ///< as that page shows it
 };
 
 struct HistoryResult {
@@ -26,7 +27,8 @@ struct HistoryResult {
 /// before build-10. What is no folder stays as it is. Errors: kUnreadable for a folder without any.
 Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& inputs);
 
-/// Errors: kUsage for fewer than two, kUnreadable, those of write_outputs().
+/// Errors: kUsage for fewer than two, kUnreadable, those of write_outputs(), kMissingTool for
+/// a page in a build without ECharts.
 Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& request);
 
 } // namespace rankscope

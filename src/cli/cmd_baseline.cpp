@@ -1,5 +1,6 @@
 // rankscope baseline: what a comparison needs of a run saved in a small file, a run checked against
 // such a file, and many of them as a history with its change points.
+#include "analyses/top/top_facts.h"
 #include "app/baseline.h"
 #include "app/baseline_history.h"
 #include "app/written_files.h"
@@ -63,6 +64,10 @@ Result<void> history(Context& ctx, const Flags& f) {
   HistoryRequest request;
   request.inputs = f.inputs;
   request.outputs = {f.output, "", f.csv_dir};
+  std::vector<std::string> words = {"rankscope", "baseline", "history"};
+  words.insert(words.end(), f.inputs.begin(), f.inputs.end());
+  words.insert(words.end(), {"-o", f.output});
+  request.command = shell_text(words);
   RS_TRY(const HistoryResult result, baseline_history(ctx, request));
   for (const std::string& remark : result.remarks)
     ctx.warn(remark);
@@ -91,7 +96,8 @@ Action setup(FlagSet& app) {
       .required();
   app.add_option(
       "-o,--output", f->output,
-      "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md");
+      "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md, "
+      ".html");
   in_group(app, "save", [&] {
     app.add_option("--label", f->label, "name of the run (default: its folder)");
     add_align_flag(app, f->compare.align);
@@ -120,7 +126,8 @@ const Command baseline_command{
     "baseline", "runs saved in small files: save, check against one, history of many",
     "  rankscope baseline save traces -o base.rsb\n"
     "  rankscope baseline check new --baseline base.rsb --fail-on-file rankscope.conditions\n"
-    "  rankscope baseline history kept -o history.xlsx",
+    "  rankscope baseline history kept -o history.xlsx\n"
+    "  rankscope baseline history kept -o history.html",
     setup};
 
 } // namespace rankscope

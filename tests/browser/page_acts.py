@@ -2,7 +2,7 @@
 """Opens a page of `rankscope page` in headless Chromium and acts like a person: hovers, zooms, filters,
 sorts, marks, goes back, changes the theme, prints. Prints what fails; exit 1 then, 3 without a driver.
 
-Usage: page_acts.py KIND PAGE.html [PICTURES]      KIND: run, ranks, sweep or comparison
+Usage: page_acts.py KIND PAGE.html [PICTURES]      KIND: run, ranks, sweep, comparison or history
 Standard library only: chromedriver is spoken to over HTTP (W3C WebDriver).
 """
 import base64
@@ -260,6 +260,12 @@ def main():
                 act_on_timeline(b)
                 act_on_table(b, "kernels")
                 act_on_marks(b)
+            if kind == "history":
+                act_on_table(b, "figures")
+                check(b.js("return document.querySelectorAll('#series .chart svg').length") == 1, "history: a series")
+                check(b.js("return document.querySelectorAll('#changes .grid-box tbody tr').length") > 0, "history: changes")
+                chosen = b.js("const s = document.querySelector('#series select'); s.value = s.options[1].value; s.dispatchEvent(new Event('change')); return s.value")
+                check(chosen in b.js("return decodeURIComponent(location.hash)"), "history: the address holds the figure")
             if kind == "comparison":
                 act_on_table(b, "verdicts")
                 check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")

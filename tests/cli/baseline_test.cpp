@@ -1,5 +1,6 @@
 // rankscope baseline: a run saved and checked gives the verdict of the folders, to the byte; broken
 // files; the history of many.
+#include "browser.h"
 #include "run_binary.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -137,6 +138,15 @@ TEST(Baseline, HistoryFindsTheBuildThatIsSlower) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("GPU_computation_time changes at build-8"), std::string::npos) << r.out;
   EXPECT_TRUE(fs::is_regular_file(folder.path("csv") + "/Change_Points.csv"));
+  const std::string page = folder.path("history.html");
+  const RunResult html = run_binary({"baseline", "history", folder.path("kept"), "-o", page});
+  if (html.code == 7) { // without ECharts nothing is written
+    EXPECT_FALSE(fs::exists(page));
+  } else {
+    ASSERT_EQ(html.code, 0) << html.err;
+    if (test::browser_lacks().empty())
+      test::act("history", page);
+  }
   const RunResult json = run_binary({"--json", "baseline", "history", folder.path("kept")});
   EXPECT_EQ(json.code, 0) << json.err;
   EXPECT_NE(json.out.find("\"rankscope/1\""), std::string::npos);

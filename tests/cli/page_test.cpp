@@ -1,5 +1,6 @@
 // `rankscope page` as a user gets it, and as a person uses it: Chromium is driven by
 // tests/browser/page_acts.py.
+#include "browser.h"
 #include "pages/page_file.h"
 #include "run_binary.h"
 #include "small_sweep.h"
@@ -13,29 +14,14 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
+using test::act;
+using test::browser_lacks;
 using test::bytes_of;
 using test::run_binary;
-
-bool on_path(const char* program) {
-  return test::run_program("/bin/sh", {"-c", std::string("command -v ") + program}).code == 0;
-}
-
-/// What stands between the person and the page; "" = nothing.
-std::string browser_lacks() {
-  if (!on_path("chromium") || !on_path("chromedriver") || !on_path("python3"))
-    return "chromium, chromium-driver or python3 is not installed: the page was not opened";
-  return "";
-}
 
 #define RS_NEEDS_ECHARTS()                                                                         \
   if (!can_make_pages())                                                                           \
   GTEST_SKIP() << "built without ECharts: scripts/web_parts.sh fetches it"
-
-void act(const char* kind, const std::string& page) {
-  const auto acts = test::run_program(
-      "/usr/bin/python3", {test::source_dir() / "tests/browser/page_acts.py", kind, page});
-  EXPECT_EQ(acts.code, 0) << acts.out << acts.err;
-}
 
 /// A run of two ranks per configuration; its folder.
 std::string sweep_in(const test::TempFolder& folder, const std::string& name,

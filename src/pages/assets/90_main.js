@@ -40,7 +40,7 @@
     await RS.loadCharts();
     loading.remove();
     head(data);
-    const show = { run: RS.showRun, sweep: RS.showSweep, comparison: RS.showComparison }[data.kind];
+    const show = { run: RS.showRun, sweep: RS.showSweep, comparison: RS.showComparison, history: RS.showHistory }[data.kind];
     const words = show(data);
     RS.startCharts();
     foot(data, words);

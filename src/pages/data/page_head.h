@@ -22,7 +22,7 @@ struct PageNext {
 };
 
 struct PageHead {
-  std::string kind; ///< "run", "sweep" or "comparison": which script shows it
+  std::string kind; ///< "run", "sweep", "comparison" or "history": which script shows it
   std::string title;
   std::string subtitle;      ///< device, ranks, steps
   std::string command;       ///< that made the page
