@@ -147,7 +147,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   sweep.summary.diagnostics = ctx.diagnostics;
   SweepPictures pictures(request, sweep);
   if (request.plots)
-    pictures.start();
+    pictures.start(ctx);
   RS_CHECK(write_sweep_tables(request, sweep));
   if (request.plots)
     if (Result<void> drawn = pictures.finish(ctx); !drawn)

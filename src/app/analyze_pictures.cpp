@@ -24,7 +24,7 @@ std::string SweepPictures::mark() const {
   return request_.layout.state_folder() + "/pictures_" + fnv64_hex(all);
 }
 
-void SweepPictures::start() {
+void SweepPictures::start(Session& ctx) {
   const OutputLayout& layout = request_.layout;
   std::error_code ec;
   if (sweep_.redone == 0 && fs::exists(layout.page(), ec) && fs::exists(layout.plots(), ec) &&
@@ -38,7 +38,7 @@ void SweepPictures::start() {
       fs::remove(it->path(), ec);
   const VarianceData variance = variance_data(sweep_.facts.gemms, request_.top_k);
   if (!variance.points.empty())
-    drawing_ = begin_variance_plots(variance, layout.plots(), request_.svg);
+    drawing_ = begin_variance_plots(variance, layout.plots(), request_.svg, &ctx.pool());
 }
 
 Result<void> SweepPictures::finish(Session& ctx) {

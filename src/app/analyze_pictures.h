@@ -9,14 +9,14 @@
 
 namespace rankscope {
 
-/// The plots are drawn by other processes while the tables are written.
+/// The plots are drawn by tasks of the pool while the tables are written.
 class SweepPictures {
 public:
   SweepPictures(const AnalyzeRequest& request, AnalyzedSweep& sweep);
 
-  void start();
+  void start(Session& ctx);
   /// Waits for the plots and writes the page; adds the names of all to sweep.outputs. A missing
-  /// gnuplot is a warning. Errors: kOutput.
+  /// Cairo is a warning. Errors: kOutput.
   Result<void> finish(Session& ctx);
 
 private:

@@ -157,8 +157,8 @@ variance_plots(const VarianceData& data, const std::optional<std::pair<double, d
   return plots;
 }
 
-Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder,
-                                     bool svg) {
+Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder, bool svg,
+                                     TaskPool* pool) {
   RS_CHECK(make_folder(folder));
   std::vector<std::pair<std::string, PlotSpec>> files;
   for (const auto& [name, spec] : variance_plots(data, std::nullopt)) {
@@ -166,11 +166,11 @@ Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string
     if (svg)
       files.emplace_back(folder + "/" + name + ".svg", spec);
   }
-  return Drawing::begin(files);
+  return Drawing::begin(files, pool);
 }
 
 Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg) {
-  RS_TRY(Drawing drawing, begin_variance_plots(data, folder, svg));
+  RS_TRY(Drawing drawing, begin_variance_plots(data, folder, svg, nullptr));
   return drawing.finish();
 }
 

@@ -33,9 +33,10 @@ variance_plots(const VarianceData& data, const std::optional<std::pair<double, d
 /// From 0 (or the lowest value) to a little above the highest range of all.
 [[nodiscard]] std::pair<double, double> variance_range(const std::vector<VarianceData>& all);
 
-/// Begins to draw the plots into `folder`, as .png and, with `svg`, as .svg too. Errors:
-/// kMissingTool, kOutput.
-Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder, bool svg);
+/// Begins to draw the plots into `folder`, as .png and, with `svg`, as .svg too; on the pool, or
+/// without one at once. Errors: kOutput.
+Result<Drawing> begin_variance_plots(const VarianceData& data, const std::string& folder, bool svg,
+                                     TaskPool* pool);
 /// The same, and waits.
 Result<void> write_variance_plots(const VarianceData& data, const std::string& folder, bool svg);
 

@@ -1,7 +1,5 @@
 #include "writers/plot_panels.h"
 
-#include "base/statistics.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,12 +9,6 @@
 
 namespace rankscope {
 namespace {
-
-std::string colour(const PlotPanel& panel, std::size_t i) {
-  static const char* const kColours[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44",
-                                         "#66CCEE", "#AA3377", "#777777", "#000000"};
-  return panel.colours.empty() ? kColours[i % 8] : panel.colours[i % panel.colours.size()];
-}
 
 std::string data_block(const std::string& name, const std::string& rows) {
   return "$" + name + " << EOD\n" + rows + "EOD\n";
@@ -70,115 +62,6 @@ std::string category_tics(const std::vector<std::string>& names, double width_in
   return out;
 }
 
-/// Groups that have samples.
-std::vector<const PlotGroup*> filled(const PlotPanel& panel) {
-  std::vector<const PlotGroup*> out;
-  for (const PlotGroup& g : panel.groups)
-    if (!g.values.empty())
-      out.push_back(&g);
-  return out;
-}
-
-/// Ticks with the sample counts; equal counts are told once, under the axis.
-std::string group_axis(const PlotPanel& panel, const std::vector<const PlotGroup*>& groups,
-                       double width_in) {
-  const bool equal =
-      groups.size() > 1 && std::all_of(groups.begin(), groups.end(), [&](const PlotGroup* g) {
-        return g->values.size() == groups.front()->values.size();
-      });
-  std::vector<std::string> labels;
-  labels.reserve(groups.size());
-  for (const PlotGroup* g : groups)
-    labels.push_back(equal ? g->label : fmt::format("{} (n={})", g->label, g->values.size()));
-  std::string axis = panel.x_label;
-  if (equal)
-    axis += fmt::format("{}n={} each", axis.empty() ? "" : ", ", groups.front()->values.size());
-  return fmt::format("set xrange [0.4:{}.6]\n{}set xlabel {}\n", groups.size(),
-                     category_tics(labels, width_in), gnuplot_quoted(axis));
-}
-
-/// Lengths begin at 0, not at the round number below the shortest one's margin.
-std::string from_zero(const PlotPanel& panel) {
-  double low = 0;
-  for (const PlotGroup& g : panel.groups)
-    for (const double v : g.values)
-      low = std::min(low, v);
-  return low < 0 || panel.y_range ? "" : "set offsets 0,0,graph 0.05,0\nset yrange [0:*]\n";
-}
-
-void boxes(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
-           std::string& body) {
-  const auto groups = filled(panel);
-  std::string rows;
-  std::string outliers;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const BoxStats b = box_stats(groups[i]->values);
-    rows +=
-        fmt::format("{} {} {} {} {} {} {}\n", i + 1, b.low, b.q1, b.median, b.q3, b.high, b.mean);
-    for (const double v : b.outliers)
-      outliers += fmt::format("{} {}\n", i + 1, v);
-  }
-  data += data_block("box" + id, rows);
-  body += group_axis(panel, groups, width_in) + from_zero(panel) + "set boxwidth 0.5\n";
-  std::string terms;
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    terms += fmt::format("{}$box{} every ::{}::{} using 1:3:2:6:5 with candlesticks whiskerbars "
-                         "0.5 lw 2*S lc rgb '{}' fs solid 0.65 border lc rgb '#333333' notitle",
-                         i > 0 ? ", " : "", id, i, i, colour(panel, i));
-  terms +=
-      fmt::format(", $box{0} using 1:4:4:4:4 with candlesticks lc rgb '#000000' lw 4*S title "
-                  "'median', $box{0} using ($1-0.25):7:(0.5):(0) with vectors nohead dt 2 lw 6*S "
-                  "lc rgb '#FF7F0E' title 'mean'",
-                  id);
-  if (!outliers.empty()) {
-    data += data_block("out" + id, outliers);
-    terms += fmt::format(", $out{} using 1:2 with points pt 6 ps 2.5*S lc rgb '#555555' title "
-                         "'outliers'",
-                         id);
-  }
-  body += "plot " + terms + "\n";
-}
-
-void violins(const PlotPanel& panel, const std::string& id, double width_in, std::string& data,
-             std::string& body) {
-  const auto groups = filled(panel);
-  std::string terms;
-  std::string marks;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const PlotGroup& g = *groups[i];
-    const auto x = static_cast<double>(i + 1);
-    const auto density = kernel_density(g.values);
-    double peak = 0;
-    for (const auto& [v, d] : density)
-      peak = std::max(peak, d);
-    const BoxStats b = box_stats(g.values);
-    const auto [lo, hi] = std::minmax_element(g.values.begin(), g.values.end());
-    marks += fmt::format("{} {} {} {} {}\n", x, b.median, b.mean, *lo, *hi);
-    if (density.empty())
-      continue;
-    // the outline as one closed curve: up the left side, down the right one
-    std::string outline;
-    for (const auto& [v, d] : density)
-      outline += fmt::format("{} {}\n", x - 0.4 * d / peak, v);
-    for (auto it = density.rbegin(); it != density.rend(); ++it)
-      outline += fmt::format("{} {}\n", x + 0.4 * it->second / peak, it->first);
-    const std::string name = fmt::format("vio{}_{}", id, i);
-    data += data_block(name, outline);
-    terms +=
-        fmt::format("${} using 1:2 with filledcurves closed lc rgb '{}' fs solid 0.7 border lc "
-                    "rgb '#555555' notitle, ",
-                    name, colour(panel, i));
-  }
-  data += data_block("marks" + id, marks);
-  body += group_axis(panel, groups, width_in) + from_zero(panel);
-  body +=
-      fmt::format("plot {0}$marks{1} using 1:4:(0):($5-$4) with vectors nohead lw 2*S lc rgb "
-                  "'#333333' notitle, $marks{1} using 1:2 with points pt 7 ps 4*S lc rgb "
-                  "'#000000' title 'median', $marks{1} using 1:3 with points pt 9 ps 4*S lc rgb "
-                  "'#D00000' title 'mean'\n",
-                  terms, id);
-}
-
 void lines(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
   std::string terms;
   double low = 1e300;
@@ -198,8 +81,8 @@ void lines(const PlotPanel& panel, const std::string& id, std::string& data, std
     terms += fmt::format(
         "{}$line{}_{} using 1:2{} with linespoints lw 4*S pt {} ps 4*S lc rgb '{}' title "
         "{}",
-        i > 0 ? ", " : "", id, i, ticks <= 32 ? ":xtic(1)" : "", 5 + 2 * (i % 4), colour(panel, i),
-        gnuplot_quoted(panel.lines[i].label));
+        i > 0 ? ", " : "", id, i, ticks <= 32 ? ":xtic(1)" : "", 5 + 2 * (i % 4),
+        plot_colour(panel, i), gnuplot_quoted(panel.lines[i].label));
   const double margin = high > low ? (high - low) * 0.08 : 1;
   body += fmt::format("set xrange [{}:{}]\n{}plot {}\n", low - margin, high + margin,
                       ticks > 12 && ticks <= 32 ? "set xtics rotate by -60\n" : "", terms);
@@ -291,7 +174,8 @@ void bars(const PlotPanel& panel, const std::string& id, double width_in, std::s
     const bool named = panel.series.size() > 1 && !panel.series[s].label.empty();
     // the legend shows the first of its kinds of bars that there is
     std::string title = named ? "title " + gnuplot_quoted(panel.series[s].label) : "notitle";
-    const std::string fills[] = {panel.by_sign ? "#2ECC71" : colour(panel, s), "#E74C3C", kGrey};
+    const std::string fills[] = {panel.by_sign ? "#2ECC71" : plot_colour(panel, s), "#E74C3C",
+                                 kGrey};
     const char* const names[] = {"bar", "neg", "grey"};
     for (std::size_t kind = 0; kind < std::size(fills); ++kind)
       if (!rows.boxes[s][kind].empty())
@@ -384,6 +268,12 @@ void heat_map(const PlotPanel& panel, const std::string& id, double width_in, st
 
 } // namespace
 
+std::string plot_colour(const PlotPanel& panel, std::size_t i) {
+  static const char* const kColours[] = {"#4477AA", "#EE6677", "#228833", "#CCBB44",
+                                         "#66CCEE", "#AA3377", "#777777", "#000000"};
+  return panel.colours.empty() ? kColours[i % 8] : panel.colours[i % panel.colours.size()];
+}
+
 std::string gnuplot_quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -409,9 +299,8 @@ void panel_script(const PlotPanel& panel, const std::string& title, const std::s
                         panel.y_range->second);
   switch (panel.kind) {
   case PlotPanel::Kind::kBox:
-    return boxes(panel, id, width_in, data, body);
-  case PlotPanel::Kind::kViolin:
-    return violins(panel, id, width_in, data, body);
+  case PlotPanel::Kind::kViolin: // drawn without gnuplot (plots/draw_panel.h)
+    return;
   case PlotPanel::Kind::kLines:
     return lines(panel, id, data, body);
   case PlotPanel::Kind::kBars:

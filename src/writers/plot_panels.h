@@ -7,6 +7,9 @@
 
 namespace rankscope {
 
+/// "#rrggbb" of a group, line or series.
+[[nodiscard]] std::string plot_colour(const PlotPanel& panel, std::size_t i);
+
 /// A gnuplot text: double quotes, with what would be markup or an escape taken out.
 [[nodiscard]] std::string gnuplot_quoted(const std::string& text);
 

@@ -99,15 +99,11 @@ protected:
   std::string path_;
 };
 
-TEST_F(Interrupt, AnalyzeLeavesNoGnuplotAndNoTemporary) {
+TEST_F(Interrupt, CompareLeavesNoGnuplotNoTemporaryAndNoScratchFolder) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP})
-    interrupt({"analyze", folder_.path("a"), "-q", "--force", "-o", folder_.path("out")}, signal);
-}
-
-TEST_F(Interrupt, CompareLeavesNoScratchFolder) {
-  interrupt({"compare", "--baseline", folder_.path("a"), "--test", folder_.path("b"), "--labels",
-             "A,B", "--output", folder_.path("compared"), "-q"},
-            SIGTERM);
+    interrupt({"compare", "--baseline", folder_.path("a"), "--test", folder_.path("b"), "--labels",
+               "A,B", "--output", folder_.path("compared"), "-q"},
+              signal);
 }
 
 TEST_F(Interrupt, WhatAKilledRunLeftGoesWithTheNext) {

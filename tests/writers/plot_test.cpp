@@ -121,49 +121,6 @@ TEST(Plot, LongNumbersBehindBarsHaveTheirRoom) {
   EXPECT_NEAR(room_behind({123456.7, 5}, 4), 1.222, 0.001);
 }
 
-TEST(Plot, BoxesAndViolinsOfLengthsBeginAtZero) {
-  PlotPanel panel;
-  panel.groups = {{"a", {2, 3, 400, 900}}, {"b", {1, 5, 6, 1000}}};
-  for (const auto kind : {PlotPanel::Kind::kBox, PlotPanel::Kind::kViolin}) {
-    panel.kind = kind;
-    std::string data;
-    std::string body;
-    panel_script(panel, "t", "0", 5, data, body);
-    EXPECT_NE(body.find("set offsets 0,0,graph 0.05,0\nset yrange [0:*]"), std::string::npos);
-    panel.groups[0].values[0] = -2; // differences
-    std::string below;
-    panel_script(panel, "t", "0", 5, data, below);
-    EXPECT_EQ(below.find("set yrange"), std::string::npos);
-    panel.groups[0].values[0] = 2;
-  }
-}
-
-/// Where gnuplot put the text in an SVG, from the top; the first place.
-double height_of(const std::string& svg, const std::string& text) {
-  const std::size_t at = svg.find(">" + text);
-  const std::size_t from = svg.rfind("translate(", at);
-  if (at == std::string::npos || from == std::string::npos)
-    return -1;
-  return std::stod(svg.substr(svg.find(',', from) + 1));
-}
-
-TEST(Plot, TheLegendsOfPanelsStandBelowTheTitleOfAll) {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "gnuplot is not installed";
-  const test::TempFolder folder;
-  PlotPanel panel;
-  panel.kind = PlotPanel::Kind::kViolin;
-  panel.groups = {{"a", {2, 3, 4, 9}}, {"b", {1, 5, 6, 10}}};
-  panel.title = "one";
-  const std::string path = folder.path("v.svg");
-  ASSERT_TRUE(write_plots({{path, PlotSpec{"Title of all", 20, 6, {panel, panel, panel}}}}));
-  const std::string svg = test::bytes_of(path);
-  const double title = height_of(svg, "Title of all");
-  const double legend = height_of(svg, "median");
-  ASSERT_GT(title, 0);
-  EXPECT_GT(legend, title + 20); // the font is 14 points high
-}
-
 TEST(Plot, GreyCellsOfAHeatMapTakeNoColour) {
   PlotPanel panel;
   panel.kind = PlotPanel::Kind::kHeatMap;

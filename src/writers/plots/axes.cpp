@@ -1,0 +1,113 @@
+#include "writers/plots/axes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr double kTurn = 35; ///< degrees
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out(1);
+  for (const char c : text)
+    if (c == '\n')
+      out.emplace_back();
+    else
+      out.back() += c;
+  return out;
+}
+
+double widest_of(const std::vector<std::string>& lines) {
+  double out = 0;
+  for (const std::string& line : lines)
+    out = std::max(out, text_width(line, kTextEm));
+  return out;
+}
+
+/// The smallest of 1, 2, 5, 10, ... names apart that have `needed` inches each.
+std::size_t round_step(double needed, double each) {
+  for (std::size_t scale = 1;; scale *= 10)
+    for (const std::size_t round : {1U, 2U, 5U})
+      if (static_cast<double>(round * scale) * each >= needed || scale > 100'000)
+        return round * scale;
+}
+
+} // namespace
+
+double tick_step(double range, int wanted) {
+  const double rough = range / wanted;
+  if (!(rough > 0) || !std::isfinite(rough))
+    return 1;
+  const double scale = std::pow(10, std::floor(std::log10(rough)));
+  for (const double round : {1.0, 2.0, 5.0})
+    if (round * scale >= rough * 0.999)
+      return round * scale;
+  return 10 * scale;
+}
+
+std::vector<std::pair<double, std::string>> ticks_between(double low, double high, double step) {
+  std::vector<std::pair<double, std::string>> out;
+  const double slack = step * 1e-6;
+  const double first = std::ceil((low - slack) / step);
+  const double last = std::floor((high + slack) / step);
+  const int digits = step >= 1 ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+  for (double n = first; n <= last && out.size() < 100; ++n) {
+    const double value = n == 0 ? 0 : n * step;
+    const bool plain = std::fabs(high) < 1e7 && std::fabs(low) < 1e7 && digits <= 5;
+    out.emplace_back(value,
+                     plain ? fmt::format("{:.{}f}", value, digits) : fmt::format("{:g}", value));
+  }
+  return out;
+}
+
+NameAxis name_axis(const std::vector<std::string>& names, double each) {
+  const auto without_digits = [](std::string name) {
+    std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+    return name;
+  };
+  const bool numbered = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return without_digits(name) == without_digits(names.front());
+  });
+  double widest = 0;
+  std::size_t lines = 1;
+  for (const std::string& name : names) {
+    const auto parts = lines_of(name);
+    widest = std::max(widest, widest_of(parts));
+    lines = std::max(lines, parts.size());
+  }
+  NameAxis out;
+  const double needed = widest + kTextEm / 2;
+  out.turned = needed > each && !numbered;
+  out.step = round_step(out.turned ? kLineHeight * static_cast<double>(lines) : needed, each);
+  const double down = std::sin(kTurn / 180 * 3.14159265);
+  out.height = out.turned ? widest * down + kLineHeight : kLineHeight * static_cast<double>(lines);
+  return out;
+}
+
+void draw_names(Canvas& canvas, const NameAxis& axis, const std::vector<std::string>& names,
+                double from, double each, double y) {
+  for (std::size_t i = 0; i < names.size(); i += axis.step) {
+    const double x = from + each * static_cast<double>(i);
+    double baseline = y + 0.75 * kLineHeight;
+    for (const std::string& line : lines_of(names[i])) {
+      canvas.text({x, baseline}, line, axis.turned ? Anchor::kStart : Anchor::kMiddle, kTextEm,
+                  axis.turned ? kTurn : 0, kTextInk);
+      baseline += kLineHeight;
+    }
+  }
+}
+
+void draw_title(Canvas& canvas, const std::string& text, double x, double y, double em,
+                double width) {
+  const std::vector<std::string> lines = lines_of(text);
+  const double widest = widest_of(lines) * em / kTextEm;
+  const double fitting = widest > width ? em * width / widest : em;
+  for (const std::string& line : lines) {
+    canvas.text({x, y}, line, Anchor::kMiddle, fitting, 0, kTextInk);
+    y += kLineHeight;
+  }
+}
+
+} // namespace rankscope

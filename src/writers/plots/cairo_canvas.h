@@ -1,0 +1,49 @@
+// A picture of pixels, drawn by Cairo.
+#pragma once
+
+#include "base/result.h"
+#include "writers/plots/cairo_library.h"
+#include "writers/plots/canvas.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace rankscope {
+
+class CairoCanvas : public Canvas {
+public:
+  /// White. At most 32,767 pixels a side, which is Cairo's bound. Errors: kMissingTool, kOutput.
+  static Result<std::unique_ptr<CairoCanvas>> create(double width_in, double height_in,
+                                                     double dots_per_inch);
+  ~CairoCanvas() override;
+
+  void fill(const std::vector<Outline>& outlines, PlotInk ink) override;
+  void stroke(const Outline& path, double width, PlotInk ink) override;
+  void bar(Spot from, Spot to, PlotInk ink) override;
+  void text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,
+            PlotInk ink) override;
+
+  [[nodiscard]] std::size_t width() const { return width_; }
+  [[nodiscard]] std::size_t height() const { return height_; }
+  /// Row by row, 0xFFRRGGBB; none where Cairo has no memory. Valid until something is drawn.
+  [[nodiscard]] std::span<std::uint32_t> pixels();
+
+  /// At the end: the pixels are lost. Errors: kMissingTool; kOutput when Cairo could not draw
+  /// something.
+  [[nodiscard]] Result<std::string> png();
+
+private:
+  CairoCanvas(const CairoLibrary& cairo, double width_in, double height_in, double dots_per_inch);
+  void colour(PlotInk ink);
+  void path(const Outline& outline);
+
+  const CairoLibrary& cairo_;
+  double dots_per_inch_;
+  std::size_t width_, height_;
+  cairo_surface_t* surface_;
+  cairo_t* context_;
+};
+
+} // namespace rankscope

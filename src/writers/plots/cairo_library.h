@@ -1,0 +1,60 @@
+// Cairo and libpng, opened when the first plot is drawn: with the fonts and the window system that
+// Cairo pulls in it takes longer to start than all of rankscope.
+#pragma once
+
+#include "os/library_calls.h"
+
+#include <cairo.h>
+#include <png.h>
+
+// every function of it that rankscope calls
+#define RANKSCOPE_CAIRO_CALLS(RS_CALL)                                                             \
+  RS_CALL(cairo_close_path)                                                                        \
+  RS_CALL(cairo_create)                                                                            \
+  RS_CALL(cairo_destroy)                                                                           \
+  RS_CALL(cairo_fill)                                                                              \
+  RS_CALL(cairo_image_surface_create)                                                              \
+  RS_CALL(cairo_image_surface_get_data)                                                            \
+  RS_CALL(cairo_image_surface_get_stride)                                                          \
+  RS_CALL(cairo_line_to)                                                                           \
+  RS_CALL(cairo_move_to)                                                                           \
+  RS_CALL(cairo_paint)                                                                             \
+  RS_CALL(cairo_rectangle)                                                                         \
+  RS_CALL(cairo_restore)                                                                           \
+  RS_CALL(cairo_rotate)                                                                            \
+  RS_CALL(cairo_save)                                                                              \
+  RS_CALL(cairo_select_font_face)                                                                  \
+  RS_CALL(cairo_set_font_size)                                                                     \
+  RS_CALL(cairo_set_line_join)                                                                     \
+  RS_CALL(cairo_set_line_width)                                                                    \
+  RS_CALL(cairo_set_source_rgb)                                                                    \
+  RS_CALL(cairo_show_text)                                                                         \
+  RS_CALL(cairo_status)                                                                            \
+  RS_CALL(cairo_status_to_string)                                                                  \
+  RS_CALL(cairo_stroke)                                                                            \
+  RS_CALL(cairo_surface_destroy)                                                                   \
+  RS_CALL(cairo_surface_flush)                                                                     \
+  RS_CALL(cairo_text_extents)                                                                      \
+  RS_CALL(cairo_translate)
+#define RANKSCOPE_PNG_CALLS(RS_CALL)                                                               \
+  RS_CALL(png_image_free)                                                                          \
+  RS_CALL(png_image_write_to_memory)
+
+namespace rankscope {
+
+/// The libraries' functions under their own names.
+struct CairoLibrary {
+  RANKSCOPE_CAIRO_CALLS(RS_LIBRARY_MEMBER)
+
+  /// Opened at the first call, for the rest of the program; any thread. Errors: kMissingTool.
+  [[nodiscard]] static Result<const CairoLibrary*> get();
+};
+
+struct PngLibrary {
+  RANKSCOPE_PNG_CALLS(RS_LIBRARY_MEMBER)
+
+  /// As Cairo, which needs it too. Errors: kMissingTool.
+  [[nodiscard]] static Result<const PngLibrary*> get();
+};
+
+} // namespace rankscope

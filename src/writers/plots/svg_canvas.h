@@ -1,0 +1,25 @@
+// A drawing as SVG: shapes as paths, text as text.
+#pragma once
+
+#include "writers/plots/canvas.h"
+
+namespace rankscope {
+
+class SvgCanvas : public Canvas {
+public:
+  SvgCanvas(double width_in, double height_in);
+
+  void fill(const std::vector<Outline>& outlines, PlotInk ink) override;
+  void stroke(const Outline& path, double width, PlotInk ink) override;
+  void bar(Spot from, Spot to, PlotInk ink) override;
+  void text(Spot at, std::string_view line, Anchor anchor, double em, double degrees,
+            PlotInk ink) override;
+
+  /// All of it; nothing can be drawn afterwards.
+  [[nodiscard]] std::string svg() &&;
+
+private:
+  std::string out_;
+};
+
+} // namespace rankscope

@@ -1,0 +1,366 @@
+// Boxes, violins and lines, which no other program draws: where things stand on the paper, and the
+// PNG's bytes read back.
+#include "temp_folder.h"
+#include "writers/plot.h"
+#include "writers/plots/axes.h"
+#include "writers/plots/cairo_canvas.h"
+#include "writers/plots/draw_panel.h"
+#include "writers/plots/png.h"
+#include "writers/plots/svg_canvas.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <isa-l/igzip_lib.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+/// What was drawn, in order.
+struct Notes {
+  struct Bar {
+    Spot from, to;
+    PlotInk ink;
+  };
+  struct Text {
+    Spot at;
+    std::string line;
+    double em;
+  };
+  /// Height of the first text that says this; NaN when none does.
+  [[nodiscard]] double height_of(const std::string& line) const {
+    for (const Text& text : texts)
+      if (text.line == line)
+        return text.at.y;
+    return NAN;
+  }
+  [[nodiscard]] const Bar* first_of(PlotInk ink) const {
+    for (const Bar& bar : bars)
+      if (bar.ink == ink)
+        return &bar;
+    return nullptr;
+  }
+
+  std::vector<Outline> fills;
+  std::vector<Bar> bars;
+  std::vector<Text> texts;
+};
+
+class NotedCanvas : public Canvas {
+public:
+  void fill(const std::vector<Outline>& outlines, PlotInk /*ink*/) override {
+    notes.fills.insert(notes.fills.end(), outlines.begin(), outlines.end());
+  }
+  void bar(Spot from, Spot to, PlotInk ink) override { notes.bars.push_back({from, to, ink}); }
+  void text(Spot at, std::string_view line, Anchor /*anchor*/, double em, double /*degrees*/,
+            PlotInk /*ink*/) override {
+    notes.texts.push_back({at, std::string(line), em});
+  }
+
+  Notes notes;
+};
+
+Notes drawn(const PlotSpec& spec) {
+  NotedCanvas canvas;
+  draw_plot(spec, canvas);
+  return canvas.notes;
+}
+
+PlotPanel box_panel(std::vector<double> values) {
+  PlotPanel panel;
+  panel.groups = {{"a", std::move(values)}};
+  panel.colours = {"#000000"};
+  return panel;
+}
+
+Notes drawn(const PlotPanel& panel) {
+  return drawn(PlotSpec{"t", 6, 4, {panel}});
+}
+
+// 1 2 3 4 100: quartiles 2 and 4, median 3, mean 22, an outlier at 100; the axis is 0 to 100.
+TEST(DrawnPlots, ABoxStandsWhereItsNumbersAre) {
+  PlotPanel panel = box_panel({1, 2, 3, 4, 100});
+  panel.y_range = {0, 100};
+  const Notes notes = drawn(panel);
+  const double zero = notes.height_of("0");
+  const double inch = (zero - notes.height_of("100")) / 100; // of one unit
+  ASSERT_GT(inch, 0);
+  const double lift = kTextEm * 0.36; // a tick's text stands below its line
+  const Notes::Bar* const box = notes.first_of(paler({0, 0, 0}, 0.65));
+  ASSERT_NE(box, nullptr);
+  EXPECT_NEAR(box->from.y, zero - lift - 4 * inch, 1e-9);
+  EXPECT_NEAR(box->to.y, zero - lift - 2 * inch, 1e-9);
+  const Notes::Bar* median = nullptr; // the last: the first is the legend's
+  const Notes::Bar* mean = nullptr;
+  for (const Notes::Bar& bar : notes.bars) {
+    median = bar.ink == PlotInk{0, 0, 0} ? &bar : median;
+    mean = bar.ink == PlotInk{0xFF, 0x7F, 0x0E} ? &bar : mean;
+  }
+  ASSERT_TRUE(median != nullptr && mean != nullptr);
+  EXPECT_NEAR((median->from.y + median->to.y) / 2, zero - lift - 3 * inch, 1e-9);
+  EXPECT_NEAR((mean->from.y + mean->to.y) / 2, zero - lift - 22 * inch, 1e-9);
+  EXPECT_FALSE(std::isnan(notes.height_of("outliers")));
+  EXPECT_TRUE(std::isnan(drawn(box_panel({1, 2, 3, 4})).height_of("outliers")));
+  EXPECT_FALSE(std::isnan(notes.height_of("a (n=5)")));
+}
+
+TEST(DrawnPlots, AxesOfLengthsBeginAtZeroAndOthersHoldAll) {
+  for (const auto kind : {PlotPanel::Kind::kBox, PlotPanel::Kind::kViolin}) {
+    PlotPanel panel;
+    panel.kind = kind;
+    panel.groups = {{"a", {2, 3, 400, 900}}, {"b", {1, 5, 6, 1000}}};
+    Notes notes = drawn(panel);
+    EXPECT_FALSE(std::isnan(notes.height_of("0")));
+    EXPECT_FALSE(
+        std::isnan(notes.height_of("1200"))); // five percent above 1000, then the next tick
+    EXPECT_FALSE(std::isnan(notes.height_of("n=4 each")));
+    panel.groups[0].values[0] = -2; // differences
+    notes = drawn(panel);
+    EXPECT_FALSE(std::isnan(notes.height_of("-200")));
+  }
+}
+
+TEST(DrawnPlots, LegendsStandBelowTheTitles) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kViolin;
+  panel.groups = {{"a", {2, 3, 4, 9}}, {"b", {1, 5, 6, 10}}};
+  panel.title = "one";
+  const Notes notes = drawn(PlotSpec{"Title of all", 20, 6, {panel, panel, panel}});
+  EXPECT_GT(notes.height_of("one"), notes.height_of("Title of all") + kTextEm);
+  EXPECT_GT(notes.height_of("median"), notes.height_of("one") + kTextEm);
+  // a title that is too long is written smaller
+  const Notes narrow = drawn(PlotSpec{std::string(200, 'm'), 4, 3, {panel}});
+  EXPECT_LT(text_width(narrow.texts[0].line, narrow.texts[0].em), 4);
+}
+
+TEST(DrawnPlots, NamesThatDoNotFitAreThinnedOrTurned) {
+  std::vector<std::string> ranks;
+  for (int i = 0; i < 64; ++i)
+    ranks.push_back("Rank " + std::to_string(i));
+  const NameAxis many = name_axis(ranks, 0.16); // "Rank 63" takes 0.69 in and half a letter: five
+  EXPECT_FALSE(many.turned);
+  EXPECT_EQ(many.step, 5U);
+  EXPECT_EQ(name_axis(ranks, 1).step, 1U);
+  const NameAxis turned = name_axis({"some longer name", "another one"}, 0.5);
+  EXPECT_TRUE(turned.turned);
+  EXPECT_EQ(turned.step, 1U);
+  EXPECT_GT(turned.height, kLineHeight);
+}
+
+TEST(DrawnPlots, TicksAreRoundNumbers) {
+  EXPECT_DOUBLE_EQ(tick_step(100, 7), 20);
+  EXPECT_DOUBLE_EQ(tick_step(0.7, 7), 0.1);
+  const auto ticks = ticks_between(-0.1, 0.2, 0.1);
+  ASSERT_EQ(ticks.size(), 4U);
+  EXPECT_EQ(ticks[1].second, "0.0");
+  EXPECT_EQ(ticks[3].second, "0.2");
+  EXPECT_EQ(ticks_between(0, 4e9, 1e9)[3].second, "3e+09");
+}
+
+TEST(DrawnPlots, NothingToDrawAndOddNumbersAreEmptyAxes) {
+  PlotPanel panel = box_panel({NAN, HUGE_VAL});
+  EXPECT_FALSE(std::isnan(drawn(panel).height_of("0.0")));
+  panel.kind = PlotPanel::Kind::kLines;
+  panel.lines = {{"l", {{NAN, 1}, {1, NAN}}}};
+  EXPECT_FALSE(std::isnan(drawn(panel).height_of("0.0")));
+  panel.lines = {{"l", {{28, 5}}}}; // one point
+  EXPECT_FALSE(std::isnan(drawn(panel).height_of("28")));
+}
+
+TEST(DrawnPlots, ALineGoesThroughItsPoints) {
+  PlotPanel panel;
+  panel.kind = PlotPanel::Kind::kLines;
+  panel.lines = {{"256 threads", {{28, 10}, {42, 30}}}};
+  panel.y_range = {0, 40};
+  const Notes notes = drawn(panel);
+  const double zero = notes.height_of("0") - kTextEm * 0.36;
+  const double inch = (notes.height_of("0") - notes.height_of("40")) / 40;
+  ASSERT_FALSE(notes.fills.empty());
+  const Outline& piece = notes.fills.front(); // two corners at each end, a line's width apart
+  EXPECT_NEAR((piece[0].y + piece[3].y) / 2, zero - 10 * inch, 1e-9);
+  EXPECT_NEAR((piece[1].y + piece[2].y) / 2, zero - 30 * inch, 1e-9);
+}
+
+std::unique_ptr<CairoCanvas> canvas_of(double width, double height, double dots_per_inch) {
+  Result<std::unique_ptr<CairoCanvas>> canvas = CairoCanvas::create(width, height, dots_per_inch);
+  EXPECT_TRUE(canvas) << (canvas ? "" : canvas.error().message());
+  return canvas ? std::move(*canvas) : nullptr;
+}
+
+PlotInk at(CairoCanvas& canvas, std::size_t x, std::size_t y) {
+  const std::uint32_t pixel = canvas.pixels()[y * canvas.width() + x];
+  return {static_cast<std::uint8_t>(pixel >> 16U), static_cast<std::uint8_t>(pixel >> 8U),
+          static_cast<std::uint8_t>(pixel)};
+}
+
+TEST(DrawnPlots, LettersHaveHoles) {
+  const auto canvas = canvas_of(1, 1, 100);
+  ASSERT_NE(canvas, nullptr);
+  canvas->text({0.1, 0.9}, "o", Anchor::kStart, 1, 0, {0, 0, 0});
+  // the middle of an o that is 56 pixels high and 61 wide is empty, its left side is black
+  EXPECT_EQ(at(*canvas, 10 + 30, 90 - 28), (PlotInk{255, 255, 255}));
+  EXPECT_EQ(at(*canvas, 10 + 10, 90 - 28), (PlotInk{0, 0, 0}));
+}
+
+// Cairo draws nothing more after a text that is no UTF-8.
+TEST(DrawnPlots, NamesOfAnyBytesCostNothingElse) {
+  const auto canvas = canvas_of(2, 1, 100);
+  ASSERT_NE(canvas, nullptr);
+  for (const char* name : {"\xff\xfe", "gr\xc3\xb6\xc3", "a\nb\x01", ""})
+    canvas->text({0.1, 0.5}, name, Anchor::kMiddle, kTextEm, 45, {0, 0, 0});
+  canvas->bar({1, 0.1}, {1.9, 0.9}, {1, 2, 3});
+  EXPECT_EQ(at(*canvas, 150, 50), (PlotInk{1, 2, 3}));
+  EXPECT_TRUE(canvas->png());
+}
+
+// Of DejaVu Sans, in thousandths of its em: "Rank 0 (n=4)" is 6681 long, "variance" 4306.
+TEST(DrawnPlots, WidthsAreAboutThoseOfTheFont) {
+  EXPECT_NEAR(text_width("Rank 0 (n=4)", 1), 6.681, 0.5);
+  EXPECT_NEAR(text_width("variance", 1), 4.306, 0.4);
+  EXPECT_DOUBLE_EQ(text_width("\xc3\xb6", 1), text_width("o", 1));
+  EXPECT_NEAR(text_width("oo", 2), 4 * text_width("o", 1), 1e-12);
+}
+
+/// The pixels of a PNG of 8 bits with a palette, by the rules of the format.
+std::vector<PlotInk> pixels_of(const std::string& png, std::size_t& width) {
+  const auto number = [&](std::size_t at) {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      out = out << 8U | static_cast<unsigned char>(png[at + i]);
+    return out;
+  };
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  width = number(16);
+  const std::size_t height = number(20);
+  std::string palette;
+  std::string packed;
+  for (std::size_t at = 8; at + 12 <= png.size(); at += number(at) + 12) {
+    const std::string name = png.substr(at + 4, 4);
+    if (name == "PLTE")
+      palette = png.substr(at + 8, number(at));
+    if (name == "IDAT")
+      packed += png.substr(at + 8, number(at));
+    if (name == "IEND") {
+      EXPECT_EQ(number(at + 8), 0xAE426082U); // as in every PNG
+    }
+  }
+  std::vector<unsigned char> rows(height * (width + 1));
+  inflate_state state;
+  isal_inflate_init(&state);
+  state.crc_flag = ISAL_ZLIB; // its checksum is checked too
+  state.next_in = reinterpret_cast<unsigned char*>(packed.data());
+  state.avail_in = static_cast<std::uint32_t>(packed.size());
+  state.next_out = rows.data();
+  state.avail_out = static_cast<std::uint32_t>(rows.size());
+  EXPECT_EQ(isal_inflate(&state), ISAL_DECOMP_OK);
+  EXPECT_EQ(state.avail_out, 0U);
+  std::vector<PlotInk> out;
+  std::vector<unsigned char> row(width, 0);
+  for (std::size_t y = 0; y < height; ++y) {
+    const unsigned char* const from = rows.data() + y * (width + 1);
+    for (std::size_t x = 0; x < width; ++x) {
+      row[x] = static_cast<unsigned char>(from[x + 1] + (from[0] == 2 ? row[x] : 0));
+      const std::size_t at = std::size_t{row[x]} * 3;
+      out.push_back({static_cast<std::uint8_t>(palette.at(at)),
+                     static_cast<std::uint8_t>(palette.at(at + 1)),
+                     static_cast<std::uint8_t>(palette.at(at + 2))});
+    }
+  }
+  return out;
+}
+
+TEST(DrawnPlots, APngHoldsWhatWasDrawn) {
+  const auto canvas = canvas_of(2, 1, 150);
+  ASSERT_NE(canvas, nullptr);
+  canvas->bar({0.2, 0.2}, {0.9, 0.7}, {200, 10, 30});
+  canvas->fill({circle({1.4, 0.5}, 0.3)}, {0, 120, 40});
+  canvas->text({1, 0.9}, "Rank 0", Anchor::kMiddle, kTextEm, 0, {0, 0, 0});
+  std::vector<PlotInk> drawn;
+  for (std::size_t i = 0; i < canvas->width() * canvas->height(); ++i)
+    drawn.push_back(at(*canvas, i % canvas->width(), i / canvas->width()));
+  std::size_t width = 0;
+  const Result<std::string> png = canvas->png();
+  ASSERT_TRUE(png);
+  const std::vector<PlotInk> pixels = pixels_of(*png, width);
+  ASSERT_EQ(width, canvas->width());
+  ASSERT_EQ(pixels.size(), drawn.size());
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    for (const auto part :
+         {&PlotInk::red, &PlotInk::green, &PlotInk::blue}) // or the nearest of 256
+      ASSERT_LE(std::abs(pixels[i].*part - drawn[i].*part), 24) << i;
+  }
+  EXPECT_EQ(pixels[50 * width + 60], (PlotInk{200, 10, 30}));
+  EXPECT_EQ(pixels[75 * width + 210], (PlotInk{0, 120, 40}));
+  EXPECT_EQ(pixels[0], (PlotInk{255, 255, 255}));
+}
+
+// What most pixels have keeps its colour, however many shades edges have.
+TEST(DrawnPlots, MoreColoursThanAPaletteHasAreTheNearest) {
+  const auto canvas = canvas_of(4, 1, 100);
+  ASSERT_NE(canvas, nullptr);
+  // 401 colours with white: those of half the height are the rarer ones, each like its neighbour
+  for (int i = 0; i < 400; ++i)
+    canvas->bar({i / 100.0, 0}, {(i + 1) / 100.0, i % 2 == 0 ? 1 : 0.5},
+                {static_cast<std::uint8_t>(i / 2), 7, static_cast<std::uint8_t>(i % 2 * 8)});
+  std::size_t width = 0;
+  const Result<std::string> png = canvas->png();
+  ASSERT_TRUE(png);
+  const std::vector<PlotInk> pixels = pixels_of(*png, width);
+  EXPECT_EQ(pixels.back(), (PlotInk{255, 255, 255}));
+  std::size_t others = 0;
+  for (int i = 0; i < 400; ++i) {
+    const PlotInk got = pixels[static_cast<std::size_t>(i)];
+    const int away = std::abs(got.red - i / 2) + std::abs(got.blue - i % 2 * 8);
+    EXPECT_LE(away, i % 2 == 0 ? 0 : 9) << i;
+    others += away > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(others, 400U - 255U);
+}
+
+TEST(DrawnPlots, AnSvgHasItsTextAsTextAndNoMarkupOfNames) {
+  PlotPanel panel = box_panel({1, 2, 3});
+  panel.groups[0].label = "<b>&gr\xc3\xb6\xc3\x9f"
+                          "e";
+  SvgCanvas canvas(6, 4);
+  draw_plot({"t", 6, 4, {panel}}, canvas);
+  const std::string svg = std::move(canvas).svg();
+  EXPECT_NE(svg.find(">&lt;b&gt;&amp;gr\xc3\xb6\xc3\x9f"
+                     "e (n=3)</text>"),
+            std::string::npos)
+      << svg;
+  EXPECT_NE(svg.find("viewBox=\"0 0 540 360\""), std::string::npos);
+  EXPECT_EQ(svg.find("<b>"), std::string::npos);
+}
+
+TEST(DrawnPlots, WhatIsDrawnHereNeedsNoOtherProgram) {
+  const test::TempFolder folder;
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder.path("nothing").c_str(), 1);
+  TaskPool pool(2);
+  PlotPanel panel = box_panel({1, 2, 3});
+  const Result<void> boxes = write_plots(
+      {{folder.path("a.png"), {"t", 4, 3, {panel}}}, {folder.path("a.svg"), {"t", 4, 3, {panel}}}},
+      &pool);
+  panel.kind = PlotPanel::Kind::kHeatMap;
+  const Result<void> heat = write_plots({{folder.path("b.png"), {"t", 4, 3, {panel}}}});
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(boxes);
+  EXPECT_EQ(test::bytes_of(folder.path("a.png")).substr(1, 3), "PNG");
+  EXPECT_EQ(test::bytes_of(folder.path("a.svg")).substr(0, 5), "<?xml");
+  ASSERT_FALSE(heat);
+  EXPECT_EQ(heat.error().code, ErrorCode::kMissingTool);
+}
+
+TEST(DrawnPlots, AFolderThatIsNotThereIsTold) {
+  const test::TempFolder folder;
+  const Result<void> drawn =
+      write_plots({{folder.path("none/a.png"), {"t", 4, 3, {box_panel({1, 2, 3})}}}});
+  ASSERT_FALSE(drawn);
+  EXPECT_EQ(drawn.error().code, ErrorCode::kOutput);
+}
+
+} // namespace
+} // namespace rankscope
