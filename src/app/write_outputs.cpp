@@ -1,6 +1,9 @@
 #include "app/write_outputs.h"
 
+#include "app/write_streams.h"
+
 #include "os/output_file.h"
+#include "writers/stream_writer.h"
 #include "writers/writer.h"
 
 #include <algorithm>
@@ -66,6 +69,11 @@ Result<void> check_outputs(const ReportOutputs& outputs, Sheets sheets) {
 }
 
 Result<std::vector<std::string>> write_outputs(const Report& report, const ReportOutputs& outputs) {
+  return write_outputs(report, outputs, {});
+}
+
+Result<std::vector<std::string>> write_outputs(const Report& report, const ReportOutputs& outputs,
+                                               const RowStreams& streams) {
   std::vector<std::string> written;
   if (outputs.file.empty() && outputs.csv_dir.empty())
     return written;
@@ -77,11 +85,11 @@ Result<std::vector<std::string>> write_outputs(const Report& report, const Repor
     RS_TRY(writer, writer_of(outputs));
   }
   if (!outputs.csv_dir.empty()) {
-    RS_CHECK(find_writer("csv")->write(report, outputs.csv_dir));
+    RS_CHECK(write_streams(*find_writer("csv"), report, streams, outputs.csv_dir));
     written.push_back(outputs.csv_dir);
   }
   if (!outputs.file.empty()) {
-    RS_CHECK(writer != nullptr ? writer->write(report, outputs.file)
+    RS_CHECK(writer != nullptr ? write_streams(*writer, report, streams, outputs.file)
                                : write_one_csv(report, outputs.file));
     written.push_back(outputs.file);
   }

@@ -1,6 +1,7 @@
 // RFC 4180, UTF-8, LF, shortest round-trip numbers; a missing value is an empty cell.
 #include "base/number_text.h"
 #include "os/output_file.h"
+#include "writers/stream_writer.h"
 #include "writers/writer.h"
 
 #include <cmath>
@@ -46,26 +47,16 @@ void append_value(std::string& out, const Value& v) {
   }
 }
 
-Result<void> write(const Report& report, const std::string& folder) {
-  RS_CHECK(make_folder(folder));
-  for (const Table& table : report.tables) {
-    RS_TRY(auto file, OutputFile::create(folder + "/" + table.name() + ".csv"));
-    file.write(csv_text(table));
-    RS_CHECK(file.commit());
-  }
-  return {};
-}
-
-} // namespace
-
-std::string csv_text(const Table& table) {
-  std::string out;
+void append_header(std::string& out, const Table& table) {
   for (std::size_t c = 0; c < table.cols(); ++c) {
     if (c > 0)
       out += ',';
     append_text(out, table.columns()[c].name);
   }
   out += '\n';
+}
+
+void append_rows(std::string& out, const Table& table) {
   for (std::size_t r = 0; r < table.rows(); ++r) {
     for (std::size_t c = 0; c < table.cols(); ++c) {
       if (c > 0)
@@ -74,6 +65,37 @@ std::string csv_text(const Table& table) {
     }
     out += '\n';
   }
+}
+
+Result<void> write(const Report& report, const std::string& folder) {
+  return write_csv_streams(report, {}, folder);
+}
+
+} // namespace
+
+Result<void> write_csv_streams(const Report& report, const RowStreams& streams,
+                               const std::string& folder) {
+  RS_CHECK(make_folder(folder));
+  for (const Table& table : report.tables) {
+    RS_TRY(auto file, OutputFile::create(folder + "/" + table.name() + ".csv"));
+    std::string text;
+    append_header(text, table);
+    RS_CHECK(each_rows(table, streams, [&](const Table& some) -> Result<void> {
+      append_rows(text, some);
+      file.write(text);
+      text.clear();
+      return {};
+    }));
+    file.write(text);
+    RS_CHECK(file.commit());
+  }
+  return {};
+}
+
+std::string csv_text(const Table& table) {
+  std::string out;
+  append_header(out, table);
+  append_rows(out, table);
   return out;
 }
 

@@ -8,8 +8,10 @@
 #include "core/nested_text.h"
 #include "os/output_file.h"
 #include "writers/json_head.h"
+#include "writers/stream_writer.h"
 #include "writers/writer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope {
@@ -82,14 +84,40 @@ void append(std::string& out, const Value& v, bool nested) {
 }
 
 Result<void> write(const Report& report, const std::string& path) {
-  RS_TRY(auto file, OutputFile::create(path));
-  file.write(json_text(report));
-  return file.commit();
+  return write_json_streams(report, {}, path);
+}
+
+/// Rows `from` to `to` of what is printed in one piece; `first`: none was printed before.
+void append_rows(std::string& out, const Table& t, std::size_t from, std::size_t to, bool first) {
+  for (std::size_t r = from; r < to; ++r) {
+    out += first && r == from ? "\n[" : ",\n[";
+    for (std::size_t c = 0; c < t.cols(); ++c) {
+      if (c > 0)
+        out += ',';
+      append(out, t.at(r, c), t.columns()[c].nested);
+    }
+    out += ']';
+  }
 }
 
 } // namespace
 
+Result<void> write_json_streams(const Report& report, const RowStreams& streams,
+                                const std::string& path) {
+  RS_TRY(auto file, OutputFile::create(path));
+  RS_CHECK(write_json(report, streams, [&file](std::string_view text) { file.write(text); }));
+  return file.commit();
+}
+
 std::string json_text(const Report& report) {
+  std::string out;
+  (void)write_json(report, {}, [&out](std::string_view text) { out += text; }); // no stream fails
+  return out;
+}
+
+Result<void> write_json(const Report& report, const RowStreams& streams,
+                        const std::function<void(std::string_view)>& write) {
+  constexpr std::size_t kRowsAtOnce = 1000;
   std::string out = "{" + json_head(report.title) + ",\"tables\":{";
   for (const Table& t : report.tables) {
     if (&t != report.tables.data())
@@ -104,15 +132,16 @@ std::string json_text(const Report& report) {
     out += ",\"types\":";
     append_columns(out, t, type_name);
     out += ",\"rows\":[";
-    for (std::size_t r = 0; r < t.rows(); ++r) {
-      out += r > 0 ? ",\n[" : "\n[";
-      for (std::size_t c = 0; c < t.cols(); ++c) {
-        if (c > 0)
-          out += ',';
-        append(out, t.at(r, c), t.columns()[c].nested);
+    bool any = false;
+    RS_CHECK(each_rows(t, streams, [&](const Table& some) -> Result<void> {
+      for (std::size_t r = 0; r < some.rows(); r += kRowsAtOnce) {
+        append_rows(out, some, r, std::min(some.rows(), r + kRowsAtOnce), !any);
+        any = true;
+        write(out);
+        out.clear();
       }
-      out += ']';
-    }
+      return {};
+    }));
     out += "],\"notes\":[";
     for (std::size_t i = 0; i < t.notes.size(); ++i)
       out += (i > 0 ? "," : "") + quoted_text(t.notes[i]);
@@ -127,7 +156,8 @@ std::string json_text(const Report& report) {
            ",\"severity\":" + quoted_text(severity_name(p.severity)) +
            ",\"where\":" + quoted_text(p.where) + ",\"sentence\":" + quoted_text(p.sentence) + "}";
   }
-  return out + "]}\n";
+  write(out + "]}\n");
+  return {};
 }
 
 const Writer json_writer{"json", ".json", "one JSON file with all tables", write};

@@ -2,6 +2,7 @@
 // number formats by unit. Text never becomes a formula. More rows than a sheet takes go on in a
 // second one.
 #include "os/output_file.h"
+#include "writers/stream_writer.h"
 #include "writers/workbook_decor.h"
 #include "writers/workbook_text.h"
 #include "writers/writer.h"
@@ -64,38 +65,68 @@ public:
   lxw_error close() { return lib_.workbook_close(std::exchange(book_, nullptr)); }
 
   /// What the tables are called; a column that holds nothing but such names links to their sheets.
-  void expect(const std::vector<Table>& tables) {
+  void expect(const std::vector<Table>& tables, const RowStreams& streams) {
     std::set<std::string> used; // the names that add() will give
     for (const Table& table : tables) {
       sheets_.emplace(table.name(), sheet_name(table.name(), used));
-      if (table.rows() >= kMaxSheetRows)
+      if (rows_of(table, streams) >= kMaxSheetRows)
         return; // its second sheet takes a name too
     }
   }
 
-  void add(const Table& table) {
+  /// As many sheets as its rows take. Errors: those of reading the rows.
+  Result<void> add(const Table& table, const RowStreams& streams) {
+    const std::size_t all = rows_of(table, streams);
     const std::size_t per_sheet = kMaxSheetRows - header_rows(table);
-    const std::size_t parts = std::max<std::size_t>(1, (table.rows() + per_sheet - 1) / per_sheet);
-    for (std::size_t part = 0; part < parts; ++part) {
-      const std::size_t first = part * per_sheet;
-      add_part(table, first, std::min(table.rows(), first + per_sheet), part + 1 == parts);
-    }
+    std::optional<OpenSheet> sheet;
+    std::size_t done = 0;
+    return each_rows(table, streams, [&](const Table& some) -> Result<void> {
+      std::size_t at = 0;
+      do {
+        if (!sheet)
+          sheet = begin_sheet(table, {done, std::min(all, done + per_sheet)}, some, at);
+        const std::size_t n = std::min(some.rows() - at, sheet->rows() - sheet->written);
+        write_rows(*sheet, some, {at, at + n});
+        at += n;
+        done += n;
+        if (sheet->written == sheet->rows()) {
+          end_sheet(*sheet, table, done == all);
+          sheet.reset();
+        }
+      } while (at < some.rows());
+      return {};
+    });
   }
 
 private:
-  void add_part(const Table& table, std::size_t first, std::size_t last, bool with_notes) {
-    const std::string name = sheet_name(table.name(), used_);
-    lxw_worksheet* const sheet = lib_.workbook_add_worksheet(book_, name.c_str());
-    if (sheet == nullptr)
-      return;
-    const std::size_t cols = table.cols();
+  /// A sheet whose rows are being written.
+  struct OpenSheet {
+    lxw_worksheet* sheet = nullptr; ///< nullptr: the library has no memory for it
+    std::string name;
     std::vector<lxw_format*> formats;
+    bool styled = false;
+    RowRange range = {};              ///< of the table's rows
+    std::size_t written = 0, cut = 0; ///< rows; texts too long for a cell
+    std::vector<bool> links;
+    [[nodiscard]] std::size_t rows() const { return range.last - range.first; }
+  };
+
+  /// For those rows of `table`; the first of them is some[at].
+  OpenSheet begin_sheet(const Table& table, RowRange range, const Table& some, std::size_t at) {
+    OpenSheet out;
+    out.range = range;
+    out.name = sheet_name(table.name(), used_);
+    out.sheet = lib_.workbook_add_worksheet(book_, out.name.c_str());
+    lxw_worksheet* const sheet = out.sheet;
+    if (sheet == nullptr)
+      return out;
+    const std::size_t cols = table.cols();
     for (std::size_t c = 0; c < cols; ++c) {
       const Column& column = table.columns()[c];
-      formats.push_back(formats_->of(column));
+      out.formats.push_back(formats_->of(column));
       std::size_t width = std::min<std::size_t>(column.name.size(), 24);
-      for (std::size_t r = first; r < std::min(last, first + 50); ++r)
-        if (const Value v = table.at(r, c); v.kind == CellKind::kText)
+      for (std::size_t r = at; r < std::min({some.rows(), at + out.rows(), at + 50}); ++r)
+        if (const Value v = some.at(r, c); v.kind == CellKind::kText)
           width = std::max(width, std::min<std::size_t>(v.text.size(), 60));
       lxw_row_col_options options = {};
       options.hidden = column.hidden ? LXW_TRUE : LXW_FALSE;
@@ -103,46 +134,55 @@ private:
                                     static_cast<double>(std::max<std::size_t>(width + 2, 10)),
                                     nullptr, &options);
     }
-    const SheetInMaking making{lib_, book_, sheet, table, *formats_};
-    const bool styled = table.styled && last > first && !constant_memory_ && !table.pivot;
+    out.styled = table.styled && out.rows() > 0 && !constant_memory_ && !table.pivot;
+    out.links = linking_columns(table);
     if (table.pivot)
       write_pivot_header(sheet, table, *table.pivot);
-    else if (!styled)
+    else if (!out.styled)
       for (std::size_t c = 0; c < cols; ++c)
         lib_.worksheet_write_string(sheet, 0, static_cast<lxw_col_t>(c),
                                     cell_text(table.columns()[c].name).c_str(), formats_->header);
+    return out;
+  }
+
+  /// What stands around the rows of a sheet; `last` of its table's.
+  void end_sheet(const OpenSheet& of, const Table& table, bool last) {
+    lxw_worksheet* const sheet = of.sheet;
+    if (sheet == nullptr)
+      return;
+    const std::size_t cols = table.cols();
+    const SheetInMaking making{lib_, book_, sheet, table, *formats_};
     const auto header = static_cast<lxw_row_t>(header_rows(table));
-    const std::size_t cut = write_rows(sheet, table, first, last, formats);
-    auto row = header + static_cast<lxw_row_t>(last - first);
+    auto row = header + static_cast<lxw_row_t>(of.rows());
     lib_.worksheet_set_landscape(sheet); // printed: all columns on one page's width
     lib_.worksheet_fit_to_pages(sheet, 1, 0);
     lib_.worksheet_repeat_rows(sheet, 0, header - 1);
     lib_.worksheet_freeze_panes(sheet, header, table.cols() > 4 ? 1 : 0);
-    if (styled)
+    if (of.styled)
       style_as_table(making, row - 1);
-    else if (cols > 0 && last > first && !table.pivot) // merged cells do not sort
+    else if (cols > 0 && of.rows() > 0 && !table.pivot) // merged cells do not sort
       lib_.worksheet_autofilter(sheet, 0, 0, row - 1, static_cast<lxw_col_t>(cols - 1));
     if (explained_)
       explain_headers(making, header - 1);
-    for (std::size_t c = 0; c < cols && last > first; ++c) {
-      if (table.columns()[c].delta)
-        colour_by_sign(making, c, {first, last});
+    for (std::size_t c = 0; c < cols && of.rows() > 0; ++c) {
+      if (table.columns()[c].delta && table.rows() > 0)
+        colour_by_sign(making, c, of.range);
       if (table.columns()[c].status)
         colour_by_status(making, {row - 1, static_cast<lxw_col_t>(c)});
     }
-    std::vector<std::string> notes = with_notes ? table.notes : std::vector<std::string>();
-    if (cut > 0)
-      notes.push_back(std::to_string(cut) + " texts are cut at " + std::to_string(kMaxCellText) +
+    std::vector<std::string> notes = last ? table.notes : std::vector<std::string>();
+    if (of.cut > 0)
+      notes.push_back(std::to_string(of.cut) + " texts are cut at " + std::to_string(kMaxCellText) +
                       " characters, the most a cell holds; --csv-dir and --json write them whole");
     if (!notes.empty() && row + notes.size() + 1 < kMaxSheetRows) {
       ++row;
       for (const std::string& note : notes)
         lib_.worksheet_write_string(sheet, row++, 0, cell_text(note).c_str(), formats_->note);
     }
-    if (first == 0) {
+    if (of.range.first == 0) {
       constexpr std::size_t kScreen = 30; // rows: charts below more are not seen, they stand beside
-      const bool beside = last - first > kScreen;
-      add_charts(making, name, last,
+      const bool beside = of.rows() > kScreen;
+      add_charts(making, of.name, of.rows(),
                  {beside ? 1 : row + 2, static_cast<lxw_col_t>(beside ? cols + 1 : 0)});
     }
     if (!table.tab_color.empty())
@@ -153,25 +193,24 @@ private:
     shown_ = shown_ || !table.hidden;
   }
 
-  /// Rows first to last under the header; gives how many texts were too long for a cell.
-  std::size_t write_rows(lxw_worksheet* sheet, const Table& table, std::size_t first,
-                         std::size_t last, const std::vector<lxw_format*>& formats) {
-    auto row = static_cast<lxw_row_t>(header_rows(table));
-    const std::size_t merging = table.pivot && table.pivot->keys > 0 ? table.pivot->keys - 1 : 0;
-    const std::vector<bool> links = linking_columns(table);
-    std::size_t cut = 0;
-    for (std::size_t r = first; r < last; ++r, ++row)
-      for (std::size_t c = 0; c < table.cols(); ++c) {
-        const Value v = table.at(r, c);
-        cut += v.kind == CellKind::kText && v.text.size() > kMaxCellText ? 1 : 0;
-        if (c < merging && merged(sheet, table, r, last, c, row))
+  /// Those of `some` go on where the sheet's rows end so far.
+  void write_rows(OpenSheet& to, const Table& some, RowRange range) {
+    auto row = static_cast<lxw_row_t>(header_rows(some) + to.written);
+    to.written += range.last - range.first;
+    if (to.sheet == nullptr)
+      return;
+    const std::size_t merging = some.pivot && some.pivot->keys > 0 ? some.pivot->keys - 1 : 0;
+    for (std::size_t r = range.first; r < range.last; ++r, ++row)
+      for (std::size_t c = 0; c < some.cols(); ++c) {
+        const Value v = some.at(r, c);
+        to.cut += v.kind == CellKind::kText && v.text.size() > kMaxCellText ? 1 : 0;
+        if (c < merging && merged(to.sheet, some, r, range.last, c, row))
           continue;
-        if (links[c] && v.kind == CellKind::kText)
-          link(sheet, row, static_cast<lxw_col_t>(c), v.text);
+        if (to.links[c] && v.kind == CellKind::kText)
+          link(to.sheet, row, static_cast<lxw_col_t>(c), v.text);
         else
-          write(sheet, row, static_cast<lxw_col_t>(c), v, formats[c]);
+          write(to.sheet, row, static_cast<lxw_col_t>(c), v, to.formats[c]);
       }
-    return cut;
   }
 
   static std::size_t header_rows(const Table& table) { return table.pivot ? 3 : 1; }
@@ -315,52 +354,58 @@ private:
   std::string path_;
 };
 
-Result<void> fill(const Report& report, const std::string& file, bool big, bool explained,
-                  const std::string& path) {
+Result<void> fill(const Report& report, const RowStreams& streams, const std::string& file,
+                  bool big, bool explained, const std::string& path) {
   RS_TRY(const XlsxWriterLibrary* const library, XlsxWriterLibrary::get());
   Workbook book(*library, file, big, explained);
   const Error failed{ErrorCode::kOutput, path, "the workbook could not be written",
                      "is the disk full or the folder read-only?"};
   if (!book.ok())
     return failed;
-  book.expect(report.tables);
+  book.expect(report.tables, streams);
   for (const Table& t : report.tables)
-    book.add(t);
+    RS_CHECK(book.add(t, streams));
   if (report.tables.empty())
-    book.add(Table("empty", {{"no tables"}}));
+    RS_CHECK(book.add(Table("empty", {{"no tables"}}), {}));
   if (book.close() != LXW_NO_ERROR)
     return failed;
   return {};
 }
 
-Result<void> write_book(const Report& report, const std::string& path, bool explained) {
+Result<void> write_book(const Report& report, const RowStreams& streams, const std::string& path,
+                        bool explained) {
   std::size_t cells = 0;
   for (const Table& t : report.tables)
-    cells += t.rows() * t.cols();
+    cells += rows_of(t, streams) * t.cols();
   // the library keeps every cell in memory unless it is told that the book is big; with few cells
   // shared texts make smaller files
   const bool big = cells > 200'000;
   // a small one is made in memory: the library's own messages about a full disk stay away
   if (const MemoryFile memory; !big && memory.usable()) {
     RS_TRY(auto out, OutputFile::create(path));
-    RS_CHECK(fill(report, memory.path(), big, explained, path));
+    RS_CHECK(fill(report, streams, memory.path(), big, explained, path));
     memory.copy_to(out);
     return out.commit();
   }
   RS_TRY(auto temp, TempName::reserve(path));
-  RS_CHECK(fill(report, temp.temp_path(), big, explained, path));
+  RS_CHECK(fill(report, streams, temp.temp_path(), big, explained, path));
   return temp.commit();
 }
 
 Result<void> write(const Report& report, const std::string& path) {
-  return write_book(report, path, true);
+  return write_book(report, {}, path, true);
 }
 
 Result<void> write_plain(const Report& report, const std::string& path) {
-  return write_book(report, path, false);
+  return write_book(report, {}, path, false);
 }
 
 } // namespace
+
+Result<void> write_xlsx_streams(const Report& report, const RowStreams& streams,
+                                const std::string& path) {
+  return write_book(report, streams, path, true);
+}
 
 const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table", write};
 

@@ -1,0 +1,15 @@
+// write_outputs() of a report in which rows of some tables are made while they are written.
+#pragma once
+
+#include "app/write_outputs.h"
+#include "core/row_stream.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+Result<std::vector<std::string>> write_outputs(const Report& report, const ReportOutputs& outputs,
+                                               const RowStreams& streams);
+
+} // namespace rankscope

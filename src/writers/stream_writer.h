@@ -1,0 +1,28 @@
+// Writers of reports in which rows of some tables are made while they are written.
+#pragma once
+
+#include "core/row_stream.h"
+#include "writers/writer.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// As writer.write(); of a writer that needs all rows at once (Markdown) they are held.
+Result<void> write_streams(const Writer& writer, const Report& report, const RowStreams& streams,
+                           const std::string& path);
+
+/// json_text() in pieces.
+Result<void> write_json(const Report& report, const RowStreams& streams,
+                        const std::function<void(std::string_view)>& write);
+
+Result<void> write_csv_streams(const Report& report, const RowStreams& streams,
+                               const std::string& folder);
+Result<void> write_json_streams(const Report& report, const RowStreams& streams,
+                                const std::string& path);
+Result<void> write_xlsx_streams(const Report& report, const RowStreams& streams,
+                                const std::string& path);
+
+} // namespace rankscope
