@@ -20,7 +20,7 @@ struct ComparePart {
   RankCollectives collectives; ///< without rows where they are not wanted
 };
 
-inline constexpr std::uint32_t kComparePartVersion = 3;
+inline constexpr std::uint32_t kComparePartVersion = 4;
 
 /// A run of these parts, without its collectives; what they are made of is taken out of the parts.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,

@@ -1,0 +1,106 @@
+// Rows of RankCollectives as few bytes: what repeats (names, sizes, the group) is said once, times
+// are differences. The parts of ranks hold them so, by process group, and so do the rows of a run
+// that are too many for memory.
+#pragma once
+
+#include "analyses/collectives/collective_data.h"
+#include "core/part.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// Some rows of one rank.
+struct PackedRows {
+  std::size_t texts = 0; ///< of the rank's pool: what ids are checked against
+  std::vector<Collective> rows;
+  std::vector<std::uint64_t> in_file; ///< of each its place among the rank's rows
+};
+
+/// Which rows of a rank are of one process group, in the order of time (those of a time in file
+/// order). Groups by the ids of their name and of their list of ranks.
+[[nodiscard]] std::vector<std::vector<std::size_t>> rows_of_groups(const RankCollectives& rank);
+
+[[nodiscard]] PackedRows rows_to_pack(const RankCollectives& rank,
+                                      std::span<const std::size_t> which);
+
+/// A piece of a rank's rows by itself. From bytes that nobody vouches for; `texts` of the rank.
+/// Errors: kUnreadable.
+[[nodiscard]] std::string pack_rows(const PackedRows& rows);
+[[nodiscard]] Result<PackedRows> unpack_rows(std::string_view bytes, std::size_t texts);
+
+namespace packed_rows {
+
+/// A number as its distance from the one before; distances go round beyond 2^63.
+template <class Archive, class Number>
+void distance(Archive& archive, Number& value, std::int64_t& before) {
+  std::int64_t far = 0;
+  if constexpr (!Archive::kReads)
+    far = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) -
+                                    static_cast<std::uint64_t>(before));
+  archive(far);
+  if constexpr (Archive::kReads)
+    value = static_cast<std::remove_const_t<Number>>(static_cast<std::uint64_t>(before) +
+                                                     static_cast<std::uint64_t>(far));
+  before = static_cast<std::int64_t>(value);
+}
+
+/// What rows of a kind have in common. Texts are ids of the rank's pool.
+template <class Archive, class Row> void shape_fields(Archive& archive, Row& c, std::size_t texts) {
+  for (auto* id : {&c.pg_name, &c.pg_ranks, &c.pg_description, &c.name, &c.dtype, &c.in_split,
+                   &c.out_split, &c.kernel})
+    archive.below(*id, texts);
+  archive.choice(c.kind, static_cast<std::uint64_t>(CollectiveKind::kOther) + 1);
+  archive.choice(c.name_from, 4);
+  archive(c.in_nelems, c.out_nelems, c.group_size, c.stream, c.has_ids);
+}
+
+/// The distinct shapes of rows, and which row has which.
+struct Shapes {
+  std::vector<Collective> shapes;
+  std::vector<std::uint32_t> of;
+};
+[[nodiscard]] Shapes shapes_of(const std::vector<Collective>& rows);
+
+} // namespace packed_rows
+
+template <class Archive, class Rows>
+requires std::same_as<std::remove_const_t<Rows>, PackedRows>
+void part_fields(Archive& archive, Rows& r) {
+  packed_rows::Shapes shapes;
+  if constexpr (!Archive::kReads)
+    shapes = packed_rows::shapes_of(r.rows);
+  archive.list(shapes.shapes,
+               [&](auto& shape) { packed_rows::shape_fields(archive, shape, r.texts); });
+  std::size_t i = 0;
+  std::int64_t place = -1, seq = 0, step = 0, ts_ns = 0;
+  archive.list(r.rows, [&](auto& row) {
+    std::uint32_t shape = 0;
+    std::uint64_t in_file = 0;
+    if constexpr (!Archive::kReads) {
+      shape = shapes.of[i];
+      in_file = r.in_file[i];
+    }
+    archive.below(shape, shapes.shapes.size());
+    if constexpr (Archive::kReads)
+      if (shape < shapes.shapes.size()) // else the archive has failed
+        row = shapes.shapes[shape];
+    ++place; // most often the next
+    packed_rows::distance(archive, in_file, place);
+    packed_rows::distance(archive, row.seq, seq);
+    packed_rows::distance(archive, row.step, step);
+    packed_rows::distance(archive, row.ts_ns, ts_ns);
+    archive(row.dur_ns, row.hidden_compute_ns, row.hidden_memcpy_ns);
+    if constexpr (Archive::kReads)
+      r.in_file.push_back(in_file);
+    ++i;
+  });
+}
+
+} // namespace rankscope
