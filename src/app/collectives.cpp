@@ -2,8 +2,11 @@
 
 #include "analyses/collectives/collective_report.h"
 #include "app/command_parts.h"
+#include "app/write_streams.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
+#include "engine/spilled_bytes.h"
+#include "writers/stream_writer.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -14,11 +17,10 @@ namespace {
 /// Rows of a sheet below its header.
 constexpr std::size_t kExcelRows = 1'048'575;
 
-/// The collectives of the ranks that could be read; what each says of its run goes to `identities`.
-Result<std::vector<RankCollectives>> read_ranks(Session& session, const RunPlan& plan,
-                                                const CollectivesRequest& request,
-                                                std::vector<RankIdentity>& identities) {
-  std::vector<RankCollectives> out;
+/// The collectives of the ranks that could be read go to `out`; what each says of its run goes to
+/// `identities`.
+Result<void> read_ranks(Session& session, const RunPlan& plan, const CollectivesRequest& request,
+                        CollectiveStream& out, std::vector<RankIdentity>& identities) {
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.parts = request.parts;
@@ -34,24 +36,22 @@ Result<std::vector<RankCollectives>> read_ranks(Session& session, const RunPlan&
           fmt::format("distributedInfo says rank {}, the name {}; the name counts", *own,
                       item.file.rank));
     session.diagnostics.merge(rank.notes.diagnostics);
-    out.push_back(std::move(rank.collectives));
     identities.push_back(std::move(rank.identity));
-    return {};
+    return out.add(std::move(rank.collectives));
   };
-  RS_CHECK(run_ranks<CollectivesPart>(session, {&plan}, run, std::move(steps)));
-  return out;
+  return run_ranks<CollectivesPart>(session, {&plan}, run, std::move(steps));
 }
 
 /// A sheet with more rows than Excel takes is written whole as CSV.
-Result<void> write_overlong(Report& report, const std::string& workbook,
+Result<void> write_overlong(Report& report, const RowStreams& streams, const std::string& workbook,
                             std::vector<std::string>& written) {
   for (Table& table : report.tables) {
-    if (table.rows() <= kExcelRows)
+    if (rows_of(table, streams) <= kExcelRows)
       continue;
     const std::string folder = workbook + "_csv";
     Report csv;
     csv.tables.push_back(table);
-    RS_CHECK(find_writer("csv")->write(csv, folder));
+    RS_CHECK(write_streams(*find_writer("csv"), csv, streams, folder));
     table.notes.push_back(fmt::format("all rows in one file: {}/{}.csv", folder, table.name()));
     if (written.empty() || written.back() != folder)
       written.push_back(folder);
@@ -78,10 +78,13 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
                                               const CollectivesRequest& request) {
   CollectivesResult out;
   std::vector<RankIdentity> identities;
-  RS_TRY(out.ranks, read_ranks(session, plan, request, identities));
-  if (out.ranks.empty())
+  out.store = std::make_unique<SpilledBytes>();
+  out.stream = std::make_unique<CollectiveStream>(*out.store, request.options);
+  RS_CHECK(read_ranks(session, plan, request, *out.stream, identities));
+  out.ranks = out.stream->ranks();
+  if (out.ranks == 0)
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
-  Result<CollectiveFacts> facts = collective_facts(out.ranks, request.options);
+  Result<CollectiveFacts> facts = out.stream->facts();
   const std::vector<std::int64_t> known = known_missing(plan);
   RunExpectation expected;
   expected.known_missing = known;
@@ -89,15 +92,16 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
                     facts ? check_run(identities, expected, *facts)
                           : check_run(identities, expected));
   RS_TRY(out.facts, std::move(facts));
-  out.report = collective_tables(out.facts, request.options);
+  RS_TRY(out.report,
+         streamed_tables(*out.stream, out.facts, request.options, request.held_rows, out.streams));
   out.report.title = plan.configuration.label;
   out.report.diagnostics = session.diagnostics;
   ReportOutputs to = request.outputs;
   if (to.file.empty() && to.csv_dir.empty() && request.default_workbook)
     to.file = plan.folder + "/nccl_analysis_report.xlsx";
   if (to.file.ends_with(".xlsx"))
-    RS_CHECK(write_overlong(out.report, to.file, out.written));
-  RS_TRY(std::vector<std::string> written, write_outputs(out.report, to));
+    RS_CHECK(write_overlong(out.report, out.streams, to.file, out.written));
+  RS_TRY(std::vector<std::string> written, write_outputs(out.report, to, out.streams));
   out.written.insert(out.written.end(), written.begin(), written.end());
   return out;
 }

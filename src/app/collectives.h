@@ -2,15 +2,18 @@
 // the report.
 #pragma once
 
-#include "analyses/collectives/collective_facts.h"
+#include "analyses/collectives/collective_stream.h"
 #include "app/write_outputs.h"
 #include "base/result.h"
 #include "core/report.h"
+#include "core/row_stream.h"
 #include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,12 +28,16 @@ struct CollectivesRequest {
   ReportOutputs outputs;
   bool default_workbook = false;     ///< without file and csv_dir: FOLDER/nccl_analysis_report.xlsx
   const PartSource* parts = nullptr; ///< where the ranks come from in place of their traces
+  std::size_t held_rows = 50'000;    ///< a table with more is made while it is written
 };
 
 struct CollectivesResult {
-  std::vector<RankCollectives> ranks; ///< what the facts refer to
-  CollectiveFacts facts;
+  std::size_t ranks = 0;
+  std::unique_ptr<ByteStore> store;         ///< of the rows
+  std::unique_ptr<CollectiveStream> stream; ///< what the facts and the streams refer to
+  CollectiveFacts facts;                    ///< without the lists that CollectiveStream leaves out
   Report report;
+  RowStreams streams;               ///< of its long tables
   std::vector<std::string> written; ///< files and folders
 };
 

@@ -336,7 +336,7 @@ Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& r
   RS_TRY(const RunPlan plan, run.parts->run_plan(session));
   name_too_few(session, plan, request.world_size);
   RS_TRY(CollectivesResult result, collect_collectives(session, plan, of));
-  return ReduceResult{result.ranks.size(), std::move(result.written)};
+  return ReduceResult{result.ranks, std::move(result.written)};
 }
 
 Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& request) {

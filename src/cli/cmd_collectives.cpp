@@ -4,7 +4,7 @@
 #include "app/collectives.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/writer.h"
+#include "writers/stream_writer.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -61,8 +61,7 @@ void print(const Context& ctx, const CollectivesResult& result) {
   for (const Finding& finding : result.facts.findings)
     ctx.out(fmt::format("- {} (sheet {})\n", finding.text, finding.sheet));
   for (const std::string& w : result.written)
-    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(),
-                        result.ranks.size()));
+    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(), result.ranks));
 }
 
 Result<void> collectives_of(Context& ctx, const Flags& f) {
@@ -87,10 +86,10 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
     return {};
   }
   RS_TRY(const CollectivesResult result, collect_collectives(ctx, plan, request));
-  if (ctx.json)
-    ctx.out(json_text(result.report));
-  else
-    print(ctx, result);
+  if (ctx.json) // in pieces
+    return write_json(result.report, result.streams,
+                      [&ctx](std::string_view text) { ctx.out(std::string(text)); });
+  print(ctx, result);
   return {};
 }
 

@@ -7,41 +7,43 @@
 
 namespace rankscope {
 
+AllToAllV all_to_all_v_of(const std::vector<RankCollectives>& ranks, const TimedCollective& t,
+                          bool compat_tracelens) {
+  AllToAllV call;
+  call.timed = &t;
+  std::vector<double> sizes;
+  std::vector<double> durations;
+  for (const auto& [rank, row] : t.match.members) {
+    const Collective& c = ranks[rank].rows[row];
+    sizes.push_back(mib_of(ranks[rank], c, c.in_nelems));
+    durations.push_back(ns_to_us(c.dur_ns));
+    call.nelems += c.in_nelems == kNoId ? 0 : static_cast<double>(c.in_nelems);
+  }
+  const Stats size = stats_of(std::move(sizes));
+  const Stats duration = stats_of(std::move(durations));
+  const std::int64_t first = *std::min_element(t.start_ns.begin(), t.start_ns.end());
+  const std::int64_t last = *std::max_element(t.end_ns.begin(), t.end_ns.end());
+  call.sent_mib = size.sum;
+  call.wall_us = ns_to_us(last - first);
+  call.max_us = duration.max;
+  call.min_us = duration.min;
+  call.mean_us = duration.mean;
+  call.throughput_gbps = call.wall_us > 0 ? size.sum / 1024 / (call.wall_us / 1e6)
+                                          : std::numeric_limits<double>::quiet_NaN();
+  if (!compat_tracelens)
+    call.throughput_gbps *= t.match.incomplete() ? std::numeric_limits<double>::quiet_NaN() : kGib;
+  call.imbalance = size.max / size.mean;
+  call.start_skew_us = ns_to_us(t.latest_start_ns - first);
+  return call;
+}
+
 std::vector<AllToAllV> all_to_all_v(const std::vector<RankCollectives>& ranks,
                                     const std::vector<TimedCollective>& timed,
                                     bool compat_tracelens) {
   std::vector<AllToAllV> out;
-  for (const TimedCollective& t : timed) {
-    if (t.match.kind != CollectiveKind::kAllToAllV)
-      continue;
-    AllToAllV call;
-    call.timed = &t;
-    std::vector<double> sizes;
-    std::vector<double> durations;
-    for (const auto& [rank, row] : t.match.members) {
-      const Collective& c = ranks[rank].rows[row];
-      sizes.push_back(mib_of(ranks[rank], c, c.in_nelems));
-      durations.push_back(ns_to_us(c.dur_ns));
-      call.nelems += c.in_nelems == kNoId ? 0 : static_cast<double>(c.in_nelems);
-    }
-    const Stats size = stats_of(std::move(sizes));
-    const Stats duration = stats_of(std::move(durations));
-    const std::int64_t first = *std::min_element(t.start_ns.begin(), t.start_ns.end());
-    const std::int64_t last = *std::max_element(t.end_ns.begin(), t.end_ns.end());
-    call.sent_mib = size.sum;
-    call.wall_us = ns_to_us(last - first);
-    call.max_us = duration.max;
-    call.min_us = duration.min;
-    call.mean_us = duration.mean;
-    call.throughput_gbps = call.wall_us > 0 ? size.sum / 1024 / (call.wall_us / 1e6)
-                                            : std::numeric_limits<double>::quiet_NaN();
-    if (!compat_tracelens)
-      call.throughput_gbps *=
-          t.match.incomplete() ? std::numeric_limits<double>::quiet_NaN() : kGib;
-    call.imbalance = size.max / size.mean;
-    call.start_skew_us = ns_to_us(t.latest_start_ns - first);
-    out.push_back(call);
-  }
+  for (const TimedCollective& t : timed)
+    if (t.match.kind == CollectiveKind::kAllToAllV)
+      out.push_back(all_to_all_v_of(ranks, t, compat_tracelens));
   return out;
 }
 
@@ -73,40 +75,47 @@ std::vector<AllToAllVSummary> all_to_all_v_summary(const std::vector<AllToAllV>&
   return out;
 }
 
+void SentSums::add(const std::vector<RankCollectives>& ranks, const TimedCollective& t) {
+  if (t.match.kind != CollectiveKind::kAllToAllV)
+    return;
+  for (const auto& [rank, row] : t.match.members) {
+    const RankCollectives& r = ranks[rank];
+    const Collective& c = r.rows[row];
+    const std::vector<std::int64_t> splits = numbers_in(r.text(c.in_split));
+    const std::vector<std::int64_t> members = numbers_in(r.text(c.pg_ranks));
+    std::int64_t elements = 0;
+    for (const std::int64_t n : splits)
+      elements += n;
+    // splits count rows of the first dimension; the message size scales them to elements
+    const double scale = elements > 0 && c.in_nelems != kNoId
+                             ? static_cast<double>(c.in_nelems) / static_cast<double>(elements)
+                             : 1;
+    for (std::size_t k = 0; k < splits.size(); ++k) {
+      const std::int64_t to =
+          !compat_ && k < members.size() ? members[k] : static_cast<std::int64_t>(k);
+      SentTo& s = sums_[{r.rank, to}];
+      s.from = r.rank;
+      s.to = to;
+      s.mib += bytes_to_mib(static_cast<double>(splits[k]) * scale * r.element_bytes(c));
+      ++s.count;
+    }
+  }
+}
+
+std::vector<SentTo> SentSums::take() {
+  std::vector<SentTo> out;
+  for (const auto& [pair, sum] : sums_)
+    out.push_back(sum);
+  return out;
+}
+
 std::vector<SentTo> all_to_all_v_sent(const std::vector<RankCollectives>& ranks,
                                       const std::vector<TimedCollective>& timed,
                                       bool compat_tracelens) {
-  std::map<std::pair<std::int64_t, std::int64_t>, SentTo> sums;
-  for (const TimedCollective& t : timed) {
-    if (t.match.kind != CollectiveKind::kAllToAllV)
-      continue;
-    for (const auto& [rank, row] : t.match.members) {
-      const RankCollectives& r = ranks[rank];
-      const Collective& c = r.rows[row];
-      const std::vector<std::int64_t> splits = numbers_in(r.text(c.in_split));
-      const std::vector<std::int64_t> members = numbers_in(r.text(c.pg_ranks));
-      std::int64_t elements = 0;
-      for (const std::int64_t n : splits)
-        elements += n;
-      // splits count rows of the first dimension; the message size scales them to elements
-      const double scale = elements > 0 && c.in_nelems != kNoId
-                               ? static_cast<double>(c.in_nelems) / static_cast<double>(elements)
-                               : 1;
-      for (std::size_t k = 0; k < splits.size(); ++k) {
-        const std::int64_t to =
-            !compat_tracelens && k < members.size() ? members[k] : static_cast<std::int64_t>(k);
-        SentTo& s = sums[{r.rank, to}];
-        s.from = r.rank;
-        s.to = to;
-        s.mib += bytes_to_mib(static_cast<double>(splits[k]) * scale * r.element_bytes(c));
-        ++s.count;
-      }
-    }
-  }
-  std::vector<SentTo> out;
-  for (const auto& [pair, sum] : sums)
-    out.push_back(sum);
-  return out;
+  SentSums sums(compat_tracelens);
+  for (const TimedCollective& t : timed)
+    sums.add(ranks, t);
+  return sums.take();
 }
 
 } // namespace rankscope

@@ -1,5 +1,6 @@
 #include "analyses/collectives/clock_alignment.h"
 
+#include "analyses/collectives/ends_source.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -170,6 +171,23 @@ private:
   std::unordered_map<std::size_t, std::vector<std::size_t>> of_;
 };
 
+/// Ranks whose ends are in memory.
+class HeldEnds final : public EndsSource {
+public:
+  explicit HeldEnds(std::span<const CollectiveEnds> ranks) : ranks_(ranks), members_(ranks) {}
+  std::vector<std::size_t> sharing(std::size_t rank,
+                                   const std::vector<ClockOffset>& so_far) override {
+    std::vector<std::size_t> out = members_.take_with(ranks_[rank]);
+    std::erase_if(out, [&](std::size_t i) { return so_far[i].fit != ClockFit::kAlone; });
+    return out;
+  }
+  const CollectiveEnds& ends(std::size_t rank, CollectiveEnds&) override { return ranks_[rank]; }
+
+private:
+  std::span<const CollectiveEnds> ranks_;
+  Members members_;
+};
+
 } // namespace
 
 bool ClockOffset::scattered() const {
@@ -194,22 +212,35 @@ std::vector<CollectiveEnds> collective_ends(std::span<const RankCollectives> ran
 }
 
 std::vector<ClockOffset> align_clocks(std::span<const CollectiveEnds> ranks) {
+  std::vector<std::int64_t> numbers;
+  for (const CollectiveEnds& r : ranks)
+    numbers.push_back(r.rank);
+  HeldEnds source(ranks);
+  return align_clocks(numbers, source);
+}
+
+std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsSource& source) {
   std::vector<ClockOffset> out(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    out[i].rank = out[i].via = ranks[i].rank;
+    out[i].rank = out[i].via = ranks[i];
   if (ranks.empty())
     return out;
   out[0].fit = ClockFit::kReference;
-  Members members(ranks);
   std::vector<std::size_t> queue = {0};
-  for (std::size_t next = 0; next < queue.size(); ++next)
-    for (const std::size_t i : members.take_with(ranks[queue[next]])) {
-      if (out[i].fit != ClockFit::kAlone) // a poor fit is no better through another rank
-        continue;
-      out[i] = measured(ranks[i], ranks[queue[next]], out[queue[next]]);
+  CollectiveEnds base_room;
+  CollectiveEnds room;
+  for (std::size_t next = 0; next < queue.size(); ++next) {
+    const std::size_t base = queue[next];
+    const std::vector<std::size_t> with = source.sharing(base, out);
+    if (with.empty())
+      continue;
+    const CollectiveEnds& base_ends = source.ends(base, base_room);
+    for (const std::size_t i : with) { // a poor fit is no better through another rank
+      out[i] = measured(source.ends(i, room), base_ends, out[base]);
       if (out[i].aligned())
         queue.push_back(i);
     }
+  }
   return out;
 }
 

@@ -49,55 +49,13 @@ void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
        "exposed_by_type"});
 }
 
-/// A collective far below what its own kind and size reach otherwise: below the interval in which
-/// one more of the others would be expected (Student's t), of as many as are looked at.
-void slow_collective(const CollectiveFacts& facts, std::vector<Finding>& out) {
-  constexpr std::size_t kFewest = 5;
-  constexpr double kFar = 0.8;
-  using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
-  std::map<Key, std::vector<const TimedCollective*>> kinds;
-  for (const SyncCollective& s : facts.synchronising)
-    if (const TimedCollective& t = *s.timed; !std::isnan(t.bus_gbps))
-      kinds[{t.match.pg, t.first_rank->text(t.first->name), t.first->in_nelems}].push_back(&t);
-  double worst = kFar;
-  const TimedCollective* slowest = nullptr;
-  for (const auto& [key, list] : kinds) {
-    const TimedCollective& least =
-        **std::min_element(list.begin(), list.end(),
-                           [](const auto* a, const auto* b) { return a->bus_gbps < b->bus_gbps; });
-    std::vector<double> others;
-    for (const TimedCollective* t : list)
-      if (t != &least)
-        others.push_back(t->bus_gbps);
-    if (others.size() < kFewest)
-      continue;
-    const SampleStats usual = sample_stats(others);
-    const auto n = static_cast<double>(usual.n);
-    const double expected =
-        usual.mean - student_t(n - 1, corrected_alpha(facts.synchronising.size())) *
-                         std::sqrt(usual.variance * (1 + 1 / n));
-    const double share = least.bus_gbps / usual.mean;
-    if (least.bus_gbps < expected && share < worst) {
-      worst = share;
-      slowest = &least;
-    }
-  }
-  if (slowest != nullptr)
-    out.push_back({fmt::format("{} {} reached {:.1f} GB/s bus bandwidth, {:.0f} % of the others of "
-                               "its kind and size and below all that their scatter explains",
-                               slowest->first_rank->text(slowest->first->name), slowest->id,
-                               slowest->bus_gbps, worst * 100),
-                   "nccl_implicit_sync"});
-}
-
 /// What the figures leave out, and why.
-void left_out(const CollectiveFacts& facts, std::vector<Finding>& out) {
-  const auto lacking = std::count_if(facts.collectives.begin(), facts.collectives.end(),
-                                     [](const TimedCollective& t) { return t.match.incomplete(); });
-  if (lacking > 0 && !facts.compat_tracelens)
+void left_out(const CollectiveFacts& facts, const CollectiveTotals& totals,
+              std::vector<Finding>& out) {
+  if (totals.incomplete > 0 && !facts.compat_tracelens)
     out.push_back({fmt::format("{} of {} collectives lack members of their group: their bandwidths "
                                "and waits are blank",
-                               lacking, facts.collectives.size()),
+                               totals.incomplete, totals.matched),
                    "nccl_long"});
   constexpr std::size_t kTold = 8; // the sheet has them all
   std::vector<std::int64_t> more;
@@ -131,12 +89,83 @@ std::optional<LateRank> latest_rank(const CollectiveFacts& facts) {
   return latest;
 }
 
+void SlowCollectives::Kind::settle() {
+  std::vector<double> rest;
+  for (std::size_t i = 0; i < bus_gbps.size(); ++i)
+    if (i != least_at)
+      rest.push_back(bus_gbps[i]);
+  others = sample_stats(rest);
+  bus_gbps = {};
+}
+
+void SlowCollectives::add(const TimedCollective& t) {
+  ++added_;
+  if (std::isnan(t.bus_gbps))
+    return;
+  const auto [at, fresh] = kinds_.try_emplace(
+      {t.match.pg, std::string(t.first_rank->text(t.first->name)), t.first->in_nelems});
+  Kind& kind = at->second;
+  if (fresh)
+    open_.push_back(&kind);
+  if (fresh || t.bus_gbps < kind.least) {
+    kind.least = t.bus_gbps;
+    kind.least_at = kind.bus_gbps.size();
+    kind.id = t.id;
+  }
+  kind.bus_gbps.push_back(t.bus_gbps);
+}
+
+void SlowCollectives::settle() {
+  for (Kind* kind : open_)
+    kind->settle();
+  open_.clear();
+}
+
+std::optional<Finding> SlowCollectives::take() {
+  constexpr std::size_t kFewest = 5;
+  constexpr double kFar = 0.8;
+  settle();
+  double worst = kFar;
+  std::optional<Finding> out;
+  for (const auto& [key, kind] : kinds_) {
+    const SampleStats& usual = kind.others;
+    if (usual.n < kFewest)
+      continue;
+    const auto n = static_cast<double>(usual.n);
+    const double expected = usual.mean - student_t(n - 1, corrected_alpha(added_)) *
+                                             std::sqrt(usual.variance * (1 + 1 / n));
+    const double share = kind.least / usual.mean;
+    if (kind.least < expected && share < worst) {
+      worst = share;
+      out = {fmt::format("{} {} reached {:.1f} GB/s bus bandwidth, {:.0f} % of the others of its "
+                         "kind and size and below all that their scatter explains",
+                         std::get<1>(key), kind.id, kind.least, worst * 100),
+             "nccl_implicit_sync"};
+    }
+  }
+  return out;
+}
+
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
+  CollectiveTotals totals;
+  totals.matched = facts.collectives.size();
+  for (const TimedCollective& t : facts.collectives)
+    totals.incomplete += t.match.incomplete() ? 1 : 0;
+  SlowCollectives slow;
+  for (const SyncCollective& s : facts.synchronising)
+    slow.add(*s.timed);
+  totals.slow = slow.take();
+  return collective_findings(facts, totals);
+}
+
+std::vector<Finding> collective_findings(const CollectiveFacts& facts,
+                                         const CollectiveTotals& totals) {
   std::vector<Finding> out;
   slow_rank(facts, out);
   most_exposed(facts, out);
-  slow_collective(facts, out);
-  left_out(facts, out);
+  if (totals.slow)
+    out.push_back(*totals.slow);
+  left_out(facts, totals, out);
   if (!facts.problems.empty())
     out.push_back(
         {fmt::format("{} collectives or windows disagree between ranks", facts.problems.size()),

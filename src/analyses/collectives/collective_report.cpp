@@ -1,10 +1,13 @@
 #include "analyses/collectives/collective_report.h"
 
 #include "analyses/collectives/collective_schemas.h"
+#include "analyses/collectives/collective_stream.h"
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -35,6 +38,29 @@ void add_bandwidth_chart(const std::vector<SyncSummary>& rows, Table& table) {
   table.charts.push_back(std::move(chart));
 }
 
+/// Rows of a list that CollectiveStream hands over, as a table's.
+template <class Row> class StreamedRows final : public RowStream {
+public:
+  using Each =
+      std::function<Result<void>(const std::function<Result<void>(std::span<const Row>)>&)>;
+  StreamedRows(Schema<Row> schema, std::size_t rows, Each each)
+      : schema_(std::move(schema)), rows_(rows), each_(std::move(each)) {}
+  [[nodiscard]] std::size_t rows() const override { return rows_; }
+  [[nodiscard]] Result<void> each(const Take& take) const override {
+    return each_([&](std::span<const Row> some) { return take(schema_.table(some)); });
+  }
+
+private:
+  Schema<Row> schema_;
+  std::size_t rows_;
+  Each each_;
+};
+
+/// Empty tables in the place of those whose rows are not among the facts.
+struct LongTables {
+  std::size_t kernels = 0, synchronising = 0;
+};
+
 } // namespace
 
 std::vector<std::string> sync_summary_notes(bool compat_tracelens) {
@@ -44,11 +70,14 @@ std::vector<std::string> sync_summary_notes(bool compat_tracelens) {
                              "nccl-tests"};
 }
 
-Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& options) {
+namespace {
+
+Report tables_of(const CollectiveFacts& facts, const CollectiveOptions& options,
+                 const LongTables& elsewhere) {
   Report report;
   const auto add = [&report](const auto& schema, const auto& rows,
-                             std::vector<std::string> notes = {}) {
-    if (rows.empty())
+                             std::vector<std::string> notes = {}, std::size_t more = 0) {
+    if (rows.empty() && more == 0)
       return;
     report.tables.push_back(schema.table(rows));
     report.tables.back().notes = std::move(notes);
@@ -62,12 +91,13 @@ Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& 
   add(rank_summary_schema("nccl_summary_long", nodes), facts.rank_summary);
   add(all_to_all_v_summary_schema(), facts.a2av_summary);
   add(all_to_all_v_sent_schema(), facts.a2av_sent);
-  add(collective_kernel_schema(options.compat_tracelens), facts.kernels);
+  add(collective_kernel_schema(options.compat_tracelens), facts.kernels, {}, elsewhere.kernels);
   add(sync_collective_schema(facts.ranks), facts.synchronising,
       has_rank_columns(facts.ranks)
           ? std::vector<std::string>{}
           : std::vector<std::string>{"of more than 256 ranks the times of each stand in nccl_long "
-                                     "alone, a row for each"});
+                                     "alone, a row for each"},
+      elsewhere.synchronising);
   add(all_to_all_v_schema(), facts.a2av);
   add(straggler_schema(), facts.stragglers,
       {"the first row waits least: it comes last and the others wait for it",
@@ -84,6 +114,34 @@ Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& 
       {"offset: how far a rank's clock is ahead of the first rank's, median over the ends of "
        "shared collectives; residual: median distance from it"});
   add(problem_schema(), facts.problems);
+  return report;
+}
+
+} // namespace
+
+Report collective_tables(const CollectiveFacts& facts, const CollectiveOptions& options) {
+  return tables_of(facts, options, {});
+}
+
+Result<Report> streamed_tables(CollectiveStream& of, const CollectiveFacts& facts,
+                               const CollectiveOptions& options, std::size_t held_rows,
+                               RowStreams& streams) {
+  Report report = tables_of(facts, options, {of.kernels(), of.synchronising()});
+  streams["nccl_long"] = std::make_shared<StreamedRows<CollectiveKernel>>(
+      collective_kernel_schema(options.compat_tracelens), of.kernels(),
+      [&of](const auto& take) { return of.each_kernel(take); });
+  if (of.synchronising() > 0)
+    streams["nccl_implicit_sync"] = std::make_shared<StreamedRows<SyncCollective>>(
+        sync_collective_schema(facts.ranks), of.synchronising(),
+        [&of](const auto& take) { return of.each_synchronising(take); });
+  RowStreams few;
+  for (const char* name : {"nccl_long", "nccl_implicit_sync"})
+    if (const auto at = streams.find(name);
+        at != streams.end() && at->second->rows() <= held_rows) {
+      few.insert(*at);
+      streams.erase(at);
+    }
+  RS_CHECK(hold_rows(report, few));
   return report;
 }
 

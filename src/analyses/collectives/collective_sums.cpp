@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace rankscope {
 
@@ -40,48 +41,69 @@ double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems
                                        : bytes_to_mib(static_cast<double>(nelems) * bytes);
 }
 
-std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
-                                      bool compat_tracelens) {
-  using Key = std::tuple<std::string, std::string, std::int64_t, std::string>;
-  std::map<Key, std::vector<const TimedCollective*>> groups;
-  for (const TimedCollective& t : timed)
-    // the reference merges process groups of equal sizes; ours stay apart
-    if (synchronises(t.match.kind))
-      groups[{std::string(t.first_rank->text(t.first->name)),
-              std::string(t.first_rank->text(t.first->dtype)), t.first->in_nelems,
-              compat_tracelens ? std::string() : t.match.pg}]
-          .push_back(&t);
-  std::vector<SyncSummary> out;
-  for (const auto& [key, list] : groups) {
-    const TimedCollective& first = *list.front();
-    SyncSummary row;
-    row.name = std::get<0>(key);
-    row.dtype = std::get<1>(key);
-    row.in_nelems = std::get<2>(key);
-    row.group = first.match.pg;
-    row.group_size = first.first->group_size;
-    row.full_mib = first.full_mib;
-    std::vector<double> samples[5];
-    for (const TimedCollective* t : list) {
-      samples[0].push_back(ns_to_us(t->latency_ns));
-      samples[1].push_back(t->told_waits
-                               ? ns_to_us(*std::max_element(t->wait_ns.begin(), t->wait_ns.end()))
-                               : std::numeric_limits<double>::quiet_NaN());
-      samples[2].push_back(ns_to_us(t->end_skew_ns));
-      samples[3].push_back(t->algo_gbps);
-      samples[4].push_back(t->bus_gbps);
-    }
-    row.latency_us = stats_of(std::move(samples[0]));
-    row.start_skew_us = stats_of(std::move(samples[1]));
-    row.end_skew_us = stats_of(std::move(samples[2]));
-    row.algo_gbps = stats_of(std::move(samples[3]));
-    row.bus_gbps = stats_of(std::move(samples[4]));
-    row.count = list.size();
-    row.total_latency_ms = row.latency_us.sum / 1e3;
-    out.push_back(std::move(row));
+void SyncSummarySums::Sum::settle() {
+  row.latency_us = stats_of(std::exchange(samples[0], {}));
+  row.start_skew_us = stats_of(std::exchange(samples[1], {}));
+  row.end_skew_us = stats_of(std::exchange(samples[2], {}));
+  row.algo_gbps = stats_of(std::exchange(samples[3], {}));
+  row.bus_gbps = stats_of(std::exchange(samples[4], {}));
+  row.total_latency_ms = row.latency_us.sum / 1e3;
+}
+
+void SyncSummarySums::add(const TimedCollective& t) {
+  if (!synchronises(t.match.kind))
+    return;
+  // the reference merges process groups of equal sizes; ours stay apart
+  const auto [at, fresh] =
+      sums_.try_emplace(Key{std::string(t.first_rank->text(t.first->name)),
+                            std::string(t.first_rank->text(t.first->dtype)), t.first->in_nelems,
+                            compat_ ? std::string() : t.match.pg});
+  Sum& sum = at->second;
+  if (fresh) {
+    sum.row.name = std::get<0>(at->first);
+    sum.row.dtype = std::get<1>(at->first);
+    sum.row.in_nelems = std::get<2>(at->first);
+    sum.row.group = t.match.pg;
+    sum.row.group_size = t.first->group_size;
+    sum.row.full_mib = t.full_mib;
+    open_.push_back(&sum);
   }
+  sum.samples[0].push_back(ns_to_us(t.latency_ns));
+  sum.samples[1].push_back(t.told_waits
+                               ? ns_to_us(*std::max_element(t.wait_ns.begin(), t.wait_ns.end()))
+                               : std::numeric_limits<double>::quiet_NaN());
+  sum.samples[2].push_back(ns_to_us(t.end_skew_ns));
+  sum.samples[3].push_back(t.algo_gbps);
+  sum.samples[4].push_back(t.bus_gbps);
+  ++sum.row.count;
+}
+
+void SyncSummarySums::settle() {
+  if (compat_) // groups of all names share their rows
+    return;
+  for (Sum* sum : open_)
+    sum->settle();
+  open_.clear();
+}
+
+std::vector<SyncSummary> SyncSummarySums::take() {
+  for (Sum* sum : open_)
+    sum->settle();
+  open_.clear();
+  std::vector<SyncSummary> out;
+  for (auto& [key, sum] : sums_)
+    out.push_back(std::move(sum.row));
+  sums_.clear();
   largest_first(out, [](const SyncSummary& s) { return s.total_latency_ms; });
   return out;
+}
+
+std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
+                                      bool compat_tracelens) {
+  SyncSummarySums sums(compat_tracelens);
+  for (const TimedCollective& t : timed)
+    sums.add(t);
+  return sums.take();
 }
 
 std::vector<RankSummary> rank_summary(const std::vector<const RankCollectives*>& ranks,
@@ -153,65 +175,53 @@ std::vector<CollectiveKernel> collective_kernels(const std::vector<RankCollectiv
   return out;
 }
 
+SyncCollective sync_collective_of(const std::vector<RankCollectives>& ranks,
+                                  const TimedCollective& t) {
+  std::int64_t wait_sum_ns = 0;
+  std::size_t earliest = 0;
+  for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
+    wait_sum_ns += t.wait_ns[k];
+    if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as the reference
+      earliest = k;
+  }
+  return {&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank, wait_sum_ns};
+}
+
 std::vector<SyncCollective> synchronising(const std::vector<RankCollectives>& ranks,
                                           const std::vector<TimedCollective>& timed) {
   std::vector<SyncCollective> out;
-  for (const TimedCollective& t : timed) {
-    if (!synchronises(t.match.kind))
-      continue;
-    std::int64_t wait_sum_ns = 0;
-    std::size_t earliest = 0;
-    for (std::size_t k = 0; k < t.wait_ns.size(); ++k) {
-      wait_sum_ns += t.wait_ns[k];
-      if (t.wait_ns[k] >= t.wait_ns[earliest]) // ties: the higher rank, as the reference
-        earliest = k;
-    }
-    out.push_back(
-        {&t, t.wait_ns[earliest], ranks[t.match.members[earliest].first].rank, wait_sum_ns});
-  }
-  return out;
-}
-
-namespace {
-
-/// The collectives by which ranks are compared: all members are there and wait for each other.
-std::vector<const TimedCollective*> compared(const std::vector<TimedCollective>& timed) {
-  std::vector<const TimedCollective*> out;
   for (const TimedCollective& t : timed)
-    if (synchronises(t.match.kind) && t.match.members.size() > 1 && t.told_waits)
-      out.push_back(&t);
+    if (synchronises(t.match.kind))
+      out.push_back(sync_collective_of(ranks, t));
   return out;
 }
 
-/// In which step each collective is, by the first member's profiler steps; without those, in which
-/// of ten parts of equal number by time.
-std::vector<std::size_t> steps_of(const std::vector<const TimedCollective*>& list) {
+bool compares_ranks(const TimedCollective& t) {
+  return synchronises(t.match.kind) && t.match.members.size() > 1 && t.told_waits;
+}
+
+std::size_t StepNumbers::add(const TimedCollective& t) {
+  latest_start_ns_.push_back(t.latest_start_ns);
+  return numbers_.emplace(t.first->step, numbers_.size()).first->second;
+}
+
+std::vector<std::size_t> StepNumbers::by_time() const {
   constexpr std::size_t kParts = 10;
-  std::map<std::int64_t, std::size_t> numbers;
-  std::vector<std::size_t> out;
-  for (const TimedCollective* t : list)
-    out.push_back(numbers.emplace(t->first->step, numbers.size()).first->second);
-  if (numbers.size() > 1)
-    return out;
-  std::vector<std::size_t> by_time(list.size());
-  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
-  std::stable_sort(by_time.begin(), by_time.end(), [&list](std::size_t a, std::size_t b) {
-    return list[a]->latest_start_ns < list[b]->latest_start_ns;
+  const std::size_t all = latest_start_ns_.size();
+  std::vector<std::size_t> order(all);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return latest_start_ns_[a] < latest_start_ns_[b];
   });
-  const std::size_t parts = std::min(kParts, list.size());
-  for (std::size_t i = 0; i < by_time.size(); ++i)
-    out[by_time[i]] = i * parts / by_time.size();
+  const std::size_t parts = std::min(kParts, all);
+  std::vector<std::size_t> out(all);
+  for (std::size_t i = 0; i < all; ++i)
+    out[order[i]] = i * parts / all;
   return out;
 }
 
-struct StragglerSum {
-  Straggler rank;
-  std::int64_t lateness_ns = 0;
-  std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and number
-};
-
-void add_arrivals(const std::vector<RankCollectives>& ranks, const TimedCollective& t,
-                  std::size_t step, std::vector<StragglerSum>& sums) {
+void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCollective& t,
+                        std::size_t step) {
   const std::size_t n = t.wait_ns.size();
   std::vector<std::int64_t> starts = t.start_ns;
   std::sort(starts.begin(), starts.end());
@@ -224,7 +234,7 @@ void add_arrivals(const std::vector<RankCollectives>& ranks, const TimedCollecti
   std::size_t first = 0;
   std::size_t shortest = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    StragglerSum& sum = sums[t.match.members[k].first];
+    Sum& sum = sums_[t.match.members[k].first];
     sum.rank.wait_ns += t.wait_ns[k];
     sum.rank.dur_ns += dur[k];
     sum.lateness_ns += t.start_ns[k] - middle;
@@ -236,28 +246,20 @@ void add_arrivals(const std::vector<RankCollectives>& ranks, const TimedCollecti
     first = t.wait_ns[k] >= t.wait_ns[first] ? k : first;
     shortest = dur[k] < dur[shortest] ? k : shortest;
   }
-  ++sums[t.match.members[last].first].rank.last;
-  ++sums[t.match.members[first].first].rank.first;
-  ++sums[t.match.members[shortest].first].rank.shortest;
+  ++sums_[t.match.members[last].first].rank.last;
+  ++sums_[t.match.members[first].first].rank.first;
+  ++sums_[t.match.members[shortest].first].rank.shortest;
 }
 
-} // namespace
-
-std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
-                                  const std::vector<TimedCollective>& timed) {
-  std::vector<StragglerSum> sums(ranks.size());
-  const std::vector<const TimedCollective*> list = compared(timed);
-  const std::vector<std::size_t> steps = steps_of(list);
-  for (std::size_t i = 0; i < list.size(); ++i)
-    add_arrivals(ranks, *list[i], steps[i], sums);
+std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& ranks) {
   std::vector<Straggler> out;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
-    Straggler& s = sums[r].rank;
+    Straggler& s = sums_[r].rank;
     if (s.collectives == 0)
       continue;
     s.rank = ranks[r].rank;
-    s.mean_lateness_us = ns_to_us(sums[r].lateness_ns) / static_cast<double>(s.collectives);
-    for (const auto& [step, late] : sums[r].late_us)
+    s.mean_lateness_us = ns_to_us(sums_[r].lateness_ns) / static_cast<double>(s.collectives);
+    for (const auto& [step, late] : sums_[r].late_us)
       s.late_us.push_back(late.first / static_cast<double>(late.second));
     out.push_back(std::move(s));
   }
@@ -266,64 +268,113 @@ std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
   return out;
 }
 
+std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
+                                  const std::vector<TimedCollective>& timed) {
+  StepNumbers numbers;
+  std::vector<std::size_t> steps;
+  for (const TimedCollective& t : timed)
+    if (compares_ranks(t))
+      steps.push_back(numbers.add(t));
+  if (!numbers.told())
+    steps = numbers.by_time();
+  StragglerSums sums(ranks.size());
+  std::size_t next = 0;
+  for (const TimedCollective& t : timed)
+    if (compares_ranks(t))
+      sums.add(ranks, t, steps[next++]);
+  return sums.take(ranks);
+}
+
+void ExposedTypeSums::add(const std::vector<RankCollectives>& ranks, const TimedCollective& t) {
+  for (std::size_t k = 0; k < t.match.members.size(); ++k) {
+    const RankCollectives& r = ranks[t.match.members[k].first];
+    const Collective& c = r.rows[t.match.members[k].second];
+    const std::string_view said = r.text(c.name);
+    const std::string guess = said.empty()
+                                  ? "(unknown: " + std::string(r.text(c.kernel).substr(0, 40)) + ")"
+                                  : std::string();
+    const std::string_view name = said.empty() ? std::string_view(guess) : said;
+    auto at = sums_.find(name);
+    if (at == sums_.end()) {
+      at = sums_.emplace(std::string(name), ExposedType{}).first;
+      at->second.name = name;
+    }
+    ExposedType& s = at->second;
+    ++s.kernels;
+    s.dur_ns += c.dur_ns;
+    s.hidden_compute_ns += c.hidden_compute_ns;
+    s.hidden_memcpy_ns += c.hidden_memcpy_ns;
+    if (t.told_waits) {
+      s.wait_ns += std::min(t.wait_ns[k], c.dur_ns);
+      s.told_ns += c.dur_ns;
+    }
+  }
+}
+
+std::vector<ExposedType> ExposedTypeSums::take() {
+  std::vector<ExposedType> out;
+  for (auto& [name, sum] : sums_)
+    out.push_back(std::move(sum));
+  sums_.clear();
+  largest_first(out, [](const ExposedType& s) { return static_cast<double>(s.exposed_ns()); });
+  return out;
+}
+
 std::vector<ExposedType> exposed_types(const std::vector<RankCollectives>& ranks,
                                        const std::vector<TimedCollective>& timed) {
-  std::map<std::string, ExposedType> sums;
+  ExposedTypeSums sums;
   for (const TimedCollective& t : timed)
-    for (std::size_t k = 0; k < t.match.members.size(); ++k) {
-      const RankCollectives& r = ranks[t.match.members[k].first];
-      const Collective& c = r.rows[t.match.members[k].second];
-      std::string name(r.text(c.name));
-      if (name.empty())
-        name = "(unknown: " + std::string(r.text(c.kernel).substr(0, 40)) + ")";
-      ExposedType& s = sums[name];
-      s.name = name;
-      ++s.kernels;
-      s.dur_ns += c.dur_ns;
-      s.hidden_compute_ns += c.hidden_compute_ns;
-      s.hidden_memcpy_ns += c.hidden_memcpy_ns;
-      if (t.told_waits) {
-        s.wait_ns += std::min(t.wait_ns[k], c.dur_ns);
-        s.told_ns += c.dur_ns;
-      }
-    }
-  std::vector<ExposedType> out;
-  for (auto& [name, sum] : sums)
-    out.push_back(std::move(sum));
-  largest_first(out, [](const ExposedType& s) { return static_cast<double>(s.exposed_ns()); });
+    sums.add(ranks, t);
+  return sums.take();
+}
+
+void GroupSums::Sum::settle() {
+  group.median_bus_gbps = stats_of(std::exchange(bus, {})).median;
+}
+
+void GroupSums::add(const std::vector<RankCollectives>& ranks, const TimedCollective& t) {
+  const std::string members(t.first_rank->text(t.first->pg_ranks));
+  const auto [at, fresh] = sums_.try_emplace(std::pair(t.match.pg, members));
+  auto& [group, bus] = at->second;
+  if (fresh)
+    open_.push_back(&at->second);
+  group.name = t.match.pg;
+  group.ranks = members;
+  group.description = t.first_rank->text(t.first->pg_description);
+  group.size = t.first->group_size;
+  ++group.collectives;
+  group.kernels += static_cast<std::int64_t>(t.match.members.size());
+  for (const auto& [rank, row] : t.match.members)
+    group.dur_ns += ranks[rank].rows[row].dur_ns;
+  group.mib += std::isnan(t.full_mib) ? 0 : t.full_mib;
+  bus.push_back(compat_ ? t.bus_gbps * kGib : t.bus_gbps);
+}
+
+void GroupSums::settle() {
+  for (Sum* sum : open_)
+    sum->settle();
+  open_.clear();
+}
+
+std::vector<GroupSummary> GroupSums::take() {
+  settle();
+  std::vector<GroupSummary> out;
+  for (auto& [key, sum] : sums_) {
+    sum.group.node_span = node_span(sum.group.ranks, per_node_);
+    out.push_back(std::move(sum.group));
+  }
+  sums_.clear();
+  largest_first(out, [](const GroupSummary& g) { return static_cast<double>(g.dur_ns); });
   return out;
 }
 
 std::vector<GroupSummary> process_groups(const std::vector<RankCollectives>& ranks,
                                          const std::vector<TimedCollective>& timed,
                                          std::int64_t per_node, bool compat_tracelens) {
-  struct Sum {
-    GroupSummary group;
-    std::vector<double> bus;
-  };
-  std::map<std::pair<std::string, std::string>, Sum> sums;
-  for (const TimedCollective& t : timed) {
-    const std::string members(t.first_rank->text(t.first->pg_ranks));
-    auto& [group, bus] = sums[{t.match.pg, members}];
-    group.name = t.match.pg;
-    group.ranks = members;
-    group.description = t.first_rank->text(t.first->pg_description);
-    group.size = t.first->group_size;
-    ++group.collectives;
-    group.kernels += static_cast<std::int64_t>(t.match.members.size());
-    for (const auto& [rank, row] : t.match.members)
-      group.dur_ns += ranks[rank].rows[row].dur_ns;
-    group.mib += std::isnan(t.full_mib) ? 0 : t.full_mib;
-    bus.push_back(compat_tracelens ? t.bus_gbps * kGib : t.bus_gbps);
-  }
-  std::vector<GroupSummary> out;
-  for (auto& [key, sum] : sums) {
-    sum.group.node_span = node_span(sum.group.ranks, per_node);
-    sum.group.median_bus_gbps = stats_of(std::move(sum.bus)).median;
-    out.push_back(std::move(sum.group));
-  }
-  largest_first(out, [](const GroupSummary& g) { return static_cast<double>(g.dur_ns); });
-  return out;
+  GroupSums sums(per_node, compat_tracelens);
+  for (const TimedCollective& t : timed)
+    sums.add(ranks, t);
+  return sums.take();
 }
 
 } // namespace rankscope

@@ -4,9 +4,13 @@
 #include "analyses/collectives/collective_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -28,6 +32,110 @@ template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of)
 [[nodiscard]] std::string node_span(std::string_view group_ranks, std::int64_t per_node);
 /// Size of a buffer; NaN without a known type or number of elements.
 [[nodiscard]] double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems);
+
+/// Sums over collectives that come one after the other, in the order of MatchResult. settle(): no
+/// other one of the process groups so far will come, so that what waits for all of them (medians)
+/// is made and its samples are given up; nothing is lost where it is not called.
+class SyncSummarySums {
+public:
+  explicit SyncSummarySums(bool compat_tracelens) : compat_(compat_tracelens) {}
+  void add(const TimedCollective& t); ///< nothing of one that does not synchronise
+  void settle();
+  [[nodiscard]] std::vector<SyncSummary> take();
+
+private:
+  using Key = std::tuple<std::string, std::string, std::int64_t, std::string>;
+  struct Sum {
+    SyncSummary row;
+    std::array<std::vector<double>, 5> samples;
+    void settle();
+  };
+  bool compat_;
+  std::map<Key, Sum> sums_;
+  std::vector<Sum*> open_;
+};
+
+class GroupSums {
+public:
+  GroupSums(std::int64_t per_node, bool compat_tracelens)
+      : per_node_(per_node), compat_(compat_tracelens) {}
+  void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t);
+  void settle();
+  [[nodiscard]] std::vector<GroupSummary> take();
+
+private:
+  struct Sum {
+    GroupSummary group;
+    std::vector<double> bus;
+    void settle();
+  };
+  std::int64_t per_node_;
+  bool compat_;
+  std::map<std::pair<std::string, std::string>, Sum> sums_;
+  std::vector<Sum*> open_;
+};
+
+class ExposedTypeSums {
+public:
+  void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t);
+  [[nodiscard]] std::vector<ExposedType> take();
+
+private:
+  std::map<std::string, ExposedType, std::less<>> sums_;
+};
+
+class SentSums {
+public:
+  explicit SentSums(bool compat_tracelens) : compat_(compat_tracelens) {}
+  void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t);
+  [[nodiscard]] std::vector<SentTo> take();
+
+private:
+  bool compat_;
+  std::map<std::pair<std::int64_t, std::int64_t>, SentTo> sums_;
+};
+
+/// Whether ranks are compared by it: all members are there and wait for each other.
+[[nodiscard]] bool compares_ranks(const TimedCollective& t);
+
+/// In which step each collective that compares_ranks() is: by its first member's profiler steps;
+/// without those, in which of ten parts of equal number by time.
+class StepNumbers {
+public:
+  /// Its number by profiler steps.
+  std::size_t add(const TimedCollective& t);
+  /// More than one profiler step: the numbers count.
+  [[nodiscard]] bool told() const { return numbers_.size() > 1; }
+  /// Else: of each collective, in the order of add().
+  [[nodiscard]] std::vector<std::size_t> by_time() const;
+
+private:
+  std::map<std::int64_t, std::size_t> numbers_;
+  std::vector<std::int64_t> latest_start_ns_;
+};
+
+class StragglerSums {
+public:
+  explicit StragglerSums(std::size_t ranks) : sums_(ranks) {}
+  /// `t` compares_ranks().
+  void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t, std::size_t step);
+  [[nodiscard]] std::vector<Straggler> take(const std::vector<RankCollectives>& ranks);
+
+private:
+  struct Sum {
+    Straggler rank;
+    std::int64_t lateness_ns = 0;
+    std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and number
+  };
+  std::vector<Sum> sums_;
+};
+
+/// The all-to-all-v `t` is; refers to it.
+[[nodiscard]] AllToAllV all_to_all_v_of(const std::vector<RankCollectives>& ranks,
+                                        const TimedCollective& t, bool compat_tracelens);
+/// A collective that synchronises.
+[[nodiscard]] SyncCollective sync_collective_of(const std::vector<RankCollectives>& ranks,
+                                                const TimedCollective& t);
 
 [[nodiscard]] std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
                                                     bool compat_tracelens);

@@ -1,0 +1,130 @@
+// The collectives of all ranks, packed and out of memory: what they say of each rank stays, rows
+// are read again group by group, rank by rank, or some of a group at a time.
+#pragma once
+
+#include "analyses/collectives/group_match.h"
+#include "analyses/collectives/packed_rows.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// Bytes that lie somewhere until they are asked for.
+class ByteStore {
+public:
+  ByteStore() = default;
+  ByteStore(const ByteStore&) = delete;
+  ByteStore& operator=(const ByteStore&) = delete;
+  virtual ~ByteStore() = default;
+  /// Where they are. Errors: kOutput.
+  virtual Result<std::uint64_t> put(std::string_view bytes) = 0;
+  /// Errors: kUnreadable.
+  [[nodiscard]] virtual Result<std::string> get(std::uint64_t at, std::size_t size) const = 0;
+};
+
+/// A process group on one rank.
+struct GroupMember {
+  std::size_t rank = 0;  ///< position in the list of ranks
+  std::size_t group = 0; ///< number of the group, known once all ranks are there
+  std::size_t rows = 0, first_chunk = 0;
+  bool all_seq = true;
+  bool rising_seq = true; ///< no row's Seq is below that of a row before it
+};
+
+struct StoredGroup {
+  std::string pg; ///< its name
+  std::vector<GroupMember> members;
+};
+
+class CollectiveRows {
+public:
+  explicit CollectiveRows(ByteStore& store) : store_(store) {}
+
+  /// Ranks come ascending. Errors: those of the store.
+  Result<void> add(RankCollectives rank);
+  /// After the last.
+  void finish();
+
+  /// Without rows, but for those that somebody has put there.
+  [[nodiscard]] std::vector<RankCollectives>& ranks() { return ranks_; }
+  [[nodiscard]] const std::vector<RankCollectives>& ranks() const { return ranks_; }
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  /// By name and list of ranks, the order of MatchResult.
+  [[nodiscard]] const std::vector<StoredGroup>& groups() const { return groups_; }
+  /// Of a rank, ascending by group: (group, number among its members).
+  using Places = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  [[nodiscard]] const Places& groups_of(std::size_t rank) const { return groups_of_[rank]; }
+
+  /// Rows `from` to before `to` of a group on a rank, in the order of time. What cannot be read is
+  /// blank rows, and status() says so.
+  [[nodiscard]] PackedRows load(const GroupMember& member, std::size_t from, std::size_t to) const;
+  [[nodiscard]] PackedRows load(const GroupMember& member) const {
+    return load(member, 0, member.rows);
+  }
+  /// Of a member whose Seq rises: rows with a Seq from `from` to before `to`.
+  [[nodiscard]] PackedRows load_seq(const GroupMember& member, std::int64_t from,
+                                    std::int64_t to) const;
+  /// The Seq with which each piece of a member's rows begins.
+  [[nodiscard]] std::vector<std::int64_t> first_seqs(const GroupMember& member) const;
+  /// The first error of loading.
+  [[nodiscard]] Result<void> status() const;
+
+  static constexpr std::size_t kChunkRows = 64;
+
+private:
+  struct Chunk {
+    std::uint64_t at = 0;
+    std::int64_t first_seq = 0;
+    std::uint32_t bytes = 0;
+  };
+  Result<GroupMember> put(const RankCollectives& rank, const std::vector<std::size_t>& rows);
+  void append(const GroupMember& member, std::size_t chunk, PackedRows& to) const;
+
+  ByteStore& store_;
+  std::vector<RankCollectives> ranks_;
+  std::vector<Chunk> chunks_;
+  std::map<std::string, StoredGroup> by_key_; ///< until finish()
+  std::vector<StoredGroup> groups_;
+  std::vector<Places> groups_of_;
+  std::size_t rows_ = 0;
+  mutable std::optional<Error> error_;
+};
+
+/// A stored group for group_order().
+class StoredMembers final : public GroupMembers {
+public:
+  StoredMembers(const CollectiveRows& rows, const StoredGroup& group)
+      : rows_(rows), group_(group) {}
+  [[nodiscard]] std::size_t size() const override { return group_.members.size(); }
+  [[nodiscard]] std::size_t rank(std::size_t i) const override { return group_.members[i].rank; }
+  [[nodiscard]] std::size_t rows(std::size_t i) const override { return group_.members[i].rows; }
+  [[nodiscard]] bool all_seq(std::size_t i) const override { return group_.members[i].all_seq; }
+  [[nodiscard]] const RankRows& load(std::size_t i, RankRows& room) const override;
+
+private:
+  const CollectiveRows& rows_;
+  const StoredGroup& group_;
+  mutable std::map<Signature, std::size_t> numbers_;
+};
+
+/// A collective before it is a MatchedCollective.
+struct PlacedCollective {
+  CollectivePlace place;
+  std::vector<std::pair<std::size_t, std::size_t>> rows; ///< (position of the rank, its row there)
+};
+
+/// Hands over the collectives of a group by their place, about `most_rows` rows at a time (all of
+/// them where Seq jumps back): while `take` runs, these rows stand in rows.ranks().
+void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrder& order,
+                 std::size_t most_rows,
+                 const std::function<void(std::vector<PlacedCollective>)>& take);
+
+} // namespace rankscope

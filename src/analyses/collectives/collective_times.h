@@ -1,0 +1,36 @@
+// Collectives with the times of their members on the common clock.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// From a rank's file times to the common clock.
+struct Clocks {
+  std::vector<std::int64_t> base_ns;  ///< by position: added to file times
+  std::vector<ClockOffset> alignment; ///< by position; empty when nothing was aligned
+  std::vector<std::int64_t> unix_ns;  ///< by position: from file times to what alignment takes
+
+  [[nodiscard]] std::int64_t common(std::size_t rank, std::int64_t ts_ns) const {
+    const std::int64_t shift =
+        alignment.empty() ? 0 : alignment[rank].used().at(ts_ns + unix_ns[rank]);
+    return ts_ns + base_ns[rank] - shift;
+  }
+};
+[[nodiscard]] Clocks clocks_of(const std::vector<RankCollectives>& ranks,
+                               const std::vector<ClockOffset>& offsets, AlignMode align);
+
+/// "GROUP_INDEX"
+[[nodiscard]] std::string collective_id(const MatchedCollective& match);
+
+/// Refers to the ranks. Cost: its members.
+[[nodiscard]] TimedCollective timed_collective(const std::vector<RankCollectives>& ranks,
+                                               MatchedCollective match, const Clocks& clocks,
+                                               bool compat_tracelens);
+
+} // namespace rankscope

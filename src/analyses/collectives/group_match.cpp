@@ -1,0 +1,350 @@
+#include "analyses/collectives/group_match.h"
+
+#include "analyses/collectives/collective_sums.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+/// Places of one collective in the lists of two ranks.
+using Pair = std::pair<std::size_t, std::size_t>;
+
+/// How well pairs fit: by what they are, and by when they end.
+struct Fit {
+  std::size_t pairs = 0;
+  double agree = 0;             ///< share of pairs that agree in name, type and size
+  std::int64_t offset_ns = 0;   ///< median of b's end - a's end: what clocks and shift make
+  std::int64_t residual_ns = 0; ///< median distance from it: small when the pairs are right
+};
+
+std::int64_t median(std::vector<std::int64_t>& v) {
+  const auto middle = v.begin() + static_cast<std::ptrdiff_t>((v.size() - 1) / 2);
+  std::nth_element(v.begin(), middle, v.end());
+  return *middle;
+}
+
+Fit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pair>& pairs) {
+  Fit out;
+  out.pairs = pairs.size();
+  if (pairs.empty())
+    return out;
+  std::size_t same = 0;
+  std::vector<std::int64_t> distance;
+  for (const auto& [ia, ib] : pairs) {
+    same += a.what[ia] == b.what[ib] ? 1 : 0;
+    distance.push_back(b.end_ns[ib] - a.end_ns[ia]);
+  }
+  out.agree = static_cast<double>(same) / static_cast<double>(pairs.size());
+  out.offset_ns = median(distance);
+  for (std::int64_t& d : distance)
+    d = std::abs(d - out.offset_ns);
+  out.residual_ns = median(distance);
+  return out;
+}
+
+/// a[i + shift] with b[i], at most `most` of them, evenly.
+std::vector<Pair> shifted(const RankRows& a, const RankRows& b, std::int64_t shift,
+                          std::int64_t most) {
+  const auto na = static_cast<std::int64_t>(a.size());
+  const auto nb = static_cast<std::int64_t>(b.size());
+  const std::int64_t from = std::max<std::int64_t>(0, -shift);
+  const std::int64_t to = std::min(nb, na - shift);
+  const std::int64_t stride = std::max<std::int64_t>(1, (to - from) / most);
+  std::vector<Pair> out;
+  for (std::int64_t i = from; i < to; i += stride)
+    out.emplace_back(static_cast<std::size_t>(i + shift), static_cast<std::size_t>(i));
+  return out;
+}
+
+/// Ranks leave a collective within some microseconds; ends of right pairs scatter by less.
+constexpr std::int64_t kLeaveTogetherNs = 50'000;
+
+struct Shift {
+  std::int64_t by = 0; ///< b[i] is a[i + by]
+  Fit fit;
+  bool decided = true;    ///< by the scatter of ends, whatever the clocks say
+  bool ambiguous = false; ///< another shift fits as well
+};
+
+/// Shifts with the most agreement, the nearest first.
+std::vector<Shift> agreeing_shifts(const RankRows& a, const RankRows& b) {
+  constexpr std::int64_t kFarthest = 2000;
+  constexpr std::int64_t kLooked = 512;
+  constexpr double kEqual = 1e-9;
+  const auto na = static_cast<std::int64_t>(a.size());
+  const auto nb = static_cast<std::int64_t>(b.size());
+  const std::int64_t limit = std::min<std::int64_t>(std::max(na, nb) - 1, kFarthest);
+  std::vector<Shift> out;
+  double best = 0;
+  for (std::int64_t step = 0; step <= 2 * limit; ++step) {
+    const std::int64_t by = step % 2 == 0 ? -step / 2 : (step + 1) / 2; // 0, 1, -1, 2, ...
+    const std::int64_t common = std::min(nb, na - by) - std::max<std::int64_t>(0, -by);
+    if (common < std::max<std::int64_t>(1, std::min(na, nb) / 4))
+      continue;
+    out.push_back({by, fit_of(a, b, shifted(a, b, by, kLooked)), true, false});
+    best = std::max(best, out.back().fit.agree);
+  }
+  std::erase_if(out, [best](const Shift& s) { return s.fit.agree < best - kEqual; });
+  return out;
+}
+
+/// Among the shifts that agree best: iterations last differently from time to time, so at a wrong
+/// shift the distances of ends scatter by that, at the right one only by how the ranks leave. Where
+/// that does not decide, the one that is nearest in time after `clock_ns` (b's clock - a's).
+Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0) {
+  constexpr std::size_t kFinalists = 8;
+  constexpr std::int64_t kWhole = INT64_MAX;
+  constexpr std::size_t kFewestPairs = 4; // fewer, or one iteration of many, scatter little
+  constexpr std::int64_t kClear = 3;
+  constexpr std::int64_t kResolutionNs = 1000;
+  std::vector<Shift> found = agreeing_shifts(a, b);
+  if (found.size() < 2)
+    return found.empty() ? Shift{} : found.front();
+  std::stable_sort(found.begin(), found.end(), [](const Shift& x, const Shift& y) {
+    return x.fit.residual_ns < y.fit.residual_ns;
+  });
+  // those of few pairs come first by chance: the nearest in time is always among the finalists
+  const auto distance = [clock_ns](const Shift& s) { return std::abs(s.fit.offset_ns - clock_ns); };
+  const auto nearer = [&distance](const Shift& x, const Shift& y) {
+    return distance(x) < distance(y);
+  };
+  const Shift nearest = *std::min_element(found.begin(), found.end(), nearer);
+  found.resize(std::min(found.size(), kFinalists));
+  if (std::none_of(found.begin(), found.end(), [&](const Shift& s) { return s.by == nearest.by; }))
+    found.push_back(nearest);
+  for (Shift& s : found)
+    s.fit = fit_of(a, b, shifted(a, b, s.by, kWhole));
+  std::vector<Shift> whole = found;
+  const std::size_t fewer = std::min(a.size(), b.size());
+  std::erase_if(whole, [fewer](const Shift& s) {
+    return s.fit.pairs < kFewestPairs || 2 * s.fit.pairs < fewer;
+  });
+  std::stable_sort(whole.begin(), whole.end(), [](const Shift& x, const Shift& y) {
+    return x.fit.residual_ns < y.fit.residual_ns;
+  });
+  if (whole.size() > 1 && whole[0].fit.residual_ns <= kLeaveTogetherNs &&
+      whole[1].fit.residual_ns > kClear * whole[0].fit.residual_ns + kResolutionNs)
+    return whole[0];
+  std::stable_sort(found.begin(), found.end(), nearer);
+  Shift out = found[0];
+  out.decided = false;
+  out.ambiguous = distance(found[1]) <= kClear * distance(out) + kResolutionNs;
+  return out;
+}
+
+std::vector<Pair> pairs_by_seq(const RankRows& a, const RankRows& b) {
+  const std::vector<CollectivePlace> of_a = seq_places(a.seq);
+  const std::vector<CollectivePlace> of_b = seq_places(b.seq);
+  std::map<CollectivePlace, std::size_t> where;
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    where[of_a[i]] = i;
+  std::vector<Pair> out;
+  for (std::size_t i = 0; i < of_b.size(); ++i)
+    if (const auto found = where.find(of_b[i]); found != where.end())
+      out.emplace_back(found->second, i);
+  return out;
+}
+
+/// Whether Seq counts the collectives of this group on both ranks. Newer producers may count per
+/// process, or twice: then its pairs fit worse than the order does.
+bool seq_fits(const RankRows& a, const RankRows& b) {
+  constexpr double kAgree = 0.95;
+  constexpr std::size_t kFewestPairs = 4;
+  const Fit by_seq = fit_of(a, b, pairs_by_seq(a, b));
+  const std::size_t fewer = std::min(a.size(), b.size());
+  if (4 * by_seq.pairs >= fewer && by_seq.agree >= kAgree && by_seq.residual_ns <= kLeaveTogetherNs)
+    return true;
+  const Shift order = find_shift(a, b);
+  if (order.ambiguous || order.fit.agree < kAgree || order.fit.pairs < kFewestPairs ||
+      2 * order.fit.pairs < fewer || order.fit.residual_ns > kLeaveTogetherNs)
+    return true; // no better
+  const std::int64_t window = b.end_ns.back() - b.end_ns.front();
+  if (by_seq.pairs < kFewestPairs) // disjoint by Seq: windows at the same time are not
+    return std::abs(order.fit.offset_ns) > window / 2;
+  return by_seq.agree >= order.fit.agree - 0.05 &&
+         by_seq.residual_ns <= 4 * order.fit.residual_ns + kLeaveTogetherNs;
+}
+
+/// The member with the most rows, the first of them.
+std::size_t reference_of(const GroupMembers& group) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < group.size(); ++i)
+    if (group.rows(i) > group.rows(best))
+      best = i;
+  return best;
+}
+
+bool all_have_seq(const GroupMembers& group) {
+  for (std::size_t i = 0; i < group.size(); ++i)
+    if (!group.all_seq(i))
+      return false;
+  return true;
+}
+
+/// A group while its order is looked for.
+class OrderSearch {
+public:
+  OrderSearch(const GroupMembers& group, const std::string& pg,
+              const std::vector<RankCollectives>& ranks, std::vector<CollectiveProblem>& problems)
+      : group_(group), pg_(pg), ranks_(ranks), problems_(problems), reference_(reference_of(group)),
+        first_(group.load(reference_, first_room_)) {}
+
+  GroupOrder operator()(const KnownClocks& clocks) {
+    GroupOrder out;
+    out.by_seq = all_have_seq(group_) && seq_counts();
+    if (out.by_seq)
+      return out;
+    std::map<std::size_t, std::int64_t> offsets; // by rank: its clock - the reference's
+    if (!clocks.empty()) {
+      std::set<std::size_t> members;
+      for (std::size_t i = 0; i < group_.size(); ++i)
+        members.insert(group_.rank(i));
+      offsets = clocks.offsets(first_.rank, std::move(members));
+    }
+    RankRows room;
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      const auto offset = offsets.find(group_.rank(i));
+      const Shift shift = i == reference_
+                              ? Shift{}
+                              : find_shift(first_, group_.load(i, room),
+                                           offset == offsets.end() ? 0 : offset->second);
+      tell(group_.rank(i), shift);
+      out.shift.push_back(shift.by);
+    }
+    return out;
+  }
+
+private:
+  bool seq_counts() {
+    RankRows room;
+    for (std::size_t i = 0; i < group_.size(); ++i)
+      if (i != reference_ && !seq_fits(first_, group_.load(i, room))) {
+        problems_.push_back(
+            {pg_, ranks_[group_.rank(i)].rank, 0,
+             fmt::format("its Seq does not count the collectives of this group as rank {}'s does: "
+                         "matched by order",
+                         ranks_[first_.rank].rank),
+             false});
+        return false;
+      }
+    return true;
+  }
+
+  void tell(std::size_t rank, const Shift& shift) {
+    const std::int64_t reference = ranks_[first_.rank].rank;
+    std::string text;
+    if (shift.by != 0)
+      text = fmt::format("its window starts {} collectives {} rank {}'s; matched with that shift",
+                         std::abs(shift.by), shift.by > 0 ? "after" : "before", reference);
+    if (shift.ambiguous)
+      text += fmt::format("{}other shifts against rank {} fit as well: the match may be wrong by "
+                          "whole iterations",
+                          text.empty() ? "" : "; ", reference);
+    if (!text.empty())
+      problems_.push_back({pg_, ranks_[rank].rank, 0, std::move(text), true});
+  }
+
+  const GroupMembers& group_;
+  const std::string& pg_;
+  const std::vector<RankCollectives>& ranks_;
+  std::vector<CollectiveProblem>& problems_;
+  const std::size_t reference_; ///< the one with the most rows
+  RankRows first_room_;
+  const RankRows& first_; ///< its rows
+};
+
+/// signature(r, c) == of, without making texts.
+bool has_signature(const RankCollectives& r, const Collective& c, const Signature& of) {
+  const bool varied = c.kind == CollectiveKind::kAllToAllV;
+  return r.text(c.name) == of.name && r.text(c.dtype) == of.dtype &&
+         (varied ? 0 : c.in_nelems) == of.in && (varied ? 0 : c.out_nelems) == of.out;
+}
+
+} // namespace
+
+bool Signature::operator<(const Signature& o) const {
+  return std::tie(name, dtype, in, out) < std::tie(o.name, o.dtype, o.in, o.out);
+}
+
+Signature signature(const RankCollectives& r, const Collective& c) {
+  // sizes of all-to-all-v differ between ranks by design
+  const bool varied = c.kind == CollectiveKind::kAllToAllV;
+  return {std::string(r.text(c.name)), std::string(r.text(c.dtype)), varied ? 0 : c.in_nelems,
+          varied ? 0 : c.out_nelems};
+}
+
+std::string group_key(const RankCollectives& r, const Collective& c) {
+  return fmt::format("{}\x1f{}", r.text(c.pg_name), r.text(c.pg_ranks));
+}
+
+std::string group_name(const std::string& key) {
+  const std::string pg = key.substr(0, key.find('\x1f'));
+  return pg.empty() ? "Unknown_Group" : pg;
+}
+
+std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq) {
+  std::map<std::int64_t, std::int64_t> seen;
+  std::vector<CollectivePlace> out;
+  out.reserve(seq.size());
+  for (const std::int64_t s : seq)
+    out.push_back({s, seen[s]++});
+  return out;
+}
+
+void learn_clocks(const GroupMembers& group, KnownClocks& clocks) {
+  if (all_have_seq(group))
+    return; // no clock is needed
+  const std::size_t reference = reference_of(group);
+  RankRows first_room;
+  RankRows room;
+  const RankRows& first = group.load(reference, first_room);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (i == reference)
+      continue;
+    const Shift shift = find_shift(first, group.load(i, room));
+    if (shift.decided && shift.fit.pairs >= 4 && shift.fit.residual_ns <= kLeaveTogetherNs)
+      clocks.add(first.rank, group.rank(i), shift.fit.offset_ns);
+  }
+}
+
+GroupOrder group_order(const GroupMembers& group, const std::string& pg,
+                       const std::vector<RankCollectives>& ranks, const KnownClocks& clocks,
+                       std::vector<CollectiveProblem>& problems) {
+  return OrderSearch(group, pg, ranks, problems)(clocks);
+}
+
+MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
+                                     const std::string& pg, std::int64_t index,
+                                     std::vector<std::pair<std::size_t, std::size_t>> rows,
+                                     std::optional<std::int64_t>& listed,
+                                     std::vector<CollectiveProblem>& problems) {
+  MatchedCollective m;
+  m.pg = pg;
+  m.index = index;
+  m.members = std::move(rows);
+  const auto [r0, i0] = m.members.front();
+  const Collective& c0 = ranks[r0].rows[i0];
+  const Signature first = signature(ranks[r0], c0);
+  m.kind = c0.kind;
+  if (!listed)
+    listed = static_cast<std::int64_t>(numbers_in(ranks[r0].text(c0.pg_ranks)).size());
+  m.expected = std::max({*listed, c0.group_size, std::int64_t{0}});
+  for (const auto& [r, i] : m.members) {
+    const Collective& c = ranks[r].rows[i];
+    if (has_signature(ranks[r], c, first))
+      continue;
+    const Signature s = signature(ranks[r], c);
+    problems.push_back(
+        {pg, ranks[r].rank, m.index,
+         fmt::format("{} {} {}->{} here, {} {} {}->{} on rank {}", s.name, s.dtype, s.in, s.out,
+                     first.name, first.dtype, first.in, first.out, ranks[r0].rank),
+         false});
+  }
+  return m;
+}
+
+} // namespace rankscope

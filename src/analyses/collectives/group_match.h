@@ -1,0 +1,125 @@
+// How the ranks of one process group fit together: whether Seq counts its collectives, or by how
+// many each rank's window is shifted. Looks at two ranks at a time, so that thousands of them need
+// not be in memory.
+#pragma once
+
+#include "analyses/collectives/collective_match.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// What must agree among the members of a collective.
+struct Signature {
+  std::string name, dtype;
+  std::int64_t in = 0, out = 0;
+  bool operator==(const Signature&) const = default;
+  bool operator<(const Signature& o) const;
+};
+[[nodiscard]] Signature signature(const RankCollectives& r, const Collective& c);
+
+/// Identity of a process group across ranks: two groups may share a name but not the members.
+[[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
+/// "Unknown_Group" when the key has none.
+[[nodiscard]] std::string group_name(const std::string& key);
+
+/// The collectives of a group on one rank, in the order of time.
+struct RankRows {
+  std::size_t rank = 0;             ///< position in the list of ranks
+  std::vector<std::size_t> what;    ///< number of the signature, the same on all ranks of the group
+  std::vector<std::int64_t> seq;    ///< kNoId where there is none
+  std::vector<std::int64_t> end_ns; ///< on the time base
+  [[nodiscard]] std::size_t size() const { return what.size(); }
+};
+
+/// Where a collective stands in its group: by Seq and how manieth with it, or by order and 0.
+struct CollectivePlace {
+  std::int64_t at = 0, nth = 0;
+  auto operator<=>(const CollectivePlace&) const = default;
+};
+/// By Seq.
+[[nodiscard]] std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq);
+
+/// The ranks of a group, in memory or not.
+class GroupMembers {
+public:
+  GroupMembers() = default;
+  GroupMembers(const GroupMembers&) = delete;
+  GroupMembers& operator=(const GroupMembers&) = delete;
+  virtual ~GroupMembers() = default;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  /// Of the i-th: its position in the list of ranks, how many rows it has, whether all have a Seq.
+  [[nodiscard]] virtual std::size_t rank(std::size_t i) const = 0;
+  [[nodiscard]] virtual std::size_t rows(std::size_t i) const = 0;
+  [[nodiscard]] virtual bool all_seq(std::size_t i) const = 0;
+  /// `room` holds what is not in memory otherwise.
+  [[nodiscard]] virtual const RankRows& load(std::size_t i, RankRows& room) const = 0;
+};
+
+/// How far the clocks of two ranks are apart, as far as it is known: from groups whose shift the
+/// scatter of ends decides.
+class KnownClocks {
+public:
+  [[nodiscard]] bool empty() const { return edges_.empty(); }
+  void add(std::size_t a, std::size_t b, std::int64_t offset_ns) {
+    edges_[a].emplace_back(b, offset_ns);
+    edges_[b].emplace_back(a, -offset_ns);
+  }
+
+  /// The clock of each of `of` - a's, on the shortest way through ranks that were compared; ranks
+  /// to which there is no way are left out, as those that nobody asked for may be.
+  [[nodiscard]] std::map<std::size_t, std::int64_t> offsets(std::size_t a,
+                                                            std::set<std::size_t> of) const {
+    std::map<std::size_t, std::int64_t> seen = {{a, 0}};
+    of.erase(a);
+    std::vector<std::size_t> queue = {a};
+    for (std::size_t next = 0; next < queue.size() && !of.empty(); ++next) {
+      const auto found = edges_.find(queue[next]);
+      if (found == edges_.end())
+        continue;
+      for (const auto& [rank, offset_ns] : found->second)
+        if (seen.emplace(rank, seen[queue[next]] + offset_ns).second) {
+          queue.push_back(rank);
+          of.erase(rank);
+        }
+    }
+    return seen;
+  }
+
+private:
+  std::map<std::size_t, std::vector<std::pair<std::size_t, std::int64_t>>> edges_;
+};
+
+/// Tells what the scatter of this group's ends says about clocks.
+void learn_clocks(const GroupMembers& group, KnownClocks& clocks);
+
+/// How the collectives of a group are told.
+struct GroupOrder {
+  bool by_seq = false;
+  std::vector<std::int64_t> shift; ///< else of each member: its i-th is the (i + shift)-th
+
+  [[nodiscard]] CollectivePlace place(std::size_t member, std::size_t row) const {
+    return {static_cast<std::int64_t>(row) + shift[member], 0};
+  }
+};
+/// `clocks` from all groups. What is odd goes to `problems`; `ranks`: their numbers.
+[[nodiscard]] GroupOrder group_order(const GroupMembers& group, const std::string& pg,
+                                     const std::vector<RankCollectives>& ranks,
+                                     const KnownClocks& clocks,
+                                     std::vector<CollectiveProblem>& problems);
+
+/// A collective of those rows (position, row), ascending; disagreements go to `problems`.
+/// `listed`: members that the group's list names, found when it is asked for first.
+[[nodiscard]] MatchedCollective
+matched_collective(const std::vector<RankCollectives>& ranks, const std::string& pg,
+                   std::int64_t index, std::vector<std::pair<std::size_t, std::size_t>> rows,
+                   std::optional<std::int64_t>& listed, std::vector<CollectiveProblem>& problems);
+
+} // namespace rankscope

@@ -1,0 +1,42 @@
+// Bytes that are put aside: in memory as long as they are few, then in a file of the temporary
+// folder (TMPDIR), which is gone with the object.
+#pragma once
+
+#include "analyses/collectives/collective_rows.h"
+#include "os/scratch_folder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+class SpilledBytes final : public ByteStore {
+public:
+  /// What is put behind the first `in_memory` bytes goes to a file.
+  explicit SpilledBytes(std::size_t in_memory = kInMemory) : in_memory_(in_memory) {}
+  ~SpilledBytes() override;
+
+  Result<std::uint64_t> put(std::string_view bytes) override;
+  [[nodiscard]] Result<std::string> get(std::uint64_t at, std::size_t size) const override;
+
+  static constexpr std::size_t kInMemory = std::size_t{256} << 20;
+
+private:
+  static constexpr std::size_t kBlock = std::size_t{1} << 20;
+
+  Result<void> open_file();
+  Result<void> flush();
+
+  const std::size_t in_memory_;
+  std::vector<std::string> blocks_; ///< all full but the last; no piece lies across two of them
+  std::optional<ScratchFolder> folder_;
+  int file_ = -1;
+  std::uint64_t file_bytes_ = 0; ///< written
+  std::string pending_;          ///< behind those
+};
+
+} // namespace rankscope
