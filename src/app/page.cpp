@@ -2,6 +2,7 @@
 
 #include "app/analyze_state.h"
 #include "app/command_parts.h"
+#include "app/page_links.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
 #include "os/output_file.h"
@@ -52,6 +53,15 @@ Result<std::size_t> write_page(OutputFile file, const std::string& title, const 
   file.write(text);
   RS_CHECK(file.commit());
   return text.size();
+}
+
+/// Of a folder; files that were named by themselves have no such place.
+std::vector<PageLink> links_of(const PageRequest& request) {
+  std::error_code ec;
+  if (request.run.inputs.size() != 1 ||
+      !std::filesystem::is_directory(request.run.inputs.front(), ec))
+    return {};
+  return links_beside(request.run.inputs.front(), request.output);
 }
 
 /// The facts of a sweep that analyze has not seen.
@@ -125,7 +135,8 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
   RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));
-  RunPageInput input{&top, &parts, of_collectives, pages.take(), request.command};
+  RunPageInput input{&top,         &parts,          of_collectives,
+                     pages.take(), request.command, links_of(request)};
   PageResult out{"run", input.ranks.size(), 0};
   RS_TRY(out.bytes, write_page(std::move(file), top.overview.title, run_page_data(input)));
   return out;
@@ -136,7 +147,7 @@ Result<PageResult> page_of_sweep(OutputFile file, const SweepFacts& facts,
   const std::string& folder = request.run.inputs.front();
   if (facts.empty())
     return Error{ErrorCode::kUnreadable, folder, "no rank could be read", ""};
-  const SweepPageInput input{&facts, leaf_name(folder), request.command};
+  const SweepPageInput input{&facts, leaf_name(folder), request.command, links_of(request)};
   PageResult out{"sweep", facts.records.size(), 0};
   RS_TRY(out.bytes, write_page(std::move(file), input.title, sweep_page_data(input)));
   return out;

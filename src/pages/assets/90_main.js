@@ -30,6 +30,8 @@
     document.getElementById("foot-facts").append(
       el("h3", {}, "What the words mean"), el("dl", { class: "words" }, words.flatMap(([a, b]) => [el("dt", {}, a), el("dd", {}, b)])),
       el("h3", {}, "Made by"), el("p", {}, el("code", {}, data.command)),
+      ...(data.links.length ? [el("h3", {}, "Reports of the same data"),
+        el("ul", { class: "links" }, data.links.map((l) => el("li", {}, el("a", { href: l.address }, l.label))))] : []),
       data.files.length ? el("details", {}, el("summary", {}, `${data.files.length === 1 ? "1 file" : `${data.files.length} files`} read`),
         el("ul", {}, data.files.map((f) => el("li", {}, link(f))))) : "");
   }

@@ -29,6 +29,14 @@ void add_head(PageBlob& page, const PageHead& head) {
   }
   json.end_list();
   json.texts("files", head.files);
+  json.begin_list("links");
+  for (const PageLink& l : head.links) {
+    json.begin_object();
+    json.text("label", l.label);
+    json.text("address", l.address);
+    json.end_object();
+  }
+  json.end_list();
 }
 
 } // namespace rankscope

@@ -21,6 +21,11 @@ struct PageNext {
   std::string command, why;
 };
 
+/// A file beside the page.
+struct PageLink {
+  std::string label, address; ///< the latter relative and escaped
+};
+
 struct PageHead {
   std::string kind; ///< "run", "sweep", "comparison" or "history": which script shows it
   std::string title;
@@ -31,6 +36,7 @@ struct PageHead {
   std::vector<std::string> findings;
   std::vector<PageNext> next;
   std::vector<std::string> files; ///< that the page was made of
+  std::vector<PageLink> links;    ///< reports and traces that were made of the same data
 };
 
 void add_head(PageBlob& page, const PageHead& head);

@@ -97,6 +97,7 @@ PageHead head_of(const RunPageInput& input, const Shown& shown) {
   if (top.overview.steps > 0)
     out.subtitle += " x " + plural(top.overview.steps, "step");
   out.command = input.command;
+  out.links = input.links;
   for (const RankPage& r : input.ranks)
     if (r.base_ns != 0 && (out.begun_ns == 0 || r.base_ns + r.start_ns < out.begun_ns))
       out.begun_ns = r.base_ns + r.start_ns;

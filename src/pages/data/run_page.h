@@ -3,6 +3,7 @@
 
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/top/top_facts.h"
+#include "pages/data/page_head.h"
 #include "pages/data/rank_page.h"
 
 #include <string>
@@ -16,6 +17,7 @@ struct RunPageInput {
   const CollectiveFacts* collectives = nullptr; ///< none where the ranks have none
   std::vector<RankPage> ranks;                  ///< ascending
   std::string command;                          ///< that makes the page
+  std::vector<PageLink> links = {};             ///< of files beside it
 };
 
 /// The blob of pages/data/page_blob.h. Figures are those of `top`.

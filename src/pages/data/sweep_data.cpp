@@ -18,6 +18,7 @@ PageHead head_of(const SweepPageInput& input) {
   out.kind = "sweep";
   out.title = input.title;
   out.command = input.command;
+  out.links = input.links;
   std::set<std::string> labels;
   std::set<std::int64_t> ranks;
   std::size_t steps = 0, lost = 0;

@@ -2,14 +2,17 @@
 #pragma once
 
 #include "analyses/sweep/sweep.h"
+#include "pages/data/page_head.h"
 
 #include <string>
+#include <vector>
 
 namespace rankscope {
 
 struct SweepPageInput {
   const SweepFacts* facts = nullptr;
   std::string title, command;
+  std::vector<PageLink> links = {}; ///< of files beside the page
 };
 
 /// The blob of pages/data/page_blob.h. Differences and intervals are those of rank_by_steps().
