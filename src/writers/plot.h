@@ -60,9 +60,9 @@ struct PlotSpec {
 class Drawing {
 public:
   /// PNG (300 dots per inch) or, where the name ends in .svg, SVG. Boxes, violins and lines are
-  /// drawn with Cairo by tasks of the pool (without one: at once), the others by a few gnuplot processes side
-  /// by side. Errors: kMissingTool where gnuplot is needed and absent, kOutput. The pool outlives
-  /// the drawing.
+  /// drawn with Cairo by tasks of the pool (without one: at once), the others by a few gnuplot
+  /// processes side by side. Errors: kMissingTool where gnuplot is needed and absent, kOutput. The
+  /// pool outlives the drawing.
   static Result<Drawing> begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
                                TaskPool* pool = nullptr, unsigned processes = 2);
   Drawing(Drawing&& other) noexcept;
