@@ -200,7 +200,8 @@ void CollectiveStream::keep_all_to_all_v(const TimedCollective& t, std::vector<A
   calls.push_back(call);
 }
 
-void CollectiveStream::sum_up(std::size_t group, std::vector<TimedCollective> timed, Sums& sums) {
+void CollectiveStream::sum_up(std::size_t group, const std::vector<TimedCollective>& timed,
+                              Sums& sums) {
   for (const TimedCollective& t : timed) {
     index_[group].latest_start_ns.push_back(t.told_waits ? t.latest_start_ns
                                                          : GroupIndex::kNotTold);
@@ -265,7 +266,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
       sums.groups.settle();
       sums.slow.settle();
     }
-    each_timed(g, [&](std::vector<TimedCollective> timed) { sum_up(g, std::move(timed), sums); });
+    each_timed(g, [&](const std::vector<TimedCollective>& timed) { sum_up(g, timed, sums); });
   }
   out.ranks = ranks;
   out.compat_tracelens = options_.compat_tracelens;

@@ -42,7 +42,7 @@ struct RankRows {
 /// Where a collective stands in its group: by Seq and how manieth with it, or by order and 0.
 struct CollectivePlace {
   std::int64_t at = 0, nth = 0;
-  auto operator<=>(const CollectivePlace&) const = default;
+  auto operator<=>(const CollectivePlace&) const = default; // NOLINT(modernize-use-nullptr)
 };
 /// By Seq.
 [[nodiscard]] std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq);

@@ -178,6 +178,7 @@ std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
   return out;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a list of checks, one behind the other
 std::string LogWatch::problem() const {
   constexpr std::int64_t kLatest = std::int64_t{1} << 40; // windows of a second: 35,000 years
   if (window_us_ < kLeastWindowUs || window_us_ > kMostWindowUs || next_window_ < 0 ||
