@@ -44,8 +44,7 @@ Result<void> finish_gnuplot(Process& gnuplot, const std::string& path) {
 /// Whether a legend stands above a panel: the title of all panels leaves a line for it.
 bool any_legend(const PlotSpec& spec) {
   return std::any_of(spec.panels.begin(), spec.panels.end(), [](const PlotPanel& panel) {
-    return !panel.lines.empty() ||
-           (panel.kind != PlotPanel::Kind::kHeatMap && panel.series.size() > 1);
+    return panel.kind != PlotPanel::Kind::kHeatMap && panel.series.size() > 1;
   });
 }
 

@@ -1,5 +1,7 @@
 #include "writers/plot_panels.h"
 
+#include "writers/plots/axes.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,13 +29,6 @@ std::string tic_list(const std::vector<std::string>& names, std::size_t step = 1
 std::string category_tics(const std::vector<std::string>& names, double width_in) {
   constexpr double kCharacterIn = 0.09; // of the fonts that write_plots sets
   constexpr double kLineIn = 0.2;
-  const auto without_digits = [](std::string name) {
-    std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
-    return name;
-  };
-  const bool numbered = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return without_digits(name) == without_digits(names.front());
-  });
   std::size_t longest = 0;
   std::size_t lines = 1;
   for (const std::string& name : names) {
@@ -47,45 +42,13 @@ std::string category_tics(const std::vector<std::string>& names, double width_in
     lines = std::max(lines, breaks);
   }
   const double each = 0.75 * width_in / static_cast<double>(std::max<std::size_t>(1, names.size()));
-  const double needed = static_cast<double>(longest + 1) * kCharacterIn;
-  const bool flat = needed <= each || numbered;
-  const double room = flat ? needed : kLineIn * static_cast<double>(lines);
-  std::size_t step = 1;
-  for (std::size_t scale = 1; static_cast<double>(step) * each < room; scale *= 10)
-    for (const std::size_t round : {1U, 2U, 5U})
-      if (static_cast<double>(step) * each < room)
-        step = round * scale;
-  std::string out =
-      fmt::format("set xtics ({}){}\n", tic_list(names, step), flat ? "" : " rotate by -35");
-  if (flat && lines > 1) // gnuplot leaves room for one line
+  const NameSteps steps = name_steps(names, static_cast<double>(longest + 1) * kCharacterIn,
+                                     kLineIn * static_cast<double>(lines), each);
+  std::string out = fmt::format("set xtics ({}){}\n", tic_list(names, steps.step),
+                                steps.turned ? " rotate by -35" : "");
+  if (!steps.turned && lines > 1) // gnuplot leaves room for one line
     out += fmt::format("set bmargin {}\n", lines + 3);
   return out;
-}
-
-void lines(const PlotPanel& panel, const std::string& id, std::string& data, std::string& body) {
-  std::string terms;
-  double low = 1e300;
-  double high = -1e300;
-  std::size_t ticks = 0;
-  for (std::size_t i = 0; i < panel.lines.size(); ++i) {
-    std::string rows;
-    for (const auto& [x, y] : panel.lines[i].points) {
-      rows += fmt::format("{} {}\n", x, y);
-      low = std::min(low, x);
-      high = std::max(high, x);
-    }
-    ticks = std::max(ticks, panel.lines[i].points.size());
-    data += data_block(fmt::format("line{}_{}", id, i), rows);
-  }
-  for (std::size_t i = 0; i < panel.lines.size(); ++i)
-    terms += fmt::format(
-        "{}$line{}_{} using 1:2{} with linespoints lw 4*S pt {} ps 4*S lc rgb '{}' title "
-        "{}",
-        i > 0 ? ", " : "", id, i, ticks <= 32 ? ":xtic(1)" : "", 5 + 2 * (i % 4),
-        plot_colour(panel, i), gnuplot_quoted(panel.lines[i].label));
-  const double margin = high > low ? (high - low) * 0.08 : 1;
-  body += fmt::format("set xrange [{}:{}]\n{}plot {}\n", low - margin, high + margin,
-                      ticks > 12 && ticks <= 32 ? "set xtics rotate by -60\n" : "", terms);
 }
 
 constexpr const char* kGrey = "#C4C4C4";
@@ -299,10 +262,9 @@ void panel_script(const PlotPanel& panel, const std::string& title, const std::s
                         panel.y_range->second);
   switch (panel.kind) {
   case PlotPanel::Kind::kBox:
-  case PlotPanel::Kind::kViolin: // drawn without gnuplot (plots/draw_panel.h)
+  case PlotPanel::Kind::kViolin:
+  case PlotPanel::Kind::kLines: // drawn without gnuplot (plots/draw_panel.h)
     return;
-  case PlotPanel::Kind::kLines:
-    return lines(panel, id, data, body);
   case PlotPanel::Kind::kBars:
   case PlotPanel::Kind::kSideBars:
     return bars(panel, id, width_in, data, body);

@@ -44,15 +44,16 @@ struct Notes {
     return nullptr;
   }
 
-  std::vector<Outline> fills;
+  std::vector<Outline> strokes;
   std::vector<Bar> bars;
   std::vector<Text> texts;
 };
 
 class NotedCanvas : public Canvas {
 public:
-  void fill(const std::vector<Outline>& outlines, PlotInk /*ink*/) override {
-    notes.fills.insert(notes.fills.end(), outlines.begin(), outlines.end());
+  void fill(const std::vector<Outline>& /*outlines*/, PlotInk /*ink*/) override {}
+  void stroke(const Outline& path, double /*width*/, PlotInk /*ink*/) override {
+    notes.strokes.push_back(path);
   }
   void bar(Spot from, Spot to, PlotInk ink) override { notes.bars.push_back({from, to, ink}); }
   void text(Spot at, std::string_view line, Anchor /*anchor*/, double em, double /*degrees*/,
@@ -178,10 +179,12 @@ TEST(DrawnPlots, ALineGoesThroughItsPoints) {
   const Notes notes = drawn(panel);
   const double zero = notes.height_of("0") - kTextEm * 0.36;
   const double inch = (notes.height_of("0") - notes.height_of("40")) / 40;
-  ASSERT_FALSE(notes.fills.empty());
-  const Outline& piece = notes.fills.front(); // two corners at each end, a line's width apart
-  EXPECT_NEAR((piece[0].y + piece[3].y) / 2, zero - 10 * inch, 1e-9);
-  EXPECT_NEAR((piece[1].y + piece[2].y) / 2, zero - 30 * inch, 1e-9);
+  ASSERT_EQ(notes.strokes.size(), 1U);
+  const Outline& line = notes.strokes.front();
+  ASSERT_EQ(line.size(), 2U);
+  EXPECT_LT(line[0].x, line[1].x);
+  EXPECT_NEAR(line[0].y, zero - 10 * inch, 1e-9);
+  EXPECT_NEAR(line[1].y, zero - 30 * inch, 1e-9);
 }
 
 std::unique_ptr<CairoCanvas> canvas_of(double width, double height, double dots_per_inch) {

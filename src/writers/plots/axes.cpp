@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 
 namespace rankscope {
 namespace {
@@ -62,7 +63,8 @@ std::vector<std::pair<double, std::string>> ticks_between(double low, double hig
   return out;
 }
 
-NameAxis name_axis(const std::vector<std::string>& names, double each) {
+NameSteps name_steps(const std::vector<std::string>& names, double beside, double turned,
+                     double each) {
   const auto without_digits = [](std::string name) {
     std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
     return name;
@@ -70,6 +72,13 @@ NameAxis name_axis(const std::vector<std::string>& names, double each) {
   const bool numbered = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     return without_digits(name) == without_digits(names.front());
   });
+  NameSteps out;
+  out.turned = beside > each && !numbered;
+  out.step = round_step(out.turned ? turned : beside, each);
+  return out;
+}
+
+NameAxis name_axis(const std::vector<std::string>& names, double each) {
   double widest = 0;
   std::size_t lines = 1;
   for (const std::string& name : names) {
@@ -77,12 +86,10 @@ NameAxis name_axis(const std::vector<std::string>& names, double each) {
     widest = std::max(widest, widest_of(parts));
     lines = std::max(lines, parts.size());
   }
-  NameAxis out;
-  const double needed = widest + kTextEm / 2;
-  out.turned = needed > each && !numbered;
-  out.step = round_step(out.turned ? kLineHeight * static_cast<double>(lines) : needed, each);
-  const double down = std::sin(kTurn / 180 * 3.14159265);
-  out.height = out.turned ? widest * down + kLineHeight : kLineHeight * static_cast<double>(lines);
+  const double high = kLineHeight * static_cast<double>(lines);
+  NameAxis out{name_steps(names, widest + kTextEm / 2, high, each), 0};
+  const double down = std::sin(kTurn / 180 * std::numbers::pi);
+  out.height = out.turned ? widest * down + kLineHeight : high;
   return out;
 }
 

@@ -26,9 +26,16 @@ struct Scale {
 
 /// How names stand along an axis: all of them side by side; every `step`th, when they differ in
 /// their number only; or turned.
-struct NameAxis {
+struct NameSteps {
   std::size_t step = 1;
   bool turned = false;
+};
+/// For names that take `beside` inches each, or `turned` ones when they are turned, and have
+/// `each`.
+[[nodiscard]] NameSteps name_steps(const std::vector<std::string>& names, double beside,
+                                   double turned, double each);
+
+struct NameAxis : NameSteps {
   double height = 0; ///< below the axis, inches
 };
 /// `each`: inches from a name to the next.

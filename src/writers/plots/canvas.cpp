@@ -51,22 +51,6 @@ PlotInk paler(PlotInk ink, double share) {
   return {mixed(ink.red), mixed(ink.green), mixed(ink.blue)};
 }
 
-void Canvas::stroke(const Outline& path, double width, PlotInk ink) {
-  std::vector<Outline> pieces; // all with the same sense, so that their union is filled
-  for (std::size_t i = 1; i < path.size(); ++i) {
-    const Spot a = path[i - 1];
-    const Spot b = path[i];
-    const double length = std::hypot(b.x - a.x, b.y - a.y);
-    if (!(length > 0))
-      continue;
-    const double x = -(b.y - a.y) / length * width / 2;
-    const double y = (b.x - a.x) / length * width / 2;
-    pieces.push_back(
-        {{a.x + x, a.y + y}, {b.x + x, b.y + y}, {b.x - x, b.y - y}, {a.x - x, a.y - y}});
-  }
-  fill(pieces, ink);
-}
-
 void dashes(Canvas& canvas, double left, double right, double y, double width, PlotInk ink) {
   constexpr double kDash = 0.06;
   constexpr double kGap = 0.035;

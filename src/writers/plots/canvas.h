@@ -41,7 +41,7 @@ public:
   /// What lies inside of any of the outlines, which close by themselves (winding number not zero).
   virtual void fill(const std::vector<Outline>& outlines, PlotInk ink) = 0;
   /// A line through the points.
-  virtual void stroke(const Outline& path, double width, PlotInk ink);
+  virtual void stroke(const Outline& path, double width, PlotInk ink) = 0;
   /// A rectangle with sharp edges. `to` lies to the right of and below `from`.
   virtual void bar(Spot from, Spot to, PlotInk ink) = 0;
   /// One line of text, turned clockwise by `degrees` about `at`.
