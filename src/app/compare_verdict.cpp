@@ -1,6 +1,7 @@
 #include "app/compare_verdict.h"
 
 #include "base/json_writer.h"
+#include "base/percent_encoding.h"
 #include "pages/html_report.h"
 
 #include <algorithm>
@@ -38,13 +39,9 @@ std::string xml(std::string text) {
 
 /// As a workflow's log takes it; a property ends at a comma or colon besides.
 std::string annotation_text(const std::string& text, bool property) {
-  std::string out;
-  for (const char c : text)
-    if (c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ',')))
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  return out;
+  return percent_encoded(text, [property](char c) {
+    return c != '%' && c != '\r' && c != '\n' && !(property && (c == ':' || c == ','));
+  });
 }
 
 void write_metric(JsonWriter& json, const Comparison& comparison, const DashboardRow& row) {

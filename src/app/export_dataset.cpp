@@ -1,6 +1,7 @@
 #include "app/export_dataset.h"
 
 #include "analyses/collectives/collective_facts.h"
+#include "base/percent_encoding.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "sql/database.h"
@@ -258,15 +259,7 @@ const std::vector<std::string>& export_tables() {
 }
 
 std::string hive_value(std::string_view value) {
-  std::string out;
-  for (const char c : value) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_';
-    if (plain)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
+  std::string out = percent_encoded(value, is_plain_in_names);
   return out.empty() || out == "." || out == ".." ? "_" + out : out;
 }
 

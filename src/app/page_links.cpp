@@ -1,5 +1,6 @@
 #include "app/page_links.h"
 
+#include "base/percent_encoding.h"
 #include "core/output_layout.h"
 
 #include <algorithm>
@@ -14,16 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLinks = 200;
 
-/// As a path of a URL: what is no letter, digit or plain sign is written as its bytes. A colon too:
-/// no folder's name becomes a scheme.
+/// As a path of a URL. A colon is written as its byte too: no folder's name becomes a scheme.
 std::string encoded(const std::string& path) {
-  std::string out;
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
+  return percent_encoded(path, [](char c) { return is_plain_in_names(c) || c == '~' || c == '/'; });
 }
 
 class Links {

@@ -1,5 +1,6 @@
 #include "readers/rocprof/sqlite_file.h"
 
+#include "base/percent_encoding.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
 
@@ -37,13 +38,8 @@ std::string quoted(const std::string& name) {
 
 /// "file:" and the path, with what has a meaning in a URI escaped.
 std::string uri_of(const std::string& path, bool immutable) {
-  std::string out = "file:";
-  for (const char c : path)
-    if (c == '%' || c == '?' || c == '#')
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  return out + (immutable ? "?immutable=1" : "");
+  return "file:" + percent_encoded(path, [](char c) { return c != '%' && c != '?' && c != '#'; }) +
+         (immutable ? "?immutable=1" : "");
 }
 
 bool holds_bytes(const std::string& path) {
