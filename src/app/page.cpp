@@ -110,10 +110,6 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   return facts_of(configs, kGemmsOfPage, GemmRanking::kRange);
 }
 
-} // namespace
-
-namespace {
-
 Result<PageResult> page_of_run(Session& session, const PageRequest& request, const RunPlan& plan,
                                const PartSource* from) {
   RS_TRY(OutputFile file, OutputFile::create(request.output));
