@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kStateVersion = 5;
+inline constexpr std::uint32_t kStateVersion = 6;
 
 template <class Archive, PartOf<TimelineRow> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kTimeKinds);

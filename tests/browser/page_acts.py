@@ -198,6 +198,20 @@ def act_on_marks(b):
     check(b.until("return RS.state.get('k') === ''", 5), "back unmarks")
 
 
+def act_on_sweep(b):
+    check(b.js("return document.querySelectorAll('#gemm-calls .chart svg path').length") > 2, "gemms: calls over time")
+    title = b.js("return document.querySelector('#gemm-calls h3').textContent")
+    b.js("document.querySelector('#gemm-calls button').click(); return 1")
+    check(b.js("return document.querySelectorAll('#gemm-calls .grid-box tbody tr').length") > 2, "gemms: the calls as a table")
+    b.js("document.querySelectorAll('#gemms > div:last-child .grid-box tbody tr')[2].click(); return 1")
+    check(b.js("return RS.state.get('p')") == "1", "gemms: the address holds the row")
+    check(b.js("return document.querySelector('#gemm-calls h3').textContent") != title, "gemms: another row, other calls")
+    marks = "return RS.chartOf(document.querySelector('#bandwidth .chart')).getOption().xAxis[0].type"
+    check(b.js(marks) == "log", "bandwidth: by size")
+    chosen = b.js("const s = document.querySelectorAll('#bandwidth select')[1]; s.value = s.options[1].value; s.dispatchEvent(new Event('change')); return s.value")
+    check(b.js(marks) == "category" and chosen in b.js("return decodeURIComponent(location.hash)"), "bandwidth: by a parameter")
+
+
 def act_on_whole(b, pictures, name):
     check(b.js("return RS.chartCount() === document.querySelectorAll('.chart').length"), "every chart is drawn")
     check(b.js("return [...document.querySelectorAll('.chart')].every(c => c.getAttribute('aria-label') && c.querySelector('svg, canvas'))"),
@@ -266,6 +280,8 @@ def main():
                 check(b.js("return document.querySelectorAll('#changes .grid-box tbody tr').length") > 0, "history: changes")
                 chosen = b.js("const s = document.querySelector('#series select'); s.value = s.options[1].value; s.dispatchEvent(new Event('change')); return s.value")
                 check(chosen in b.js("return decodeURIComponent(location.hash)"), "history: the address holds the figure")
+            if kind == "sweep":
+                act_on_sweep(b)
             if kind == "comparison":
                 act_on_table(b, "verdicts")
                 check(b.js("return document.querySelectorAll('#changed .grid-box tbody tr').length") > 3, "changed: rows")

@@ -4,6 +4,7 @@
 #include "base/statistics.h"
 #include "base/units.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -110,6 +111,7 @@ void complete(GemmRow& row, const RankGemms& rank, const GemmGroup& g) {
   row.longest = extreme_of(g.instances[g.longest], g.longest_measured_ns);
   row.longest_is_first = g.longest == 0 && g.instances.size() > 1;
   row.trace_start_ns = rank.trace_start_ns;
+  row.calls = thinned_calls(g.instances, rank.trace_start_ns);
   add_overlap(row, g);
   if (g.sheet_row)
     row.sheet = rank.sheet[*g.sheet_row];
@@ -359,6 +361,26 @@ void add_overlaps(Columns& c) {
 
 double GemmRow::longest_overlap_percent() const {
   return percent_of(longest.overlap_ns, longest.dur_ns);
+}
+
+std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls, std::int64_t since_ns,
+                                    std::size_t most) {
+  std::vector<GemmCall> out;
+  const auto keep = [&](const GemmInstance& call) {
+    out.push_back({call.start_ns - since_ns, call.dur_ns, call.overlap_ns});
+  };
+  const std::size_t pieces =
+      calls.size() <= most ? calls.size() : std::max<std::size_t>(1, most / 2);
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const auto from = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() * p / pieces);
+    const auto to = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() * (p + 1) / pieces);
+    const auto [least, longest] = std::minmax_element(
+        from, to, [](const GemmInstance& a, const GemmInstance& b) { return a.dur_ns < b.dur_ns; });
+    keep(*std::min(least, longest));
+    if (least != longest)
+      keep(*std::max(least, longest));
+  }
+  return out;
 }
 
 GemmRanking gemm_ranking(std::string_view name) {

@@ -24,6 +24,12 @@ struct GemmExtreme {
   std::optional<std::int64_t> measured_ns; ///< as measure_extremes() found it in the trace
 };
 
+/// A call as a picture of all calls needs it.
+struct GemmCall {
+  std::int64_t at_ns = 0; ///< its start, since the first GPU event
+  std::int64_t dur_ns = 0, overlap_ns = 0;
+};
+
 struct GemmRow {
   RunKey key;
   std::string kernel; ///< the kernel with most time in these calls
@@ -50,6 +56,7 @@ struct GemmRow {
   double overlap_correlation = std::numeric_limits<double>::quiet_NaN();
   double slowdown_us = std::numeric_limits<double>::quiet_NaN();
   double slowdown_half_us = std::numeric_limits<double>::quiet_NaN();
+  std::vector<GemmCall> calls;  ///< by start, those of thinned_calls()
   std::vector<SheetCell> sheet; ///< one per GemmFacts::sheet_columns; empty = not on the sheet
 
   [[nodiscard]] double longest_overlap_percent() const;
@@ -59,6 +66,11 @@ struct GemmFacts {
   std::vector<SheetColumn> sheet_columns; ///< by label, in code-point order
   std::vector<GemmRow> rows;              ///< largest score first
 };
+
+/// All calls, or of many the shortest and the longest of each of `most` / 2 pieces of their order:
+/// what a picture of all of them shows. `since_ns`: see GemmCall.
+[[nodiscard]] std::vector<GemmCall> thinned_calls(const std::vector<GemmInstance>& calls,
+                                                  std::int64_t since_ns, std::size_t most = 128);
 
 enum class GemmRanking { kRange, kCv, kTotalExcess };
 

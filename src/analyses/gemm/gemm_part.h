@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kGemmFactsVersion = 1;
+inline constexpr std::uint32_t kGemmFactsVersion = 2;
 
 template <class Archive, PartOf<SheetColumn> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.id, r.label);
@@ -21,13 +21,17 @@ template <class Archive, PartOf<GemmExtreme> Row> void part_fields(Archive& arch
   archive(r.start_ns, r.dur_ns, r.step, r.overlap_ns, r.measured_ns);
 }
 
+template <class Archive, PartOf<GemmCall> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.at_ns, r.dur_ns, r.overlap_ns);
+}
+
 template <class Archive, PartOf<GemmRow> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.key, r.kernel, r.op, r.dims, r.types, r.strides, r.stream, r.first_uid);
   archive(r.calls_us, r.calls_p95_us, r.range_us, r.total_excess_us, r.gemm_share_percent);
   archive(r.kernel_us, r.kernel_p95_us, r.shortest, r.longest, r.longest_is_first);
   archive(r.trace_start_ns, r.neighbour_count, r.neighbour_names, r.most_neighbour);
   archive(r.most_neighbour_ns, r.longest_memcpy_ns, r.median_overlap_percent);
-  archive(r.overlap_correlation, r.slowdown_us, r.slowdown_half_us, r.sheet);
+  archive(r.overlap_correlation, r.slowdown_us, r.slowdown_half_us, r.calls, r.sheet);
 }
 
 template <class Archive, PartOf<GemmFacts> Row> void part_fields(Archive& archive, Row& r) {

@@ -422,34 +422,14 @@
     const points = list.filter((b) => b.mib > 0 && b.bus > 0);
     if (points.length) {
       const names = [...new Set(points.map((b) => b.name))];
-      const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
-      const chart = RS.chart(() => ({
-        legend: names.length > 1 ? { top: 0, right: 0, textStyle: { color: RS.colour("fg") }, data: names } : undefined,
-        grid: { left: 60, right: 16, top: 32, bottom: 44 },
-        xAxis: { type: "log", name: "size (MiB, log)", axisLabel: { formatter: RS.tick } },
-        yAxis: { type: "value", name: "bus bandwidth (GB/s)", min: 0, axisLabel: { formatter: RS.tick } },
-        series: names.flatMap((name, i) => {
-          const mine = points.filter((b) => b.name === name);
-          return [{ name, type: "scatter", symbol: shapes[i % shapes.length], symbolSize: 13, itemStyle: { color: "transparent", borderColor: RS.colour("exposed"), borderWidth: 2 }, data: mine.map((b) => ({ value: [b.mib, b.bus], of: b })) },
-            { type: "custom", silent: true, z: 1, data: mine.filter((b) => Number.isFinite(b.low) && b.low !== null).map((b) => [b.mib, b.low, b.high]), encode: { x: 0, y: [1, 2] },
-              renderItem: (_, api) => {
-                const a = api.coord([api.value(0), api.value(1)]);
-                const b = api.coord([api.value(0), api.value(2)]);
-                const style = { stroke: RS.colour("soft"), lineWidth: 1.5 };
-                const cap = (y) => ({ type: "line", shape: { x1: a[0] - 4, x2: a[0] + 4, y1: y, y2: y }, style });
-                return { type: "group", children: [{ type: "line", shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] }, style }, cap(a[1]), cap(b[1])] };
-              } }];
-        }),
-      }), {
-        label: "bus bandwidth of the collectives by size", height: 340,
-        tip: (p) => { const b = p.data.of; return b ? RS.rows(`${b.name} ${b.dtype}`, [["size", `${RS.num(b.mib)} MiB`], ["bus", `${RS.num(b.bus)} GB/s (95 %: ${RS.num(b.low)} to ${RS.num(b.high)})`],
-          ["group", `${b.group} of ${b.size}`], ["count", RS.exact(b.count)], ["latency", `${RS.num(b.latency_us)} \u00b5s`], ["skew of starts", `${RS.num(b.skew_us)} \u00b5s`]]) : ""; },
-      });
+      const chart = RS.bandwidthChart(() => ({ points, x: (b) => b.mib, xAxis: { type: "log", name: "size (MiB, log)", axisLabel: { formatter: RS.tick } }, series: names, seriesOf: (b) => b.name }),
+        "bus bandwidth of the collectives by size", () => []);
       const table = data.top_collectives ? RS.onDemand("collectives as a table", () =>
         RS.grid({ name: "collectives", columns: RS.columnsOf(data.top_collectives), rows: data.top_collectives.rows, fit: true }).node) : null;
       RS.section("bandwidth", "Collectives, bandwidth by size", "A mark per kind, size and group: mean over its collectives with the 95 % interval. One rank's lateness is no part of it: the time is that of the rank that waited least.",
         table ? [table.button] : [], chart, table?.place);
     }
+    RS.rankBandwidths(data);
     skewSection(data);
     groupsSection(data);
   }

@@ -20,6 +20,54 @@
 
   const byValue = (a, b) => (Number.isFinite(Number(a)) && Number.isFinite(Number(b)) ? Number(a) - Number(b) : a < b ? -1 : a > b ? 1 : 0);
 
+  /** The calls of a row over time, the first where none is named: {node, show(row as text)}; null where the page has none. */
+  function gemmCalls(data, find) {
+    const of = data.gemm_calls;
+    if (!of) return null;
+    const first = RS.array(of.first);
+    const at = RS.times(of.at);
+    const dur = RS.times(of.dur);
+    const overlap = RS.times(of.overlap);
+    if (!at.length) return null;
+    let row = -1;
+    const calls = () => (row < 0 ? [] : Array.from({ length: first[row + 1] - first[row] }, (_, i) => first[row] + i));
+    const under = (i) => (dur[i] > 0 ? 100 * overlap[i] / dur[i] : 0);
+    const chart = RS.chart(() => ({
+      grid: { left: 60, right: 130, top: 16, bottom: 44 },
+      xAxis: { type: "value", name: "ms since the first GPU event", scale: true, axisLabel: { formatter: RS.tick } },
+      yAxis: { type: "value", name: "duration (\u00b5s)", scale: true, axisLabel: { formatter: RS.tick } },
+      visualMap: { min: 0, max: 100, calculable: false, dimension: 2, right: 0, top: "middle", itemHeight: 100, text: ["under", "alone"], textStyle: { color: RS.colour("fg") }, inRange: { color: [RS.colour("compute"), RS.colour("exposed")] } },
+      series: [{ type: "scatter", symbolSize: 7, data: calls().map((i) => [at[i] / 1e6, dur[i] / 1e3, under(i)]) }],
+    }), { label: "calls of a matrix product over time", height: 260,
+      tip: (p) => RS.rows(`call at ${RS.num(p.value[0], 6)} ms`, [["duration", `${RS.num(p.value[1], 4)} \u00b5s`], ["under collectives", RS.percent(p.value[2])]]) });
+    const title = RS.el("h3", {});
+    const note = RS.el("p", { class: "note" });
+    const table = RS.el("div");
+    const button = RS.el("button", { type: "button", "aria-expanded": "false", onclick: () => { fill(table.firstChild === null); } }, "calls as a table");
+    function fill(open) {
+      button.setAttribute("aria-expanded", String(open));
+      if (!open) { table.replaceChildren(); return; }
+      const list = calls();
+      const column = (id, label, help, value) => ({ id, label, help, text: false, value: (r) => value(list[r]), show: (r) => RS.num(value(list[r]), 6) });
+      table.replaceChildren(RS.grid({ name: "calls", rows: list.length, fit: true, columns: [
+        column("at_ms", "at ms", "start, since the first GPU event", (i) => at[i] / 1e6), column("duration_us", "duration us", "union of its kernels", (i) => dur[i] / 1e3),
+        column("under_collectives_percent", "under collectives %", "of its duration", under)] }).node);
+    }
+    const node = RS.el("div", { id: "gemm-calls", hidden: true }, RS.el("div", { class: "bar" }, title, RS.el("span", { class: "grow" }), button), note, chart, table);
+    const text = (id, r) => { const c = find(id); return c ? c.show(r) : ""; };
+    return { node, show(value) {
+      const r = Number(value);
+      row = Number.isInteger(r) && r >= 0 && r + 1 < first.length && first[r + 1] > first[r] ? r : -1;
+      node.hidden = row < 0;
+      if (row < 0) return;
+      const all = Number(find("count")?.value(row));
+      title.textContent = RS.short(`${text("configuration", row)}, rank ${text("rank", row)}: ${text("op", row)} ${text("input_dims", row)}`, 120);
+      note.textContent = `Calls over time; orange ran under collectives.${all > calls().length ? ` ${RS.exact(calls().length)} of ${RS.exact(all)}: the shortest and the longest of each piece of the time.` : ""}`;
+      RS.redraw(chart);
+      fill(table.firstChild !== null);
+    } };
+  }
+
   RS.showSweep = (data) => {
     const configs = data.configurations;
     const cell = (m, c) => m.cells[c];
@@ -128,6 +176,29 @@
       RS.section("tradeoff", "Trade-off, exposed communication against computation", "A dot is a configuration with its intervals; down and left is better. Blue: shortest steps; grey: not told from it.", [], chart);
     }
 
+    // ---- bandwidth by size, or by what was varied
+    const points = (data.bandwidths || []).filter((b) => b.mib > 0 && b.bus > 0);
+    if (points.length) {
+      const kinds = [...new Set(points.map((b) => `${b.name} ${b.dtype}`.trim()))];
+      const axes = [["", "by size"], ...varied.map((n) => [n, `by ${n}`])];
+      let kind = kinds[0];
+      let by = "";
+      const sizeOf = (b) => `${RS.num(b.mib)} MiB, ${b.group}`;
+      const unique = (values) => [...new Set(values)];
+      const marks = () => {
+        const mine = points.filter((b) => `${b.name} ${b.dtype}`.trim() === kind);
+        if (by === "") return { points: mine, x: (b) => b.mib, xAxis: { type: "log", name: "size (MiB, log)", axisLabel: { formatter: RS.tick } },
+          series: unique(mine.map((b) => configs[b.configuration].label)), seriesOf: (b) => configs[b.configuration].label };
+        const values = unique(configs.map((_, c) => valueOf(c, by))).sort(byValue);
+        return { points: mine, x: (b) => values.indexOf(valueOf(b.configuration, by)), xAxis: { type: "category", data: values, name: by },
+          series: unique([...mine].sort((a, b) => a.mib - b.mib).map(sizeOf)), seriesOf: sizeOf };
+      };
+      const chart = RS.bandwidthChart(marks, "bus bandwidth of the configurations", (b) => [["configuration", configs[b.configuration].label]],
+        (p) => { if (p.data?.of) RS.state.set({ c: configs[p.data.of.configuration].label }); });
+      RS.section("bandwidth", "Bandwidth, by size and parameter", "A mark: mean over the collectives of a size and group in a configuration, with its 95 % interval.",
+        [RS.choice("bk", "which collective", kinds.map((k) => [k, k]), (k) => { kind = k; RS.redraw(chart); }), RS.choice("bx", "against what", axes, (x) => { by = x; RS.redraw(chart); })], chart);
+    }
+
     // ---- products that vary
     if (data.gemms?.rows) {
       const columns = RS.columnsOf(data.gemms);
@@ -135,16 +206,19 @@
       const range = find("time_diff_us");
       const share = find("share_of_gemm_time_pct");
       const kernel = find("kernel_name");
-      const grid = RS.grid({ name: "matrix products that vary most", columns, rows: data.gemms.rows, key: "g" });
+      const calls = gemmCalls(data, find);
+      const show = (r) => RS.state.set({ p: String(r) });
+      const grid = RS.grid({ name: "matrix products that vary most", columns, rows: data.gemms.rows, key: "g", selected: calls ? (r) => RS.state.get("p", "0") === String(r) : null, onRow: calls ? show : null });
       let chart = null;
       if (range && share && kernel) {
         chart = RS.chart(() => ({
           xAxis: { type: "value", name: "share of the GEMM time (%)", scale: true, axisLabel: { formatter: RS.tick } }, yAxis: { type: "value", name: "longest - shortest call (\u00b5s)", axisLabel: { formatter: RS.tick } },
           series: [{ type: "scatter", symbolSize: 9, itemStyle: { color: RS.colour("accent"), opacity: 0.6 }, data: Array.from({ length: data.gemms.rows }, (_, r) => [share.value(r), range.value(r)]) }],
         }), { label: "matrix products: spread against share", height: 320, tip: (p) => RS.rows(kernel.value(p.dataIndex), columns.filter((c) => !c.text).slice(0, 10).map((c) => [c.label, c.show(p.dataIndex)])),
-          onClick: (p) => RS.state.set({ g: kernel.value(p.dataIndex) }) });
+          onClick: (p) => RS.state.set({ g: kernel.value(p.dataIndex), p: calls ? String(p.dataIndex) : "" }) });
       }
-      RS.section("gemms", "Matrix products that vary", "Spread of the calls against their share: up and right is worth a look. A click filters the rows.", [], chart, grid.node);
+      RS.section("gemms", "Matrix products that vary", "Spread of the calls against their share: up and right is worth a look. A click shows the calls over time and filters the rows; so does a row.", [], chart, calls?.node, grid.node);
+      if (calls) RS.state.on(["p"], () => { calls.show(RS.state.get("p", "0")); grid.refresh(); });
     }
     if (data.collectives?.rows) RS.section("collectives", "Collectives of all configurations", null, [], RS.grid({ name: "collectives", columns: RS.columnsOf(data.collectives), rows: data.collectives.rows, fit: true }).node);
     if (data.table_ranks?.rows) {

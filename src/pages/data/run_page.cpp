@@ -1,8 +1,10 @@
 #include "pages/data/run_page.h"
 
 #include "analyses/collectives/collective_findings.h"
+#include "analyses/collectives/rank_bandwidth.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "pages/data/bandwidth_data.h"
 #include "pages/data/page_head.h"
 
 #include <algorithm>
@@ -492,31 +494,58 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
   page.json.end_object();
 }
 
-/// Bandwidth against size: a mark for each kind of collective, with the 95 % interval of its mean.
+/// Bandwidth against size: a mark for each kind of collective.
 void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   page.json.begin_list("bandwidths");
   const std::vector<SyncSummary> like = over_like_groups(facts.summary);
   for (const SyncSummary& s : facts.summary.size() > kMostRows ? like : facts.summary) {
-    const auto n = static_cast<double>(s.bus_gbps.count);
-    const double half =
-        s.bus_gbps.count < 2 ? kNaN : student_t95(n - 1) * s.bus_gbps.std_sample / std::sqrt(n);
     page.json.begin_object();
-    page.json.text("name", s.name);
-    page.json.text("dtype", s.dtype);
-    page.json.text("group", s.group);
-    page.json.integer("size", s.group_size == kNoId ? 0 : s.group_size);
-    page.json.integer("count", static_cast<std::int64_t>(s.count));
-    page.json.number("mib", s.full_mib);
-    page.json.number("bus", s.bus_gbps.mean);
-    page.json.number("low", s.bus_gbps.mean - half);
-    page.json.number("high", s.bus_gbps.mean + half);
-    page.json.number("latency_us", s.latency_us.mean);
-    page.json.number("skew_us", s.start_skew_us.mean);
-    page.json.number("total_ms", s.total_latency_ms);
+    add_bandwidth(page.json, s);
     page.json.end_object();
   }
   page.json.end_list();
+}
+
+/// Bandwidth by rank: classes of collectives, and cells of a class and a rank.
+void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const Shown& shown) {
+  constexpr std::size_t kMostClasses = 32;
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  std::vector<BandwidthClass> classes = bandwidth_by_rank(facts);
+  classes.resize(std::min(classes.size(), kMostClasses));
+  std::vector<std::uint32_t> of_class, rank, count;
+  std::vector<double> bus, others, difference, half;
+  page.json.begin_object("rank_bandwidth");
+  page.json.begin_list("classes");
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const BandwidthClass& one = classes[c];
+    page.json.begin_object();
+    page.json.text("name", one.name);
+    page.json.text("dtype", one.dtype);
+    page.json.integer("size", one.group_size == kNoId ? 0 : one.group_size);
+    page.json.number("mib", one.full_mib);
+    page.json.end_object();
+    for (const RankBandwidth& r : one.ranks) {
+      const std::optional<std::uint32_t> place = shown.place(r.rank);
+      if (!place)
+        continue;
+      of_class.push_back(static_cast<std::uint32_t>(c));
+      rank.push_back(*place);
+      count.push_back(static_cast<std::uint32_t>(r.collectives));
+      bus.push_back(r.bus_gbps);
+      others.push_back(r.others_bus_gbps);
+      difference.push_back(r.difference ? r.difference->difference : kNaN);
+      half.push_back(r.difference ? r.difference->half_width : kNaN);
+    }
+  }
+  page.json.end_list();
+  page.whole("class", of_class);
+  page.whole("rank", rank);
+  page.whole("count", count);
+  page.reals("bus", bus);
+  page.reals("others", others);
+  page.reals("difference", difference);
+  page.reals("half", half);
+  page.json.end_object();
 }
 
 /// Who is late: mean over the steps of how much later a rank comes, with its interval; together the
@@ -658,6 +687,7 @@ std::string run_page_data(const RunPageInput& input) {
     if (input.collectives != nullptr) {
       add_members(page, *input.collectives, origin, shown);
       add_bandwidths(page, *input.collectives);
+      add_rank_bandwidths(page, *input.collectives, shown);
       add_skew(page, *input.collectives, shown);
       add_groups(page, *input.collectives, shown);
     }

@@ -1,6 +1,8 @@
 #include "pages/data/sweep_data.h"
 
+#include "analyses/collectives/collective_findings.h"
 #include "analyses/sweep/sweep_compare.h"
+#include "pages/data/bandwidth_data.h"
 #include "pages/data/page_head.h"
 
 #include <algorithm>
@@ -119,6 +121,52 @@ void add_configurations(PageBlob& page, const std::vector<ConfigurationRanks>& g
   json.end_list();
 }
 
+/// Bandwidths of each configuration: by size, and by what was varied.
+void add_bandwidths(PageBlob& page, const SweepPageInput& input,
+                    const std::vector<ConfigurationRanks>& groups) {
+  constexpr std::size_t kMostRows = 2000;
+  std::size_t rows = 0;
+  for (const ConfigurationCollectives& of : input.facts->collectives)
+    rows += of.summary.size();
+  page.json.begin_list("bandwidths");
+  for (const ConfigurationCollectives& of : input.facts->collectives) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const ConfigurationRanks& g) {
+      return g.configuration == of.configuration;
+    });
+    if (group == groups.end())
+      continue;
+    for (const SyncSummary& s : rows > kMostRows ? over_like_groups(of.summary) : of.summary) {
+      page.json.begin_object();
+      page.json.integer("configuration", group - groups.begin());
+      add_bandwidth(page.json, s);
+      page.json.end_object();
+    }
+  }
+  page.json.end_list();
+}
+
+/// Calls of the products that vary most, over time. `first`: of each row the place of its first
+/// call, one more at the end.
+void add_gemm_calls(PageBlob& page, const std::vector<GemmRow>& rows) {
+  constexpr std::size_t kRowsWithCalls = 256;
+  std::vector<std::uint32_t> first = {0};
+  std::vector<std::int64_t> at, dur, overlap;
+  for (std::size_t r = 0; r < std::min(rows.size(), kRowsWithCalls); ++r) {
+    for (const GemmCall& call : rows[r].calls) {
+      at.push_back(call.at_ns);
+      dur.push_back(call.dur_ns);
+      overlap.push_back(call.overlap_ns);
+    }
+    first.push_back(static_cast<std::uint32_t>(at.size()));
+  }
+  page.json.begin_object("gemm_calls");
+  page.whole("first", first);
+  page.times("at", at);
+  page.times("dur", dur);
+  page.times("overlap", overlap);
+  page.json.end_object();
+}
+
 } // namespace
 
 std::string sweep_page_data(const SweepPageInput& input) {
@@ -126,10 +174,12 @@ std::string sweep_page_data(const SweepPageInput& input) {
   add_head(page, head_of(input));
   const std::vector<ConfigurationRanks> groups = by_configuration(input.facts->records);
   add_configurations(page, groups);
+  add_bandwidths(page, input, groups);
   if (!input.facts->gemms.rows.empty()) {
     GemmFacts shown;
     shown.rows = input.facts->gemms.rows; // without the columns of the GEMM sheet
     page.table("gemms", gemm_table(shown, GemmTable::kOverlap, input.facts->top_k));
+    add_gemm_calls(page, shown.rows);
   }
   for (const Table& table : summary_tables(input.facts->records, 0))
     if (table.name() == "configurations" || table.name() == "ranks")
