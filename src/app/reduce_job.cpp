@@ -38,14 +38,31 @@ private:
   Session& outer_;
 };
 
+/// Where the parts of each run are kept; none when they are not.
+std::vector<std::string> kept_folders(const JobRequest& request) {
+  std::vector<std::string> out;
+  if (request.keep_parts.empty())
+    return out;
+  for (std::size_t i = 0; i < request.runs.size(); ++i)
+    out.push_back(request.runs.size() == 1 ? request.keep_parts
+                                           : fmt::format("{}/{}", request.keep_parts, i));
+  return out;
+}
+
 Result<std::vector<std::vector<PartFile>>> map_runs(Session& session, const Link& link,
                                                     const JobRequest& request) {
   MapSession map(session);
-  std::vector<std::vector<PartFile>> out;
-  for (PartialRequest run : request.runs) {
+  const std::vector<std::string> kept = kept_folders(request);
+  std::vector<std::vector<PartFile>> out(request.runs.size());
+  for (std::size_t i = 0; i < request.runs.size(); ++i) {
+    PartialRequest run = request.runs[i];
     run.shard_index = link.rank();
     run.shard_count = link.size();
-    RS_TRY(out.emplace_back(), partial_in_memory(map, run));
+    if (kept.empty()) {
+      RS_TRY(out[i], partial_in_memory(map, run));
+    } else {
+      RS_CHECK(write_partial(map, run, kept[i]));
+    }
   }
   return out;
 }
@@ -140,7 +157,13 @@ Result<std::vector<std::string>> gather_shares(Session& session, Link& link,
 Result<ReduceResult> reduce_shares(Session& session, std::vector<std::string> messages,
                                    const JobRequest& request) {
   RS_TRY(auto runs, joined(session, std::move(messages)));
-  return reduce_files(session, request.reduce, std::move(runs));
+  const std::vector<std::string> kept = kept_folders(request);
+  if (kept.empty())
+    return reduce_files(session, request.reduce, std::move(runs));
+  ReduceRequest reduce = request.reduce;
+  for (const std::string& folder : kept)
+    reduce.runs.push_back({folder});
+  return reduce_parts(session, reduce);
 }
 
 Result<void> check_single(const EnvironmentLookup& lookup) {

@@ -1,5 +1,5 @@
-// The use case behind rankscope-mpi: each process of a job takes its share of the ranks, in memory;
-// the first one reduces what all have found.
+// The use case behind rankscope-mpi: each process of a job takes its share of the ranks, in memory
+// or in a folder of parts; the first one reduces what all have found.
 #pragma once
 
 #include "app/partial.h"
@@ -17,6 +17,9 @@ struct JobRequest {
   /// Of each run (compare: the baseline's first). Their shard is the process's place in the job.
   std::vector<PartialRequest> runs;
   ReduceRequest reduce; ///< without runs and files
+  /// A folder that all processes see: parts lie there in place of messages, stay, and are taken as
+  /// they are by a job that is begun again. Of several runs each has a folder there. "" = none.
+  std::string keep_parts;
 };
 
 /// Called by all processes of the job with the same request: each takes its share and hands it to

@@ -16,7 +16,7 @@ struct Flags {
   PartialRequest partial; ///< of each run, with its inputs
   ReduceRequest reduce;
   CompareFlags compare;
-  std::string align, compat;
+  std::string align, compat, keep_parts;
   std::uint64_t memory_mib = 0;
   bool no_plots = false; ///< analyze
 };
@@ -25,6 +25,7 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   JobRequest request;
   request.reduce = f.reduce;
   request.reduce.plots = !f.no_plots;
+  request.keep_parts = f.keep_parts;
   take_collective_figures(request.reduce, f.align, f.compat);
   PartialRequest run = f.partial;
   run.wanted = {f.reduce.as == ReduceAs::kAnalyze, f.reduce.as == ReduceAs::kCompare,
@@ -69,6 +70,9 @@ void add_running(FlagSet& app, Flags& f, bool sweep) {
   in_group(app, "Running", [&] {
     app.add_flag("--local", f.partial.local,
                  "each process's DIR holds its own ranks alone, as on a node's own disk");
+    app.add_option("--keep-parts", f.keep_parts,
+                   "folder that all processes see: parts stay there, and a job that is begun again "
+                   "makes only those that are missing");
     app.add_option("--memory-mib", f.memory_mib,
                    "limit for a process's traces in flight, 0 = half of the free, shared by the "
                    "processes of a machine");

@@ -1,13 +1,16 @@
 // rankscope-mpi under mpirun of each implementation: the bytes of one process's outputs, a rank
-// that cannot be read, arguments that are no good, a process that is killed.
+// that cannot be read, arguments that are no good, a job that is ended and begun again.
 #include "mpi_jobs.h"
 #include "output_trees.h"
 #include "temp_folder.h"
 #include "test_paths.h"
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 
 namespace rankscope {
 namespace {
@@ -128,6 +131,68 @@ TEST_P(MpiProgram, ARankThatCannotBeReadIsNamed) {
   EXPECT_EQ(end.exit_code, 4) << end.err;
   EXPECT_NE(end.err.find("rank 3"), std::string::npos) << end.err;
   expect_equal(arguments, 4); // and the rest is complete
+}
+
+std::map<std::string, fs::file_time_type> times_below(const std::string& folder) {
+  std::map<std::string, fs::file_time_type> out;
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(folder, ec))
+    if (entry.path().extension() == ".part")
+      out[entry.path().filename().string()] = fs::last_write_time(entry.path());
+  return out;
+}
+
+// The job of an ended one's folder of parts: the same outputs, and only what is missing is read.
+TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
+  const std::string run = folder.path("sweep/256thread/nccl_28channels");
+  const std::string parts = folder.path("parts");
+  const std::vector<std::string> arguments = {"collectives",  run,  "-o", "out.xlsx",
+                                              "--keep-parts", parts};
+  const std::vector<std::string> plain(arguments.begin(), arguments.end() - 2);
+  const ProcessEnd alone = one(plain, folder.path("one"));
+  const auto want = test::files_below(folder.path("one"));
+  ASSERT_FALSE(want.empty()) << alone.err;
+
+  // a job that is ended as soon as a part is there (or is faster than that)
+  Result<Process> killed = Process::start([&] {
+    ProcessSpec spec = job(3, arguments);
+    fs::create_directories(spec.folder = folder.path("killed"));
+    return spec;
+  }());
+  ASSERT_TRUE(killed) << killed.error().message();
+  for (int i = 0; i < 600 && times_below(parts).empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ::kill(killed->pid(), SIGTERM);
+  (void)killed->wait();
+  // what a killed node's share leaves: nothing of its own
+  run_in(job(3, arguments), folder.path("whole"));
+  const auto whole = times_below(parts);
+  ASSERT_EQ(whole.size(), 6U + 3U); // ranks and shards
+  fs::remove(parts + "/shard_1_of_3.part");
+  std::string lost;
+  for (const auto& [name, time] : whole)
+    if (name.starts_with("rank1_"))
+      fs::remove(parts + "/" + (lost = name));
+  ASSERT_FALSE(lost.empty());
+
+  const ProcessEnd again = run_in(job(3, arguments), folder.path("again"));
+  EXPECT_EQ(again.exit_code, alone.exit_code) << again.err;
+  EXPECT_EQ(test::files_below(folder.path("again")), want);
+  const auto now = times_below(parts);
+  EXPECT_EQ(now.size(), whole.size());
+  for (const auto& [name, time] : whole)
+    if (name.starts_with("rank") && name != lost) {
+      EXPECT_EQ(now.at(name), time) << name << " was made again";
+    }
+  EXPECT_TRUE(now.count(lost));
+
+  const std::string b = folder.path("sweep/256thread/nccl_42channels");
+  expect_equal({"compare", "--baseline", run, "--test", b, "-o", "out", "--no-plots"}, 2);
+  const ProcessEnd compared = run_in(job(2, {"compare", "--baseline", run, "--test", b, "-o", "out",
+                                             "--no-plots", "--keep-parts", folder.path("both")}),
+                                     folder.path("kept"));
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+  EXPECT_EQ(test::files_below(folder.path("kept")), test::files_below(folder.path("job")));
 }
 
 TEST_P(MpiProgram, NoGoodArgumentsAreToldOnce) {
