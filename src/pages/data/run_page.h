@@ -23,7 +23,4 @@ struct RunPageInput {
 /// The blob of pages/data/page_blob.h. Figures are those of `top`.
 [[nodiscard]] std::string run_page_data(const RunPageInput& input);
 
-/// Kernels by name with the spread of their durations: the table of the page.
-[[nodiscard]] Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_ns);
-
 } // namespace rankscope

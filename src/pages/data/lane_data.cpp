@@ -1,0 +1,120 @@
+#include "pages/data/lane_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace rankscope {
+namespace {
+
+std::uint32_t share_of(std::int64_t ns, std::int64_t width) {
+  return static_cast<std::uint32_t>(
+      std::lround(255.0 * static_cast<double>(ns) / static_cast<double>(width)));
+}
+
+void add_columns(PageBlob& page, const PageLane& lane, const std::vector<std::uint32_t>& texts) {
+  const LaneColumns& c = *lane.columns;
+  constexpr std::array<const char*, kLaneKinds> kKeys = {"compute", "exposed", "hidden", "copy"};
+  page.json.begin_object("columns");
+  page.json.integer("width", c.width_ns);
+  std::vector<std::uint32_t> values(c.ns.size());
+  for (std::size_t k = 0; k < kLaneKinds; ++k) {
+    for (std::size_t i = 0; i < c.ns.size(); ++i)
+      values[i] = share_of(c.ns[i][k], c.width_ns);
+    page.whole(kKeys[k], values);
+  }
+  for (std::size_t i = 0; i < lane.longest.size(); ++i)
+    values[i] = texts[lane.longest[i]];
+  page.whole("longest", values);
+  page.whole("begun", c.begun);
+  page.json.end_object();
+}
+
+/// One array of a lane's events.
+template <class Get>
+void add_event_array(PageBlob& page, const char* key, const PageLane& lane, Get get) {
+  std::vector<std::uint32_t> values;
+  values.reserve(lane.events.size());
+  for (const PageEvent& e : lane.events)
+    values.push_back(get(e));
+  page.whole(key, values);
+}
+
+template <class Get>
+void add_event_times(PageBlob& page, const char* key, const PageLane& lane, Get get) {
+  std::vector<std::int64_t> values;
+  values.reserve(lane.events.size());
+  for (const PageEvent& e : lane.events)
+    values.push_back(get(e));
+  page.times(key, values);
+}
+
+void add_lane(PageBlob& page, const RankPage& rank, const PageLane& lane, bool with_rows,
+              const std::vector<std::uint32_t>& texts) {
+  JsonWriter& json = page.json;
+  json.begin_object();
+  json.integer("device", lane.device);
+  json.integer("stream", lane.stream);
+  json.integer("in_trace", static_cast<std::int64_t>(lane.in_trace));
+  json.begin_object("events");
+  json.integer("n", static_cast<std::int64_t>(lane.events.size()));
+  const auto text = [&](StrId PageEvent::*id) {
+    return [&texts, id](const PageEvent& e) { return texts[e.*id]; };
+  };
+  add_event_times(page, "start", lane,
+                  [&](const PageEvent& e) { return e.at.start_ns - rank.start_ns; });
+  add_event_times(page, "dur", lane, [](const PageEvent& e) { return e.at.dur_ns; });
+  add_event_array(page, "kind", lane,
+                  [](const PageEvent& e) { return static_cast<std::uint32_t>(e.at.kind); });
+  add_event_array(page, "name", lane, text(&PageEvent::name));
+  add_event_array(page, "op", lane, text(&PageEvent::op));
+  add_event_array(page, "about", lane, text(&PageEvent::about));
+  if (with_rows)
+    add_event_array(page, "row", lane, [](const PageEvent& e) {
+      return e.operator_row == kNoDetail ? 0 : e.operator_row + 1;
+    });
+  // in 0.1 us, 0 = unknown
+  add_event_array(page, "delay", lane, [](const PageEvent& e) {
+    return e.delay_ns < 0 ? 0U
+                          : static_cast<std::uint32_t>(
+                                std::min<std::int64_t>(e.delay_ns / 100, 0xfffffffeLL) + 1);
+  });
+  add_event_array(page, "hidden", lane, [](const PageEvent& e) { // percent
+    return e.at.dur_ns > 0 ? static_cast<std::uint32_t>(100 * (static_cast<double>(e.hidden_ns) /
+                                                               static_cast<double>(e.at.dur_ns)))
+                           : 0U;
+  });
+  json.end_object();
+  if (lane.columns)
+    add_columns(page, lane, texts);
+  json.end_object();
+}
+
+} // namespace
+
+void add_rank(PageBlob& page, const RankPage& rank, std::int64_t shift_ns, bool alone) {
+  std::vector<std::uint32_t> texts; // of the rank's ids
+  for (StrId id = 0; id < rank.texts.size(); ++id)
+    texts.push_back(page.text(rank.texts.view(id)));
+  JsonWriter& json = page.json;
+  json.begin_object();
+  json.integer("rank", rank.rank);
+  json.integer("at", shift_ns); // of its first GPU event on the page's clock
+  json.integer("span", rank.end_ns - rank.start_ns);
+  json.begin_list("lanes");
+  for (const PageLane& lane : rank.lanes)
+    add_lane(page, rank, lane, alone, texts);
+  json.end_list();
+  json.begin_list("steps");
+  for (const ProfilerStep& s : rank.steps) {
+    json.begin_object();
+    json.integer("step", s.number);
+    json.integer("start", s.start_ns - rank.start_ns);
+    json.integer("end", s.end_ns - rank.start_ns);
+    json.end_object();
+  }
+  json.end_list();
+  json.end_object();
+}
+
+} // namespace rankscope

@@ -1,0 +1,148 @@
+#include "pages/data/rank_details.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+void add_board(PageBlob& page, const GpuArch& board) {
+  JsonWriter& json = page.json;
+  json.begin_object("board");
+  json.text("name", board.name);
+  json.number("gbps", board.mem_bw_gbps);
+  json.begin_list("peaks");
+  for (const auto& [spec, tflops] : board.tflops) {
+    json.begin_object();
+    json.text("spec", spec);
+    json.number("tflops", tflops);
+    json.end_object();
+  }
+  json.end_list();
+  json.end_object();
+}
+
+Schema<PageOperator> page_operator_schema() {
+  using R = PageOperator;
+  constexpr CellKind kInt = CellKind::kInt;
+  constexpr CellKind kDouble = CellKind::kDouble;
+  constexpr CellKind kText = CellKind::kText;
+  return {"operators",
+          "operators that account for GPU work, as in unified_perf_summary",
+          {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+            "operator; for kernels that none covers, what launched them and the kernel"},
+           {"shapes", "shapes", Unit::kNone, kText,
+            [](const R& r) { return text_or_blank(r.shapes); }, "recorded shapes of the inputs"},
+           {"category", "category", Unit::kNone, kText,
+            [](const R& r) { return Value(r.category); }, "what kind of work the operator does"},
+           {"calls", "calls", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
+            "calls with these shapes and types"},
+           {"kernel_ms", "kernel time (ms)", Unit::kMs, kDouble,
+            [](const R& r) { return Value(r.kernel_ns / 1e6); }, "sum over the calls"},
+           {"percent", "share (%)", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(r.percent); }, "of the kernel time of all rows"},
+           {"min_us", "min (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.min_us); },
+            "kernel time of the shortest call"},
+           {"median_us", "median (us)", Unit::kUs, kDouble,
+            [](const R& r) { return Value(r.median_us); }, "kernel time of a call"},
+           {"mean_us", "mean (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.mean_us); },
+            "kernel time of a call"},
+           {"max_us", "max (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.max_us); },
+            "kernel time of the longest call"},
+           {"tflops", "TFLOPS/s", Unit::kTflops, kDouble,
+            [](const R& r) { return Value(r.tflops); }, "mean over the calls"},
+           {"tbps", "TB/s", Unit::kTBps, kDouble, [](const R& r) { return Value(r.tbps); },
+            "mean over the calls"},
+           {"roofline_percent", "of roofline (%)", Unit::kPercent, kDouble,
+            [](const R& r) { return Value(100 * r.roofline_us / r.mean_us); },
+            "least time that the board could take over the mean of a call"},
+           {"bound", "bound", Unit::kNone, kText,
+            [](const R& r) {
+              return std::isnan(r.roofline_us) ? Value()
+                                               : Value(r.compute_bound ? "compute" : "memory");
+            },
+            "what the roofline says limits it"},
+           {"flops", "FLOP of a call", Unit::kNone, kDouble,
+            [](const R& r) { return Value(r.flops); }, "by the operator's model"},
+           {"bytes", "bytes of a call", Unit::kBytes, kDouble,
+            [](const R& r) { return Value(r.bytes); }, "by the operator's model"},
+           {"spec", "peak", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.spec); },
+            "which peak of the board its work is held against"},
+           {"types", "types", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.types); },
+            "recorded types of the inputs"},
+           {"one_kernel", "one kernel", Unit::kNone, CellKind::kBool,
+            [](const R& r) { return Value(r.one_kernel); }, "a call is one kernel"}}};
+}
+
+void add_queue(PageBlob& page, const LaunchQueue& queue) {
+  page.json.begin_object("queue");
+  page.json.integer("width", queue.width_ns);
+  page.reals("depth", queue.depth);
+  page.whole("most", queue.most);
+  page.json.begin_list("causes");
+  std::vector<double> share(queue.idle_ns.size());
+  for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+    for (std::size_t i = 0; i < share.size(); ++i)
+      share[i] =
+          100 * static_cast<double>(queue.idle_ns[i][cause]) / static_cast<double>(queue.width_ns);
+    page.json.begin_object();
+    page.json.text("cause", idle_cause_name(static_cast<IdleCause>(cause)));
+    page.json.text("help", idle_cause_help(static_cast<IdleCause>(cause)));
+    page.reals("percent", share);
+    page.json.end_object();
+  }
+  page.json.end_list();
+  page.json.end_object();
+}
+
+} // namespace
+
+void add_details(PageBlob& page, const RankPage& rank) {
+  if (rank.board)
+    add_board(page, *rank.board);
+  page.table("operators", page_operator_schema().table(rank.operators));
+  const double total = std::accumulate(
+      rank.kernels.begin(), rank.kernels.end(), 0.0,
+      [](double sum, const KernelSpread& k) { return sum + static_cast<double>(k.sum_ns); });
+  page.table("kernels", kernel_spread_schema(rank.texts, total).table(rank.kernels));
+  add_queue(page, rank.queue);
+}
+
+Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_ns) {
+  using R = KernelSpread;
+  constexpr CellKind kText = CellKind::kText;
+  Schema<R> out{"kernels",
+                "kernels, copies and fills by name, with the spread of their durations",
+                {{"name", "kernel", Unit::kNone, kText,
+                  [&texts](const R& r) { return Value(texts.view(r.name)); }, "its whole name"},
+                 {"kind", "kind", Unit::kNone, kText,
+                  [](const R& r) {
+                    return Value(r.kind == LaneKind::kCompute ? "computation"
+                                 : r.kind == LaneKind::kCopy  ? "copy"
+                                                              : "communication");
+                  },
+                  "as gpu_timeline counts it"},
+                 {"count", "count", Unit::kCount, CellKind::kInt,
+                  [](const R& r) { return Value(r.count); }, "how often it ran"},
+                 {"sum_ms", "sum (ms)", Unit::kMs, CellKind::kDouble,
+                  [](const R& r) { return Value(ns_to_ms(r.sum_ns)); }, "sum of the durations"},
+                 {"percent", "share (%)", Unit::kPercent, CellKind::kDouble,
+                  [total_ns](const R& r) {
+                    return Value(total_ns > 0 ? 100 * static_cast<double>(r.sum_ns) / total_ns : 0);
+                  },
+                  "of the durations of all rows"}}};
+  const auto add = [&out](const char* id, const char* label, std::int64_t R::*ns,
+                          const char* help) {
+    out.add({id, label, Unit::kUs, CellKind::kDouble,
+             [ns](const R& r) { return Value(ns_to_us(r.*ns)); }, help});
+  };
+  add("min_us", "min (us)", &R::min_ns, "shortest");
+  add("p25_us", "p25 (us)", &R::p25_ns, "a quarter of them are not longer");
+  add("median_us", "median (us)", &R::median_ns, "half of them are not longer");
+  add("p75_us", "p75 (us)", &R::p75_ns, "three quarters of them are not longer");
+  add("p95_us", "p95 (us)", &R::p95_ns, "95 of 100 are not longer");
+  add("max_us", "max (us)", &R::max_ns, "longest");
+  return out;
+}
+
+} // namespace rankscope
