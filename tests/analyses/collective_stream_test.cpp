@@ -261,6 +261,31 @@ TEST(CollectiveStream, RowsThatAreGoneAreAnError) {
   EXPECT_EQ(lost.error().what, "gone");
 }
 
+TEST(CollectiveRows, WhatIsPutAsideLeavesNoMemory) {
+  RandomRun make(3);
+  MemoryStore store;
+  CollectiveRows rows(store);
+  for (const RankCollectives& r : make.ranks())
+    ASSERT_TRUE(rows.add(copy_of(r)));
+  rows.finish();
+  ASSERT_GT(rows.rows(), 0U);
+  const auto held = [&rows] {
+    std::size_t out = 0;
+    for (const RankCollectives& r : rows.ranks())
+      out += r.rows.capacity();
+    return out;
+  };
+  EXPECT_EQ(held(), 0U);
+  std::size_t in_window = 0;
+  for (const StoredGroup& group : rows.groups()) {
+    GroupOrder order;
+    order.shift.assign(group.members.size(), 0);
+    each_window(rows, group, order, 10, [&](auto) { in_window = std::max(in_window, held()); });
+  }
+  EXPECT_GT(in_window, 0U);
+  EXPECT_EQ(held(), 0U);
+}
+
 // 64 rows of two shapes whose times, Seq and places follow each other: 9 bytes each and the shapes.
 TEST(PackedRows, ARowIsSomeBytes) {
   RankCollectives r;

@@ -58,7 +58,7 @@ Result<void> CollectiveRows::add(RankCollectives rank) {
     by_key_[key].members.push_back(member);
   }
   rows_ += rank.rows.size();
-  rank.rows = {};
+  rank.rows = std::vector<Collective>(); // = {} keeps the memory
   ranks_.push_back(std::move(rank));
   return {};
 }
@@ -252,7 +252,7 @@ void each_window(CollectiveRows& rows, const StoredGroup& group, const GroupOrde
     placed.clear();
     take(std::move(out));
     for (const GroupMember& member : group.members)
-      rows.ranks()[member.rank].rows = {};
+      rows.ranks()[member.rank].rows = std::vector<Collective>();
   }
 }
 
