@@ -5,9 +5,11 @@
 #include "app/page_links.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
+#include "engine/spilled_bytes.h"
 #include "os/output_file.h"
 #include "pages/data/comparison_data.h"
 #include "pages/data/run_page.h"
+#include "pages/data/shown_ranks.h"
 #include "pages/data/sweep_data.h"
 #include "pages/page_file.h"
 
@@ -19,33 +21,62 @@
 namespace rankscope {
 namespace {
 
-/// Pages of ranks, put down by several threads.
+/// Pages of ranks, put down by several threads. Of more ranks than a page shows one by one they are
+/// put aside: memory has their numbers and times.
 class RankPages {
 public:
-  explicit RankPages(const PageDetail& detail) : detail_(detail) {}
+  explicit RankPages(std::size_t ranks)
+      : detail_(page_detail(ranks)), aside_(ranks > ShownRanks::kMost) {}
 
   Result<void> add(const RankItem& item, const LoadedTrace& trace, const ReportOptions& options) {
     RS_TRY(RankPage page, rank_page_of(trace, options, detail_));
-    put(item.file.rank, std::move(page));
+    return put(item.file.rank, std::move(page));
+  }
+  Result<void> put(std::int64_t rank, RankPage page) {
+    page.rank = rank;
+    if (!aside_) {
+      const std::lock_guard lock(mutex_);
+      pages_.insert_or_assign(rank, std::move(page));
+      return {};
+    }
+    RankParts parts;
+    hold(parts, page);
+    const std::string bytes = encode_rank_parts(parts);
+    RankPage head;
+    head.rank = rank;
+    head.start_ns = page.start_ns;
+    head.end_ns = page.end_ns;
+    head.base_ns = page.base_ns;
+    const std::lock_guard lock(mutex_);
+    RS_TRY(const std::uint64_t at, store_.put(bytes));
+    places_.insert_or_assign(rank, std::pair(at, bytes.size()));
+    pages_.insert_or_assign(rank, std::move(head));
     return {};
   }
-  void put(std::int64_t rank, RankPage page) {
-    page.rank = rank;
-    const std::lock_guard lock(mutex_);
-    pages_.insert_or_assign(rank, std::move(page));
-  }
-  /// Ascending by rank.
-  std::vector<RankPage> take() {
-    std::vector<RankPage> out;
+  /// Hands the pages over, ascending by rank; those put aside come from here still.
+  void give(RunPageInput& to) {
     for (auto& [rank, page] : pages_)
-      out.push_back(std::move(page));
-    return out;
+      to.ranks.push_back(std::move(page));
+    if (aside_)
+      to.whole = [this, &to](std::size_t at) { return load(to.ranks[at].rank); };
   }
 
 private:
+  Result<RankPage> load(std::int64_t rank) const {
+    const auto [at, size] = places_.at(rank);
+    RS_TRY(const std::string bytes, store_.get(at, size));
+    RS_TRY(const RankParts parts, decode_rank_parts(bytes));
+    RS_TRY(RankPage page, held_page(parts));
+    page.rank = rank;
+    return page;
+  }
+
   PageDetail detail_;
+  bool aside_;
   std::mutex mutex_;
   std::map<std::int64_t, RankPage> pages_;
+  std::map<std::int64_t, std::pair<std::uint64_t, std::size_t>> places_;
+  SpilledBytes store_;
 };
 
 Result<std::size_t> write_page(OutputFile file, const std::string& title, const std::string& blob) {
@@ -115,7 +146,7 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
   RS_TRY(OutputFile file, OutputFile::create(request.output));
   TopRequest all = request.run;
   all.top_k = 0;
-  RankPages pages(page_detail(plan.ranks.size()));
+  RankPages pages(plan.ranks.size());
   RS_TRY(const TopParts parts,
          read_top(
              session, plan, all,
@@ -125,16 +156,16 @@ Result<PageResult> page_of_run(Session& session, const PageRequest& request, con
              from,
              [&](const RankItem& item, const RankParts& held) -> Result<void> {
                RS_TRY(RankPage page, held_page(held));
-               pages.put(item.file.rank, std::move(page));
-               return {};
+               return pages.put(item.file.rank, std::move(page));
              }));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
   RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));
-  RunPageInput input{&top,         &parts,          of_collectives,
-                     pages.take(), request.command, links_of(request)};
+  RunPageInput input{&top, &parts, of_collectives, {}, {}, request.command, links_of(request)};
+  pages.give(input);
   PageResult out{"run", input.ranks.size(), 0};
-  RS_TRY(out.bytes, write_page(std::move(file), top.overview.title, run_page_data(input)));
+  RS_TRY(const std::string blob, run_page_data(input));
+  RS_TRY(out.bytes, write_page(std::move(file), top.overview.title, blob));
   return out;
 }
 

@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::size_t kSlow = 1777, kLate = 2222, kLongest = 31;
 
-/// The blob of a run of so many ranks, of which three are odd.
-std::string page_of(std::size_t n) {
+/// The blob of a run of so many ranks, of which three are odd; `aside`: the ranks are asked for one
+/// by one.
+std::string page_of(std::size_t n, bool aside = false) {
   TopFacts top;
   top.overview.title = "run";
   top.overview.ranks = static_cast<std::int64_t>(n);
   TopParts parts;
-  RunPageInput input{&top, &parts, nullptr, {}, "rankscope page run"};
+  RunPageInput input{&top, &parts, nullptr, {}, {}, "rankscope page run"};
   for (std::size_t r = 0; r < n; ++r) {
     const auto rank = static_cast<std::int64_t>(r);
     TopRankRow row;
@@ -41,7 +42,28 @@ std::string page_of(std::size_t n) {
     page.steps.push_back({1, 0, 1000});
     input.ranks.push_back(std::move(page));
   }
-  return run_page_data(input);
+  std::vector<RankPage> pages;
+  std::size_t asked = 0;
+  if (aside) {
+    pages = std::move(input.ranks);
+    for (const RankPage& page : pages) {
+      RankPage& head = input.ranks.emplace_back();
+      head.rank = page.rank;
+      head.end_ns = page.end_ns;
+    }
+    input.whole = [&](std::size_t at) -> Result<RankPage> {
+      ++asked;
+      return std::move(pages[at]);
+    };
+  }
+  Result<std::string> blob = run_page_data(input);
+  EXPECT_TRUE(blob);
+  EXPECT_LE(asked, 256U);
+  input.whole = [](std::size_t) -> Result<RankPage> {
+    return Error{ErrorCode::kUnreadable, "store", "gone", ""};
+  };
+  EXPECT_FALSE(run_page_data(input));
+  return blob ? *blob : "";
 }
 
 std::set<std::size_t> shown_in(const std::string& blob) {
@@ -74,6 +96,7 @@ TEST(ManyRanksPage, OfThousandsTheOddOnesAndSomeOfTheOthers) {
   EXPECT_GT(*shown.rbegin(), 9'900U); // evenly: also from the end
   EXPECT_NE(blob.find("of 10000 ranks are shown one by one"), std::string::npos);
   EXPECT_LT(blob.size(), page_of(256).size() * 5 / 4);
+  EXPECT_EQ(page_of(10'000, true), blob);
 }
 
 } // namespace

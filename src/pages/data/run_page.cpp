@@ -180,7 +180,7 @@ void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
 
 } // namespace
 
-std::string run_page_data(const RunPageInput& input) {
+Result<std::string> run_page_data(const RunPageInput& input) {
   PageBlob page;
   const ShownRanks shown(*input.top);
   add_head(page, head_of(input, shown));
@@ -193,7 +193,13 @@ std::string run_page_data(const RunPageInput& input) {
   page.json.begin_list("ranks");
   for (const std::size_t at : shown.ranks()) {
     const RankPage& r = input.ranks[at];
-    add_rank(page, r, r.start_ns + shifts.at(r.rank) - origin, alone);
+    const std::int64_t shift_ns = r.start_ns + shifts.at(r.rank) - origin;
+    if (input.whole) {
+      RS_TRY(const RankPage whole, input.whole(at));
+      add_rank(page, whole, shift_ns, alone);
+    } else {
+      add_rank(page, r, shift_ns, alone);
+    }
   }
   page.json.end_list();
   add_steps(page, input.parts->records, shown);

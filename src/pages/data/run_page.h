@@ -6,6 +6,7 @@
 #include "pages/data/page_head.h"
 #include "pages/data/rank_page.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,14 @@ struct RunPageInput {
   const TopParts* parts = nullptr;              ///< of the same ranks as `ranks`
   const CollectiveFacts* collectives = nullptr; ///< none where the ranks have none
   std::vector<RankPage> ranks;                  ///< ascending
-  std::string command;                          ///< that makes the page
-  std::vector<PageLink> links = {};             ///< of files beside it
+  /// Where set, `ranks` have their number and times alone, and this gives the whole of one by its
+  /// place. Called for those that are shown one by one.
+  std::function<Result<RankPage>(std::size_t)> whole = {};
+  std::string command = {};         ///< that makes the page
+  std::vector<PageLink> links = {}; ///< of files beside it
 };
 
-/// The blob of pages/data/page_blob.h. Figures are those of `top`.
-[[nodiscard]] std::string run_page_data(const RunPageInput& input);
+/// The blob of pages/data/page_blob.h. Figures are those of `top`. Errors: those of `whole`.
+[[nodiscard]] Result<std::string> run_page_data(const RunPageInput& input);
 
 } // namespace rankscope
