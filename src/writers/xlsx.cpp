@@ -81,6 +81,8 @@ public:
     std::optional<OpenSheet> sheet;
     std::size_t done = 0;
     return each_rows(table, streams, [&](const Table& some) -> Result<void> {
+      if (done > 0 && some.rows() == 0)
+        return {}; // else it would begin a sheet behind the last
       std::size_t at = 0;
       do {
         if (!sheet)
