@@ -58,6 +58,123 @@ TEST(CollectiveReport, AllToAllVByHand) {
   }
 }
 
+// Of an unknown type neither bytes nor rates are known: blank, not 0.
+TEST(CollectiveReport, AllToAllVOfUnknownSizesIsBlank) {
+  std::vector<RankCollectives> ranks(2);
+  ranks[0].rank = 4;
+  ranks[1].rank = 6;
+  ranks[0].rows.push_back(all_to_all_v(ranks[0], "[3, 1]", 4 * 262144, 1000, 9000));
+  ranks[1].rows.push_back(all_to_all_v(ranks[1], "[2, 2]", 4 * 262144, 3000, 7000));
+  ranks[1].rows[0].dtype = ranks[1].texts.intern("Strange");
+  CollectiveOptions options;
+  options.all_to_all_v_heatmap = true;
+  const auto report = build_collective_report(ranks, options);
+  ASSERT_TRUE(report) << report.error().message();
+  const Table* t = report->find("nccl_all2allv");
+  ASSERT_NE(t, nullptr);
+  EXPECT_TRUE(std::isnan(t->at(0, "total data communicated (MB)").number()));
+  EXPECT_TRUE(std::isnan(t->at(0, "throughput (GB/s)").number()));
+  const Table* heat = report->find("all2allv_heatmap");
+  ASSERT_NE(heat, nullptr);
+  EXPECT_DOUBLE_EQ(heat->at(0, "total_sent_MB").number(), 3);
+  EXPECT_TRUE(std::isnan(heat->at(2, "total_sent_MB").number()));
+}
+
+Collective plain(RankCollectives& r, const char* pg, const char* list, const char* name,
+                 std::int64_t nelems, std::int64_t seq, std::int64_t ts_ns, std::int64_t dur_ns) {
+  Collective c;
+  c.pg_name = r.texts.intern(pg);
+  c.pg_ranks = r.texts.intern(list);
+  c.name = r.texts.intern(name);
+  c.dtype = r.texts.intern("Float");
+  c.kind = collective_kind(name);
+  c.in_nelems = c.out_nelems = nelems;
+  c.group_size = 2;
+  c.seq = seq;
+  c.ts_ns = ts_ns;
+  c.dur_ns = dur_ns;
+  return c;
+}
+
+// One side sends what the other receives, or both with others too: no disagreement.
+TEST(CollectiveReport, SendsAndTheirReceivesAgree) {
+  std::vector<RankCollectives> ranks(2);
+  ranks[1].rank = 1;
+  for (std::int64_t i = 0; i < 6; ++i) {
+    ranks[0].rows.push_back(
+        plain(ranks[0], "0", "[0, 1]", i % 2 == 0 ? "send" : "recv", 100, i, i * 10'000, 5000));
+    ranks[1].rows.push_back(plain(ranks[1], "0", "[0, 1]", i % 2 == 0 ? "recv" : "send", 100 + i, i,
+                                  i * 10'000 + 100, 4900));
+  }
+  const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->collectives.size(), 6U);
+  EXPECT_TRUE(facts->problems.empty()) << facts->problems.front().problem;
+}
+
+TEST(CollectiveReport, WithoutAGroupsSizeTheBusBandwidthIsBlank) {
+  std::vector<RankCollectives> ranks(1);
+  ranks[0].rows.push_back(plain(ranks[0], "", "", "allreduce", 1 << 20, 1, 0, 5000));
+  ranks[0].rows[0].group_size = kNoId;
+  const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+  ASSERT_TRUE(facts);
+  EXPECT_GT(facts->collectives[0].algo_gbps, 0);
+  EXPECT_TRUE(std::isnan(facts->collectives[0].bus_gbps));
+}
+
+// Groups of one name with other members are other groups: so are their collectives.
+TEST(CollectiveReport, IdsTellGroupsOfOneNameApart) {
+  std::vector<RankCollectives> ranks(4);
+  for (std::size_t r = 0; r < 4; ++r) {
+    ranks[r].rank = static_cast<std::int64_t>(r);
+    ranks[r].rows.push_back(
+        plain(ranks[r], "1", r < 2 ? "[0, 1]" : "[2, 3]", "allreduce", 1 << 20, 1, 0, 5000));
+  }
+  const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+  ASSERT_TRUE(facts);
+  ASSERT_EQ(facts->collectives.size(), 2U);
+  EXPECT_EQ(facts->collectives[0].id, "1_0");
+  EXPECT_EQ(facts->collectives[1].id, "1~2_0");
+}
+
+// Three collectives before the first step are no sample of a step; with one step alone they and its
+// own are cut by time.
+TEST(CollectiveReport, WhatIsBeforeTheFirstStepIsNoStep) {
+  for (const std::int64_t steps : {1, 4}) {
+    std::vector<RankCollectives> ranks(2);
+    ranks[1].rank = 1;
+    for (std::int64_t i = 0; i < 20; ++i)
+      for (std::size_t r = 0; r < 2; ++r) {
+        Collective c = plain(ranks[r], "0", "[0, 1]", "allreduce", 1 << 20, i, i * 100'000,
+                             r == 0 ? 50'000 : 40'000);
+        c.step = i < 3 ? -1 : i % steps;
+        ranks[r].rows.push_back(c);
+      }
+    const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+    ASSERT_TRUE(facts);
+    ASSERT_EQ(facts->stragglers.size(), 2U);
+    EXPECT_EQ(facts->stragglers[0].late_us.size(), steps == 1 ? 10U : 4U);
+  }
+}
+
+// Two of a bad link among many of another type: each is compared with its own.
+TEST(CollectiveReport, ASlowCollectiveIsSlowForItsType) {
+  std::vector<RankCollectives> ranks(2);
+  ranks[1].rank = 1;
+  for (std::int64_t i = 0; i < 200; ++i)
+    for (RankCollectives& r : ranks) {
+      Collective c =
+          plain(r, "0", "[0, 1]", "allreduce", 1 << 20, i, i * 100'000, 40'000 + i % 7 * 100);
+      if (i == 77)
+        c.dtype = r.texts.intern("BFloat16"); // half the bytes in as long
+      r.rows.push_back(c);
+    }
+  const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+  ASSERT_TRUE(facts);
+  for (const Finding& f : facts->findings)
+    EXPECT_EQ(f.text.find("0_77"), std::string::npos) << f.text;
+}
+
 Straggler arrives(std::int64_t rank, std::vector<double> late_us) {
   Straggler out;
   out.rank = rank;

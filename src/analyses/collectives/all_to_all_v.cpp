@@ -2,6 +2,8 @@
 #include "analyses/collectives/collective_sums.h"
 #include "base/units.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -19,16 +21,18 @@ AllToAllV all_to_all_v_of(const std::vector<RankCollectives>& ranks, const Timed
     durations.push_back(ns_to_us(c.dur_ns));
     call.nelems += c.in_nelems == kNoId ? 0 : static_cast<double>(c.in_nelems);
   }
-  const Stats size = stats_of(std::move(sizes));
+  const bool known = compat_tracelens || std::none_of(sizes.begin(), sizes.end(),
+                                                      [](double mib) { return std::isnan(mib); });
+  const Stats size = known ? stats_of(std::move(sizes)) : Stats{};
   const Stats duration = stats_of(std::move(durations));
   const std::int64_t first = *std::min_element(t.start_ns.begin(), t.start_ns.end());
   const std::int64_t last = *std::max_element(t.end_ns.begin(), t.end_ns.end());
-  call.sent_mib = size.sum;
+  call.sent_mib = known ? size.sum : std::numeric_limits<double>::quiet_NaN();
   call.wall_us = ns_to_us(last - first);
   call.max_us = duration.max;
   call.min_us = duration.min;
   call.mean_us = duration.mean;
-  call.throughput_gbps = call.wall_us > 0 ? size.sum / 1024 / (call.wall_us / 1e6)
+  call.throughput_gbps = call.wall_us > 0 ? call.sent_mib / 1024 / (call.wall_us / 1e6)
                                           : std::numeric_limits<double>::quiet_NaN();
   if (!compat_tracelens)
     call.throughput_gbps *= t.match.incomplete() ? std::numeric_limits<double>::quiet_NaN() : kGib;
@@ -96,7 +100,9 @@ void SentSums::add(const std::vector<RankCollectives>& ranks, const TimedCollect
       SentTo& s = sums_[{r.rank, to}];
       s.from = r.rank;
       s.to = to;
-      s.mib += bytes_to_mib(static_cast<double>(splits[k]) * scale * r.element_bytes(c));
+      const int bytes = r.element_bytes(c);
+      s.mib += bytes > 0 || compat_ ? bytes_to_mib(static_cast<double>(splits[k]) * scale * bytes)
+                                    : std::numeric_limits<double>::quiet_NaN();
       ++s.count;
     }
   }

@@ -30,7 +30,6 @@ struct Collective {
   std::int64_t hidden_memcpy_ns = 0;  ///< of the rest, while copies ran
   bool has_ids = false;               ///< the kernel carries a correlation or External id
 
-  /// Bytes of one element, 0 = unknown dtype.
   [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
 };
 
@@ -47,6 +46,7 @@ struct RankCollectives {
   std::int64_t hidden_memcpy_ns = 0;
 
   [[nodiscard]] std::string_view text(StrId id) const { return texts.view(id); }
+  /// 0 = unknown dtype.
   [[nodiscard]] int element_bytes(const Collective& c) const { return dtype_bytes(text(c.dtype)); }
 };
 

@@ -33,7 +33,7 @@ struct CollectiveOptions {
 /// member of the match.
 struct TimedCollective {
   MatchedCollective match;
-  std::string id;                              ///< "GROUP_INDEX"
+  std::string id; ///< "GROUP_INDEX", "GROUP~2_INDEX" of a name's 2nd group
   const RankCollectives* first_rank = nullptr; ///< of the first member
   const Collective* first = nullptr;
   std::vector<std::int64_t> start_ns, end_ns;

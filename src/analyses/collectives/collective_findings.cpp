@@ -102,8 +102,9 @@ void SlowCollectives::add(const TimedCollective& t) {
   ++added_;
   if (std::isnan(t.bus_gbps))
     return;
-  const auto [at, fresh] = kinds_.try_emplace(
-      {t.match.pg, std::string(t.first_rank->text(t.first->name)), t.first->in_nelems});
+  const auto [at, fresh] =
+      kinds_.try_emplace({t.match.pg, std::string(t.first_rank->text(t.first->name)),
+                          std::string(t.first_rank->text(t.first->dtype)), t.first->in_nelems});
   Kind& kind = at->second;
   if (fresh)
     open_.push_back(&kind);

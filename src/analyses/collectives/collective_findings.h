@@ -46,7 +46,8 @@ private:
     SampleStats others;
     void settle();
   };
-  std::map<std::tuple<std::string, std::string, std::int64_t>, Kind> kinds_;
+  /// Of a group, a name, a type and a number of elements.
+  std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, Kind> kinds_;
   std::vector<Kind*> open_;
   std::size_t added_ = 0;
 };

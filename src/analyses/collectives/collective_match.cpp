@@ -54,9 +54,9 @@ std::map<std::string, HeldMembers> rows_by_group(const std::vector<RankCollectiv
   return groups;
 }
 
-void match_group(const std::vector<RankCollectives>& ranks, const std::string& pg,
+void match_group(const std::vector<RankCollectives>& ranks, const GroupName& name,
                  const HeldMembers& group, const KnownClocks& clocks, MatchResult& out) {
-  const GroupOrder order = group_order(group, pg, ranks, clocks, out.problems);
+  const GroupOrder order = group_order(group, name.pg, ranks, clocks, out.problems);
   std::map<CollectivePlace, std::vector<std::pair<std::size_t, std::size_t>>> matched;
   for (std::size_t m = 0; m < group.size(); ++m) {
     const HeldMembers::Member& member = group.members[m];
@@ -70,7 +70,7 @@ void match_group(const std::vector<RankCollectives>& ranks, const std::string& p
   std::optional<std::int64_t> listed;
   for (auto& [place, rows] : matched)
     out.collectives.push_back(
-        matched_collective(ranks, pg, index++, std::move(rows), listed, out.problems));
+        matched_collective(ranks, name, index++, std::move(rows), listed, out.problems));
 }
 
 } // namespace
@@ -81,8 +81,9 @@ MatchResult match_collectives(const std::vector<RankCollectives>& ranks) {
   const std::map<std::string, HeldMembers> groups = rows_by_group(ranks);
   for (const auto& [key, members] : groups)
     learn_clocks(members, clocks);
+  GroupNames names;
   for (const auto& [key, members] : groups)
-    match_group(ranks, group_name(key), members, clocks, out);
+    match_group(ranks, names.of(key), members, clocks, out);
   return out;
 }
 

@@ -13,6 +13,7 @@ namespace rankscope {
 /// One collective on all the ranks that took part in it.
 struct MatchedCollective {
   std::string pg;         ///< process group name, "Unknown_Group" when missing
+  std::size_t twin = 0;   ///< number of the group among those of its name, by their lists of ranks
   std::int64_t index = 0; ///< its place in the group, from 0 over all ranks
   CollectiveKind kind = CollectiveKind::kOther;
   std::int64_t expected = 0; ///< members that the group has, 0 = not known

@@ -66,12 +66,13 @@ Result<void> CollectiveRows::add(RankCollectives rank) {
 void CollectiveRows::finish() {
   groups_of_.resize(ranks_.size());
   groups_.reserve(by_key_.size());
+  GroupNames names;
   for (auto& [key, group] : by_key_) {
-    group.pg = group_name(key);
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
-      group.members[m].group = groups_.size();
+    const GroupName name = names.of(key);
+    group.pg = name.pg;
+    group.twin = name.twin;
+    for (std::size_t m = 0; m < group.members.size(); ++m)
       groups_of_[group.members[m].rank].emplace_back(groups_.size(), m);
-    }
     groups_.push_back(std::move(group));
   }
   by_key_.clear();

@@ -32,8 +32,7 @@ public:
 
 /// A process group on one rank.
 struct GroupMember {
-  std::size_t rank = 0;  ///< position in the list of ranks
-  std::size_t group = 0; ///< number of the group, known once all ranks are there
+  std::size_t rank = 0; ///< position in the list of ranks
   std::size_t rows = 0, first_chunk = 0;
   bool all_seq = true;
   bool rising_seq = true; ///< no row's Seq is below that of a row before it
@@ -41,6 +40,8 @@ struct GroupMember {
 
 struct StoredGroup {
   std::string pg; ///< its name
+  std::size_t twin = 0;
+  [[nodiscard]] GroupName name() const { return {pg, twin}; }
   std::vector<GroupMember> members;
 };
 

@@ -158,7 +158,7 @@ void CollectiveStream::index_group(std::size_t group, std::vector<CollectiveProb
               [&](std::vector<PlacedCollective> placed) {
                 for (PlacedCollective& p : placed) {
                   const MatchedCollective m =
-                      matched_collective(rows_.ranks(), rows_.groups()[group].pg, index++,
+                      matched_collective(rows_.ranks(), rows_.groups()[group].name(), index++,
                                          std::move(p.rows), listed, problems);
                   index_[group].add(p.place, synchronises(m.kind));
                   synchronising_ += synchronises(m.kind) ? 1 : 0;
@@ -179,7 +179,7 @@ void CollectiveStream::each_timed(std::size_t group, const TakeTimed& take) {
                 for (PlacedCollective& p : placed)
                   out.push_back(timed_collective(
                       rows_.ranks(),
-                      matched_collective(rows_.ranks(), rows_.groups()[group].pg, index++,
+                      matched_collective(rows_.ranks(), rows_.groups()[group].name(), index++,
                                          std::move(p.rows), listed, told_before),
                       clocks_, options_.compat_tracelens));
                 take(std::move(out));
@@ -190,6 +190,7 @@ void CollectiveStream::keep_all_to_all_v(const TimedCollective& t, std::vector<A
   AllToAllV call = all_to_all_v_of(rows_.ranks(), t, options_.compat_tracelens);
   TimedCollective& kept = all_to_all_v_.emplace_back();
   kept.match.pg = t.match.pg;
+  kept.match.twin = t.match.twin;
   kept.match.index = t.match.index;
   kept.match.kind = t.match.kind;
   kept.id = t.id;
@@ -227,9 +228,9 @@ std::vector<Straggler> CollectiveStream::stragglers_by_time(const StepNumbers& n
     each_timed(g, [&](const std::vector<TimedCollective>& timed) {
       for (const TimedCollective& t : timed)
         if (compares_ranks(t))
-          sums.add(rows_.ranks(), t, steps[next++]);
+          sums.add(rows_.ranks(), t, steps.at(next++));
     });
-  return sums.take(rows_.ranks());
+  return sums.take(rows_.ranks(), std::nullopt);
 }
 
 /// A name comes again after groups of others ("Unknown_Group" is also what none are called).
@@ -277,7 +278,9 @@ Result<CollectiveFacts> CollectiveStream::facts() {
   out.a2av_summary = all_to_all_v_summary(out.a2av);
   largest_first(out.a2av, [](const AllToAllV& c) { return c.sent_mib; });
   out.a2av_sent = sums.sent.take();
-  out.stragglers = sums.steps.told() ? sums.stragglers.take(ranks) : stragglers_by_time(sums.steps);
+  RS_CHECK(rows_.status()); // else the next pass may see other collectives
+  out.stragglers = sums.steps.told() ? sums.stragglers.take(ranks, sums.steps.outside())
+                                     : stragglers_by_time(sums.steps);
   for (const RankCollectives& r : ranks)
     out.exposed_ranks.push_back(
         {r.rank, r.comm_ns, r.exposed_ns, r.hidden_compute_ns, r.hidden_memcpy_ns});
@@ -320,6 +323,7 @@ Result<void> CollectiveStream::each_kernel(
         const Collective& c = rows[i];
         TimedCollective& t = timed[i - from];
         t.match.pg = rows_.groups()[found[i].group].pg;
+        t.match.twin = rows_.groups()[found[i].group].twin;
         t.match.index = static_cast<std::int64_t>(found[i].index);
         t.id = collective_id(t.match);
         const std::int64_t latest = index_[found[i].group].latest_start_ns[found[i].index];
@@ -342,7 +346,7 @@ Result<void> CollectiveStream::each_synchronising(
       for (const TimedCollective& t : timed) {
         if (synchronises(t.match.kind))
           some.push_back(sync_collective_of(rows_.ranks(), t));
-        if (result && (some.size() >= kRowsAtOnce || &t == &timed.back())) {
+        if (result && !some.empty() && (some.size() >= kRowsAtOnce || &t == &timed.back())) {
           result = take(some);
           some.clear();
         }

@@ -205,6 +205,15 @@ std::size_t StepNumbers::add(const TimedCollective& t) {
   return numbers_.emplace(t.first->step, numbers_.size()).first->second;
 }
 
+bool StepNumbers::told() const {
+  return numbers_.size() - numbers_.count(kNoStep) > 1;
+}
+
+std::optional<std::size_t> StepNumbers::outside() const {
+  const auto at = numbers_.find(kNoStep);
+  return told() && at != numbers_.end() ? std::optional(at->second) : std::nullopt;
+}
+
 std::vector<std::size_t> StepNumbers::by_time() const {
   constexpr std::size_t kParts = 10;
   const std::size_t all = latest_start_ns_.size();
@@ -225,7 +234,8 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
   const std::size_t n = t.wait_ns.size();
   std::vector<std::int64_t> starts = t.start_ns;
   std::sort(starts.begin(), starts.end());
-  const std::int64_t middle = starts[n / 2];
+  const std::int64_t upper = starts[n / 2];
+  const std::int64_t middle = n % 2 == 1 ? upper : upper - (upper - starts[n / 2 - 1]) / 2;
   std::vector<std::int64_t> dur;
   for (const auto& [rank, row] : t.match.members)
     dur.push_back(ranks[rank].rows[row].dur_ns);
@@ -251,7 +261,8 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
   ++sums_[t.match.members[shortest].first].rank.shortest;
 }
 
-std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& ranks) {
+std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& ranks,
+                                           std::optional<std::size_t> outside) {
   std::vector<Straggler> out;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     Straggler& s = sums_[r].rank;
@@ -260,7 +271,8 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
     s.rank = ranks[r].rank;
     s.mean_lateness_us = ns_to_us(sums_[r].lateness_ns) / static_cast<double>(s.collectives);
     for (const auto& [step, late] : sums_[r].late_us)
-      s.late_us.push_back(late.first / static_cast<double>(late.second));
+      if (step != outside)
+        s.late_us.push_back(late.first / static_cast<double>(late.second));
     out.push_back(std::move(s));
   }
   std::stable_sort(out.begin(), out.end(),
@@ -282,7 +294,7 @@ std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
   for (const TimedCollective& t : timed)
     if (compares_ranks(t))
       sums.add(ranks, t, steps[next++]);
-  return sums.take(ranks);
+  return sums.take(ranks, numbers.outside());
 }
 
 void ExposedTypeSums::add(const std::vector<RankCollectives>& ranks, const TimedCollective& t) {

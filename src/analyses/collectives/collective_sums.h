@@ -105,11 +105,15 @@ public:
   /// Its number by profiler steps.
   std::size_t add(const TimedCollective& t);
   /// More than one profiler step: the numbers count.
-  [[nodiscard]] bool told() const { return numbers_.size() > 1; }
+  [[nodiscard]] bool told() const;
+  /// Then: the number of those before the first step, which are no sample of a step.
+  [[nodiscard]] std::optional<std::size_t> outside() const;
   /// Else: of each collective, in the order of add().
   [[nodiscard]] std::vector<std::size_t> by_time() const;
 
 private:
+  static constexpr std::int64_t kNoStep = -1;
+
   std::map<std::int64_t, std::size_t> numbers_;
   std::vector<std::int64_t> latest_start_ns_;
 };
@@ -119,7 +123,9 @@ public:
   explicit StragglerSums(std::size_t ranks) : sums_(ranks) {}
   /// `t` compares_ranks().
   void add(const std::vector<RankCollectives>& ranks, const TimedCollective& t, std::size_t step);
-  [[nodiscard]] std::vector<Straggler> take(const std::vector<RankCollectives>& ranks);
+  /// `outside`: the number of a step that is none.
+  [[nodiscard]] std::vector<Straggler> take(const std::vector<RankCollectives>& ranks,
+                                            std::optional<std::size_t> outside);
 
 private:
   struct Sum {

@@ -38,6 +38,8 @@ Clocks clocks_of(const std::vector<RankCollectives>& ranks, const std::vector<Cl
 }
 
 std::string collective_id(const MatchedCollective& match) {
+  if (match.twin > 0)
+    return fmt::format("{}~{}_{}", match.pg, match.twin + 1, match.index);
   return fmt::format("{}_{}", match.pg, match.index);
 }
 
@@ -75,7 +77,10 @@ TimedCollective timed_collective(const std::vector<RankCollectives>& ranks, Matc
     const double gibps = (t.full_mib / 1024) / ns_to_s(t.latency_ns);
     const double scale = compat_tracelens ? 1.0 : kGib;
     t.algo_gbps = gibps * scale;
-    t.bus_gbps = gibps * bus_bandwidth_factor(match.kind, t.first->group_size) * scale;
+    const std::int64_t members =
+        t.first->group_size < 1 && !compat_tracelens ? match.expected : t.first->group_size;
+    if (members > 0 || compat_tracelens)
+      t.bus_gbps = gibps * bus_bandwidth_factor(match.kind, members) * scale;
   }
   t.id = collective_id(match);
   t.match = std::move(match);

@@ -10,6 +10,8 @@
 namespace rankscope {
 namespace {
 
+const Signature kPointToPoint = {"send or recv", "", 0, 0};
+
 /// Places of one collective in the lists of two ranks.
 using Pair = std::pair<std::size_t, std::size_t>;
 
@@ -257,8 +259,15 @@ private:
   const RankRows& first_; ///< its rows
 };
 
+/// One side sends what the other receives, and a call may do both with several ranks.
+bool is_point_to_point(const Collective& c) {
+  return c.kind == CollectiveKind::kSend || c.kind == CollectiveKind::kRecv;
+}
+
 /// signature(r, c) == of, without making texts.
 bool has_signature(const RankCollectives& r, const Collective& c, const Signature& of) {
+  if (is_point_to_point(c))
+    return of == kPointToPoint;
   const bool varied = c.kind == CollectiveKind::kAllToAllV;
   return r.text(c.name) == of.name && r.text(c.dtype) == of.dtype &&
          (varied ? 0 : c.in_nelems) == of.in && (varied ? 0 : c.out_nelems) == of.out;
@@ -271,6 +280,8 @@ bool Signature::operator<(const Signature& o) const {
 }
 
 Signature signature(const RankCollectives& r, const Collective& c) {
+  if (is_point_to_point(c))
+    return kPointToPoint;
   // sizes of all-to-all-v differ between ranks by design
   const bool varied = c.kind == CollectiveKind::kAllToAllV;
   return {std::string(r.text(c.name)), std::string(r.text(c.dtype)), varied ? 0 : c.in_nelems,
@@ -281,9 +292,12 @@ std::string group_key(const RankCollectives& r, const Collective& c) {
   return fmt::format("{}\x1f{}", r.text(c.pg_name), r.text(c.pg_ranks));
 }
 
-std::string group_name(const std::string& key) {
-  const std::string pg = key.substr(0, key.find('\x1f'));
-  return pg.empty() ? "Unknown_Group" : pg;
+GroupName GroupNames::of(const std::string& key) {
+  GroupName out{key.substr(0, key.find('\x1f'))};
+  if (out.pg.empty())
+    out.pg = "Unknown_Group";
+  out.twin = seen_[out.pg]++;
+  return out;
 }
 
 std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq) {
@@ -318,12 +332,13 @@ GroupOrder group_order(const GroupMembers& group, const std::string& pg,
 }
 
 MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
-                                     const std::string& pg, std::int64_t index,
+                                     const GroupName& group, std::int64_t index,
                                      std::vector<std::pair<std::size_t, std::size_t>> rows,
                                      std::optional<std::int64_t>& listed,
                                      std::vector<CollectiveProblem>& problems) {
   MatchedCollective m;
-  m.pg = pg;
+  m.pg = group.pg;
+  m.twin = group.twin;
   m.index = index;
   m.members = std::move(rows);
   const auto [r0, i0] = m.members.front();
@@ -339,7 +354,7 @@ MatchedCollective matched_collective(const std::vector<RankCollectives>& ranks,
       continue;
     const Signature s = signature(ranks[r], c);
     problems.push_back(
-        {pg, ranks[r].rank, m.index,
+        {m.pg, ranks[r].rank, m.index,
          fmt::format("{} {} {}->{} here, {} {} {}->{} on rank {}", s.name, s.dtype, s.in, s.out,
                      first.name, first.dtype, first.in, first.out, ranks[r0].rank),
          false});

@@ -27,8 +27,20 @@ struct Signature {
 
 /// Identity of a process group across ranks: two groups may share a name but not the members.
 [[nodiscard]] std::string group_key(const RankCollectives& r, const Collective& c);
-/// "Unknown_Group" when the key has none.
-[[nodiscard]] std::string group_name(const std::string& key);
+/// What a group is called: two may share a name but not the members.
+struct GroupName {
+  std::string pg;       ///< "Unknown_Group" when the key has none
+  std::size_t twin = 0; ///< MatchedCollective::twin
+};
+/// Numbers the groups of each name.
+class GroupNames {
+public:
+  /// Keys come in their order, each once.
+  [[nodiscard]] GroupName of(const std::string& key);
+
+private:
+  std::map<std::string, std::size_t> seen_;
+};
 
 /// The collectives of a group on one rank, in the order of time.
 struct RankRows {
@@ -118,7 +130,7 @@ struct GroupOrder {
 /// A collective of those rows (position, row), ascending; disagreements go to `problems`.
 /// `listed`: members that the group's list names, found when it is asked for first.
 [[nodiscard]] MatchedCollective
-matched_collective(const std::vector<RankCollectives>& ranks, const std::string& pg,
+matched_collective(const std::vector<RankCollectives>& ranks, const GroupName& group,
                    std::int64_t index, std::vector<std::pair<std::size_t, std::size_t>> rows,
                    std::optional<std::int64_t>& listed, std::vector<CollectiveProblem>& problems);
 

@@ -179,7 +179,8 @@ private:
       std::set<RankSet> listed; // most ranks list the same groups
       for (const RankIdentity& r : ranks_) {
         for (const KnownGroup& g : r.groups)
-          if (listed.insert(g.ranks).second) {
+          if (static_cast<std::int64_t>(wanted.size()) < kMostRanks &&
+              listed.insert(g.ranks).second) {
             const Numbers members = g.ranks.ranks(kMostRanks);
             wanted.insert(members.begin(), members.end());
           }
@@ -363,10 +364,13 @@ private:
       Launch both;
       std::set_intersection(launch.begin(), launch.end(), usual.begin(), usual.end(),
                             std::back_inserter(both));
-      if (both.empty() && !explained(who.front()))
-        add(Kind::kForeign, who,
+      Numbers news;
+      std::copy_if(who.begin(), who.end(), std::back_inserter(news),
+                   [this](std::int64_t r) { return !explained(r); });
+      if (both.empty() && !news.empty())
+        add(Kind::kForeign, news,
             fmt::format("{} launched collectives as {}, {} as {}: another configuration",
-                        ranks_text(who), launch.front(), ranks_text(said.at(usual)),
+                        ranks_text(news), launch.front(), ranks_text(said.at(usual)),
                         usual.front()));
     }
   }
