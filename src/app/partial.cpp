@@ -128,6 +128,9 @@ private:
         }
   }
 
+  /// Whether a page of the parts may be that of a sweep.
+  [[nodiscard]] bool of_a_sweep() const { return shard_.local || shard_.sweep.plans.size() > 1; }
+
   [[nodiscard]] std::size_t page_ranks() const {
     if (request_.world_size > 0)
       return request_.world_size;
@@ -170,7 +173,9 @@ private:
     for (RunPlan& plan : plans) {
       for (const RankFile& file : plan.ranks)
         marks_[rank_part_name(file)] =
-            mark_of(file) + (request_.wanted.page ? fmt::format(" {}", shard_.page_ranks) : "");
+            mark_of(file) + (request_.wanted.page ? fmt::format(" {}{}", shard_.page_ranks,
+                                                                of_a_sweep() ? " sweep" : "")
+                                                  : "");
       if (request_.force || folder_.empty())
         continue;
       std::erase_if(plan.ranks, [&](const RankFile& file) {
@@ -259,7 +264,7 @@ private:
       RS_TRY(const RankPage page,
              rank_page_of(trace, top_options(trace, report), page_detail(shard_.page_ranks)));
       hold(parts, page);
-      if (shard_.local || shard_.sweep.plans.size() > 1)
+      if (of_a_sweep())
         hold(parts, sweep_page_part(item, trace, report));
     }
     return PartFile{rank_part_name(item.file), encode_rank_parts(parts)};

@@ -153,7 +153,8 @@ std::int64_t rank_of(const std::string& path) {
 void choose_by_rank(std::vector<CaptureFile>& files, std::int64_t rank) {
   std::map<std::pair<std::int64_t, bool>, std::vector<std::size_t>> same;
   for (std::size_t i = 0; i < files.size(); ++i)
-    same[{files[i].batch_size, files[i].full}].push_back(i);
+    if (files[i].problem.empty()) // else neither is known
+      same[{files[i].batch_size, files[i].full}].push_back(i);
   std::vector<bool> drop(files.size());
   for (const auto& [key, list] : same) {
     if (list.size() == 1)

@@ -6,6 +6,7 @@
 #include "core/run_part.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -30,12 +31,20 @@ template <class Archive, PartOf<RankFile> Row> void part_fields(Archive& archive
   archive(r.rank, r.path, r.bytes, r.rank_in_file);
 }
 
+/// Whether outputs named after a configuration stay where they are asked for.
+bool below_folder(const std::string& label) {
+  const std::filesystem::path path(label);
+  return path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
+}
+
 template <class Archive, PartOf<KnownPlan> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.plan.configuration, r.plan.folder, r.plan.ranks, r.plan.missing_ranks, r.worlds);
   if constexpr (Archive::kReads) {
     const auto ascending = [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; };
     if (!std::is_sorted(r.plan.ranks.begin(), r.plan.ranks.end(), ascending))
       archive.fail("ranks of a plan are not in order");
+    if (!below_folder(r.plan.configuration.label))
+      archive.fail("a configuration whose name leads out of the folder");
   }
 }
 

@@ -2,11 +2,13 @@
 // that of the traces; and bytes that are no parts are an Error, never a report.
 #include "app/collectives.h"
 #include "app/partial.h"
+#include "engine/shard_file.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -124,6 +126,40 @@ TEST_F(PartsInMemory, DamageAnywhereIsNamed) {
     ASSERT_TRUE(done) << done.error().message();
     EXPECT_TRUE(session.diagnostics.data_lost()) << file.name << " at " << at;
   }
+}
+
+TEST_F(PartsInMemory, AConfigurationThatLeadsOutOfTheFolderIsRefused) {
+  ShardFile shard;
+  shard.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
+  for (const char* label : {"../../x", "/x", "a/../../x", "256thread_28ch", "a..b"}) {
+    shard.run.plans = {KnownPlan{}};
+    shard.run.plans.front().plan.configuration.label = label;
+    const bool stays = label[0] != '.' && label[0] != '/' && std::string(label) != "a/../../x";
+    EXPECT_EQ(decode_shard_file(encode_shard_file(shard)).has_value(), stays) << label;
+  }
+}
+
+// The first configuration's parts were made when it was the only one: they lack what a sweep's page
+// needs.
+TEST_F(PartsInMemory, ASweepThatGrowsMakesThePartsOfItsPageAnew) {
+  const std::string parts = folder_.path("parts");
+  PartialRequest request;
+  request.inputs = {sweep_};
+  request.world_size = 8;
+  request.wanted = {false, false, true};
+  for (const std::size_t reused : {0U, 8U}) {
+    Session session;
+    const auto done = write_partial(session, request, parts);
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_EQ(done->reused, reused);
+  }
+  std::filesystem::copy(run_, std::filesystem::path(run_).parent_path() / "nccl_70channels",
+                        std::filesystem::copy_options::recursive);
+  Session session;
+  const auto grown = write_partial(session, request, parts);
+  ASSERT_TRUE(grown) << grown.error().message();
+  EXPECT_EQ(grown->ranks, 16U);
+  EXPECT_EQ(grown->reused, 0U);
 }
 
 TEST_F(PartsInMemory, NothingIsNoRun) {
