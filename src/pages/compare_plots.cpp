@@ -321,7 +321,7 @@ void add_collective_figure(const Comparison& comparison, const CollectiveBars& b
 
 void add_collective_plots(const Comparison& comparison, Plots& out) {
   const auto lacks = [](const CollectiveComparison& c) { return c.all_ranks.empty(); };
-  if (std::any_of(comparison.collectives.begin(), comparison.collectives.end(), lacks))
+  if (std::all_of(comparison.collectives.begin(), comparison.collectives.end(), lacks))
     return;
   using C = CollectiveChange;
   const CollectiveBars bars = collective_bars(comparison);

@@ -80,6 +80,28 @@ std::set<std::size_t> shown_in(const std::string& blob) {
   return out;
 }
 
+// A rank without GPU work has no times: the others stay where they are.
+TEST(ManyRanksPage, ARankWithoutWorkMovesNoOther) {
+  TopFacts top;
+  top.ranks.resize(2);
+  TopParts parts;
+  parts.records.resize(2);
+  RunPageInput input{&top, &parts, nullptr, {}, {}, ""};
+  input.ranks.resize(2);
+  input.ranks[0].start_ns = 5'000'000'000'000;
+  input.ranks[0].end_ns = 5'000'000'001'000;
+  input.ranks[1].rank = 1;
+  const Result<std::string> blob = run_page_data(input);
+  ASSERT_TRUE(blob);
+  std::uint32_t length = 0;
+  std::memcpy(&length, blob->data(), 4);
+  simdjson::dom::parser parser;
+  const simdjson::dom::element json =
+      parser.parse(simdjson::padded_string(blob->data() + 4, length));
+  for (const simdjson::dom::element rank : json["ranks"].get_array())
+    EXPECT_EQ(std::int64_t(rank["at"]), 0);
+}
+
 TEST(ManyRanksPage, FewRanksAreAllThere) {
   const std::string blob = page_of(256);
   EXPECT_EQ(shown_in(blob).size(), 256U);

@@ -4,6 +4,7 @@
 #include "trace_builder.h"
 
 #include <gtest/gtest.h>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -46,6 +47,29 @@ TEST(RankPage, LanesHoldTheEventsWithTheirStory) {
   EXPECT_EQ(nine.events[0].at.kind, LaneKind::kExposedComm);
   EXPECT_EQ(nine.events[0].hidden_ns, 10'000);
   EXPECT_FALSE(nine.columns.has_value());
+}
+
+// Products of the same shapes in two types, with and without transposition: rows of their own.
+TEST(RankPage, AnEventIsOfTheRowOfItsArguments) {
+  test::TraceBuilder b;
+  const char* const arguments[] = {
+      R"({"Input Dims":[[4,8],[8,2]],"Input type":["float","float"]})",
+      R"({"Input Dims":[[4,8],[8,2]],"Input type":["c10::BFloat16","c10::BFloat16"]})",
+      R"({"Input Dims":[[4,8],[8,2]],"Input type":["float","float"],"Input Strides":[[1,4],[2,1]]})"};
+  for (int i = 0; i < 3; ++i) {
+    b.op("aten::mm", 1 + 10 * i, 3, arguments[i]);
+    b.kernel("Cijk_gemm", 2 + 10 * i, 100 + 100 * i, 10 + 10 * i, 7);
+  }
+  const RankPage page = page_of(b.load());
+  ASSERT_EQ(page.operators.size(), 3U);
+  ASSERT_EQ(page.lanes.size(), 1U);
+  std::set<std::uint32_t> rows;
+  for (const PageEvent& event : page.lanes[0].events) {
+    ASSERT_LT(event.operator_row, 3U);
+    rows.insert(event.operator_row);
+    EXPECT_EQ(page.operators[event.operator_row].kernel_ns, static_cast<double>(event.at.dur_ns));
+  }
+  EXPECT_EQ(rows.size(), 3U);
 }
 
 TEST(RankPage, QueueAndIdleTimeByColumns) {

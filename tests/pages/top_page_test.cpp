@@ -153,6 +153,28 @@ TEST(TopPage, CommandsCanBePasted) {
   EXPECT_NE(page.find("p\\\nppp"), std::string::npos) << page;
 }
 
+TEST(TopPage, CommandsFitWhatWasGiven) {
+  TopFacts facts;
+  facts.ranks.resize(2);
+  facts.ranks[0].path = "run/rank0.json";
+  facts.collectives.resize(1);
+  const auto lines = [&facts](std::vector<std::string> paths) {
+    TopInput input;
+    input.paths = std::move(paths);
+    input.folder = true;
+    std::string out;
+    for (const TopNext& next : top_next_steps(facts, input))
+      out += shell_text(next.command) + "\n";
+    return out;
+  };
+  EXPECT_NE(lines({"run"}).find("rankscope analyze run\n"), std::string::npos);
+  const std::string two = lines({"a.json", "b.json"});
+  EXPECT_NE(two.find("rankscope collectives a.json b.json\n"), std::string::npos) << two;
+  EXPECT_EQ(two.find("analyze"), std::string::npos) << two; // it takes a folder
+  facts.ranks.resize(1);                                    // a folder is no trace
+  EXPECT_NE(lines({"run"}).find("rankscope report run/rank0.json\n"), std::string::npos);
+}
+
 TEST(TopPage, ShapesAsPeopleWriteThem) {
   EXPECT_EQ(short_shapes("((4096, 4096), (4096, 14336), ())"), "4096x4096 4096x14336");
   EXPECT_EQ(short_shapes("((12288,), ())"), "12288");

@@ -4,6 +4,11 @@
   const kRow = 26; // pixels, as in page.css
   const { el } = RS;
 
+  /** Those on the page; paper shows the first rows of each. */
+  const grids = new Set();
+  addEventListener("beforeprint", () => { for (const grid of grids) grid.print(true); });
+  addEventListener("afterprint", () => { for (const grid of grids) grid.print(false); });
+
   /** Columns of a table of the blob: {id, label, help, text, value(row), show(row)}. */
   RS.columnsOf = (table) => table.columns.map((c) => {
     const cells = RS.array(c.data);
@@ -119,6 +124,7 @@
     }
     let printing = false;
     function draw() {
+      if (mine && box.isConnected) mine.seen = true;
       const high = box.clientHeight || 420;
       const first = printing ? 0 : Math.max(0, Math.floor(box.scrollTop / kRow) - 8);
       const last = printing ? Math.min(order.length, 40) : Math.min(order.length, first + Math.ceil(high / kRow) + 16);
@@ -137,8 +143,9 @@
       requestAnimationFrame(() => { waiting = false; draw(); });
     });
     new ResizeObserver(() => draw()).observe(box);
-    addEventListener("beforeprint", () => { printing = true; draw(); });
-    addEventListener("afterprint", () => { printing = false; draw(); });
+    for (const grid of grids) if (grid.seen && !grid.box.isConnected) grids.delete(grid); // replaced by another
+    const mine = { box, seen: false, print(on) { printing = on; draw(); } };
+    grids.add(mine);
 
     async function copyCsv() {
       const lines = [columns.map((c) => csvCell(c.label)).join(",")];

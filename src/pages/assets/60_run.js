@@ -281,7 +281,7 @@
         grid: { left: 60, right: 24, top: 36, bottom: 44 },
         xAxis: { type: "log", min: x0, max: x1, name: "FLOP per byte (log)", axisLabel: { formatter: RS.tick } },
         yAxis: { type: "log", name: "TFLOPS (log)", axisLabel: { formatter: RS.tick },
-          min: 10 ** Math.floor(Math.log10(Math.min(...ys))), max: 10 ** Math.ceil(Math.log10(top * 1.05)) },
+          min: 10 ** Math.floor(Math.log10(Math.min(...ys))), max: 10 ** Math.ceil(Math.log10(Math.max(top, ...ys) * 1.05)) },
         series,
       };
     };

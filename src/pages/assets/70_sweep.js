@@ -71,7 +71,12 @@
   RS.showSweep = (data) => {
     const configs = data.configurations;
     const cell = (m, c) => m.cells[c];
+    const worked = (c) => data.measures.find((m) => m.id === "total").cells[c].ms > 0;
     const measures = data.measures.filter((m) => m.cells.some((c) => c.ms > 0));
+    if (!measures.length) {
+      RS.section("overview", "Overview", "No configuration has GPU work.", [], el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f))));
+      return [];
+    }
     const judged = (m) => m.cells.some((c) => c.best);
     const stateOf = (x) => (x.best ? "best" : x.told === true ? "told" : x.told === false ? "alike" : "unknown");
     const words = { best: "best", told: "longer, beyond the noise", alike: "cannot be told from the best", unknown: "not judged" };
@@ -79,7 +84,7 @@
 
     // ---- overview: findings, best by measure
     const best = (m) => {
-      const order = [...configs.keys()].filter((c) => cell(m, c).ms > 0).sort((a, b) => cell(m, a).ms - cell(m, b).ms);
+      const order = [...configs.keys()].filter(worked).sort((a, b) => cell(m, a).ms - cell(m, b).ms);
       const first = order.find((c) => cell(m, c).best) ?? order[0];
       const alike = judged(m) ? order.filter((c) => cell(m, c).told === false) : [];
       return { first, alike };
@@ -107,6 +112,7 @@
     };
     const least = () => Math.min(...now.cells.map((x) => x.ms).filter((v) => v > 0));
     const over = (c) => 100 * (cell(now, c).ms / least() - 1);
+    const figure = (c) => (!worked(c) ? "no GPU work" : cell(now, c).ms > 0 ? `${over(c) >= 0 ? "+" : ""}${over(c).toFixed(2)} %` : "none");
     const tone = (c) => {
       const x = cell(now, c);
       if (x.best) return "background:var(--accent);color:var(--bg)";
@@ -118,7 +124,7 @@
       onpointermove: (e) => RS.showTip(aboutCell(c), e.clientX, e.clientY), onpointerleave: RS.hideTip, onblur: RS.hideTip,
       onfocus: (e) => { const r = e.target.getBoundingClientRect(); RS.showTip(aboutCell(c), r.left, r.bottom - 12); },
       onclick: () => RS.state.set({ c: RS.state.get("c") === configs[c].label ? "" : configs[c].label }) },
-    stateOf(cell(now, c)) === "best" ? `best ${RS.num(cell(now, c).ms, 4)} ms` : `${over(c) >= 0 ? "+" : ""}${over(c).toFixed(2)} %`);
+    stateOf(cell(now, c)) === "best" ? `best ${RS.num(cell(now, c).ms, 4)} ms` : figure(c));
     const grid2 = varied.length === 2 && new Set(configs.map((_, c) => `${valueOf(c, varied[0])}\n${valueOf(c, varied[1])}`)).size === configs.length;
     function drawSurface() {
       if (grid2) {
@@ -131,13 +137,13 @@
           el("thead", {}, el("tr", {}, el("th", { scope: "col" }, `${ya} \\ ${xa}`), xs.map((x) => el("th", { scope: "col" }, x)))),
           el("tbody", {}, ys.map((y) => el("tr", {}, el("th", { scope: "row" }, y), xs.map((x) => { const c = find(x, y); return el("td", {}, c < 0 ? "" : button(c)); })))))));
       } else {
-        const order = [...configs.keys()].sort((a, b) => cell(now, a).ms - cell(now, b).ms);
+        const order = [...configs.keys()].sort((a, b) => worked(b) - worked(a) || cell(now, a).ms - cell(now, b).ms);
         surface.replaceChildren(el("div", { class: "surface-list" }, order.map((c) => el("div", {}, button(c), el("span", {}, configs[c].label)))));
       }
     }
 
     // ---- dots with intervals
-    const sorted = () => [...configs.keys()].filter((c) => cell(now, c).ms > 0).sort((a, b) => cell(now, a).ms - cell(now, b).ms);
+    const sorted = () => [...configs.keys()].filter(worked).sort((a, b) => cell(now, a).ms - cell(now, b).ms);
     const colourOf = (c) => { const s = stateOf(cell(now, c)); return RS.colour(s === "best" ? "accent" : s === "told" ? "exposed" : "grey"); };
     const dots = RS.chart(() => {
       const order = sorted();
@@ -169,7 +175,7 @@
             renderItem: (_, api) => { const style = { stroke: RS.colour("grey"), lineWidth: 1 }; const a = (x, y) => api.coord([api.value(x), api.value(y)]);
               const line = (p, q) => ({ type: "line", shape: { x1: p[0], y1: p[1], x2: q[0], y2: q[1] }, style });
               return { type: "group", children: [line(a(2, 1), a(3, 1)), line(a(0, 4), a(0, 5))] }; } },
-          { type: "scatter", symbolSize: 12, data: configs.map((c, i) => ({ value: [compute.cells[i].ms, exposed.cells[i].ms], itemStyle: { color: total.cells[i].best ? RS.colour("accent") : total.cells[i].told === false ? RS.colour("grey") : RS.colour("exposed") } })),
+          { type: "scatter", symbolSize: 12, data: configs.map((c, i) => ({ value: [compute.cells[i].ms, exposed.cells[i].ms], itemStyle: { color: total.cells[i].best ? RS.colour("accent") : total.cells[i].told === true ? RS.colour("exposed") : RS.colour("grey") } })),
             labelLayout: { hideOverlap: true }, label: { show: configs.length <= 16 && innerWidth >= 700, position: "top", color: RS.colour("fg"), formatter: (p) => configs[p.dataIndex].label } }],
       }), { label: "exposed communication against computation", height: 380, tip: (p) => RS.rows(configs[p.dataIndex].label, [["computation", `${RS.num(compute.cells[p.dataIndex].ms, 4)} ms`], ["exposed", `${RS.num(exposed.cells[p.dataIndex].ms, 4)} ms`], ["step", `${RS.num(total.cells[p.dataIndex].ms, 4)} ms`]]),
         onClick: (p) => RS.state.set({ c: configs[p.dataIndex].label }) });

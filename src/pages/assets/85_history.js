@@ -17,6 +17,10 @@
 
     const about = (i) => RS.rows(data.runs[i], [[now.metric, `${RS.num(now.values[i], 5)} ${now.unit}`], ["its level", `${RS.num(now.levels[i], 5)} ${now.unit}`],
       ...now.changes.filter((c) => c.run === i).map((c) => [word(c), `${percent(c)} (${interval(c)})`])]);
+    if (!metrics.length) {
+      RS.section("series", "Over the runs", "No run has a figure that can be compared.", []);
+      return [];
+    }
     const chart = RS.chart(() => ({
       grid: { left: 70, right: 24, top: 24, bottom: 60 },
       xAxis: { type: "category", data: data.runs, axisLabel: { formatter: (t) => RS.short(t, 16) }, boundaryGap: true },

@@ -49,6 +49,7 @@
     document.documentElement.dataset.ready = String(Math.round(performance.now()));
   } catch (error) {
     loading.textContent = `This page could not be unpacked: ${error.message}`;
+    document.getElementById("main").prepend(loading);
     throw error;
   }
 })();

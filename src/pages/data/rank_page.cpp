@@ -37,7 +37,9 @@ class OperatorRows {
 public:
   OperatorRows(const LoadedTrace& t, const std::vector<UnifiedRow>& rows) : t_(t), texts_(t.trace) {
     for (std::uint32_t i = 0; i < rows.size(); ++i)
-      rows_.emplace(key(rows[i].op.name, rows[i].op.dims), i);
+      rows_.emplace(key(rows[i].op.name, {rows[i].op.dims, rows[i].op.types, rows[i].op.strides,
+                                          rows[i].op.concrete}),
+                    i);
   }
 
   /// Of the operator `op` or of the nearest one around it that has a row.
@@ -68,20 +70,28 @@ public:
   }
 
 private:
-  static std::string key(std::string_view name, std::string_view dims) {
+  using Texts = std::array<std::string_view, 4>; ///< dims, types, strides, concrete inputs
+  static std::string key(std::string_view name, const Texts& arguments) {
     std::string out(name);
-    out += '\n';
-    out += dims;
+    for (const std::string_view text : arguments) {
+      out += '\n';
+      out += text;
+    }
     return out;
   }
   std::uint32_t of_call(EventId at) {
     if (t_.trace.events.category[at] != Category::kCpuOp)
       return kNoDetail;
     const OpArgs* const args = t_.trace.op(at);
-    const StrId dims = args != nullptr ? args->input_dims : kEmptyStr;
-    const auto [known, added] = of_key_.try_emplace({t_.trace.events.name[at], dims}, kNoDetail);
+    const OpArgs none;
+    const OpArgs& a = args != nullptr ? *args : none;
+    const auto [known, added] = of_key_.try_emplace(
+        {t_.trace.events.name[at], a.input_dims, a.input_types, a.input_strides, a.concrete_inputs},
+        kNoDetail);
     if (added) {
-      const auto row = rows_.find(key(t_.trace.name(at), texts_.repr(dims)));
+      const auto row = rows_.find(
+          key(t_.trace.name(at), {texts_.repr(a.input_dims), texts_.repr(a.input_types),
+                                  texts_.repr(a.input_strides), texts_.repr(a.concrete_inputs)}));
       known->second = row != rows_.end() ? row->second : kNoDetail;
     }
     return known->second;
@@ -90,7 +100,7 @@ private:
   const LoadedTrace& t_;
   OpKeyTexts texts_;
   std::unordered_map<std::string, std::uint32_t> rows_;
-  std::map<std::pair<StrId, StrId>, std::uint32_t> of_key_;
+  std::map<std::array<StrId, 5>, std::uint32_t> of_key_; ///< name and arguments
   std::unordered_map<EventId, std::uint32_t> of_event_;
   std::unordered_map<StrId, std::string> shapes_;
 };

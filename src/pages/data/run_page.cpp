@@ -28,6 +28,11 @@ std::string plural(std::int64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+/// Without GPU work a rank's times are 0 and say nothing.
+bool has_work(const RankPage& rank) {
+  return rank.start_ns != 0 || rank.end_ns != 0;
+}
+
 PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
   const TopFacts& top = *input.top;
   PageHead out;
@@ -40,7 +45,8 @@ PageHead head_of(const RunPageInput& input, const ShownRanks& shown) {
   out.command = input.command;
   out.links = input.links;
   for (const RankPage& r : input.ranks)
-    if (r.base_ns != 0 && (out.begun_ns == 0 || r.base_ns + r.start_ns < out.begun_ns))
+    if (r.base_ns != 0 && has_work(r) &&
+        (out.begun_ns == 0 || r.base_ns + r.start_ns < out.begun_ns))
       out.begun_ns = r.base_ns + r.start_ns;
   for (const TopProblem& p : top.problems)
     out.badges.push_back({name_of(p.severity), p.text, p.where});
@@ -185,15 +191,17 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   const ShownRanks shown(*input.top);
   add_head(page, head_of(input, shown));
   add_times(page, *input.top);
-  const bool alone = input.ranks.size() == 1;
+  // one trace that was left of several has no more detail than those
+  const bool alone = input.ranks.size() == 1 && input.ranks.front().queue.depth.size() > 0;
   const std::map<std::int64_t, std::int64_t> shifts = shifts_of(input);
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();
   for (const RankPage& r : input.ranks)
-    origin = std::min(origin, r.start_ns + shifts.at(r.rank));
+    if (has_work(r))
+      origin = std::min(origin, r.start_ns + shifts.at(r.rank));
   page.json.begin_list("ranks");
   for (const std::size_t at : shown.ranks()) {
     const RankPage& r = input.ranks[at];
-    const std::int64_t shift_ns = r.start_ns + shifts.at(r.rank) - origin;
+    const std::int64_t shift_ns = has_work(r) ? r.start_ns + shifts.at(r.rank) - origin : 0;
     if (input.whole) {
       RS_TRY(const RankPage whole, input.whole(at));
       add_rank(page, whole, shift_ns, alone);
