@@ -120,7 +120,7 @@ private:
     return {};
   }
 
-  /// One SELECT over these tables as a file; no file where there is no row.
+  /// One SELECT over these tables as a file.
   Result<void> write(HeldTables& tables, const std::string& select, const std::string& path) {
     RS_CHECK(make_folder(fs::path(path).parent_path().string()));
     RS_TRY(TempName temporary, TempName::reserve(path));

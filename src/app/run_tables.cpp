@@ -442,17 +442,22 @@ Result<void> RunTables::after(const Wanted& wanted) {
       run.sheets["gemm_variance"] = std::make_shared<const Table>(
           gemm_table(gemm_facts(gemms, kAll, GemmRanking::kRange), GemmTable::kOverlap, 5));
     }
+    run.top_made = run.top_made || wanted.top;
     if (wanted.top && !parts.ranks.empty()) {
-      run.top_made = true;
       TopRequest top;
       top.inputs = request_.inputs;
       top.top_k = 0;
       const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
       RS_TRY(const TopFacts facts,
              combine_top(session_, plans_[r], parts, collectives ? &*collectives : nullptr, top));
+      std::set<std::string> of_collectives; // a list of its own, with their sheets
+      if (collectives)
+        for (const Finding& finding : collectives->findings)
+          of_collectives.insert(finding.text);
       for (const std::string& text : facts.findings)
-        run.findings.push_back(
-            {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
+        if (of_collectives.count(text) == 0)
+          run.findings.push_back(
+              {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
       Report report = top_report(facts);
       for (Table& table : report.tables)
         run.take(std::move(table));

@@ -177,6 +177,14 @@ TEST(Query, EveryTableAndViewAnswers) {
     EXPECT_NE(r.out.find(must), std::string::npos) << must;
 }
 
+TEST(Query, AFindingStandsOnce) {
+  RS_NEEDS_DUCKDB();
+  const auto all = query("SELECT count(*), count(DISTINCT text) FROM findings", two_ranks());
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_GT(number(all[0][0]), 0);
+  EXPECT_EQ(all[0][0], all[0][1]);
+}
+
 TEST(Query, QueriesOfTheDocumentationRun) {
   RS_NEEDS_DUCKDB();
   const test::TempFolder folder;

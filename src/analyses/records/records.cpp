@@ -1,6 +1,7 @@
 #include "analyses/records/records.h"
 
 #include "analyses/operators/launchers.h"
+#include "analyses/timeline/gpu_timeline.h"
 #include "model/kernel_family.h"
 #include "model/kernels.h"
 
@@ -73,7 +74,9 @@ std::string_view work_of(const EventRecord& r) {
   case Category::kGpuMemset:
     return "memset";
   default:
-    return r.of->communication[events.name[r.event]] ? "communication" : "computation";
+    return r.of->copies[events.name[r.event]]          ? "memcpy"
+           : r.of->communication[events.name[r.event]] ? "communication"
+                                                       : "computation";
   }
 }
 
@@ -292,6 +295,8 @@ RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> t
         out.operators.push_back(e);
     out.steps = profiler_steps(of);
     out.communication = communication_names(of.strings);
+    for (StrId id = 0; id < of.strings.size(); ++id)
+      out.copies.push_back(is_legacy_copy(of.strings.view(id)));
   }
   out.trace = std::move(trace);
   return out;

@@ -33,6 +33,7 @@ struct RecordTrace {
   std::vector<EventId> gpu;        ///< kernels, copies and fills, file order; need the call tree
   std::vector<EventId> operators;  ///< cpu_op events, file order
   std::vector<bool> communication; ///< by StrId: name of a collective kernel
+  std::vector<bool> copies;        ///< by StrId: name of a kernel that copies (is_legacy_copy())
 };
 /// `linked`: the trace has its call tree, so that kernels and operators may be asked for.
 [[nodiscard]] RecordTrace record_trace(RecordPlace place, std::shared_ptr<const LoadedTrace> trace,

@@ -13,7 +13,6 @@
 #include <map>
 
 namespace rankscope {
-namespace {
 
 bool is_legacy_copy(std::string_view name) {
   if (name.size() > 3 && name.substr(name.size() - 3) == ".kd")
@@ -23,6 +22,8 @@ bool is_legacy_copy(std::string_view name) {
          name == "__amd_rocclr_copyBufferAligned" || name == "__amd_rocclr_copyBufferRect" ||
          name == "__amd_rocclr_copyBufferRectAligned";
 }
+
+namespace {
 
 /// The GPU events of a part of a trace by what they do; T: as of BasicIntervalSet.
 template <class T> struct BasicBuckets {

@@ -49,6 +49,9 @@ struct TimelineRow {
                                                           const ReportOptions& options,
                                                           bool copies_by_name);
 
+/// Kernels of older AMD runtimes that are copies.
+[[nodiscard]] bool is_legacy_copy(std::string_view name);
+
 /// What a GPU event counts as in the timeline.
 enum class TimelineBucket : std::uint8_t { kCompute, kCommunication, kMemcpy };
 /// Of each of these GPU events.

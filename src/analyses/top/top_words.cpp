@@ -111,10 +111,19 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
     words.insert(words.begin(), "rankscope");
     out.push_back({std::move(words), std::move(why)});
   };
-  const std::string& path = input.paths.front();
+  // commands over ranks take the folder, or what was named one by one
+  const auto add_over_ranks = [&](std::vector<std::string> words, std::vector<std::string> more,
+                                  std::string why) {
+    words.insert(words.end(), input.paths.begin(), input.paths.end());
+    words.insert(words.end(), more.begin(), more.end());
+    add(std::move(words), std::move(why));
+  };
   const auto marked = std::find_if(facts.ranks.begin(), facts.ranks.end(),
                                    [](const TopRankRow& r) { return r.slow || r.late; });
   if (facts.ranks.size() < 2 || !input.folder) {
+    // a folder of one rank is no trace
+    const std::string& path =
+        input.folder && !facts.ranks.empty() ? facts.ranks.front().path : input.paths.front();
     add({"report", path}, "every sheet of this trace in a workbook");
     if (facts.overview.steps > 1)
       add({"report", path, "--per-step", "--sheets", "gpu_timeline_per_step"},
@@ -128,16 +137,20 @@ std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input
         fmt::format("every sheet of rank {}, which the others wait for or which computes longer",
                     marked->rank));
   if (!facts.collectives.empty()) {
-    add({"collectives", path},
+    add_over_ranks(
+        {"collectives"}, {},
         fmt::format("bandwidths, skew and waits of each collective; {:.1f} % of the time is "
                     "exposed communication",
                     facts.percent(TimeKind::kExposedComm)));
-    add({"merge", path, "-o", "merged.json.gz"},
-        "all ranks in one trace for Perfetto, clocks aligned");
+    add_over_ranks({"merge"}, {"-o", "merged.json.gz"},
+                   "all ranks in one trace for Perfetto, clocks aligned");
   }
-  if (has_gemms(facts))
-    add({"gemm", "variance", path}, "which matrix products vary, and when");
-  add({"analyze", path}, "all of it: reports, tables, plots, a page");
+  if (input.paths.size() == 1) { // these take one
+    const std::string& path = input.paths.front();
+    if (has_gemms(facts))
+      add({"gemm", "variance", path}, "which matrix products vary, and when");
+    add({"analyze", path}, "all of it: reports, tables, plots, a page");
+  }
   return out;
 }
 
