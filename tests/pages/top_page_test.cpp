@@ -2,6 +2,7 @@
 // obeys, whatever the facts hold.
 #include "pages/top_page.h"
 
+#include "analyses/top/top_words.h"
 #include "base/display_text.h"
 
 #include <fmt/format.h>
