@@ -21,12 +21,10 @@ KEYS = {"left": "\ue012", "right": "\ue014", "enter": "\ue007"}
 
 class Browser:
     def __init__(self, folder):
-        self.driver = subprocess.Popen(
-            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        port = None
-        for line in self.driver.stdout:
-            if "started successfully on port" in line:
-                port = line.rstrip(". \n").rsplit(" ", 1)[1]
+        # the port that it finds free may be another's when it takes it: then it ends
+        for _ in range(5):
+            port = self.start_driver()
+            if port:
                 break
         self.base = f"http://127.0.0.1:{port}"
         options = {"args": ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -34,6 +32,15 @@ class Browser:
         answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.base += "/session/" + answer["sessionId"]
+
+    def start_driver(self):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            if "started successfully on port" in line:
+                return line.rstrip(". \n").rsplit(" ", 1)[1]
+        self.driver.wait()
+        return None
 
     def call(self, method, path, body=None):
         data = None if body is None and method == "GET" else json.dumps(body or {}).encode()
