@@ -43,19 +43,17 @@ public:
     return out;
   }
 
-  void send_receive(std::string_view send, std::size_t to, std::span<char> receive,
-                    std::size_t from) override {
-    if (!send.empty()) {
-      post(std::string(send), to);
-      const std::lock_guard lock(letters_.mutex);
-      letters_.longest = std::max(letters_.longest, send.size());
-      ++letters_.messages;
-    }
-    if (receive.empty())
-      return;
+  void send(std::string_view bytes, std::size_t to) override {
+    EXPECT_FALSE(bytes.empty());
+    post(std::string(bytes), to);
+    const std::lock_guard lock(letters_.mutex);
+    letters_.longest = std::max(letters_.longest, bytes.size());
+    ++letters_.messages;
+  }
+  void receive(std::span<char> bytes, std::size_t from) override {
     const std::string got = take(from);
-    ASSERT_EQ(got.size(), receive.size()); // a library would cut it off
-    std::copy(got.begin(), got.end(), receive.begin());
+    ASSERT_EQ(got.size(), bytes.size()); // a library would cut it off
+    std::copy(got.begin(), got.end(), bytes.begin());
   }
 
 private:

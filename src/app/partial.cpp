@@ -314,11 +314,11 @@ struct Opened {
 
 Result<Opened> open_run(Session& session, const ReduceRequest& request, std::size_t run) {
   Opened out;
-  const std::vector<PartFile> none;
+  const std::vector<std::string> no_folders;
+  const std::vector<PartFile> no_files;
   RS_TRY(out.parts,
-         PartSet::open(session,
-                       run < request.runs.size() ? request.runs[run] : std::vector<std::string>{},
-                       run == 0 ? request.files : none));
+         PartSet::open(session, run < request.runs.size() ? request.runs[run] : no_folders,
+                       run < request.files.size() ? request.files[run] : no_files));
   return out;
 }
 

@@ -66,8 +66,8 @@ struct ReduceRequest {
   ReduceAs as = ReduceAs::kCollectives;
   /// Of each run (compare: the baseline's first) its folders of parts.
   std::vector<std::vector<std::string>> runs;
-  /// Beside folders, files of the first run in memory.
-  std::vector<PartFile> files;
+  /// Beside folders, files of each run in memory.
+  std::vector<std::vector<PartFile>> files;
   std::string output;  ///< collectives: file; analyze, compare: folder; page: HTML file
   std::string csv_dir; ///< collectives: beside or in place of the file; "" = none
   CollectiveOptions collectives;

@@ -3,12 +3,10 @@
 #include "app/part_files.h"
 #include "core/error_part.h"
 #include "core/part.h"
-#include "os/scratch_folder.h"
 #include "os/tasks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -16,11 +14,18 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kKind = "share";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 /// What a process hands over: of each run its files, or why it has none.
 struct Share {
   std::vector<std::vector<PartFile>> runs;
+  std::optional<Error> error;
+};
+
+/// Some of its files, or why it has none.
+struct Message {
+  std::uint64_t run = 0;
+  std::vector<PartFile> files;
   std::optional<Error> error;
 };
 
@@ -86,47 +91,63 @@ std::string process_name(std::size_t rank, std::size_t size) {
   return fmt::format("process {} of {}", rank, size);
 }
 
-/// The files of all processes, by run; names those that failed. Errors: the first one's, when all
-/// did.
-Result<std::vector<std::vector<PartFile>>> joined(Session& session,
-                                                  std::vector<std::string> messages) {
-  std::vector<std::vector<PartFile>> out;
-  std::vector<std::pair<std::size_t, Error>> failed;
-  const std::size_t size = messages.size();
-  for (std::size_t r = 0; r < size; ++r) {
-    Result<Share> share = decode_part<Share>(kKind, kVersion, std::exchange(messages[r], {}));
-    if (!share || share->error) {
-      failed.emplace_back(r, share ? *share->error : share.error());
-      continue;
+/// A process's share as messages of about `most` bytes, made when they leave.
+class Messages {
+public:
+  Messages(Share share, std::size_t most) : share_(std::move(share)) {
+    if (share_.error) {
+      begins_ = {{0, 0}};
+      return;
     }
-    out.resize(std::max(out.size(), share->runs.size()));
-    for (std::size_t i = 0; i < share->runs.size(); ++i)
-      std::move(share->runs[i].begin(), share->runs[i].end(), std::back_inserter(out[i]));
+    std::size_t bytes = 0;
+    for (std::size_t run = 0; run < share_.runs.size(); ++run)
+      for (std::size_t i = 0; i < share_.runs[run].size(); ++i) {
+        const std::size_t more = share_.runs[run][i].bytes.size();
+        if (i == 0 || bytes + more > most) {
+          begins_.emplace_back(run, i);
+          bytes = 0;
+        }
+        bytes += more;
+      }
   }
-  if (failed.size() == size)
-    return failed.front().second;
-  for (const auto& [rank, error] : failed)
-    session.diagnostics.add_at(Severity::kDataLoss, "process_failed", process_name(rank, size),
-                               error.message());
-  return out;
-}
 
-/// Runs beside the first have to be folders.
-Result<ReduceResult> reduce_files(Session& session, ReduceRequest request,
-                                  std::vector<std::vector<PartFile>> runs) {
-  if (runs.size() == 1) {
-    request.runs = {{}};
-    request.files = std::move(runs.front());
-    return reduce_parts(session, request);
+  [[nodiscard]] std::uint64_t count() const { return begins_.size(); }
+
+  /// The n-th, whose files are given up.
+  std::string make(std::uint64_t n) {
+    Message out;
+    out.error = share_.error;
+    if (!share_.error) {
+      const auto [run, from] = begins_.at(n);
+      std::vector<PartFile>& files = share_.runs[run];
+      const std::size_t to = n + 1 < begins_.size() && begins_[n + 1].first == run
+                                 ? begins_[n + 1].second
+                                 : files.size();
+      out.run = run;
+      for (std::size_t i = from; i < to; ++i)
+        out.files.push_back(std::exchange(files[i], {}));
+    }
+    return encode_part(kKind, kVersion, out);
   }
-  RS_TRY(const ScratchFolder scratch, ScratchFolder::create());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::string folder = fmt::format("{}/{}", scratch.path(), i);
-    for (const PartFile& file : std::exchange(runs[i], {}))
-      RS_CHECK(write_file(folder + "/" + file.name, file.bytes));
-    request.runs.push_back({folder});
+
+private:
+  Share share_;
+  std::vector<std::pair<std::size_t, std::size_t>> begins_; ///< of each: (run, its first file)
+};
+
+/// Whatever comes is taken: the others wait until it is.
+void take_message(JobShares& to, std::size_t from, std::string bytes, std::size_t runs) {
+  Result<Message> message = decode_part<Message>(kKind, kVersion, std::move(bytes));
+  if (!message || message->error || message->run >= runs) {
+    Error why{ErrorCode::kInternal, "", "its message is of another run", ""};
+    if (to.failed.empty() || to.failed.back().first != from) // once a process
+      to.failed.emplace_back(from, !message ? message.error() : message->error.value_or(why));
+    return;
   }
-  return reduce_parts(session, request);
+  for (PartFile& file : message->files)
+    if (!to.not_held)
+      if (Result<void> put = to.parts.put(message->run, std::move(file)); !put)
+        to.not_held = std::move(put.error());
 }
 
 } // namespace
@@ -138,31 +159,43 @@ void part_fields(Archive& archive, Row& f) {
 }
 
 template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, Share>
-void part_fields(Archive& archive, Row& s) {
-  archive(s.runs, s.error);
+requires std::same_as<std::remove_const_t<Row>, Message>
+void part_fields(Archive& archive, Row& m) {
+  archive(m.run, m.files, m.error);
 }
 
-Result<std::vector<std::string>> gather_shares(Session& session, Link& link,
-                                               const JobRequest& request) {
+Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& request) {
   const std::vector<std::uint64_t> there =
       link.swap_numbers(std::vector<std::uint64_t>(link.size(), 1));
   if (const auto absent = std::find(there.begin(), there.end(), 0U); absent != there.end())
     return Error{ErrorCode::kUsage,
                  process_name(static_cast<std::size_t>(absent - there.begin()), link.size()),
                  "has not begun", ""};
-  return gather_at_first(link, encode_part(kKind, kVersion, share_of(session, link, request)));
+  JobShares out{GatheredParts(request.gathered_in_memory), link.size(), {}, {}};
+  Messages messages(share_of(session, link, request), request.message_bytes);
+  gather_in_turn(
+      link, messages.count(), [&](std::uint64_t n) { return messages.make(n); },
+      [&](std::size_t from, std::string bytes) {
+        take_message(out, from, std::move(bytes), request.runs.size());
+      });
+  return out;
 }
 
-Result<ReduceResult> reduce_shares(Session& session, std::vector<std::string> messages,
-                                   const JobRequest& request) {
-  RS_TRY(auto runs, joined(session, std::move(messages)));
+Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const JobRequest& request) {
+  if (shares.not_held)
+    return *shares.not_held;
+  if (shares.failed.size() == shares.processes)
+    return shares.failed.front().second;
+  for (const auto& [rank, error] : shares.failed)
+    session.diagnostics.add_at(Severity::kDataLoss, "process_failed",
+                               process_name(rank, shares.processes), error.message());
+  ReduceRequest reduce = request.reduce;
+  reduce.runs.resize(request.runs.size());
   const std::vector<std::string> kept = kept_folders(request);
   if (kept.empty())
-    return reduce_files(session, request.reduce, std::move(runs));
-  ReduceRequest reduce = request.reduce;
-  for (const std::string& folder : kept)
-    reduce.runs.push_back({folder});
+    shares.parts.give(reduce);
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    reduce.runs[i] = {kept[i]};
   return reduce_parts(session, reduce);
 }
 

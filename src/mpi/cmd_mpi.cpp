@@ -53,7 +53,7 @@ Result<void> run_job(Context& ctx, const Flags& f) {
     RS_CHECK(check_single(process_environment()));
   RS_TRY(const JobRequest request, request_of(f, here.job.on_this_machine()));
   here.joined = true;
-  Result<std::vector<std::string>> shares = gather_shares(ctx, here.job, request);
+  Result<JobShares> shares = gather_shares(ctx, here.job, request);
   here.handed_over = true;
   if (!shares)
     return shares.error();

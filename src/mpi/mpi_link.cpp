@@ -14,13 +14,13 @@ namespace {
 
 constexpr int kTag = 1;
 
-/// As MPI_Waitall, which spins: a process that waits for others would take a processor from them.
-void wait_for(MPI_Request* requests, int count) {
+/// As MPI_Wait, which spins: a process that waits for others would take a processor from them.
+void wait_for(MPI_Request request) {
   using namespace std::chrono_literals;
   auto nap = 20us;
   for (int tries = 0;; ++tries) {
     int done = 0;
-    MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0)
       return;
     if (tries < 200) // a message under way is here soon
@@ -63,20 +63,22 @@ public:
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ialltoall(to_each.data(), 1, MPI_UINT64_T, out.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD,
                   &request);
-    wait_for(&request, 1);
+    wait_for(request);
     return out;
   }
 
-  void send_receive(std::string_view send, std::size_t to, std::span<char> receive,
-                    std::size_t from) override {
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    if (!receive.empty())
-      MPI_Irecv(receive.data(), static_cast<int>(receive.size()), MPI_BYTE, static_cast<int>(from),
-                kTag, MPI_COMM_WORLD, &requests[0]);
-    if (!send.empty())
-      MPI_Isend(send.data(), static_cast<int>(send.size()), MPI_BYTE, static_cast<int>(to), kTag,
-                MPI_COMM_WORLD, &requests[1]);
-    wait_for(requests, 2);
+  void send(std::string_view bytes, std::size_t to) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    // an early send would lie in the receiver's memory, or the library's, until its turn
+    MPI_Issend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to), kTag,
+               MPI_COMM_WORLD, &request);
+    wait_for(request);
+  }
+  void receive(std::span<char> bytes, std::size_t from) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(from), kTag,
+              MPI_COMM_WORLD, &request);
+    wait_for(request);
   }
 
   void abort(int status) override {

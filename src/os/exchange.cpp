@@ -1,47 +1,49 @@
 #include "os/exchange.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 namespace rankscope {
+namespace {
 
-std::vector<std::string> all_to_all(Link& link, std::vector<std::string> to_each,
-                                    std::size_t piece_bytes) {
-  const std::size_t size = link.size(), rank = link.rank();
-  to_each.resize(size);
-  std::vector<std::uint64_t> lengths(size);
-  for (std::size_t r = 0; r < size; ++r)
-    lengths[r] = to_each[r].size();
-  const std::vector<std::uint64_t> coming = link.swap_numbers(lengths);
-  std::vector<std::string> out(size);
-  out[rank] = std::move(to_each[rank]);
-  // In turn k each sends to the k-th after it and hears the k-th before it, piece by piece: whoever
-  // waits for a piece waits for one of the same turn or an earlier one, so that none waits for
-  // ever.
-  for (std::size_t turn = 1; turn < size; ++turn) {
-    const std::size_t to = (rank + turn) % size, from = (rank + size - turn) % size;
-    const std::string leaving = std::exchange(to_each[to], {});
-    std::string& arriving = out[from];
-    arriving.resize(coming[from]);
-    const std::size_t longest = std::max(leaving.size(), arriving.size());
-    for (std::size_t at = 0; at < longest; at += piece_bytes) {
-      const std::size_t sent = std::min(at, leaving.size()), heard = std::min(at, arriving.size());
-      link.send_receive(
-          std::string_view(leaving).substr(sent, piece_bytes), to,
-          std::span<char>(arriving).subspan(heard, std::min(piece_bytes, arriving.size() - heard)),
-          from);
-    }
-  }
+using Length = std::array<char, sizeof(std::uint64_t)>;
+
+void send_string(Link& link, std::string_view bytes, std::size_t piece_bytes) {
+  const auto length = std::bit_cast<Length>(std::uint64_t{bytes.size()});
+  link.send({length.data(), length.size()}, 0);
+  for (std::size_t at = 0; at < bytes.size(); at += piece_bytes)
+    link.send(bytes.substr(at, piece_bytes), 0);
+}
+
+std::string receive_string(Link& link, std::size_t from, std::size_t piece_bytes) {
+  Length length = {};
+  link.receive(length, from);
+  std::string out(std::bit_cast<std::uint64_t>(length), '\0');
+  for (std::size_t at = 0; at < out.size(); at += piece_bytes)
+    link.receive(std::span<char>(out).subspan(at, std::min(piece_bytes, out.size() - at)), from);
   return out;
 }
 
-std::vector<std::string> gather_at_first(Link& link, std::string bytes, std::size_t piece_bytes) {
-  std::vector<std::string> to_each(link.size());
-  to_each.front() = std::move(bytes);
-  std::vector<std::string> out = all_to_all(link, std::move(to_each), piece_bytes);
-  if (link.rank() != 0)
-    out.clear();
-  return out;
+} // namespace
+
+void gather_in_turn(Link& link, std::uint64_t count,
+                    const std::function<std::string(std::uint64_t)>& make,
+                    const std::function<void(std::size_t from, std::string)>& take,
+                    std::size_t piece_bytes) {
+  const std::vector<std::uint64_t> counts =
+      link.swap_numbers(std::vector<std::uint64_t>(link.size(), count));
+  if (link.rank() != 0) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      send_string(link, make(i), piece_bytes);
+    return;
+  }
+  for (std::uint64_t i = 0; i < count; ++i)
+    take(0, make(i));
+  for (std::size_t from = 1; from < link.size(); ++from)
+    for (std::uint64_t i = 0; i < counts[from]; ++i)
+      take(from, receive_string(link, from, piece_bytes));
 }
 
 std::uint64_t said_by_first(Link& link, std::uint64_t number) {

@@ -1,9 +1,10 @@
-// Bytes between the processes of one job, of any length: one string from each to each. Knows no
-// library for messages: a Link is what it needs of one.
+// Bytes from the processes of one job to its first, of any length. Knows no library for messages: a
+// Link is what it needs of one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,23 +26,23 @@ public:
   /// A number to each process; gives one from each. Both by rank.
   [[nodiscard]] virtual std::vector<std::uint64_t>
   swap_numbers(const std::vector<std::uint64_t>& to_each) = 0;
-  /// Sends and receives at the same time. The receiver asks for as many bytes as are sent; nothing
-  /// to send or to receive is no message. Neither is longer than a piece.
-  virtual void send_receive(std::string_view send, std::size_t to, std::span<char> receive,
-                            std::size_t from) = 0;
+  /// A message of one to one, which waits until the other takes it. Not empty, not longer than a
+  /// piece; the receiver asks for as many bytes as are sent.
+  virtual void send(std::string_view bytes, std::size_t to) = 0;
+  virtual void receive(std::span<char> bytes, std::size_t from) = 0;
 };
 
 /// The longest message: libraries count its bytes in 31 bits.
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 30;
 
-/// to_each[r] goes to process r; gives what each sent to this one, by rank. Sent strings are let go
-/// as they leave. A string longer than a piece travels in several messages.
-[[nodiscard]] std::vector<std::string> all_to_all(Link& link, std::vector<std::string> to_each,
-                                                  std::size_t piece_bytes = kPieceBytes);
-
-/// The bytes of each process, by rank, at process 0; nothing elsewhere.
-[[nodiscard]] std::vector<std::string> gather_at_first(Link& link, std::string bytes,
-                                                       std::size_t piece_bytes = kPieceBytes);
+/// The strings of each process at process 0, which takes them one by one: its own first, then those
+/// of process 1, and so on. A process makes a string (of `count`, by its number) when its turn is
+/// there and lets it go as it leaves, so that nobody holds more than one. A string longer than a
+/// piece travels in several messages.
+void gather_in_turn(Link& link, std::uint64_t count,
+                    const std::function<std::string(std::uint64_t)>& make,
+                    const std::function<void(std::size_t from, std::string)>& take,
+                    std::size_t piece_bytes = kPieceBytes);
 
 /// What process 0 says, at each.
 [[nodiscard]] std::uint64_t said_by_first(Link& link, std::uint64_t number);

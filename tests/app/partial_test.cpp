@@ -48,7 +48,7 @@ protected:
 
   Result<ReduceResult> reduce(Session& session, std::vector<PartFile> files) const {
     ReduceRequest request;
-    request.files = std::move(files);
+    request.files = {std::move(files)};
     request.output = folder_.path("reduced.json");
     return reduce_parts(session, request);
   }

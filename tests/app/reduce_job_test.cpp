@@ -7,8 +7,10 @@
 #include "temp_folder.h"
 #include "thread_link.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -33,7 +35,7 @@ std::vector<End> run_job(std::size_t size,
     Session session;
     End& end = ends[link.rank()];
     const JobRequest mine = request(link.rank());
-    Result<std::vector<std::string>> shares = gather_shares(session, link, mine);
+    Result<JobShares> shares = gather_shares(session, link, mine);
     if (!shares) {
       end.error = shares.error();
       return;
@@ -49,6 +51,28 @@ std::vector<End> run_job(std::size_t size,
   });
   return ends;
 }
+
+/// A variable of the environment, for as long as this lives.
+class Environment {
+public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = std::getenv(name); old != nullptr)
+      old_ = old;
+    ::setenv(name, value.c_str(), 1);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() {
+    if (old_)
+      ::setenv(name_, old_->c_str(), 1);
+    else
+      ::unsetenv(name_);
+  }
+
+private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
 
 class ReduceJob : public testing::Test {
 protected:
@@ -96,6 +120,38 @@ TEST_F(ReduceJob, AnyNumberOfProcessesIsOne) {
     EXPECT_FALSE(bytes("one.json").empty());
     EXPECT_EQ(bytes("job.json"), bytes("one.json")) << size;
   }
+}
+
+// What the first cannot hold lies in the temporary folder while it reduces, and nothing is left
+// there.
+TEST_F(ReduceJob, PartsBeyondTheMemoryArePutAside) {
+  const Environment scratch("TMPDIR", folder.path(""));
+  const auto entries = [&] {
+    return std::distance(fs::directory_iterator(folder.path("")), fs::directory_iterator());
+  };
+  const auto before = entries();
+  for (const std::uint64_t in_memory : {0U, 20'000U}) { // none of them, and some
+    fs::remove(folder.path("job.json"));
+    const std::vector<End> ends = run_job(3, [&](std::size_t) {
+      JobRequest out = request();
+      out.gathered_in_memory = in_memory;
+      out.message_bytes = in_memory; // a message for each file, and for some
+      return out;
+    });
+    EXPECT_FALSE(ends[0].error) << ends[0].error->message();
+    EXPECT_EQ(bytes("job.json"), bytes("one.json")) << in_memory;
+    EXPECT_EQ(entries(), before + 1);
+  }
+  // no place for them: an error of the first, and nobody waits
+  const Environment nowhere("TMPDIR", folder.path("nowhere"));
+  const std::vector<End> ends = run_job(3, [&](std::size_t) {
+    JobRequest out = request();
+    out.gathered_in_memory = 0;
+    return out;
+  });
+  ASSERT_TRUE(ends[0].error);
+  EXPECT_EQ(ends[0].error->code, ErrorCode::kOutput) << ends[0].error->message();
+  EXPECT_FALSE(ends[1].error);
 }
 
 TEST_F(ReduceJob, AProcessWithoutTracesIsNamedAndTheRestIsComplete) {

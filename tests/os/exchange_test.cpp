@@ -12,71 +12,89 @@ namespace {
 
 using test::Letters;
 
-/// Bytes that tell where they come from, where they go and where they stand.
-std::string text_of(std::size_t from, std::size_t to, std::size_t length) {
+/// Bytes that tell where they come from, which string they are and where they stand.
+std::string text_of(std::size_t from, std::uint64_t number, std::size_t length) {
   std::string out;
   for (std::size_t i = 0; i < length; ++i)
-    out += static_cast<char>((from * 31 + to * 7 + i * 3 + i / 251) & 0xffU);
+    out += static_cast<char>((from * 31 + number * 7 + i * 3 + i / 251) & 0xffU);
+  return out;
+}
+
+using Arrived = std::vector<std::pair<std::size_t, std::string>>;
+
+/// What the first takes when process r has count(r) strings of length(r, number).
+Arrived gathered(Letters& letters, std::size_t size, std::size_t piece,
+                 const std::function<std::uint64_t(std::size_t)>& count,
+                 const std::function<std::size_t(std::size_t, std::uint64_t)>& length) {
+  Arrived out;
+  test::run_job(letters, size, [&](Link& link) {
+    const std::size_t rank = link.rank();
+    std::uint64_t made = 0;
+    gather_in_turn(
+        link, count(rank),
+        [&](std::uint64_t n) {
+          EXPECT_EQ(n, made++) << rank; // one after the other, once
+          return text_of(rank, n, length(rank, n));
+        },
+        [&](std::size_t from, std::string bytes) {
+          EXPECT_EQ(rank, 0U); // the first alone
+          out.emplace_back(from, std::move(bytes));
+        },
+        piece);
+    EXPECT_EQ(made, count(rank)) << rank;
+  });
   return out;
 }
 
 void expect_all_arrive(std::size_t size, std::size_t piece,
-                       const std::function<std::size_t(std::size_t, std::size_t)>& length) {
+                       const std::function<std::uint64_t(std::size_t)>& count,
+                       const std::function<std::size_t(std::size_t, std::uint64_t)>& length) {
   Letters letters;
-  test::run_job(letters, size, [&](Link& link) {
-    std::vector<std::string> to_each;
-    for (std::size_t r = 0; r < size; ++r)
-      to_each.push_back(text_of(link.rank(), r, length(link.rank(), r)));
-    const std::vector<std::string> got = all_to_all(link, std::move(to_each), piece);
-    ASSERT_EQ(got.size(), size);
-    for (std::size_t r = 0; r < size; ++r)
-      EXPECT_EQ(got[r], text_of(r, link.rank(), length(r, link.rank()))) << r;
-  });
-  EXPECT_LE(letters.longest, piece);
+  Arrived want;
+  for (std::size_t r = 0; r < size; ++r)
+    for (std::uint64_t n = 0; n < count(r); ++n)
+      want.emplace_back(r, text_of(r, n, length(r, n)));
+  EXPECT_EQ(gathered(letters, size, piece, count, length), want) << size << " " << piece;
+  EXPECT_LE(letters.longest, std::max(piece, sizeof(std::uint64_t)));
 }
 
-TEST(Exchange, EveryStringArrivesWhole) {
+TEST(Exchange, EveryStringArrivesWholeAndInItsTurn) {
   for (const std::size_t size : {1U, 2U, 3U, 5U, 8U})
     for (const std::size_t piece : {1U, 7U, 1000U})
-      expect_all_arrive(size, piece,
-                        [](std::size_t from, std::size_t to) { return (from * 13 + to * 5) % 29; });
+      expect_all_arrive(
+          size, piece, [](std::size_t from) { return (from * 3 + 2) % 4; },
+          [](std::size_t from, std::uint64_t n) { return (from * 13 + n * 5) % 29; });
 }
 
 TEST(Exchange, NothingToSayIsNoMessage) {
-  expect_all_arrive(4, 10, [](std::size_t, std::size_t) { return 0; });
-  // one of them alone has something for one other
-  expect_all_arrive(4, 10, [](std::size_t from, std::size_t to) {
-    return from == 2 && to == 1 ? std::size_t{35} : 0;
-  });
   Letters letters;
-  test::run_job(letters, 3, [](Link& link) { (void)all_to_all(link, {}, 10); });
+  EXPECT_TRUE(gathered(
+                  letters, 4, 10, [](std::size_t) { return 0; },
+                  [](std::size_t, std::uint64_t) { return 0; })
+                  .empty());
   EXPECT_EQ(letters.messages, 0U);
+  // one of them alone has something; the first's own is no message
+  expect_all_arrive(
+      4, 10, [](std::size_t from) { return from == 2 ? 1 : 0; },
+      [](std::size_t, std::uint64_t) { return 35; });
+  Letters own;
+  EXPECT_EQ(gathered(
+                own, 3, 10, [](std::size_t from) { return from == 0 ? 2 : 0; },
+                [](std::size_t, std::uint64_t) { return 35; })
+                .size(),
+            2U);
+  EXPECT_EQ(own.messages, 0U);
 }
 
 TEST(Exchange, ALongStringTravelsInPieces) {
   Letters letters;
-  test::run_job(letters, 2, [](Link& link) {
-    std::vector<std::string> to_each(2);
-    to_each[1] = link.rank() == 0 ? std::string(1001, 'x') : "";
-    const auto got = all_to_all(link, std::move(to_each), 100);
-    EXPECT_EQ(got[0].size(), link.rank() == 1 ? 1001U : 0U);
-  });
-  EXPECT_EQ(letters.messages, 11U); // ten of 100, one of 1
+  const Arrived got = gathered(
+      letters, 2, 100, [](std::size_t from) { return from; },
+      [](std::size_t, std::uint64_t) { return 1001; });
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].second, text_of(1, 0, 1001));
+  EXPECT_EQ(letters.messages, 12U); // its length, ten of 100, one of 1
   EXPECT_EQ(letters.longest, 100U);
-}
-
-TEST(Exchange, GatheredAtTheFirst) {
-  Letters letters;
-  test::run_job(letters, 5, [](Link& link) {
-    const auto got = gather_at_first(link, text_of(link.rank(), 0, 100 * link.rank()), 64);
-    if (link.rank() != 0) {
-      EXPECT_TRUE(got.empty());
-      return;
-    }
-    ASSERT_EQ(got.size(), 5U);
-    for (std::size_t r = 0; r < 5; ++r)
-      EXPECT_EQ(got[r], text_of(r, 0, 100 * r));
-  });
 }
 
 TEST(Exchange, TheFirstHasTheWord) {

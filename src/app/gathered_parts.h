@@ -1,0 +1,36 @@
+// Parts that come to one process from the others, on their way into reduce.
+#pragma once
+
+#include "app/partial.h"
+#include "base/result.h"
+#include "os/scratch_folder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace rankscope {
+
+/// In memory as long as they are few, the others in the temporary folder (TMPDIR), where they are
+/// as long as the object.
+class GatheredParts {
+public:
+  /// What is put behind the first `in_memory` bytes goes to a folder.
+  explicit GatheredParts(std::uint64_t in_memory = kInMemory) : in_memory_(in_memory) {}
+
+  /// A file of a run. Errors: kOutput.
+  Result<void> put(std::size_t run, PartFile file);
+  /// Makes them the runs of `request`, which is to be done with before this object ends.
+  void give(ReduceRequest& request);
+
+  static constexpr std::uint64_t kInMemory = std::uint64_t{256} << 20;
+
+private:
+  std::uint64_t in_memory_, held_ = 0;
+  std::vector<std::vector<PartFile>> files_; ///< by run
+  std::vector<bool> in_folder_;              ///< by run: some are
+  std::optional<ScratchFolder> folder_;
+};
+
+} // namespace rankscope
