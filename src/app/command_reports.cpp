@@ -1,7 +1,7 @@
 #include "app/command_reports.h"
 
+#include "app/list_column.h"
 #include "app/written_files.h"
-#include "base/json_text.h"
 
 #include <utility>
 
@@ -14,20 +14,6 @@ Column seconds_column(const char* name = "seconds") {
 
 Column bytes_column(const char* name = "bytes") {
   return Column(name, Unit::kBytes);
-}
-
-/// A column whose texts are lists as JSON.
-Column list_column(const char* name) {
-  Column out(name);
-  out.nested = true;
-  return out;
-}
-
-std::string list_text(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts)
-    out += (out.empty() ? "\"" : ",\"") + json_escaped(text) + "\"";
-  return "[" + out + "]";
 }
 
 Table findings_table(const std::vector<std::string>& findings) {

@@ -8,6 +8,7 @@
 #include "os/tasks.h"
 #include "os/terminal.h"
 #include "writers/console.h"
+#include "writers/writer.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -155,6 +156,11 @@ void Context::table(const Table& table, std::size_t max_rows, std::size_t max_te
     style.colour = terminal.colour;
   }
   put(console_table(table, style));
+}
+
+void Context::report(Report report) const {
+  report.diagnostics = diagnostics;
+  page(json_text(report)); // as it is: JSON escapes what a terminal obeys
 }
 
 void Context::page(std::string_view text) const {

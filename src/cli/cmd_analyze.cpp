@@ -1,6 +1,7 @@
 // rankscope analyze SWEEP: every configuration and rank below a folder, each trace parsed once; all
 // reports, tables, plots and the page of the sweep.
 #include "app/analyze.h"
+#include "app/command_plans.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "writers/writer.h"
@@ -28,6 +29,10 @@ struct Flags {
 Result<void> print_plan(Context& ctx, const AnalyzeRequest& request) {
   RS_TRY(const std::vector<RunPlan> plans,
          discover_sweep(request.folder, request.discover, ctx.diagnostics));
+  if (ctx.json) {
+    ctx.report(analyze_plan(request, plans));
+    return {};
+  }
   for (const RunPlan& plan : plans)
     for (const RankFile& file : plan.ranks) {
       const RunKey key{plan.configuration, file.rank};
@@ -39,10 +44,8 @@ Result<void> print_plan(Context& ctx, const AnalyzeRequest& request) {
 
 void print_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep& sweep,
                  bool named) {
-  if (ctx.json) {
-    ctx.out(json_text(sweep.summary));
-    return;
-  }
+  if (ctx.json)
+    return ctx.out(json_text(sweep.summary));
   if (named)
     ctx.out(request.label + "\n");
   ctx.table(shown_configurations(sweep.facts), 40);

@@ -1,10 +1,10 @@
 // rankscope batch -b FOLDER: a workbook for every folder of rank traces below a base.
 #include "app/batch.h"
+#include "app/command_plans.h"
 #include "app/command_reports.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/replay_flags.h"
-#include "writers/writer.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -39,10 +39,17 @@ void announce(Context& ctx, const BatchSearch& search, const BatchFolder& folder
   ctx.out(text);
 }
 
-void print_json(Context& ctx, const std::string& base, const std::vector<BatchReport>& reports) {
-  Report report = batch_report(base, reports);
-  report.diagnostics = ctx.diagnostics;
-  ctx.out(json_text(report));
+void show_plan(Context& ctx, const BatchSearch& search, const std::vector<BatchFolder>& folders) {
+  if (ctx.json)
+    return ctx.report(batch_plan(search, folders));
+  for (const BatchFolder& folder : folders) {
+    announce(ctx, search, folder);
+    for (const std::string& line : folder.notes)
+      ctx.note("rankscope: note: " + line);
+    if (folder.error)
+      ctx.warn(folder.error->message());
+    ctx.out("End of dry run\n");
+  }
 }
 
 /// One folder's lines; false when it failed.
@@ -81,21 +88,16 @@ Result<void> run(Context& ctx, const Flags& f) {
   request.options.compat = !f.compat.empty();
   request.replay_run = replay_options(f.replay);
   RS_TRY(std::vector<BatchFolder> folders, find_batch_folders(request.search, ctx.diagnostics));
-  if (!ctx.json || f.dry_run)
-    for (const BatchFolder& folder : folders) {
-      announce(ctx, request.search, folder);
-      for (const std::string& line : f.dry_run ? folder.notes : std::vector<std::string>())
-        ctx.note("rankscope: note: " + line);
-      if (f.dry_run && folder.error)
-        ctx.warn(folder.error->message());
-      if (f.dry_run)
-        ctx.out("End of dry run\n");
-    }
-  if (f.dry_run)
+  if (f.dry_run) {
+    show_plan(ctx, request.search, folders);
     return {};
+  }
+  if (!ctx.json)
+    for (const BatchFolder& folder : folders)
+      announce(ctx, request.search, folder);
   RS_TRY(const std::vector<BatchReport> reports, run_batch(ctx, request, std::move(folders)));
   if (ctx.json)
-    print_json(ctx, request.search.base, reports);
+    ctx.report(batch_report(request.search.base, reports));
   else
     for (const BatchReport& report : reports)
       print(ctx, report, reports.size() > 1);

@@ -2,6 +2,7 @@
 #include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_schemas.h"
 #include "app/collectives.h"
+#include "app/command_plans.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "writers/stream_writer.h"
@@ -78,6 +79,10 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
   if (request.options.compat_tracelens && f.align == "collectives")
     request.options.align = AlignMode::kNone; // the reference compares raw times
   RS_TRY(const RunPlan plan, plan_collectives(ctx, request));
+  if (f.dry_run && ctx.json) {
+    ctx.report(collectives_plan(plan));
+    return {};
+  }
   if (f.dry_run) {
     for (const RankFile& file : plan.ranks)
       ctx.out(fmt::format("rank {}: {} ({} bytes)\n", file.rank, file.path, file.bytes));

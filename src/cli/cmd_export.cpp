@@ -3,7 +3,6 @@
 #include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/writer.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -23,9 +22,7 @@ Result<void> export_of(Context& ctx, const Flags& f) {
     return Error{ErrorCode::kUsage, "export", "needs a folder to write to", "--parquet DIR"};
   RS_TRY(const ExportResult done, export_dataset(ctx, request));
   if (ctx.json) {
-    Report report = written_files(request.folder, done.files);
-    report.diagnostics = ctx.diagnostics;
-    ctx.page(json_text(report));
+    ctx.report(written_files(request.folder, done.files));
     return {};
   }
   ctx.out(fmt::format("{}: {} files, {} ranks, {} rows, {:.1f} MB from {:.1f} MB\n", request.folder,

@@ -100,9 +100,7 @@ Result<void> measure(Context& ctx, Flags f) {
     ctx.out(fmt::format("{}: {}\n", out, counts.empty() ? "no configuration" : counts));
     return {};
   }
-  Report report = library_perf_report(out, by_status);
-  report.diagnostics = ctx.diagnostics;
-  ctx.out(json_text(report));
+  ctx.report(library_perf_report(out, by_status));
   return {};
 }
 

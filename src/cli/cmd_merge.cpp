@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "core/steps.h"
-#include "writers/writer.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,14 +33,6 @@ void print(Context& ctx, const MergedRun& run) {
                         static_cast<double>(run.input_bytes) / 1e6 / std::max(run.seconds, 1e-9)));
 }
 
-void print_json(Context& ctx, const std::vector<MergedRun>& runs) {
-  if (!ctx.json)
-    return;
-  Report report = merge_report(runs);
-  report.diagnostics = ctx.diagnostics;
-  ctx.out(json_text(report));
-}
-
 Result<void> merge(Context& ctx, const Flags& f) {
   if (f.all) {
     if (f.inputs.size() != 1)
@@ -52,8 +43,8 @@ Result<void> merge(Context& ctx, const Flags& f) {
           print(ctx, run);
           runs.push_back(run);
         });
-    if (merged)
-      print_json(ctx, runs);
+    if (merged && ctx.json)
+      ctx.report(merge_report(runs));
     return merged;
   }
   if (f.out.empty())
@@ -62,8 +53,8 @@ Result<void> merge(Context& ctx, const Flags& f) {
   RS_TRY(const RunPlan plan, discover_run(f.inputs, f.discover, ctx.diagnostics));
   RS_TRY(const MergedRun run, merge_run(ctx, f.request, plan, f.out));
   print(ctx, run);
-  if (run.output != "-") // the trace itself is there
-    print_json(ctx, {run});
+  if (ctx.json && run.output != "-") // else the trace itself is there
+    ctx.report(merge_report({run}));
   return {};
 }
 

@@ -4,7 +4,6 @@
 #include "app/written_files.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/writer.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -58,9 +57,7 @@ Result<void> page(Context& ctx, const Flags& f) {
   RS_CHECK(check_ending(f.request.output, {".html", ".htm"}));
   RS_TRY(const PageResult result, made(ctx, f, f.request));
   if (ctx.json && f.request.output != "-") {
-    Report report = written_files("page", {f.request.output});
-    report.diagnostics = ctx.diagnostics;
-    ctx.out(json_text(report));
+    ctx.report(written_files("page", {f.request.output}));
   }
   ctx.note(fmt::format("{}: {} rank{}, {:.2f} MB", f.request.output, result.ranks,
                        result.ranks == 1 ? "" : "s", static_cast<double>(result.bytes) / 1e6));

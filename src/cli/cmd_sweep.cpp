@@ -1,9 +1,9 @@
 // rankscope sweep: runs a command under every setting, keeps what happened, says which is best.
+#include "app/command_plans.h"
 #include "app/command_reports.h"
 #include "cli/command.h"
 #include "cli/sweep_flags.h"
 #include "os/signals.h"
-#include "writers/writer.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -12,25 +12,20 @@ namespace rankscope {
 namespace {
 
 void print_plan(Context& ctx, const SweepRequest& request, const SweepPlan& plan) {
+  if (ctx.json)
+    return ctx.report(sweep_plan(request, plan));
   for (const auto* list : {&plan.warmups, &plan.runs})
     for (const PlannedRun& run : *list) {
-      const SavedRun saved = read_run_manifest(run.folder + "/manifest.json");
-      const bool done =
-          saved.status == status_name(RunStatus::kSuccess) && saved.mark == run.mark();
       ctx.out(fmt::format("# {}{} -> {}{}\n", list == &plan.warmups ? "warm-up with " : "",
                           run.label, run.folder,
-                          done && !request.redo ? " (finished: is not run again)" : ""));
+                          is_finished(request, run) ? " (finished: is not run again)" : ""));
       ctx.out(shell_command(run) + "\n");
     }
 }
 
 void print_sweep(Context& ctx, const SweepRequest& request, const FinishedSweep& sweep) {
-  if (ctx.json) {
-    Report report = sweep_report(sweep);
-    report.diagnostics = ctx.diagnostics;
-    ctx.out(json_text(report));
-    return;
-  }
+  if (ctx.json)
+    return ctx.report(sweep_report(sweep));
   ctx.out(summary_text(request.kind, sweep.folder, sweep.rows, sweep.findings,
                        std::chrono::system_clock::now()));
   ctx.out(

@@ -17,6 +17,7 @@ namespace rankscope {
 
 class Progress;
 class Table;
+struct Report;
 
 /// What every command shares: the global flags and the console. Only src/cli prints.
 class Context : public Session {
@@ -37,6 +38,8 @@ public:
   void table(const Table& table, std::size_t max_rows = 20, std::size_t max_text = 48) const;
   /// stdout, as is and at once: a page whose maker lets no text of a trace reach the terminal.
   void page(std::string_view text) const;
+  /// stdout, as JSON with the problems of the run so far.
+  void report(Report report) const;
   void note(std::string_view line) const override; ///< stderr unless quiet, newline added
   void warn(std::string_view line) const override; ///< stderr, "rankscope: warning: " in front
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;

@@ -3,7 +3,6 @@
 #include "app/command_reports.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
-#include "writers/writer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,9 +59,7 @@ void print(Context& ctx, const LibraryTraceOptions& options, const LibraryTraceS
   std::vector<std::string> tables = {options.csv};
   if (!options.detail_csv.empty())
     tables.push_back(options.detail_csv);
-  Report report = library_trace_report(tables, summary, seconds);
-  report.diagnostics = ctx.diagnostics;
-  ctx.out(json_text(report));
+  ctx.report(library_trace_report(tables, summary, seconds));
 }
 
 } // namespace

@@ -148,6 +148,34 @@ TEST_F(JsonForms, FilesHaveTheirKindsAndSizesAndFiguresAreNumbers) {
   EXPECT_TRUE(root["tables"]["files"]["rows"].at(0).at(2).is_null());
 }
 
+// What would be done is a table too, and nothing is made.
+TEST_F(JsonForms, ADryRunIsAPlan) {
+  const auto rows = [](const simdjson::dom::element& root) {
+    return root["tables"]["plan"]["rows"];
+  };
+  simdjson::dom::element root = document({"collectives", traces_, "--dry-run"});
+  EXPECT_EQ(root["schema"].get_string().value(), "rankscope/1");
+  ASSERT_EQ(rows(root).get_array().size(), 2U);
+  EXPECT_EQ(rows(root).at(1).at(0).get_int64().value(), 1);
+  EXPECT_EQ(rows(root).at(0).at(1).get_string().value(), trace_);
+  EXPECT_EQ(rows(root).at(0).at(2).get_uint64().value(), fs::file_size(trace_));
+  root = document({"analyze", sweep_, "-o", out("analysis"), "--dry-run"});
+  ASSERT_EQ(rows(root).get_array().size(), 2U);
+  EXPECT_EQ(rows(root).at(0).at(2).get_string().value(), trace_);
+  const auto report = rows(root).at(0).at(4).get_string().value();
+  EXPECT_TRUE(report.starts_with(out("analysis")) && report.ends_with(".xlsx")) << report;
+  root = document({"batch", "-b", folder_.path("batch"), "-f", "rank", "--dry-run"});
+  ASSERT_EQ(rows(root).get_array().size(), 1U);
+  EXPECT_EQ(rows(root).at(0).at(2).get_array().size(), 2U);
+  root = document({"sweep", "-o", out("swept"), "-c", "28", "-t", "256,512", "--dry-run", "--",
+                   "train", "a b"});
+  ASSERT_EQ(rows(root).get_array().size(), 2U);
+  EXPECT_FALSE(rows(root).at(0).at(1).get_bool().value());
+  EXPECT_EQ(rows(root).at(0).at(4).at(1).get_string().value(), "a b");
+  EXPECT_NE(text_.find("\"NCCL_MAX_NCHANNELS=28\""), std::string::npos) << text_;
+  EXPECT_TRUE(fs::is_empty(out_));
+}
+
 TEST_F(JsonForms, AlarmsOfWatchAreDocumentsInALineEach) {
   const RunResult r = run_binary({"--json", "watch", traces_, "--once", "-q"});
   std::istringstream lines(r.out);

@@ -1,0 +1,23 @@
+// What commands say with --dry-run --json: a row of `plan` for each trace that would be read, each
+// report that would be made or each command that would be run.
+#pragma once
+
+#include "app/analyze.h"
+#include "app/batch.h"
+#include "app/sweep.h"
+#include "core/report.h"
+
+#include <vector>
+
+namespace rankscope {
+
+/// A rank that is missing has no file.
+[[nodiscard]] Report collectives_plan(const RunPlan& plan);
+[[nodiscard]] Report analyze_plan(const AnalyzeRequest& request, const std::vector<RunPlan>& plans);
+[[nodiscard]] Report batch_plan(const BatchSearch& search, const std::vector<BatchFolder>& folders);
+[[nodiscard]] Report sweep_plan(const SweepRequest& request, const SweepPlan& plan);
+
+/// An earlier sweep in the same folder has finished it, and it is not run again.
+[[nodiscard]] bool is_finished(const SweepRequest& request, const PlannedRun& run);
+
+} // namespace rankscope
