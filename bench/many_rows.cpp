@@ -5,9 +5,9 @@
 //
 //   many_rows FOLDER [RANKS=10000] [ROWS=10000 of each rank]
 #include "app/command_parts.h"
-#include "app/part_files.h"
 #include "engine/shard_file.h"
 #include "os/output_file.h"
+#include "os/whole_file.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -131,9 +131,9 @@ Result<void> make(const std::string& folder, std::int64_t ranks, std::int64_t ro
     hold(parts, part);
     const std::string encoded = encode_rank_parts(parts);
     bytes += encoded.size();
-    RS_CHECK(write_file(folder + "/" + rank_part_name(file), encoded));
+    RS_CHECK(write_whole(folder + "/" + rank_part_name(file), encoded));
   }
-  RS_CHECK(write_file(folder + "/" + shard_file_name(0, 1), encode_shard_file(shard)));
+  RS_CHECK(write_whole(folder + "/" + shard_file_name(0, 1), encode_shard_file(shard)));
   fmt::print("{} ranks, {} rows, {:.1f} bytes a row\n", ranks, ranks * rows,
              static_cast<double>(bytes) / static_cast<double>(ranks * rows));
   return {};

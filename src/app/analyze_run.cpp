@@ -3,10 +3,10 @@
 #include "analyses/collectives/collective_report.h"
 #include "app/command_parts.h"
 #include "app/merge.h"
-#include "app/part_files.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
+#include "os/whole_file.h"
 #include "writers/merged_trace.h"
 #include "writers/writer.h"
 
@@ -75,7 +75,7 @@ private:
     ConfigResult& result = results_[item.plan_index];
     ctx_.diagnostics.merge(part.remarks);
     if (!part.workbook.empty())
-      RS_CHECK(write_file(workbook_of(item), part.workbook));
+      RS_CHECK(write_whole(workbook_of(item), part.workbook));
     if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1 && !merge_apart(item.plan)) {
       if (!work.merged) {
         work.merged_path = merged_path(item.plan_index);

@@ -2,11 +2,10 @@
 
 #include "app/analyze_parts.h"
 #include "base/fnv.h"
-#include "os/output_file.h"
+#include "os/whole_file.h"
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <iterator>
 #include <sys/stat.h>
 
@@ -42,24 +41,9 @@ std::string file_mark(const std::string& path) {
   return fmt::format("{} {}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
-Result<std::string> bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad())
-    return Error{ErrorCode::kUnreadable, path, "cannot read this file", kHint};
-  return bytes;
-}
-
-Result<void> write_bytes(const std::string& bytes, const std::string& path) {
-  RS_CHECK(make_folder(fs::path(path).parent_path().string()));
-  RS_TRY(auto file, OutputFile::create(path));
-  file.write(bytes);
-  return file.commit();
-}
-
 /// A part file of ours, decoded.
 template <class T> Result<T> read_part(const std::string& path, std::string_view kind) {
-  RS_TRY(const std::string bytes, bytes_of(path));
+  RS_TRY(const std::string bytes, read_whole(path, kHint));
   Result<T> part = decode_part<T>(kind, kStateVersion, bytes);
   if (!part)
     return Error{ErrorCode::kUnreadable, path, part.error().what, kHint};
@@ -76,7 +60,7 @@ std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
 }
 
 std::string content_mark(const std::string& path) {
-  const Result<std::string> bytes = bytes_of(path);
+  const Result<std::string> bytes = read_whole(path, kHint);
   return bytes ? fnv64_hex(*bytes) : "";
 }
 
@@ -88,7 +72,7 @@ Result<void> save_state(const ConfigResult& config, const std::string& fingerpri
     const auto bytes = fs::file_size(file, ec);
     saved.output_bytes.push_back(ec ? -1 : static_cast<std::int64_t>(bytes));
   }
-  return write_bytes(encode_part(kConfigurationKind, kStateVersion, saved), path);
+  return write_whole(path, encode_part(kConfigurationKind, kStateVersion, saved));
 }
 
 std::optional<ConfigResult> load_state(const std::string& path, const std::string& fingerprint,
@@ -114,7 +98,7 @@ std::optional<ConfigResult> load_state(const std::string& path, const std::strin
 }
 
 Result<void> save_sweep(const SweepState& sweep, const OutputLayout& layout) {
-  return write_bytes(encode_part(kSweepKind, kStateVersion, sweep), layout.sweep_state());
+  return write_whole(layout.sweep_state(), encode_part(kSweepKind, kStateVersion, sweep));
 }
 
 SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "os/input_text.h"
 #include "os/output_file.h"
+#include "os/whole_file.h"
 #include "pages/compare_page.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"
@@ -14,7 +15,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -86,8 +86,8 @@ std::string verdict_markdown(const Comparison& comparison, const FailOutcome& ou
 
 /// What a file that is appended to holds so far, ended by a line break; "" when there is none.
 std::string text_before(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  Result<std::string> before = read_whole(path);
+  std::string text = before ? std::move(*before) : std::string();
   if (!text.empty() && text.back() != '\n')
     text += '\n';
   return text;

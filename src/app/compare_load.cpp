@@ -5,11 +5,11 @@
 #include "app/baseline.h"
 #include "app/command_parts.h"
 #include "app/compare_reports_input.h"
-#include "app/part_files.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
+#include "os/whole_file.h"
 #include "readers/reports/report_tables.h"
 #include "writers/writer.h"
 
@@ -112,7 +112,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   };
   steps.take = [&](const RankItem& item, const LoadedTrace&, CompareRankPart rank) -> Result<void> {
     if (!rank.workbook.empty())
-      RS_CHECK(write_file(workbook_of(item), rank.workbook));
+      RS_CHECK(write_whole(workbook_of(item), rank.workbook));
     ctx.diagnostics.merge(rank.remarks);
     parts.push_back(std::move(rank.part));
     identities.push_back(std::move(rank.identity));

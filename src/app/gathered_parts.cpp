@@ -1,6 +1,5 @@
 #include "app/gathered_parts.h"
-
-#include "app/part_files.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ Result<void> GatheredParts::put(std::size_t run, PartFile file) {
     folder_.emplace(std::move(made));
   }
   in_folder_[run] = true;
-  return write_file(fmt::format("{}/{}", folder_of(*folder_, run), file.name), file.bytes);
+  return write_whole(fmt::format("{}/{}", folder_of(*folder_, run), file.name), file.bytes);
 }
 
 void GatheredParts::give(ReduceRequest& request) {

@@ -1,8 +1,8 @@
 #include "app/part_set.h"
 
 #include "app/command_parts.h"
-#include "app/part_files.h"
 #include "os/output_file.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -64,7 +64,7 @@ Result<std::string> PartSet::bytes_of(const Place& place) {
   if (place.memory != nullptr)
     return place.memory->bytes;
   remember_input(place.path);
-  return read_file(place.path);
+  return read_whole(place.path);
 }
 
 Result<RankParts> PartSet::read(const Place& place) const {

@@ -5,10 +5,10 @@
 #include "app/command_parts.h"
 #include "app/compare.h"
 #include "app/page.h"
-#include "app/part_files.h"
 #include "app/part_set.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <atomic>
@@ -183,7 +183,7 @@ private:
         std::error_code ec;
         if (!fs::exists(folder_ + "/" + name, ec))
           return false;
-        const Result<std::string> bytes = read_file(folder_ + "/" + name);
+        const Result<std::string> bytes = read_whole(folder_ + "/" + name);
         const Result<RankParts> parts = bytes ? decode_rank_parts(*bytes) : bytes.error();
         if (!parts || parts->options != options || parts->mark != marks_[name] || parts->lost)
           return false;
@@ -285,7 +285,7 @@ private:
   }
 
   static Result<std::string> take_file(const std::string& path) {
-    RS_TRY(std::string bytes, read_file(path));
+    RS_TRY(std::string bytes, read_whole(path));
     std::error_code ec;
     fs::remove(path, ec);
     return bytes;
@@ -437,7 +437,7 @@ Result<PartialResult> write_partial(Session& session, const PartialRequest& requ
   RS_CHECK(make_folder(folder));
   return Partial(
       session, request,
-      [&](const PartFile& file) { return write_file(folder + "/" + file.name, file.bytes); },
+      [&](const PartFile& file) { return write_whole(folder + "/" + file.name, file.bytes); },
       folder)();
 }
 

@@ -1,6 +1,5 @@
 #include "app/reduce_job.h"
 
-#include "app/part_files.h"
 #include "core/error_part.h"
 #include "core/part.h"
 #include "os/tasks.h"

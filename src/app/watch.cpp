@@ -2,7 +2,6 @@
 #include "app/watch.h"
 
 #include "analyses/collectives/run_consistency.h"
-#include "app/part_files.h"
 #include "base/fnv.h"
 #include "base/number_text.h"
 #include "base/units.h"
@@ -10,6 +9,7 @@
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "os/signals.h"
+#include "os/whole_file.h"
 #include "readers/folder_names.h"
 #include "readers/trace_files.h"
 
@@ -90,7 +90,7 @@ Result<Watch> Watch::open(WatchRequest request) {
       return Error{ErrorCode::kUnreadable, out.request_.state, std::move(why),
                    "another --state, or remove it to begin anew"};
     };
-    RS_TRY(const std::string bytes, read_file(out.request_.state));
+    RS_TRY(const std::string bytes, read_whole(out.request_.state));
     Result<WatchStateFile> before = decode_watch_state(bytes);
     if (!before)
       return refused("is no state of watch: " + before.error().what);

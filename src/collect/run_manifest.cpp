@@ -2,12 +2,12 @@
 
 #include "collect/secrets.h"
 #include "os/process.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <simdjson.h>
 
@@ -114,11 +114,10 @@ std::string time_text(std::chrono::system_clock::time_point time) {
 
 SavedRun read_run_manifest(const std::string& path) {
   SavedRun out;
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const Result<std::string> text = read_whole(path);
   dom::parser parser;
   dom::element root;
-  if (!in.is_open() || parser.parse(simdjson::padded_string(text)).get(root) != simdjson::SUCCESS)
+  if (!text || parser.parse(simdjson::padded_string(*text)).get(root) != simdjson::SUCCESS)
     return out;
   std::string_view word;
   if (root["rankscope_run"].get(word) != simdjson::SUCCESS)

@@ -3,6 +3,7 @@
 #include "collect/secrets.h"
 #include "os/output_file.h"
 #include "os/process.h"
+#include "os/whole_file.h"
 
 #include <cstring>
 #include <filesystem>
@@ -51,19 +52,13 @@ void write_head(JsonWriter& json, const Begun& begun) {
   write_clocks(json, "clocks_begin", begun.clocks);
 }
 
-Result<void> write_file(const std::string& path, const std::string& text) {
-  RS_TRY(auto file, OutputFile::create(path));
-  file.write(text);
-  return file.commit();
-}
-
 Result<void> write_begin(const Begun& begun) {
   JsonWriter json;
   json.begin_object();
   write_head(json, begun);
   json.text("status", "running");
   json.end_object();
-  return write_file(begun.run.folder + "/manifest.json", json.take());
+  return write_whole(begun.run.folder + "/manifest.json", json.take());
 }
 
 Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const NcclFacts& seen) {
@@ -103,7 +98,7 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
   }
   json.texts("findings", outcome.findings);
   json.end_object();
-  return write_file(begun.run.folder + "/manifest.json", json.take());
+  return write_whole(begun.run.folder + "/manifest.json", json.take());
 }
 
 NcclFacts read_library_logs(const std::string& folder) {

@@ -3,14 +3,13 @@
 #include "analyses/compare/compare_tables.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
+#include "os/whole_file.h"
 #include "pages/compare_plots.h"
 #include "pages/html_report.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 namespace rankscope {
@@ -48,11 +47,6 @@ constexpr Picture kCollectives[] = {
      "Sum over the collectives of a size; it grows with their number."},
     {"NCCL_Performance_Percentage_Change_comparison", "Change of collectives",
      "Percent of the baseline; positive is better."}};
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 /// Sentences of the dashboard: what is better and worse, with its interval.
 std::vector<std::string> in_words(const Comparison& comparison) {
@@ -97,7 +91,7 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
   RS_CHECK(make_folder(folder + "/plots"));
   RS_TRY(OutputFile page_file, OutputFile::create(folder + "/performance_analysis_report.html"));
   std::vector<std::pair<std::string, PlotSpec>> files;
-  std::map<std::string, std::string> drawn;
+  std::map<std::string, std::string> drawn; // by name: the SVG's file, then the SVG
   for (auto& [name, spec] : compare_plots(comparison)) {
     files.emplace_back(folder + "/plots/" + name + ".png", spec);
     if (svg)
@@ -106,6 +100,9 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
     files.emplace_back(drawn[name], std::move(spec));
   }
   RS_CHECK(write_plots(files));
+  for (auto& [name, picture] : drawn) {
+    RS_TRY(picture, read_whole(picture));
+  }
   HtmlReport page;
   page.title = "Performance Analysis Report";
   page.series.push_back(base.label);
@@ -137,7 +134,7 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
       section.title = p.title;
       section.level = 3;
       section.note = p.note;
-      section.images.push_back({p.title, bytes_of(found->second), true});
+      section.images.push_back({p.title, found->second, true});
       sections.push_back(std::move(section));
     }
     if (!lacking.empty())

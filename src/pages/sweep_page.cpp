@@ -4,6 +4,7 @@
 #include "base/statistics.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
+#include "os/whole_file.h"
 #include "pages/html_report.h"
 #include "pages/variance_plots.h"
 
@@ -11,7 +12,6 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -40,14 +40,6 @@ Result<Side> side_of(const SweepSide& sweep) {
               configuration_rows(sweep.facts->records),
               nccl_master_rows(sweep.facts->collectives),
               variance_data(sweep.facts->gemms, sweep.facts->top_k)};
-}
-
-Result<std::string> bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad())
-    return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
-  return bytes;
 }
 
 /// Rows joined over the sides by a label; order of first appearance.
@@ -234,7 +226,7 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
     section.level = 3;
     section.side_by_side = sides.size() > 1;
     for (const auto& [s, file] : by_plot[name])
-      if (Result<std::string> svg = bytes_of(file))
+      if (Result<std::string> svg = read_whole(file))
         section.images.push_back({sides[s].label, std::move(*svg), true});
     if (!section.images.empty())
       out.push_back(std::move(section));

@@ -1,13 +1,13 @@
 #include "collect/profile/json_value.h"
 
 #include "base/json_text.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
 #include <iterator>
 #include <simdjson.h>
 
@@ -331,10 +331,7 @@ Result<Json> parse_json(const std::string& text, const std::string& where,
 }
 
 Result<Json> parse_json_file(const std::string& path, std::vector<std::string>* notes) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad())
-    return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
+  RS_TRY(const std::string text, read_whole(path));
   return parse_json(text, path, notes);
 }
 

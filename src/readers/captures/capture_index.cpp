@@ -1,11 +1,10 @@
 #include "readers/captures/capture_index.h"
 
 #include "os/output_file.h"
+#include "os/whole_file.h"
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <simdjson.h>
 
 namespace rankscope {
@@ -33,14 +32,15 @@ Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const s
                                                                          Diagnostics& diag) {
   const std::string path = (std::filesystem::path(folder) / kCaptureIndexName).string();
   remember_input(path);
-  std::ifstream in(path, std::ios::binary);
-  if (!in.is_open())
+  std::error_code ec;
+  if (!std::filesystem::exists(path, ec))
     return std::optional<std::vector<CaptureIndexEntry>>();
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  RS_TRY(const std::string text,
+         read_whole(path, "without the file the captures are looked into instead"));
   dom::parser parser;
   dom::array list;
   if (const auto status = parser.parse(simdjson::padded_string(text)).get(list);
-      in.bad() || status != simdjson::SUCCESS)
+      status != simdjson::SUCCESS)
     return Error{
         ErrorCode::kUnreadable, path,
         fmt::format("expected a JSON list of captures: {}", simdjson::error_message(status)),
