@@ -182,18 +182,22 @@ Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
   return arch;
 }
 
+std::string_view peak_spec(const GpuArch& arch, std::string_view spec) {
+  if (arch.tflops.find(spec) != arch.tflops.end())
+    return spec;
+  constexpr std::string_view kAtLeast = "vector_fp32";
+  const bool of_16_bits = spec == "vector_fp16" || spec == "vector_bf16";
+  return of_16_bits && arch.tflops.find(kAtLeast) != arch.tflops.end() ? kAtLeast : "";
+}
+
 std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec, double flops,
                                  double bytes) {
-  auto peak = arch.tflops.find(spec);
-  const bool only_fp32 =
-      peak == arch.tflops.end() && (spec == "vector_fp16" || spec == "vector_bf16");
-  if (only_fp32)
-    peak = arch.tflops.find("vector_fp32");
-  if (peak == arch.tflops.end() || !(flops > 0) || std::isnan(bytes) || !(arch.mem_bw_gbps > 0))
+  const std::string_view bound = peak_spec(arch, spec);
+  if (bound.empty() || !(flops > 0) || std::isnan(bytes) || !(arch.mem_bw_gbps > 0))
     return std::nullopt;
-  const double compute_us = flops / (peak->second * 1e12) * 1e6;
+  const double compute_us = flops / (arch.tflops.find(bound)->second * 1e12) * 1e6;
   const double memory_us = bytes / (arch.mem_bw_gbps * 1e9) * 1e6;
-  if (only_fp32 && compute_us > memory_us)
+  if (bound != spec && compute_us > memory_us)
     return std::nullopt;
   return Roofline{std::max(compute_us, memory_us), compute_us >= memory_us};
 }

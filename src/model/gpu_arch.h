@@ -30,16 +30,19 @@ struct GpuArch {
 /// A built-in name (any case) or a JSON file {name, mem_bw_gbps, max_achievable_tflops{spec: n}}.
 Result<GpuArch> load_gpu_arch(const std::string& name_or_path);
 
+/// Whose peak bounds work of `spec` from above: its own, or for 16-bit vector work of a board where
+/// that is not known vector_fp32, at whose rate it is computed at least. "" when neither is known.
+[[nodiscard]] std::string_view peak_spec(const GpuArch& arch, std::string_view spec);
+
 struct Roofline {
   double time_us = 0;
   bool compute_bound = false;
 };
 
 /// Tc = flops/peak, Tm = bytes/bandwidth, the larger is the bound. nullopt when the peak of `spec`
-/// is unknown, bytes are unknown or flops are not positive. Where only the peak of vector_fp32 is
-/// known, 16-bit vector work is rated when memory is the bound even at that peak, which it is
-/// computed with at least. Example: 1e12 flops at 100 TFLOPS and 1e9 bytes at 1000 GB/s: Tc = 10
-/// ms, Tm = 1 ms, compute bound, 10000 us.
+/// is unknown, bytes are unknown or flops are not positive. Where peak_spec() is another's, work is
+/// rated only when memory is the bound even at that peak. Example: 1e12 flops at 100 TFLOPS and 1e9
+/// bytes at 1000 GB/s: Tc = 10 ms, Tm = 1 ms, compute bound, 10000 us.
 [[nodiscard]] std::optional<Roofline> roofline(const GpuArch& arch, std::string_view spec,
                                                double flops, double bytes);
 

@@ -52,6 +52,29 @@ TEST(RooflineSheet, OperatorsBelowTheCornersOfTheirPeaks) {
   EXPECT_TRUE(chart.parts[1].line);
 }
 
+// 16-bit vector work of a board that names no rate for it stands below that of 32 bits.
+TEST(RooflineSheet, VectorWorkOf16BitsIsThere) {
+  const test::TempFolder folder;
+  ReportOptions options;
+  options.gpu_arch = folder.write("board.json", R"({"name":"Board","mem_bw_gbps":1000,
+      "max_achievable_tflops":{"vector_fp32":50}})");
+  TraceBuilder b;
+  b.op("aten::add", 0, 50,
+       R"({"Input Dims":[[1024],[1024]],"Input type":["c10::BFloat16","c10::BFloat16"],
+           "Input Strides":[[1],[1]]})")
+      .kernel("elementwise", 1, 200, 10);
+  const LoadedTrace t = b.load();
+  const auto sheet = roofline_sheet(t, options);
+  ASSERT_TRUE(sheet) << sheet.error().message();
+  ASSERT_TRUE(*sheet);
+  const Table& table = **sheet;
+  ASSERT_EQ(table.rows(), 4U);
+  EXPECT_EQ(table.at(0, "Compute Spec").text, "vector_bf16");
+  EXPECT_NEAR(table.at(0, "FLOPS/Byte").number(), 1024 / (3 * 2048.), 1e-12);
+  EXPECT_EQ(table.at(2, "Compute Spec").text, "vector_fp32");
+  EXPECT_EQ(table.at(2, "TFLOPS/s").number(), 50);
+}
+
 TEST(RooflineSheet, NoneWithoutABoardOrACost) {
   ReportOptions options; // no board is named
   const LoadedTrace rated =

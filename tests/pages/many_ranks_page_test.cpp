@@ -1,6 +1,9 @@
 // The page of thousands of ranks: the odd ones are there, and it does not grow with the others.
 #include "pages/data/run_page.h"
 
+#include "read_blob.h"
+
+#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <set>
@@ -100,6 +103,67 @@ TEST(ManyRanksPage, ARankWithoutWorkMovesNoOther) {
       parser.parse(simdjson::padded_string(blob->data() + 4, length));
   for (const simdjson::dom::element rank : json["ranks"].get_array())
     EXPECT_EQ(std::int64_t(rank["at"]), 0);
+}
+
+// Rank 1's clock gains 800 us a second: its kernels stand where their collectives are joined, over
+// the whole trace, and no more than some microseconds from those of rank 0.
+TEST(ManyRanksPage, KernelsFollowADriftAsTheirCollectivesDo) {
+  constexpr std::int64_t kCalls = 60, kMs = 1'000'000;
+  TopFacts top;
+  top.ranks.resize(2);
+  TopParts parts;
+  parts.records.resize(2);
+  RunPageInput input{&top, &parts, nullptr, {}, {}, ""};
+  std::vector<RankCollectives> ranks(2);
+  for (const std::int64_t rank : {0, 1}) {
+    RankCollectives& r = ranks[static_cast<std::size_t>(rank)];
+    RankPage& page = input.ranks.emplace_back();
+    page.rank = r.rank = rank;
+    page.base_ns = r.base_time_ns = 1'700'000'000'000'000'000;
+    PageLane& lane = page.lanes.emplace_back();
+    for (std::int64_t i = 0; i < kCalls; ++i) {
+      const auto drifted = [&](std::int64_t ns) { return ns + (rank == 1 ? ns / 1250 + 5000 : 0); };
+      Collective& c = r.rows.emplace_back();
+      c.pg_name = r.texts.intern("0");
+      c.pg_ranks = r.texts.intern("[0, 1]");
+      c.name = r.texts.intern("allreduce");
+      c.dtype = r.texts.intern("Float");
+      c.kind = CollectiveKind::kAllReduce;
+      c.in_nelems = c.out_nelems = 1024;
+      c.group_size = 2;
+      c.seq = i;
+      // both leave together
+      c.ts_ns = drifted(kMs + i * 50 * kMs + (i * 7 + rank * 3) % 5 * 10'000);
+      c.dur_ns = drifted(kMs + i * 50 * kMs + 400'000) - c.ts_ns;
+      PageEvent& event = lane.events.emplace_back();
+      event.at.start_ns = c.ts_ns;
+      event.at.dur_ns = c.dur_ns;
+    }
+    lane.in_trace = lane.events.size();
+    page.start_ns = r.rows.front().ts_ns;
+    page.end_ns = r.rows.back().end_ns();
+  }
+  const Result<CollectiveFacts> facts = collective_facts(ranks, {});
+  ASSERT_TRUE(facts) << facts.error().message();
+  ASSERT_EQ(facts->offsets.at(1).fit, ClockFit::kAligned);
+  input.collectives = &*facts;
+  const Result<std::string> made = run_page_data(input);
+  ASSERT_TRUE(made);
+  test::ReadBlob blob;
+  test::read(*made, blob);
+  std::vector<std::vector<std::int64_t>> starts;
+  for (const simdjson::dom::element rank : blob.json["ranks"].get_array()) {
+    starts.push_back(numbers(blob, rank["lanes"].at(0)["events"]["start"]));
+    for (std::int64_t& start : starts.back())
+      start += std::int64_t(rank["at"]);
+  }
+  const auto of_rank = numbers(blob, blob.json["matched"]["rank"]);
+  const auto joined = numbers(blob, blob.json["matched"]["start"]);
+  ASSERT_EQ(joined.size(), static_cast<std::size_t>(2 * kCalls));
+  for (std::size_t i = 0; i < joined.size(); ++i)
+    EXPECT_EQ(joined[i], starts.at(static_cast<std::size_t>(of_rank[i]))[i / 2]) << i;
+  for (std::size_t i = 0; i < starts[0].size(); ++i)
+    EXPECT_LE(std::abs(starts[0][i] - starts[1][i]), 45'000) << i; // 40 us as they come
 }
 
 TEST(ManyRanksPage, FewRanksAreAllThere) {

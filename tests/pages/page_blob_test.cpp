@@ -1,9 +1,10 @@
-// The blob of a page read back by the description in its header; hostile texts; the file around it.
+// The blob of a page read back; hostile texts; the file around it.
 #include "pages/data/page_blob.h"
 
 #include "os/byte_source.h"
 #include "os/gzip.h"
 #include "pages/page_file.h"
+#include "read_blob.h"
 #include "temp_folder.h"
 
 #include <cmath>
@@ -15,34 +16,9 @@
 namespace rankscope {
 namespace {
 
-struct ReadBlob {
-  simdjson::dom::parser parser;
-  simdjson::dom::element json;
-  std::string arrays;
-};
-
-void read(const std::string& blob, ReadBlob& out) {
-  ASSERT_GE(blob.size(), 4U);
-  std::uint32_t length = 0;
-  std::memcpy(&length, blob.data(), 4);
-  const std::size_t begin = (4 + std::size_t{length} + 7) / 8 * 8;
-  ASSERT_LE(4 + std::size_t{length}, blob.size());
-  out.json = out.parser.parse(simdjson::padded_string(blob.data() + 4, length));
-  out.arrays = begin < blob.size() ? blob.substr(begin) : std::string();
-}
-
-template <class T>
-std::vector<T> array(const ReadBlob& blob, simdjson::dom::element at, const char* type) {
-  EXPECT_EQ(std::string_view(at["t"]), type);
-  const auto count = static_cast<std::size_t>(std::uint64_t(at["n"]));
-  const auto offset = static_cast<std::size_t>(std::uint64_t(at["o"]));
-  EXPECT_EQ(offset % 8, 0U);
-  EXPECT_LE(offset + count * sizeof(T), blob.arrays.size());
-  std::vector<T> out(count);
-  if (count > 0)
-    std::memcpy(out.data(), blob.arrays.data() + offset, count * sizeof(T));
-  return out;
-}
+using test::array;
+using test::read;
+using test::ReadBlob;
 
 TEST(PageBlob, ReadsBackInTheSmallestTypes) {
   PageBlob page;

@@ -19,7 +19,7 @@ bool makes_wait(CollectiveKind kind) {
 
 } // namespace
 
-Clocks clocks_of(const std::vector<RankCollectives>& ranks, const std::vector<ClockOffset>& offsets,
+Clocks clocks_of(std::span<const RankCollectives> ranks, const std::vector<ClockOffset>& offsets,
                  AlignMode align) {
   Clocks out;
   out.base_ns.assign(ranks.size(), 0);

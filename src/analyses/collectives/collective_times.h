@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Clocks {
     return ts_ns + base_ns[rank] - shift;
   }
 };
-[[nodiscard]] Clocks clocks_of(const std::vector<RankCollectives>& ranks,
+[[nodiscard]] Clocks clocks_of(std::span<const RankCollectives> ranks,
                                const std::vector<ClockOffset>& offsets, AlignMode align);
 
 /// "GROUP_INDEX"

@@ -24,7 +24,7 @@ std::vector<RooflinePoint> operators_of(const UnifiedPerf& perf, const GpuArch& 
   for (const UnifiedRow& row : perf.rows) {
     if (out.size() == kMostOperators)
       break;
-    if (drawable(row) && arch.tflops.find(*row.compute_spec) != arch.tflops.end())
+    if (drawable(row) && !peak_spec(arch, *row.compute_spec).empty())
       out.push_back({"operator", std::string(row.op.name), row.flops / row.bytes, row.tflops.mean,
                      row.percent, *row.compute_spec});
   }
@@ -93,7 +93,7 @@ Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,
   const double right = most->flops_per_byte;
   std::set<std::string> specs;
   for (const RooflinePoint& point : points)
-    specs.insert(point.spec);
+    specs.emplace(peak_spec(arch, point.spec));
   Chart chart;
   chart.kind = Chart::Kind::kPoints;
   chart.title = "Roofline of " + arch.name;

@@ -84,8 +84,10 @@
       const list = byRank.get(rank) || [];
       let low = 0;
       let high = list.length;
-      while (low < high) { const mid = (low + high) >> 1; if (list[mid][0] < start - 2000) low = mid + 1; else high = mid; }
-      if (low >= list.length || Math.abs(list[low][0] - start) > 2000) return [];
+      while (low < high) { const mid = (low + high) >> 1; if (list[mid][0] < start) low = mid + 1; else high = mid; }
+      const far = (at) => at >= 0 && at < list.length ? Math.abs(list[at][0] - start) : Infinity;
+      if (far(low - 1) < far(low)) low--;
+      if (far(low) > 2000) return [];
       const c = list[low][1];
       const ks = [];
       for (let k = out.first[c]; k < out.first[c + 1]; k++) ks.push(k);
@@ -249,7 +251,10 @@
     if (!points.length) return;
     const specs = [...new Set(points.map((p) => by.spec.value(p[2])))];
     const board = data.board;
-    const peaks = board ? board.peaks.filter((p) => specs.includes(p.spec)) : [];
+    const known = board ? board.peaks.map((p) => p.spec) : [];
+    // 16-bit vector work is computed at the rate of 32 bits at least (model/gpu_arch.h)
+    const bounds = specs.map((spec) => (!known.includes(spec) && /^vector_b?f/.test(spec) ? "vector_fp32" : spec));
+    const peaks = board ? board.peaks.filter((p) => bounds.includes(p.spec)) : [];
     const shapes = ["circle", "triangle", "rect", "diamond", "pin", "arrow"];
     const option = () => {
       const xs = points.map((p) => p[0]);

@@ -7,6 +7,8 @@
 namespace rankscope {
 namespace {
 
+using PageTime = std::function<std::int64_t(std::int64_t)>;
+
 std::uint32_t share_of(std::int64_t ns, std::int64_t width) {
   return static_cast<std::uint32_t>(
       std::lround(255.0 * static_cast<double>(ns) / static_cast<double>(width)));
@@ -49,7 +51,7 @@ void add_event_times(PageBlob& page, const char* key, const PageLane& lane, Get 
   page.times(key, values);
 }
 
-void add_lane(PageBlob& page, const RankPage& rank, const PageLane& lane, bool with_rows,
+void add_lane(PageBlob& page, const PageLane& lane, const PageTime& since_start, bool with_rows,
               const std::vector<std::uint32_t>& texts) {
   JsonWriter& json = page.json;
   json.begin_object();
@@ -62,7 +64,7 @@ void add_lane(PageBlob& page, const RankPage& rank, const PageLane& lane, bool w
     return [&texts, id](const PageEvent& e) { return texts[e.*id]; };
   };
   add_event_times(page, "start", lane,
-                  [&](const PageEvent& e) { return e.at.start_ns - rank.start_ns; });
+                  [&](const PageEvent& e) { return since_start(e.at.start_ns); });
   add_event_times(page, "dur", lane, [](const PageEvent& e) { return e.at.dur_ns; });
   add_event_array(page, "kind", lane,
                   [](const PageEvent& e) { return static_cast<std::uint32_t>(e.at.kind); });
@@ -92,25 +94,27 @@ void add_lane(PageBlob& page, const RankPage& rank, const PageLane& lane, bool w
 
 } // namespace
 
-void add_rank(PageBlob& page, const RankPage& rank, std::int64_t shift_ns, bool alone) {
+void add_rank(PageBlob& page, const RankPage& rank, const PageTime& page_ns, bool alone) {
+  const std::int64_t start_ns = page_ns(rank.start_ns);
+  const PageTime since_start = [&](std::int64_t ts_ns) { return page_ns(ts_ns) - start_ns; };
   std::vector<std::uint32_t> texts; // of the rank's ids
   for (StrId id = 0; id < rank.texts.size(); ++id)
     texts.push_back(page.text(rank.texts.view(id)));
   JsonWriter& json = page.json;
   json.begin_object();
   json.integer("rank", rank.rank);
-  json.integer("at", shift_ns); // of its first GPU event on the page's clock
-  json.integer("span", rank.end_ns - rank.start_ns);
+  json.integer("at", start_ns); // of its first GPU event on the page's clock
+  json.integer("span", since_start(rank.end_ns));
   json.begin_list("lanes");
   for (const PageLane& lane : rank.lanes)
-    add_lane(page, rank, lane, alone, texts);
+    add_lane(page, lane, since_start, alone, texts);
   json.end_list();
   json.begin_list("steps");
   for (const ProfilerStep& s : rank.steps) {
     json.begin_object();
     json.integer("step", s.number);
-    json.integer("start", s.start_ns - rank.start_ns);
-    json.integer("end", s.end_ns - rank.start_ns);
+    json.integer("start", since_start(s.start_ns));
+    json.integer("end", since_start(s.end_ns));
     json.end_object();
   }
   json.end_list();

@@ -1,5 +1,6 @@
 #include "pages/data/run_page.h"
 
+#include "analyses/collectives/collective_times.h"
 #include "base/units.h"
 #include "pages/data/lane_data.h"
 #include "pages/data/page_head.h"
@@ -102,32 +103,34 @@ void add_times(PageBlob& page, const TopFacts& top) {
   json.end_list();
 }
 
-/// A distance of clocks that leaves room to add times to it.
-std::int64_t bounded(std::int64_t ns) {
-  return std::clamp(ns, -kMaxTimeNs / 2, kMaxTimeNs / 2);
-}
+/// From the times of a rank's file to one clock for all ranks, that of their collectives.
+class PageClocks {
+public:
+  explicit PageClocks(const RunPageInput& input) {
+    for (const RankPage& r : input.ranks)
+      lowest_ = lowest_ == 0 ? r.base_ns : std::min(lowest_, r.base_ns);
+    const CollectiveFacts* facts = input.collectives;
+    if (facts == nullptr)
+      return;
+    clocks_ = clocks_of(facts->ranks, facts->offsets,
+                        facts->clocks.empty() ? AlignMode::kBase : AlignMode::kCollectives);
+    for (std::size_t i = 0; i < facts->ranks.size(); ++i)
+      places_[facts->ranks[i].rank] = i;
+  }
 
-/// What to add to the times of a rank's file so that all ranks have one clock.
-std::map<std::int64_t, std::int64_t> shifts_of(const RunPageInput& input) {
-  std::map<std::int64_t, std::int64_t> out;
-  std::int64_t lowest = 0;
-  for (const RankPage& r : input.ranks)
-    lowest = lowest == 0 ? r.base_ns : std::min(lowest, r.base_ns);
-  for (const RankPage& r : input.ranks)
-    out[r.rank] = bounded(r.base_ns - lowest);
-  if (input.collectives == nullptr)
-    return out;
-  std::map<std::int64_t, bool> known;
-  for (const TimedCollective& c : input.collectives->collectives)
-    for (std::size_t m = 0; m < c.match.members.size(); ++m) {
-      const auto [place, row] = c.match.members[m];
-      const RankCollectives& rank = input.collectives->ranks[place];
-      if (!known[rank.rank])
-        out[rank.rank] = bounded(c.start_ns[m] - rank.rows[row].ts_ns);
-      known[rank.rank] = true;
-    }
-  return out;
-}
+  [[nodiscard]] std::int64_t common(const RankPage& rank, std::int64_t ts_ns) const {
+    const auto place = places_.find(rank.rank);
+    if (place != places_.end())
+      return clocks_.common(place->second, ts_ns);
+    // room is left to add times to it
+    return ts_ns + std::clamp(rank.base_ns - lowest_, -kMaxTimeNs / 2, kMaxTimeNs / 2);
+  }
+
+private:
+  std::int64_t lowest_ = 0;
+  Clocks clocks_;
+  std::map<std::int64_t, std::size_t> places_; ///< of ranks among those with collectives
+};
 
 /// The steps of all ranks, an array for each kind of time: rank by rank, NaN where a rank lacks
 /// one.
@@ -193,20 +196,22 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   add_times(page, *input.top);
   // one trace that was left of several has no more detail than those
   const bool alone = input.ranks.size() == 1 && input.ranks.front().queue.depth.size() > 0;
-  const std::map<std::int64_t, std::int64_t> shifts = shifts_of(input);
+  const PageClocks clocks(input);
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();
   for (const RankPage& r : input.ranks)
     if (has_work(r))
-      origin = std::min(origin, r.start_ns + shifts.at(r.rank));
+      origin = std::min(origin, clocks.common(r, r.start_ns));
   page.json.begin_list("ranks");
   for (const std::size_t at : shown.ranks()) {
     const RankPage& r = input.ranks[at];
-    const std::int64_t shift_ns = has_work(r) ? r.start_ns + shifts.at(r.rank) - origin : 0;
+    const auto page_ns = [&](std::int64_t ts_ns) {
+      return has_work(r) ? clocks.common(r, ts_ns) - origin : 0;
+    };
     if (input.whole) {
       RS_TRY(const RankPage whole, input.whole(at));
-      add_rank(page, whole, shift_ns, alone);
+      add_rank(page, whole, page_ns, alone);
     } else {
-      add_rank(page, r, shift_ns, alone);
+      add_rank(page, r, page_ns, alone);
     }
   }
   page.json.end_list();
@@ -215,9 +220,8 @@ Result<std::string> run_page_data(const RunPageInput& input) {
     add_details(page, input.ranks.front());
   } else {
     add_tables(page, *input.top, shown);
-    if (input.collectives != nullptr) {
+    if (input.collectives != nullptr)
       add_run_collectives(page, *input.collectives, origin, shown);
-    }
   }
   return page.take();
 }
