@@ -7,6 +7,7 @@
 #include "engine/run_ranks.h"
 #include "engine/spilled_bytes.h"
 #include "writers/stream_writer.h"
+#include "writers/workbook_text.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace rankscope {
 namespace {
 
 /// Rows of a sheet below its header.
-constexpr std::size_t kExcelRows = 1'048'575;
+constexpr std::size_t kExcelRows = kMaxSheetRows - 1;
 
 /// The collectives of the ranks that could be read go to `out`; what each says of its run goes to
 /// `identities`.

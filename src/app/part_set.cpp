@@ -22,28 +22,6 @@ std::string leaf(const std::string& path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-/// The ranks that a plan lacks, by the rule of discovery.
-std::vector<std::int64_t> missing_of(const KnownPlan& known) {
-  constexpr std::int64_t kMostRanks = 1 << 20;
-  std::vector<std::int64_t> out;
-  const std::vector<RankFile>& ranks = known.plan.ranks;
-  if (ranks.size() < 2)
-    return out;
-  std::int64_t end = std::min(ranks.back().rank, kMostRanks) + 1;
-  const auto most =
-      std::max_element(known.worlds.begin(), known.worlds.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most != known.worlds.end())
-    end = std::max(end, most->first);
-  std::set<std::int64_t> there;
-  for (const RankFile& file : ranks)
-    there.insert(file.rank);
-  for (std::int64_t r = 0; r < std::min(end, kMostRanks); ++r)
-    if (there.count(r) == 0)
-      out.push_back(r);
-  return out;
-}
-
 /// Those that are no ranks which a part of the run has not: each shard lacks those of the others.
 Diagnostics without_missing(const Diagnostics& all) {
   Diagnostics out;
@@ -271,7 +249,9 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
       }
     }
     for (KnownPlan& known : out.plans) {
-      known.plan.missing_ranks = missing_of(known);
+      known.plan.missing_ranks.clear();
+      if (known.plan.ranks.size() >= 2) // one trace is no run
+        known.plan.missing_ranks = missing_ranks(known.plan.ranks, known.worlds);
       if (!known.plan.missing_ranks.empty())
         out.diagnostics.add(Severity::kDataLoss, "missing_ranks_" + known.plan.configuration.label,
                             known.plan.folder, missing_ranks_text(known.plan.missing_ranks));

@@ -87,16 +87,7 @@ public:
   Result<void> find_missing() {
     if (plan_.ranks.size() < 2 && !options_.require_all_ranks)
       return {};
-    constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
-    std::int64_t end = plan_.ranks.empty() ? 0 : std::min(plan_.ranks.back().rank, kMostRanks) + 1;
-    const auto most =
-        std::max_element(worlds_.begin(), worlds_.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most != worlds_.end())
-      end = std::max(end, most->first);
-    for (std::int64_t r = 0; r < std::min(end, kMostRanks); ++r)
-      if (by_rank_.count(r) == 0)
-        plan_.missing_ranks.push_back(r);
+    plan_.missing_ranks = missing_ranks(plan_.ranks, worlds_);
     if (plan_.missing_ranks.empty())
       return {};
     const std::string which = missing_ranks_text(plan_.missing_ranks);
@@ -205,7 +196,7 @@ private:
   Diagnostics& diag_;
   std::map<std::int64_t, std::vector<std::string>> by_rank_;
   std::map<std::string, FileInfo> heads_;
-  std::map<std::int64_t, std::size_t> worlds_; ///< how many heads say so
+  std::map<std::int64_t, std::uint64_t> worlds_; ///< how many heads say so
 };
 
 /// Fills ranks and missing ranks of a plan from its files.
@@ -333,6 +324,26 @@ void name_empty(const std::string& root, const std::vector<std::string>& folders
 }
 
 } // namespace
+
+std::vector<std::int64_t> missing_ranks(const std::vector<RankFile>& ranks,
+                                        const std::map<std::int64_t, std::uint64_t>& worlds) {
+  constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
+  std::int64_t end = ranks.empty() ? 0 : std::min(ranks.back().rank, kMostRanks) + 1;
+  const auto most =
+      std::max_element(worlds.begin(), worlds.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != worlds.end())
+    end = std::max(end, most->first);
+  std::vector<std::int64_t> out;
+  auto next = ranks.begin();
+  for (std::int64_t r = 0; r < std::min(end, kMostRanks); ++r) {
+    while (next != ranks.end() && next->rank < r)
+      ++next;
+    if (next == ranks.end() || next->rank != r)
+      out.push_back(r);
+  }
+  return out;
+}
 
 std::string missing_ranks_text(const std::vector<std::int64_t>& missing) {
   const bool several = missing.size() > 1;

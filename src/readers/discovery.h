@@ -8,6 +8,7 @@
 #include "readers/reader.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ struct DiscoverOptions {
       true;                  ///< compare with distributedInfo.rank where it is early in the file
   Readers known = readers(); ///< who is asked what a file is
 };
+
+/// The numbers below the largest of `ranks` (ascending), or below the world size that most heads of
+/// files give (`worlds`: how many say so), that are not among them; none from 2^20 on.
+[[nodiscard]] std::vector<std::int64_t>
+missing_ranks(const std::vector<RankFile>& ranks,
+              const std::map<std::int64_t, std::uint64_t>& worlds);
 
 /// "ranks 2, 3, 8-15 have no trace"; 16 ranges are named, the rest is counted.
 [[nodiscard]] std::string missing_ranks_text(const std::vector<std::int64_t>& missing);

@@ -1,6 +1,7 @@
 #include "analyses/collectives/clock_alignment.h"
 
 #include "analyses/collectives/ends_source.h"
+#include "base/lower_median.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -15,13 +16,6 @@ namespace {
 
 /// Ranks leave a collective within some microseconds; above this a residual needs a reason.
 constexpr std::int64_t kLeaveTogetherNs = 20'000;
-
-/// Lower median; v is reordered and must not be empty.
-std::int64_t median(std::vector<std::int64_t>& v) {
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>((v.size() - 1) / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
-}
 
 /// A collective that both ranks have: how much later a's times are than b's.
 struct Difference {
@@ -57,7 +51,7 @@ std::int64_t median_distance(const std::vector<Difference>& d, const ClockLine& 
   std::vector<std::int64_t> far;
   for (const Difference& x : d)
     far.push_back(std::abs(get(x) - line.at(x.at_ns)));
-  return median(far);
+  return lower_median(far);
 }
 
 std::int64_t end_of(const Difference& d) {
@@ -72,7 +66,7 @@ Fit constant(const std::vector<Difference>& d) {
   for (const Difference& x : d)
     ends.push_back(x.end_ns);
   Fit out;
-  out.line.offset_ns = median(ends);
+  out.line.offset_ns = lower_median(ends);
   out.line.from_ns = d[d.size() / 2].at_ns;
   out.residual_ns = median_distance(d, out.line, end_of);
   return out;
@@ -86,7 +80,7 @@ Difference middle_of(const std::vector<Difference>& d, std::size_t from, std::si
     at.push_back(d[i].at_ns);
     end.push_back(d[i].end_ns);
   }
-  return {median(at), 0, median(end)};
+  return {lower_median(at), 0, lower_median(end)};
 }
 
 /// A line where the data determine one: 24 collectives, and the outer thirds differ by more than
@@ -111,7 +105,7 @@ Fit fitted(const std::vector<Difference>& d) {
   std::vector<std::int64_t> rest;
   for (const Difference& x : d)
     rest.push_back(x.end_ns - fit.line.at(x.at_ns));
-  fit.line.offset_ns = median(rest);
+  fit.line.offset_ns = lower_median(rest);
   fit.residual_ns = median_distance(d, fit.line, end_of);
   const double error = 1.2533 * 1.4826 * static_cast<double>(fit.residual_ns) *
                        std::sqrt(2.0 / static_cast<double>(third));

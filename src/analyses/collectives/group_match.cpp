@@ -1,6 +1,7 @@
 #include "analyses/collectives/group_match.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "base/lower_median.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,12 +24,6 @@ struct Fit {
   std::int64_t residual_ns = 0; ///< median distance from it: small when the pairs are right
 };
 
-std::int64_t median(std::vector<std::int64_t>& v) {
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>((v.size() - 1) / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
-}
-
 Fit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pair>& pairs) {
   Fit out;
   out.pairs = pairs.size();
@@ -41,10 +36,10 @@ Fit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pair>& pairs)
     distance.push_back(b.end_ns[ib] - a.end_ns[ia]);
   }
   out.agree = static_cast<double>(same) / static_cast<double>(pairs.size());
-  out.offset_ns = median(distance);
+  out.offset_ns = lower_median(distance);
   for (std::int64_t& d : distance)
     d = std::abs(d - out.offset_ns);
-  out.residual_ns = median(distance);
+  out.residual_ns = lower_median(distance);
   return out;
 }
 
@@ -63,7 +58,7 @@ std::vector<Pair> shifted(const RankRows& a, const RankRows& b, std::int64_t shi
 }
 
 /// Ranks leave a collective within some microseconds; ends of right pairs scatter by less.
-constexpr std::int64_t kLeaveTogetherNs = 50'000;
+constexpr std::int64_t kEndTogetherNs = 50'000;
 
 struct Shift {
   std::int64_t by = 0; ///< b[i] is a[i + by]
@@ -128,7 +123,7 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
   std::stable_sort(whole.begin(), whole.end(), [](const Shift& x, const Shift& y) {
     return x.fit.residual_ns < y.fit.residual_ns;
   });
-  if (whole.size() > 1 && whole[0].fit.residual_ns <= kLeaveTogetherNs &&
+  if (whole.size() > 1 && whole[0].fit.residual_ns <= kEndTogetherNs &&
       whole[1].fit.residual_ns > kClear * whole[0].fit.residual_ns + kResolutionNs)
     return whole[0];
   std::stable_sort(found.begin(), found.end(), nearer);
@@ -158,17 +153,17 @@ bool seq_fits(const RankRows& a, const RankRows& b) {
   constexpr std::size_t kFewestPairs = 4;
   const Fit by_seq = fit_of(a, b, pairs_by_seq(a, b));
   const std::size_t fewer = std::min(a.size(), b.size());
-  if (4 * by_seq.pairs >= fewer && by_seq.agree >= kAgree && by_seq.residual_ns <= kLeaveTogetherNs)
+  if (4 * by_seq.pairs >= fewer && by_seq.agree >= kAgree && by_seq.residual_ns <= kEndTogetherNs)
     return true;
   const Shift order = find_shift(a, b);
   if (order.ambiguous || order.fit.agree < kAgree || order.fit.pairs < kFewestPairs ||
-      2 * order.fit.pairs < fewer || order.fit.residual_ns > kLeaveTogetherNs)
+      2 * order.fit.pairs < fewer || order.fit.residual_ns > kEndTogetherNs)
     return true; // no better
   const std::int64_t window = b.end_ns.back() - b.end_ns.front();
   if (by_seq.pairs < kFewestPairs) // disjoint by Seq: windows at the same time are not
     return std::abs(order.fit.offset_ns) > window / 2;
   return by_seq.agree >= order.fit.agree - 0.05 &&
-         by_seq.residual_ns <= 4 * order.fit.residual_ns + kLeaveTogetherNs;
+         by_seq.residual_ns <= 4 * order.fit.residual_ns + kEndTogetherNs;
 }
 
 /// The member with the most rows, the first of them.
@@ -320,7 +315,7 @@ void learn_clocks(const GroupMembers& group, KnownClocks& clocks) {
     if (i == reference)
       continue;
     const Shift shift = find_shift(first, group.load(i, room));
-    if (shift.decided && shift.fit.pairs >= 4 && shift.fit.residual_ns <= kLeaveTogetherNs)
+    if (shift.decided && shift.fit.pairs >= 4 && shift.fit.residual_ns <= kEndTogetherNs)
       clocks.add(first.rank, group.rank(i), shift.fit.offset_ns);
   }
 }

@@ -60,7 +60,7 @@
     if (!data.matched) return null;
     const m = data.matched;
     const members = RS.array(m.members);
-    const out = { name: RS.array(m.name), group: RS.array(m.group), mib: RS.array(m.mib), bus: RS.array(m.bus), rank: RS.array(m.rank), start: RS.times(m.start), dur: RS.times(m.dur) };
+    const out = { group: RS.array(m.group), bus: RS.array(m.bus), rank: RS.array(m.rank), start: RS.times(m.start) };
     out.first = new Uint32Array(members.length + 1);
     for (let i = 0; i < members.length; i++) out.first[i + 1] = out.first[i] + members[i];
     const begin = new Float64Array(members.length);

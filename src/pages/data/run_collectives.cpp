@@ -49,9 +49,9 @@ std::vector<const TimedCollective*> chosen(const CollectiveFacts& facts, const S
 void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t origin_ns,
                  const ShownRanks& shown) {
   const std::vector<const TimedCollective*> list = chosen(facts, shown);
-  std::vector<std::uint32_t> name, group, members, rank;
-  std::vector<std::int64_t> start, dur;
-  std::vector<double> mib, bus;
+  std::vector<std::uint32_t> group, members, rank;
+  std::vector<std::int64_t> start;
+  std::vector<double> bus;
   for (const TimedCollective* c : list) {
     const std::size_t before = rank.size();
     for (std::size_t m = 0; m < c->match.members.size(); ++m) {
@@ -60,26 +60,19 @@ void add_members(PageBlob& page, const CollectiveFacts& facts, std::int64_t orig
         continue;
       rank.push_back(*place);
       start.push_back(std::clamp(c->start_ns[m], -2 * kMaxTimeNs, 2 * kMaxTimeNs) - origin_ns);
-      dur.push_back(c->end_ns[m] - c->start_ns[m]);
     }
     if (rank.size() == before)
       continue;
-    name.push_back(page.text(c->first_rank->text(c->first->name)));
     group.push_back(page.text(c->match.pg));
     members.push_back(static_cast<std::uint32_t>(rank.size() - before));
-    mib.push_back(c->full_mib);
     bus.push_back(c->bus_gbps);
   }
   page.json.begin_object("matched");
-  page.json.integer("in_run", static_cast<std::int64_t>(facts.collectives.size()));
-  page.whole("name", name);
   page.whole("group", group);
   page.whole("members", members);
-  page.reals("mib", mib);
   page.reals("bus", bus);
   page.whole("rank", rank); // place in the list of ranks
   page.times("start", start);
-  page.times("dur", dur);
   page.json.end_object();
 }
 

@@ -83,9 +83,6 @@ void add_times(PageBlob& page, const TopFacts& top) {
   json.integer("ranks", top.overview.ranks);
   json.integer("steps", top.overview.steps);
   json.number("total_ms", top.overview.total_ms);
-  json.integer("launches", top.overview.kernel_launches);
-  json.number("kernel_ms", top.overview.kernel_ms);
-  json.number("operator_ms", top.overview.operator_ms);
   json.end_object();
   json.begin_object("times_ms");
   for (const TopTime& t : top.times)
@@ -97,7 +94,6 @@ void add_times(PageBlob& page, const TopFacts& top) {
     json.text("cause", idle_cause_name(i.cause));
     json.text("help", idle_cause_help(i.cause));
     json.number("ms", i.ms);
-    json.integer("gaps", i.gaps);
     json.end_object();
   }
   json.end_list();

@@ -110,8 +110,6 @@ void add_configurations(PageBlob& page, const std::vector<ConfigurationRanks>& g
     json.begin_object();
     json.text("id", m.id);
     json.text("label", m.label);
-    json.integer("comparisons",
-                 ranking ? static_cast<std::int64_t>(ranking->comparisons) : std::int64_t{0});
     json.begin_list("cells");
     for (const ConfigurationRanks& g : groups)
       add_cell(page, g, m, ranking);
