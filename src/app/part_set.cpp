@@ -36,6 +36,24 @@ Diagnostics without_missing(const Diagnostics& all) {
   return out;
 }
 
+/// The ranks of another shard beside those that a plan has.
+void unite_plan(Session& session, KnownPlan& to, KnownPlan more) {
+  for (const auto& [world, heads] : more.worlds)
+    to.worlds[world] += heads;
+  for (RankFile& file : more.plan.ranks) {
+    const auto place =
+        std::lower_bound(to.plan.ranks.begin(), to.plan.ranks.end(), file.rank,
+                         [](const RankFile& a, std::int64_t rank) { return a.rank < rank; });
+    if (place == to.plan.ranks.end() || place->rank != file.rank)
+      to.plan.ranks.insert(place, std::move(file));
+    else if (place->path != file.path)
+      session.diagnostics.add_at(
+          Severity::kDataLoss, "rank_twice", file.path,
+          fmt::format("{}: another shard has a trace of it, {}, which is used",
+                      to_text(RunKey{to.plan.configuration, file.rank}), place->path));
+  }
+}
+
 } // namespace
 
 Result<std::string> PartSet::bytes_of(const Place& place) {
@@ -232,20 +250,7 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
           continue;
         }
         KnownPlan& to = out.plans[at->second];
-        for (const auto& [world, heads] : known.worlds)
-          to.worlds[world] += heads;
-        for (RankFile& file : known.plan.ranks) {
-          const auto place =
-              std::lower_bound(to.plan.ranks.begin(), to.plan.ranks.end(), file.rank,
-                               [](const RankFile& a, std::int64_t rank) { return a.rank < rank; });
-          if (place == to.plan.ranks.end() || place->rank != file.rank)
-            to.plan.ranks.insert(place, std::move(file));
-          else if (place->path != file.path)
-            session.diagnostics.add_at(
-                Severity::kDataLoss, "rank_twice", file.path,
-                fmt::format("{}: another shard has a trace of it, {}, which is used",
-                            to_text(RunKey{to.plan.configuration, file.rank}), place->path));
-        }
+        unite_plan(session, to, std::move(known));
       }
     }
     for (KnownPlan& known : out.plans) {

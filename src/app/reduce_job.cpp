@@ -135,8 +135,8 @@ private:
 };
 
 /// Whatever comes is taken: the others wait until it is.
-void take_message(JobShares& to, std::size_t from, std::string bytes, std::size_t runs) {
-  Result<Message> message = decode_part<Message>(kKind, kVersion, std::move(bytes));
+void take_message(JobShares& to, std::size_t from, std::string_view bytes, std::size_t runs) {
+  Result<Message> message = decode_part<Message>(kKind, kVersion, bytes);
   if (!message || message->error || message->run >= runs) {
     Error why{ErrorCode::kInternal, "", "its message is of another run", ""};
     if (to.failed.empty() || to.failed.back().first != from) // once a process
@@ -174,8 +174,8 @@ Result<JobShares> gather_shares(Session& session, Link& link, const JobRequest& 
   Messages messages(share_of(session, link, request), request.message_bytes);
   gather_in_turn(
       link, messages.count(), [&](std::uint64_t n) { return messages.make(n); },
-      [&](std::size_t from, std::string bytes) {
-        take_message(out, from, std::move(bytes), request.runs.size());
+      [&](std::size_t from, const std::string& bytes) {
+        take_message(out, from, bytes, request.runs.size());
       });
   return out;
 }

@@ -399,6 +399,29 @@ Result<void> RunTables::need(const std::set<std::string>& names) {
   return {};
 }
 
+/// Sheets and findings of `top`.
+Result<void> RunTables::take_top(std::size_t of, const TopParts& parts) {
+  Run& run = *runs_[of];
+  TopRequest top;
+  top.inputs = request_.inputs;
+  top.top_k = 0;
+  const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
+  RS_TRY(const TopFacts facts,
+         combine_top(session_, plans_[of], parts, collectives ? &*collectives : nullptr, top));
+  std::set<std::string> of_collectives; // a list of its own, with their sheets
+  if (collectives)
+    for (const Finding& finding : collectives->findings)
+      of_collectives.insert(finding.text);
+  for (const std::string& text : facts.findings)
+    if (of_collectives.count(text) == 0)
+      run.findings.push_back(
+          {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
+  Report report = top_report(facts);
+  for (Table& table : report.tables)
+    run.take(std::move(table));
+  return {};
+}
+
 /// What is made of all ranks of a run.
 Result<void> RunTables::after(const Wanted& wanted) {
   for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -444,23 +467,7 @@ Result<void> RunTables::after(const Wanted& wanted) {
     }
     run.top_made = run.top_made || wanted.top;
     if (wanted.top && !parts.ranks.empty()) {
-      TopRequest top;
-      top.inputs = request_.inputs;
-      top.top_k = 0;
-      const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
-      RS_TRY(const TopFacts facts,
-             combine_top(session_, plans_[r], parts, collectives ? &*collectives : nullptr, top));
-      std::set<std::string> of_collectives; // a list of its own, with their sheets
-      if (collectives)
-        for (const Finding& finding : collectives->findings)
-          of_collectives.insert(finding.text);
-      for (const std::string& text : facts.findings)
-        if (of_collectives.count(text) == 0)
-          run.findings.push_back(
-              {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
-      Report report = top_report(facts);
-      for (Table& table : report.tables)
-        run.take(std::move(table));
+      RS_CHECK(take_top(r, parts));
     }
     if ((wanted.top || wanted.collectives) && run.facts && run.top_made)
       for (const Finding& finding : run.facts->findings)

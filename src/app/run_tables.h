@@ -76,6 +76,7 @@ private:
   Result<void> pass(const Wanted& wanted);
   Result<void> extract(Rank& rank, const Wanted& wanted) const;
   Result<void> after(const Wanted& wanted);
+  Result<void> take_top(std::size_t of, const TopParts& parts);
   [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
   [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);
   [[nodiscard]] SqlPart collectives_part(const Run& run) const;

@@ -191,7 +191,7 @@ Result<std::string> run_page_data(const RunPageInput& input) {
   add_head(page, head_of(input, shown));
   add_times(page, *input.top);
   // one trace that was left of several has no more detail than those
-  const bool alone = input.ranks.size() == 1 && input.ranks.front().queue.depth.size() > 0;
+  const bool alone = input.ranks.size() == 1 && !input.ranks.front().queue.depth.empty();
   const PageClocks clocks(input);
   std::int64_t origin = std::numeric_limits<std::int64_t>::max();
   for (const RankPage& r : input.ranks)
