@@ -95,7 +95,7 @@ Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& 
     }
     std::vector<std::string> names;
     for (fs::directory_iterator it(input, ec), end; !ec && it != end; it.increment(ec))
-      if (it->path().extension() == ".rsb")
+      if (names_baseline(it->path().filename().string()))
         names.push_back(it->path().filename().string());
     if (names.empty())
       return Error{ErrorCode::kUnreadable, input, "no saved baseline (*.rsb) in this folder",
@@ -133,6 +133,7 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
   HistoryResult out;
   out.remarks = remarks_of(runs);
   out.history = history_of(runs);
+  out.remarks.insert(out.remarks.end(), out.history.remarks.begin(), out.history.remarks.end());
   out.report = history_report(out.history);
   if (!outputs.file.empty() || !outputs.csv_dir.empty()) {
     RS_TRY(out.written, write_outputs(out.report, outputs));

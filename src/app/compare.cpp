@@ -12,6 +12,8 @@
 #include "writers/writer.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
@@ -39,8 +41,14 @@ const DashboardRow* metric_row(const Dashboard& dashboard, const std::string& na
   return nullptr;
 }
 
-constexpr std::string_view kBaselineEnding = ".rsb"; ///< of a saved baseline: no part of its name
-constexpr std::int64_t kMarkdownChanges = 10;        ///< of each list
+/// Length of the ending of a saved baseline's file, which is no part of its name; 0 = none.
+std::size_t baseline_ending(std::string_view file) {
+  for (const std::string_view ending : {".rsb", ".rsb.gz", ".rsb.zst"})
+    if (file.ends_with(ending) && file.size() > ending.size())
+      return ending.size();
+  return 0;
+}
+constexpr std::int64_t kMarkdownChanges = 10; ///< of each list
 
 /// What changed in one test: sentences, then the ranked rows as a table.
 std::string changes_markdown(const Comparison& comparison, std::size_t test) {
@@ -174,10 +182,14 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
   FailCondition c;
   c.text = text;
   const std::size_t at = text.find('>');
-  char* end = nullptr;
-  if (at != std::string::npos && at > 0)
-    c.percent = std::strtod(text.c_str() + at + 1, &end);
-  if (end == nullptr || end == text.c_str() + at + 1 || std::string_view(end) != "%")
+  const std::string_view percent = at == std::string::npos || at == 0
+                                       ? std::string_view()
+                                       : std::string_view(text).substr(at + 1);
+  const auto [end, error] = std::from_chars(percent.data(), percent.data() + percent.size(),
+                                            c.percent, std::chars_format::fixed);
+  const bool read =
+      error == std::errc() && percent.substr(static_cast<std::size_t>(end - percent.data())) == "%";
+  if (!read || !std::isfinite(c.percent) || !(c.percent >= 0))
     return Error{ErrorCode::kUsage, "", "--fail-on '" + text + "' is no condition",
                  "write it as 'total_time>2%'"};
   c.metric = text.substr(0, at);
@@ -218,6 +230,10 @@ Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path)
   return out;
 }
 
+bool names_baseline(std::string_view file) {
+  return baseline_ending(file) > 0;
+}
+
 std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
   std::vector<std::vector<std::string>> parts;
   std::vector<std::string> out;
@@ -229,8 +245,8 @@ std::vector<std::string> folder_names(const std::vector<std::string>& folders) {
       if (!part.empty())
         mine.push_back(part.string());
     out.push_back(mine.empty() ? std::string() : mine.back());
-    if (out.back().ends_with(kBaselineEnding) && out.back().size() > kBaselineEnding.size())
-      out.back().resize(out.back().size() - kBaselineEnding.size());
+    const std::size_t ending = baseline_ending(out.back());
+    out.back().resize(out.back().size() - ending);
     longest = std::max(longest, mine.size());
   }
   const auto distinct = [](const std::vector<std::string>& names) {
@@ -291,7 +307,7 @@ namespace {
 
 ConditionOutcome judge(const FailCondition& condition, const DashboardRow* row, std::size_t test) {
   using State = ConditionOutcome::State;
-  if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->base)
+  if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->tests[test]->base)
     return {{},
             condition.text,
             State::kUnjudged,
@@ -305,12 +321,19 @@ ConditionOutcome judge(const FailCondition& condition, const DashboardRow* row, 
             fmt::format("nothing could be judged from {} and {} samples (--assume-noise gives a "
                         "noise)",
                         j.samples_base, j.samples_test)};
-  const bool appeared = j.verdict == Verdict::kNew;
-  const bool grew = j.change && -*j.change > condition.percent && *j.high < 0;
-  return {{},
-          condition.text,
-          appeared || grew ? State::kRegression : State::kPassed,
-          fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *row->base)};
+  const std::string figures =
+      fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *cell.base);
+  if (j.verdict == Verdict::kNew)
+    return {{}, condition.text, State::kUnjudged, figures + ": no percentage of 0"};
+  if (!j.change)
+    return {{}, condition.text, State::kPassed, figures};
+  const std::string words = fmt::format(
+      "{}; by samples {:.2f} % {}, interval {:.2f} to {:.2f} %, positive is better", figures,
+      std::fabs(*j.change), *j.change < 0 ? "worse" : "better", *j.low, *j.high);
+  const bool worse = -*j.change > condition.percent && *j.high < 0;
+  if (worse && goes_both_ways(j, cell.improvement.value_or(0)))
+    return {{}, condition.text, State::kUnjudged, words + ": the whole traces say the opposite"};
+  return {{}, condition.text, worse ? State::kRegression : State::kPassed, words};
 }
 
 } // namespace
@@ -342,6 +365,21 @@ std::vector<std::string> change_lines(const Comparison& comparison, std::size_t 
   return out;
 }
 
+/// Where reports of a run go is none of the folders that are read.
+Result<void> check_places(const CompareRequest& request) {
+  namespace fs = std::filesystem;
+  std::error_code ec;
+  for (const std::string& label : request.labels) {
+    const fs::path out = fs::weakly_canonical(fs::path(request.output) / label, ec);
+    for (const std::string& folder : request.folders)
+      if (!ec && fs::weakly_canonical(folder, ec) == out && !ec)
+        return Error{ErrorCode::kUsage, out.string(),
+                     "the reports of " + label + " would go into the folder that is compared",
+                     "another --output, or other labels"};
+  }
+  return {};
+}
+
 Result<Comparison> load_comparison(Session& session, const CompareRequest& request) {
   std::vector<ComparedRun> runs;
   for (std::size_t i = 0; i < request.folders.size(); ++i) {
@@ -367,8 +405,10 @@ Result<Comparison> load_comparison(Session& session, const CompareRequest& reque
 }
 
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request) {
-  if (!request.output.empty())
+  if (!request.output.empty()) {
+    RS_CHECK(check_places(request));
     RS_CHECK(make_folder(request.output));
+  }
   std::optional<OutputFile> markdown;
   if (!request.markdown.empty()) {
     RS_TRY(auto file, OutputFile::create(request.markdown));

@@ -79,6 +79,8 @@ struct CompareResult {
 /// differ, and as many of the parts after it as tell all apart, joined with _.
 /// Example: a/x/run and b/x/run are a and b. The ending of a saved baseline is left out.
 [[nodiscard]] std::vector<std::string> folder_names(const std::vector<std::string>& folders);
+/// NAME.rsb, also compressed.
+[[nodiscard]] bool names_baseline(std::string_view file);
 /// What could not name a folder of its own below the output is replaced ("..", "a/b", nothing);
 /// equal ones get _2, _3, ...
 [[nodiscard]] std::vector<std::string> distinct_labels(std::vector<std::string> labels);

@@ -56,6 +56,7 @@ void write_metric(JsonWriter& json, const Comparison& comparison, const Dashboar
     const DashboardCell& cell = *row.tests[i];
     json.begin_object();
     json.text("label", comparison.tests[i].label);
+    json.number("baseline", or_nan(cell.base));
     json.number("value", or_nan(cell.value));
     json.number("improvement_percent", or_nan(cell.improvement));
     json.number("samples_change_percent", or_nan(cell.judgement.change));
@@ -177,11 +178,11 @@ std::string verdict_junit(const Comparison& comparison, const FailOutcome& outco
       for (std::size_t i = 0; i < row.tests.size(); ++i)
         if (row.tests[i]) {
           ++tests;
-          cases +=
-              junit_case(comparison.tests[i].label, row.metric,
-                         fmt::format("<system-out>{}: {:.3f} {} against {:.3f}</system-out>",
-                                     verdict_name(row.tests[i]->judgement.verdict),
-                                     or_nan(row.tests[i]->value), xml(row.unit), or_nan(row.base)));
+          cases += junit_case(comparison.tests[i].label, row.metric,
+                              fmt::format("<system-out>{}: {:.3f} {} against {:.3f}</system-out>",
+                                          verdict_name(row.tests[i]->judgement.verdict),
+                                          or_nan(row.tests[i]->value), xml(row.unit),
+                                          or_nan(row.tests[i]->base)));
         }
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"rankscope "
                      "compare\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}</testsuite>\n",

@@ -4,6 +4,7 @@
 #include "app/compare_verdict.h"
 #include "writers/writer.h"
 
+#include <cstdio>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -39,13 +40,18 @@ Result<void> show_comparison(Context& ctx, const CompareRequest& request,
   } else if (request.markdown != "-") { // that is on stdout already
     print(ctx, result);
   }
-  return show_verdict(ctx, result, annotate);
+  return show_verdict(ctx, result, annotate, ctx.json || request.markdown == "-");
 }
 
-Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate) {
+Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate, bool document) {
+  std::string lines;
   if (annotate)
     for (const std::string& line : annotations(result.fail_on))
-      ctx.out(line + "\n");
+      lines += line + "\n";
+  if (document)
+    std::fputs(lines.c_str(), stderr);
+  else
+    ctx.out(lines);
   for (const std::string& text : result.fail_on.unjudged)
     ctx.warn("--fail-on: " + text);
   const std::vector<std::string>& regressions = result.fail_on.regressions;

@@ -11,7 +11,8 @@ namespace rankscope {
 Result<void> show_comparison(Context& ctx, const CompareRequest& request,
                              const CompareResult& result, bool annotate);
 
-/// The end of it: annotations where asked for, what could not be judged. Errors: as above.
-Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate);
+/// The end of it: annotations where asked for (on stderr where a `document` is on stdout; workflows
+/// read both), what could not be judged. Errors: as above.
+Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate, bool document);
 
 } // namespace rankscope

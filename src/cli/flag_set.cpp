@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,20 @@
 #include <utility>
 
 namespace rankscope {
+namespace {
+
+/// NaN passes comparisons of the wrong sense.
+CLI::Validator finite() {
+  return {[](std::string& given) -> std::string {
+            double value = 0;
+            return CLI::detail::lexical_cast(given, value) && std::isfinite(value)
+                       ? std::string()
+                       : fmt::format("'{}' is no finite number", given);
+          },
+          ""};
+}
+
+} // namespace
 
 Flag& Flag::required() {
   option_->required();
@@ -56,12 +71,12 @@ Flag& Flag::range(double from, double to) {
 }
 
 Flag& Flag::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(CLI::PositiveNumber)->check(finite());
   return *this;
 }
 
 Flag& Flag::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check(CLI::NonNegativeNumber)->check(finite());
   return *this;
 }
 

@@ -72,7 +72,7 @@ std::vector<std::string> in_words(const Comparison& comparison) {
           std::min(std::abs(*j.low), std::abs(*j.high)),
           std::max(std::abs(*j.low), std::abs(*j.high)),
           j.assumed ? "" : fmt::format(", {} and {} samples", j.samples_base, j.samples_test),
-          *cell->value, row.base.value_or(NAN), row.unit, base));
+          *cell->value, cell->base.value_or(NAN), row.unit, base));
     }
     out.push_back(fmt::format("{}: {} figures differ from {}'s by no more than noise or threshold",
                               label, similar, base));

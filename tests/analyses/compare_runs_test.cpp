@@ -391,6 +391,55 @@ TEST(CompareRuns, BandwidthIsJudgedByItsOwnSamples) {
   EXPECT_EQ(c.collectives[0].all_ranks[0].bandwidth.verdict, Verdict::kBetter);
 }
 
+// One collective of unknown bandwidth made the interval NaN and a third less bandwidth "Similar".
+TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
+  ComparedRun a = run_named("a");
+  ComparedRun b = run_named("b");
+  a.collectives.summary = {collectives(2, 50, 4, "0")};
+  b.collectives.summary = {collectives(2, 30, 3, "0")};
+  const CollectiveKey key{"allreduce", "BFloat16", 1024, "0"};
+  CollectiveSamples& samples = a.collectives.samples[key];
+  for (const double bus : {49.0, 50.0, std::nan(""), 51.0}) {
+    samples.latency_us.push_back(2);
+    samples.bus_gbps.push_back(bus);
+  }
+  b.collectives.samples[key] = {{2, 2, 2}, {}, {29, 30, 31}};
+  const Comparison c = compare_runs(a, {b}, {});
+  const Judgement& j = c.dashboard.rows[1].tests[0]->judgement;
+  EXPECT_EQ(j.verdict, Verdict::kWorse);
+  EXPECT_EQ(j.samples_base, 3U);
+  EXPECT_NEAR(*j.change, -40, 1e-9);
+  EXPECT_EQ(c.collectives[0].all_ranks[0].bandwidth.verdict, Verdict::kWorse);
+  // as an older saved baseline has them
+  a.collectives.samples[key].bus_gbps = SampleSet(SampleStats{4, std::nan(""), std::nan("")});
+  EXPECT_EQ(compare_runs(a, {b}, {}).dashboard.rows[1].tests[0]->judgement.verdict,
+            Verdict::kUnknown);
+}
+
+// Tests that share other collectives with the baseline have a baseline of their own.
+TEST(CompareRuns, EachTestHasItsBaseline) {
+  ComparedRun a = run_named("a");
+  a.collectives.summary = {collectives(100, 50, 10, "0"), collectives(2, 1, 10, "1")};
+  ComparedRun b = a, c = a;
+  b.label = "b";
+  c.label = "c";
+  c.collectives.summary.erase(c.collectives.summary.begin());
+  const Comparison compared = compare_runs(a, {b, c}, {});
+  const DashboardRow& row = compared.dashboard.rows[0];
+  ASSERT_EQ(row.metric, "NCCL_comm_latency");
+  EXPECT_FALSE(row.base);
+  EXPECT_NEAR(*row.tests[0]->base, 1.02, 1e-12);
+  EXPECT_NEAR(*row.tests[1]->base, 0.02, 1e-12);
+  const Table table = dashboard_table(compared);
+  EXPECT_TRUE(table.at(0, "a").is_null());
+  bool told = false;
+  for (const std::string& note : table.notes)
+    told = told || note == "NCCL_comm_latency of a, in what both runs have: 1.020 ms against b, "
+                           "0.020 ms against c";
+  EXPECT_TRUE(told);
+  EXPECT_NEAR(*compare_runs(a, {b, b}, {}).dashboard.rows[0].base, 1.02, 1e-12);
+}
+
 TEST(CompareRuns, DifferentWorkloadsAreSaidFirst) {
   ComparedRun a = run_named("a");
   ComparedRun b = run_named("b");

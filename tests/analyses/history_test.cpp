@@ -104,5 +104,64 @@ TEST(History, ARunWithoutAFigureIsLeftOut) {
   EXPECT_EQ(total->changes[0].run, 12U); // counted over all runs
 }
 
+// One odd run made the mix of all the one small collective that it shares with them.
+TEST(History, ARunWithOtherCollectivesIsBlankAndNamed) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 13; ++i) {
+    runs.push_back(run_of(i, 100, 50 + (i % 3) * 0.1));
+    SyncSummary barrier = runs.back().collectives.summary.front();
+    barrier.in_nelems = 1;
+    barrier.latency_us.mean = 2;
+    runs.back().collectives.summary.push_back(barrier);
+  }
+  runs[0].collectives.summary[0].group = "other"; // the first, whose counts were the weights
+  const History history = history_of(runs);
+  const MetricHistory* const latency = metric(history, "NCCL_comm_latency");
+  ASSERT_NE(latency, nullptr);
+  EXPECT_FALSE(latency->values[0]);
+  EXPECT_NEAR(*latency->values[1], 10 * (50.1 + 2) / 1e3, 1e-12);
+  EXPECT_EQ(latency->runs, 12U);
+  EXPECT_TRUE(latency->changes.empty());
+  ASSERT_EQ(history.remarks.size(), 1U);
+  EXPECT_NE(history.remarks[0].find("build-0 has 1 of the 2 collectives"), std::string::npos)
+      << history.remarks[0];
+}
+
+// Whole traces of unlike length are no history of steps.
+TEST(History, RunsWithoutStepsAmongOthersHaveNoTimes) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 12; ++i)
+    runs.push_back(run_of(i, 100 + (i % 3) * 0.1, 50));
+  runs[7].ranks.at(0).step_ns.clear();
+  History history = history_of(runs);
+  EXPECT_TRUE(history.per_step);
+  EXPECT_NEAR(*metric(history, "GPU_total_time")->values[0], 100, 1e-9);
+  EXPECT_FALSE(metric(history, "GPU_total_time")->values[7]);
+  ASSERT_EQ(history.remarks.size(), 1U);
+  EXPECT_NE(history.remarks[0].find("build-7 has no profiler steps"), std::string::npos);
+  for (ComparedRun& run : runs)
+    run.ranks.at(0).step_ns.clear();
+  history = history_of(runs);
+  EXPECT_NEAR(*metric(history, "GPU_total_time")->values[0], 700, 1e-9);
+  ASSERT_EQ(history.remarks.size(), 1U);
+  EXPECT_NE(history.remarks[0].find("of whole traces"), std::string::npos);
+}
+
+TEST(History, SkewIsOfRunsWithTheClocksOfMost) {
+  std::vector<ComparedRun> runs;
+  for (int i = 0; i < 12; ++i) {
+    runs.push_back(run_of(i, 100, 50));
+    runs.back().collectives.summary[0].start_skew_us.mean = 5;
+    runs.back().collectives.clocks = i == 0 ? ClockState::kRaw : ClockState::kAligned;
+  }
+  const History history = history_of(runs);
+  const MetricHistory* const skew = metric(history, "NCCL_start_skew");
+  ASSERT_NE(skew, nullptr);
+  EXPECT_FALSE(skew->values[0]);
+  EXPECT_EQ(skew->runs, 11U);
+  ASSERT_EQ(history.remarks.size(), 1U);
+  EXPECT_NE(history.remarks[0].find("clocks of build-0"), std::string::npos);
+}
+
 } // namespace
 } // namespace rankscope

@@ -121,7 +121,7 @@ TEST_F(Baseline, WhatIsBrokenOrOfAnotherVersionIsNamed) {
 TEST(BaselineFiles, AreReadInTheOrderOfTheirNumbers) {
   const test::TempFolder folder;
   for (const char* name :
-       {"build-10.rsb", "build-9.rsb", "build-100.rsb", "build-09b.rsb", "a.txt"})
+       {"build-10.rsb.gz", "build-9.rsb", "build-100.rsb.zst", "build-09b.rsb", "a.txt", "b.gz"})
     folder.write(name, "");
   const auto files = baseline_files({folder.path("x.rsb"), folder.path()});
   ASSERT_TRUE(files);
@@ -129,13 +129,14 @@ TEST(BaselineFiles, AreReadInTheOrderOfTheirNumbers) {
   for (const std::string& file : *files)
     names.push_back(std::filesystem::path(file).filename().string());
   EXPECT_EQ(names, (std::vector<std::string>{"x.rsb", "build-9.rsb", "build-09b.rsb",
-                                             "build-10.rsb", "build-100.rsb"}));
+                                             "build-10.rsb.gz", "build-100.rsb.zst"}));
   const test::TempFolder empty;
   EXPECT_EQ(baseline_files({empty.path()}).error().code, ErrorCode::kUnreadable);
 }
 
 TEST(BaselineNames, LeaveTheEndingOut) {
   EXPECT_EQ(folder_names({"/a/base.rsb", "/b/new"}), (std::vector<std::string>{"base", "new"}));
+  EXPECT_EQ(folder_names({"/a/x.rsb.gz", "/b/y.rsb.zst"}), (std::vector<std::string>{"x", "y"}));
 }
 
 } // namespace

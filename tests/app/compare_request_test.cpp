@@ -72,6 +72,25 @@ TEST(CompareRequest, OnlyWhatIsJudgedFails) {
   EXPECT_TRUE(absent.regressions.empty());
   ASSERT_EQ(absent.unjudged.size(), 1U);
   EXPECT_NE(absent.unjudged[0].find("not in both runs"), std::string::npos);
+  // fewer steps that are slower: the words are of the steps too
+  const FailOutcome shorter = outcome({10, 10.1, 9.9, 10, 10.1}, {11, 11.1, 10.9}, "total_time>2%");
+  ASSERT_EQ(shorter.regressions.size(), 1U);
+  EXPECT_NE(shorter.regressions[0].find("by samples 9.78 % worse"), std::string::npos)
+      << shorter.regressions[0];
+  // from nothing there is no percentage
+  const FailOutcome appeared = outcome({0, 0, 0}, {1, 1.1, 0.9}, "total_time>500%");
+  EXPECT_TRUE(appeared.regressions.empty());
+  ASSERT_EQ(appeared.unjudged.size(), 1U);
+  EXPECT_NE(appeared.unjudged[0].find("no percentage of 0"), std::string::npos);
+}
+
+TEST(CompareRequest, PercentagesAreFiniteNumbersFromZeroOn) {
+  for (const char* good : {"total_time>0%", "total_time>2.5%", "total_time>007%"})
+    EXPECT_TRUE(parse_fail_condition(good)) << good;
+  for (const char* bad : {"total_time>nan%", "total_time>inf%", "total_time>-1%", "total_time>0x5%",
+                          "total_time>1e2%", "total_time> 2%", "total_time>%", "total_time>2",
+                          "total_time>2%%", ">2%", "total_time"})
+    EXPECT_FALSE(parse_fail_condition(bad)) << bad;
 }
 
 } // namespace

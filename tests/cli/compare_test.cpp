@@ -292,6 +292,34 @@ TEST_F(Compare, VerdictsAndExitCodes) {
             3);
 }
 
+// Annotations are no part of a document, and a number that is none is no threshold.
+TEST_F(Compare, JsonStaysOneDocumentAndThresholdsAreNumbers) {
+  const RunResult r =
+      run_binary({"compare", "--baseline", base_, "--test", test_, "--labels", "A,B", "--output",
+                  out_, "--no-plots", "--json", "--annotate", "--fail-on", "total_time>2%"});
+  EXPECT_EQ(r.code, 5);
+  simdjson::dom::parser parser;
+  EXPECT_EQ(parser.parse(r.out).error(), simdjson::SUCCESS) << r.out.substr(0, 300);
+  EXPECT_NE(r.err.find("::error title="), std::string::npos) << r.err;
+  for (const char* flag : {"--threshold", "--assume-noise"}) {
+    const RunResult bad = run_binary({"compare", "--baseline", base_, "--test", test_, "--output",
+                                      out_, "--no-plots", flag, "nan"});
+    EXPECT_EQ(bad.code, 2) << flag;
+    EXPECT_NE(bad.err.find("no finite number"), std::string::npos) << bad.err;
+  }
+}
+
+// Reports of a run beside its traces would be among the inputs of the next command.
+TEST_F(Compare, OutputsGoIntoNoInput) {
+  fs::rename(base_, folder_.path("a"));
+  fs::rename(test_, folder_.path("b"));
+  const RunResult r = run_binary({"compare", "--baseline", folder_.path("a"), "--test",
+                                  folder_.path("b"), "-o", folder_.path(""), "--no-plots"});
+  EXPECT_EQ(r.code, 2) << r.err;
+  EXPECT_NE(r.err.find("would go into the folder that is compared"), std::string::npos) << r.err;
+  EXPECT_FALSE(fs::exists(folder_.path("a/individual_reports")));
+}
+
 TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
   const std::string third = make_run(folder_, "three", 3, 1, {1});
   const RunResult r = run_binary({"compare", "--baseline", base_, "--test", test_, "--test", third,

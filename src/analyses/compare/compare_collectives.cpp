@@ -58,9 +58,10 @@ std::map<CollectiveKey, Synced> synced_of(const RunCollectives& run) {
   for (const SyncSummary& s : run.summary) {
     const CollectiveKey key = key_of(s);
     Synced row{&s, {}, {}};
-    if (const auto found = run.samples.find(key); found != run.samples.end()) {
-      row.latency = samples_of(found->second.latency_us, s.count);
-      row.bus = samples_of(found->second.bus_gbps, s.count);
+    if (const auto found = run.samples.find(key);
+        found != run.samples.end() && found->second.belong_to(s)) {
+      row.latency = found->second.latency_us.stats();
+      row.bus = found->second.bus_gbps.stats();
     }
     out.emplace(key, row); // the first row of a key
   }
@@ -178,7 +179,8 @@ RunCollectives run_collectives(const CollectiveFacts& facts) {
         out.samples[{text_of(*t.first_rank, t.first->name), text_of(*t.first_rank, t.first->dtype),
                      t.first->in_nelems, t.match.pg}];
     samples.latency_us.push_back(ns_to_us(t.latency_ns));
-    samples.start_skew_us.push_back(ns_to_us(s.start_skew_ns));
+    if (t.told_waits) // as its row of the summary
+      samples.start_skew_us.push_back(ns_to_us(s.start_skew_ns));
     samples.bus_gbps.push_back(t.bus_gbps);
   }
   for (const CollectiveKernel& k : facts.kernels) {

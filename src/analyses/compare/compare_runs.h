@@ -62,6 +62,7 @@ compare_collectives(const ComparedRun& base, const ComparedRun& test, const Judg
 
 /// A figure of the dashboard for one test.
 struct DashboardCell {
+  std::optional<double> base; ///< of what this test and the baseline both have
   std::optional<double> value, improvement;
   Judgement judgement;
 };
@@ -69,8 +70,8 @@ struct DashboardCell {
 struct DashboardRow {
   std::string metric; ///< "GPU_total_time", "NCCL_comm_latency", ...
   const char* unit = "";
-  std::optional<TimeKind> kind; ///< of the GPU's rows
-  std::optional<double> base;
+  std::optional<TimeKind> kind;                    ///< of the GPU's rows
+  std::optional<double> base;                      ///< none where it is another for each test
   std::vector<std::optional<DashboardCell>> tests; ///< none: that comparison lacks the figure
 };
 

@@ -242,6 +242,21 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   return out;
 }
 
+namespace {
+
+/// Why the baseline has no one figure.
+std::string bases_note(const Comparison& comparison, const DashboardRow& row) {
+  std::string out =
+      fmt::format("{} of {}, in what both runs have:", row.metric, comparison.base.label);
+  for (std::size_t i = 0; i < row.tests.size(); ++i)
+    if (row.tests[i] && row.tests[i]->base)
+      out += fmt::format("{} {:.3f} {} against {}", out.back() == ':' ? "" : ",",
+                         *row.tests[i]->base, row.unit, comparison.tests[i].label);
+  return out;
+}
+
+} // namespace
+
 Table dashboard_table(const Comparison& comparison) {
   using R = DashboardRow;
   const std::string base = comparison.base.label;
@@ -318,6 +333,10 @@ Table dashboard_table(const Comparison& comparison) {
   if (out.rows() > gpu)
     out.charts.push_back(std::move(collectives));
   out.notes = comparison.remarks;
+  for (const R& row : comparison.dashboard.rows)
+    if (!row.base && std::any_of(row.tests.begin(), row.tests.end(),
+                                 [](const auto& cell) { return cell && cell->base; }))
+      out.notes.push_back(bases_note(comparison, row));
   out.notes.insert(
       out.notes.end(),
       {"Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "

@@ -7,6 +7,7 @@
 #include "analyses/timeline/gpu_timeline.h"
 #include "base/statistics.h"
 
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -51,7 +52,11 @@ public:
   SampleSet(std::initializer_list<double> values) : values_(values) {}
   explicit SampleSet(const SampleStats& kept) : kept_(kept) {}
 
-  void push_back(double value) { values_.push_back(value); }
+  /// What is unknown (NaN) is no sample, as in Stats.
+  void push_back(double value) {
+    if (!std::isnan(value))
+      values_.push_back(value);
+  }
   void pop_back() { values_.pop_back(); }
   [[nodiscard]] std::size_t size() const { return kept_ ? kept_->n : values_.size(); }
   [[nodiscard]] SampleStats stats() const { return kept_ ? *kept_ : sample_stats(values_); }
@@ -61,10 +66,13 @@ private:
   std::optional<SampleStats> kept_;
 };
 
-/// One value per single collective.
+/// One value per single collective; of an incomplete one skew and bandwidth are not known.
 struct CollectiveSamples {
-  SampleSet latency_us, start_skew_us;
-  SampleSet bus_gbps; ///< NaN where unknown
+  SampleSet latency_us, start_skew_us, bus_gbps;
+  /// They are those of a row of the summary: as many collectives as it counts.
+  [[nodiscard]] bool belong_to(const SyncSummary& row) const {
+    return latency_us.size() == row.count;
+  }
 };
 
 /// What durations of collectives on single ranks are joined by.

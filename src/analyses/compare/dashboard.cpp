@@ -55,11 +55,13 @@ void add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
     return;
   sum.base = sum.base.value_or(0) + weight * base;
   sum.test = sum.test.value_or(0) + weight * test;
-  const auto with_mean = [](const SampleSet& values, std::size_t count, double mean) {
-    return values.size() == count ? values.stats() : SampleStats{0, mean, 0};
+  const auto with_mean = [samples](const CollectiveSamples& of, const SyncSummary& shown,
+                                   double mean) {
+    const SampleSet& values = of.*samples;
+    return of.belong_to(shown) && values.size() > 0 ? values.stats() : SampleStats{0, mean, 0};
   };
-  sum.terms.push_back({with_mean(row.base_samples->*samples, row.base->count, base),
-                       with_mean(row.test_samples->*samples, row.test->count, test), weight});
+  sum.terms.push_back({with_mean(*row.base_samples, *row.base, base),
+                       with_mean(*row.test_samples, *row.test, test), weight});
 }
 
 /// Divides by the weights, which makes a sum a mean.
@@ -106,6 +108,19 @@ std::string gpu_metric(TimeKind kind) {
   return "GPU_" + std::string(time_kind_name(kind));
 }
 
+/// The baseline's figure where all tests are held against the same one.
+std::optional<double> common_base(const DashboardRow& row) {
+  std::optional<double> out;
+  for (const std::optional<DashboardCell>& cell : row.tests) {
+    if (!cell || !cell->base)
+      continue;
+    if (out && *out != *cell->base)
+      return std::nullopt;
+    out = cell->base;
+  }
+  return out;
+}
+
 DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
   DashboardRow row;
   row.metric = gpu_metric(kind);
@@ -119,9 +134,10 @@ DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
       row.tests.emplace_back();
       continue;
     }
-    row.base = found->ms.base;
-    row.tests.push_back(DashboardCell{found->ms.test, found->ms.improvement(), found->judgement});
+    row.tests.push_back(
+        DashboardCell{found->ms.base, found->ms.test, found->ms.improvement(), found->judgement});
   }
+  row.base = common_base(row);
   return row;
 }
 
@@ -136,12 +152,14 @@ std::optional<DashboardRow> row_of(const MixFigure& figure, const std::vector<Mi
       row.tests.emplace_back();
       continue;
     }
-    row.base = sum.base;
-    row.tests.push_back(DashboardCell{sum.test,
+    row.tests.push_back(DashboardCell{sum.base, sum.test,
                                       improvement_percent(*sum.base, *sum.test, sum.better),
                                       judge_sum(sum, rule, std::size(kFigures))});
   }
-  return row.base ? std::optional(std::move(row)) : std::nullopt;
+  if (std::none_of(row.tests.begin(), row.tests.end(), [](const auto& cell) { return cell; }))
+    return std::nullopt;
+  row.base = common_base(row);
+  return row;
 }
 
 } // namespace

@@ -50,28 +50,31 @@ std::optional<double> gpu_time(const ComparedRun& run, TimeKind kind, bool per_s
 
 using Summaries = std::map<CollectiveKey, const SyncSummary*>;
 
-/// The collectives of each run that all runs have.
+/// The collectives of each run that more than half of the runs have.
 std::vector<Summaries> common_collectives(const std::vector<ComparedRun>& runs) {
   std::vector<Summaries> out;
+  std::map<CollectiveKey, std::size_t> known;
   for (const ComparedRun& run : runs) {
     Summaries& of_run = out.emplace_back();
     for (const SyncSummary& s : run.collectives.summary)
-      of_run.emplace(key_of(s), &s);
+      known[key_of(s)] += of_run.emplace(key_of(s), &s).second ? 1 : 0;
   }
-  for (const Summaries& of_run : out)
-    std::erase_if(out.front(), [&](const auto& item) { return !of_run.contains(item.first); });
   for (Summaries& of_run : out)
-    std::erase_if(of_run, [&](const auto& item) { return !out.front().contains(item.first); });
+    std::erase_if(of_run,
+                  [&](const auto& item) { return 2 * known.at(item.first) <= runs.size(); });
   return out;
 }
 
-/// Mean of a figure over the collectives, weighted; `mean` = false: the weighted sum.
-std::optional<double> weighted(const Summaries& run, const Summaries& first,
+/// Mean of a figure over the collectives, weighted; `mean` = false: the weighted sum. None of a run
+/// that lacks one of them.
+std::optional<double> weighted(const Summaries& run, const Summaries& weighers,
                                Stats SyncSummary::*figure, bool by_time, bool mean) {
   double sum = 0;
   double weights = 0;
+  if (run.size() != weighers.size())
+    return std::nullopt;
   for (const auto& [key, row] : run) {
-    const SyncSummary& weigher = *first.at(key);
+    const SyncSummary& weigher = *weighers.at(key);
     const double weight =
         static_cast<double>(weigher.count) * (by_time ? weigher.latency_us.mean : 1);
     const double value = (row->*figure).mean;
@@ -83,6 +86,43 @@ std::optional<double> weighted(const Summaries& run, const Summaries& first,
   if (!(weights > 0))
     return std::nullopt;
   return mean ? sum / weights : sum / 1e3; // us to ms
+}
+
+/// How the clocks of most runs are; with equal numbers, of the first one.
+ClockState most_clocks(const std::vector<ComparedRun>& runs) {
+  std::size_t as_first = 0;
+  const ClockState first = runs.front().collectives.clocks;
+  for (const ComparedRun& run : runs)
+    as_first += run.collectives.clocks == first ? 1 : 0;
+  if (2 * as_first >= runs.size())
+    return first;
+  return std::find_if(runs.begin(), runs.end(),
+                      [first](const ComparedRun& run) { return run.collectives.clocks != first; })
+      ->collectives.clocks;
+}
+
+/// Which runs lack figures, and why.
+std::vector<std::string> lacking(const std::vector<ComparedRun>& runs, const History& history,
+                                 const std::vector<Summaries>& common, std::size_t all,
+                                 ClockState clocks) {
+  std::vector<std::string> out;
+  if (!history.per_step)
+    out.emplace_back(
+        "no run has profiler steps: GPU times are of whole traces, longer ones have more");
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (history.per_step && !has_steps(runs[r]))
+      out.push_back(runs[r].label + " has no profiler steps, and no GPU times here");
+    if (common[r].size() != all)
+      out.push_back(
+          fmt::format("{} has {} of the {} collectives that most runs have, and no figures "
+                      "of them here",
+                      runs[r].label, common[r].size(), all));
+    else if (all > 0 && runs[r].collectives.clocks != clocks)
+      out.push_back(fmt::format("the clocks of {} are not as those of most runs (aligned by their "
+                                "collectives, or not), and it has no start skew here",
+                                runs[r].label));
+  }
+  return out;
 }
 
 void add_metric(History& out, MetricHistory metric) {
@@ -283,7 +323,7 @@ History history_of(const std::vector<ComparedRun>& runs) {
   History out;
   for (const ComparedRun& run : runs)
     out.runs.push_back(run.label);
-  out.per_step = std::all_of(runs.begin(), runs.end(), has_steps);
+  out.per_step = std::any_of(runs.begin(), runs.end(), has_steps);
   for (const TimeKind kind : kinds_of(pointers(runs))) {
     MetricHistory metric;
     metric.metric = "GPU_" + std::string(time_kind_name(kind));
@@ -293,23 +333,26 @@ History history_of(const std::vector<ComparedRun>& runs) {
     add_metric(out, std::move(metric));
   }
   const std::vector<Summaries> common = common_collectives(runs);
-  const bool one_clock = std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
-    return run.collectives.clocks == runs.front().collectives.clocks;
-  });
+  const Summaries& all =
+      *std::max_element(common.begin(), common.end(), // the first of those with the most
+                        [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const ClockState clocks = most_clocks(runs);
   const auto add = [&](const char* name, const char* unit, Stats SyncSummary::*figure,
-                       Better better, bool by_time, bool mean) {
+                       Better better, bool by_time, bool mean, bool any_clock = true) {
     MetricHistory metric;
     metric.metric = name;
     metric.unit = unit;
     metric.better = better;
-    for (const Summaries& run : common)
-      metric.values.push_back(weighted(run, common.front(), figure, by_time, mean));
+    for (std::size_t r = 0; r < runs.size(); ++r)
+      metric.values.push_back(any_clock || runs[r].collectives.clocks == clocks
+                                  ? weighted(common[r], all, figure, by_time, mean)
+                                  : std::nullopt);
     add_metric(out, std::move(metric));
   };
   add("NCCL_comm_latency", "ms", &SyncSummary::latency_us, Better::kLower, false, false);
   add("NCCL_bus_bandwidth", "GB/s", &SyncSummary::bus_gbps, Better::kHigher, true, true);
-  if (one_clock)
-    add("NCCL_start_skew", "us", &SyncSummary::start_skew_us, Better::kLower, false, true);
+  add("NCCL_start_skew", "us", &SyncSummary::start_skew_us, Better::kLower, false, true, false);
+  out.remarks = lacking(runs, out, common, all.size(), clocks);
   const double alpha = corrected_alpha(out.metrics.size());
   out.needed = std::max(least_values_for(alpha), 2 * kLeastSegment);
   for (MetricHistory& metric : out.metrics)
@@ -360,8 +403,8 @@ Report history_report(const History& history) {
   out.tables = {status_schema().table(status), change_schema().table(changes),
                 series_schema().table(series)};
   out.tables.front().notes = {
-      fmt::format("GPU times: mean over ranks{}. Collectives: those of all runs, with the first "
-                  "run's counts.",
+      fmt::format("GPU times: mean over ranks{}. Collectives: those of more than half of the "
+                  "runs, with the counts of the first that has all.",
                   history.per_step ? " and profiler steps" : ", of whole traces"),
       fmt::format("Change points: binary segmentation with a permutation test, {} metrics together "
                   "at 5 %; the runs count as equal in all but what changes.",

@@ -36,14 +36,16 @@ struct History {
   std::vector<std::string> runs; ///< labels, in time's order
   bool per_step = false;         ///< GPU times are means over profiler steps, else of whole traces
   std::vector<MetricHistory> metrics;
+  std::vector<std::string> remarks; ///< runs that lack figures, and why
   std::size_t needed = 0; ///< runs without which no change can be told among so many metrics
 };
 
-/// `runs` in the order of time, two at least. GPU times are means over ranks and (where all runs
-/// have them) profiler steps; collectives are those that all runs have, weighted by the first run's
-/// counts. Change points by change_points() at 0.05 / metrics, so that a history without a change
-/// has one in any metric with probability 0.05 at most. Metrics that are 0 in all runs are left
-/// out.
+/// `runs` in the order of time, two at least. GPU times are means over ranks and profiler
+/// steps (of whole traces where no run has any; else a run without steps lacks them); collectives
+/// are those that more than half of the runs have, weighted by the counts of the first run that has
+/// them all, and a run without one of them lacks their figures. `remarks` names such runs. Change
+/// points by change_points() at 0.05 / metrics, so that a history without a change has one in any
+/// metric with probability 0.05 at most. Metrics that are 0 in all runs are left out.
 [[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
 
 /// A line for each change, or that there is none, or that the runs are too few.

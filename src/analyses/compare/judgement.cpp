@@ -71,8 +71,7 @@ bool judgeable(const MeasuredSum& m, const JudgeRule& rule) {
 Verdict verdict_of(const Judgement& j, double figures_change, double threshold_percent) {
   if (*j.low <= 0 && *j.high >= 0)
     return Verdict::kSimilar;
-  // the whole trace and its steps disagree: then there is no answer to give
-  if (j.samples_base == j.samples_test && *j.change * figures_change < 0)
+  if (goes_both_ways(j, figures_change))
     return Verdict::kSimilar;
   return *j.change > threshold_percent    ? Verdict::kBetter
          : *j.change < -threshold_percent ? Verdict::kWorse
@@ -80,6 +79,10 @@ Verdict verdict_of(const Judgement& j, double figures_change, double threshold_p
 }
 
 } // namespace
+
+bool goes_both_ways(const Judgement& j, double improvement) {
+  return j.change && j.samples_base == j.samples_test && *j.change * improvement < 0;
+}
 
 double scatter_of(std::vector<double> changes) {
   static constexpr std::array<double, 10> kFew = {0,     0,     1.196, 1.495, 1.363,
@@ -149,7 +152,11 @@ Judgement judge_sum(const MeasuredSum& sum, const JudgeRule& rule, std::size_t r
     return out;
   const double sign = sum.better == Better::kHigher ? 1 : -1;
   const double half = interval.half_width / std::fabs(base_mean) * 100;
-  out.change = sign * interval.difference / std::fabs(base_mean) * 100;
+  const double change = sign * interval.difference / std::fabs(base_mean) * 100;
+  if (!std::isfinite(change) ||
+      !std::isfinite(half)) // of an older saved baseline, or beyond doubles
+    return out;
+  out.change = change;
   out.low = *out.change - half;
   out.high = *out.change + half;
   out.verdict = verdict_of(out, improvement_percent(*sum.base, *sum.test, sum.better).value_or(0),

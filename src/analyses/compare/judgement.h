@@ -42,6 +42,10 @@ struct Judgement {
   bool assumed = false;            ///< the interval is of the assumed noise, not of data
 };
 
+/// The samples, as many on both sides, go one way and the whole trace's figures (`improvement`, in
+/// percent) the other: then there is no answer to give.
+[[nodiscard]] bool goes_both_ways(const Judgement& j, double improvement);
+
 /// A figure of both sides as tables show it (none where a side lacks it), and its samples.
 struct Measured {
   std::optional<double> base, test;

@@ -27,7 +27,7 @@
         markLine: { symbol: "none", silent: true, data: [{ xAxis: 0 }], label: { show: false }, lineStyle: { color: RS.colour("soft"), type: "solid" } } }],
       };
     }, { label: "change of the key figures with intervals; diamonds are beyond the noise", height: Math.max(140, data.verdicts.length * 24 + 60),
-      tip: (p) => { const r = shown()[p.dataIndex]; const t = r.tests[now]; return RS.rows(r.metric, [["baseline", `${RS.num(r.base, 4)} ${r.unit}`], [tests[now], `${RS.num(t.value, 4)} ${r.unit}`],
+      tip: (p) => { const r = shown()[p.dataIndex]; const t = r.tests[now]; return RS.rows(r.metric, [["baseline", `${RS.num(t.base, 4)} ${r.unit}`], [tests[now], `${RS.num(t.value, 4)} ${r.unit}`],
         ["change", `${RS.signed(t.change, " %")} (${RS.num(t.low)} to ${RS.num(t.high)})`], ["samples", `${t.samples_base} and ${t.samples_test}`], ["verdict", signOf(t.verdict)]]); } });
     const columns = [
       { id: "metric", label: "figure", help: "of the dashboard", text: true, width: 260, value: (r) => data.verdicts[r].metric, show: (r) => data.verdicts[r].metric },

@@ -79,6 +79,7 @@ void add_verdicts(PageBlob& page, const Comparison& c) {
     for (const std::optional<DashboardCell>& cell : row.tests) {
       json.begin_object();
       if (cell) {
+        add_number(json, "base", cell->base);
         add_number(json, "value", cell->value);
         add_number(json, "better", cell->improvement);
         add_number(json, "change", cell->judgement.change);
