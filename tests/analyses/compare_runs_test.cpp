@@ -416,6 +416,29 @@ TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
             Verdict::kUnknown);
 }
 
+// A rank that is late elsewhere makes one group wait more and another less: no change of the skew.
+// What all groups have in common is one.
+TEST(CompareRuns, SkewsThatScatterOverGroupsAreNoise) {
+  const auto run_with = [](double first, double second) {
+    ComparedRun run = run_named("run");
+    for (const auto& [group, skew] : {std::pair{"0", first}, std::pair{"1", second}}) {
+      run.collectives.summary.push_back(collectives(2, 50, 3, group));
+      run.collectives.summary.back().start_skew_us.mean = skew;
+      run.collectives.samples[{"allreduce", "BFloat16", 1024, group}] = {
+          {2, 2, 2}, {skew - 1, skew, skew + 1}, {50, 50, 50}};
+    }
+    return run;
+  };
+  const auto skew_of = [&](const ComparedRun& test) {
+    return compare_runs(run_with(100, 100), {test}, {}).dashboard.rows[2].tests[0]->judgement;
+  };
+  const Judgement other_rank = skew_of(run_with(300, 50));
+  EXPECT_NEAR(*other_rank.change, -75, 1e-9);
+  EXPECT_EQ(other_rank.verdict, Verdict::kSimilar);
+  EXPECT_EQ(skew_of(run_with(175, 175)).verdict, Verdict::kWorse);
+  EXPECT_EQ(skew_of(run_with(176, 174)).verdict, Verdict::kWorse);
+}
+
 // Tests that share other collectives with the baseline have a baseline of their own.
 TEST(CompareRuns, EachTestHasItsBaseline) {
   ComparedRun a = run_named("a");

@@ -46,13 +46,13 @@ std::vector<CommonRow> common_rows(const RunCollectives& base, const RunCollecti
 }
 
 /// Adds weight * mean to both sides, and the samples behind the means. What one side does not know
-/// is left out of both.
-void add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
+/// is left out of both: false then.
+bool add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
               SampleSet CollectiveSamples::*samples, double weight) {
   const double base = (row.base->*stats).mean;
   const double test = (row.test->*stats).mean;
   if (std::isnan(base) || std::isnan(test))
-    return;
+    return false;
   sum.base = sum.base.value_or(0) + weight * base;
   sum.test = sum.test.value_or(0) + weight * test;
   const auto with_mean = [samples](const CollectiveSamples& of, const SyncSummary& shown,
@@ -62,6 +62,7 @@ void add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
   };
   sum.terms.push_back({with_mean(*row.base_samples, *row.base, base),
                        with_mean(*row.test_samples, *row.test, test), weight});
+  return true;
 }
 
 /// Divides by the weights, which makes a sum a mean.
@@ -77,20 +78,48 @@ void divide(MeasuredSum& sum) {
   *sum.test /= weights;
 }
 
+/// Which rank is late, and by how much, moves from run to run, and all collectives of a group with
+/// it, which the samples of one run do not show: how far the relative changes of the groups
+/// scatter. `groups`: of each term. The variance of the sum; 0 for one group.
+double between_groups(const MeasuredSum& sum, const std::vector<std::string>& groups) {
+  struct Group {
+    double base = 0, difference = 0;
+  };
+  std::map<std::string, Group> by_group;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const WelchTerm& t = sum.terms[i];
+    Group& group = by_group[groups[i]];
+    group.base += t.weight * t.base.mean;
+    group.difference += t.weight * (t.test.mean - t.base.mean);
+  }
+  std::vector<double> changes;
+  double squares = 0;
+  for (const auto& [name, group] : by_group) {
+    if (!(group.base > 0))
+      continue;
+    changes.push_back(group.difference / group.base);
+    squares += group.base * group.base;
+  }
+  return scatter_of(std::move(changes)) * squares;
+}
+
 Mix mix_of(const RunCollectives& base, const RunCollectives& test) {
   Mix mix;
   mix.bus_gbps.better = Better::kHigher;
+  std::vector<std::string> groups; // of the skew's terms
   for (const CommonRow& row : common_rows(base, test)) {
     using S = SyncSummary;
     using C = CollectiveSamples;
     add_term(mix.latency_ms, row, &S::latency_us, &C::latency_us, row.count() / 1e3);
     if (const double us = row.base->latency_us.mean; !std::isnan(us))
       add_term(mix.bus_gbps, row, &S::bus_gbps, &C::bus_gbps, row.count() * us);
-    if (base.clocks == test.clocks)
-      add_term(mix.skew_us, row, &S::start_skew_us, &C::start_skew_us, row.count());
+    if (base.clocks == test.clocks &&
+        add_term(mix.skew_us, row, &S::start_skew_us, &C::start_skew_us, row.count()))
+      groups.push_back(row.base->group);
   }
   divide(mix.bus_gbps);
   divide(mix.skew_us);
+  mix.skew_us.between_runs = between_groups(mix.skew_us, groups);
   return mix;
 }
 
