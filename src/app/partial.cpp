@@ -1,6 +1,7 @@
 #include "app/partial.h"
 
 #include "app/analyze.h"
+#include "app/baseline.h"
 #include "app/collectives.h"
 #include "app/command_parts.h"
 #include "app/compare.h"
@@ -380,6 +381,11 @@ Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& reque
   of.parts.clear();
   std::vector<Opened> opened;
   for (std::size_t i = 0; i < request.runs.size(); ++i) {
+    if (request.runs[i].size() == 1 && is_baseline(request.runs[i].front())) {
+      of.folders.push_back(request.runs[i].front());
+      of.parts.emplace_back();
+      continue;
+    }
     RS_TRY(Opened run, open_run(session, request, i));
     RS_CHECK(check_wanted(run, &PartsFor::compare, "compare"));
     RS_TRY(RunPlan plan, run.parts->run_plan(session));

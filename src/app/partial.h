@@ -64,7 +64,7 @@ enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage };
 
 struct ReduceRequest {
   ReduceAs as = ReduceAs::kCollectives;
-  /// Of each run (compare: the baseline's first) its folders of parts.
+  /// Of each run (compare: the baseline's first) its folders of parts, or a saved baseline alone.
   std::vector<std::vector<std::string>> runs;
   /// Beside folders, files of each run in memory.
   std::vector<std::vector<PartFile>> files;

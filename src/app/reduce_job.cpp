@@ -1,5 +1,6 @@
 #include "app/reduce_job.h"
 
+#include "app/baseline.h"
 #include "core/error_part.h"
 #include "core/part.h"
 #include "os/tasks.h"
@@ -42,6 +43,10 @@ private:
   Session& outer_;
 };
 
+bool is_saved(const PartialRequest& run) {
+  return run.inputs.size() == 1 && is_baseline(run.inputs.front());
+}
+
 /// Where the parts of each run are kept; none when they are not.
 std::vector<std::string> kept_folders(const JobRequest& request) {
   std::vector<std::string> out;
@@ -59,6 +64,8 @@ Result<std::vector<std::vector<PartFile>>> map_runs(Session& session, const Link
   const std::vector<std::string> kept = kept_folders(request);
   std::vector<std::vector<PartFile>> out(request.runs.size());
   for (std::size_t i = 0; i < request.runs.size(); ++i) {
+    if (is_saved(request.runs[i]))
+      continue;
     PartialRequest run = request.runs[i];
     run.shard_index = link.rank();
     run.shard_count = link.size();
@@ -195,6 +202,9 @@ Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const Job
     shares.parts.give(reduce);
   for (std::size_t i = 0; i < kept.size(); ++i)
     reduce.runs[i] = {kept[i]};
+  for (std::size_t i = 0; i < request.runs.size(); ++i)
+    if (is_saved(request.runs[i]))
+      reduce.runs[i] = request.runs[i].inputs;
   return reduce_parts(session, reduce);
 }
 

@@ -19,7 +19,8 @@
 namespace rankscope {
 
 struct JobRequest {
-  /// Of each run (compare: the baseline's first). Their shard is the process's place in the job.
+  /// Of each run (compare: the baseline's first). Their shard is the process's place in the job. A
+  /// saved baseline as the one input is read by the first alone.
   std::vector<PartialRequest> runs;
   ReduceRequest reduce; ///< without runs and files
   /// A folder that all processes see: parts lie there in place of messages, stay, and are taken as

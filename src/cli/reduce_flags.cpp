@@ -107,7 +107,7 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
     add_compare_choice(app, f.compare);
   });
   in_group(app, "Comparison", [&] {
-    app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts");
+    app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts, or NAME.rsb");
     app.add_option("--test", f.compare.tests, "folder of parts to compare; may be given again");
     add_label_flags(app, f.compare.labels);
     app.add_option("--label", f.compare.labels.all, "the same, one name each time").group("");

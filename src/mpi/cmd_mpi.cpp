@@ -119,7 +119,8 @@ Action setup_compare(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->reduce.as = ReduceAs::kCompare;
   in_group(app, "Runs", [&] {
-    app.add_option("--baseline", f->compare.baseline, "folder of the baseline's rank traces")
+    app.add_option("--baseline", f->compare.baseline,
+                   "folder of the baseline's rank traces, or NAME.rsb")
         .required();
     app.add_option("--test", f->compare.tests, "folders to compare with it").required();
     add_label_flags(app, f->compare.labels);

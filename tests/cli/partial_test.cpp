@@ -152,6 +152,21 @@ TEST_F(Partial, RunsAreComparedAsByOneProcess) {
   expect_equal(direct, out("again/out"), "");
 }
 
+/// What a pipeline does: the parts of a new run against a baseline that is checked in.
+TEST_F(Partial, PartsAreComparedWithASavedBaseline) {
+  const std::string other = test::config_folder(sweep_, 42), kept = out("kept.rsb");
+  ASSERT_EQ(run_binary({"baseline", "save", run_, "-o", kept}).code, 0);
+  const RunResult r = run_binary(
+      {"compare", "--baseline", kept, "--test", other, "--output", out("out"), "--no-plots"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  make_parts(other, out("b"), 3, {"--for", "compare"});
+  fs::create_directories(out("again"));
+  const RunResult reduced = run_binary({"reduce", "--as", "compare", "--baseline", kept, "--test",
+                                        out("b"), "-o", out("again/out"), "--no-plots"});
+  EXPECT_EQ(reduced.code, 0) << reduced.err;
+  expect_equal(out("out"), out("again/out"), "");
+}
+
 /// Traces that somebody else made, of two and of four ranks.
 TEST_F(Partial, RealRunsToo) {
   const fs::path golden = test::golden_dir();

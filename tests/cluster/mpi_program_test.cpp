@@ -99,6 +99,9 @@ TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
   // merged traces need the traces
   expect_equal({"analyze", folder.path("sweep"), "-o", "out", "--no-plots"}, 4, {"--no-merge"});
   expect_equal({"compare", "--baseline", a, "--test", b, "--output", "out", "--no-plots"}, 3);
+  const std::string saved = folder.path("a.rsb");
+  ASSERT_TRUE(one({"baseline", "save", a, "-o", saved}, folder.path("saving")).ok());
+  expect_equal({"compare", "--baseline", saved, "--test", b, "--output", "out", "--no-plots"}, 2);
   expect_equal({"compare", "--baseline", a, "--test", b, "-o", "out", "--no-plots", "--fail-on",
                 "total_time>0%", "--markdown", "pr.md", "--junit", "junit.xml", "--gpu-timeline"},
                3);
