@@ -124,14 +124,17 @@ Result<std::vector<Watch::NewFile>> Watch::new_files(std::int64_t now_ns, bool l
   std::map<std::string, Stamp> growing;
   std::map<std::uint64_t, std::uint64_t> still_there;
   std::vector<NewFile> files;
+  bool all_listed = true;
   growing_.clear();
   for (const std::string& input : request_.inputs) {
     if (input.ends_with(".log"))
       continue; // see read_logs()
     Diagnostics aside;
     const Result<Listing> listing = list_traces(input, request_.discover.known, aside);
-    if (!listing)
-      continue; // the folder is not there yet
+    if (!listing) { // the folder is not there yet, or for a moment
+      all_listed = false;
+      continue;
+    }
     for (const std::string& path : listing->files) {
       struct stat info {};
       if (::stat(path.c_str(), &info) != 0)
@@ -157,13 +160,16 @@ Result<std::vector<Watch::NewFile>> Watch::new_files(std::int64_t now_ns, bool l
         continue;
       }
       growing.emplace(path, stamp);
+      if (same && now_ns - stamp.written_ns > settled)
+        continue; // empty, and stays so: who should write it may be gone
       if (name.rank)
         growing_.insert(*name.rank);
       out.waiting.push_back(fmt::format("{}: {}", path, stamp.bytes == 0 ? "empty" : "may grow"));
     }
   }
   seen_ = std::move(growing);
-  state_.read = std::move(still_there);
+  if (all_listed) // else what was read would be read again
+    state_.read = std::move(still_there);
   std::sort(files.begin(), files.end(), [](const NewFile& a, const NewFile& b) {
     return std::tie(a.stamp.written_ns, a.path) < std::tie(b.stamp.written_ns, b.path);
   });

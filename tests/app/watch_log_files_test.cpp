@@ -100,6 +100,21 @@ TEST_F(WatchLogFiles, EachRecordIsReadOnceAndWindowsAreJudgedWhenAllHavePassed) 
   EXPECT_EQ(watch.state().logs.records(), 192U);
 }
 
+// Containers with process id 1 and one host name.
+TEST_F(WatchLogFiles, EqualNamesInFoldersAreProcessesOfTheirOwn) {
+  Watch watch = open(request());
+  for (std::int64_t r = 0; r < 4; ++r) {
+    const std::string folder = run() + "/rank" + std::to_string(r);
+    fs::create_directories(folder);
+    for (std::int64_t i = 0; i < 72; ++i)
+      append(folder + "/node-pid1.log",
+             line(r, static_cast<std::uint64_t>(i), i * 2'500'000 + r, 1000));
+  }
+  const WatchLook seen = look(watch, 4, true);
+  ASSERT_FALSE(seen.windows.empty());
+  EXPECT_EQ(seen.windows[0].ranks, 4U);
+}
+
 TEST_F(WatchLogFiles, ALineThatHasNotEndedWaits) {
   Watch watch = open(request());
   const std::string text = line(0, 0, 0);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -186,6 +187,33 @@ TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {
   EXPECT_EQ(told.alarms[0].sentence,
             "hang suspected: nothing new of rank 2: most of the 4 ranks went on 300 s ago");
   EXPECT_TRUE(look(watch, 900).alarms.empty());
+}
+
+// A rank that died as it opened its trace: the empty file is no sign of life.
+TEST(Watch, AnEmptyTraceThatStaysSoHidesNoHang) {
+  Job job;
+  Watch watch = open(job.request());
+  job.write(job.options(1));
+  EXPECT_TRUE(look(watch, 0).alarms.empty());
+  job.write(job.options(2), {2});
+  std::ofstream(job.run() + "/rank2/trace_window2.json");
+  EXPECT_EQ(look(watch, 100).waiting.size(), 1U); // it may yet be written
+  EXPECT_TRUE(look(watch, 399).waiting.empty());
+  const WatchLook told = look(watch, 400);
+  ASSERT_EQ(told.alarms.size(), 1U);
+  EXPECT_EQ(told.alarms[0].subject, "2");
+}
+
+// A mount that comes back: what was read stays read.
+TEST(Watch, AFolderThatIsAwayForALookIsNotReadAgain) {
+  Job job;
+  Watch watch = open(job.request());
+  job.write(job.options(1));
+  EXPECT_EQ(look(watch, 0).read, 4U);
+  fs::rename(job.run(), job.path("away"));
+  EXPECT_EQ(look(watch, 10).read, 0U);
+  fs::rename(job.path("away"), job.run());
+  EXPECT_EQ(look(watch, 20).read, 0U);
 }
 
 TEST(Watch, AJobThatEndsIsNoHang) {
