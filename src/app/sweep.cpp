@@ -61,7 +61,8 @@ public:
     FolderLock out;
     const std::string path = folder + "/.rankscope/sweep.lock";
     out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (out.fd_ >= 0 && ::flock(out.fd_, LOCK_EX | LOCK_NB) != 0)
+    // a file system without locks is no other sweep
+    if (out.fd_ >= 0 && ::flock(out.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       return Error{ErrorCode::kUsage, folder, "another sweep is running in this folder", ""};
     return out;
   }
@@ -230,13 +231,34 @@ private:
     return requests_for(shared, {{plan_.folder, ""}}, "", true).front();
   }
 
+  /// analyze_sweep() without the traces of runs that failed: those are of a part of the work.
+  Result<AnalyzedSweep> analyse(Session& session, const AnalyzeRequest& request) const {
+    RS_TRY(std::vector<RunPlan> plans,
+           discover_sweep(request.folder, request.discover, session.diagnostics));
+    std::vector<std::string> failed;
+    for (const SummaryRow& row : rows_)
+      if (row.outcome && row.outcome->status != RunStatus::kSuccess)
+        failed.push_back(row.run->folder + "/");
+    const auto is_of_failed = [&failed](const RankFile& file) {
+      const std::string path = fs::absolute(file.path).lexically_normal().string();
+      return std::any_of(failed.begin(), failed.end(),
+                         [&path](const std::string& folder) { return path.starts_with(folder); });
+    };
+    std::erase_if(plans, [&](const RunPlan& plan) {
+      return std::any_of(plan.ranks.begin(), plan.ranks.end(), is_of_failed);
+    });
+    if (plans.empty())
+      return Error{ErrorCode::kUnreadable, request.folder, "no run that succeeded left traces", ""};
+    return analyze_plans(session, request, std::move(plans));
+  }
+
   /// The tables over what is there; only new configurations cost time.
   std::optional<AnalyzedSweep> analyze_meanwhile() {
     SilentSession session;
     session.threads = ctx_.threads;
     AnalyzeRequest request = analysis();
     request.plots = false;
-    Result<AnalyzedSweep> done = analyze_sweep(session, request);
+    Result<AnalyzedSweep> done = analyse(session, request);
     if (done)
       return std::move(*done);
     say("analysis so far: " + done.error().message());
@@ -333,7 +355,7 @@ private:
     out.folder = plan_.folder;
     out.done = successes();
     if (request_.analyze && !interrupted() && out.done > 0) {
-      Result<AnalyzedSweep> done = analyze_sweep(ctx_, analysis());
+      Result<AnalyzedSweep> done = analyse(ctx_, analysis());
       if (done) {
         out.analysis = std::move(*done);
         out.findings =

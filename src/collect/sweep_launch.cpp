@@ -142,6 +142,11 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
   run.environment = shared.before;
   for (const auto& [parameter, changes] : setting.environment)
     run.environment.insert(run.environment.end(), changes.begin(), changes.end());
+  // what the setting leaves unset, nothing before it sets
+  std::erase_if(run.environment, [&setting](const auto& change) {
+    return std::find(setting.unset.begin(), setting.unset.end(), change.first) !=
+           setting.unset.end();
+  });
   if (shared.library_log) {
     run.environment.emplace_back("NCCL_DEBUG", "INFO");
     run.environment.emplace_back("NCCL_DEBUG_SUBSYS", "INIT,ENV");

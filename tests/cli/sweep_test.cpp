@@ -362,6 +362,23 @@ TEST_F(SweepRuns, TracesAreAnalysedAndTheVerdictIsInTheSummary) {
   EXPECT_NE(r.out.find("a sample is a run, 2 runs each"), std::string::npos) << r.out;
 }
 
+// The traces of a run that failed are of a part of its work: they decide nothing.
+TEST_F(SweepRuns, TracesOfAFailedRunAreLeftOut) {
+  ASSERT_EQ(test::run_binary({"synth", folder_.path("synth"), "--threads", "256", "--channels",
+                              "28,56", "--ranks", "2", "--steps", "3"})
+                .code,
+            0);
+  const auto r = sweep({"-c", "28,56", "-t", "256", "--analyze", "--keep-going"},
+                       Words{"sh", "-c",
+                             "cp -r " + folder_.path("synth") +
+                                 "/{threads}thread/nccl_{channels}channels/torch_profiler {out} && "
+                                 "[ {channels} != 56 ]"});
+  EXPECT_EQ(r.code, 4) << r.err;
+  const std::string reports = out() + "/tracelens_analysis/256thread/individual_reports/";
+  EXPECT_TRUE(fs::exists(reports + "perf_28ch_rank1.xlsx")) << r.err;
+  EXPECT_FALSE(fs::exists(reports + "perf_56ch_rank1.xlsx"));
+}
+
 TEST_F(SweepRuns, AContainerThatOutlivesItsRunIsRemoved) {
   // a client that notes its arguments; `run` does not end
   const std::string client = folder_.write(

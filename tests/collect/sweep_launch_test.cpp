@@ -93,6 +93,21 @@ TEST(SweepLaunch, EnvironmentOfARun) {
   EXPECT_EQ(value_of(planned({"a"}, {}, shared), "NCCL_DEBUG"), "(none)");
 }
 
+// A value of null: neither the pair's defaults nor the sweep's own set the variable.
+TEST(SweepLaunch, WhatASettingLeavesUnsetIsSetByNobody) {
+  SweepSetting setting;
+  setting.environment = {{"pair", {{"RCCL_UNROLL_FACTOR", "1"}}}};
+  setting.unset = {"RCCL_UNROLL_FACTOR", "HSA_ENABLE_SDMA"};
+  SharedEnvironment shared;
+  shared.before = {{"HSA_ENABLE_SDMA", "0"}};
+  PlannedRun run = plan_run({"a"}, setting, {}, shared, "/o/run", 0);
+  EXPECT_EQ(value_of(run, "RCCL_UNROLL_FACTOR"), "(none)");
+  EXPECT_EQ(value_of(run, "HSA_ENABLE_SDMA"), "(none)");
+  shared.over = {{"RCCL_UNROLL_FACTOR", "4"}}; // --env has the last word
+  run = plan_run({"a"}, setting, {}, shared, "/o/run", 0);
+  EXPECT_EQ(value_of(run, "RCCL_UNROLL_FACTOR"), "4");
+}
+
 TEST(SweepLaunch, ContainersGetTheVariablesByArgument) {
   LaunchOptions launch;
   launch.container = "image:1";
