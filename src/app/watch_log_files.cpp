@@ -49,16 +49,12 @@ std::uint64_t head_hash(std::string_view bytes) {
 
 /// The log's name as far as it tells it from those before it: containers of equal host names and
 /// process ids write equal names into folders of their own.
-std::string process_name(const std::string& path, const WatchState& state) {
-  const auto with_folder = [](const fs::path& log) {
-    return (log.parent_path().filename() / log.stem()).string();
-  };
-  bool named = false, placed = false;
-  for (const auto& [other, file] : state.log_files) {
-    named = named || (other != path && fs::path(other).stem() == fs::path(path).stem());
-    placed = placed || (other != path && with_folder(other) == with_folder(path));
-  }
-  return !named ? fs::path(path).stem().string() : !placed ? with_folder(path) : path;
+std::string process_name(const fs::path& path, const LogWatch& logs) {
+  const std::string name = path.stem().string();
+  if (!logs.knows(name))
+    return name;
+  const std::string placed = (path.parent_path().filename() / path.stem()).string();
+  return logs.knows(placed) ? path.string() : placed;
 }
 
 /// A log with something new in it.
@@ -171,7 +167,7 @@ Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchStat
   for (const std::string& path : logs_below(inputs, state)) {
     const auto [at, fresh] = state.log_files.try_emplace(path);
     if (fresh)
-      at->second.process = state.logs.process(process_name(path, state));
+      at->second.process = state.logs.process(process_name(path, state.logs));
     if (grew(path, at->second, out.remarks))
       grown.push_back({&at->first, &at->second, 0});
   }

@@ -33,6 +33,11 @@ std::string group_text(const std::string& comm, const std::string& name) {
   return name.empty() ? comm : name + " " + comm;
 }
 
+bool LogWatch::knows(std::string_view name) const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [name](const LogProcess& p) { return p.name == name; });
+}
+
 std::uint32_t LogWatch::process(std::string_view name) {
   const auto at = std::find_if(processes_.begin(), processes_.end(),
                                [name](const LogProcess& p) { return p.name == name; });

@@ -75,6 +75,8 @@ public:
 
   /// The number of the process that writes this log, a new one where it is not known.
   std::uint32_t process(std::string_view name);
+  /// Whether there is a process of this name.
+  [[nodiscard]] bool knows(std::string_view name) const;
   void take(std::uint32_t process, const InspectorRecord& record);
   /// Collectives that the plugin dropped.
   void note_dropped(std::uint64_t collectives) { dropped_ += collectives; }
