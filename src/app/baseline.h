@@ -45,6 +45,10 @@ Result<BaselineSaved> save_baseline(Session& session, const BaselineSaveRequest&
 
 /// Whether a file begins as a baseline does; it may be compressed (gzip, zstd).
 [[nodiscard]] bool is_baseline(const std::string& path);
+/// The inputs of a run are one saved baseline.
+[[nodiscard]] inline bool is_one_baseline(const std::vector<std::string>& inputs) {
+  return inputs.size() == 1 && is_baseline(inputs.front());
+}
 /// Errors: kUnreadable.
 Result<SavedBaseline> load_baseline(const std::string& path);
 

@@ -381,7 +381,7 @@ Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& reque
   of.parts.clear();
   std::vector<Opened> opened;
   for (std::size_t i = 0; i < request.runs.size(); ++i) {
-    if (request.runs[i].size() == 1 && is_baseline(request.runs[i].front())) {
+    if (is_one_baseline(request.runs[i])) {
       of.folders.push_back(request.runs[i].front());
       of.parts.emplace_back();
       continue;

@@ -43,10 +43,6 @@ private:
   Session& outer_;
 };
 
-bool is_saved(const PartialRequest& run) {
-  return run.inputs.size() == 1 && is_baseline(run.inputs.front());
-}
-
 /// Where the parts of each run are kept; none when they are not.
 std::vector<std::string> kept_folders(const JobRequest& request) {
   std::vector<std::string> out;
@@ -64,7 +60,7 @@ Result<std::vector<std::vector<PartFile>>> map_runs(Session& session, const Link
   const std::vector<std::string> kept = kept_folders(request);
   std::vector<std::vector<PartFile>> out(request.runs.size());
   for (std::size_t i = 0; i < request.runs.size(); ++i) {
-    if (is_saved(request.runs[i]))
+    if (is_one_baseline(request.runs[i].inputs))
       continue;
     PartialRequest run = request.runs[i];
     run.shard_index = link.rank();
@@ -203,7 +199,7 @@ Result<ReduceResult> reduce_shares(Session& session, JobShares shares, const Job
   for (std::size_t i = 0; i < kept.size(); ++i)
     reduce.runs[i] = {kept[i]};
   for (std::size_t i = 0; i < request.runs.size(); ++i)
-    if (is_saved(request.runs[i]))
+    if (is_one_baseline(request.runs[i].inputs))
       reduce.runs[i] = request.runs[i].inputs;
   return reduce_parts(session, reduce);
 }

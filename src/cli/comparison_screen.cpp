@@ -40,15 +40,16 @@ Result<void> show_comparison(Context& ctx, const CompareRequest& request,
   } else if (request.markdown != "-") { // that is on stdout already
     print(ctx, result);
   }
-  return show_verdict(ctx, result, annotate, ctx.json || request.markdown == "-");
+  return show_verdict(ctx, request, result, annotate);
 }
 
-Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate, bool document) {
+Result<void> show_verdict(Context& ctx, const CompareRequest& request, const CompareResult& result,
+                          bool annotate) {
   std::string lines;
   if (annotate)
     for (const std::string& line : annotations(result.fail_on))
       lines += line + "\n";
-  if (document)
+  if (ctx.json || request.markdown == "-") // a document is on stdout
     std::fputs(lines.c_str(), stderr);
   else
     ctx.out(lines);

@@ -11,8 +11,9 @@ namespace rankscope {
 Result<void> show_comparison(Context& ctx, const CompareRequest& request,
                              const CompareResult& result, bool annotate);
 
-/// The end of it: annotations where asked for (on stderr where a `document` is on stdout; workflows
+/// The end of it: annotations where asked for (on stderr where a document is on stdout; workflows
 /// read both), what could not be judged. Errors: as above.
-Result<void> show_verdict(Context& ctx, const CompareResult& result, bool annotate, bool document);
+Result<void> show_verdict(Context& ctx, const CompareRequest& request, const CompareResult& result,
+                          bool annotate);
 
 } // namespace rankscope

@@ -138,7 +138,7 @@ Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& re
     for (const std::string& path : result.written)
       ctx.out(fmt::format("{}: of {} rank{}{}\n", path, result.ranks, result.ranks == 1 ? "" : "s",
                           by));
-  return result.comparison ? show_verdict(ctx, *result.comparison, annotate, ctx.json)
+  return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)
                            : Result<void>();
 }
 

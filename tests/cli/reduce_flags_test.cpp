@@ -127,6 +127,15 @@ TEST_F(ReduceFlagsTest, MarkdownOnStdoutStandsAlone) {
   EXPECT_NE(got_.out.find("## Performance comparison"), std::string::npos);
 }
 
+TEST_F(ReduceFlagsTest, AnnotationsLeaveMarkdownOnStdoutAlone) {
+  make_parts();
+  expect_same_comparison(
+      {"--markdown", "-", "--no-plots", "--annotate", "--fail-on", "total_time>2%"}, 5);
+  EXPECT_EQ(got_.out, want_.out);
+  EXPECT_EQ(got_.out.find("::error"), std::string::npos);
+  EXPECT_FALSE(lines_with(got_.err, "::error").empty()) << got_.err;
+}
+
 TEST_F(ReduceFlagsTest, AChoiceOfWorkbooksIsThatOfCompare) {
   make_parts();
   std::vector<Words> choices = {{"--gpu-timeline", "--geo-mean"}};
