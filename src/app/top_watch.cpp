@@ -1,6 +1,7 @@
 // The folders of `top --watch`: what is new, what still grows, what was read before.
 #include "app/top.h"
 #include "app/top_parts.h"
+#include "base/units.h"
 #include "os/signals.h"
 #include "readers/trace_files.h"
 
@@ -51,7 +52,7 @@ TopWatch::Stamps TopWatch::stamps(Diagnostics& diagnostics) const {
 
 TopWatch::Stamps TopWatch::complete(const Stamps& now, TopLook& out) const {
   Stamps done;
-  const auto settled = static_cast<std::int64_t>(settled_s_ * 1e9);
+  const auto settled = s_to_ns(settled_s_);
   for (const auto& [path, stamp] : now) {
     const auto before = seen_.find(path);
     const bool same = before != seen_.end() && before->second == stamp;

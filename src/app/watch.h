@@ -32,12 +32,25 @@ struct WatchRequest {
   std::uint64_t memory_bytes = 0;
 };
 
+/// A trace that may be read.
+struct WatchedFile {
+  struct Stamp {
+    std::uint64_t bytes = 0;
+    std::int64_t written_ns = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  std::string path;
+  Stamp stamp;
+  std::optional<std::int64_t> rank; ///< by its name
+  std::size_t turn = 0;             ///< how manieth of that rank's in this look
+};
+
 struct WatchLook {
   std::vector<Alarm> alarms;          ///< that nobody was told of
   std::vector<WatchedWindow> windows; ///< judged by this look
   std::vector<std::string> waiting;   ///< files that may grow
   std::vector<std::string> lost;      ///< files that could not be read, with why
-  std::vector<std::string> remarks;   ///< of logs: cut off, replaced, damaged
+  std::vector<std::string> remarks;   ///< logs cut off, replaced, damaged; traces that came late
   std::size_t read = 0;               ///< traces that this look read
   std::uint64_t records = 0;          ///< of logs, that it read
   std::vector<std::int64_t> ranks;    ///< known, ascending
@@ -48,7 +61,6 @@ struct WatchLook {
 class Watch {
 public:
   static constexpr std::size_t kMostOpen = 4;
-  static constexpr std::size_t kMostShown = 64;
 
   /// Takes the state where there is one. Errors: kUnreadable for a state that is damaged or of
   /// other inputs, kOutput for one that cannot be written.
@@ -62,36 +74,28 @@ public:
   [[nodiscard]] const WatchState& state() const { return state_; }
 
 private:
-  struct Stamp {
-    std::uint64_t bytes = 0;
-    std::int64_t written_ns = 0;
-    bool operator==(const Stamp&) const = default;
-  };
-  struct NewFile {
-    std::string path;
-    Stamp stamp;
-    std::optional<std::int64_t> rank;
-  };
-
   explicit Watch(WatchRequest request) : request_(std::move(request)) {}
-  Result<std::vector<NewFile>> new_files(std::int64_t now_ns, bool last, WatchLook& out);
-  Result<void> read(Session& session, std::vector<NewFile> files, WatchLook& out);
+  Result<std::vector<WatchedFile>> new_files(std::int64_t now_ns, bool last, WatchLook& out);
+  Result<void> read(Session& session, std::vector<WatchedFile> files, WatchLook& out);
   Result<void> read_logs(bool last, WatchLook& out);
   void take(WatchedRank rank, std::int64_t now_ns, WatchLook& out);
-  WatchState::Open& window_of(const WatchedRank& rank);
+  /// Null for a trace that came when its window had been judged.
+  WatchState::Open* window_of(const WatchedRank& rank);
   void note_reached(std::int64_t now_ns);
   void judge_ready(bool last, WatchLook& out);
   void judge(WatchState::Open& window, WatchLook& out);
   void judge_still(std::int64_t now_ns, WatchLook& out);
   [[nodiscard]] std::vector<std::int64_t> known_ranks() const;
-  [[nodiscard]] bool most(std::size_t ranks) const;
+  [[nodiscard]] std::size_t how_many_known() const;
   Result<void> save() const;
 
   WatchRequest request_;
   WatchState state_;
   LogFiles log_files_;
-  std::map<std::string, Stamp> seen_; ///< files not yet complete, by the look before
-  std::set<std::int64_t> growing_;    ///< ranks whose files grow
+  std::map<std::string, WatchedFile::Stamp> seen_; ///< files not yet complete, by the look before
+  std::set<std::int64_t> growing_;                 ///< ranks whose files grow
+  /// Of this look: what came when its window had been judged, by its steps.
+  std::map<std::string, std::vector<std::int64_t>> late_;
   std::int64_t now_ns_ = 0;
 };
 

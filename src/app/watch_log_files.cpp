@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <limits>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,7 +118,24 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
     ++out.records;
   }
   state.logs.note_dropped(piece.dropped);
+  if (piece.works_us > 0 && piece.works_us <= now_ns / 1000 + kMostAheadUs)
+    state.logs.hear(file.process, piece.works_us, now_ns);
   return piece.used > 0;
+}
+
+/// Reads a piece of each log that is not ahead of the slowest; logs that have no more in them leave
+/// `more`. Of a log of few records a piece is hours, of another one seconds: collectives wait for
+/// few records of others, and windows for all that is there of them.
+void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_ns, LogLook& out) {
+  const auto newest = [&](const Grown* log) {
+    return state.logs.newest_window(log->file->process);
+  };
+  std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
+  for (const Grown* log : more)
+    slowest = std::min(slowest, newest(log));
+  std::erase_if(more, [&](Grown* log) {
+    return newest(log) <= slowest + 1 && !read_piece(*log, state, now_ns, out);
+  });
 }
 
 } // namespace
@@ -177,14 +195,15 @@ Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchStat
   while (!more.empty()) {
     if (interrupt_token().cancelled())
       return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
-    std::erase_if(more, [&](Grown* log) { return !read_piece(*log, state, now_ns, out); });
-    state.logs.advance(now_ns, false, out.alarms, out.windows);
+    read_round(more, state, now_ns, out);
+    state.logs.advance(now_ns, LogWatch::Read::kSome, out.alarms, out.windows);
   }
   for (const Grown& log : grown)
     if (log.bad > 0)
       out.remarks.push_back(fmt::format("{}: {} line{} of no record", *log.path, log.bad,
                                         log.bad == 1 ? " is" : "s are"));
-  state.logs.advance(now_ns, last, out.alarms, out.windows);
+  state.logs.advance(now_ns, last ? LogWatch::Read::kLast : LogWatch::Read::kAll, out.alarms,
+                     out.windows);
   state.logs.judge_still(now_ns, still_ns, out.alarms);
   return out;
 }

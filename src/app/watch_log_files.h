@@ -18,8 +18,9 @@ struct LogLook {
   std::vector<WatchedWindow> windows;
 };
 
-/// Reads on where the state says, a piece of each log in turn, so that collectives wait for few
-/// records of other ranks; what has not ended yet stays for the next look. Memory: a piece.
+/// Reads on where the state says, a piece of the logs that are behind in turn, so that collectives
+/// wait for few records of other ranks; what has not ended yet stays for the next look. Memory: a
+/// piece.
 class LogFiles {
 public:
   /// `inputs`: folders, or logs. `last`: no look follows. Errors: kInterrupted.

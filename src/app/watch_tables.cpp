@@ -62,8 +62,9 @@ std::vector<Table> watch_tables(const WatchState& state) {
 std::string watch_page(const WatchState& state, const std::vector<std::string>& inputs,
                        std::string_view when) {
   std::vector<std::int64_t> ranks;
-  for (const auto& [rank, window] : state.newest)
-    ranks.push_back(rank);
+  for (const auto& [rank, seen] : state.ranks)
+    if (seen.window > 0)
+      ranks.push_back(rank);
   HtmlReport page;
   page.title = "watch: " + (inputs.empty() ? std::string() : inputs.front());
   page.summary = {

@@ -21,6 +21,11 @@ constexpr double ns_to_us(double ns) {
 constexpr double ns_to_ms(double ns) {
   return ns / 1e6;
 }
+/// Of seconds that a person gave; 285 years at most, which fit. NaN is 0.
+constexpr std::int64_t s_to_ns(double seconds) {
+  constexpr double kMost = 9e9;
+  return static_cast<std::int64_t>((seconds > kMost ? kMost : seconds > 0 ? seconds : 0) * 1e9);
+}
 constexpr double bytes_to_mib(double bytes) {
   return bytes / 1048576.0;
 }

@@ -73,10 +73,10 @@ Told watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool las
   Told out;
   for (const InspectorRecord& r : records) {
     logs.take(logs.process("node-pid" + std::to_string(r.header.rank)), r);
-    logs.advance(r.header.written_us * 1000, false, out.alarms, out.windows);
+    logs.advance(r.header.written_us * 1000, LogWatch::Read::kAll, out.alarms, out.windows);
   }
   if (last)
-    logs.advance(kStartUs * 1000, true, out.alarms, out.windows);
+    logs.advance(kStartUs * 1000, LogWatch::Read::kLast, out.alarms, out.windows);
   return out;
 }
 
@@ -158,7 +158,7 @@ TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
     one_by_one.process("node-pid" + std::to_string(r));
   for (const InspectorRecord& r : records)
     one_by_one.take(one_by_one.process("node-pid" + std::to_string(r.header.rank)), r);
-  one_by_one.advance(kStartUs * 1000, true, told.alarms, told.windows);
+  one_by_one.advance(kStartUs * 1000, LogWatch::Read::kLast, told.alarms, told.windows);
   EXPECT_EQ(said(told), want);
 }
 
@@ -200,7 +200,7 @@ TEST(WatchLogs, ARankThatDoesNotTakePartIsTold) {
   Told told;
   for (std::size_t i = 0; i < records.size(); ++i) {
     logs.take(logs.process("node-pid" + std::to_string(i % 4)), records[i]);
-    logs.advance(kStartUs * 1000, false, told.alarms, told.windows);
+    logs.advance(kStartUs * 1000, LogWatch::Read::kAll, told.alarms, told.windows);
   }
   ASSERT_EQ(told.alarms.size(), 1U) << told.alarms.back().sentence;
   EXPECT_EQ(told.alarms[0].kind, AlarmKind::kCollective);
@@ -258,7 +258,7 @@ TEST(WatchLogs, ARestartGoesOnWithTheSameBytes) {
       state->logs.take(state->logs.process("p" + std::to_string(r.header.rank)), r);
       std::vector<Alarm> alarms;
       std::vector<WatchedWindow> windows;
-      state->logs.advance(r.header.written_us * 1000, false, alarms, windows);
+      state->logs.advance(r.header.written_us * 1000, LogWatch::Read::kAll, alarms, windows);
     }
     if (r.number % 8 != 5)
       continue;
@@ -281,7 +281,7 @@ TEST(WatchLogs, WhatItKeepsDoesNotGrowWithTime) {
   WatchState state;
   for (const InspectorRecord& r : records_of(job)) {
     state.logs.take(state.logs.process("p" + std::to_string(r.header.rank)), r);
-    state.logs.advance(r.header.written_us * 1000, false, alarms, windows);
+    state.logs.advance(r.header.written_us * 1000, LogWatch::Read::kAll, alarms, windows);
     if (r.number == 24 * 20)
       early = encode_watch_state("run", state).size();
   }

@@ -100,6 +100,70 @@ TEST_F(WatchLogFiles, EachRecordIsReadOnceAndWindowsAreJudgedWhenAllHavePassed) 
   EXPECT_EQ(watch.state().logs.records(), 192U);
 }
 
+/// Lines of rank r that are of no collective.
+std::string other_lines(std::int64_t rank, std::int64_t at_us, int n, const std::string& what) {
+  std::string out;
+  for (int i = 0; i < n; ++i)
+    out += fmt::format(R"({{"header":{{"id":"0x7f","rank":{},"n_ranks":4}},"metadata":{{)"
+                       R"("inspector_output_format_version":"v4.0","dump_timestamp_us":{}}},{}}})"
+                       "\n",
+                       rank, kBeginUs + at_us, what);
+  return out;
+}
+
+const std::string kSend = R"("p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":1048576})";
+
+// What was there at the first look says the same as what came minute by minute, also where a piece
+// of one log is minutes and of another one seconds.
+TEST_F(WatchLogFiles, LogsOfDifferentDensityAreReadInTheOrderOfTime) {
+  const auto told = [](const WatchLook& seen, std::vector<std::string>& out) {
+    for (const Alarm& alarm : seen.alarms)
+      out.push_back(alarm.sentence);
+    for (const WatchedWindow& w : seen.windows)
+      out.push_back(fmt::format("{} {} {:.6f} {:.6f}", w.label, w.ranks, w.late_us, w.bus_gbps));
+  };
+  constexpr std::int64_t kMinutes = 12;
+  std::vector<std::string> straight;
+  Watch watch = open(request());
+  for (std::int64_t m = 0; m < kMinutes; ++m) {
+    minute(m, m >= 3 ? 200 : 0, m >= 7 ? 60 : 100);
+    append(log(0), other_lines(0, m * 60'000'000 + 59'000'000, 1000, kSend));
+    told(look(watch, static_cast<double>(m) + 1, m + 1 == kMinutes), straight);
+  }
+  std::vector<std::string> at_once;
+  Watch backlog = open(request());
+  told(look(backlog, kMinutes, true), at_once);
+  std::sort(straight.begin(), straight.end());
+  std::sort(at_once.begin(), at_once.end());
+  EXPECT_EQ(at_once, straight);
+  EXPECT_EQ(straight.size(), 2U + kMinutes);
+}
+
+// A stage of a pipeline that only sends and receives now; the clock of a node that was set back.
+TEST_F(WatchLogFiles, ALogThatGrowsIsNoRankThatStandsStill) {
+  const auto story = [this](const std::string& what, std::int64_t back_us) {
+    fs::remove_all(run());
+    fs::create_directories(run());
+    Watch watch = open(request());
+    std::vector<std::string> told;
+    for (std::int64_t m = 0; m < 12; ++m) {
+      for (std::int64_t r = 0; r < 4; ++r)
+        append(log(r), m < 2 || r != 2 ? line(r, static_cast<std::uint64_t>(m), m * 60'000'000 + 1)
+                                       : other_lines(r, m * 60'000'000 - back_us, 1, what));
+      for (const Alarm& alarm : look(watch, static_cast<double>(m) + 1).alarms)
+        if (alarm.kind == AlarmKind::kHang)
+          told.push_back(alarm.subject);
+    }
+    return told;
+  };
+  const std::vector<std::string> none;
+  EXPECT_EQ(story(kSend, 0), none);
+  EXPECT_EQ(story(kSend, 3'600'000'000), none);
+  // the plugin's own thread tells that there was nothing
+  EXPECT_EQ(story(R"("dump_stats":{"coll_dropped_since_last_dump":0})", 0),
+            std::vector<std::string>{"2"});
+}
+
 // Containers with process id 1 and one host name.
 TEST_F(WatchLogFiles, EqualNamesInFoldersAreProcessesOfTheirOwn) {
   Watch watch = open(request());

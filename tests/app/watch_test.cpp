@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -196,7 +197,7 @@ TEST(Watch, AnEmptyTraceThatStaysSoHidesNoHang) {
   job.write(job.options(1));
   EXPECT_TRUE(look(watch, 0).alarms.empty());
   job.write(job.options(2), {2});
-  std::ofstream(job.run() + "/rank2/trace_window2.json");
+  std::ofstream empty(job.run() + "/rank2/trace_window2.json");
   EXPECT_EQ(look(watch, 100).waiting.size(), 1U); // it may yet be written
   EXPECT_TRUE(look(watch, 399).waiting.empty());
   const WatchLook told = look(watch, 400);
@@ -222,6 +223,105 @@ TEST(Watch, AJobThatEndsIsNoHang) {
   job.write(job.options(1));
   look(watch, 0);
   EXPECT_TRUE(look(watch, 100'000).alarms.empty());
+}
+
+/// What a job says whose windows are of steps of their own; a trace of `missing` comes when it is
+/// asked for.
+class SteppedJob {
+public:
+  /// The traces of the next window. Their number of ranks is not in them.
+  void write(const std::vector<std::int64_t>& ranks) {
+    job_.write(job_.options(static_cast<std::uint64_t>(++windows_)));
+    for (std::int64_t r = 0; r < 4; ++r) {
+      const std::string name =
+          "rank" + std::to_string(r) + "/trace_window" + std::to_string(windows_) + ".json";
+      std::string text = test::bytes_of(job_.run() + "/" + name);
+      for (int step = 19; step >= 15; --step)
+        replace(text, "ProfilerStep#" + std::to_string(step),
+                "ProfilerStep#" + std::to_string(100 * windows_ + step));
+      replace(text, "world_size", "xorld_size");
+      fs::remove(job_.run() + "/" + name);
+      fs::create_directories(fs::path(later(name)).parent_path());
+      std::ofstream(later(name), std::ios::binary) << text;
+      if (std::find(ranks.begin(), ranks.end(), r) != ranks.end())
+        come(r, windows_);
+    }
+  }
+  /// A trace that was held back.
+  void come(std::int64_t rank, int window) {
+    const std::string name =
+        "rank" + std::to_string(rank) + "/trace_window" + std::to_string(window) + ".json";
+    fs::rename(later(name), job_.run() + "/" + name);
+  }
+  [[nodiscard]] WatchRequest request() const { return job_.request(); }
+
+private:
+  static void replace(std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  }
+  [[nodiscard]] std::string later(const std::string& name) const {
+    return job_.path("later/" + name);
+  }
+
+  Job job_;
+  int windows_ = 0;
+};
+
+std::vector<std::string> lines_of(const WatchLook& seen) {
+  std::vector<std::string> out;
+  for (const WatchedWindow& w : seen.windows)
+    out.push_back(fmt::format("{}: {} of {}", w.label, w.ranks, w.of));
+  out.insert(out.end(), seen.remarks.begin(), seen.remarks.end());
+  return out;
+}
+
+TEST(Watch, TheFirstLookKnowsAllRanksThatAreThere) {
+  SteppedJob job;
+  job.write({0, 1, 2, 3});
+  job.write({0, 1, 2, 3});
+  Watch watch = open(job.request());
+  EXPECT_EQ(lines_of(look(watch, 0)),
+            (std::vector<std::string>{"steps 115-119: 4 of 4", "steps 215-219: 4 of 4"}));
+}
+
+// A node that writes late: what comes after its window was judged is said and left out, and the
+// rank takes part in the windows that are open.
+TEST(Watch, ARankThatCatchesUpIsInTheWindowsThatAreOpen) {
+  SteppedJob job;
+  Watch watch = open(job.request());
+  job.write({0, 1, 2, 3});
+  EXPECT_EQ(lines_of(look(watch, 0)), std::vector<std::string>{"steps 115-119: 4 of 4"});
+  for (int w = 2; w <= 6; ++w)
+    job.write({0, 1, 2});
+  // five are open: the oldest is judged
+  EXPECT_EQ(lines_of(look(watch, 100)), std::vector<std::string>{"steps 215-219: 3 of 4"});
+  job.come(3, 2);
+  EXPECT_EQ(lines_of(look(watch, 110)),
+            std::vector<std::string>{"steps 215-219 of rank 3: left out, that window had been "
+                                     "judged"});
+  for (int w = 3; w <= 6; ++w)
+    job.come(3, w);
+  EXPECT_EQ(lines_of(look(watch, 120)),
+            (std::vector<std::string>{"steps 315-319: 4 of 4", "steps 415-419: 4 of 4",
+                                      "steps 515-519: 4 of 4", "steps 615-619: 4 of 4"}));
+  EXPECT_TRUE(watch.state().alarms.empty());
+}
+
+// It writes, so that it does not stand still, however late.
+TEST(Watch, ARankThatIsAlwaysLateIsNoHang) {
+  SteppedJob job;
+  Watch watch = open(job.request());
+  job.write({0, 1, 2, 3});
+  look(watch, 0);
+  for (int w = 2; w <= 12; ++w) {
+    job.write({0, 1, 2});
+    if (w > 6)
+      job.come(3, w - 5);
+    for (const Alarm& alarm : look(watch, w * 60).alarms)
+      EXPECT_NE(alarm.kind, AlarmKind::kHang) << w << " " << alarm.sentence;
+  }
 }
 
 /// What a watch over this story says; restarted after each look where asked.

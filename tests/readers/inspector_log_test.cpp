@@ -94,17 +94,33 @@ TEST(InspectorLog, NumbersThatCannotBeAreNoRecord) {
   }
 }
 
-TEST(InspectorLog, OtherObjectsAreCountedAndTheHeaderIsInherited) {
+TEST(InspectorLog, OtherObjectsArePassedOverAndTheHeaderIsInherited) {
   const std::string p2p = "{" + kHeader + "," + kMetadata + R"(,"p2p_perf":{"p2p":"Send"}})" + "\n";
   const std::string stats =
       "{" + kHeader + "," + kMetadata +
       R"(,"dump_stats":{"coll_records":2,"coll_dropped_since_last_dump":17}})" + "\n";
   const InspectorPiece piece = read(p2p + stats + "{" + kColl + "}\n");
-  EXPECT_EQ(piece.others, 1U);
   EXPECT_EQ(piece.dropped, 17U);
   ASSERT_EQ(piece.records.size(), 1U);
   EXPECT_EQ(piece.records[0].header.rank, 2);
   EXPECT_EQ(piece.bad, 0U);
+}
+
+// Point to point is work too, and so is what was dropped; a tally of nothing is not.
+TEST(InspectorLog, WhatShowsThatAProcessWorks) {
+  const auto works_us = [](const std::string& what) {
+    return read("{" + kHeader + "," + kMetadata + "," + what + "}\n").works_us;
+  };
+  EXPECT_EQ(works_us(kColl), 1770000000002002);
+  EXPECT_EQ(works_us(R"("p2p_perf":{"p2p":"Send"})"), 1770000000002002);
+  EXPECT_EQ(works_us(R"("proxy_op":{})"), 1770000000002002);
+  EXPECT_EQ(works_us(R"("dump_stats":{"coll_dropped_since_last_dump":1})"), 1770000000002002);
+  EXPECT_EQ(works_us(R"("dump_stats":{"coll_dropped_since_last_dump":0})"), 0);
+  EXPECT_EQ(works_us(R"("coll_perf":{"coll":7})"), 0); // of no format
+  EXPECT_EQ(
+      read(kObject + "{" + kHeader + R"(,"metadata":{"dump_timestamp_us":5},)" + kColl + "}\n")
+          .works_us,
+      1770000000002002); // the newest
 }
 
 TEST(InspectorLog, AnObjectWithoutEndIsGivenUp) {
@@ -122,7 +138,6 @@ TEST(InspectorLog, TheSamplesAreRead) {
     EXPECT_TRUE(is_inspector_log(text));
     const InspectorPiece piece = read(text);
     EXPECT_EQ(piece.records.size(), 8U) << entry.path();
-    EXPECT_EQ(piece.others, 1U);
     EXPECT_EQ(piece.bad, 0U);
     EXPECT_EQ(piece.used, text.size());
   }

@@ -163,6 +163,12 @@ void LogWatch::take(std::uint32_t process, const InspectorRecord& record) {
   waiting_.erase(key);
 }
 
+void LogWatch::hear(std::uint32_t process, std::int64_t works_us, std::int64_t now_ns) {
+  LogProcess& from = processes_[process];
+  from.newest_window = std::max(from.newest_window, works_us / window_us_);
+  from.heard_ns = std::max(from.heard_ns, now_ns);
+}
+
 LogWindow& LogWatch::window_at(std::int64_t us, std::size_t& slot) {
   const std::int64_t number = us / window_us_;
   slot = static_cast<std::size_t>(us % window_us_) * kSlots / static_cast<std::size_t>(window_us_);

@@ -3,6 +3,7 @@
 // kind reaches. A window is a stretch of the time at which the logs were written.
 #pragma once
 
+#include "analyses/watch/reached_windows.h"
 #include "analyses/watch/watch_judge.h"
 #include "core/inspector_record.h"
 
@@ -21,7 +22,8 @@ struct LogProcess {
   std::string name;                    ///< of its log, without ending: "node01-pid1002"
   std::string comm;                    ///< its largest communicator
   std::int64_t rank = -1, n_ranks = 0; ///< there
-  std::int64_t newest_window = -1;     ///< of its records; -1: none yet
+  std::int64_t newest_window = -1;     ///< of its objects; -1: none yet
+  std::int64_t heard_ns = 0;           ///< when something new of it was read, unix time
 };
 
 struct LogGroup {
@@ -58,12 +60,15 @@ struct LogWindow {
 [[nodiscard]] std::string group_text(const std::string& comm, const std::string& name);
 
 /// Takes records in the order of each log. What it keeps is bounded: of each communicator's ranks
-/// some bytes, four million cells (a rank of a collective) that wait for other ranks, five windows.
+/// some bytes, four million cells (a rank of a collective) that wait for other ranks, and windows:
+/// kMostOpen + 1 of logs that were read to their ends, kMostUnread of others.
 class LogWatch {
 public:
   static constexpr std::uint32_t kNoExec = 0xffffffffU;
   static constexpr std::size_t kSlots = 6; ///< of a window: a sample each
-  static constexpr std::size_t kMostOpen = 4;
+  static constexpr std::size_t kMostOpen = 4, kMostUnread = 1024;
+  /// How far the logs were read: some have more in them, none has, none ever will.
+  enum class Read : std::uint8_t { kSome, kAll, kLast };
   static constexpr std::int64_t kLeastWindowUs = 1'000'000, kMostWindowUs = 86'400'000'000;
 
   explicit LogWatch(WatchLimits limits = {}) : judge_(limits) {}
@@ -78,13 +83,20 @@ public:
   /// Whether there is a process of this name.
   [[nodiscard]] bool knows(std::string_view name) const;
   void take(std::uint32_t process, const InspectorRecord& record);
+  /// Something that it wrote at `works_us` (unix) was read now.
+  void hear(std::uint32_t process, std::int64_t works_us, std::int64_t now_ns);
+  /// The newest window of a process; -1: none yet.
+  [[nodiscard]] std::int64_t newest_window(std::uint32_t process) const {
+    return processes_[process].newest_window;
+  }
   /// Collectives that the plugin dropped.
   void note_dropped(std::uint64_t collectives) { dropped_ += collectives; }
 
-  /// Judges windows that all processes have gone past; with `last` all. `now_ns`: unix time.
-  void advance(std::int64_t now_ns, bool last, std::vector<Alarm>& alarms,
+  /// Judges windows that all processes have gone past; those before the newest kMostOpen, as they
+  /// are, when all logs were read; all of them when nothing will follow. `now_ns`: unix time.
+  void advance(std::int64_t now_ns, Read read, std::vector<Alarm>& alarms,
                std::vector<WatchedWindow>& windows);
-  /// Processes of which nothing came since most went on, so long ago.
+  /// Processes that most went past so long ago, and of which nothing was heard for as long.
   void judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms);
 
   [[nodiscard]] std::size_t processes() const { return processes_.size(); }
@@ -101,8 +113,8 @@ private:
   template <class Archive, class Row>
   requires std::same_as<std::remove_const_t<Row>, LogWatch>
   friend void part_fields(Archive& archive, Row& r) {
-    archive(r.window_us_, r.processes_, r.groups_, r.waiting_, r.windows_, r.reached_numbers_,
-            r.reached_at_ns_, r.next_window_, r.judge_, r.records_, r.incomplete_, r.dropped_);
+    archive(r.window_us_, r.processes_, r.groups_, r.waiting_, r.windows_, r.reached_,
+            r.next_window_, r.judge_, r.records_, r.incomplete_, r.dropped_);
     if constexpr (Archive::kReads)
       r.count_waiting();
   }
@@ -130,8 +142,7 @@ private:
   std::map<std::string, LogGroup> groups_; ///< by communicator
   std::map<Key, LogCollective> waiting_;
   std::map<std::int64_t, LogWindow> windows_; ///< not yet judged
-  /// When most processes had come to a window: the newest windows, ascending, and the times.
-  std::vector<std::int64_t> reached_numbers_, reached_at_ns_;
+  ReachedWindows reached_;
   std::int64_t next_window_ = 0; ///< those before it are judged
   WatchJudge judge_;
   std::uint64_t records_ = 0, incomplete_ = 0, dropped_ = 0;

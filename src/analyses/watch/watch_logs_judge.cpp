@@ -12,7 +12,6 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostReachedWindows = 64;
 constexpr std::int64_t kForgetWindows = 60; ///< a communicator of which nothing came so long
 constexpr std::int64_t kWaitWindows = 3;    ///< what some ranks told nothing of is given up
 
@@ -40,25 +39,20 @@ void LogWatch::note_reached(std::int64_t now_ns) {
     newest.push_back(p.newest_window);
   const auto most = newest.begin() + static_cast<std::ptrdiff_t>((newest.size() - 1) / 2);
   std::nth_element(newest.begin(), most, newest.end(), std::greater<>());
-  if (*most < 0 || (!reached_numbers_.empty() && *most <= reached_numbers_.back()))
-    return;
-  reached_numbers_.push_back(*most);
-  reached_at_ns_.push_back(now_ns);
-  if (reached_numbers_.size() > kMostReachedWindows) {
-    reached_numbers_.erase(reached_numbers_.begin());
-    reached_at_ns_.erase(reached_at_ns_.begin());
-  }
+  if (*most >= 0)
+    reached_.note(*most, now_ns);
 }
 
-void LogWatch::advance(std::int64_t now_ns, bool last, std::vector<Alarm>& alarms,
+void LogWatch::advance(std::int64_t now_ns, Read read, std::vector<Alarm>& alarms,
                        std::vector<WatchedWindow>& windows) {
   note_reached(now_ns);
   std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
   for (const LogProcess& p : processes_)
     slowest = std::min(slowest, p.newest_window);
+  const std::size_t open = read == Read::kSome ? kMostUnread : kMostOpen;
   while (!windows_.empty()) {
     const auto first = windows_.begin();
-    if (!last && slowest <= first->first && windows_.size() <= kMostOpen)
+    if (read != Read::kLast && slowest <= first->first && windows_.size() <= open)
       return;
     judge(first->first, first->second, alarms, windows);
     forget(first->first);
@@ -145,16 +139,11 @@ void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vect
   std::vector<std::int64_t> still;
   std::int64_t longest = 0;
   for (std::size_t p = 0; p < processes_.size(); ++p) {
-    const auto after = std::upper_bound(reached_numbers_.begin(), reached_numbers_.end(),
-                                        processes_[p].newest_window);
-    if (after == reached_numbers_.end())
-      continue;
-    const std::int64_t since =
-        now_ns - reached_at_ns_[static_cast<std::size_t>(after - reached_numbers_.begin())];
-    if (since < still_ns)
+    const auto behind_ns = reached_.behind_ns(processes_[p].newest_window, now_ns);
+    if (!behind_ns || std::min(*behind_ns, now_ns - processes_[p].heard_ns) < still_ns)
       continue;
     still.push_back(ranks[p]);
-    longest = std::max(longest, since);
+    longest = std::max(longest, *behind_ns);
   }
   std::sort(still.begin(), still.end());
   if (std::optional<Alarm> alarm =
@@ -182,13 +171,10 @@ std::vector<std::int64_t> LogWatch::ranks_of_processes() const {
 std::string LogWatch::problem() const {
   constexpr std::int64_t kLatest = std::int64_t{1} << 40; // windows of a second: 35,000 years
   if (window_us_ < kLeastWindowUs || window_us_ > kMostWindowUs || next_window_ < 0 ||
-      next_window_ > kLatest || reached_numbers_.size() != reached_at_ns_.size())
+      next_window_ > kLatest || !reached_.sound())
     return "logs whose windows do not fit";
-  for (const std::int64_t at : reached_at_ns_)
-    if (at < 0)
-      return "a time before 1970";
   for (const LogProcess& p : processes_)
-    if (p.newest_window > kLatest)
+    if (p.newest_window > kLatest || p.heard_ns < 0)
       return "a window that no log has";
   for (const auto& [comm, group] : groups_) {
     for (const std::uint32_t process : group.processes)

@@ -21,7 +21,7 @@ template <class Archive, PartOf<WatchReason> Row> void part_fields(Archive& arch
 }
 
 template <class Archive, PartOf<WatchedRank> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.collectives, r.steps, r.start_ns, r.end_ns, r.step_ms);
+  archive(r.collectives, r.steps, r.start_ns, r.step_ms);
 }
 
 template <class Archive, PartOf<Alarm> Row> void part_fields(Archive& archive, Row& r) {

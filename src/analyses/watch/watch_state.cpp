@@ -7,11 +7,10 @@
 namespace rankscope {
 
 template <class Archive, PartOf<WatchState::Open> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.number, r.first_step, r.last_step, r.ranks, r.judged);
+  archive(r.number, r.first_step, r.last_step, r.ranks);
 }
-template <class Archive, PartOf<WatchState::Reached> Row>
-void part_fields(Archive& archive, Row& r) {
-  archive(r.number, r.at_ns);
+template <class Archive, PartOf<WatchState::Seen> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.window, r.last_step, r.heard_ns);
 }
 template <class Archive, PartOf<WatchedWindow> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.label, r.number, r.ranks, r.of, r.step_ms, r.exposed_percent, r.bus_gbps, r.latest_rank,
@@ -25,7 +24,7 @@ void part_fields(Archive& archive, Row& r) {
   archive(r.offset, r.head, r.head_bytes, r.process, r.bytes, r.written_ns, r.last);
 }
 template <class Archive, PartOf<LogProcess> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.name, r.comm, r.rank, r.n_ranks, r.newest_window);
+  archive(r.name, r.comm, r.rank, r.n_ranks, r.newest_window, r.heard_ns);
 }
 template <class Archive, PartOf<LogGroup> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.name, r.processes, r.newest, r.newest_window);
@@ -40,8 +39,8 @@ template <class Archive, PartOf<LogWindow> Row> void part_fields(Archive& archiv
   archive(r.records, r.late_us, r.bus_gbps);
 }
 template <class Archive, PartOf<WatchState> Row> void part_fields(Archive& archive, Row& s) {
-  archive(s.read, s.newest, s.world, s.open, s.reached, s.windows_begun, s.judge, s.shown, s.alarms,
-          s.raised, s.log_files, s.logs);
+  archive(s.read, s.ranks, s.world, s.open, s.reached, s.windows_begun, s.judged_step, s.judge,
+          s.shown, s.alarms, s.raised, s.log_files, s.logs);
 }
 
 namespace {
@@ -50,8 +49,10 @@ namespace {
 void check(PartReader& reader, const WatchState& state) {
   if (state.world < 0 || state.world > kMostWatchedRanks)
     reader.fail("a world that no job has");
-  for (const WatchState::Reached& reached : state.reached)
-    if (reached.at_ns < 0)
+  if (!state.reached.sound())
+    reader.fail("windows that do not fit");
+  for (const auto& [rank, seen] : state.ranks)
+    if (seen.heard_ns < 0)
       reader.fail("a time before 1970");
   if (const std::string problem = state.logs.problem(); !problem.empty())
     reader.fail(problem);
@@ -60,7 +61,23 @@ void check(PartReader& reader, const WatchState& state) {
       reader.fail("a log of nobody");
 }
 
+template <class Row> void keep_newest(std::vector<Row>& rows) {
+  if (rows.size() > WatchState::kMostShown)
+    rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(WatchState::kMostShown));
+}
+
 } // namespace
+
+void WatchState::show(WatchedWindow window) {
+  shown.push_back(std::move(window));
+  keep_newest(shown);
+}
+
+void WatchState::raise(Alarm alarm) {
+  ++raised;
+  alarms.push_back(std::move(alarm));
+  keep_newest(alarms);
+}
 
 std::string encode_watch_state(const std::string& inputs, const WatchState& state) {
   PartWriter writer(kWatchStateKind, kWatchStateVersion);

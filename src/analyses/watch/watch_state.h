@@ -1,6 +1,7 @@
 // What `watch` keeps of a job from look to look, and the file that carries it over a restart.
 #pragma once
 
+#include "analyses/watch/reached_windows.h"
 #include "analyses/watch/watch_judge.h"
 #include "analyses/watch/watch_logs.h"
 #include "base/result.h"
@@ -17,7 +18,7 @@ namespace rankscope {
 
 /// Its kind and version (core/part.h): raise the version with the fields.
 inline constexpr std::string_view kWatchStateKind = "watch";
-inline constexpr std::uint32_t kWatchStateVersion = 2;
+inline constexpr std::uint32_t kWatchStateVersion = 3;
 
 /// A world that is said to be larger is none.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;
@@ -25,24 +26,27 @@ inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;
 /// Everything that is kept: two of it are equal after the same looks, with or without a restart
 /// between them.
 struct WatchState {
+  static constexpr std::size_t kMostShown = 64;
+
   /// Ranks of a window as they come, until it is judged.
   struct Open {
     std::size_t number = 0;
     std::int64_t first_step = -1, last_step = -1; ///< -1: no steps
     std::map<std::int64_t, WatchedRank> ranks;
-    bool judged = false;
   };
-  /// When most ranks had come to a window.
-  struct Reached {
-    std::size_t number = 0;
-    std::int64_t at_ns = 0;
+  /// What is known of a rank.
+  struct Seen {
+    std::size_t window = 0;      ///< its newest; 0: none yet
+    std::int64_t last_step = -1; ///< of its newest trace; -1: no steps
+    std::int64_t heard_ns = 0;   ///< when that was read, unix time
   };
   std::map<std::uint64_t, std::uint64_t> read; ///< files by the hashes of path and of size and time
-  std::map<std::int64_t, std::size_t> newest;  ///< by rank: its newest window
+  std::map<std::int64_t, Seen> ranks;          ///< that have traces, also ones not yet read
   std::int64_t world = 0;                      ///< by headers
   std::vector<Open> open;
-  std::vector<Reached> reached;
+  ReachedWindows reached;
   std::size_t windows_begun = 0;
+  std::int64_t judged_step = -1; ///< the newest step of the windows that were judged
   WatchJudge judge;
   std::vector<WatchedWindow> shown; ///< the newest that were judged
   std::vector<Alarm> alarms;        ///< the newest that were raised
@@ -59,6 +63,10 @@ struct WatchState {
   };
   std::map<std::string, LogFile> log_files; ///< by path
   LogWatch logs;
+
+  /// A window that was judged, an alarm that was raised.
+  void show(WatchedWindow window);
+  void raise(Alarm alarm);
 };
 
 /// A state and the folders that it is of, one a line.

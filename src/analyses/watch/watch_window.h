@@ -15,8 +15,8 @@ namespace rankscope {
 /// One rank's part of a window.
 struct WatchedRank {
   RankCollectives collectives;
-  std::vector<std::int64_t> steps;       ///< ProfilerStep numbers, ascending
-  std::int64_t start_ns = 0, end_ns = 0; ///< of the GPU's events, unix; both 0 without them
+  std::vector<std::int64_t> steps; ///< ProfilerStep numbers, ascending
+  std::int64_t start_ns = 0;       ///< of the GPU's events, unix; 0 without them
   double step_ms = 0; ///< the mean between the first and the last step's begin; 0: unknown
 };
 

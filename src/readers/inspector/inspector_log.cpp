@@ -2,6 +2,7 @@
 
 #include "core/json_parse.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -114,19 +115,20 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
       last.written_us = static_cast<std::int64_t>(*written);
   if (last.rank < 0 || last.written_us == 0)
     return false;
-  if (object["dump_stats"].get(part) == simdjson::SUCCESS) {
-    out.dropped += number_of(part, "coll_dropped_since_last_dump", kMostBytes).value_or(0);
-    return true;
-  }
+  std::uint64_t dropped = 0;
+  const bool of_plugin = object["dump_stats"].get(part) == simdjson::SUCCESS;
   dom::object coll;
-  if (object["coll_perf"].get(coll) != simdjson::SUCCESS) {
-    ++out.others;
-    return true;
+  if (of_plugin) {
+    dropped = number_of(part, "coll_dropped_since_last_dump", kMostBytes).value_or(0);
+    out.dropped += dropped;
+  } else if (object["coll_perf"].get(coll) == simdjson::SUCCESS) {
+    std::optional<InspectorRecord> record = record_of(coll, last);
+    if (!record)
+      return false;
+    out.records.push_back(std::move(*record));
   }
-  std::optional<InspectorRecord> record = record_of(coll, last);
-  if (!record)
-    return false;
-  out.records.push_back(std::move(*record));
+  if (!of_plugin || dropped > 0) // its own thread writes on where the process stands still
+    out.works_us = std::max(out.works_us, last.written_us);
   return true;
 }
 

@@ -24,10 +24,12 @@ namespace rankscope {
 /// What a piece of a log holds.
 struct InspectorPiece {
   std::vector<InspectorRecord> records; ///< of collectives, in file order
-  std::uint64_t others = 0;  ///< objects that are of no collective (point to point, the proxy's)
-  std::uint64_t dropped = 0; ///< collectives that the plugin says it dropped
-  std::uint64_t bad = 0;     ///< stretches that are no object of this format
-  std::size_t used = 0;      ///< bytes; what is behind them has not ended yet
+  std::uint64_t dropped = 0;            ///< collectives that the plugin says it dropped
+  std::uint64_t bad = 0;                ///< stretches that are no object of this format
+  std::size_t used = 0;                 ///< bytes; what is behind them has not ended yet
+  /// When the newest object was written that says that the process works, in unix us; other ones
+  /// than those of collectives (point to point, the proxy's, what was dropped) say so too. 0: none.
+  std::int64_t works_us = 0;
 };
 
 /// An object that is longer is none.

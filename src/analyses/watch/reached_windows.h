@@ -1,0 +1,53 @@
+// When most ranks of a running job had come to a window: by what one sees that a rank stands still
+// while the others go on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace rankscope {
+
+/// The newest of them, ascending.
+class ReachedWindows {
+public:
+  static constexpr std::size_t kMost = 64;
+
+  /// Most ranks have come to this window; one that is not newer than those before is none.
+  void note(std::int64_t number, std::int64_t now_ns) {
+    if (!numbers_.empty() && number <= numbers_.back())
+      return;
+    numbers_.push_back(number);
+    at_ns_.push_back(now_ns);
+    if (numbers_.size() > kMost) {
+      numbers_.erase(numbers_.begin());
+      at_ns_.erase(at_ns_.begin());
+    }
+  }
+
+  /// How long ago most went past `newest`, a rank's newest window; none where they did not.
+  [[nodiscard]] std::optional<std::int64_t> behind_ns(std::int64_t newest,
+                                                      std::int64_t now_ns) const {
+    const auto after = std::upper_bound(numbers_.begin(), numbers_.end(), newest);
+    if (after == numbers_.end())
+      return std::nullopt;
+    return now_ns - at_ns_[static_cast<std::size_t>(after - numbers_.begin())];
+  }
+
+  /// Of what was read back: whether it fits together.
+  [[nodiscard]] bool sound() const {
+    return numbers_.size() == at_ns_.size() && std::is_sorted(numbers_.begin(), numbers_.end()) &&
+           std::all_of(at_ns_.begin(), at_ns_.end(), [](std::int64_t at) { return at >= 0; });
+  }
+
+private:
+  template <class Archive, class Row>
+  requires std::same_as<std::remove_const_t<Row>, ReachedWindows>
+  friend void part_fields(Archive& archive, Row& r) { archive(r.numbers_, r.at_ns_); }
+
+  std::vector<std::int64_t> numbers_, at_ns_; ///< the windows, and when they were noted (unix ns)
+};
+
+} // namespace rankscope
