@@ -14,6 +14,8 @@ namespace rankscope {
 namespace {
 
 constexpr int kInterruptedExit = 130;
+/// One event may send a signal twice: timeout(1) to its child and then to the group.
+constexpr auto kSameSignal = std::chrono::milliseconds(300);
 
 std::atomic<std::int64_t> grace_ms{0};
 std::atomic<int> first_signal{0};
@@ -37,14 +39,17 @@ void wait_for_signals(const sigset_t& set) {
   first_signal = signal;
   token().cancel();
   const std::int64_t grace = grace_ms;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(grace);
-  for (auto now = std::chrono::steady_clock::now(); now < until;
-       now = std::chrono::steady_clock::now()) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto until = began + std::chrono::milliseconds(grace);
+  for (auto now = began; now < until; now = std::chrono::steady_clock::now()) {
     const std::int64_t left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count();
     const timespec time{left / 1'000'000'000, left % 1'000'000'000};
+    const int next = ::sigtimedwait(&set, nullptr, &time);
+    if (next == signal && std::chrono::steady_clock::now() - began < kSameSignal)
+      continue;
     // the end of a child wakes us while another thread starts one, with all signals blocked
-    if (::sigtimedwait(&set, nullptr, &time) >= 0 || errno != EINTR)
+    if (next >= 0 || errno != EINTR)
       break;
   }
   leave();

@@ -24,7 +24,8 @@ void install_interrupt_handler();
 [[nodiscard]] bool sleep_unless_interrupted(double seconds);
 
 /// While one lives, the first signal only cancels the token: the work has `grace` to end by itself
-/// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits.
+/// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits;
+/// the same one within 300 ms is the first one still.
 class InterruptGrace {
 public:
   explicit InterruptGrace(std::chrono::milliseconds grace);

@@ -35,6 +35,16 @@ protected:
     return {"--tools-config", "tell.json", "--grace", "2",      "--tool",
             "tracer",         "--tool",    "tell",    "--tool", "A"};
   }
+  /// What the command and the tracer say at their start has come to the files.
+  void wait_for_output() const {
+    std::this_thread::sleep_for(50ms); // those of a run before are there at once
+    for (int i = 0; i < 500 && !written(); ++i)
+      std::this_thread::sleep_for(20ms);
+  }
+  [[nodiscard]] bool written() const {
+    return test::bytes_of(folder_.path("out/run.log")).find("out started") != std::string::npos &&
+           test::bytes_of(folder_.path("out/tracer/trace.csv")).starts_with("name,us\nfirst,1\n");
+  }
   /// The tear-down, and what was written until then.
   void expect_kept() const {
     const Words steps = order();
@@ -52,7 +62,7 @@ TEST_F(ProfileEnd, SignalsToRankscopeReachTheCommandAndTheTearDownRuns) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Result<Process> run = begin(stack(), {"./tree.sh"}, 3);
     ASSERT_TRUE(run);
-    std::this_thread::sleep_for(50ms);
+    wait_for_output();
     ::kill(run->pid(), signal);
     const Result<ProcessEnd> end = run->wait();
     ASSERT_TRUE(end);
@@ -68,7 +78,7 @@ TEST_F(ProfileEnd, SignalsToTheWorkloadAreItsStatus) {
         begin({"--tools-config", "tell.json", "--tool", "tracer", "--tool", "tell", "--tool", "A"},
               {"./tree.sh"}, 3);
     ASSERT_TRUE(run);
-    std::this_thread::sleep_for(50ms);
+    wait_for_output();
     ::kill(pids().front(), signal);
     const Result<ProcessEnd> end = run->wait();
     ASSERT_TRUE(end);
@@ -85,7 +95,7 @@ TEST_F(ProfileEnd, AToolThatIsKilledTakesTheCommandAlong) {
     std::filesystem::remove(folder_.path("tool_pid"));
     Result<Process> run = begin(stack(), {"./tree.sh"}, 3);
     ASSERT_TRUE(run);
-    std::this_thread::sleep_for(50ms);
+    wait_for_output();
     ::kill(std::stoi(test::bytes_of(folder_.path("tool_pid"))), signal);
     if (signal == SIGINT) // a shell waits for its child before it dies of it
       ::kill(pids().front(), SIGINT);
@@ -118,7 +128,7 @@ TEST_F(ProfileEnd, CopiesOnSeveralGpusEndWithTheRun) {
 TEST_F(ProfileEnd, ARankscopeThatIsKilledLeavesNothingRunning) {
   Result<Process> run = begin(stack(), {"./tree.sh"}, 3);
   ASSERT_TRUE(run);
-  std::this_thread::sleep_for(50ms);
+  wait_for_output();
   ::kill(run->pid(), SIGKILL);
   ASSERT_TRUE(run->wait());
   expect_no_orphan();
@@ -138,6 +148,21 @@ TEST_F(ProfileEnd, ACommandThatIgnoresTheRequestIsKilledAfterTheGrace) {
   EXPECT_GE(end->exit_code, 128) << end->err;
   expect_no_orphan();
   EXPECT_EQ(order().back(), "post A");
+}
+
+// timeout(1) signals its child and then its group: that is one request to end.
+TEST_F(ProfileEnd, TheSameSignalTwiceAtOnceIsOne) {
+  Result<Process> run = begin(stack(), {"./tree.sh"}, 3);
+  ASSERT_TRUE(run);
+  wait_for_output();
+  ::kill(run->pid(), SIGTERM);
+  std::this_thread::sleep_for(5ms); // the first is taken
+  ::kill(run->pid(), SIGTERM);
+  const Result<ProcessEnd> end = run->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 128 + SIGTERM) << end->err;
+  expect_kept();
+  expect_no_orphan();
 }
 
 TEST_F(ProfileEnd, ACommandThatEndsWellOnASignalWasInterruptedAllTheSame) {
