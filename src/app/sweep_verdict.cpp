@@ -19,6 +19,22 @@ std::vector<double> figures(const RepeatedSetting& setting) {
   return out;
 }
 
+struct Sampled {
+  const RepeatedSetting* setting;
+  SampleStats stats;
+};
+
+/// "3 runs each", "2 to 5 runs each".
+std::string runs_text(const std::vector<Sampled>& settings) {
+  std::size_t least = settings.front().stats.n, most = least;
+  for (const Sampled& s : settings) {
+    least = std::min(least, s.stats.n);
+    most = std::max(most, s.stats.n);
+  }
+  return least == most ? fmt::format("{} runs each", most)
+                       : fmt::format("{} to {} runs each", least, most);
+}
+
 } // namespace
 
 std::optional<std::size_t> setting_of(const Configuration& configuration,
@@ -52,10 +68,6 @@ std::vector<RepeatedSetting> repeated_settings(const std::vector<RankRecord>& re
 
 std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
                                  const std::string& unit) {
-  struct Sampled {
-    const RepeatedSetting* setting;
-    SampleStats stats;
-  };
   std::vector<Sampled> all;
   for (const RepeatedSetting& setting : settings)
     if (!setting.runs.empty())
@@ -64,26 +76,30 @@ std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
     return {};
   std::stable_sort(all.begin(), all.end(),
                    [](const Sampled& a, const Sampled& b) { return a.stats.mean < b.stats.mean; });
+  std::vector<std::string> once; // nothing is said of them: the others are compared all the same
+  for (const Sampled& s : all)
+    if (s.stats.n < 2)
+      once.push_back(fmt::format("{} ({:.3f}{})", s.setting->label, s.stats.mean, unit));
+  if (all.size() < once.size() + 2)
+    return {fmt::format("{} is the shortest, {:.3f}{}; with fewer than two runs of a setting "
+                        "nothing tells that from chance",
+                        all.front().setting->label, all.front().stats.mean, unit)};
+  std::erase_if(all, [](const Sampled& s) { return s.stats.n < 2; });
   const Sampled& best = all.front();
   const std::size_t comparisons = all.size() * (all.size() - 1) / 2;
   std::vector<std::string> same;
   std::vector<std::string> longer;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const auto d = welch(best.stats, all[i].stats, corrected_alpha(comparisons));
-    if (!d)
-      return {fmt::format("{} is the shortest, {:.3f}{}; with fewer than two runs of a "
-                          "setting nothing tells that from chance",
-                          best.setting->label, best.stats.mean, unit)};
-    if (d->difference - d->half_width > 0)
+    if (d && d->difference - d->half_width > 0)
       longer.push_back(fmt::format("{} takes {:.3f}{} longer ({:.3f} to {:.3f})",
                                    all[i].setting->label, d->difference, unit,
                                    d->difference - d->half_width, d->difference + d->half_width));
     else
       same.push_back(all[i].setting->label);
   }
-  const std::string how =
-      fmt::format("Welch, 95 % over {} comparisons, a sample is a run, {} runs each", comparisons,
-                  best.stats.n);
+  const std::string how = fmt::format("Welch, 95 % over {} comparison{}, a sample is a run, {}",
+                                      comparisons, comparisons == 1 ? "" : "s", runs_text(all));
   std::vector<std::string> out;
   if (same.empty())
     out.push_back(
@@ -93,6 +109,8 @@ std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
                               best.setting->label, fmt::join(same, ", "), best.stats.mean, unit,
                               how));
   out.insert(out.end(), longer.begin(), longer.end());
+  if (!once.empty())
+    out.push_back(fmt::format("of one run nothing is told from chance: {}", fmt::join(once, ", ")));
   return out;
 }
 

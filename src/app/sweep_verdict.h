@@ -31,8 +31,8 @@ repeated_settings(const std::vector<RankRecord>& records,
 
 /// Sentences: the best setting and by how much each other one takes longer, or those that cannot be
 /// told from it. One sample is one run, so that what differs from run to run counts; Welch at a
-/// level corrected for all pairs, because the best is chosen by the same data. `unit` stands behind
-/// figures (" ms a step").
+/// level corrected for all pairs, because the best is chosen by the same data. Settings of one run
+/// are named and not compared. `unit` stands behind figures (" ms a step").
 [[nodiscard]] std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
                                                const std::string& unit);
 

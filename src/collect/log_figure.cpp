@@ -1,8 +1,10 @@
 #include "collect/log_figure.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <string_view>
 
 namespace rankscope {
 namespace {
@@ -23,21 +25,37 @@ Result<std::regex> figure_expression(const std::string& text) {
   }
 }
 
+namespace {
+
+/// The number of the first match; none when there is none.
+std::optional<double> figure_in(std::string_view line, const std::regex& expression) {
+  std::cmatch m;
+  if (line.size() > kLongestLine ||
+      !std::regex_search(line.data(), line.data() + line.size(), m, expression))
+    return std::nullopt;
+  double value = 0;
+  const auto [end, ec] = std::from_chars(m[1].first, m[1].second, value);
+  if (ec != std::errc() || end != m[1].second || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+} // namespace
+
 std::optional<double> figure_of_log(const std::string& path, const std::regex& expression) {
   std::ifstream in(path, std::ios::binary);
   double sum = 0;
   std::size_t count = 0;
   for (std::string line; std::getline(in, line);) {
-    std::smatch m;
-    if (line.size() > kLongestLine || !std::regex_search(line, m, expression))
-      continue;
-    const std::string text = m[1].str();
-    double value = 0;
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (ec != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-      continue;
-    sum += value;
-    ++count;
+    for (std::size_t from = 0; from <= line.size();) { // progress bars write over their line
+      const std::size_t end = std::min(line.find('\r', from), line.size());
+      if (const auto value =
+              figure_in(std::string_view(line).substr(from, end - from), expression)) {
+        sum += *value;
+        ++count;
+      }
+      from = end + 1;
+    }
   }
   if (count == 0)
     return std::nullopt;

@@ -24,6 +24,19 @@ TEST(SweepVerdict, TheBestByHowMuchAndWhatCannotBeTold) {
   EXPECT_NE(verdict({{"x", {{1, 1.0}}}, b}, "")[0].find("fewer than two runs"), std::string::npos);
 }
 
+// Repeats that failed: what they left is no reason to say nothing of the others.
+TEST(SweepVerdict, ASettingOfOneRunIsNamedAndTheOthersAreCompared) {
+  const RepeatedSetting a{"a", {{1, 9.9}, {2, 10.0}, {3, 10.1}}};
+  const RepeatedSetting b{"b", {{1, 12.0}, {2, 12.1}}};
+  const RepeatedSetting x{"x", {{2, 1.0}}};
+  const auto told = verdict({b, x, a}, " ms");
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[0], "a is best: 10.000 ms (Welch, 95 % over 1 comparison, a sample is a run, "
+                     "2 to 3 runs each)");
+  EXPECT_EQ(told[1].find("b takes 2.050 ms longer ("), 0U) << told[1];
+  EXPECT_EQ(told[2], "of one run nothing is told from chance: x (1.000 ms)");
+}
+
 TEST(SweepVerdict, OfARace) {
   Race race(2, 0, 2);
   EXPECT_EQ(race_verdict(race, {"d", "x"}, 0, "")[0],

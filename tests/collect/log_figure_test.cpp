@@ -14,6 +14,10 @@ TEST(LogFigure, MeanOfWhatIsFound) {
       "log", "step 1.5 ms step 9 ms\nnothing\nstep 2.5 ms\nstep 1.2.3 ms\nstep 1e999 ms\n" +
                  std::string(10'000, 'x') + "step 100 ms\nstep 2 ms");
   EXPECT_EQ(figure_of_log(log, *expression), 2.0); // 1.5, 2.5, 2
+  EXPECT_EQ(figure_of_log(folder.write("bar", "step 1 ms\rstep 2 ms\rstep 6 ms\r\ndone\r\n" +
+                                                  std::string(5000, '=') + "\rstep 7 ms"),
+                          *expression),
+            4.0); // a bar that writes over its line
   EXPECT_FALSE(figure_of_log(folder.path("none"), *expression));
   EXPECT_FALSE(figure_expression("step"));
   EXPECT_FALSE(figure_expression("(["));
