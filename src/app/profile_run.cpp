@@ -11,6 +11,7 @@
 #include "collect/profile/therock_tool.h"
 #include "collect/profile/torch_tool.h"
 #include "collect/samplers/gpu_backend.h"
+#include "engine/quiet_session.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 #include "readers/reader.h"
@@ -24,10 +25,6 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A report of a tool's output is beside the run: what is odd in it does not change the exit status
-/// of the command.
-class QuietSession final : public Session {};
 
 Result<std::vector<ToolEntry>> asked_tools(const ProfileRequest& request, const ToolTable& table,
                                            const ProfileContext& context,
@@ -159,8 +156,7 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
     out.why = made.error().message();
     return out;
   }
-  QuietSession session;
-  session.threads = threads;
+  QuietSession session(threads); // what is odd in it is no fault of the run
   Result<TraceReport> report = report_trace(session, request);
   if (!report) {
     out.why = report.error().message();

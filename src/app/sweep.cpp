@@ -4,6 +4,7 @@
 #include "app/sweep_verdict.h"
 #include "collect/log_figure.h"
 #include "collect/secrets.h"
+#include "engine/quiet_session.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
@@ -77,9 +78,6 @@ private:
   FolderLock() = default;
   int fd_ = -1;
 };
-
-/// Notes and findings of an analysis between two runs are those of the last one, too.
-class SilentSession final : public Session {};
 
 std::string span_text(double seconds) {
   if (seconds < 90)
@@ -254,7 +252,7 @@ private:
 
   /// The tables over what is there; only new configurations cost time.
   std::optional<AnalyzedSweep> analyze_meanwhile() {
-    SilentSession session;
+    QuietSession session; // what it notes, the last analysis notes too
     session.threads = ctx_.threads;
     AnalyzeRequest request = analysis();
     request.plots = false;
@@ -373,6 +371,12 @@ private:
     } else if (!request_.metric.empty()) {
       RS_TRY(const auto figures, figures_of_logs());
       out.findings = verdict(figures, "");
+      std::size_t found = 0;
+      for (const RepeatedSetting& setting : figures)
+        found += setting.runs.size();
+      if (found < out.done)
+        warn(fmt::format("--metric: no figure in run_output.log of {} of {} run{}",
+                         out.done - found, out.done, out.done == 1 ? "" : "s"));
     }
     if (out.analysis && !request_.tuner_file.empty()) {
       const auto written =

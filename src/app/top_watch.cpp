@@ -2,6 +2,7 @@
 #include "app/top.h"
 #include "app/top_parts.h"
 #include "base/units.h"
+#include "engine/quiet_session.h"
 #include "os/signals.h"
 #include "readers/trace_files.h"
 
@@ -11,12 +12,6 @@
 
 namespace rankscope {
 namespace {
-
-/// A look's own problems; remarks are not for the terminal that shows the page.
-class Quiet final : public Session {
-public:
-  explicit Quiet(const Session& of) { threads = of.threads; }
-};
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -114,7 +109,7 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
 
 Result<TopLook> TopWatch::look(Session& parent) {
   TopLook out;
-  Quiet session(parent);
+  QuietSession session(parent.threads); // the terminal shows the page
   const Stamps now = stamps(session.diagnostics);
   Stamps done = complete(now, out);
   const bool same = looked_ && now == seen_ && done == complete_;

@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "base/units.h"
 #include "core/steps.h"
+#include "engine/quiet_session.h"
 #include "engine/run_ranks.h"
 #include "os/output_file.h"
 #include "os/signals.h"
@@ -25,12 +26,6 @@ namespace {
 
 /// Traces between two states: what is read again after a kill.
 constexpr std::size_t kBatch = 512;
-
-/// A batch's own problems: a file that cannot be read is told once, by its line.
-class Quiet final : public Session {
-public:
-  explicit Quiet(const Session& of) { threads = of.threads; }
-};
 
 std::uint64_t hash_of(std::string_view text) {
   Fnv64 hash;
@@ -168,7 +163,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
 }
 
 Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchLook& out) {
-  Quiet session(parent);
+  QuietSession session(parent.threads); // a file that cannot be read is told once, by its line
   RunPlan plan;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const FileInfo head = inspect_file(files[i].path, request_.discover.known);

@@ -1,6 +1,7 @@
 #include "os/process.h"
 
 #include "os/cleanup.h"
+#include "os/close_file.h"
 #include "os/environment.h"
 #include "os/process_guard.h"
 #include "os/signals.h"
@@ -29,12 +30,6 @@ namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(20); ///< how often a token is looked at
 constexpr int kWriteAnew = O_WRONLY | O_CREAT | O_TRUNC;
-
-void close_file(int& fd) {
-  if (fd >= 0)
-    ::close(fd);
-  fd = -1;
-}
 
 Error system_error(const std::string& where, int err) {
   return {ErrorCode::kOutput, where, std::strerror(err), ""};

@@ -1,5 +1,7 @@
 #include "os/stream_pump.h"
 
+#include "os/close_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -18,13 +20,6 @@ namespace {
 
 constexpr std::size_t kRead = std::size_t{64} << 10;
 constexpr std::size_t kEcho = 4096; ///< what a pipe that polls writable takes without waiting
-
-void close_file(int& fd) {
-  if (fd >= 0)
-    ::close(fd);
-  fd = -1;
-}
-
 } // namespace
 
 Result<std::unique_ptr<StreamPump>> StreamPump::start(std::array<PumpLane, 2> lanes) {
