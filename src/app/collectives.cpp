@@ -3,6 +3,7 @@
 #include "analyses/collectives/collective_report.h"
 #include "app/command_parts.h"
 #include "app/write_streams.h"
+#include "engine/ahead_rows.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "engine/spilled_bytes.h"
@@ -100,9 +101,12 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
   ReportOutputs to = request.outputs;
   if (to.file.empty() && to.csv_dir.empty() && request.default_workbook)
     to.file = plan.folder + "/nccl_analysis_report.xlsx";
+  RowStreams ahead; // the pool may be gone before what is returned
+  for (const auto& [name, rows] : out.streams)
+    ahead[name] = ahead_rows(session.pool(), rows);
   if (to.file.ends_with(".xlsx"))
-    RS_CHECK(write_overlong(out.report, out.streams, to.file, out.written));
-  RS_TRY(std::vector<std::string> written, write_outputs(out.report, to, out.streams));
+    RS_CHECK(write_overlong(out.report, ahead, to.file, out.written));
+  RS_TRY(std::vector<std::string> written, write_outputs(out.report, to, ahead));
   out.written.insert(out.written.end(), written.begin(), written.end());
   return out;
 }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
@@ -59,12 +60,35 @@ std::string type_name(const Column& column) {
   return "any";
 }
 
-void append(std::string& out, const Value& v, bool nested) {
-  if (nested && v.kind == CellKind::kText)
-    if (const std::optional<std::string> list = nested_json(v.text)) {
-      out += *list;
-      return;
-    }
+/// The texts of a table as JSON: its cells share them, and a list is read once.
+class Texts {
+public:
+  explicit Texts(std::size_t cols) : columns_(cols) {}
+
+  const std::string& of(std::size_t col, std::string_view text, bool nested) {
+    constexpr std::size_t kMost = 1024; // of a column; names and groups are few
+    auto& known = columns_[col];
+    if (const auto at = known.find(text.data());
+        at != known.end() && at->second.bytes == text.size())
+      return at->second.json;
+    if (known.size() >= kMost)
+      known.clear();
+    Text& fresh = known[text.data()];
+    fresh.bytes = text.size();
+    std::optional<std::string> list = nested ? nested_json(text) : std::nullopt;
+    fresh.json = list ? std::move(*list) : quoted_text(text);
+    return fresh.json;
+  }
+
+private:
+  struct Text {
+    std::size_t bytes = 0;
+    std::string json;
+  };
+  std::vector<std::unordered_map<const char*, Text>> columns_; ///< by where the table has them
+};
+
+void append(std::string& out, const Value& v) {
   switch (v.kind) {
   case CellKind::kInt:
     out += std::to_string(v.i);
@@ -75,9 +99,7 @@ void append(std::string& out, const Value& v, bool nested) {
   case CellKind::kDouble:
     out += std::isfinite(v.d) ? python_float(v.d) : "null";
     return;
-  case CellKind::kText:
-    out += quoted_text(v.text);
-    return;
+  case CellKind::kText: // of Texts
   case CellKind::kNull:
     out += "null";
   }
@@ -88,13 +110,17 @@ Result<void> write(const Report& report, const std::string& path) {
 }
 
 /// Rows `from` to `to` of what is printed in one piece; `first`: none was printed before.
-void append_rows(std::string& out, const Table& t, std::size_t from, std::size_t to, bool first) {
+void append_rows(std::string& out, Texts& texts, const Table& t, std::size_t from, std::size_t to,
+                 bool first) {
   for (std::size_t r = from; r < to; ++r) {
     out += first && r == from ? "\n[" : ",\n[";
     for (std::size_t c = 0; c < t.cols(); ++c) {
       if (c > 0)
         out += ',';
-      append(out, t.at(r, c), t.columns()[c].nested);
+      if (const Value v = t.at(r, c); v.kind == CellKind::kText)
+        out += texts.of(c, v.text, t.columns()[c].nested);
+      else
+        append(out, v);
     }
     out += ']';
   }
@@ -134,8 +160,9 @@ Result<void> write_json(const Report& report, const RowStreams& streams,
     out += ",\"rows\":[";
     bool any = false;
     RS_CHECK(each_rows(t, streams, [&](const Table& some) -> Result<void> {
+      Texts texts(some.cols());
       for (std::size_t r = 0; r < some.rows(); r += kRowsAtOnce) {
-        append_rows(out, some, r, std::min(some.rows(), r + kRowsAtOnce), !any);
+        append_rows(out, texts, some, r, std::min(some.rows(), r + kRowsAtOnce), !any);
         any = true;
         write(out);
         out.clear();

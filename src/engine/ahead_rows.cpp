@@ -1,0 +1,122 @@
+#include "engine/ahead_rows.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+/// What was made and not yet taken.
+class Waiting {
+public:
+  /// Whether the one who asks is to make the rows: the first one is.
+  bool begin() {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+    return !std::exchange(begun_, true);
+  }
+  /// Waits for that a little.
+  void await_begin() {
+    constexpr auto kWait = std::chrono::milliseconds(20);
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kWait, [this] { return begun_; });
+  }
+  /// Waits for room. False: nobody takes any more.
+  bool put(Table table) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return left_ || tables_.size() < kMost; });
+    if (left_)
+      return false;
+    tables_.push_back(std::move(table));
+    changed_.notify_all();
+    return true;
+  }
+  void end(Result<void> how) {
+    const std::lock_guard lock(mutex_);
+    how_ = std::move(how);
+    changed_.notify_all();
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    left_ = true;
+    changed_.notify_all();
+  }
+  /// The next one; none when all were taken.
+  std::optional<Table> take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return how_ || !tables_.empty(); });
+    if (tables_.empty())
+      return std::nullopt;
+    Table out = std::move(tables_.front());
+    tables_.pop_front();
+    changed_.notify_all();
+    return out;
+  }
+  /// After take() gave none.
+  Result<void> how() { return *how_; }
+
+private:
+  static constexpr std::size_t kMost = 2;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Table> tables_;
+  std::optional<Result<void>> how_; ///< how the making ended
+  bool begun_ = false, left_ = false;
+};
+
+void make(const RowStream& of, Waiting& waiting) {
+  if (!waiting.begin())
+    return;
+  try {
+    waiting.end(of.each([&waiting](const Table& some) -> Result<void> {
+      if (waiting.put(some))
+        return {};
+      return Error{ErrorCode::kInternal, "", "nobody takes the rows", ""};
+    }));
+  } catch (...) {
+    waiting.end(error_of_current_exception());
+  }
+}
+
+class AheadRows final : public RowStream {
+public:
+  AheadRows(TaskPool& pool, std::shared_ptr<const RowStream> of)
+      : pool_(pool), of_(std::move(of)) {}
+  [[nodiscard]] std::size_t rows() const override { return of_->rows(); }
+
+  [[nodiscard]] Result<void> each(const Take& take) const override {
+    if (pool_.threads() < 2)
+      return of_->each(take);
+    Waiting waiting;
+    TaskGroup maker(&pool_);
+    const Leave at_the_end{waiting};
+    maker.run([this, &waiting] { make(*of_, waiting); });
+    waiting.await_begin();
+    if (waiting.begin()) // nobody is free, and nobody may become so before this ends
+      return of_->each(take);
+    while (const std::optional<Table> some = waiting.take())
+      RS_CHECK(take(*some));
+    return waiting.how();
+  }
+
+private:
+  struct Leave {
+    Waiting& waiting;
+    ~Leave() { waiting.leave(); }
+  };
+
+  TaskPool& pool_;
+  std::shared_ptr<const RowStream> of_;
+};
+
+} // namespace
+
+std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool, std::shared_ptr<const RowStream> of) {
+  return std::make_shared<AheadRows>(pool, std::move(of));
+}
+
+} // namespace rankscope
