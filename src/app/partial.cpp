@@ -111,6 +111,7 @@ private:
     options.include_unlinked_kernels = request_.include_unlinked_kernels;
     options.top_k = request_.top_k;
     options.rank_by = request_.rank_by;
+    options.legacy_gemm_layout = request_.legacy_gemm_layout;
     shard_.page_ranks = page_ranks();
     return {};
   }
@@ -247,6 +248,7 @@ private:
     if (wanted.analyze) {
       AnalyzeLook look{sweep_report_options(), request_.top_k, gemm_ranking(request_.rank_by)};
       look.report.gpu_arch = request_.gpu_arch;
+      look.report.legacy_gemm_layout = request_.legacy_gemm_layout;
       const std::string path = workbook(item);
       RS_TRY(AnalyzePart part, analyze_part(item, trace, look, path));
       RS_TRY(part.workbook, take_file(path));
@@ -346,27 +348,41 @@ Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& r
 }
 
 Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& request) {
-  RS_TRY(const Opened run, open_run(session, request, 0));
-  RS_CHECK(check_wanted(run, &PartsFor::analyze, "analyze"));
-  const PartOptions& options = run.facts().options;
-  AnalyzeRequest of;
-  of.report = sweep_report_options();
-  of.report.gpu_arch = options.gpu_arch;
-  of.top_k = options.top_k;
-  of.rank_by = options.rank_by;
-  of.align = request.align;
-  of.plots = request.plots;
-  of.svg = request.svg;
-  of.parts = run.parts.get();
-  const std::vector<AnalyzeRequest> requests =
-      requests_for(of, {{run.facts().inputs.front(), ""}}, request.output, false);
-  RS_TRY(std::vector<RunPlan> plans, run.parts->sweep_plans(session));
-  std::vector<AnalyzedSweep> sweeps(1);
-  RS_TRY(sweeps.front(), analyze_plans(session, requests.front(), std::move(plans)));
-  if (sweeps.front().picture_error)
-    return *sweeps.front().picture_error;
-  ReduceResult out{sweeps.front().facts.records.size(), {request.output}};
-  if (!request.html.empty()) {
+  const std::size_t count = std::max(request.runs.size(), request.files.size());
+  std::vector<Opened> runs;
+  std::vector<NamedSweep> named;
+  for (std::size_t i = 0; i < count; ++i) {
+    RS_TRY(Opened run, open_run(session, request, i));
+    RS_CHECK(check_wanted(run, &PartsFor::analyze, "analyze"));
+    named.push_back({run.facts().inputs.front(), request.sweep_labels.at(i)});
+    runs.push_back(std::move(run));
+  }
+  AnalyzeRequest shared;
+  shared.report = sweep_report_options();
+  shared.align = request.align;
+  shared.plots = request.plots;
+  shared.svg = request.svg;
+  std::vector<AnalyzeRequest> requests = requests_for(shared, named, request.output, false);
+  std::vector<AnalyzedSweep> sweeps;
+  ReduceResult out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const PartOptions& options = runs[i].facts().options;
+    AnalyzeRequest& of = requests[i];
+    of.report.gpu_arch = options.gpu_arch;
+    of.report.legacy_gemm_layout = options.legacy_gemm_layout;
+    of.top_k = options.top_k;
+    of.rank_by = options.rank_by;
+    of.parts = runs[i].parts.get();
+    RS_TRY(std::vector<RunPlan> plans, runs[i].parts->sweep_plans(session));
+    RS_TRY(AnalyzedSweep sweep, analyze_plans(session, of, std::move(plans)));
+    out.ranks += sweep.facts.records.size();
+    out.written.push_back(of.layout.folder());
+    sweeps.push_back(std::move(sweep));
+  }
+  for (const AnalyzedSweep& sweep : sweeps)
+    if (sweep.picture_error)
+      return *sweep.picture_error;
+  if (count > 1 || !request.html.empty()) {
     RS_TRY(std::string page,
            write_sides_page(session, requests, sweeps, request.output, request.html));
     out.written.push_back(std::move(page));

@@ -10,6 +10,7 @@
 #include "engine/shard_file.h"
 #include "readers/discovery.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct PartialRequest {
   bool include_unlinked_kernels = false; ///< for page
   std::size_t top_k = 5;                 ///< for analyze
   std::string rank_by = "range";         ///< for analyze
+  bool legacy_gemm_layout = false;       ///< for analyze
   std::uint64_t memory_bytes = 0;        ///< for traces in flight, 0 = half of the free
   bool force = false;                    ///< make again what is there already
 };
@@ -64,7 +66,8 @@ enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage };
 
 struct ReduceRequest {
   ReduceAs as = ReduceAs::kCollectives;
-  /// Of each run (compare: the baseline's first) its folders of parts, or a saved baseline alone.
+  /// Of each run (compare: the baseline's first; analyze: another sweep's second) its folders of
+  /// parts, or a saved baseline alone.
   std::vector<std::vector<std::string>> runs;
   /// Beside folders, files of each run in memory.
   std::vector<std::vector<PartFile>> files;
@@ -79,7 +82,8 @@ struct ReduceRequest {
   std::size_t world_size = 0; ///< ranks that there should be; 0 = not said
   bool plots = true;          ///< analyze: and the page
   bool svg = false;           ///< analyze: plots as SVG too
-  std::string html;           ///< analyze: another place for the page; "" = none
+  std::array<std::string, 2> sweep_labels; ///< analyze: "" = the folder's name
+  std::string html;                        ///< analyze: another place for the page; "" = none
 };
 
 struct ReduceResult {

@@ -17,6 +17,7 @@ struct Flags {
   PartialRequest request;
   std::string output, shard;
   std::vector<std::string> wanted;
+  std::string layout;
   std::uint64_t memory_mib = 0;
 };
 
@@ -34,6 +35,7 @@ Result<void> partial(Context& ctx, const Flags& f) {
   }
   request.wanted = {asked_for(f, "analyze"), asked_for(f, "compare"), asked_for(f, "page")};
   request.memory_bytes = f.memory_mib << 20U;
+  request.legacy_gemm_layout = !f.layout.empty();
   RS_TRY(const PartialResult done, write_partial(ctx, request, f.output));
   if (ctx.json)
     ctx.out(json_text(written_files("partial", {done.folder})));
@@ -47,7 +49,8 @@ Result<void> partial(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_figures(FlagSet& app, PartialRequest& r) {
+void add_figures(FlagSet& app, Flags& f) {
+  PartialRequest& r = f.request;
   app.add_option("--gpu-arch", r.gpu_arch,
                  "analyze, page: GPU for rooflines: built-in name or JSON file");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
@@ -56,6 +59,8 @@ void add_figures(FlagSet& app, PartialRequest& r) {
   app.add_option("--rank-by", r.rank_by, "analyze: order of GEMMs: by range, cv or total-excess")
       .one_of({"range", "cv", "total-excess"})
       .capture_default_str();
+  app.add_option("--layout", f.layout, "analyze: column order of the GEMM sheets")
+      .one_of({"2025-11"});
 }
 
 Action setup(FlagSet& app) {
@@ -77,7 +82,7 @@ Action setup(FlagSet& app) {
                    "commands that the parts are for (default: all; collectives always)")
         .delimiter(',')
         .one_of({"collectives", "analyze", "compare", "page", "all"});
-    add_figures(app, r);
+    add_figures(app, *f);
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,

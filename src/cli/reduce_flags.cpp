@@ -35,6 +35,9 @@ Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
     return usage("--csv-dir is for --as collectives", "");
   if (as != ReduceAs::kAnalyze && !r.html.empty())
     return usage("--html is for --as analyze", "");
+  if (as != ReduceAs::kAnalyze &&
+      (!f.sweep2.empty() || !r.sweep_labels[0].empty() || !r.sweep_labels[1].empty()))
+    return usage("--sweep2 and the labels of sweeps are for --as analyze", "");
   if (r.output.empty() && (!collectives || r.csv_dir.empty()))
     return usage(collectives ? "needs --output or --csv-dir" : "needs --output",
                  "rankscope reduce --help");
@@ -48,6 +51,8 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
       return usage("needs folders of parts",
                    "rankscope reduce PARTS -o OUT; --baseline and --test are for --as compare");
     request.runs.push_back(f.parts);
+    if (!f.sweep2.empty())
+      request.runs.push_back(f.sweep2);
     return {};
   }
   if (of.baseline.empty() || of.tests.empty() || !f.parts.empty())
@@ -92,6 +97,11 @@ void take_collective_figures(ReduceRequest& r, const std::string& align,
       r.align.value_or(compat.empty() ? AlignMode::kCollectives : AlignMode::kNone);
 }
 
+void add_sweep_labels(FlagSet& app, std::array<std::string, 2>& labels) {
+  app.add_option("--label1", labels[0], "analyze: name of the sweep (default: its folder)");
+  app.add_option("--label2", labels[1], "analyze: name of --sweep2");
+}
+
 void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
   ReduceRequest& r = f.request;
   app.add_option("PARTS", f.parts, "folders that partial wrote, of one run");
@@ -105,6 +115,10 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
     app.add_option("--csv-dir", r.csv_dir, "collectives: folder for one CSV per sheet");
     app.add_option("--html", r.html, "analyze: another place for the HTML page");
     add_compare_choice(app, f.compare);
+  });
+  in_group(app, "Another sweep beside it", [&] {
+    app.add_option("--sweep2", f.sweep2, "analyze: folders of the parts of another sweep");
+    add_sweep_labels(app, r.sweep_labels);
   });
   in_group(app, "Comparison", [&] {
     app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts, or NAME.rsb");

@@ -7,6 +7,7 @@
 #include "cli/compare_flags.h"
 #include "cli/flag_set.h"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace rankscope {
 struct ReduceFlags {
   ReduceRequest request;
   std::vector<std::string> parts;
+  std::vector<std::string> sweep2; ///< analyze: the parts of another sweep
   std::string as = "collectives", align, compat;
   CompareFlags compare; ///< its folders are of parts
 };
@@ -24,6 +26,9 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f);
 /// Errors: kUsage, also for a flag of another command than --as names; kUnreadable for a file of
 /// conditions.
 [[nodiscard]] Result<ReduceRequest> reduce_request(const ReduceFlags& f);
+
+/// The names of two sweeps beside each other.
+void add_sweep_labels(FlagSet& app, std::array<std::string, 2>& labels);
 
 /// What a request's collectives are made with.
 void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,

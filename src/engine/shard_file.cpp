@@ -13,7 +13,7 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kShardKind = "shard";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::string_view kEnding = ".part";
 constexpr std::uint64_t kMostShards = 1U << 20;
 
@@ -24,7 +24,8 @@ template <class Archive, PartOf<PartsFor> Row> void part_fields(Archive& archive
 }
 
 template <class Archive, PartOf<PartOptions> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.include_unlinked_kernels, r.top_k, r.rank_by);
+  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.include_unlinked_kernels, r.legacy_gemm_layout,
+          r.top_k, r.rank_by);
 }
 
 template <class Archive, PartOf<RankFile> Row> void part_fields(Archive& archive, Row& r) {

@@ -29,6 +29,7 @@ struct PartOptions {
   std::string gpu_arch;
   std::string gpu_arch_mark; ///< of its file's content; "" = a built-in name
   bool include_unlinked_kernels = false;
+  bool legacy_gemm_layout = false; ///< ReportOptions, for analyze
   std::size_t top_k = 5;
   std::string rank_by;
 

@@ -17,6 +17,7 @@ struct Flags {
   ReduceRequest reduce;
   CompareFlags compare;
   std::string align, compat, keep_parts;
+  std::string sweep2, layout; ///< analyze
   std::uint64_t memory_mib = 0;
   bool no_plots = false; ///< analyze
 };
@@ -30,12 +31,17 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   PartialRequest run = f.partial;
   run.wanted = {f.reduce.as == ReduceAs::kAnalyze, f.reduce.as == ReduceAs::kCompare,
                 f.reduce.as == ReduceAs::kPage};
+  run.legacy_gemm_layout = !f.layout.empty();
   run.memory_bytes =
       f.memory_mib > 0 ? f.memory_mib << 20U : default_memory_limit() / on_this_machine;
   if (f.reduce.as == ReduceAs::kCollectives && f.reduce.output.empty() && f.reduce.csv_dir.empty())
     return Error{ErrorCode::kUsage, "collectives", "needs --output or --csv-dir", ""};
   if (f.reduce.as != ReduceAs::kCompare) {
     request.runs = {run};
+    if (!f.sweep2.empty()) {
+      run.inputs = {f.sweep2};
+      request.runs.push_back(run);
+    }
     return request;
   }
   RS_TRY(request.reduce.comparison, compare_request(f.compare));
@@ -108,8 +114,14 @@ Action setup_analyze(FlagSet& app) {
     app.add_option("--rank-by", f->partial.rank_by, "order of GEMMs: by range, cv or total-excess")
         .one_of({"range", "cv", "total-excess"})
         .capture_default_str();
+    app.add_option("--layout", f->layout, "column order of the GEMM sheets").one_of({"2025-11"});
     app.add_flag("--no-plots", f->no_plots, "neither plots nor HTML page");
     app.add_flag("--svg", f->reduce.svg, "plots as SVG too");
+    app.add_option("--html", f->reduce.html, "another place for the HTML page");
+  });
+  in_group(app, "Another sweep beside it", [&] {
+    app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");
+    add_sweep_labels(app, f->reduce.sweep_labels);
   });
   add_running(app, *f, true);
   return [f](Context& ctx) { return run_job(ctx, *f); };

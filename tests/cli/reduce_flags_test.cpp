@@ -182,6 +182,31 @@ TEST_F(ReduceFlagsTest, ThePageOfASweepElsewhere) {
   EXPECT_TRUE(test::bytes_of(path("made/page.html")) == page);
 }
 
+TEST_F(ReduceFlagsTest, TwoSweepsBesideEachOther) {
+  const Words more = {"-o", "out", "--label1", "old", "--label2", "new", "--no-plots"};
+  const RunResult want =
+      in_folder("direct", joined({"analyze", path("one"), "--sweep2", path("two"), "--no-merge",
+                                  "--layout", "2025-11", "--top-k", "3"},
+                                 more));
+  for (const char* const sweep : {"one", "two"})
+    ASSERT_EQ(run_binary({"partial", path(sweep), "-o", path(sweep) + std::string("_parts"),
+                          "--for", "analyze", "--layout", "2025-11", "--top-k", "3"})
+                  .code,
+              0);
+  const RunResult got = in_folder("reduced", joined({"reduce", path("one_parts"), "--as", "analyze",
+                                                     "--sweep2", path("two_parts")},
+                                                    more));
+  EXPECT_EQ(want.code, 0) << want.err;
+  EXPECT_EQ(got.code, 0) << got.err;
+  const auto files = test::files_below(path("direct"));
+  EXPECT_TRUE(fs::exists(path("reduced/out/new/summary.md")));
+  EXPECT_TRUE(fs::exists(path("reduced/out/sweep_comparison_report.html")));
+  const auto reduced = test::files_below(path("reduced"));
+  EXPECT_EQ(files.size(), reduced.size());
+  for (const auto& [name, bytes] : files)
+    EXPECT_TRUE(reduced.count(name) > 0 && reduced.at(name) == bytes) << name;
+}
+
 TEST_F(ReduceFlagsTest, WhatDoesNotBelongToTheCommandIsRefusedBeforeAnythingIsRead) {
   const auto refused = [&](const Words& args, const std::string& sentence) {
     const RunResult r = run_binary(joined({"reduce"}, args));
@@ -196,6 +221,7 @@ TEST_F(ReduceFlagsTest, WhatDoesNotBelongToTheCommandIsRefusedBeforeAnythingIsRe
   refused({none, "--as", "analyze", "-o", out, "--csv-dir", out},
           "--csv-dir is for --as collectives");
   refused({none, "-o", out + ".json", "--html", out}, "--html is for --as analyze");
+  refused({none, "-o", out + ".json", "--sweep2", none}, "--sweep2 and the labels of sweeps");
   refused({none}, "needs --output or --csv-dir");
   refused({none, "--as", "page"}, "needs --output");
   refused({"--as", "compare", "--baseline", none, "--test", none, "-o", out, "--fail-on",

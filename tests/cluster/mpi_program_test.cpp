@@ -98,6 +98,9 @@ TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
   expect_equal({"page", a, "-o", "run.html"}, 4);
   // merged traces need the traces
   expect_equal({"analyze", folder.path("sweep"), "-o", "out", "--no-plots"}, 4, {"--no-merge"});
+  expect_equal({"analyze", folder.path("sweep"), "--sweep2", a, "--label2", "one", "--layout",
+                "2025-11", "-o", "out", "--no-plots"},
+               3, {"--no-merge"});
   expect_equal({"compare", "--baseline", a, "--test", b, "--output", "out", "--no-plots"}, 3);
   const std::string saved = folder.path("a.rsb");
   ASSERT_TRUE(one({"baseline", "save", a, "-o", saved}, folder.path("saving")).ok());
