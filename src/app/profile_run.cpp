@@ -104,10 +104,12 @@ std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
     w.timeout_s = model.timeout_s;
     w.of = model;
     // a model that two tags mean: its second run has a folder of its own
-    const auto same = std::count_if(
-        out.begin(), out.end(), [&](const Wanted& o) { return o.of && o.of->name == model.name; });
-    if (same > 0)
-      w.model += fmt::format("_{}", same + 1);
+    const auto taken = [&] {
+      return std::any_of(out.begin(), out.end(),
+                         [&](const Wanted& o) { return o.model == w.model; });
+    };
+    for (int n = 2; taken(); ++n)
+      w.model = fmt::format("{}_{}", model.name, n);
     out.push_back(std::move(w));
   }
   return out;

@@ -204,6 +204,20 @@ TEST_F(Profile, TaggedModelsRunEachInAFolderOfItsOwn) {
   EXPECT_TRUE(std::filesystem::exists(folder_.path("out/two/manifest.json")));
 }
 
+TEST_F(Profile, AModelThatSeveralTagsMeanRunsInFoldersOfItsOwn) {
+  folder_.write("models.json", R"([
+    {"name": "a", "scripts": "run.sh", "n_gpus": "1", "tags": ["t"], "args": ""},
+    {"name": "a_2", "scripts": "run.sh", "n_gpus": "1", "tags": ["t"], "args": ""},
+    {"name": "a_b", "scripts": "run.sh", "n_gpus": "1", "tags": ["u"], "args": ""}])");
+  folder_.write("run.sh", "echo \"$MAD_MODEL_NAME $*\" >> ran\n");
+  const RunResult r = test::run_binary(
+      {"profile", "--out", "out", "--tags", "a_b,a,t:x=1", "--models", "models.json"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(test::bytes_of(folder_.path("ran")), "a_b \na \na --x 1\na_2 --x 1\n");
+  for (const char* name : {"a_b", "a", "a_2", "a_2_2"}) // the second run of a is the first a_2
+    EXPECT_TRUE(std::filesystem::exists(folder_.path("out/") + name + "/manifest.json")) << name;
+}
+
 TEST_F(Profile, RanksOfALauncherHaveFoldersOfTheirOwn) {
   for (const char* name : {"SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
     ::setenv(name, "3", 1);
