@@ -2,10 +2,10 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -28,11 +28,13 @@ public:
   /// Waits for room. False: nobody takes any more.
   bool put(Table table) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return left_ || tables_.size() < kMost; });
+    changed_.wait(lock, [this] { return left_ || rows_ < kMostRows; });
     if (left_)
       return false;
+    rows_ += table.rows();
     tables_.push_back(std::move(table));
-    changed_.notify_all();
+    if (rows_ >= kEnoughRows)
+      changed_.notify_all();
     return true;
   }
   void end(Result<void> how) {
@@ -45,25 +47,24 @@ public:
     left_ = true;
     changed_.notify_all();
   }
-  /// The next one; none when all were taken.
-  std::optional<Table> take() {
+  /// The next ones; none when all were taken. Tables may be short: who takes them is not woken for
+  /// each.
+  std::vector<Table> take() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return how_ || !tables_.empty(); });
-    if (tables_.empty())
-      return std::nullopt;
-    Table out = std::move(tables_.front());
-    tables_.pop_front();
+    changed_.wait(lock, [this] { return how_ || rows_ >= kEnoughRows; });
+    rows_ = 0;
     changed_.notify_all();
-    return out;
+    return std::exchange(tables_, {});
   }
   /// After take() gave none.
   Result<void> how() { return *how_; }
 
 private:
-  static constexpr std::size_t kMost = 2;
+  static constexpr std::size_t kEnoughRows = 4096, kMostRows = 2 * kEnoughRows;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Table> tables_;
+  std::vector<Table> tables_;
+  std::size_t rows_ = 0;            ///< of tables_
   std::optional<Result<void>> how_; ///< how the making ended
   bool begun_ = false, left_ = false;
 };
@@ -98,8 +99,9 @@ public:
     waiting.await_begin();
     if (waiting.begin()) // nobody is free, and nobody may become so before this ends
       return of_->each(take);
-    while (const std::optional<Table> some = waiting.take())
-      RS_CHECK(take(*some));
+    for (std::vector<Table> some = waiting.take(); !some.empty(); some = waiting.take())
+      for (const Table& table : some)
+        RS_CHECK(take(table));
     return waiting.how();
   }
 

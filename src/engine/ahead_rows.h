@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-/// The rows of `of`, made by another thread of the pool, a few tables ahead of the one who takes
+/// The rows of `of`, made by another thread of the pool, some thousand ahead of the one who takes
 /// them; in the same order, with the same errors. Where no thread is free, by the one who takes
 /// them. The pool outlives what is returned.
 [[nodiscard]] std::shared_ptr<const RowStream> ahead_rows(TaskPool& pool,
