@@ -283,7 +283,9 @@ private:
     if (!request_.metric.empty()) {
       RS_TRY(all, figures_of_logs());
     } else if (const std::optional<AnalyzedSweep> so_far = analyze_meanwhile()) {
-      all = repeated_settings(so_far->facts.records, request_.settings);
+      RepeatedFigures figures = repeated_settings(so_far->facts.records, request_.settings);
+      all = std::move(figures.settings);
+      unit_ = figures.unit;
     }
     std::vector<std::optional<double>> out;
     bool any = false;
@@ -333,13 +335,11 @@ private:
     std::vector<std::string> labels;
     for (const SweepSetting& setting : request_.settings)
       labels.push_back(setting.configuration.label);
-    race_findings_ = race_verdict(race, labels, request_.default_setting, unit());
+    race_findings_ = race_verdict(race, labels, request_.default_setting, unit_);
     // what the race left out is no part of the sweep
     std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
     return {};
   }
-
-  [[nodiscard]] std::string unit() const { return request_.metric.empty() ? " ms a step" : ""; }
 
   [[nodiscard]] std::size_t successes() const {
     return static_cast<std::size_t>(
@@ -356,11 +356,11 @@ private:
       Result<AnalyzedSweep> done = analyse(ctx_, analysis());
       if (done) {
         out.analysis = std::move(*done);
-        out.findings =
-            request_.repeats > 1
-                ? verdict(repeated_settings(out.analysis->facts.records, request_.settings),
-                          " ms a step")
-                : out.analysis->facts.findings;
+        out.findings = out.analysis->facts.findings;
+        if (request_.repeats > 1) {
+          const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
+          out.findings = verdict(figures.settings, figures.unit);
+        }
       } else {
         warn("analysis: " + done.error().message());
         ctx_.partial = true;
@@ -456,6 +456,7 @@ private:
   SweepLog log_;
   std::vector<SummaryRow> rows_;
   std::vector<std::string> race_findings_;
+  std::string unit_; ///< of the figures of rounds
   bool stopped_ = false;
   double seconds_ = 0; ///< of the runs of this sweep that succeeded
   std::size_t timed_ = 0;

@@ -52,16 +52,32 @@ std::optional<std::size_t> setting_of(const Configuration& configuration,
   return std::nullopt;
 }
 
-std::vector<RepeatedSetting> repeated_settings(const std::vector<RankRecord>& records,
-                                               const std::vector<SweepSetting>& settings) {
-  std::vector<RepeatedSetting> out;
+RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
+                                  const std::vector<SweepSetting>& settings) {
+  RepeatedFigures out;
   for (const SweepSetting& setting : settings)
-    out.push_back({setting.configuration.label, {}});
-  for (const ConfigurationRanks& group : by_configuration(records)) {
-    const std::vector<double> steps = step_means_ms(group, TimeKind::kTotal);
-    const double value = steps.empty() ? group.mean_ms(TimeKind::kTotal) : sample_stats(steps).mean;
-    if (const auto at = setting_of(group.configuration, settings); at && value > 0)
-      out[*at].runs[group.configuration.integer(kRepeat).value_or(1)] = value;
+    out.settings.push_back({setting.configuration.label, {}});
+  struct Run {
+    const ConfigurationRanks* group;
+    std::size_t setting;
+    std::vector<double> steps;
+  };
+  std::vector<Run> runs;
+  bool stepped = true;
+  const std::vector<ConfigurationRanks> groups = by_configuration(records);
+  for (const ConfigurationRanks& group : groups)
+    if (const auto at = setting_of(group.configuration, settings);
+        at && group.mean_ms(TimeKind::kTotal) > 0) {
+      runs.push_back({&group, *at, step_means_ms(group, TimeKind::kTotal)});
+      stepped = stepped && !runs.back().steps.empty();
+    }
+  if (!stepped)
+    out.unit = " ms a trace";
+  for (const Run& run : runs) {
+    const double value =
+        stepped ? sample_stats(run.steps).mean : run.group->mean_ms(TimeKind::kTotal);
+    if (value > 0)
+      out.settings[run.setting].runs[run.group->configuration.integer(kRepeat).value_or(1)] = value;
   }
   return out;
 }

@@ -23,11 +23,14 @@ struct RepeatedSetting {
 [[nodiscard]] std::optional<std::size_t> setting_of(const Configuration& configuration,
                                                     const std::vector<SweepSetting>& settings);
 
-/// One per setting, in their order; the figure is the mean of a run's steps (mean over ranks),
-/// milliseconds.
-[[nodiscard]] std::vector<RepeatedSetting>
-repeated_settings(const std::vector<RankRecord>& records,
-                  const std::vector<SweepSetting>& settings);
+struct RepeatedFigures {
+  std::vector<RepeatedSetting> settings; ///< in their order
+  const char* unit = " ms a step";       ///< or " ms a trace"
+};
+/// The figure is the mean of a run's steps (mean over ranks), milliseconds; where a run has no
+/// steps, of all of them the time of their traces.
+[[nodiscard]] RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
+                                                const std::vector<SweepSetting>& settings);
 
 /// Sentences: the best setting and by how much each other one takes longer, or those that cannot be
 /// told from it. One sample is one run, so that what differs from run to run counts; Welch at a
