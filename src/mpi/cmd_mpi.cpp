@@ -1,6 +1,7 @@
 #include "mpi/cmd_mpi.h"
 
 #include "app/reduce_job.h"
+#include "app/write_outputs.h"
 #include "cli/discover_flags.h"
 #include "cli/reduce_flags.h"
 #include "engine/memory_limit.h"
@@ -34,8 +35,14 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   run.legacy_gemm_layout = !f.layout.empty();
   run.memory_bytes =
       f.memory_mib > 0 ? f.memory_mib << 20U : default_memory_limit() / on_this_machine;
-  if (f.reduce.as == ReduceAs::kCollectives && f.reduce.output.empty() && f.reduce.csv_dir.empty())
-    return Error{ErrorCode::kUsage, "collectives", "needs --output or --csv-dir", ""};
+  if (f.reduce.as == ReduceAs::kCollectives) {
+    if (f.reduce.output.empty() && f.reduce.csv_dir.empty())
+      return Error{ErrorCode::kUsage, "collectives", "needs --output or --csv-dir", ""};
+    ReportOutputs outputs;
+    outputs.file = f.reduce.output;
+    outputs.csv_dir = f.reduce.csv_dir;
+    RS_CHECK(check_outputs(outputs, Sheets::kSeveral)); // before anything is read
+  }
   if (f.reduce.as != ReduceAs::kCompare) {
     request.runs = {run};
     if (!f.sweep2.empty()) {
@@ -46,6 +53,7 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   }
   RS_TRY(request.reduce.comparison, compare_request(f.compare));
   request.reduce.labels = f.compare.labels;
+  RS_CHECK(labels_for(request.reduce.comparison.folders, f.compare.labels)); // their number
   for (const std::string& folder : request.reduce.comparison.folders) {
     run.inputs = {folder};
     request.runs.push_back(run);

@@ -2,6 +2,7 @@
 #include "app/reduce_job.h"
 #include "cli/program.h"
 #include "mpi/cmd_mpi.h"
+#include "os/signals.h"
 #include "os/tasks.h"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ int run(MpiJob& job, int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+  install_interrupt_handler(); // the library's threads are to leave signals to it
   const auto job = MpiJob::begin(argc, argv);
   try {
     return run(*job, argc, argv);

@@ -58,6 +58,9 @@ void wait_for_signals(const sigset_t& set) {
 } // namespace
 
 void install_interrupt_handler() {
+  static std::atomic<bool> installed{false};
+  if (installed.exchange(true))
+    return;
   (void)token();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond ulimit -f fails then, and that is told

@@ -10,8 +10,8 @@ namespace rankscope {
 
 /// From now on these signals cancel interrupt_token(), end the children, remove temporaries and
 /// scratch folders, and exit with 130. A SIGHUP that was ignored at the start (nohup) stays so.
-/// SIGPIPE is ignored: a closed pipe shows as an error of writing. Call once, from main, before
-/// any other thread begins.
+/// SIGPIPE is ignored: a closed pipe shows as an error of writing. From main, before any
+/// other thread begins; another call does nothing.
 void install_interrupt_handler();
 
 /// Cancelled by the first signal.

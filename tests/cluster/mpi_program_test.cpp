@@ -148,6 +148,30 @@ std::map<std::string, fs::file_time_type> times_below(const std::string& folder)
   return out;
 }
 
+// The library's own threads are there before ours: signals are for neither of them.
+TEST_P(MpiProgram, AJobThatIsEndedLeavesNothingInTheTemporaryFolder) {
+  const std::string temporary = folder.path("tmp");
+  fs::create_directories(temporary);
+  const auto ours = [&] {
+    std::size_t out = 0;
+    for (const auto& entry : fs::directory_iterator(temporary))
+      out += entry.path().filename().string().starts_with("rankscope") ? 1 : 0;
+    return out;
+  };
+  ProcessSpec spec = job(3, {"analyze", folder.path("sweep"), "-o", "out", "--no-plots"});
+  fs::create_directories(spec.folder = folder.path("ended"));
+  spec.set_env.emplace_back("TMPDIR", temporary);
+  Result<Process> run = Process::start(std::move(spec));
+  ASSERT_TRUE(run) << run.error().message();
+  for (int i = 0; i < 3000 && ours() < 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  ::kill(run->pid(), SIGTERM);
+  (void)run->wait();
+  for (int i = 0; i < 500 && ours() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(ours(), 0U);
+}
+
 // The job of an ended one's folder of parts: the same outputs, and only what is missing is read.
 TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
   const std::string run = folder.path("sweep/256thread/nccl_28channels");
@@ -191,6 +215,18 @@ TEST_P(MpiProgram, KeptPartsAreTakenByTheNextJob) {
       EXPECT_EQ(now.at(name), time) << name << " was made again";
     }
   EXPECT_TRUE(now.count(lost));
+
+  // begun again with other numbers of processes: nothing is missing, nothing is read
+  for (const int processes : {2, 3}) {
+    const std::string where = folder.path("of" + std::to_string(processes));
+    const ProcessEnd other = run_in(job(processes, arguments), where);
+    EXPECT_EQ(other.exit_code, alone.exit_code) << other.err;
+    EXPECT_EQ(test::files_below(where), want);
+  }
+  for (const auto& [name, time] : times_below(parts))
+    if (name.starts_with("rank")) {
+      EXPECT_EQ(now.at(name), time) << name << " was made again";
+    }
 
   const std::string b = folder.path("sweep/256thread/nccl_42channels");
   expect_equal({"compare", "--baseline", run, "--test", b, "-o", "out", "--no-plots"}, 2);
