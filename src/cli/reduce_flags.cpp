@@ -146,12 +146,22 @@ Result<ReduceRequest> reduce_request(const ReduceFlags& f) {
 
 Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
                           const ReduceResult& result, const std::string& by, bool annotate) {
+  if (result.comparison && !ctx.json)
+    return show_comparison(ctx, request.comparison, *result.comparison, annotate);
+  if (result.comparison)
+    for (const std::string& remark : result.comparison->comparison.remarks)
+      ctx.warn(remark);
   if (ctx.json)
     ctx.out(json_text(written_files(who, result.written)));
-  else if (request.comparison.markdown != "-") // that is on stdout already
-    for (const std::string& path : result.written)
-      ctx.out(fmt::format("{}: of {} rank{}{}\n", path, result.ranks, result.ranks == 1 ? "" : "s",
-                          by));
+  else
+    for (const std::string& path : result.written) {
+      const std::string line =
+          fmt::format("{}: of {} rank{}{}", path, result.ranks, result.ranks == 1 ? "" : "s", by);
+      if (path == "-" || path == "/dev/stdout") // the document is there
+        ctx.note(line);
+      else
+        ctx.out(line + "\n");
+    }
   return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)
                            : Result<void>();
 }
