@@ -32,7 +32,7 @@ public:
     const std::string options = run.options();
     for (std::size_t p = 0; p < plans.size(); ++p) {
       results_[p].configuration = plans[p]->configuration;
-      work_[p].fingerprint = fingerprint_of(*plans[p], options);
+      work_[p].fingerprint = fingerprint_of(*plans[p], options, run.parts);
     }
   }
 
@@ -115,7 +115,7 @@ private:
       RS_CHECK(merge_run(ctx_, request, *plans_[p], path));
       result.outputs.push_back(path);
     }
-    if (fingerprint_of(*plans_[p], run_.options()) != work.fingerprint) {
+    if (fingerprint_of(*plans_[p], run_.options(), run_.parts) != work.fingerprint) {
       ctx_.diagnostics.add(Severity::kDataLoss, "input_changed", plans_[p]->folder,
                            "a trace or the file of --gpu-arch changed while it was being read; "
                            "the configuration will be redone");

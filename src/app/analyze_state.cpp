@@ -3,11 +3,11 @@
 #include "app/analyze_parts.h"
 #include "base/fnv.h"
 #include "os/whole_file.h"
+#include "readers/trace_stamp.h"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
-#include <sys/stat.h>
 
 namespace rankscope {
 
@@ -34,13 +34,6 @@ constexpr std::string_view kConfigurationKind = "analyzed configuration";
 constexpr std::string_view kSweepKind = "analyzed sweep";
 constexpr const char* kHint = "run rankscope analyze on the sweep first";
 
-std::string file_mark(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0)
-    return "absent";
-  return fmt::format("{} {}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-}
-
 /// A part file of ours, decoded.
 template <class T> Result<T> read_part(const std::string& path, std::string_view kind) {
   RS_TRY(const std::string bytes, read_whole(path, kHint));
@@ -52,10 +45,14 @@ template <class T> Result<T> read_part(const std::string& path, std::string_view
 
 } // namespace
 
-std::string fingerprint_of(const RunPlan& plan, const std::string& options) {
+std::string fingerprint_of(const RunPlan& plan, const std::string& options,
+                           const PartSource* parts) {
   std::string out = fmt::format("rankscope {}\n{}\n", RANKSCOPE_VERSION, options);
   for (const RankFile& file : plan.ranks)
-    out += fmt::format("{} {} {}\n", file.rank, file.path, file_mark(file.path));
+    out += fmt::format("{} {} {}\n", file.rank, file.path,
+                       (parts != nullptr ? TraceStamp{file.bytes, parts->modified_ns(file)}
+                                         : trace_stamp(file.path))
+                           .text());
   return out;
 }
 

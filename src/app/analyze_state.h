@@ -7,6 +7,7 @@
 #include "base/diagnostics.h"
 #include "base/result.h"
 #include "core/output_layout.h"
+#include "engine/rank_parts.h"
 #include "readers/discovery.h"
 
 #include <map>
@@ -35,8 +36,9 @@ struct ConfigResult {
 };
 
 /// What the outputs of a configuration depend on: version, options, and path, size and time of
-/// change of every input.
-[[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options);
+/// change of every input; of parts, those of the traces that they were made of.
+[[nodiscard]] std::string fingerprint_of(const RunPlan& plan, const std::string& options,
+                                         const PartSource* parts);
 
 /// A name that says what is in a file: FNV-1a of its bytes; "" when it cannot be read.
 [[nodiscard]] std::string content_mark(const std::string& path);

@@ -8,8 +8,8 @@
 namespace rankscope {
 namespace {
 
-std::string folder_of(const ScratchFolder& folder, std::size_t run) {
-  return fmt::format("{}/{}", folder.path(), run);
+std::string folder_of(const ScratchFolder& folder, std::size_t run, std::size_t copy) {
+  return fmt::format("{}/{}_{}", folder.path(), run, copy);
 }
 
 } // namespace
@@ -17,7 +17,7 @@ std::string folder_of(const ScratchFolder& folder, std::size_t run) {
 Result<void> GatheredParts::put(std::size_t run, PartFile file) {
   const std::size_t runs = std::max(files_.size(), run + 1);
   files_.resize(runs);
-  in_folder_.resize(runs, false);
+  in_folders_.resize(runs);
   if (held_ + file.bytes.size() <= in_memory_) {
     held_ += file.bytes.size();
     files_[run].push_back(std::move(file));
@@ -27,15 +27,19 @@ Result<void> GatheredParts::put(std::size_t run, PartFile file) {
     RS_TRY(ScratchFolder made, ScratchFolder::create());
     folder_.emplace(std::move(made));
   }
-  in_folder_[run] = true;
-  return write_whole(fmt::format("{}/{}", folder_of(*folder_, run), file.name), file.bytes);
+  const std::size_t copy = in_folders_[run][file.name]++;
+  return write_whole(fmt::format("{}/{}", folder_of(*folder_, run, copy), file.name), file.bytes);
 }
 
 void GatheredParts::give(ReduceRequest& request) {
   request.runs.resize(std::max(request.runs.size(), files_.size()));
-  for (std::size_t run = 0; run < files_.size(); ++run)
-    if (in_folder_[run])
-      request.runs[run] = {folder_of(*folder_, run)};
+  for (std::size_t run = 0; run < files_.size(); ++run) {
+    std::size_t copies = 0;
+    for (const auto& [name, times] : in_folders_[run])
+      copies = std::max(copies, times);
+    for (std::size_t copy = 0; copy < copies; ++copy)
+      request.runs[run].push_back(folder_of(*folder_, run, copy));
+  }
   request.files = std::move(files_);
 }
 

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace rankscope {
@@ -29,7 +31,8 @@ public:
 private:
   std::uint64_t in_memory_, held_ = 0;
   std::vector<std::vector<PartFile>> files_; ///< by run
-  std::vector<bool> in_folder_;              ///< by run: some are
+  /// By run: how often a name was put into folders; nodes may call their traces the same.
+  std::vector<std::map<std::string, std::size_t>> in_folders_;
   std::optional<ScratchFolder> folder_;
 };
 

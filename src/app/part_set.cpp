@@ -3,12 +3,15 @@
 #include "app/command_parts.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
+#include "readers/trace_stamp.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace rankscope {
@@ -88,7 +91,21 @@ Result<RankParts> PartSet::parts_of(const RunPlan&, const RankFile& file) const 
   if (parts.rank != file.rank || parts.path != file.path)
     return Error{ErrorCode::kUnreadable, at->second.path,
                  fmt::format("is the part of rank {} of {}", parts.rank, parts.path), ""};
+  if (!is_current(parts, at->first))
+    return Error{ErrorCode::kUnreadable, at->second.path,
+                 fmt::format("is of another version of {}, which was written since", parts.path),
+                 "rankscope partial makes it again"};
   return parts;
+}
+
+/// Whether its trace is as the shards found it.
+bool PartSet::is_current(const RankParts& parts, const std::string& name) const {
+  if (facts_.local) {
+    const auto at = changed_ns_.find(name);
+    return at != changed_ns_.end() && at->second.count(parts.modified_ns) > 0;
+  }
+  const auto at = facts_.modified_ns.find(parts.path);
+  return parts.modified_ns == (at == facts_.modified_ns.end() ? 0 : at->second);
 }
 
 std::int64_t PartSet::modified_ns(const RankFile& file) const {
@@ -127,7 +144,7 @@ Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
     return Error{ErrorCode::kUnreadable, folders.empty() ? "" : folders.front(),
                  "no shard left its parts here", "make them with rankscope partial"};
   std::unique_ptr<PartSet> out(new PartSet);
-  out->unite(session, std::move(read));
+  out->unite(session, std::move(read), ranks);
   out->choose_ranks(session, ranks);
   return out;
 }
@@ -147,7 +164,8 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
     }
     const auto [at, fresh] = seen.emplace(*bytes, place.path);
     if (fresh)
-      out.push_back({place, std::move(*shard)});
+      out.push_back({place, std::move(*shard),
+                     place.memory == nullptr ? trace_stamp(place.path).changed_ns : 0});
     else
       session.diagnostics.add_at(Severity::kInfo, "shard_twice", place.path,
                                  fmt::format("is the same as {} and counts once", at->second));
@@ -158,8 +176,8 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
   return out;
 }
 
-/// The shards of the run that most of them are of; one that is complete goes before. The others are
-/// named.
+/// The shards of the run that most of them are of; one that is complete goes before, and of those
+/// the newest. The others are named.
 std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
                                                      std::vector<FoundShard> shards) {
   const auto run_of = [](const ShardFile& shard) {
@@ -177,24 +195,38 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   struct Run {
     std::set<std::uint64_t> indices;
     std::uint64_t count = 1;
+    std::int64_t newest_ns = 0;
+    std::string asked; ///< of what, and with what options
     [[nodiscard]] bool whole() const { return indices.size() == count; }
+    [[nodiscard]] auto rank() const {
+      return std::tuple(whole(), whole() ? newest_ns : 0, indices.size(), newest_ns);
+    }
+  };
+  const auto asked_of = [](const ShardFile& shard) {
+    return shard.options.text() + fmt::format("{}\n{}", shard.local, fmt::join(shard.inputs, "\n"));
   };
   std::map<std::string, Run> runs;
   for (const FoundShard& found : shards) {
     Run& run = runs[run_of(found.shard)];
     run.indices.insert(found.shard.index);
     run.count = found.shard.count;
+    run.newest_ns = std::max(run.newest_ns, found.written_ns);
+    run.asked = asked_of(found.shard);
   }
   if (runs.size() < 2)
     return shards;
   const auto best = std::max_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.whole(), a.second.indices.size()) <
-           std::pair(b.second.whole(), b.second.indices.size());
+    return a.second.rank() < b.second.rank();
   });
   std::vector<FoundShard> out;
   for (FoundShard& found : shards) {
     if (run_of(found.shard) == best->first)
       out.push_back(std::move(found));
+    else if (best->second.whole() && asked_of(found.shard) == best->second.asked)
+      session.diagnostics.add_at(
+          Severity::kInfo, "parts_of_before", found.place.path,
+          fmt::format("is of the same folder before: the {} shards of now have all that is there",
+                      best->second.count));
     else
       session.diagnostics.add_at(
           Severity::kDataLoss, "parts_of_another_run", found.place.path,
@@ -207,25 +239,95 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   return out;
 }
 
-void PartSet::unite(Session& session, std::vector<FoundShard> shards) {
+/// Of nodes that died: the ranks that they had finished, as shards that found these alone.
+std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64_t>& absent,
+                                                      const std::vector<Place>& places,
+                                                      const ShardFile& like) {
+  std::map<std::uint64_t, FoundShard> found;
+  for (const Place& place : places) {
+    if (changed_ns_.count(leaf(place.path)) > 0) // a shard that is there has it
+      continue;
+    const Result<RankParts> parts = read(place);
+    const std::optional<LocalShard> by = parts ? local_shard(parts->mark) : std::nullopt;
+    if (!by || parts->lost || by->count != facts_.count || absent.count(by->index) == 0)
+      continue;
+    FoundShard& shard = found[by->index];
+    if (shard.shard.run.plans.empty()) {
+      shard.place = place;
+      shard.shard.index = by->index;
+      shard.shard.run.plans.push_back({});
+      if (!like.run.plans.empty())
+        shard.shard.run.plans.front().plan.configuration =
+            like.run.plans.front().plan.configuration;
+    }
+    RankFile file;
+    file.rank = parts->rank;
+    file.path = parts->path;
+    file.rank_in_file = parts->rank_in_file;
+    (void)std::from_chars(parts->mark.data(), parts->mark.data() + parts->mark.size(), file.bytes);
+    shard.shard.run.plans.front().plan.ranks.push_back(std::move(file));
+    changed_ns_[leaf(place.path)].insert(parts->modified_ns);
+    facts_.modified_ns[parts->path] = parts->modified_ns;
+  }
+  std::vector<FoundShard> out;
+  for (auto& [index, shard] : found) {
+    RunPlan& plan = shard.shard.run.plans.front().plan;
+    std::sort(plan.ranks.begin(), plan.ranks.end(),
+              [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
+    if (like.sweep.plans.size() == 1) { // of which configuration of several is not known
+      shard.shard.sweep = shard.shard.run;
+      shard.shard.sweep.plans.front().plan.configuration =
+          like.sweep.plans.front().plan.configuration;
+    }
+    out.push_back(std::move(shard));
+  }
+  return out;
+}
+
+void PartSet::unite(Session& session, std::vector<FoundShard> shards,
+                    const std::vector<Place>& ranks) {
   facts_ = shards.front().shard;
   std::vector<std::uint64_t> absent;
   std::set<std::uint64_t> there;
-  for (const FoundShard& found : shards) {
+  for (FoundShard& found : shards) {
     there.insert(found.shard.index);
-    facts_.modified_ns.insert(found.shard.modified_ns.begin(), found.shard.modified_ns.end());
+    for (const auto& [path, ns] : found.shard.modified_ns) {
+      std::int64_t& newest = facts_.modified_ns[path]; // of shards that ran one after the other
+      newest = std::max(newest, ns);
+    }
+    if (!found.shard.local)
+      continue;
+    for (const KnownPlans* of : {&found.shard.run, &found.shard.sweep})
+      for (const KnownPlan& known : of->plans)
+        for (const RankFile& file : known.plan.ranks) {
+          changed_ns_[rank_part_name(file)].insert(found.shard.modified_ns[file.path]);
+        }
   }
   constexpr std::size_t kNamed = 16;
   for (std::uint64_t i = 0; i < facts_.count && absent.size() < kNamed; ++i)
     if (there.count(i) == 0)
       absent.push_back(i);
+  std::size_t finished = 0;
+  if (!absent.empty() && facts_.local) {
+    std::vector<FoundShard> more =
+        finished_by({absent.begin(), absent.end()}, ranks, shards.front().shard);
+    for (FoundShard& shard : more) {
+      finished += shard.shard.run.plans.front().plan.ranks.size();
+      shards.push_back(std::move(shard));
+    }
+  }
   if (!absent.empty()) {
     const std::size_t all = facts_.count - there.size();
     const fs::path folder = fs::path(shards.front().place.path).parent_path();
     session.diagnostics.add(
         Severity::kDataLoss, "shards_missing", folder.string(),
-        fmt::format("shard{} {}{} of {} left no parts", all > 1 ? "s" : "", fmt::join(absent, ", "),
-                    all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", facts_.count));
+        fmt::format(
+            "shard{} {}{} of {} left no parts{}", all > 1 ? "s" : "", fmt::join(absent, ", "),
+            all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", facts_.count,
+            finished > 0 ? fmt::format("; {} rank{} that {} finished before {} used", finished,
+                                       finished == 1 ? "" : "s", all > 1 ? "they" : "it",
+                                       finished == 1 ? "is" : "are")
+                         : ""));
   }
   if (facts_.local)
     unite_local(session, shards);
@@ -233,6 +335,15 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards) {
 
 /// Each shard found its own ranks: their union, and what that lacks.
 void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
+  // of one run each node may call it as its folder is called
+  std::set<std::int64_t> ranks;
+  const bool one_run = std::all_of(shards.begin(), shards.end(), [&](const FoundShard& found) {
+    const std::vector<KnownPlan>& plans = found.shard.sweep.plans;
+    return plans.empty() ||
+           (plans.size() == 1 && plans.front().plan.configuration.parameters.empty() &&
+            std::all_of(plans.front().plan.ranks.begin(), plans.front().plan.ranks.end(),
+                        [&](const RankFile& file) { return ranks.insert(file.rank).second; }));
+  });
   const auto unite_plans = [&](KnownPlans ShardFile::*of, const char* kind) {
     KnownPlans out;
     std::map<std::string, std::size_t> by_label;
@@ -242,8 +353,7 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
       if (more.error && !out.error)
         out.error = more.error;
       for (KnownPlan& known : more.plans) {
-        // of one run each node may call it as its folder is called
-        const std::string label = *kind == 'r' ? "" : known.plan.configuration.label;
+        const std::string label = *kind == 'r' || one_run ? "" : known.plan.configuration.label;
         const auto [at, fresh] = by_label.emplace(label, out.plans.size());
         if (fresh) {
           out.plans.push_back(std::move(known));
@@ -295,6 +405,13 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
       session.diagnostics.add_at(
           Severity::kInfo, "part_twice", place.path,
           fmt::format("holds the same as {} and counts once", at->second.path));
+    } else if (const bool old = is_current(*second, at->first);
+               old != is_current(*first, at->first)) {
+      session.diagnostics.add_at(
+          Severity::kInfo, "part_of_before", (old ? at->second : place).path,
+          fmt::format("is left out: its trace, {}, was written since", first->path));
+      if (old)
+        at->second = place;
     } else {
       session.diagnostics.add_at(
           Severity::kDataLoss, "part_contradicts", place.path,

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,18 +46,25 @@ private:
   struct FoundShard {
     Place place;
     ShardFile shard;
+    std::int64_t written_ns = 0; ///< when its file was, 0 in memory
   };
 
   PartSet() = default;
   [[nodiscard]] static Result<std::string> bytes_of(const Place& place);
   [[nodiscard]] Result<RankParts> read(const Place& place) const;
+  [[nodiscard]] bool is_current(const RankParts& parts, const std::string& name) const;
   static std::vector<FoundShard> read_shards(Session& session, const std::vector<Place>& places);
   static std::vector<FoundShard> of_one_run(Session& session, std::vector<FoundShard> shards);
-  void unite(Session& session, std::vector<FoundShard> shards);
+  void unite(Session& session, std::vector<FoundShard> shards, const std::vector<Place>& ranks);
+  std::vector<FoundShard> finished_by(const std::set<std::uint64_t>& absent,
+                                      const std::vector<Place>& places, const ShardFile& like);
   void unite_local(Session& session, std::vector<FoundShard>& shards);
   void choose_ranks(Session& session, const std::vector<Place>& places);
 
   ShardFile facts_;
+  /// When the trace of a part was changed, of nodes' own traces: by name, which may be that of
+  /// several.
+  std::map<std::string, std::set<std::int64_t>, std::less<>> changed_ns_;
   std::map<std::string, Place, std::less<>> ranks_; ///< by name
 };
 

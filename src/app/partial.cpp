@@ -10,34 +10,22 @@
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "os/whole_file.h"
+#include "readers/trace_stamp.h"
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <functional>
 #include <map>
 #include <set>
-#include <sys/stat.h>
 #include <utility>
 
 namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t changed_ns(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0)
-    return 0;
-  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
-
-std::string mark_of(const RankFile& file) {
-  std::error_code ec;
-  const auto bytes = fs::file_size(file.path, ec);
-  return ec ? "absent" : fmt::format("{} {}", bytes, changed_ns(file.path));
-}
 
 /// Takes a file of parts that is finished.
 using Sink = std::function<Result<void>(PartFile)>;
@@ -56,8 +44,9 @@ public:
       scratch_ = scratch.emplace(std::move(made)).path();
     }
     std::vector<RunPlan> plans = choose();
-    reuse(plans);
+    RS_CHECK(reuse(plans));
     RS_CHECK(extract(plans));
+    name_replaced();
     RS_CHECK(put({shard_file_name(shard_.index, shard_.count), encode_shard_file(shard_)}));
     out_.folder = folder_;
     return std::move(out_);
@@ -76,7 +65,10 @@ private:
     shard_.local = request_.local;
     shard_.inputs = request_.inputs;
     shard_.one_file = request_.inputs.size() == 1 && !fs::is_directory(request_.inputs.front(), ec);
-    Result<RunPlan> run = discover_run(request_.inputs, request_.discover, shard_.run.diagnostics);
+    DiscoverOptions options_here = request_.discover;
+    if (request_.local)
+      options_here.require_all_ranks = false; // the others are on other nodes
+    Result<RunPlan> run = discover_run(request_.inputs, options_here, shard_.run.diagnostics);
     if (run)
       shard_.run.plans.push_back({std::move(*run), {}});
     else
@@ -86,7 +78,7 @@ private:
       shard_.sweep.error = Error{ErrorCode::kUsage, "", "no sweep was asked for", ""};
     } else if (request_.inputs.size() == 1) {
       Result<std::vector<RunPlan>> sweep =
-          discover_sweep(request_.inputs.front(), request_.discover, shard_.sweep.diagnostics);
+          discover_sweep(request_.inputs.front(), options_here, shard_.sweep.diagnostics);
       if (sweep)
         for (RunPlan& plan : *sweep)
           shard_.sweep.plans.push_back({std::move(plan), {}});
@@ -102,7 +94,7 @@ private:
     for (KnownPlans* of : {&shard_.run, &shard_.sweep})
       for (const KnownPlan& known : of->plans)
         for (const RankFile& file : known.plan.ranks)
-          shard_.modified_ns.emplace(file.path, changed_ns(file.path));
+          shard_.modified_ns.emplace(file.path, trace_stamp(file.path).changed_ns);
     PartOptions& options = shard_.options;
     options.wanted = request_.wanted;
     options.gpu_arch = request_.gpu_arch;
@@ -169,15 +161,32 @@ private:
     return out;
   }
 
-  /// Takes out the ranks whose parts are there and are of these traces and options.
-  void reuse(std::vector<RunPlan>& plans) {
+  /// Of another run in the same folder the parts stay, and nobody reads them any more.
+  void name_replaced() {
+    if (folder_.empty())
+      return;
+    const std::string path = folder_ + "/" + shard_file_name(shard_.index, shard_.count);
+    const Result<std::string> bytes = read_whole(path);
+    const Result<ShardFile> before = bytes ? decode_shard_file(*bytes) : bytes.error();
+    if (before && before->inputs != shard_.inputs)
+      session_.diagnostics.add_at(Severity::kInfo, "parts_replaced", path,
+                                  fmt::format("was of {}, whose parts here are of no use any more",
+                                              fmt::join(before->inputs, ", ")));
+  }
+
+  /// Takes out the ranks whose parts are there and are of these traces and options. Errors: kOutput
+  /// for a part of another node's trace that is called the same.
+  Result<void> reuse(std::vector<RunPlan>& plans) {
     const std::string options = shard_.options.text();
+    std::optional<Error> of_another_node;
     for (RunPlan& plan : plans) {
       for (const RankFile& file : plan.ranks)
         marks_[rank_part_name(file)] =
-            mark_of(file) + (request_.wanted.page ? fmt::format(" {}{}", shard_.page_ranks,
-                                                                of_a_sweep() ? " sweep" : "")
-                                                  : "");
+            trace_stamp(file.path).text() +
+            (request_.wanted.page
+                 ? fmt::format(" {}{}", shard_.page_ranks, of_a_sweep() ? " sweep" : "")
+                 : "") +
+            (shard_.local ? local_mark(shard_.index, shard_.count) : "");
       if (request_.force || folder_.empty())
         continue;
       std::erase_if(plan.ranks, [&](const RankFile& file) {
@@ -187,6 +196,12 @@ private:
           return false;
         const Result<std::string> bytes = read_whole(folder_ + "/" + name);
         const Result<RankParts> parts = bytes ? decode_rank_parts(*bytes) : bytes.error();
+        const auto by = parts && shard_.local ? local_shard(parts->mark) : std::nullopt;
+        if (by && by->count == shard_.count && by->index != shard_.index)
+          of_another_node = Error{
+              ErrorCode::kOutput, folder_ + "/" + name,
+              fmt::format("is shard {}'s, whose node calls its trace {} too", by->index, file.path),
+              "give each node a folder of parts: reduce takes several"};
         if (!parts || parts->options != options || parts->mark != marks_[name] || parts->lost)
           return false;
         ++out_.reused;
@@ -196,6 +211,9 @@ private:
       });
     }
     std::erase_if(plans, [](const RunPlan& plan) { return plan.ranks.empty(); });
+    if (of_another_node)
+      return *of_another_node;
+    return {};
   }
 
   Result<void> extract(const std::vector<RunPlan>& plans) {
@@ -238,6 +256,7 @@ private:
     parts.rank_in_file = item.file.rank_in_file;
     parts.options = shard_.options.text();
     parts.mark = marks_.at(rank_part_name(item.file));
+    parts.modified_ns = shard_.modified_ns.at(item.file.path);
     return parts;
   }
 

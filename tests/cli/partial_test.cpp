@@ -330,6 +330,21 @@ protected:
     EXPECT_NE(r.out.find(fmt::format("of {} ranks", ranks)), std::string::npos) << r.out << r.err;
   }
 
+  /// Its trace is written anew, with other times.
+  fs::path rewrite_rank(int rank) const {
+    fs::path trace;
+    for (const auto& entry : fs::recursive_directory_iterator(run_))
+      if (entry.is_regular_file() &&
+          entry.path().string().find("rank" + std::to_string(rank)) != std::string::npos)
+        trace = entry.path();
+    std::string text = test::bytes_of(trace.string());
+    for (std::size_t at = text.find("\"dur\": "); at != std::string::npos;
+         at = text.find("\"dur\": ", at + 1))
+      text.insert(at + 7, "1");
+    std::ofstream(trace, std::ios::binary) << text;
+    return trace;
+  }
+
   [[nodiscard]] std::string shard(int i) const {
     return out(fmt::format("parts/shard_{}_of_2.part", i));
   }
@@ -382,17 +397,28 @@ TEST_F(PartialFaults, TheSameRanksTwice) {
 TEST_F(PartialFaults, ARankTwiceWithOtherContent) {
   fs::create_directories(out("other"));
   const std::string name = fs::path(parts_[1]).filename().string();
-  // the trace was written anew between the two runs
-  for (const auto& entry : fs::recursive_directory_iterator(run_))
-    if (entry.is_regular_file() && entry.path().string().find("rank1") != std::string::npos) {
-      std::string text = test::bytes_of(entry.path().string());
-      for (std::size_t at = text.find("\"dur\": "); at != std::string::npos;
-           at = text.find("\"dur\": ", at + 1))
-        text.insert(at + 7, "1");
-      std::ofstream(entry.path(), std::ios::binary) << text;
-    }
+  rewrite_rank(1); // between the two runs
   make_parts(run_, out("other"), 2, {"--for", "collectives"});
-  expect_said(": of the same trace ", 4, 4, {out("other")});
+  expect_said("is left out: its trace, ", 0, 4, {out("other")});
+}
+
+// A node that died in the second run of the same folder: what it left is of traces that are gone.
+TEST_F(PartialFaults, APartOfATraceThatWasWrittenSinceIsNotUsed) {
+  const fs::path trace = rewrite_rank(1);
+  // shard 0 has ranks 0 and 2; shard 1, which has rank 1, does not come to an end
+  ASSERT_EQ(
+      run_binary({"partial", run_, "-o", out("parts"), "--shard", "0/2", "--for", "collectives"})
+          .code,
+      0);
+  expect_said("is of another version of " + trace.string(), 4, 3);
+}
+
+// Jobs of other numbers of processes, one after the other.
+TEST_F(PartialFaults, TheNewestCompleteShardsAreUsed) {
+  make_parts(run_, out("parts"), 3, {"--for", "collectives"});
+  expect_said("is of the same folder before: the 3 shards of now have all that is there", 0, 4);
+  make_parts(run_, out("parts"), 2, {"--for", "collectives"});
+  expect_said("is of the same folder before: the 2 shards of now have all that is there", 0, 4);
 }
 
 TEST_F(PartialFaults, PartsOfAnotherRun) {
@@ -429,6 +455,110 @@ TEST_F(PartialFaults, TwoNodesWithTheSameRank) {
                   .code,
               0);
   expect_said("rank 3: another shard has a trace of it, ", 4, 4);
+}
+
+/// Nodes with two ranks each on disks of their own.
+class PartialLocal : public PartialFaults {
+protected:
+  void SetUp() override {
+    PartialFaults::SetUp();
+    for (int r = 0; r < 4; ++r) {
+      const std::string to = node(r / 2) + "/rank" + std::to_string(r);
+      fs::create_directories(to);
+      fs::copy(run_ + "/torch_profiler/rank" + std::to_string(r), to, fs::copy_options::recursive);
+    }
+  }
+  [[nodiscard]] std::string node(int i) const { return out("node" + std::to_string(i)); }
+  [[nodiscard]] RunResult partial(const std::string& folder, int i, const Words& more = {}) const {
+    Words args = {"partial", folder,      "--local", "--shard", fmt::format("{}/2", i),
+                  "-o",      out("local")};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_binary(args);
+  }
+};
+
+TEST_F(PartialLocal, WhatANodeHadFinishedBeforeItDiedIsUsed) {
+  ASSERT_EQ(partial(node(0), 0).code, 0);
+  ASSERT_EQ(partial(node(1), 1, {"--require-all-ranks"}).code, 0); // the others are elsewhere
+  RunResult r = run_binary({"reduce", out("local"), "-o", out("whole.json")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  fs::remove(out("local/shard_1_of_2.part"));
+  r = run_binary({"reduce", out("local"), "-o", out("rest.json")});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("shard 1 of 2 left no parts; 2 ranks that it finished before are used"),
+            std::string::npos)
+      << r.err;
+  EXPECT_NE(r.out.find("of 4 ranks"), std::string::npos) << r.out;
+  // of a node that is there what it does not name is of before
+  for (const auto& entry : fs::directory_iterator(out("local")))
+    if (entry.path().filename().string().starts_with("rank3_"))
+      fs::remove(entry.path());
+  r = run_binary({"reduce", out("local"), "-o", out("rest.json")});
+  EXPECT_NE(r.err.find("; 1 rank that it finished before is used"), std::string::npos) << r.err;
+}
+
+TEST_F(PartialLocal, FoldersOfOneRunMayBeCalledOtherwise) {
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(partial(node(i), i, {"--for", "page"}).code, 0);
+  const RunResult r = run_binary({"reduce", out("local"), "--as", "page", "-o", out("page.html")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("of 4 ranks"), std::string::npos) << r.out;
+}
+
+TEST_F(PartialLocal, TracesOfTwoNodesThatAreCalledTheSameDoNotReplaceEachOther) {
+  fs::create_directory_symlink(node(0), out("here"));
+  ASSERT_EQ(partial(out("here"), 0).code, 0);
+  fs::remove(out("here"));
+  fs::rename(node(1) + "/rank2", node(1) + "/rank0"); // ranks of the node
+  fs::create_directory_symlink(node(1), out("here"));
+  const RunResult r = partial(out("here"), 1);
+  EXPECT_EQ(r.code, 6) << r.err;
+  EXPECT_NE(r.err.find("is shard 0's, whose node calls its trace "), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("give each node a folder of parts"), std::string::npos) << r.err;
+}
+
+TEST_F(PartialFaults, AnotherRunInTheSameFolderIsSaid) {
+  const std::string other = test::config_folder(sweep_, 42);
+  const RunResult r =
+      run_binary({"partial", other, "-o", out("parts"), "--shard", "0/2", "--for", "collectives"});
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.err.find("was of " + run_ + ", whose parts here are of no use any more"),
+            std::string::npos)
+      << r.err;
+}
+
+// What parts were made of is not what lies there now: analyze reads it.
+TEST_F(PartialFaults, AnalyzeTakesNothingOfPartsOfOtherTraces) {
+  make_parts(run_, out("both"), 1, {"--for", "analyze"});
+  rewrite_rank(1);
+  ASSERT_EQ(
+      run_binary({"reduce", out("both"), "--as", "analyze", "-o", out("kept"), "--no-plots"}).code,
+      0);
+  const Words again = {"analyze", run_, "--no-merge", "--no-plots", "-o"};
+  const auto analyze = [&](const std::string& to) {
+    Words args = again;
+    args.push_back(to);
+    return run_binary(args);
+  };
+  const RunResult over = analyze(out("kept")), fresh = analyze(out("fresh"));
+  EXPECT_EQ(over.code, 0) << over.err;
+  EXPECT_EQ(over.out.find("unchanged"), std::string::npos) << over.out;
+  EXPECT_TRUE(test::bytes_of(out("kept/summary.md")) == test::bytes_of(out("fresh/summary.md")));
+  // of the same traces it is as good as its own
+  make_parts(run_, out("both"), 1, {"--for", "analyze"});
+  ASSERT_EQ(
+      run_binary({"reduce", out("both"), "--as", "analyze", "-o", out("new"), "--no-plots"}).code,
+      0);
+  EXPECT_NE(analyze(out("new")).out.find("1 of 1 configurations were unchanged"),
+            std::string::npos);
+}
+
+TEST_F(PartialFaults, ADocumentOnStdoutStandsAlone) {
+  make_parts(run_, out("pages"), 1, {"--for", "page"});
+  const RunResult r = run_binary({"reduce", out("pages"), "--as", "page", "-o", "-"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(r.out.ends_with("</html>\n")) << r.out.substr(r.out.size() - 100);
+  EXPECT_NE(r.err.find("of 4 ranks"), std::string::npos) << r.err;
 }
 
 TEST_F(PartialFaults, PartsForSomethingElse) {

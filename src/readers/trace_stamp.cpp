@@ -1,0 +1,40 @@
+#include "readers/trace_stamp.h"
+
+#include "readers/rocprof/csv_fields.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace rankscope {
+namespace {
+
+void add(TraceStamp& stamp, const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0)
+    return;
+  stamp.bytes += static_cast<std::uint64_t>(info.st_size);
+  stamp.changed_ns = std::max(stamp.changed_ns, std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 +
+                                                    info.st_mtim.tv_nsec);
+}
+
+} // namespace
+
+std::string TraceStamp::text() const {
+  return changed_ns == 0 ? "absent" : fmt::format("{} {}", bytes, changed_ns);
+}
+
+TraceStamp trace_stamp(const std::string& path) {
+  TraceStamp out;
+  const std::optional<std::string> prefix = prefix_of(path);
+  if (!prefix || path.find(".csv", prefix->size()) == std::string::npos) {
+    add(out, path);
+    return out;
+  }
+  for (const std::string_view kind : kCsvKinds)
+    for (const char* ending : {".csv", ".csv.gz", ".csv.zst"})
+      add(out, fmt::format("{}{}{}", *prefix, kind, ending));
+  return out;
+}
+
+} // namespace rankscope
