@@ -196,7 +196,14 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
     std::set<std::uint64_t> indices;
     std::uint64_t count = 1;
     std::int64_t newest_ns = 0;
-    std::string asked; ///< of what, and with what options
+    std::string asked;                     ///< of what, and with what options
+    std::set<std::string> traces, folders; ///< that were found, and of its files
+    /// What `found` found was found again: not another node's, whose folder is called the same.
+    [[nodiscard]] bool holds_all_of(const FoundShard& found) const {
+      return folders.count(fs::path(found.place.path).parent_path().string()) > 0 &&
+             std::all_of(found.shard.modified_ns.begin(), found.shard.modified_ns.end(),
+                         [this](const auto& trace) { return traces.count(trace.first) > 0; });
+    }
     [[nodiscard]] bool whole() const { return indices.size() == count; }
     [[nodiscard]] auto rank() const {
       return std::tuple(whole(), whole() ? newest_ns : 0, indices.size(), newest_ns);
@@ -215,6 +222,12 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   }
   if (runs.size() < 2)
     return shards;
+  for (const FoundShard& found : shards) {
+    Run& run = runs[run_of(found.shard)];
+    run.folders.insert(fs::path(found.place.path).parent_path().string());
+    for (const auto& [path, changed_ns] : found.shard.modified_ns)
+      run.traces.insert(path);
+  }
   const auto best = std::max_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
     return a.second.rank() < b.second.rank();
   });
@@ -222,7 +235,8 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   for (FoundShard& found : shards) {
     if (run_of(found.shard) == best->first)
       out.push_back(std::move(found));
-    else if (best->second.whole() && asked_of(found.shard) == best->second.asked)
+    else if (best->second.whole() && asked_of(found.shard) == best->second.asked &&
+             best->second.holds_all_of(found))
       session.diagnostics.add_at(
           Severity::kInfo, "parts_of_before", found.place.path,
           fmt::format("is of the same folder before: the {} shards of now have all that is there",

@@ -399,7 +399,7 @@ TEST_F(PartialFaults, ARankTwiceWithOtherContent) {
   const std::string name = fs::path(parts_[1]).filename().string();
   rewrite_rank(1); // between the two runs
   make_parts(run_, out("other"), 2, {"--for", "collectives"});
-  expect_said("is left out: its trace, ", 0, 4, {out("other")});
+  expect_said("is left out: its trace, ", 4, 4, {out("other")});
 }
 
 // A node that died in the second run of the same folder: what it left is of traces that are gone.
@@ -419,6 +419,30 @@ TEST_F(PartialFaults, TheNewestCompleteShardsAreUsed) {
   expect_said("is of the same folder before: the 3 shards of now have all that is there", 0, 4);
   make_parts(run_, out("parts"), 2, {"--for", "collectives"});
   expect_said("is of the same folder before: the 2 shards of now have all that is there", 0, 4);
+}
+
+// Nodes with disks of their own, whose folders are called the same, without --local.
+TEST_F(PartialFaults, RanksThatANewerOneDoesNotHaveAreNoEarlierOnes) {
+  const auto alone = [&](const Words& ranks, const char* shards) {
+    fs::rename(run_, run_ + "_all");
+    fs::create_directories(run_ + "/torch_profiler");
+    for (const std::string& rank : ranks)
+      fs::copy(run_ + "_all/torch_profiler/" + rank, run_ + "/torch_profiler/" + rank,
+               fs::copy_options::recursive);
+    EXPECT_EQ(
+        run_binary({"partial", run_, "-o", out("nodes"), "--shard", shards, "--for", "collectives"})
+            .code,
+        0);
+    fs::remove_all(run_);
+    fs::rename(run_ + "_all", run_);
+  };
+  alone({"rank0", "rank1"}, "0/1");
+  fs::rename(out("nodes/shard_0_of_1.part"), out("nodes/shard_0_of_1_of_a.part"));
+  alone({"rank2", "rank3"}, "0/1");
+  const RunResult r = run_binary({"reduce", out("nodes"), "-o", out("nccl.json")});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("nodes with folders of their own need partial --local"), std::string::npos)
+      << r.err;
 }
 
 TEST_F(PartialFaults, PartsOfAnotherRun) {
