@@ -7,6 +7,7 @@
 #include "app/compare.h"
 #include "app/page.h"
 #include "app/part_set.h"
+#include "model/gpu_arch.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "os/whole_file.h"
@@ -98,6 +99,8 @@ private:
     PartOptions& options = shard_.options;
     options.wanted = request_.wanted;
     options.gpu_arch = request_.gpu_arch;
+    if (!request_.gpu_arch.empty() && request_.gpu_arch != "none")
+      RS_CHECK(load_gpu_arch(request_.gpu_arch)); // else each rank would be lost by it
     if (fs::is_regular_file(request_.gpu_arch, ec))
       options.gpu_arch_mark = content_mark(request_.gpu_arch);
     options.include_unlinked_kernels = request_.include_unlinked_kernels;

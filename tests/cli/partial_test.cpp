@@ -541,6 +541,13 @@ TEST_F(PartialLocal, TracesOfTwoNodesThatAreCalledTheSameDoNotReplaceEachOther) 
   EXPECT_NE(r.err.find("give each node a folder of parts"), std::string::npos) << r.err;
 }
 
+TEST_F(PartialFaults, AGpuThatNobodyKnowsIsSaidBeforeAnythingIsRead) {
+  const RunResult r = run_binary({"partial", run_, "-o", out("typo"), "--gpu-arch", "MI300Y"});
+  EXPECT_EQ(r.code, 3) << r.err; // as of report
+  EXPECT_NE(r.err.find("rankscope: MI300Y: no such file and no built-in GPU"), std::string::npos)
+      << r.err;
+}
+
 TEST_F(PartialFaults, AnotherRunInTheSameFolderIsSaid) {
   const std::string other = test::config_folder(sweep_, 42);
   const RunResult r =
