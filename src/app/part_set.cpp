@@ -253,8 +253,9 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
   return out;
 }
 
-/// Of nodes that died: the ranks that they had finished, as shards that found these alone.
-std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64_t>& absent,
+/// Of nodes that are not `there`: the ranks that they had finished, as shards that found these
+/// alone.
+std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64_t>& there,
                                                       const std::vector<Place>& places,
                                                       const ShardFile& like) {
   std::map<std::uint64_t, FoundShard> found;
@@ -263,7 +264,7 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
       continue;
     const Result<RankParts> parts = read(place);
     const std::optional<LocalShard> by = parts ? local_shard(parts->mark) : std::nullopt;
-    if (!by || parts->lost || by->count != facts_.count || absent.count(by->index) == 0)
+    if (!by || parts->lost || by->count != facts_.count || there.count(by->index) > 0)
       continue;
     FoundShard& shard = found[by->index];
     if (shard.shard.run.plans.empty()) {
@@ -323,8 +324,7 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
       absent.push_back(i);
   std::size_t finished = 0;
   if (!absent.empty() && facts_.local) {
-    std::vector<FoundShard> more =
-        finished_by({absent.begin(), absent.end()}, ranks, shards.front().shard);
+    std::vector<FoundShard> more = finished_by(there, ranks, shards.front().shard);
     for (FoundShard& shard : more) {
       finished += shard.shard.run.plans.front().plan.ranks.size();
       shards.push_back(std::move(shard));

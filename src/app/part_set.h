@@ -56,7 +56,7 @@ private:
   static std::vector<FoundShard> read_shards(Session& session, const std::vector<Place>& places);
   static std::vector<FoundShard> of_one_run(Session& session, std::vector<FoundShard> shards);
   void unite(Session& session, std::vector<FoundShard> shards, const std::vector<Place>& ranks);
-  std::vector<FoundShard> finished_by(const std::set<std::uint64_t>& absent,
+  std::vector<FoundShard> finished_by(const std::set<std::uint64_t>& there,
                                       const std::vector<Place>& places, const ShardFile& like);
   void unite_local(Session& session, std::vector<FoundShard>& shards);
   void choose_ranks(Session& session, const std::vector<Place>& places);
