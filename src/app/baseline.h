@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/compare/compared_run.h"
 #include "base/result.h"
+#include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -27,6 +28,7 @@ struct BaselineSaveRequest {
   DiscoverOptions discover;
   bool reports_only = false;
   AlignMode align = AlignMode::kCollectives;
+  RunOfParts parts = {}; ///< in place of the folder's traces
 };
 
 struct BaselineSaved {

@@ -440,6 +440,20 @@ Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& reque
   return out;
 }
 
+Result<ReduceResult> reduce_baseline(Session& session, const ReduceRequest& request) {
+  RS_TRY(const Opened run, open_run(session, request, 0));
+  RS_CHECK(check_wanted(run, &PartsFor::compare, "compare"));
+  BaselineSaveRequest of;
+  of.folder = run.facts().inputs.front();
+  of.output = request.output;
+  of.label = request.labels.all.empty() ? "" : request.labels.all.front();
+  of.align = request.align.value_or(of.align);
+  RS_TRY(RunPlan plan, run.parts->run_plan(session));
+  of.parts = {std::move(plan), run.parts.get()};
+  RS_TRY(const BaselineSaved saved, save_baseline(session, of));
+  return ReduceResult{saved.baseline.run.ranks.size(), {request.output}};
+}
+
 Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request) {
   RS_TRY(const Opened run, open_run(session, request, 0));
   RS_CHECK(check_wanted(run, &PartsFor::page, "page"));
@@ -510,6 +524,8 @@ Result<ReduceResult> reduce_parts(Session& session, const ReduceRequest& request
     return reduce_compare(session, request);
   case ReduceAs::kPage:
     return reduce_page(session, request);
+  case ReduceAs::kBaseline:
+    return reduce_baseline(session, request);
   }
   return Error{ErrorCode::kInternal, "", "no such command", ""};
 }

@@ -62,7 +62,7 @@ Result<PartialResult> write_partial(Session& session, const PartialRequest& requ
 /// The same files in memory, the shard's last.
 Result<std::vector<PartFile>> partial_in_memory(Session& session, const PartialRequest& request);
 
-enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage };
+enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage, kBaseline };
 
 struct ReduceRequest {
   ReduceAs as = ReduceAs::kCollectives;
@@ -71,7 +71,8 @@ struct ReduceRequest {
   std::vector<std::vector<std::string>> runs;
   /// Beside folders, files of each run in memory.
   std::vector<std::vector<PartFile>> files;
-  std::string output;  ///< collectives: file; analyze, compare: folder; page: HTML file
+  /// collectives: file; analyze, compare: folder; page: HTML file; baseline: NAME.rsb.
+  std::string output;
   std::string csv_dir; ///< collectives: beside or in place of the file; "" = none
   CollectiveOptions collectives;
   std::optional<AlignMode> align; ///< analyze: as it takes it

@@ -22,7 +22,7 @@ Action setup(FlagSet& app) {
 } // namespace
 
 const Command reduce_command{
-    "reduce", "collectives, analyze, compare or page from the parts of all shards",
+    "reduce", "collectives, analyze, compare, page or a baseline from the parts of all shards",
     "  rankscope reduce parts -o nccl.xlsx\n"
     "  rankscope reduce node*/parts --as page -o run.html\n"
     "  rankscope reduce parts --as analyze -o out\n"

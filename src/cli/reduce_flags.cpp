@@ -53,6 +53,7 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
     request.runs.push_back(f.parts);
     if (!f.sweep2.empty())
       request.runs.push_back(f.sweep2);
+    request.labels = of.labels; // baseline: its own
     return {};
   }
   if (of.baseline.empty() || of.tests.empty() || !f.parts.empty())
@@ -106,12 +107,12 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
   ReduceRequest& r = f.request;
   app.add_option("PARTS", f.parts, "folders that partial wrote, of one run");
   app.add_option("--as", f.as, "the command whose outputs are made")
-      .one_of({"collectives", "analyze", "compare", "page"})
+      .one_of({"collectives", "analyze", "compare", "page", "baseline"})
       .capture_default_str();
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", r.output,
                    "collectives: file.xlsx, .json or .md; analyze, compare: folder; page: HTML "
-                   "file");
+                   "file; baseline: NAME.rsb");
     app.add_option("--csv-dir", r.csv_dir, "collectives: folder for one CSV per sheet");
     app.add_option("--html", r.html, "analyze: another place for the HTML page");
     add_compare_choice(app, f.compare);
@@ -132,10 +133,11 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
 
 Result<ReduceRequest> reduce_request(const ReduceFlags& f) {
   ReduceRequest request = f.request;
-  request.as = f.as == "analyze"   ? ReduceAs::kAnalyze
-               : f.as == "compare" ? ReduceAs::kCompare
-               : f.as == "page"    ? ReduceAs::kPage
-                                   : ReduceAs::kCollectives;
+  request.as = f.as == "analyze"    ? ReduceAs::kAnalyze
+               : f.as == "compare"  ? ReduceAs::kCompare
+               : f.as == "page"     ? ReduceAs::kPage
+               : f.as == "baseline" ? ReduceAs::kBaseline
+                                    : ReduceAs::kCollectives;
   request.plots = !f.compare.no_plots;
   request.svg = f.compare.request.svg;
   RS_CHECK(take_runs(f, request));

@@ -182,6 +182,20 @@ TEST_F(ReduceFlagsTest, ThePageOfASweepElsewhere) {
   EXPECT_TRUE(test::bytes_of(path("made/page.html")) == page);
 }
 
+// A cluster's CI has parts, no traces.
+TEST_F(ReduceFlagsTest, ABaselineOfParts) {
+  make_parts();
+  ASSERT_EQ(in_folder("direct", {"baseline", "save", base_, "-o", "a.rsb", "--label", "x"}).code,
+            0);
+  const RunResult got = in_folder(
+      "reduced", {"reduce", path("a"), "--as", "baseline", "-o", "a.rsb", "--labels", "x"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(test::bytes_of(path("direct/a.rsb")).empty());
+  EXPECT_TRUE(test::bytes_of(path("direct/a.rsb")) == test::bytes_of(path("reduced/a.rsb")));
+  EXPECT_EQ(in_folder("reduced", {"reduce", path("a"), "--as", "baseline", "-o", "a.json"}).code,
+            2);
+}
+
 TEST_F(ReduceFlagsTest, TwoSweepsBesideEachOther) {
   const Words more = {"-o", "out", "--label1", "old", "--label2", "new", "--no-plots"};
   const RunResult want =
