@@ -72,6 +72,10 @@ public:
   Result<WatchLook> look(Session& session, std::int64_t now_ns, bool last = false);
 
   [[nodiscard]] const WatchState& state() const { return state_; }
+  /// Whether there was a trace or a log, ever.
+  [[nodiscard]] bool has_seen_any() const {
+    return !state_.ranks.empty() || !state_.read.empty() || state_.logs.processes() > 0;
+  }
 
 private:
   explicit Watch(WatchRequest request) : request_(std::move(request)) {}

@@ -20,14 +20,23 @@ struct Flags {
   std::uint64_t rows = 40, memory_mib = 0;
 };
 
-/// The first argument is SQL unless it is something that lies there.
+/// The first argument is SQL unless it is something that lies there; then the last one, where
+/// several words lie nowhere (sqlite3 FILE SQL).
 std::vector<std::string> take_sql(std::vector<std::string>& arguments) {
-  std::error_code ec;
-  if (arguments.empty() || arguments.front() == "-" ||
-      std::filesystem::exists(arguments.front(), ec))
+  const auto there = [](const std::string& path) {
+    std::error_code ec;
+    return path == "-" || std::filesystem::exists(path, ec);
+  };
+  if (arguments.empty())
     return {};
-  std::vector<std::string> statements = split_statements(arguments.front());
-  arguments.erase(arguments.begin());
+  auto sql = arguments.begin();
+  if (there(*sql)) {
+    sql = std::prev(arguments.end());
+    if (there(*sql) || sql->find_first_of(" \n\t") == std::string::npos)
+      return {};
+  }
+  std::vector<std::string> statements = split_statements(*sql);
+  arguments.erase(sql);
   return statements;
 }
 

@@ -54,6 +54,9 @@ Result<void> watch(Context& ctx, const Flags& f) {
     if (!look)
       return look.error();
     tell_look(ctx, f.on_alarm, *look, now);
+    if (f.once && !watch.has_seen_any())
+      return Error{ErrorCode::kUnreadable, f.request.inputs.front(),
+                   "neither traces nor logs of the Inspector are there", ""};
     if (look->read > 0 || look->records > 0 || !look->waiting.empty())
       newest_ns = now;
     if (!f.page.empty() && (look->read > 0 || look->records > 0 || !look->alarms.empty()))

@@ -236,6 +236,17 @@ TEST(Query, ResultsInEachFormat) {
   EXPECT_EQ(files, 5U); // and no temporary one
 }
 
+// sqlite3 and duckdb want the file first.
+TEST(Query, TheStatementMayComeLast) {
+  RS_NEEDS_DUCKDB();
+  const RunResult last =
+      run_binary({"query", two_ranks(), "SELECT rank FROM ranks ORDER BY 1", "--format", "csv"});
+  EXPECT_EQ(last.code, 0) << last.err;
+  EXPECT_EQ(last.out, "rank\n0\n1\n");
+  EXPECT_EQ(run_binary({"query", two_ranks(), "SELEC 1 2"}).code, 2); // SQL, and wrong
+  EXPECT_EQ(run_binary({"query", two_ranks(), "nope"}).code, 3);      // a path, and not there
+}
+
 TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
   RS_NEEDS_DUCKDB();
   const test::TempFolder folder;

@@ -100,6 +100,16 @@ TEST_F(WatchCli, JsonIsALineForEachAlarm) {
       << r.out;
 }
 
+// A typing error is no job without alarms.
+TEST_F(WatchCli, OneLookAtNothingIsAnError) {
+  for (const std::string& where : {folder_.path("nope"), folder_.path()}) {
+    const RunResult r = run_binary({"watch", where, "--once"});
+    EXPECT_EQ(r.code, 3) << where;
+    EXPECT_EQ(r.err,
+              "rankscope: " + where + ": neither traces nor logs of the Inspector are there\n");
+  }
+}
+
 TEST_F(WatchCli, RefusesWhatCannotBe) {
   EXPECT_EQ(run_binary({"watch"}).code, 2);
   EXPECT_EQ(run_binary({"watch", run(), "--until", "tomorrow"}).code, 2);
