@@ -3,6 +3,7 @@
 #include "analyses/compare/compare_reports.h"
 #include "base/json_text.h"
 #include "os/output_file.h"
+#include "readers/trace_stamp.h"
 #include "writers/markdown.h"
 #include "writers/writer.h"
 
@@ -10,7 +11,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <sys/stat.h>
 
 namespace rankscope {
 namespace {
@@ -137,12 +137,6 @@ std::string json_quoted(std::string_view text) {
   return "\"" + json_escaped(text) + "\"";
 }
 
-std::int64_t modified_ns(const std::string& path) {
-  struct stat info = {};
-  ::stat(path.c_str(), &info);
-  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
-
 /// The inputs of a configuration, one object each, with commas in front but for the very first.
 std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config,
                             const PartSource* parts, bool first) {
@@ -156,7 +150,8 @@ std::string manifest_inputs(const RunPlan& plan, const ConfigResult& config,
                        "\"modified_ns\": {}, \"reused\": {}, \"error\": {}}}",
                        first ? "" : ",", json_quoted(config.configuration.label), input.rank,
                        json_quoted(input.path), input.bytes,
-                       parts != nullptr ? parts->modified_ns(input) : modified_ns(input.path),
+                       parts != nullptr ? parts->modified_ns(input)
+                                        : trace_stamp(input.path).changed_ns,
                        config.reused, error.empty() ? "null" : json_quoted(error));
     first = false;
   }

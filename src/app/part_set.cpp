@@ -1,9 +1,9 @@
 #include "app/part_set.h"
 
 #include "app/command_parts.h"
+#include "os/file_stamp.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
-#include "readers/trace_stamp.h"
 
 #include <algorithm>
 #include <charconv>
@@ -164,8 +164,9 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
     }
     const auto [at, fresh] = seen.emplace(*bytes, place.path);
     if (fresh)
-      out.push_back({place, std::move(*shard),
-                     place.memory == nullptr ? trace_stamp(place.path).changed_ns : 0});
+      out.push_back(
+          {place, std::move(*shard),
+           place.memory == nullptr ? file_stamp(place.path).value_or(FileStamp{}).written_ns : 0});
     else
       session.diagnostics.add_at(Severity::kInfo, "shard_twice", place.path,
                                  fmt::format("is the same as {} and counts once", at->second));

@@ -5,6 +5,7 @@
 #include "analyses/top/top_facts.h"
 #include "base/result.h"
 #include "engine/session.h"
+#include "os/file_stamp.h"
 #include "readers/discovery.h"
 
 #include <cstdint>
@@ -55,11 +56,7 @@ public:
   [[nodiscard]] std::size_t traces_read() const { return traces_read_; }
 
 private:
-  struct Stamp {
-    std::uint64_t bytes = 0;
-    std::int64_t written_ns = 0;
-    bool operator==(const Stamp&) const = default;
-  };
+  using Stamp = FileStamp;
   struct Kept {
     std::string path;
     std::optional<std::int64_t> rank_in_file;

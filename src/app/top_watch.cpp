@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 namespace rankscope {
 namespace {
@@ -36,10 +35,8 @@ TopWatch::Stamps TopWatch::stamps(Diagnostics& diagnostics) const {
     if (!listing)
       continue; // the folder is not there yet
     for (const std::string& path : listing->files) {
-      struct stat info {};
-      if (::stat(path.c_str(), &info) == 0)
-        out[path] = {static_cast<std::uint64_t>(info.st_size),
-                     std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};
+      if (const std::optional<FileStamp> stamp = file_stamp(path))
+        out[path] = *stamp;
     }
   }
   return out;

@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 namespace rankscope {
 
@@ -123,12 +122,10 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
       continue;
     }
     for (const std::string& path : listing->files) {
-      struct stat info {};
-      if (::stat(path.c_str(), &info) != 0)
+      const std::optional<FileStamp> there = file_stamp(path);
+      if (!there)
         continue;
-      const WatchedFile::Stamp stamp{static_cast<std::uint64_t>(info.st_size),
-                                     std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 +
-                                         info.st_mtim.tv_nsec};
+      const FileStamp stamp = *there;
       const std::uint64_t key = hash_of(path);
       const std::uint64_t value = hash_of(fmt::format("{} {}", stamp.bytes, stamp.written_ns));
       const auto known = state_.read.find(key);

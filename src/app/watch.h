@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "core/table.h"
 #include "engine/session.h"
+#include "os/file_stamp.h"
 #include "readers/discovery.h"
 
 #include <cstddef>
@@ -34,11 +35,7 @@ struct WatchRequest {
 
 /// A trace that may be read.
 struct WatchedFile {
-  struct Stamp {
-    std::uint64_t bytes = 0;
-    std::int64_t written_ns = 0;
-    bool operator==(const Stamp&) const = default;
-  };
+  using Stamp = FileStamp;
   std::string path;
   Stamp stamp;
   std::optional<std::int64_t> rank; ///< by its name

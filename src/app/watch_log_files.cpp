@@ -1,6 +1,7 @@
 #include "app/watch_log_files.h"
 
 #include "base/fnv.h"
+#include "os/file_stamp.h"
 #include "os/signals.h"
 #include "readers/inspector/inspector_log.h"
 
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <limits>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rankscope {
@@ -68,14 +68,10 @@ struct Grown {
 /// What is at the place of a log that was read: the same with more in it, or another one, which is
 /// read from its beginning.
 bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::string>& remarks) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0)
+  const std::optional<FileStamp> stamp = file_stamp(path);
+  if (!stamp || *stamp == FileStamp{file.bytes, file.written_ns})
     return false;
-  const auto bytes = static_cast<std::uint64_t>(info.st_size);
-  const std::int64_t written_ns =
-      std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  if (bytes == file.bytes && written_ns == file.written_ns)
-    return false;
+  const auto [bytes, written_ns] = *stamp;
   file.bytes = bytes;
   file.written_ns = written_ns;
   const auto anew = [&](const char* why) {

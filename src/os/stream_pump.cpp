@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kRead = std::size_t{64} << 10;
 constexpr std::size_t kEcho = 4096; ///< what a pipe that polls writable takes without waiting
+
 } // namespace
 
 Result<std::unique_ptr<StreamPump>> StreamPump::start(std::array<PumpLane, 2> lanes) {

@@ -1,21 +1,20 @@
 #include "readers/trace_stamp.h"
 
+#include "os/file_stamp.h"
 #include "readers/rocprof/csv_fields.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 namespace rankscope {
 namespace {
 
 void add(TraceStamp& stamp, const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0)
+  const std::optional<FileStamp> file = file_stamp(path);
+  if (!file)
     return;
-  stamp.bytes += static_cast<std::uint64_t>(info.st_size);
-  stamp.changed_ns = std::max(stamp.changed_ns, std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 +
-                                                    info.st_mtim.tv_nsec);
+  stamp.bytes += file->bytes;
+  stamp.changed_ns = std::max(stamp.changed_ns, file->written_ns);
 }
 
 } // namespace

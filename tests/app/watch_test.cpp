@@ -225,8 +225,7 @@ TEST(Watch, AJobThatEndsIsNoHang) {
   EXPECT_TRUE(look(watch, 100'000).alarms.empty());
 }
 
-/// What a job says whose windows are of steps of their own; a trace of `missing` comes when it is
-/// asked for.
+/// A job whose windows are of steps of their own, and whose traces may come later.
 class SteppedJob {
 public:
   /// The traces of the next window. Their number of ranks is not in them.
