@@ -2,6 +2,8 @@
 #include "app/reduce_job.h"
 #include "cli/program.h"
 #include "mpi/cmd_mpi.h"
+#include "os/cleanup.h"
+#include "os/scratch_folder.h"
 #include "os/signals.h"
 #include "os/tasks.h"
 
@@ -20,6 +22,12 @@ void be_quiet() {
       std::fclose(stream);
 }
 
+/// The others may leave nothing in the temporary folder: they are killed.
+void abort_job(MpiJob& job, int code) {
+  cleanup::end_everything();
+  job.abort(code);
+}
+
 int run(MpiJob& job, int argc, char** argv) {
   if (job.rank() != 0)
     be_quiet();
@@ -33,7 +41,7 @@ int run(MpiJob& job, int argc, char** argv) {
   if (!ctx.joined)
     leave_job(job);
   else if (!ctx.handed_over) // an exception, told of already: the others wait in vain
-    job.abort(code);
+    abort_job(job, code);
   return static_cast<int>(said_by_first(job, static_cast<std::uint64_t>(code)));
 }
 
@@ -42,10 +50,12 @@ int run(MpiJob& job, int argc, char** argv) {
 int main(int argc, char** argv) {
   install_interrupt_handler(); // the library's threads are to leave signals to it
   const auto job = MpiJob::begin(argc, argv);
+  const SharedScratch scratch = SharedScratch::enter(
+      job->said_by_first_here(job->first_on_this_machine() ? SharedScratch::make() : ""));
   try {
     return run(*job, argc, argv);
   } catch (const std::exception& e) { // the others wait for a message that does not come
     std::fprintf(stderr, "rankscope-mpi: process %zu: %s\n", job->rank(), e.what());
-    job->abort(exit_code(ErrorCode::kInternal));
+    abort_job(*job, exit_code(ErrorCode::kInternal));
   }
 }

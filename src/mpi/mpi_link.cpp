@@ -38,17 +38,28 @@ public:
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
-    MPI_Comm machine = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-    MPI_Comm_size(machine, &on_this_machine_);
-    MPI_Comm_free(&machine);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_);
+    MPI_Comm_size(machine_, &on_this_machine_);
+    MPI_Comm_rank(machine_, &rank_here_);
   }
-  ~Job() override { MPI_Finalize(); }
+  ~Job() override {
+    MPI_Comm_free(&machine_);
+    MPI_Finalize();
+  }
 
   [[nodiscard]] std::size_t rank() const override { return static_cast<std::size_t>(rank_); }
   [[nodiscard]] std::size_t size() const override { return static_cast<std::size_t>(size_); }
   [[nodiscard]] std::size_t on_this_machine() const override {
     return static_cast<std::size_t>(on_this_machine_);
+  }
+  [[nodiscard]] bool first_on_this_machine() const override { return rank_here_ == 0; }
+  [[nodiscard]] std::string said_by_first_here(std::string text) override {
+    text.resize(4096); // ends at a zero
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, machine_, &request);
+    wait_for(request);
+    text.resize(std::min(text.find('\0'), text.size()));
+    return text;
   }
 
   [[nodiscard]] std::string library() const override {
@@ -87,7 +98,8 @@ public:
   }
 
 private:
-  int rank_ = 0, size_ = 1, on_this_machine_ = 1;
+  MPI_Comm machine_ = MPI_COMM_NULL; ///< its processes
+  int rank_ = 0, size_ = 1, on_this_machine_ = 1, rank_here_ = 0;
 };
 
 } // namespace

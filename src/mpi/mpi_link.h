@@ -20,6 +20,9 @@ public:
 
   /// Processes of the job on this machine, this one among them.
   [[nodiscard]] virtual std::size_t on_this_machine() const = 0;
+  [[nodiscard]] virtual bool first_on_this_machine() const = 0;
+  /// The text of the first process of this machine, at most 4096 bytes; all of them call it.
+  [[nodiscard]] virtual std::string said_by_first_here(std::string text) = 0;
   /// "Open MPI v4.1.4, ...": the library at run time, on one line.
   [[nodiscard]] virtual std::string library() const = 0;
   /// Ends all processes of the job, with this exit status.

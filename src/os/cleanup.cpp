@@ -4,11 +4,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace rankscope::cleanup {
@@ -17,6 +19,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::set<std::string> paths;
+  std::string shared; ///< with other processes
   std::vector<pid_t> children, guards;
 };
 
@@ -78,6 +81,18 @@ void remove_all(const std::set<std::string>& paths) {
   }
 }
 
+/// The last of those who share the folder removes it; the others see that it is gone.
+void leave_shared(const std::string& folder) {
+  constexpr auto kOthersTime = std::chrono::milliseconds(2000);
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  const auto until = std::chrono::steady_clock::now() + kOthersTime;
+  while (::rmdir(folder.c_str()) != 0 && errno != ENOENT) {
+    if (std::chrono::steady_clock::now() >= until)
+      return remove_all({folder}); // they were not told to end
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 } // namespace
 
 void add_path(const std::string& path) {
@@ -97,9 +112,23 @@ int open_path(const std::string& path) {
   return fd;
 }
 
+bool make_folder(std::string& name) {
+  const std::lock_guard lock(registry().mutex);
+  if (::mkdtemp(name.data()) == nullptr)
+    return false;
+  registry().paths.insert(name);
+  return true;
+}
+
 void remove_path(const std::string& path) {
   const std::lock_guard lock(registry().mutex);
   registry().paths.erase(path);
+}
+
+void share_folder(const std::string& path) {
+  const std::lock_guard lock(registry().mutex);
+  registry().paths.erase(path);
+  registry().shared = path;
 }
 
 std::unique_lock<std::mutex> lock_children() {
@@ -123,12 +152,14 @@ void end_everything() {
   Registry& all = registry();
   all.mutex.lock(); // and never unlocked: threads that go on cannot make anything new
   end_children(all.children, all.guards);
-  if (all.paths.empty())
-    return;
-  remove_all(all.paths);
-  // a library that writes a reserved name by itself may have been about to open it
-  std::this_thread::sleep_for(std::chrono::milliseconds(3));
-  remove_all(all.paths);
+  if (!all.paths.empty()) {
+    remove_all(all.paths);
+    // a library that writes a reserved name by itself may have been about to open it
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    remove_all(all.paths);
+  }
+  if (!all.shared.empty())
+    leave_shared(all.shared);
 }
 
 } // namespace rankscope::cleanup

@@ -14,7 +14,13 @@ void add_path(const std::string& path);
 /// Opens a file for writing, made or cut, that an interrupt removes; one that comes in between
 /// finds both or none. -1 with errno.
 [[nodiscard]] int open_path(const std::string& path);
+/// mkdtemp(3) of `name` ("...XXXXXX", which becomes the folder's), likewise. False with errno.
+[[nodiscard]] bool make_folder(std::string& name);
 void remove_path(const std::string& path);
+/// A folder that the processes of a job on this machine have in common: an interrupt leaves when it
+/// is empty, as launchers kill all others at the first one's end. One that does not become empty
+/// for a while is removed with what is in it. "" = none any more.
+void share_folder(const std::string& path);
 
 /// Held while a child is begun and entered, so that none is begun behind an interrupt's back, and
 /// while one is reaped. Whoever waits for it during an interrupt waits for ever.

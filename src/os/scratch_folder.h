@@ -3,40 +3,39 @@
 #pragma once
 
 #include "base/result.h"
-#include "os/cleanup.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
+#include <utility>
 
 namespace rankscope {
 
 class ScratchFolder {
 public:
-  static Result<ScratchFolder> create() {
-    std::error_code ec;
-    std::string name = (std::filesystem::temp_directory_path(ec) / "rankscope-XXXXXX").string();
-    if (ec || ::mkdtemp(name.data()) == nullptr)
-      return Error{ErrorCode::kOutput, name, "cannot make a temporary folder",
-                   "is TMPDIR writable?"};
-    cleanup::add_path(name);
-    return ScratchFolder(std::move(name));
-  }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) {
-    other.path_.clear();
-  }
+  static Result<ScratchFolder> create();
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ec;
-    if (path_.empty())
-      return;
-    std::filesystem::remove_all(path_, ec);
-    cleanup::remove_path(path_);
-  }
+  ~ScratchFolder();
   [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
   explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// The folder that the processes of a job on one machine make theirs in: the last to end, or to be
+/// ended, removes it (cleanup::share_folder).
+class SharedScratch {
+public:
+  /// "" = none could be made. Not the maker alone, but each process is to call enter().
+  static std::string make();
+  /// Before there are threads. "", or one that is not there for this process: as without it.
+  static SharedScratch enter(std::string path);
+  SharedScratch(SharedScratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  SharedScratch& operator=(SharedScratch&&) = delete;
+  ~SharedScratch();
+
+private:
+  explicit SharedScratch(std::string path) : path_(std::move(path)) {}
   std::string path_;
 };
 
