@@ -334,15 +334,14 @@ void PartSet::unite(Session& session, std::vector<FoundShard> shards,
   if (!absent.empty()) {
     const std::size_t all = facts_.count - there.size();
     const fs::path folder = fs::path(shards.front().place.path).parent_path();
-    session.diagnostics.add(
-        Severity::kDataLoss, "shards_missing", folder.string(),
-        fmt::format(
-            "shard{} {}{} of {} left no parts{}", all > 1 ? "s" : "", fmt::join(absent, ", "),
-            all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", facts_.count,
-            finished > 0 ? fmt::format("; {} rank{} that {} finished before {} used", finished,
-                                       finished == 1 ? "" : "s", all > 1 ? "they" : "it",
-                                       finished == 1 ? "is" : "are")
-                         : ""));
+    absent_shards_ =
+        fmt::format("shard{} {}{} of {} left no parts", all > 1 ? "s" : "", fmt::join(absent, ", "),
+                    all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", facts_.count);
+    const std::string used = fmt::format("; {} rank{} that {} finished before {} used", finished,
+                                         finished == 1 ? "" : "s", all > 1 ? "they" : "it",
+                                         finished == 1 ? "is" : "are");
+    session.diagnostics.add(Severity::kDataLoss, "shards_missing", folder.string(),
+                            absent_shards_ + (finished > 0 ? used : ""));
   }
   if (facts_.local)
     unite_local(session, shards);

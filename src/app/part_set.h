@@ -28,6 +28,8 @@ public:
                                                const std::vector<PartFile>& files);
 
   [[nodiscard]] const ShardFile& facts() const { return facts_; }
+  /// Which shards left nothing: "shard 1 of 4 left no parts"; "" = none.
+  [[nodiscard]] const std::string& absent_shards() const { return absent_shards_; }
   /// The ranks of all shards as one run, as discover_run() of all traces says and names them.
   Result<RunPlan> run_plan(Session& session) const;
   /// The same of discover_sweep().
@@ -62,6 +64,7 @@ private:
   void choose_ranks(Session& session, const std::vector<Place>& places);
 
   ShardFile facts_;
+  std::string absent_shards_;
   /// When the trace of a part was changed, of nodes' own traces: by name, which may be that of
   /// several.
   std::map<std::string, std::set<std::int64_t>, std::less<>> changed_ns_;

@@ -355,6 +355,32 @@ Result<void> check_wanted(const Opened& run, bool PartsFor::*of, const char* com
                fmt::format("rankscope partial --for {}", command)};
 }
 
+/// Before anything is made of them. Errors: kUnreadable for what --require-all-ranks is about.
+Result<void> check_all_there(const ReduceRequest& request, const PartSet& parts,
+                             const std::vector<RunPlan>& plans) {
+  if (!request.require_all_ranks)
+    return {};
+  if (!parts.absent_shards().empty())
+    return Error{ErrorCode::kUnreadable, "reduce", parts.absent_shards(), ""};
+  for (const RunPlan& plan : plans)
+    if (!plan.missing_ranks.empty())
+      return Error{ErrorCode::kUnreadable, plan.folder, missing_ranks_text(plan.missing_ranks), ""};
+  return {};
+}
+
+Result<RunPlan> run_of(Session& session, const ReduceRequest& request, const PartSet& parts) {
+  RS_TRY(RunPlan plan, parts.run_plan(session));
+  RS_CHECK(check_all_there(request, parts, {plan}));
+  return plan;
+}
+
+Result<std::vector<RunPlan>> sweep_of(Session& session, const ReduceRequest& request,
+                                      const PartSet& parts) {
+  RS_TRY(std::vector<RunPlan> plans, parts.sweep_plans(session));
+  RS_CHECK(check_all_there(request, parts, plans));
+  return plans;
+}
+
 Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& request) {
   RS_TRY(const Opened run, open_run(session, request, 0));
   CollectivesRequest of;
@@ -363,10 +389,12 @@ Result<ReduceResult> reduce_collectives(Session& session, const ReduceRequest& r
   of.options = request.collectives;
   of.parts = run.parts.get();
   RS_CHECK(check_outputs(of.outputs, Sheets::kSeveral));
-  RS_TRY(const RunPlan plan, run.parts->run_plan(session));
+  RS_TRY(const RunPlan plan, run_of(session, request, *run.parts));
   name_too_few(session, plan, request.world_size);
   RS_TRY(CollectivesResult result, collect_collectives(session, plan, of));
-  return ReduceResult{result.ranks, std::move(result.written)};
+  ReduceResult out{result.ranks, result.written};
+  out.collectives = std::move(result);
+  return out;
 }
 
 Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& request) {
@@ -395,7 +423,7 @@ Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& reque
     of.top_k = options.top_k;
     of.rank_by = options.rank_by;
     of.parts = runs[i].parts.get();
-    RS_TRY(std::vector<RunPlan> plans, runs[i].parts->sweep_plans(session));
+    RS_TRY(std::vector<RunPlan> plans, sweep_of(session, request, *runs[i].parts));
     RS_TRY(AnalyzedSweep sweep, analyze_plans(session, of, std::move(plans)));
     out.ranks += sweep.facts.records.size();
     out.written.push_back(of.layout.folder());
@@ -405,9 +433,13 @@ Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& reque
     if (sweep.picture_error)
       return *sweep.picture_error;
   if (count > 1 || !request.html.empty()) {
-    RS_TRY(std::string page,
+    RS_TRY(out.sides_page,
            write_sides_page(session, requests, sweeps, request.output, request.html));
-    out.written.push_back(std::move(page));
+    out.written.push_back(out.sides_page);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    requests[i].parts = nullptr;
+    out.sweeps.push_back({std::move(requests[i]), std::move(sweeps[i])});
   }
   return out;
 }
@@ -426,14 +458,14 @@ Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& reque
     }
     RS_TRY(Opened run, open_run(session, request, i));
     RS_CHECK(check_wanted(run, &PartsFor::compare, "compare"));
-    RS_TRY(RunPlan plan, run.parts->run_plan(session));
+    RS_TRY(RunPlan plan, run_of(session, request, *run.parts));
     of.folders.push_back(run.facts().inputs.front());
     of.parts.push_back({std::move(plan), run.parts.get()});
     opened.push_back(std::move(run));
   }
   RS_TRY(of.labels, labels_for(of.folders, request.labels));
   RS_TRY(CompareResult result, compare_folders(session, of));
-  ReduceResult out{result.comparison.base.ranks.size(), std::move(result.written)};
+  ReduceResult out{result.comparison.base.ranks.size(), result.written};
   for (const ComparedRun& test : result.comparison.tests)
     out.ranks += test.ranks.size();
   out.comparison = std::move(result);
@@ -448,7 +480,7 @@ Result<ReduceResult> reduce_baseline(Session& session, const ReduceRequest& requ
   of.output = request.output;
   of.label = request.labels.all.empty() ? "" : request.labels.all.front();
   of.align = request.align.value_or(of.align);
-  RS_TRY(RunPlan plan, run.parts->run_plan(session));
+  RS_TRY(RunPlan plan, run_of(session, request, *run.parts));
   of.parts = {std::move(plan), run.parts.get()};
   RS_TRY(const BaselineSaved saved, save_baseline(session, of));
   return ReduceResult{saved.baseline.run.ranks.size(), {request.output}};
@@ -472,11 +504,11 @@ Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request)
   of.command = shell_text(words);
   PageResult made;
   if (facts.sweep.plans.size() > 1) {
-    RS_TRY(const std::vector<RunPlan> plans, run.parts->sweep_plans(session));
+    RS_TRY(const std::vector<RunPlan> plans, sweep_of(session, request, *run.parts));
     RS_TRY(made, write_sweep_page_of_parts(session, of, plans, *run.parts));
   } else {
     RunOfParts from{{}, run.parts.get()};
-    RS_TRY(from.plan, run.parts->run_plan(session));
+    RS_TRY(from.plan, run_of(session, request, *run.parts));
     if (from.plan.ranks.size() != facts.page_ranks)
       session.diagnostics.add(
           Severity::kInfo, "page_detail", from.plan.folder,

@@ -4,6 +4,8 @@
 
 #include "analyses/analysis.h"
 #include "analyses/collectives/collective_facts.h"
+#include "app/analyze.h"
+#include "app/collectives.h"
 #include "app/compare.h"
 #include "base/result.h"
 #include "engine/session.h"
@@ -79,18 +81,29 @@ struct ReduceRequest {
   /// compare: how runs are judged and what is written of them. Folders, labels, output and parts
   /// are not used.
   CompareRequest comparison;
-  GivenLabels labels;         ///< compare: where they are not said, of the folders of traces
-  std::size_t world_size = 0; ///< ranks that there should be; 0 = not said
-  bool plots = true;          ///< analyze: and the page
-  bool svg = false;           ///< analyze: plots as SVG too
+  GivenLabels labels;             ///< compare: where they are not said, of the folders of traces
+  std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
+  bool require_all_ranks = false; ///< a shard that left nothing or a rank without trace: an error
+  bool plots = true;              ///< analyze: and the page
+  bool svg = false;               ///< analyze: plots as SVG too
   std::array<std::string, 2> sweep_labels; ///< analyze: "" = the folder's name
   std::string html;                        ///< analyze: another place for the page; "" = none
 };
 
+/// A sweep that was analysed from parts, and how.
+struct ReducedSweep {
+  AnalyzeRequest request; ///< its parts are gone
+  AnalyzedSweep sweep;
+};
+
 struct ReduceResult {
-  std::size_t ranks = 0;                        ///< that were combined
-  std::vector<std::string> written;             ///< files and folders
-  std::optional<CompareResult> comparison = {}; ///< compare: verdict, and whether the page failed
+  std::size_t ranks = 0;            ///< that were combined
+  std::vector<std::string> written; ///< files and folders
+  // what the command would show
+  std::optional<CollectivesResult> collectives = {};
+  std::vector<ReducedSweep> sweeps = {};        ///< analyze
+  std::string sides_page = {};                  ///< analyze: where there is one
+  std::optional<CompareResult> comparison = {}; ///< verdict, and whether the page failed
 };
 
 /// What the command makes of the traces, from their parts. Shards, ranks and files that are absent,

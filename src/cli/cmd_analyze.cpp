@@ -2,11 +2,10 @@
 // reports, tables, plots and the page of the sweep.
 #include "app/analyze.h"
 #include "app/command_plans.h"
+#include "cli/analyze_screen.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
-#include "writers/writer.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
@@ -42,36 +41,6 @@ Result<void> print_plan(Context& ctx, const AnalyzeRequest& request) {
   return {};
 }
 
-void print_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep& sweep,
-                 bool named) {
-  if (ctx.json)
-    return ctx.out(json_text(sweep.summary));
-  if (named)
-    ctx.out(request.label + "\n");
-  ctx.table(shown_configurations(sweep.facts), 40);
-  ctx.out("\n");
-  for (const std::string& finding : sweep.facts.findings)
-    ctx.out("- " + finding + "\n");
-  if (!sweep.facts.next.empty())
-    ctx.out("\nWhat to try next\n");
-  for (const std::string& step : sweep.facts.next)
-    ctx.out("- " + step + "\n");
-  if (sweep.redone < sweep.plans.size())
-    ctx.out(fmt::format("\n{} of {} configurations were unchanged since an earlier run (--force "
-                        "redoes them)\n",
-                        sweep.plans.size() - sweep.redone, sweep.plans.size()));
-  const auto collective =
-      std::count_if(sweep.configs.begin(), sweep.configs.end(),
-                    [](const ConfigResult& c) { return !c.collective_file.empty(); });
-  ctx.out(fmt::format("\n{}: {} individual and {} collective reports, {}*.csv, summary.md\n",
-                      request.layout.folder(), sweep.facts.records.size(), collective,
-                      gemm_table_name(request.top_k, GemmTable::kVariance)));
-  if (!request.merged_folder.empty())
-    ctx.out(fmt::format("{}: merged traces for Perfetto\n", request.merged_folder));
-  if (request.plots)
-    ctx.out(fmt::format("{}: open it in a browser\n", request.layout.page()));
-}
-
 Result<void> analyze(Context& ctx, const Flags& f) {
   AnalyzeRequest shared = f.request;
   shared.memory_bytes = f.memory_mib << 20;
@@ -89,7 +58,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
       continue;
     }
     RS_TRY(AnalyzedSweep sweep, analyze_sweep(ctx, request));
-    print_sweep(ctx, request, sweep, requests.size() > 1);
+    show_sweep(ctx, request, sweep, requests.size() > 1);
     sweeps.push_back(std::move(sweep));
   }
   for (const AnalyzedSweep& sweep : sweeps)
@@ -98,8 +67,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   if (f.dry_run || (sweeps.size() < 2 && f.html.empty()))
     return {};
   RS_TRY(const std::string page, write_sides_page(ctx, requests, sweeps, f.output, f.html));
-  if (!ctx.json)
-    ctx.out(page + ": the sweeps side by side\n");
+  show_sides_page(ctx, page);
   return {};
 }
 

@@ -1,13 +1,11 @@
 // rankscope collectives DIR...: the collectives of all ranks of a run.
-#include "analyses/collectives/collective_findings.h"
-#include "analyses/collectives/collective_schemas.h"
 #include "app/collectives.h"
 #include "app/command_plans.h"
+#include "cli/collectives_screen.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "writers/stream_writer.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
@@ -34,35 +32,6 @@ std::vector<std::string> folder_of_pattern(std::string& pattern) {
   std::string folder = slash == 0 ? "/" : pattern.substr(0, slash);
   pattern.erase(0, slash + 1);
   return {std::move(folder)};
-}
-
-void print(const Context& ctx, const CollectivesResult& result) {
-  constexpr std::size_t kRows = 16;
-  const auto show = [&ctx](const Table& table) {
-    if (table.rows() == 0)
-      return;
-    ctx.out(table.name() + "\n");
-    ctx.table(table, kRows);
-    ctx.out("\n");
-  };
-  const CollectiveFacts& facts = result.facts;
-  show(sync_summary_short_schema().table(
-      facts.summary.size() > kRows ? over_like_groups(facts.summary) : facts.summary));
-  show(straggler_schema().table(facts.stragglers)); // those that others wait for first
-  std::vector<ExposedRank> exposed = facts.exposed_ranks;
-  if (exposed.size() > kRows) { // where not all are shown, those that stand out
-    std::stable_sort(
-        exposed.begin(), exposed.end(),
-        [](const ExposedRank& a, const ExposedRank& b) { return a.exposed_ns > b.exposed_ns; });
-    for (const std::string& line : rank_spreads(facts))
-      ctx.out(line + "\n");
-    ctx.out("\n");
-  }
-  show(exposed_rank_schema().table(exposed));
-  for (const Finding& finding : result.facts.findings)
-    ctx.out(fmt::format("- {} (sheet {})\n", finding.text, finding.sheet));
-  for (const std::string& w : result.written)
-    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(), result.ranks));
 }
 
 Result<void> collectives_of(Context& ctx, const Flags& f) {
@@ -94,7 +63,7 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
   if (ctx.json) // in pieces
     return write_json(result.report, result.streams,
                       [&ctx](std::string_view text) { ctx.out(std::string(text)); });
-  print(ctx, result);
+  show_collectives(ctx, result);
   return {};
 }
 

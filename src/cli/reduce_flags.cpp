@@ -1,6 +1,8 @@
 #include "cli/reduce_flags.h"
 
 #include "app/written_files.h"
+#include "cli/analyze_screen.h"
+#include "cli/collectives_screen.h"
 #include "cli/comparison_screen.h"
 #include "cli/discover_flags.h"
 #include "writers/writer.h"
@@ -109,6 +111,8 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
   app.add_option("--as", f.as, "the command whose outputs are made")
       .one_of({"collectives", "analyze", "compare", "page", "baseline"})
       .capture_default_str();
+  app.add_flag("--require-all-ranks", r.require_all_ranks,
+               "a shard that left nothing or a rank without trace is an error");
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", r.output,
                    "collectives: file.xlsx, .json or .md; analyze, compare: folder; page: HTML "
@@ -148,23 +152,28 @@ Result<ReduceRequest> reduce_request(const ReduceFlags& f) {
 
 Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
                           const ReduceResult& result, const std::string& by, bool annotate) {
-  if (result.comparison && !ctx.json)
-    return show_comparison(ctx, request.comparison, *result.comparison, annotate);
-  if (result.comparison)
-    for (const std::string& remark : result.comparison->comparison.remarks)
-      ctx.warn(remark);
-  if (ctx.json)
+  if (ctx.json) {
+    if (result.comparison)
+      for (const std::string& remark : result.comparison->comparison.remarks)
+        ctx.warn(remark);
     ctx.out(json_text(written_files(who, result.written)));
-  else
-    for (const std::string& path : result.written) {
-      const std::string line =
-          fmt::format("{}: of {} rank{}{}", path, result.ranks, result.ranks == 1 ? "" : "s", by);
-      if (path == "-" || path == "/dev/stdout") // the document is there
-        ctx.note(line);
-      else
-        ctx.out(line + "\n");
-    }
-  return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)
+    return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)
+                             : Result<void>();
+  }
+  // what was made stands alone where it is on stdout
+  const bool on_stdout = request.output == "-" || request.output == "/dev/stdout";
+  if (result.collectives && !on_stdout)
+    show_collectives(ctx, *result.collectives);
+  for (const ReducedSweep& of : result.sweeps)
+    show_sweep(ctx, of.request, of.sweep, result.sweeps.size() > 1);
+  if (!result.sides_page.empty())
+    show_sides_page(ctx, result.sides_page);
+  const bool speaks = result.collectives || !result.sweeps.empty() || result.comparison;
+  for (const std::string& path : result.written)
+    if (!speaks || !by.empty() || on_stdout)
+      ctx.note(
+          fmt::format("{}: of {} rank{}{}", path, result.ranks, result.ranks == 1 ? "" : "s", by));
+  return result.comparison ? show_comparison(ctx, request.comparison, *result.comparison, annotate)
                            : Result<void>();
 }
 

@@ -35,8 +35,9 @@ void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
                             std::string& compat);
 void take_collective_figures(ReduceRequest& r, const std::string& align, const std::string& compat);
 
-/// What was written (JSON with --json), and of a comparison what its conditions found. `who` did
-/// it, `by` is said behind the number of ranks. Errors: those of show_verdict().
+/// What the command itself says; with --json the files that were written, and of a comparison what
+/// its conditions found. `who` did it, `by` is said behind the number of ranks. Errors: those of
+/// show_verdict().
 Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
                           const ReduceResult& result, const std::string& by, bool annotate);
 

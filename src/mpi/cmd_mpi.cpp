@@ -27,6 +27,7 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
   JobRequest request;
   request.reduce = f.reduce;
   request.reduce.plots = !f.no_plots;
+  request.reduce.require_all_ranks = f.partial.discover.require_all_ranks;
   request.keep_parts = f.keep_parts;
   take_collective_figures(request.reduce, f.align, f.compat);
   PartialRequest run = f.partial;

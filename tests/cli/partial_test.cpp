@@ -62,6 +62,7 @@ protected:
       const RunResult reduced = run_binary({"reduce", parts, "--as", as, "-o", path});
       EXPECT_EQ(reduced.code, direct.code) << reduced.err;
       EXPECT_EQ(remarks(reduced.err), remarks(direct.err)) << shards;
+      EXPECT_EQ(reduced.out, direct.out) << shards;
       expect_equal(kept, path, ending);
       fs::remove_all(path);
     }
@@ -327,7 +328,8 @@ protected:
     const RunResult r = run_binary(args);
     EXPECT_EQ(r.code, code) << r.err;
     EXPECT_NE(r.err.find(sentence), std::string::npos) << r.err;
-    EXPECT_NE(r.out.find(fmt::format("of {} ranks", ranks)), std::string::npos) << r.out << r.err;
+    EXPECT_NE(r.out.find(fmt::format(" sheets, {} ranks", ranks)), std::string::npos)
+        << r.out << r.err;
   }
 
   /// Its trace is written anew, with other times.
@@ -512,7 +514,11 @@ TEST_F(PartialLocal, WhatANodeHadFinishedBeforeItDiedIsUsed) {
   EXPECT_NE(r.err.find("shard 1 of 2 left no parts; 2 ranks that it finished before are used"),
             std::string::npos)
       << r.err;
-  EXPECT_NE(r.out.find("of 4 ranks"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find(" sheets, 4 ranks"), std::string::npos) << r.out;
+  r = run_binary({"reduce", out("local"), "-o", out("none.json"), "--require-all-ranks"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("shard 1 of 2 left no parts\n"), std::string::npos) << r.err;
+  EXPECT_FALSE(fs::exists(out("none.json")));
   // of a node that is there what it does not name is of before
   for (const auto& entry : fs::directory_iterator(out("local")))
     if (entry.path().filename().string().starts_with("rank3_"))
@@ -521,12 +527,31 @@ TEST_F(PartialLocal, WhatANodeHadFinishedBeforeItDiedIsUsed) {
   EXPECT_NE(r.err.find("; 1 rank that it finished before is used"), std::string::npos) << r.err;
 }
 
+TEST_F(PartialLocal, AllRanksMayBeRequiredOfAllNodesTogether) {
+  const auto reduce = [&](const Words& more) {
+    Words args = {"reduce", out("local"), "-o", out("local.json")};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_binary(args);
+  };
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(partial(node(i), i).code, 0);
+  EXPECT_EQ(reduce({"--require-all-ranks"}).code, 0);
+  fs::remove_all(node(1) + "/rank2");
+  fs::remove_all(out("local"));
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(partial(node(i), i).code, 0);
+  EXPECT_EQ(reduce({}).code, 4);
+  const RunResult r = reduce({"--require-all-ranks"});
+  EXPECT_EQ(r.code, 3) << r.err;
+  EXPECT_NE(r.err.find("rank 2 has no trace"), std::string::npos) << r.err;
+}
+
 TEST_F(PartialLocal, FoldersOfOneRunMayBeCalledOtherwise) {
   for (int i = 0; i < 2; ++i)
     ASSERT_EQ(partial(node(i), i, {"--for", "page"}).code, 0);
   const RunResult r = run_binary({"reduce", out("local"), "--as", "page", "-o", out("page.html")});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.out.find("of 4 ranks"), std::string::npos) << r.out;
+  EXPECT_NE(r.err.find("of 4 ranks"), std::string::npos) << r.err;
 }
 
 TEST_F(PartialLocal, TracesOfTwoNodesThatAreCalledTheSameDoNotReplaceEachOther) {

@@ -1,0 +1,45 @@
+#include "cli/analyze_screen.h"
+
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+
+void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep& sweep,
+                bool named) {
+  if (ctx.json)
+    return ctx.out(json_text(sweep.summary));
+  if (named)
+    ctx.out(request.label + "\n");
+  ctx.table(shown_configurations(sweep.facts), 40);
+  ctx.out("\n");
+  for (const std::string& finding : sweep.facts.findings)
+    ctx.out("- " + finding + "\n");
+  if (!sweep.facts.next.empty())
+    ctx.out("\nWhat to try next\n");
+  for (const std::string& step : sweep.facts.next)
+    ctx.out("- " + step + "\n");
+  if (sweep.redone < sweep.plans.size())
+    ctx.out(fmt::format("\n{} of {} configurations were unchanged since an earlier run (--force "
+                        "redoes them)\n",
+                        sweep.plans.size() - sweep.redone, sweep.plans.size()));
+  const auto collective =
+      std::count_if(sweep.configs.begin(), sweep.configs.end(),
+                    [](const ConfigResult& c) { return !c.collective_file.empty(); });
+  ctx.out(fmt::format("\n{}: {} individual and {} collective reports, {}*.csv, summary.md\n",
+                      request.layout.folder(), sweep.facts.records.size(), collective,
+                      gemm_table_name(request.top_k, GemmTable::kVariance)));
+  if (!request.merged_folder.empty())
+    ctx.out(fmt::format("{}: merged traces for Perfetto\n", request.merged_folder));
+  if (request.plots)
+    ctx.out(fmt::format("{}: open it in a browser\n", request.layout.page()));
+}
+
+void show_sides_page(Context& ctx, const std::string& page) {
+  if (!ctx.json)
+    ctx.out(page + ": the sweeps side by side\n");
+}
+
+} // namespace rankscope
