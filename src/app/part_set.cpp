@@ -6,7 +6,6 @@
 #include "os/whole_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -264,7 +263,7 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
     if (changed_ns_.count(leaf(place.path)) > 0) // a shard that is there has it
       continue;
     const Result<RankParts> parts = read(place);
-    const std::optional<LocalShard> by = parts ? local_shard(parts->mark) : std::nullopt;
+    const std::optional<NodeShard> by = parts ? parts->node : std::nullopt;
     if (!by || parts->lost || by->count != facts_.count || there.count(by->index) > 0)
       continue;
     FoundShard& shard = found[by->index];
@@ -280,7 +279,7 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
     file.rank = parts->rank;
     file.path = parts->path;
     file.rank_in_file = parts->rank_in_file;
-    (void)std::from_chars(parts->mark.data(), parts->mark.data() + parts->mark.size(), file.bytes);
+    file.bytes = parts->trace_bytes;
     shard.shard.run.plans.front().plan.ranks.push_back(std::move(file));
     changed_ns_[leaf(place.path)].insert(parts->modified_ns);
     facts_.modified_ns[parts->path] = parts->modified_ns;

@@ -188,8 +188,7 @@ private:
             trace_stamp(file.path).text() +
             (request_.wanted.page
                  ? fmt::format(" {}{}", shard_.page_ranks, of_a_sweep() ? " sweep" : "")
-                 : "") +
-            (shard_.local ? local_mark(shard_.index, shard_.count) : "");
+                 : "");
       if (request_.force || folder_.empty())
         continue;
       std::erase_if(plan.ranks, [&](const RankFile& file) {
@@ -199,13 +198,14 @@ private:
           return false;
         const Result<std::string> bytes = read_whole(folder_ + "/" + name);
         const Result<RankParts> parts = bytes ? decode_rank_parts(*bytes) : bytes.error();
-        const auto by = parts && shard_.local ? local_shard(parts->mark) : std::nullopt;
+        const auto by = parts && shard_.local ? parts->node : std::nullopt;
         if (by && by->count == shard_.count && by->index != shard_.index)
           of_another_node = Error{
               ErrorCode::kOutput, folder_ + "/" + name,
               fmt::format("is shard {}'s, whose node calls its trace {} too", by->index, file.path),
               "give each node a folder of parts: reduce takes several"};
-        if (!parts || parts->options != options || parts->mark != marks_[name] || parts->lost)
+        if (!parts || parts->options != options || parts->mark != marks_[name] ||
+            parts->node != node() || parts->lost)
           return false;
         ++out_.reused;
         out_.trace_bytes += file.bytes;
@@ -252,6 +252,10 @@ private:
     return {};
   }
 
+  [[nodiscard]] std::optional<NodeShard> node() const {
+    return shard_.local ? std::optional(NodeShard{shard_.index, shard_.count}) : std::nullopt;
+  }
+
   [[nodiscard]] RankParts begin(const RankItem& item) const {
     RankParts parts;
     parts.rank = item.file.rank;
@@ -259,7 +263,9 @@ private:
     parts.rank_in_file = item.file.rank_in_file;
     parts.options = shard_.options.text();
     parts.mark = marks_.at(rank_part_name(item.file));
+    parts.trace_bytes = item.file.bytes;
     parts.modified_ns = shard_.modified_ns.at(item.file.path);
+    parts.node = node();
     return parts;
   }
 

@@ -7,23 +7,30 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kKind = "rank";
-constexpr std::uint32_t kVersion = 1;
 
 } // namespace
 
+template <class Archive, PartOf<NodeShard> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.index, r.count);
+  if constexpr (Archive::kReads)
+    if (r.index >= r.count)
+      archive.fail("no shard of a run");
+}
+
 template <class Archive, PartOf<RankParts> Row> void part_fields(Archive& archive, Row& r) {
   archive.section("about", [&] {
-    archive(r.rank, r.path, r.rank_in_file, r.options, r.mark, r.modified_ns, r.lost);
+    archive(r.rank, r.path, r.rank_in_file, r.options, r.mark, r.trace_bytes, r.modified_ns, r.node,
+            r.lost);
   });
   archive.section("parts", [&] { archive(r.held); });
 }
 
 std::string encode_rank_parts(const RankParts& parts) {
-  return encode_part(kKind, kVersion, parts);
+  return encode_part(kKind, kRankPartsVersion, parts);
 }
 
 Result<RankParts> decode_rank_parts(std::string_view bytes) {
-  return decode_part<RankParts>(kKind, kVersion, bytes);
+  return decode_part<RankParts>(kKind, kRankPartsVersion, bytes);
 }
 
 } // namespace rankscope

@@ -20,14 +20,22 @@ struct PartName {
   std::uint32_t version;
 };
 
+/// A shard that finds the traces of its own node's disk.
+struct NodeShard {
+  std::uint64_t index = 0, count = 1;
+  bool operator==(const NodeShard&) const = default;
+};
+
 struct RankParts {
   std::int64_t rank = 0;
   std::string path; ///< of the trace
   std::optional<std::int64_t> rank_in_file;
   std::string options; ///< what the parts depend on beside the trace
-  std::string mark;    ///< size and time of the trace
+  std::string mark;    ///< what tells the trace from one written later, and how it was looked at
+  std::uint64_t trace_bytes = 0;
   std::int64_t modified_ns = 0;
-  std::optional<Error> lost; ///< why there are no parts
+  std::optional<NodeShard> node; ///< which alone sees the trace; none = all do
+  std::optional<Error> lost;     ///< why there are no parts
   std::map<std::string, std::string> held;
 
   /// One that is there already stays: a trace gives the same to all who ask.
@@ -44,6 +52,8 @@ struct RankParts {
     return decode_part<T>(of.name, of.version, at->second);
   }
 };
+
+inline constexpr std::uint32_t kRankPartsVersion = 2;
 
 /// The bytes of a rank's file.
 [[nodiscard]] std::string encode_rank_parts(const RankParts& parts);

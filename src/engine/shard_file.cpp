@@ -6,7 +6,6 @@
 #include "core/run_part.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -16,8 +15,6 @@ namespace {
 constexpr const char* kShardKind = "shard";
 constexpr std::string_view kEnding = ".part";
 constexpr std::uint64_t kMostShards = 1U << 20;
-
-constexpr std::string_view kLocal = " local ";
 
 } // namespace
 
@@ -91,27 +88,6 @@ std::string encode_shard_file(const ShardFile& shard) {
 
 Result<ShardFile> decode_shard_file(std::string_view bytes) {
   return decode_part<ShardFile>(kShardKind, kShardFileVersion, bytes);
-}
-
-std::string local_mark(std::uint64_t index, std::uint64_t count) {
-  return fmt::format("{}{}/{}", kLocal, index, count);
-}
-
-std::optional<LocalShard> local_shard(std::string_view mark) {
-  const std::size_t at = mark.rfind(kLocal);
-  if (at == std::string_view::npos)
-    return std::nullopt;
-  const std::string_view text = mark.substr(at + kLocal.size());
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  LocalShard out;
-  const auto number = [](std::string_view digits, std::uint64_t& to) {
-    const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), to);
-    return ec == std::errc() && end == digits.data() + digits.size();
-  };
-  if (slash == text.size() || !number(text.substr(0, slash), out.index) ||
-      !number(text.substr(slash + 1), out.count) || out.index >= out.count)
-    return std::nullopt;
-  return out;
 }
 
 std::string rank_part_name(const RankFile& file) {

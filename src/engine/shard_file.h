@@ -68,14 +68,6 @@ struct ShardFile {
 /// From bytes that nobody vouches for. Errors: kUnreadable.
 [[nodiscard]] Result<ShardFile> decode_shard_file(std::string_view bytes);
 
-/// What the mark of a part of a node's own trace ends with: " local 3/16".
-[[nodiscard]] std::string local_mark(std::uint64_t index, std::uint64_t count);
-struct LocalShard {
-  std::uint64_t index = 0, count = 1;
-};
-/// The shard whose node a part is of; none where all nodes see its trace.
-[[nodiscard]] std::optional<LocalShard> local_shard(std::string_view mark);
-
 /// Name of the file of a rank's parts: one for each trace, whatever the shard.
 [[nodiscard]] std::string rank_part_name(const RankFile& file);
 

@@ -46,7 +46,7 @@ template <class Part> void part_of(std::string_view content) {
 } // namespace
 
 RS_FUZZ_TARGET(rank_parts) {
-  both_ways(framed("rank", bytes), decode_rank_parts, encode_rank_parts);
+  both_ways(framed("rank", bytes, kRankPartsVersion), decode_rank_parts, encode_rank_parts);
   both_ways(framed("shard", bytes, kShardFileVersion), decode_shard_file, encode_shard_file);
   part_of<RankIdentity>(bytes);
   part_of<TopRank>(bytes);
