@@ -35,6 +35,12 @@ public:
     return event("kernel", name, ts, dur, "{\"device\":0,\"correlation\":" + id + on + "}", 0,
                  stream < 0 ? 999 : stream);
   }
+  /// A kernel that no call of the trace launches.
+  TraceBuilder& unlaunched(const std::string& name, double ts, double dur) {
+    return event(
+        "kernel", name, ts, dur,
+        "{\"device\":0,\"stream\":7,\"correlation\":" + std::to_string(++correlation_) + "}", 0, 7);
+  }
   /// A launch and its copy.
   TraceBuilder& copy(const std::string& name, double call, double ts, double dur) {
     const std::string id = std::to_string(++correlation_);

@@ -30,14 +30,14 @@ void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
   diagnostics.add(
       Severity::kInfo, "unlinked_gpu_events", trace.trace.path,
       options.include_unlinked_kernels
-          ? fmt::format("of {} GPU events have no launch in the trace; gpu_timeline counts them: "
-                        "total_time {:.3f} ms, {:.3f} of launched work alone (as report shows)",
-                        all, with, without)
-          : fmt::format("of {} GPU events have no launch in the trace; gpu_timeline leaves them "
+          ? fmt::format(
+                "{} of {} GPU events have no launch in the trace; gpu_timeline counts them: "
+                "total_time {:.3f} ms, {:.3f} of launched work alone (as report shows)",
+                all - linked, all, with, without)
+          : fmt::format("{} of {} GPU events have no launch in the trace; gpu_timeline leaves them "
                         "out: total_time {:.3f} ms, {:.3f} with them (--include-unlinked-kernels; "
                         "as analyze and compare show)",
-                        all, without, with),
-      all - linked);
+                        all - linked, all, without, with));
 }
 
 } // namespace rankscope

@@ -82,7 +82,7 @@ Result<Trace> read_trace(const std::string& path, const ReadOptions& options = {
 [[nodiscard]] bool is_trace_file(const std::string& path, Readers known);
 /// What the file tells before it is read; `trace` is false for files that are no trace.
 [[nodiscard]] FileInfo inspect_file(const std::string& path, Readers known);
-/// ".json, .json.gz or .json.zst", for messages.
+/// ".json, .db, each also with .gz or .zst", for messages.
 [[nodiscard]] std::string trace_endings(Readers known);
 
 #define RANKSCOPE_READER(id) extern const Reader id##_reader;

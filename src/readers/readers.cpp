@@ -2,6 +2,7 @@
 
 #include "os/byte_source.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <vector>
@@ -109,10 +110,11 @@ FileInfo inspect_file(const std::string& path, Readers known) {
 }
 
 std::string trace_endings(Readers known) {
-  std::vector<std::string> endings;
+  std::vector<std::string_view> endings;
   for (const Reader* reader : known)
-    endings.push_back(fmt::format("{0}, {0}.gz or {0}.zst", reader->ending));
-  return fmt::format("{}", fmt::join(endings, "; "));
+    if (std::find(endings.begin(), endings.end(), reader->ending) == endings.end())
+      endings.push_back(reader->ending);
+  return fmt::format("{}, each also with .gz or .zst", fmt::join(endings, ", "));
 }
 
 } // namespace rankscope
