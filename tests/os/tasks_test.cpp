@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <set>
@@ -162,6 +163,13 @@ TEST(Tasks, AbsurdNumbersOfThreadsAreBounded) {
   EXPECT_EQ(sensible_threads(3), 3U);
 }
 
+/// Of address space.
+rlim_t pages_held() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
+}
+
 TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
   if (test::kSanitized)
     GTEST_SKIP() << "a sanitizer needs the address space, and no fork beside threads";
@@ -169,8 +177,11 @@ TEST(Tasks, WithFewThreadsTheWorkIsDoneAllTheSame) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const rlimit none{1 << 20, 1 << 20};
-    ::setrlimit(RLIMIT_AS, &none);
+    // what is there already, and some: without that a list of the pool may be too much
+    const rlim_t little =
+        pages_held() * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (32U << 20U);
+    const rlimit limit{little, little};
+    ::setrlimit(RLIMIT_AS, &limit);
     std::atomic<int> sum{0};
     TaskPool pool(500);
     if (pool.threads() >= 500)
