@@ -182,6 +182,22 @@ Result<PageResult> page_of_sweep(OutputFile file, const SweepFacts& facts,
 
 } // namespace
 
+std::string command_of_page(const std::vector<std::string>& inputs, const std::string& output) {
+  std::vector<std::string> words = {"rankscope", "page"};
+  words.insert(words.end(), inputs.begin(), inputs.end());
+  words.insert(words.end(), {"-o", output});
+  return shell_text(words);
+}
+
+std::string command_of_comparison_page(const std::vector<std::string>& folders,
+                                       const std::string& output) {
+  std::vector<std::string> words = {"rankscope", "page"};
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    words.insert(words.end(), {i == 0 ? "--baseline" : "--test", folders[i]});
+  words.insert(words.end(), {"-o", output});
+  return shell_text(words);
+}
+
 PageDetail page_detail(std::size_t ranks) {
   PageDetail out;
   if (ranks <= 1)

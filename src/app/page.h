@@ -20,6 +20,12 @@ struct PageRequest {
   std::string command; ///< the command line, which the page shows
 };
 
+/// The command as its page shows it, of inputs, or of a baseline and the tests after it.
+[[nodiscard]] std::string command_of_page(const std::vector<std::string>& inputs,
+                                          const std::string& output);
+[[nodiscard]] std::string command_of_comparison_page(const std::vector<std::string>& folders,
+                                                     const std::string& output);
+
 /// How much of a trace a page may hold when its run has so many ranks: 64 of a million events stay
 /// below 20 MB.
 [[nodiscard]] PageDetail page_detail(std::size_t ranks);

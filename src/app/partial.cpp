@@ -450,12 +450,12 @@ Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& reque
   return out;
 }
 
-Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& request) {
-  CompareRequest of = request.comparison;
-  of.output = request.output;
+/// The runs of a comparison, from parts or saved baselines, into `of`. What it then refers to is in
+/// `opened`.
+Result<void> open_sides(Session& session, const ReduceRequest& request, CompareRequest& of,
+                        std::vector<Opened>& opened) {
   of.folders.clear();
   of.parts.clear();
-  std::vector<Opened> opened;
   for (std::size_t i = 0; i < request.runs.size(); ++i) {
     if (is_one_baseline(request.runs[i])) {
       of.folders.push_back(request.runs[i].front());
@@ -470,6 +470,14 @@ Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& reque
     opened.push_back(std::move(run));
   }
   RS_TRY(of.labels, labels_for(of.folders, request.labels));
+  return {};
+}
+
+Result<ReduceResult> reduce_compare(Session& session, const ReduceRequest& request) {
+  CompareRequest of = request.comparison;
+  of.output = request.output;
+  std::vector<Opened> opened;
+  RS_CHECK(open_sides(session, request, of, opened));
   RS_TRY(CompareResult result, compare_folders(session, of));
   ReduceResult out{result.comparison.base.ranks.size(), result.written};
   for (const ComparedRun& test : result.comparison.tests)
@@ -492,7 +500,20 @@ Result<ReduceResult> reduce_baseline(Session& session, const ReduceRequest& requ
   return ReduceResult{saved.baseline.run.ranks.size(), {request.output}};
 }
 
+Result<ReduceResult> reduce_comparison_page(Session& session, const ReduceRequest& request) {
+  CompareRequest of;
+  std::vector<Opened> opened;
+  RS_CHECK(open_sides(session, request, of, opened));
+  PageRequest page;
+  page.output = request.output;
+  page.command = command_of_comparison_page(of.folders, request.output);
+  RS_TRY(const PageResult made, write_comparison_page(session, page, of));
+  return ReduceResult{made.ranks, {request.output}};
+}
+
 Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request) {
+  if (std::max(request.runs.size(), request.files.size()) > 1)
+    return reduce_comparison_page(session, request);
   RS_TRY(const Opened run, open_run(session, request, 0));
   RS_CHECK(check_wanted(run, &PartsFor::page, "page"));
   const ShardFile& facts = run.facts();
@@ -504,10 +525,7 @@ Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request)
   of.run.elsewhere = true;
   of.run.report = Partial::page_options(facts.options);
   of.output = request.output;
-  std::vector<std::string> words = {"rankscope", "page"};
-  words.insert(words.end(), facts.inputs.begin(), facts.inputs.end());
-  words.insert(words.end(), {"-o", request.output});
-  of.command = shell_text(words);
+  of.command = command_of_page(facts.inputs, request.output);
   PageResult made;
   if (facts.sweep.plans.size() > 1) {
     RS_TRY(const std::vector<RunPlan> plans, sweep_of(session, request, *run.parts));

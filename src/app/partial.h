@@ -68,8 +68,8 @@ enum class ReduceAs { kCollectives, kAnalyze, kCompare, kPage, kBaseline };
 
 struct ReduceRequest {
   ReduceAs as = ReduceAs::kCollectives;
-  /// Of each run (compare: the baseline's first; analyze: another sweep's second) its folders of
-  /// parts, or a saved baseline alone.
+  /// Of each run (compare, and page of a comparison: the baseline's first; analyze: another sweep's
+  /// second) its folders of parts, or a saved baseline alone.
   std::vector<std::vector<std::string>> runs;
   /// Beside folders, files of each run in memory.
   std::vector<std::vector<PartFile>> files;
@@ -81,7 +81,7 @@ struct ReduceRequest {
   /// compare: how runs are judged and what is written of them. Folders, labels, output and parts
   /// are not used.
   CompareRequest comparison;
-  GivenLabels labels;             ///< compare: where they are not said, of the folders of traces
+  GivenLabels labels; ///< of a comparison: where they are not said, of the folders of traces
   std::size_t world_size = 0;     ///< ranks that there should be; 0 = not said
   bool require_all_ranks = false; ///< a shard that left nothing or a rank without trace: an error
   bool plots = true;              ///< analyze: and the page

@@ -3,6 +3,7 @@
 #include "app/write_outputs.h"
 #include "app/written_files.h"
 #include "cli/command.h"
+#include "cli/compare_flags.h"
 #include "cli/discover_flags.h"
 
 #include <fmt/format.h>
@@ -21,25 +22,13 @@ struct Flags {
   std::uint64_t memory_mib = 0;
 };
 
-/// The command as the page shows it.
-std::string command_of(const Flags& f) {
-  std::vector<std::string> words = {"rankscope", "page"};
-  words.insert(words.end(), f.request.run.inputs.begin(), f.request.run.inputs.end());
-  if (!f.baseline.empty())
-    words.insert(words.end(), {"--baseline", f.baseline});
-  for (const std::string& test : f.tests)
-    words.insert(words.end(), {"--test", test});
-  words.insert(words.end(), {"-o", f.request.output});
-  return shell_text(words);
-}
-
 Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
   request.run.memory_bytes = f.memory_mib << 20U;
-  request.command = command_of(f);
   if (f.baseline.empty() && f.tests.empty()) {
     if (request.run.inputs.empty())
       return Error{ErrorCode::kUsage, "page", "needs a trace, a folder, or --baseline and --test",
                    "rankscope page --help"};
+    request.command = command_of_page(request.run.inputs, request.output);
     return is_sweep(request) ? write_sweep_data_page(ctx, request) : write_run_page(ctx, request);
   }
   if (f.baseline.empty() || f.tests.empty() || !request.run.inputs.empty())
@@ -50,6 +39,7 @@ Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
   runs.folders.insert(runs.folders.end(), f.tests.begin(), f.tests.end());
   RS_TRY(runs.labels, labels_for(runs.folders, f.labels));
   runs.discover = request.run.discover;
+  request.command = command_of_comparison_page(runs.folders, request.output);
   return write_comparison_page(ctx, request, runs);
 }
 
@@ -76,7 +66,7 @@ Action setup(FlagSet& app) {
   in_group(app, "Comparison", [&] {
     app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or reports");
     app.add_option("--test", f->tests, "folders to compare with it");
-    app.add_option("--label", f->labels.all, "a name per run, the baseline's first");
+    add_label_flags(app, f->labels);
   });
   in_group(app, "What is counted", [&] {
     app.add_option("--gpu-arch", run.report.gpu_arch,

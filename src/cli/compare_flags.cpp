@@ -27,6 +27,7 @@ void add_label_flags(FlagSet& app, GivenLabels& labels) {
                  "a name per run, the baseline's first (default: "
                  "folders)")
       .delimiter(',');
+  app.add_option("--label", labels.all, "the same, one name each time").group("");
   app.add_option("--baseline-label", labels.baseline, "name of the baseline");
   app.add_option("--test-label", labels.tests, "name of a test, in their order");
 }

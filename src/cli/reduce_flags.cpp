@@ -48,10 +48,11 @@ Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
 
 Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   const CompareFlags& of = f.compare;
-  if (request.as != ReduceAs::kCompare) {
-    if (f.parts.empty() || !of.baseline.empty() || !of.tests.empty())
-      return usage("needs folders of parts",
-                   "rankscope reduce PARTS -o OUT; --baseline and --test are for --as compare");
+  const bool sides = !of.baseline.empty() || !of.tests.empty();
+  if (request.as != ReduceAs::kCompare && !(request.as == ReduceAs::kPage && sides)) {
+    if (f.parts.empty() || sides)
+      return usage("needs folders of parts", "rankscope reduce PARTS -o OUT; --baseline and --test "
+                                             "are for --as compare and --as page");
     request.runs.push_back(f.parts);
     if (!f.sweep2.empty())
       request.runs.push_back(f.sweep2);
@@ -59,8 +60,9 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
     return {};
   }
   if (of.baseline.empty() || of.tests.empty() || !f.parts.empty())
-    return usage("a comparison needs --baseline and --test alone",
-                 "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
+    return usage(
+        "a comparison needs --baseline and --test alone",
+        fmt::format("rankscope reduce --as {} --baseline PARTS_A --test PARTS_B -o OUT", f.as));
   request.runs.push_back({of.baseline});
   for (const std::string& test : of.tests)
     request.runs.push_back({test});
@@ -129,7 +131,6 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
     app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts, or NAME.rsb");
     app.add_option("--test", f.compare.tests, "folder of parts to compare; may be given again");
     add_label_flags(app, f.compare.labels);
-    app.add_option("--label", f.compare.labels.all, "the same, one name each time").group("");
     add_verdict_flags(app, f.compare);
   });
   in_group(app, "Figures", [&] { add_collective_figures(app, r, f.align, f.compat); });

@@ -44,7 +44,17 @@ Result<JobRequest> request_of(const Flags& f, std::size_t on_this_machine) {
     outputs.csv_dir = f.reduce.csv_dir;
     RS_CHECK(check_outputs(outputs, Sheets::kSeveral)); // before anything is read
   }
-  if (f.reduce.as != ReduceAs::kCompare) {
+  const bool sides = !f.compare.baseline.empty() || !f.compare.tests.empty();
+  if (f.reduce.as == ReduceAs::kPage) {
+    if (sides ? f.compare.baseline.empty() || f.compare.tests.empty() || !run.inputs.empty()
+              : run.inputs.empty())
+      return Error{ErrorCode::kUsage, "page",
+                   "needs folders of traces, or --baseline and --test alone",
+                   "rankscope-mpi page --help"};
+    if (sides)
+      run.wanted = {false, true, false};
+  }
+  if (!sides) {
     request.runs = {run};
     if (!f.sweep2.empty()) {
       run.inputs = {f.sweep2};
@@ -145,7 +155,6 @@ Action setup_compare(FlagSet& app) {
         .required();
     app.add_option("--test", f->compare.tests, "folders to compare with it").required();
     add_label_flags(app, f->compare.labels);
-    app.add_option("--label", f->compare.labels.all, "the same, one name each time").group("");
     add_align_flag(app, f->compare.align);
   });
   in_group(app, "Verdict", [&] { add_verdict_flags(app, f->compare); });
@@ -160,8 +169,14 @@ Action setup_compare(FlagSet& app) {
 Action setup_page(FlagSet& app) {
   auto f = std::make_shared<Flags>();
   f->reduce.as = ReduceAs::kPage;
-  add_inputs(app, *f, "folders of rank traces, the files, or a sweep");
+  app.add_option("DIR", f->partial.inputs, "folders of rank traces, the files, or a sweep");
   app.add_option("-o,--output", f->reduce.output, "HTML file").required();
+  in_group(app, "Or a comparison", [&] {
+    app.add_option("--baseline", f->compare.baseline,
+                   "folder of the baseline's rank traces, or NAME.rsb");
+    app.add_option("--test", f->compare.tests, "folders to compare with it");
+    add_label_flags(app, f->compare.labels);
+  });
   in_group(app, "What is counted", [&] {
     app.add_option("--gpu-arch", f->partial.gpu_arch, "GPU for rooflines: name or JSON file");
     app.add_flag("--include-unlinked-kernels", f->partial.include_unlinked_kernels,
@@ -182,7 +197,7 @@ const Command kAnalyze{"analyze",
 const Command kCompare{"compare", "runs against a baseline",
                        "  mpirun -n 4 rankscope-mpi compare --baseline a --test b -o out",
                        setup_compare};
-const Command kPage{"page", "an interactive page of a run or a sweep",
+const Command kPage{"page", "an interactive page of a run, a sweep or a comparison",
                     "  mpirun -n 4 rankscope-mpi page run/torch_profiler -o run.html", setup_page};
 
 } // namespace

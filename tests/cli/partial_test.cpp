@@ -151,6 +151,23 @@ TEST_F(Partial, RunsAreComparedAsByOneProcess) {
   EXPECT_EQ(reduced.code, 0) << reduced.err;
   EXPECT_EQ(remarks(reduced.err), remarks(r.err));
   expect_equal(direct, out("again/out"), "");
+
+  const std::string page = out("page.html");
+  const RunResult shown =
+      run_binary({"page", "--baseline", run_, "--test", other, "--labels", "x,y", "-o", page});
+  if (shown.code == 7)
+    GTEST_SKIP() << "a build without ECharts";
+  ASSERT_EQ(shown.code, 0) << shown.err;
+  const std::string bytes = test::bytes_of(page);
+  Words args = {"reduce", "--as",     "page", "--baseline", out("a"), "--test",
+                out("b"), "--labels", "x,y",  "-o",         page};
+  const RunResult again = run_binary(args);
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(test::bytes_of(page) == bytes);
+  args.erase(args.begin() + 5, args.begin() + 7);
+  const RunResult half = run_binary(args);
+  EXPECT_EQ(half.code, 2) << half.err;
+  EXPECT_NE(half.err.find("needs --baseline and --test alone"), std::string::npos) << half.err;
 }
 
 /// What a pipeline does: the parts of a new run against a baseline that is checked in.

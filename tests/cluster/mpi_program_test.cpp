@@ -99,6 +99,7 @@ TEST_P(MpiProgram, SweepsPagesAndComparisonsEqualOneProcess) {
   const std::string a = folder.path("sweep/256thread/nccl_28channels"),
                     b = folder.path("sweep/256thread/nccl_42channels");
   expect_equal({"page", a, "-o", "run.html"}, 4);
+  expect_equal({"page", "--baseline", a, "--test", b, "-o", "pair.html"}, 3);
   // merged traces need the traces
   expect_equal({"analyze", folder.path("sweep"), "-o", "out", "--no-plots"}, 4, {"--no-merge"});
   expect_equal({"analyze", folder.path("sweep"), "--sweep2", a, "--label2", "one", "--layout",
