@@ -40,6 +40,14 @@ Report analyze_plan(const AnalyzeRequest& request, const std::vector<RunPlan>& p
   return titled(request.folder, std::move(table));
 }
 
+Report partial_plan(const std::string& folder, const std::vector<PlannedPart>& parts) {
+  Table table("plan", {"configuration", "rank", "file", bytes_column(), "part", "there"});
+  for (const PlannedPart& p : parts)
+    table.add_row({Value(p.configuration), Value(p.file.rank), Value(p.file.path),
+                   Value(p.file.bytes), Value(p.part), Value(p.is_there)});
+  return titled(folder, std::move(table));
+}
+
 Report batch_plan(const BatchSearch& search, const std::vector<BatchFolder>& folders) {
   Table table("plan", {"folder", "report", list_column("files"), "error", list_column("notes")});
   for (const BatchFolder& folder : folders) {

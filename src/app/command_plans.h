@@ -4,6 +4,7 @@
 
 #include "app/analyze.h"
 #include "app/batch.h"
+#include "app/partial.h"
 #include "app/sweep.h"
 #include "core/report.h"
 
@@ -14,6 +15,7 @@ namespace rankscope {
 /// A rank that is missing has no file.
 [[nodiscard]] Report collectives_plan(const RunPlan& plan);
 [[nodiscard]] Report analyze_plan(const AnalyzeRequest& request, const std::vector<RunPlan>& plans);
+[[nodiscard]] Report partial_plan(const std::string& folder, const std::vector<PlannedPart>& parts);
 [[nodiscard]] Report batch_plan(const BatchSearch& search, const std::vector<BatchFolder>& folders);
 [[nodiscard]] Report sweep_plan(const SweepRequest& request, const SweepPlan& plan);
 

@@ -53,6 +53,24 @@ public:
     return std::move(out_);
   }
 
+  Result<std::vector<PlannedPart>> plan() {
+    RS_CHECK(discover());
+    const std::vector<RunPlan> all = choose();
+    std::vector<RunPlan> missing = all;
+    RS_CHECK(reuse(missing));
+    std::set<std::string> absent;
+    for (const RunPlan& plan : missing)
+      for (const RankFile& file : plan.ranks)
+        absent.insert(rank_part_name(file));
+    std::vector<PlannedPart> out;
+    for (const RunPlan& plan : all)
+      for (const RankFile& file : plan.ranks) {
+        const std::string part = rank_part_name(file);
+        out.push_back({plan.configuration.label, file, part, absent.count(part) == 0});
+      }
+    return out;
+  }
+
 private:
   Result<void> discover() {
     if (request_.shard_count == 0 || request_.shard_index >= request_.shard_count)
@@ -545,6 +563,12 @@ Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request)
 }
 
 } // namespace
+
+Result<std::vector<PlannedPart>> plan_partial(Session& session, const PartialRequest& request,
+                                              const std::string& folder) {
+  const Sink none = [](const PartFile&) -> Result<void> { return {}; };
+  return Partial(session, request, none, folder).plan();
+}
 
 Result<PartialResult> write_partial(Session& session, const PartialRequest& request,
                                     const std::string& folder) {

@@ -56,6 +56,17 @@ struct PartialResult {
   std::string folder;
 };
 
+/// A rank of a shard before anything is read.
+struct PlannedPart {
+  std::string configuration;
+  RankFile file;
+  std::string part;      ///< name of its file
+  bool is_there = false; ///< made by an earlier run of the same trace and options
+};
+/// What write_partial() would do. Errors: its, but for kOutput of the folder itself.
+Result<std::vector<PlannedPart>> plan_partial(Session& session, const PartialRequest& request,
+                                              const std::string& folder);
+
 /// Writes the parts of a shard to `folder`: a file for each rank, then the file of the shard. Ranks
 /// whose file is there and fits trace and options are left as they are. Errors: kUsage, those of
 /// discovery, kOutput; a lost rank is no error.

@@ -1,4 +1,5 @@
 // rankscope partial DIR -o PARTS: what commands over ranks need of this shard's traces.
+#include "app/command_plans.h"
 #include "app/partial.h"
 #include "app/written_files.h"
 #include "cli/command.h"
@@ -19,11 +20,27 @@ struct Flags {
   std::vector<std::string> wanted;
   std::string layout;
   std::uint64_t memory_mib = 0;
+  bool dry_run = false;
 };
 
 bool asked_for(const Flags& f, const char* command) {
   const auto is = [&](const std::string& name) { return name == command || name == "all"; };
   return f.wanted.empty() || std::any_of(f.wanted.begin(), f.wanted.end(), is);
+}
+
+Result<void> print_plan(Context& ctx, const PartialRequest& request, const std::string& folder,
+                        const std::string& who) {
+  RS_TRY(const std::vector<PlannedPart> parts, plan_partial(ctx, request, folder));
+  if (ctx.json) {
+    ctx.report(partial_plan(folder, parts));
+    return {};
+  }
+  for (const PlannedPart& p : parts)
+    ctx.out(fmt::format("{}rank {}: {} -> {}/{}{}\n",
+                        p.configuration.empty() ? "" : p.configuration + " ", p.file.rank,
+                        p.file.path, folder, p.part, p.is_there ? " (there)" : ""));
+  ctx.note(fmt::format("{}: {} rank{}", who, parts.size(), parts.size() == 1 ? "" : "s"));
+  return {};
 }
 
 Result<void> partial(Context& ctx, const Flags& f) {
@@ -36,16 +53,19 @@ Result<void> partial(Context& ctx, const Flags& f) {
   request.wanted = {asked_for(f, "analyze"), asked_for(f, "compare"), asked_for(f, "page")};
   request.memory_bytes = f.memory_mib << 20U;
   request.legacy_gemm_layout = !f.layout.empty();
+  const std::string who = fmt::format("shard {} of {}{}", request.shard_index, request.shard_count,
+                                      shard ? " (" + shard->source + ")" : "");
+  if (f.dry_run)
+    return print_plan(ctx, request, f.output, who);
   RS_TRY(const PartialResult done, write_partial(ctx, request, f.output));
   if (ctx.json)
     ctx.out(json_text(written_files("partial", {done.folder})));
-  ctx.note(fmt::format(
-      "{}: shard {} of {}{}: {} rank{}, {} of them as they were{}; {:.2f} MB of "
-      "traces, {:.3f} MB of parts",
-      done.folder, request.shard_index, request.shard_count,
-      shard ? " (" + shard->source + ")" : "", done.ranks, done.ranks == 1 ? "" : "s", done.reused,
-      done.lost > 0 ? fmt::format(", {} lost", done.lost) : "",
-      static_cast<double>(done.trace_bytes) / 1e6, static_cast<double>(done.part_bytes) / 1e6));
+  ctx.note(fmt::format("{}: {}: {} rank{}, {} of them as they were{}; {:.2f} MB of "
+                       "traces, {:.3f} MB of parts",
+                       done.folder, who, done.ranks, done.ranks == 1 ? "" : "s", done.reused,
+                       done.lost > 0 ? fmt::format(", {} lost", done.lost) : "",
+                       static_cast<double>(done.trace_bytes) / 1e6,
+                       static_cast<double>(done.part_bytes) / 1e6));
   return {};
 }
 
@@ -88,6 +108,7 @@ Action setup(FlagSet& app) {
     app.add_option("--memory-mib", f->memory_mib,
                    "limit for traces in flight, 0 = half of the free");
     app.add_flag("--force", r.force, "make again what an earlier run has made");
+    app.add_flag("--dry-run", f->dry_run, "print which ranks are this shard's");
   });
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return partial(ctx, *f); };

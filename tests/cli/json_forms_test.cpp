@@ -164,6 +164,10 @@ TEST_F(JsonForms, ADryRunIsAPlan) {
   EXPECT_EQ(rows(root).at(0).at(2).get_string().value(), trace_);
   const auto report = rows(root).at(0).at(4).get_string().value();
   EXPECT_TRUE(report.starts_with(out("analysis")) && report.ends_with(".xlsx")) << report;
+  root = document({"partial", traces_, "-o", out("parts"), "--shard", "1/2", "--dry-run"});
+  ASSERT_EQ(rows(root).get_array().size(), 1U);
+  EXPECT_EQ(rows(root).at(0).at(1).get_int64().value(), 1);
+  EXPECT_FALSE(rows(root).at(0).at(5).get_bool().value());
   root = document({"batch", "-b", folder_.path("batch"), "-f", "rank", "--dry-run"});
   ASSERT_EQ(rows(root).get_array().size(), 1U);
   EXPECT_EQ(rows(root).at(0).at(2).get_array().size(), 2U);

@@ -634,6 +634,31 @@ TEST_F(PartialFaults, ADocumentOnStdoutStandsAlone) {
   EXPECT_NE(r.err.find("of 4 ranks"), std::string::npos) << r.err;
 }
 
+TEST_F(PartialFaults, ADryRunSaysWhichPartsAreThere) {
+  const auto dry = [&](const Words& more) {
+    Words args = {"partial", run_, "-o", out("parts"), "--for", "collectives", "--dry-run"};
+    args.insert(args.end(), more.begin(), more.end());
+    const RunResult r = run_binary(args);
+    EXPECT_EQ(r.code, 0) << r.err;
+    return r.out;
+  };
+  const auto count = [](const std::string& text, const std::string& what) {
+    std::size_t out = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+      ++out;
+    return out;
+  };
+  const auto before = test::files_below(out("parts"));
+  EXPECT_EQ(count(dry({}), " (there)\n"), 4U) << dry({});
+  EXPECT_EQ(count(dry({"--force"}), " (there)\n"), 0U);
+  EXPECT_EQ(count(dry({"--shard", "1/3"}), "\n"), 1U) << dry({"--shard", "1/3"});
+  rewrite_rank(1);
+  const std::string out_of_date = dry({});
+  EXPECT_EQ(count(out_of_date, " (there)\n"), 3U) << out_of_date;
+  EXPECT_NE(out_of_date.find("rank 1: "), std::string::npos) << out_of_date;
+  EXPECT_EQ(test::files_below(out("parts")), before);
+}
+
 TEST_F(PartialFaults, PartsForSomethingElse) {
   const RunResult r = run_binary({"reduce", out("parts"), "--as", "page", "-o", out("x.html")});
   EXPECT_EQ(r.code, 2);
