@@ -453,10 +453,9 @@ Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& reque
     out.written.push_back(of.layout.folder());
     sweeps.push_back(std::move(sweep));
   }
-  for (const AnalyzedSweep& sweep : sweeps)
-    if (sweep.picture_error)
-      return *sweep.picture_error;
-  if (count > 1 || !request.html.empty()) {
+  const bool pictured = std::none_of(sweeps.begin(), sweeps.end(),
+                                     [](const AnalyzedSweep& s) { return !!s.picture_error; });
+  if (pictured && (count > 1 || !request.html.empty())) {
     RS_TRY(out.sides_page,
            write_sides_page(session, requests, sweeps, request.output, request.html));
     out.written.push_back(out.sides_page);

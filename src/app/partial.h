@@ -112,7 +112,7 @@ struct ReduceResult {
   std::vector<std::string> written; ///< files and folders
   // what the command would show
   std::optional<CollectivesResult> collectives = {};
-  std::vector<ReducedSweep> sweeps = {};        ///< analyze
+  std::vector<ReducedSweep> sweeps = {};        ///< analyze; also whether plots or page failed
   std::string sides_page = {};                  ///< analyze: where there is one
   std::optional<CompareResult> comparison = {}; ///< verdict, and whether the page failed
 };

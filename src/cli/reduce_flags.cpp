@@ -73,6 +73,14 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   return {};
 }
 
+/// All else of analyze is there, and was shown.
+Result<void> check_pictures(const ReduceResult& result) {
+  for (const ReducedSweep& of : result.sweeps)
+    if (of.sweep.picture_error)
+      return *of.sweep.picture_error;
+  return {};
+}
+
 } // namespace
 
 void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
@@ -158,6 +166,7 @@ Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& re
       for (const std::string& remark : result.comparison->comparison.remarks)
         ctx.warn(remark);
     ctx.out(json_text(written_files(who, result.written)));
+    RS_CHECK(check_pictures(result));
     return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)
                              : Result<void>();
   }
@@ -174,6 +183,7 @@ Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& re
     if (!speaks || !by.empty() || on_stdout)
       ctx.note(
           fmt::format("{}: of {} rank{}{}", path, result.ranks, result.ranks == 1 ? "" : "s", by));
+  RS_CHECK(check_pictures(result));
   return result.comparison ? show_comparison(ctx, request.comparison, *result.comparison, annotate)
                            : Result<void>();
 }

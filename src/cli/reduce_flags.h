@@ -37,7 +37,7 @@ void take_collective_figures(ReduceRequest& r, const std::string& align, const s
 
 /// What the command itself says; with --json the files that were written, and of a comparison what
 /// its conditions found. `who` did it, `by` is said behind the number of ranks. Errors: those of
-/// show_verdict().
+/// show_verdict(); of analyze, why plots or page are not there.
 Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
                           const ReduceResult& result, const std::string& by, bool annotate);
 

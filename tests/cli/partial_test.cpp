@@ -118,6 +118,26 @@ TEST_F(Partial, ASweepIsAnalysedAsByOneProcess) {
   expect_same(r, direct, sweep_, "analyze", "");
 }
 
+/// Plots that cannot be written cost the plots.
+TEST_F(Partial, AnAnalysisWithoutItsPlotsIsShownAllTheSame) {
+  make_parts(run_, out("parts"), 2, {"--for", "analyze"});
+  std::vector<RunResult> said;
+  for (const Words& args :
+       {Words{"analyze", run_, "--no-merge"}, Words{"reduce", out("parts"), "--as", "analyze"}}) {
+    fs::remove_all(out("out"));
+    fs::create_directories(out("out"));
+    std::ofstream(out("out/plots")) << "no folder";
+    Words all = args;
+    all.insert(all.end(), {"-o", out("out")});
+    said.push_back(run_binary(all));
+    EXPECT_TRUE(fs::exists(out("out/summary.md")));
+  }
+  EXPECT_EQ(said[0].code, 6) << said[0].err;
+  EXPECT_EQ(said[1].code, said[0].code) << said[1].err;
+  EXPECT_EQ(remarks(said[1].err), remarks(said[0].err));
+  EXPECT_EQ(said[1].out, said[0].out);
+}
+
 TEST_F(Partial, APageIsThatOfOneProcess) {
   for (const std::string& input : {run_, sweep_}) {
     fs::create_directories(out("pages"));
