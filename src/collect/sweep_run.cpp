@@ -143,6 +143,10 @@ void judge_end(const ProcessEnd& end, const RunOptions& options, RunOutcome& out
   if (end.left_behind > 0)
     out.findings.push_back(
         fmt::format("{} processes lived on after its end and were ended", end.left_behind));
+  if (end.killed > 0)
+    out.findings.push_back(
+        fmt::format("processes that did not end within {} s of being asked to were killed: {}",
+                    std::chrono::duration<double>(options.grace).count(), end.killed));
   if (!end.lost_text.empty())
     out.findings.push_back("run_output.log is not whole: " + end.lost_text);
 }

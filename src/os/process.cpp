@@ -315,10 +315,10 @@ Process::Process(Process&& other) noexcept
     : spec_(std::move(other.spec_)), pid_(std::exchange(other.pid_, -1)),
       ours_(std::exchange(other.ours_, -1)), pidfd_(std::exchange(other.pidfd_, -1)),
       guard_(std::exchange(other.guard_, -1)), guarded_status_(other.guarded_status_),
-      left_behind_(other.left_behind_), gone_(other.gone_), guard_lost_(other.guard_lost_),
-      own_group_(other.own_group_), out_(std::exchange(other.out_, -1)),
-      err_(std::exchange(other.err_, -1)), pump_(std::move(other.pump_)), begin_(other.begin_),
-      end_(other.end_) {}
+      left_behind_(other.left_behind_), killed_(other.killed_), gone_(other.gone_),
+      guard_lost_(other.guard_lost_), own_group_(other.own_group_),
+      out_(std::exchange(other.out_, -1)), err_(std::exchange(other.err_, -1)),
+      pump_(std::move(other.pump_)), begin_(other.begin_), end_(other.end_) {}
 
 Process::~Process() {
   if (ours_ > 0) {
@@ -379,6 +379,7 @@ bool Process::guard_told(std::optional<Time> until, bool watch_token, bool all) 
       end_ = std::chrono::steady_clock::now();
     } else if (n == static_cast<ssize_t>(sizeof note) && note.kind == GuardNote::kGone) {
       left_behind_ = note.value;
+      killed_ = note.killed;
       gone_ = true;
     } else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
       gone_ = guard_lost_ = true; // somebody ended the guard; the child goes with it
@@ -474,6 +475,7 @@ Result<ProcessEnd> Process::wait() {
   const int status = reap();
   read_status(guarded ? guarded_status_.value_or(SIGKILL) : status, end);
   end.left_behind = left_behind_;
+  end.killed = killed_;
   end.seconds = seconds();
   if (pump_) {
     end.lost_text = pump_->finish(!end.cancelled && !end.timed_out);

@@ -68,6 +68,7 @@ struct ProcessEnd {
   bool cancelled = false; ///< ended by us, on the token
   double seconds = 0;     ///< from its start to its own end
   int left_behind = 0;    ///< guarded: processes that it left running, which were ended
+  int killed = 0;         ///< guarded: processes that were not gone when the grace was over
   std::string lost_text;  ///< why a file lacks some of its output; "" = all is there
   std::string out, err;
 
@@ -128,6 +129,7 @@ private:
   int guard_ = -1;                    ///< socket to the guard
   std::optional<int> guarded_status_; ///< the child's, told by the guard
   int left_behind_ = 0;
+  int killed_ = 0;
   bool gone_ = false;       ///< the guard says so, or is no more
   bool guard_lost_ = false; ///< it ended before it could say so
   bool own_group_ = true;

@@ -206,7 +206,7 @@ private:
   enum class State { kRunning, kPolite, kEnding, kKilling };
 
   void tell(GuardNote::Kind kind, int value) const {
-    const GuardNote note{kind, value};
+    const GuardNote note{kind, value, killed_};
     (void)::send(socket_, &note, sizeof note, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
@@ -281,6 +281,7 @@ private:
     if (state_ == State::kPolite && now_ms() >= until_)
       begin_end(SIGTERM, launch_.grace.count());
     if (state_ == State::kEnding && now_ms() >= until_) {
+      killed_ = count_living();
       enter(State::kKilling, kGiveUpMs);
     }
     if (state_ == State::kKilling) {
@@ -344,6 +345,7 @@ private:
   std::int64_t until_ = 0;
   bool ended_ = false;
   int left_ = -1; ///< -1: not counted yet
+  int killed_ = 0;
 };
 
 } // namespace

@@ -33,6 +33,7 @@ struct GuardNote {
   };
   Kind kind = kStarted;
   std::int32_t value = 0;
+  std::int32_t killed = 0; ///< of kGone: processes that had not ended when the grace was over
 };
 
 /// Us to the guard: send `signal` to all, SIGKILL after the grace; a second order kills at once.

@@ -138,16 +138,26 @@ TEST_F(ProfileEnd, ARankscopeThatIsKilledLeavesNothingRunning) {
 }
 
 TEST_F(ProfileEnd, ACommandThatIgnoresTheRequestIsKilledAfterTheGrace) {
-  Result<Process> run =
-      begin({"--grace", "0.3", "--tool", "A"},
-            {"sh", "-c", "trap '' TERM INT; echo $$ >> pids; while :; do sleep 0.05; done"}, 1);
-  ASSERT_TRUE(run);
-  ::kill(run->pid(), SIGTERM);
-  const Result<ProcessEnd> end = run->wait();
-  ASSERT_TRUE(end);
-  EXPECT_GE(end->exit_code, 128) << end->err;
-  expect_no_orphan();
-  EXPECT_EQ(order().back(), "post A");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Result<Process> run =
+        begin({"--grace", "0.3", "--tool", "A"},
+              {"sh", "-c", "trap '' TERM INT; echo $$ >> pids; while :; do sleep 0.05; done"}, 1);
+    ASSERT_TRUE(run);
+    ::kill(run->pid(), signal);
+    const Result<ProcessEnd> end = run->wait();
+    ASSERT_TRUE(end);
+    // who was asked to end says so, whatever it took
+    EXPECT_EQ(end->exit_code, 128 + signal) << end->err;
+    EXPECT_NE(end->err.find("W-RUN-KILLED"), std::string::npos) << end->err;
+    EXPECT_TRUE(has_code("W-RUN-KILLED"));
+    expect_no_orphan();
+    EXPECT_EQ(order().back(), "post A");
+  }
+  const test::RunResult r = profile({"--grace", "0.3", "--timeout", "0.5", "--tool", "A"},
+                                    {"sh", "-c", "trap '' TERM INT; while :; do sleep 0.05; done"});
+  EXPECT_EQ(r.code, 124) << r.err;
+  EXPECT_TRUE(has_code("W-RUN-TIMEOUT"));
+  EXPECT_TRUE(has_code("W-RUN-KILLED"));
 }
 
 // timeout(1) signals its child and then its group: that is one request to end.
@@ -176,7 +186,7 @@ TEST_F(ProfileEnd, ACommandThatEndsWellOnASignalWasInterruptedAllTheSame) {
 }
 
 TEST_F(ProfileEnd, AnInterruptDuringTheSetUpTearsDownAndRunsNothing) {
-  script("slow.sh", "#!/bin/sh\necho $$ >> pids\nsleep 100\n");
+  script("slow.sh", "#!/bin/sh\necho $$ >> pids\nexec sleep 100\n");
   folder_.write("slow.json", R"({"tools": {"slow": {"pre_scripts": [{"path": "./slow.sh"}],
       "post_scripts": [{"path": "./step.sh", "args": "post slow"}]}}})");
   Result<Process> run =

@@ -213,13 +213,14 @@ TEST_F(ProfileFindings, TheDoctorLooksForTheGpuOfSamplers) {
 TEST_F(ProfileFindings, ATracerAndASamplerTogetherSurviveAKill) {
   const test::FakeSysfs sysfs;
   sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
+  // `exec`: a shell that has just forked loses a SIGINT, and goes on with what it was about to run
   for (const int signal : {SIGINT, SIGTERM, SIGKILL}) {
     Result<Process> run = begin(
         {"--sysfs-root", sysfs.root(), "--sample-rate", "0.01", "--tool", "tracer", "--tool",
          "gpu_info_power_profiler"},
         {"sh", "-c",
          "echo $$ >> pids; csv=out/gpu_info_power_profiler/gpu_info_power_profiler_output.csv;"
-         "while [ $(wc -l < $csv) -lt 30 ]; do sleep 0.02; done; echo $$ >> pids; sleep 100"},
+         "while [ $(wc -l < $csv) -lt 30 ]; do sleep 0.02; done; echo $$ >> pids; exec sleep 100"},
         2);
     ASSERT_TRUE(run);
     ::kill(run->pid(), signal);

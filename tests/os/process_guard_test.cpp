@@ -79,6 +79,7 @@ TEST_F(GuardedTree, ExitCodeSignalAndPidAreTheChilds) {
   EXPECT_EQ(end->exit_code, 7);
   EXPECT_EQ(end->out, std::to_string(pid) + "\n");
   EXPECT_EQ(end->left_behind, 0);
+  EXPECT_EQ(end->killed, 0);
   EXPECT_GT(end->seconds, 0);
   spec.argv = {"sh", "-c", "kill -SEGV $$"};
   end = run_process(spec);
@@ -132,6 +133,8 @@ TEST_F(GuardedTree, ATokenEndsAllOfIt) {
   EXPECT_TRUE(end->cancelled);
   EXPECT_EQ(end->signal, SIGTERM);
   EXPECT_TRUE(none_lives());
+  EXPECT_GE(end->killed, 1); // the one that does not listen, and perhaps its sleep
+  EXPECT_LE(end->killed, 8);
 }
 
 TEST_F(GuardedTree, AForgottenOneEndsWithItsOwner) {

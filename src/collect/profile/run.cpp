@@ -252,6 +252,7 @@ private:
     out_.seconds = end.seconds;
     out_.ended = end.describe();
     out_.exit_status = end.signal != 0 ? 128 + end.signal : end.exit_code;
+    const bool killed = out_.exit_status == 128 + SIGKILL; // also by a shell between us and it
     if (end.timed_out) {
       out_.exit_status = kTimeoutStatus;
       out_.findings.push_back({"W-RUN-TIMEOUT", "",
@@ -259,9 +260,16 @@ private:
                                            "{} s and was ended",
                                            r_.timeout_s),
                                "", "a larger --timeout; what was gathered is kept"});
-    } else if (end.cancelled && out_.exit_status == 0) {
+    } else if (end.cancelled && (out_.exit_status == 0 || killed)) {
       out_.exit_status = 128 + (interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
     }
+    if (end.killed > 0)
+      out_.findings.push_back(
+          {"W-RUN-KILLED", "",
+           fmt::format("processes that did not end when they were asked to were killed: {}",
+                       end.killed),
+           fmt::format("they had {} s, and what they write at their end is missing", r_.grace_s),
+           "a larger --grace"});
     if (end.left_behind > 0)
       out_.findings.push_back(
           {"W-LEFT-BEHIND", "",
