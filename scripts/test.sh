@@ -57,7 +57,7 @@ command -v slurmctld >/dev/null && command -v slurmd >/dev/null && command -v mu
 for implementation in openmpi mpich; do
   [ -x build/release/rankscope-mpi-$implementation ] || skip "rankscope-mpi: $implementation is not installed"
 done
-ctest --preset release -j "$jobs" --timeout 900
+ctest --preset release -j "$jobs" --timeout 1800
 
 if [ "$with_torch" = yes ]; then
   step "a training under PyTorch"

@@ -5,6 +5,7 @@
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <chrono>
 #include <csignal>
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using test::alive;
 using test::TempFolder;
 
 /// A gnuplot that never ends, ignores SIGTERM and writes into the file that it should draw.
@@ -55,10 +57,6 @@ protected:
     for (pid_t pid = 0; in >> pid;)
       out.push_back(pid);
     return out;
-  }
-  static bool alive(pid_t pid) {
-    const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
-    return !stat.empty() && stat.find(") Z ") == std::string::npos;
   }
   [[nodiscard]] std::vector<std::string> unfinished() const {
     std::vector<std::string> out;

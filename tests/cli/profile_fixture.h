@@ -4,6 +4,7 @@
 #include "os/process.h"
 #include "run_binary.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <chrono>
 #include <filesystem>
@@ -110,10 +111,6 @@ exit $status
     for (pid_t pid = 0; in >> pid;)
       out.push_back(pid);
     return out;
-  }
-  static bool alive(pid_t pid) {
-    const std::string stat = bytes_of("/proc/" + std::to_string(pid) + "/stat");
-    return !stat.empty() && stat.find(") Z ") == std::string::npos;
   }
   /// Nothing of a run lives; it may take a busy machine a while to reap it.
   void expect_no_orphan() const {

@@ -1,9 +1,12 @@
 // rankscope replay with programs and libraries made for the test.
 #include "cli/run_binary.h"
 #include "collect/library_perf/perf_rows.h"
+#include "os/process.h"
 #include "replay_trace.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
+#include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <string>
@@ -113,12 +116,20 @@ TEST(Replay, TopAndTracesWithoutOperators) {
 TEST(Replay, AnInterruptKeepsWhatWasMeasured) {
   const test::TempFolder t;
   const std::string bench = program(t, "hipblaslt-bench", "echo 'transA,us'\necho 'T,50'\n");
-  const std::string driver = program(t, "MIOpenDriver", "sleep 60\n");
-  const auto r =
-      test::run_binary({"replay", test::replay_trace(t), "--runner", "hipblaslt-bench",
-                        "--hipblaslt-bench", bench, "--miopen-driver", driver, "-o", t.path("out")},
-                       1000);
-  EXPECT_EQ(r.code, 130) << r.err;
+  const std::string driver =
+      program(t, "MIOpenDriver", "touch " + t.path("begun") + "; exec sleep 60\n");
+  ProcessSpec spec;
+  spec.argv = {test::binary(),      "replay", test::replay_trace(t), "--runner", "hipblaslt-bench",
+               "--hipblaslt-bench", bench,    "--miopen-driver",     driver,     "-o",
+               t.path("out")};
+  spec.err = Stream::kCapture;
+  Result<Process> run = Process::start(std::move(spec));
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(test::soon([&] { return std::filesystem::exists(t.path("begun")); }));
+  ::kill(run->pid(), SIGINT);
+  const Result<ProcessEnd> end = run->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 130) << end->err;
   EXPECT_EQ(table(t.path("out/gemm_node_replay.csv"))[0].at("Avg. gemm-bench time (us)"), "50.0");
   const auto conv = table(t.path("out/conv_node_replay.csv"));
   ASSERT_EQ(conv.size(), 1U);

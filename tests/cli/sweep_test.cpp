@@ -3,35 +3,24 @@
 #include "os/process.h"
 #include "run_binary.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <functional>
 #include <gtest/gtest.h>
 #include <regex>
 #include <simdjson.h>
 #include <sstream>
-#include <thread>
 
 namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using test::alive;
+using test::soon;
 using Words = std::vector<std::string>;
-
-bool alive(pid_t pid) {
-  const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
-  return !stat.empty() && stat.find(") Z ") == std::string::npos;
-}
-
-bool soon(const std::function<bool()>& holds) {
-  for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(10ms))
-    if (holds())
-      return true;
-  return false;
-}
 
 class SweepRuns : public ::testing::Test {
 protected:

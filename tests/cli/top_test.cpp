@@ -1,13 +1,16 @@
 // rankscope top: the page as it is printed, the same figures as the other commands, colours, and a
 // watch that a Ctrl-C ends.
 #include "base/display_text.h"
+#include "os/process.h"
 #include "run_binary.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -233,23 +236,39 @@ TEST_F(TopCommand, UsageAndUnreadable) {
 TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
   const std::string target = folder_.path("seen");
   fs::create_directories(target);
-  std::thread arrivals([&] {
-    for (const char* name : {"rank0.json.gz", "rank1.json.gz"}) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      fs::copy_file(two_ranks() + "/" + name, target + "/" + name);
-    }
-  });
-  const RunResult r = run_binary({"top", "--watch", "0.1", target}, 1500);
-  arrivals.join();
-  EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(r.err.find("interrupted"), std::string::npos) << "it is the way to end a watch";
-  const std::size_t one = r.out.find("1 rank on");
-  const std::size_t two = r.out.find("2 ranks on");
-  ASSERT_NE(two, std::string::npos) << r.out;
+  ProcessSpec spec;
+  spec.argv = {test::binary(), "top", "--watch", "0.1", target};
+  spec.out = Stream::kFile;
+  spec.out_file = folder_.path("shown");
+  spec.err = Stream::kCapture;
+  Result<Process> run = Process::start(std::move(spec));
+  ASSERT_TRUE(run);
+  const auto shows = [&](const std::string& text) {
+    return test::soon(
+        [&] { return test::bytes_of(folder_.path("shown")).find(text) != std::string::npos; });
+  };
+  const auto arrive = [&](const std::string& name) {
+    fs::copy_file(two_ranks() + "/" + name, folder_.path(name));
+    fs::rename(folder_.path(name), target + "/" + name);
+  };
+  arrive("rank0.json.gz");
+  ASSERT_TRUE(shows("1 rank on"));
+  arrive("rank1.json.gz");
+  ASSERT_TRUE(shows("2 ranks on"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500)); // some looks more
+  ::kill(run->pid(), SIGINT);
+  const Result<ProcessEnd> end = run->wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->exit_code, 0) << end->err;
+  EXPECT_EQ(end->err.find("interrupted"), std::string::npos) << "it is the way to end a watch";
+  const std::string out = test::bytes_of(folder_.path("shown"));
+  const std::size_t one = out.find("1 rank on");
+  const std::size_t two = out.find("2 ranks on");
+  ASSERT_NE(two, std::string::npos) << out;
   EXPECT_LT(one, two);
-  EXPECT_NE(r.out.find("waiting for "), std::string::npos);
-  EXPECT_EQ(r.out.find("2 ranks on", two + 1), std::string::npos) << "once, nothing changed since";
-  EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
+  EXPECT_NE(out.find("waiting for "), std::string::npos);
+  EXPECT_EQ(out.find("2 ranks on", two + 1), std::string::npos) << "once, nothing changed since";
+  EXPECT_EQ(out.find('\x1b'), std::string::npos);
 }
 
 } // namespace

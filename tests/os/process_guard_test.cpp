@@ -2,9 +2,9 @@
 #include "os/cleanup.h"
 #include "os/process.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <csignal>
-#include <functional>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <sys/wait.h>
@@ -15,18 +15,8 @@ namespace rankscope {
 namespace {
 
 using namespace std::chrono_literals;
-
-bool alive(pid_t pid) {
-  const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
-  return !stat.empty() && stat.find(") Z ") == std::string::npos;
-}
-
-bool soon(const std::function<bool()>& holds) {
-  for (int i = 0; i < 6000; ++i, std::this_thread::sleep_for(10ms))
-    if (holds())
-      return true;
-  return false;
-}
+using test::alive;
+using test::soon;
 
 /// A tree of processes that want to live on: one in the child's group, one in a session of its own,
 /// one whose parent has ended, one that ignores SIGTERM. Each writes its number into the file.

@@ -1,6 +1,7 @@
 // A child that lingers: what it left running lives until it is asked to end.
 #include "os/process.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <chrono>
 #include <fstream>
@@ -11,6 +12,7 @@ namespace rankscope {
 namespace {
 
 using namespace std::chrono_literals;
+using test::alive;
 using test::TempFolder;
 
 pid_t pid_in(const std::string& file) {
@@ -21,11 +23,6 @@ pid_t pid_in(const std::string& file) {
       std::this_thread::sleep_for(10ms);
   }
   return pid;
-}
-
-bool alive(pid_t pid) {
-  const std::string stat = test::bytes_of("/proc/" + std::to_string(pid) + "/stat");
-  return !stat.empty() && stat.find(") Z ") == std::string::npos;
 }
 
 TEST(ProcessLinger, ABackgroundProcessOutlivesItsStarterUntilItIsEnded) {
