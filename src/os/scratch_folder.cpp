@@ -1,8 +1,18 @@
 #include "os/scratch_folder.h"
 
 #include "os/cleanup.h"
+#include "os/close_file.h"
+#include "os/temporary_name.h"
 
+#include <chrono>
+#include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rankscope {
@@ -16,15 +26,77 @@ std::string& root() {
   return only;
 }
 
+/// What the names of ours begin with. Six letters follow (mkdtemp).
+std::string own_prefix(std::string_view kind) {
+  return fmt::format("rankscope-{}{}-", kind, machine_tag());
+}
+
+constexpr std::string_view kOne, kOfJob = "job-";
+constexpr std::string_view kLetters = "XXXXXX";
+
+/// A folder's lock, shared: of whoever uses it. -1 where there is none to be had.
+int lock_folder(const std::string& path, int operation) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0 && ::flock(fd, operation | LOCK_NB) != 0)
+    close_file(fd);
+  return fd;
+}
+
+bool is_ours(const std::string& name, std::string_view kind) {
+  const std::string prefix = own_prefix(kind);
+  return name.size() == prefix.size() + kLetters.size() && name.starts_with(prefix);
+}
+
+/// Removes what is locked by nobody any more. A folder is made before it is locked: one that was
+/// touched within a minute stays.
+void remove_abandoned(const fs::path& in) {
+  std::error_code ec;
+  const auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator it(in, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    struct stat about = {};
+    std::error_code inner;
+    if (!(is_ours(name, kOne) || is_ours(name, kOfJob)) ||
+        ::lstat(it->path().c_str(), &about) != 0 || about.st_uid != ::geteuid() ||
+        now - it->last_write_time(inner) < std::chrono::minutes(1) || inner)
+      continue;
+    int lock = lock_folder(it->path().string(), LOCK_EX);
+    if (lock < 0)
+      continue;
+    fs::remove_all(it->path(), inner);
+    close_file(lock);
+  }
+}
+
+/// The system's folder for temporaries; the first time with what killed runs left there removed.
+fs::path temporaries() {
+  std::error_code ec;
+  fs::path out = fs::temp_directory_path(ec);
+  static std::mutex mutex;
+  static std::set<fs::path> seen;
+  if (const std::lock_guard lock(mutex); !ec && seen.insert(out).second)
+    remove_abandoned(out);
+  return ec ? fs::path() : out;
+}
+
+/// "" = none could be made.
+std::string make_in(const fs::path& in, std::string_view kind, std::string& tried) {
+  tried = (in / (own_prefix(kind) + std::string(kLetters))).string();
+  return !in.empty() && cleanup::make_folder(tried) ? tried : "";
+}
+
 } // namespace
 
+ScratchFolder::ScratchFolder(std::string path)
+    : path_(std::move(path)), lock_(lock_folder(path_, LOCK_SH)) {}
+
 Result<ScratchFolder> ScratchFolder::create() {
-  std::error_code ec;
-  const fs::path in = root().empty() ? fs::temp_directory_path(ec) : fs::path(root());
-  std::string name = (in / "rankscope-XXXXXX").string();
-  if (ec || !cleanup::make_folder(name))
-    return Error{ErrorCode::kOutput, name, "cannot make a temporary folder", "is TMPDIR writable?"};
-  return ScratchFolder(std::move(name));
+  std::string tried;
+  std::string made = make_in(root().empty() ? temporaries() : fs::path(root()), kOne, tried);
+  if (made.empty())
+    return Error{ErrorCode::kOutput, tried, "cannot make a temporary folder",
+                 "is TMPDIR writable?"};
+  return ScratchFolder(std::move(made));
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -33,13 +105,16 @@ ScratchFolder::~ScratchFolder() {
   std::error_code ec;
   fs::remove_all(path_, ec);
   cleanup::remove_path(path_);
+  close_file(lock_);
 }
 
 std::string SharedScratch::make() {
-  std::error_code ec;
-  std::string name = (fs::temp_directory_path(ec) / "rankscope-job-XXXXXX").string();
-  return !ec && cleanup::make_folder(name) ? name : "";
+  std::string tried;
+  return make_in(temporaries(), kOfJob, tried);
 }
+
+SharedScratch::SharedScratch(std::string path)
+    : path_(std::move(path)), lock_(path_.empty() ? -1 : lock_folder(path_, LOCK_SH)) {}
 
 SharedScratch SharedScratch::enter(std::string path) {
   if (!path.empty() && ::access(path.c_str(), W_OK | X_OK) != 0)
@@ -55,6 +130,7 @@ SharedScratch::~SharedScratch() {
   root().clear();
   ::rmdir(path_.c_str()); // the last one's succeeds
   cleanup::share_folder("");
+  close_file(lock_);
 }
 
 } // namespace rankscope

@@ -1,5 +1,6 @@
 // A folder for files that live as long as the object (plots on their way into a page); an
-// interrupt removes it too.
+// interrupt removes it too, and what a killed process left is removed by the next one: each holds a
+// lock on its own (flock), which ends with it.
 #pragma once
 
 #include "base/result.h"
@@ -12,14 +13,16 @@ namespace rankscope {
 class ScratchFolder {
 public:
   static Result<ScratchFolder> create();
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder(ScratchFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder();
   [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  explicit ScratchFolder(std::string path);
   std::string path_;
+  int lock_ = -1;
 };
 
 /// The folder that the processes of a job on one machine make theirs in: the last to end, or to be
@@ -30,13 +33,15 @@ public:
   static std::string make();
   /// Before there are threads. "", or one that is not there for this process: as without it.
   static SharedScratch enter(std::string path);
-  SharedScratch(SharedScratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  SharedScratch(SharedScratch&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
   SharedScratch& operator=(SharedScratch&&) = delete;
   ~SharedScratch();
 
 private:
-  explicit SharedScratch(std::string path) : path_(std::move(path)) {}
+  explicit SharedScratch(std::string path);
   std::string path_;
+  int lock_ = -1;
 };
 
 } // namespace rankscope

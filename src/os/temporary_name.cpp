@@ -17,23 +17,10 @@
 namespace rankscope {
 namespace {
 
-/// Which machine a temporary is of: a process of that number may live on another one.
-const std::string& this_host() {
-  static const std::string tag = [] {
-    char name[256] = {};
-    (void)::gethostname(name, sizeof name - 1);
-    std::uint32_t hash = 2166136261U;
-    for (const char* c = name; *c != '\0'; ++c)
-      hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;
-    return fmt::format("{:08x}", hash);
-  }();
-  return tag;
-}
-
 /// Whether a file of this name is the temporary of a process of ours that is gone:
 /// <name>.<host>-<pid>-<serial>.tmp.
 bool is_leftover(const std::string& name) {
-  const std::string& host = this_host();
+  const std::string& host = machine_tag();
   constexpr std::string_view kEnd = ".tmp";
   if (name.size() <= kEnd.size() || name.compare(name.size() - kEnd.size(), kEnd.size(), kEnd) != 0)
     return false;
@@ -56,6 +43,18 @@ bool first_in(const std::string& folder) {
 
 } // namespace
 
+const std::string& machine_tag() {
+  static const std::string tag = [] {
+    char name[256] = {};
+    (void)::gethostname(name, sizeof name - 1);
+    std::uint32_t hash = 2166136261U;
+    for (const char* c = name; *c != '\0'; ++c)
+      hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;
+    return fmt::format("{:08x}", hash);
+  }();
+  return tag;
+}
+
 void remove_leftovers(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code ec;
@@ -76,7 +75,7 @@ std::string temporary_name(const std::string& path) {
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
   if (const std::string folder = name == 0 ? "." : path.substr(0, name); first_in(folder))
     remove_leftovers(folder);
-  const std::string own = fmt::format(".{}-{}-{}.tmp", this_host(), ::getpid(), serial++);
+  const std::string own = fmt::format(".{}-{}-{}.tmp", machine_tag(), ::getpid(), serial++);
   if (path.size() - name + own.size() > kNameMax)
     return path.substr(0, name) + ".rankscope" + own;
   return path + own;

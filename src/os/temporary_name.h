@@ -10,6 +10,10 @@ namespace rankscope {
 /// also removes what killed runs of this machine left there.
 [[nodiscard]] std::string temporary_name(const std::string& path);
 
+/// Eight digits for this machine's name: numbers of processes and locks of another machine mean
+/// nothing here.
+[[nodiscard]] const std::string& machine_tag();
+
 /// Removes the temporaries in `folder` whose process, on this machine, is gone, and which nobody
 /// has touched for a minute (a process of another container may have had that number).
 void remove_leftovers(const std::string& folder);

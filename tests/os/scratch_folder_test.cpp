@@ -3,14 +3,20 @@
 #include "os/scratch_folder.h"
 
 #include "os/cleanup.h"
+#include "os/temporary_name.h"
 #include "temp_folder.h"
+#include "waiting.h"
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -89,6 +95,82 @@ TEST(SharedScratch, OneThatIsNotThereForThisProcessIsDoneWithout) {
   const test::TempFolder folder;
   const SharedScratch here = SharedScratch::enter(folder.path("of another machine"));
   EXPECT_TRUE(ScratchFolder::create());
+}
+
+/// A process that makes a folder in TMPDIR, of the job or its own, and is killed on request.
+class Killed {
+public:
+  explicit Killed(bool of_job, const std::string& names) {
+    child_ = ::fork();
+    if (child_ != 0)
+      return;
+    const SharedScratch job = SharedScratch::enter(of_job ? SharedScratch::make() : "");
+    const auto own = ScratchFolder::create();
+    std::ofstream(own->path() + "/big") << "x";
+    std::ofstream(names) << own->path() << "\n"; // closed: the whole line is there
+    for (;;)
+      ::pause();
+  }
+  Killed(const Killed&) = delete;
+  Killed& operator=(const Killed&) = delete;
+  ~Killed() { kill(); }
+  void kill() {
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      ::waitpid(child_, nullptr, 0);
+    }
+    child_ = -1;
+  }
+
+private:
+  pid_t child_ = -1;
+};
+
+TEST(ScratchFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
+  const test::TempFolder folder;
+  const auto name_in = [](const std::string& file) {
+    std::string name;
+    std::ifstream in(file);
+    std::getline(in, name);
+    return in.eof() ? std::string() : name;
+  };
+  for (const bool of_job : {false, true}) {
+    // each time another TMPDIR: one is looked through once
+    const std::string temporary = folder.path(of_job ? "job" : "own");
+    fs::create_directories(temporary);
+    ::setenv("TMPDIR", temporary.c_str(), 1);
+    Killed gone(of_job, folder.path("gone"));
+    Killed fresh(of_job, folder.path("fresh"));
+    const Killed living(of_job, folder.path("living"));
+    const auto top = [&](const std::string& file) { // the one in TMPDIR itself
+      const fs::path name = name_in(folder.path(file));
+      return of_job ? name.parent_path() : name;
+    };
+    for (const char* file : {"gone", "fresh", "living"})
+      ASSERT_TRUE(test::soon([&] { return !name_in(folder.path(file)).empty(); }));
+    const fs::path foreign = temporary + "/rankscope-" +
+                             (machine_tag() == "00000000" ? "00000001" : "00000000") + "-abcdef";
+    const fs::path somebodys = temporary + "/rankscope-golden";
+    const fs::path longer = top("gone").string() + "7";
+    const std::vector<fs::path> others = {foreign, somebodys, longer};
+    for (const fs::path& path : others)
+      fs::create_directories(path);
+    gone.kill();
+    fresh.kill();
+    for (const fs::path& path : {top("gone"), top("living"), foreign, somebodys, longer})
+      fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
+    fs::last_write_time(top("fresh"), fs::file_time_type::clock::now());
+    const auto next = ScratchFolder::create();
+    ASSERT_TRUE(next);
+    EXPECT_FALSE(fs::exists(top("gone")));
+    EXPECT_TRUE(fs::exists(top("fresh"))); // touched within the minute
+    EXPECT_TRUE(fs::exists(name_in(folder.path("living")) + "/big"));
+    for (const fs::path& path : others)
+      EXPECT_TRUE(fs::exists(path)) << path;
+    for (const char* file : {"gone", "fresh", "living"})
+      fs::remove(folder.path(file));
+  }
+  ::unsetenv("TMPDIR");
 }
 
 } // namespace
