@@ -4,9 +4,11 @@
 # tarball that runs where they are not installed.
 include(GNUInstallDirs)
 
-# of the program's own libraries, where it looks for them: beside its folder in every layout
+# The program looks for its own libraries in ../lib/rankscope, in the build tree too: CMake would pad a
+# separate RPATH of the build with empty elements, and an empty element is the current folder.
 set(rankscope_private lib/rankscope)
-set_target_properties(rankscope PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope_private}")
+set_target_properties(rankscope PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope_private}"
+  BUILD_WITH_INSTALL_RPATH ON)
 # DT_RPATH, which also holds for what the libraries there need themselves
 target_link_options(rankscope PRIVATE -Wl,--disable-new-dtags)
 
@@ -15,7 +17,7 @@ install(TARGETS rankscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(program IN LISTS RANKSCOPE_MPI_BUILT)
   # an MPI that is not the system's stays where it was linked
   set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../${rankscope_private}"
-    INSTALL_RPATH_USE_LINK_PATH ON)
+    INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi EXCLUDE_FROM_ALL)
 endforeach()
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

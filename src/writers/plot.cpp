@@ -23,7 +23,7 @@ constexpr double kDotsPerInch = 300;
 /// memory, read as a file: what comes on its standard input gnuplot reads byte by byte.
 Result<Process> start_gnuplot(std::string script, const std::string& path) {
   ProcessSpec spec;
-  spec.argv = {"gnuplot", "/dev/stdin"};
+  spec.argv = {"gnuplot", "-d", "/dev/stdin"}; // -d: skip the user's ~/.gnuplot
   spec.input = std::move(script);
   spec.out = Stream::kOurError;
   Result<Process> child = Process::start(std::move(spec));

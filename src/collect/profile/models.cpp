@@ -1,6 +1,7 @@
 #include "collect/profile/models.h"
 
 #include "base/nearest.h"
+#include "collect/python_script.h"
 #include "os/process.h"
 
 #include <algorithm>
@@ -126,7 +127,8 @@ print(json.dumps([m if isinstance(m, dict) else vars(m) for m in module.list_mod
 
 Result<Json> python_models(const std::string& file) {
   ProcessSpec spec;
-  spec.argv = {"python3", "-c", kListModels, file};
+  spec.argv = python_script_argv("python3", kListModels);
+  spec.argv.push_back(file);
   spec.out = Stream::kCapture;
   spec.err = Stream::kCapture;
   spec.deadline = std::chrono::seconds(60);

@@ -1,6 +1,7 @@
 #include "base/json_writer.h"
 #include "collect/gemm/gemm_process.h"
 #include "collect/library_trace/log_text.h"
+#include "collect/python_script.h"
 #include "collect/replay/replay_run.h"
 #include "os/process.h"
 
@@ -40,7 +41,7 @@ std::string last_line(std::string_view text) {
 ReplayTime run_one(const std::string& python, const ReplayCall& call,
                    const ReplayRunOptions& options) {
   ProcessSpec spec;
-  spec.argv = {python, "-c", kReplayTorchScript};
+  spec.argv = python_script_argv(python, kReplayTorchScript);
   spec.input = request_text(call, options);
   spec.unset_env = logging_variables();
   spec.guarded = true;

@@ -1,0 +1,16 @@
+// Scripts for a Python interpreter that this program carries itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+/// Returns the argument list that runs `script` with `python`. Modules are not imported from the
+/// current folder, which `python -c` would search first: it may hold a trace's or a stranger's
+/// files. (Options for that, -P and -I, need Python 3.11 or hide the user's own packages.)
+[[nodiscard]] std::vector<std::string> python_script_argv(std::string_view python,
+                                                          std::string_view script);
+
+} // namespace rankscope
