@@ -73,7 +73,7 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
-constexpr double kWorthSaying = 0.3; ///< lag-1 correlation of steps
+constexpr double kDependentSteps = 0.3; ///< lag-1 correlation of steps
 
 /// The lag-1 correlation of the steps of one kind of time, pooled over the ranks of both runs, each
 /// step as its difference from the rank's mean.
@@ -181,7 +181,7 @@ void add_remarks(const ComparedRun& base, const ComparedRun& test, const JudgeRu
     remarks.push_back(fmt::format("{} has {} ranks and {} has {}: means are over other ranks",
                                   base.label, base.ranks.size(), test.label, test.ranks.size()));
   add_step_remark(base, test, remarks);
-  if (rule.step_correlation >= kWorthSaying)
+  if (rule.step_correlation >= kDependentSteps)
     remarks.push_back(fmt::format("the steps of {} and {} depend on each other (lag-1 correlation "
                                   "{:.1f}): intervals are wider for it; repeat the runs to be sure",
                                   base.label, test.label, rule.step_correlation));

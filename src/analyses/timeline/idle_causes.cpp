@@ -121,7 +121,7 @@ IdleTime make_idle(const LoadedTrace& t, const ReportOptions& options,
 constexpr std::array<std::string_view, kIdleCauses> kNames = {"host", "synchronisation", "launch",
                                                               "queued", "unknown"};
 constexpr std::array<std::string_view, kIdleCauses> kHelp = {
-    "the next work was not launched yet", "the launching thread was in a blocking call",
+    "the next work was not launched yet", "launching thread was blocked",
     "from the call to the start", "launched, waits for its turn", "no launch in the trace"};
 constexpr std::array<std::string_view, kIdleCauses> kAdvice = {
     "shorten the CPU's work between launches (graphs, compilation, fewer small kernels)",
