@@ -345,8 +345,8 @@ TEST_F(Compare, ASlowRankIsAWaitAndNoSlowCollective) {
   bool waits = false;
   for (std::size_t i = 0; i < changes->rows(); ++i) {
     const std::string_view what = changes->at(i, "what").text;
-    waits = waits || (what == "wait at collectives" &&
-                      changes->at(i, "difference (ms)").number() > 1);
+    waits =
+        waits || (what == "wait at collectives" && changes->at(i, "difference (ms)").number() > 1);
     if (what == "collective") {
       EXPECT_LT(changes->at(i, "difference (ms)").number(), 0.5) << changes->at(i, "name").text;
     }
