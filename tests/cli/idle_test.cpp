@@ -33,8 +33,7 @@ TEST(IdleCommand, TopChargesOnlyCallsOfTheLaunchingThread) {
   const test::TempFolder folder;
   const RunResult r = run_binary({"top", idle_run(folder), "-q", "--width", "120"});
   EXPECT_NE(r.out.find("host: the next work was not launched yet"), std::string::npos) << r.out;
-  EXPECT_NE(r.out.find("synchronisation: launching thread was blocked"),
-            std::string::npos)
+  EXPECT_NE(r.out.find("synchronisation: launching thread was blocked"), std::string::npos)
       << r.out;
   EXPECT_EQ(r.out.find("nothing launched yet"), std::string::npos);
   EXPECT_EQ(r.out.find("the host waited for the GPU"), std::string::npos);
