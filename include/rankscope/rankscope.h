@@ -93,7 +93,7 @@ struct ReportOptions {
   std::vector<std::string> sheets;       ///< names as in docs/report.md; empty: all
   std::string gpu_arch;                  ///< built-in board or JSON file; empty: no rooflines
   double short_kernel_threshold_us = 10; ///< upper end of the short-kernel study
-  bool include_unlinked_kernels = false; ///< in gpu_timeline
+  bool include_unlinked_kernels = true;  ///< in gpu_timeline; never with compat
   bool compat_tracelens = false;         ///< the reference's values where they are known quirks
 };
 

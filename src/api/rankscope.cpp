@@ -185,7 +185,7 @@ Outcome<std::vector<Table>> Trace::report(const ReportOptions& options) const {
     inner.sheets = {options.sheets.begin(), options.sheets.end()};
     inner.gpu_arch = options.gpu_arch;
     inner.short_kernel_threshold_us = options.short_kernel_threshold_us;
-    inner.include_unlinked_kernels = options.include_unlinked_kernels;
+    inner.include_unlinked_kernels = options.include_unlinked_kernels && !options.compat_tracelens;
     inner.compat_tracelens = options.compat_tracelens;
     auto report = build_report(impl_->loaded, inner);
     if (!report)

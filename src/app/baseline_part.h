@@ -11,19 +11,23 @@
 namespace rankscope {
 
 inline constexpr const char* kBaselineKind = "baseline";
-inline constexpr std::uint32_t kBaselineVersion = 1;
+inline constexpr std::uint32_t kBaselineVersion = 2;
 
-template <class Archive, PartOf<SampleStats> Row> void part_fields(Archive& archive, Row& s) {
-  archive(s.n, s.mean, s.variance);
+template <class Archive, PartOf<SampleSet::StepSum> Row>
+void part_fields(Archive& archive, Row& s) {
+  archive(s.sum, s.count);
+  if constexpr (Archive::kReads)
+    if (s.count < 1)
+      archive.fail("a step without samples");
 }
 
 template <class Archive, PartOf<SampleSet> Row> void part_fields(Archive& archive, Row& s) {
-  SampleStats stats;
+  std::map<std::int64_t, SampleSet::StepSum> steps;
   if constexpr (!Archive::kReads)
-    stats = s.stats();
-  archive(stats);
+    steps = s.steps();
+  archive(steps);
   if constexpr (Archive::kReads)
-    s = SampleSet(stats);
+    s = SampleSet(std::move(steps));
 }
 
 template <class Archive, PartOf<CollectiveSamples> Row> void part_fields(Archive& archive, Row& s) {

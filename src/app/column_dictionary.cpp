@@ -56,7 +56,7 @@ std::vector<SheetInfo> collective_sheets() {
           all_to_all_v_summary_schema().info(),
           all_to_all_v_sent_schema().info(),
           collective_kernel_schema(false).info(),
-          sync_collective_schema({}).info(),
+          sync_collective_schema({}, false).info(),
           all_to_all_v_schema().info(),
           straggler_schema().info(),
           exposed_rank_schema().info(),

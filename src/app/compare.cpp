@@ -62,7 +62,7 @@ std::string changes_markdown(const Comparison& comparison, std::size_t test) {
   for (const std::string& line : what_changed_words(changed, 0))
     out += "- " + markdown_escaped(line) + "\n";
   const Table all = changes_table(comparison, test, false);
-  std::vector<std::size_t> rows; // ranked, renamed, and what is left of each list
+  std::vector<std::size_t> rows; // ranked, replaced, and what is left of each list
   for (std::size_t r = 0; r < all.rows(); ++r)
     if (const Value place = all.at(r, "#");
         r > 0 && (place.is_null() || place.i <= kMarkdownChanges))
@@ -327,9 +327,7 @@ ConditionOutcome judge(const FailCondition& condition, const DashboardRow* row, 
     return {{}, condition.text, State::kUnjudged, figures + ": no percentage of 0"};
   if (!j.change)
     return {{}, condition.text, State::kPassed, figures};
-  const std::string words = fmt::format(
-      "{}; by samples {:.2f} % {}, interval {:.2f} to {:.2f} %, positive is better", figures,
-      std::fabs(*j.change), *j.change < 0 ? "worse" : "better", *j.low, *j.high);
+  const std::string words = fmt::format("{}; by samples {}", figures, change_text(j));
   const bool worse = -*j.change > condition.percent && *j.high < 0;
   if (worse && goes_both_ways(j, cell.improvement.value_or(0)))
     return {{}, condition.text, State::kUnjudged, words + ": the whole traces say the opposite"};

@@ -133,7 +133,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     if (input.write_reports)
       RS_CHECK(find_writer("xlsx")->write(collective_tables(*facts, collective_options),
                                           layout.collective_report(single)));
-    run.collectives = run_collectives(*facts);
+    add_collectives(run, *facts);
   }
   name_problems(ctx, input, plan, identities, described, facts);
   return run;

@@ -143,9 +143,10 @@ void take_calls(const Table& t, double factor, RunCollectives& out) {
       CollectiveSamples& samples = out.samples[{
           text_at(t, r, "Collective name"), text_at(t, r, "dtype"),
           whole_at(t, r, "In msg nelems", kNoId), group.empty() ? "Unknown_Group" : group}];
-      samples.latency_us.push_back(latency);
-      samples.start_skew_us.push_back(number_at(t, r, "skew in start time"));
-      samples.bus_gbps.push_back(number_at(t, r, "bus bw (GB/s)") * factor);
+      const std::int64_t step = whole_at(t, r, "step", -1);
+      samples.latency_us.add(step, latency);
+      samples.start_skew_us.add(step, number_at(t, r, "skew in start time"));
+      samples.bus_gbps.add(step, number_at(t, r, "bus bw (GB/s)") * factor);
     }
 }
 
@@ -158,7 +159,7 @@ void take_kernels(const Table& t, RunCollectives& out) {
                         whole_at(t, r, "In msg nelems", kNoId),
                         text_at(t, r, "Process Group Name")},
                        whole_at(t, r, "stream", -1)}]
-          .push_back(dur);
+          .add(whole_at(t, r, "step", -1), dur);
 }
 
 } // namespace

@@ -75,7 +75,7 @@ void write_change(JsonWriter& json, const Change& row, std::string_view key = {}
   json.begin_object(key);
   json.text("what", row.what);
   json.text("name", row.name);
-  if (row.state == ChangeState::kRenamed)
+  if (row.state == ChangeState::kReplaced)
     json.text("was", row.old_name);
   json.text("operator", row.op);
   json.text("shapes", row.shapes);
@@ -86,18 +86,20 @@ void write_change(JsonWriter& json, const Change& row, std::string_view key = {}
   json.number("low_ms", or_nan(row.low_ms));
   json.number("high_ms", or_nan(row.high_ms));
   json.number("share_percent", or_nan(row.share_percent));
-  json.boolean("beyond_noise", row.told);
+  json.boolean("beyond_noise", row.told || row.below_threshold);
+  json.boolean("beyond_threshold", row.told);
   json.end_object();
 }
 
-/// The ranked rows of a list, then what is renamed without a change of its time.
+/// The ranked rows of a list, then what is replaced without a change of its time.
 void write_list(JsonWriter& json, std::string_view key, const ChangeList& list) {
   json.begin_object(key);
   json.number("explained_ms", list.explained_ms);
+  json.number("below_threshold_ms", list.below_ms);
   json.number("unexplained_ms", list.unexplained_ms);
   json.begin_list("rows");
   for (const Change& row : list.rows)
-    if (row.told || row.state == ChangeState::kRenamed)
+    if (row.told || row.state == ChangeState::kReplaced)
       write_change(json, row);
   json.end_list();
   json.end_object();

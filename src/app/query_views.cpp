@@ -53,7 +53,7 @@ ORDER BY run, name, dtype, mib, group_size)"},
 FROM collectives GROUP BY run, name ORDER BY run, sum(exposed_ns) DESC, name)"},
     {"idle_by_cause", "why is the GPU idle?",
      R"(SELECT run, cause, any_value(meaning) AS meaning, avg(idle_ns) / 1e6 AS idle_ms,
-  100.0 * sum(idle_ns) / nullif(sum(total_ns), 0) AS percent, sum(gaps)::BIGINT AS gaps
+  100.0 * sum(idle_ns) / nullif(sum(total_ns), 0) AS percent, avg(gaps) AS gaps
 FROM idle GROUP BY run, cause ORDER BY run, sum(idle_ns) DESC, cause)"},
     {"gemm_by_shape", "which matrix products vary most from call to call?",
      R"(SELECT run, name, input_dims, count(*) AS calls, min(kernel_ns) / 1e3 AS min_us,

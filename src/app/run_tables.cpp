@@ -290,7 +290,7 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
     rank.steps = step_records(trace, rank.place);
     rank.idle = idle_records(trace, rank.place);
   }
-  ReportOptions options = wanted.linked ? record_options(trace) : ReportOptions{};
+  ReportOptions options = wanted.linked ? record_options() : ReportOptions{};
   options.gpu_arch = request_.gpu_arch;
   choose_gpu(trace.trace, options);
   if (wanted.collectives)

@@ -74,8 +74,7 @@ void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
 ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
   ReportOptions options = given;
   choose_gpu(trace.trace, options);
-  if (trace.tree.linked_count() == 0) // a recording without launches: all else would be 0
-    options.include_unlinked_kernels = true;
+  options.include_unlinked_kernels = true; // as every command
   return options;
 }
 

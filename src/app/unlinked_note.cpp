@@ -32,11 +32,11 @@ void note_unlinked(const LoadedTrace& trace, const ReportOptions& options,
       options.include_unlinked_kernels
           ? fmt::format(
                 "{} of {} GPU events have no launch in the trace; gpu_timeline counts them: "
-                "total_time {:.3f} ms, {:.3f} of launched work alone (as report shows)",
+                "total_time {:.3f} ms, {:.3f} of launched work alone",
                 all - linked, all, with, without)
           : fmt::format("{} of {} GPU events have no launch in the trace; gpu_timeline leaves them "
-                        "out: total_time {:.3f} ms, {:.3f} with them (--include-unlinked-kernels; "
-                        "as analyze and compare show)",
+                        "out, as the reference does: total_time {:.3f} ms, {:.3f} with them "
+                        "(--include-unlinked-kernels)",
                         all - linked, all, without, with));
 }
 

@@ -72,7 +72,7 @@ Action setup(FlagSet& app) {
     app.add_option("--gpu-arch", run.report.gpu_arch,
                    "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
     app.add_flag("--include-unlinked-kernels", run.report.include_unlinked_kernels,
-                 "count GPU work without a launch in the time line");
+                 "count GPU work without a launch in the time line (the default)");
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,

@@ -47,7 +47,7 @@ void add_counting(FlagSet& app, ReportFlags& f) {
       .one_of({"compute", "memory"})
       .default_str("compute");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
-               "count GPU work without a launch in gpu_timeline");
+               "count GPU work without a launch in gpu_timeline (default without --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
                "end a kernel where the next one on its stream starts");
   app.add_option("--micro-idle-us", r.micro_idle_us, "split idle time at this gap, us");
@@ -151,6 +151,7 @@ ReportRequest report_request(const ReportFlags& f) {
   options.short_kernels = !f.no_short_kernels;
   options.coll_analysis = !f.no_coll_analysis;
   options.compat_tracelens = !f.compat.empty();
+  options.include_unlinked_kernels |= f.compat.empty(); // as every command
   options.compat_inference = f.compat == "tracelens-inference";
   options.legacy_gemm_layout = !f.layout.empty();
   options.sheets.insert(f.sheets.begin(), f.sheets.end());

@@ -163,6 +163,9 @@ constexpr std::array<std::string_view, 24> kCommunication = {
     // one-sided
     "nvshmem", "rocshmem"};
 
+constexpr std::array<std::string_view, 3> kReferenceCommunication = {"rccl", "nccl",
+                                                                     "cross_device_reduce"};
+
 GemmKernel tensile_kernel(std::string_view name, std::size_t at) {
   GemmKernel out = kernel_of(GemmLibrary::kTensile);
   if (contains(name, "_Alik_"))
@@ -214,15 +217,17 @@ GemmKernel xmma_kernel(std::string_view name) {
 
 } // namespace
 
-bool is_communication_name(std::string_view name) {
+bool is_communication_name(std::string_view name, bool as_reference) {
   const std::string lower = lowercase(name);
+  if (as_reference)
+    return contains_any(lower, kReferenceCommunication);
   return contains_any(lower, kCommunication) && !contains(lower, "get_dispatch_layout");
 }
 
-std::vector<bool> communication_names(const StringPool& strings) {
+std::vector<bool> communication_names(const StringPool& strings, bool as_reference) {
   std::vector<bool> out(strings.size());
   for (StrId id = 0; id < strings.size(); ++id)
-    out[id] = is_communication_name(strings.view(id));
+    out[id] = is_communication_name(strings.view(id), as_reference);
   return out;
 }
 

@@ -14,9 +14,11 @@ namespace rankscope {
 
 /// Communication kernel, in any case: rccl, nccl and cross_device_reduce, as the reference reads
 /// names, and what other libraries call theirs (docs/reference/report-rules.md 2).
-[[nodiscard]] bool is_communication_name(std::string_view name);
+/// `as_reference`: those three alone.
+[[nodiscard]] bool is_communication_name(std::string_view name, bool as_reference = false);
 /// is_communication_name for each id of a pool, so that loops over events test a bit.
-[[nodiscard]] std::vector<bool> communication_names(const StringPool& strings);
+[[nodiscard]] std::vector<bool> communication_names(const StringPool& strings,
+                                                    bool as_reference = false);
 
 enum class GemmLibrary {
   kTensile, ///< rocBLAS and hipBLASLt

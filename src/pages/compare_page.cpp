@@ -65,20 +65,25 @@ std::vector<std::string> in_words(const Comparison& comparison) {
       unknown += j.verdict == Verdict::kUnknown ? 1 : 0;
       if (j.verdict != Verdict::kBetter && j.verdict != Verdict::kWorse)
         continue;
-      out.push_back(fmt::format(
-          "{}: {} is {} by {:.2f} % ({} {:.2f} to {:.2f} %{}); {:.3f} against {:.3f} {} of {}",
-          label, row.metric, j.verdict == Verdict::kBetter ? "better" : "worse",
-          std::abs(*j.change), j.assumed ? "with the assumed noise" : "interval",
-          std::min(std::abs(*j.low), std::abs(*j.high)),
-          std::max(std::abs(*j.low), std::abs(*j.high)),
-          j.assumed ? "" : fmt::format(", {} and {} samples", j.samples_base, j.samples_test),
-          *cell->value, cell->base.value_or(NAN), row.unit, base));
+      out.push_back(fmt::format("{}: {} is {}; {:.3f} against {:.3f} {} of {}, {} and {} samples",
+                                label, row.metric, change_text(j), *cell->value,
+                                cell->base.value_or(NAN), row.unit, base, j.samples_base,
+                                j.samples_test));
     }
-    out.push_back(fmt::format("{}: {} figures differ from {}'s by no more than noise or threshold",
-                              label, similar, base));
+    const int below = static_cast<int>(std::count_if(
+        comparison.dashboard.rows.begin(), comparison.dashboard.rows.end(),
+        [i](const DashboardRow& row) {
+          return row.tests[i] &&
+                 below_threshold(row.tests[i]->judgement, row.tests[i]->improvement.value_or(0));
+        }));
+    out.push_back(fmt::format("{}: {} metrics without a significant difference from {}", label,
+                              similar - below, base));
+    if (below > 0)
+      out.push_back(fmt::format("{}: {} metrics differ by less than the threshold of {} %", label,
+                                below, comparison.rule.threshold_percent));
     if (unknown > 0)
-      out.push_back(
-          fmt::format("{}: {} figures are not judged: one sample tells no noise", label, unknown));
+      out.push_back(fmt::format("{}: {} metrics are not judged: one step on a side has no interval",
+                                label, unknown));
   }
   return out;
 }

@@ -234,8 +234,8 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
   return out;
 }
 
-/// Sentences that compare: four kinds of time, ranges of GEMMs, latencies of collectives.
-constexpr std::size_t kComparedWords = 6;
+/// Sentences that compare with an interval: four kinds of time.
+constexpr std::size_t kComparedWords = 4;
 
 /// The level of every interval of a page, and how it is said.
 struct Level {
@@ -287,32 +287,20 @@ void compare_times(const std::vector<Side>& sides, TimeKind kind, std::vector<st
   }
 }
 
-/// The same of rows that both have: the mean of their differences in percent.
+/// The mean difference in percent of rows that both have. Ranks and collectives of one run share
+/// its steps and its late rank: they are no independent samples, so there is no interval.
 void compare_rows(const std::vector<Side>& sides, const std::vector<HtmlRow>& rows,
                   const std::string& what, const char* over, std::vector<std::string>& out) {
-  const Level level(sides.size());
   for (std::size_t s = 1; s < sides.size(); ++s) {
     std::vector<double> percent;
     for (const HtmlRow& row : rows)
       if (row.values[0] > 0 && !std::isnan(row.values[s]))
         percent.push_back(100 * (row.values[s] - row.values[0]) / row.values[0]);
-    if (percent.empty())
-      continue;
-    const auto d = mean_interval(percent, level.alpha());
-    const std::string shared =
-        fmt::format("over {} shared {}{}", percent.size(), over, percent.size() > 1 ? "s" : "");
-    if (d && told(*d))
-      out.push_back(fmt::format(
-          "{}: {} is {:.2f} % {} than {} {} (mean of their differences, {} %; "
-          "paired, {})",
-          sides[s].label, what, std::fabs(d->difference), d->difference < 0 ? "lower" : "higher",
-          sides[0].label, shared, amounts(*d), level.text()));
-    else
-      out.push_back(fmt::format(
-          "{}: {} cannot be told apart from {} {} (mean of their differences "
-          "{:.2f} %{})",
-          sides[s].label, what, sides[0].label, shared, sample_stats(percent).mean,
-          d ? fmt::format(", +- {:.2f}; paired, {}", d->half_width, level.text()) : std::string()));
+    if (!percent.empty())
+      out.push_back(fmt::format("{}: {} {:+.2f} % against {}, mean over {} shared {}{}; no "
+                                "interval: {}s of one run are not independent",
+                                sides[s].label, what, sample_stats(percent).mean, sides[0].label,
+                                percent.size(), over, percent.size() > 1 ? "s" : "", over));
   }
 }
 

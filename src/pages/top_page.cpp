@@ -116,7 +116,7 @@ void idle(const TopFacts& facts, ConsolePage& page) {
         {{percent(i.percent_of_idle), Ink::kPlain},
          {page.bar(i.percent_of_idle, page.bar_width() / 2), Ink::kBad},
          {number(i.ms, 3), Ink::kPlain},
-         {std::to_string(i.gaps), Ink::kPlain},
+         {number(i.gaps, facts.overview.ranks > 1 ? 1 : 0), Ink::kPlain},
          {std::string(idle_cause_name(i.cause)) + ": " + std::string(idle_cause_help(i.cause)),
           Ink::kPlain}});
   page.table({{"share", true, 0, 0},
@@ -167,6 +167,11 @@ std::string categories(const TopFacts& facts) {
   return out;
 }
 
+/// More than the GPU can do: rounded, it shows above 100 %.
+bool above_roofline(const TopOperator& op) {
+  return op.percent_of_roofline >= 100.5;
+}
+
 void operators(const TopFacts& facts, ConsolePage& page) {
   if (facts.operators.empty())
     return;
@@ -178,16 +183,17 @@ void operators(const TopFacts& facts, ConsolePage& page) {
     page.sentence(kinds, "  ", Ink::kFaint);
   std::vector<std::vector<PageCell>> rows;
   for (const TopOperator& op : facts.operators) {
-    rows.push_back(
-        {{percent(op.percent), Ink::kPlain},
-         {number(ns_to_ms(op.sum.kernel_ns), 3), Ink::kPlain},
-         {std::to_string(op.sum.count), Ink::kPlain},
-         {number(op.tflops, 1), Ink::kPlain},
-         {number(op.tbps * 1e3, 0), Ink::kPlain},
-         {std::isnan(op.percent_of_roofline) ? "" : number(op.percent_of_roofline, 0) + " %",
-          Ink::kPlain},
-         {std::string(op.bound), Ink::kFaint},
-         {page.shown(op.sum.name + " " + short_shapes(op.sum.dims)), Ink::kPlain}});
+    rows.push_back({{percent(op.percent), Ink::kPlain},
+                    {number(ns_to_ms(op.sum.kernel_ns), 3), Ink::kPlain},
+                    {std::to_string(op.sum.count), Ink::kPlain},
+                    {number(op.tflops, 1), Ink::kPlain},
+                    {number(op.tbps * 1e3, 0), Ink::kPlain},
+                    {std::isnan(op.percent_of_roofline)
+                         ? ""
+                         : number(op.percent_of_roofline, 0) + (above_roofline(op) ? " % !" : " %"),
+                     above_roofline(op) ? Ink::kWarn : Ink::kPlain},
+                    {std::string(op.bound), Ink::kFaint},
+                    {page.shown(op.sum.name + " " + short_shapes(op.sum.dims)), Ink::kPlain}});
   }
   const bool rated = !o.gpu.empty();
   std::vector<PageColumn> columns{{"share", true, 0, 0},  {"ms", true, 0, 0},
@@ -200,6 +206,10 @@ void operators(const TopFacts& facts, ConsolePage& page) {
       row.erase(row.begin() + 5, row.begin() + 7);
   }
   page.table(columns, rows);
+  if (rated && std::any_of(facts.operators.begin(), facts.operators.end(), above_roofline))
+    page.sentence("above 100 % of the roofline: the peaks of the GPU or the modelled work do not "
+                  "fit this operator",
+                  "  ! ", Ink::kWarn);
 }
 
 void collectives(const TopFacts& facts, ConsolePage& page) {

@@ -349,7 +349,7 @@ TEST(CompareRuns, DurationsOnARankAreJudgedByTheirKernels) {
   EXPECT_EQ(t.at(0, "a_samples").i, 4);
   EXPECT_LT(t.at(0, "ci95_high_percent").number(), 0);
   // samples that are not those of the row are none
-  b.collectives.rank_dur_us.begin()->second.pop_back();
+  b.collectives.rank_dur_us.begin()->second = {1, 2, 3};
   EXPECT_EQ(compare_collectives(a, b, {}).by_rank[0].judgement.verdict, Verdict::kUnknown);
 }
 
@@ -400,8 +400,9 @@ TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
   const CollectiveKey key{"allreduce", "BFloat16", 1024, "0"};
   CollectiveSamples& samples = a.collectives.samples[key];
   for (const double bus : {49.0, 50.0, std::nan(""), 51.0}) {
-    samples.latency_us.push_back(2);
-    samples.bus_gbps.push_back(bus);
+    const auto step = static_cast<std::int64_t>(samples.latency_us.size());
+    samples.latency_us.add(step, 2);
+    samples.bus_gbps.add(step, bus);
   }
   b.collectives.samples[key] = {{2, 2, 2}, {}, {29, 30, 31}};
   const Comparison c = compare_runs(a, {b}, {});
@@ -410,10 +411,13 @@ TEST(CompareRuns, WhatIsUnknownOfOneCollectiveIsNoSample) {
   EXPECT_EQ(j.samples_base, 3U);
   EXPECT_NEAR(*j.change, -40, 1e-9);
   EXPECT_EQ(c.collectives[0].all_ranks[0].bandwidth.verdict, Verdict::kWorse);
-  // as an older saved baseline has them
-  a.collectives.samples[key].bus_gbps = SampleSet(SampleStats{4, std::nan(""), std::nan("")});
-  EXPECT_EQ(compare_runs(a, {b}, {}).dashboard.rows[1].tests[0]->judgement.verdict,
-            Verdict::kUnknown);
+  // ST no. 2: all of one step is one sample
+  samples.bus_gbps = {};
+  for (const double bus : {49.0, 50.0, 51.0, 50.0})
+    samples.bus_gbps.add(3, bus);
+  const Judgement one = compare_runs(a, {b}, {}).dashboard.rows[1].tests[0]->judgement;
+  EXPECT_EQ(one.verdict, Verdict::kUnknown);
+  EXPECT_EQ(one.samples_base, 1U);
 }
 
 // A rank that is late elsewhere makes one group wait more and another less: no change of the skew.
@@ -476,6 +480,82 @@ TEST(CompareRuns, DifferentWorkloadsAreSaidFirst) {
             std::string::npos)
       << c.remarks[0];
   EXPECT_EQ(dashboard_table(c).notes.front(), c.remarks[0]);
+}
+
+// ST-C22: twice the rows in each product is other work, not a slower run.
+TEST(CompareRuns, OtherShapesAreSaidFirst) {
+  const auto run_with = [](const std::string& label, const std::string& shapes, double launches) {
+    ComparedRun run = run_named(label);
+    run.work.ranks = 1;
+    run.work.steps = {1, 2};
+    run.work.total_ns = {100, 100};
+    Work mm;
+    mm.own_ns = {60, 60};
+    mm.launches = launches;
+    run.work.work[{StepWorkKind::kKernel, "aten::mm", shapes, "k"}] = mm;
+    Work add;
+    add.own_ns = {40, 40};
+    add.launches = 3;
+    run.work.work[{StepWorkKind::kKernel, "aten::add", "8", "k"}] = add;
+    return run;
+  };
+  const ComparedRun a = run_with("a", "64x64 64x64", 4);
+  EXPECT_TRUE(compare_runs(a, {run_with("b", "64x64 64x64", 4)}, {}).remarks.empty());
+  const Comparison c = compare_runs(a, {run_with("b", "128x64 64x64", 4)}, {});
+  ASSERT_EQ(c.remarks.size(), 1U);
+  EXPECT_EQ(
+      c.remarks[0],
+      "a and b do different work per step: operators with other shapes or numbers of launches "
+      "take 60 % and 60 % of the kernel time (most: aten::mm, 64x64 64x64, 4 launches against "
+      "128x64 64x64, 4 launches). Better and Worse compare times of different work");
+  EXPECT_EQ(dashboard_table(c).notes.front(), c.remarks[0]);
+  EXPECT_EQ(compare_runs(a, {run_with("b", "64x64 64x64", 5)}, {}).remarks.size(), 1U);
+}
+
+// ST-U8: worse by a negative interval; ST-U7: the interval is of the change that is shown.
+TEST(CompareRuns, SignsAgreeWithWords) {
+  Judgement worse;
+  worse.change = -2.88;
+  worse.low = -2.99;
+  worse.high = -2.78;
+  EXPECT_EQ(change_text(worse), "2.88 % worse (95 % CI 2.78 to 2.99 %)");
+  Judgement better;
+  better.change = 2;
+  better.low = 1;
+  better.high = 3;
+  EXPECT_EQ(change_text(better), "2.00 % better (95 % CI 1.00 to 3.00 %)");
+  DashboardCell cell;
+  cell.improvement = -11.5;
+  EXPECT_EQ(cell.estimate(), -11.5);
+  cell.judgement.change = -13.2;
+  EXPECT_EQ(cell.estimate(), -13.2);
+}
+
+// ST no. 6: steps that go on from step to step are no independent samples.
+TEST(CompareRuns, DependentStepsWidenTheInterval) {
+  const auto run_with = [](const std::vector<std::int64_t>& ms) {
+    ComparedRun run = run_named("run");
+    run.ranks.clear();
+    for (std::size_t s = 0; s < ms.size(); ++s)
+      run.ranks[0].step_ns[TimeKind::kTotal][static_cast<std::int64_t>(s)] = ms[s] * 1'000'001;
+    run.ranks[0].kinds[TimeKind::kTotal] = {88'000'088, 100};
+    return run;
+  };
+  const ComparedRun rough = run_with({10, 12, 10, 12, 10, 12, 10, 12});
+  EXPECT_EQ(rule_of_runs(rough, rough, {}).step_correlation, 0);
+  const ComparedRun slow = run_with({10, 10, 10, 10, 12, 12, 12, 12});
+  const JudgeRule rule = rule_of_runs(slow, slow, {});
+  // (3 - 1 + 3) / 8 = 0.625, and (1 + 3 * 0.625) / 8 of bias: 0.984, at most 0.95
+  EXPECT_DOUBLE_EQ(rule.step_correlation, 0.95);
+  EXPECT_EQ(rule.clock_ns, 1);
+  const Comparison c = compare_runs(slow, {slow}, {});
+  ASSERT_FALSE(c.remarks.empty());
+  EXPECT_NE(c.remarks[0].find("depend on each other"), std::string::npos);
+  const auto width = [](const Comparison& of) {
+    const Judgement& j = of.timelines[0].mean[0].judgement;
+    return *j.high - *j.low;
+  };
+  EXPECT_GT(width(c), 3 * width(compare_runs(rough, {rough}, {})));
 }
 
 TEST(CompareRuns, SkewsOfUnlikeClocksAreNotCompared) {

@@ -17,6 +17,7 @@ GemmFacts rows_of(std::size_t n) {
     row.calls_us.count = 10;
     row.slowdown_us = 10;
     row.slowdown_half_us = 8;
+    row.slowdown_degrees = 8;
   }
   return facts;
 }
@@ -24,13 +25,59 @@ GemmFacts rows_of(std::size_t n) {
 // The most spread rows are chosen out of all: each interval is at a level for all of them.
 TEST(GemmFindings, TheIntervalIsForAllRows) {
   const std::string one = gemm_findings(rows_of(1), 1).at(0);
-  EXPECT_NE(one.find("collectives explain it: 10.0 +- 8.0 us"), std::string::npos) << one;
+  EXPECT_NE(one.find("longer durations go with overlap by collectives: 10.0 +- 8.0 us slower"),
+            std::string::npos)
+      << one;
   // t(8) is 2.306 at 95 % and 3.833 at 99.5 %: 8 * 3.833 / 2.306 = 13.3
   const std::string ten = gemm_findings(rows_of(10), 1).at(0);
-  EXPECT_NE(ten.find("it cannot be told whether collectives matter: 10.0 +- 13.3 us"),
-            std::string::npos)
+  EXPECT_NE(
+      ten.find("duration does not depend significantly on overlap by collectives: +10.0 +- 13.3"),
+      std::string::npos)
       << ten;
   EXPECT_NE(ten.find("95 % over 10 rows"), std::string::npos) << ten;
+}
+
+// ST-C16: faster beyond its interval, and yet "it cannot be told".
+TEST(GemmFindings, FasterIsSaidToo) {
+  GemmFacts facts = rows_of(1);
+  facts.rows[0].slowdown_us = -11.8;
+  facts.rows[0].slowdown_half_us = 0.7;
+  const std::string text = gemm_findings(facts, 1).at(0);
+  EXPECT_NE(text.find("shorter durations go with overlap by collectives: 11.8 +- 0.7 us faster"),
+            std::string::npos)
+      << text;
+}
+
+// ST no. 10, ST-C7: the first call of each step is alone and faster for its place, the second is
+// overlapped: no call tells what overlap costs.
+TEST(GemmFindings, PlacesInTheStepAreNotComparedWithEachOther) {
+  const auto finding = [](std::int64_t slower_by_overlap_ns) {
+    RankGemms rank;
+    GemmGroup& g = rank.groups.emplace_back();
+    g.op = "aten::mm";
+    g.dims = "((8, 8), (8, 8))";
+    g.kernel_ns = {1};
+    std::int64_t at = 0;
+    for (std::int64_t step = 1; step <= 8; ++step)
+      for (const bool second : {false, true}) {
+        const std::int64_t tenths = second ? 5 + step * 7 % 5 : step * 3 % 4; // overlapped
+        const std::int64_t dur =
+            (second ? 100'000 : 80'000) + step * 37 % 100 * 10 + tenths * slower_by_overlap_ns / 10;
+        g.instances.push_back({at, dur, step, dur * tenths / 10, 0});
+        rank.gemm_ns += dur;
+        at += 200'000;
+      }
+    g.longest = 1;
+    for (std::size_t i = 0; i < g.instances.size(); ++i) {
+      g.shortest = g.instances[i].dur_ns < g.instances[g.shortest].dur_ns ? i : g.shortest;
+      g.longest = g.instances[i].dur_ns > g.instances[g.longest].dur_ns ? i : g.longest;
+    }
+    return gemm_findings(gemm_facts({rank}, 1, GemmRanking::kRange), 1).at(0);
+  };
+  EXPECT_NE(finding(0).find("does not depend significantly on overlap"), std::string::npos)
+      << finding(0);
+  EXPECT_NE(finding(30'000).find("longer durations go with overlap"), std::string::npos)
+      << finding(30'000);
 }
 
 // Of many calls the shortest and the longest of each piece: none that matters is missing.

@@ -1,4 +1,4 @@
-// What changed between two runs: shares, verdicts and renamed kernels by hand.
+// What changed between two runs: shares, verdicts and replaced kernels by hand.
 #include "analyses/compare/what_changed.h"
 
 #include <cmath>
@@ -76,7 +76,7 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
   EXPECT_TRUE(c.step_time.told);
   for (const ChangeList* list : {&c.work, &c.operators, &c.steps}) {
     EXPECT_NEAR(sum_of(*list), 1.01, 1e-9);
-    EXPECT_NEAR(list->explained_ms + list->unexplained_ms, 1.01, 1e-9);
+    EXPECT_NEAR(list->explained_ms + list->below_ms + list->unexplained_ms, 1.01, 1e-9);
     double share = 0;
     for (const Change& change : list->rows)
       share += *change.share_percent;
@@ -146,7 +146,7 @@ TEST(WhatChanged, WithoutSamplesNothingIsToldUnlessANoiseIsAssumed) {
   EXPECT_EQ(what_changed_table(what_changed(base, test, {}), "A", "B", false).rows(), 0U);
 }
 
-TEST(WhatChanged, ARenamedKernelIsMatchedByShapeAndPlace) {
+TEST(WhatChanged, AReplacedKernelIsMatchedByShapeAndPlace) {
   const std::vector<double> two = {2, 2.1, 1.9};
   const StepWork base = run_of({{kernel("old1"), work(two, 4, 0.2)},
                                 {kernel("old2"), work(two, 4, 0.8)},
@@ -156,14 +156,14 @@ TEST(WhatChanged, ARenamedKernelIsMatchedByShapeAndPlace) {
                                 {kernel("new2"), work(two, 4, 0.79)},
                                 {kernel("other", "aten::mm", "9x9 9x9"), work(two, 4, 0.5)}},
                                {10, 10, 10});
-  const auto pairs = renamed_kernels(base, test);
+  const auto pairs = replaced_kernels(base, test);
   ASSERT_EQ(pairs.size(), 2U);
   for (const auto& [then, now] : pairs) {
     EXPECT_EQ(then.name.substr(0, 3), "old");
     EXPECT_EQ(now.name, "new" + then.name.substr(3));
   }
   const WhatChanged c = what_changed(base, test, {});
-  EXPECT_EQ(row(c.work, "new1")->state, ChangeState::kRenamed);
+  EXPECT_EQ(row(c.work, "new1")->state, ChangeState::kReplaced);
   EXPECT_EQ(row(c.work, "new1")->old_name, "old1");
   EXPECT_FALSE(row(c.work, "new1")->told);
   EXPECT_EQ(row(c.work, "gone")->state, ChangeState::kVanished);
@@ -182,16 +182,16 @@ TEST(WhatChanged, LongNamesShowWhereTheyDiffer) {
   const std::vector<std::string> words = what_changed_words(c, 5);
   ASSERT_EQ(words.size(), 2U);
   EXPECT_NE(words[1].find("xMT128y"), std::string::npos) << words[1];
-  EXPECT_NE(words[1].find("was ..xx"), std::string::npos) << words[1];
+  EXPECT_NE(words[1].find("in place of ..xx"), std::string::npos) << words[1];
   EXPECT_NE(words[1].find("xMT256y"), std::string::npos) << words[1];
   EXPECT_LT(words[1].size(), 260U);
 }
 
-TEST(WhatChanged, WhatStandsElsewhereIsNotRenamed) {
+TEST(WhatChanged, WhatStandsElsewhereIsNotReplaced) {
   const std::vector<double> ms = {2, 2, 2};
   const StepWork base = run_of({{kernel("old"), work(ms, 4, 0.5)}}, {10, 10, 10});
   const auto pairs_with = [&](const WorkKey& key, const Work& now) {
-    return renamed_kernels(base, run_of({{key, now}}, {10, 10, 10})).size();
+    return replaced_kernels(base, run_of({{key, now}}, {10, 10, 10})).size();
   };
   EXPECT_EQ(pairs_with(kernel("new"), work(ms, 4, 0.5)), 1U);
   EXPECT_EQ(pairs_with(kernel("new"), work(ms, 5, 0.5)), 0U); // launched more often
@@ -203,7 +203,7 @@ TEST(WhatChanged, WhatStandsElsewhereIsNotRenamed) {
   // a generated kernel is called by an operator of its own name
   const StepWork generated = run_of({{kernel("old", "old"), work(ms, 4, 0.5)}}, {10, 10, 10});
   const auto generated_with = [&](const WorkKey& key, const Work& now) {
-    return renamed_kernels(generated, run_of({{key, now}}, {10, 10, 10})).size();
+    return replaced_kernels(generated, run_of({{key, now}}, {10, 10, 10})).size();
   };
   EXPECT_EQ(generated_with(kernel("new", "new"), work(ms, 4, 0.51)), 1U);
   EXPECT_EQ(generated_with(kernel("new", "new"), work(ms, 4, 0.6)), 0U);
@@ -230,6 +230,75 @@ TEST(WhatChanged, RanksAreJoinedOverTheirCommonSteps) {
   one.whole = true;
   EXPECT_EQ(join_step_work({one, one, two}).ranks, 0U);
   EXPECT_EQ(join_step_work({}).ranks, 0U);
+}
+
+// ST-C8: another tile size is another kernel, not another name.
+TEST(WhatChanged, AnotherKernelIsNotCalledRenamed) {
+  const WhatChanged c =
+      what_changed(run_of({{kernel("MT256"), work({4, 4.1, 3.9})}}, {9, 9, 9}),
+                   run_of({{kernel("MT128"), work({2, 2.1, 1.9})}}, {7, 7, 7}), {});
+  std::string all;
+  for (const std::string& line : what_changed_words(c, 5))
+    all += line + "\n";
+  EXPECT_NE(all.find("MT128 of aten::mm 64x64 64x64 (in place of MT256)"), std::string::npos)
+      << all;
+  EXPECT_EQ(all.find("renamed"), std::string::npos) << all;
+  EXPECT_EQ(what_changed_table(c, "A", "B", false).at(1, "state").text, "replaced");
+}
+
+// ST-C9: every row differs by 0.6 %, far beyond the noise; that is below the threshold, not noise.
+TEST(WhatChanged, AThresholdIsNotNoise) {
+  const auto slower = [](double factor) {
+    return run_of({{kernel("a"), work({10 * factor, 10.001 * factor, 9.999 * factor})},
+                   {kernel("b"), work({5 * factor, 5.001 * factor, 4.999 * factor})}},
+                  {16 * factor, 16.001 * factor, 15.999 * factor});
+  };
+  const WhatChanged c = what_changed(slower(1), slower(1.006), {});
+  EXPECT_EQ(c.work.told, 0U);
+  EXPECT_EQ(c.work.below, 3U);
+  EXPECT_NEAR(c.work.below_ms, 0.096, 1e-6);
+  const std::string words = what_changed_words(c, 5).at(1);
+  EXPECT_NE(words.find("+0.096 ms in 3 rows below the threshold of 1 %"), std::string::npos)
+      << words;
+  EXPECT_EQ(words.find("noise"), std::string::npos) << words;
+  const Table sheet = what_changed_table(c, "A", "B", false);
+  EXPECT_EQ(sheet.at(1, "name").text, "3 rows below the threshold of 1 %");
+}
+
+// ST-C11: two equal steps a side gave an interval of width 0. Clock of 1 us: sd 0.289 us.
+TEST(WhatChanged, EqualStepsAreNoCertainty) {
+  JudgeRule rule;
+  rule.clock_ns = 1000;
+  const WhatChanged c = what_changed(run_of({}, {10, 10}), run_of({}, {11, 11}), rule);
+  const double half = student_t(2, 0.05) * std::sqrt(2 * (1e-6 / 12) / 2);
+  EXPECT_NEAR(*c.step_time.high_ms - 1, half, 1e-9);
+  EXPECT_GT(half, 0.001);
+}
+
+// ST no. 5, ST-C15: the wait for a late rank was in the collective's own time.
+TEST(WhatChanged, WaitsAtCollectivesAreARow) {
+  const WorkKey reduce{StepWorkKind::kCollective, "c10d::allreduce_", "", "allreduce"};
+  const auto run_waiting = [&](double wait_ms) {
+    StepWork run = run_of({{reduce, work({1 + wait_ms, 1.001 + wait_ms, 0.999 + wait_ms})}},
+                          {8 + wait_ms, 8 + wait_ms, 8 + wait_ms});
+    run.work.at(reduce).wait_ns.assign(3, std::llround(wait_ms * kMs));
+    run.waits_known = true;
+    return run;
+  };
+  const WhatChanged c = what_changed(run_waiting(0.1), run_waiting(0.5), {});
+  EXPECT_NEAR(row(c.work, "allreduce")->difference_ms, 0, 1e-9);
+  ASSERT_EQ(c.work.told, 1U);
+  EXPECT_EQ(c.work.rows[0].what, "wait at collectives");
+  EXPECT_NEAR(c.work.rows[0].difference_ms, 0.4, 1e-9);
+  EXPECT_NEAR(sum_of(c.work), 0.4, 1e-9);
+  EXPECT_NEAR(sum_of(c.operators), 0.4, 1e-9);
+  EXPECT_NE(what_changed_words(c, 5).at(1).find("wait at collectives: 0.100 -> 0.500 ms"),
+            std::string::npos)
+      << what_changed_words(c, 5).at(1);
+  // one run whose ranks were not looked at together: nothing is taken out of either
+  StepWork alone = run_waiting(0.5);
+  alone.waits_known = false;
+  EXPECT_EQ(what_changed(run_waiting(0.1), alone, {}).work.rows[0].what, "collective");
 }
 
 } // namespace

@@ -94,15 +94,21 @@ TEST(CompareInputs, TotalTimeOfATraceWithKernelsWithoutALaunchIsExplainedEverywh
   const TempFolder folder;
   const std::string run = make_run(folder, "a", false, true);
   const std::string trace = run + "/torch_profiler/rank0/trace.json";
-  const RunResult report = run_binary({"report", trace, "-o", folder.path("r.xlsx")});
-  EXPECT_NE(report.out.find("3.685"), std::string::npos) << report.out;
-  EXPECT_NE(report.err.find("leaves them out: total_time 3.685 ms, 3.925 with them"),
-            std::string::npos)
-      << report.err;
-  const RunResult all =
-      run_binary({"report", trace, "-o", folder.path("r.xlsx"), "--include-unlinked-kernels"});
-  EXPECT_NE(all.out.find("3.925"), std::string::npos) << all.out;
   const char* const counted = "counts them: total_time 3.925 ms, 3.685 of launched work alone";
+  const RunResult report = run_binary({"report", trace, "-o", folder.path("r.xlsx")});
+  EXPECT_NE(report.out.find("3.925"), std::string::npos) << report.out;
+  EXPECT_NE(report.err.find(counted), std::string::npos) << report.err;
+  std::vector<std::string> args = {"report",   trace,      "-o", folder.path("r.xlsx"),
+                                   "--compat", "tracelens"};
+  const RunResult reference = run_binary(args);
+  EXPECT_NE(reference.out.find("3.685"), std::string::npos) << reference.out;
+  EXPECT_NE(reference.err.find("leaves them out, as the reference does: total_time 3.685 ms, 3.925 "
+                               "with them"),
+            std::string::npos)
+      << reference.err;
+  args.emplace_back("--include-unlinked-kernels");
+  const RunResult all = run_binary(args);
+  EXPECT_NE(all.out.find("3.925"), std::string::npos) << all.out;
   const RunResult compare = run_binary(
       {"compare", "--baseline", run, "--test", run, "--output", folder.path("out"), "--no-plots"});
   EXPECT_NE(compare.err.find(counted), std::string::npos) << compare.err;

@@ -211,8 +211,12 @@ TEST_F(Compare, CollectivesAndTheFinalReport) {
   ASSERT_EQ(dashboard.rows(), summary.rows() + 3);
   for (std::size_t i = 0; i < summary.rows(); ++i) {
     EXPECT_EQ(dashboard.at(i, "Metric").text, "GPU_" + std::string(summary.at(i, "type").text));
-    EXPECT_DOUBLE_EQ(dashboard.at(i, "Improvement (%)").number(),
+    EXPECT_DOUBLE_EQ(dashboard.at(i, "Complete run (%)").number(),
                      summary.at(i, "percent_change").number());
+    if (!summary.at(i, "step_change_percent").is_null()) { // US-U7: the interval is of this one
+      EXPECT_DOUBLE_EQ(dashboard.at(i, "Improvement (%)").number(),
+                       summary.at(i, "step_change_percent").number());
+    }
     EXPECT_EQ(dashboard.at(i, "Status").text, summary.at(i, "status").text);
   }
   for (const std::string& name :
@@ -318,6 +322,40 @@ TEST_F(Compare, OutputsGoIntoNoInput) {
   EXPECT_EQ(r.code, 2) << r.err;
   EXPECT_NE(r.err.find("would go into the folder that is compared"), std::string::npos) << r.err;
   EXPECT_FALSE(fs::exists(folder_.path("a/individual_reports")));
+}
+
+// ST no. 5, ST-C15: what a slow rank costs the others is waiting, and no slow collective.
+TEST_F(Compare, ASlowRankIsAWaitAndNoSlowCollective) {
+  synth::Options o;
+  o.threads = {256};
+  o.channels = {28};
+  o.ranks = 3;
+  o.layers = 2;
+  o.steps = 6;
+  o.straggler = -1;
+  o.equal_devices = true;
+  EXPECT_TRUE(synth::generate(o, folder_.path("even"), 2, nullptr));
+  o.seed = 2;
+  o.straggler = 1;
+  o.straggler_us = 4000;
+  EXPECT_TRUE(synth::generate(o, folder_.path("uneven"), 2, nullptr));
+  const RunResult r =
+      run_binary({"compare", "--baseline", folder_.path("even"), "--test", folder_.path("uneven"),
+                  "--output", out_, "--no-plots", "--json", "-q"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const Report final = read(out_ + "/final_analysis_report.xlsx");
+  const Table* changes = final.find("What_Changed");
+  ASSERT_NE(changes, nullptr);
+  bool waits = false;
+  for (std::size_t i = 0; i < changes->rows(); ++i) {
+    const std::string_view what = changes->at(i, "what").text;
+    waits =
+        waits || (what == "wait at collectives" && changes->at(i, "difference (ms)").number() > 1);
+    if (what == "collective") {
+      EXPECT_LT(changes->at(i, "difference (ms)").number(), 0.5) << changes->at(i, "name").text;
+    }
+  }
+  EXPECT_TRUE(waits);
 }
 
 TEST_F(Compare, SeveralTestsEqualNamesAndMissingRanks) {
@@ -429,7 +467,16 @@ TEST_F(Compare, OneStepIsJudgedOnlyWithANoiseThatIsAssumed) {
             std::string::npos)
       << plain.err;
   EXPECT_NE(plain.out.find("Not judged"), std::string::npos);
-  EXPECT_NE(plain.out.find("With one sample on a side nothing is judged"), std::string::npos);
+  EXPECT_NE(plain.out.find("One step on a side has no interval and is not judged"),
+            std::string::npos);
+  // ST no. 2: single collectives of the step were samples
+  EXPECT_NE(plain.out.find("NCCL_comm_latency"), std::string::npos);
+  EXPECT_NE(plain.out.find("1 / 1, one step: no interval"), std::string::npos) << plain.out;
+  std::istringstream lines(plain.out);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("NCCL_") != std::string::npos && line.find(" / ") != std::string::npos) {
+      EXPECT_NE(line.find("Not judged"), std::string::npos) << line;
+    }
   std::ifstream in(folder_.path("pr.md"));
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   EXPECT_NE(text.find("Not judged: "), std::string::npos);

@@ -76,10 +76,30 @@ TEST(IdleCauses, TheHostHadWaited) {
   const auto t = load_trace(folder.write("t.json", text), {});
   ASSERT_TRUE(t) << t.error().message();
   const IdleTime& idle = idle_time_of(*t, {});
-  EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 10'000);
+  // ST no. 1: the call runs in 2 us of the gap; the other 8 us were charged to it as well
+  EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 2'000);
   EXPECT_EQ(of(idle, IdleCause::kLaunch), 4'000);
-  EXPECT_EQ(of(idle, IdleCause::kHost), 0);
+  EXPECT_EQ(of(idle, IdleCause::kHost), 8'000);
+  EXPECT_EQ(gaps(idle, IdleCause::kHost), 1);
+  EXPECT_EQ(gaps(idle, IdleCause::kSynchronisation), 0);
   EXPECT_EQ(idle.total_ns(), timeline_idle(*t, {}));
+}
+
+// ST-C6: a call that blocks another thread is no cause of this gap.
+TEST(IdleCauses, OnlyBlockingCallsOfTheLaunchingThreadCount) {
+  test::TraceBuilder b;
+  b.kernel("a", 0, 2, 8, 7, 2);         // thread 2 launches
+  b.kernel("b", 40, 41, 6, 7, 2);       // idle from 10 to 41
+  b.call("hipEventSynchronize", 5, 34); // thread 1
+  const LoadedTrace other = b.load();
+  EXPECT_EQ(of(idle_time_of(other, {}), IdleCause::kSynchronisation), 0);
+  EXPECT_EQ(of(idle_time_of(other, {}), IdleCause::kHost), 30'000);
+  test::TraceBuilder same;
+  same.kernel("a", 0, 2, 8).call("hipEventSynchronize", 5, 34).kernel("b", 40, 41, 6);
+  const LoadedTrace own = same.load();
+  EXPECT_EQ(of(idle_time_of(own, {}), IdleCause::kSynchronisation), 29'000);
+  EXPECT_EQ(gaps(idle_time_of(own, {}), IdleCause::kSynchronisation), 1);
+  EXPECT_EQ(of(idle_time_of(own, {}), IdleCause::kHost), 1'000);
 }
 
 TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {

@@ -95,6 +95,51 @@ void expect_rates(const Table& top, const Table& unified, const std::string& whe
   }
 }
 
+/// Idle time before the launch of the work that ends the gap in which a blocking call of the
+/// launching thread runs: each gap against each call (ST no. 1).
+std::int64_t synchronised_ns(const LoadedTrace& t) {
+  const Trace& trace = t.trace;
+  const Events& e = trace.events;
+  std::vector<EventId> calls;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (const std::string_view name = trace.name(i);
+        is_runtime(e.category[i]) && (name.find("Synchronize") != std::string_view::npos ||
+                                      (name.find("Memcpy") != std::string_view::npos &&
+                                       name.find("Async") == std::string_view::npos)))
+      calls.push_back(i);
+  std::vector<EventId> work;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (is_gpu(e.category[i]) && t.tree.linked(i))
+      work.push_back(i);
+  for (std::vector<EventId>* events : {&calls, &work})
+    std::stable_sort(events->begin(), events->end(),
+                     [&](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  std::int64_t sum = 0;
+  std::int64_t busy_until = work.empty() ? 0 : e.ts_ns[work.front()];
+  for (const EventId next : work) {
+    const EventId launch = t.tree.parent(next);
+    const std::int64_t until = std::min(e.ts_ns[next], e.ts_ns[launch]);
+    std::int64_t covered_until = busy_until;
+    if (until > busy_until)
+      for (const EventId call : calls)
+        if (e.track[call] == e.track[launch]) {
+          const std::int64_t from = std::max(covered_until, e.ts_ns[call]);
+          const std::int64_t to = std::min(until, trace.end_ns(call));
+          sum += std::max<std::int64_t>(0, to - from);
+          covered_until = std::max(covered_until, to);
+        }
+    busy_until = std::max(busy_until, trace.end_ns(next));
+  }
+  return sum;
+}
+
+void expect_synchronisation(const LoadedTrace& t, const std::string& where) {
+  const auto charged = static_cast<double>(
+      idle_time_of(t, {}).ns[static_cast<std::size_t>(IdleCause::kSynchronisation)]);
+  const auto blocked = static_cast<double>(synchronised_ns(t));
+  EXPECT_NEAR(charged, blocked, 0.01 * blocked) << where << "synchronisation";
+}
+
 void expect_same(const std::string& path) {
   auto loaded = load_trace(path, {});
   ASSERT_TRUE(loaded) << loaded.error().message();
@@ -128,6 +173,7 @@ void expect_same(const std::string& path) {
   for (const TopIdle& i : facts.idle)
     by_cause += i.ms;
   EXPECT_NEAR(by_cause, idle_ms, kMs) << where;
+  expect_synchronisation(*loaded, where);
   if (const Table* kernels = sheet(*report, "kernel_summary"))
     expect_sums(*top.find("top_kernels"),
                 sums(*kernels, {"Kernel name"}, "Kernel duration (\u00b5s)_sum", 1e-3,
@@ -168,6 +214,18 @@ TEST(Top, HasTheFiguresOfTheReportOnRealRuns) {
     GTEST_SKIP() << golden::kAbsent;
   for (const char* folder : {"mi300", "h100", "mi210", "inference"})
     EXPECT_GT(expect_below(golden::root() / folder), 0U) << folder;
+}
+
+TEST(Top, ChargesToSynchronisationWhatBlockingCallsCover) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  for (const char* folder : {"hta", "triton"}) // the others: expect_same()
+    for (const auto& path : golden::entries(golden::root() / folder))
+      if (path.string().ends_with(".json.gz")) {
+        const auto loaded = load_trace(path.string(), {});
+        if (loaded)
+          expect_synchronisation(*loaded, path.string());
+      }
 }
 
 } // namespace

@@ -201,5 +201,17 @@ TEST(Kernels, CommunicationNames) {
     EXPECT_EQ(is_communication_name(name), communicates) << name;
 }
 
+// ST section 1: with --compat the reference's three words alone, else operators lose their rows.
+TEST(Kernels, TheReferenceKnowsThreeKindsOfCommunication) {
+  EXPECT_FALSE(is_communication_name("void multimem_all_reduce_kernel<c10::BFloat16, 16>", true));
+  EXPECT_TRUE(is_communication_name("ncclDevKernel_AllReduce", true));
+  EXPECT_TRUE(is_communication_name("RCCL_generic", true));
+  EXPECT_TRUE(is_communication_name("void vllm::cross_device_reduce_1stage<float>", true));
+  StringPool names;
+  const StrId multimem = names.intern("multimem_all_reduce_kernel");
+  EXPECT_TRUE(communication_names(names)[multimem]);
+  EXPECT_FALSE(communication_names(names, true)[multimem]);
+}
+
 } // namespace
 } // namespace rankscope

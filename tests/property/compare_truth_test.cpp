@@ -142,8 +142,9 @@ TEST(CompareTruth, VerdictsOverAHundredSeeds) {
                            quiet_compute, kSeeds, quiet_rows, rows);
   for (const auto& [metric, n] : false_by_metric)
     std::cout << fmt::format("  unchanged but not Similar: {} {}\n", metric, n);
-  EXPECT_GE(slower * 100, kSeeds * 99);
-  EXPECT_GE(faster * 100, kSeeds * 99);
+  // six steps: where they look dependent the interval is wider, which costs a few
+  EXPECT_GE(slower * 100, kSeeds * 95);
+  EXPECT_GE(faster * 100, kSeeds * 95);
   EXPECT_GE(slow_rank * 100, kSeeds * 99);
   EXPECT_GE(other_rank * 100, kSeeds * 99);
   EXPECT_GE(quiet_compute * 100, kSeeds * 99);

@@ -225,7 +225,7 @@ struct Kind {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"winner", {"; the next, ", "takes longer (Welch", "take longer (Welch"}},
-      {"contention", {": contention,", "collectives explain it", "would give that back"}},
+      {"contention", {": contention,", "longer durations go with overlap", "would give that back"}},
       {"slow rank", {" computes longer than the others in", "computes more than 1 % longer"}},
       {"advice", {": try ", "hides communication best", "look at its GPU"}},
       {"waiting", {"they wait for it"}},

@@ -144,7 +144,7 @@ TEST(WhatChangedTruth, ARenamedKernelIsFoundAtItsPlace) {
     name.name = "zz_" + key.name;
     renamed.work.emplace(name, renamed.work.at(key));
     renamed.work.erase(key);
-    const auto pairs = renamed_kernels(base, renamed);
+    const auto pairs = replaced_kernels(base, renamed);
     ASSERT_EQ(pairs.size(), 1U) << key.name;
     EXPECT_EQ(pairs[0].first, key);
     EXPECT_EQ(pairs[0].second, name);
@@ -160,7 +160,7 @@ TEST(WhatChangedTruth, ARenamedKernelIsFoundAtItsPlace) {
     renamed.work.emplace(name, work);
   }
   int right = 0;
-  for (const auto& [then, now] : renamed_kernels(base, renamed))
+  for (const auto& [then, now] : replaced_kernels(base, renamed))
     right += now.name == "zz_" + then.name ? 1 : 0;
   std::cout << fmt::format("all renamed: {} of {} matched rightly\n", right, kernels);
   EXPECT_GE(right * 100, 95 * kernels);

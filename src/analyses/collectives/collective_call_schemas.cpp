@@ -13,6 +13,11 @@ namespace {
 constexpr CellKind kInt = CellKind::kInt;
 constexpr CellKind kDouble = CellKind::kDouble;
 constexpr CellKind kText = CellKind::kText;
+constexpr const char* kStepHelp = "number of the last profiler step that began before it";
+
+Value step_value(const Collective& c) {
+  return c.step < 0 ? Value() : Value(c.step);
+}
 
 } // namespace
 
@@ -54,6 +59,8 @@ Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
         [](const R& r) { return Value(ns_to_us(r.collective->dur_ns)); }, "us"}});
   if (compat_tracelens)
     return schema;
+  schema.add({"step", "step", Unit::kNone, kInt,
+              [](const R& r) { return step_value(*r.collective); }, kStepHelp});
   const auto us = [&schema](const char* id, const char* label, const char* help, auto ns) {
     schema.add(
         {id, label, Unit::kUs, kDouble, [ns](const R& r) { return Value(ns_to_us(ns(r))); }, help});
@@ -83,7 +90,8 @@ bool has_rank_columns(std::span<const RankCollectives> ranks) {
   return ranks.size() <= kMost;
 }
 
-Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks) {
+Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks,
+                                              bool compat_tracelens) {
   using R = SyncCollective;
   const auto text = [](StrId Collective::*id) {
     return [id](const R& r) { return some(r.timed->first_rank->text(r.timed->first->*id)); };
@@ -130,6 +138,9 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
        {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, kDouble,
         [](const R& r) { return Value(r.timed->bus_gbps); },
         "algorithm bandwidth x the factor of the collective"}});
+  if (!compat_tracelens)
+    schema.add({"step", "step", Unit::kNone, kInt,
+                [](const R& r) { return step_value(*r.timed->first); }, kStepHelp});
   using Times = Value (*)(const TimedCollective&, std::size_t);
   const std::pair<const char*, Times> kinds[] = {
       {"ts",

@@ -28,6 +28,18 @@ std::string_view name_from_kernel(std::string_view kernel) {
   return kind == CollectiveKind::kOther ? "" : collective_kind_name(kind);
 }
 
+/// "alltoall" of a kernel below c10d::alltoall_base_: the kernels of an all-to-all are called
+/// SendRecv. Empty when no operator above it is a collective.
+std::string_view name_from_operator(const LoadedTrace& t, EventId kernel) {
+  constexpr std::string_view kPrefix = "c10d::";
+  for (EventId at = t.tree.parent(kernel); at != kNoEvent; at = t.tree.parent(at))
+    if (const std::string_view name = t.trace.name(at); name.starts_with(kPrefix))
+      if (const CollectiveKind kind = collective_kind(name.substr(kPrefix.size()));
+          kind != CollectiveKind::kOther)
+        return collective_kind_name(kind);
+  return {};
+}
+
 /// Kernels run after the step that launched them, so the last one begun: what counts is that a
 /// step's collectives stay together.
 std::int64_t last_step(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns) {
@@ -161,7 +173,9 @@ RankCollectives extract_collectives(const LoadedTrace& t) {
     if (args != nullptr)
       take_arguments(c, *args, trace, out);
     if (c.name == kEmptyStr) {
-      const std::string_view guess = name_from_kernel(trace.name(i));
+      std::string_view guess = name_from_operator(t, i);
+      if (guess.empty())
+        guess = name_from_kernel(trace.name(i));
       c.name = out.texts.intern(guess);
       c.name_from = guess.empty() ? Collective::NameFrom::kNone : Collective::NameFrom::kKernelName;
     }

@@ -92,7 +92,7 @@ Report tables_of(const CollectiveFacts& facts, const CollectiveOptions& options,
   add(all_to_all_v_summary_schema(), facts.a2av_summary);
   add(all_to_all_v_sent_schema(), facts.a2av_sent);
   add(collective_kernel_schema(options.compat_tracelens), facts.kernels, {}, elsewhere.kernels);
-  add(sync_collective_schema(facts.ranks), facts.synchronising,
+  add(sync_collective_schema(facts.ranks, options.compat_tracelens), facts.synchronising,
       has_rank_columns(facts.ranks)
           ? std::vector<std::string>{}
           : std::vector<std::string>{"of more than 256 ranks the times of each stand in nccl_long "
@@ -132,7 +132,7 @@ Result<Report> streamed_tables(CollectiveStream& of, const CollectiveFacts& fact
       [&of](const auto& take) { return of.each_kernel(take); });
   if (of.synchronising() > 0)
     streams["nccl_implicit_sync"] = std::make_shared<StreamedRows<SyncCollective>>(
-        sync_collective_schema(facts.ranks), of.synchronising(),
+        sync_collective_schema(facts.ranks, options.compat_tracelens), of.synchronising(),
         [&of](const auto& take) { return of.each_synchronising(take); });
   RowStreams few;
   for (const char* name : {"nccl_long", "nccl_implicit_sync"})

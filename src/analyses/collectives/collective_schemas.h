@@ -24,7 +24,8 @@ namespace rankscope {
 /// Whether sheets have columns for each rank: not of hundreds.
 [[nodiscard]] bool has_rank_columns(std::span<const RankCollectives> ranks);
 /// With three columns for each rank, where has_rank_columns().
-[[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks);
+[[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks,
+                                                            bool compat_tracelens);
 [[nodiscard]] Schema<AllToAllV> all_to_all_v_schema();
 [[nodiscard]] Schema<Straggler> straggler_schema();
 [[nodiscard]] Schema<ExposedRank> exposed_rank_schema();

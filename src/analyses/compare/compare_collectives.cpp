@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_report.h"
 #include "base/units.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -53,15 +54,22 @@ struct Synced {
   SampleStats latency, bus;
 };
 
-std::map<CollectiveKey, Synced> synced_of(const RunCollectives& run) {
+/// A bandwidth is a size over a latency.
+double bandwidth_clock(const Synced& row, double clock_us) {
+  const double latency_us = row.row->latency_us.mean;
+  const double bus = row.row->bus_gbps.mean;
+  return latency_us > 0 && bus > 0 ? clock_us / latency_us * bus : 0;
+}
+
+std::map<CollectiveKey, Synced> synced_of(const RunCollectives& run, double clock_us) {
   std::map<CollectiveKey, Synced> out;
   for (const SyncSummary& s : run.summary) {
     const CollectiveKey key = key_of(s);
     Synced row{&s, {}, {}};
     if (const auto found = run.samples.find(key);
         found != run.samples.end() && found->second.belong_to(s)) {
-      row.latency = found->second.latency_us.stats();
-      row.bus = found->second.bus_gbps.stats();
+      row.latency = with_clock(found->second.latency_us.stats(), clock_us);
+      row.bus = with_clock(found->second.bus_gbps.stats(), bandwidth_clock(row, clock_us));
     }
     out.emplace(key, row); // the first row of a key
   }
@@ -73,8 +81,9 @@ std::vector<CollectiveChange> all_ranks(const RunCollectives& base, const RunCol
   std::vector<CollectiveChange> out;
   std::vector<Measured> latencies;
   std::vector<Measured> bandwidths;
-  const auto a = synced_of(base);
-  const auto b = synced_of(test);
+  const double clock_us = ns_to_us(rule.clock_ns);
+  const auto a = synced_of(base, clock_us);
+  const auto b = synced_of(test, clock_us);
   const auto stats_of_side = [](const Synced* s, SampleStats Synced::*which) {
     return s == nullptr ? SampleStats{} : s->*which;
   };
@@ -116,7 +125,7 @@ struct Durations {
   }
 };
 
-std::map<RankCollectiveKey, Durations> durations_of(const RunCollectives& run) {
+std::map<RankCollectiveKey, Durations> durations_of(const RunCollectives& run, double clock_us) {
   std::map<RankCollectiveKey, Durations> out;
   for (const RankSummary& s : run.rank_summary) {
     Durations& d = out[{s.rank, {s.name, s.dtype, s.in_nelems, s.group}, s.stream}];
@@ -127,7 +136,7 @@ std::map<RankCollectiveKey, Durations> durations_of(const RunCollectives& run) {
   }
   for (auto& [key, d] : out)
     if (const auto found = run.rank_dur_us.find(key); found != run.rank_dur_us.end())
-      d.samples = samples_of(found->second, d.count);
+      d.samples = with_clock(samples_of(found->second, d.count), clock_us);
   return out;
 }
 
@@ -135,8 +144,8 @@ std::vector<RankCollectiveChange> by_rank(const RunCollectives& base, const RunC
                                           const JudgeRule& rule) {
   std::vector<RankCollectiveChange> out;
   std::vector<Measured> measured;
-  const auto a = durations_of(base);
-  const auto b = durations_of(test);
+  const auto a = durations_of(base, ns_to_us(rule.clock_ns));
+  const auto b = durations_of(test, ns_to_us(rule.clock_ns));
   for (const auto& pair : pairs_of(a, b)) {
     RankCollectiveChange c;
     c.rank = pair.key.rank;
@@ -167,6 +176,29 @@ std::string text_of(const RankCollectives& r, StrId id) {
 
 } // namespace
 
+void SampleSet::add(std::int64_t step, double value) {
+  if (std::isnan(value))
+    return;
+  StepSum& sum = steps_[std::max<std::int64_t>(step, -1)];
+  sum.sum += value;
+  ++sum.count;
+}
+
+std::size_t SampleSet::size() const {
+  std::size_t out = 0;
+  for (const auto& [step, sum] : steps_)
+    out += static_cast<std::size_t>(sum.count);
+  return out;
+}
+
+SampleStats SampleSet::stats() const {
+  std::vector<double> means;
+  for (const auto& [step, sum] : steps_)
+    if (step >= 0 || steps_.size() == 1)
+      means.push_back(sum.mean());
+  return sample_stats(means);
+}
+
 RunCollectives run_collectives(const CollectiveFacts& facts) {
   RunCollectives out;
   out.summary = facts.summary;
@@ -178,10 +210,11 @@ RunCollectives run_collectives(const CollectiveFacts& facts) {
     CollectiveSamples& samples =
         out.samples[{text_of(*t.first_rank, t.first->name), text_of(*t.first_rank, t.first->dtype),
                      t.first->in_nelems, t.match.pg}];
-    samples.latency_us.push_back(ns_to_us(t.latency_ns));
+    const std::int64_t step = t.first->step;
+    samples.latency_us.add(step, ns_to_us(t.latency_ns));
     if (t.told_waits) // as its row of the summary
-      samples.start_skew_us.push_back(ns_to_us(s.start_skew_ns));
-    samples.bus_gbps.push_back(t.bus_gbps);
+      samples.start_skew_us.add(step, ns_to_us(s.start_skew_ns));
+    samples.bus_gbps.add(step, t.bus_gbps);
   }
   for (const CollectiveKernel& k : facts.kernels) {
     const Collective& c = *k.collective;
@@ -189,9 +222,14 @@ RunCollectives run_collectives(const CollectiveFacts& facts) {
                      {text_of(*k.rank, c.name), text_of(*k.rank, c.dtype), c.in_nelems,
                       text_of(*k.rank, c.pg_name)},
                      c.stream}]
-        .push_back(ns_to_us(c.dur_ns));
+        .add(c.step, ns_to_us(c.dur_ns));
   }
   return out;
+}
+
+void add_collectives(ComparedRun& run, const CollectiveFacts& facts) {
+  run.collectives = run_collectives(facts);
+  add_waits(run.work, facts);
 }
 
 CollectiveComparison compare_collectives(const ComparedRun& base, const ComparedRun& test,

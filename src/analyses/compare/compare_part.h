@@ -20,7 +20,7 @@ struct ComparePart {
   RankCollectives collectives; ///< without rows where they are not wanted
 };
 
-inline constexpr std::uint32_t kComparePartVersion = 4;
+inline constexpr std::uint32_t kComparePartVersion = 5;
 
 /// A run of these parts, without its collectives; what they are made of is taken out of the parts.
 [[nodiscard]] ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> parts,
@@ -51,13 +51,13 @@ void part_fields(Archive& archive, Row& k) {
 template <class Archive, class Row>
 requires std::same_as<std::remove_const_t<Row>, Work>
 void part_fields(Archive& archive, Row& w) {
-  archive(w.own_ns, w.launches, w.place, w.path, w.grid, w.block);
+  archive(w.own_ns, w.wait_ns, w.launches, w.place, w.path, w.grid, w.block);
 }
 
 template <class Archive, class Row>
 requires std::same_as<std::remove_const_t<Row>, StepWork>
 void part_fields(Archive& archive, Row& w) {
-  archive(w.whole, w.ranks, w.steps, w.total_ns, w.work);
+  archive(w.whole, w.waits_known, w.ranks, w.steps, w.total_ns, w.work);
   if constexpr (Archive::kReads)
     if (const char* const wrong = wrong_with(w); wrong != nullptr)
       archive.fail(wrong);

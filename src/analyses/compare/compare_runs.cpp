@@ -73,13 +73,62 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
+constexpr double kDependentSteps = 0.3; ///< lag-1 correlation of steps
+
+/// The lag-1 correlation of the steps of one kind of time, pooled over the ranks of both runs, each
+/// step as its difference from the rank's mean.
+class StepCorrelation {
+public:
+  void add(const ComparedRun& run, TimeKind kind) {
+    for (const auto& [rank, side] : run.ranks) {
+      const std::vector<double> values = samples(side, kind);
+      if (values.size() < 3)
+        continue;
+      const double mean = sample_stats(values).mean;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        squares_ += (values[i] - mean) * (values[i] - mean);
+        if (i > 0)
+          products_ += (values[i] - mean) * (values[i - 1] - mean);
+      }
+      steps_ += static_cast<double>(values.size());
+      ++ranks_;
+    }
+  }
+
+  /// Without the bias of short series, (1 + 3 rho) / steps; from 0 to 0.95.
+  [[nodiscard]] double value() const {
+    if (!(squares_ > 0))
+      return 0;
+    const double rho = products_ / squares_;
+    return std::clamp(rho + (1 + 3 * rho) * ranks_ / steps_, 0.0, 0.95);
+  }
+
+private:
+  double products_ = 0, squares_ = 0, steps_ = 0, ranks_ = 0;
+};
+
+/// 1000 where all times of the steps are whole microseconds, else 1.
+std::int64_t clock_of(const ComparedRun& run) {
+  constexpr std::int64_t kMicrosecond = 1000;
+  bool known = false;
+  for (const auto& [rank, side] : run.ranks)
+    for (const auto& [kind, steps] : side.step_ns)
+      for (const auto& [step, ns] : steps) {
+        if (ns % kMicrosecond != 0)
+          return 1;
+        known = true;
+      }
+  return known ? kMicrosecond : 1;
+}
+
 /// The rows of one sheet: they are judged together.
 class Rows {
 public:
   void add(std::optional<std::int64_t> rank, TimeKind kind, const Entry& base, const Entry& test,
            const std::vector<double>& base_samples, const std::vector<double>& test_samples) {
     rows_.push_back({rank, kind, {base.ms, test.ms}, {base.percent, test.percent}, {}});
-    measured_.push_back({base.ms, test.ms, sample_stats(base_samples), sample_stats(test_samples)});
+    measured_.push_back({base.ms, test.ms, sample_stats(base_samples), sample_stats(test_samples),
+                         Better::kLower, 0});
   }
   std::vector<TimelineChange> judged(const JudgeRule& rule) && {
     for (const TimeKind kind : {TimeKind::kTotalComm, TimeKind::kExposedComm}) {
@@ -88,6 +137,10 @@ public:
         if (rows_[i].kind == kind && rows_[i].rank)
           over_ranks.push_back(i);
       take_scatter(measured_, over_ranks);
+    }
+    for (Measured& m : measured_) {
+      m.base_samples = with_clock(m.base_samples, ns_to_ms(rule.clock_ns));
+      m.test_samples = with_clock(m.test_samples, ns_to_ms(rule.clock_ns));
     }
     const std::vector<Judgement> judgements = judge_all(measured_, rule);
     for (std::size_t i = 0; i < rows_.size(); ++i)
@@ -117,15 +170,21 @@ void add_step_remark(const ComparedRun& base, const ComparedRun& test,
                                   base.label, then.steps.size(), test.label, now.steps.size()));
 }
 
-void add_remarks(const ComparedRun& base, const ComparedRun& test,
+void add_remarks(const ComparedRun& base, const ComparedRun& test, const JudgeRule& rule,
                  std::vector<std::string>& remarks) {
   if (const auto overlap = workload_overlap(base.operators, test.operators);
       overlap && overlap->differs())
     remarks.push_back(overlap->sentence(base.label, test.label));
+  if (const WorkDifference work = work_difference(base.work, test.work); work.differs())
+    remarks.push_back(work.sentence(base.label, test.label));
   if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
     remarks.push_back(fmt::format("{} has {} ranks and {} has {}: means are over other ranks",
                                   base.label, base.ranks.size(), test.label, test.ranks.size()));
   add_step_remark(base, test, remarks);
+  if (rule.step_correlation >= kDependentSteps)
+    remarks.push_back(fmt::format("the steps of {} and {} depend on each other (lag-1 correlation "
+                                  "{:.1f}): intervals are wider for it; repeat the runs to be sure",
+                                  base.label, test.label, rule.step_correlation));
   const auto raw = [](const ComparedRun& run) {
     return run.collectives.clocks == ClockState::kRaw;
   };
@@ -161,6 +220,18 @@ std::vector<TimeKind> kinds_of(const std::vector<const ComparedRun*>& runs) {
   for (const auto& [name, kind] : kinds)
     out.push_back(kind);
   return out;
+}
+
+JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test, JudgeRule rule) {
+  // the larger of two: of more kinds the largest would be far above 0 by chance
+  for (const TimeKind kind : {TimeKind::kTotal, TimeKind::kComputation}) {
+    StepCorrelation correlation;
+    correlation.add(base, kind);
+    correlation.add(test, kind);
+    rule.step_correlation = std::max(rule.step_correlation, correlation.value());
+  }
+  rule.clock_ns = std::min(clock_of(base), clock_of(test));
+  return rule;
 }
 
 std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run, bool geomean) {
@@ -222,10 +293,12 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
   out.tests = std::move(tests);
   out.rule = rule;
   for (const ComparedRun& test : out.tests) {
-    add_remarks(out.base, test, out.remarks);
-    out.timelines.push_back(compare_timelines(out.base, test, rule));
-    out.collectives.push_back(compare_collectives(out.base, test, rule));
-    out.changes.push_back(what_changed(out.base.work, test.work, rule));
+    const JudgeRule own = rule_of_runs(out.base, test, rule);
+    out.rules.push_back(own);
+    add_remarks(out.base, test, own, out.remarks);
+    out.timelines.push_back(compare_timelines(out.base, test, own));
+    out.collectives.push_back(compare_collectives(out.base, test, own));
+    out.changes.push_back(what_changed(out.base.work, test.work, own));
   }
   out.dashboard = dashboard_of(out);
   return out;

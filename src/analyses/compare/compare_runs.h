@@ -34,13 +34,16 @@ struct TimelineChange {
 struct TimelineComparison {
   std::vector<TimelineChange> mean, by_rank;
 };
+/// `rule` with the correlation of both runs' steps and the resolution of their clocks.
+[[nodiscard]] JudgeRule rule_of_runs(const ComparedRun& base, const ComparedRun& test,
+                                     JudgeRule rule);
 [[nodiscard]] TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun& test,
                                                    const JudgeRule& rule);
 
 struct CollectiveChange {
   CollectiveKey key;
   FigureChange latency_us, algo_gbps, bus_gbps, total_ms, count;
-  Judgement judgement; ///< of the latency; samples: single collectives
+  Judgement judgement; ///< of the latency; samples: profiler steps
   Judgement bandwidth; ///< of both bandwidths, which are one but for a constant factor
 };
 
@@ -49,7 +52,7 @@ struct RankCollectiveChange {
   std::int64_t rank = 0, stream = 0;
   CollectiveKey key;
   FigureChange mean_us, sum_us, count;
-  Judgement judgement; ///< of the mean; samples: kernels
+  Judgement judgement; ///< of the mean; samples: profiler steps
 };
 
 /// By key; both empty when neither run has collectives.
@@ -62,9 +65,13 @@ compare_collectives(const ComparedRun& base, const ComparedRun& test, const Judg
 
 /// A figure of the dashboard for one test.
 struct DashboardCell {
-  std::optional<double> base; ///< of what this test and the baseline both have
-  std::optional<double> value, improvement;
+  std::optional<double> base;               ///< of what this test and the baseline both have
+  std::optional<double> value, improvement; ///< of the complete runs
   Judgement judgement;
+  /// THE change that is shown, and that the interval is of: that of the samples, else of the runs.
+  [[nodiscard]] std::optional<double> estimate() const {
+    return judgement.change ? judgement.change : improvement;
+  }
 };
 
 struct DashboardRow {
@@ -89,7 +96,8 @@ struct Dashboard {
 struct Comparison {
   ComparedRun base;
   std::vector<ComparedRun> tests;
-  JudgeRule rule;
+  JudgeRule rule;                                ///< as asked for
+  std::vector<JudgeRule> rules;                  ///< with what the steps of both runs say; per test
   std::vector<TimelineComparison> timelines;     ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
   std::vector<WhatChanged> changes;              ///< one per test

@@ -116,16 +116,15 @@ constexpr const char* kSigns =
 std::string rule_note(const char* rows, const char* samples, const JudgeRule& rule) {
   std::string out = fmt::format(
       "Better and Worse need an interval ({}, all {} together) of the change of the {}' means that "
-      "leaves 0 out, and a change beyond {} %; Similar: one of these is missing, or the samples "
-      "and "
-      "the whole trace go opposite ways.",
+      "leaves 0 out, and a change beyond the threshold of {} %; Similar: one of these is missing, "
+      "or the samples and the complete trace go opposite ways.",
       kJointInterval, rows, samples, rule.threshold_percent);
   if (rule.assumed_noise_percent)
     out += fmt::format(" Where a side has one sample only, a noise of {} % of a sample is ASSUMED "
                        "(--assume-noise), not measured; the interval is then the assumption's.",
                        *rule.assumed_noise_percent);
   else
-    out += " With one sample on a side nothing is judged (--assume-noise gives a noise).";
+    out += " One step on a side has no interval and is not judged (--assume-noise gives a noise).";
   return out;
 }
 
@@ -133,11 +132,15 @@ std::string rule_note(const char* rows, const char* samples, const JudgeRule& ru
 std::string samples_text(const Judgement& j) {
   if (j.samples_base + j.samples_test == 0)
     return j.assumed ? "assumed" : "";
-  return fmt::format("{} / {}{}", j.samples_base, j.samples_test, j.assumed ? ", assumed" : "");
+  return fmt::format("{} / {}{}", j.samples_base, j.samples_test,
+                     j.assumed                                    ? ", assumed"
+                     : j.samples_base == 1 || j.samples_test == 1 ? ", one step: no interval"
+                                                                  : "");
 }
 
 constexpr const char* kBetweenRuns =
-    "Differences between whole runs (placement, temperature) are not in the intervals.";
+    "Verdicts hold for these runs: differences between whole runs (placement, temperature) are not "
+    "in the intervals.";
 
 template <class Row> void add_key(Schema<Row>& s, bool group_first) {
   const auto group = [&s] {
@@ -217,7 +220,7 @@ Table collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   out.notes = {"diff = test - baseline. percent_change: positive is better (lower latency, higher "
                "bandwidth); blank when the baseline is 0.",
                "status and interval are of comm_latency_mean.",
-               rule_note("rows", "single collectives", comparison.rule)};
+               rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
 
@@ -238,7 +241,7 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   add_samples(s, "samples", base, test);
   Table out = s.table(comparison.collectives[i].by_rank);
   out.notes = {"Durations hold the wait for later ranks. percent_change: positive is better.",
-               rule_note("rows", "kernels", comparison.rule)};
+               rule_note("rows", "profiler steps", comparison.rule), kBetweenRuns};
   return out;
 }
 
@@ -291,25 +294,27 @@ Table dashboard_table(const Comparison& comparison) {
            before + "Improvement (%)",
            Unit::kPercent,
            kDouble,
-           of([](const DashboardCell& c) { return Value(c.improvement); }),
-           kBetterHelp,
+           of([](const DashboardCell& c) { return Value(c.estimate()); }),
+           "percent of the baseline, of the samples' means where there are samples; positive is "
+           "better",
            {.delta = true, .decimals = 2}});
     s.add({id + "status", before + "Status", Unit::kNone, kText,
            of([texts = verdict_texts(base, label)](const DashboardCell& c) {
              return Value(texts[static_cast<std::size_t>(c.judgement.verdict)]);
            }),
            "whether the difference is one", kStatus});
-    s.add({id + "sampled_change_percent",
-           before + "Samples' change (%)",
-           Unit::kPercent,
-           kDouble,
-           of([](const DashboardCell& c) { return Value(c.judgement.change); }),
-           "of the means of the samples: the interval is of this number",
-           {.delta = true, .decimals = 2}});
     s.add({id + "low_percent", before + "95% low (%)", Unit::kPercent, kDouble,
            of([](const DashboardCell& c) { return Value(c.judgement.low); }), kJointInterval});
     s.add({id + "high_percent", before + "95% high (%)", Unit::kPercent, kDouble,
            of([](const DashboardCell& c) { return Value(c.judgement.high); }), kJointInterval});
+    s.add({id + "complete_run_percent",
+           before + "Complete run (%)",
+           Unit::kPercent,
+           kDouble,
+           of([](const DashboardCell& c) { return Value(c.improvement); }),
+           "percent by which the values of the complete runs differ, work outside of steps "
+           "included; positive is better",
+           {.decimals = 2}});
     for (const R& row : comparison.dashboard.rows)
       samples[i].push_back(row.tests[i] ? samples_text(row.tests[i]->judgement) : std::string());
     s.add({id + "samples", before + "Samples", Unit::kNone, kText,
@@ -317,7 +322,7 @@ Table dashboard_table(const Comparison& comparison) {
              const std::string& text = texts[static_cast<std::size_t>(&r - rows.data())];
              return text.empty() ? Value() : Value(text);
            },
-           "profiler steps or collectives, baseline / test"});
+           "profiler steps, baseline / test"});
   }
   Table out = s.table(comparison.dashboard.rows);
   const std::size_t gpu = comparison.dashboard.gpu_rows;
@@ -342,10 +347,11 @@ Table dashboard_table(const Comparison& comparison) {
       {"Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "
        "over ranks.",
        rule_note("GPU rows and all NCCL rows", "samples", comparison.rule),
-       "Samples: profiler steps or collectives, baseline / test; Samples' change is of their means "
-       "and the interval is of it.",
+       "Samples: profiler steps, baseline / test. Improvement and its interval are of their means; "
+       "the values are of the complete runs.",
        "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
-       "(bandwidth: by the baseline's time)."});
+       "(bandwidth: by the baseline's time).",
+       kBetweenRuns});
   return out;
 }
 

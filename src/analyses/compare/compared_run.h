@@ -44,29 +44,39 @@ struct CollectiveKey {
   return {s.name, s.dtype, s.in_nelems, s.group};
 }
 
-/// Values of one figure, of which a comparison needs the mean and the variance. A saved baseline
-/// has those alone.
+/// Samples of one metric of collectives. A sample is the mean of the values of one profiler step:
+/// values of one step share its link, clocks and late rank and are not independent.
 class SampleSet {
 public:
-  SampleSet() = default;
-  SampleSet(std::initializer_list<double> values) : values_(values) {}
-  explicit SampleSet(const SampleStats& kept) : kept_(kept) {}
+  struct StepSum {
+    double sum = 0;
+    std::int64_t count = 0;
+    [[nodiscard]] double mean() const { return sum / static_cast<double>(count); }
+  };
 
-  /// What is unknown (NaN) is no sample, as in Stats.
-  void push_back(double value) {
-    if (!std::isnan(value))
-      values_.push_back(value);
+  SampleSet() = default;
+  /// One value for each of the steps 0, 1, 2, ...
+  SampleSet(std::initializer_list<double> values) {
+    for (const double value : values)
+      add(static_cast<std::int64_t>(steps_.size()), value);
   }
-  void pop_back() { values_.pop_back(); }
-  [[nodiscard]] std::size_t size() const { return kept_ ? kept_->n : values_.size(); }
-  [[nodiscard]] SampleStats stats() const { return kept_ ? *kept_ : sample_stats(values_); }
+  explicit SampleSet(std::map<std::int64_t, StepSum> steps) : steps_(std::move(steps)) {}
+
+  /// `step` < 0: before the first step, or the trace has none. NaN (unknown) is skipped.
+  void add(std::int64_t step, double value);
+  /// Of single values.
+  [[nodiscard]] std::size_t size() const;
+  /// Of the steps' means; all values are one sample where there are no steps. What precedes the
+  /// first step is no sample.
+  [[nodiscard]] SampleStats stats() const;
+  /// By step, those before the first one under -1.
+  [[nodiscard]] const std::map<std::int64_t, StepSum>& steps() const { return steps_; }
 
 private:
-  std::vector<double> values_;
-  std::optional<SampleStats> kept_;
+  std::map<std::int64_t, StepSum> steps_;
 };
 
-/// One value per single collective; of an incomplete one skew and bandwidth are not known.
+/// By collective; of an incomplete one skew and bandwidth are unknown.
 struct CollectiveSamples {
   SampleSet latency_us, start_skew_us, bus_gbps;
   /// They are those of a row of the summary: as many collectives as it counts.
@@ -96,7 +106,7 @@ struct RunCollectives {
   std::vector<SyncSummary> summary;
   std::vector<RankSummary> rank_summary;
   std::map<CollectiveKey, CollectiveSamples> samples;
-  std::map<RankCollectiveKey, SampleSet> rank_dur_us;                     ///< one value per kernel
+  std::map<RankCollectiveKey, SampleSet> rank_dur_us;                     ///< of single kernels
   std::vector<std::string> agg_metrics = CollectiveOptions{}.agg_metrics; ///< that `summary` has
   std::vector<std::string> notes; ///< to stand under the summary (units of the bandwidths)
   ClockState clocks = ClockState::kUnknown; ///< kUnknown: no collectives
@@ -116,5 +126,7 @@ struct ComparedRun {
 /// Nanoseconds of operators that ran on the GPU.
 [[nodiscard]] OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options);
 [[nodiscard]] RunCollectives run_collectives(const CollectiveFacts& facts);
+/// Sets the run's collectives, and the waits for late ranks in its step work.
+void add_collectives(ComparedRun& run, const CollectiveFacts& facts);
 
 } // namespace rankscope

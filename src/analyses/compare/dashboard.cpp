@@ -1,6 +1,8 @@
 // The dashboard: key figures of the GPU and of the collectives that both runs have.
 #include "analyses/compare/compare_runs.h"
 
+#include "base/units.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -9,13 +11,6 @@
 
 namespace rankscope {
 namespace {
-
-/// The mix of collectives that both runs have.
-struct Mix {
-  MeasuredSum latency_ms; ///< with the baseline's counts as weights
-  MeasuredSum bus_gbps;   ///< with the baseline's time as weights
-  MeasuredSum skew_us;    ///< with the baseline's counts as weights; none of unlike clocks
-};
 
 struct CommonRow {
   const SyncSummary* base;
@@ -45,93 +40,141 @@ std::vector<CommonRow> common_rows(const RunCollectives& base, const RunCollecti
   return out;
 }
 
-/// Adds weight * mean to both sides, and the samples behind the means. What one side does not know
-/// is left out of both: false then.
-bool add_term(MeasuredSum& sum, const CommonRow& row, Stats SyncSummary::*stats,
-              SampleSet CollectiveSamples::*samples, double weight) {
-  const double base = (row.base->*stats).mean;
-  const double test = (row.test->*stats).mean;
-  if (std::isnan(base) || std::isnan(test))
-    return false;
-  sum.base = sum.base.value_or(0) + weight * base;
-  sum.test = sum.test.value_or(0) + weight * test;
-  const auto with_mean = [samples](const CollectiveSamples& of, const SyncSummary& shown,
-                                   double mean) {
-    const SampleSet& values = of.*samples;
-    return of.belong_to(shown) && values.size() > 0 ? values.stats() : SampleStats{0, mean, 0};
-  };
-  sum.terms.push_back({with_mean(*row.base_samples, *row.base, base),
-                       with_mean(*row.test_samples, *row.test, test), weight});
-  return true;
-}
+/// A metric of the mix of collectives that both runs have: a weighted sum of what each collective
+/// has, and of each profiler step.
+class MixSum {
+public:
+  MixSum(Stats SyncSummary::*stats, SampleSet CollectiveSamples::*samples)
+      : stats_(stats), samples_(samples) {}
 
-/// Divides by the weights, which makes a sum a mean.
-void divide(MeasuredSum& sum) {
-  double weights = 0;
-  for (const WelchTerm& t : sum.terms)
-    weights += t.weight;
-  if (!(weights > 0))
-    return;
-  for (WelchTerm& t : sum.terms)
-    t.weight /= weights;
-  *sum.base /= weights;
-  *sum.test /= weights;
-}
-
-/// Which rank is late, and by how much, moves from run to run, and all collectives of a group with
-/// it, which the samples of one run do not show: how far the relative changes of the groups
-/// scatter. `groups`: of each term. The variance of the sum; 0 for one group.
-double between_groups(const MeasuredSum& sum, const std::vector<std::string>& groups) {
-  struct Group {
-    double base = 0, difference = 0;
-  };
-  std::map<std::string, Group> by_group;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const WelchTerm& t = sum.terms[i];
-    Group& group = by_group[groups[i]];
-    group.base += t.weight * t.base.mean;
-    group.difference += t.weight * (t.test.mean - t.base.mean);
+  /// What one side does not know is left out of both.
+  void add(const CommonRow& row, double weight) {
+    Term term{weight, (row.base->*stats_).mean, (row.test->*stats_).mean, {}, {}, row.base->group};
+    if (std::isnan(term.base) || std::isnan(term.test))
+      return;
+    if (row.base_samples->belong_to(*row.base))
+      term.base_steps = row.base_samples->*samples_;
+    if (row.test_samples->belong_to(*row.test))
+      term.test_steps = row.test_samples->*samples_;
+    terms_.push_back(std::move(term));
   }
-  std::vector<double> changes;
-  double squares = 0;
-  for (const auto& [name, group] : by_group) {
-    if (!(group.base > 0))
-      continue;
-    changes.push_back(group.difference / group.base);
-    squares += group.base * group.base;
-  }
-  return scatter_of(std::move(changes)) * squares;
-}
 
-Mix mix_of(const RunCollectives& base, const RunCollectives& test) {
-  Mix mix;
-  mix.bus_gbps.better = Better::kHigher;
-  std::vector<std::string> groups; // of the skew's terms
+  /// Divides by the weights, which makes the sum a mean.
+  void divide() {
+    double weights = 0;
+    for (const Term& t : terms_)
+      weights += t.weight;
+    if (weights > 0)
+      for (Term& t : terms_)
+        t.weight /= weights;
+  }
+
+  [[nodiscard]] Measured measured(Better better) const {
+    Measured out;
+    out.better = better;
+    for (const Term& t : terms_) {
+      out.base = out.base.value_or(0) + t.weight * t.base;
+      out.test = out.test.value_or(0) + t.weight * t.test;
+    }
+    out.base_samples = step_sums(&Term::base_steps);
+    out.test_samples = step_sums(&Term::test_steps);
+    return out;
+  }
+
+  /// Which rank is late, and by how much, moves from run to run, and all collectives of a group
+  /// with it, which the samples of one run do not show: how far the relative changes of the groups
+  /// scatter. The variance of the sum; 0 for one group.
+  [[nodiscard]] double between_groups() const {
+    struct Group {
+      double base = 0, difference = 0;
+    };
+    std::map<std::string, Group> by_group;
+    for (const Term& t : terms_) {
+      Group& group = by_group[t.group];
+      group.base += t.weight * t.base;
+      group.difference += t.weight * (t.test - t.base);
+    }
+    std::vector<double> changes;
+    double squares = 0;
+    for (const auto& [name, group] : by_group) {
+      if (!(group.base > 0))
+        continue;
+      changes.push_back(group.difference / group.base);
+      squares += group.base * group.base;
+    }
+    return scatter_of(std::move(changes)) * squares;
+  }
+
+private:
+  struct Term {
+    double weight = 0, base = 0, test = 0;
+    SampleSet base_steps, test_steps;
+    std::string group;
+  };
+
+  /// The sum in each step: collectives of one step are no independent samples. What a step lacks
+  /// counts with its mean. None when a collective has no steps.
+  [[nodiscard]] SampleStats step_sums(SampleSet Term::*set) const {
+    std::map<std::int64_t, double> sums; // by step, deviations from the mean
+    double all = 0;
+    for (const Term& t : terms_) {
+      const std::map<std::int64_t, SampleSet::StepSum>& steps = (t.*set).steps();
+      if (steps.empty())
+        return {};
+      const double own = (t.*set).stats().mean;
+      all += t.weight * own;
+      for (const auto& [step, sum] : steps)
+        if (step >= 0 || steps.size() == 1)
+          sums[step] += t.weight * (sum.mean() - own);
+    }
+    std::vector<double> out;
+    for (const auto& [step, deviation] : sums)
+      if (step >= 0 || sums.size() == 1)
+        out.push_back(all + deviation);
+    return sample_stats(out);
+  }
+
+  Stats SyncSummary::*stats_;
+  SampleSet CollectiveSamples::*samples_;
+  std::vector<Term> terms_;
+};
+
+/// The metrics of the mix, of the same order as kFigures.
+std::vector<Measured> mix_of(const RunCollectives& base, const RunCollectives& test,
+                             std::int64_t clock_ns) {
+  using S = SyncSummary;
+  using C = CollectiveSamples;
+  MixSum latency_ms(&S::latency_us, &C::latency_us);    // with the baseline's counts as weights
+  MixSum bus_gbps(&S::bus_gbps, &C::bus_gbps);          // with the baseline's time as weights
+  MixSum skew_us(&S::start_skew_us, &C::start_skew_us); // with counts; none of unlike clocks
   for (const CommonRow& row : common_rows(base, test)) {
-    using S = SyncSummary;
-    using C = CollectiveSamples;
-    add_term(mix.latency_ms, row, &S::latency_us, &C::latency_us, row.count() / 1e3);
+    latency_ms.add(row, row.count() / 1e3);
     if (const double us = row.base->latency_us.mean; !std::isnan(us))
-      add_term(mix.bus_gbps, row, &S::bus_gbps, &C::bus_gbps, row.count() * us);
-    if (base.clocks == test.clocks &&
-        add_term(mix.skew_us, row, &S::start_skew_us, &C::start_skew_us, row.count()))
-      groups.push_back(row.base->group);
+      bus_gbps.add(row, row.count() * us);
+    if (base.clocks == test.clocks)
+      skew_us.add(row, row.count());
   }
-  divide(mix.bus_gbps);
-  divide(mix.skew_us);
-  mix.skew_us.between_runs = between_groups(mix.skew_us, groups);
-  return mix;
+  bus_gbps.divide();
+  skew_us.divide();
+  std::vector<Measured> out = {latency_ms.measured(Better::kLower),
+                               bus_gbps.measured(Better::kHigher),
+                               skew_us.measured(Better::kLower)};
+  out[2].between_runs = skew_us.between_groups();
+  const double clock[] = {ns_to_ms(clock_ns), 0, ns_to_us(clock_ns)};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i].base_samples = with_clock(out[i].base_samples, clock[i]);
+    out[i].test_samples = with_clock(out[i].test_samples, clock[i]);
+  }
+  return out;
 }
 
 /// A figure of the mix.
 struct MixFigure {
   const char* metric;
   const char* unit;
-  MeasuredSum Mix::*sum;
 };
-constexpr MixFigure kFigures[] = {{"NCCL_comm_latency", "ms", &Mix::latency_ms},
-                                  {"NCCL_bus_bandwidth", "GB/s", &Mix::bus_gbps},
-                                  {"NCCL_start_skew", "us", &Mix::skew_us}};
+constexpr MixFigure kFigures[] = {
+    {"NCCL_comm_latency", "ms"}, {"NCCL_bus_bandwidth", "GB/s"}, {"NCCL_start_skew", "us"}};
 
 std::string gpu_metric(TimeKind kind) {
   return "GPU_" + std::string(time_kind_name(kind));
@@ -170,20 +213,22 @@ DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
   return row;
 }
 
-std::optional<DashboardRow> row_of(const MixFigure& figure, const std::vector<Mix>& mixes,
-                                   const JudgeRule& rule) {
+/// `mixes` and `rules`: one for each test.
+std::optional<DashboardRow> row_of(std::size_t figure,
+                                   const std::vector<std::vector<Measured>>& mixes,
+                                   const std::vector<JudgeRule>& rules) {
   DashboardRow row;
-  row.metric = figure.metric;
-  row.unit = figure.unit;
-  for (const Mix& mix : mixes) {
-    const MeasuredSum& sum = mix.*figure.sum;
+  row.metric = kFigures[figure].metric;
+  row.unit = kFigures[figure].unit;
+  for (std::size_t i = 0; i < mixes.size(); ++i) {
+    const Measured& sum = mixes[i][figure];
     if (!sum.base) {
       row.tests.emplace_back();
       continue;
     }
     row.tests.push_back(DashboardCell{sum.base, sum.test,
                                       improvement_percent(*sum.base, *sum.test, sum.better),
-                                      judge_sum(sum, rule, std::size(kFigures))});
+                                      judge_row(sum, rules[i], std::size(kFigures))});
   }
   if (std::none_of(row.tests.begin(), row.tests.end(), [](const auto& cell) { return cell; }))
     return std::nullopt;
@@ -210,11 +255,12 @@ Dashboard dashboard_of(const Comparison& comparison) {
   for (const TimeKind kind : kinds_of(runs))
     out.rows.push_back(row_of(kind, comparison));
   out.gpu_rows = out.rows.size();
-  std::vector<Mix> mixes;
-  for (const ComparedRun& test : comparison.tests)
-    mixes.push_back(mix_of(comparison.base.collectives, test.collectives));
-  for (const MixFigure& figure : kFigures)
-    if (auto row = row_of(figure, mixes, comparison.rule))
+  std::vector<std::vector<Measured>> mixes;
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
+    mixes.push_back(mix_of(comparison.base.collectives, comparison.tests[i].collectives,
+                           comparison.rules[i].clock_ns));
+  for (std::size_t figure = 0; figure < std::size(kFigures); ++figure)
+    if (auto row = row_of(figure, mixes, comparison.rules))
       out.rows.push_back(std::move(*row));
   return out;
 }

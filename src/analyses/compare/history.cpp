@@ -360,6 +360,19 @@ History history_of(const std::vector<ComparedRun>& runs) {
   return out;
 }
 
+namespace {
+
+/// "2.88 % worse, 95 % CI 2.78 to 2.99 %": the signs are those of the word.
+std::string change_text(const LevelChange& change) {
+  const bool worse = *change.improvement_percent < 0;
+  return fmt::format("{:.2f} % {}, 95 % CI {:.2f} to {:.2f} %",
+                     std::fabs(*change.improvement_percent), worse ? "worse" : "better",
+                     worse ? -*change.high_percent : *change.low_percent,
+                     worse ? -*change.low_percent : *change.high_percent);
+}
+
+} // namespace
+
 std::vector<std::string> history_words(const History& history) {
   std::vector<std::string> out;
   std::size_t told = 0;
@@ -368,15 +381,11 @@ std::vector<std::string> history_words(const History& history) {
     most = std::max(most, metric.runs);
     for (const LevelChange& change : metric.changes) {
       ++told;
-      out.push_back(
-          fmt::format("{} changes at {}: {:.3f} -> {:.3f} {}{}", metric.metric,
-                      history.runs[change.run], change.before, change.after, metric.unit,
-                      change.improvement_percent && change.low_percent
-                          ? fmt::format(" ({:.2f} % {}, interval {:+.2f} to {:+.2f} %)",
-                                        std::fabs(*change.improvement_percent),
-                                        *change.improvement_percent < 0 ? "worse" : "better",
-                                        *change.low_percent, *change.high_percent)
-                          : std::string()));
+      out.push_back(fmt::format("{} changes at {}: {:.3f} -> {:.3f} {}{}", metric.metric,
+                                history.runs[change.run], change.before, change.after, metric.unit,
+                                change.improvement_percent && change.low_percent
+                                    ? " (" + change_text(change) + ")"
+                                    : std::string()));
     }
   }
   if (most < history.needed)

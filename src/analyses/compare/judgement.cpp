@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace rankscope {
 
@@ -15,8 +16,8 @@ std::string_view verdict_name(Verdict verdict) {
 
 namespace {
 
-bool enough(const WelchTerm& t) {
-  return t.base.n >= 2 && t.test.n >= 2;
+bool enough(const SampleStats& base, const SampleStats& test) {
+  return base.n >= 2 && test.n >= 2;
 }
 
 /// The samples with the assumed noise; without samples their mean, or the figure, is the only one.
@@ -27,27 +28,41 @@ SampleStats assumed(SampleStats s, double figure, double noise_percent) {
   return s;
 }
 
-double variance_of(std::span<const WelchTerm> terms) {
-  double out = 0;
-  for (const WelchTerm& t : terms)
-    out += t.weight * t.weight *
-           (t.base.variance / static_cast<double>(t.base.n) +
-            t.test.variance / static_cast<double>(t.test.n));
-  return out;
+double variance_of(const SampleStats& base, const SampleStats& test) {
+  return base.variance / static_cast<double>(base.n) + test.variance / static_cast<double>(test.n);
 }
 
 /// The interval with a known variance: the normal distribution's.
-MeanDifference known_variance(std::span<const WelchTerm> terms, double alpha) {
+MeanDifference known_variance(const SampleStats& base, const SampleStats& test, double alpha) {
   constexpr double kManyDegrees = 1e6;
-  MeanDifference out;
-  for (const WelchTerm& t : terms)
-    out.difference += t.weight * (t.test.mean - t.base.mean);
-  out.half_width = student_t(kManyDegrees, alpha) * std::sqrt(variance_of(terms));
+  return {test.mean - base.mean,
+          student_t(kManyDegrees, alpha) * std::sqrt(variance_of(base, test))};
+}
+
+/// How many independent samples tell as much of a mean as these (Bayley and Hammersley 1946, for
+/// correlations that fall by a factor from step to step); 2 at least. Example: 8 at 0.5 are 2.67.
+double effective(std::size_t n, double correlation) {
+  const auto all = static_cast<double>(n);
+  return std::clamp(all * (1 - correlation) / (1 + correlation), 2.0, all);
+}
+
+/// Welch's interval of effective() samples.
+MeanDifference dependent_welch(const SampleStats& base, const SampleStats& test, double correlation,
+                               double alpha) {
+  const double base_n = effective(base.n, correlation);
+  const double test_n = effective(test.n, correlation);
+  const double a = base.variance / base_n;
+  const double b = test.variance / test_n;
+  MeanDifference out{test.mean - base.mean, 0};
+  if (a + b > 0) {
+    const double degrees = (a + b) * (a + b) / (a * a / (base_n - 1) + b * b / (test_n - 1));
+    out.half_width = student_t(degrees, alpha) * std::sqrt(a + b);
+  }
   return out;
 }
 
 /// What can be said without looking at samples.
-std::optional<Verdict> without_samples(const MeasuredSum& m) {
+std::optional<Verdict> without_samples(const Measured& m) {
   if (!m.base && !m.test)
     return Verdict::kUnknown;
   if (!m.base || !m.test)
@@ -59,13 +74,9 @@ std::optional<Verdict> without_samples(const MeasuredSum& m) {
   return std::nullopt;
 }
 
-MeasuredSum sum_of(const Measured& m) {
-  return {m.base, m.test, m.better, {{m.base_samples, m.test_samples, 1}}, m.between_runs};
-}
-
-bool judgeable(const MeasuredSum& m, const JudgeRule& rule) {
-  return !without_samples(m) && !m.terms.empty() &&
-         (rule.assumed_noise_percent || std::all_of(m.terms.begin(), m.terms.end(), enough));
+bool judgeable(const Measured& m, const JudgeRule& rule) {
+  return !without_samples(m) &&
+         (rule.assumed_noise_percent || enough(m.base_samples, m.test_samples));
 }
 
 Verdict verdict_of(const Judgement& j, double figures_change, double threshold_percent) {
@@ -82,6 +93,18 @@ Verdict verdict_of(const Judgement& j, double figures_change, double threshold_p
 
 bool goes_both_ways(const Judgement& j, double improvement) {
   return j.change && j.samples_base == j.samples_test && *j.change * improvement < 0;
+}
+
+bool below_threshold(const Judgement& j, double improvement) {
+  return j.verdict == Verdict::kSimilar && j.low && (*j.low > 0 || *j.high < 0) &&
+         !goes_both_ways(j, improvement);
+}
+
+std::string change_text(const Judgement& j) {
+  const bool worse = *j.change < 0;
+  return fmt::format("{:.2f} % {} (95 % CI {:.2f} to {:.2f} %{})", std::fabs(*j.change),
+                     worse ? "worse" : "better", worse ? -*j.high : *j.low,
+                     worse ? -*j.low : *j.high, j.assumed ? ", assumed noise" : "");
 }
 
 double scatter_of(std::vector<double> changes) {
@@ -101,65 +124,63 @@ double scatter_of(std::vector<double> changes) {
 void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& of_one_thing) {
   std::vector<double> changes;
   for (const std::size_t i : of_one_thing)
-    if (enough({rows[i].base_samples, rows[i].test_samples, 1}))
+    if (enough(rows[i].base_samples, rows[i].test_samples))
       changes.push_back(rows[i].test_samples.mean - rows[i].base_samples.mean);
   const double scatter = scatter_of(std::move(changes));
   for (const std::size_t i : of_one_thing)
     rows[i].between_runs = scatter;
 }
 
+SampleStats with_clock(SampleStats samples, double clock) {
+  if (samples.n >= 2)
+    samples.variance = std::max(samples.variance, clock * clock / 12);
+  return samples;
+}
+
 std::optional<MeanDifference> difference_of(const SampleStats& base, const SampleStats& test,
                                             const JudgeRule& rule, std::size_t rows,
                                             bool& assumed_noise) {
-  const WelchTerm term{base, test};
-  if (enough(term))
-    return welch(base, test, corrected_alpha(rows));
+  if (enough(base, test))
+    return dependent_welch(base, test, rule.step_correlation, corrected_alpha(rows));
   if (!rule.assumed_noise_percent)
     return std::nullopt;
   assumed_noise = true;
-  const WelchTerm with_noise{assumed(base, base.mean, *rule.assumed_noise_percent),
-                             assumed(test, test.mean, *rule.assumed_noise_percent)};
-  return known_variance({&with_noise, 1}, corrected_alpha(rows));
+  return known_variance(assumed(base, base.mean, *rule.assumed_noise_percent),
+                        assumed(test, test.mean, *rule.assumed_noise_percent),
+                        corrected_alpha(rows));
 }
 
-Judgement judge_sum(const MeasuredSum& sum, const JudgeRule& rule, std::size_t rows) {
+Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows) {
   Judgement out;
-  for (const WelchTerm& t : sum.terms) {
-    out.samples_base += t.base.n;
-    out.samples_test += t.test.n;
-  }
-  if (const auto plain = without_samples(sum)) {
+  out.samples_base = row.base_samples.n;
+  out.samples_test = row.test_samples.n;
+  if (const auto plain = without_samples(row)) {
     out.verdict = *plain;
     return out;
   }
-  if (!judgeable(sum, rule))
+  if (!judgeable(row, rule))
     return out;
-  std::vector<WelchTerm> terms = sum.terms;
-  out.assumed = !std::all_of(terms.begin(), terms.end(), enough);
-  if (out.assumed)
-    for (WelchTerm& t : terms) {
-      t.base = assumed(t.base, *sum.base, *rule.assumed_noise_percent);
-      t.test = assumed(t.test, *sum.test, *rule.assumed_noise_percent);
-    }
-  const double alpha = corrected_alpha(rows);
-  MeanDifference interval = out.assumed ? known_variance(terms, alpha) : *welch(terms, alpha);
-  if (const double within = variance_of(terms); within > 0 && !out.assumed)
-    interval.half_width *= std::sqrt(1 + sum.between_runs / within);
-  double base_mean = 0;
-  for (const WelchTerm& t : terms)
-    base_mean += t.weight * t.base.mean;
-  if (base_mean == 0) // no steps of the baseline have it, though the run does
+  SampleStats base = row.base_samples;
+  SampleStats test = row.test_samples;
+  if (!enough(base, test)) {
+    base = assumed(base, *row.base, *rule.assumed_noise_percent);
+    test = assumed(test, *row.test, *rule.assumed_noise_percent);
+  }
+  MeanDifference interval = *difference_of(base, test, rule, rows, out.assumed);
+  if (const double within = variance_of(base, test); within > 0 && !out.assumed)
+    interval.half_width *= std::sqrt(1 + row.between_runs / within);
+  if (base.mean == 0) // no steps of the baseline have it, though the run does
     return out;
-  const double sign = sum.better == Better::kHigher ? 1 : -1;
-  const double half = interval.half_width / std::fabs(base_mean) * 100;
-  const double change = sign * interval.difference / std::fabs(base_mean) * 100;
+  const double sign = row.better == Better::kHigher ? 1 : -1;
+  const double half = interval.half_width / std::fabs(base.mean) * 100;
+  const double change = sign * interval.difference / std::fabs(base.mean) * 100;
   if (!std::isfinite(change) ||
-      !std::isfinite(half)) // of an older saved baseline, or beyond doubles
+      !std::isfinite(half)) // of a damaged saved baseline, or beyond doubles
     return out;
   out.change = change;
   out.low = *out.change - half;
   out.high = *out.change + half;
-  out.verdict = verdict_of(out, improvement_percent(*sum.base, *sum.test, sum.better).value_or(0),
+  out.verdict = verdict_of(out, improvement_percent(*row.base, *row.test, row.better).value_or(0),
                            rule.threshold_percent);
   return out;
 }
@@ -167,16 +188,16 @@ Judgement judge_sum(const MeasuredSum& sum, const JudgeRule& rule, std::size_t r
 std::vector<Judgement> judge_all(std::span<const Measured> rows, const JudgeRule& rule) {
   std::size_t judged = 0;
   for (const Measured& m : rows)
-    judged += judgeable(sum_of(m), rule) ? 1 : 0;
+    judged += judgeable(m, rule) ? 1 : 0;
   std::vector<Judgement> out;
   out.reserve(rows.size());
   for (const Measured& m : rows)
-    out.push_back(judge_sum(sum_of(m), rule, judged));
+    out.push_back(judge_row(m, rule, judged));
   return out;
 }
 
 Judgement judge(const Measured& row, const JudgeRule& rule) {
-  return judge_all({&row, 1}, rule).front();
+  return judge_row(row, rule, 1);
 }
 
 } // namespace rankscope

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +31,15 @@ struct JudgeRule {
   double threshold_percent = 1; ///< smaller changes are Similar
   /// Standard deviation of one sample, percent of its value, where the data have one sample only.
   std::optional<double> assumed_noise_percent;
+  /// Lag-1 correlation of the runs' steps, 0 or more: widens every interval.
+  double step_correlation = 0;
+  /// Resolution of the clock, ns: equal times may differ by less.
+  std::int64_t clock_ns = 1;
 };
+
+/// The samples of times with at least the scatter of a clock: its resolution / sqrt(12). `clock`
+/// in the unit of the samples.
+[[nodiscard]] SampleStats with_clock(SampleStats samples, double clock);
 
 /// A difference with its noise. Percentages of the baseline, positive = better. `change`, `low` and
 /// `high` are of the same samples.
@@ -45,6 +54,11 @@ struct Judgement {
 /// The samples, as many on both sides, go one way and the whole trace's figures (`improvement`, in
 /// percent) the other: then there is no answer to give.
 [[nodiscard]] bool goes_both_ways(const Judgement& j, double improvement);
+
+/// The interval leaves 0 out, but the change is not beyond the threshold.
+[[nodiscard]] bool below_threshold(const Judgement& j, double improvement);
+/// "2.88 % worse (95 % CI 2.78 to 2.99 %)": the signs are those of the word. Only with a change.
+[[nodiscard]] std::string change_text(const Judgement& j);
 
 /// A figure of both sides as tables show it (none where a side lacks it), and its samples.
 struct Measured {
@@ -77,22 +91,16 @@ void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& o
 /// One alone.
 [[nodiscard]] Judgement judge(const Measured& row, const JudgeRule& rule);
 
+/// As judge_all(), of one row of `rows` that are judged together.
+[[nodiscard]] Judgement judge_row(const Measured& row, const JudgeRule& rule, std::size_t rows);
+
 /// The interval of the difference of two means at the level of `rows` that are judged together:
-/// Welch's of the samples, else with the rule's assumed noise (`assumed` is set then). None when
-/// the samples are too few and no noise is assumed.
+/// Welch's of the samples, with fewer degrees and more variance where steps depend on each other;
+/// else with the rule's assumed noise (`assumed` is set then). None when the samples are too few
+/// and no noise is assumed.
 [[nodiscard]] std::optional<MeanDifference> difference_of(const SampleStats& base,
                                                           const SampleStats& test,
                                                           const JudgeRule& rule, std::size_t rows,
                                                           bool& assumed);
-
-/// A weighted sum of the differences of several parts as one figure.
-struct MeasuredSum {
-  std::optional<double> base, test; ///< as shown
-  Better better = Better::kLower;
-  std::vector<WelchTerm> terms;
-  double between_runs = 0; ///< as Measured's
-};
-/// The same rule; `rows`: how many figures are judged together.
-[[nodiscard]] Judgement judge_sum(const MeasuredSum& sum, const JudgeRule& rule, std::size_t rows);
 
 } // namespace rankscope

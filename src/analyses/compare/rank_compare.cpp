@@ -67,7 +67,7 @@ Result<Report> combine(std::vector<ComparePart>& parts, const RankOptions&) {
   ComparedRun run = run_of_parts("run", std::move(parts), collectives);
   if (!collectives.empty()) {
     RS_TRY(const CollectiveFacts facts, collective_facts(collectives, CollectiveOptions{}));
-    run.collectives = run_collectives(facts);
+    add_collectives(run, facts);
   }
   Report out;
   out.title = run.label;

@@ -1,11 +1,13 @@
 #include "analyses/compare/step_work.h"
 
+#include "analyses/collectives/collective_sums.h"
 #include "analyses/operators/launchers.h"
 #include "analyses/timeline/own_times.h"
 #include "analyses/top/top_facts.h"
 #include "base/fnv.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
@@ -16,13 +18,14 @@ namespace rankscope {
 namespace {
 
 /// "allreduce Float 1048576 elements, group 0".
-std::string collective_text(const Trace& trace, const CollectiveArgs& args) {
-  std::string out(trace.strings.view(args.collective_name));
-  if (const std::string_view dtype = trace.strings.view(args.dtype); !dtype.empty())
+std::string collective_text(std::string_view name, std::string_view dtype, std::int64_t in_nelems,
+                            std::string_view group) {
+  std::string out(name);
+  if (!dtype.empty())
     out += fmt::format(" {}", dtype);
-  if (args.in_nelems != kNoId)
-    out += fmt::format(" {} elements", args.in_nelems);
-  if (const std::string_view group = trace.strings.view(args.pg_name); !group.empty())
+  if (in_nelems != kNoId)
+    out += fmt::format(" {} elements", in_nelems);
+  if (!group.empty())
     out += fmt::format(", group {}", group);
   return out;
 }
@@ -51,7 +54,9 @@ public:
     std::string collective;
     if (own.bucket == TimelineBucket::kCommunication)
       if (const CollectiveArgs* args = collective_args(t_, own.event))
-        collective = collective_text(trace, *args);
+        collective = collective_text(trace.strings.view(args->collective_name),
+                                     trace.strings.view(args->dtype), args->in_nelems,
+                                     trace.strings.view(args->pg_name));
     const auto [at, fresh] = numbers_.try_emplace(
         Ids{own.bucket, op_name, dims, trace.events.name[own.event], collective}, 0);
     if (fresh) {
@@ -107,7 +112,7 @@ std::string text_of(const Trace& trace, StrId id) {
 
 std::string_view step_work_kind_name(StepWorkKind kind) {
   static constexpr std::string_view kNames[kStepWorkKinds] = {"kernel", "collective", "copy",
-                                                              "idle time"};
+                                                              "idle time", "wait at collectives"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -202,6 +207,66 @@ StepWork join_step_work(const std::vector<StepWork>& ranks) {
   return out;
 }
 
+bool has_launches(StepWorkKind kind) {
+  return kind != StepWorkKind::kIdle && kind != StepWorkKind::kWait;
+}
+
+void add_waits(StepWork& run, const CollectiveFacts& facts) {
+  std::map<std::string, std::vector<double>> waits; // by name of the row: ns by step
+  for (const CollectiveKernel& k : facts.kernels) {
+    const Collective& c = *k.collective;
+    if (!compares_ranks(*k.timed) || c.dur_ns <= 0)
+      continue;
+    const auto step = run.whole ? run.steps.begin()
+                                : std::lower_bound(run.steps.begin(), run.steps.end(), c.step);
+    if (step == run.steps.end() || (!run.whole && *step != c.step))
+      continue;
+    const auto exposed = static_cast<double>(c.dur_ns - c.hidden_compute_ns - c.hidden_memcpy_ns);
+    const auto wait = static_cast<double>(c.dur_ns - k.timed->latency_ns);
+    std::vector<double>& by_step = waits[collective_text(
+        k.rank->text(c.name), k.rank->text(c.dtype), c.in_nelems, k.rank->text(c.pg_name))];
+    by_step.resize(run.steps.size());
+    by_step[static_cast<std::size_t>(step - run.steps.begin())] +=
+        exposed * wait / static_cast<double>(c.dur_ns);
+  }
+  std::map<std::string, std::vector<double>> own; // of all rows of a name: operators, shapes
+  const auto waits_of = [&waits](const WorkKey& key) {
+    return key.kind == StepWorkKind::kCollective ? waits.find(key.name) : waits.end();
+  };
+  for (const auto& [key, work] : run.work)
+    if (waits_of(key) != waits.end()) {
+      std::vector<double>& sum = own[key.name];
+      sum.resize(run.steps.size());
+      for (std::size_t s = 0; s < sum.size(); ++s)
+        sum[s] += static_cast<double>(work.own_ns[s]);
+    }
+  for (auto& [key, work] : run.work)
+    if (const auto wait = waits_of(key); wait != waits.end()) {
+      const std::vector<double>& all = own[key.name];
+      work.wait_ns.assign(run.steps.size(), 0);
+      for (std::size_t s = 0; s < all.size(); ++s)
+        if (all[s] > 0)
+          work.wait_ns[s] = std::llround(std::min(1.0, wait->second[s] / all[s]) *
+                                         static_cast<double>(work.own_ns[s]));
+    }
+  run.waits_known = true;
+}
+
+StepWork with_separate_waits(StepWork run) {
+  Work waits;
+  waits.own_ns.resize(run.steps.size());
+  for (auto& [key, work] : run.work) {
+    for (std::size_t s = 0; s < work.wait_ns.size(); ++s) {
+      work.own_ns[s] -= work.wait_ns[s];
+      waits.own_ns[s] += work.wait_ns[s];
+    }
+    work.wait_ns.clear();
+  }
+  if (!run.steps.empty())
+    run.work.emplace(WorkKey{StepWorkKind::kWait, {}, {}, "wait"}, std::move(waits));
+  return run;
+}
+
 const char* wrong_with(const StepWork& work) {
   if (work.total_ns.size() != work.steps.size())
     return "steps without their times";
@@ -209,7 +274,8 @@ const char* wrong_with(const StepWork& work) {
       work.steps.end())
     return "steps out of order";
   for (const auto& [key, one] : work.work) {
-    if (one.own_ns.size() != work.steps.size())
+    if (one.own_ns.size() != work.steps.size() ||
+        (!one.wait_ns.empty() && one.wait_ns.size() != work.steps.size()))
       return "own times of other steps";
     if (!(one.launches >= 0 && one.launches < 1e15) || !(one.place >= 0 && one.place < 1.001))
       return "launches that are none";

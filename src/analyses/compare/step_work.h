@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/collectives/collective_facts.h"
 
 #include <compare>
 #include <cstddef>
@@ -14,10 +15,12 @@
 
 namespace rankscope {
 
-enum class StepWorkKind : std::uint8_t { kKernel, kCollective, kCopy, kIdle };
-inline constexpr std::size_t kStepWorkKinds = 4;
-/// "kernel", "collective", "copy", "idle time".
+enum class StepWorkKind : std::uint8_t { kKernel, kCollective, kCopy, kIdle, kWait };
+inline constexpr std::size_t kStepWorkKinds = 5;
+/// "kernel", "collective", "copy", "idle time", "wait at collectives".
 [[nodiscard]] std::string_view step_work_kind_name(StepWorkKind kind);
+/// Whether it is work: neither idle time nor waiting.
+[[nodiscard]] bool has_launches(StepWorkKind kind);
 
 struct WorkKey {
   StepWorkKind kind = StepWorkKind::kKernel;
@@ -30,8 +33,9 @@ struct WorkKey {
 
 /// One key's launches.
 struct Work {
-  std::vector<std::int64_t> own_ns; ///< by step
-  double launches = 0;              ///< a step
+  std::vector<std::int64_t> own_ns;  ///< by step
+  std::vector<std::int64_t> wait_ns; ///< of that, of a collective: waits; empty: none are known
+  double launches = 0;               ///< a step
   double place = 0; ///< mean place of a launch among those of its step: 0 the first, 1 the last
   /// Where the first one stands: a mark of the names of the operators above `op`, its geometry.
   std::uint64_t path = 0;
@@ -41,6 +45,7 @@ struct Work {
 /// Own times of all GPU work and idle time: they add up to the steps' total_time.
 struct StepWork {
   bool whole = false;                 ///< no steps: all of the trace as one
+  bool waits_known = false;           ///< all ranks were looked at together
   std::size_t ranks = 0;              ///< that the sums are of; 0: nothing is known
   std::vector<std::int64_t> steps;    ///< numbers, ascending
   std::vector<std::int64_t> total_ns; ///< by step, sum over the ranks
@@ -52,6 +57,13 @@ struct StepWork {
 /// Of a run: the steps that all its ranks have. Ranks without steps and ranks with some do not go
 /// together: nothing is known then.
 [[nodiscard]] StepWork join_step_work(const std::vector<StepWork>& ranks);
+
+/// Sets Work::wait_ns: how long the run's collectives wait for late ranks. The wait of a kernel is
+/// what its duration exceeds the shortest one of its collective by, whatever the clocks say; of its
+/// exposed time the same share.
+void add_waits(StepWork& run, const CollectiveFacts& facts);
+/// The waits as one row instead of parts of the collectives' rows. Only where waits_known.
+[[nodiscard]] StepWork with_separate_waits(StepWork run);
 
 /// What does not fit together in one that was read; nullptr when all does.
 [[nodiscard]] const char* wrong_with(const StepWork& work);

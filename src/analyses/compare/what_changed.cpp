@@ -46,12 +46,12 @@ std::vector<double> total_samples(const StepWork& run) {
   return out;
 }
 
-/// Kernels, collectives, copies, idle time; what was renamed is one row.
+/// Kernels, collectives, copies, idle time; what was replaced is one row.
 Rows work_rows(const StepWork& base, const StepWork& test) {
   std::map<WorkKey, const WorkKey*> now_named; // by the test's key
   std::map<WorkKey, const WorkKey*> then_named;
-  const std::vector<std::pair<WorkKey, WorkKey>> renamed = renamed_kernels(base, test);
-  for (const auto& [old_key, new_key] : renamed) {
+  const std::vector<std::pair<WorkKey, WorkKey>> replaced = replaced_kernels(base, test);
+  for (const auto& [old_key, new_key] : replaced) {
     now_named.emplace(new_key, &old_key);
     then_named.emplace(old_key, &new_key);
   }
@@ -65,7 +65,7 @@ Rows work_rows(const StepWork& base, const StepWork& test) {
     row.state = then == nullptr  ? ChangeState::kNew
                 : now == nullptr ? ChangeState::kVanished
                                  : ChangeState::kBoth;
-    if (key.kind != StepWorkKind::kIdle) {
+    if (has_launches(key.kind)) {
       row.base_launches = then == nullptr ? 0 : then->launches;
       row.test_launches = now == nullptr ? 0 : now->launches;
     }
@@ -84,7 +84,7 @@ Rows work_rows(const StepWork& base, const StepWork& test) {
   for (const auto& [key, work] : test.work) {
     if (const auto old = now_named.find(key); old != now_named.end()) {
       add(key, &base.work.at(*old->second), &work);
-      out.rows.back().state = ChangeState::kRenamed;
+      out.rows.back().state = ChangeState::kReplaced;
       out.rows.back().old_name = old->second->name;
     } else if (!base.work.contains(key)) {
       add(key, nullptr, &work);
@@ -96,22 +96,21 @@ Rows work_rows(const StepWork& base, const StepWork& test) {
 /// The same by operator.
 Rows operator_rows(const StepWork& base, const StepWork& test) {
   Rows out;
-  std::map<std::pair<bool, std::string>, std::size_t> places; // idle time has no operator
+  std::map<std::pair<std::string_view, std::string>, std::size_t> places; // kinds without operators
   const auto take = [&](const StepWork& run, std::vector<double> Samples::*side,
                         std::optional<double> Change::*launches) {
     for (const auto& [key, work] : run.work) {
-      const bool idle = key.kind == StepWorkKind::kIdle;
-      const auto [at, fresh] = places.try_emplace({idle, key.op}, 0);
+      const bool launched = has_launches(key.kind);
+      const std::string_view what = launched ? "operator" : step_work_kind_name(key.kind);
+      const auto [at, fresh] = places.try_emplace({what, key.op}, 0);
       if (fresh) {
         Change row;
-        row.what = idle ? step_work_kind_name(key.kind) : std::string_view("operator");
-        row.name = idle             ? std::string("idle")
-                   : key.op.empty() ? std::string("(no operator)")
-                                    : key.op;
+        row.what = what;
+        row.name = !launched ? key.name : key.op.empty() ? std::string("(no operator)") : key.op;
         at->second = out.add(std::move(row), base, test);
       }
       add_samples(out.samples[at->second].*side, work.own_ns, run.ranks);
-      if (!idle)
+      if (launched)
         (out.rows[at->second].*launches) =
             (out.rows[at->second].*launches).value_or(0) + work.launches;
     }
@@ -135,30 +134,38 @@ void set_interval(Change& row, const std::optional<MeanDifference>& interval, do
   row.high_ms = (interval->difference + interval->half_width) / divided_by;
 }
 
-/// Beyond the noise, and more than the threshold of what the baseline has.
-bool is_told(const Change& row, const JudgeRule& rule) {
-  if (!row.low_ms || (*row.low_ms <= 0 && *row.high_ms >= 0))
-    return false;
-  return std::fabs(row.test_ms - row.base_ms) > rule.threshold_percent / 100 * row.base_ms;
+/// Whether the interval leaves 0 out and the difference exceeds the threshold in percent of what
+/// the baseline has.
+void set_told(Change& row, const JudgeRule& rule) {
+  const bool significant = row.low_ms && (*row.low_ms > 0 || *row.high_ms < 0);
+  const bool large =
+      std::fabs(row.test_ms - row.base_ms) > rule.threshold_percent / 100 * row.base_ms;
+  row.told = significant && large;
+  row.below_threshold = significant && !large;
+}
+
+/// By step, with at least the scatter of the clock.
+SampleStats stats_of(const std::vector<double>& ms, const JudgeRule& rule) {
+  return with_clock(sample_stats(ms), ns_to_ms(rule.clock_ns));
 }
 
 void judge_rows(Rows& list, const JudgeRule& rule, std::size_t judged, bool& assumed) {
   for (std::size_t i = 0; i < list.rows.size(); ++i) {
     Change& row = list.rows[i];
-    const SampleStats base = sample_stats(list.samples[i].base);
-    const SampleStats test = sample_stats(list.samples[i].test);
+    const SampleStats base = stats_of(list.samples[i].base, rule);
+    const SampleStats test = stats_of(list.samples[i].test, rule);
     row.base_ms = base.mean;
     row.test_ms = test.mean;
     row.difference_ms = test.mean - base.mean;
     set_interval(row, difference_of(base, test, rule, judged, assumed), 1);
-    row.told = is_told(row, rule);
+    set_told(row, rule);
   }
 }
 
 /// Each step of the test against the baseline's mean.
 std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const JudgeRule& rule,
                               std::size_t judged) {
-  const SampleStats then = sample_stats(total_samples(base));
+  const SampleStats then = stats_of(total_samples(base), rule);
   const std::vector<double> now = total_samples(test);
   std::vector<Change> out;
   for (std::size_t s = 0; s < now.size(); ++s) {
@@ -170,7 +177,7 @@ std::vector<Change> step_rows(const StepWork& base, const StepWork& test, const 
     const auto steps = static_cast<double>(now.size());
     row.difference_ms = (now[s] - then.mean) / steps;
     set_interval(row, prediction(then, now[s], corrected_alpha(judged)), steps);
-    row.told = is_told(row, rule);
+    set_told(row, rule);
     out.push_back(std::move(row));
   }
   return out;
@@ -186,8 +193,11 @@ ChangeList ranked(std::vector<Change> rows, const Change& whole) {
   ChangeList out;
   out.rows = std::move(rows);
   for (Change& row : out.rows) {
-    (row.told ? out.explained_ms : out.unexplained_ms) += row.difference_ms;
+    (row.told              ? out.explained_ms
+     : row.below_threshold ? out.below_ms
+                           : out.unexplained_ms) += row.difference_ms;
     out.told += row.told ? 1 : 0;
+    out.below += row.below_threshold ? 1 : 0;
     if (whole.told)
       row.share_percent = 100 * row.difference_ms / whole.difference_ms;
   }
@@ -223,12 +233,12 @@ std::optional<Likeness> likeness(const WorkKey& then_key, const Work& then, cons
 } // namespace
 
 std::string_view change_state_name(ChangeState state) {
-  static constexpr std::string_view kNames[] = {"in both", "new", "vanished", "renamed"};
+  static constexpr std::string_view kNames[] = {"in both", "new", "vanished", "replaced"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
-std::vector<std::pair<WorkKey, WorkKey>> renamed_kernels(const StepWork& base,
-                                                         const StepWork& test) {
+std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
+                                                          const StepWork& test) {
   using Entry = std::pair<const WorkKey, Work>;
   const auto only_in = [](const StepWork& run, const StepWork& other) {
     std::map<std::string, std::vector<const Entry*>> out; // by shapes: the rest is never alike
@@ -269,7 +279,11 @@ std::vector<std::pair<WorkKey, WorkKey>> renamed_kernels(const StepWork& base,
   return out;
 }
 
-WhatChanged what_changed(const StepWork& base, const StepWork& test, const JudgeRule& rule) {
+WhatChanged what_changed(const StepWork& base_run, const StepWork& test_run,
+                         const JudgeRule& rule) {
+  const bool waits = base_run.waits_known && test_run.waits_known;
+  const StepWork base = waits ? with_separate_waits(base_run) : base_run;
+  const StepWork test = waits ? with_separate_waits(test_run) : test_run;
   WhatChanged out;
   if (base.ranks == 0 || test.ranks == 0 || base.whole != test.whole)
     return out;
@@ -277,6 +291,7 @@ WhatChanged what_changed(const StepWork& base, const StepWork& test, const Judge
   out.whole = base.whole;
   out.base_steps = base.steps.size();
   out.test_steps = test.steps.size();
+  out.threshold_percent = rule.threshold_percent;
   Rows work = work_rows(base, test);
   Rows operators = operator_rows(base, test);
   out.rows = work.rows.size() + operators.rows.size() + (out.whole ? 0 : test.steps.size());

@@ -13,15 +13,16 @@
 
 namespace rankscope {
 
-/// Whether both runs have it. kRenamed: what the baseline has under another name at the same place.
-enum class ChangeState : std::uint8_t { kBoth, kNew, kVanished, kRenamed };
-/// "in both", "new", "vanished", "renamed".
+/// Whether both runs have it. kReplaced: the baseline has another kernel at the same place.
+enum class ChangeState : std::uint8_t { kBoth, kNew, kVanished, kReplaced };
+/// "in both", "new", "vanished", "replaced".
 [[nodiscard]] std::string_view change_state_name(ChangeState state);
 
 /// A row of one of the lists. Times are own times a step, milliseconds, mean over steps and ranks.
 struct Change {
-  std::string what;           ///< "kernel", "collective", "copy", "idle time", "operator", "step"
-  std::string name, old_name; ///< old_name: of what was renamed
+  /// "kernel", "collective", "copy", "idle time", "wait at collectives", "operator", "step"
+  std::string what;
+  std::string name, old_name; ///< old_name: of what was replaced
   std::string op, shapes;     ///< of kernels, collectives and copies
   ChangeState state = ChangeState::kBoth;
   double base_ms = 0, test_ms = 0;
@@ -30,20 +31,24 @@ struct Change {
   std::optional<double> low_ms, high_ms;              ///< of difference_ms; all rows together 95 %
   std::optional<double> share_percent; ///< of the step time's difference, where that is one
   bool told = false;                   ///< a change: beyond the noise and the threshold
+  bool below_threshold = false;        ///< beyond the noise, not beyond the threshold
 };
 
 /// One way to divide the difference; the rows' differences add up to it.
 struct ChangeList {
   std::vector<Change> rows;  ///< the told ones first, each part by size of the difference
   std::size_t told = 0;      ///< how many are
+  std::size_t below = 0;     ///< how many are below the threshold
   double explained_ms = 0;   ///< sum of the differences of the told rows
-  double unexplained_ms = 0; ///< of the others, none of which can be told from noise
+  double below_ms = 0;       ///< of those below the threshold
+  double unexplained_ms = 0; ///< of the others, which are not significant
 };
 
 struct WhatChanged {
   bool known = false;   ///< false: reports without step work, or no common step
   bool whole = false;   ///< without steps: the whole traces are compared
   bool assumed = false; ///< the intervals are of the assumed noise
+  double threshold_percent = 0;
   Change step_time;     ///< its difference is what the lists divide; its interval stands alone
   ChangeList work;      ///< kernels, collectives, copies, idle time
   ChangeList operators; ///< the same by operator; idle time and work without one are rows
@@ -64,15 +69,15 @@ struct WhatChanged {
 /// operator and shapes and as many launches a step, and of call path, geometry and place in the
 /// step two the same; or, of generated kernels (whose operators have their names), shapes,
 /// launches, path, geometry and place the same. Each once, the surest first.
-[[nodiscard]] std::vector<std::pair<WorkKey, WorkKey>> renamed_kernels(const StepWork& base,
-                                                                       const StepWork& test);
+[[nodiscard]] std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
+                                                                        const StepWork& test);
 
 /// Sentences: the step time, the first `most` changes of each list (0: none, nor how many there
-/// are), what is explained, renamed kernels. Texts of the traces are in them as they are.
+/// are), what is explained, replaced kernels. Texts of the traces are in them as they are.
 [[nodiscard]] std::vector<std::string> what_changed_words(const WhatChanged& changed,
                                                           std::size_t most);
 
-/// The sheet What_Changed: of each list what is told, then what is renamed, then all else as one
+/// The sheet What_Changed: of each list what is told, then what is replaced, then all else as one
 /// row; with `all` each row of its own. Without rows when nothing is known.
 [[nodiscard]] Table what_changed_table(const WhatChanged& changed, const std::string& base,
                                        const std::string& test, bool all);

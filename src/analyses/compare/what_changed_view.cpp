@@ -39,16 +39,16 @@ std::string subject(const Change& row) {
       std::mismatch(row.name.begin(), row.name.end(), row.old_name.begin(), row.old_name.end())
           .first -
       row.name.begin());
-  const bool renamed = row.state == ChangeState::kRenamed;
-  if (row.what != "idle time") {
-    out += " " + (renamed ? short_name_at(row.name, differs) : short_name(row.name));
+  const bool replaced = row.state == ChangeState::kReplaced;
+  if (row.what != "idle time" && row.what != "wait at collectives") {
+    out += " " + (replaced ? short_name_at(row.name, differs) : short_name(row.name));
     if (!row.op.empty() && row.what != "operator")
       out += " of " + short_name(row.op);
     if (!row.shapes.empty())
       out += " " + short_name(row.shapes);
   }
-  if (renamed)
-    out += " (renamed, was " + short_name_at(row.old_name, differs) + ")";
+  if (replaced)
+    out += " (in place of " + short_name_at(row.old_name, differs) + ")";
   else if (row.state != ChangeState::kBoth)
     out += fmt::format(" ({})", change_state_name(row.state));
   return out;
@@ -56,7 +56,7 @@ std::string subject(const Change& row) {
 
 std::string interval(const Change& row) {
   return row.low_ms ? fmt::format("interval {:+.3f} to {:+.3f}", *row.low_ms, *row.high_ms)
-                    : std::string("no interval");
+                    : std::string("one step: no interval");
 }
 
 /// ", 62 % of the difference".
@@ -122,55 +122,64 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
                     [value](const R& r) { return text_or_blank(r.change->*value); },
                     help};
   };
-  return {"What_Changed",
-          "the difference of the step time divided among kernels, collectives, copies and idle "
-          "time, then among operators, then among steps: each of the three adds up to it",
-          {text("what", "what", &Change::what,
-                "kernel, collective, copy, idle time; operator; step; all else: the rows of its "
-                "list that cannot be told from noise, together"),
-           {"place", "#", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); },
-            "by size of the difference, in its list; blank: no change can be told"},
-           text("name", "name", &Change::name, "of the test, of what vanished the baseline's"),
-           text("operator", "operator", &Change::op, "the nearest above the launch"),
-           text("shapes", "shapes", &Change::shapes, "recorded shapes of the operator's inputs"),
-           ms("difference_ms", "difference (ms)", &Change::difference_ms,
-              "test - baseline; of a step its part of the mean step's"),
-           perhaps("low_ms", "95% low (ms)", Unit::kMs, &Change::low_ms,
-                   "interval of the difference; all rows together 95 % (Bonferroni)"),
-           perhaps("high_ms", "95% high (ms)", Unit::kMs, &Change::high_ms,
-                   "interval of the difference; all rows together 95 % (Bonferroni)"),
-           perhaps("share_percent", "share (%)", Unit::kPercent, &Change::share_percent,
-                   "of the difference of the step time; blank when that cannot be told from noise"),
-           {"state", "state", Unit::kNone, kText,
-            [](const R& r) {
-              return r.change->base_launches || r.change->test_launches
-                         ? Value(change_state_name(r.change->state))
-                         : Value();
-            },
-            "in both, new, vanished, renamed: another name at the same place"},
-           text("old_name", "was", &Change::old_name, "name in the baseline of what is renamed"),
-           ms("base_ms", base + " (ms)", &Change::base_ms,
-              "own time a step, mean over steps and ranks"),
-           ms("test_ms", test + " (ms)", &Change::test_ms,
-              "own time a step, mean over steps and ranks"),
-           perhaps("base_launches", base + " launches", Unit::kCount, &Change::base_launches,
-                   "a step, mean over ranks"),
-           perhaps("test_launches", test + " launches", Unit::kCount, &Change::test_launches,
-                   "a step, mean over ranks")}};
+  return {
+      "What_Changed",
+      "the difference of the step time divided among kernels, collectives, copies and idle "
+      "time, then among operators, then among steps: each of the three adds up to it",
+      {text("what", "what", &Change::what,
+            "kernel, collective, copy, idle time, wait at collectives (for late ranks); operator; "
+            "step; all else: the other rows of the list together"),
+       {"place", "#", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); },
+        "by size of the difference, in its list; blank: no significant change beyond the "
+        "threshold"},
+       text("name", "name", &Change::name, "of the test, of what vanished the baseline's"),
+       text("operator", "operator", &Change::op, "the nearest above the launch"),
+       text("shapes", "shapes", &Change::shapes, "recorded shapes of the operator's inputs"),
+       ms("difference_ms", "difference (ms)", &Change::difference_ms,
+          "test - baseline; of a step its part of the mean step's"),
+       perhaps("low_ms", "95% low (ms)", Unit::kMs, &Change::low_ms,
+               "interval of the difference; all rows together 95 % (Bonferroni)"),
+       perhaps("high_ms", "95% high (ms)", Unit::kMs, &Change::high_ms,
+               "interval of the difference; all rows together 95 % (Bonferroni)"),
+       perhaps("share_percent", "share (%)", Unit::kPercent, &Change::share_percent,
+               "of the difference of the step time; blank when that is not significant"),
+       {"state", "state", Unit::kNone, kText,
+        [](const R& r) {
+          return r.change->base_launches || r.change->test_launches
+                     ? Value(change_state_name(r.change->state))
+                     : Value();
+        },
+        "in both, new, vanished, replaced: another kernel at the same place"},
+       text("old_name", "was", &Change::old_name,
+            "the baseline's kernel in the place of a replaced one"),
+       ms("base_ms", base + " (ms)", &Change::base_ms,
+          "own time a step, mean over steps and ranks"),
+       ms("test_ms", test + " (ms)", &Change::test_ms,
+          "own time a step, mean over steps and ranks"),
+       perhaps("base_launches", base + " launches", Unit::kCount, &Change::base_launches,
+               "a step, mean over ranks"),
+       perhaps("test_launches", test + " launches", Unit::kCount, &Change::test_launches,
+               "a step, mean over ranks")}};
+}
+
+/// "2 rows below the threshold of 1 %".
+std::string below_text(std::size_t rows, const char* what, double threshold_percent) {
+  return fmt::format("{} {} below the threshold of {} %", rows, what, threshold_percent);
 }
 
 /// These rows as one; none without any.
-std::optional<Change> all_else(const std::vector<const Change*>& rows) {
+std::optional<Change> all_else(const std::vector<const Change*>& rows, double threshold_percent) {
   if (rows.empty())
     return std::nullopt;
   const bool steps = rows.front()->what == "step";
+  const char* const what = steps                              ? "steps"
+                           : rows.front()->what == "operator" ? "operators"
+                                                              : "rows";
   Change out;
   out.what = "all else";
-  out.name = fmt::format("{} {} that cannot be told from noise", rows.size(),
-                         steps                              ? "steps"
-                         : rows.front()->what == "operator" ? "operators"
-                                                            : "rows");
+  std::size_t below = 0;
   for (const Change* row : rows) {
+    below += row->below_threshold ? 1 : 0;
     // each step is compared with the same mean: their times do not add up to one
     out.base_ms += row->base_ms / (steps ? static_cast<double>(rows.size()) : 1);
     out.test_ms += row->test_ms / (steps ? static_cast<double>(rows.size()) : 1);
@@ -178,7 +187,24 @@ std::optional<Change> all_else(const std::vector<const Change*>& rows) {
     if (row->share_percent)
       out.share_percent = out.share_percent.value_or(0) + *row->share_percent;
   }
+  if (below < rows.size())
+    out.name = fmt::format("{} {} without a significant difference", rows.size() - below, what);
+  if (below > 0)
+    out.name += (out.name.empty() ? "" : ", ") + below_text(below, what, threshold_percent);
   return out;
+}
+
+/// Which part of the difference the rows explain.
+std::string explained(const WhatChanged& changed) {
+  const ChangeList& work = changed.work;
+  std::string out = fmt::format("of {:+.3f} ms, {:+.3f} ms is in {} listed row{}",
+                                changed.step_time.difference_ms, work.explained_ms, work.told,
+                                work.told == 1 ? "" : "s");
+  if (work.below > 0)
+    out += fmt::format(
+        ", {:+.3f} ms in {}", work.below_ms,
+        below_text(work.below, work.below == 1 ? "row" : "rows", changed.threshold_percent));
+  return out + fmt::format(", {:+.3f} ms is not significant", work.unexplained_ms);
 }
 
 } // namespace
@@ -188,33 +214,31 @@ std::vector<std::string> what_changed_words(const WhatChanged& changed, std::siz
   if (!changed.known)
     return out;
   const Change& total = changed.step_time;
-  std::string first = fmt::format("{}, mean over {}ranks: {:.3f} -> {:.3f} ms, {:+.3f} ms ({})",
+  std::string first = fmt::format("{} in these runs, mean over {}ranks: {:.3f} -> {:.3f} ms, "
+                                  "{:+.3f} ms ({})",
                                   total.what, changed.whole ? "" : "steps and ", total.base_ms,
                                   total.test_ms, total.difference_ms, interval(total));
-  if (!total.low_ms)
-    first += ": with one sample on a side nothing is told from noise";
-  else if (!total.told)
-    first += ": the runs cannot be told apart by it";
+  if (total.low_ms && !total.told)
+    first += ": no significant difference";
   if (changed.assumed)
     first += "; the noise is assumed";
   out.push_back(std::move(first));
   add_list(changed.work, most, out);
-  if (changed.work.told > 0 && total.told)
-    out.push_back(fmt::format("of {:+.3f} ms these explain {:+.3f} ms; {:+.3f} ms cannot be told "
-                              "from noise",
-                              total.difference_ms, changed.work.explained_ms,
-                              changed.work.unexplained_ms));
+  if (total.told && changed.work.told + changed.work.below > 0)
+    out.push_back(explained(changed));
   add_list(changed.operators, most, out);
   add_steps(changed.steps, most, out);
-  std::size_t renamed = 0;
+  std::size_t replaced = 0;
   for (std::size_t i = changed.work.told; i < changed.work.rows.size(); ++i) {
     const Change& row = changed.work.rows[i];
-    if (row.state == ChangeState::kRenamed && ++renamed <= most)
-      out.push_back(fmt::format("{}: no change of its time can be told", subject(row)));
+    if (row.state == ChangeState::kReplaced && ++replaced <= most)
+      out.push_back(
+          fmt::format("{}: {} of time", subject(row),
+                      row.below_threshold ? "no large difference" : "no significant difference"));
   }
-  if (most > 0 && renamed > most)
+  if (most > 0 && replaced > most)
     out.push_back(
-        fmt::format("{} more kernels are renamed, without a change of their time", renamed - most));
+        fmt::format("{} more kernels are replaced, without a change of time", replaced - most));
   return out;
 }
 
@@ -234,13 +258,13 @@ Table what_changed_table(const WhatChanged& changed, const std::string& base,
         rows.push_back({&list->rows[i], std::nullopt});
       continue;
     }
-    std::vector<const Change*> hidden; // neither told nor renamed
+    std::vector<const Change*> hidden; // neither significant nor replaced
     for (std::size_t i = list->told; i < list->rows.size(); ++i)
-      if (list->rows[i].state == ChangeState::kRenamed)
+      if (list->rows[i].state == ChangeState::kReplaced)
         rows.push_back({&list->rows[i], std::nullopt});
       else
         hidden.push_back(&list->rows[i]);
-    rest.push_back(all_else(hidden));
+    rest.push_back(all_else(hidden, changed.threshold_percent));
     if (rest.back())
       rows.push_back({&*rest.back(), std::nullopt});
   }
@@ -250,10 +274,11 @@ Table what_changed_table(const WhatChanged& changed, const std::string& base,
                   "communication before copies, of the same kind for what began first; the rest "
                   "is idle. So the rows of each list add up to the difference.",
                   changed.whole ? "trace" : "step"),
-      fmt::format("A change is ranked when its interval (Welch; a step's: of one more sample; "
-                  "Bonferroni over {} rows) leaves 0 out and it exceeds the threshold; {} and {} "
-                  "samples.",
-                  changed.rows, changed.base_steps, changed.test_steps)};
+      fmt::format(
+          "A change is ranked when its interval (Welch; a step's: of one more sample; "
+          "Bonferroni over {} rows) leaves 0 out and it exceeds the threshold of {} %; {} and "
+          "{} samples. It holds for these runs.",
+          changed.rows, changed.threshold_percent, changed.base_steps, changed.test_steps)};
   if (changed.assumed)
     out.notes.emplace_back("The noise is ASSUMED (--assume-noise), not measured.");
   return out;

@@ -1,5 +1,7 @@
-// Whether two runs do the same work: the operators that both have.
+// Whether two runs do the same work: the operators that both have, and their shapes and launches.
 #pragma once
+
+#include "analyses/compare/step_work.h"
 
 #include <cstddef>
 #include <map>
@@ -25,5 +27,18 @@ struct WorkloadOverlap {
 /// None when a side has no operators with time (nothing is known then).
 [[nodiscard]] std::optional<WorkloadOverlap> workload_overlap(const OperatorTimes& base,
                                                               const OperatorTimes& test);
+
+/// Operators of both runs whose kernels do other work: other shapes, or another number of launches
+/// in a step (by more than 5 %).
+struct WorkDifference {
+  double base_percent = 0, test_percent = 0; ///< of the kernels' own time of each run
+  std::string op;                            ///< with the most time
+  std::string base_work, test_work;          ///< "4096x4096 4096x14336, 12 launches"; of `op`
+
+  /// More than a tenth of the time on a side.
+  [[nodiscard]] bool differs() const;
+  [[nodiscard]] std::string sentence(const std::string& base, const std::string& test) const;
+};
+[[nodiscard]] WorkDifference work_difference(const StepWork& base, const StepWork& test);
 
 } // namespace rankscope

@@ -70,6 +70,47 @@ GemmRow begun_row(const RankGemms& rank, const GemmGroup& g) {
   return row;
 }
 
+/// Least squares of duration on the overlapped share with a level for each place in the step: the
+/// first call of this shape in each step, the second, ... Overlap depends on the place, and so do
+/// durations for other reasons (caches, layers): places are not compared with each other. Without
+/// steps there is one level.
+void add_slowdown(GemmRow& row, const GemmGroup& g, const std::vector<double>& overlap,
+                  const std::vector<double>& us) {
+  std::map<std::int64_t, std::size_t> calls_of_step;
+  std::map<std::size_t, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < g.instances.size(); ++i) {
+    const std::int64_t step = g.instances[i].step;
+    places[step < 0 ? 0 : calls_of_step[step]++].push_back(i);
+  }
+  std::vector<double> x;
+  std::vector<double> y;
+  std::size_t levels = 0;
+  for (const auto& [place, calls] : places) {
+    if (calls.size() < 2)
+      continue;
+    ++levels;
+    double mean_x = 0;
+    double mean_y = 0;
+    for (const std::size_t i : calls) {
+      mean_x += overlap[i] / static_cast<double>(calls.size());
+      mean_y += us[i] / static_cast<double>(calls.size());
+    }
+    for (const std::size_t i : calls) {
+      x.push_back(overlap[i] - mean_x);
+      y.push_back(us[i] - mean_y);
+    }
+  }
+  const LinearFit fit = linear_fit95(x, y);
+  const double fitted = static_cast<double>(x.size()) - 2; // degrees of linear_fit95()
+  row.slowdown_degrees = static_cast<double>(x.size()) - static_cast<double>(levels) - 1;
+  if (std::isnan(fit.slope) || row.slowdown_degrees < 1)
+    return;
+  row.overlap_correlation = fit.r;
+  row.slowdown_us = fit.slope;
+  row.slowdown_half_us = fit.half_width * student_t95(row.slowdown_degrees) / student_t95(fitted) *
+                         std::sqrt(fitted / row.slowdown_degrees);
+}
+
 void add_overlap(GemmRow& row, const GemmGroup& g) {
   const GemmNeighbour* most = nullptr;
   for (const GemmNeighbour& n : g.longest_neighbours) {
@@ -89,10 +130,7 @@ void add_overlap(GemmRow& row, const GemmGroup& g) {
     us.push_back(ns_to_us(i.dur_ns));
     overlap.push_back(percent_of(i.overlap_ns, i.dur_ns) / 100);
   }
-  const LinearFit fit = linear_fit95(overlap, us);
-  row.overlap_correlation = fit.r;
-  row.slowdown_us = fit.slope;
-  row.slowdown_half_us = fit.half_width;
+  add_slowdown(row, g, overlap, us);
   row.median_overlap_percent = quantile_of(std::move(overlap), 0.5) * 100;
 }
 
@@ -344,10 +382,11 @@ void add_overlaps(Columns& c) {
       "over the calls");
   c.number(
       "duration_overlap_correlation", [](const R& r) { return r.overlap_correlation; },
-      "Pearson's r of duration and overlapped share");
+      "Pearson's r of duration and overlapped share, calls at the same place in the step compared");
   c.us(
       "slowdown_per_full_overlap_us", [](const R& r) { return r.slowdown_us; },
-      "slope of duration on overlapped share, least squares");
+      "slope of duration on overlapped share, least squares with a level for each place in the "
+      "step");
   c.us(
       "slowdown_ci95_us", [](const R& r) { return r.slowdown_half_us; },
       "half width of its 95 % interval");
@@ -460,21 +499,26 @@ Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k) {
 
 namespace {
 
-/// Whether collectives slow the calls of a row down, at a level for one of `rows` rows: the most
-/// spread ones were chosen out of all.
+/// Whether the calls of a row take longer where collectives overlap them, at a level for one of
+/// `rows` rows: the most spread ones were chosen out of all.
 std::string contention_of(const GemmRow& row, std::size_t rows) {
   if (std::isnan(row.slowdown_us))
-    return row.longest_overlap_percent() > 0 ? "too few calls to attribute it"
-                                             : "no collective runs beside it";
-  const double degrees = static_cast<double>(row.calls_us.count) - 2; // of linear_fit95()
+    return row.longest_overlap_percent() > 0
+               ? "too few calls, or overlap is fixed by the place in the step: no estimate of what "
+                 "overlap costs"
+               : "no collective overlaps it";
+  const double degrees = row.slowdown_degrees;
   const double half =
       row.slowdown_half_us * student_t(degrees, corrected_alpha(rows)) / student_t95(degrees);
-  const std::string slower = fmt::format("{:.1f} +- {:.1f} us slower when fully overlapped, 95 % "
-                                         "over {} rows",
-                                         row.slowdown_us, half, rows);
-  if (row.slowdown_us - half > 0)
-    return "collectives explain it: " + slower;
-  return fmt::format("it cannot be told whether collectives matter: {}", slower);
+  const double us = row.slowdown_us;
+  if (std::fabs(us) <= half)
+    return fmt::format("duration does not depend significantly on overlap by collectives: {:+.1f} "
+                       "+- {:.1f} us when fully overlapped (95 % over {} rows)",
+                       us, half, rows);
+  return fmt::format("{} durations go with overlap by collectives: {:.1f} +- {:.1f} us {} when "
+                     "fully overlapped (95 % over {} rows)",
+                     us > 0 ? "longer" : "shorter", std::fabs(us), half,
+                     us > 0 ? "slower" : "faster", rows);
 }
 
 } // namespace

@@ -52,10 +52,12 @@ struct GemmRow {
   std::int64_t most_neighbour_ns = 0;
   std::int64_t longest_memcpy_ns = 0; ///< of the longest call, under copies
   double median_overlap_percent = 0;
-  /// Least squares of duration on the overlapped share of all calls; NaN with too few.
+  /// Least squares of duration on the overlapped share, calls at the same place in the step
+  /// compared with each other; NaN with too few.
   double overlap_correlation = std::numeric_limits<double>::quiet_NaN();
   double slowdown_us = std::numeric_limits<double>::quiet_NaN();
   double slowdown_half_us = std::numeric_limits<double>::quiet_NaN();
+  double slowdown_degrees = 0;  ///< of freedom of that
   std::vector<GemmCall> calls;  ///< by start, those of thinned_calls()
   std::vector<SheetCell> sheet; ///< one per GemmFacts::sheet_columns; empty = not on the sheet
 

@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kGemmFactsVersion = 2;
+inline constexpr std::uint32_t kGemmFactsVersion = 3;
 
 template <class Archive, PartOf<SheetColumn> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.id, r.label);
@@ -31,7 +31,8 @@ template <class Archive, PartOf<GemmRow> Row> void part_fields(Archive& archive,
   archive(r.kernel_us, r.kernel_p95_us, r.shortest, r.longest, r.longest_is_first);
   archive(r.trace_start_ns, r.neighbour_count, r.neighbour_names, r.most_neighbour);
   archive(r.most_neighbour_ns, r.longest_memcpy_ns, r.median_overlap_percent);
-  archive(r.overlap_correlation, r.slowdown_us, r.slowdown_half_us, r.calls, r.sheet);
+  archive(r.overlap_correlation, r.slowdown_us, r.slowdown_half_us, r.slowdown_degrees, r.calls,
+          r.sheet);
 }
 
 template <class Archive, PartOf<GemmFacts> Row> void part_fields(Archive& archive, Row& r) {

@@ -113,7 +113,7 @@ std::string_view category_below(const Trace& trace, EventId op, EventId kernel,
 LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
   const Trace& trace = t.trace;
   LauncherIndex out;
-  out.communication = communication_names(trace.strings);
+  out.communication = communication_names(trace.strings, options.compat_tracelens);
   if (options.detect_recompute)
     out.recompute = recompute_events(t);
   const std::vector<std::uint32_t> row_of =

@@ -99,7 +99,7 @@ struct FindingRecord {
 [[nodiscard]] const Schema<FindingRecord>& finding_record_schema();
 
 /// The options by which records are counted: those of `top`, whose figures they are.
-[[nodiscard]] ReportOptions record_options(const LoadedTrace& trace);
+[[nodiscard]] ReportOptions record_options();
 
 /// All tables of records, for the dictionary of columns.
 [[nodiscard]] std::vector<SheetInfo> record_sheets();

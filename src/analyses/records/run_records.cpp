@@ -52,15 +52,14 @@ Value known(std::int64_t id) {
 
 } // namespace
 
-ReportOptions record_options(const LoadedTrace& trace) {
+ReportOptions record_options() {
   ReportOptions options;
-  if (trace.tree.linked_count() == 0) // a recording without launches: all would be 0
-    options.include_unlinked_kernels = true;
+  options.include_unlinked_kernels = true; // as every command
   return options;
 }
 
 std::vector<StepRecord> step_records(const LoadedTrace& trace, const RecordPlace& place) {
-  const std::vector<StepTimes> times = step_times_of(trace, record_options(trace));
+  const std::vector<StepTimes> times = step_times_of(trace, record_options());
   std::vector<StepRecord> out;
   for (const ProfilerStep& step : profiler_steps(trace.trace)) {
     if (std::any_of(out.begin(), out.end(),
@@ -110,7 +109,7 @@ RankRecordRow rank_record(const LoadedTrace& trace, const RecordPlace& place) {
   out.linked = static_cast<std::int64_t>(trace.tree.linked_count());
   out.steps = static_cast<std::int64_t>(profiler_steps(of).size());
   out.input_bytes = static_cast<std::int64_t>(of.input_bytes);
-  for (const TimelineRow& row : timeline_of(trace, record_options(trace)))
+  for (const TimelineRow& row : timeline_of(trace, record_options()))
     out.ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }
@@ -149,7 +148,7 @@ const Schema<RankRecordRow>& rank_record_schema() {
 }
 
 std::vector<IdleRecord> idle_records(const LoadedTrace& trace, const RecordPlace& place) {
-  const ReportOptions options = record_options(trace);
+  const ReportOptions options = record_options();
   const IdleTime& idle = idle_time_of(trace, options);
   std::int64_t total = 0;
   for (const TimelineRow& row : timeline_of(trace, options))

@@ -283,6 +283,7 @@ RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
   out.key.rank = t.rank;
   for (const TimelineRow& row : timeline_of(t, options))
     out.time_ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
+  out.idle_ns = idle_time_of(t, options).ns;
   out.steps = step_times_of(t, options);
   out.calls = call_groups(t, options);
   if (const GraphAttribution& graphs = graph_attribution_of(t, options); graphs.graph_ns > 0)

@@ -5,6 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/sweep/call_groups.h"
 #include "analyses/timeline/gpu_timeline.h"
+#include "analyses/timeline/idle_causes.h"
 #include "core/run.h"
 #include "core/schema.h"
 
@@ -21,6 +22,7 @@ namespace rankscope {
 struct RankRecord {
   RunKey key;
   std::array<std::optional<std::int64_t>, kTimeKinds> time_ns; ///< of gpu_timeline
+  std::array<std::int64_t, kIdleCauses> idle_ns{};             ///< idle time by cause
   struct Kernel {
     std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0, count = 0;
     void add(const Kernel& other);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -324,6 +325,27 @@ std::vector<std::string> summary_findings(const SweepJudgement& sweep,
   return out;
 }
 
+namespace {
+
+/// The idle time of a configuration with its main cause, and what to do about that.
+std::string idle_step(const ConfigurationRanks& run, double idle_ms, double percent) {
+  std::array<double, kIdleCauses> by_cause{};
+  for (const RankRecord* r : run.ranks)
+    for (std::size_t c = 0; c < kIdleCauses; ++c)
+      by_cause[c] += static_cast<double>(r->idle_ns[c]);
+  const double all = std::accumulate(by_cause.begin(), by_cause.end(), 0.0);
+  const auto most = std::max_element(by_cause.begin(), by_cause.end());
+  const auto cause = static_cast<IdleCause>(most - by_cause.begin());
+  std::string out = fmt::format("the GPU is idle for {:.3f} ms, {:.1f} % of the time, with {}",
+                                idle_ms, percent, run.configuration.label);
+  if (all > 0)
+    out += fmt::format("; {:.1f} % of that is {} ({}): {}", *most / all * 100,
+                       idle_cause_name(cause), idle_cause_help(cause), idle_cause_advice(cause));
+  return out;
+}
+
+} // namespace
+
 std::vector<std::string> next_steps(const SweepJudgement& sweep) {
   std::vector<std::string> out;
   const auto& groups = sweep.groups;
@@ -357,9 +379,7 @@ std::vector<std::string> next_steps(const SweepJudgement& sweep) {
   slow_rank_steps(sweep.slow, out);
   contention_step(sweep, out);
   if (ms > 0 && idle > kWorthSaying * ms)
-    out.push_back(fmt::format("the GPU idles {:.3f} ms, {:.1f} % of the time, with {}: look for "
-                              "launch-bound steps (CPU time, synchronisation, graphs)",
-                              idle, idle / ms * 100, shown.configuration.label));
+    out.push_back(idle_step(shown, idle, idle / ms * 100));
   return out;
 }
 

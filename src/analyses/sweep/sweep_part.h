@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 4;
+inline constexpr std::uint32_t kRankRecordVersion = 5;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -36,6 +36,8 @@ void part_fields(Archive& archive, Row& r) {
 template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.key);
   for (auto& ns : r.time_ns)
+    archive(ns);
+  for (auto& ns : r.idle_ns)
     archive(ns);
   archive(r.gemm_kernels, r.steps, r.calls, r.error, r.graphs);
 }

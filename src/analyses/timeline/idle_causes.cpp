@@ -4,7 +4,9 @@
 #include "base/interval_set.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace rankscope {
@@ -19,10 +21,10 @@ bool blocks(std::string_view name) {
   return has("Synchronize") || (has("Memcpy") && !has("Async"));
 }
 
-/// Ascending, none overlapping: when a call of blocks() ran.
-std::vector<Interval> blocking_calls(const Trace& trace) {
+/// By thread (row of Trace::tracks): when a call of blocks() ran on it.
+std::map<std::uint32_t, IntervalSet> blocking_calls(const Trace& trace) {
   std::vector<std::int8_t> known(trace.strings.size(), -1); // names come often
-  std::vector<Interval> calls;
+  std::map<std::uint32_t, std::vector<Interval>> calls;
   const Events& e = trace.events;
   for (EventId i = 0; i < e.size(); ++i) {
     if (!is_runtime(e.category[i]))
@@ -31,10 +33,12 @@ std::vector<Interval> blocking_calls(const Trace& trace) {
     if (is < 0)
       is = blocks(trace.strings.view(e.name[i])) ? 1 : 0;
     if (is == 1)
-      calls.push_back({e.ts_ns[i], trace.end_ns(i)});
+      calls[e.track[i]].push_back({e.ts_ns[i], trace.end_ns(i)});
   }
-  const IntervalSet joined(std::move(calls));
-  return {joined.intervals().begin(), joined.intervals().end()};
+  std::map<std::uint32_t, IntervalSet> out;
+  for (auto& [thread, intervals] : calls)
+    out.emplace(thread, IntervalSet(std::move(intervals)));
+  return out;
 }
 
 class Gaps {
@@ -46,35 +50,51 @@ public:
   void add(std::int64_t from, EventId next) {
     const std::int64_t end = t_.trace.events.ts_ns[next];
     out_.longest_ns = std::max(out_.longest_ns, end - from);
-    if (!t_.tree.linked(next))
-      return add_part(IdleCause::kUnknown, {from, end}, true);
-    const std::int64_t launch = t_.trace.events.ts_ns[t_.tree.parent(next)];
-    if (launch <= from)
-      return add_part(IdleCause::kQueued, {from, end}, true);
-    const std::int64_t until = std::min(launch, end); // clocks may put the launch behind the start
-    const bool host_most = 2 * (until - from) >= end - from;
-    add_part(blocked_at(from) ? IdleCause::kSynchronisation : IdleCause::kHost, {from, until},
-             host_most);
-    add_part(IdleCause::kLaunch, {until, end}, !host_most);
+    gap_ = {};
+    if (!t_.tree.linked(next)) {
+      add_part(IdleCause::kUnknown, {from, end});
+    } else {
+      const EventId call = t_.tree.parent(next);
+      // clocks may put the launch behind the start
+      const std::int64_t until = std::min(t_.trace.events.ts_ns[call], end);
+      if (until <= from) {
+        add_part(IdleCause::kQueued, {from, end});
+      } else {
+        add_unlaunched({from, until}, t_.trace.events.track[call]);
+        add_part(IdleCause::kLaunch, {until, end});
+      }
+    }
+    const auto most = std::max_element(gap_.begin(), gap_.end()); // the first of equal ones
+    ++out_.gaps[static_cast<std::size_t>(most - gap_.begin())];
   }
 
 private:
-  void add_part(IdleCause cause, Interval at, bool most) {
+  /// Before the launch: synchronisation while a blocking call of that thread runs, else host.
+  void add_unlaunched(Interval at, std::uint32_t thread) {
+    if (const auto found = calls_.find(thread); found != calls_.end()) {
+      const std::span<const Interval> calls = found->second.intervals();
+      auto call = std::partition_point(calls.begin(), calls.end(),
+                                       [&at](const Interval& c) { return c.end <= at.start; });
+      for (; call != calls.end() && call->start < at.end; ++call) {
+        const Interval blocked{std::max(call->start, at.start), std::min(call->end, at.end)};
+        add_part(IdleCause::kHost, {at.start, blocked.start});
+        add_part(IdleCause::kSynchronisation, blocked);
+        at.start = blocked.end;
+      }
+    }
+    add_part(IdleCause::kHost, at);
+  }
+
+  void add_part(IdleCause cause, Interval at) {
+    gap_[static_cast<std::size_t>(cause)] += at.end - at.start;
     out_.ns[static_cast<std::size_t>(cause)] += at.end - at.start;
-    out_.gaps[static_cast<std::size_t>(cause)] += most ? 1 : 0;
     if (parts_ != nullptr && at.end > at.start)
       parts_->push_back({at.start, at.end, cause});
   }
 
-  bool blocked_at(std::int64_t ns) {
-    while (call_ < calls_.size() && calls_[call_].end < ns)
-      ++call_;
-    return call_ < calls_.size() && calls_[call_].start <= ns;
-  }
-
   const LoadedTrace& t_;
-  std::vector<Interval> calls_;
-  std::size_t call_ = 0; ///< the first that ends at the last gap or later
+  std::map<std::uint32_t, IntervalSet> calls_;
+  std::array<std::int64_t, kIdleCauses> gap_{}; ///< this gap's time by cause
   IdleTime& out_;
   std::vector<IdlePart>* parts_; ///< nullptr: not asked for
 };
@@ -101,8 +121,14 @@ IdleTime make_idle(const LoadedTrace& t, const ReportOptions& options,
 constexpr std::array<std::string_view, kIdleCauses> kNames = {"host", "synchronisation", "launch",
                                                               "queued", "unknown"};
 constexpr std::array<std::string_view, kIdleCauses> kHelp = {
-    "nothing launched yet", "the host waited for the GPU", "from the call to the start",
-    "launched, waits for its turn", "no launch in the trace"};
+    "the next work was not launched yet", "launching thread was blocked",
+    "from the call to the start", "launched, waits for its turn", "no launch in the trace"};
+constexpr std::array<std::string_view, kIdleCauses> kAdvice = {
+    "shorten the CPU's work between launches (graphs, compilation, fewer small kernels)",
+    "avoid calls that wait for the GPU (.item(), .cpu(), printing a loss)",
+    "launch earlier or launch graphs",
+    "find what the launched work waits for (events, other streams)",
+    "record CPU activity too, to see the launches"};
 
 } // namespace
 
@@ -112,6 +138,10 @@ std::string_view idle_cause_name(IdleCause cause) {
 
 std::string_view idle_cause_help(IdleCause cause) {
   return kHelp[static_cast<std::size_t>(cause)];
+}
+
+std::string_view idle_cause_advice(IdleCause cause) {
+  return kAdvice[static_cast<std::size_t>(cause)];
 }
 
 std::int64_t IdleTime::total_ns() const {

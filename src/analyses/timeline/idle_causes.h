@@ -12,8 +12,8 @@
 namespace rankscope {
 
 enum class IdleCause : std::uint8_t {
-  kHost,            ///< the next work was not launched yet: the host is behind
-  kSynchronisation, ///< the same, and the host waited for the GPU when that ran dry
+  kHost,            ///< the work that ends the gap was not launched yet
+  kSynchronisation, ///< the same, while its thread was in a call that waits for the GPU
   kLaunch,          ///< from the launching call to the start
   kQueued,          ///< the next work was launched before: it waited for other work, or its turn
   kUnknown,         ///< no launch in the trace
@@ -23,6 +23,8 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::k
 [[nodiscard]] std::string_view idle_cause_name(IdleCause cause);
 /// In half a line.
 [[nodiscard]] std::string_view idle_cause_help(IdleCause cause);
+/// What to do about it: an imperative.
+[[nodiscard]] std::string_view idle_cause_advice(IdleCause cause);
 
 struct IdleTime {
   std::array<std::int64_t, kIdleCauses> ns{};
@@ -34,10 +36,10 @@ struct IdleTime {
 };
 
 /// Of the GPU work that gpu_timeline counts; a gap from a to b that is ended by work launched at l:
-/// l <= a: queued, b - a. Else until l: host (synchronisation, when a call that blocks runs at a,
-/// on any thread), and from l on: launch. Example: work until 10 us, a call of
-/// hipStreamSynchronize from 5 to 12, the next launched at 20 and begun at 24: synchronisation 10,
-/// launch 4. O(n log n) in the GPU events. Recomputed work is not told apart.
+/// l <= a: queued, b - a. Else until l: synchronisation while a blocking call of the launching
+/// thread runs, host for the rest; from l on: launch. Example: work until 10 us, a call of
+/// hipStreamSynchronize from 5 to 12, the next launched at 20 and begun at 24: synchronisation 2,
+/// host 8, launch 4. O(n log n) in the GPU events. Recomputed work is included.
 [[nodiscard]] const IdleTime& idle_time_of(const LoadedTrace& trace, const ReportOptions& options);
 
 /// A stretch of idle time with one cause.

@@ -55,7 +55,7 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
       const double ms = ns_to_ms(sum.ns[c]) / ranks;
       out.push_back({static_cast<IdleCause>(c), ms,
                      share(static_cast<double>(sum.ns[c]), static_cast<double>(sum.total_ns())),
-                     share(ms, total_ms), sum.gaps[c]});
+                     share(ms, total_ms), static_cast<double>(sum.gaps[c]) / ranks});
     }
   std::stable_sort(out.begin(), out.end(),
                    [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });

@@ -57,7 +57,7 @@ struct TopIdle {
   double ms = 0;              ///< mean over the ranks; they add up to idle_time
   double percent_of_idle = 0; ///< 0 without idle time
   double percent = 0;         ///< of the mean total_time
-  std::int64_t gaps = 0;      ///< over all ranks, each by the cause of most of it
+  double gaps = 0;            ///< mean over the ranks, each by the cause of most of it
 };
 
 struct TopKernel {

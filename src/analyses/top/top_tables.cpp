@@ -90,8 +90,8 @@ Schema<TopIdle> idle_schema() {
             [](const R& r) { return Value(r.percent_of_idle); }, "of idle_time"},
            {"percent", "percent", Unit::kPercent, kDouble,
             [](const R& r) { return Value(r.percent); }, "of total_time"},
-           {"gaps", "gaps", Unit::kCount, kInt, [](const R& r) { return Value(r.gaps); },
-            "over all ranks, each by the cause of most of it"}}};
+           {"gaps", "gaps", Unit::kCount, kDouble, [](const R& r) { return Value(r.gaps); },
+            "mean over the ranks; each gap counts for the cause of most of it"}}};
 }
 
 Schema<TopKernel> kernel_schema() {

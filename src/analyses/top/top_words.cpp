@@ -59,12 +59,11 @@ void roofline_said(const TopFacts& facts, std::vector<std::string>& out) {
       most = &o;
   if (most == nullptr || most->percent < kWorthSaying || !(lost(*most) > 0))
     return;
-  out.push_back(fmt::format("{} {} reaches {:.1f} % of its roofline on {} ({} bound) in {:.1f} % "
-                            "of the operators' kernel "
-                            "time: of those listed it loses most to it",
-                            most->sum.name, short_shapes(most->sum.dims), most->percent_of_roofline,
-                            facts.overview.gpu.empty() ? "the board" : facts.overview.gpu,
-                            most->bound, most->percent));
+  out.push_back(fmt::format(
+      "{} {} runs at {:.1f} % of the roofline of {} ({} bound) and takes {:.1f} "
+      "% of the kernel time: the largest headroom listed",
+      most->sum.name, short_shapes(most->sum.dims), most->percent_of_roofline,
+      facts.overview.gpu.empty() ? "the GPU" : facts.overview.gpu, most->bound, most->percent));
 }
 
 void contention_said(const ConfigurationRanks& run, std::vector<std::string>& out) {

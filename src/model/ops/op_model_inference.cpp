@@ -129,7 +129,10 @@ std::optional<PerfResult> ragged(const Call& c) {
   a.n_kv = s.c_sk + s.g_sk;
   a.type_q = c.args.type(2);
   a.type_kv = c.compat ? a.type_q : c.args.type(3);
-  return cost(a, s);
+  PerfResult r = cost(a, s);
+  if (c.compat)
+    r.params.pop_back(); // dtype_KV
+  return r;
 }
 
 /// Latent attention: K and V are one vector, of which V is the first d_v numbers (input 4, else

@@ -443,6 +443,7 @@
     const rows = (data.skew || []).filter((s) => s.late_us !== null && s.late_us !== undefined).sort((a, b) => b.late_us - a.late_us);
     if (rows.length < 2) return;
     const told = (s) => s.low > 0;
+    const early = (s) => s.high < 0;
     const chart = RS.chart(() => ({
       grid: { left: 90, right: 24, top: 8, bottom: 44 },
       xAxis: { type: "value", name: "later than the others (\u00b5s a collective)", axisLabel: { formatter: RS.tick } },
@@ -452,7 +453,7 @@
         markLine: { symbol: "none", silent: true, data: [{ xAxis: 0 }], label: { show: false }, lineStyle: { color: RS.colour("soft"), type: "solid" } },
         renderItem: (p, api) => {
           const s = rows[p.dataIndex];
-          const colour = told(s) ? RS.colour("exposed") : RS.colour("grey");
+          const colour = RS.colour(told(s) ? "exposed" : early(s) ? "accent" : "grey");
           const at = (v) => api.coord([v, api.value(1)]);
           const y = at(0)[1];
           return { type: "group", children: [{ type: "line", shape: { x1: at(s.low)[0], x2: at(s.high)[0], y1: y, y2: y }, style: { stroke: colour, lineWidth: 2 } },
@@ -463,10 +464,10 @@
     }), {
       label: "who comes late to the collectives, by rank", height: Math.max(160, Math.min(900, rows.length * 22 + 64)),
       tip: (p) => { const s = rows[p.dataIndex]; return RS.rows(`rank ${s.rank}`, [["later by", `${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`], ["last in", `${RS.percent(s.last_percent)} of ${RS.exact(s.collectives)}`],
-        ["it waits", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "beyond the noise of the steps" : "not told from the others"]]); },
+        ["it waits", `${RS.num(s.wait_ms)} ms`], ["", told(s) ? "starts significantly later" : early(s) ? "starts significantly earlier" : "no significant difference"]]); },
       onClick: (p) => RS.state.set({ r: String(rows[p.dataIndex].rank) }),
     });
-    RS.section("skew", "Who comes late", "How much later a rank comes to the collectives than the others, mean over the steps; the intervals hold together at 95 %. Diamond: later beyond the noise. Grey: cannot be told apart.", [], chart);
+    RS.section("skew", "Who comes late", "How much later a rank comes to the collectives than the others, mean over the steps; the intervals hold together at 95 %. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
   }
 
   function groupsSection(data) {
@@ -516,7 +517,7 @@
     kernelsSection(data);
     return [
       ["computation, exposed, hidden", "GPU time in computation; communication with nothing computing beside it is exposed, the rest is hidden. Times of a bar do not overlap: computation goes first, then communication, then copies."],
-      ["idle causes", "A gap is counted by what came before the work that ends it: host (not launched yet), synchronisation (the host waited), launch (from the call to the start), queued (launched before), unknown (no launch in the trace)."],
+      ["idle causes", "A gap is counted by what came before the work that ends it: host (not launched yet), synchronisation (the same, while the launching thread was in a blocking call), launch (from the call to the start), queued (launched before), unknown (no launch in the trace)."],
       ["of roofline", "Least time that the board could take for the operator's work and bytes, over the time that it took."],
       ["interval", "95 % confidence; where several ranks are judged together, for all of them (Bonferroni)."],
       ["columns", "The header of a table says what its column means; rankscope columns lists them all."],

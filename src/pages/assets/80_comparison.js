@@ -28,7 +28,7 @@
       };
     }, { label: "change of the key figures with intervals; diamonds are beyond the noise", height: Math.max(140, data.verdicts.length * 24 + 60),
       tip: (p) => { const r = shown()[p.dataIndex]; const t = r.tests[now]; return RS.rows(r.metric, [["baseline", `${RS.num(t.base, 4)} ${r.unit}`], [tests[now], `${RS.num(t.value, 4)} ${r.unit}`],
-        ["change", `${RS.signed(t.change, " %")} (${RS.num(t.low)} to ${RS.num(t.high)})`], ["samples", `${t.samples_base} and ${t.samples_test}`], ["verdict", signOf(t.verdict)]]); } });
+        ["change", `${RS.signed(t.change, " %")} (${RS.num(t.low)} to ${RS.num(t.high)})`], ["complete runs", RS.signed(t.complete_run, " %")], ["samples", `${t.samples_base} and ${t.samples_test}`], ["verdict", signOf(t.verdict)]]); } });
     const columns = [
       { id: "metric", label: "figure", help: "of the dashboard", text: true, width: 260, value: (r) => data.verdicts[r].metric, show: (r) => data.verdicts[r].metric },
       { id: "unit", label: "unit", help: "of both values", text: true, width: 80, value: (r) => data.verdicts[r].unit, show: (r) => data.verdicts[r].unit },
@@ -46,7 +46,7 @@
       }),
     ];
     listeners.push(() => RS.redraw(dots));
-    RS.section("verdicts", "Verdicts", "Positive is better. Colour and diamond or arrow: beyond the noise and the threshold; grey: cannot be told.", choose(), dots,
+    RS.section("verdicts", "Verdicts", "Positive is better. Colour and diamond or arrow: beyond the noise and the threshold; grey: no significant difference, or below the threshold.", choose(), dots,
       RS.grid({ name: "verdicts", columns, rows: data.verdicts.length, fit: true }).node);
 
     // ---- what the difference is made of
@@ -87,7 +87,7 @@
         const cols = RS.columnsOf(changes);
         cols.find((c) => c.id === "name").width = 320;
         operators.replaceChildren(el("ul", { class: "findings" }, changed.map((line) => el("li", {}, line))),
-          el("h3", {}, "Kernels, collectives, operators and steps: new, vanished and renamed ones too"),
+          el("h3", {}, "Kernels, collectives, operators and steps: new, vanished and replaced ones too"),
           RS.grid({ name: "changes", columns: cols, rows: changes.rows, key: "o", fit: true }).node);
         return;
       }
@@ -99,7 +99,7 @@
     };
     fill();
     listeners.push(() => { RS.redraw(waterfall); fill(); });
-    RS.section("changed", "What changed", "Each bar takes the baseline's time a part further to the test's. Green and red: beyond the noise; grey: cannot be told.", [], waterfall, operators);
+    RS.section("changed", "What changed", "Each bar takes the baseline's time a part further to the test's. Green and red: beyond the noise and the threshold; grey: not.", [], waterfall, operators);
 
     // ---- steps of both
     const kinds = [["total_time", "total"], ...Object.entries(label)].filter(([k]) => data.series.some((s) => RS.array(s[k].ms).some((v) => v > 0)));
@@ -127,10 +127,10 @@
       RS.section(key, title, null, [], place);
     }
     return [
-      ["better, worse, grey", "The interval of the difference of the samples' means (Welch; 5 % shared among the rows judged together) leaves 0 out, and the change exceeds the threshold of 1 %."],
+      ["better, worse, grey", "The interval of the difference of the steps' means (5 % shared among the rows judged together) leaves 0 out, and the change exceeds the threshold. Grey: not significant, or below the threshold."],
       ["positive", "Positive is better, whatever the figure: less time, more bandwidth."],
       ["own time", "Each instant of a step counts once, for computation before communication before copies; the rest is idle. So the rows of a list add up to the step time's difference."],
-      ["renamed", "A kernel with another name at the same place: operator, shapes, launches a step, call path, grid, place in the step."],
+      ["replaced", "Another kernel at the same place: operator, shapes, launches a step, call path, grid, place in the step."],
       ["operators", "Of reports, which have no own times: GPU time, mean over the ranks; no interval, so that a small difference may be noise."],
     ];
   };

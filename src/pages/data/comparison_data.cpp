@@ -21,15 +21,11 @@ void add_number(JsonWriter& json, std::string_view key, const std::optional<doub
   json.number(key, value.value_or(kNaN));
 }
 
-/// "total_time: 2.31 % better (1.9 to 2.7)".
+/// "total_time: 2.31 % better (95 % CI 1.90 to 2.70 %), 8 and 8 samples".
 std::string sentence(const DashboardRow& row, const DashboardCell& cell) {
   const Judgement& j = cell.judgement;
-  std::string out = fmt::format("{}: {:.2f} % {}", row.metric, std::abs(j.change.value_or(0)),
-                                j.verdict == Verdict::kBetter ? "better" : "worse");
-  if (j.low && j.high)
-    out += fmt::format(" ({:.2f} to {:.2f} %, {} and {} samples{})", *j.low, *j.high,
-                       j.samples_base, j.samples_test, j.assumed ? ", assumed noise" : "");
-  return out;
+  return fmt::format("{}: {}, {} and {} samples", row.metric, change_text(j), j.samples_base,
+                     j.samples_test);
 }
 
 PageHead head_of(const ComparisonPageInput& input) {
@@ -46,13 +42,15 @@ PageHead head_of(const ComparisonPageInput& input) {
   out.files = input.folders;
   for (const std::string& remark : c.remarks)
     out.badges.push_back({"warning", remark, ""});
-  std::size_t judged = 0, told = 0;
+  std::size_t judged = 0, told = 0, below = 0;
   for (const DashboardRow& row : c.dashboard.rows)
     for (std::size_t i = 0; i < row.tests.size(); ++i) {
       if (!row.tests[i])
         continue;
       const Verdict verdict = row.tests[i]->judgement.verdict;
       judged += verdict == Verdict::kUnknown ? 0 : 1;
+      below +=
+          below_threshold(row.tests[i]->judgement, row.tests[i]->improvement.value_or(0)) ? 1 : 0;
       if (verdict != Verdict::kBetter && verdict != Verdict::kWorse)
         continue;
       ++told;
@@ -60,10 +58,15 @@ PageHead head_of(const ComparisonPageInput& input) {
                              sentence(row, *row.tests[i]));
     }
   if (judged == 0)
-    out.badges.push_back({"warning", "nothing is judged: fewer than two samples on a side",
-                          "runs with several profiler steps tell a difference from noise"});
-  else if (told == 0)
-    out.findings.emplace_back("no key figure differs beyond the noise");
+    out.badges.push_back({"warning", "nothing is judged: fewer than two steps on a side",
+                          "record several profiler steps in each run"});
+  else if (told + below == 0)
+    out.findings.emplace_back("no significant difference in any metric");
+  if (below > 0)
+    out.findings.push_back(fmt::format("{} metric{} significantly, but by less than the threshold "
+                                       "of {} %",
+                                       below, below == 1 ? " differs" : "s differ",
+                                       c.rule.threshold_percent));
   return out;
 }
 
@@ -81,7 +84,8 @@ void add_verdicts(PageBlob& page, const Comparison& c) {
       if (cell) {
         add_number(json, "base", cell->base);
         add_number(json, "value", cell->value);
-        add_number(json, "better", cell->improvement);
+        add_number(json, "better", cell->estimate());
+        add_number(json, "complete_run", cell->improvement);
         add_number(json, "change", cell->judgement.change);
         add_number(json, "low", cell->judgement.low);
         add_number(json, "high", cell->judgement.high);

@@ -1,0 +1,72 @@
+// Why GPUs are idle, as users read it in `top` and `query`.
+#include "run_binary.h"
+#include "sql/duckdb_fixture.h"
+#include "temp_folder.h"
+#include "trace_builder.h"
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+using test::run_binary;
+using test::RunResult;
+
+/// Two ranks, four gaps. Thread 1 launches; its blocking call covers 10 us of the first gap (30
+/// us) of each rank; a call of thread 2 covers all of both gaps.
+std::string idle_run(const test::TempFolder& folder) {
+  for (const char* rank : {"0", "1"}) {
+    test::TraceBuilder b;
+    b.kernel("k", 0, 5, 15).call("cudaStreamSynchronize", 10, 20).kernel("k", 50, 50, 10);
+    b.kernel("k", 80, 80, 10).kernel("k", 85, 95, 5);
+    std::string text = b.text();
+    text.insert(text.rfind(']'), R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaEventSynchronize",)"
+                                 R"("pid":1,"tid":2,"ts":0,"dur":100,"args":{"correlation":90}})");
+    folder.write(std::string("run/rank") + rank + "/trace.json", text);
+  }
+  return folder.path("run");
+}
+
+// ST-C6, ST-C14: a call of another thread is no cause; "nothing launched yet" was false.
+TEST(IdleCommand, TopChargesOnlyCallsOfTheLaunchingThread) {
+  const test::TempFolder folder;
+  const RunResult r = run_binary({"top", idle_run(folder), "-q", "--width", "120"});
+  EXPECT_NE(r.out.find("host: the next work was not launched yet"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("synchronisation: launching thread was blocked"), std::string::npos)
+      << r.out;
+  EXPECT_EQ(r.out.find("nothing launched yet"), std::string::npos);
+  EXPECT_EQ(r.out.find("the host waited for the GPU"), std::string::npos);
+}
+
+// ST-C20: milliseconds were means over the ranks and gaps sums, in one row.
+TEST(IdleCommand, TimesAndGapsAreMeansOverTheRanks) {
+  const test::TempFolder folder;
+  const std::string run = idle_run(folder);
+  const RunResult top = run_binary({"--json", "top", run, "-q"});
+  simdjson::dom::parser parser;
+  const auto tables = parser.parse(top.out).value()["tables"].value();
+  const simdjson::dom::array rows = tables["top_idle"]["rows"];
+  std::map<std::string, std::pair<double, double>> by_cause; // ms and gaps
+  for (const simdjson::dom::array row : rows)
+    by_cause[std::string(std::string_view(row.at(0).value()))] = {double(row.at(2).value()),
+                                                                  double(row.at(5).value())};
+  using Row = std::pair<double, double>;
+  EXPECT_EQ(by_cause.at("host"), Row(0.040, 2)) << top.out; // 20 + 20 us
+  EXPECT_EQ(by_cause.at("synchronisation"), Row(0.010, 0));
+  EXPECT_EQ(by_cause.at("queued"), Row(0.005, 1));
+}
+
+TEST(IdleCommand, SqlViewHasTheMeansOfTop) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  const RunResult sql = run_binary(
+      {"query", "SELECT cause, round(idle_ms, 6), gaps FROM idle_by_cause WHERE idle_ms > 0",
+       idle_run(folder), "--format", "csv", "-q"});
+  EXPECT_EQ(sql.code, 0) << sql.err;
+  EXPECT_NE(sql.out.find("host,0.04,2"), std::string::npos) << sql.out;
+  EXPECT_NE(sql.out.find("queued,0.005,1"), std::string::npos) << sql.out;
+}
+
+} // namespace
+} // namespace rankscope
