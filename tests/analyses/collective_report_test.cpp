@@ -281,10 +281,8 @@ TEST(CollectiveReport, OverAHundredRunsNoRankIsNamedByChanceAndASlowOneIs) {
               << " of 100, another in " << slow.a_rank - slow.the_rank << "\n";
     EXPECT_LE(none.a_rank, 5);
     EXPECT_LE(none.slow, 5);
-    if (with_steps) // without steps the run is one sample of each of eight ranks: too few peers
-      EXPECT_GE(slow.the_rank, 95);
-    else
-      EXPECT_EQ(slow.a_rank, 0);
+    // without steps the run is one sample of each of eight ranks: too few peers
+    EXPECT_TRUE(with_steps ? slow.the_rank >= 95 : slow.a_rank == 0);
     EXPECT_LE(slow.a_rank - slow.the_rank, 5);
   }
 }

@@ -83,8 +83,9 @@ TEST_F(Discovery, FilesOfOneFolderWhoseHeadsNameRanksAreOneRun) {
   std::vector<std::string> labels;
   for (const RunPlan& plan : plans) {
     labels.push_back(plan.configuration.label);
-    if (plan.configuration.label == "dlrm" || plan.configuration.label == "torch")
+    if (plan.configuration.label == "dlrm" || plan.configuration.label == "torch") {
       EXPECT_EQ(ranks(plan), (std::vector<std::int64_t>{0, 1, 2}));
+    }
   }
   EXPECT_NE(std::find(labels.begin(), labels.end(), "dlrm"), labels.end());
   EXPECT_NE(std::find(labels.begin(), labels.end(), "torch"), labels.end());
