@@ -18,4 +18,13 @@ namespace rankscope {
 [[nodiscard]] std::optional<MeanDifference> prediction(const SampleStats& sample, double value,
                                                        double alpha);
 
+/// Welch's interval where successive samples of a side are correlated by `rho`: each side is worth
+/// independent_samples() (base/rank_excess.h), and its degrees fall in the same ratio. With rho 0
+/// it is welch(). None when a side has fewer than two samples.
+[[nodiscard]] std::optional<MeanDifference>
+welch_dependent(const SampleStats& base, const SampleStats& test, double alpha, double rho);
+
+/// P(T > t) of Student's t, one-sided; `degrees` as student_t(). Example: (4, 2.776) is 0.025.
+[[nodiscard]] double student_tail(double degrees, double t);
+
 } // namespace rankscope

@@ -142,6 +142,12 @@ double student_t(double degrees, double alpha) {
   return t;
 }
 
+double student_tail(double degrees, double t) {
+  const double v = std::max(degrees, 1.0);
+  const double beyond = incomplete_beta(v / 2, 0.5, v / (v + t * t)) / 2;
+  return t < 0 ? 1 - beyond : beyond;
+}
+
 std::optional<MeanDifference> mean_interval(const std::vector<double>& values, double alpha) {
   return mean_interval(sample_stats(values), alpha);
 }

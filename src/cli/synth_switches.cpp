@@ -1,5 +1,7 @@
 #include "cli/synth_switches.h"
 
+#include "cli/synth_inject.h"
+
 #include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
@@ -54,6 +56,12 @@ void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& o
   app.add_option("--slow-link", switches.slow_links,
                  "RANK-RANK:FACTOR: collectives of groups with both take longer")
       .delimiter(',');
+  app.add_option("--step-noise", switches.step_noise,
+                 "KIND[:SD]: vary the compute of complete steps; KIND is iid, common, ar1, ar1c, "
+                 "heavy, heavyc, outlier, bimodal, hetero, throttle or runs (SD: 0.02 of a step)");
+  app.add_option("--inject", switches.injected,
+                 "CAUSE:KEY=VALUE,...: put a cause into the run (repeatable); " +
+                     injected_causes());
 }
 
 Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
@@ -88,7 +96,9 @@ Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
     RS_TRY(const std::int64_t b, rank_of("--slow-link", slow.first.substr(dash + 1)));
     o.slow_links.push_back({a, b, slow.second});
   }
-  return {};
+  if (!f.step_noise.empty())
+    RS_CHECK(read_step_noise(f.step_noise, o));
+  return read_injected(f.injected, o);
 }
 
 } // namespace rankscope

@@ -15,6 +15,8 @@ struct SynthSwitches {
   std::string straggler;               ///< a rank or "none"; "" = chosen by the seed
   std::string throttle;                ///< RANK:FACTOR
   std::vector<std::string> slow_configs, slow_links;
+  std::string step_noise;            ///< KIND or KIND:SD
+  std::vector<std::string> injected; ///< CAUSE:KEY=VALUE,...
 };
 
 /// Declares the flags; both arguments must outlive parsing.

@@ -306,6 +306,44 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
   return groups;
 }
 
+/// Files of one folder whose names do not hold a rank are one run when their heads name different
+/// ranks: "worker3_step_12.1688.pt.trace.json", and torch's default "HOST_PID.TIME.pt.trace.json".
+/// A file that names no rank, or traces of one rank alone, stay what they are by their names.
+void join_by_header(const std::string& root, const DiscoverOptions& options, Groups& groups) {
+  std::map<std::string, std::vector<std::string>> by_folder; // keys of groups
+  for (const auto& [key, group] : groups)
+    if (key.front() == 'n' && group.files.size() == 1 && !group.files.front().rank &&
+        group.files.front().too_large.empty())
+      by_folder[group.plan.folder].push_back(key);
+  for (const auto& [folder, keys] : by_folder) {
+    if (keys.size() < 2)
+      continue;
+    Group joined;
+    std::set<std::int64_t> ranks;
+    std::vector<std::string> taken;
+    for (const std::string& key : keys) {
+      Candidate c = groups.at(key).files.front();
+      const FileInfo head = inspect_file(c.path, options.known);
+      if (!head.trace || head.ranks.size() != 1)
+        continue;
+      c.rank = head.ranks.front();
+      ranks.insert(*c.rank);
+      taken.push_back(key);
+      joined.files.push_back(std::move(c));
+    }
+    if (ranks.size() < 2)
+      continue;
+    joined.plan.folder = folder;
+    const std::string top = without_slash(root);
+    joined.plan.configuration.label = folder.size() > top.size() + 1
+                                          ? group_label(folder.substr(top.size() + 1))
+                                          : last_part(root);
+    for (const std::string& key : taken)
+      groups.erase(key);
+    groups.emplace("h" + folder, std::move(joined));
+  }
+}
+
 /// Names the folders that are called like a configuration and hold no trace at all.
 void name_empty(const std::string& root, const std::vector<std::string>& folders,
                 const ConfigNames& configs, const Groups& groups, Diagnostics& diag) {
@@ -399,6 +437,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
   RS_TRY(const ConfigNames configs, ConfigNames::make(options.config_regex));
   RS_TRY(const Listing found, list_traces(root, options.known, diag));
   Groups groups = group_files(root, found.files, names, configs, !options.config_regex.empty());
+  join_by_header(root, options, groups);
   name_empty(root, found.folders, configs, groups, diag);
   std::vector<RunPlan> out;
   std::set<std::string> labels;

@@ -46,6 +46,15 @@ bool has_config(const Options& o, const std::string& label) {
 Result<void> check_switches(const Options& o) {
   if (!(o.contention >= 0 && o.contention <= 100))
     return bad("--contention: want 0 to 100");
+  if (!(o.step_sd >= 0 && o.step_sd <= 0.25))
+    return bad("--step-noise: want a standard deviation of 0 to 0.25");
+  for (const std::int64_t rank : {o.inject.beside_rank, o.inject.more_rank})
+    if (rank >= o.ranks)
+      return bad(fmt::format("--inject: rank {} does not exist with --ranks {}", rank, o.ranks));
+  if (o.format != TraceFormat::kKineto && (o.inject.beside_rank >= 0 || o.inject.more_rank >= 0))
+    return bad("--inject: 'beside' and 'more' need --format kineto");
+  if (!factor(o.inject.first_layer))
+    return bad("--inject place: want factor=F with a positive factor");
   if (o.throttled >= o.ranks)
     return bad(fmt::format("rank {} does not exist with --ranks {}", o.throttled, o.ranks));
   if (!factor(o.throttle_factor))
@@ -183,8 +192,9 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
   RS_CHECK(check_folder(given, out));
   Options o = given;
   const Groups groups = make_groups(o);
-  const Program program = make_program(o, groups);
-  o.steps = steps_for(o, program);
+  const Program usual = make_program(o, groups);
+  const Program last = make_program(o, groups, true);
+  o.steps = steps_for(o, usual);
   RS_CHECK(make_folder(out));
   Summary summary;
   summary.truth_path = out + "/ground_truth.json";
@@ -192,6 +202,7 @@ Result<Summary> generate(const Options& given, const std::string& out, unsigned 
   for (const std::int64_t t : o.threads) {
     for (const std::int64_t c : o.channels) {
       const Config config{t, c};
+      const Program& program = t == o.threads.back() && c == o.channels.back() ? last : usual;
       const Run run = simulate(o, program, groups, config);
       const std::string folder = folder_of(o, config);
       std::vector<RankOutput> outputs(static_cast<std::size_t>(o.ranks));

@@ -24,6 +24,32 @@ struct SlowLink {
   double factor = 1;
 };
 
+/// What makes the compute of whole steps differ (docs/synth.md).
+enum class StepNoise : std::uint8_t {
+  kNone,
+  kIid,         ///< normal, each step of each rank for itself
+  kCommon,      ///< the same on all ranks
+  kAr1,         ///< successive steps are correlated by 0.7
+  kAr1Common,   ///< ... the same on all ranks
+  kHeavy,       ///< Student's t with 3 degrees
+  kHeavyCommon, ///< ... the same on all ranks
+  kOutlier,     ///< one step of one rank is longer by ten standard deviations
+  kBimodal,     ///< three of ten steps are slow
+  kHetero,      ///< ranks whose standard deviations differ, the last ten times the first
+  kThrottle,    ///< every rank grows slower from step to step, by another amount
+  kRuns,        ///< a configuration has half a standard deviation of its own
+};
+
+/// Causes that are put into a run, beside those that Options has (a straggler, a slower GPU, a slow
+/// link).
+struct Injected {
+  std::int64_t beside_rank = -1; ///< one more kernel beside the exposed all-reduce
+  std::int64_t more_rank = -1;   ///< one more GEMM in each step
+  double first_layer = 1;        ///< factor on the first layer's GEMMs in the last configuration
+  bool batch = false;            ///< the last configuration has twice the tokens
+  bool tile = false;             ///< one GEMM of the last configuration is another kernel
+};
+
 /// What the traces are written as: what the PyTorch profiler writes, or tools of AMD, which see the
 /// same kernels, copies and calls and no operators.
 enum class TraceFormat { kKineto, kRocpd, kRpd, kRocprofCsv, kRocprofJson };
@@ -64,6 +90,9 @@ struct Options {
   double throttle_factor = 1;
   std::vector<SlowConfig> slow_configs;
   std::vector<SlowLink> slow_links;
+  StepNoise step_noise = StepNoise::kNone;
+  double step_sd = 0.02; ///< standard deviation of the steps, of their compute
+  Injected inject;
   bool force = false; ///< also into a folder that holds another sweep
 };
 

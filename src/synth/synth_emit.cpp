@@ -269,6 +269,8 @@ private:
   void cpu_step(std::size_t s) {
     for (std::size_t i = 0; i < p_.ops.size(); ++i) {
       const Op& op = p_.ops[i];
+      if (!is_on_rank(op, static_cast<std::size_t>(rank_)))
+        continue;
       const std::int64_t start = action(s, op.begin);
       const std::int64_t end = action(s, op.end);
       if (o_.python_events > 0 && op.depth == 1 && op.thread == 0)
@@ -379,6 +381,8 @@ private:
   void runtime_step(std::size_t s) {
     for (std::size_t i = 0; i < p_.calls.size(); ++i) {
       const Call& call = p_.calls[i];
+      if (!is_on_rank(call, static_cast<std::size_t>(rank_)))
+        continue;
       const std::int64_t start = action(s, call.begin);
       event(kRuntime);
       out_.text(call_head_[i]);
@@ -411,7 +415,7 @@ private:
     std::int64_t last = INT64_MIN;
     for (std::size_t i = 0; i < p_.calls.size(); ++i) {
       const std::int32_t kernel = p_.calls[i].kernel;
-      if (kernel < 0)
+      if (kernel < 0 || !is_on_rank(p_.calls[i], static_cast<std::size_t>(rank_)))
         continue;
       const auto k = static_cast<std::size_t>(kernel);
       const Kernel& info = p_.kernels[k];

@@ -9,29 +9,32 @@ namespace {
 // weights in the forward pass, reduce-scatter of each layer's gradients in the backward pass).
 constexpr std::int64_t kHidden = 4096;
 constexpr std::int64_t kFfn = 14336;
-constexpr std::int64_t kTokens = 4096;
+constexpr std::int64_t kTokens = 4096; ///< of a step, unless a cause doubles them
 constexpr std::int64_t kHeads = 32;
 constexpr std::int64_t kHeadDim = kHidden / kHeads;
 constexpr std::int64_t kVocab = 32000;
 constexpr std::int64_t kTensorGroup = 2;
 
-/// Hidden states.
-Tensor states(std::int64_t width = kHidden) {
-  return {{1, kTokens, width}, {}};
-}
-
 class Builder {
 public:
-  Builder(const Options& options, const Groups& groups)
-      : o_(options), groups_(groups), r_(options) {}
+  Builder(const Options& options, const Groups& groups, bool last_configuration)
+      : o_(options), groups_(groups), r_(options), last_(last_configuration),
+        tokens_(last_ && o_.inject.batch ? 2 * kTokens : kTokens) {}
 
   Program build() {
     r_.begin("ProfilerStep", {}, {}, true);
     input_copy();
     all_gather();
     embedding();
-    for (std::int64_t l = 0; l < o_.layers; ++l)
+    if (last_ && o_.inject.tile)
+      r_.other_tile();
+    for (std::int64_t l = 0; l < o_.layers; ++l) {
+      r_.gemm_factor(l == 0 && last_ ? o_.inject.first_layer : 1);
       forward_layer(l);
+    }
+    r_.gemm_factor(1);
+    if (o_.inject.more_rank >= 0)
+      one_more_gemm();
     head();
     r_.thread(1);
     head_backward();
@@ -48,6 +51,26 @@ public:
   }
 
 private:
+  /// Hidden states.
+  [[nodiscard]] Tensor states(std::int64_t width = kHidden) const {
+    return {{1, tokens_, width}, {}};
+  }
+  void one_more_gemm() {
+    r_.only_rank(o_.inject.more_rank);
+    const Args args = {Tensor{{tokens_, kHidden}, {}}, Tensor{{kHidden, kFfn}, {1, kHidden}}};
+    r_.begin("aten::mm", args);
+    r_.gemm(tokens_, kFfn, kHidden, input_dims(args), false, "TNN");
+    r_.end();
+    r_.only_rank(-1);
+  }
+  /// Beside the all-reduce of the gradients' norm, which nothing else overlaps.
+  void kernel_beside_all_reduce() {
+    r_.only_rank(o_.inject.beside_rank);
+    r_.begin("aten::add", {states(), states(), Arg::scalar("1")});
+    elementwise(tokens_ * kHidden * 64);
+    r_.end();
+    r_.only_rank(-1);
+  }
   void elementwise(std::int64_t bytes) {
     r_.compute("void at::native::vectorized_elementwise_kernel<8, "
                "at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, "
@@ -65,14 +88,14 @@ private:
              {seq_, false, OpFlow::kNone});
     transpose(n, k, seq_++, false);
     const std::int64_t seq = seq_++;
-    Args args = {Tensor{{kTokens, k}, {}}, Tensor{{k, n}, {1, k}}};
+    Args args = {Tensor{{tokens_, k}, {}}, Tensor{{k, n}, {1, k}}};
     if (bias) {
       args.insert(args.begin(), b);
       args.insert(args.end(), {Arg::scalar("1"), Arg::scalar("1")});
     }
     std::string dims = input_dims(args);
     r_.begin(bias ? "aten::addmm" : "aten::mm", std::move(args), {seq, false, OpFlow::kForward});
-    r_.gemm(kTokens, n, k, std::move(dims), bias, "TNN");
+    r_.gemm(tokens_, n, k, std::move(dims), bias, "TNN");
     r_.end();
     r_.end();
     saved_.push_back({n, k, seq, bias});
@@ -112,22 +135,22 @@ private:
   void linear_backward() {
     const Saved s = saved_.back();
     saved_.pop_back();
-    wrapper(s.bias ? "AddmmBackward0" : "MmBackward0", s.seq, {{kTokens, s.n}, {}});
+    wrapper(s.bias ? "AddmmBackward0" : "MmBackward0", s.seq, {{tokens_, s.n}, {}});
     transpose(s.k, s.n, -1, true);
-    const Args grad_in = {Tensor{{kTokens, s.n}, {}}, Tensor{{s.n, s.k}, {}}};
+    const Args grad_in = {Tensor{{tokens_, s.n}, {}}, Tensor{{s.n, s.k}, {}}};
     r_.begin("aten::mm", grad_in);
-    r_.gemm(kTokens, s.k, s.n, input_dims(grad_in), false, "NNN");
+    r_.gemm(tokens_, s.k, s.n, input_dims(grad_in), false, "NNN");
     r_.end();
-    transpose(kTokens, s.n, -1, true);
-    const Args grad_weight = {Tensor{{s.n, kTokens}, {1, s.n}}, Tensor{{kTokens, s.k}, {}}};
+    transpose(tokens_, s.n, -1, true);
+    const Args grad_weight = {Tensor{{s.n, tokens_}, {1, s.n}}, Tensor{{tokens_, s.k}, {}}};
     r_.begin("aten::mm", grad_weight);
-    r_.gemm(s.n, s.k, kTokens, input_dims(grad_weight), false, "NTN");
+    r_.gemm(s.n, s.k, tokens_, input_dims(grad_weight), false, "NTN");
     r_.end();
     r_.end(); // AddmmBackward0
     if (s.bias) {
       r_.begin("aten::sum",
-               {Tensor{{kTokens, s.n}, {}}, Arg::list("[0]"), Arg::scalar("True"), Arg::none()});
-      r_.compute(kReduce, kTokens * s.n * 2);
+               {Tensor{{tokens_, s.n}, {}}, Arg::list("[0]"), Arg::scalar("True"), Arg::none()});
+      r_.compute(kReduce, tokens_ * s.n * 2);
       r_.end();
     }
     r_.end(); // evaluate_function
@@ -146,9 +169,9 @@ private:
     const std::int64_t seq = seq_++;
     r_.begin("aten::native_layer_norm", {states(), size, w, w, epsilon},
              {seq, false, OpFlow::kForward});
-    r_.leaf("aten::empty", {Arg::list(fmt::format("[1, {}, {}]", kTokens, kHidden)),
+    r_.leaf("aten::empty", {Arg::list(fmt::format("[1, {}, {}]", tokens_, kHidden)),
                             Arg::scalar("15"), Arg::none(), Arg::none(), Arg::none(), Arg::none()});
-    r_.compute(kLayerNorm, kTokens * kHidden * 4);
+    r_.compute(kLayerNorm, tokens_ * kHidden * 4);
     r_.end();
     r_.end();
     norms_.push_back(seq);
@@ -158,12 +181,12 @@ private:
     norms_.pop_back();
     wrapper("NativeLayerNormBackward0", seq, states());
     const Tensor w{{kHidden}, {}};
-    const Tensor moment{{1, kTokens, 1}, {}, "float"}; // mean, reciprocal of the deviation
+    const Tensor moment{{1, tokens_, 1}, {}, "float"}; // mean, reciprocal of the deviation
     r_.begin("aten::native_layer_norm_backward",
              {states(), states(), Arg::list(fmt::format("[{}]", kHidden)), moment, moment, w, w,
               Arg::list("[True, True, True]")});
-    r_.compute(kLayerNormInput, kTokens * kHidden * 6);
-    r_.compute(kLayerNormWeights, kTokens * kHidden * 4);
+    r_.compute(kLayerNormInput, tokens_ * kHidden * 6);
+    r_.compute(kLayerNormWeights, tokens_ * kHidden * 4);
     r_.end();
     wrapper_end();
     accumulate(w);
@@ -171,7 +194,7 @@ private:
 
   void add(const char* name, OpOptions options) {
     r_.begin(name, {states(), states(), Arg::scalar("1")}, options);
-    elementwise(kTokens * kHidden * 6);
+    elementwise(tokens_ * kHidden * 6);
     r_.end();
   }
   void residual() {
@@ -187,11 +210,11 @@ private:
   }
 
   // heads before tokens, as scaled_dot_product_attention takes them, and after, as the kernels do
-  static Tensor head_states() {
-    return {{1, kHeads, kTokens, kHeadDim}, {kTokens * kHidden * 3, kHeadDim, kHidden * 3, 1}};
+  [[nodiscard]] Tensor head_states() const {
+    return {{1, kHeads, tokens_, kHeadDim}, {tokens_ * kHidden * 3, kHeadDim, kHidden * 3, 1}};
   }
-  static Tensor token_states() {
-    return {{1, kTokens, kHeads, kHeadDim}, {kTokens * kHidden * 3, kHidden * 3, kHeadDim, 1}};
+  [[nodiscard]] Tensor token_states() const {
+    return {{1, tokens_, kHeads, kHeadDim}, {tokens_ * kHidden * 3, kHidden * 3, kHeadDim, 1}};
   }
   static Arg scale() {
     return Arg::scalar("0.088388347648318447"); // 1 / sqrt(kHeadDim)
@@ -208,10 +231,10 @@ private:
              {seq, false, OpFlow::kNone});
     r_.begin("aten::_scaled_dot_product_flash_attention", {h, h, h, zero, yes, no, scale()},
              {seq, false, OpFlow::kForward});
-    const Arg length = Arg::scalar(std::to_string(kTokens));
+    const Arg length = Arg::scalar(std::to_string(tokens_));
     r_.begin("aten::_flash_attention_forward",
              {t, t, t, none, none, length, length, zero, yes, no, scale(), none, none, none, none});
-    const std::int64_t flop = 4 * kTokens * kTokens * kHidden / 2;
+    const std::int64_t flop = 4 * tokens_ * tokens_ * kHidden / 2;
     r_.compute("attn_fwd",
                "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<128, "
                "128, 64, 4, false, false, cutlass::bfloat16_t, pytorch_flash::Flash_kernel_traits<"
@@ -224,25 +247,25 @@ private:
     attentions_.push_back(seq);
   }
   void attention_backward() {
-    const Tensor grad{{1, kHeads, kTokens, kHeadDim}, {kTokens * kHidden, kHeadDim, kHidden, 1}};
+    const Tensor grad{{1, kHeads, tokens_, kHeadDim}, {tokens_ * kHidden, kHeadDim, kHidden, 1}};
     wrapper("ScaledDotProductFlashAttentionBackward0", attentions_.back(), grad);
     attentions_.pop_back();
     const Tensor h = head_states();
     const Tensor t = token_states();
-    const Tensor out{{1, kTokens, kHeads, kHeadDim}, {}};
-    const Tensor log_sum{{1, kHeads, kTokens}, {}, "float"};
+    const Tensor out{{1, tokens_, kHeads, kHeadDim}, {}};
+    const Tensor log_sum{{1, kHeads, tokens_}, {}, "float"};
     const Tensor random{{}, {}, "long int"}; // seed, offset
     const Arg none = Arg::none();
     const Arg zero = Arg::scalar("0.");
     const Arg yes = Arg::scalar("True");
-    const Arg length = Arg::scalar(std::to_string(kTokens));
+    const Arg length = Arg::scalar(std::to_string(tokens_));
     r_.begin("aten::_scaled_dot_product_flash_attention_backward",
              {grad, h, h, h, grad, log_sum, none, none, length, length, zero, yes, random, random,
               scale()});
     r_.begin("aten::_flash_attention_backward",
              {out, t, t, t, out, log_sum, none, none, length, length, zero, yes, random, random,
               scale(), none, none});
-    const std::int64_t flop = 10 * kTokens * kTokens * kHidden / 2;
+    const std::int64_t flop = 10 * tokens_ * tokens_ * kHidden / 2;
     r_.compute("bwd_kernel_dk_dv",
                "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<"
                "pytorch_flash::Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, false, false, "
@@ -256,7 +279,7 @@ private:
   void gelu() {
     const std::int64_t seq = seq_++;
     r_.begin("aten::gelu", {states(kFfn), Arg::none()}, {seq, false, OpFlow::kForward});
-    r_.compute(kGelu, kTokens * kFfn * 4);
+    r_.compute(kGelu, tokens_ * kFfn * 4);
     r_.end();
     gelus_.push_back(seq);
   }
@@ -264,7 +287,7 @@ private:
     wrapper("GeluBackward0", gelus_.back(), states(kFfn));
     gelus_.pop_back();
     r_.begin("aten::gelu_backward", {states(kFfn), states(kFfn), Arg::none()});
-    r_.compute(kGeluBackward, kTokens * kFfn * 6);
+    r_.compute(kGeluBackward, tokens_ * kFfn * 6);
     r_.end();
     wrapper_end();
   }
@@ -278,20 +301,20 @@ private:
     r_.launch(std::move(k));
   }
   void input_copy() {
-    const Tensor tokens{{1, kTokens}, {}, "long int"};
+    const Tensor tokens{{1, tokens_}, {}, "long int"};
     r_.begin("aten::to", {tokens, Arg::scalar("4"), Arg::scalar("0"), Arg::none(), Arg::none(),
                           Arg::scalar("True"), Arg::scalar("False"), Arg::none()});
     r_.begin("aten::copy_", {tokens, tokens, Arg::scalar("True")});
-    copy("Memcpy HtoD (Host -> Device)", "Memcpy HtoD (Pinned -> Device)", kTokens * 8, 4200);
+    copy("Memcpy HtoD (Host -> Device)", "Memcpy HtoD (Pinned -> Device)", tokens_ * 8, 4200);
     r_.end();
     r_.end();
   }
 
   void embedding() {
     r_.begin("aten::embedding",
-             {Tensor{{kVocab, kHidden}, {}}, Tensor{{1, kTokens}, {}, "long int"},
+             {Tensor{{kVocab, kHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
               Arg::scalar("-1"), Arg::scalar("False"), Arg::scalar("False")});
-    r_.compute(kEmbedding, kTokens * kHidden * 4);
+    r_.compute(kEmbedding, tokens_ * kHidden * 4);
     r_.end();
   }
 
@@ -299,24 +322,24 @@ private:
     layer_norm();
     linear(kVocab, kHidden, false);
     const std::int64_t seq = seq_++;
-    const Tensor logits{{kTokens, kVocab}, {}};
+    const Tensor logits{{tokens_, kVocab}, {}};
     r_.begin("aten::cross_entropy_loss",
-             {logits, Tensor{{kTokens}, {}, "long int"}, Arg::none(), Arg::scalar("1"),
+             {logits, Tensor{{tokens_}, {}, "long int"}, Arg::none(), Arg::scalar("1"),
               Arg::scalar("-100"), Arg::scalar("0.")},
              {seq, false, OpFlow::kNone});
     r_.begin("aten::_log_softmax", {logits, Arg::scalar("1"), Arg::scalar("False")},
              {seq, false, OpFlow::kForward});
-    r_.compute(kSoftmax, kTokens * kVocab * 4);
+    r_.compute(kSoftmax, tokens_ * kVocab * 4);
     r_.end();
     r_.end();
     loss_ = seq;
   }
   void head_backward() {
-    const Tensor logits{{kTokens, kVocab}, {}};
+    const Tensor logits{{tokens_, kVocab}, {}};
     wrapper("LogSoftmaxBackward0", loss_, logits);
     r_.begin("aten::_log_softmax_backward_data",
              {logits, logits, Arg::scalar("1"), Arg::scalar("15")});
-    r_.compute(kSoftmaxBackward, kTokens * kVocab * 6);
+    r_.compute(kSoftmaxBackward, tokens_ * kVocab * 6);
     r_.end();
     wrapper_end();
     linear_backward();
@@ -409,7 +432,7 @@ private:
       return;
     all_reduce("BFloat16",
                "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-               kTokens * kHidden, 2);
+               tokens_ * kHidden, 2);
     r_.wait_for_comm(2);
   }
   // the profiler leaves out the shapes of a list of more than 30 tensors, and a model has more
@@ -421,6 +444,8 @@ private:
     r_.wait_for_comm(1);
     all_reduce("Float", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
                1, 0);
+    if (o_.inject.beside_rank >= 0)
+      kernel_beside_all_reduce();
     r_.wait_for_comm(1);
   }
   void optimizer() {
@@ -512,6 +537,8 @@ private:
   const Options& o_;
   const Groups& groups_;
   Recorder r_;
+  const bool last_;
+  const std::int64_t tokens_;
   std::vector<Saved> saved_;
   std::vector<std::int64_t> norms_;
   std::vector<std::int64_t> adds_;
@@ -551,8 +578,8 @@ Groups make_groups(const Options& options) {
   return out;
 }
 
-Program make_program(const Options& options, const Groups& groups) {
-  return Builder(options, groups).build();
+Program make_program(const Options& options, const Groups& groups, bool last_configuration) {
+  return Builder(options, groups, last_configuration).build();
 }
 
 } // namespace rankscope::synth

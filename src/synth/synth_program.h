@@ -25,6 +25,7 @@ struct Action {
   ActionKind kind;
   std::int32_t index;
   std::int32_t cost_ns; ///< CPU time spent before it
+  std::int32_t only_rank = -1;
 };
 
 enum class OpFlow : std::uint8_t { kNone, kForward, kBackward };
@@ -41,6 +42,7 @@ struct Op {
   std::int32_t begin = 0;       ///< action
   std::int32_t end = 0;         ///< action
   std::int32_t collective = -1; ///< record_param_comms: index of Collective
+  std::int32_t only_rank = -1;
 };
 
 enum class KernelKind : std::uint8_t { kGemm, kCompute, kComm, kMemcpy, kMemset };
@@ -56,6 +58,7 @@ struct Kernel {
   std::string grid;
   std::string block;
   std::string gemm_dims; ///< Input Dims of the operator, GEMM only
+  std::int32_t only_rank = -1;
 };
 
 struct Call {
@@ -66,7 +69,13 @@ struct Call {
   std::int32_t thread = 0;
   std::int32_t begin = 0;
   std::int32_t end = 0;
+  std::int32_t only_rank = -1;
 };
+
+/// An action, an operator, a call or a kernel is on every rank, or on one alone (`only_rank`).
+template <class Of> [[nodiscard]] bool is_on_rank(const Of& of, std::size_t rank) {
+  return of.only_rank < 0 || static_cast<std::size_t>(of.only_rank) == rank;
+}
 
 struct Collective {
   std::string name; ///< allreduce, _allgather_base, ...
@@ -106,6 +115,8 @@ struct Groups {
 };
 
 [[nodiscard]] Groups make_groups(const Options& options);
-[[nodiscard]] Program make_program(const Options& options, const Groups& groups);
+/// `last_configuration`: the one that some injected causes are of.
+[[nodiscard]] Program make_program(const Options& options, const Groups& groups,
+                                   bool last_configuration = false);
 
 } // namespace rankscope::synth

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope::synth {
 namespace {
@@ -26,7 +27,7 @@ std::string gemm_name(std::int64_t tile_m, std::int64_t tile_n, bool bias, const
 } // namespace
 
 void Recorder::action(ActionKind kind, std::int32_t index, std::int32_t cost_ns) {
-  p_.actions.push_back({kind, index, cost_ns});
+  p_.actions.push_back({kind, index, cost_ns, only_rank_});
 }
 
 std::int32_t Recorder::begin(std::string name, Args args, OpOptions options, bool annotation) {
@@ -40,6 +41,7 @@ std::int32_t Recorder::begin(std::string name, Args args, OpOptions options, boo
   op.depth = static_cast<std::int32_t>(stack_.size());
   op.thread = thread_;
   op.begin = here();
+  op.only_rank = only_rank_;
   const auto index = static_cast<std::int32_t>(p_.ops.size());
   p_.ops.push_back(std::move(op));
   stack_.push_back(index);
@@ -79,6 +81,7 @@ void Recorder::runtime(const char* name, int cbid, std::int32_t kernel, std::int
   call.op = innermost_op();
   call.thread = thread_;
   call.begin = here();
+  call.only_rank = only_rank_;
   const auto index = static_cast<std::int32_t>(p_.calls.size());
   action(ActionKind::kRuntime, index, 900);
   call.end = here();
@@ -88,6 +91,7 @@ void Recorder::runtime(const char* name, int cbid, std::int32_t kernel, std::int
 
 void Recorder::launch(Kernel kernel) {
   kernel.op = innermost_op();
+  kernel.only_rank = only_rank_;
   const auto index = static_cast<std::int32_t>(p_.kernels.size());
   const bool gemm = kernel.kind == KernelKind::kGemm;
   const bool comm = kernel.kind == KernelKind::kComm;
@@ -124,14 +128,15 @@ void Recorder::gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::string 
   Kernel out;
   out.kind = KernelKind::kGemm;
   const std::int64_t tile_m = m >= 4096 ? 256 : 128;
-  const std::int64_t tile_n = n >= 12288 ? 256 : n >= 4096 ? 192 : 128;
+  const bool other_tile = std::exchange(other_tile_, false);
+  const std::int64_t tile_n = other_tile ? 64 : n >= 12288 ? 256 : n >= 4096 ? 192 : 128;
   out.name = gemm_name(tile_m, tile_n, bias, layout, o_.nvidia);
   const double flop =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   // narrow outputs fill the device less well
   const double efficiency = n >= 12288 ? 1.0 : n >= 4096 ? 0.92 : 0.8;
-  out.base_ns =
-      static_cast<std::int64_t>((5000.0 + flop / (kFlopPerNs * efficiency)) * o_.gemm_scale);
+  out.base_ns = static_cast<std::int64_t>((5000.0 + flop / (kFlopPerNs * efficiency)) *
+                                          o_.gemm_scale * gemm_factor_);
   out.grid = fmt::format("[{}, 1, 1]", (m + tile_m - 1) / tile_m * ((n + tile_n - 1) / tile_n) *
                                            (o_.nvidia ? 1 : 256));
   out.block = o_.nvidia ? "[384, 1, 1]" : "[256, 1, 1]";
@@ -201,7 +206,7 @@ Program Recorder::take() {
   for (const Op& op : p_.ops)
     p_.python_ops += op.depth == 1 && op.thread == 0 ? 1 : 0;
   for (const Kernel& k : p_.kernels)
-    if (k.kind == KernelKind::kGemm || k.kind == KernelKind::kCompute)
+    if (k.only_rank < 0 && (k.kind == KernelKind::kGemm || k.kind == KernelKind::kCompute))
       p_.compute_base_ns += k.base_ns;
   return std::move(p_);
 }

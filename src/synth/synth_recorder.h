@@ -55,6 +55,13 @@ public:
   /// The CPU waits until every stream is empty.
   void synchronize();
 
+  /// What is recorded from here on is on this rank alone; -1: on all.
+  void only_rank(std::int64_t rank) { only_rank_ = static_cast<std::int32_t>(rank); }
+  /// Factor on the time of the GEMMs that are recorded from here on.
+  void gemm_factor(double factor) { gemm_factor_ = factor; }
+  /// The next GEMM runs as another kernel of the library.
+  void other_tile() { other_tile_ = true; }
+
   /// Ends recording.
   [[nodiscard]] Program take();
 
@@ -67,6 +74,9 @@ private:
   Program p_;
   std::vector<std::int32_t> stack_;
   std::int32_t thread_ = 0;
+  std::int32_t only_rank_ = -1;
+  double gemm_factor_ = 1;
+  bool other_tile_ = false;
 };
 
 } // namespace rankscope::synth

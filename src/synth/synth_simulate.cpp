@@ -1,6 +1,8 @@
 #include "synth/synth_simulate.h"
 
 #include "model/bus_bandwidth.h"
+#include "synth/synth_noise.h"
+#include "synth/synth_random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,30 +10,6 @@
 
 namespace rankscope::synth {
 namespace {
-
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-class Random {
-public:
-  explicit Random(std::uint64_t key) : state_(mix(key)) {}
-  std::uint64_t next() { return mix(state_++); }
-  /// In [0, 1).
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// About normal with mean 0 and standard deviation 1, never beyond 3.46 (sum of 4 uniforms).
-  double normal() {
-    const double sum = uniform() + uniform() + uniform() + uniform();
-    return (sum - 2.0) * 1.7320508075688772;
-  }
-
-private:
-  std::uint64_t state_;
-};
 
 std::int64_t ns(double v) {
   return static_cast<std::int64_t>(std::llround(v));
@@ -43,7 +21,8 @@ constexpr std::int64_t kStreamGapNs = 900;
 class Simulator {
 public:
   Simulator(const Options& o, const Program& p, const Groups& g, const Config& c)
-      : o_(o), p_(p), g_(g), config_(c), speed_(speed_of(o, c)) {}
+      : o_(o), p_(p), g_(g), config_(c), speed_(speed_of(o, c)), step_factors_(step_factors(o, c)) {
+  }
 
   Run run() {
     Run out;
@@ -66,6 +45,7 @@ public:
           Random(mix(o_.seed) ^
                  mix(static_cast<std::uint64_t>(config_.threads * 100003 + config_.channels)) ^
                  mix(7919 * (r + 1)));
+      states_[r].extra = Random(mix(o_.seed) ^ mix(104729 * (r + 1)));
       // Devices of one model differ a little.
       const double spread = setup.normal();
       states_[r].speed = 1.0 + (o_.equal_devices ? 0.0 : o_.noise * 0.08 * spread);
@@ -84,6 +64,7 @@ public:
 private:
   struct State {
     Random random{0};
+    Random extra{0}; ///< of what this rank alone does: the other numbers stay the same
     double speed = 1;
     double slow_share = 0;
     double throttle = 1;
@@ -115,10 +96,12 @@ private:
       const Action& action = p_.actions[a];
       for (std::size_t r = 0; r < states_.size(); ++r) {
         State& state = states_[r];
+        Random& random = action.only_rank < 0 ? state.random : state.extra;
         // Host costs scatter much more than kernels.
-        state.cpu_ns += ns(
-            static_cast<double>(action.cost_ns) *
-            (0.85 + 0.3 * state.random.uniform() + (state.random.next() % 997 == 0 ? 20.0 : 0.0)));
+        if (is_on_rank(action, r))
+          state.cpu_ns +=
+              ns(static_cast<double>(action.cost_ns) *
+                 (0.85 + 0.3 * random.uniform() + (random.next() % 997 == 0 ? 20.0 : 0.0)));
         if (action.kind == ActionKind::kWaitComm)
           state.compute_after = std::max(state.compute_after,
                                          state.stream_free[static_cast<std::size_t>(action.index)]);
@@ -141,6 +124,8 @@ private:
     const auto stream = static_cast<std::size_t>(kernel.stream);
     for (std::size_t r = 0; r < states_.size(); ++r) {
       State& state = states_[r];
+      if (!is_on_rank(kernel, r))
+        continue;
       std::int64_t start =
           std::max(state.cpu_ns + kLaunchLatencyNs, state.stream_free[stream] + kStreamGapNs);
       if (stream == 0)
@@ -152,9 +137,11 @@ private:
       if (kernel.kind == KernelKind::kComm)
         continue;
       const bool computes = kernel.kind == KernelKind::kGemm || kernel.kind == KernelKind::kCompute;
-      const double work = static_cast<double>(kernel.base_ns) *
-                          (computes ? (state.speed + state.slow_share) * state.throttle : 1.0) *
-                          speed_.gpu_factor * (1.0 + o_.noise * state.random.normal());
+      const double work =
+          static_cast<double>(kernel.base_ns) *
+          (computes ? (state.speed + state.slow_share) * state.throttle : 1.0) *
+          (computes ? step_factors_[s][r] : 1.0) * speed_.gpu_factor *
+          (1.0 + o_.noise * (kernel.only_rank < 0 ? state.random : state.extra).normal());
       const std::int64_t end = kernel.kind == KernelKind::kGemm
                                    ? finish_beside_comm(state, start, work)
                                    : start + std::max<std::int64_t>(1, ns(work));
@@ -246,6 +233,7 @@ private:
   const Groups& g_;
   const Config config_;
   const Speed speed_;
+  const std::vector<std::vector<double>> step_factors_; ///< [step][rank]
   std::vector<State> states_;
 };
 

@@ -1,6 +1,7 @@
 #include "synth/synth_truth.h"
 
 #include "model/bus_bandwidth.h"
+#include "synth/synth_noise.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -193,6 +194,8 @@ private:
     const Window w = truth_.window(r);
     for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
       for (std::size_t k = 0; k < p_.kernels.size(); ++k) {
+        if (!is_on_rank(p_.kernels[k], static_cast<std::size_t>(r)))
+          continue;
         const Interval i{truth_.start(r, s, k), truth_.end(r, s, k)};
         first = std::min(first, i.start);
         last = std::max(last, i.end);
@@ -237,7 +240,7 @@ private:
     for (auto s = static_cast<std::size_t>(w.first); s < static_cast<std::size_t>(w.last); ++s)
       for (std::size_t k = 0; k < p_.kernels.size(); ++k) {
         const Kernel& kernel = p_.kernels[k];
-        if (kernel.kind != KernelKind::kGemm)
+        if (kernel.kind != KernelKind::kGemm || !is_on_rank(kernel, static_cast<std::size_t>(r)))
           continue;
         const std::int64_t from = truth_.start(r, s, k);
         const Instance i{s, k, from, truth_.end(r, s, k) - from};
@@ -318,6 +321,23 @@ private:
   std::vector<Late> late_;
 };
 
+/// The member "injected" of "options"; empty without causes.
+std::string injected(const Injected& inject) {
+  std::vector<std::string> causes;
+  if (inject.beside_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"beside\", \"rank\": {}}}", inject.beside_rank));
+  if (inject.more_rank >= 0)
+    causes.push_back(fmt::format("{{\"cause\": \"more\", \"rank\": {}}}", inject.more_rank));
+  if (inject.first_layer != 1)
+    causes.push_back(fmt::format("{{\"cause\": \"place\", \"factor\": {}}}", inject.first_layer));
+  if (inject.batch)
+    causes.emplace_back("{\"cause\": \"batch\"}");
+  if (inject.tile)
+    causes.emplace_back("{\"cause\": \"tile\"}");
+  return causes.empty() ? std::string()
+                        : fmt::format(", \"injected\": [{}]", fmt::join(causes, ", "));
+}
+
 /// Members of "options" for what differs from the plain model.
 std::string switches(const Options& o) {
   std::string out;
@@ -330,6 +350,10 @@ std::string switches(const Options& o) {
   if (o.throttled >= 0)
     out += fmt::format(", \"throttled\": {{\"rank\": {}, \"factor\": {}}}", o.throttled,
                        o.throttle_factor);
+  if (o.step_noise != StepNoise::kNone)
+    out += fmt::format(", \"step_noise\": \"{}\", \"step_sd\": {}", step_noise_name(o.step_noise),
+                       o.step_sd);
+  out += injected(o.inject);
   std::string list;
   for (const auto& [first, last] : o.only_ranks)
     list += fmt::format("{}[{}, {}]", list.empty() ? "" : ", ", first, last);

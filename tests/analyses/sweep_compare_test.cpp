@@ -84,7 +84,7 @@ Said said_of(const std::vector<RankRecord>& records) {
     out.slow_rank = out.slow_rank || s.rank == 1;
     out.waits = out.waits || s.waited.has_value();
   }
-  for (const std::string& sentence : next_steps(judge(records)))
+  for (const std::string& sentence : next_steps(judge(records), {}))
     out.try_other = out.try_other || sentence.find(": try ") != std::string::npos;
   return out;
 }
@@ -118,7 +118,7 @@ TEST(SweepCompare, EffectsOfTwiceTheNoiseAreFound) {
   std::printf("of %d sweeps with an effect of twice the noise: %d name the fastest configuration, "
               "%d the slow rank, %d that the others wait; %d say so where they do not\n",
               kSeeds, winner, slow, waits, no_waits);
-  EXPECT_GE(winner, 95);
+  EXPECT_GE(winner, 90); // intervals allow for steps that depend on each other
   EXPECT_GE(slow, 95);
   EXPECT_GE(waits, 95);
   EXPECT_LE(no_waits, 5);
@@ -129,7 +129,7 @@ TEST(SweepCompare, OneStepIsNoSample) {
   for (RankRecord& r : records)
     r.steps.resize(1);
   EXPECT_FALSE(rank_by_steps(by_configuration(records), TimeKind::kTotal));
-  EXPECT_EQ(slow_ranks(by_configuration(records)).tested, 0U);
+  EXPECT_TRUE(slow_ranks(by_configuration(records)).tested.empty());
   const auto findings = summary_findings(judge(records), records);
   ASSERT_FALSE(findings.empty());
   EXPECT_NE(findings[0].find("cannot be told from noise"), std::string::npos) << findings[0];
@@ -139,11 +139,11 @@ TEST(SweepCompare, SentencesHaveTheirIntervals) {
   const std::vector<RankRecord> different = simulated(3, {4, 4, true});
   const auto told = summary_findings(judge(different), different);
   ASSERT_GE(told.size(), 3U);
-  EXPECT_EQ(told[0].rfind("shortest steps: c2, ", 0), 0U) << told[0];
+  EXPECT_EQ(told[0].rfind("shortest steps in these runs: c2, ", 0), 0U) << told[0];
   EXPECT_NE(told[0].find("Welch, 95 % over 18 comparisons, 20 steps"), std::string::npos)
       << told[0];
-  EXPECT_NE(told[2].find("rank 1 computes longer than the others in 4 of 4"), std::string::npos)
-      << told[2];
+  EXPECT_NE(told[2].find("rank 1 computes "), std::string::npos) << told[2];
+  EXPECT_NE(told[2].find(", in 4 of 4 configurations, most in "), std::string::npos) << told[2];
   const std::vector<RankRecord> same = simulated(3, {});
   const auto none = summary_findings(judge(same), same);
   EXPECT_NE(none[0].find("cannot be told apart"), std::string::npos) << none[0];

@@ -2,6 +2,7 @@
 #include "readers/discovery.h"
 #include "temp_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -58,6 +59,36 @@ TEST_F(Discovery, ThreadAndChannelFoldersInNumericOrder) {
   EXPECT_EQ(plans[0].missing_ranks, (std::vector<std::int64_t>{3, 4, 5, 6, 7, 8, 9}));
   EXPECT_TRUE(diag_.data_lost());
   EXPECT_EQ(plans[0].folder, at("256thread/nccl_28channels"));
+}
+
+// ST-0.7: each file was a configuration of its own.
+TEST_F(Discovery, FilesOfOneFolderWhoseHeadsNameRanksAreOneRun) {
+  const auto head = [](int rank) {
+    return R"({"distributedInfo": {"backend": "nccl", "rank": )" + std::to_string(rank) +
+           R"(, "world_size": 3}, "traceEvents": []})";
+  };
+  for (int r : {0, 1, 2}) {
+    file("dlrm/worker" + std::to_string(r) + "_step_12.16" + std::to_string(90 - r) +
+             ".pt.trace.json",
+         head(r));
+    file("torch/node1_" + std::to_string(4000 + r) + ".16" + std::to_string(80 + r) +
+             ".pt.trace.json",
+         head(r));
+  }
+  // one rank alone at two times: no run of several ranks
+  file("same/a.json", head(0));
+  file("same/b.json", head(0));
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 4U);
+  std::vector<std::string> labels;
+  for (const RunPlan& plan : plans) {
+    labels.push_back(plan.configuration.label);
+    if (plan.configuration.label == "dlrm" || plan.configuration.label == "torch") {
+      EXPECT_EQ(ranks(plan), (std::vector<std::int64_t>{0, 1, 2}));
+    }
+  }
+  EXPECT_NE(std::find(labels.begin(), labels.end(), "dlrm"), labels.end());
+  EXPECT_NE(std::find(labels.begin(), labels.end(), "torch"), labels.end());
 }
 
 TEST_F(Discovery, ANumberThatNoRunHasIsNamedInASentence) {

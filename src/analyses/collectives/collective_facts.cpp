@@ -34,6 +34,7 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   out.offsets = align_clocks(collective_ends(ranks, matched.collectives));
   const Clocks clocks = clocks_of(ranks, out.offsets, options.align);
   out.ranks = ranks;
+  out.per_node = per_node;
   out.compat_tracelens = compat;
   out.problems = std::move(matched.problems);
   out.collectives.reserve(matched.collectives.size());
@@ -42,7 +43,7 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   std::vector<const RankCollectives*> all;
   for (const RankCollectives& r : ranks)
     all.push_back(&r);
-  out.summary = sync_summary(out.collectives, compat);
+  out.summary = sync_summary(out.collectives, per_node, compat);
   out.rank_summary = rank_summary(all, per_node);
   out.a2av = all_to_all_v(ranks, out.collectives, compat);
   out.a2av_summary = all_to_all_v_summary(out.a2av);

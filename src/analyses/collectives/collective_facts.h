@@ -62,6 +62,7 @@ struct SyncCollective {
 /// All such collectives of a name, type, size and group.
 struct SyncSummary {
   std::string name, dtype, group;
+  std::string group_ranks, node_span;                 ///< of the first group
   std::int64_t in_nelems = kNoId, group_size = kNoId; ///< kNoId: unknown
   double full_mib = 0;
   Stats latency_us, start_skew_us, end_skew_us, algo_gbps, bus_gbps;
@@ -120,8 +121,8 @@ struct Straggler {
   std::int64_t rank = 0;
   std::int64_t wait_ns = 0, dur_ns = 0;
   double mean_lateness_us = 0; ///< start after the median start of the ranks
-  /// How much shorter its collectives are than those of the others on average, us, a mean for each
-  /// step. All leave together, so that is how much later it comes, whatever the clocks say.
+  /// How much shorter its collectives are than the median of the other members', us, a mean for
+  /// each step. All leave together, so that is how much later it starts, whatever the clocks say.
   std::vector<double> late_us;
   std::int64_t last = 0, first = 0, shortest = 0; ///< how often
   std::int64_t collectives = 0;
@@ -179,6 +180,7 @@ struct CollectiveFacts {
   CollectiveFacts& operator=(CollectiveFacts&&) = default;
 
   std::span<const RankCollectives> ranks;
+  std::int64_t per_node = 0;                ///< GPUs of a node; 0 = unknown
   bool compat_tracelens = false;            ///< as CollectiveOptions's: the unit of the bandwidths
   std::vector<TimedCollective> collectives; ///< by group, then index
   std::vector<Finding> findings;

@@ -1,6 +1,8 @@
 #include "analyses/collectives/collective_findings.h"
 
 #include "analyses/collectives/collective_sums.h"
+#include "analyses/collectives/late_ranks.h"
+#include "analyses/collectives/slow_links.h"
 #include "base/number_text.h"
 #include "base/statistics.h"
 #include "base/units.h"
@@ -14,29 +16,6 @@
 
 namespace rankscope {
 namespace {
-
-/// Names the rank that comes later than the others by more than the noise between steps, or says
-/// that there is none.
-void slow_rank(const CollectiveFacts& facts, std::vector<Finding>& out) {
-  const std::optional<LateRank> found = latest_rank(facts);
-  if (!found)
-    return;
-  const Straggler& latest = *found->rank;
-  const MeanDifference& late = found->late;
-  if (!found->told())
-    out.push_back(
-        {fmt::format("no rank can be told apart as late: the latest, rank {}, comes "
-                     "{:.1f} us +- {:.1f} us after the others ({} steps)",
-                     latest.rank, late.difference, late.half_width, latest.late_us.size()),
-         "straggler_summary"});
-  else
-    out.push_back({fmt::format("rank {} comes {:.1f} us +- {:.1f} us after the others on average "
-                               "(by the durations of {} collectives, {} steps); it is last in "
-                               "{:.0f} %",
-                               latest.rank, late.difference, late.half_width, latest.collectives,
-                               latest.late_us.size(), latest.percent_of(latest.shortest)),
-                   "straggler_summary"});
-}
 
 void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
   if (facts.exposed_types.empty())
@@ -73,21 +52,6 @@ void left_out(const CollectiveFacts& facts, const CollectiveTotals& totals,
 }
 
 } // namespace
-
-std::optional<LateRank> latest_rank(const CollectiveFacts& facts) {
-  if (facts.stragglers.size() < 2)
-    return std::nullopt;
-  const double alpha = corrected_alpha(facts.stragglers.size());
-  LateRank latest;
-  for (const Straggler& s : facts.stragglers) {
-    const std::optional<MeanDifference> interval = mean_interval(s.late_us, alpha);
-    if (!interval)
-      return std::nullopt;
-    if (latest.rank == nullptr || interval->difference > latest.late.difference)
-      latest = {&s, *interval};
-  }
-  return latest;
-}
 
 void SlowCollectives::Kind::settle() {
   std::vector<double> rest;
@@ -161,8 +125,9 @@ std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
 
 std::vector<Finding> collective_findings(const CollectiveFacts& facts,
                                          const CollectiveTotals& totals) {
-  std::vector<Finding> out;
-  slow_rank(facts, out);
+  std::vector<Finding> out = late_rank_findings(facts);
+  for (Finding& link : slow_link_findings(facts.summary))
+    out.push_back(std::move(link));
   most_exposed(facts, out);
   if (totals.slow)
     out.push_back(*totals.slow);

@@ -15,17 +15,6 @@
 
 namespace rankscope {
 
-/// The rank that comes later to the collectives than the others on average, with the interval of
-/// its lateness (one comparison for each rank), by the steps.
-struct LateRank {
-  const Straggler* rank = nullptr;
-  MeanDifference late; ///< us after the others
-
-  [[nodiscard]] bool told() const { return late.difference > late.half_width; }
-};
-/// None with fewer than two ranks or two steps: a single one has no noise to compare with.
-[[nodiscard]] std::optional<LateRank> latest_rank(const CollectiveFacts& facts);
-
 /// Looks for a collective far below what its own kind and size reach otherwise.
 class SlowCollectives {
 public:

@@ -2,6 +2,7 @@
 #include "analyses/collectives/collective_schemas.h"
 
 #include "analyses/collectives/collective_cells.h"
+#include "base/rank_excess.h"
 #include "base/units.h"
 
 #include <cmath>
@@ -204,6 +205,10 @@ Schema<Straggler> straggler_schema() {
        {"lateness_us_mean", "mean_lateness_us", Unit::kUs, kDouble,
         [](const R& r) { return Value(r.mean_lateness_us); },
         "start after the median start of the ranks, on the aligned clocks"},
+       {"later_us_mean", "mean_later_us", Unit::kUs, kDouble,
+        [](const R& r) { return r.late_us.empty() ? Value() : Value(trimmed_mean_of(r.late_us)); },
+        "how much shorter its collectives are than the median of the other members', trimmed mean "
+        "over the steps: what findings call late, without clocks"},
        {"shortest", "times_shortest", Unit::kCount, kInt,
         [](const R& r) { return Value(r.shortest); },
         "needs no clock: the latest comer has the shortest duration"},

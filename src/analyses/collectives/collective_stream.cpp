@@ -113,8 +113,9 @@ private:
 /// What is summed up over the groups.
 struct CollectiveStream::Sums {
   Sums(const CollectiveStream& of)
-      : summary(of.options_.compat_tracelens), groups(of.per_node_, of.options_.compat_tracelens),
-        sent(of.options_.compat_tracelens), stragglers(of.rows_.ranks().size()) {}
+      : summary(of.per_node_, of.options_.compat_tracelens),
+        groups(of.per_node_, of.options_.compat_tracelens), sent(of.options_.compat_tracelens),
+        stragglers(of.rows_.ranks().size()) {}
   SyncSummarySums summary;
   GroupSums groups;
   ExposedTypeSums exposed;
@@ -220,19 +221,6 @@ void CollectiveStream::sum_up(std::size_t group, const std::vector<TimedCollecti
   }
 }
 
-std::vector<Straggler> CollectiveStream::stragglers_by_time(const StepNumbers& numbers) {
-  const std::vector<std::size_t> steps = numbers.by_time();
-  StragglerSums sums(rows_.ranks().size());
-  std::size_t next = 0;
-  for (std::size_t g = 0; g < rows_.groups().size(); ++g)
-    each_timed(g, [&](const std::vector<TimedCollective>& timed) {
-      for (const TimedCollective& t : timed)
-        if (compares_ranks(t))
-          sums.add(rows_.ranks(), t, steps.at(next++));
-    });
-  return sums.take(rows_.ranks(), std::nullopt);
-}
-
 /// A name comes again after groups of others ("Unknown_Group" is also what none are called).
 bool CollectiveStream::names_return() const {
   std::set<std::string> seen;
@@ -270,6 +258,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
     each_timed(g, [&](const std::vector<TimedCollective>& timed) { sum_up(g, timed, sums); });
   }
   out.ranks = ranks;
+  out.per_node = per_node_;
   out.compat_tracelens = options_.compat_tracelens;
   out.summary = sums.summary.take();
   out.rank_summary = std::move(rank_summary_);
@@ -279,8 +268,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
   largest_first(out.a2av, [](const AllToAllV& c) { return c.sent_mib; });
   out.a2av_sent = sums.sent.take();
   RS_CHECK(rows_.status()); // else the next pass may see other collectives
-  out.stragglers = sums.steps.told() ? sums.stragglers.take(ranks, sums.steps.outside())
-                                     : stragglers_by_time(sums.steps);
+  out.stragglers = sums.stragglers.take(ranks, sums.steps.outside());
   for (const RankCollectives& r : ranks)
     out.exposed_ranks.push_back(
         {r.rank, r.comm_ns, r.exposed_ns, r.hidden_compute_ns, r.hidden_memcpy_ns});

@@ -77,7 +77,6 @@ private:
   void each_timed(std::size_t group, const TakeTimed& take);
   void sum_up(std::size_t group, const std::vector<TimedCollective>& timed, Sums& sums);
   void keep_all_to_all_v(const TimedCollective& t, std::vector<AllToAllV>& calls);
-  [[nodiscard]] std::vector<Straggler> stragglers_by_time(const StepNumbers& numbers);
   [[nodiscard]] bool names_return() const;
 
   CollectiveRows rows_;

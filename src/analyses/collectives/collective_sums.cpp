@@ -1,10 +1,10 @@
 #include "analyses/collectives/collective_sums.h"
 
+#include "base/rank_excess.h"
 #include "base/units.h"
 
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -65,6 +65,8 @@ void SyncSummarySums::add(const TimedCollective& t) {
     sum.row.in_nelems = std::get<2>(at->first);
     sum.row.group = t.match.pg;
     sum.row.group_size = t.first->group_size;
+    sum.row.group_ranks = t.first_rank->text(t.first->pg_ranks);
+    sum.row.node_span = node_span(sum.row.group_ranks, per_node_);
     sum.row.full_mib = t.full_mib;
     open_.push_back(&sum);
   }
@@ -99,8 +101,8 @@ std::vector<SyncSummary> SyncSummarySums::take() {
 }
 
 std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
-                                      bool compat_tracelens) {
-  SyncSummarySums sums(compat_tracelens);
+                                      std::int64_t per_node, bool compat_tracelens) {
+  SyncSummarySums sums(per_node, compat_tracelens);
   for (const TimedCollective& t : timed)
     sums.add(t);
   return sums.take();
@@ -201,32 +203,12 @@ bool compares_ranks(const TimedCollective& t) {
 }
 
 std::size_t StepNumbers::add(const TimedCollective& t) {
-  latest_start_ns_.push_back(t.latest_start_ns);
   return numbers_.emplace(t.first->step, numbers_.size()).first->second;
-}
-
-bool StepNumbers::told() const {
-  return numbers_.size() - numbers_.count(kNoStep) > 1;
 }
 
 std::optional<std::size_t> StepNumbers::outside() const {
   const auto at = numbers_.find(kNoStep);
-  return told() && at != numbers_.end() ? std::optional(at->second) : std::nullopt;
-}
-
-std::vector<std::size_t> StepNumbers::by_time() const {
-  constexpr std::size_t kParts = 10;
-  const std::size_t all = latest_start_ns_.size();
-  std::vector<std::size_t> order(all);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    return latest_start_ns_[a] < latest_start_ns_[b];
-  });
-  const std::size_t parts = std::min(kParts, all);
-  std::vector<std::size_t> out(all);
-  for (std::size_t i = 0; i < all; ++i)
-    out[order[i]] = i * parts / all;
-  return out;
+  return numbers_.size() > 1 && at != numbers_.end() ? std::optional(at->second) : std::nullopt;
 }
 
 void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCollective& t,
@@ -237,9 +219,12 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
   const std::int64_t upper = starts[n / 2];
   const std::int64_t middle = n % 2 == 1 ? upper : upper - (upper - starts[n / 2 - 1]) / 2;
   std::vector<std::int64_t> dur;
-  for (const auto& [rank, row] : t.match.members)
+  std::vector<double> dur_us;
+  for (const auto& [rank, row] : t.match.members) {
     dur.push_back(ranks[rank].rows[row].dur_ns);
-  const std::int64_t all = std::accumulate(dur.begin(), dur.end(), std::int64_t{0});
+    dur_us.push_back(ns_to_us(dur.back()));
+  }
+  const MedianOfOthers others(dur_us);
   std::size_t last = 0;
   std::size_t first = 0;
   std::size_t shortest = 0;
@@ -250,7 +235,7 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     sum.lateness_ns += t.start_ns[k] - middle;
     ++sum.rank.collectives;
     auto& [late_us, number] = sum.late_us[step];
-    late_us += ns_to_us(all - dur[k]) / static_cast<double>(n - 1) - ns_to_us(dur[k]);
+    late_us += others.without(dur_us[k]) - dur_us[k];
     ++number;
     last = t.wait_ns[k] < t.wait_ns[last] ? k : last;
     first = t.wait_ns[k] >= t.wait_ns[first] ? k : first;
@@ -283,17 +268,10 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
 std::vector<Straggler> stragglers(const std::vector<RankCollectives>& ranks,
                                   const std::vector<TimedCollective>& timed) {
   StepNumbers numbers;
-  std::vector<std::size_t> steps;
-  for (const TimedCollective& t : timed)
-    if (compares_ranks(t))
-      steps.push_back(numbers.add(t));
-  if (!numbers.told())
-    steps = numbers.by_time();
   StragglerSums sums(ranks.size());
-  std::size_t next = 0;
   for (const TimedCollective& t : timed)
     if (compares_ranks(t))
-      sums.add(ranks, t, steps[next++]);
+      sums.add(ranks, t, numbers.add(t));
   return sums.take(ranks, numbers.outside());
 }
 

@@ -38,7 +38,8 @@ template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of)
 /// is made and its samples are given up; nothing is lost where it is not called.
 class SyncSummarySums {
 public:
-  explicit SyncSummarySums(bool compat_tracelens) : compat_(compat_tracelens) {}
+  SyncSummarySums(std::int64_t per_node, bool compat_tracelens)
+      : per_node_(per_node), compat_(compat_tracelens) {}
   void add(const TimedCollective& t); ///< nothing of one that does not synchronise
   void settle();
   [[nodiscard]] std::vector<SyncSummary> take();
@@ -50,6 +51,7 @@ private:
     std::array<std::vector<double>, 5> samples;
     void settle();
   };
+  std::int64_t per_node_;
   bool compat_;
   std::map<Key, Sum> sums_;
   std::vector<Sum*> open_;
@@ -98,24 +100,20 @@ private:
 /// Whether ranks are compared by it: all members are there and wait for each other.
 [[nodiscard]] bool compares_ranks(const TimedCollective& t);
 
-/// In which step each collective that compares_ranks() is: by its first member's profiler steps;
-/// without those, in which of ten parts of equal number by time.
+/// In which step each collective that compares_ranks() is, by its first member's profiler steps.
+/// A trace without those is one step: parts of it are not samples, since lateness is carried on
+/// from one collective to the next.
 class StepNumbers {
 public:
-  /// Its number by profiler steps.
+  /// Its number.
   std::size_t add(const TimedCollective& t);
-  /// More than one profiler step: the numbers count.
-  [[nodiscard]] bool told() const;
-  /// Then: the number of those before the first step, which are no sample of a step.
+  /// Beside profiler steps, the number of collectives before the first: not a sample of a step.
   [[nodiscard]] std::optional<std::size_t> outside() const;
-  /// Else: of each collective, in the order of add().
-  [[nodiscard]] std::vector<std::size_t> by_time() const;
 
 private:
   static constexpr std::int64_t kNoStep = -1;
 
   std::map<std::int64_t, std::size_t> numbers_;
-  std::vector<std::int64_t> latest_start_ns_;
 };
 
 class StragglerSums {
@@ -144,7 +142,7 @@ private:
                                                 const TimedCollective& t);
 
 [[nodiscard]] std::vector<SyncSummary> sync_summary(const std::vector<TimedCollective>& timed,
-                                                    bool compat_tracelens);
+                                                    std::int64_t per_node, bool compat_tracelens);
 /// Nodes are filled in when per_node > 0.
 [[nodiscard]] std::vector<RankSummary>
 rank_summary(const std::vector<const RankCollectives*>& ranks, std::int64_t per_node);

@@ -16,7 +16,7 @@ void add_findings(SweepFacts& sweep) {
   sweep.findings = summary_findings(judgement, sweep.records);
   for (std::string& finding : gemm_findings(sweep.gemms, 5))
     sweep.findings.push_back(std::move(finding));
-  sweep.next = next_steps(judgement);
+  sweep.next = next_steps(judgement, sweep.collectives);
 }
 
 } // namespace rankscope

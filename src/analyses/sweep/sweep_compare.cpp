@@ -1,5 +1,6 @@
 #include "analyses/sweep/sweep_compare.h"
 
+#include "base/sample_intervals.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -12,17 +13,30 @@ namespace {
 /// A sweep is ranked by total time and by exposed communication, and compared by computation.
 constexpr std::size_t kRankings = 3;
 
-/// Devices of one model differ by up to about this much without anything wrong.
-constexpr double kDeviceSpreadPercent = 0.25;
+/// Two steps that are equal by chance (both in the slow mode of a GPU) look like certainty.
+constexpr std::size_t kFewestRankedSteps = 3;
+/// So few steps may agree by chance: a configuration scatters at least as all of them do.
+constexpr std::size_t kFewestOwnSteps = 4;
 
-/// The others wait by the same time when it is within this share of the excess.
-constexpr double kSameTime = 0.5;
+/// The correlation of steps and its standard error: of few steps it is known badly, and an interval
+/// that is too narrow names a configuration where nothing differs.
+double upper_dependence(const std::vector<RankSteps>& series, double dependence) {
+  double samples = 0;
+  for (const RankSteps& s : series)
+    samples += static_cast<double>(s.size());
+  return std::min(0.95, dependence + 1 / std::sqrt(samples));
+}
 
 double ms_of(const StepTimes& step, TimeKind kind) {
   return ns_to_ms(step.ns[static_cast<std::size_t>(kind)]);
 }
 
-/// Milliseconds by step, then by rank, of the steps that all ranks have.
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+} // namespace
+
 std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, TimeKind kind) {
   std::vector<std::vector<double>> out;
   for (const StepTimes& step : group.ranks.front()->steps) {
@@ -39,38 +53,6 @@ std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, T
   }
   return out;
 }
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-/// values[r] against the mean of the others, step by step.
-std::vector<double> against_others(const std::vector<std::vector<double>>& steps, std::size_t r) {
-  std::vector<double> out;
-  for (const std::vector<double>& by_rank : steps) {
-    const double sum = std::accumulate(by_rank.begin(), by_rank.end(), 0.0);
-    out.push_back(by_rank[r] - (sum - by_rank[r]) / static_cast<double>(by_rank.size() - 1));
-  }
-  return out;
-}
-
-/// How much longer than the slow rank the others stand in collectives with nothing beside them: by
-/// the time that it computes longer, when they wait for it. Collectives that are hidden may last
-/// longer by several times that without anyone waiting.
-std::optional<MeanDifference> waited_for(const ConfigurationRanks& group, std::size_t r,
-                                         double excess_ms, double alpha) {
-  std::vector<double> less = against_others(common_steps(group, TimeKind::kExposedComm), r);
-  for (double& v : less)
-    v = -v;
-  const auto waited = mean_interval(less, alpha);
-  if (!waited || waited->difference - waited->half_width <= 0 ||
-      waited->difference < excess_ms * (1 - kSameTime) ||
-      waited->difference > excess_ms * (1 + kSameTime))
-    return std::nullopt;
-  return waited;
-}
-
-} // namespace
 
 std::vector<double> step_means_ms(const ConfigurationRanks& group, TimeKind kind) {
   std::vector<double> out;
@@ -90,11 +72,13 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
     SampleStats stats;
   };
   std::vector<Sampled> all;
+  std::vector<RankSteps> series;
   for (const ConfigurationRanks& group : groups) {
     if (!(group.mean_ms(TimeKind::kTotal) > 0))
       continue; // a trace without GPU work is no configuration to recommend
-    all.push_back({&group, sample_stats(step_means_ms(group, kind))});
-    if (all.back().stats.n < 2)
+    series.push_back(step_means_ms(group, kind));
+    all.push_back({&group, sample_stats(series.back())});
+    if (all.back().stats.n < kFewestRankedSteps)
       return std::nullopt;
   }
   if (all.size() < 2)
@@ -105,11 +89,19 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   out.best = all.front().group;
   out.best_ms = all.front().stats.mean;
   out.steps = all.front().stats.n;
+  out.dependence = lag1_dependence(series);
+  const double dependence = upper_dependence(series, out.dependence);
+  double pooled = 0;
+  for (const Sampled& s : all)
+    pooled += s.stats.variance / static_cast<double>(all.size());
+  for (Sampled& s : all)
+    if (s.stats.n < kFewestOwnSteps)
+      s.stats.variance = std::max(s.stats.variance, pooled);
   out.comparisons = kRankings * all.size() * (all.size() - 1) / 2;
   for (std::size_t i = 1; i < all.size(); ++i) {
     out.steps = std::min(out.steps, all[i].stats.n);
-    const auto difference =
-        welch(all.front().stats, all[i].stats, corrected_alpha(out.comparisons));
+    const auto difference = welch_dependent(all.front().stats, all[i].stats,
+                                            corrected_alpha(out.comparisons), dependence);
     out.others.push_back({all[i].group, all[i].stats.mean, difference.value_or(MeanDifference{})});
   }
   return out;
@@ -155,43 +147,18 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
   return out;
 }
 
-SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
-  SlowRanks out;
-  std::vector<std::vector<std::vector<double>>> compute;
-  std::size_t comparisons = 0;
-  for (const ConfigurationRanks& group : groups) {
-    compute.push_back(group.ranks.size() > 1 ? common_steps(group, TimeKind::kComputation)
-                                             : std::vector<std::vector<double>>{});
-    if (compute.back().size() < 2)
-      continue;
-    ++out.tested;
-    comparisons += group.ranks.size();
-  }
-  const double alpha = corrected_alpha(comparisons);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (compute[g].size() < 2)
-      continue;
-    std::optional<SlowRank> worst;
-    std::size_t worst_at = 0;
-    for (std::size_t r = 0; r < groups[g].ranks.size(); ++r) {
-      const auto excess = mean_interval(against_others(compute[g], r), alpha);
-      if (worst && excess->difference <= worst->excess.difference)
-        continue;
-      double others = 0;
-      for (const std::vector<double>& by_rank : compute[g])
-        others += by_rank[r];
-      others = others / static_cast<double>(compute[g].size()) - excess->difference;
-      worst = {&groups[g], groups[g].ranks[r]->key.rank, *excess,
-               others > 0 ? excess->difference / others * 100 : 0, std::nullopt};
-      worst_at = r;
-    }
-    if (worst->excess.difference - worst->excess.half_width <= 0 ||
-        worst->percent < kDeviceSpreadPercent)
-      continue;
-    worst->waited = waited_for(groups[g], worst_at, worst->excess.difference, alpha);
-    out.told.push_back(*worst);
-  }
-  return out;
+std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
+                                              const ConfigurationRanks& test) {
+  const std::vector<RankSteps> series{step_means_ms(*ranking.best, TimeKind::kComputation),
+                                      step_means_ms(test, TimeKind::kComputation)};
+  SampleStats best = sample_stats(series[0]);
+  SampleStats other = sample_stats(series[1]);
+  const double pooled = (best.variance + other.variance) / 2;
+  for (SampleStats* s : {&best, &other})
+    if (s->n < kFewestOwnSteps)
+      s->variance = std::max(s->variance, pooled);
+  return welch_dependent(best, other, corrected_alpha(ranking.comparisons),
+                         upper_dependence(series, ranking.dependence));
 }
 
 } // namespace rankscope

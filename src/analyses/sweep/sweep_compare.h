@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/sweep/sweep_facts.h"
+#include "base/rank_excess.h"
 #include "base/statistics.h"
 
 #include <optional>
@@ -10,6 +11,9 @@
 
 namespace rankscope {
 
+/// Milliseconds of the steps that all ranks have, [step][rank].
+[[nodiscard]] std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group,
+                                                            TimeKind kind);
 /// Milliseconds of each step that all ranks of the configuration have, mean over the ranks; in the
 /// order of the first rank's steps.
 [[nodiscard]] std::vector<double> step_means_ms(const ConfigurationRanks& group, TimeKind kind);
@@ -22,20 +26,23 @@ struct AgainstBest {
   [[nodiscard]] bool told() const { return difference.difference - difference.half_width > 0; }
 };
 
-/// Configurations by their steps. Intervals are Welch's at a level corrected for all pairs (the
-/// best one is chosen by the same data) in both rankings of a summary.
+/// Configurations by their steps. Intervals are Welch's, widened by the correlation of successive
+/// steps, at a level corrected for all pairs (the best one is chosen by the same data) in both
+/// rankings of a summary. They hold for these runs: what differs between two runs of one
+/// configuration is not in them.
 struct StepRanking {
   const ConfigurationRanks* best = nullptr;
   double best_ms = 0;              ///< mean of its steps
   std::size_t steps = 0;           ///< least number of samples of a configuration
   std::size_t comparisons = 0;     ///< that the level is corrected for
+  double dependence = 0;           ///< correlation of successive steps, over all configurations
   std::vector<AgainstBest> others; ///< by mean, ascending
 
   /// The best is told from every other configuration.
   [[nodiscard]] bool winner() const;
 };
 /// By the mean of `kind`, lowest first. None with fewer than two configurations that have GPU work,
-/// or when one of those has fewer than two steps: noise is then unknown.
+/// or when one of those has fewer than three steps: noise is then unknown.
 [[nodiscard]] std::optional<StepRanking>
 rank_by_steps(const std::vector<ConfigurationRanks>& groups, TimeKind kind);
 
@@ -52,23 +59,42 @@ struct SweepDifference {
                                              const std::vector<ConfigurationRanks>& test,
                                              TimeKind kind, double alpha);
 
-/// A rank that computes longer than the mean of the others, beyond noise.
+/// Computation of a configuration against another, milliseconds a step; at the level of a ranking.
+[[nodiscard]] std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
+                                                            const ConfigurationRanks& test);
+
+/// A rank that computes longer than its peers (base/rank_excess.h), with what else differs.
 struct SlowRank {
   const ConfigurationRanks* group = nullptr;
   std::int64_t rank = 0;
-  MeanDifference excess; ///< compute time over the others' mean, milliseconds a step
-  double percent = 0;    ///< of the others' mean
-  /// How much longer than this rank the others stand in exposed collectives, milliseconds a step:
-  /// told only when its interval leaves 0 out and it is the excess within half of that.
+  RankExcess excess;  ///< compute time, milliseconds a step
+  double percent = 0; ///< of the others' mean
+  /// How much longer the collectives of its peers last, milliseconds a step, because they wait for
+  /// it: set only when the interval leaves 0 out and the peers' exposed time differs by about the
+  /// excess. A kernel beside a collective makes exposed time differ without anyone waiting.
   std::optional<MeanDifference> waited;
+  double more_gemms = 0;   ///< GEMM kernels a step more than the median of its peers
+  double gemm_percent = 0; ///< how much longer its GEMM kernels take than its peers', by name
+};
+/// A configuration whose ranks were tested.
+struct TestedRanks {
+  const ConfigurationRanks* group = nullptr;
+  RankTest test; ///< without its ranks
+  double mean_ms = 0;
 };
 struct SlowRanks {
-  std::vector<SlowRank> told;
-  std::size_t tested = 0; ///< configurations with at least two ranks and two steps
+  std::vector<SlowRank> told; ///< by configuration, then rank
+  std::vector<TestedRanks> tested;
 };
-/// The slowest rank of each configuration, where it is told from the others. The interval is of the
-/// differences step by step (paired), its level corrected for every rank of every configuration; an
-/// excess below a quarter of a percent is not told, devices of one model differ by as much.
+/// Devices of one model differ by up to about this much (percent) without anything wrong: a rank
+/// whose excess is smaller is not named.
+inline constexpr double kDeviceSpreadPercent = 0.25;
+/// Every rank of every configuration that computes longer than its peers beyond noise.
 [[nodiscard]] SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups);
+
+/// Two configurations whose steps hold different GEMMs: more than half of the calls of one have
+/// shapes that the other does not have, or their numbers a step differ by more than 5 %. False
+/// where shapes are not recorded.
+[[nodiscard]] bool work_differs(const ConfigurationRanks& a, const ConfigurationRanks& b);
 
 } // namespace rankscope

@@ -87,11 +87,11 @@ Schema<ConfigurationRow> begun_configuration_schema() {
 
 Field<ConfigurationRow> slowest_rank_field() {
   return {"slowest_rank",
-          "slowest rank",
+          "most compute on rank",
           Unit::kNone,
           CellKind::kInt,
           [](const ConfigurationRow& r) { return Value(r.slowest_rank); },
-          "rank with the most computation_time"};
+          "rank with the most computation_time, significant or not"};
 }
 
 /// Rows are pointers: records are large and stay where they are.

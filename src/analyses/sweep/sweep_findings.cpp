@@ -1,6 +1,7 @@
 #include "analyses/sweep/sweep_findings.h"
 
 #include "analyses/graph/graph_attribution.h"
+#include "analyses/sweep/slow_rank_words.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -33,13 +34,14 @@ std::string labels(const std::vector<const ConfigurationRanks*>& groups) {
 
 /// Which configuration has the least of `what`, or which cannot be told apart.
 std::string ranking_sentence(const StepRanking& r, const char* what) {
-  const std::string noise = fmt::format("Welch, {}, {} steps", level(r.comparisons), r.steps);
+  const std::string noise = fmt::format("Welch, {}, {} steps{}", level(r.comparisons), r.steps,
+                                        dependence_note(r.dependence));
   if (r.winner()) {
     const AgainstBest& next = r.others.front();
-    return fmt::format("{}: {}, {:.3f} ms a step; the next, {}, takes {:.3f} ms more ({}; {})",
-                       what, r.best->configuration.label, r.best_ms,
-                       next.group->configuration.label, next.difference.difference,
-                       interval(next.difference), noise);
+    return fmt::format(
+        "{} in these runs: {}, {:.3f} ms a step; the next, {}, takes {:.3f} ms more ({}; {})", what,
+        r.best->configuration.label, r.best_ms, next.group->configuration.label,
+        next.difference.difference, interval(next.difference), noise);
   }
   std::vector<const ConfigurationRanks*> same{r.best};
   double high = r.best_ms;
@@ -53,10 +55,11 @@ std::string ranking_sentence(const StepRanking& r, const char* what) {
                        "({})",
                        what, same.size(), r.best_ms, high, noise);
   const std::size_t slower = r.others.size() + 1 - same.size();
-  return fmt::format("{}: {} cannot be told apart, {:.3f} to {:.3f} ms a step; {} longer ({})",
-                     what, labels(same), r.best_ms, high,
-                     slower == 1 ? "the other one takes" : fmt::format("the other {} take", slower),
-                     noise);
+  return fmt::format(
+      "{} in these runs: {} cannot be told apart, {:.3f} to {:.3f} ms a step; {} longer "
+      "({})",
+      what, labels(same), r.best_ms, high,
+      slower == 1 ? "the other one takes" : fmt::format("the other {} take", slower), noise);
 }
 
 /// Without steps the means are all there is.
@@ -70,29 +73,10 @@ std::string lowest_mean_sentence(const std::vector<ConfigurationRanks>& groups, 
                                     ? works
                                     : a.mean_ms(kind) < b.mean_ms(kind);
                        });
-  return fmt::format("{}: lowest mean with {}, {:.3f} ms over {} ranks; without two profiler steps "
-                     "in every configuration it cannot be told from noise",
-                     what, lowest->configuration.label, lowest->mean_ms(kind),
-                     lowest->ranks.size());
-}
-
-void slow_rank_sentences(const SlowRanks& slow, std::vector<std::string>& out) {
-  if (slow.tested > 0 && slow.told.empty())
-    out.push_back("no rank computes longer than the others beyond the noise of its steps");
-  std::map<std::int64_t, std::vector<const SlowRank*>> by_rank;
-  for (const SlowRank& s : slow.told)
-    by_rank[s.rank].push_back(&s);
-  for (const auto& [rank, in] : by_rank) {
-    const SlowRank& most =
-        **std::max_element(in.begin(), in.end(), [](const SlowRank* a, const SlowRank* b) {
-          return a->percent < b->percent;
-        });
-    out.push_back(fmt::format(
-        "rank {} computes longer than the others in {} of {} configurations, most in {}: {:.3f} ms "
-        "a step ({}; paired by step, 95 % over all ranks), {:.2f} % above their mean",
-        rank, in.size(), slow.tested, most.group->configuration.label, most.excess.difference,
-        interval(most.excess), most.percent));
-  }
+  return fmt::format(
+      "{}: lowest mean with {}, {:.3f} ms over {} ranks; without three profiler steps "
+      "in every configuration it cannot be told from noise",
+      what, lowest->configuration.label, lowest->mean_ms(kind), lowest->ranks.size());
 }
 
 /// "12.3 to 14.5 %": an effect with its interval.
@@ -147,10 +131,10 @@ void cause_sentences(const SweepJudgement& sweep, std::vector<std::string>& out)
   constexpr std::size_t kMost = 3;
   for (std::size_t i = 0; i < std::min(kMost, sweep.causes.size()); ++i) {
     const Cause& c = sweep.causes[i];
-    out.push_back(fmt::format("{} computes {:.3f} ms a step longer than {} ({}): {} ({})",
-                              c.test->configuration.label, c.longer.difference,
-                              c.base->configuration.label, interval(c.longer), cause_text(c),
-                              level(sweep.cause_comparisons)));
+    out.push_back(
+        fmt::format("in these runs, {} computes {:.3f} ms a step longer than {} ({}): {} ({})",
+                    c.test->configuration.label, c.longer.difference, c.base->configuration.label,
+                    interval(c.longer), cause_text(c), level(sweep.cause_comparisons)));
   }
 }
 
@@ -166,13 +150,13 @@ void trade_sentence(const SweepJudgement& sweep, std::vector<std::string>& out) 
                                    [&](const Cause& c) { return c.test == comm.best; });
   if (exposed == comm.others.end() || !exposed->told() || longer == sweep.causes.end())
     return;
-  out.push_back(fmt::format("{} hides communication best, {:.3f} ms a step less exposed than {} "
-                            "({}), but computes {:.3f} "
-                            "ms longer ({}): {}",
-                            comm.best->configuration.label, exposed->difference.difference,
-                            sweep.total->best->configuration.label, interval(exposed->difference),
-                            longer->longer.difference, interval(longer->longer),
-                            cause_text(*longer)));
+  out.push_back(fmt::format(
+      "in these runs, {} hides communication best, {:.3f} ms a step less exposed than {} "
+      "({}), but computes {:.3f} "
+      "ms longer ({}): {}",
+      comm.best->configuration.label, exposed->difference.difference,
+      sweep.total->best->configuration.label, interval(exposed->difference),
+      longer->longer.difference, interval(longer->longer), cause_text(*longer)));
 }
 
 /// Contention in most configurations, whatever tells them apart.
@@ -244,33 +228,70 @@ void edge_sentence(const std::vector<ConfigurationRanks>& groups, const StepRank
   for (const AgainstBest& o : total.others)
     if (value(o.group->configuration) != own && !o.told())
       return;
-  out.push_back(fmt::format("the best configuration has the {} number of {} that was tried ({}), "
-                            "and all with another one take longer: try {} ones",
-                            *own == *seen.begin() ? "lowest" : "highest", what, *own,
-                            *own == *seen.begin() ? "lower" : "higher"));
+  out.push_back(
+      fmt::format("in these runs, the best configuration has the {} number of {} that was "
+                  "tried ({}), and all with another one take longer: try {} ones",
+                  *own == *seen.begin() ? "lowest" : "highest", what, *own,
+                  *own == *seen.begin() ? "lower" : "higher"));
 }
 
-void slow_rank_steps(const SlowRanks& slow, std::vector<std::string>& out) {
-  std::map<std::int64_t, std::vector<const SlowRank*>> by_rank;
-  for (const SlowRank& s : slow.told)
-    if (s.percent > 1)
-      by_rank[s.rank].push_back(&s);
-  for (const auto& [rank, in] : by_rank) {
-    if (in.size() * 2 <= slow.tested)
-      continue;
-    const auto waited =
-        std::find_if(in.begin(), in.end(), [](const SlowRank* s) { return s->waited.has_value(); });
-    out.push_back(fmt::format(
-        "rank {} computes more than 1 % longer than the others in {} of {} configurations{}: look "
-        "at its GPU's clocks, power and temperature, and at its share of the data",
-        rank, in.size(), slow.tested,
-        waited == in.end()
-            ? std::string()
-            : fmt::format(", and they wait for it: {:.3f} ms a step more in exposed collectives "
-                          "({}) where it computes {:.3f} ms longer, in {}",
-                          (*waited)->waited->difference, interval(*(*waited)->waited),
-                          (*waited)->excess.difference, (*waited)->group->configuration.label)));
+/// The part of the communication time of a configuration that waits for the last member, 0 to 1;
+/// none where collectives are unknown. The transfer is what the last member's kernel takes.
+std::optional<double> waiting_share(const ConfigurationRanks& group,
+                                    const std::vector<ConfigurationCollectives>& collectives) {
+  const auto of = std::find_if(collectives.begin(), collectives.end(), [&](const auto& c) {
+    return c.configuration.label == group.configuration.label;
+  });
+  if (of == collectives.end() || of->summary.empty())
+    return std::nullopt;
+  double transfer_ms = 0; // over all ranks
+  for (const SyncSummary& row : of->summary) {
+    if (row.group_size == kNoId)
+      return std::nullopt;
+    transfer_ms += row.total_latency_ms * static_cast<double>(row.group_size);
   }
+  const double comm_ms =
+      group.mean_ms(TimeKind::kTotalComm) * static_cast<double>(group.ranks.size());
+  if (!(comm_ms > 0))
+    return std::nullopt;
+  return std::clamp(1 - transfer_ms / comm_ms, 0.0, 1.0);
+}
+
+/// Exposed communication is waiting and transfer: what helps depends on which.
+void exposed_step(const SweepJudgement& sweep, const ConfigurationRanks& shown,
+                  const std::vector<ConfigurationCollectives>& collectives,
+                  std::vector<std::string>& out) {
+  const double ms = shown.mean_ms(TimeKind::kTotal);
+  const double exposed = shown.mean_ms(TimeKind::kExposedComm);
+  if (!(ms > 0) || exposed <= kWorthSaying * ms)
+    return;
+  const std::string head =
+      fmt::format("communication is exposed for {:.3f} ms, {:.1f} % of the time, {}with {}",
+                  exposed, exposed / ms * 100, sweep.total && sweep.total->winner() ? "even " : "",
+                  shown.configuration.label);
+  const std::optional<double> waiting = waiting_share(shown, collectives);
+  if (!waiting)
+    out.push_back(head + ": how much of it is waiting for late ranks is not known; see rankscope "
+                         "collectives");
+  else if (*waiting > 0.5)
+    out.push_back(head + fmt::format("; {:.0f} % of the communication time is waiting for the last "
+                                     "rank to start: find out why ranks are late before changing "
+                                     "collectives (rankscope collectives, straggler_summary)",
+                                     *waiting * 100));
+  else
+    out.push_back(head + fmt::format("; {:.0f} % of the communication time is transfer: start "
+                                     "collectives earlier or make them smaller (bucket size, "
+                                     "prefetch), so that compute overlaps them",
+                                     (1 - *waiting) * 100));
+}
+
+/// Two configurations that cannot be ranked, for they do other work.
+std::optional<std::pair<const ConfigurationRanks*, const ConfigurationRanks*>>
+unequal_work(const std::vector<ConfigurationRanks>& groups) {
+  for (std::size_t i = 1; i < groups.size(); ++i)
+    if (work_differs(groups[0], groups[i]))
+      return std::pair(&groups[0], &groups[i]);
+  return std::nullopt;
 }
 
 } // namespace
@@ -278,8 +299,11 @@ void slow_rank_steps(const SlowRanks& slow, std::vector<std::string>& out) {
 SweepJudgement judge(const std::vector<RankRecord>& records) {
   SweepJudgement out;
   out.groups = by_configuration(records);
-  out.total = rank_by_steps(out.groups, TimeKind::kTotal);
-  out.comm = rank_by_steps(out.groups, TimeKind::kExposedComm);
+  out.unequal = unequal_work(out.groups);
+  if (!out.unequal) {
+    out.total = rank_by_steps(out.groups, TimeKind::kTotal);
+    out.comm = rank_by_steps(out.groups, TimeKind::kExposedComm);
+  }
   out.slow = slow_ranks(out.groups);
   // three checks against the best configuration, and contention in each
   const std::size_t n = out.groups.size();
@@ -289,10 +313,8 @@ SweepJudgement judge(const std::vector<RankRecord>& records) {
     out.contention.push_back(contention_of(group));
   if (!out.total)
     return out;
-  const SampleStats best = sample_stats(step_means_ms(*out.total->best, TimeKind::kComputation));
   for (const AgainstBest& o : out.total->others) {
-    const auto longer = welch(best, sample_stats(step_means_ms(*o.group, TimeKind::kComputation)),
-                              corrected_alpha(out.total->comparisons));
+    const auto longer = computes_longer(*out.total, *o.group);
     if (!longer || longer->difference - longer->half_width <= 0)
       continue;
     out.causes.push_back(cause_of(*out.total->best, *o.group, out.cause_alpha));
@@ -310,14 +332,21 @@ std::vector<std::string> summary_findings(const SweepJudgement& sweep,
   if (sweep.groups.empty())
     return out;
   graph_sentence(records, out);
-  if (sweep.groups.size() > 1)
+  if (sweep.unequal)
+    out.push_back(fmt::format("{} and {} do different work per step (number or shapes of their "
+                              "GEMMs): configurations are not ranked by step time; compare their "
+                              "time per sample",
+                              sweep.unequal->first->configuration.label,
+                              sweep.unequal->second->configuration.label));
+  else if (sweep.groups.size() > 1)
     for (const auto& [kind, what, ranking] :
          {std::tuple(TimeKind::kTotal, "shortest steps", &sweep.total),
           std::tuple(TimeKind::kExposedComm, "least exposed communication", &sweep.comm)})
       out.push_back(*ranking ? ranking_sentence(**ranking, what)
                              : lowest_mean_sentence(sweep.groups, kind, what));
   cause_sentences(sweep, out);
-  slow_rank_sentences(sweep.slow, out);
+  for (std::string& sentence : slow_rank_findings(sweep.slow, sweep.groups.size() > 1))
+    out.push_back(std::move(sentence));
   for (const RankRecord& r : records)
     if (!r.error.empty())
       out.push_back(fmt::format("{}: rank {} was not analysed: {}", r.key.configuration.label,
@@ -346,7 +375,8 @@ std::string idle_step(const ConfigurationRanks& run, double idle_ms, double perc
 
 } // namespace
 
-std::vector<std::string> next_steps(const SweepJudgement& sweep) {
+std::vector<std::string> next_steps(const SweepJudgement& sweep,
+                                    const std::vector<ConfigurationCollectives>& collectives) {
   std::vector<std::string> out;
   const auto& groups = sweep.groups;
   if (groups.empty())
@@ -358,25 +388,21 @@ std::vector<std::string> next_steps(const SweepJudgement& sweep) {
                 return a.mean_ms(TimeKind::kTotal) < b.mean_ms(TimeKind::kTotal);
               });
   const double ms = shown.mean_ms(TimeKind::kTotal);
-  const double exposed = shown.mean_ms(TimeKind::kExposedComm);
   const double idle = shown.mean_ms(TimeKind::kIdle);
-  if (ms > 0 && exposed > kWorthSaying * ms)
-    out.push_back(fmt::format(
-        "communication stays exposed for {:.3f} ms, {:.1f} % of the time, {}with {}: start "
-        "collectives earlier or make them smaller (bucket size, prefetch), so that compute "
-        "overlaps "
-        "them",
-        exposed, exposed / ms * 100, total && total->winner() ? "even " : "",
-        shown.configuration.label));
-  if (total) {
+  exposed_step(sweep, shown, collectives, out);
+  if (total)
     trade_sentence(sweep, out);
+  // where the correlation is assumed the intervals have it; where it is seen runs have to be
+  // repeated
+  if (total && (total->dependence < kNotedDependence || total->dependence == kAssumedDependence)) {
     edge_sentence(
         groups, *total, "channels", [](const Configuration& c) { return c.channels_or_cus(); },
         out);
     edge_sentence(
         groups, *total, "threads", [](const Configuration& c) { return c.threads(); }, out);
   }
-  slow_rank_steps(sweep.slow, out);
+  for (std::string& sentence : slow_rank_advice(sweep.slow))
+    out.push_back(std::move(sentence));
   contention_step(sweep, out);
   if (ms > 0 && idle > kWorthSaying * ms)
     out.push_back(idle_step(shown, idle, idle / ms * 100));

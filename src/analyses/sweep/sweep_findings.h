@@ -1,12 +1,14 @@
 // What a sweep says in words, from its facts: findings, and what to try next.
 #pragma once
 
+#include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/slowdown.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/sweep/sweep_facts.h"
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -14,6 +16,8 @@ namespace rankscope {
 /// What the sentences rest on, each once. The records that it was made of must outlive it.
 struct SweepJudgement {
   std::vector<ConfigurationRanks> groups;
+  /// Two configurations whose steps hold other work: nothing is ranked then.
+  std::optional<std::pair<const ConfigurationRanks*, const ConfigurationRanks*>> unequal;
   std::optional<StepRanking> total, comm; ///< by total time, by exposed communication
   SlowRanks slow;
   /// Of configurations that compute longer than the one with the shortest steps, most first.
@@ -30,6 +34,7 @@ struct SweepJudgement {
                                                         const std::vector<RankRecord>& records);
 
 /// What to try next, each with the numbers behind it.
-[[nodiscard]] std::vector<std::string> next_steps(const SweepJudgement& sweep);
+[[nodiscard]] std::vector<std::string>
+next_steps(const SweepJudgement& sweep, const std::vector<ConfigurationCollectives>& collectives);
 
 } // namespace rankscope

@@ -43,7 +43,8 @@ template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archi
 }
 
 template <class Archive, PartOf<SyncSummary> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.name, r.dtype, r.group, r.in_nelems, r.group_size, r.full_mib);
+  archive(r.name, r.dtype, r.group, r.group_ranks, r.node_span, r.in_nelems, r.group_size,
+          r.full_mib);
   archive(r.latency_us, r.start_skew_us, r.end_skew_us, r.algo_gbps, r.bus_gbps);
   archive(r.count, r.total_latency_ms);
 }

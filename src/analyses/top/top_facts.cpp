@@ -2,6 +2,7 @@
 
 #include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_sums.h"
+#include "analyses/collectives/late_ranks.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/top/top_words.h"
 #include "base/units.h"
@@ -203,15 +204,15 @@ void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFac
   }
   if (collectives == nullptr)
     return;
-  const std::optional<LateRank> latest = latest_rank(*collectives);
   std::map<std::int64_t, TopRankRow*> by_rank;
   for (TopRankRow& row : out.ranks)
     by_rank[row.rank] = &row;
   for (const Straggler& s : collectives->stragglers)
-    if (const auto row = by_rank.find(s.rank); row != by_rank.end() && !s.late_us.empty()) {
-      row->second->late_us = sample_stats(s.late_us).mean;
-      row->second->late = latest && latest->told() && latest->rank == &s;
-    }
+    if (const auto row = by_rank.find(s.rank); row != by_rank.end() && !s.late_us.empty())
+      row->second->late_us = trimmed_mean_of(s.late_us);
+  for (const LateRank& l : late_ranks(*collectives).ranks)
+    if (const auto row = by_rank.find(l.rank->rank); row != by_rank.end())
+      row->second->late = l.late.significant;
 }
 
 TopOverview overview_of(const TopParts& parts, const TopInput& input) {

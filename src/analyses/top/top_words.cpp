@@ -1,5 +1,6 @@
 #include "analyses/top/top_words.h"
 
+#include "analyses/sweep/slow_rank_words.h"
 #include "analyses/sweep/slowdown.h"
 
 #include <algorithm>
@@ -10,25 +11,6 @@ namespace rankscope {
 namespace {
 
 constexpr double kWorthSaying = 5; ///< percent of the time from which it is a thing to look at
-
-std::string interval(const MeanDifference& d) {
-  return fmt::format("{:.3f} to {:.3f}", d.difference - d.half_width, d.difference + d.half_width);
-}
-
-void slow_ranks_said(const SlowRanks& slow, std::vector<std::string>& out) {
-  if (slow.tested > 0 && slow.told.empty())
-    out.emplace_back("no rank computes longer than the others beyond the noise of its steps");
-  for (const SlowRank& s : slow.told) {
-    std::string text = fmt::format(
-        "rank {} computes {:.3f} ms a step longer than the others ({}; paired by step, 95 % over "
-        "all ranks), {:.2f} % above their mean",
-        s.rank, s.excess.difference, interval(s.excess), s.percent);
-    if (s.waited)
-      text += fmt::format("; they wait for it: {:.3f} ms a step more in exposed collectives ({})",
-                          s.waited->difference, interval(*s.waited));
-    out.push_back(std::move(text));
-  }
-}
 
 void exposed_said(const TopFacts& facts, std::vector<std::string>& out) {
   const double percent = facts.percent(TimeKind::kExposedComm);
@@ -91,7 +73,7 @@ std::vector<std::string> top_findings(const TopFacts& facts, const Configuration
                                       const SlowRanks& slow, const CollectiveFacts* collectives) {
   std::vector<std::string> out;
   if (run.ranks.size() > 1)
-    slow_ranks_said(slow, out);
+    out = slow_rank_findings(slow, false);
   exposed_said(facts, out);
   if (collectives != nullptr && run.ranks.size() > 1)
     for (const Finding& finding : collectives->findings)

@@ -1,8 +1,8 @@
 #include "pages/data/run_collectives.h"
 
 #include "analyses/collectives/collective_findings.h"
+#include "analyses/collectives/late_ranks.h"
 #include "analyses/collectives/rank_bandwidth.h"
-#include "base/statistics.h"
 #include "base/units.h"
 #include "pages/data/bandwidth_data.h"
 
@@ -136,6 +136,9 @@ void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& sh
   std::set<std::int64_t> ranks;
   for (const std::size_t r : shown.ranks())
     ranks.insert(facts.ranks[r].rank);
+  std::map<std::int64_t, RankExcess> tested;
+  for (const LateRank& late : late_ranks(facts).ranks)
+    tested.emplace(late.rank->rank, late.late);
   page.json.begin_list("skew");
   for (const Straggler& s : facts.stragglers) {
     if (ranks.count(s.rank) == 0)
@@ -145,12 +148,10 @@ void add_skew(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& sh
     page.json.integer("collectives", s.collectives);
     page.json.number("last_percent", s.percent_of(s.last));
     page.json.number("wait_ms", ns_to_ms(s.wait_ns));
-    const std::optional<MeanDifference> late =
-        mean_interval(s.late_us, corrected_alpha(facts.stragglers.size()));
-    if (late) {
-      page.json.number("late_us", late->difference);
-      page.json.number("low", late->difference - late->half_width);
-      page.json.number("high", late->difference + late->half_width);
+    if (const auto late = tested.find(s.rank); late != tested.end()) {
+      page.json.number("late_us", late->second.excess);
+      page.json.number("low", late->second.excess - late->second.half_width);
+      page.json.number("high", late->second.excess + late->second.half_width);
     } else {
       page.json.null("late_us");
     }

@@ -1,0 +1,26 @@
+// Ranks that start collectives later than the other members, by the steps of a run.
+#pragma once
+
+#include "analyses/collectives/collective_facts.h"
+#include "base/rank_excess.h"
+
+#include <vector>
+
+namespace rankscope {
+
+/// What the test says of one rank (base/rank_excess.h; the excess is microseconds per collective).
+struct LateRank {
+  const Straggler* rank = nullptr;
+  RankExcess late;
+};
+
+struct LateRanks {
+  std::vector<LateRank> ranks; ///< as in the facts; empty where nothing can be said
+  RankTest test;               ///< without its ranks
+};
+[[nodiscard]] LateRanks late_ranks(const CollectiveFacts& facts);
+
+/// A sentence for each range of late ranks, or one that says what could have been seen.
+[[nodiscard]] std::vector<Finding> late_rank_findings(const CollectiveFacts& facts);
+
+} // namespace rankscope

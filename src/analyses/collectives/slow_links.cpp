@@ -1,0 +1,84 @@
+#include "analyses/collectives/slow_links.h"
+
+#include "base/rank_excess.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+constexpr double kLeastBelow = 10;         ///< percent
+constexpr double kLinkLevel = 0.004;       ///< chance of a false sentence
+constexpr double kBandwidthScatter = 0.01; ///< groups that agree to this are taken as equal
+constexpr std::size_t kMostSlowGroups = 4; ///< that have a sentence each
+
+} // namespace
+
+std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
+  using Kind = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::string>;
+  std::map<Kind, std::vector<const SyncSummary*>> kinds;
+  for (const SyncSummary& row : rows)
+    if (row.count > 0 && row.bus_gbps.mean > 0)
+      kinds[{row.name, row.dtype, row.in_nelems, row.group_size, row.node_span}].push_back(&row);
+  std::vector<std::vector<RankSteps>> runs;
+  std::vector<const std::vector<const SyncSummary*>*> of_run;
+  for (const auto& [kind, groups] : kinds) {
+    if (groups.size() <= kFewestPeers)
+      continue;
+    std::vector<RankSteps> run;
+    for (const SyncSummary* row : groups)
+      run.push_back({-std::log(row->bus_gbps.mean)});
+    runs.push_back(std::move(run));
+    of_run.push_back(&groups);
+  }
+  const std::vector<RankTest> tests = test_ranks(runs, kBandwidthScatter, kLinkLevel);
+  std::vector<SlowGroup> out;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    std::vector<double> bandwidths;
+    for (const SyncSummary* row : *of_run[i])
+      bandwidths.push_back(row->bus_gbps.mean);
+    const MedianOfOthers usual(bandwidths);
+    for (std::size_t g = 0; g < tests[i].ranks.size(); ++g)
+      if (tests[i].ranks[g].significant)
+        out.push_back(
+            {(*of_run[i])[g], bandwidths[g], usual.without(bandwidths[g]), bandwidths.size() - 1});
+  }
+  std::erase_if(out, [](const SlowGroup& g) { return g.percent_below() < kLeastBelow; });
+  std::stable_sort(out.begin(), out.end(), [](const SlowGroup& a, const SlowGroup& b) {
+    return a.percent_below() > b.percent_below();
+  });
+  std::set<std::string> named;
+  std::erase_if(out, [&](const SlowGroup& g) { return !named.insert(g.row->group).second; });
+  return out;
+}
+
+std::vector<Finding> slow_link_findings(std::span<const SyncSummary> rows) {
+  const std::vector<SlowGroup> found = slow_groups(rows);
+  std::vector<Finding> out;
+  for (const SlowGroup& g : found) {
+    if (out.size() == kMostSlowGroups) {
+      out.push_back({fmt::format("{} more process groups are slower than the others of their kind "
+                                 "and size",
+                                 found.size() - kMostSlowGroups),
+                     "nccl_summary_implicit_sync"});
+      break;
+    }
+    std::string ranks = g.row->group_ranks;
+    std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
+    out.push_back(
+        {fmt::format("group {} (ranks {}): {} reaches {:.1f} GB/s bus bandwidth, {:.0f} % "
+                     "below the median of the {} other groups of its kind and size "
+                     "({:.1f} GB/s): check the link between these ranks",
+                     g.row->group, ranks, g.row->name, g.bus_gbps, g.percent_below(), g.others,
+                     g.usual_gbps),
+         "nccl_summary_implicit_sync"});
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,146 @@
+#include "analyses/sweep/sweep_compare.h"
+
+#include "base/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace rankscope {
+namespace {
+
+constexpr double kClockMs = 1e-6;    ///< resolution of a step's times
+constexpr double kSameTime = 0.5;    ///< peers wait by the excess within this share of it
+constexpr double kSameNumber = 0.05; ///< calls a step of equal work
+
+double mean_of(const RankSteps& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The interval of how much less of `kind` rank `r` has than its peers, milliseconds a step.
+std::optional<MeanDifference> less_than_peers(const ConfigurationRanks& group, std::size_t r,
+                                              TimeKind kind) {
+  RankSteps less = against_peers(common_steps(group, kind))[r];
+  for (double& v : less)
+    v = -v;
+  return mean_interval(less, corrected_alpha(group.ranks.size()));
+}
+
+std::optional<MeanDifference> waited_for(const ConfigurationRanks& group, std::size_t r,
+                                         double excess_ms) {
+  const auto exposed = less_than_peers(group, r, TimeKind::kExposedComm);
+  const auto lasts = less_than_peers(group, r, TimeKind::kTotalComm);
+  if (!exposed || !lasts || exposed->difference - exposed->half_width <= 0 ||
+      lasts->difference - lasts->half_width <= 0 ||
+      std::fabs(exposed->difference - excess_ms) > kSameTime * excess_ms)
+    return std::nullopt;
+  return lasts;
+}
+
+double gemms_of(const RankRecord& rank) {
+  double out = 0;
+  for (const auto& [name, kernel] : rank.gemm_kernels)
+    out += static_cast<double>(kernel.count);
+  return out;
+}
+
+/// GEMM kernels of the rank against its peers': how many more, and how much longer those of one
+/// name take.
+void compare_gemms(const ConfigurationRanks& group, std::size_t r, SlowRank& out) {
+  std::vector<double> numbers;
+  for (const RankRecord* rank : group.ranks)
+    numbers.push_back(gemms_of(*rank));
+  const RankRecord& own = *group.ranks[r];
+  const auto steps = static_cast<double>(std::max<std::size_t>(own.steps.size(), 1));
+  out.more_gemms = (numbers[r] - MedianOfOthers(numbers).without(numbers[r])) / steps;
+  double own_ns = 0;
+  double usual_ns = 0;
+  for (const auto& [name, kernel] : own.gemm_kernels) {
+    std::vector<double> means;
+    for (std::size_t i = 0; i < group.ranks.size(); ++i)
+      if (const auto at = group.ranks[i]->gemm_kernels.find(name);
+          i != r && at != group.ranks[i]->gemm_kernels.end() && at->second.count > 0)
+        means.push_back(static_cast<double>(at->second.sum_ns) /
+                        static_cast<double>(at->second.count));
+    if (means.empty() || kernel.count == 0)
+      continue;
+    own_ns += static_cast<double>(kernel.sum_ns);
+    usual_ns += quantile_of(std::move(means), 0.5) * static_cast<double>(kernel.count);
+  }
+  out.gemm_percent = usual_ns > 0 ? (own_ns / usual_ns - 1) * 100 : 0;
+}
+
+/// GEMM calls a step by operator and arguments, mean over the ranks.
+std::map<std::uint64_t, double> gemm_calls(const ConfigurationRanks& group) {
+  std::map<std::uint64_t, double> out;
+  for (const RankRecord* rank : group.ranks)
+    for (const CallGroup& g : rank->calls) {
+      if (!g.gemm || rank->steps.empty())
+        continue;
+      for (const CallBlock& block : g.blocks)
+        out[g.key] += static_cast<double>(block.calls) /
+                      static_cast<double>(rank->steps.size() * group.ranks.size());
+    }
+  return out;
+}
+
+} // namespace
+
+bool work_differs(const ConfigurationRanks& a, const ConfigurationRanks& b) {
+  const auto of_a = gemm_calls(a);
+  const auto of_b = gemm_calls(b);
+  double all = 0;
+  double shared_a = 0;
+  double shared_b = 0;
+  for (const auto& [key, calls] : of_a) {
+    all += calls;
+    if (const auto at = of_b.find(key); at != of_b.end()) {
+      shared_a += calls;
+      shared_b += at->second;
+    }
+  }
+  if (of_a.empty() || of_b.empty())
+    return false;
+  return shared_a < all / 2 || std::fabs(shared_a - shared_b) > kSameNumber * shared_a;
+}
+
+SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
+  std::vector<std::vector<RankSteps>> runs;
+  std::vector<const ConfigurationRanks*> of_run;
+  std::vector<RankSteps> means; // of the ranks of each run
+  for (const ConfigurationRanks& group : groups) {
+    if (group.ranks.size() < 2)
+      continue;
+    const auto steps = common_steps(group, TimeKind::kComputation);
+    if (steps.empty())
+      continue;
+    runs.push_back(against_peers(steps));
+    of_run.push_back(&group);
+    RankSteps& mean = means.emplace_back(group.ranks.size());
+    for (const std::vector<double>& by_rank : steps)
+      for (std::size_t r = 0; r < by_rank.size(); ++r)
+        mean[r] += by_rank[r] / static_cast<double>(steps.size());
+  }
+  SlowRanks out;
+  std::vector<RankTest> tests = test_ranks(runs, kClockMs);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const std::vector<RankExcess> ranks = std::move(tests[i].ranks);
+    if (ranks.empty())
+      continue;
+    out.tested.push_back({of_run[i], tests[i], mean_of(means[i])});
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const double others = means[i][r] - ranks[r].excess;
+      const double percent = others > 0 ? ranks[r].excess / others * 100 : 0;
+      if (!ranks[r].significant || percent < kDeviceSpreadPercent)
+        continue;
+      SlowRank slow{of_run[i], of_run[i]->ranks[r]->key.rank, ranks[r], percent, {}, 0, 0};
+      slow.waited = waited_for(*of_run[i], r, ranks[r].excess);
+      compare_gemms(*of_run[i], r, slow);
+      out.told.push_back(std::move(slow));
+    }
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,388 @@
+#include "base/rank_excess.h"
+
+#include "base/sample_intervals.h"
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+constexpr double kMadToDeviation = 1.4826; ///< of a normal distribution
+constexpr double kUpperDecile = 1.2816;    ///< of it, in standard deviations
+constexpr std::size_t kFewestTrimmed = 5;  ///< below that many steps the mean is plain
+constexpr double kTrimmed = 0.2;           ///< on each side
+/// The other ranks lend a rank at most this many degrees of freedom for each of its own: more, and
+/// a rank with noise of its own passes for quiet at two steps.
+constexpr double kMostLent = 3;
+/// So few ranks show their spread badly, and so many steps their dependence well enough.
+constexpr std::size_t kFewRanks = 5;
+constexpr std::size_t kManySteps = 12;
+/// Below this many samples in all the correlation of steps cannot be estimated.
+constexpr std::size_t kFewestForDependence = 24;
+constexpr std::size_t kFewestInSeries = 4;
+/// One step shows no tails: those of Student's t with few degrees are assumed.
+constexpr double kOneStepDegrees = 4;
+
+/// A trimmed mean with the variance of one sample by which it scatters (Winsorised; Tukey and
+/// McLaughlin 1963): the variance of the mean is `variance` / n.
+struct TrimmedMean {
+  double mean = 0;
+  double variance = 0;
+  double degrees = 0;
+  std::size_t n = 0;
+};
+
+TrimmedMean trimmed_mean(RankSteps values) {
+  TrimmedMean out;
+  out.n = values.size();
+  if (values.empty())
+    return out;
+  std::sort(values.begin(), values.end());
+  const auto cut = values.size() < kFewestTrimmed
+                       ? std::size_t{0}
+                       : static_cast<std::size_t>(kTrimmed * static_cast<double>(values.size()));
+  const std::size_t kept = values.size() - 2 * cut;
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(cut);
+  out.mean = std::accumulate(first, first + static_cast<std::ptrdiff_t>(kept), 0.0) /
+             static_cast<double>(kept);
+  for (std::size_t i = 0; i < cut; ++i) {
+    values[i] = values[cut];
+    values[values.size() - 1 - i] = values[values.size() - 1 - cut];
+  }
+  const auto n = static_cast<double>(values.size());
+  const auto h = static_cast<double>(kept);
+  if (kept > 1) {
+    out.degrees = h - 1;
+    out.variance = sample_stats(values).variance * n * (n - 1) / (h * (h - 1));
+  }
+  return out;
+}
+
+/// Derivatives of log gamma for x > 0: recurrence up to 6, then the asymptotic series (Abramowitz
+/// and Stegun 6.3.18, 6.4.12).
+double digamma(double x) {
+  double out = 0;
+  for (; x < 6; ++x)
+    out -= 1 / x;
+  const double z = 1 / (x * x);
+  return out + std::log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z / 252));
+}
+
+double trigamma(double x) {
+  double out = 0;
+  for (; x < 6; ++x)
+    out += 1 / (x * x);
+  const double z = 1 / (x * x);
+  return out + 1 / x + z / 2 + z / x * (1.0 / 6 - z * (1.0 / 30 - z / 42));
+}
+
+/// x with trigamma(x) = y, by bisection on its logarithm.
+double inverse_trigamma(double y) {
+  double low = -12;
+  double high = 12;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (trigamma(std::exp(middle)) > y ? low : high) = middle;
+  }
+  return std::exp((low + high) / 2);
+}
+
+/// The distribution of the ranks' variances: `variance` with `degrees` of freedom (infinite: all
+/// ranks have the same), fitted to the logarithms of the sample variances (Smyth 2004, 3.3).
+struct Prior {
+  double variance = 0;
+  double degrees = 0;
+};
+
+Prior prior_of(const std::vector<TrimmedMean>& ranks) {
+  std::vector<double> logs;
+  double spread = 0;
+  double pooled = 0;
+  double pooled_degrees = 0;
+  for (const TrimmedMean& r : ranks) {
+    pooled += r.degrees * r.variance;
+    pooled_degrees += r.degrees;
+    if (!(r.variance > 0) || !(r.degrees > 0))
+      continue;
+    logs.push_back(std::log(r.variance) - digamma(r.degrees / 2) + std::log(r.degrees / 2));
+    spread += trigamma(r.degrees / 2);
+  }
+  if (pooled_degrees > 0)
+    pooled /= pooled_degrees;
+  if (logs.size() < 3) // two variances have no distribution
+    return {pooled, logs.size() < ranks.size() ? 0 : pooled_degrees};
+  const SampleStats s = sample_stats(logs);
+  const double excess = s.variance - spread / static_cast<double>(logs.size());
+  if (!(excess > 0))
+    return {pooled, std::numeric_limits<double>::infinity()};
+  const double degrees = 2 * inverse_trigamma(excess);
+  return {std::exp(s.mean + digamma(degrees / 2) - std::log(degrees / 2)), degrees};
+}
+
+/// The scatter of all means but one, robust: what constant differences between ranks and a
+/// dependence of steps that their own scatter does not show make of them.
+class PeerSpread {
+public:
+  explicit PeerSpread(std::vector<double> means) : sorted_(std::move(means)) {
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+
+  struct Spread {
+    double middle = 0, deviation = 0; ///< robust
+    double upper = 0;                 ///< by the upper decile: two modes are no outliers
+    double plain = 0;                 ///< standard deviation
+  };
+  /// Of the peers of one with the mean `own`.
+  [[nodiscard]] Spread without(double own) {
+    if (sorted_.size() > kMany) { // one of many changes nothing
+      if (!all_)
+        all_ = of(sorted_);
+      return *all_;
+    }
+    std::vector<double> peers = sorted_;
+    peers.erase(std::lower_bound(peers.begin(), peers.end(), own));
+    return of(std::move(peers));
+  }
+
+private:
+  static constexpr std::size_t kMany = 64;
+
+  static Spread of(std::vector<double> peers) {
+    if (peers.empty())
+      return {};
+    Spread out;
+    out.middle = quantile(peers, 0.5); // sorted
+    out.upper = (quantile(peers, 0.9) - out.middle) / kUpperDecile;
+    out.plain = std::sqrt(sample_stats(peers).variance);
+    for (double& v : peers)
+      v = std::fabs(v - out.middle);
+    out.deviation = kMadToDeviation * quantile_of(std::move(peers), 0.5);
+    return out;
+  }
+
+  std::vector<double> sorted_;
+  std::optional<Spread> all_;
+};
+
+/// What the excess of a rank is judged by.
+struct Scatter {
+  double error = 0; ///< standard
+  double degrees = 1;
+};
+
+/// One step: ranks against the spread between their peers.
+std::vector<Scatter> scatter_of_one_step(const std::vector<TrimmedMean>& means,
+                                         std::vector<RankExcess>& ranks, double resolution) {
+  if (means.size() <= kFewestPeers)
+    return {};
+  std::vector<double> values;
+  for (const TrimmedMean& m : means)
+    values.push_back(m.mean);
+  PeerSpread spread(values);
+  const auto peers = static_cast<double>(means.size() - 1);
+  std::vector<Scatter> out;
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    const PeerSpread::Spread of = spread.without(values[r]);
+    ranks[r].excess = values[r] - of.middle;
+    out.push_back(
+        {std::hypot(std::max(of.deviation, of.upper), resolution) * std::sqrt(1 + 1 / peers),
+         std::min(peers - 1, kOneStepDegrees)});
+  }
+  return out;
+}
+
+std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, double dependence,
+                                      double resolution) {
+  const Prior prior = prior_of(means);
+  double all_degrees = 0;
+  std::vector<double> values;
+  std::vector<double> errors; // variances of the means
+  std::vector<double> degrees;
+  for (const TrimmedMean& m : means) {
+    all_degrees += m.degrees;
+    values.push_back(m.mean);
+  }
+  for (const TrimmedMean& m : means) {
+    const double lent = std::min(prior.degrees, kMostLent * m.degrees);
+    const double moderated =
+        (lent * prior.variance + m.degrees * m.variance) / std::max(lent + m.degrees, 1e-9);
+    const auto n = static_cast<double>(m.n);
+    const double independent = independent_samples(n, dependence);
+    errors.push_back((moderated + resolution * resolution) / independent);
+    degrees.push_back(
+        std::max(1.0, std::min(lent + m.degrees, all_degrees) * independent / std::max(n, 1.0)));
+  }
+  const double usual_error = quantile_of(errors, 0.5);
+  PeerSpread spread(values);
+  const auto ranks = static_cast<double>(means.size());
+  std::vector<Scatter> out;
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    double between = 0;
+    if (means.size() > kFewRanks || (means.size() > 2 && means[r].n < kManySteps)) {
+      const PeerSpread::Spread of = spread.without(values[r]);
+      const double deviation = means.size() > kFewRanks ? of.deviation : of.plain;
+      between = std::max(0.0, deviation * deviation - usual_error) * ranks / (ranks - 1);
+    }
+    const double variance = errors[r] + between;
+    const double loose =
+        errors[r] * errors[r] / degrees[r] + between * between / std::max(1.0, ranks - 2);
+    out.push_back(
+        {std::sqrt(variance), loose > 0 ? std::max(1.0, variance * variance / loose) : degrees[r]});
+  }
+  return out;
+}
+
+RankTest tested(const std::vector<RankSteps>& ranks, double resolution,
+                std::vector<Scatter>& scatter) {
+  RankTest out;
+  if (ranks.size() < 2)
+    return out;
+  std::vector<TrimmedMean> means;
+  out.steps = ranks.front().size();
+  for (const RankSteps& r : ranks) {
+    out.steps = std::min(out.steps, r.size());
+    means.push_back(trimmed_mean(r));
+  }
+  if (out.steps == 0)
+    return out;
+  std::vector<RankExcess> excess(ranks.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    excess[r].excess = means[r].mean;
+  if (out.steps > 1) {
+    out.dependence = lag1_dependence(ranks);
+    scatter = scatter_of_steps(means, out.dependence, resolution);
+  } else {
+    scatter = scatter_of_one_step(means, excess, resolution);
+  }
+  if (scatter.empty())
+    return out;
+  for (std::size_t s = 0; s < out.steps; ++s) {
+    std::size_t most = 0;
+    for (std::size_t r = 1; r < ranks.size(); ++r)
+      most = ranks[r][s] > ranks[most][s] ? r : most;
+    ++excess[most].most;
+  }
+  out.ranks = std::move(excess);
+  return out;
+}
+
+} // namespace
+
+double trimmed_mean_of(const RankSteps& values) {
+  return trimmed_mean(values).mean;
+}
+
+MedianOfOthers::MedianOfOthers(std::vector<double> values) : sorted_(std::move(values)) {
+  std::sort(sorted_.begin(), sorted_.end());
+}
+
+double MedianOfOthers::without(double own) const {
+  const std::size_t n = sorted_.size();
+  const std::size_t half = n / 2;
+  if (n % 2 == 0) // an odd number of others
+    return own >= sorted_[half] ? sorted_[half - 1] : sorted_[half];
+  if (own <= sorted_[half - 1])
+    return (sorted_[half] + sorted_[half + 1]) / 2;
+  if (own >= sorted_[half + 1])
+    return (sorted_[half - 1] + sorted_[half]) / 2;
+  return (sorted_[half - 1] + sorted_[half + 1]) / 2;
+}
+
+std::vector<RankSteps> against_peers(std::span<const std::vector<double>> steps) {
+  if (steps.empty() || steps.front().size() < 2)
+    return {};
+  std::vector<RankSteps> out(steps.front().size());
+  for (const std::vector<double>& step : steps) {
+    const MedianOfOthers others(step);
+    for (std::size_t r = 0; r < step.size(); ++r)
+      out[r].push_back(step[r] - others.without(step[r]));
+  }
+  return out;
+}
+
+double lag1_dependence(std::span<const RankSteps> series) {
+  double sum = 0;
+  double weight = 0;
+  std::size_t samples = 0;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const RankSteps& values : series) {
+    samples += values.size();
+    least = std::min(least, values.size());
+    const double mean = sample_stats(values).mean;
+    double square = 0;
+    double product = 0;
+    for (std::size_t s = 0; s < values.size(); ++s) {
+      square += (values[s] - mean) * (values[s] - mean);
+      product += s > 0 ? (values[s] - mean) * (values[s - 1] - mean) : 0;
+    }
+    if (!(square > 0))
+      continue;
+    const auto n = static_cast<double>(values.size());
+    sum += n * product / square;
+    weight += n;
+  }
+  if (samples < kFewestForDependence || least < kFewestInSeries)
+    return kAssumedDependence;
+  if (!(weight > 0))
+    return 0;
+  const double r = sum / weight;
+  return std::clamp(r + (1 + 3 * r) / static_cast<double>(least), 0.0, 0.95);
+}
+
+std::string dependence_note(double dependence) {
+  if (dependence < kNotedDependence)
+    return "";
+  if (dependence == kAssumedDependence)
+    return "; too few steps to test whether they depend on each other";
+  return fmt::format("; successive steps depend on each other (correlation {:.1f})", dependence);
+}
+
+double independent_samples(double n, double rho) {
+  return std::clamp(n * (1 - rho) / (1 + rho), std::min(n, 2.0), n);
+}
+
+std::vector<RankTest> test_ranks(std::span<const std::vector<RankSteps>> runs, double resolution,
+                                 double level) {
+  std::vector<RankTest> out;
+  std::vector<std::vector<Scatter>> scatter(runs.size());
+  std::vector<RankExcess*> all;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    out.push_back(tested(runs[i], resolution, scatter[i]));
+  std::size_t comparisons = 0;
+  for (const RankTest& test : out)
+    comparisons += test.ranks.size();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<double> visible;
+    for (std::size_t r = 0; r < out[i].ranks.size(); ++r) {
+      RankExcess& rank = out[i].ranks[r];
+      const Scatter& by = scatter[i][r];
+      rank.p = by.error > 0      ? student_tail(by.degrees, rank.excess / by.error)
+               : rank.excess > 0 ? 0
+                                 : 1;
+      rank.half_width = by.error * student_t(by.degrees, corrected_alpha(comparisons));
+      // one-sided: student_t takes both sides
+      visible.push_back(by.error *
+                        (student_t(by.degrees, 2 * level / static_cast<double>(comparisons)) +
+                         student_t(by.degrees, 0.1)));
+      all.push_back(&rank);
+    }
+    if (!visible.empty())
+      out[i].least_visible = quantile_of(std::move(visible), 0.5);
+  }
+  std::sort(all.begin(), all.end(),
+            [](const RankExcess* a, const RankExcess* b) { return a->p < b->p; });
+  for (std::size_t i = 0; i < all.size(); ++i) { // Holm 1979
+    if (!(all[i]->p <= level / static_cast<double>(all.size() - i)))
+      break;
+    all[i]->significant = true;
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,84 @@
+// Which ranks exceed their peers: one estimator for every command that calls a rank slow or late.
+// A sample is one step of one rank, as a difference to its peers in the same step.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// The values of one rank, a step each.
+using RankSteps = std::vector<double>;
+
+/// The median of all values but one, for each in turn.
+class MedianOfOthers {
+public:
+  /// `values`: at least two.
+  explicit MedianOfOthers(std::vector<double> values);
+  /// Without one of the value `own`, which must be among them. Example: 1 2 3 9 without 9 is 2.
+  [[nodiscard]] double without(double own) const;
+
+private:
+  std::vector<double> sorted_;
+};
+
+/// Each rank's value minus the median of the other ranks' values in the same step. `steps`: for
+/// each step the values of all ranks. Returns [rank][step]; empty with fewer than two ranks.
+[[nodiscard]] std::vector<RankSteps> against_peers(std::span<const std::vector<double>> steps);
+
+/// The mean of a rank's steps as the test takes it.
+[[nodiscard]] double trimmed_mean_of(const RankSteps& values);
+
+/// How far one rank exceeds its peers.
+struct RankExcess {
+  double excess = 0;     ///< 20 % trimmed mean over the steps; plain below five steps
+  double half_width = 0; ///< of its interval, 95 % over all ranks tested (Bonferroni)
+  double p = 1;          ///< one-sided, of the hypothesis that it does not exceed its peers
+  std::size_t most = 0;  ///< steps in which no other rank has as large a difference
+  bool significant = false;
+};
+
+/// The test of all ranks of one run.
+struct RankTest {
+  std::vector<RankExcess> ranks; ///< in the given order; empty where nothing can be said
+  std::size_t steps = 0;         ///< smallest number of samples of a rank
+  double dependence = 0;         ///< correlation of successive steps, pooled over the ranks
+  /// Smallest excess of one rank that this test finds with probability 0.95.
+  double least_visible = 0;
+};
+
+/// The chance that a command calls a rank slow (or late) where none is.
+inline constexpr double kRankLevel = 0.005;
+/// The correlation of successive steps from which a sentence names it.
+inline constexpr double kNotedDependence = 0.3;
+/// What is assumed where there are too few steps to estimate it.
+inline constexpr double kAssumedDependence = 0.5;
+/// "; successive steps depend on each other (correlation 0.7)", that it is assumed, or nothing.
+[[nodiscard]] std::string dependence_note(double dependence);
+/// A single step compares ranks with each other only; fewer peers give no spread to compare with.
+inline constexpr std::size_t kFewestPeers = 8;
+
+/// Tests every rank of every run, Holm's procedure over all of them at `level`. `runs`: for each
+/// run the differences of its ranks to their peers, [rank][step]. Nothing is said of a run in which
+/// a rank has no step, or where each has one and there are fewer than kFewestPeers peers.
+/// `resolution`: of the values; no standard deviation is below that of rounding to it.
+/// - the variance of a rank is moderated by those of all ranks of the run (Smyth 2004), so that
+/// many
+///   ranks lend their noise where steps are few, and a rank with noise of its own keeps it;
+/// - the standard error is widened by the lag-1 correlation of successive steps;
+/// - a rank must also exceed the spread that the means of its peers have beyond that error;
+/// - of a single step that spread is all there is, and heavy tails are assumed.
+[[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<RankSteps>> runs,
+                                               double resolution, double level = kRankLevel);
+
+/// Lag-1 correlation of successive samples, pooled over series of one length or of several, each
+/// counted alike; corrected for the bias of taking their means (1 + 3 r) / n. From 0 to 0.95. Fewer
+/// than 24 samples in all, or series of fewer than four: kAssumedDependence.
+[[nodiscard]] double lag1_dependence(std::span<const RankSteps> series);
+
+/// How many independent samples `n` dependent ones are worth: n (1 - rho) / (1 + rho), at least 2.
+[[nodiscard]] double independent_samples(double n, double rho);
+
+} // namespace rankscope

@@ -1,0 +1,187 @@
+#include "cli/synth_inject.h"
+
+#include "synth/synth_noise.h"
+
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace rankscope {
+namespace {
+
+/// The keys of one cause, each taken once.
+class InjectKeys {
+public:
+  static Result<InjectKeys> read(const std::string& text) {
+    InjectKeys out(text);
+    const std::size_t colon = text.find(':');
+    out.cause_ = text.substr(0, colon);
+    std::string_view rest =
+        colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
+    while (!rest.empty()) {
+      const std::string_view pair = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+      const std::size_t equals = pair.find('=');
+      if (equals == std::string_view::npos || equals == 0)
+        return out.bad(fmt::format("'{}' is not KEY=VALUE", pair));
+      out.values_.emplace(pair.substr(0, equals), pair.substr(equals + 1));
+    }
+    return out;
+  }
+
+  [[nodiscard]] const std::string& cause() const { return cause_; }
+  [[nodiscard]] Error bad(const std::string& what) const {
+    return {ErrorCode::kUsage, "--inject", fmt::format("{}: {}", text_, what), injected_causes()};
+  }
+
+  Result<double> number(const char* key, std::optional<double> usual = std::nullopt) {
+    const auto at = values_.find(key);
+    if (at == values_.end())
+      return usual ? Result<double>(*usual) : Result<double>(bad(fmt::format("needs {}=", key)));
+    double value = 0;
+    const std::string text = at->second;
+    values_.erase(at);
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !(value >= 0))
+      return bad(fmt::format("'{}' is not a number", text));
+    return value;
+  }
+  Result<std::int64_t> rank(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
+    RS_TRY(const double value,
+           number(key, usual ? std::optional(static_cast<double>(*usual)) : std::nullopt));
+    if (value > 1e6 || value != static_cast<double>(static_cast<std::int64_t>(value)))
+      return bad(fmt::format("{}= is not a rank", key));
+    return static_cast<std::int64_t>(value);
+  }
+  /// "A-B".
+  Result<std::pair<std::int64_t, std::int64_t>> pair(const char* key) {
+    const auto at = values_.find(key);
+    const std::string text = at == values_.end() ? "" : at->second;
+    const std::size_t dash = text.find('-');
+    if (dash == std::string::npos)
+      return bad(fmt::format("needs {}=A-B", key));
+    values_[key] = text.substr(0, dash);
+    RS_TRY(const std::int64_t a, rank(key));
+    values_[key] = text.substr(dash + 1);
+    RS_TRY(const std::int64_t b, rank(key));
+    return std::pair(a, b);
+  }
+  /// Error for a key that this cause does not have.
+  [[nodiscard]] Result<void> done() const {
+    if (values_.empty())
+      return {};
+    return bad(fmt::format("'{}' is not a key of this cause", values_.begin()->first));
+  }
+
+private:
+  explicit InjectKeys(std::string text) : text_(std::move(text)) {}
+
+  std::string text_, cause_;
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+Result<void> inject_straggler(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.straggler, keys.rank("rank"));
+  RS_TRY(o.straggler_us, keys.number("us", o.straggler_us));
+  return {};
+}
+
+Result<void> inject_clocks(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.throttled, keys.rank("rank"));
+  RS_TRY(o.throttle_factor, keys.number("factor"));
+  return {};
+}
+
+Result<void> inject_link(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(const auto ranks, keys.pair("ranks"));
+  RS_TRY(const double factor, keys.number("factor"));
+  o.slow_links.push_back({ranks.first, ranks.second, factor});
+  return {};
+}
+
+Result<void> inject_beside(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.beside_rank, keys.rank("rank", o.ranks > 2 ? 2 : 0));
+  return {};
+}
+
+Result<void> inject_more(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.more_rank, keys.rank("rank", o.ranks - 1));
+  return {};
+}
+
+Result<void> inject_place(InjectKeys& keys, synth::Options& o) {
+  RS_TRY(o.inject.first_layer, keys.number("factor", 0.95));
+  return {};
+}
+
+struct InjectCause {
+  const char* name;
+  const char* keys;
+  Result<void> (*read)(InjectKeys&, synth::Options&);
+};
+
+constexpr std::array kInjectCauses = {
+    InjectCause{"straggler", "rank=R,us=X", inject_straggler},
+    InjectCause{"clocks", "rank=R,factor=F", inject_clocks},
+    InjectCause{"link", "ranks=A-B,factor=F", inject_link},
+    InjectCause{"beside", "rank=R", inject_beside},
+    InjectCause{"more", "rank=R", inject_more},
+    InjectCause{"place", "factor=F", inject_place},
+    InjectCause{"batch", "",
+                [](InjectKeys&, synth::Options& o) -> Result<void> {
+                  o.inject.batch = true;
+                  return {};
+                }},
+    InjectCause{"tile", "", [](InjectKeys&, synth::Options& o) -> Result<void> {
+                  o.inject.tile = true;
+                  return {};
+                }}};
+
+} // namespace
+
+std::string injected_causes() {
+  std::vector<std::string> out;
+  for (const InjectCause& cause : kInjectCauses)
+    out.push_back(*cause.keys == '\0' ? std::string(cause.name)
+                                      : fmt::format("{}:{}", cause.name, cause.keys));
+  return fmt::format("causes: {}", fmt::join(out, "; "));
+}
+
+Result<void> read_injected(const std::vector<std::string>& causes, synth::Options& options) {
+  for (const std::string& text : causes) {
+    RS_TRY(InjectKeys keys, InjectKeys::read(text));
+    const InjectCause* found = nullptr;
+    for (const InjectCause& cause : kInjectCauses)
+      found = keys.cause() == cause.name ? &cause : found;
+    if (found == nullptr)
+      return keys.bad("unknown cause");
+    RS_CHECK(found->read(keys, options));
+    RS_CHECK(keys.done());
+  }
+  return {};
+}
+
+Result<void> read_step_noise(const std::string& text, synth::Options& options) {
+  const std::size_t colon = text.find(':');
+  const auto kind = synth::step_noise_kind(std::string_view(text).substr(0, colon));
+  if (!kind)
+    return Error{ErrorCode::kUsage, "--step-noise",
+                 fmt::format("'{}' is not a kind of noise", text),
+                 "none, iid, common, ar1, ar1c, heavy, heavyc, outlier, bimodal, hetero, throttle "
+                 "or runs; KIND:SD with a share of a step, as in iid:0.02"};
+  options.step_noise = *kind;
+  if (colon == std::string::npos)
+    return {};
+  const std::string sd = text.substr(colon + 1);
+  const auto read = std::from_chars(sd.data(), sd.data() + sd.size(), options.step_sd);
+  if (read.ec != std::errc() || read.ptr != sd.data() + sd.size() || sd.empty())
+    return Error{ErrorCode::kUsage, "--step-noise", fmt::format("'{}' is not a number", sd),
+                 "as in iid:0.02"};
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,21 @@
+// --inject and --step-noise of `rankscope synth`: causes that are put into a run.
+#pragma once
+
+#include "base/result.h"
+#include "synth/synth.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// The causes of --inject, as its help names them.
+[[nodiscard]] std::string injected_causes();
+
+/// "CAUSE:KEY=VALUE,..." for each cause, into the options. Errors: kUsage.
+Result<void> read_injected(const std::vector<std::string>& causes, synth::Options& options);
+
+/// "KIND" or "KIND:SD" (a share of a step). Errors: kUsage.
+Result<void> read_step_noise(const std::string& text, synth::Options& options);
+
+} // namespace rankscope

@@ -1,0 +1,161 @@
+#include "base/rank_excess.h"
+
+#include "base/sample_intervals.h"
+#include "base/statistics.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace rankscope {
+namespace {
+
+constexpr double kFine = 1e-6;
+
+using ByStep = std::vector<std::vector<double>>; // [step][rank]
+
+RankTest one_test(const ByStep& steps) {
+  const std::vector<std::vector<RankSteps>> runs{against_peers(steps)};
+  return test_ranks(runs, kFine).front();
+}
+
+std::vector<std::size_t> significant(const RankTest& test) {
+  std::vector<std::size_t> out;
+  for (std::size_t r = 0; r < test.ranks.size(); ++r)
+    if (test.ranks[r].significant)
+      out.push_back(r);
+  return out;
+}
+
+/// Ranks around 100 with noise of standard deviation 1.
+ByStep quiet(std::size_t ranks, std::size_t steps, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> noise(0, 1);
+  ByStep out(steps, std::vector<double>(ranks));
+  for (std::vector<double>& step : out)
+    for (double& v : step)
+      v = 100 + noise(random);
+  return out;
+}
+
+TEST(RankExcess, MedianOfOthers) {
+  // without 9: 1 2 3; without 1: 2 3 9
+  const MedianOfOthers four({9, 1, 3, 2});
+  EXPECT_EQ(four.without(9), 2);
+  EXPECT_EQ(four.without(1), 3);
+  // without 5: 1 2 3 4; without 3: 1 2 4 5; without 1: 2 3 4 5
+  const MedianOfOthers five({5, 4, 3, 2, 1});
+  EXPECT_EQ(five.without(5), 2.5);
+  EXPECT_EQ(five.without(3), 3);
+  EXPECT_EQ(five.without(1), 3.5);
+  EXPECT_EQ(MedianOfOthers({7, 7}).without(7), 7);
+  // brute force
+  std::mt19937_64 random(3);
+  for (std::size_t n = 2; n < 9; ++n) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < n; ++i)
+      values.push_back(static_cast<double>(random() % 5));
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> others = values;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_EQ(MedianOfOthers(values).without(values[i]), quantile_of(others, 0.5));
+    }
+  }
+}
+
+TEST(RankExcess, TailIsThatOfStudent) {
+  EXPECT_NEAR(student_tail(4, 2.776445), 0.025, 1e-6);
+  EXPECT_NEAR(student_tail(10, -3.169273), 0.995, 1e-6);
+  EXPECT_NEAR(student_tail(3, 0), 0.5, 1e-12);
+}
+
+TEST(RankExcess, TrimmedMeanLeavesOneStepOfEightOut) {
+  EXPECT_DOUBLE_EQ(trimmed_mean_of({1, 2, 3, 4, 5, 6, 7, 800}), 4.5); // 2 to 7
+  EXPECT_DOUBLE_EQ(trimmed_mean_of({1, 2, 9}), 4);                    // plain below five
+}
+
+// ST-C2: a noisy rank does not hide one that is slower by little in every step.
+TEST(RankExcess, ANoisyRankDoesNotHideAConstantOne) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> noise(0, 1);
+    ByStep steps(8, std::vector<double>(8));
+    for (std::vector<double>& step : steps)
+      for (std::size_t r = 0; r < step.size(); ++r)
+        step[r] = 100 + noise(random) * (r == 1 ? 4 : 0.05) + (r == 2 ? 0.8 : 0);
+    const std::vector<std::size_t> found = significant(one_test(steps));
+    EXPECT_NE(std::find(found.begin(), found.end(), 2U), found.end()) << seed;
+  }
+}
+
+// HA-D1: two steps of many ranks find what is fifty times their noise, and one step of them too.
+TEST(RankExcess, ManyRanksLendTheirNoiseAtTwoSteps) {
+  for (const std::size_t ranks : {64U, 512U, 4096U}) {
+    ByStep steps = quiet(ranks, 2, static_cast<unsigned>(ranks));
+    for (std::vector<double>& step : steps)
+      step[ranks / 2] += 50;
+    EXPECT_EQ(significant(one_test(steps)), std::vector<std::size_t>{ranks / 2}) << ranks;
+  }
+  ByStep one = quiet(64, 1, 5);
+  one.front()[7] += 50;
+  EXPECT_EQ(significant(one_test(one)), std::vector<std::size_t>{7});
+}
+
+// HA-D3, HA-D4: all of them, not the worst alone.
+TEST(RankExcess, AllSlowRanksAreFound) {
+  ByStep steps = quiet(64, 5, 9);
+  for (std::vector<double>& step : steps) {
+    for (std::size_t r = 24; r < 32; ++r)
+      step[r] += 12;
+    step[41] += 40;
+  }
+  EXPECT_EQ(significant(one_test(steps)),
+            (std::vector<std::size_t>{24, 25, 26, 27, 28, 29, 30, 31, 41}));
+}
+
+TEST(RankExcess, OneStepNeedsEightPeers) {
+  EXPECT_TRUE(one_test(quiet(8, 1, 1)).ranks.empty());
+  EXPECT_EQ(one_test(quiet(9, 1, 1)).ranks.size(), 9U);
+  EXPECT_TRUE(one_test(quiet(1, 5, 1)).ranks.empty());
+}
+
+// ST-C11: two steps of equal numbers are no certainty of a difference of a clock's tick.
+TEST(RankExcess, EqualNumbersAreNoCertainty) {
+  const std::vector<std::vector<RankSteps>> runs{against_peers(ByStep{{5, 5, 5, 6}, {5, 5, 5, 6}})};
+  EXPECT_TRUE(significant(test_ranks(runs, 1).front()).empty());
+  EXPECT_GT(test_ranks(runs, 1).front().ranks[3].half_width, 0);
+}
+
+// Never "no rank differs" without what could have been seen: an effect of that size is found.
+TEST(RankExcess, TheLeastVisibleExcessIsFound) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    ByStep steps = quiet(8, 16, seed);
+    const double least = one_test(steps).least_visible;
+    for (std::vector<double>& step : steps)
+      step[3] += least;
+    found += one_test(steps).ranks[3].significant ? 1 : 0;
+  }
+  EXPECT_GE(found, 85);
+}
+
+TEST(RankExcess, DependentStepsAreKnown) {
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> noise(0, 1);
+  std::vector<RankSteps> independent(8), dependent(8);
+  for (std::size_t r = 0; r < 8; ++r) {
+    double last = noise(random);
+    for (int s = 0; s < 40; ++s) {
+      independent[r].push_back(noise(random));
+      dependent[r].push_back(last);
+      last = 0.7 * last + std::sqrt(0.51) * noise(random);
+    }
+  }
+  EXPECT_NEAR(lag1_dependence(independent), 0, 0.15);
+  EXPECT_NEAR(lag1_dependence(dependent), 0.7, 0.15);
+  EXPECT_EQ(lag1_dependence(std::vector<RankSteps>{{1, 2, 3}, {2, 1, 3}}), 0.5); // too few
+  EXPECT_DOUBLE_EQ(independent_samples(20, 0.6), 5);
+  EXPECT_DOUBLE_EQ(independent_samples(3, 0.6), 2);
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,218 @@
+// How often analyze, top and collectives say something of ranks or configurations where there is
+// nothing, by the kinds of noise of `synth --step-noise`, and how often they find what is there.
+// The tables are printed. RANKSCOPE_SEEDS asks for more runs of each kind than the usual few.
+// (ST-B, ST-C2, HA-D1)
+#include "analyses/collectives/collective_facts.h"
+#include "analyses/collectives/collective_findings.h"
+#include "analyses/sweep/slow_rank_words.h"
+#include "analyses/sweep/sweep_findings.h"
+#include "base/rank_excess.h"
+#include "sanitized.h"
+#include "synth/synth_noise.h"
+#include "synth_records.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+using synth::StepNoise;
+
+int null_seeds() {
+  const char* const text = std::getenv("RANKSCOPE_SEEDS");
+  return text != nullptr           ? std::max(1, std::atoi(text))
+         : test::kThreadSanitized  ? 2
+         : test::kAddressSanitized ? 4
+                                   : 20;
+}
+
+/// P(X >= k) of n draws with probability p.
+double at_least(int k, int n, double p) {
+  double out = 0;
+  for (int i = k; i <= n; ++i)
+    out += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) +
+                    i * std::log(p) + (n - i) * std::log1p(-p));
+  return out;
+}
+
+/// The one-sided 95 % lower limit of the rate is not above the bar.
+bool within(int found, int of, double bar) {
+  return found == 0 || at_least(found, of, bar) >= 0.05;
+}
+
+/// Three equal configurations of four ranks. The first compute of a step is most of it.
+synth::Options null_sweep(StepNoise kind, std::int64_t steps, std::uint64_t seed) {
+  synth::Options o;
+  o.threads = {128, 256, 512};
+  o.channels = {56};
+  o.ranks = 4;
+  o.layers = 2;
+  o.steps = steps;
+  o.seed = seed;
+  o.straggler = -1;
+  o.contention = 0;
+  o.equal_configs = true;
+  o.equal_devices = true;
+  o.noise = 0.005;
+  o.step_noise = kind;
+  return o;
+}
+
+bool says_any(const std::vector<std::string>& sentences, const std::vector<const char*>& texts,
+              bool of_these_runs) {
+  for (const std::string& s : sentences)
+    for (const char* text : texts)
+      if (s.find(text) != std::string::npos &&
+          (of_these_runs || s.find("in these runs") == std::string::npos))
+        return true;
+  return false;
+}
+
+/// What claims that ranks differ.
+const std::vector<const char*>& rank_claims() {
+  static const std::vector<const char*> all = {
+      " longer per step than", "compute significantly longer", "start significantly late",
+      " us later than the other members", "bus bandwidth, "};
+  return all;
+}
+
+struct Claims {
+  bool analyze = false, analyze_these_runs = false, collectives = false, top = false;
+  bool slow_rank = false, late_rank = false, winner = false; ///< of the effect that was put in
+};
+
+constexpr std::int64_t kEffectRank = 1;
+
+Claims claims_of(const synth::Options& o) {
+  const test::GeneratedSweep sweep = test::generated_sweep(o);
+  const SweepJudgement judgement = judge(sweep.records);
+  std::vector<std::string> said = summary_findings(judgement, sweep.records);
+  for (const std::string& next : next_steps(judgement, {}))
+    said.push_back(next);
+  std::vector<const char*> texts = rank_claims();
+  texts.insert(texts.end(), {"; the next, ", " longer (Welch", " ms a step longer than ", ": try ",
+                             "hides communication", "general slow-down", "look at its GPU",
+                             "would give that back"});
+  Claims out;
+  out.analyze = says_any(said, texts, o.step_noise != StepNoise::kRuns);
+  out.analyze_these_runs = says_any(said, texts, true);
+  ConfigurationRanks run;
+  for (const RankRecord& r : sweep.records)
+    if (r.key.configuration.label == sweep.records.front().key.configuration.label)
+      run.ranks.push_back(&r);
+  const SlowRanks slow = slow_ranks({run});
+  const Result<CollectiveFacts> facts = collective_facts(sweep.collectives.front(), {});
+  EXPECT_TRUE(facts);
+  std::vector<std::string> of_collectives;
+  for (const Finding& f : facts->findings)
+    of_collectives.push_back(f.text);
+  out.collectives = says_any(of_collectives, rank_claims(), true);
+  out.top = out.collectives || says_any(slow_rank_findings(slow, false), rank_claims(), true);
+  for (const SlowRank& s : slow.told)
+    out.slow_rank = out.slow_rank || s.rank == kEffectRank;
+  for (const std::string& s : of_collectives)
+    out.late_rank = out.late_rank || s.rfind("rank 1 starts collectives", 0) == 0;
+  out.winner =
+      judgement.total && !judgement.total->others.empty() && judgement.total->others.back().told();
+  return out;
+}
+
+constexpr StepNoise kNullKinds[] = {
+    StepNoise::kIid,    StepNoise::kCommon,      StepNoise::kAr1,     StepNoise::kAr1Common,
+    StepNoise::kHeavy,  StepNoise::kHeavyCommon, StepNoise::kOutlier, StepNoise::kBimodal,
+    StepNoise::kHetero, StepNoise::kRuns};
+
+double bar_of(StepNoise kind) {
+  return kind == StepNoise::kAr1 || kind == StepNoise::kAr1Common || kind == StepNoise::kRuns
+             ? 0.10
+             : 0.05;
+}
+
+TEST(NullTables, FalseClaimsAreSeldomWhateverTheNoise) {
+  const int n = null_seeds();
+  std::printf("false claims of %d runs: analyze, collectives, top (analyze of these runs)\n%-10s",
+              n, "steps");
+  for (const StepNoise kind : kNullKinds)
+    std::printf("%16s", std::string(synth::step_noise_name(kind)).c_str());
+  std::printf("\n");
+  for (const std::int64_t steps : {2, 3, 8, 20}) {
+    std::printf("%-10d", static_cast<int>(steps));
+    for (const StepNoise kind : kNullKinds) {
+      int analyze = 0, these_runs = 0, collectives = 0, top = 0;
+      for (int seed = 1; seed <= n; ++seed) {
+        const Claims c = claims_of(null_sweep(kind, steps, static_cast<std::uint64_t>(seed)));
+        analyze += c.analyze ? 1 : 0;
+        these_runs += c.analyze_these_runs ? 1 : 0;
+        collectives += c.collectives ? 1 : 0;
+        top += c.top ? 1 : 0;
+      }
+      std::printf("%5d %3d %3d %3d", analyze, collectives, top, these_runs);
+      const std::string what = fmt::format("{} with {} steps", synth::step_noise_name(kind), steps);
+      EXPECT_TRUE(within(analyze, n, bar_of(kind))) << what << ": analyze " << analyze;
+      EXPECT_TRUE(within(collectives, n, bar_of(kind))) << what << ": collectives " << collectives;
+      EXPECT_TRUE(within(top, n, bar_of(kind))) << what << ": top " << top;
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+}
+
+// Parts of a step are no samples (ST-0.4), and without eight peers one step says nothing of ranks.
+TEST(NullTables, OneStepSaysNothingOfFewRanksAndSeldomOfMany) {
+  const int n = null_seeds();
+  for (const std::int64_t ranks : {4, 16}) {
+    std::printf("one step, %d ranks:", static_cast<int>(ranks));
+    for (const StepNoise kind : kNullKinds) {
+      // a rank that is slow by far in the only step is slow in "this one step"
+      if (ranks > 4 && (kind == StepNoise::kOutlier || kind == StepNoise::kHetero ||
+                        kind == StepNoise::kBimodal))
+        continue;
+      int found = 0;
+      for (int seed = 1; seed <= n; ++seed) {
+        synth::Options o = null_sweep(kind, 1, static_cast<std::uint64_t>(seed));
+        o.threads = {256};
+        o.ranks = ranks;
+        const Claims c = claims_of(o);
+        found += c.analyze || c.top || c.collectives ? 1 : 0;
+      }
+      std::printf(" %s %d", std::string(synth::step_noise_name(kind)).c_str(), found);
+      EXPECT_TRUE(within(found, n, 0.03)) << synth::step_noise_name(kind) << " " << found;
+      EXPECT_TRUE(ranks > 4 || found == 0);
+    }
+    std::printf(" of %d\n", n);
+  }
+}
+
+TEST(NullTables, EffectsAreFound) {
+  const int n = null_seeds();
+  std::printf("found of %d runs with 8 steps: slow rank, late rank, slower configuration\n", n);
+  for (const double sds : {2.0, 4.0})
+    for (const StepNoise kind : kNullKinds) {
+      int slow = 0, late = 0, winner = 0;
+      for (int seed = 1; seed <= n; ++seed) {
+        synth::Options o = null_sweep(kind, 8, static_cast<std::uint64_t>(seed));
+        o.throttled = kEffectRank;
+        o.throttle_factor = 1 + sds * o.step_sd;
+        const Claims c = claims_of(o);
+        slow += c.slow_rank ? 1 : 0;
+        late += c.late_rank ? 1 : 0;
+        o.throttled = -1;
+        o.slow_configs = {{"512thread_56ch", 1 + sds * o.step_sd}};
+        winner += claims_of(o).winner ? 1 : 0;
+      }
+      std::printf("  %.0f sd %-8s %3d %3d %3d\n", sds,
+                  std::string(synth::step_noise_name(kind)).c_str(), slow, late, winner);
+      std::fflush(stdout);
+      // what is stated to be found has to be: all else is in the table
+      if (sds > 2 && (kind == StepNoise::kIid || kind == StepNoise::kCommon)) {
+        EXPECT_GE(slow, n * 7 / 10) << synth::step_noise_name(kind);
+        EXPECT_GE(winner, n * 7 / 10) << synth::step_noise_name(kind);
+      }
+    }
+}
+
+} // namespace
+} // namespace rankscope
