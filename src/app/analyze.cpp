@@ -3,6 +3,7 @@
 #include "app/analyze_outputs.h"
 #include "app/analyze_pictures.h"
 #include "app/analyze_run.h"
+#include "app/gpu_work.h"
 #include "app/sweep_pages.h"
 #include "os/output_file.h"
 #include "pages/sweep_page.h"
@@ -142,6 +143,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   sweep.facts = facts_of(sweep.configs, request.top_k, gemm_ranking(request.rank_by));
   if (sweep.facts.empty())
     return Error{ErrorCode::kUnreadable, request.folder, "no trace could be analysed", ""};
+  RS_CHECK(require_gpu_work(sweep.facts.records, request.folder));
   sweep.summary.title = request.folder;
   sweep.summary.tables = summary_tables(sweep.facts.records, request.top_k);
   sweep.summary.diagnostics = ctx.diagnostics;
