@@ -21,6 +21,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   AnalyzeRun run;
   run.layout = request.layout;
   run.merged_folder = request.merged_folder;
+  run.individual = request.individual;
   run.report = request.report;
   run.top_k = request.top_k;
   run.ranking = gemm_ranking(request.rank_by);
@@ -104,6 +105,8 @@ std::string options_text(const AnalyzeRequest& request) {
                   request.align ? static_cast<int>(*request.align) : -1, request.report.gpu_arch);
   if (request.report.legacy_gemm_layout)
     out += " layout=2025-11";
+  if (!request.individual)
+    out += " individual=0";
   std::error_code ec;
   if (const std::string& file = request.report.gpu_arch;
       !file.empty() && std::filesystem::is_regular_file(file, ec))

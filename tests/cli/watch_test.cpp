@@ -158,7 +158,7 @@ TEST_F(WatchCli, CtrlCEndsItWithWholeOutputs) {
 }
 
 TEST_F(WatchCli, AKillAndARestartTellNothingTwice) {
-  window();
+  window(3);
   window(3);
   const std::string page = folder_.path("page.html");
   const std::vector<std::string> words = {run(), "--state", folder_.path("state")};
