@@ -3,6 +3,7 @@
 #include "app/analyze_outputs.h"
 #include "app/analyze_pictures.h"
 #include "app/analyze_run.h"
+#include "app/gpu_work.h"
 #include "app/sweep_pages.h"
 #include "os/output_file.h"
 #include "pages/sweep_page.h"
@@ -20,6 +21,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   AnalyzeRun run;
   run.layout = request.layout;
   run.merged_folder = request.merged_folder;
+  run.individual = request.individual;
   run.report = request.report;
   run.top_k = request.top_k;
   run.ranking = gemm_ranking(request.rank_by);
@@ -103,6 +105,8 @@ std::string options_text(const AnalyzeRequest& request) {
                   request.align ? static_cast<int>(*request.align) : -1, request.report.gpu_arch);
   if (request.report.legacy_gemm_layout)
     out += " layout=2025-11";
+  if (!request.individual)
+    out += " individual=0";
   std::error_code ec;
   if (const std::string& file = request.report.gpu_arch;
       !file.empty() && std::filesystem::is_regular_file(file, ec))
@@ -142,6 +146,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   sweep.facts = facts_of(sweep.configs, request.top_k, gemm_ranking(request.rank_by));
   if (sweep.facts.empty())
     return Error{ErrorCode::kUnreadable, request.folder, "no trace could be analysed", ""};
+  RS_CHECK(require_gpu_work(sweep.facts.records, request.folder));
   sweep.summary.title = request.folder;
   sweep.summary.tables = summary_tables(sweep.facts.records, request.top_k);
   sweep.summary.diagnostics = ctx.diagnostics;

@@ -31,7 +31,8 @@ struct AnalyzeRequest {
   std::uint64_t memory_bytes = 0;
   bool plots = true; ///< and the page
   bool svg = false;
-  bool force = false; ///< redo what an earlier run has done
+  bool force = false;     ///< redo what an earlier run has done
+  bool individual = true; ///< write a workbook for each rank
   /// Where the ranks come from in place of their traces; then there are no merged traces, and
   /// nothing is taken from an earlier run.
   const PartSource* parts = nullptr;

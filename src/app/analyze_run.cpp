@@ -43,7 +43,8 @@ public:
     how.parts = run_.parts;
     RankSteps<AnalyzePart> steps;
     steps.extract = [this](const RankItem& item, const LoadedTrace& trace) {
-      return analyze_part(item, trace, {run_.report, run_.top_k, run_.ranking}, workbook_of(item));
+      return analyze_part(item, trace, {run_.report, run_.top_k, run_.ranking},
+                          run_.individual ? workbook_of(item) : std::string());
     };
     steps.decode = [](const RankItem& item, const RankParts& held) {
       return held_analyze(held, item);
@@ -85,7 +86,8 @@ private:
       work.merged->add(trace.trace, item.file.rank, {}, ctx_.diagnostics);
     }
     result.whole = result.whole && part.whole;
-    result.outputs.push_back(workbook_of(item));
+    if (run_.individual)
+      result.outputs.push_back(workbook_of(item));
     result.compared.emplace(item.file.rank, std::move(part.compared));
     result.records.push_back(std::move(part.record));
     work.gemms.push_back(std::move(part.gemms));

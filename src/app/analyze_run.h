@@ -22,6 +22,7 @@ namespace rankscope {
 struct AnalyzeRun {
   OutputLayout layout{""};
   std::string merged_folder; ///< empty: no merged traces
+  bool individual = true;    ///< write a workbook for each rank
   ReportOptions report;
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;

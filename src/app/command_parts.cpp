@@ -111,15 +111,19 @@ Result<CollectivesPart> held_collectives(const RankParts& held) {
 Result<AnalyzePart> analyze_part(const RankItem& item, const LoadedTrace& trace,
                                  const AnalyzeLook& look, const std::string& workbook) {
   AnalyzePart part;
-  RS_TRY(const Report report, build_report(trace, look.report));
   const RunKey key = key_of(item);
   part.record = make_record(trace, look.report);
   part.record.key = key;
-  part.remarks.merge(report.diagnostics);
+  if (workbook.empty()) {
+    part.remarks.merge(trace.trace.diagnostics);
+  } else {
+    RS_TRY(const Report report, build_report(trace, look.report));
+    part.remarks.merge(report.diagnostics);
+    RS_CHECK(find_writer("xlsx_plain")->write(report, workbook));
+  }
+  part.whole = !part.remarks.data_lost() && !trace.trace.diagnostics.data_lost();
   note_unlinked(trace, look.report, part.remarks);
   note_graphs(trace, look.report, kNotedPercent, part.remarks);
-  part.whole = !report.diagnostics.data_lost() && !trace.trace.diagnostics.data_lost();
-  RS_CHECK(find_writer("xlsx_plain")->write(report, workbook));
   part.compared = {timeline_of(trace, look.report), ops_summary_of(trace, look.report)};
   std::vector<RankGemms> gemms(1);
   gemms[0] = extract_gemms(trace, look.report);

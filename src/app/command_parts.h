@@ -53,7 +53,8 @@ struct AnalyzePart {
   bool whole = false;   ///< neither an event nor a figure was lost
   std::string workbook; ///< bytes of the individual report; "": it is written already
 };
-/// The individual report goes to `workbook`. Errors: those of the report, kOutput.
+/// Writes the individual report to `workbook`; "": makes none. Errors: those of the report,
+/// kOutput.
 Result<AnalyzePart> analyze_part(const RankItem& item, const LoadedTrace& trace,
                                  const AnalyzeLook& look, const std::string& workbook);
 void hold(RankParts& held, const AnalyzePart& part);

@@ -5,6 +5,7 @@
 #include "app/baseline.h"
 #include "app/command_parts.h"
 #include "app/compare_reports_input.h"
+#include "app/gpu_work.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
@@ -13,6 +14,7 @@
 #include "readers/reports/report_tables.h"
 #include "writers/writer.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -125,6 +127,11 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())
     return Error{ErrorCode::kUnreadable, input.folder, "no rank has a GPU timeline", ""};
+  if (std::none_of(run.ranks.begin(), run.ranks.end(), [](const auto& rank) {
+        const auto total = rank.second.kinds.find(TimeKind::kTotal);
+        return total != rank.second.kinds.end() && total->second.time_ns > 0;
+      }))
+    return no_gpu_work(input.folder);
   std::optional<CollectiveFacts> facts;
   if (!collectives.empty()) {
     CollectiveOptions collective_options;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <map>
 
 namespace rankscope {
 namespace {
@@ -38,6 +39,32 @@ void add_recorder(const Trace& trace, Facts& facts) {
                             (end == "_not_in_file" ? " (not traced, or none happened)" : ""));
 }
 
+/// Up to kNamed groups by name; of more, how many there are of each description and size.
+void add_process_groups(const TraceHeader& header, Facts& facts) {
+  constexpr std::size_t kNamed = 4;
+  if (header.process_groups.size() <= kNamed) {
+    for (const ProcessGroup& pg : header.process_groups)
+      facts.add("process group",
+                fmt::format("{} ({}), {} ranks", pg.name, pg.description, pg.size));
+    return;
+  }
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> kinds;
+  for (const ProcessGroup& pg : header.process_groups)
+    ++kinds[{pg.description, pg.size}];
+  std::string text = fmt::format("{}: ", header.process_groups.size());
+  std::size_t named = 0;
+  for (const auto& [kind, n] : kinds) {
+    if (++named > kNamed) {
+      text += fmt::format(", and {} more kinds", kinds.size() - kNamed);
+      break;
+    }
+    text +=
+        fmt::format("{}{}{}, {} ranks", named > 1 ? "; " : "", n > 1 ? fmt::format("{} x ", n) : "",
+                    kind.first.empty() ? "(no description)" : kind.first, kind.second);
+  }
+  facts.add("process groups", std::move(text));
+}
+
 void add_header(const Trace& trace, Facts& facts) {
   const TraceHeader& header = trace.header;
   facts.add("file", trace.path);
@@ -53,8 +80,7 @@ void add_header(const Trace& trace, Facts& facts) {
     facts.add("world size", std::to_string(*header.world_size));
   facts.add("backend", header.backend);
   facts.add("NCCL or RCCL version", header.nccl_version);
-  for (const ProcessGroup& pg : header.process_groups)
-    facts.add("process group", fmt::format("{} ({}), {} ranks", pg.name, pg.description, pg.size));
+  add_process_groups(header, facts);
 }
 
 /// From the first start to the last end of its events.

@@ -2,6 +2,7 @@
 
 #include "app/analyze_state.h"
 #include "app/command_parts.h"
+#include "app/gpu_work.h"
 #include "app/page_links.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
@@ -174,6 +175,7 @@ Result<PageResult> page_of_sweep(OutputFile file, const SweepFacts& facts,
   const std::string& folder = request.run.inputs.front();
   if (facts.empty())
     return Error{ErrorCode::kUnreadable, folder, "no rank could be read", ""};
+  RS_CHECK(require_gpu_work(facts.records, folder));
   const SweepPageInput input{&facts, leaf_name(folder), request.command, links_of(request)};
   PageResult out{"sweep", facts.records.size(), 0};
   RS_TRY(out.bytes, write_page(std::move(file), input.title, sweep_page_data(input)));

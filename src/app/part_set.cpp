@@ -1,6 +1,7 @@
 #include "app/part_set.h"
 
 #include "app/command_parts.h"
+#include "base/number_text.h"
 #include "os/file_stamp.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
@@ -433,11 +434,34 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
   }
 }
 
+/// Where shards left nothing: the ranks without a part are missing ranks, named together.
+void PartSet::leave_out_absent(Session& session, RunPlan& plan) const {
+  if (absent_shards_.empty() || facts_.local)
+    return;
+  std::vector<std::int64_t> absent;
+  std::erase_if(plan.ranks, [&](const RankFile& file) {
+    const bool gone = ranks_.count(rank_part_name(file)) == 0;
+    if (gone)
+      absent.push_back(file.rank);
+    return gone;
+  });
+  if (absent.empty())
+    return;
+  session.diagnostics.add(Severity::kDataLoss, "missing_parts_" + plan.configuration.label,
+                          plan.folder,
+                          fmt::format("rank{} {} without a part: {}", absent.size() == 1 ? "" : "s",
+                                      ranges_text(absent), absent_shards_));
+  plan.missing_ranks.insert(plan.missing_ranks.end(), absent.begin(), absent.end());
+  std::sort(plan.missing_ranks.begin(), plan.missing_ranks.end());
+}
+
 Result<RunPlan> PartSet::run_plan(Session& session) const {
   session.diagnostics.merge(facts_.run.diagnostics);
   if (facts_.run.error)
     return *facts_.run.error;
-  return facts_.run.plans.front().plan;
+  RunPlan plan = facts_.run.plans.front().plan;
+  leave_out_absent(session, plan);
+  return plan;
 }
 
 Result<std::vector<RunPlan>> PartSet::sweep_plans(Session& session) const {
@@ -445,8 +469,10 @@ Result<std::vector<RunPlan>> PartSet::sweep_plans(Session& session) const {
   if (facts_.sweep.error)
     return *facts_.sweep.error;
   std::vector<RunPlan> out;
-  for (const KnownPlan& known : facts_.sweep.plans)
+  for (const KnownPlan& known : facts_.sweep.plans) {
     out.push_back(known.plan);
+    leave_out_absent(session, out.back());
+  }
   return out;
 }
 

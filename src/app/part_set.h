@@ -62,6 +62,7 @@ private:
                                       const std::vector<Place>& places, const ShardFile& like);
   void unite_local(Session& session, std::vector<FoundShard>& shards);
   void choose_ranks(Session& session, const std::vector<Place>& places);
+  void leave_out_absent(Session& session, RunPlan& plan) const;
 
   ShardFile facts_;
   std::string absent_shards_;

@@ -8,6 +8,7 @@
 #include "analyses/top/roofline_sheet.h"
 #include "app/choose_gpu.h"
 #include "app/column_dictionary.h"
+#include "app/gpu_work.h"
 #include "app/graph_note.h"
 #include "app/report_energy.h"
 #include "app/top.h"
@@ -133,6 +134,8 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
   load.keep_python =
       needs_python(options) || (options.compat_tracelens && !request.capture_folder.empty());
   RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));
+  if (loaded.tree.gpu_event_count() == 0)
+    return no_gpu_work(request.trace);
   if (request.serving_steps.any()) {
     std::string chosen;
     RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, {load.keep_python}, chosen));

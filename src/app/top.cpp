@@ -2,6 +2,7 @@
 
 #include "app/choose_gpu.h"
 #include "app/command_parts.h"
+#include "app/gpu_work.h"
 #include "app/graph_note.h"
 #include "app/top_parts.h"
 #include "app/unlinked_note.h"
@@ -88,9 +89,6 @@ Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
   out.collectives = extract_collectives(trace);
   out.identity = identity_of(trace.trace, item.file.rank);
   out.diagnostics.merge(trace.trace.diagnostics);
-  if (trace.tree.gpu_event_count() == 0)
-    out.diagnostics.add(Severity::kWarning, "no_gpu_events", trace.trace.path,
-                        "the trace holds no GPU work: every time on the GPU is 0");
   note_unlinked(trace, options, out.diagnostics);
   note_graphs(trace, options, 0, out.diagnostics);
   return out;
@@ -172,6 +170,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
     return run.quiet && first_lost
                ? *first_lost
                : Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
+  RS_CHECK(require_gpu_work(parts.records, plan.folder));
   return parts;
 }
 

@@ -113,7 +113,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
   bool all_listed = true;
   growing_.clear();
   for (const std::string& input : request_.inputs) {
-    if (input.ends_with(".log"))
+    if (is_log_name(input))
       continue; // see read_logs()
     Diagnostics aside;
     const Result<Listing> listing = list_traces(input, request_.discover.known, aside);
@@ -177,6 +177,7 @@ Result<void> Watch::read(Session& parent, std::vector<WatchedFile> files, WatchL
       file.rank_in_file = head.ranks.size() > 1 ? std::optional(rank) : std::nullopt;
       plan.ranks.push_back(file);
     }
+    state_.rhythm.note_written(files[i].stamp.written_ns);
     state_.read[hash_of(files[i].path)] =
         hash_of(fmt::format("{} {}", files[i].stamp.bytes, files[i].stamp.written_ns));
   }
@@ -221,6 +222,7 @@ Result<void> Watch::read_logs(bool last, WatchLook& out) {
   RS_TRY(LogLook logs,
          log_files_.look(request_.inputs, state_, now_ns_, s_to_ns(request_.still_s), last));
   out.records = logs.records;
+  heard_ = heard_ || logs.heard;
   out.remarks = std::move(logs.remarks);
   std::move(logs.alarms.begin(), logs.alarms.end(), std::back_inserter(out.alarms));
   for (WatchedWindow& window : logs.windows) {
@@ -233,6 +235,7 @@ Result<void> Watch::read_logs(bool last, WatchLook& out) {
 Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) {
   WatchLook out;
   now_ns_ = now_ns;
+  heard_ = false;
   late_.clear();
   RS_TRY(const std::vector<WatchedFile> files, new_files(now_ns, last, out));
   for (const std::int64_t rank : growing_)
@@ -242,7 +245,7 @@ Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) 
       state_.ranks.try_emplace(*file.rank);
   const auto finish = [&](std::size_t told) {
     for (std::size_t i = told; i < out.alarms.size(); ++i)
-      state_.raise(out.alarms[i]);
+      state_.raise(out.alarms[i], now_ns);
   };
   for (std::size_t from = 0; from < files.size(); from += kBatch) {
     const std::size_t told = out.alarms.size();
@@ -259,6 +262,10 @@ Result<WatchLook> Watch::look(Session& session, std::int64_t now_ns, bool last) 
   judge_ready(last, out);
   judge_still(now_ns, out);
   RS_CHECK(read_logs(last, out));
+  if (heard_ || out.read > 0 || !out.waiting.empty())
+    state_.rhythm.hear(now_ns);
+  else if (!last && request_.silent)
+    judge_silent(now_ns, out);
   finish(told);
   for (auto& [steps, ranks] : late_) {
     std::sort(ranks.begin(), ranks.end());

@@ -6,7 +6,6 @@
 #include "analyses/watch/watch_state.h"
 #include "app/watch_log_files.h"
 #include "base/result.h"
-#include "core/table.h"
 #include "engine/session.h"
 #include "os/file_stamp.h"
 #include "readers/discovery.h"
@@ -28,6 +27,7 @@ struct WatchRequest {
   WatchLimits limits;
   double settled_s = 5; ///< a file that was last written so long ago is complete
   double still_s = 300; ///< a rank so long behind most others stands still
+  bool silent = true;   ///< a job of which nothing comes for as long is an alarm
   double window_s = 60; ///< of logs; from a second to a day
   std::string state;    ///< file; "": nothing is carried over a restart
   std::uint64_t memory_bytes = 0;
@@ -69,6 +69,7 @@ public:
   Result<WatchLook> look(Session& session, std::int64_t now_ns, bool last = false);
 
   [[nodiscard]] const WatchState& state() const { return state_; }
+  [[nodiscard]] const WatchRequest& request() const { return request_; }
   /// Whether there was a trace or a log, ever.
   [[nodiscard]] bool has_seen_any() const {
     return !state_.ranks.empty() || !state_.read.empty() || state_.logs.processes() > 0;
@@ -86,6 +87,7 @@ private:
   void judge_ready(bool last, WatchLook& out);
   void judge(WatchState::Open& window, WatchLook& out);
   void judge_still(std::int64_t now_ns, WatchLook& out);
+  void judge_silent(std::int64_t now_ns, WatchLook& out);
   [[nodiscard]] std::vector<std::int64_t> known_ranks() const;
   [[nodiscard]] std::size_t how_many_known() const;
   Result<void> save() const;
@@ -98,12 +100,13 @@ private:
   /// Of this look: what came when its window had been judged, by its steps.
   std::map<std::string, std::vector<std::int64_t>> late_;
   std::int64_t now_ns_ = 0;
+  bool heard_ = false; ///< a log has something new, by this look
 };
 
-/// The summary as tables: windows, alarms.
-[[nodiscard]] std::vector<Table> watch_tables(const WatchState& state);
-/// A page of it, without script.
+/// Alarms, the newest first, and windows as a page without script, which loads itself again every
+/// `refresh_s` seconds; 0: never.
 [[nodiscard]] std::string watch_page(const WatchState& state,
-                                     const std::vector<std::string>& inputs, std::string_view when);
+                                     const std::vector<std::string>& inputs, std::int64_t now_ns,
+                                     double refresh_s);
 
 } // namespace rankscope

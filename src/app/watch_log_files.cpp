@@ -1,15 +1,18 @@
 #include "app/watch_log_files.h"
 
 #include "base/fnv.h"
+#include "os/byte_source.h"
 #include "os/file_stamp.h"
 #include "os/signals.h"
 #include "readers/inspector/inspector_log.h"
 
 #include <algorithm>
+#include <array>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <limits>
+#include <memory>
 #include <unistd.h>
 
 namespace rankscope {
@@ -42,6 +45,56 @@ std::string bytes_at(const std::string& path, std::uint64_t offset, std::size_t 
   return out;
 }
 
+constexpr std::array<std::string_view, 2> kPackings = {".gz", ".zst"};
+
+bool is_packed(std::string_view path) {
+  return std::any_of(kPackings.begin(), kPackings.end(),
+                     [path](std::string_view packing) { return path.ends_with(packing); });
+}
+
+/// The text of a log from some place on; places ascend. A packed log is unpacked once for a look.
+class LogText {
+public:
+  explicit LogText(std::string path) : path_(std::move(path)), packed_(is_packed(path_)) {}
+
+  /// So many bytes, fewer at the end.
+  std::string at(std::uint64_t offset, std::size_t most) {
+    if (!packed_)
+      return bytes_at(path_, offset, most);
+    if (!source_) {
+      auto opened = ByteSource::open(path_);
+      if (!opened)
+        return {};
+      source_ = std::move(*opened);
+    }
+    std::string piece(kPiece, '\0');
+    while (begin_ + text_.size() < offset + most) {
+      const std::size_t n = source_->read(piece.data(), piece.size());
+      if (n == 0)
+        break;
+      text_.append(piece, 0, n);
+      drop(offset);
+    }
+    drop(offset);
+    return begin_ == offset ? text_.substr(0, most) : std::string();
+  }
+
+private:
+  /// Text before this place is not asked for again.
+  void drop(std::uint64_t offset) {
+    const auto gone = static_cast<std::size_t>(
+        std::min<std::uint64_t>(text_.size(), offset - std::min(offset, begin_)));
+    text_.erase(0, gone);
+    begin_ += gone;
+  }
+
+  std::string path_;
+  bool packed_;
+  std::unique_ptr<ByteSource> source_;
+  std::string text_;
+  std::uint64_t begin_ = 0; ///< of text_ in the log
+};
+
 std::uint64_t head_hash(std::string_view bytes) {
   Fnv64 hash;
   hash.update(bytes);
@@ -51,10 +104,11 @@ std::uint64_t head_hash(std::string_view bytes) {
 /// The log's name as far as it tells it from those before it: containers of equal host names and
 /// process ids write equal names into folders of their own.
 std::string process_name(const fs::path& path, const LogWatch& logs) {
-  const std::string name = path.stem().string();
+  const fs::path plain = is_packed(path.string()) ? path.parent_path() / path.stem() : path;
+  const std::string name = plain.stem().string();
   if (!logs.knows(name))
     return name;
-  const std::string placed = (path.parent_path().filename() / path.stem()).string();
+  const std::string placed = (plain.parent_path().filename() / plain.stem()).string();
   return logs.knows(placed) ? path.string() : placed;
 }
 
@@ -62,6 +116,7 @@ std::string process_name(const fs::path& path, const LogWatch& logs) {
 struct Grown {
   const std::string* path;
   WatchState::LogFile* file;
+  LogText text;
   std::uint64_t bad = 0;
 };
 
@@ -80,7 +135,7 @@ bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::s
     file.head_bytes = 0;
     file.last = {};
   };
-  if (bytes < file.offset)
+  if (bytes < file.offset && !is_packed(path))
     anew("is shorter than what was read of it (cut off or written anew)");
   else if (file.head_bytes > 0 && head_hash(bytes_at(path, 0, file.head_bytes)) != file.head)
     anew("is another log than the one before at this place (rotated)");
@@ -95,11 +150,11 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
     file.head_bytes = static_cast<std::uint32_t>(head.size());
     file.head = head_hash(head);
   }
-  std::string text = bytes_at(*log.path, file.offset, kPiece);
+  std::string text = log.text.at(file.offset, kPiece);
   InspectorHeader last = file.last;
   InspectorPiece piece = read_inspector(text, last);
   if (piece.used == 0 && text.size() == kPiece) { // an object longer than the piece
-    text = bytes_at(*log.path, file.offset, kLongestInspectorObject);
+    text = log.text.at(file.offset, kLongestInspectorObject);
     piece = read_inspector(text, last = file.last);
   }
   file.last = last;
@@ -111,11 +166,14 @@ bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out
       continue;
     }
     state.logs.take(file.process, record);
+    state.rhythm.note_written(record.header.written_us * 1000);
     ++out.records;
   }
   state.logs.note_dropped(piece.dropped);
-  if (piece.works_us > 0 && piece.works_us <= now_ns / 1000 + kMostAheadUs)
+  if (piece.works_us > 0 && piece.works_us <= now_ns / 1000 + kMostAheadUs) {
     state.logs.hear(file.process, piece.works_us, now_ns);
+    out.heard = true;
+  }
   return piece.used > 0;
 }
 
@@ -136,15 +194,22 @@ void read_round(std::vector<Grown*>& more, WatchState& state, std::int64_t now_n
 
 } // namespace
 
+bool is_log_name(std::string_view path) {
+  for (const std::string_view packing : kPackings)
+    if (path.ends_with(packing))
+      path.remove_suffix(packing.size());
+  return path.ends_with(".log") || path.ends_with(".jsonl");
+}
+
 std::vector<std::string> LogFiles::logs_below(const std::vector<std::string>& inputs,
                                               const WatchState& state) {
   std::vector<std::string> out;
   const auto look_at = [&](const std::string& path) {
-    if (!path.ends_with(".log") || others_.count(path) > 0)
+    if (!is_log_name(path) || others_.count(path) > 0)
       return;
     if (state.log_files.count(path) == 0) {
       constexpr std::size_t kEnough = 8192;
-      const std::string head = bytes_at(path, 0, kEnough);
+      const std::string head = LogText(path).at(0, kEnough);
       if (!is_inspector_log(head)) {
         if (head.size() == kEnough) // else it may yet become one
           others_.insert(path);
@@ -183,7 +248,7 @@ Result<LogLook> LogFiles::look(const std::vector<std::string>& inputs, WatchStat
     if (fresh)
       at->second.process = state.logs.process(process_name(path, state.logs));
     if (grew(path, at->second, out.remarks))
-      grown.push_back({&at->first, &at->second, 0});
+      grown.push_back({&at->first, &at->second, LogText(path), 0});
   }
   std::vector<Grown*> more;
   for (Grown& log : grown)

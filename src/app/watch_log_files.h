@@ -7,16 +7,21 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rankscope {
 
 struct LogLook {
   std::uint64_t records = 0;        ///< of collectives, that this look read
+  bool heard = false;               ///< something new shows that a process works
   std::vector<std::string> remarks; ///< logs that were cut off, replaced or damaged
   std::vector<Alarm> alarms;
   std::vector<WatchedWindow> windows;
 };
+
+/// Whether a file may be a log by its name: .log or .jsonl, also with .gz or .zst.
+[[nodiscard]] bool is_log_name(std::string_view path);
 
 /// Reads on where the state says, a piece of the logs that are behind in turn, so that collectives
 /// wait for few records of other ranks; what has not ended yet stays for the next look. Memory: a
@@ -31,7 +36,7 @@ private:
   std::vector<std::string> logs_below(const std::vector<std::string>& inputs,
                                       const WatchState& state);
 
-  std::set<std::string> others_; ///< *.log that are none, by what they begin with
+  std::set<std::string> others_; ///< other files of such names, by what they begin with
 };
 
 } // namespace rankscope

@@ -1,11 +1,12 @@
-// The summary of `watch` as tables and as a page.
+// The page of `watch`.
 #include "app/watch.h"
 #include "base/number_text.h"
+#include "base/utc_text.h"
 #include "core/schema.h"
 #include "pages/html_report.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rankscope {
 namespace {
@@ -40,57 +41,56 @@ Schema<WatchedWindow> windows_schema() {
             "how much later than the others it comes"}}};
 }
 
-Schema<Alarm> alarms_schema() {
-  using R = Alarm;
-  return {
-      "watch_alarms",
-      "alarms, the newest last",
-      {{"after_window", "after window", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.window); }, "windows that were judged by then"},
-       {"kind", "kind", Unit::kNone, kText, [](const R& r) { return Value(alarm_name(r.kind)); },
-        "straggler, bandwidth, hang or collective"},
-       {"sentence", "sentence", Unit::kNone, kText, [](const R& r) { return Value(r.sentence); },
-        "what was seen"}}};
+std::string plural(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-} // namespace
-
-std::vector<Table> watch_tables(const WatchState& state) {
-  return {windows_schema().table(state.shown), alarms_schema().table(state.alarms)};
-}
-
-std::string watch_page(const WatchState& state, const std::vector<std::string>& inputs,
-                       std::string_view when) {
+/// "2 traces of 2 ranks (0-1) and 144 records of 4 logs".
+std::string read_text(const WatchState& state) {
   std::vector<std::int64_t> ranks;
   for (const auto& [rank, seen] : state.ranks)
     if (seen.window > 0)
       ranks.push_back(rank);
+  std::vector<std::string> parts;
+  if (!state.read.empty() || state.logs.processes() == 0)
+    parts.push_back(fmt::format("{} of {}{}", plural(state.read.size(), "trace"),
+                                plural(ranks.size(), "rank"),
+                                ranks.empty() ? "" : fmt::format(" ({})", ranges_text(ranks))));
+  if (state.logs.processes() > 0)
+    parts.push_back(fmt::format("{} of {}", plural(state.logs.records(), "record"),
+                                plural(state.logs.processes(), "log")));
+  return fmt::format("{} read", fmt::join(parts, " and "));
+}
+
+} // namespace
+
+std::string watch_page(const WatchState& state, const std::vector<std::string>& inputs,
+                       std::int64_t now_ns, double refresh_s) {
   HtmlReport page;
   page.title = "watch: " + (inputs.empty() ? std::string() : inputs.front());
+  page.refresh_s = refresh_s;
+  const std::size_t windows = state.judge.windows() + state.logs.judged();
   page.summary = {
-      fmt::format("{} trace{} read of {} rank{} ({}), {} windows judged; {}", state.read.size(),
-                  state.read.size() == 1 ? "" : "s", ranks.size(), ranks.size() == 1 ? "" : "s",
-                  ranges_text(ranks), state.judge.windows(), when),
-      state.raised == 0 ? std::string("no alarm")
-                        : fmt::format("{} alarm{}", state.raised, state.raised == 1 ? "" : "s")};
-  if (const LogWatch& logs = state.logs; logs.processes() > 0) {
-    std::string text = fmt::format("{} records of {} logs read", logs.records(), logs.processes());
-    if (logs.incomplete() > 0)
-      text += fmt::format("; of {} collectives a rank told nothing", logs.incomplete());
-    if (logs.dropped() > 0)
-      text += fmt::format("; the Inspector dropped {} records", logs.dropped());
-    page.summary.push_back(std::move(text));
-  }
-  std::vector<Table> tables = watch_tables(state);
-  HtmlSection alarms;
-  alarms.title = "Alarms";
-  alarms.tables.push_back(std::move(tables[1]));
-  HtmlSection windows;
-  windows.title = "Windows";
-  windows.tables.push_back(std::move(tables[0]));
-  if (state.raised > 0)
+      fmt::format("{}, {} windows judged; as of {}", read_text(state), windows, utc_text(now_ns)),
+      state.raised == 0 ? "no alarm" : plural(state.raised, "alarm")};
+  if (state.logs.incomplete() > 0)
+    page.summary.push_back(fmt::format("{} without a record of every rank",
+                                       plural(state.logs.incomplete(), "collective")));
+  if (state.logs.dropped() > 0)
+    page.summary.push_back(
+        fmt::format("the Inspector dropped {}", plural(state.logs.dropped(), "record")));
+  if (state.raised > 0) {
+    HtmlSection alarms;
+    alarms.title = "Alarms";
+    for (auto alarm = state.alarms.rbegin(); alarm != state.alarms.rend(); ++alarm)
+      alarms.points.push_back(fmt::format("{} {}: {}", utc_text(alarm->raised_ns),
+                                          alarm_name(alarm->kind), alarm->sentence));
     page.sections.push_back(std::move(alarms));
-  page.sections.push_back(std::move(windows));
+  }
+  HtmlSection shown;
+  shown.title = "Windows";
+  shown.tables.push_back(windows_schema().table(state.shown));
+  page.sections.push_back(std::move(shown));
   return html_page(page);
 }
 

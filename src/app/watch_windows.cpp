@@ -128,4 +128,17 @@ void Watch::judge_still(std::int64_t now_ns, WatchLook& out) {
     out.alarms.push_back(std::move(*alarm));
 }
 
+void Watch::judge_silent(std::int64_t now_ns, WatchLook& out) {
+  const std::size_t logs = state_.logs.processes();
+  const std::size_t ranks = state_.ranks.size();
+  const std::string writers = logs > 0 && ranks > 0
+                                  ? fmt::format("{} ranks and {} logs", ranks, logs)
+                              : logs > 0 ? fmt::format("{} log{}", logs, logs == 1 ? "" : "s")
+                                         : fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
+  if (std::optional<Alarm> alarm =
+          state_.rhythm.judge(now_ns, s_to_ns(request_.still_s),
+                              std::max(state_.windows_begun, state_.logs.windows()), writers))
+    out.alarms.push_back(std::move(*alarm));
+}
+
 } // namespace rankscope

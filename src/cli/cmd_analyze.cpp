@@ -23,6 +23,7 @@ struct Flags {
   bool dry_run = false;
   bool no_merge = false;
   bool no_plots = false;
+  bool no_individual = false;
 };
 
 Result<void> print_plan(Context& ctx, const AnalyzeRequest& request) {
@@ -45,6 +46,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   AnalyzeRequest shared = f.request;
   shared.memory_bytes = f.memory_mib << 20;
   shared.plots = !f.no_plots;
+  shared.individual = !f.no_individual;
   shared.align = align_mode(f.align);
   shared.report.legacy_gemm_layout = !f.layout.empty();
   std::vector<NamedSweep> named{{f.sweep, f.label1}};
@@ -79,6 +81,7 @@ void add_outputs(FlagSet& app, Flags& f) {
   app.add_flag("--no-plots", f.no_plots, "neither plots nor HTML page");
   app.add_flag("--svg", f.request.svg, "plots as SVG too");
   app.add_flag("--no-merge", f.no_merge, "write no merged traces");
+  app.add_flag("--no-individual-reports", f.no_individual, "write no workbook for each rank");
   app.add_flag("--dry-run", f.dry_run, "print what would be read and written");
 }
 

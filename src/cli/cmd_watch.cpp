@@ -1,5 +1,6 @@
 // rankscope watch DIR...: alarms while a job runs.
-#include "app/watch.h"
+#include "app/watch_loop.h"
+#include "base/display_text.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
 #include "cli/watch_lines.h"
@@ -13,13 +14,12 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct WatchFlags {
   WatchRequest request;
+  WatchLoop loop;
   std::string page;
   std::vector<std::string> on_alarm;
-  std::string until;
-  double interval_s = 10, idle_s = 600;
-  bool once = false;
+  std::string until, ended_when;
   std::uint64_t memory_mib = 0;
 };
 
@@ -29,45 +29,38 @@ std::int64_t unix_ns() {
       .count();
 }
 
-Result<void> write_watch_page(const Flags& f, const Watch& watch, std::int64_t now_ns) {
+Result<void> write_watch_page(const WatchFlags& f, const Watch& watch, std::int64_t now_ns) {
   RS_TRY(OutputFile file, OutputFile::create(f.page));
-  file.write(watch_page(watch.state(), f.request.inputs, "as of " + utc_text(now_ns)));
+  file.write(
+      watch_page(watch.state(), f.request.inputs, now_ns, f.loop.once ? 0 : f.loop.interval_s));
   return file.commit();
 }
 
-Result<void> watch(Context& ctx, const Flags& f) {
+Result<void> watch(Context& ctx, const WatchFlags& f) {
   const InterruptGrace grace(std::chrono::seconds(10)); // Ctrl-C is the way out of here
   WatchRequest request = f.request;
   request.memory_bytes = f.memory_mib << 20U;
+  WatchLoop loop = f.loop;
+  loop.until_alarm = f.until == "alarm";
+  loop.until_idle = f.until == "idle";
+  if (!f.ended_when.empty()) {
+    RS_TRY(loop.end, JobEnd::parse(f.ended_when));
+  }
+  // where silence is how the job ends, it is no alarm
+  request.silent = !(loop.until_idle && loop.idle_s <= request.still_s);
   RS_TRY(Watch watch, Watch::open(std::move(request)));
   if (watch.state().raised > 0)
     ctx.note(fmt::format("{} alarms before, the last: {}", watch.state().raised,
-                         watch.state().alarms.back().sentence));
+                         shown_text(watch.state().alarms.back().sentence, true)));
   if (!f.page.empty())
     RS_CHECK(write_watch_page(f, watch, unix_ns())); // a bad path fails now
-  std::int64_t newest_ns = unix_ns();
-  for (bool last = f.once;;) {
-    const std::int64_t now = unix_ns();
-    Result<WatchLook> look = watch.look(ctx, now, last);
-    if (!look && look.error().code == ErrorCode::kInterrupted)
-      break;
-    if (!look)
-      return look.error();
-    tell_look(ctx, f.on_alarm, *look, now);
-    if (f.once && !watch.has_seen_any())
-      return Error{ErrorCode::kUnreadable, f.request.inputs.front(),
-                   "neither traces nor logs of the Inspector are there", ""};
-    if (look->read > 0 || look->records > 0 || !look->waiting.empty())
-      newest_ns = now;
-    if (!f.page.empty() && (look->read > 0 || look->records > 0 || !look->alarms.empty()))
-      RS_CHECK(write_watch_page(f, watch, now));
-    if (last || (f.until == "alarm" && watch.state().raised > 0))
-      break;
-    // when nothing comes any more, one look judges what is left of the last window
-    last = f.until == "idle" && static_cast<double>(now - newest_ns) / 1e9 >= f.idle_s;
-    if (!last && !sleep_unless_interrupted(f.interval_s))
-      break;
-  }
+  const auto shown = [&](const WatchLook& look, std::int64_t now) -> Result<void> {
+    tell_look(ctx, f.on_alarm, look, now);
+    if (!f.page.empty() && (look.read > 0 || look.records > 0 || !look.alarms.empty()))
+      return write_watch_page(f, watch, now);
+    return {};
+  };
+  RS_CHECK(run_watch(ctx, watch, loop, {unix_ns, sleep_unless_interrupted}, shown));
   if (watch.state().raised > 0)
     return Error{
         ErrorCode::kRegression, "watch",
@@ -76,7 +69,7 @@ Result<void> watch(Context& ctx, const Flags& f) {
 }
 
 Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+  auto f = std::make_shared<WatchFlags>();
   app.add_option("DIR", f->request.inputs, "folders that fill while a job runs").required();
   in_group(app, "Output", [&] {
     app.add_option("-o,--page", f->page, "HTML page that is written again with what is new");
@@ -88,7 +81,7 @@ Action setup(FlagSet& app) {
                    "file by which another watch goes on where this one ends, killed or not");
   });
   in_group(app, "Running", [&] {
-    app.add_option("--interval", f->interval_s, "seconds between two looks")
+    app.add_option("--interval", f->loop.interval_s, "seconds between two looks")
         .range(0.05, 86400.0)
         .capture_default_str();
     app.add_option("--window", f->request.window_s, "seconds of Inspector logs that make a window")
@@ -96,21 +89,26 @@ Action setup(FlagSet& app) {
         .capture_default_str();
     app.add_option("--until", f->until, "end at the first alarm, or when nothing comes any more")
         .one_of({"alarm", "idle"});
-    app.add_option("--idle", f->idle_s, "seconds without anything new that end --until idle")
+    app.add_option("--idle", f->loop.idle_s, "seconds without anything new that end --until idle")
         .not_negative()
         .capture_default_str();
-    app.add_flag("--once", f->once, "one look at what is there, every window judged");
+    app.add_option("--ended-when", f->ended_when,
+                   "the job has ended when this file exists, this process is gone or Slurm no "
+                   "longer lists this job: judge what is left and end")
+        .type_name("FILE|PID|JOBID");
+    app.add_flag("--once", f->loop.once, "one look at what is there, every window judged");
     app.add_option("--memory-mib", f->memory_mib,
                    "limit for traces in flight, 0 = half of the free");
   });
   in_group(app, "What is an alarm", [&] {
-    app.add_option("--still", f->request.still_s, "seconds that a rank may be behind most others")
+    app.add_option("--still", f->request.still_s,
+                   "seconds that a rank may be behind most others, or the whole job silent")
         .not_negative()
         .capture_default_str();
     app.add_option("--late-us", f->request.limits.least_late_us,
-                   "a straggler comes later than this")
-        .not_negative()
-        .capture_default_str();
+                   "lateness at a collective that makes a straggler (default: what costs 0.5 % of "
+                   "the step; 100 where the step time is unknown)")
+        .not_negative();
     app.add_option("--fall", f->request.limits.least_fall_percent,
                    "bandwidth that falls by less percent is none")
         .range(0.0, 100.0)

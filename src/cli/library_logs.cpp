@@ -3,6 +3,7 @@
 #include "app/command_reports.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
+#include "readers/foreign_format.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,8 @@
 
 namespace rankscope {
 namespace {
+
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10U;
 
 std::string text_of(const LibraryTraceSummary& s, double seconds) {
   std::string out;
@@ -34,6 +37,8 @@ Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string
   if (path != "-")
     remember_input(path);
   RS_TRY(const auto source, ByteSource::open(path));
+  if (const ForeignFormat* const format = foreign_format(source->peek(kHeadBytes), path))
+    return refusal_of(*format, path);
   std::string buffer(std::size_t{1} << 20, '\0'), rest;
   std::string* const kept = others == nullptr ? nullptr : &rest;
   for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;

@@ -1,12 +1,13 @@
 #include "cli/watch_lines.h"
 
+#include "base/display_text.h"
 #include "base/json_text.h"
+#include "base/utc_text.h"
 #include "os/process.h"
 #include "os/signals.h"
 #include "writers/json_head.h"
 
 #include <chrono>
-#include <ctime>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -34,14 +35,6 @@ void run_command(const Context& ctx, const std::vector<std::string>& command, co
 
 } // namespace
 
-std::string utc_text(std::int64_t ns) {
-  const std::time_t seconds = ns / 1'000'000'000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchLook& look,
                std::int64_t now_ns) {
   const std::string when = utc_text(now_ns);
@@ -67,7 +60,8 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
                           json_head("watch"), when, json_escaped(alarm_name(alarm.kind)),
                           json_escaped(alarm.subject), json_escaped(alarm.sentence)));
     else
-      ctx.out(fmt::format("{} ALARM {}: {}\n", when, alarm_name(alarm.kind), alarm.sentence));
+      ctx.out(fmt::format("{} ALARM {}: {}\n", when, alarm_name(alarm.kind),
+                          shown_text(alarm.sentence, true))); // one line, whatever a name contains
   }
   ctx.page(""); // at once
   for (const Alarm& alarm : look.alarms)

@@ -10,9 +10,6 @@
 
 namespace rankscope {
 
-/// "2026-01-31T10:04:30Z".
-[[nodiscard]] std::string utc_text(std::int64_t unix_ns);
-
 /// A line for each window and alarm, then `on_alarm` (argument list, empty: none) for each alarm.
 void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, const WatchLook& look,
                std::int64_t now_ns);

@@ -1,5 +1,6 @@
 #include "engine/loader.h"
 
+#include "core/gpu_work.h"
 #include "engine/memory_limit.h"
 
 #include "os/tasks.h"
@@ -57,6 +58,9 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   read.rank = options.rank;
   read.known = options.known;
   RS_TRY(Trace trace, read_trace(path, read));
+  if (!has_gpu_work(trace))
+    trace.diagnostics.add(Severity::kWarning, "no_gpu_events", path,
+                          "the trace contains no GPU work (kernels, copies, fills)");
   LoadedTrace out;
   if (options.link)
     out.tree = CallTree::build(trace, {options.keep_python, options.old_reference});

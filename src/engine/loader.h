@@ -23,7 +23,7 @@ struct LoadOptions {
   std::function<bool()> cancelled = {};  ///< load_each: once true, files not yet begun are left out
 };
 
-/// Reads and links one trace.
+/// Reads and links one trace. One without GPU work gets a warning, so that every command shows it.
 Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& options);
 
 /// Estimated memory while a file of this size on disk is loaded (compressed files count 16 times).

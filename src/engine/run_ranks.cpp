@@ -67,7 +67,7 @@ public:
 
   Result<void> operator()() {
     if (run_.progress)
-      session_.begin_progress(items_.size(), bytes_);
+      session_.begin_progress(items_.size(), run_.parts != nullptr ? 0 : bytes_);
     RS_CHECK(run_.parts != nullptr ? from_parts() : from_traces());
     const std::lock_guard lock(mutex_);
     if (error_)

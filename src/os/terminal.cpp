@@ -34,7 +34,8 @@ bool names_utf8(std::string_view locale) {
 
 Terminal terminal_of(int descriptor) {
   Terminal out;
-  out.is_terminal = ::isatty(descriptor) == 1;
+  // Open MPI gives a process a pseudo terminal of 80 columns, also where its output goes to a file
+  out.is_terminal = ::isatty(descriptor) == 1 && variable("OMPI_COMM_WORLD_RANK").empty();
   winsize size{};
   if (out.is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
     out.rows = size.ws_row;

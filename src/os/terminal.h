@@ -7,7 +7,7 @@
 namespace rankscope {
 
 struct Terminal {
-  bool is_terminal = false;
+  bool is_terminal = false; ///< and no launcher of Open MPI stands between
   std::size_t columns = 80; ///< $COLUMNS, else as the terminal says, else 80
   std::size_t rows = 0;     ///< as the terminal says; 0 = it does not, or there is none
   bool colour = false;      ///< a terminal, $NO_COLOR empty, $TERM not "dumb"

@@ -212,9 +212,12 @@ std::string html_escaped(std::string_view text) {
 std::string html_page(const HtmlReport& report) {
   const std::string title = html_escaped(report.title);
   std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n"
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{}<title>{}</title>\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n"
       "<link rel=\"icon\" href=\"data:,\"><style>{}</style></head>\n<body><h1>{}</h1>\n",
+      report.refresh_s > 0 ? fmt::format("<meta http-equiv=\"refresh\" content=\"{:.0f}\">",
+                                         std::max(1.0, report.refresh_s))
+                           : std::string(),
       title, kStyle, title);
   out += "<section><h2>Summary</h2>" + list(report.summary) + "</section>\n";
   for (const HtmlSection& section : report.sections) {

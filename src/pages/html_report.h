@@ -46,6 +46,7 @@ struct HtmlReport {
   std::string title;
   std::vector<std::string> series;  ///< labels of the sides, the first is the baseline
   std::vector<std::string> summary; ///< sentences
+  double refresh_s = 0;             ///< the browser loads the page again so often; 0: never
   std::vector<HtmlSection> sections;
 };
 

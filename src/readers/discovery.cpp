@@ -2,6 +2,7 @@
 
 #include "base/number_text.h"
 #include "readers/folder_names.h"
+#include "readers/foreign_format.h"
 #include "readers/trace_files.h"
 
 #include <algorithm>
@@ -361,6 +362,15 @@ void name_empty(const std::string& root, const std::vector<std::string>& folders
   }
 }
 
+/// There is no trace: which known format is there instead, or what a trace is called.
+Error no_trace(const std::vector<std::string>& paths, const char* what,
+               const DiscoverOptions& options) {
+  if (std::optional<Error> refusal = refusal_below(paths))
+    return std::move(*refusal);
+  return {ErrorCode::kUnreadable, paths.empty() ? "" : paths.front(), what,
+          "traces are " + trace_endings(options.known)};
+}
+
 } // namespace
 
 std::vector<std::int64_t> missing_ranks(const std::vector<RankFile>& ranks,
@@ -422,12 +432,10 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
                 : paths.empty() ? ""
                                 : fs::path(paths[0]).parent_path().string();
   plan.configuration.label = one_folder ? last_part(paths[0]) : "run";
-  if (files.empty())
-    return Error{ErrorCode::kUnreadable, paths.empty() ? "" : paths[0], "no trace found",
-                 "traces are " + trace_endings(options.known)};
-  RS_CHECK(fill(plan, std::move(files), options, diag));
+  if (!files.empty())
+    RS_CHECK(fill(plan, std::move(files), options, diag));
   if (plan.ranks.empty())
-    return Error{ErrorCode::kUnreadable, plan.folder, "no trace found", ""};
+    return no_trace(paths, "no trace found", options);
   return plan;
 }
 
@@ -459,8 +467,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
     out.push_back(std::move(group.plan));
   }
   if (out.empty())
-    return Error{ErrorCode::kUnreadable, root, "no trace found below this folder",
-                 "traces are " + trace_endings(options.known)};
+    return no_trace({root}, "no trace found below this folder", options);
   std::stable_sort(out.begin(), out.end(), [](const RunPlan& a, const RunPlan& b) {
     return ordered_before(a.configuration, b.configuration);
   });

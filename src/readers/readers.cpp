@@ -1,6 +1,7 @@
 #include "readers/reader.h"
 
 #include "os/byte_source.h"
+#include "readers/foreign_format.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -60,6 +61,8 @@ Result<void> read_traces(const std::string& path, const ReadOptions& options,
                          const TraceSink& sink) {
   RS_TRY(const auto source, ByteSource::open(path));
   const std::string_view head = source->peek(kHeadBytes);
+  if (const ForeignFormat* const format = foreign_format(head, path))
+    return refusal_of(*format, path);
   if (const Reader* reader = by_head(head, path, options.known))
     return reader->read(*source, path, options, sink);
   std::string known;

@@ -8,12 +8,29 @@
 namespace rankscope {
 namespace {
 
+constexpr std::size_t kMostRows = 100; ///< of a table: a page that a person opens
+
+/// The table with its first rows, and how many it has not.
+std::string capped_table(const Table& table) {
+  if (table.rows() <= kMostRows)
+    return markdown_table(table);
+  Table first(table.name(), table.columns());
+  for (std::size_t r = 0; r < kMostRows; ++r) {
+    std::vector<Value> cells;
+    for (std::size_t c = 0; c < table.cols(); ++c)
+      cells.push_back(table.at(r, c));
+    first.add_row(std::move(cells));
+  }
+  return fmt::format("{}\n{} more rows: -o FILE.xlsx, .csv or .json has all\n",
+                     markdown_table(first), table.rows() - kMostRows);
+}
+
 Result<void> write(const Report& report, const std::string& path) {
   RS_TRY(auto file, OutputFile::create(path));
   bool first = true;
   for (const Table& table : report.tables) {
     file.write(fmt::format("{}## {}\n\n{}", first ? "" : "\n", markdown_escaped(table.name()),
-                           markdown_table(table)));
+                           capped_table(table)));
     for (const std::string& note : table.notes)
       file.write(fmt::format("\n{}\n", markdown_escaped(note)));
     first = false;

@@ -9,12 +9,14 @@
 #include "writers/xlsxwriter_library.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -35,6 +37,21 @@ const char* parts_folder(bool big) {
   return kMemory;
 }
 
+/// What a workbook gives as the time of its creation: $SOURCE_DATE_EPOCH, else a constant, so that
+/// equal analyses write equal bytes. Never 0, for which the library takes the current time.
+std::time_t created_time() {
+  constexpr std::time_t kConstant = 315'532'800; // 1980-01-01, the first day of a ZIP archive
+  const char* const text = std::getenv("SOURCE_DATE_EPOCH");
+  const std::string_view epoch = text == nullptr ? "" : text;
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(epoch.data(), epoch.data() + epoch.size(), seconds);
+  constexpr std::int64_t kLatest = 253'402'300'799; // the end of the year 9999
+  return error == std::errc() && end == epoch.data() + epoch.size() && seconds > 0 &&
+                 seconds <= kLatest
+             ? seconds
+             : kConstant;
+}
+
 class Workbook {
 public:
   Workbook(const XlsxWriterLibrary& library, const std::string& path, bool big, bool explained)
@@ -46,7 +63,7 @@ public:
     if (book_ == nullptr)
       return;
     // one time for all workbooks: the library formats it in a buffer that threads share
-    static const std::time_t made = std::time(nullptr);
+    static const std::time_t made = created_time();
     lxw_doc_properties about = {};
     about.created = made;
     lib_.workbook_set_properties(book_, &about);

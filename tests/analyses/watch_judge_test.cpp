@@ -25,7 +25,7 @@ WatchWindow window_of(const Job& job, std::size_t number, std::mt19937_64& rando
   out.label = "window " + std::to_string(number);
   out.ranks = job.ranks;
   for (std::size_t r = 0; r < job.ranks; ++r) {
-    WatchedLateness row{static_cast<std::int64_t>(r), {}};
+    WatchedLateness row{static_cast<std::int64_t>(r), {}, 0};
     for (std::size_t s = 0; s < job.steps; ++s)
       row.late_us.push_back(40 * noise(random) + (changed && r == 3 ? job.late_us : 0));
     out.lateness.push_back(std::move(row));

@@ -264,7 +264,7 @@ std::vector<std::string> story(const WatchRequest& request, bool restart,
       watch.emplace(std::move(*again));
     }
   }
-  told.push_back(watch_page(watch->state(), {"run"}, "then"));
+  told.push_back(watch_page(watch->state(), {"run"}, 0, 0));
   return told;
 }
 
@@ -280,7 +280,7 @@ TEST_F(WatchLogFiles, ARestartNeitherReadsNorTellsAgain) {
       return s.find(word) != std::string::npos && s.find("<html") == std::string::npos;
     });
   };
-  EXPECT_EQ(with("rank 3 comes "), 1);
+  EXPECT_EQ(with("rank 3 starts "), 1);
   EXPECT_EQ(with("bandwidth falls"), 1);
   EXPECT_NE(straight.back().find("576 records of 4 logs read"), std::string::npos);
 }

@@ -212,6 +212,34 @@ TEST(Analyze, EveryDocumentedFileSheetAndColumnIsThere) {
   EXPECT_EQ(book(out + "nccl_master_all_configs.xlsx").tables.front().name(), "NCCL_Data");
 }
 
+TEST(Analyze, WithoutIndividualReportsAllElseIsTheSame) {
+  const TempFolder folder;
+  const std::string sweep = make_sweep(folder, "s", 4);
+  const auto tree = [&](const char* to, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"analyze",    sweep, "--no-plots",
+                                      "--no-merge", "-o",  folder.path(to)};
+    words.insert(words.end(), more.begin(), more.end());
+    const RunResult r = run_binary(words);
+    EXPECT_EQ(r.code, 0) << r.err;
+    std::map<std::string, std::string> out;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path(to)))
+      if (entry.is_regular_file() &&
+          fs::relative(entry.path(), folder.path(to)).string().find("rankscope") ==
+              std::string::npos &&
+          entry.path().filename() != "manifest.json")
+        out[fs::relative(entry.path(), folder.path(to)).string()] = bytes_of(entry.path().string());
+    return out;
+  };
+  std::map<std::string, std::string> all = tree("all", {});
+  const std::map<std::string, std::string> few = tree("few", {"--no-individual-reports"});
+  EXPECT_EQ(std::erase_if(all,
+                          [](const auto& file) {
+                            return file.first.find("individual_reports") != std::string::npos;
+                          }),
+            8U);
+  EXPECT_TRUE(few == all) << few.size() << " files of " << all.size();
+}
+
 TEST(Analyze, ARerunRedoesOnlyWhatChanged) {
   const TempFolder folder;
   const std::string sweep = make_sweep(folder, "s", 1);

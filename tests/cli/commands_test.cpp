@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
@@ -64,6 +65,23 @@ TEST(Cli, InfoInAPipeCutsNothing) {
   const test::RunResult r = test::run_binary({"info", trace});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find(board), std::string::npos) << r.out;
+}
+
+TEST(Cli, InfoSummarizesManyProcessGroups) { // HA-D15
+  const test::TempFolder folder;
+  std::string groups;
+  for (int g = 0; g < 11; ++g)
+    groups += fmt::format(R"({}{{"pg_name":"{}","pg_desc":"{}","pg_size":{}}})", g == 0 ? "" : ",",
+                          g, g == 0 ? "default_pg" : "tensor", g == 0 ? 300 : 30);
+  const std::string trace = folder.write(
+      "t.json", R"({"distributedInfo":{"rank":0,"world_size":300,"pg_config":[)" + groups +
+                    R"(]},"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,)"
+                    R"("ts":1,"dur":1,"args":{"device":0,"stream":7}}]})");
+  const test::RunResult r = test::run_binary({"info", trace});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("11: default_pg, 300 ranks; 10 x tensor, 30 ranks"), std::string::npos)
+      << r.out;
+  EXPECT_EQ(r.out.find("process group "), std::string::npos) << r.out;
 }
 
 TEST(Cli, UsageErrorsExitWith2AndHelpHasExamples) {

@@ -42,7 +42,7 @@ Outputs outputs_below(const std::string& folder) {
       out.unfinished.push_back(entry.path().string());
     // state and manifest tell which parts were made by this run and which were there
     else if (name.find(".rankscope") == std::string::npos && !name.ends_with("manifest.json"))
-      out.files[name] = test::content_of(entry.path().string());
+      out.files[name] = test::bytes_of(entry.path().string());
   }
   return out;
 }

@@ -71,7 +71,7 @@ protected:
   static void expect_equal(const std::string& direct, const std::string& reduced,
                            const std::string& ending) {
     if (!ending.empty()) {
-      EXPECT_EQ(test::content_of(direct), test::content_of(reduced)) << reduced;
+      EXPECT_EQ(test::bytes_of(direct), test::bytes_of(reduced)) << reduced;
       return;
     }
     const std::map<std::string, std::string> want = test::files_below(direct),
@@ -224,7 +224,8 @@ TEST_F(Partial, RealRunsToo) {
         {"compare", "--baseline", input, "--test", input, "--output", compared, "--no-plots"});
     const std::string parts = out(name + "_parts");
     for (int i = 0; i < 3; ++i)
-      run_binary({"partial", input, "-o", parts, "--shard", fmt::format("{}/3", i)});
+      run_binary(
+          {"partial", input, "-o", parts, "--for", "all", "--shard", fmt::format("{}/3", i)});
     const std::string again = out("again_" + name);
     fs::create_directories(again);
     const RunResult r2 = run_binary({"reduce", parts, "-o", again + "/" + name + ".json"});
@@ -298,7 +299,7 @@ TEST_F(Partial, NodesWithTheirOwnFoldersMakeOneRun) {
         fs::copy_file(fs::path(all) / traces[i], to);
       }
     const RunResult r = run_binary({"partial", run_, "--local", "-o", out(fmt::format("p{}", node)),
-                                    "--shard", fmt::format("{}/2", node)});
+                                    "--for", "all", "--shard", fmt::format("{}/2", node)});
     EXPECT_EQ(r.code, 0) << r.err;
   }
   fs::remove_all(run_); // reduce needs no trace
@@ -421,6 +422,22 @@ TEST_F(PartialFaults, AShardThatLeftNothing) {
   fs::remove(parts_[1]);
   fs::remove(parts_[3]);
   expect_said("shard 1 of 2 left no parts", 4, 2);
+  // HA-D15: its ranks are one line
+  expect_said("ranks 1, 3 without a part: shard 1 of 2 left no parts", 4, 2);
+  const RunResult r = run_binary({"reduce", out("parts"), "-o", out("nccl.json")});
+  EXPECT_EQ(r.err.find("is missing"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find("MB/s"), std::string::npos) << "parts are no traces\n" << r.err;
+}
+
+// The default of partial is that of reduce; the other commands' parts cost 25 times as much.
+TEST_F(Partial, WithoutForPartsAreThoseOfCollectives) {
+  make_parts(run_, out("parts"), 1);
+  EXPECT_EQ(run_binary({"reduce", out("parts"), "-o", out("nccl.json")}).code, 0);
+  for (const char* as : {"page", "analyze"}) {
+    const RunResult r = run_binary({"reduce", out("parts"), "--as", as, "-o", out("x")});
+    EXPECT_EQ(r.code, 2) << r.err;
+    EXPECT_NE(r.err.find(std::string("rankscope partial --for ") + as), std::string::npos) << r.err;
+  }
 }
 
 TEST_F(PartialFaults, AShardThatIsCutOff) {

@@ -13,5 +13,9 @@ TEST(Progress, WhenAllIsReadWhatIsLeftIsWriting) {
   EXPECT_NE(last.find("writing"), std::string::npos) << last;
 }
 
+TEST(Progress, PartsAreNoTracesThatAreRead) { // HA-D15
+  EXPECT_EQ(progress_bar(1, 4, 0, 0), "[#######.......................] 1/4 ranks");
+}
+
 } // namespace
 } // namespace rankscope

@@ -18,8 +18,9 @@ using test::RunResult;
 /// 2026-02-02, a full minute.
 constexpr std::int64_t kBeginUs = 1'769'999'280'000'000;
 
-std::string record(int rank, int number, std::int64_t at_us, double gbps) {
-  return R"({"header":{"id":"0x7f","comm_name":"default_pg","rank":)" + std::to_string(rank) +
+std::string record(int rank, int number, std::int64_t at_us, double gbps,
+                   const std::string& comm = "default_pg") {
+  return R"({"header":{"id":"0x7f","comm_name":")" + comm + R"(","rank":)" + std::to_string(rank) +
          R"(,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0",)" +
          R"("dump_timestamp_us":)" + std::to_string(kBeginUs + at_us) +
          R"(},"coll_perf":{"coll":"AllReduce","coll_sn":)" + std::to_string(number) +
@@ -32,11 +33,11 @@ class WatchLogsCli : public testing::Test {
 protected:
   WatchLogsCli() { fs::create_directories(run_); }
   /// Of both ranks: so many minutes of 12 collectives.
-  void write(int first, int last, double gbps) const {
+  void write(int first, int last, double gbps, const std::string& comm = "default_pg") const {
     for (int rank = 0; rank < 2; ++rank) {
       std::ofstream out(log(rank), std::ios::app);
       for (int i = first * 12; i < last * 12; ++i)
-        out << record(rank, i, std::int64_t{i} * 5'000'000, gbps + i % 3);
+        out << record(rank, i, std::int64_t{i} * 5'000'000, gbps + i % 3, comm);
     }
   }
   [[nodiscard]] std::string log(int rank) const {
@@ -65,7 +66,33 @@ TEST_F(WatchLogsCli, LinesPageAndAnAlarmOverARestart) {
                           "bytes, group default_pg 0x7f reaches 51.0 GB/s, 50 % less"),
             std::string::npos)
       << fell.out;
-  EXPECT_NE(test::bytes_of(page).find("144 records of 2 logs read"), std::string::npos);
+  EXPECT_NE(test::bytes_of(page).find("144 records of 2 logs read, 6 windows judged"),
+            std::string::npos);
+  // HA-D12: the whole sentence, with its time
+  EXPECT_NE(test::bytes_of(page).find("Z bandwidth: logs of 02:31:00Z: bandwidth falls: AllReduce"),
+            std::string::npos);
+}
+
+// HA-E17: what a name contains stays within the line of its alarm.
+TEST_F(WatchLogsCli, ANewlineInACommunicatorsNameIsNoNewLine) {
+  const std::string comm = R"(pg\n::error::forged\u001b[2J\u0085)";
+  write(0, 3, 100, comm);
+  write(3, 6, 50, comm);
+  const RunResult r = run_binary({"watch", run_, "--once"});
+  EXPECT_EQ(r.code, 5) << r.err;
+  EXPECT_NE(r.out.find("ALARM bandwidth"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("pg?::error::forged?[2J?"), std::string::npos) << r.out;
+  EXPECT_EQ(("\n" + r.out + r.err).find("\n::error"), std::string::npos) << r.out << r.err;
+}
+
+// HA-D5
+TEST_F(WatchLogsCli, TheEndOfTheJobEndsTheWatch) {
+  write(0, 3, 100);
+  const std::string done = folder_.write("done", "");
+  const RunResult r = run_binary({"watch", run_, "--ended-when", done, "--interval", "0.05"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find(" logs of 02:30:00Z: 2 of 2 ranks"), std::string::npos) << r.out;
+  EXPECT_EQ(run_binary({"watch", run_, "--ended-when", "pid:x"}).code, 2);
 }
 
 TEST_F(WatchLogsCli, ALogThatWasCutOffIsALine) {

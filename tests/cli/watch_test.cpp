@@ -78,14 +78,14 @@ TEST_F(WatchCli, TellsOnceAndGoesOnFromItsState) {
   window(2);
   const RunResult slow = run_binary(words);
   EXPECT_EQ(slow.code, 5) << slow.err;
-  EXPECT_EQ(count(slow.out, "ALARM straggler: steps 15-19: rank 2 comes"), 1U) << slow.out;
-  EXPECT_EQ(count(slow.err, "two words; $HOME straggler 2 steps 15-19: rank 2 comes"), 1U)
+  EXPECT_EQ(count(slow.out, "ALARM straggler: steps 15-19: rank 2 starts"), 1U) << slow.out;
+  EXPECT_EQ(count(slow.err, "two words; $HOME straggler 2 steps 15-19: rank 2 starts"), 1U)
       << slow.err; // by argument list
   const RunResult again = run_binary(words);
   EXPECT_EQ(again.code, 5) << "an alarm of this job was raised";
   EXPECT_EQ(again.out, "");
   const std::string page = test::bytes_of(folder_.path("page.html"));
-  EXPECT_EQ(count(page, "rank 2 comes"), 1U);
+  EXPECT_EQ(count(page, "rank 2 starts"), 1U);
   EXPECT_NE(page.find("</html>"), std::string::npos);
   EXPECT_FALSE(unfinished());
 }
@@ -158,7 +158,7 @@ TEST_F(WatchCli, CtrlCEndsItWithWholeOutputs) {
 }
 
 TEST_F(WatchCli, AKillAndARestartTellNothingTwice) {
-  window();
+  window(3);
   window(3);
   const std::string page = folder_.path("page.html");
   const std::vector<std::string> words = {run(), "--state", folder_.path("state")};
@@ -172,7 +172,7 @@ TEST_F(WatchCli, AKillAndARestartTellNothingTwice) {
   EXPECT_EQ(after.code, 5);
   EXPECT_EQ(count(after.out, "4 of 4 ranks"), 1U) << "the third window alone\n" << after.out;
   EXPECT_EQ(count(after.out, "ALARM"), 0U) << after.out;
-  EXPECT_EQ(count(test::bytes_of(page), "rank 3 comes"), 1U);
+  EXPECT_EQ(count(test::bytes_of(page), "rank 3 starts"), 1U);
 }
 
 } // namespace

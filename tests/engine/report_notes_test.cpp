@@ -48,12 +48,6 @@ TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
   EXPECT_TRUE(notes.empty()) << notes.front().sentence;
 }
 
-TEST(ReportNotes, ATraceWithoutGpuWorkIsTold) {
-  TraceBuilder b;
-  b.op("aten::mm", 0, 10, kMatrices);
-  EXPECT_TRUE(has(notes_of(b), "no_gpu_events"));
-}
-
 TEST(ReportNotes, MostTimeWithoutOperatorOrModelIsTold) {
   TraceBuilder lonely;
   lonely.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 40);

@@ -25,7 +25,7 @@ RS_FUZZ_TARGET(watch_state) {
     std::abort();
   WatchWindow window;
   window.label = "next";
-  window.lateness = {{0, {1, 2, 3}}, {1, {400, 500, 600}}};
+  window.lateness = {{0, {1, 2, 3}, 2}, {1, {400, 500, 600}, 2}};
   window.bandwidths = {{"all_reduce Float x 4, group 0", {10, 11, 12}}};
   (void)state->state.judge.judge(window);
   (void)state->state.judge.judge_still({0, 1}, "most went on");

@@ -29,8 +29,8 @@ public:
   }
 
 private:
-  static constexpr const char* kNames[] = {"COLUMNS", "NO_COLOR", "TERM",
-                                           "LC_ALL",  "LC_CTYPE", "LANG"};
+  static constexpr const char* kNames[] = {
+      "COLUMNS", "NO_COLOR", "TERM", "LC_ALL", "LC_CTYPE", "LANG", "OMPI_COMM_WORLD_RANK"};
   std::vector<std::string> had_;
 };
 
@@ -73,6 +73,10 @@ TEST(Terminal, ATerminalSaysHowWideItIs) {
   EXPECT_FALSE(terminal_of(fd).colour);
   ::unsetenv("NO_COLOR");
   ::setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(terminal_of(fd).colour);
+  ::unsetenv("TERM");
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1); // HA-D14: mpirun's pseudo terminal is nobody's screen
+  EXPECT_FALSE(terminal_of(fd).is_terminal);
   EXPECT_FALSE(terminal_of(fd).colour);
   ::close(fd);
   ::close(control);

@@ -1,5 +1,7 @@
 // Markdown's escapes: nothing in a label becomes a link, an image, markup or a mention.
+#include "temp_folder.h"
 #include "writers/markdown.h"
+#include "writers/writer.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +17,19 @@ TEST(Markdown, LabelsAreNoLinksImagesOrMentions) {
   EXPECT_EQ(markdown_escaped("GPU_total_time"), "GPU_total_time");
   for (const char* text : {"[c](d)", "![i](u)", "@team @", "a\\b|c", "~~$x$~~"})
     EXPECT_EQ(markdown_unescaped(markdown_escaped(text)), text);
+}
+
+TEST(Markdown, AReportHasTheFirstRowsOfALongTable) { // HA-D15
+  const test::TempFolder folder;
+  Report report;
+  Table& table = report.tables.emplace_back("t", std::vector<Column>{{"n"}});
+  for (int i = 0; i < 250; ++i)
+    table.add_row({Value(i)});
+  ASSERT_TRUE(find_writer("markdown")->write(report, folder.path("t.md")));
+  const std::string text = test::bytes_of(folder.path("t.md"));
+  EXPECT_NE(text.find("| 99 |"), std::string::npos) << text;
+  EXPECT_EQ(text.find("| 100 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n150 more rows"), std::string::npos) << text;
 }
 
 } // namespace

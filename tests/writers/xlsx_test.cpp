@@ -173,5 +173,15 @@ TEST(Xlsx, AFigureStandsOverItsMembersAndEqualKeysOnce) {
   EXPECT_FALSE(has("autoFilter")) << "merged cells do not sort";
 }
 
+TEST(Xlsx, EqualTablesGiveEqualBytes) { // HA-D13
+  const test::TempFolder folder;
+  Report report;
+  report.tables.emplace_back("t", std::vector<Column>{column("a", "a number")});
+  const std::string path = folder.path("t.xlsx");
+  ASSERT_TRUE(find_writer("xlsx")->write(report, path));
+  const std::string about = part_of(path, "docProps/core.xml");
+  EXPECT_NE(about.find(">1980-01-01T00:00:00Z</dcterms:created>"), std::string::npos) << about;
+}
+
 } // namespace
 } // namespace rankscope

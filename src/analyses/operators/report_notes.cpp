@@ -149,11 +149,8 @@ Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOpt
                                        const Report& report, Diagnostics& diagnostics) {
   ModelCoverage coverage;
   const std::string& where = trace.trace.path;
-  if (trace.tree.gpu_event_count() == 0) {
-    diagnostics.add(Severity::kWarning, "no_gpu_events", where,
-                    "the trace holds no GPU work: every time on the GPU is 0");
-    return coverage;
-  }
+  if (trace.tree.gpu_event_count() == 0)
+    return coverage; // the loader has warned
   const std::vector<Category>& categories = trace.trace.events.category;
   if (std::find(categories.begin(), categories.end(), Category::kCpuOp) == categories.end())
     diagnostics.add(Severity::kInfo, "no_cpu_operators", where,

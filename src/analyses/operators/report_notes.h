@@ -29,7 +29,7 @@ struct ModelCoverage {
 /// kernel time.
 [[nodiscard]] std::string coverage_line(const ModelCoverage& coverage);
 
-/// Adds what is odd: no GPU work at all; kernels that the short-kernel study leaves out; one graph
+/// Adds what is odd: kernels that the short-kernel study leaves out; one graph
 /// launch or compiled region that holds most of the kernel time; rates above the board's peak
 /// (without a board: above the highest built-in one). `report`: what was made; only its sheets are
 /// judged. Gives the coverage of its unified_perf_summary, all 0 where it has none. Errors: those

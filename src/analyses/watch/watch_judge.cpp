@@ -14,15 +14,16 @@ constexpr double kErr = 0.025;      ///< of each kind of statement, over all win
 constexpr double kConfirmed = 0.01; ///< two windows in a row, each at this level
 constexpr std::size_t kQuietWindows = 3;
 constexpr std::size_t kMostCollectives = 4096; ///< whose bandwidth is remembered
-constexpr std::uint64_t kFewestWindows = 5;    ///< that tell how windows scatter
+/// Windows that show how windows scatter, and that a slow change is compared with.
+constexpr std::uint64_t kFewestWindows = 5;
 
 std::string reason_of(AlarmKind kind, std::string_view subject) {
   return fmt::format("{} {}", alarm_name(kind), subject);
 }
 
-/// How far a mean of `test` lies below what was before, at this level: by the scatter of steps, and
-/// where there were enough windows by theirs too.
-bool below(const BandwidthBefore& before, const SampleStats& test, double alpha) {
+/// Whether the mean of `test` is below the bandwidth before, at this level: by the scatter of
+/// steps, and where there were enough windows by theirs too.
+bool below(const BandwidthSample& before, const SampleStats& test, double alpha) {
   const SampleStats base{static_cast<std::size_t>(before.steps.n), before.steps.mean,
                          before.steps.variance()};
   const std::optional<MeanDifference> change = welch(base, test, alpha);
@@ -34,6 +35,119 @@ bool below(const BandwidthBefore& before, const SampleStats& test, double alpha)
   const auto n = static_cast<double>(windows.n);
   return test.mean <
          windows.mean - student_t(n - 1, alpha) * std::sqrt(windows.variance() * (1 + 1 / n));
+}
+
+/// How exactly the lateness of a rank in a window is known.
+struct LatenessError {
+  double variance = 0; ///< of the mean of the window
+  double degrees = 0;
+};
+
+/// By the scatter of the steps: that of all ranks together, or the rank's own over all windows
+/// where it is larger. Steps of one window may be alike (noise that lasts longer than a step), so
+/// the scatter of whole windows counts where there were enough: its median over the ranks, which
+/// a few ranks that changed do not move.
+class LatenessErrors {
+public:
+  LatenessErrors(const WatchWindow& window, std::map<std::int64_t, LatenessScatter>& scatter)
+      : scatter_(scatter) {
+    std::vector<double> between;
+    for (const WatchedLateness& row : window.lateness) {
+      const SampleStats stats = sample_stats(row.late_us);
+      if (stats.n < 2)
+        continue;
+      const auto degrees = static_cast<double>(stats.n - 1);
+      LatenessScatter& own = scatter[row.rank];
+      own.squares += degrees * stats.variance;
+      own.degrees += degrees;
+      own.windows.add(stats.mean);
+      squares_ += degrees * stats.variance;
+      degrees_ += degrees;
+      if (const double v = own.windows.variance();
+          own.windows.n >= kFewestWindows && std::isfinite(v))
+        between.push_back(v);
+    }
+    if (!between.empty())
+      between_ = quantile_of(std::move(between), 0.5);
+  }
+
+  [[nodiscard]] LatenessError of(const WatchedLateness& row, std::size_t n) const {
+    const LatenessScatter& own = scatter_.at(row.rank);
+    const double steps = std::max(squares_ / degrees_, own.squares / own.degrees);
+    return {std::max(steps / static_cast<double>(n), between_), degrees_};
+  }
+
+private:
+  std::map<std::int64_t, LatenessScatter>& scatter_;
+  double squares_ = 0, degrees_ = 0, between_ = 0;
+};
+
+/// "0.94 ms per step (0.23 %)"; "" where the number of collectives is unknown.
+std::string cost_text(const WatchWindow& window, const WatchedLateness& row, double late_us) {
+  if (row.per_step <= 0)
+    return {};
+  const double ms = late_us * row.per_step / 1000;
+  return window.step_ms > 0
+             ? fmt::format("; this costs {:.3g} ms per step ({:.2g} %)", ms,
+                           100 * ms / window.step_ms)
+             : fmt::format("; this costs {:.3g} ms per second ({:.2g} %)", ms, ms / 10);
+}
+
+struct StragglerRow {
+  const WatchedLateness* row;
+  double late_us, half_width;
+};
+
+/// The latest first; at most four ranks are named with their lateness.
+std::string straggler_text(const WatchWindow& window, const std::vector<StragglerRow>& late,
+                           const std::vector<std::int64_t>& ranks) {
+  constexpr std::size_t kNamed = 4;
+  const StragglerRow& worst = late.front();
+  const std::string cost = cost_text(window, *worst.row, worst.late_us);
+  const std::string evidence = fmt::format("({} {} of {} ranks)", worst.row->late_us.size(),
+                                           window.step_ms > 0 ? "steps" : "samples", window.ranks);
+  if (late.size() == 1)
+    return fmt::format("{}: rank {} starts its collectives {:.1f} us +- {:.1f} us later than the "
+                       "others{} {}",
+                       window.label, worst.row->rank, worst.late_us, worst.half_width, cost,
+                       evidence);
+  std::string named;
+  for (std::size_t i = 0; i < std::min(kNamed, late.size()); ++i)
+    named += fmt::format("{}rank {} by {:.1f} us +- {:.1f} us", i == 0 ? "" : ", ",
+                         late[i].row->rank, late[i].late_us, late[i].half_width);
+  return fmt::format("{}: ranks {} start their collectives later than the others: {}{}{} {}",
+                     window.label, ranges_text(ranks), named, late.size() > kNamed ? ", ..." : "",
+                     cost, evidence);
+}
+
+/// Fills the sample of the first windows until there are kFewestWindows.
+void add_window(BandwidthBefore& before, const std::vector<double>& gbps) {
+  const double mean = sample_stats(gbps).mean;
+  const bool first = before.first.windows.n < kFewestWindows;
+  for (BandwidthSample* const sample : {&before.all, first ? &before.first : nullptr}) {
+    if (sample == nullptr)
+      continue;
+    for (const double value : gbps)
+      sample->steps.add(value);
+    sample->windows.add(mean);
+  }
+}
+
+/// A kind of collective whose bandwidth is lower in this window.
+struct BandwidthFall {
+  const WatchedBandwidth* row;
+  double before, now;
+  bool slow;   ///< below the first windows, not below all
+  bool surely; ///< by this window alone
+};
+
+std::string fall_text(const WatchWindow& window, const BandwidthFall& worst, std::size_t fell,
+                      std::size_t family) {
+  return fmt::format(
+      "{}: bandwidth falls: {} reaches {:.1f} GB/s, {:.0f} % less than the "
+      "{:.1f} GB/s {}; {} of {} kinds of collectives fell",
+      window.label, worst.row->what, worst.now, 100 * (1 - worst.now / worst.before), worst.before,
+      worst.slow ? fmt::format("of the first {} windows", kFewestWindows) : "before", fell, family);
 }
 
 } // namespace
@@ -48,6 +162,8 @@ std::string_view alarm_name(AlarmKind kind) {
     return "hang";
   case AlarmKind::kCollective:
     return "collective";
+  case AlarmKind::kSilent:
+    return "silent";
   }
   return "";
 }
@@ -64,7 +180,7 @@ double WatchJudge::spent_alpha(std::size_t family) const {
   return kErr / (k * (k + 1)) / static_cast<double>(std::max<std::size_t>(1, family));
 }
 
-bool WatchJudge::told(const std::string& reason, bool surely) {
+bool WatchJudge::is_news(const std::string& reason, bool surely) {
   const auto [at, fresh] = reasons_.try_emplace(reason);
   WatchReason& seen = at->second;
   const bool again = !fresh && seen.last_window + 1 == windows_;
@@ -91,84 +207,89 @@ std::vector<Alarm> WatchJudge::judge(const WatchWindow& window) {
   return out;
 }
 
+double WatchJudge::least_late_us(const WatchWindow& window, const WatchedLateness& row) const {
+  if (limits_.least_late_us)
+    return *limits_.least_late_us;
+  if (window.step_ms <= 0 || row.per_step <= 0)
+    return WatchLimits::kLeastLateUs;
+  return WatchLimits::kLeastCostPercent / 100 * window.step_ms * 1000 / row.per_step;
+}
+
 void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) {
   const std::size_t family = window.lateness.size();
   if (family < 2)
     return;
   const double confirm = kConfirmed / static_cast<double>(family);
   const double alone = spent_alpha(family);
-  const WatchedLateness* latest = nullptr;
-  double most = 0;
-  for (const WatchedLateness& rank : window.lateness)
-    if (const double mean = sample_stats(rank.late_us).mean; latest == nullptr || mean > most) {
-      latest = &rank;
-      most = mean;
-    }
-  const std::optional<MeanDifference> near = mean_interval(latest->late_us, confirm);
-  if (!near || near->difference - near->half_width <= limits_.least_late_us)
+  const LatenessErrors errors(window, scatter_);
+  std::vector<StragglerRow> late;
+  for (const WatchedLateness& row : window.lateness) {
+    const SampleStats stats = sample_stats(row.late_us);
+    const double least = least_late_us(window, row);
+    if (stats.n < 2 || stats.mean <= least)
+      continue;
+    const LatenessError error = errors.of(row, stats.n);
+    const double sd = std::sqrt(error.variance);
+    const double near = student_t(error.degrees, confirm) * sd;
+    if (stats.mean - near <= least)
+      continue;
+    const double far = student_t(error.degrees, alone) * sd;
+    const bool surely = stats.mean - far > least;
+    if (is_news(reason_of(AlarmKind::kStraggler, std::to_string(row.rank)), surely))
+      late.push_back({&row, stats.mean, surely ? far : near});
+  }
+  if (late.empty())
     return;
-  const std::optional<MeanDifference> far = mean_interval(latest->late_us, alone);
-  const bool surely = far && far->difference - far->half_width > limits_.least_late_us;
-  const std::string subject = std::to_string(latest->rank);
-  if (!told(reason_of(AlarmKind::kStraggler, subject), surely))
-    return;
-  const MeanDifference& shown = surely ? *far : *near;
-  out.push_back({AlarmKind::kStraggler, subject,
-                 fmt::format("{}: rank {} comes {:.1f} us +- {:.1f} us after the others to their "
-                             "collectives ({} steps of {} ranks)",
-                             window.label, latest->rank, shown.difference, shown.half_width,
-                             latest->late_us.size(), window.ranks),
-                 windows_});
+  std::vector<std::int64_t> ranks; // ascending, as the rows are
+  for (const StragglerRow& rank : late)
+    ranks.push_back(rank.row->rank);
+  std::stable_sort(late.begin(), late.end(), [](const StragglerRow& a, const StragglerRow& b) {
+    return a.late_us > b.late_us;
+  });
+  out.push_back({AlarmKind::kStraggler, ranges_text(ranks), straggler_text(window, late, ranks),
+                 windows_, 0});
 }
 
 void WatchJudge::bandwidth(const WatchWindow& window, std::vector<Alarm>& out) {
   std::size_t family = 0;
   for (const WatchedBandwidth& row : window.bandwidths)
     family += before_.count(row.what);
-  struct Fall {
-    const WatchedBandwidth* row;
-    double before, now;
-  };
-  std::vector<Fall> falls;
-  bool surely = false;
+  // each kind is compared twice: with all windows and with the first
+  const double confirm = kConfirmed / static_cast<double>(std::max<std::size_t>(1, 2 * family));
+  const double alone = spent_alpha(2 * family);
+  std::vector<BandwidthFall> falls;
   for (const WatchedBandwidth& row : window.bandwidths) {
     const SampleStats now = sample_stats(row.gbps);
+    const auto fell = [&](const BandwidthSample& before, bool slow) {
+      const bool far = before.steps.mean > 0 &&
+                       100 * (1 - now.mean / before.steps.mean) >= limits_.least_fall_percent;
+      if (!far || !below(before, now, confirm))
+        return false;
+      falls.push_back({&row, before.steps.mean, now.mean, slow, below(before, now, alone)});
+      return true;
+    };
     const auto known = before_.find(row.what);
-    if (known != before_.end() && known->second.steps.mean > 0) {
-      const BandwidthBefore& before = known->second;
-      const double share = 100 * (1 - now.mean / before.steps.mean);
-      if (share >= limits_.least_fall_percent &&
-          below(before, now, kConfirmed / static_cast<double>(family))) {
-        surely = surely || below(before, now, spent_alpha(family));
-        falls.push_back({&row, before.steps.mean, now.mean});
-        continue; // what has fallen is no measure of the next
-      }
-    }
     if (known == before_.end() && before_.size() >= kMostCollectives)
       continue;
-    BandwidthBefore& before = before_[row.what];
-    for (const double gbps : row.gbps)
-      before.steps.add(gbps);
-    before.windows.add(now.mean);
+    if (known != before_.end() &&
+        (fell(known->second.all, false) ||
+         (known->second.first.windows.n >= kFewestWindows && fell(known->second.first, true))))
+      continue; // what has fallen is no measure of the next
+    add_window(before_[row.what], row.gbps);
   }
-  if (falls.empty() || !told(reason_of(AlarmKind::kBandwidth, ""), surely))
-    return;
-  const Fall& worst =
-      *std::min_element(falls.begin(), falls.end(), [](const Fall& a, const Fall& b) {
-        return a.now / a.before < b.now / b.before;
-      });
-  out.push_back(
-      {AlarmKind::kBandwidth, worst.row->what,
-       fmt::format("{}: bandwidth falls: {} reaches {:.1f} GB/s, {:.0f} % less than the "
-                   "{:.1f} GB/s before; {} of {} kinds of collectives fell",
-                   window.label, worst.row->what, worst.now, 100 * (1 - worst.now / worst.before),
-                   worst.before, falls.size(), family),
-       windows_});
+  const BandwidthFall* worst = nullptr;
+  for (const BandwidthFall& fall : falls)
+    if (is_news(reason_of(AlarmKind::kBandwidth, fall.row->what), fall.surely) &&
+        (worst == nullptr || fall.now / fall.before < worst->now / worst->before))
+      worst = &fall;
+  if (worst != nullptr)
+    out.push_back({AlarmKind::kBandwidth, worst->row->what,
+                   fall_text(window, *worst, falls.size(), family), windows_, 0});
 }
 
 void WatchJudge::gaps(const WatchWindow& window, std::vector<Alarm>& out) {
   for (const WatchedGap& gap : window.gaps)
-    if (told(reason_of(AlarmKind::kCollective, gap.group), true))
+    if (is_news(reason_of(AlarmKind::kCollective, gap.group), true))
       out.push_back(
           {AlarmKind::kCollective, gap.group,
            fmt::format("{}: hang suspected: rank{} {} entered {} of group {} {}, "
@@ -176,7 +297,7 @@ void WatchJudge::gaps(const WatchWindow& window, std::vector<Alarm>& out) {
                        window.label, gap.entered.size() == 1 ? "" : "s", ranges_text(gap.entered),
                        gap.name, gap.group, gap.where, gap.absent.size() == 1 ? "" : "s",
                        ranges_text(gap.absent), gap.collectives, gap.collectives == 1 ? "" : "s"),
-           windows_});
+           windows_, 0});
 }
 
 std::optional<Alarm> WatchJudge::judge_still(const std::vector<std::int64_t>& still,
@@ -191,7 +312,7 @@ std::optional<Alarm> WatchJudge::judge_still(const std::vector<std::int64_t>& st
   return Alarm{AlarmKind::kHang, which,
                fmt::format("hang suspected: nothing new of rank{} {}: {}",
                            news.size() == 1 ? "" : "s", which, others),
-               windows_};
+               windows_, 0};
 }
 
 } // namespace rankscope

@@ -1,5 +1,6 @@
-// Which of the windows of a running job call for somebody: a rank that comes late, bandwidth that
-// falls, ranks that stand still. docs/watch.md has the rules with what they may err by.
+// Which of the windows of a running job need attention: ranks that start late, bandwidth that
+// falls, ranks that stand still, a job that stands still as a whole. docs/watch.md has the rules
+// and how often they may be wrong.
 #pragma once
 
 #include "analyses/watch/watch_window.h"
@@ -14,21 +15,25 @@
 
 namespace rankscope {
 
-enum class AlarmKind : std::uint8_t { kStraggler, kBandwidth, kHang, kCollective };
-inline constexpr std::uint64_t kAlarmKinds = 4;
-/// "straggler", "bandwidth", "hang", "collective".
+enum class AlarmKind : std::uint8_t { kStraggler, kBandwidth, kHang, kCollective, kSilent };
+inline constexpr std::uint64_t kAlarmKinds = 5;
+/// "straggler", "bandwidth", "hang", "collective", "silent".
 [[nodiscard]] std::string_view alarm_name(AlarmKind kind);
 
 struct Alarm {
   AlarmKind kind = AlarmKind::kStraggler;
-  std::string subject; ///< the rank, the collective, the group
+  std::string subject; ///< the ranks, the collective, the group
   std::string sentence;
-  std::size_t window = 0; ///< how manieth, from 1
+  std::size_t window = 0;     ///< windows judged by then
+  std::int64_t raised_ns = 0; ///< unix time; set where it is stored
 };
 
 struct WatchLimits {
-  double least_late_us = 10;      ///< a straggler comes later than the others by more
-  double least_fall_percent = 10; ///< of the bandwidth that there was
+  /// A straggler starts its collectives later by more than this. Empty: the lateness has to cost
+  /// kLeastCostPercent of the step, or kLeastLateUs where the step time is unknown (logs).
+  std::optional<double> least_late_us = std::nullopt;
+  double least_fall_percent = 10; ///< of the bandwidth before
+  static constexpr double kLeastCostPercent = 0.5, kLeastLateUs = 100;
 };
 
 /// Sums of a sample that grows (Welford 1962).
@@ -39,10 +44,23 @@ struct RunningSample {
   [[nodiscard]] double variance() const { return n > 1 ? squares / static_cast<double>(n - 1) : 0; }
 };
 
-/// The bandwidth of a collective in the windows before, without those in which it had fallen.
-struct BandwidthBefore {
+/// Bandwidth of some windows.
+struct BandwidthSample {
   RunningSample steps;   ///< of all windows
   RunningSample windows; ///< their means
+};
+
+/// The bandwidth of a kind of collective, without the windows in which it had fallen. The first
+/// windows are stored apart: what sinks slowly becomes part of the mean of all.
+struct BandwidthBefore {
+  BandwidthSample all, first;
+};
+
+/// How the lateness of a rank scatters.
+struct LatenessScatter {
+  double squares = 0;    ///< of the distances of steps from the mean of their window
+  double degrees = 0;    ///< their degrees of freedom
+  RunningSample windows; ///< means of windows
 };
 
 /// An alarm that was raised, until its reason has gone for kQuietWindows; or what one window alone
@@ -52,44 +70,46 @@ struct WatchReason {
   std::size_t last_window = 0; ///< in which it was seen
 };
 
-/// Takes windows in order. What it keeps does not grow with their number. Of a job in which nothing
-/// changes, all windows together raise an alarm in 5 % of the jobs at most (and one in 10,000
-/// windows and ranks by confirmation); several ranks or collectives of a window are one family
+/// Takes windows in order. What it keeps does not grow with their number. In at most 5 % of the
+/// jobs in which nothing changes do all windows together raise an alarm (and one in 10,000 windows
+/// and ranks by confirmation): several ranks or collectives of a window are one family
 /// (Bonferroni), and window k may err by 0.025 / (k (k + 1)), the sum of which is 0.025 for each of
-/// two kinds of statements.
+/// two kinds of statements. Each rank and each kind of collective has a reason of its own.
 class WatchJudge {
 public:
   explicit WatchJudge(WatchLimits limits = {}) : limits_(limits) {}
 
-  /// What this window shows that was not told before.
+  /// What this window shows and no alarm has said before.
   [[nodiscard]] std::vector<Alarm> judge(const WatchWindow& window);
-  /// Ranks that stand still while others go on, each told once until it goes on.
+  /// Ranks that stand still while others go on, each named once until it goes on.
   [[nodiscard]] std::optional<Alarm> judge_still(const std::vector<std::int64_t>& still,
                                                  std::string_view others);
   [[nodiscard]] std::size_t windows() const { return windows_; }
-  /// They are of a run of watch, not of what it keeps.
+  /// They belong to a run of watch, not to what it keeps.
   void limit(WatchLimits limits) { limits_ = limits; }
 
 private:
   template <class Archive, class Row>
   requires std::same_as<std::remove_const_t<Row>, WatchJudge>
   friend void part_fields(Archive& archive, Row& judge) {
-    archive(judge.windows_, judge.before_, judge.reasons_, judge.still_);
+    archive(judge.windows_, judge.before_, judge.scatter_, judge.reasons_, judge.still_);
   }
 
   void stragglers(const WatchWindow& window, std::vector<Alarm>& out);
   void bandwidth(const WatchWindow& window, std::vector<Alarm>& out);
   void gaps(const WatchWindow& window, std::vector<Alarm>& out);
   [[nodiscard]] double spent_alpha(std::size_t family) const;
-  /// Whether an alarm is to be raised for what this window shows: surely, or for the second time.
-  bool told(const std::string& reason, bool surely);
+  [[nodiscard]] double least_late_us(const WatchWindow& window, const WatchedLateness& row) const;
+  /// Whether to raise an alarm for what this window shows: surely, or for the second time.
+  bool is_news(const std::string& reason, bool surely);
   void forget_gone();
 
   WatchLimits limits_;
   std::size_t windows_ = 0;
   std::map<std::string, BandwidthBefore> before_;
-  std::map<std::string, WatchReason> reasons_; ///< by kind and subject
-  std::vector<std::int64_t> still_;            ///< ranks that were told, ascending
+  std::map<std::int64_t, LatenessScatter> scatter_; ///< by rank
+  std::map<std::string, WatchReason> reasons_;      ///< by kind and subject
+  std::vector<std::int64_t> still_;                 ///< ranks that were named, ascending
 };
 
 } // namespace rankscope

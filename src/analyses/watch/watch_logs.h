@@ -100,6 +100,9 @@ public:
   void judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms);
 
   [[nodiscard]] std::size_t processes() const { return processes_.size(); }
+  [[nodiscard]] std::size_t judged() const { return judge_.windows(); }
+  /// Windows that records fell into, judged or not.
+  [[nodiscard]] std::size_t windows() const { return judge_.windows() + windows_.size(); }
   [[nodiscard]] std::uint64_t records() const { return records_; }
   /// Collectives that could not be compared: a rank told nothing of them.
   [[nodiscard]] std::uint64_t incomplete() const { return incomplete_; }

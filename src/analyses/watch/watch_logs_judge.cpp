@@ -67,8 +67,13 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
   out.label = "logs of " + clock_text(number * window_us_);
   out.ranks = window.records.size();
   const std::vector<std::int64_t> ranks = ranks_of_processes();
-  for (const auto& [process, slots] : window.late_us)
-    out.lateness.push_back({ranks[process], samples_of(slots)});
+  for (const auto& [process, slots] : window.late_us) {
+    std::uint64_t n = 0;
+    for (const LogSlot& slot : slots)
+      n += slot.n;
+    out.lateness.push_back({ranks[process], samples_of(slots),
+                            static_cast<double>(n) * 1e6 / static_cast<double>(window_us_)});
+  }
   std::sort(out.lateness.begin(), out.lateness.end(),
             [](const auto& a, const auto& b) { return a.rank < b.rank; });
   for (const auto& [what, slots] : window.bus_gbps)

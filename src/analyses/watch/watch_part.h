@@ -12,8 +12,16 @@ template <class Archive, PartOf<RunningSample> Row> void part_fields(Archive& ar
   archive(r.n, r.mean, r.squares);
 }
 
-template <class Archive, PartOf<BandwidthBefore> Row> void part_fields(Archive& archive, Row& r) {
+template <class Archive, PartOf<BandwidthSample> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.steps, r.windows);
+}
+
+template <class Archive, PartOf<BandwidthBefore> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.all, r.first);
+}
+
+template <class Archive, PartOf<LatenessScatter> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.squares, r.degrees, r.windows);
 }
 
 template <class Archive, PartOf<WatchReason> Row> void part_fields(Archive& archive, Row& r) {
@@ -26,7 +34,7 @@ template <class Archive, PartOf<WatchedRank> Row> void part_fields(Archive& arch
 
 template <class Archive, PartOf<Alarm> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kAlarmKinds);
-  archive(r.subject, r.sentence, r.window);
+  archive(r.subject, r.sentence, r.window, r.raised_ns);
 }
 
 } // namespace rankscope

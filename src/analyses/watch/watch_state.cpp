@@ -40,7 +40,7 @@ template <class Archive, PartOf<LogWindow> Row> void part_fields(Archive& archiv
 }
 template <class Archive, PartOf<WatchState> Row> void part_fields(Archive& archive, Row& s) {
   archive(s.read, s.ranks, s.world, s.open, s.reached, s.windows_begun, s.judged_step, s.judge,
-          s.shown, s.alarms, s.raised, s.log_files, s.logs);
+          s.shown, s.alarms, s.raised, s.log_files, s.logs, s.rhythm);
 }
 
 namespace {
@@ -54,6 +54,8 @@ void check(PartReader& reader, const WatchState& state) {
   for (const auto& [rank, seen] : state.ranks)
     if (seen.heard_ns < 0)
       reader.fail("a time before 1970");
+  if (!state.rhythm.sound())
+    reader.fail("a rhythm that no job has");
   if (const std::string problem = state.logs.problem(); !problem.empty())
     reader.fail(problem);
   for (const auto& [path, file] : state.log_files)
@@ -73,8 +75,9 @@ void WatchState::show(WatchedWindow window) {
   keep_newest(shown);
 }
 
-void WatchState::raise(Alarm alarm) {
+void WatchState::raise(Alarm alarm, std::int64_t now_ns) {
   ++raised;
+  alarm.raised_ns = now_ns;
   alarms.push_back(std::move(alarm));
   keep_newest(alarms);
 }

@@ -4,6 +4,7 @@
 #include "analyses/watch/reached_windows.h"
 #include "analyses/watch/watch_judge.h"
 #include "analyses/watch/watch_logs.h"
+#include "analyses/watch/watch_rhythm.h"
 #include "base/result.h"
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace rankscope {
 
 /// Its kind and version (core/part.h): raise the version with the fields.
 inline constexpr std::string_view kWatchStateKind = "watch";
-inline constexpr std::uint32_t kWatchStateVersion = 3;
+inline constexpr std::uint32_t kWatchStateVersion = 4;
 
 /// A world that is said to be larger is none.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;
@@ -63,10 +64,12 @@ struct WatchState {
   };
   std::map<std::string, LogFile> log_files; ///< by path
   LogWatch logs;
+  WatchRhythm rhythm;
 
-  /// A window that was judged, an alarm that was raised.
+  /// Stores a window that was judged.
   void show(WatchedWindow window);
-  void raise(Alarm alarm);
+  /// Stores an alarm with its time.
+  void raise(Alarm alarm, std::int64_t now_ns);
 };
 
 /// A state and the folders that it is of, one a line.

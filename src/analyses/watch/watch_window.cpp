@@ -131,7 +131,10 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
     return out; // no collective in any of them
   for (const Straggler& s : facts->stragglers)
     if (!s.late_us.empty())
-      out.lateness.push_back({s.rank, s.late_us});
+      out.lateness.push_back({s.rank, s.late_us,
+                              out.step_ms > 0 ? static_cast<double>(s.collectives) /
+                                                    static_cast<double>(s.late_us.size())
+                                              : 0});
   std::sort(out.lateness.begin(), out.lateness.end(),
             [](const auto& a, const auto& b) { return a.rank < b.rank; });
   out.bandwidths = bandwidths_of(*facts);

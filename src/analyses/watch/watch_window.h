@@ -24,6 +24,7 @@ struct WatchedRank {
 struct WatchedLateness {
   std::int64_t rank = 0;
   std::vector<double> late_us;
+  double per_step = 0; ///< compared collectives per step; of logs per second; 0: unknown
 };
 
 /// The bus bandwidths of the collectives of a group, name, type and size, GB/s: a mean for each

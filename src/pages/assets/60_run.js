@@ -374,8 +374,27 @@
         [RS.choice("m", "which time", measures, (m) => { now = m; RS.redraw(chart); })], chart);
       return;
     }
-    const relative = (r, s) => { const m = median([...ranks.keys()].map((k) => at(k, s))); return 100 * (at(r, s) / m - 1); };
+    let medians = []; // of each step over the ranks
+    const relative = (r, s) => 100 * (at(r, s) / medians[s] - 1);
+    // an outlier: further from the median rank than 5 robust deviations and than 0.5 %
+    const outliers = () => {
+      const excess = [...ranks.keys()].map((r) => median([...numbers.keys()].map((s) => relative(r, s))));
+      const middle = median(excess);
+      const spread = median(excess.map((v) => Math.abs(v - middle))) * 1.4826;
+      return [...ranks.keys()].filter((r) => Math.abs(excess[r] - middle) > Math.max(5 * spread, 0.5))
+        .sort((a, b) => Math.abs(excess[b] - middle) - Math.abs(excess[a] - middle)).map((r) => ({ r, excess: excess[r] }));
+    };
+    const kNamed = 8;
+    const named = RS.el("p", { class: "note", id: "outlier-ranks" });
+    const name = (odd) => {
+      const texts = odd.slice(0, kNamed).map((o) => `rank ${ranks[o.r]} ${RS.signed(o.excess, " %")}`);
+      if (odd.length > kNamed) texts.push(`${odd.length - kNamed} more`);
+      named.textContent = odd.length ? `Outliers (red: slower, green: faster): ${texts.join(", ")}.` : "No rank is an outlier.";
+    };
     chart = RS.chart(() => {
+      medians = [...numbers.keys()].map((s) => median([...ranks.keys()].map((k) => at(k, s))));
+      const odd = outliers();
+      name(odd);
       const cells = [];
       for (let r = 0; r < ranks.length; r++) for (let s = 0; s < numbers.length; s++) { const v = relative(r, s); if (Number.isFinite(v)) cells.push([s, r, v]); }
       const sizes = cells.map((c) => Math.abs(c[2])).sort((a, b) => a - b);
@@ -384,9 +403,16 @@
         grid: { left: 60, right: 110, top: 8, bottom: 44 },
         xAxis: { type: "category", data: Array.from(numbers, String), name: "step", splitArea: { show: false } },
         yAxis: { type: "category", inverse: true, data: Array.from(ranks, String), name: "rank" },
-        visualMap: { min: -most, max: most, calculable: false, right: 0, top: "middle", itemHeight: 120, dimension: 2, textStyle: { color: RS.colour("fg") }, text: [`+${RS.num(most)} %`, `\u2212${RS.num(most)} %`],
+        visualMap: { seriesIndex: 0, min: -most, max: most, calculable: false, right: 0, top: "middle", itemHeight: 120, dimension: 2, textStyle: { color: RS.colour("fg") }, text: [`+${RS.num(most)} %`, `\u2212${RS.num(most)} %`],
           inRange: { color: [RS.colour("compute"), RS.colour("panel"), RS.colour("exposed")] } },
-        series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: RS.colour("bg"), borderWidth: ranks.length > 40 || numbers.length > 80 ? 0 : 1 } }],
+        series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: RS.colour("bg"), borderWidth: ranks.length > 40 || numbers.length > 80 ? 0 : 1 } },
+          { type: "custom", z: 3, data: odd.flatMap((o) => [...numbers.keys()].map((s) => [s, o.r, relative(o.r, s)]).filter((c) => Number.isFinite(c[2]))), encode: { x: 0, y: 1 },
+            renderItem: (_, api) => {
+              const [x, y] = api.coord([api.value(0), api.value(1)]);
+              const [wide, high] = api.size([1, 1]);
+              const tall = Math.max(3, high);
+              return { type: "rect", shape: { x: x - wide / 2, y: y - tall / 2, width: wide, height: tall }, style: { fill: RS.colour(api.value(2) > 0 ? "bad" : "good") } };
+            } }],
       };
     }, {
       label: "ranks by steps: time against the median of the step", height: Math.max(180, Math.min(620, ranks.length * 22 + 70)), canvas: true,
@@ -394,7 +420,7 @@
       onClick: (p) => showStep(data, numbers[p.value[0]], ranks[p.value[1]]),
     });
     RS.section("steps", "Ranks and steps", "Each cell: the time of a rank's step against the median of all ranks in that step. Blue takes less, orange more; a row that stands out is a rank, a column is the run. A click shows it in the timeline.",
-      [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); })], chart);
+      [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); })], named, chart);
   }
 
   function showStep(data, number, rank) {

@@ -4,6 +4,7 @@
 #include "readers/kineto/kineto_chunk.h"
 
 #include "core/arg_text.h"
+#include "readers/foreign_format.h"
 #include "readers/kineto/json_scan.h"
 #include "readers/kineto/kineto_keys.h"
 
@@ -386,6 +387,8 @@ const char* ChunkParser::event(const char* p, const char* end, std::uint64_t off
   const std::string_view cat = plain(e.cat, cat_room_);
   if (ph == "X") {
     const Category category = e.cat.present ? category_of(cat) : legacy_category(e);
+    if (category == Category::kOther && out_.foreign_category.empty() && foreign_category(cat))
+      out_.foreign_category = cat;
     if (category == Category::kPythonFunction && !keep_.python)
       ++out_.python_skipped;
     else

@@ -34,6 +34,7 @@ struct KinetoChunk : TraceChunk {
   DroppedEvents bad_time;         ///< X without a usable ts or dur, C without ts
   bool array_ended = false;       ///< the closing ] of traceEvents was met
   std::string tail;               ///< text after it
+  std::string foreign_category;   ///< the first of a device that rankscope does not read
 
   // work space
   std::unordered_map<std::string, std::uint32_t> text_tracks;

@@ -1,8 +1,10 @@
 // Reader for Kineto / Chrome JSON traces: an object with traceEvents, or a bare array of events;
 // plain, gzip or zstd. The stream is cut into runs of whole events, which worker threads parse into
 // chunks; chunks are merged in file order, so that the result does not depend on the threads.
+#include "core/gpu_work.h"
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
+#include "readers/foreign_format.h"
 #include "readers/kineto/json_scan.h"
 #include "readers/kineto/kineto_chunk.h"
 #include "readers/kineto/kineto_header.h"
@@ -41,10 +43,14 @@ public:
     other_phases_ += c.other_phases;
     note(malformed_, c.malformed);
     note(bad_time_, c.bad_time);
+    if (foreign_category_.empty())
+      foreign_category_ = c.foreign_category;
   }
 
   /// Entries of traceEvents so far, dropped ones included.
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
+  /// "" or the first category of a device that rankscope does not read.
+  [[nodiscard]] const std::string& foreign_category() const { return foreign_category_; }
 
   void report(const std::string& path) {
     Diagnostics& d = out_.diagnostics();
@@ -129,6 +135,7 @@ private:
   std::uint64_t other_phases_ = 0;
   DroppedEvents malformed_;
   DroppedEvents bad_time_;
+  std::string foreign_category_;
 };
 
 // ---- cutting -----------------------------------------------------------------------------------
@@ -223,7 +230,11 @@ public:
     out_.set_input(input_bytes_, entries_);
     out_.source().clock = head_.clock;
     out_.header() = std::move(head_.values);
-    return std::move(out_).finish();
+    RS_TRY(Trace trace, std::move(out_).finish());
+    if (!has_gpu_work(trace))
+      if (const ForeignFormat* const format = foreign_producer(trace, foreign_category_))
+        return refusal_of(*format, path_);
+    return trace;
   }
 
 private:
@@ -340,6 +351,7 @@ private:
     }
     pipeline.drain(merge, 0);
     entries_ = merger.entries();
+    foreign_category_ = merger.foreign_category();
     merger.report(path_);
   }
 
@@ -400,6 +412,7 @@ private:
   std::uint64_t offset_ = 0; ///< of buffer_'s first byte in the unpacked file
   std::uint64_t input_bytes_ = 0;
   std::uint64_t entries_ = 0;
+  std::string foreign_category_;
   bool at_end_ = false;
   bool bare_list_ = false;
   bool list_ended_ = false;
