@@ -82,7 +82,7 @@ Result<std::vector<std::pair<BatchGroup, Table>>> replay_batch(Session& session,
     std::vector<double> share;
     for (const BatchOpRow& row : family.rows)
       share.push_back(row.cumulative);
-    const std::size_t selected = replay_selection(share);
+    const std::size_t selected = replay_selection(share, compat);
     for (std::size_t i = 0; i < selected; ++i)
       items.push_back(item_of(family.rows[i], group, busy));
   }

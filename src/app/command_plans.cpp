@@ -1,6 +1,7 @@
 #include "app/command_plans.h"
 
 #include "app/list_column.h"
+#include "collect/run_inputs.h"
 
 #include <utility>
 
@@ -81,7 +82,7 @@ Report sweep_plan(const SweepRequest& request, const SweepPlan& plan) {
 bool is_finished(const SweepRequest& request, const PlannedRun& run) {
   const SavedRun saved = read_run_manifest(run.folder + "/manifest.json");
   return !request.redo && saved.status == status_name(RunStatus::kSuccess) &&
-         saved.mark == run.mark();
+         difference_to_saved(saved, run).empty() && missing_trace(saved, run).empty();
 }
 
 } // namespace rankscope

@@ -1,6 +1,7 @@
 #include "app/command_reports.h"
 
 #include "app/list_column.h"
+#include "app/sweep_metrics.h"
 #include "app/written_files.h"
 
 #include <utility>
@@ -84,6 +85,7 @@ Report sweep_report(const FinishedSweep& sweep) {
                    end != nullptr ? text_or_blank(end->problem) : Value(), Value(findings)});
   }
   Report out = with_figures(sweep.folder, std::move(table), {sweep.summary_file});
+  out.tables.push_back(sweep_metrics(sweep.rows));
   out.tables.push_back(findings_table(sweep.findings));
   return out;
 }

@@ -52,7 +52,7 @@ private:
 struct Sum {
   std::int64_t busy_ns = 0;
   std::int64_t busy_covered_ns = 0;
-  double joules = 0;
+  double joules = 0, low = 0, high = 0;
   double covered_ns = 0; ///< that the joules stand for: parts of moments that kinds share
 };
 
@@ -65,12 +65,14 @@ std::array<Sum, kKinds> sums_of(const std::vector<Edge>& edges, const EnergyCurv
     if (i + 1 == edges.size() || edges[i + 1].at_ns == edges[i].at_ns)
       continue;
     const TimeSpan span{edges[i].at_ns, edges[i + 1].at_ns};
-    const EnergyCurve::Covered covered = curve.of(span);
+    const SpanEnergy covered = curve.of(span);
     const auto kinds = std::count_if(running.begin(), running.end(), [](auto n) { return n > 0; });
     const auto add = [&](Sum& sum, double part) {
       sum.busy_ns += span.end_ns - span.begin_ns;
       sum.busy_covered_ns += covered.ns;
       sum.joules += covered.joules * part;
+      sum.low += covered.low * part;
+      sum.high += covered.high * part;
       sum.covered_ns += static_cast<double>(covered.ns) * part;
     };
     add(out[kAll], 1);
@@ -98,9 +100,13 @@ void add_rows(std::int64_t device, std::optional<int> gpu, const std::array<Sum,
     row.covered_percent =
         100 * static_cast<double>(sum.busy_covered_ns) / static_cast<double>(sum.busy_ns);
     if (sum.busy_covered_ns > 0) {
+      row.joules_low = sum.low;
+      row.joules_high = sum.high;
+    }
+    if (sum.busy_covered_ns > 0 && !is_aliased(sum.joules, sum.low, sum.high)) {
       row.joules = sum.joules;
       row.mean_w = sum.joules / (sum.covered_ns / 1e9);
-      if (all.joules > 0)
+      if (all.joules > 0 && !is_aliased(all.joules, all.low, all.high))
         row.percent = 100 * sum.joules / all.joules;
     }
     rows.push_back(row);
@@ -163,14 +169,21 @@ Schema<KernelEnergy> kernel_energy_schema() {
        {"busy_ms", "busy_ms", Unit::kMs, real, [](const Row& r) { return Value(r.busy_ms); },
         "while work of the kind ran, kinds that overlap each in full"},
        {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
-        "integral of the power while it ran, in equal parts among kinds that run at the same time"},
+        "energy while it ran, in equal parts among kinds that run at the same time; by the GPU's "
+        "energy counter where it has one; empty where the power samples are aliased"},
        {"percent", "percent", Unit::kPercent, real, [](const Row& r) { return Value(r.percent); },
         "of the row of all"},
        {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
         "joules / the time that they stand for"},
        {"covered_percent", "covered_percent", Unit::kPercent, real,
         [](const Row& r) { return Value(r.covered_percent); },
-        "part of busy_ms that lies between samples; joules are of that part"}});
+        "part of busy_ms that lies between samples; joules are of that part"},
+       {"joules_low", "joules_low", Unit::kNone, real,
+        [](const Row& r) { return Value(r.joules_low); },
+        "least energy that the samples allow: between two of them power is the lower one"},
+       {"joules_high", "joules_high", Unit::kNone, real,
+        [](const Row& r) { return Value(r.joules_high); },
+        "most energy that the samples allow: between two of them power is the higher one"}});
 }
 
 } // namespace rankscope

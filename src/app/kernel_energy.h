@@ -19,11 +19,12 @@ struct KernelEnergy {
   std::int64_t device = 0; ///< of the trace
   std::optional<int> gpu;  ///< as the sampler numbers it; none: it was not sampled
   WorkKind kind = WorkKind::kAll;
-  double busy_ms = 0;            ///< while work of the kind ran (of idle: none)
-  std::optional<double> joules;  ///< none where no sample covers it
-  std::optional<double> percent; ///< of the row of all
-  std::optional<double> mean_w;  ///< joules / the time that they stand for
-  double covered_percent = 0;    ///< of busy_ms between samples
+  double busy_ms = 0;           ///< while work of the kind ran (of idle: none)
+  std::optional<double> joules; ///< none where no sample covers it or the samples are aliased
+  std::optional<double> joules_low, joules_high; ///< lower and upper sum over the samples
+  std::optional<double> percent;                 ///< of the row of all
+  std::optional<double> mean_w;                  ///< joules / the time that they stand for
+  double covered_percent = 0;                    ///< of busy_ms between samples
 };
 
 /// A row per device and kind that it had, then one of all, by device. At each moment from the first

@@ -31,6 +31,9 @@ Json rows_json(const std::vector<StepEnergy>& rows) {
     one.at("joules") = optional_json(row.joules);
     one.at("mean_w") = optional_json(row.mean_w);
     one.at("samples") = Json::of(row.samples);
+    one.at("joules_low") = optional_json(row.joules_low);
+    one.at("joules_high") = optional_json(row.joules_high);
+    one.at("energy_source") = Json::of(std::string(row.source));
     out.items.push_back(std::move(one));
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include "app/profile_energy.h"
 #include "app/report_trace.h"
+#include "collect/container_run.h"
 #include "collect/profile/container.h"
 #include "collect/profile/counter_sets.h"
 #include "collect/profile/library_tool.h"
@@ -165,7 +166,11 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
     return out;
   }
   out.output = request.outputs.file;
-  if (const Table* table = report->report.find("gpu_timeline"))
+  const auto problems = session.diagnostics.problems();
+  out.no_gpu_events = std::any_of(problems.begin(), problems.end(), [](const auto& problem) {
+    return problem.name == "no_gpu_events";
+  });
+  if (const Table* table = report->report.find("gpu_timeline"); table && !out.no_gpu_events)
     out.timeline = *table;
   if (const Table* table = report->report.find("kernel_summary"))
     out.kernels = *table;
@@ -207,6 +212,8 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
   std::vector<std::string> notes;
   RS_TRY(const ProfileContext context, read_context(request.context_files, request.contexts));
   notes.insert(notes.end(), context.notes.begin(), context.notes.end());
+  if (request.docker.empty() && !context.docker_gpus.empty())
+    notes.emplace_back("docker_gpus has no effect without --docker: the command sees all GPUs");
   ToolTable known; // to read it takes longer than the rest of a run without tools
   if (!request.tools.empty() || !context.tools.empty() || !request.tables.empty()) {
     RS_TRY(known, tool_table(request, notes));
@@ -235,8 +242,14 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     p.table = table;
     p.target.folder = w.folder;
     p.target.path = path_of({}, environment);
-    ContainerOptions container{request.docker, context,  tools,
-                               p.run.out,      w.folder, p.identity.run_id};
+    ContainerOptions container{container_tool(request.container_tool),
+                               request.docker,
+                               request.container_arguments,
+                               context,
+                               tools,
+                               p.run.out,
+                               w.folder,
+                               p.identity.run_id};
     if (!request.docker.empty())
       place_in_container(container, p.keeper, p.run.container, p.run.container_name, p.target);
     PlanRequest plan;

@@ -22,8 +22,10 @@ struct ProfileRequest {
   ModelSearch models;               ///< with tags
   std::vector<std::string> tools;   ///< NAME[:key=value,...], the first is the innermost
   std::vector<std::string> tables, context_files, contexts;
-  std::string docker;               ///< image; "" = here
-  std::string devices, sample_rate; ///< of the samplers
+  std::string docker;                           ///< image; "" = here
+  std::string container_tool;                   ///< docker or podman; "" = what is there
+  std::vector<std::string> container_arguments; ///< more options of docker run
+  std::string devices, sample_rate;             ///< of the samplers
   std::string sysfs_root = "/sys";
   bool dual_gcd = false;
   bool replicate =
@@ -51,9 +53,10 @@ struct ProfileOutcome {
   RunResult result;
   std::string out;
   struct Report {
-    std::string trace;  ///< file
-    std::string output; ///< workbook
-    std::string why;    ///< that there is none; else empty
+    std::string trace;          ///< file
+    std::string output;         ///< workbook
+    std::string why;            ///< that there is none; else empty
+    bool no_gpu_events = false; ///< then there is no timeline
     Table timeline, kernels;
     TracedSteps steps;
   };

@@ -77,12 +77,16 @@ void run_replay(Session& session, std::vector<ReplayRow>& rows, const ReplayRunO
   const std::vector<ReplayCall> calls = calls_of(rows);
   const std::vector<ReplayTime> bench = replay_benches(calls, options, progress("bench"));
   const std::vector<ReplayTime> torch = replay_torch(calls, options, progress("PyTorch"));
+  bool measured = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].bench = bench[i];
     rows[i].torch = torch[i];
     count_problem(session, rows[i], bench[i]);
     count_problem(session, rows[i], torch[i]);
+    measured = measured || bench[i].us || torch[i].us;
   }
+  session.partial =
+      session.partial || (!measured && !rows.empty() && options.runner != ReplayRunner::kNone);
 }
 
 Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& request) {

@@ -20,7 +20,8 @@ Result<std::vector<std::string>> write_command_files(std::vector<ReplayRow>& row
                                                      const std::string& folder);
 
 /// Runs the rows again and fills in their times; each row is noted as it is done. What failed, and
-/// what is missing, is counted in the session's diagnostics.
+/// what is missing, is counted in the session's diagnostics; where no row was measured, although a
+/// runner was asked for, the session is partial.
 void run_replay(Session& session, std::vector<ReplayRow>& rows, const ReplayRunOptions& options);
 
 struct NodeReplayRequest {

@@ -19,7 +19,7 @@ const char* why_none(const std::vector<KernelEnergy>& rows, StepClock clock, boo
   if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.gpu; }))
     return "no device of the trace is among the GPUs that were sampled (--power-gpus says which is "
            "which)";
-  if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.joules; }))
+  if (std::none_of(rows.begin(), rows.end(), [](const KernelEnergy& r) { return r.joules_low; }))
     return "the samples of power and the trace are of different times";
   return "";
 }
@@ -45,6 +45,12 @@ Result<void> add_energy(const LoadedTrace& loaded, const TracedSteps& steps,
     report.diagnostics.add(Severity::kWarning, "power_not_joined", path, why);
     return {};
   }
+  if (std::any_of(kinds.begin(), kinds.end(), [](const KernelEnergy& k) {
+        return k.kind == WorkKind::kAll && k.joules_low && !k.joules;
+      }))
+    report.diagnostics.add(Severity::kWarning, "power_aliased", path,
+                           "power changes as fast as it is sampled and there is no energy counter: "
+                           "only the range of the energy is known; sample more often");
   if (clock == StepClock::kBoottime)
     report.diagnostics.add(Severity::kInfo, "power_clock", path,
                            "the trace's CLOCK_BOOTTIME is taken for the samples' CLOCK_MONOTONIC: "

@@ -98,9 +98,18 @@ std::vector<StepEnergy> step_energy(const TracedSteps& traced, const SampledPowe
       row.step = traced.steps[i].number;
       row.start_unix_ns = spans[i].begin_ns;
       row.duration_ms = length_ns / 1e6;
-      row.joules = joules[i];
-      if (joules[i] && length_ns > 0)
-        row.mean_w = *joules[i] / (length_ns / 1e9);
+      if (const auto& energy = joules[i]) {
+        row.joules_low = energy->low;
+        row.joules_high = energy->high;
+        const bool counted = energy->ns > 0 && energy->counted_ns == energy->ns;
+        row.source = counted ? "counter" : "samples";
+        if (is_aliased(energy->joules, energy->low, energy->high))
+          row.source = "aliased";
+        else
+          row.joules = energy->joules;
+      }
+      if (row.joules && length_ns > 0)
+        row.mean_w = *row.joules / (length_ns / 1e9);
       row.samples = samples_within(samples, spans[i]);
       out.push_back(std::move(row));
     }
@@ -149,11 +158,22 @@ Schema<StepEnergy> step_energy_schema() {
        {"duration_ms", "duration_ms", Unit::kMs, real,
         [](const Row& r) { return Value(r.duration_ms); }, "length of the step"},
        {"joules", "joules", Unit::kNone, real, [](const Row& r) { return Value(r.joules); },
-        "integral of the power over the step; blank where the samples do not cover it"},
+        "energy of the step, by the GPU's energy counter where it has one, else the integral of "
+        "the power samples; empty where the samples do not cover the step or are aliased"},
        {"mean_w", "mean_w", Unit::kWatt, real, [](const Row& r) { return Value(r.mean_w); },
         "joules / duration"},
        {"samples", "samples", Unit::kCount, integer, [](const Row& r) { return Value(r.samples); },
         "samples taken within the step"},
+       {"joules_low", "joules_low", Unit::kNone, real,
+        [](const Row& r) { return Value(r.joules_low); },
+        "least energy that the samples allow: between two of them power is the lower one"},
+       {"joules_high", "joules_high", Unit::kNone, real,
+        [](const Row& r) { return Value(r.joules_high); },
+        "most energy that the samples allow: between two of them power is the higher one"},
+       {"energy_source", "energy_source", Unit::kNone, text,
+        [](const Row& r) { return text_or_blank(r.source); },
+        "counter: the GPU's energy counter; samples: integral of power samples; aliased: power "
+        "changes as fast as it is sampled, only the range is known"},
        {"trace", "trace", Unit::kNone, text, [](const Row& r) { return text_or_blank(r.trace); },
         "file that has the step"}});
 }

@@ -46,9 +46,11 @@ struct StepEnergy {
   std::int64_t step = 0;
   std::int64_t start_unix_ns = 0;
   double duration_ms = 0;
-  std::optional<double> joules; ///< none where the samples do not cover the step
+  std::optional<double> joules; ///< none where the samples do not cover the step or are aliased
   std::optional<double> mean_w; ///< joules / duration
   std::int64_t samples = 0;     ///< taken within the step
+  std::optional<double> joules_low, joules_high; ///< lower and upper sum; by a counter: joules
+  const char* source = "";                       ///< counter, samples, aliased; "" = not covered
 };
 
 /// What was sampled in a run.

@@ -1,20 +1,22 @@
 #include "app/sweep.h"
 
+#include "app/sweep_metrics.h"
 #include "app/sweep_tuner.h"
 #include "app/sweep_verdict.h"
-#include "collect/log_figure.h"
+#include "collect/log_metric.h"
 #include "collect/secrets.h"
 #include "engine/quiet_session.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <numeric>
 #include <random>
-#include <regex>
 #include <sys/file.h>
 #include <thread>
 #include <tuple>
@@ -90,12 +92,16 @@ class Sweep {
 public:
   Sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan)
       : ctx_(ctx), request_(request), plan_(plan),
-        log_(plan.folder + "/" + log_name(request.kind, plan.timestamp)) {
+        log_(plan.folder + "/" + log_name(request.kind, plan.timestamp)),
+        earlier_(earlier_rows(plan.folder, plan.runs)), warm_(request.settings.size(), false) {
     for (const PlannedRun& run : plan.runs)
-      rows_.push_back({&run, &request.settings[run.setting], std::nullopt});
+      rows_.push_back({&run, &request.settings[run.setting], std::nullopt, std::nullopt, {}});
   }
 
   Result<FinishedSweep> go() {
+    if (!request_.metric.empty()) {
+      RS_TRY(metric_, parse_log_metric(request_.metric));
+    }
     {
       // the first signal ends the run that runs, and what there is gets written
       const InterruptGrace grace(request_.run.grace + std::chrono::seconds(20));
@@ -120,8 +126,12 @@ private:
   Result<void> run_all() {
     say(fmt::format("{}: {} runs of {} settings", plan_.folder, rows_.size(),
                     request_.settings.size()));
+    if (request_.environment.library_log)
+      for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
+        if (const char* own = std::getenv(name); own != nullptr) // NOLINT(concurrency-mt-unsafe)
+          say(fmt::format("{}={} of your environment is replaced; --no-nccl-log keeps it", name,
+                          own));
     RS_CHECK(write_manifest("running"));
-    RS_CHECK(warm_up());
     if (request_.search)
       return search();
     for (std::size_t i = 0; i < rows_.size() && !stopped_; ++i)
@@ -129,19 +139,29 @@ private:
     return {};
   }
 
-  Result<void> warm_up() {
+  /// The warm-up runs of a setting, before its first run.
+  Result<void> warm_up(std::size_t setting) {
     std::error_code ec;
     for (const PlannedRun& run : plan_.warmups) {
-      if (interrupted())
-        break;
+      if (interrupted() || run.setting != setting || warm_[setting])
+        continue;
       fs::remove_all(run.folder, ec);
       say(fmt::format("warm-up with {}", run.label));
-      RS_TRY(const RunOutcome outcome,
-             run_setting(run, request_.settings[run.setting], request_.run));
+      RS_TRY(const RunOutcome outcome, run_setting(run, request_.settings[setting], request_.run));
       if (outcome.status != RunStatus::kSuccess)
         warn(fmt::format("warm-up: {}; see {}/run_output.log", outcome.problem, run.folder));
     }
+    warm_[setting] = true;
     return {};
+  }
+
+  /// What the run left to be measured.
+  void measure(SummaryRow& row) const {
+    if (row.outcome->status != RunStatus::kSuccess)
+      return;
+    row.joules = joules_of_run(row.run->folder);
+    if (metric_)
+      row.metric = metric_of_log(row.run->folder + "/run_output.log", *metric_);
   }
 
   /// Whether the run is to be left out; the reason is in its row.
@@ -161,12 +181,17 @@ private:
     case Earlier::kNothing:
       return false;
     case Earlier::kMovedAside:
-      say(fmt::format("{}: an earlier run that did not finish is now {}", row.run->label,
+      say(fmt::format("{}: an earlier run ({}) is now {}", row.run->label,
+                      !earlier.why.empty() ? earlier.why
+                      : request_.redo      ? "--redo"
+                                           : "not finished",
                       earlier.aside));
       return false;
     case Earlier::kOther:
-      return Error{ErrorCode::kUsage, row.run->folder, "holds a finished run of another command",
-                   "choose another -o, or --redo (the old run is moved aside)"};
+      return Error{
+          ErrorCode::kUsage, row.run->folder,
+          fmt::format("contains a finished run of another command or environment: {}", earlier.why),
+          "choose another -o, or --redo (the old run is moved aside)"};
     case Earlier::kFinished:
       break;
     }
@@ -175,6 +200,8 @@ private:
     row.outcome->exit_code = 0;
     row.outcome->seconds = earlier.saved.seconds;
     row.outcome->findings = earlier.saved.findings;
+    row.outcome->took_effect = earlier.saved.took_effect;
+    measure(row);
     return true;
   }
 
@@ -198,8 +225,10 @@ private:
                                                              : ": done in an earlier run"));
       return {};
     }
+    RS_CHECK(warm_up(row.run->setting));
     say(fmt::format("{}: begins{}", head, time_left(at)));
     RS_TRY(row.outcome, run_setting(*row.run, *row.setting, request_.run));
+    measure(row);
     const RunOutcome& outcome = *row.outcome;
     if (outcome.status == RunStatus::kSuccess) {
       seconds_ += outcome.seconds + std::chrono::duration<double>(request_.pause).count();
@@ -229,24 +258,30 @@ private:
     return requests_for(shared, {{plan_.folder, ""}}, "", true).front();
   }
 
-  /// analyze_sweep() without the traces of runs that failed: those are of a part of the work.
+  /// Whether the run is one of its setting: it succeeded, and the library used what was asked for.
+  static bool counts(const SummaryRow& row) {
+    return row.outcome && row.outcome->status == RunStatus::kSuccess && row.outcome->took_effect;
+  }
+
+  /// analyze_sweep() without the traces of runs that do not count().
   Result<AnalyzedSweep> analyse(Session& session, const AnalyzeRequest& request) const {
     RS_TRY(std::vector<RunPlan> plans,
            discover_sweep(request.folder, request.discover, session.diagnostics));
-    std::vector<std::string> failed;
+    std::vector<std::string> left_out;
     for (const SummaryRow& row : rows_)
-      if (row.outcome && row.outcome->status != RunStatus::kSuccess)
-        failed.push_back(row.run->folder + "/");
-    const auto is_of_failed = [&failed](const RankFile& file) {
+      if (row.outcome && !counts(row))
+        left_out.push_back(row.run->folder + "/");
+    const auto is_left_out = [&left_out](const RankFile& file) {
       const std::string path = fs::absolute(file.path).lexically_normal().string();
-      return std::any_of(failed.begin(), failed.end(),
+      return std::any_of(left_out.begin(), left_out.end(),
                          [&path](const std::string& folder) { return path.starts_with(folder); });
     };
     std::erase_if(plans, [&](const RunPlan& plan) {
-      return std::any_of(plan.ranks.begin(), plan.ranks.end(), is_of_failed);
+      return std::any_of(plan.ranks.begin(), plan.ranks.end(), is_left_out);
     });
     if (plans.empty())
-      return Error{ErrorCode::kUnreadable, request.folder, "no run that succeeded left traces", ""};
+      return Error{ErrorCode::kUnreadable, request.folder,
+                   "no run that succeeded with its setting left traces", ""};
     return analyze_plans(session, request, std::move(plans));
   }
 
@@ -263,25 +298,37 @@ private:
     return std::nullopt;
   }
 
-  /// The figures of all runs that succeeded, by the metric.
-  Result<std::vector<RepeatedSetting>> figures_of_logs() const {
-    RS_TRY(const std::regex expression, figure_expression(request_.metric));
+  /// The metrics of the runs that count, by setting.
+  [[nodiscard]] std::vector<RepeatedSetting> metrics_of_logs() const {
     std::vector<RepeatedSetting> out;
     for (const SweepSetting& setting : request_.settings)
       out.push_back({setting.configuration.label, {}});
     for (const SummaryRow& row : rows_)
-      if (row.outcome && row.outcome->status == RunStatus::kSuccess)
-        if (const auto value = figure_of_log(row.run->folder + "/run_output.log", expression))
-          out[row.run->setting].runs[std::max<std::int64_t>(row.run->repeat, 1)] = *value;
+      if (counts(row) && row.metric)
+        out[row.run->setting].runs[std::max<std::int64_t>(row.run->repeat, 1)] = *row.metric;
     return out;
+  }
+
+  /// Settings of which a run did not take effect: a sentence; "" = all did.
+  [[nodiscard]] std::string not_effective() const {
+    std::vector<std::string> labels;
+    for (const SummaryRow& row : rows_)
+      if (const std::string& label = row.setting->configuration.label;
+          row.outcome && !row.outcome->took_effect &&
+          std::find(labels.begin(), labels.end(), label) == labels.end())
+        labels.push_back(label);
+    return labels.empty() ? ""
+                          : fmt::format("left out of the comparison, because the library did not "
+                                        "use these settings: {}",
+                                        fmt::join(labels, ", "));
   }
 
   /// A figure of each setting that is left, in this round.
   Result<std::vector<std::optional<double>>>
   figures_of_round(std::int64_t round, const std::vector<std::size_t>& left) {
     std::vector<RepeatedSetting> all;
-    if (!request_.metric.empty()) {
-      RS_TRY(all, figures_of_logs());
+    if (metric_) {
+      all = metrics_of_logs();
     } else if (const std::optional<AnalyzedSweep> so_far = analyze_meanwhile()) {
       RepeatedFigures figures = repeated_settings(so_far->facts.records, request_.settings);
       all = std::move(figures.settings);
@@ -295,7 +342,7 @@ private:
       for (const RepeatedSetting& known : all)
         if (const auto run = known.runs.find(round);
             known.label == label && run != known.runs.end())
-          out.back() = run->second;
+          out.back() = request_.higher_is_better ? -run->second : run->second;
       any = any || out.back();
     }
     if (!any)
@@ -335,7 +382,8 @@ private:
     std::vector<std::string> labels;
     for (const SweepSetting& setting : request_.settings)
       labels.push_back(setting.configuration.label);
-    race_findings_ = race_verdict(race, labels, request_.default_setting, unit_);
+    race_findings_ =
+        race_verdict(race, labels, request_.default_setting, unit_, request_.higher_is_better);
     // what the race left out is no part of the sweep
     std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
     return {};
@@ -348,35 +396,55 @@ private:
         }));
   }
 
+  /// The findings of the analysis, and the step times of runs as their metrics.
+  void analyse_all(FinishedSweep& out) {
+    Result<AnalyzedSweep> done = analyse(ctx_, analysis());
+    if (!done) {
+      warn("analysis: " + done.error().message());
+      ctx_.partial = true;
+      return;
+    }
+    out.analysis = std::move(*done);
+    out.findings = out.analysis->facts.findings;
+    const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
+    if (request_.repeats > 1)
+      out.findings = compared(figures.settings, figures.unit);
+    if (!metric_)
+      for (SummaryRow& row : rows_)
+        if (const auto& runs = figures.settings[row.run->setting].runs;
+            counts(row) && runs.contains(std::max<std::int64_t>(row.run->repeat, 1)))
+          row.metric = runs.at(std::max<std::int64_t>(row.run->repeat, 1));
+  }
+
+  [[nodiscard]] std::vector<std::string> compared(const std::vector<RepeatedSetting>& settings,
+                                                  const std::string& unit) const {
+    auto out = verdict(settings, unit, metric_ && request_.higher_is_better);
+    auto outliers = outlier_findings(settings, unit);
+    out.insert(out.end(), outliers.begin(), outliers.end());
+    return out;
+  }
+
+  void compare_metrics(FinishedSweep& out) {
+    out.findings = compared(metrics_of_logs(), "");
+    const auto found = static_cast<std::size_t>(std::count_if(
+        rows_.begin(), rows_.end(), [](const SummaryRow& row) { return row.metric.has_value(); }));
+    if (const std::size_t done = successes(); found < done)
+      warn(fmt::format("--metric: no value in run_output.log of {} of {} run{}", done - found, done,
+                       done == 1 ? "" : "s"));
+  }
+
   Result<FinishedSweep> finish() {
     FinishedSweep out;
     out.folder = plan_.folder;
-    out.done = successes();
-    if (request_.analyze && !interrupted() && out.done > 0) {
-      Result<AnalyzedSweep> done = analyse(ctx_, analysis());
-      if (done) {
-        out.analysis = std::move(*done);
-        out.findings = out.analysis->facts.findings;
-        if (request_.repeats > 1) {
-          const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
-          out.findings = verdict(figures.settings, figures.unit);
-        }
-      } else {
-        warn("analysis: " + done.error().message());
-        ctx_.partial = true;
-      }
-    }
-    if (request_.search) {
+    if (request_.analyze && !interrupted() && successes() > 0)
+      analyse_all(out);
+    if (request_.search)
       out.findings = race_findings_;
-    } else if (!request_.metric.empty()) {
-      RS_TRY(const auto figures, figures_of_logs());
-      out.findings = verdict(figures, "");
-      std::size_t found = 0;
-      for (const RepeatedSetting& setting : figures)
-        found += setting.runs.size();
-      if (found < out.done)
-        warn(fmt::format("--metric: no figure in run_output.log of {} of {} run{}",
-                         out.done - found, out.done, out.done == 1 ? "" : "s"));
+    else if (metric_)
+      compare_metrics(out);
+    if (std::string left_out = not_effective(); !left_out.empty()) {
+      out.findings.push_back(std::move(left_out));
+      ctx_.partial = true;
     }
     if (out.analysis && !request_.tuner_file.empty()) {
       const auto written =
@@ -388,6 +456,14 @@ private:
     in_order_of_settings();
     for (const std::string& finding : out.findings)
       log_.line(finding);
+    return write_results(std::move(out));
+  }
+
+  /// Summary, manifest and metrics of all runs in the folder.
+  Result<FinishedSweep> write_results(FinishedSweep out) {
+    rows_.insert(rows_.begin(), earlier_.rows.begin(), earlier_.rows.end());
+    earlier_.rows.clear();
+    out.done = successes();
     if (request_.summary) {
       out.summary_file = plan_.folder + "/" + summary_name(request_.kind, plan_.timestamp);
       RS_TRY(auto file, OutputFile::create(out.summary_file));
@@ -395,6 +471,7 @@ private:
                               std::chrono::system_clock::now()));
       RS_CHECK(file.commit());
     }
+    RS_CHECK(write_sweep_metrics(plan_.folder, rows_));
     const bool all = out.done == rows_.size();
     RS_CHECK(write_manifest(interrupted() ? "interrupted" : all ? "success" : "incomplete"));
     log_.line(fmt::format("{} of {} runs succeeded", out.done, rows_.size()));
@@ -403,6 +480,7 @@ private:
                    fmt::format("interrupted; {} of {} runs are done", out.done, rows_.size()),
                    fmt::format("the same command with -o {} goes on", plan_.folder)};
     out.rows = std::move(rows_);
+    out.earlier = std::move(earlier_);
     return out;
   }
 
@@ -418,17 +496,16 @@ private:
     json.text("rankscope_sweep", RANKSCOPE_VERSION);
     json.text("status", status);
     json.text("timestamp", plan_.timestamp);
-    std::vector<std::string> command;
-    for (const std::string& word : request_.command)
-      command.push_back(masked_argument(word));
-    json.texts("command", command);
+    json.texts("command", masked_arguments(request_.command));
     json.integer("repeats", request_.repeats);
     if (request_.shuffle)
       json.integer("seed", static_cast<std::int64_t>(request_.seed));
     write_host(json, request_.run.host);
     json.text("written", time_text(std::chrono::system_clock::now()));
     json.begin_list("runs");
-    for (const SummaryRow& row : rows_) {
+    std::vector<SummaryRow> all = earlier_.rows;
+    all.insert(all.end(), rows_.begin(), rows_.end());
+    for (const SummaryRow& row : all) {
       json.begin_object();
       json.text("setting", row.setting->configuration.label);
       if (row.run->repeat > 0)
@@ -438,6 +515,12 @@ private:
       json.text("status", row.outcome ? status_name(row.outcome->status) : "not run");
       if (row.outcome) {
         json.number("seconds", row.outcome->seconds);
+        if (row.outcome->exit_code >= 0)
+          json.integer("exit", row.outcome->exit_code);
+        if (row.metric)
+          json.number("metric", *row.metric);
+        if (row.joules)
+          json.number("joules", *row.joules);
         json.text("problem", row.outcome->problem);
         json.texts("findings", row.outcome->findings);
       }
@@ -454,6 +537,9 @@ private:
   const SweepRequest& request_;
   const SweepPlan& plan_;
   SweepLog log_;
+  EarlierRows earlier_;
+  std::vector<bool> warm_; ///< by setting: its warm-up runs are done
+  std::optional<LogMetric> metric_;
   std::vector<SummaryRow> rows_;
   std::vector<std::string> race_findings_;
   std::string unit_; ///< of the figures of rounds
@@ -470,7 +556,7 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
     return Error{ErrorCode::kUsage, "", fmt::format("parameter {} changes nothing", unused.front()),
                  fmt::format("give it env, or write {{{}}} into the command", unused.front())};
   if (!request.metric.empty())
-    RS_CHECK(figure_expression(request.metric));
+    RS_CHECK(parse_log_metric(request.metric));
   SweepPlan plan;
   std::error_code ec;
   const std::string now = sweep_timestamp(std::chrono::system_clock::now());
@@ -480,6 +566,11 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
           .string();
   while (plan.folder.size() > 1 && plan.folder.back() == '/')
     plan.folder.pop_back();
+  if (request.folder.empty()) // another sweep may have begun in this second
+    for (int n = 2; fs::exists(plan.folder, ec); ++n)
+      plan.folder = fs::absolute(fmt::format("{}_{}", default_folder(request.kind, now), n), ec)
+                        .lexically_normal()
+                        .string();
   const std::string earlier = earlier_timestamp(plan.folder, request.kind);
   plan.timestamp = earlier.empty() ? now : earlier;
   const auto plan_one = [&](std::size_t setting, const std::string& folder, std::int64_t repeat) {
@@ -488,8 +579,12 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
     run.setting = setting;
     return run;
   };
-  for (std::int64_t i = 1; i <= request.warmups; ++i)
-    plan.warmups.push_back(plan_one(0, fmt::format("{}/.rankscope/warmup_{}", plan.folder, i), 0));
+  for (std::size_t setting = 0; setting < request.settings.size(); ++setting)
+    for (std::int64_t i = 1; i <= request.warmups; ++i)
+      plan.warmups.push_back(plan_one(setting,
+                                      fmt::format("{}/.rankscope/warmup_{}/{}", plan.folder, i,
+                                                  request.settings[setting].folder),
+                                      0));
   for (std::int64_t repeat = 1; repeat <= request.repeats; ++repeat)
     for (const std::size_t setting : order_of(request, repeat)) {
       const std::string& below = request.settings[setting].folder;

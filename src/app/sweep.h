@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/analyze.h"
+#include "app/sweep_earlier.h"
 #include "base/result.h"
 #include "collect/sweep_run.h"
 #include "collect/sweep_summary.h"
@@ -24,7 +25,7 @@ struct SweepRequest {
   SharedEnvironment environment;
   std::string folder; ///< "" = experiments/..., named by the time
   std::int64_t repeats = 1;
-  std::int64_t warmups = 0; ///< runs of the first setting before the others; not analysed
+  std::int64_t warmups = 0; ///< runs of each setting before its first one; not analysed
   bool shuffle = false;
   std::uint64_t seed = 0;
   bool keep_going = false;
@@ -32,9 +33,10 @@ struct SweepRequest {
   bool redo = false;          ///< finished runs too
   bool summary = true;
   bool analyze = false;
-  std::string metric;     ///< expression for a figure in run_output.log; "" = the steps of traces
-  bool search = false;    ///< race the settings over the repeats
-  std::string tuner_file; ///< "" = none
+  std::string metric; ///< see parse_log_metric(), of run_output.log; "" = the steps of traces
+  bool higher_is_better = false;       ///< of the metric
+  bool search = false;                 ///< race the settings over the repeats
+  std::string tuner_file;              ///< "" = none
   std::size_t default_setting = 0;     ///< that a search recommends nothing worse than
   std::chrono::milliseconds budget{0}; ///< of a search; 0 = none
   std::chrono::milliseconds pause{0};  ///< after each run
@@ -44,7 +46,7 @@ struct SweepRequest {
 struct SweepPlan {
   std::string folder; ///< absolute
   std::string timestamp;
-  std::vector<PlannedRun> warmups, runs; ///< in the order of running
+  std::vector<PlannedRun> warmups, runs; ///< in the order of settings; in that of running
 };
 
 /// Nothing is made or changed. Errors: kUsage when a parameter would change nothing.
@@ -52,8 +54,11 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request);
 
 struct FinishedSweep {
   std::string folder, summary_file;
-  std::vector<SummaryRow> rows; ///< in the order of the settings; point into plan and request
-  std::size_t done = 0;         ///< runs with success, now or earlier
+  /// Runs of earlier sweeps in the folder, then those of this one in the order of the settings;
+  /// point into `earlier`, plan and request.
+  std::vector<SummaryRow> rows;
+  EarlierRows earlier;
+  std::size_t done = 0; ///< runs with success, now or earlier
   std::optional<AnalyzedSweep> analysis;
   std::vector<std::string> findings;
 };

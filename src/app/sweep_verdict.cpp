@@ -83,39 +83,50 @@ RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
 }
 
 std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
-                                 const std::string& unit) {
+                                 const std::string& unit, bool higher_is_better) {
   std::vector<Sampled> all;
   for (const RepeatedSetting& setting : settings)
     if (!setting.runs.empty())
       all.push_back({&setting, sample_stats(figures(setting))});
   if (all.size() < 2)
     return {};
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Sampled& a, const Sampled& b) { return a.stats.mean < b.stats.mean; });
+  std::stable_sort(all.begin(), all.end(), [higher_is_better](const Sampled& a, const Sampled& b) {
+    return higher_is_better ? a.stats.mean > b.stats.mean : a.stats.mean < b.stats.mean;
+  });
   std::vector<std::string> once; // nothing is said of them: the others are compared all the same
   for (const Sampled& s : all)
     if (s.stats.n < 2)
       once.push_back(fmt::format("{} ({:.3f}{})", s.setting->label, s.stats.mean, unit));
   if (all.size() < once.size() + 2)
-    return {fmt::format("{} is the shortest, {:.3f}{}; with fewer than two runs of a setting "
+    return {fmt::format("{} is the {}, {:.3f}{}; with fewer than two runs of a setting "
                         "nothing tells that from chance",
-                        all.front().setting->label, all.front().stats.mean, unit)};
+                        all.front().setting->label,
+                        higher_is_better ? "highest"
+                        : unit.empty()   ? "lowest"
+                                         : "shortest",
+                        all.front().stats.mean, unit)};
   std::erase_if(all, [](const Sampled& s) { return s.stats.n < 2; });
   const Sampled& best = all.front();
   const std::size_t comparisons = all.size() * (all.size() - 1) / 2;
   std::vector<std::string> same;
-  std::vector<std::string> longer;
+  std::vector<std::string> worse;
   for (std::size_t i = 1; i < all.size(); ++i) {
-    const auto d = welch(best.stats, all[i].stats, corrected_alpha(comparisons));
+    const SampleStats& low = higher_is_better ? all[i].stats : best.stats;
+    const SampleStats& high = higher_is_better ? best.stats : all[i].stats;
+    const auto d = welch(low, high, corrected_alpha(comparisons));
     if (d && d->difference - d->half_width > 0)
-      longer.push_back(fmt::format("{} takes {:.3f}{} longer ({:.3f} to {:.3f})",
-                                   all[i].setting->label, d->difference, unit,
-                                   d->difference - d->half_width, d->difference + d->half_width));
+      worse.push_back(fmt::format(
+          "{} {} ({:.3f} to {:.3f})", all[i].setting->label,
+          unit.empty()
+              ? fmt::format("is {:.3f} {}", d->difference, higher_is_better ? "lower" : "higher")
+              : fmt::format("takes {:.3f}{} longer", d->difference, unit),
+          d->difference - d->half_width, d->difference + d->half_width));
     else
       same.push_back(all[i].setting->label);
   }
-  const std::string how = fmt::format("Welch, 95 % over {} comparison{}, a sample is a run, {}",
-                                      comparisons, comparisons == 1 ? "" : "s", runs_text(all));
+  const std::string how = fmt::format("{}Welch, 95 % over {} comparison{}, a sample is a run, {}",
+                                      higher_is_better ? "higher is better; " : "", comparisons,
+                                      comparisons == 1 ? "" : "s", runs_text(all));
   std::vector<std::string> out;
   if (same.empty())
     out.push_back(
@@ -124,14 +135,16 @@ std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
     out.push_back(fmt::format("{} and {} cannot be told apart, from {:.3f}{} ({})",
                               best.setting->label, fmt::join(same, ", "), best.stats.mean, unit,
                               how));
-  out.insert(out.end(), longer.begin(), longer.end());
+  out.insert(out.end(), worse.begin(), worse.end());
   if (!once.empty())
     out.push_back(fmt::format("of one run nothing is told from chance: {}", fmt::join(once, ", ")));
   return out;
 }
 
 std::vector<std::string> race_verdict(const Race& race, const std::vector<std::string>& labels,
-                                      std::size_t default_setting, const std::string& unit) {
+                                      std::size_t default_setting, const std::string& unit,
+                                      bool higher_is_better) {
+  const char* const better = higher_is_better ? "higher" : unit.empty() ? "lower" : "shorter";
   const RaceOutcome outcome = race.outcome();
   const std::string& usual = labels[default_setting];
   const std::string how = fmt::format(
@@ -146,14 +159,14 @@ std::vector<std::string> race_verdict(const Race& race, const std::vector<std::s
   const double low = outcome.gain->difference - outcome.gain->half_width;
   const double high = outcome.gain->difference + outcome.gain->half_width;
   if (outcome.recommended)
-    return {
-        fmt::format("{} is recommended: {:.3f}{} shorter than the default {} ({:.3f} to {:.3f}; "
-                    "{})",
-                    labels[outcome.leader], outcome.gain->difference, unit, usual, low, high, how)};
+    return {fmt::format("{} is recommended: {:.3f}{} {} than the default {} ({:.3f} to {:.3f}; "
+                        "{})",
+                        labels[outcome.leader], outcome.gain->difference, unit, better, usual, low,
+                        high, how)};
   return {fmt::format("nothing is recommended: {} leads, but it cannot be told from the default {} "
-                      "({:.3f}{} shorter, {:.3f} to {:.3f}; {})",
-                      labels[outcome.leader], usual, outcome.gain->difference, unit, low, high,
-                      how)};
+                      "({:.3f}{} {}, {:.3f} to {:.3f}; {})",
+                      labels[outcome.leader], usual, outcome.gain->difference, unit, better, low,
+                      high, how)};
 }
 
 } // namespace rankscope

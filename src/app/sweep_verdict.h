@@ -13,7 +13,7 @@
 
 namespace rankscope {
 
-/// A setting and a figure of each of its runs, lower is better.
+/// A setting and a metric of each of its runs.
 struct RepeatedSetting {
   std::string label;
   std::map<std::int64_t, double> runs; ///< by repeat
@@ -35,15 +35,16 @@ struct RepeatedFigures {
 /// Sentences: the best setting and by how much each other one takes longer, or those that cannot be
 /// told from it. One sample is one run, so that what differs from run to run counts; Welch at a
 /// level corrected for all pairs, because the best is chosen by the same data. Settings of one run
-/// are named and not compared. `unit` stands behind figures (" ms a step").
+/// are named and not compared. `unit` is put behind values (" ms a step"); "" for a metric of the
+/// user's, which need not be a time.
 [[nodiscard]] std::vector<std::string> verdict(const std::vector<RepeatedSetting>& settings,
-                                               const std::string& unit);
+                                               const std::string& unit, bool higher_is_better);
 
 /// What a race over the settings came to: what is recommended instead of the default, by how much
-/// with its interval, or that nothing is told to be better.
-[[nodiscard]] std::vector<std::string> race_verdict(const Race& race,
-                                                    const std::vector<std::string>& labels,
-                                                    std::size_t default_setting,
-                                                    const std::string& unit);
+/// with its interval, or that nothing is told to be better. `higher_is_better`: the race was given
+/// the negative values of a metric.
+[[nodiscard]] std::vector<std::string>
+race_verdict(const Race& race, const std::vector<std::string>& labels, std::size_t default_setting,
+             const std::string& unit, bool higher_is_better = false);
 
 } // namespace rankscope

@@ -95,12 +95,14 @@ Result<void> measure(Context& ctx, Flags f) {
     if (r.status == "failed" || r.status == "missing")
       ctx.diagnostics.add(Severity::kWarning, "library_perf_" + r.status, r.config.substr(0, 120),
                           r.detail);
+  ctx.partial = ctx.partial || (!rows.empty() && by_status.count("ok") == 0);
   RS_CHECK(write_perf_table(out, std::move(rows)));
-  if (!ctx.json) {
+  if (ctx.json)
+    ctx.report(library_perf_report(out, by_status));
+  else
     ctx.out(fmt::format("{}: {}\n", out, counts.empty() ? "no configuration" : counts));
-    return {};
-  }
-  ctx.report(library_perf_report(out, by_status));
+  if (f.options.cancel.cancelled())
+    return Error{ErrorCode::kInterrupted, out, "interrupted; the table has what was measured", ""};
   return {};
 }
 

@@ -49,6 +49,8 @@ void show_outcome(Context& ctx, const PreparedRun& run, const ProfileOutcome& ou
       continue;
     }
     ctx.note(fmt::format("{} -> {}", report.trace, report.output));
+    if (report.no_gpu_events)
+      ctx.warn(fmt::format("{} has no GPU events, so there is no timeline", report.trace));
     if (report.timeline.rows() > 0)
       ctx.note(console_table(report.timeline));
     if (report.kernels.rows() > 0)

@@ -27,6 +27,10 @@ struct Flags {
 
 Result<void> list_gpus(Context& ctx, const Flags& f) {
   RS_TRY(const auto backend, open_gpu_backend(f.options.backend));
+  if (ctx.json) {
+    ctx.out(headed_json("sample", gpu_list_json(*backend)) + "\n");
+    return {};
+  }
   std::string out = fmt::format("GPUs by {}:\n", backend->name());
   for (std::size_t i = 0; i < backend->gpus().size(); ++i) {
     const GpuIdentity& g = backend->gpus()[i];

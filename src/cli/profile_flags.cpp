@@ -40,6 +40,10 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add_option("--perf-csv", r.perf_csv,
                    "append the figure that the command prints to this table");
     app.add_option("--docker", r.docker, "run in a container of this image");
+    app.add_option("--container-tool", r.container_tool,
+                   "docker or podman (default: what is there)");
+    app.add_option("--container-arg", r.container_arguments,
+                   "one more argument of docker run (repeat; --container-arg=-x)");
     app.add_flag("--local", f.local, "run here (the default)");
     app.add_option("--baseline", r.baseline, "run N times without tools before: overhead")
         .expected(0, 1)

@@ -1,6 +1,8 @@
 #include "cli/sweep_flags.h"
 
+#include "collect/log_metric.h"
 #include "os/environment.h"
+#include "os/process.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -73,7 +75,14 @@ Result<void> choose_environment(SweepFlags& f) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at == 0)
       return usage("--env", fmt::format("'{}' is no NAME=VALUE", text));
-    f.request.environment.over.emplace_back(text.substr(0, at), text.substr(at + 1));
+    const std::string name = text.substr(0, at);
+    for (const SweepSetting& setting : f.request.settings)
+      for (const auto& [parameter, changes] : setting.environment)
+        if (std::any_of(changes.begin(), changes.end(),
+                        [&](const auto& change) { return change.first == name; }))
+          return usage("--env", fmt::format("{} is what the parameter {} varies", name, parameter),
+                       "leave one of them out");
+    f.request.environment.over.emplace_back(name, text.substr(at + 1));
   }
   f.request.environment.unset = f.unset;
   f.request.environment.library_log = !f.no_library_log;
@@ -105,17 +114,44 @@ Result<void> choose_command(SweepFlags& f) {
   return {};
 }
 
+/// Whether "docker compose" is a command; compose 1 is a program by itself.
+bool has_compose_plugin(const std::string& tool) {
+  ProcessSpec spec;
+  spec.argv = {tool, "compose", "version"};
+  spec.out = spec.err = Stream::kCapture;
+  spec.deadline = std::chrono::seconds(20);
+  const Result<ProcessEnd> end = run_process(std::move(spec));
+  return (end && end->ok()) ||
+         find_program(kComposeProgram, path_variable(changed_environment({}, {}))).empty();
+}
+
 Result<void> choose_container(SweepRequest& r) {
   LaunchOptions& l = r.launch;
   if (l.container.empty())
     return {};
   if (l.container == "compose:")
     return usage("--container", "compose:SERVICE needs the name of a service");
-  if (l.container_tool.empty()) {
-    const std::string path = path_variable(changed_environment({}, {}));
-    l.container_tool = find_program("docker", path).empty() ? "podman" : "docker";
+  const bool asked = !l.container_tool.empty();
+  l.container_tool = container_tool(l.container_tool);
+  l.gpus = machine_gpus();
+  if (!asked && l.container.starts_with("compose:") && !has_compose_plugin(l.container_tool))
+    l.container_tool = kComposeProgram;
+  return {};
+}
+
+/// The largest value is wanted of what is best when it is large, unless told otherwise.
+Result<void> choose_metric(SweepFlags& f) {
+  SweepRequest& r = f.request;
+  if (r.metric.empty()) {
+    if (f.higher_is_better || f.lower_is_better)
+      return usage("--higher-is-better", "needs --metric");
+    return {};
   }
-  l.devices = gpu_arguments();
+  if (f.higher_is_better && f.lower_is_better)
+    return usage("--higher-is-better", "excludes --lower-is-better");
+  RS_TRY(const LogMetric metric, parse_log_metric(r.metric));
+  r.higher_is_better =
+      f.higher_is_better || (metric.kind == MetricKind::kLargest && !f.lower_is_better);
   return {};
 }
 
@@ -182,7 +218,8 @@ void add_course(FlagSet& app, SweepFlags& f) {
       .capture_default_str();
   app.add_flag("--shuffle", r.shuffle, "settings in random order, another one each repeat");
   app.add_option("--seed", r.seed, "of that order").capture_default_str();
-  app.add_option("--warmup", r.warmups, "runs before the first, not counted").not_negative();
+  app.add_option("--warmup", r.warmups, "runs of each setting before its first, not counted")
+      .not_negative();
   app.add_option("--timeout", f.timeout_s, "seconds for a run, 0 = no limit").capture_default_str();
   app.add_option("--grace", f.grace_s, "seconds between SIGTERM and SIGKILL").capture_default_str();
   app.add_option("--pause", f.pause_s, "seconds after each run");
@@ -202,8 +239,11 @@ void add_search(FlagSet& app, SweepFlags& f) {
   app.add_option("--write-tuner", f.request.tuner_file,
                  "tuner file for NCCL and RCCL, of a sweep over NCCL_ALGO, NCCL_PROTO and -c");
   app.add_option("--metric", f.request.metric,
-                 "expression whose group 1 finds a time in run_output.log (default: the steps of "
-                 "the traces)");
+                 "[max:|min:|median:|last:][skip=N:]EXPRESSION; group 1 is a number in "
+                 "run_output.log (default: the mean; without: the steps of the traces)");
+  app.add_flag("--higher-is-better", f.higher_is_better,
+               "the metric is a throughput (default with max:)");
+  app.add_flag("--lower-is-better", f.lower_is_better, "the metric is a cost (default else)");
 }
 
 } // namespace
@@ -232,6 +272,7 @@ Result<void> read_sweep_flags(const std::vector<std::string>& program, SweepFlag
   RS_CHECK(choose_environment(f));
   RS_CHECK(choose_command(f));
   RS_CHECK(choose_container(r));
+  RS_CHECK(choose_metric(f));
   RS_CHECK(choose_search(f));
   if (r.repeats < 1)
     return usage("--repeats", "expected 1 or more");

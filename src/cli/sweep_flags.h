@@ -19,6 +19,7 @@ struct SweepFlags {
   bool no_summary = false;
   bool no_library_log = false;
   bool no_echo = false;
+  bool higher_is_better = false, lower_is_better = false;
   std::string default_label;
   double budget_min = 0;
   double timeout_s = 0, grace_s = 10, pause_s = 0;

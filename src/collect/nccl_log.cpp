@@ -96,8 +96,8 @@ void NcclFacts::read_file(const std::string& path) {
   }
 }
 
-std::vector<std::string> not_as_asked(const NcclFacts& seen, const SweepSetting& setting) {
-  std::vector<std::string> out;
+SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting) {
+  SettingCheck out;
   bool asked = false;
   for (const auto& [parameter, changes] : setting.environment)
     for (const auto& change : changes)
@@ -106,10 +106,14 @@ std::vector<std::string> not_as_asked(const NcclFacts& seen, const SweepSetting&
   if (!asked)
     return out;
   if (!seen.found) {
-    out.emplace_back("no line of NCCL or RCCL in its log: nothing shows that the setting took "
-                     "effect");
+    out.findings.emplace_back("no line of NCCL or RCCL in its log: nothing shows that the setting "
+                              "took effect");
     return out;
   }
+  const auto differs = [&out](std::string finding) {
+    out.findings.push_back(std::move(finding));
+    out.took_effect = false;
+  };
   for (const auto& [parameter, changes] : setting.environment) {
     std::vector<std::string> names;
     bool read = false;
@@ -122,20 +126,20 @@ std::vector<std::string> not_as_asked(const NcclFacts& seen, const SweepSetting&
         continue;
       read = true;
       if (at->second != value)
-        out.push_back(fmt::format("{} was {}, asked for {}", name, at->second, value));
+        differs(fmt::format("{} was {}, asked for {}", name, at->second, value));
     }
     if (!read && !names.empty() && !seen.environment.empty())
-      out.push_back(fmt::format("{} of {}: the library read no {}", parameter,
-                                *setting.configuration.text(parameter), fmt::join(names, ", ")));
+      differs(fmt::format("{} of {}: the library read no {}", parameter,
+                          *setting.configuration.text(parameter), fmt::join(names, ", ")));
   }
   const auto wanted = setting.configuration.channels();
   if (wanted && seen.channels && (*seen.channels != *wanted || *seen.most_channels != *wanted))
-    out.push_back(*seen.channels == *seen.most_channels
-                      ? fmt::format("{} channels were used, asked for {}", *seen.channels, *wanted)
-                      : fmt::format("{} to {} channels were used, asked for {}", *seen.channels,
-                                    *seen.most_channels, *wanted));
+    differs(*seen.channels == *seen.most_channels
+                ? fmt::format("{} channels were used, asked for {}", *seen.channels, *wanted)
+                : fmt::format("{} to {} channels were used, asked for {}", *seen.channels,
+                              *seen.most_channels, *wanted));
   for (const std::string& warning : seen.warnings)
-    out.push_back("the library warned: " + warning);
+    out.findings.push_back("the library warned: " + warning);
   return out;
 }
 

@@ -28,8 +28,11 @@ struct NcclFacts {
   void read_file(const std::string& path);
 };
 
-/// What did not take effect, a sentence each; empty when all that can be seen is as asked for.
-[[nodiscard]] std::vector<std::string> not_as_asked(const NcclFacts& seen,
-                                                    const SweepSetting& setting);
+/// Whether a setting is what the library used.
+struct SettingCheck {
+  std::vector<std::string> findings; ///< a sentence each; empty: all that can be seen is as asked
+  bool took_effect = true;           ///< false: the log shows another value than the one asked for
+};
+[[nodiscard]] SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting);
 
 } // namespace rankscope

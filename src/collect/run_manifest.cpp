@@ -40,6 +40,29 @@ void optional_text(JsonWriter& json, std::string_view key, const std::string& va
     json.text(key, value);
 }
 
+std::vector<std::string> texts_of(const dom::element& root, const char* key) {
+  std::vector<std::string> out;
+  std::string_view word;
+  if (dom::array list; root[key].get(list) == simdjson::SUCCESS)
+    for (const dom::element item : list)
+      if (item.get(word) == simdjson::SUCCESS)
+        out.emplace_back(word);
+  return out;
+}
+
+std::optional<std::map<std::string, std::string>> members_of(const dom::element& root,
+                                                             const char* key) {
+  dom::object object;
+  if (root[key].get(object) != simdjson::SUCCESS)
+    return std::nullopt;
+  std::map<std::string, std::string> out;
+  std::string_view word;
+  for (const auto member : object)
+    if (member.value.get(word) == simdjson::SUCCESS)
+      out[std::string(member.key)] = word;
+  return out;
+}
+
 } // namespace
 
 HostFacts read_host_facts() {
@@ -129,10 +152,14 @@ SavedRun read_run_manifest(const std::string& path) {
     out.seconds = 0;
   if (root["exit_code"].get(out.exit_code) != simdjson::SUCCESS)
     out.exit_code = 0;
-  if (dom::array list; root["findings"].get(list) == simdjson::SUCCESS)
-    for (const dom::element item : list)
-      if (item.get(word) == simdjson::SUCCESS)
-        out.findings.emplace_back(word);
+  if (root["took_effect"].get(out.took_effect) != simdjson::SUCCESS)
+    out.took_effect = true;
+  out.findings = texts_of(root, "findings");
+  out.argv = texts_of(root, "argv");
+  out.traces = texts_of(root, "traces");
+  out.parameters = members_of(root, "parameters").value_or(out.parameters);
+  out.set = members_of(root, "set").value_or(out.set);
+  out.inputs = members_of(root, "inputs");
   return out;
 }
 

@@ -9,6 +9,8 @@
 #include "os/environment.h"
 
 #include <chrono>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,12 @@ struct SavedRun {
   double seconds = 0;
   std::int64_t exit_code = 0;
   std::vector<std::string> findings;
+  bool took_effect = true;
+  std::map<std::string, std::string> parameters;
+  std::vector<std::string> argv;                            ///< secrets masked
+  std::map<std::string, std::string> set;                   ///< variables, secrets masked
+  std::optional<std::map<std::string, std::string>> inputs; ///< see read_run_inputs()
+  std::vector<std::string> traces;                          ///< relative paths
 };
 /// An unreadable manifest counts as none.
 [[nodiscard]] SavedRun read_run_manifest(const std::string& path);

@@ -16,6 +16,14 @@ std::string upper(std::string_view text) {
   return out;
 }
 
+/// "--hf-token" as hf_token.
+std::string option_name(std::string name) {
+  const std::size_t begin = name.find_first_not_of('-');
+  name.erase(0, begin == std::string::npos ? 0 : begin);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 } // namespace
 
 bool is_secret(std::string_view name, std::string_view value) {
@@ -50,10 +58,8 @@ std::string_view masked_value(std::string_view name, std::string_view value) {
 }
 
 std::string masked_argument(const std::string& argument) {
-  std::size_t at = argument.find('=');
-  std::string name = argument.substr(0, std::min(at, argument.size()));
-  name.erase(0, name.find_first_not_of('-') == std::string::npos ? 0 : name.find_first_not_of('-'));
-  std::replace(name.begin(), name.end(), '-', '_');
+  const std::size_t at = argument.find('=');
+  const std::string name = option_name(argument.substr(0, std::min(at, argument.size())));
   if (at == std::string::npos || name.find_first_of(" \n\t") != std::string::npos ||
       !is_secret(name, std::string_view(argument).substr(at + 1)))
     return argument;
@@ -63,8 +69,13 @@ std::string masked_argument(const std::string& argument) {
 std::vector<std::string> masked_arguments(const std::vector<std::string>& argv) {
   std::vector<std::string> out;
   out.reserve(argv.size());
-  for (const std::string& argument : argv)
-    out.push_back(masked_argument(argument));
+  bool names_secret = false; // the word before: "--password", whose value is this one
+  for (const std::string& argument : argv) {
+    const bool option = argument.starts_with('-');
+    out.push_back(names_secret && !option ? std::string(kMask) : masked_argument(argument));
+    names_secret =
+        option && argument.find('=') == std::string::npos && is_secret(option_name(argument), "");
+  }
   return out;
 }
 

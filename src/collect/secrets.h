@@ -15,6 +15,7 @@ namespace rankscope {
 
 /// An argument with the secret of NAME=VALUE in it masked.
 [[nodiscard]] std::string masked_argument(const std::string& argument);
+/// The same of each, and the word behind an option that names a secret: --password ***.
 [[nodiscard]] std::vector<std::string> masked_arguments(const std::vector<std::string>& argv);
 
 } // namespace rankscope

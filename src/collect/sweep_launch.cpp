@@ -68,18 +68,21 @@ Words contained(const Words& command, const LaunchOptions& launch, PlannedRun& r
   const std::string here = std::filesystem::current_path(ec).string();
   const bool compose = launch.container.starts_with(kCompose);
   run.container_name = "rankscope-" + fnv64_hex(run.folder);
-  Words out = {launch.container_tool};
+  const Words mounts = {here + ":" + here, run.folder + ":" + run.folder};
+  Words out;
   if (compose) {
-    out.emplace_back("compose");
+    out = {launch.container_tool};
+    if (launch.container_tool != kComposeProgram)
+      out.emplace_back("compose");
     if (!launch.compose_file.empty())
       append(out, {"-f", launch.compose_file});
-    append(out, {"run", "--rm", "-T"});
+    append(out, {"run", "--rm", "-T", "--name", run.container_name, "-w", here});
+    for (const std::string& mount : mounts)
+      append(out, {"-v", mount});
   } else {
-    append(out, {"run", "--rm", "--init", "--network", "host", "--ipc", "host"});
-    append(out, launch.devices);
+    out = container_run_words(
+        {launch.container_tool, run.container_name, here, mounts, {}, launch.gpus});
   }
-  append(out, {"--name", run.container_name, "-w", here, "-v", here + ":" + here, "-v",
-               run.folder + ":" + run.folder});
   for (const auto& change : run.environment)
     append(out, {"-e", assignment(change)});
   append(out, launch.container_arguments);
@@ -168,7 +171,10 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
   Words words;
   for (const std::string& word : command)
     words.push_back(with_values(word, setting, folder, repeat));
-  words = profiled(launched(words, launch, run.environment), launch, folder);
+  // srun and mpirun start each task by itself, on other hosts too: the profiler is in the task
+  const bool by_task = launch.launcher == "srun" || launch.launcher == "mpirun";
+  words = by_task ? launched(profiled(words, launch, folder), launch, run.environment)
+                  : profiled(launched(words, launch, run.environment), launch, folder);
   run.argv = launch.container.empty() ? std::move(words) : contained(words, launch, run);
   return run;
 }
@@ -217,18 +223,6 @@ std::string shell_command(const PlannedRun& run) {
     out += fmt::format(" {}={}", name, shell_quoted(value));
   for (const std::string& word : run.argv)
     out += fmt::format(" {}", shell_quoted(word));
-  return out;
-}
-
-std::vector<std::string> gpu_arguments(const std::string& device_root) {
-  namespace fs = std::filesystem;
-  std::error_code ec;
-  std::vector<std::string> out;
-  if (fs::exists(device_root + "/kfd", ec))
-    append(out, {"--device", "/dev/kfd", "--device", "/dev/dri", "--group-add", "video",
-                 "--security-opt", "seccomp=unconfined"});
-  if (fs::exists(device_root + "/nvidiactl", ec))
-    append(out, {"--gpus", "all"});
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "collect/container_run.h"
 #include "collect/sweep_settings.h"
 #include "os/environment.h"
 
@@ -13,6 +14,9 @@
 
 namespace rankscope {
 
+/// The program of compose where docker has no plugin for it.
+inline constexpr const char* kComposeProgram = "docker-compose";
+
 struct LaunchOptions {
   std::string launcher; ///< torchrun, mpirun, srun, or "" = the command as it is
   std::int64_t processes = 8;
@@ -21,10 +25,10 @@ struct LaunchOptions {
   bool rocprof_stats = false;
   std::string rocprof_input;  ///< rocprofv3 -i FILE
   std::string container;      ///< IMAGE or compose:SERVICE; "" = here
-  std::string container_tool; ///< docker or podman
+  std::string container_tool; ///< docker, podman or docker-compose
   std::string compose_file;
   std::vector<std::string> container_arguments;
-  std::vector<std::string> devices; ///< arguments that give a container the GPUs
+  ContainerGpus gpus; ///< of a container
 };
 
 /// What stands in every run's environment before a setting's own, and what the user put over it.
@@ -69,8 +73,5 @@ struct PlannedRun {
 [[nodiscard]] std::string shell_quoted(std::string_view word);
 /// `env -u A B=C program arguments`, to be pasted into a shell.
 [[nodiscard]] std::string shell_command(const PlannedRun& run);
-
-/// Arguments that give a container the GPUs that this machine has device files for.
-[[nodiscard]] std::vector<std::string> gpu_arguments(const std::string& device_root = "/dev");
 
 } // namespace rankscope

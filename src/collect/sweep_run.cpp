@@ -1,5 +1,6 @@
 #include "collect/sweep_run.h"
 
+#include "collect/run_inputs.h"
 #include "collect/secrets.h"
 #include "os/output_file.h"
 #include "os/process.h"
@@ -22,6 +23,7 @@ struct Begun {
   const HostFacts& host;
   ClockAnchor clocks;
   Clock::time_point time;
+  std::map<std::string, std::string> inputs;
 };
 
 void write_head(JsonWriter& json, const Begun& begun) {
@@ -35,10 +37,7 @@ void write_head(JsonWriter& json, const Begun& begun) {
   json.end_object();
   if (run.repeat > 0)
     json.integer("repeat", run.repeat);
-  std::vector<std::string> argv;
-  for (const std::string& word : run.argv)
-    argv.push_back(masked_argument(word));
-  json.texts("argv", argv);
+  json.texts("argv", masked_arguments(run.argv));
   const std::vector<std::string> whole = changed_environment(run.environment, run.unset);
   json.text("program", find_program(run.argv.front(), path_variable(whole)));
   std::vector<std::string> set;
@@ -47,6 +46,10 @@ void write_head(JsonWriter& json, const Begun& begun) {
   write_environment(json, "set", set);
   json.texts("unset", run.unset);
   write_environment(json, "environment", whole);
+  json.begin_object("inputs");
+  for (const auto& [name, value] : begun.inputs)
+    json.text(name, value);
+  json.end_object();
   write_host(json, begun.host);
   json.text("begin", time_text(begun.time));
   write_clocks(json, "clocks_begin", begun.clocks);
@@ -97,6 +100,8 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
     json.null("library");
   }
   json.texts("findings", outcome.findings);
+  json.boolean("took_effect", outcome.took_effect);
+  json.texts("traces", trace_files_below(begun.run.folder));
   json.end_object();
   return write_whole(begun.run.folder + "/manifest.json", json.take());
 }
@@ -115,7 +120,8 @@ NcclFacts read_library_logs(const std::string& folder) {
 /// A container that outlived its client: asked to go, whether it is there or not.
 void remove_container(const PlannedRun& run) {
   ProcessSpec spec;
-  spec.argv = {run.argv.front(), "rm", "-f", run.container_name};
+  spec.argv = {run.argv.front() == kComposeProgram ? "docker" : run.argv.front(), "rm", "-f",
+               run.container_name};
   spec.deadline = std::chrono::seconds(30);
   (void)run_process(std::move(spec));
 }
@@ -172,7 +178,8 @@ const char* status_name(RunStatus status) {
 Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& setting,
                                const RunOptions& options) {
   RS_CHECK(make_folder(run.folder));
-  const Begun begun{run, setting, options.host, read_clock_anchor(), Clock::now()};
+  const Begun begun{
+      run, setting, options.host, read_clock_anchor(), Clock::now(), read_run_inputs(run)};
   RS_CHECK(write_begin(begun));
   ProcessSpec spec;
   spec.argv = run.argv;
@@ -195,9 +202,11 @@ Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& settin
   if (!run.container_name.empty() && out.status != RunStatus::kSuccess)
     remove_container(run);
   const NcclFacts seen = read_library_logs(run.folder);
-  if (options.check_library && out.status == RunStatus::kSuccess)
-    for (std::string& finding : not_as_asked(seen, setting))
-      out.findings.push_back(std::move(finding));
+  if (options.check_library && out.status == RunStatus::kSuccess) {
+    const SettingCheck check = check_setting(seen, setting);
+    out.findings.insert(out.findings.end(), check.findings.begin(), check.findings.end());
+    out.took_effect = check.took_effect;
+  }
   RS_CHECK(write_end(begun, out, seen));
   return out;
 }
@@ -209,8 +218,13 @@ Result<EarlierRun> clear_place(const PlannedRun& run, const std::string& aside, 
     return out;
   out.saved = read_run_manifest(run.folder + "/manifest.json");
   if (out.saved.status == status_name(RunStatus::kSuccess) && !redo) {
-    out.kind = out.saved.mark == run.mark() ? Earlier::kFinished : Earlier::kOther;
-    return out;
+    out.why = difference_to_saved(out.saved, run);
+    out.kind = out.why.empty() ? Earlier::kFinished : Earlier::kOther;
+    if (const std::string gone = missing_trace(out.saved, run);
+        out.kind == Earlier::kFinished && !gone.empty())
+      out.why = fmt::format("its trace {} is gone", gone);
+    else
+      return out;
   }
   out.kind = Earlier::kMovedAside;
   RS_CHECK(make_folder(fs::path(aside).parent_path().string()));

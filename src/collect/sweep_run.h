@@ -35,6 +35,7 @@ struct RunOutcome {
   int left_behind = 0;
   std::string problem; ///< why it is no success; "" = it is
   std::vector<std::string> findings;
+  bool took_effect = true; ///< false: the library's log shows other values than the setting's
 };
 
 /// run_output.log (both streams), nccl_debug.*.log and manifest.json in the run's folder, which is
@@ -49,9 +50,11 @@ enum class Earlier { kNothing, kFinished, kOther, kMovedAside };
 struct EarlierRun {
   Earlier kind = Earlier::kNothing;
   SavedRun saved;
-  std::string aside; ///< where it lies now
+  std::string aside; ///< where it is now
+  std::string why;   ///< kOther: what differs; kMovedAside: why a finished one is not reused
 };
-/// kOther: finished by another command; nothing was moved. Errors: kOutput.
+/// kOther: a finished run of another command, environment or input file; nothing was moved. A
+/// finished run whose traces are gone is moved aside. Errors: kOutput.
 Result<EarlierRun> clear_place(const PlannedRun& run, const std::string& aside, bool redo);
 
 } // namespace rankscope

@@ -42,6 +42,8 @@ struct SummaryRow {
   const PlannedRun* run = nullptr;
   const SweepSetting* setting = nullptr;
   std::optional<RunOutcome> outcome;
+  std::optional<double> metric; ///< of --metric, else the mean step time in ms
+  std::optional<double> joules; ///< where the run has a profile with energy
 };
 
 /// The documented text, then findings and what is best.

@@ -1,108 +1,149 @@
 #include "model/step_energy.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cmath>
+#include <limits>
 
 namespace rankscope {
 namespace {
 
-double watts_at(const PowerSample& a, const PowerSample& b, std::int64_t t) {
-  if (b.unix_ns == a.unix_ns)
-    return b.watts;
-  const double part =
-      static_cast<double>(t - a.unix_ns) / static_cast<double>(b.unix_ns - a.unix_ns);
-  return a.watts + part * (b.watts - a.watts);
+constexpr double kAliasedPart = 0.05;
+
+void accumulate(SpanEnergy& sum, const SpanEnergy& more, int sign = 1) {
+  sum.joules += sign * more.joules;
+  sum.low += sign * more.low;
+  sum.high += sign * more.high;
+  sum.ns += sign * more.ns;
+  sum.counted_ns += sign * more.counted_ns;
 }
 
-std::optional<double> energy_of(std::span<const PowerSample> samples, const TimeSpan& s,
-                                std::int64_t longest_gap_ns) {
-  if (samples.size() < 2 || s.end_ns < s.begin_ns || s.begin_ns < samples.front().unix_ns ||
-      s.end_ns > samples.back().unix_ns)
-    return std::nullopt;
-  // the pair of samples around the begin
-  const auto above = std::upper_bound(
-      samples.begin() + 1, samples.end() - 1, s.begin_ns,
-      [](std::int64_t t, const PowerSample& sample) { return t < sample.unix_ns; });
-  double joules = 0;
-  std::int64_t from = s.begin_ns;
-  for (auto b = above; b != samples.end(); ++b) {
-    const PowerSample& a = *(b - 1);
-    const std::int64_t to = std::min(s.end_ns, b->unix_ns);
-    if (b->unix_ns - a.unix_ns > longest_gap_ns && to > from)
-      return std::nullopt;
-    joules +=
-        static_cast<double>(to - from) / 1e9 * (watts_at(a, *b, from) + watts_at(a, *b, to)) / 2;
-    from = to;
-    if (to == s.end_ns)
-      break;
-  }
-  return joules;
+constexpr double kNoCounter = std::numeric_limits<double>::quiet_NaN();
+
+double counter_at(std::span<const PowerSample> samples, std::size_t i) {
+  return samples[i].energy_j.value_or(kNoCounter);
 }
 
 } // namespace
 
-std::vector<std::optional<double>> span_energy(std::span<const PowerSample> samples,
-                                               std::span<const TimeSpan> spans,
-                                               std::int64_t longest_gap_ns) {
-  std::vector<std::optional<double>> out;
-  out.reserve(spans.size());
-  for (const TimeSpan& s : spans)
-    out.push_back(energy_of(samples, s, longest_gap_ns));
-  return out;
+bool is_aliased(double joules, double low, double high) {
+  return high - joules > kAliasedPart * joules || joules - low > kAliasedPart * joules;
 }
 
-EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t longest_gap_ns)
-    : samples_(samples), longest_gap_ns_(longest_gap_ns) {
-  Covered sum;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (i > 0) {
-      const std::int64_t apart = samples[i].unix_ns - samples[i - 1].unix_ns;
-      if (apart <= longest_gap_ns) {
-        sum.joules +=
-            static_cast<double>(apart) / 1e9 * (samples[i - 1].watts + samples[i].watts) / 2;
-        sum.ns += apart;
-      }
-    }
-    sums_.push_back(sum);
-  }
-}
-
-EnergyCurve::Covered EnergyCurve::until(std::int64_t t) const {
-  const auto above = std::upper_bound(
-      samples_.begin(), samples_.end(), t,
-      [](std::int64_t at, const PowerSample& sample) { return at < sample.unix_ns; });
-  if (above == samples_.begin())
+SpanEnergy EnergyCurve::part_of(const Interval& i, std::int64_t from, std::int64_t to) {
+  if (i.is_gap || to <= from)
     return {};
-  const auto index = static_cast<std::size_t>(above - samples_.begin());
-  Covered out = sums_[index - 1];
-  if (above == samples_.end() || above->unix_ns - (above - 1)->unix_ns > longest_gap_ns_)
-    return out;
-  const PowerSample& a = *(above - 1);
-  out.joules += static_cast<double>(t - a.unix_ns) / 1e9 * (a.watts + watts_at(a, *above, t)) / 2;
-  out.ns += t - a.unix_ns;
+  const auto watts_at = [&](std::int64_t t) {
+    return i.begin_w + static_cast<double>(t - i.begin_ns) /
+                           static_cast<double>(i.end_ns - i.begin_ns) * (i.end_w - i.begin_w);
+  };
+  const double seconds = static_cast<double>(to - from) / 1e9;
+  SpanEnergy out;
+  out.joules = seconds * (watts_at(from) + watts_at(to)) / 2;
+  out.ns = to - from;
+  out.low = i.counted ? out.joules : seconds * std::min(i.begin_w, i.end_w);
+  out.high = i.counted ? out.joules : seconds * std::max(i.begin_w, i.end_w);
+  out.counted_ns = i.counted ? out.ns : 0;
   return out;
 }
 
-EnergyCurve::Covered EnergyCurve::of(const TimeSpan& span) const {
-  const auto above = [this](std::int64_t t) {
-    return std::upper_bound(
-        samples_.begin(), samples_.end(), t,
-        [](std::int64_t at, const PowerSample& sample) { return at < sample.unix_ns; });
-  };
-  // between two samples, as kernels are: not as the difference of two sums over the whole run
-  if (const auto b = above(span.begin_ns);
-      b != samples_.begin() && b != samples_.end() && above(span.end_ns) == b) {
-    const PowerSample& a = *(b - 1);
-    const std::int64_t ns = span.end_ns - span.begin_ns;
-    if (b->unix_ns - a.unix_ns > longest_gap_ns_)
-      return {};
-    return {static_cast<double>(ns) / 1e9 *
-                (watts_at(a, *b, span.begin_ns) + watts_at(a, *b, span.end_ns)) / 2,
-            ns};
+/// The intervals [first, last) come to `joules` by the counter.
+void EnergyCurve::scale(std::size_t first, std::size_t last, double joules) {
+  double sampled = 0;
+  for (std::size_t i = first; i < last; ++i)
+    sampled += part_of(intervals_[i], intervals_[i].begin_ns, intervals_[i].end_ns).joules;
+  const auto ns = static_cast<double>(intervals_[last - 1].end_ns - intervals_[first].begin_ns);
+  for (std::size_t i = first; i < last; ++i) {
+    Interval& one = intervals_[i];
+    one.counted = true;
+    if (sampled > joules / 100) {
+      one.begin_w *= joules / sampled;
+      one.end_w *= joules / sampled;
+    } else if (ns > 0) { // the samples missed all of it: they give no shape
+      one.begin_w = one.end_w = joules / (ns / 1e9);
+    }
   }
-  const Covered begin = until(span.begin_ns);
-  const Covered end = until(span.end_ns);
-  return {end.joules - begin.joules, end.ns - begin.ns};
+}
+
+EnergyCurve::EnergyCurve(std::span<const PowerSample> samples, std::int64_t longest_gap_ns) {
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    const PowerSample& a = samples[i - 1];
+    const PowerSample& b = samples[i];
+    intervals_.push_back(
+        {a.unix_ns, b.unix_ns, a.watts, b.watts, false, b.unix_ns - a.unix_ns > longest_gap_ns});
+  }
+  // a segment is from one change of the counter to the next, without gaps
+  std::optional<std::size_t> change; ///< sample at which the counter took its present value
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i > 0 && intervals_[i - 1].is_gap)
+      change.reset();
+    const bool first = i == 0 || intervals_[i - 1].is_gap;
+    const double now = counter_at(samples, i); // not a number compares as false
+    const double before = first ? kNoCounter : counter_at(samples, i - 1);
+    if (std::isnan(now) || now < before) {
+      change.reset();
+    } else if (now > before) {
+      if (change)
+        scale(*change, i, now - before);
+      change = i;
+    }
+    // equal values at the begin do not tell when the counter took them, two that differ do
+    if (!std::isnan(now) && !change && (std::isnan(before) || now < before) &&
+        i + 1 < samples.size() && counter_at(samples, i + 1) > now)
+      change = i;
+  }
+  SpanEnergy sum;
+  for (const Interval& i : intervals_) {
+    sums_.push_back(sum);
+    accumulate(sum, part_of(i, i.begin_ns, i.end_ns));
+  }
+}
+
+/// The interval that has t, the last one that begins at it where several do.
+std::size_t EnergyCurve::interval_at(std::int64_t t) const {
+  const auto above =
+      std::upper_bound(intervals_.begin(), intervals_.end(), t,
+                       [](std::int64_t at, const Interval& i) { return at < i.begin_ns; });
+  return static_cast<std::size_t>(above - intervals_.begin()) - 1;
+}
+
+SpanEnergy EnergyCurve::until(std::int64_t t) const {
+  if (intervals_.empty() || t < intervals_.front().begin_ns)
+    return {};
+  const std::size_t at = interval_at(t);
+  const Interval& i = intervals_[at];
+  SpanEnergy out = sums_[at];
+  accumulate(out, part_of(i, i.begin_ns, std::min(t, i.end_ns)));
+  return out;
+}
+
+SpanEnergy EnergyCurve::of(const TimeSpan& span) const {
+  // between two samples, as kernels are: not as the difference of two sums over the whole run
+  if (!intervals_.empty() && span.begin_ns >= intervals_.front().begin_ns) {
+    const Interval& i = intervals_[interval_at(span.begin_ns)];
+    if (span.end_ns <= i.end_ns)
+      return part_of(i, span.begin_ns, span.end_ns);
+  }
+  SpanEnergy out = until(span.end_ns);
+  accumulate(out, until(span.begin_ns), -1);
+  return out;
+}
+
+std::vector<std::optional<SpanEnergy>> span_energy(std::span<const PowerSample> samples,
+                                                   std::span<const TimeSpan> spans,
+                                                   std::int64_t longest_gap_ns) {
+  const EnergyCurve curve(samples, longest_gap_ns);
+  std::vector<std::optional<SpanEnergy>> out;
+  out.reserve(spans.size());
+  for (const TimeSpan& s : spans) {
+    out.emplace_back();
+    if (samples.size() < 2 || s.end_ns < s.begin_ns || s.begin_ns < samples.front().unix_ns ||
+        s.end_ns > samples.back().unix_ns)
+      continue;
+    const SpanEnergy energy = curve.of(s);
+    if (energy.ns == s.end_ns - s.begin_ns)
+      out.back() = energy;
+  }
+  return out;
 }
 
 } // namespace rankscope

@@ -133,7 +133,7 @@ TEST(KernelEnergy, AgreesWithASlowTwin) {
     b.copy("Memcpy DtoH", 20, 100 + up_to(400), 30);
     std::vector<PowerSample> samples;
     for (std::int64_t at = up_to(200) * 1000; at < 700'000; at += (1 + up_to(80)) * 1000)
-      samples.push_back({at, 50.0 + up_to(300)});
+      samples.push_back({at, 300.0 + up_to(20)}); // not aliased
     const LoadedTrace trace = on_unix_time(b);
     constexpr std::int64_t kGap = 60'000;
     const auto slow = slow_joules(trace.trace, samples, kGap);

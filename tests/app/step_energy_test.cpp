@@ -49,6 +49,24 @@ TEST(RunStepEnergy, ByHand) {
   EXPECT_TRUE(table.at(1, "joules").is_null());
 }
 
+// HA-B1: without a counter, power that swings from sample to sample has a range and no plain value.
+TEST(RunStepEnergy, AnAliasedStepHasItsRangeAlone) {
+  SampledPower power = ramp();
+  for (std::size_t i = 0; i < power.gpus[3].size(); ++i)
+    power.gpus[3][i].watts = i % 2 == 0 ? 50 : 650;
+  auto rows = step_energy(steps_at(StepClock::kUnix, 0), power);
+  EXPECT_FALSE(rows.at(0).joules.has_value());
+  EXPECT_FALSE(rows.at(0).mean_w.has_value());
+  EXPECT_STREQ(rows[0].source, "aliased");
+  EXPECT_NEAR(rows[0].joules_low.value(), 100, 1e-9);
+  EXPECT_NEAR(rows[0].joules_high.value(), 1300, 1e-9);
+  for (std::size_t i = 0; i < power.gpus[3].size(); ++i)
+    power.gpus[3][i].energy_j = 300.0 * static_cast<double>(i);
+  rows = step_energy(steps_at(StepClock::kUnix, 0), power);
+  EXPECT_STREQ(rows.at(0).source, "counter");
+  EXPECT_NEAR(rows[0].joules.value(), 600, 30) << "300 W for 2 s, the ends of the step by shape";
+}
+
 TEST(RunStepEnergy, OtherClocksAreBroughtToUnixTime) {
   SampledPower power = ramp();
   // Unix time is 9 s ahead of the one clock and 6 s ahead of the other

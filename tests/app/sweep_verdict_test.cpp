@@ -12,16 +12,17 @@ TEST(SweepVerdict, TheBestByHowMuchAndWhatCannotBeTold) {
   const RepeatedSetting a{"a", {{1, 9.9}, {2, 10.0}, {3, 10.1}}};
   const RepeatedSetting b{"b", {{1, 11.9}, {2, 12.0}, {3, 12.1}}};
   const RepeatedSetting c{"c", {{1, 9.95}, {2, 10.05}, {3, 10.15}}};
-  const auto told = verdict({b, a, c}, " ms a step");
+  const auto told = verdict({b, a, c}, " ms a step", false);
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0], "a and c cannot be told apart, from 10.000 ms a step (Welch, 95 % over 3 "
                      "comparisons, a sample is a run, 3 runs each)");
   EXPECT_EQ(told[1], "b takes 2.000 ms a step longer (1.677 to 2.323)");
-  const auto winner = verdict({a, b}, "");
+  const auto winner = verdict({a, b}, "", false);
   EXPECT_EQ(winner[0].find("a is best: 10.000 ("), 0U) << winner[0];
-  EXPECT_TRUE(verdict({a}, "").empty());
-  EXPECT_TRUE(verdict({a, {"failed", {}}}, "").empty());
-  EXPECT_NE(verdict({{"x", {{1, 1.0}}}, b}, "")[0].find("fewer than two runs"), std::string::npos);
+  EXPECT_TRUE(verdict({a}, "", false).empty());
+  EXPECT_TRUE(verdict({a, {"failed", {}}}, "", false).empty());
+  EXPECT_NE(verdict({{"x", {{1, 1.0}}}, b}, "", false)[0].find("fewer than two runs"),
+            std::string::npos);
 }
 
 // Repeats that failed: what they left is no reason to say nothing of the others.
@@ -29,7 +30,7 @@ TEST(SweepVerdict, ASettingOfOneRunIsNamedAndTheOthersAreCompared) {
   const RepeatedSetting a{"a", {{1, 9.9}, {2, 10.0}, {3, 10.1}}};
   const RepeatedSetting b{"b", {{1, 12.0}, {2, 12.1}}};
   const RepeatedSetting x{"x", {{2, 1.0}}};
-  const auto told = verdict({b, x, a}, " ms");
+  const auto told = verdict({b, x, a}, " ms", false);
   ASSERT_EQ(told.size(), 3U);
   EXPECT_EQ(told[0], "a is best: 10.000 ms (Welch, 95 % over 1 comparison, a sample is a run, "
                      "2 to 3 runs each)");

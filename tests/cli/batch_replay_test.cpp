@@ -46,13 +46,27 @@ TEST(BatchReplay, SheetsStandBehindTheirGroups) {
                              "\"kernel_launchers\""}))
       << out.substr(0, 2000);
   EXPECT_NE(out.find("exit code 3: no GPU"), std::string::npos) << "why there is no time";
-  // one row: the 40 us of each rank are 80 of 120 us, the other product crosses 99 %
+  // both products: the 40 us of each rank are 80 of 120 us; nobody runs the other one's type
   EXPECT_EQ(test::bytes_of(t.path("runs/a/hipblaslt-bench-0.log"))
                 .find("hipblaslt-bench --api_method c -m 100 -n 50 -k 200 "),
             0U);
   EXPECT_FALSE(std::filesystem::exists(t.path("runs/a/hipblaslt-bench-1.log")));
   EXPECT_TRUE(std::filesystem::exists(t.path("runs/a/miopen-driver-0.log")));
   EXPECT_NE(r.err.find("no GPU"), std::string::npos) << r.err;
+}
+
+// HA-B14: a replay in which nothing was measured is no success.
+TEST(BatchReplay, NothingMeasuredIsExit4) {
+  const test::TempFolder t;
+  test::replay_trace(t, "runs/rank_0.json");
+  const std::string bad = program(t, "hipblaslt-bench", "echo 'no GPU' >&2\nexit 3\n");
+  const auto r = test::run_binary({"batch", "-b", t.path("runs"), "-r", "--hipblaslt-bench", bad,
+                                   "--miopen-driver", bad, "--runner", "hipblaslt-bench"});
+  EXPECT_EQ(r.code, 4) << r.err;
+  const auto node = test::run_binary({"replay", t.path("runs/rank_0.json"), "--hipblaslt-bench",
+                                      bad, "--miopen-driver", bad, "-o", t.path("node")});
+  EXPECT_EQ(node.code, 4) << node.err;
+  EXPECT_NE(node.out.find("0 of 3 measured"), std::string::npos) << node.out;
 }
 
 TEST(BatchReplay, EachFolderHasItsOwnAndCompatItsEightColumns) {
@@ -97,8 +111,9 @@ TEST(BatchReplay, SelectionOfTheReferenceData) {
     GTEST_SKIP() << "the reference data of real runs is absent (RANKSCOPE_GOLDEN names its folder)";
   const test::TempFolder t;
   std::filesystem::copy(golden, t.path("profiles"), std::filesystem::copy_options::recursive);
-  const auto r = test::run_binary({"batch", "-b", t.path("profiles"), "-f", "step_8", "-r",
-                                   "--runner", "none", "-o", t.path("out.xlsx")});
+  const auto r =
+      test::run_binary({"batch", "-b", t.path("profiles"), "-f", "step_8", "-r", "--runner", "none",
+                        "--compat", "tracelens", "-o", t.path("out.xlsx")});
   ASSERT_EQ(r.code, 0) << r.err;
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(t.path("profiles")))

@@ -48,9 +48,17 @@ TEST_P(Compose, TakesTheFile) {
     spec.argv.insert(spec.argv.end(), {"-f", file(name), "config"});
     spec.out = spec.err = Stream::kCapture;
     spec.deadline = std::chrono::seconds(60);
+    spec.unset_env = {"WORKSPACE"};
+    const auto unset = run_process(ProcessSpec(spec)); // HA-B12: compose's "." is not the caller's
+    ASSERT_TRUE(unset) << unset.error().message();
+    EXPECT_NE(unset->exit_code, 0);
+    EXPECT_NE(unset->err.find("set it to your checkout"), std::string::npos) << unset->err;
+    spec.unset_env.clear();
+    spec.set_env = {{"WORKSPACE", "/my/checkout"}};
     const auto end = run_process(std::move(spec));
     ASSERT_TRUE(end) << end.error().message();
     EXPECT_EQ(end->exit_code, 0) << end->err;
+    EXPECT_NE(end->out.find("/my/checkout"), std::string::npos) << end->out;
     EXPECT_NE(end->out.find(std::string("container_name: ") + container), std::string::npos)
         << end->out;
     EXPECT_NE(end->out.find("BASE: rocm/pytorch:rocm7.0_"), std::string::npos) << end->out;

@@ -16,18 +16,20 @@ run)
   name=
   while [ $# -gt 0 ]; do
     case $1 in
-    --rm|-i) shift ;;
+    --rm|-i|--init) shift ;;
     --name) name=$2; shift 2 ;;
-    -w|-v|-e|--device|--gpus|--cap-add) shift 2 ;;
+    --entrypoint) program=$2; shift 2 ;;
+    -w|-v|-e|--device|--gpus|--cap-add|--network|--ipc|--group-add|--security-opt|--shm-size) shift 2 ;;
     *) break ;;
     esac
   done
   shift # the image
+  echo "== PyTorch =="
   if [ -n "$name" ]; then
     echo $$ >> "$FAKE_DOCKER/pids"
     touch "$FAKE_DOCKER/up_$name"
   fi
-  exec "$@" ;;
+  exec "$program" "$@" ;;
 exec)
   shift
   while :; do
@@ -73,7 +75,8 @@ TEST_F(ProfileContainer, CommandAndScriptsRunInOneUnprivilegedContainer) {
   const std::string all = calls();
   EXPECT_NE(all.find("-v " + folder_.path() + ":" + folder_.path()), std::string::npos) << all;
   EXPECT_NE(all.find("-v /mnt:/data"), std::string::npos) << all;
-  EXPECT_NE(all.find("image:1 cat"), std::string::npos) << all;
+  EXPECT_NE(all.find("--entrypoint cat image:1"), std::string::npos) << all;
+  EXPECT_NE(all.find("--ipc host"), std::string::npos) << "HA-B9: " << all;
   EXPECT_EQ(all.find("--privileged"), std::string::npos);
   EXPECT_EQ(all.find("--cap-add"), std::string::npos);
   EXPECT_NE(all.find("rm -f rankscope_"), std::string::npos) << all;
@@ -94,7 +97,30 @@ TEST_F(ProfileContainer, CapabilitiesAndDevicesAreThoseThatToolsAndContextName) 
   r = profile({"--docker", "i", "--tools-config", "n.json", "--tool", "m"}, {"true"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(calls().find("--cap-add SYS_PTRACE"), std::string::npos) << calls();
-  EXPECT_NE(calls().find("--device /dev/kfd --device /dev/dri"), std::string::npos) << calls();
+  EXPECT_NE(calls().find("--device /dev/kfd --device /dev/dri --group-add video --security-opt "
+                         "seccomp=unconfined"),
+            std::string::npos)
+      << calls();
+}
+
+TEST_F(ProfileContainer, MoreArgumentsAndPodman) {
+  std::filesystem::rename(folder_.path("bin/docker"), folder_.path("bin/podman"));
+  const RunResult r = profile({"--docker", "i", "--container-tool", "podman",
+                               "--container-arg=--shm-size", "--container-arg=64G", "--tool", "A"},
+                              {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(calls().find("--shm-size 64G"), std::string::npos) << calls();
+}
+
+// HA-B10: the image prints a banner before all that it is asked, which is not taken for an answer.
+TEST_F(ProfileContainer, ABannerIsNotAnAnswer) {
+  folder_.write("n.json", R"({"tools": {"n": {"cmd": "no-such-tracer"}}})");
+  const RunResult r =
+      profile({"--docker", "i", "--tools-config", "n.json", "--tool", "n"}, {"no-such-program"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_NE(r.err.find("no-such-tracer is not on PATH in image i"), std::string::npos) << r.err;
+  const RunResult good = profile({"--docker", "i", "--tool", "A"}, {"sh", "-c", "true"});
+  EXPECT_EQ(good.code, 0) << good.err;
 }
 
 TEST_F(ProfileContainer, ToolsAreLookedForInTheImage) {

@@ -57,6 +57,32 @@ TEST_F(ProfileTorch, AProgramThatImportsTorchLeavesATrace) {
   EXPECT_NE(manifest().find("\"records\": 2"), std::string::npos) << manifest();
 }
 
+// HA-B3: PyTorch allows one profiler; the program's own counts.
+TEST_F(ProfileTorch, AProgramThatProfilesItselfGoesOn) {
+  folder_.write("lib/torch/profiler.py", R"(running = []
+class profile:
+    def __init__(self, **options): pass
+    def start(self):
+        if running: raise RuntimeError("Profiler is already enabled on this thread")
+        running.append(self)
+    def stop(self): running.remove(self)
+    def __enter__(self): self.start(); return self
+    def __exit__(self, *e): self.stop()
+    def export_chrome_trace(self, path): open(path, "w").write("{}")
+)");
+  for (const char* use : {"with torch.profiler.profile() as p: print('work')",
+                          "p = torch.profiler.profile(); p.start(); print('work'); p.stop()"}) {
+    const RunResult r =
+        profile({"--tool", "torch_profiler"},
+                {"python3", "-c", "import torch, torch.profiler\n" + std::string(use)});
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.out, "work\n");
+    EXPECT_TRUE(traces().empty());
+    EXPECT_TRUE(has_code("W-STEPPED-ASIDE")) << manifest();
+    EXPECT_FALSE(has_code("W-EMPTY-OUTPUT"));
+  }
+}
+
 TEST_F(ProfileTorch, AProgramWithoutTorchIsLeftAlone) {
   const RunResult r = profile({"--tool", "torch_profiler"}, {"python3", "-c", "print('work')"});
   EXPECT_EQ(r.code, 0) << r.err;

@@ -28,7 +28,10 @@ TEST(ReportPower, SheetsOfEnergyOrTheReasonWhyNot) {
   const RunResult good = report(power, "good");
   EXPECT_EQ(good.code, 0) << good.err;
   const std::string kinds = test::bytes_of(folder.path("good/kernel_energy.csv"));
-  EXPECT_EQ(kinds.rfind("device,gpu,kind,busy_ms,joules,percent,mean_w,covered_percent\n", 0), 0U)
+  EXPECT_EQ(kinds.rfind("device,gpu,kind,busy_ms,joules,percent,mean_w,covered_percent,"
+                        "joules_low,joules_high\n",
+                        0),
+            0U)
       << kinds;
   EXPECT_NE(kinds.find("\n0,0,GEMM,1.0,0.1,"), std::string::npos) << kinds; // 1 ms of 100 W
   const std::string steps = test::bytes_of(folder.path("good/step_energy.csv"));

@@ -4,11 +4,16 @@
 #include "temp_folder.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <simdjson.h>
 #include <string>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -61,6 +66,58 @@ TEST(Sample, WritesTheDocumentedCsvsAndSumsUp) {
   EXPECT_DOUBLE_EQ(json["gpus"].at(0)["mean_w"].get_double().value(), 300);
   EXPECT_NEAR(json["gpus"].at(1)["energy_j"].get_double().value(),
               200 * json["run_s"].get_double().value(), 4);
+}
+
+// HA-B1: power samples say 500 W, the energy counter counts about 100 W. The counter is right.
+TEST(Sample, EnergyIsThatOfTheCounter) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 500);
+  sys.put(128, "hwmon/hwmon3/energy1_input", "0");
+  const test::TempFolder out;
+  std::atomic<bool> ends{false};
+  std::thread counter([&] {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!ends) {
+      const std::chrono::duration<double> t = std::chrono::steady_clock::now() - begin;
+      const std::string uj = std::to_string(static_cast<long long>(t.count() * 100e6));
+      std::ofstream(sys.file(128, "hwmon/hwmon3/energy1_input.new")) << uj << "\n";
+      std::filesystem::rename(sys.file(128, "hwmon/hwmon3/energy1_input.new"),
+                              sys.file(128, "hwmon/hwmon3/energy1_input"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  const auto r = test::run_binary({"--json", "sample", "-o", out.path("s"), "--sysfs-root",
+                                   sys.root(), "--period", "20ms", "--duration", "1.5"});
+  ends = true;
+  counter.join();
+  ASSERT_EQ(r.code, 0) << r.err;
+  simdjson::dom::parser parser;
+  const simdjson::dom::element json = parser.parse(r.out);
+  const simdjson::dom::element gpu = json["gpus"].at(0);
+  const double seconds = json["run_s"].get_double().value();
+  EXPECT_EQ(gpu["energy_source"].get_string().value(), "counter") << r.out;
+  EXPECT_NEAR(gpu["sampled_energy_j"].get_double().value(), 500 * seconds, 50);
+  EXPECT_LT(gpu["energy_j"].get_double().value(), 250 * seconds) << "not the samples'";
+  EXPECT_NE(r.out.find("W-POWER-ALIASED"), std::string::npos) << r.out;
+}
+
+// HA-B7: a GPU that is pulled out during the run is told, with the part that its joules cover.
+TEST(Sample, AGpuThatIsLostIsTold) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 300);
+  sys.add_gpu(129, "0000:c2:00.0", "b", 220);
+  const test::TempFolder out;
+  std::thread pull([&] {
+    wait_for_lines(out.path("s/gpu_samples.csv"), 20);
+    sys.unplug(129);
+  });
+  const auto r = test::run_binary({"sample", "-o", out.path("s"), "--sysfs-root", sys.root(),
+                                   "--period", "10ms", "--duration", "1"});
+  pull.join();
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("warning: GPU 1 gave no readings for the last"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("its energy covers"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("warning: GPU 0"), std::string::npos) << r.out;
 }
 
 TEST(Sample, SignalsEndItWithAllThatWasSampled) {
@@ -133,6 +190,12 @@ TEST(Sample, ListsTheGpus) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("0000:c1:00.0  abc  renderD128"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("300.0 W"), std::string::npos) << r.out;
+  // HA-B29
+  const auto json = test::run_binary({"--json", "sample", "--list", "--sysfs-root", sys.root()});
+  simdjson::dom::parser parser;
+  const simdjson::dom::element list = parser.parse(json.out);
+  EXPECT_EQ(list["gpus"].at(0)["bdf"].get_string().value(), "0000:c1:00.0") << json.out;
+  EXPECT_DOUBLE_EQ(list["gpus"].at(0)["power_w"].get_double().value(), 300);
 }
 
 TEST(Sample, TheHostAloneNeedsNoGpu) {

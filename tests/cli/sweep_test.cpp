@@ -197,6 +197,116 @@ TEST_F(SweepRuns, FinishedRunsAreNotRunAgain) {
   EXPECT_EQ(test::bytes_of(folder_.path("ran")), "28\n56\n70\n28\n");
 }
 
+// HA-B4: a run is the same one only with the same inherited variables, input files and traces.
+TEST_F(SweepRuns, AFinishedRunWithOtherInputsIsNotReused) {
+  const Words flags = {"-c", "28", "-t", "256"};
+  const std::string config = folder_.write("cfg.yaml", "a: 1\n");
+  const Words command = {"sh", "-c", "echo $NCCL_ALGO; echo '[]' > $RANKSCOPE_RUN_DIR/t.json", "sh",
+                         config};
+  ::setenv("NCCL_ALGO", "Ring", 1);
+  EXPECT_EQ(sweep(flags, command).code, 0);
+  EXPECT_NE(sweep(flags, command).err.find("done in an earlier run"), std::string::npos);
+  ::setenv("NCCL_ALGO", "Tree", 1);
+  auto r = sweep(flags, command);
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("NCCL_ALGO was 'Ring', is 'Tree'"), std::string::npos) << r.err;
+  ::setenv("NCCL_ALGO", "Ring", 1);
+  folder_.write("cfg.yaml", "a: 2\n");
+  r = sweep(flags, command);
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("the file " + config + " has changed"), std::string::npos) << r.err;
+  folder_.write("cfg.yaml", "a: 1\n");
+  fs::remove(out() + "/" + kFirst + "/t.json");
+  r = sweep(flags, command);
+  ::unsetenv("NCCL_ALGO");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("its trace t.json is gone"), std::string::npos) << r.err;
+  EXPECT_TRUE(fs::exists(out() + "/" + kFirst + "/t.json")) << "run again";
+}
+
+// HA-B16, HA-M3: the tables are of all runs in the folder.
+TEST_F(SweepRuns, MoreSettingsInTheSameFolderAndTheirMetrics) {
+  const std::string script = "echo \"throughput $NCCL_MAX_NCHANNELS samples/s\"; "
+                             "[ $NCCL_MAX_NCHANNELS != 42 ] || exit 3";
+  Words flags = {"-t", "256", "--metric", "max:throughput ([0-9]+)", "--keep-going", "-c", "28,42"};
+  EXPECT_EQ(sweep(flags, script).code, 4);
+  flags.back() = "70";
+  const auto r = test::run_binary(arguments(flags, {"sh", "-c", script}));
+  EXPECT_EQ(r.code, 0) << r.err;
+  std::istringstream csv(read("metrics.csv"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(csv, line);)
+    lines.push_back(line);
+  ASSERT_EQ(lines.size(), 4U) << read("metrics.csv");
+  EXPECT_EQ(lines[0], "setting,repeat,metric,seconds,joules,exit");
+  EXPECT_EQ(lines[1].find("256thread_28ch,,28.0,"), 0U) << lines[1];
+  EXPECT_TRUE(lines[1].ends_with(",,0")) << lines[1];
+  EXPECT_EQ(lines[2].find("256thread_42ch,,,"), 0U) << lines[2];
+  EXPECT_TRUE(lines[2].ends_with(",,3")) << lines[2];
+  EXPECT_EQ(lines[3].find("256thread_70ch,,70.0,"), 0U) << lines[3];
+  EXPECT_NE(read("metrics.json").find("256thread_28ch"), std::string::npos);
+  const std::string summary = test::bytes_of(file_like("nccl_thread_sweep_summary_.*txt"));
+  for (const char* row : {"256        28              SUCCESS", "256        42              FAILED",
+                          "256        70              SUCCESS"})
+    EXPECT_NE(summary.find(row), std::string::npos) << summary;
+  EXPECT_NE(read("manifest.json").find("nccl_42channels"), std::string::npos);
+}
+
+// HA-M1, HA-M2: throughput is better when it is high; the first step is not like the others.
+TEST_F(SweepRuns, AMetricThatIsBetterWhenItIsHigher) {
+  const std::string script =
+      "n=$(echo $RANKSCOPE_RUN_DIR | sed 's/.*repeat=\\([0-9]*\\).*/\\1/'); "
+      "echo throughput 9999 samples/s; echo throughput $((NCCL_MAX_NCHANNELS * 10 + n)) samples/s";
+  const Words flags = {"-c",
+                       "28,56",
+                       "-t",
+                       "256",
+                       "--repeats",
+                       "3",
+                       "--metric",
+                       "median:skip=1:throughput ([0-9]+)",
+                       "--higher-is-better"};
+  const auto r = sweep(flags, script);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("256thread_56ch is best: 562.000 (higher is better"), std::string::npos)
+      << r.out;
+  EXPECT_NE(r.out.find("256thread_28ch is 280.000 lower"), std::string::npos) << r.out;
+}
+
+TEST_F(SweepRuns, AnOutlierIsTold) {
+  const std::string script = "case $RANKSCOPE_RUN_DIR in *repeat=3*) echo time 10.2;; "
+                             "*) echo time 1.0$NCCL_MAX_NCHANNELS;; esac";
+  const auto r =
+      sweep({"-c", "28,56", "-t", "256", "--repeats", "6", "--metric", "time ([0-9.]+)"}, script);
+  EXPECT_NE(r.out.find("256thread_28ch: repeat 3 is an outlier: 10.200"), std::string::npos)
+      << r.out;
+}
+
+// HA-B18: settings that the library did not use are not compared.
+TEST_F(SweepRuns, NoVerdictOverSettingsThatDidNotTakeEffect) {
+  const auto r = test::run_binary(
+      {"sweep", "-o", out(), "-c", "28,56,8", "-t", "256", "--repeats", "3", "--metric",
+       "time ([0-9.]+)", "--", "sh", "-c",
+       "echo 'h:1:1 [0] NCCL INFO NCCL_MAX_NCHANNELS set by environment to 8.'; "
+       "echo 'h:1:1 [0] NCCL INFO NCCL_NTHREADS set by environment to 256.'; "
+       "echo 'h:1:1 [0] NCCL INFO 8 coll channels, 0 nvls channels, 4 p2p channels'; "
+       "echo 'NCCL version 2.21.5'; echo time $NCCL_MAX_NCHANNELS.0"});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_EQ(r.out.find("is best"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("did not use these settings: 256thread_28ch, 256thread_56ch"),
+            std::string::npos)
+      << r.out;
+}
+
+// HA-B28: a variable of --env that the sweep varies would make all runs alike.
+TEST_F(SweepRuns, AVariableThatVariesIsNotSetByEnv) {
+  const auto r = sweep({"-c", "28,42", "-t", "256", "--env", "NCCL_MAX_NCHANNELS=4"}, "true");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("NCCL_MAX_NCHANNELS is what the parameter channels varies"),
+            std::string::npos)
+      << r.err;
+}
+
 TEST_F(SweepRuns, FoldersOfAnotherProgramAreMovedAsideOrLeftAlone) {
   folder_.write("sweep/" + std::string(kFirst) + "/old.txt", "x");
   auto r = sweep({"-c", "28", "-t", "256", "-s"}, "true");
@@ -217,10 +327,13 @@ TEST_F(SweepRuns, RepeatsShuffleAndWarmUp) {
   std::istringstream in(test::bytes_of(folder_.path("ran")));
   for (int n = 0; in >> n;)
     ran.push_back(n);
-  ASSERT_EQ(ran.size(), 13U);
-  EXPECT_EQ(ran[0], 1); // the warm-up
-  std::vector<int> once(ran.begin() + 1, ran.begin() + 7);
-  std::vector<int> twice(ran.begin() + 7, ran.end());
+  ASSERT_EQ(ran.size(), 18U);
+  std::vector<int> once; // each behind its warm-up
+  for (std::size_t i = 0; i < 12; i += 2) {
+    EXPECT_EQ(ran[i], ran[i + 1]);
+    once.push_back(ran[i]);
+  }
+  std::vector<int> twice(ran.begin() + 12, ran.end());
   EXPECT_NE(once, twice);
   const std::vector<int> all = {1, 2, 3, 4, 5, 6};
   EXPECT_TRUE(once != all || twice != all);
@@ -256,7 +369,7 @@ TEST_F(SweepRuns, WhatDidNotTakeEffectIsAFinding) {
        "echo \"h:1:1 [0] NCCL INFO NCCL_NTHREADS set by environment to 256.\" >> $f; "
        "echo 'h:1:1 [0] NCCL INFO 28 coll channels, 0 nvls channels, 4 p2p channels' >> $f; "
        "echo 'NCCL version 2.21.5'"});
-  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.code, 4) << r.err;
   EXPECT_EQ(manifest(kFirst, "findings"), "[]");
   EXPECT_NE(manifest(kFirst, "library").find("2.21.5"), std::string::npos);
   EXPECT_EQ(manifest("256thread/nccl_56channels", "findings"),
@@ -295,7 +408,7 @@ TEST_F(SweepRuns, ASearchRunsWhatMayBeBestAndSaysByHowMuch) {
                        "--metric", "time ([0-9.]+) s", "--no-echo"};
   auto r = sweep(flags, script);
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.out.find("256thread_56ch is recommended: 2.000 shorter than the default "
+  EXPECT_NE(r.out.find("256thread_56ch is recommended: 2.000 lower than the default "
                        "256thread_28ch"),
             std::string::npos)
       << r.out;

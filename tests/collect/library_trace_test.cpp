@@ -152,6 +152,19 @@ TEST(LibraryTrace, RocblasProfileRecordsCountTheirCalls) {
   EXPECT_EQ(d["flops"], "72090271088640"); // 140 * 2 * 12288 * 4547 * 4608
 }
 
+// HA-B36: as hipBLASLt prints them at mask 64.
+TEST(LibraryTrace, HipblasltProfileRecordsCountTheirCalls) {
+  const Traced t("- { function: matmul, M: 128, N: 256, K: 64, a_type: bf16_r, b_type: bf16_r, "
+                 "c_type: bf16_r, d_type: bf16_r, transA: T, transB: N, batch_count: 1, "
+                 "call_count: 7 }\n");
+  ASSERT_EQ(t.rows.size(), 1U) << t.csv;
+  Traced::Row r = t.rows[0], d = t.detail[0];
+  EXPECT_EQ(r["library"], "hipblaslt_function");
+  EXPECT_EQ(r["calls"], "7");
+  EXPECT_EQ(d["problem"], "m=128 n=256 k=64");
+  EXPECT_EQ(d["operation"], "matmul");
+}
+
 TEST(LibraryTrace, RocblasTraceLinesWithoutTheirAddresses) {
   const Traced t("rocblas_dgemm,N,T,64,32,16,1,0x7fa1,64,0x7fb2,32,0,0x7fc3,64,atomics_allowed\n"
                  "rocblas_dgemm,N,T,64,32,16,1,0x1111,64,0x2222,32,0,0x3333,64,atomics_allowed\n"
@@ -451,12 +464,11 @@ TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {
 }
 
 TEST(LibraryTrace, LinesThatEndBehindTheirMarker) {
-  for (const char* text :
-       {"NCCL INFO ", "Running kernel: ", "./rocblas-bench ", "hipblaslt-bench ",
-        "MIOpen: Command [LogCmdConvolution] ./bin/MIOpenDriver", "i!", "I! cuBLAS ", "I! CuDNN ",
-        "[cublasLt][", "rocblas_function: ", "hipblaslt_function: ",
-        "Library logic solution index of winning solution: ", "rocblas_x,y", "NCCL INFO ## ",
-        "NCCL INFO : opCount "}) {
+  for (const char* text : {"NCCL INFO ", "Running kernel: ", "./rocblas-bench ", "hipblaslt-bench ",
+                           "MIOpen: Command [LogCmdConvolution] ./bin/MIOpenDriver", "i!",
+                           "I! cuBLAS ", "I! CuDNN ", "[cublasLt][", "rocblas_function: ",
+                           "- { function: ", "Library logic solution index of winning solution: ",
+                           "rocblas_x,y", "NCCL INFO ## ", "NCCL INFO : opCount "}) {
     const Traced t(std::string(text) + "\n");
     EXPECT_TRUE(t.rows.empty()) << text;
     EXPECT_EQ(t.summary.lines, 1U);

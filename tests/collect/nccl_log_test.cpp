@@ -41,7 +41,7 @@ TEST(NcclLog, FactsOfALog) {
   EXPECT_EQ(f.most_channels, 28);
   EXPECT_EQ(f.ranks, 8);
   EXPECT_TRUE(f.warnings.empty());
-  EXPECT_TRUE(not_as_asked(f, setting(256, 28)).empty());
+  EXPECT_TRUE(check_setting(f, setting(256, 28)).findings.empty());
 }
 
 TEST(NcclLog, RcclIsNamedByItsOwnVersion) {
@@ -53,7 +53,7 @@ TEST(NcclLog, RcclIsNamedByItsOwnVersion) {
 
 TEST(NcclLog, ASettingThatDidNotTakeEffectIsSaid) {
   const NcclFacts f = facts_of(kLog);
-  const auto more = not_as_asked(f, setting(256, 56));
+  const auto more = check_setting(f, setting(256, 56)).findings;
   ASSERT_EQ(more.size(), 2U);
   EXPECT_EQ(more[0], "NCCL_MAX_NCHANNELS was 28, asked for 56");
   EXPECT_EQ(more[1], "28 channels were used, asked for 56");
@@ -61,11 +61,11 @@ TEST(NcclLog, ASettingThatDidNotTakeEffectIsSaid) {
   fewer.environment["NCCL_MAX_NCHANNELS"] = "56";
   fewer.channels = 24;
   fewer.most_channels = 32;
-  EXPECT_EQ(not_as_asked(fewer, setting(256, 56)),
+  EXPECT_EQ(check_setting(fewer, setting(256, 56)).findings,
             std::vector<std::string>{"24 to 32 channels were used, asked for 56"});
   NcclFacts unread = f;
   unread.environment.erase("NCCL_NTHREADS");
-  EXPECT_EQ(not_as_asked(unread, setting(256, 28)),
+  EXPECT_EQ(check_setting(unread, setting(256, 28)).findings,
             std::vector<std::string>{"threads of 256: the library read no RCCL_THREADS_PER_BLOCK, "
                                      "NCCL_NTHREADS"});
 }
@@ -73,11 +73,11 @@ TEST(NcclLog, ASettingThatDidNotTakeEffectIsSaid) {
 TEST(NcclLog, NoLibraryIsSaidUnlessNothingWasAskedOfIt) {
   const NcclFacts f = facts_of("loss 1.23\n");
   EXPECT_FALSE(f.found);
-  EXPECT_EQ(not_as_asked(f, setting(256, 28)).size(), 1U);
+  EXPECT_EQ(check_setting(f, setting(256, 28)).findings.size(), 1U);
   SweepSetting other;
   other.configuration.set("batch", "16");
   other.environment["batch"] = {{"BATCH", "16"}};
-  EXPECT_TRUE(not_as_asked(f, other).empty());
+  EXPECT_TRUE(check_setting(f, other).findings.empty());
 }
 
 TEST(NcclLog, WarningsOnceEachAndNotWithoutEnd) {

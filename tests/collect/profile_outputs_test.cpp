@@ -57,5 +57,16 @@ TEST(ProfileOutputs, PatternsStayInTheirFolderUnlessTheySayAny) {
   EXPECT_TRUE(matching_files(folder.path("none/*")).empty());
 }
 
+// HA-B15: characters of patterns in the path of the run.
+TEST(ProfileOutputs, APathIsNoPattern) {
+  const TempFolder folder;
+  const std::string a = folder.write("g[1]*\\/a.csv", "");
+  folder.write("g1x/b.csv", "");
+  const std::string escaped = escaped_pattern(folder.path("g[1]*\\"));
+  EXPECT_EQ(matching_files(escaped + "/*.csv"), std::vector<std::string>{a});
+  EXPECT_EQ(matching_files(escaped + "/**/*.csv"), std::vector<std::string>{a});
+  EXPECT_EQ(matching_files(escaped + "/a.csv"), std::vector<std::string>{a});
+}
+
 } // namespace
 } // namespace rankscope

@@ -21,6 +21,9 @@ TEST(RunManifest, SecretsAreMaskedAndTheRestIsNot) {
   EXPECT_EQ(masked_argument("--size=3"), "--size=3");
   EXPECT_EQ(masked_argument("echo the TOKEN = x"), "echo the TOKEN = x");
   EXPECT_EQ(masked_argument("--"), "--");
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(masked_arguments({"x", "--password", "hunter2", "--size", "3", "--hf-token", "-v"}),
+            (Words{"x", "--password", "***", "--size", "3", "--hf-token", "-v"})); // HA-B24
   JsonWriter json;
   json.begin_object();
   write_environment(json, "e", {"B=2", "A_TOKEN=hidden", "=C:", "A=x=y"});

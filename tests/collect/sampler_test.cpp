@@ -319,8 +319,8 @@ TEST(Sampler, AFullDiskIsToldAtTheEnd) {
   EXPECT_EQ(sampler.error().code, ErrorCode::kOutput);
 }
 
-// 300 W for 1 s, then rising to 500 W within 2 s: 300 + 2 * 400 = 1100 J over 3 s; the counter
-// says 1090.
+// 300 W for 1 s, then rising to 500 W within 2 s: 300 + 2 * 400 = 1100 J over 3 s by the samples;
+// the counter says 1090, and it counts.
 TEST(GpuAccumulator, SumsByHand) {
   GpuAccumulator a(GpuIdentity{}, 1'000'000'000);
   const auto at = [](double w, double joules) {
@@ -336,13 +336,99 @@ TEST(GpuAccumulator, SumsByHand) {
   a.add(14'000'000'000, Phase::kPost, Phase::kPost, at(7777, 99999));
   const GpuSummary s = a.summary();
   EXPECT_EQ(s.samples, 3U);
-  EXPECT_DOUBLE_EQ(s.joules.value(), 1100);
+  EXPECT_DOUBLE_EQ(s.joules.value(), 1090);
+  EXPECT_DOUBLE_EQ(s.sampled_joules.value(), 1100);
   EXPECT_DOUBLE_EQ(s.counter_joules.value(), 1090);
-  EXPECT_NEAR(s.mean_w.value(), 1100.0 / 3, 1e-9);
+  EXPECT_NEAR(s.mean_w.value(), 1090.0 / 3, 1e-9);
+  EXPECT_NEAR(s.sampling_error.value(), 10.0 / 1090, 1e-9);
+  EXPECT_DOUBLE_EQ(s.covered, 1);
   EXPECT_DOUBLE_EQ(s.median_w.value(), 300);
   EXPECT_NEAR(s.p95_w.value(), 480, 1e-9); // 0.9 of the way from 300 to 500
   EXPECT_DOUBLE_EQ(s.max_w.value(), 500);
   EXPECT_DOUBLE_EQ(s.gap_s, 0);
+}
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+GpuReading reading_of(double w, std::optional<double> joules) {
+  GpuReading r;
+  r.power_w = w;
+  r.energy_j = joules;
+  return r;
+}
+
+// HA-B1: power and sampling have the same period, so that each sample meets the top.
+TEST(GpuAccumulator, EnergyIsWhatTheCounterSays) {
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  for (int i = 0; i <= 20; ++i)
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun,
+          reading_of(700, 1000 + 350.0 * i));
+  SamplerSummary s;
+  s.gpus = {a.summary()};
+  EXPECT_DOUBLE_EQ(s.gpus[0].joules.value(), 7000);
+  EXPECT_DOUBLE_EQ(s.gpus[0].mean_w.value(), 350);
+  EXPECT_STREQ(s.gpus[0].energy_source(), "counter");
+  const auto findings = energy_findings(s);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].code, "W-POWER-ALIASED");
+  EXPECT_NE(findings[0].evidence.find("7000 J by the energy counter, 1.4e+04 J"), std::string::npos)
+      << findings[0].evidence;
+}
+
+TEST(GpuAccumulator, ACounterThatIsReadMoreOftenThanItChanges) {
+  // 100 W, sampled as 104 W every second; the counter changes at 3, 6, 9 s
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  for (int i = 0; i <= 10; ++i)
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun,
+          reading_of(104, 300.0 * (i / 3)));
+  const GpuSummary s = a.summary();
+  EXPECT_DOUBLE_EQ(s.counter_joules.value(), 600) << "from its first to its last change";
+  EXPECT_DOUBLE_EQ(s.joules.value(), 600 + 4 * 104);
+  EXPECT_DOUBLE_EQ(s.covered, 1);
+}
+
+// HA-B8: falls to 0 at 4 s; 250 W throughout.
+TEST(GpuAccumulator, AResetOfTheCounterIsSummedAround) {
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  for (int i = 0; i <= 8; ++i)
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun,
+          reading_of(250, i < 4 ? 9000 + 250.0 * i : 250.0 * (i - 4)));
+  SamplerSummary s;
+  s.gpus = {a.summary()};
+  EXPECT_DOUBLE_EQ(s.gpus[0].joules.value(), 2000);
+  EXPECT_EQ(s.gpus[0].counter_resets, 1U);
+  ASSERT_EQ(energy_findings(s).size(), 1U);
+  EXPECT_EQ(energy_findings(s)[0].code, "W-COUNTER-RESET");
+}
+
+// HA-B7: gone after half of the run.
+TEST(GpuAccumulator, AGpuThatIsLostIsTold) {
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  for (int i = 0; i <= 20; ++i)
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun,
+          i <= 10 ? reading_of(220, std::nullopt) : GpuReading{});
+  SamplerSummary s;
+  s.gpus = {a.summary()};
+  EXPECT_DOUBLE_EQ(s.gpus[0].joules.value(), 2200);
+  EXPECT_DOUBLE_EQ(s.gpus[0].covered, 0.5);
+  EXPECT_DOUBLE_EQ(s.gpus[0].lost_s, 10);
+  ASSERT_EQ(energy_findings(s).size(), 1U);
+  EXPECT_EQ(energy_findings(s)[0].code, "W-GPU-LOST");
+}
+
+TEST(GpuAccumulator, WithoutACounterPowerThatSwingsIsARange) {
+  GpuAccumulator a(GpuIdentity{}, kSecondNs);
+  for (int i = 0; i <= 10; ++i)
+    a.add(i * kSecondNs, i == 0 ? Phase::kPre : Phase::kRun, Phase::kRun,
+          reading_of(i % 2 == 0 ? 100 : 700, std::nullopt));
+  SamplerSummary s;
+  s.gpus = {a.summary()};
+  EXPECT_FALSE(s.gpus[0].joules.has_value());
+  EXPECT_FALSE(s.gpus[0].mean_w.has_value());
+  EXPECT_DOUBLE_EQ(s.gpus[0].joules_low.value(), 1000);
+  EXPECT_DOUBLE_EQ(s.gpus[0].joules_high.value(), 7000);
+  ASSERT_EQ(energy_findings(s).size(), 1U);
+  EXPECT_EQ(energy_findings(s)[0].code, "W-POWER-ALIASED");
 }
 
 TEST(GpuAccumulator, MissingPowerIsAGapNotZero) {
@@ -419,6 +505,7 @@ TEST(SamplerPeriod, Texts) {
   EXPECT_EQ(*parse_period("0.1"), 100ms);
   EXPECT_EQ(*parse_period("100ms"), 100ms);
   EXPECT_EQ(*parse_period("500us"), 500us);
+  EXPECT_EQ(*parse_period("100us"), 100us) << "HA-B37";
   EXPECT_EQ(*parse_period("2s"), 2s);
   for (const char* text : {"", "0", "-1", "nan", "1m", "1e9", "0.1 ", "5ns"})
     EXPECT_FALSE(parse_period(text).has_value()) << text;

@@ -113,13 +113,13 @@ TEST(SweepLaunch, ContainersGetTheVariablesByArgument) {
   launch.container = "image:1";
   launch.container_tool = "podman";
   launch.container_arguments = {"--shm-size", "17G"};
-  launch.devices = {"--gpus", "all"};
+  launch.gpus.nvidia = true;
   const PlannedRun run = planned({"prog", "a b"}, launch);
   const Words& argv = run.argv;
   EXPECT_EQ((Words{argv.begin(), argv.begin() + 4}), (Words{"podman", "run", "--rm", "--init"}));
   EXPECT_EQ((Words{argv.end() - 5, argv.end()}),
             (Words{"--shm-size", "17G", "image:1", "prog", "a b"}));
-  for (const char* word : {"NCCL_MAX_NCHANNELS=28", "/o/run:/o/run", "--gpus"})
+  for (const char* word : {"NCCL_MAX_NCHANNELS=28", "/o/run:/o/run", "nvidia.com/gpu=all"})
     EXPECT_NE(std::find(argv.begin(), argv.end(), word), argv.end()) << word;
   EXPECT_NE(std::find(argv.begin(), argv.end(), run.container_name), argv.end());
   launch.container = "compose:train";
@@ -172,13 +172,74 @@ TEST(SweepLaunch, AParameterThatChangesNothingIsFound) {
   EXPECT_TRUE(unused_parameters({s}, {"a"}, shared).empty());
 }
 
-TEST(SweepLaunch, DevicesOfThisMachine) {
+TEST(ContainerRun, DevicesOfThisMachine) {
   const test::TempFolder folder;
-  EXPECT_TRUE(gpu_arguments(folder.path()).empty());
+  EXPECT_FALSE(machine_gpus(folder.path()).amd || machine_gpus(folder.path()).nvidia);
   folder.write("kfd", "");
-  EXPECT_EQ(gpu_arguments(folder.path()).front(), "--device");
+  EXPECT_TRUE(machine_gpus(folder.path()).amd);
   folder.write("nvidiactl", "");
-  EXPECT_EQ(gpu_arguments(folder.path()).back(), "all");
+  EXPECT_TRUE(machine_gpus(folder.path()).nvidia);
+}
+
+// HA-B9: what RCCL and ROCm's tools need, whoever starts the container.
+TEST(ContainerRun, Words) {
+  ContainerRun run{"docker", "n", "/w", {"/w:/w"}, {"SYS_PTRACE"}, {true, true, "0,1"}};
+  EXPECT_EQ(container_run_words(run), (Words{"docker",
+                                             "run",
+                                             "--rm",
+                                             "--init",
+                                             "--network",
+                                             "host",
+                                             "--ipc",
+                                             "host",
+                                             "--device",
+                                             "/dev/kfd",
+                                             "--device",
+                                             "/dev/dri",
+                                             "--group-add",
+                                             "video",
+                                             "--security-opt",
+                                             "seccomp=unconfined",
+                                             "-e",
+                                             "ROCR_VISIBLE_DEVICES=0,1",
+                                             "--gpus",
+                                             "\"device=0,1\"",
+                                             "--name",
+                                             "n",
+                                             "-w",
+                                             "/w",
+                                             "-v",
+                                             "/w:/w",
+                                             "--cap-add",
+                                             "SYS_PTRACE"}));
+  run.tool = "podman";
+  run.gpus = {false, true, "0,1"};
+  const Words podman = container_run_words(run);
+  EXPECT_EQ((Words{podman.begin() + 8, podman.begin() + 12}),
+            (Words{"--device", "nvidia.com/gpu=0", "--device", "nvidia.com/gpu=1"}));
+}
+
+// HA-B33: each task of srun has its own profiler.
+TEST(SweepLaunch, TheProfilerIsInTheTask) {
+  LaunchOptions launch;
+  launch.rocprof = true;
+  launch.launcher = "srun";
+  const Words argv = planned({"prog"}, launch).argv;
+  EXPECT_EQ(argv.front(), "srun");
+  EXPECT_LT(std::find(argv.begin(), argv.end(), "srun"),
+            std::find(argv.begin(), argv.end(), "rocprofv3"));
+  launch.launcher = "torchrun";
+  EXPECT_EQ(planned({"prog"}, launch).argv.front(), "rocprofv3");
+}
+
+// HA-B25: compose 1 is a program by itself.
+TEST(SweepLaunch, ComposeWithoutThePlugin) {
+  LaunchOptions launch;
+  launch.container = "compose:train";
+  launch.container_tool = "docker-compose";
+  const Words argv = planned({"prog"}, launch).argv;
+  EXPECT_EQ((Words{argv.begin(), argv.begin() + 4}),
+            (Words{"docker-compose", "run", "--rm", "-T"}));
 }
 
 } // namespace

@@ -94,8 +94,19 @@ TEST(ReplayItems, SheetHasTheDocumentedColumns) {
   EXPECT_EQ(replay_table(rows, ReplayGroup::kConv, true).rows(), 1U);
 }
 
-TEST(ReplayItems, SelectionEndsBeforeTheRowThatCrosses) {
-  const auto selected = [](std::vector<double> share) { return replay_selection(share); };
+// HA-B13: .343 .676 1 are three rows for 99 %, not two.
+TEST(ReplayItems, SelectionEndsWithTheRowThatReaches99Percent) {
+  const auto selected = [](std::vector<double> share) { return replay_selection(share, false); };
+  EXPECT_EQ(selected({0.343, 0.676, 1}), 3U);
+  EXPECT_EQ(selected({0.5, 1}), 2U);
+  EXPECT_EQ(selected({0.5, 0.8, 0.963, 0.995, 1}), 4U);
+  EXPECT_EQ(selected({0.5, 0.99, 1}), 2U);
+  EXPECT_EQ(selected({0.995, 1}), 1U);
+  EXPECT_EQ(selected({}), 0U);
+}
+
+TEST(ReplayItems, TheReferencesSelectionEndsBeforeThatRow) {
+  const auto selected = [](std::vector<double> share) { return replay_selection(share, true); };
   EXPECT_EQ(selected({0.5, 0.8, 0.963, 0.995, 1}), 3U);
   EXPECT_EQ(selected({0.5, 0.99, 1}), 1U) << "strictly below";
   EXPECT_EQ(selected({0.995, 1}), 2U) << "all, when none is";

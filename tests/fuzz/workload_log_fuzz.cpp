@@ -1,7 +1,7 @@
 // Bytes as what workloads and bench programs print: figures of performance, NCCL's and RCCL's own
 // lines, times of bench programs. A time that is found is above 0, in whole lines or cut.
 #include "collect/library_perf/bench_program.h"
-#include "collect/log_figure.h"
+#include "collect/log_metric.h"
 #include "collect/nccl_log.h"
 #include "collect/profile/perf_csv.h"
 #include "fuzz/fuzz_target.h"
@@ -15,11 +15,11 @@ using namespace rankscope;
 
 RS_FUZZ_TARGET(workload_log) {
   static const test::TempFolder folder;
-  static const auto number = figure_expression("([-+0-9.eE]+)");
+  static const auto number = parse_log_metric("([-+0-9.eE]+)");
   if (!number.has_value())
     std::abort();
   const std::string path = folder.write("run.log", std::string(bytes));
-  if (const auto mean = figure_of_log(path, *number); mean && std::isnan(*mean))
+  if (const auto mean = metric_of_log(path, *number); mean && std::isnan(*mean))
     std::abort();
   if (const auto figure = figure_of_run_log(path); figure && figure->performance.empty())
     std::abort();
@@ -30,5 +30,5 @@ RS_FUZZ_TARGET(workload_log) {
   facts.read_file(path);
   if (facts.warnings.size() > 8 || facts.ranks < 0)
     std::abort();
-  (void)not_as_asked(facts, grid_settings({256}, {28}, true).front());
+  (void)check_setting(facts, grid_settings({256}, {28}, true).front());
 }

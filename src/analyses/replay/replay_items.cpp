@@ -201,10 +201,12 @@ std::vector<ReplayRow> replay_rows(std::vector<ReplayItem> items) {
   return out;
 }
 
-std::size_t replay_selection(std::span<const double> running_share) {
+std::size_t replay_selection(std::span<const double> running_share, bool compat) {
   std::size_t n = 0;
   while (n < running_share.size() && running_share[n] < 0.99)
     ++n;
+  if (!compat)
+    return std::min(n + 1, running_share.size());
   return n > 0 ? n : running_share.size();
 }
 

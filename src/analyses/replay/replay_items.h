@@ -48,9 +48,10 @@ Result<std::vector<ReplayItem>> replay_items(const LoadedTrace& trace, const Rep
 /// Rows from the items, numbered in their group, with the commands of the bench programs.
 [[nodiscard]] std::vector<ReplayRow> replay_rows(std::vector<ReplayItem> items);
 
-/// How many leading rows of a sheet are replayed: those whose running share of the kernel time (0
-/// to 1, ascending) is below 99 %, all when none is. The row that crosses 99 % is not.
-[[nodiscard]] std::size_t replay_selection(std::span<const double> running_share);
+/// How many leading rows of a sheet are replayed: the fewest whose running share of the kernel time
+/// (0 to 1, ascending) reaches 99 %. `compat`: as the reference has it, without the row that
+/// reaches 99 %; all rows when the first one does.
+[[nodiscard]] std::size_t replay_selection(std::span<const double> running_share, bool compat);
 
 /// The documented eight columns, `all`: with those that say what was run, and why not. Sheet
 /// gemm_node_replay or conv_node_replay.

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kLargest = 17'179'869'184; ///< 16 GiB, larger than any buffer of today
+constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max();
 constexpr std::array<std::string_view, 5> kCollectives = {"allreduce", "allgather", "reducescatter",
                                                           "broadcast", "reduce"};
 
@@ -180,12 +181,15 @@ Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
       comment(fmt::format("another choice than the default where it is told to be shorter (Welch, "
                           "95 % over {} comparisons, a sample is a call)",
                           comparisons)) +
+      comment(
+          "from half the smallest to twice the largest size measured; for all else NCCL chooses "
+          "(the example plugin then sets one channel)") +
       comment("colltype,minbytes,maxbytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,"
               "regBuff");
   const double alpha = corrected_alpha(comparisons);
   for (const auto& [group, sizes] : all) {
-    std::int64_t least = 0;
-    std::optional<TunerChoice> open; // rows with the same choice are one
+    std::int64_t least = sizes.begin()->first / 2; // nothing is said beyond what was measured
+    std::optional<TunerChoice> open;               // rows with the same choice are one
     for (auto at = sizes.begin(); at != sizes.end(); ++at) {
       const Decision d = decide(at->second, group.collective, settings, default_setting, alpha);
       const TunerChoice choice = written(settings[d.setting].choice, group.collective);
@@ -199,12 +203,10 @@ Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
         out += comment(fmt::format("{} bytes, {}", at->first, d.evidence));
       open = choice;
     }
-    out +=
-        row(group.collective, least, std::max(kLargest, sizes.rbegin()->first), *open, group.ranks);
+    const std::int64_t largest = sizes.rbegin()->first;
+    const std::int64_t most = largest > kMostBytes / 2 ? kMostBytes : 2 * largest;
+    out += row(group.collective, least, most, *open, group.ranks);
   }
-  out += comment("everything else: the default");
-  for (const std::string_view collective : kCollectives)
-    out += row(collective, 0, kLargest, written(settings[default_setting].choice, collective), -1);
   return out;
 }
 

@@ -44,9 +44,10 @@ struct TunerSource {
 /// The file. For each collective, number of ranks and size that was measured it names the setting
 /// with the shortest latency if it is told to be shorter than with the default (Welch over the
 /// calls, at 95 % over all such comparisons), else the default; sizes between two measured ones
-/// belong to the nearer. Every row has channels, and every size and collective has a row: what has
-/// none is run by the example plugins with a single channel. Algorithms that a collective does not
-/// have are never named. Errors: kUnreadable when nothing was measured with the default.
+/// belong to the nearer. Rows reach from half the smallest to twice the largest measured size;
+/// beyond that, and for collectives that were not measured, there is no row. Every row has
+/// channels. Algorithms that a collective does not have are never named. Errors: kUnreadable when
+/// nothing was measured with the default.
 Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
                                std::size_t default_setting,
                                const std::vector<TunerSource>& sources);

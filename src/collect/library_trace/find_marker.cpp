@@ -17,7 +17,7 @@ constexpr std::array<Needle, 12> kNeedles = {{
     {"rocblas-bench ", LogMarker::kRocblasBench},
     {"rocblas_function: ", LogMarker::kRocblasFunction},
     {"hipblaslt-bench ", LogMarker::kHipblasltBench},
-    {"hipblaslt_function: ", LogMarker::kHipblasltFunction},
+    {"{ function: ", LogMarker::kHipblasltFunction},
     {"MIOpenDriver", LogMarker::kMiopenDriver},
     {"Running kernel: ", LogMarker::kTensileKernel},
     {"Library logic solution index of winning solution: ", LogMarker::kTensileSolution},

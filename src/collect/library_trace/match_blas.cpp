@@ -243,7 +243,7 @@ std::optional<ParsedCall> parse_rocblas_function(std::string_view text) {
 }
 
 std::optional<ParsedCall> parse_hipblaslt_function(std::string_view text) {
-  return parse_record(text, "hipblaslt_function", LogKind::kHipblasltFunction);
+  return parse_record(text.substr(2), "function", LogKind::kHipblasltFunction); // behind "{ "
 }
 
 std::optional<ParsedCall> parse_rocblas_trace(std::string_view text) {

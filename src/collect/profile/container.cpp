@@ -1,8 +1,8 @@
 #include "collect/profile/container.h"
 
+#include "collect/container_run.h"
 #include "os/output_file.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -18,31 +18,18 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kDocker = "docker";
 
-/// Devices by vendor of the tools, else of the context.
-void add_devices(const ContainerOptions& options, std::vector<std::string>& argv) {
+/// Those of the vendors of the tools, else of the context, else of the machine.
+ContainerGpus gpus_of(const ContainerOptions& options) {
   std::set<std::string> vendors;
   for (const ToolEntry& tool : options.tools)
     vendors.insert(tool.vendors.begin(), tool.vendors.end());
-  if (options.context.gpu_vendor == "AMD" || (vendors.empty() && ::access("/dev/kfd", F_OK) == 0))
-    vendors.insert("amd");
-  if (options.context.gpu_vendor == "NVIDIA" ||
-      (vendors.empty() && ::access("/dev/nvidiactl", F_OK) == 0))
-    vendors.insert("nvidia");
-  if (vendors.count("amd") > 0 && options.context.gpu_vendor != "NVIDIA")
-    for (const char* device : {"/dev/kfd", "/dev/dri"})
-      argv.insert(argv.end(), {"--device", device});
-  if (vendors.count("nvidia") > 0 && options.context.gpu_vendor != "AMD") {
-    const std::string& gpus = options.context.docker_gpus;
-    // docker splits the value at commas unless it is in quotes of its own
-    argv.insert(
-        argv.end(),
-        {"--gpus", gpus.empty() || gpus == "all" ? "all" : fmt::format("\"device={}\"", gpus)});
-  }
-  if (vendors.count("amd") > 0 && !options.context.docker_gpus.empty() &&
-      options.context.docker_gpus != "all")
-    argv.insert(argv.end(), {"-e", "ROCR_VISIBLE_DEVICES=" + options.context.docker_gpus});
+  ContainerGpus out = vendors.empty() ? machine_gpus() : ContainerGpus{};
+  const std::string& told = options.context.gpu_vendor;
+  out.amd = (out.amd || vendors.count("amd") > 0 || told == "AMD") && told != "NVIDIA";
+  out.nvidia = (out.nvidia || vendors.count("nvidia") > 0 || told == "NVIDIA") && told != "AMD";
+  out.indices = options.context.docker_gpus;
+  return out;
 }
 
 } // namespace
@@ -51,25 +38,25 @@ void place_in_container(const ContainerOptions& options, std::vector<std::string
                         std::vector<std::string>& prefix, std::string& name,
                         PreflightTarget& target) {
   std::error_code ec;
-  const std::string folder =
-      options.folder.empty() ? fs::current_path(ec).string() : options.folder;
-  name = "rankscope_" + options.run_id;
-  keeper = {kDocker, "run", "--rm", "-i", "--name", name, "-w", folder};
-  std::set<std::string> mounts = {folder, options.out};
-  for (const std::string& path : mounts)
-    keeper.insert(keeper.end(), {"-v", path + ":" + path});
-  for (const std::string& mount : options.context.docker_mounts)
-    keeper.insert(keeper.end(), {"-v", mount});
+  ContainerRun run;
+  run.tool = options.tool;
+  run.folder = options.folder.empty() ? fs::current_path(ec).string() : options.folder;
+  run.name = name = "rankscope_" + options.run_id;
+  for (const std::string& path : std::set<std::string>{run.folder, options.out})
+    run.mounts.push_back(path + ":" + path);
+  run.mounts.insert(run.mounts.end(), options.context.docker_mounts.begin(),
+                    options.context.docker_mounts.end());
   std::set<std::string> capabilities;
   for (const ToolEntry& tool : options.tools)
     capabilities.insert(tool.needs.begin(), tool.needs.end());
-  for (const std::string& capability : capabilities)
-    keeper.insert(keeper.end(), {"--cap-add", capability});
-  add_devices(options, keeper);
+  run.capabilities.assign(capabilities.begin(), capabilities.end());
+  run.gpus = gpus_of(options);
+  keeper = container_run_words(run);
+  keeper.insert(keeper.end(), options.arguments.begin(), options.arguments.end());
   // reads what we never write: it ends with us, and the container with it
-  keeper.insert(keeper.end(), {options.image, "cat"});
-  prefix = {kDocker, "exec", "-w", folder};
-  target.image = {kDocker, "run", "--rm", options.image};
+  keeper.insert(keeper.end(), {"-i", "--entrypoint", "cat", options.image});
+  prefix = {run.tool, "exec", "-w", run.folder};
+  target.image = {run.tool, "run", "--rm", "--entrypoint", "sh", options.image};
   target.image_name = options.image;
 }
 

@@ -12,7 +12,9 @@
 namespace rankscope {
 
 struct ContainerOptions {
+  std::string tool; ///< docker or podman
   std::string image;
+  std::vector<std::string> arguments; ///< more options of docker run
   ProfileContext context;
   std::vector<ToolEntry> tools; ///< their capabilities and vendors
   std::string out;              ///< the run's folder, mounted
@@ -20,10 +22,10 @@ struct ContainerOptions {
   std::string run_id;
 };
 
-/// `keeper`: argv that starts the container: unprivileged, with the devices of the tools' vendors
-/// and the capabilities that they need, the folders at the same paths. `prefix`: argv that runs a
-/// program in it (the plan's environment and the name go between). `target`:
-/// how the pre-flight asks the image.
+/// `keeper`: argv that starts the container: container_run_words() with the GPUs of the tools'
+/// vendors, the capabilities that they need and the folders at the same paths. `prefix`: argv that
+/// runs a program in it (the plan's environment and the name go between). `target`: how the
+/// pre-flight asks the image. The image's entrypoint, which may print a banner, is not run.
 void place_in_container(const ContainerOptions& options, std::vector<std::string>& keeper,
                         std::vector<std::string>& prefix, std::string& name,
                         PreflightTarget& target);

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kFormat = "rankscope-profile-ranks-1";
 constexpr const char* kRunFormat = "rankscope-profile-1";
+constexpr double kWholeRun = 0.99; ///< covered part: begin and end of a run take a sample each
 
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t out = 0;
@@ -169,6 +170,18 @@ private:
       if (place.empty())
         place = fmt::format("{}", number_at(gpu, {"index"}).value_or(-1));
       keep_larger(gpus_[r.host + " " + place], joules);
+      const double covered = number_at(gpu, {"covered"}).value_or(1);
+      const std::string source = text_at(gpu, {"energy_source"});
+      if (source == "aliased" || (joules && covered < kWholeRun))
+        out_.findings.push_back(
+            {"W-ENERGY-INCOMPLETE", "",
+             fmt::format("{}: the energy of GPU {} is not that of the complete run", r.folder,
+                         place),
+             joules ? fmt::format("{:.1f} % of the run are covered", 100 * covered)
+                    : fmt::format("aliased: between {:.4g} and {:.4g} J",
+                                  number_at(gpu, {"joules_low"}).value_or(0),
+                                  number_at(gpu, {"joules_high"}).value_or(0)),
+             "the sum of joules has only what was measured"});
     }
   }
 

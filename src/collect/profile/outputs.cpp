@@ -131,36 +131,64 @@ std::string hash_of(const std::string& path) {
   return hash.hex();
 }
 
-/// Renames, or copies where another file system begins. "" = it could not.
-std::string moved_into(const std::string& file, const std::string& folder) {
+/// Copies under a name that is free there. "" = it could not.
+std::string copied_into(const std::string& file, const std::string& folder) {
   std::error_code ec;
   fs::create_directories(folder, ec);
   fs::path target = fs::path(folder) / fs::path(file).filename();
   for (int n = 1; fs::exists(target, ec) && n < 1000; ++n) // two of one name from two folders
     target = fs::path(folder) / fmt::format("{}_{}", n, fs::path(file).filename().string());
-  fs::rename(file, target, ec);
-  if (ec) {
-    fs::copy_file(file, target, ec);
-    if (ec)
-      return "";
-    fs::remove(file, ec);
+  return fs::copy_file(file, target, ec) ? target.string() : "";
+}
+
+bool is_absolute(const ToolOutput& output) {
+  return output.path.starts_with('/');
+}
+
+/// The pattern without its backslashes.
+std::string unescaped(std::string_view pattern) {
+  std::string out;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\' && i + 1 < pattern.size())
+      ++i;
+    out += pattern[i];
   }
-  return target.string();
+  return out;
+}
+
+/// The first character of a pattern that matches others; npos if none does.
+std::size_t first_special(std::string_view pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    if (pattern[i] == '\\')
+      ++i;
+    else if (pattern[i] == '*' || pattern[i] == '?' || pattern[i] == '[')
+      return i;
+  return std::string_view::npos;
 }
 
 } // namespace
 
+std::string escaped_pattern(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[' || c == '\\')
+      out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::vector<std::string> matching_files(const std::string& pattern) {
   std::vector<std::string> out;
   std::error_code ec;
-  const std::size_t special = pattern.find_first_of("*?[");
+  const std::size_t special = first_special(pattern);
   if (special == std::string::npos) {
-    if (fs::is_regular_file(pattern, ec))
-      out.push_back(pattern);
+    if (const std::string path = unescaped(pattern); fs::is_regular_file(path, ec))
+      out.push_back(path);
     return out;
   }
   const std::size_t slash = pattern.rfind('/', special);
-  const std::string root = slash == std::string::npos ? "." : pattern.substr(0, slash);
+  const std::string root = slash == std::string::npos ? "." : unescaped(pattern.substr(0, slash));
   const bool deep = pattern.find("**") != std::string::npos;
   std::string match = slash == std::string::npos ? "./" + pattern : pattern;
   if (const std::size_t at = match.find("**/"); at != std::string::npos)
@@ -197,19 +225,34 @@ std::uint64_t count_records(const std::string& path, const std::string& check) {
   return 1;
 }
 
+std::vector<std::string> files_before(const ToolEntry& tool, const std::string& folder) {
+  std::vector<std::string> out;
+  for (const ToolOutput& output : tool.produces)
+    if (!is_absolute(output))
+      for (std::string& file : matching_files(escaped_pattern(folder) + "/" + output.path))
+        out.push_back(std::move(file));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 ToolOutputs collect_outputs(const ToolEntry& tool, const std::string& tool_folder,
-                            const std::string& folder, fs::file_time_type since) {
+                            const std::string& folder, fs::file_time_type since,
+                            const std::vector<std::string>& before) {
   ToolOutputs out;
   for (const ToolOutput& output : tool.produces) {
-    const bool absolute = !output.path.empty() && output.path[0] == '/';
+    const bool absolute = is_absolute(output);
     bool found = false;
     for (const std::string& file :
-         matching_files(absolute ? output.path : folder + "/" + output.path)) {
+         matching_files(absolute ? output.path : escaped_pattern(folder) + "/" + output.path)) {
       std::error_code ec;
       if (fs::last_write_time(file, ec) < since || ec)
         continue;
+      if (std::binary_search(before.begin(), before.end(), file)) {
+        out.there_before.push_back(file);
+        continue;
+      }
       OutputFound f;
-      f.path = absolute ? file : moved_into(file, tool_folder);
+      f.path = absolute ? file : copied_into(file, tool_folder);
       const bool known = std::any_of(out.files.begin(), out.files.end(),
                                      [&](const OutputFound& o) { return o.path == f.path; });
       if (f.path.empty() || known)

@@ -21,18 +21,29 @@ struct OutputFound {
 
 struct ToolOutputs {
   std::vector<OutputFound> files;
-  std::vector<std::string> missing; ///< required patterns without a file
+  std::vector<std::string> missing;      ///< required patterns without a file
+  std::vector<std::string> there_before; ///< of the files that match where the command ran: left
 };
 
-/// Files that match the tool's patterns and were written since `since`; those that lie elsewhere
-/// (where the command ran: `folder`) are moved into `tool_folder`. Never one that was there before.
+/// Files that match the tool's relative patterns in `folder`, where the command will run.
+[[nodiscard]] std::vector<std::string> files_before(const ToolEntry& tool,
+                                                    const std::string& folder);
+
+/// Files that match the tool's patterns and were written since `since`. Those in `folder`, where
+/// the command ran, are copied into `tool_folder` and stay; never one that is in `before`
+/// (files_before(), sorted).
 ToolOutputs collect_outputs(const ToolEntry& tool, const std::string& tool_folder,
-                            const std::string& folder, std::filesystem::file_time_type since);
+                            const std::string& folder, std::filesystem::file_time_type since,
+                            const std::vector<std::string>& before);
 
 /// How many records the file has by `check` (see ToolOutput); 0 = it is empty or no such file.
 [[nodiscard]] std::uint64_t count_records(const std::string& path, const std::string& check);
 
-/// Files that match a pattern with *, ? and ** (any folders), sorted. "" and folders never match.
+/// A path as a pattern that matches it alone.
+[[nodiscard]] std::string escaped_pattern(std::string_view path);
+
+/// Files that match a pattern with *, ?, [] and ** (any folders), sorted; a backslash takes the
+/// meaning from the character behind it. "" and folders never match.
 [[nodiscard]] std::vector<std::string> matching_files(const std::string& pattern);
 
 } // namespace rankscope

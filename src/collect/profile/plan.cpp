@@ -1,13 +1,16 @@
 #include "collect/profile/plan.h"
 
 #include "collect/profile/library_tool.h"
+#include "collect/profile/outputs.h"
 #include "collect/secrets.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
+#include <sstream>
 #include <unistd.h>
 
 extern char** environ;
@@ -37,8 +40,15 @@ void place_outputs(ToolEntry& tool, const Places& places) {
   for (EnvPairs* pairs : {&tool.env_vars, &tool.env_prepend, &tool.env_list})
     for (auto& pair : *pairs)
       put(pair.second);
+  std::istringstream cmd(tool.cmd);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(cmd), {}};
+  std::erase_if(tool.produces, [&](const ToolOutput& output) {
+    return std::find_first_of(words.begin(), words.end(), output.without.begin(),
+                              output.without.end()) != words.end();
+  });
+  const Places escaped{escaped_pattern(places.run), escaped_pattern(places.out)};
   for (ToolOutput& output : tool.produces)
-    put(output.path);
+    escaped.put(output.path);
   for (std::vector<ToolScript>* scripts : {&tool.pre, &tool.post})
     for (ToolScript& script : *scripts)
       for (std::string& argument : script.arguments)

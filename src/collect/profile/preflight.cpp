@@ -18,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Prints the path of each name, or an empty line.
-constexpr const char* kLookUp = "for name in \"$@\"; do command -v \"$name\" || echo; done";
+/// An answer per program, marked, because an image may print other lines.
+constexpr const char* kLookUp = "for name in \"$@\"; do "
+                                "echo \"rankscope:$name=$(command -v \"$name\")\"; done";
 
 /// Like find_program(), in the folder where the command runs.
 std::string found_here(const PreflightTarget& target, const std::string& name) {
@@ -264,7 +266,7 @@ Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& 
   }
   ProcessSpec spec;
   spec.argv = target.image;
-  spec.argv.insert(spec.argv.end(), {"sh", "-c", kLookUp, "sh"});
+  spec.argv.insert(spec.argv.end(), {"-c", kLookUp, "sh"});
   spec.argv.insert(spec.argv.end(), names.begin(), names.end());
   spec.out = Stream::kCapture;
   spec.err = Stream::kCapture;
@@ -276,11 +278,12 @@ Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& 
         ErrorCode::kMissingTool, target.image_name,
         fmt::format("the container does not start: {}: {}", end.describe(), end.err.substr(0, 300)),
         ""};
-  std::size_t begin = 0;
   for (const std::string& name : names) {
-    const std::size_t line = std::min(end.out.find('\n', begin), end.out.size());
-    out[name] = begin < end.out.size() ? end.out.substr(begin, line - begin) : "";
-    begin = line + 1;
+    const std::string mark = fmt::format("rankscope:{}=", name);
+    const std::size_t at = end.out.starts_with(mark) ? 0 : end.out.find("\n" + mark);
+    const std::size_t begin = end.out.find(mark, at) + mark.size();
+    out[name] =
+        at == std::string::npos ? "" : end.out.substr(begin, end.out.find('\n', begin) - begin);
   }
   return out;
 }

@@ -14,7 +14,7 @@ struct PreflightTarget {
   std::string root;               ///< "" = this system; tests imitate one below a folder
   std::string path;               ///< PATH of the command
   std::string folder;             ///< where the command runs; "" = here
-  std::vector<std::string> image; ///< argv that runs a program in the image; empty = this host
+  std::vector<std::string> image; ///< argv that runs its shell in the image; empty = this host
   std::string image_name;
   /// Where tools are installed without being on PATH.
   std::vector<std::string> places = {"/opt/rocm/bin", "/opt/rocm-*/bin", "/usr/local/cuda/bin",

@@ -3,6 +3,7 @@
 #include "collect/profile/library_watch.h"
 #include "collect/profile/run_findings.h"
 #include "collect/profile/run_log.h"
+#include "collect/profile/torch_tool.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
@@ -57,6 +58,8 @@ public:
     // file systems count in coarser steps than the clock
     since_ -= std::chrono::milliseconds(20);
     RS_CHECK(run_baseline());
+    for (const ToolEntry& tool : plan_.tools)
+      before_.push_back(files_before(tool, work_folder()));
     for (const auto& native : r_.natives)
       native->prepare(plan_.env);
     std::optional<Error> no_start;
@@ -314,26 +317,38 @@ private:
   }
 
   void collect() {
-    std::error_code ec;
-    const std::string folder = r_.folder.empty() ? fs::current_path(ec).string() : r_.folder;
     for (std::size_t i = 0; i < plan_.tools.size(); ++i) {
       const ToolEntry& tool = plan_.tools[i];
       ToolResult t;
       t.name = tool.name;
-      t.outputs = collect_outputs(tool, r_.out + "/" + plan_.folders[i], folder, since_);
+      t.outputs =
+          collect_outputs(tool, r_.out + "/" + plan_.folders[i], work_folder(), since_, before_[i]);
       for (const auto& native : r_.natives)
         count_by(*native, t);
       const bool failed = std::find(failed_.begin(), failed_.end(), tool.name) != failed_.end();
       const bool all_empty = std::all_of(t.outputs.files.begin(), t.outputs.files.end(),
                                          [](const OutputFound& f) { return f.empty; });
-      const bool empty = !tool.produces.empty() && (all_empty || !t.outputs.missing.empty());
+      const bool empty = !tool.produces.empty() && all_empty;
       t.status = failed ? "failed" : !out_.launched ? "not run" : empty ? "empty" : "ok";
       if (t.status == "empty") {
         out_.tool_failed = true;
-        out_.findings.push_back(empty_finding(r_, tool, t, out_, seen_));
+        if (std::none_of(out_.findings.begin(), out_.findings.end(), [&](const PlanFinding& f) {
+              return f.tool == tool.name && f.code == kSteppedAside;
+            }))
+          out_.findings.push_back(empty_finding(r_, tool, t, out_, seen_));
+      } else if (t.status == "ok" && !t.outputs.missing.empty()) {
+        out_.tool_failed = true;
+        out_.findings.push_back(
+            {"W-OUTPUT-MISSING", tool.name, "it did not write all its files",
+             fmt::format("nothing matches {}", fmt::join(t.outputs.missing, ", ")), ""});
       }
       out_.tools.push_back(std::move(t));
     }
+  }
+
+  [[nodiscard]] std::string work_folder() const {
+    std::error_code ec;
+    return r_.folder.empty() ? fs::current_path(ec).string() : r_.folder;
   }
 
   /// A table that several tools share: each has its own rows.
@@ -358,6 +373,7 @@ private:
   RunResult out_;
   std::optional<RunLog> log_;
   fs::file_time_type since_;
+  std::vector<std::vector<std::string>> before_; ///< files_before() of each tool
   std::chrono::steady_clock::time_point start_;
   std::vector<std::unique_ptr<Process>> lingering_;
   std::vector<const NativeTool*> dead_;

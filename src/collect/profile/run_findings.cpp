@@ -129,10 +129,15 @@ PlanFinding empty_finding(const RunRequest& request, const ToolEntry& tool,
                           const SeenLibraries& seen) {
   PlanFinding f;
   f.tool = tool.name;
-  const std::string what =
-      result.outputs.files.empty()
-          ? fmt::format("nothing matches {}", fmt::join(result.outputs.missing, ", "))
-          : fmt::format("{} holds no record", result.outputs.files.front().path);
+  std::vector<std::string> patterns;
+  for (const ToolOutput& output : tool.produces)
+    patterns.push_back(output.path);
+  std::string what = result.outputs.files.empty()
+                         ? fmt::format("no new file matches {}", fmt::join(patterns, ", "))
+                         : fmt::format("{} has no records", result.outputs.files.front().path);
+  if (!result.outputs.there_before.empty())
+    what += fmt::format("; {} existed before the run and is not taken: move it away",
+                        fmt::join(result.outputs.there_before, ", "));
   if (run.exit_status != 0) {
     f.code = "W-EMPTY-TOOL-ERROR";
     f.cause = fmt::format("it wrote nothing, and the command ended with {}", run.ended);

@@ -26,7 +26,15 @@ Json gpu_json(const GpuSummary& g) {
   out.at("p95_w") = optional_number(g.p95_w);
   out.at("max_w") = optional_number(g.max_w);
   out.at("joules") = optional_number(g.joules);
+  out.at("joules_low") = optional_number(g.joules_low);
+  out.at("joules_high") = optional_number(g.joules_high);
+  out.at("energy_source") = Json::of(std::string(g.energy_source()));
   out.at("counter_joules") = optional_number(g.counter_joules);
+  out.at("sampled_joules") = optional_number(g.sampled_joules);
+  out.at("counter_resets") = Json::of(std::int64_t(g.counter_resets));
+  out.at("covered") = Json::of(g.covered);
+  out.at("lost_s") = Json::of(g.lost_s);
+  out.at("missing_power") = Json::of(std::int64_t(g.missing_power));
   out.at("gap_s") = Json::of(g.gap_s);
   out.at("peak_vram_bytes") = g.peak_vram_b ? Json::of(*g.peak_vram_b) : Json();
   out.at("mean_busy_pct") = optional_number(g.mean_busy_pct);
@@ -96,6 +104,8 @@ private:
                           fmt::format("{} of {} ticks, {:.0f} us a reading", s.missed,
                                       s.missed + s.ticks, s.mean_read_us),
                           "a larger --sample-rate"});
+    for (const EnergyFinding& f : energy_findings(s))
+      findings.push_back({f.code, all, f.cause, f.evidence, f.next});
     std::string idle;
     std::string busy;
     for (const GpuSummary& g : s.gpus)

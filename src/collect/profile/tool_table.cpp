@@ -147,6 +147,7 @@ public:
         inner.text("check", o.check);
         inner.text("legacy", o.legacy);
         inner.flag("required", o.required);
+        inner.texts("without", o.without);
         if (inner.error_)
           return keep(std::move(*inner.error_));
       }
@@ -211,15 +212,24 @@ std::string located(const std::string& path, const std::string& folder) {
   return path;
 }
 
+/// The same of a script, which may stand beside the table by its name alone.
+std::string located_script(const std::string& path, const std::string& folder) {
+  std::error_code ec;
+  const fs::path here = fs::path(folder) / path;
+  const bool beside = !folder.empty() && !path.empty() && path.find('/') == std::string::npos &&
+                      fs::is_regular_file(here, ec);
+  return beside ? fs::absolute(here, ec).lexically_normal().string() : located(path, folder);
+}
+
 void locate_scripts(Json& entry, const std::string& folder) {
   for (const char* key : {"pre_scripts", "post_scripts"}) {
     if (entry.find(key) == nullptr)
       continue;
     for (Json& item : entry.at(key).items) {
       if (item.is(Kind::kText))
-        item.text = located(item.text, folder);
+        item.text = located_script(item.text, folder);
       else if (item.find("path") != nullptr && item.find("path")->is(Kind::kText))
-        item.at("path").text = located(item.find("path")->text, folder);
+        item.at("path").text = located_script(item.find("path")->text, folder);
     }
   }
   if (const Json* cmd = entry.find("cmd"); cmd != nullptr && cmd->is(Kind::kText)) {

@@ -23,10 +23,13 @@ struct ToolScript {
 
 /// A file, or a pattern with * and **, that a tool writes.
 struct ToolOutput {
-  std::string path;     ///< {out} is the tool's folder, {run} the run's; else where it runs
+  /// {out} is the tool's folder, {run} the run's. A relative one is looked for where the command
+  /// runs: of those only files that the run made, which are copied.
+  std::string path;
   std::string check;    ///< bytes, csv, json, sqlite, sqlite:TABLE, trace (by the file's ending)
   std::string legacy;   ///< name in the current folder with --compat-outputs; may be empty
   bool required = true; ///< its absence is a finding
+  std::vector<std::string> without; ///< words of cmd with which it does not apply
 };
 
 struct ToolEntry {

@@ -3,13 +3,16 @@
 #include "os/output_file.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace rankscope {
 namespace {
 
 /// Whatever goes wrong in it is said on standard error and leaves the program alone. Another
-/// sitecustomize, which this one hides, is run as it would have been.
-constexpr const char* kSite = R"py(import atexit, importlib.machinery, importlib.util, os, sys
+/// sitecustomize, which this one hides, is run as it would have been. PyTorch has one profiler a
+/// thread: where the program starts one itself, this one stops first and leaves no trace.
+constexpr const char* kSite =
+    R"py(import atexit, importlib, importlib.machinery, importlib.util, os, sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _out = os.environ.get("RANKSCOPE_TORCH_OUT", "")
@@ -28,10 +31,42 @@ def _start():
         _say("does not start: %s" % error)
         return
     owner = os.getpid()
+    running = [True]
+
+    def _step_aside():
+        if not running[0] or os.getpid() != owner:
+            return
+        running[0] = False
+        _say("the program starts PyTorch's profiler itself: this one stops and leaves no trace")
+        try:
+            with open(os.path.join(_here, "stepped_aside"), "a") as file:
+                file.write("%d\n" % owner)
+            run.stop()
+        except Exception as error:
+            _say("does not stop: %s" % error)
+
+    def _before(method):
+        def start(self, *args, **options):
+            _step_aside()
+            return method(self, *args, **options)
+        return start
+
+    for module, kinds in (("torch.profiler", ("profile", "_KinetoProfile")),
+                          ("torch.autograd.profiler", ("profile", "emit_nvtx", "emit_itt")),
+                          ("torch.autograd.profiler_legacy", ("profile",))):
+        try:
+            found = vars(importlib.import_module(module))
+            for kind in [found[k] for k in kinds if k in found]:
+                for name in ("__enter__", "start", "prepare_trace", "_prepare_trace"):
+                    if name in vars(kind):
+                        setattr(kind, name, _before(vars(kind)[name]))
+        except Exception:
+            pass  # another release
 
     def _stop():
-        if os.getpid() != owner:
+        if not running[0] or os.getpid() != owner:
             return
+        running[0] = False
         try:
             run.stop()
             rank = os.environ.get("RANK") or os.environ.get("OMPI_COMM_WORLD_RANK") \
@@ -85,9 +120,21 @@ public:
 
   Result<void> begin() override {
     RS_CHECK(make_folder(folder_));
+    std::error_code ec;
+    std::filesystem::remove(folder_ + "/stepped_aside", ec); // of an earlier run
     RS_TRY(OutputFile file, OutputFile::create(folder_ + "/sitecustomize.py"));
     file.write(kSite);
     return file.commit();
+  }
+
+  Result<void> end(std::vector<PlanFinding>& findings, Json&) override {
+    std::error_code ec;
+    if (std::filesystem::exists(folder_ + "/stepped_aside", ec))
+      findings.push_back({kSteppedAside, name_,
+                          "the command starts PyTorch's profiler itself, so this tool stopped",
+                          "a thread can run one PyTorch profiler only",
+                          "run without this tool and use the traces that the command writes"});
+    return {};
   }
 
 private:

@@ -7,6 +7,7 @@
 #include "os/byte_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <initializer_list>
 #include <string_view>
@@ -89,6 +90,7 @@ private:
     time_ = find({"t_unix_ns"});
     gpu_ = find({"gpu", "index"});
     power_ = find({"power_w"});
+    energy_ = find({"energy_j"});
     monotonic_ = find({"t_mono_ns"});
     form_ = Form::kOwn;
     if (time_ != kNone && gpu_ != kNone && power_ != kNone)
@@ -123,7 +125,8 @@ private:
     const auto gpu = to_number<int>(cells[gpu_]);
     if (!t || !gpu)
       return fail("is no sample");
-    add(*t, *gpu, form_ == Form::kOwn ? own_watts(cells[power_]) : watts_of(cells[power_]));
+    add(*t, *gpu, form_ == Form::kOwn ? own_watts(cells[power_]) : watts_of(cells[power_]),
+        energy_ == kNone ? std::nullopt : to_number<double>(cells[energy_]));
     const auto monotonic = monotonic_ == kNone ? std::nullopt : to_number(cells[monotonic_]);
     if (!monotonic || error_ || *monotonic < 0 || *monotonic > kMaxTimeNs)
       return;
@@ -140,7 +143,8 @@ private:
     return {value.has_value() || cell.empty(), value};
   }
 
-  void add(std::int64_t t, int gpu, const Watts& watts) {
+  void add(std::int64_t t, int gpu, const Watts& watts,
+           std::optional<double> energy_j = std::nullopt) {
     if (error_)
       return;
     if (!watts.is_cell || t < -kMaxTimeNs || t > kMaxTimeNs)
@@ -150,7 +154,8 @@ private:
     std::vector<PowerSample>& list = out_.gpus[gpu];
     if (!list.empty() && list.back().unix_ns > t)
       return fail("is older than the row before");
-    list.push_back({t, *watts.value});
+    list.push_back(
+        {t, *watts.value, energy_j && std::isfinite(*energy_j) ? energy_j : std::nullopt});
   }
 
   [[nodiscard]] std::int64_t longest_gap() const {
@@ -171,7 +176,8 @@ private:
 
   std::string path_;
   Form form_ = Form::kUnknown;
-  std::size_t line_ = 0, columns_ = 0, time_ = 0, gpu_ = 0, power_ = 0, monotonic_ = kNone;
+  std::size_t line_ = 0, columns_ = 0, time_ = 0, gpu_ = 0, power_ = 0, monotonic_ = kNone,
+              energy_ = kNone;
   std::vector<std::pair<std::size_t, int>> wide_; ///< column and GPU
   std::optional<Error> error_;
   PowerTable out_;

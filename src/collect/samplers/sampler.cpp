@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <poll.h>
+#include <random>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <system_error>
@@ -29,6 +30,8 @@ constexpr std::string_view kSamplesHeader =
 constexpr std::string_view kProcessesHeader = "t_mono_ns,t_unix_ns,phase,gpu,bdf,pid,vram_used_b\n";
 constexpr std::string_view kHostHeader =
     "t_mono_ns,t_unix_ns,phase,cpu_busy_pct,memory_used_b,memory_total_b,load1\n";
+
+constexpr double kBusyPart = 0.25; ///< of a period: reading that long is why ticks are missed
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec t = {};
@@ -66,6 +69,7 @@ struct Sampler::State {
   void run();
   void tick(std::int64_t now);
   void sample(Phase is);
+  void scatter();
   void read_gpus();
   void write_gpus(std::string& rows, Phase phase);
   void write_host(Phase phase, std::int64_t t);
@@ -89,6 +93,7 @@ struct Sampler::State {
   std::map<std::pair<int, std::int64_t>, std::optional<std::int64_t>> process_peaks;
   std::vector<Documented> documented;
   Schedule schedule;
+  std::minstd_rand random;
   ClockAnchor anchor;
   std::vector<std::string> notes;
 
@@ -276,10 +281,24 @@ void Sampler::State::sample(Phase is) {
   write_host(is, now);
 }
 
+/// Without an energy counter the samples are the energy. They are taken at random times, one in
+/// each period, so that a load that repeats with the period of the sampling is not always met at
+/// the same point of its cycle: its swings are seen, and marked, in place of a steady wrong value.
+void Sampler::State::scatter() {
+  constexpr double kPart = 0.9; // of the period; the rest is for the reading
+  if (std::any_of(positions.begin(), positions.end(),
+                  [this](std::size_t i) { return readings[i].power_w && !readings[i].energy_j; }))
+    schedule.offset_ns =
+        static_cast<std::int64_t>(std::uniform_real_distribution(0.0, kPart)(random) *
+                                  static_cast<double>(schedule.period_ns));
+}
+
 void Sampler::State::tick(std::int64_t now) {
   const bool all = schedule.due(now);
-  if (all)
+  if (all) {
     sample(phase);
+    scatter();
+  }
   bool fresh = all;
   for (Documented& d : documented) {
     if (!d.schedule.due(now))
@@ -294,7 +313,7 @@ void Sampler::State::tick(std::int64_t now) {
 }
 
 std::int64_t Sampler::State::next_ns() const {
-  std::int64_t next = schedule.next_ns;
+  std::int64_t next = schedule.tick_ns();
   for (const Documented& d : documented)
     next = std::min(next, d.schedule.next_ns);
   return next;
@@ -369,10 +388,12 @@ SamplerSummary Sampler::State::summary() const {
     out.host.mean_cpu_pct = cpu_sum / static_cast<double>(cpu_samples);
   out.notes = notes;
   if (out.missed * 10 > out.ticks)
-    out.notes.push_back(fmt::format("{} of {} ticks were missed: reading takes {:.0f} us of a "
-                                    "period of {:.0f} us; sample less often",
-                                    out.missed, out.missed + out.ticks, out.mean_read_us,
-                                    out.period_s * 1e6));
+    out.notes.push_back(fmt::format(
+        "{} of {} ticks were missed: {}", out.missed, out.missed + out.ticks,
+        out.mean_read_us > kBusyPart * out.period_s * 1e6
+            ? fmt::format("reading takes {:.0f} us of a period of {:.0f} us; sample less often",
+                          out.mean_read_us, out.period_s * 1e6)
+            : std::string("the sampler did not run: it was stopped or the machine was busy")));
   for (const std::optional<SampleFile>* file : {&samples_file, &host_file, &processes_file})
     if (*file)
       out.files.push_back((*file)->path());

@@ -43,9 +43,9 @@ Result<std::chrono::nanoseconds> parse_period(const std::string& text) {
                         : unit == "us"              ? 1e-6
                                                     : 0.0;
   const double seconds = value * factor;
-  if (ec != std::errc() || !(seconds >= kShortest && seconds <= kLongest))
+  if (ec != std::errc() || !(seconds >= kShortest * (1 - 1e-9) && seconds <= kLongest))
     return Error{ErrorCode::kUsage, "period",
-                 fmt::format("\"{}\" is no time from 100us to 3600s", text),
+                 fmt::format("\"{}\" is not a time from 100us to 3600s", text),
                  "seconds, or with a unit: 0.1, 100ms, 500us"};
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }

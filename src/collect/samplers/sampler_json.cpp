@@ -24,17 +24,26 @@ std::string list(const std::vector<std::string>& texts) {
   return "[" + out + "]";
 }
 
+std::string identity_json(const GpuIdentity& g) {
+  return fmt::format("\"gpu\": {}, \"bdf\": {}, \"uuid\": {}, \"name\": {}, "
+                     "\"render_node\": {}, \"partition\": {}, \"package\": {}",
+                     g.index, quoted(g.bdf), quoted(g.uuid), quoted(g.name), quoted(g.render_node),
+                     quoted(g.partition), g.package);
+}
+
 std::string gpu_json(const GpuSummary& g) {
   return fmt::format(
-      "{{\"gpu\": {}, \"bdf\": {}, \"uuid\": {}, \"name\": {}, \"render_node\": {}, "
-      "\"partition\": {}, \"package\": {}, \"samples\": {}, \"missing_power\": {}, "
+      "{{{}, \"samples\": {}, \"missing_power\": {}, "
       "\"mean_w\": {}, \"median_w\": {}, \"p95_w\": {}, \"max_w\": {}, \"energy_j\": {}, "
-      "\"counter_energy_j\": {}, \"gap_s\": {:.6g}, \"peak_vram_b\": {}, \"vram_total_b\": {}, "
+      "\"energy_low_j\": {}, \"energy_high_j\": {}, \"energy_source\": {}, "
+      "\"counter_energy_j\": {}, \"sampled_energy_j\": {}, \"counter_resets\": {}, "
+      "\"covered\": {:.6g}, \"lost_s\": {:.6g}, \"gap_s\": {:.6g}, \"peak_vram_b\": {}, "
+      "\"vram_total_b\": {}, "
       "\"mean_busy_pct\": {}, \"peak_temp_c\": {}}}",
-      g.gpu.index, quoted(g.gpu.bdf), quoted(g.gpu.uuid), quoted(g.gpu.name),
-      quoted(g.gpu.render_node), quoted(g.gpu.partition), g.gpu.package, g.samples, g.missing_power,
-      value(g.mean_w), value(g.median_w), value(g.p95_w), value(g.max_w), value(g.joules),
-      value(g.counter_joules), g.gap_s, value(g.peak_vram_b), value(g.vram_total_b),
+      identity_json(g.gpu), g.samples, g.missing_power, value(g.mean_w), value(g.median_w),
+      value(g.p95_w), value(g.max_w), value(g.joules), value(g.joules_low), value(g.joules_high),
+      quoted(g.energy_source()), value(g.counter_joules), value(g.sampled_joules), g.counter_resets,
+      g.covered, g.lost_s, g.gap_s, value(g.peak_vram_b), value(g.vram_total_b),
       value(g.mean_busy_pct), value(g.peak_temp_c));
 }
 
@@ -46,13 +55,16 @@ void add(std::string& line, const char* format, const std::optional<double>& v) 
 std::string gpu_text(const GpuSummary& g) {
   std::string line = fmt::format("GPU {} {}:", g.gpu.index, g.gpu.bdf);
   if (g.gpu.secondary())
-    line += fmt::format(" power with GPU {};", g.gpu.package);
+    line += fmt::format(" power with GPU {}", g.gpu.package);
   add(line, " mean {:.1f} W,", g.mean_w);
   add(line, " median {:.1f} W,", g.median_w);
   add(line, " p95 {:.1f} W,", g.p95_w);
   add(line, " max {:.1f} W,", g.max_w);
-  add(line, " {:.1f} J", g.joules);
-  add(line, " ({:.1f} J by its counter)", g.counter_joules);
+  add(line, g.counter_joules ? " {:.1f} J (energy counter)" : " {:.1f} J (samples)", g.joules);
+  if (g.joules_low && !g.joules)
+    line += fmt::format(" between {:.1f} and {:.1f} J (aliased)", *g.joules_low, *g.joules_high);
+  if (g.lost_s > 0)
+    line += fmt::format(" of {:.1f} % of the run", 100 * g.covered);
   if (g.peak_vram_b)
     line +=
         fmt::format("; memory up to {:.3f} GiB", static_cast<double>(*g.peak_vram_b) / (1 << 30));
@@ -70,25 +82,38 @@ std::string gpu_text(const GpuSummary& g) {
 
 } // namespace
 
+std::string gpu_list_json(GpuBackend& backend) {
+  std::string gpus;
+  for (std::size_t i = 0; i < backend.gpus().size(); ++i)
+    gpus += fmt::format("{}{{{}, \"power_w\": {}}}", gpus.empty() ? "" : ", ",
+                        identity_json(backend.gpus()[i]), value(backend.read(i).power_w));
+  return fmt::format("{{\"backend\": {}, \"gpus\": [{}], \"notes\": {}}}", quoted(backend.name()),
+                     gpus, list(backend.notes()));
+}
+
 std::string sampler_json(const SamplerSummary& s) {
   std::string gpus;
   for (const GpuSummary& g : s.gpus)
     gpus += (gpus.empty() ? "" : ", ") + gpu_json(g);
+  std::vector<std::string> warnings;
+  for (const EnergyFinding& f : energy_findings(s))
+    warnings.push_back(fmt::format("{} {}: {}", f.code, f.cause, f.evidence));
   std::string processes;
   for (const GpuProcessSummary& p : s.processes)
     processes += fmt::format("{}{{\"gpu\": {}, \"pid\": {}, \"peak_vram_b\": {}}}",
                              processes.empty() ? "" : ", ", p.gpu, p.pid, value(p.peak_vram_b));
-  return fmt::format(
-      "{{\"backend\": {}, \"period_s\": {:.6g}, \"run_s\": {:.6g}, \"ticks\": {}, "
-      "\"missed\": {}, \"mean_read_us\": {:.6g}, \"max_read_us\": {:.6g}, "
-      "\"worst_late_us\": {:.6g}, \"cpu_s\": {:.6g}, \"gpus\": [{}], "
-      "\"processes\": [{}], "
-      "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
-      "\"peak_memory_b\": {}, \"memory_total_b\": {}}}, \"notes\": {}, \"files\": {}}}",
-      quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us, s.max_read_us,
-      s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples, value(s.host.mean_cpu_pct),
-      value(s.host.max_cpu_pct), value(s.host.peak_memory_b), value(s.host.memory_total_b),
-      list(s.notes), list(s.files));
+  return fmt::format("{{\"backend\": {}, \"period_s\": {:.6g}, \"run_s\": {:.6g}, \"ticks\": {}, "
+                     "\"missed\": {}, \"mean_read_us\": {:.6g}, \"max_read_us\": {:.6g}, "
+                     "\"worst_late_us\": {:.6g}, \"cpu_s\": {:.6g}, \"gpus\": [{}], "
+                     "\"processes\": [{}], "
+                     "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
+                     "\"peak_memory_b\": {}, \"memory_total_b\": {}}}, \"warnings\": {}, "
+                     "\"notes\": {}, \"files\": {}}}",
+                     quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us,
+                     s.max_read_us, s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples,
+                     value(s.host.mean_cpu_pct), value(s.host.max_cpu_pct),
+                     value(s.host.peak_memory_b), value(s.host.memory_total_b), list(warnings),
+                     list(s.notes), list(s.files));
 }
 
 std::string sampler_text(const SamplerSummary& s) {
@@ -111,6 +136,8 @@ std::string sampler_text(const SamplerSummary& s) {
   out += fmt::format("{:.3f} s every {:.4g} s{}{}: {} ticks, {} missed, reading takes {:.0f} us\n",
                      s.run_s, s.period_s, s.backend.empty() ? "" : " by ", s.backend, s.ticks,
                      s.missed, s.mean_read_us);
+  for (const EnergyFinding& f : energy_findings(s))
+    out += fmt::format("warning: {}: {}\n", f.cause, f.evidence);
   for (const std::string& note : s.notes)
     out += "note: " + note + "\n";
   return out;

@@ -7,6 +7,8 @@
 
 namespace rankscope {
 
+/// The GPUs of a back end with their momentary power, as one object.
+[[nodiscard]] std::string gpu_list_json(GpuBackend& backend);
 /// One object; what is not known is null. Keys end in their unit (_w, _j, _s, _b, _pct, _us).
 [[nodiscard]] std::string sampler_json(const SamplerSummary& summary);
 /// The same for people: a line per GPU, one for the host, one for the schedule, notes.

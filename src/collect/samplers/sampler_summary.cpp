@@ -1,7 +1,11 @@
 #include "collect/samplers/sampler_summary.h"
 
+#include "model/step_energy.h"
+
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -57,8 +61,10 @@ void GpuAccumulator::add_power(std::int64_t t_ns, Phase was, Phase is, const Gpu
   const double w = *reading.power_w;
   if (was == Phase::kRun && last_t_ns_) {
     const double seconds = static_cast<double>(t_ns - *last_t_ns_) / 1e9;
-    joules_ += seconds * (w + last_w_) / 2;
-    seconds_ += seconds;
+    const Sampled more{seconds * (w + last_w_) / 2, seconds * std::min(w, last_w_),
+                       seconds * std::max(w, last_w_), seconds};
+    sampled_.add(more);
+    pending_.add(more);
     if (static_cast<double>(t_ns - *last_t_ns_) > kGapPeriods * static_cast<double>(period_ns_))
       out_.gap_s += seconds;
   }
@@ -74,16 +80,51 @@ void GpuAccumulator::add_power(std::int64_t t_ns, Phase was, Phase is, const Gpu
   last_w_ = w;
 }
 
+void GpuAccumulator::Sampled::add(const Sampled& more) {
+  joules += more.joules;
+  low += more.low;
+  high += more.high;
+  seconds += more.seconds;
+}
+
+/// What the samples integrated to since the counter changed is replaced by what it counted. A
+/// counter that is read more often than it changes tells nothing of the time before its first
+/// change in the run and after its last one; nor does one that was reset meanwhile.
+void GpuAccumulator::add_counter(std::int64_t t_ns, Phase was, const GpuReading& reading) {
+  if (!reading.energy_j)
+    return;
+  const double now = *reading.energy_j;
+  const bool begins = was != Phase::kRun || !counter_;
+  if (!begins && now == *counter_) {
+    change_known_ = change_known_ && !counter_begins_;
+    return;
+  }
+  if (!begins && now > *counter_ && change_known_) {
+    counted_ += now - *counter_;
+    counted_s_ += static_cast<double>(t_ns - counter_t_ns_) / 1e9;
+    counted_sampled_ += pending_.joules;
+  } else {
+    out_.counter_resets += !begins && now < *counter_ ? 1 : 0;
+    uncounted_.add(pending_);
+  }
+  pending_ = {};
+  counter_begins_ = begins || now < *counter_;
+  change_known_ = true; // at the begin: unless the next value is equal
+  counter_ = now;
+  counter_t_ns_ = t_ns;
+}
+
 void GpuAccumulator::add(std::int64_t t_ns, Phase was, Phase is, const GpuReading& reading) {
+  if (reading.power_w || reading.vram_used_b || reading.gpu_busy_pct)
+    reading_t_ns_ = t_ns;
   if (was != Phase::kRun && is != Phase::kRun)
     return;
   ++out_.samples;
+  if (!begin_t_ns_)
+    begin_t_ns_ = t_ns;
+  end_t_ns_ = t_ns;
   add_power(t_ns, was, is, reading);
-  if (reading.energy_j) {
-    if (!counter_first_)
-      counter_first_ = reading.energy_j;
-    counter_last_ = reading.energy_j;
-  }
+  add_counter(t_ns, was, reading);
   raise(out_.peak_vram_b, reading.vram_used_b);
   raise(out_.vram_total_b, reading.vram_total_b);
   raise(out_.peak_temp_c, reading.temp_c);
@@ -99,15 +140,70 @@ GpuSummary GpuAccumulator::summary() const {
     out.median_w = quantile_of_counts(deciwatts_, power_samples_, 0.5);
     out.p95_w = quantile_of_counts(deciwatts_, power_samples_, 0.95);
   }
-  if (seconds_ > 0) {
-    out.joules = joules_;
-    out.mean_w = std::clamp(joules_ / seconds_, min_w_, *out.max_w); // rounding stays inside
+  Sampled rest = uncounted_;
+  rest.add(pending_);
+  if (sampled_.seconds > 0)
+    out.sampled_joules = sampled_.joules;
+  if (counted_ > 0) {
+    out.counter_joules = counted_;
+    out.sampling_error = (counted_sampled_ - counted_) / counted_;
   }
-  // a counter that was reset tells nothing
-  if (counter_first_ && *counter_last_ > *counter_first_)
-    out.counter_joules = *counter_last_ - *counter_first_;
+  const double seconds = counted_s_ + rest.seconds;
+  if (seconds > 0) {
+    const double joules = counted_ + rest.joules;
+    out.joules_low = counted_ + rest.low;
+    out.joules_high = counted_ + rest.high;
+    if (!is_aliased(joules, *out.joules_low, *out.joules_high)) {
+      out.joules = joules;
+      out.mean_w = joules / seconds;
+      if (counted_ == 0)
+        out.mean_w = std::clamp(*out.mean_w, min_w_, *out.max_w); // rounding stays inside
+    }
+  }
+  if (begin_t_ns_ && end_t_ns_ > begin_t_ns_) {
+    const auto run = static_cast<double>(*end_t_ns_ - *begin_t_ns_) / 1e9;
+    out.covered = std::min(1.0, seconds / run);
+    const std::int64_t lost_ns =
+        reading_t_ns_ ? *end_t_ns_ - std::max(*reading_t_ns_, *begin_t_ns_) : 0;
+    if (static_cast<double>(lost_ns) > kGapPeriods * static_cast<double>(period_ns_))
+      out.lost_s = static_cast<double>(lost_ns) / 1e9;
+  }
   if (busy_samples_ > 0)
     out.mean_busy_pct = busy_sum_ / static_cast<double>(busy_samples_);
+  return out;
+}
+
+std::vector<EnergyFinding> energy_findings(const SamplerSummary& summary) {
+  constexpr double kMostError = 0.03;
+  constexpr std::size_t kEnoughSamples = 10;
+  std::vector<EnergyFinding> out;
+  for (const GpuSummary& g : summary.gpus) {
+    if (g.lost_s > 0)
+      out.push_back({"W-GPU-LOST",
+                     fmt::format("GPU {} gave no readings for the last {:.3g} s of the run",
+                                 g.gpu.index, g.lost_s),
+                     fmt::format("its energy covers {:.1f} % of the run", 100 * g.covered),
+                     "check the kernel log for resets of the GPU (dmesg)"});
+    if (g.counter_resets > 0)
+      out.push_back({"W-COUNTER-RESET",
+                     fmt::format("the energy counter of GPU {} was reset {} times", g.gpu.index,
+                                 g.counter_resets),
+                     "around each reset the energy is integrated from power samples", ""});
+    if (g.sampling_error && std::abs(*g.sampling_error) > kMostError && g.samples >= kEnoughSamples)
+      out.push_back({"W-POWER-ALIASED",
+                     fmt::format("the power samples of GPU {} do not show its energy", g.gpu.index),
+                     fmt::format("{:.4g} J by the energy counter, {:.4g} J integrated from samples",
+                                 *g.counter_joules, *g.counter_joules * (1 + *g.sampling_error)),
+                     "joules use the counter; sample more often to see the shape of the power"});
+    if (g.joules_low && !g.joules)
+      out.push_back(
+          {"W-POWER-ALIASED",
+           fmt::format("the power of GPU {} changes as fast as it is sampled and there is "
+                       "no energy counter",
+                       g.gpu.index),
+           fmt::format("energy between {:.4g} and {:.4g} J", *g.joules_low, *g.joules_high),
+           "sample more often"});
+  }
   return out;
 }
 

@@ -18,15 +18,29 @@ enum class Phase : std::uint8_t { kPre, kRun, kPost };
 /// One GPU during the phase `run`.
 struct GpuSummary {
   GpuIdentity gpu;
-  std::size_t samples = 0;       ///< readings taken
-  std::size_t missing_power = 0; ///< of those, without a power
-  std::optional<double> mean_w;  ///< joules / seconds, so that uneven samples do not weigh more
+  std::size_t samples = 0;                      ///< readings taken
+  std::size_t missing_power = 0;                ///< of those, without a power
+  std::optional<double> mean_w;                 ///< joules / covered seconds; none where aliased
   std::optional<double> median_w, p95_w, max_w; ///< of samples, to 0.1 W
-  std::optional<double> joules;                 ///< trapezoid over the samples
-  std::optional<double> counter_joules; ///< by the GPU's own counter, its last value - its first
-  double gap_s = 0; ///< time between samples further apart than 2.5 periods, integrated as well
+  /// By the energy counter; the samples' integral for the time in which there is none. None where
+  /// there is no counter and the samples are aliased.
+  std::optional<double> joules;
+  std::optional<double> joules_low, joules_high; ///< lower and upper sum of what is not counted
+  std::optional<double> sampled_joules;          ///< trapezoid over the samples
+  std::optional<double> counter_joules;          ///< counted by the energy counter
+  std::size_t counter_resets = 0;                ///< times that the counter decreased
+  /// (samples' integral - counter) / counter, over what was counted.
+  std::optional<double> sampling_error;
+  double covered = 0; ///< part of the run that the joules stand for, 0 to 1
+  double lost_s = 0;  ///< at the end of the run, without any reading: the GPU went away
+  double gap_s = 0;   ///< time between samples further apart than 2.5 periods, integrated as well
   std::optional<std::int64_t> peak_vram_b, vram_total_b;
   std::optional<double> mean_busy_pct, peak_temp_c;
+
+  /// "counter", "samples", "aliased" (only the range is known), "" where there is no energy.
+  [[nodiscard]] const char* energy_source() const {
+    return !joules_low ? "" : !joules ? "aliased" : counter_joules ? "counter" : "samples";
+  }
 };
 
 /// A process on one GPU during the phase `run`.
@@ -71,17 +85,41 @@ public:
 
 private:
   void add_power(std::int64_t t_ns, Phase was, Phase is, const GpuReading& reading);
+  void add_counter(std::int64_t t_ns, Phase was, const GpuReading& reading);
 
   GpuSummary out_;
   std::int64_t period_ns_;
   std::vector<std::uint32_t> deciwatts_; ///< samples at each 0.1 W
   std::size_t power_samples_ = 0;
-  double joules_ = 0, seconds_ = 0, busy_sum_ = 0;
+  /// Integral over samples and the time of it.
+  struct Sampled {
+    double joules = 0, low = 0, high = 0, seconds = 0;
+    void add(const Sampled& more);
+  };
+  Sampled sampled_;   ///< all
+  Sampled pending_;   ///< since the counter last changed
+  Sampled uncounted_; ///< of which the counter tells nothing
+  double busy_sum_ = 0;
   std::size_t busy_samples_ = 0;
   std::optional<std::int64_t> last_t_ns_;
   double last_w_ = 0;
   double min_w_ = std::numeric_limits<double>::infinity();
-  std::optional<double> counter_first_, counter_last_;
+  std::optional<double> counter_;      ///< its present value
+  std::int64_t counter_t_ns_ = 0;      ///< when it was read first
+  bool counter_begins_ = false;        ///< it is the first one of the run or behind a reset
+  bool change_known_ = false;          ///< the counter took it at that time, not before
+  double counted_ = 0, counted_s_ = 0; ///< J, and the time of them
+  double counted_sampled_ = 0;         ///< J of the samples in that time
+  std::optional<std::int64_t> begin_t_ns_, end_t_ns_; ///< of the run
+  std::optional<std::int64_t> reading_t_ns_;          ///< last one that was not empty
 };
+
+/// What has to be known of the energy of a run.
+struct EnergyFinding {
+  std::string code, cause, evidence, next;
+};
+/// W-GPU-LOST, W-COUNTER-RESET, and W-POWER-ALIASED where samples and counter differ by more than
+/// 3 % or samples without a counter are aliased; by GPU.
+[[nodiscard]] std::vector<EnergyFinding> energy_findings(const SamplerSummary& summary);
 
 } // namespace rankscope

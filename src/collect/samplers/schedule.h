@@ -14,14 +14,18 @@ struct Schedule {
   std::int64_t period_ns = 0, next_ns = 0;
   std::size_t ticks = 0, missed = 0;
   std::int64_t worst_late_ns = 0;
+  /// From the begin of the period to its tick, below a period; the caller may change it after each.
+  std::int64_t offset_ns = 0;
+
+  [[nodiscard]] std::int64_t tick_ns() const { return next_ns + offset_ns; }
 
   /// Whether it is due; then the next time is the first one after `now_ns`, and those between are
   /// missed.
   bool due(std::int64_t now_ns) {
-    if (now_ns < next_ns)
+    if (now_ns < tick_ns())
       return false;
-    const std::int64_t passed = (now_ns - next_ns) / period_ns;
-    worst_late_ns = std::max(worst_late_ns, now_ns - next_ns);
+    const std::int64_t passed = (now_ns - tick_ns()) / period_ns;
+    worst_late_ns = std::max(worst_late_ns, now_ns - tick_ns());
     missed += static_cast<std::size_t>(passed);
     ++ticks;
     next_ns += (passed + 1) * period_ns;

@@ -1,6 +1,7 @@
 // Reader for the CSV tables of rocprofv3 (--output-format csv, or rocpd convert): PREFIX_KIND.csv
 // beside each other are one process, and any of them names the set. Columns are found by name, so
-// those of ROCm 6.2 to 7.x do. With a "Guid" column a set may hold several processes.
+// those of ROCm 6.2 to 7.x do. With a "Guid" column a set may hold several processes. The
+// results.csv of the first rocprof (--timestamp on) is a table of kernels by itself.
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -89,8 +90,8 @@ public:
 
 private:
   struct Target {
-    explicit Target(const std::string& path)
-        : trace(path, rocprof_csv_reader.name, kClock), rccl(trace.builder()) {}
+    Target(const std::string& path, const char* clock)
+        : trace(path, rocprof_csv_reader.name, clock), rccl(trace.builder()) {}
     ProcessTrace trace;
     RcclCalls rccl;
     std::vector<EventId> rccl_events;
@@ -104,7 +105,7 @@ private:
       return last_target_;
     auto it = targets_.find(guid);
     if (it == targets_.end())
-      it = targets_.emplace(guid, std::make_unique<Target>(path_)).first;
+      it = targets_.emplace(guid, std::make_unique<Target>(path_, clock_)).first;
     last_guid_ = it->first;
     last_target_ = it->second.get();
     return last_target_;
@@ -136,6 +137,8 @@ private:
         read_calls(rows, columns, file);
       else if (columns.has("Kernel_Name"))
         read_kernels(rows, columns, file);
+      else if (columns.has("KernelName"))
+        read_rocprof1(rows, columns, file);
       else if (columns.has("Direction"))
         read_copies(rows, columns, file);
       else if (columns.has("Agent_Type"))
@@ -182,8 +185,8 @@ private:
   void for_each_interval(CsvLines& rows, const CsvColumns& c, const std::string& file,
                          const Take& take) {
     const std::size_t guid = c.at("Guid");
-    const std::size_t start = c.at("Start_Timestamp");
-    const std::size_t end = c.at("End_Timestamp");
+    const std::size_t start = c.at(c.has("BeginNs") ? "BeginNs" : "Start_Timestamp");
+    const std::size_t end = c.at(c.has("EndNs") ? "EndNs" : "End_Timestamp");
     const std::size_t fields = rows.fields();
     while (rows.next()) {
       if (!whole(rows, fields, file))
@@ -258,6 +261,41 @@ private:
             target.dispatches.emplace(*id, event);
           if (communicates(target, work.name))
             target.comm_kernels.emplace_back(event, work.correlation);
+        });
+  }
+
+  /// Kernels of results.csv; sizes are of one dimension, other columns with numbers are counters.
+  void read_rocprof1(CsvLines& rows, const CsvColumns& c, const std::string& file) {
+    constexpr std::array kKnown = {
+        "Index",      "KernelName", "gpu-id",     "queue-id",   "queue-index", "pid",
+        "tid",        "grd",        "wgr",        "lds",        "scr",         "arch_vgpr",
+        "accum_vgpr", "vgpr",       "sgpr",       "wave_size",  "sig",         "obj",
+        "BeginNs",    "EndNs",      "DispatchNs", "CompleteNs", "DurationNs"};
+    clock_ = "not told";
+    std::vector<std::pair<std::size_t, std::string>> counters;
+    for (std::size_t i = 0; i < rows.fields(); ++i)
+      if (std::find(kKnown.begin(), kKnown.end(), rows.text(i)) == kKnown.end() &&
+          !rows.text(i).empty())
+        counters.emplace_back(i, rows.text(i));
+    const std::size_t name = c.at("KernelName"), gpu = c.at("gpu-id"), queue = c.at("queue-id");
+    const std::size_t grid = c.at("grd"), group = c.at("wgr");
+    for_each_interval(
+        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+          target.trace.builder().source().clock = {}; // releases differ, and the file does not say
+          LaunchShape shape;
+          shape.grid = {rows.integer(grid).value_or(0), 1, 1};
+          shape.group = {rows.integer(group).value_or(0), 1, 1};
+          std::string_view text = rows.text(name);
+          if (text.ends_with(".kd"))
+            text.remove_suffix(3);
+          GpuWork work{start_ns, end_ns};
+          work.name = target.trace.text(text);
+          work.device = rows.integer(gpu).value_or(-1);
+          work.stream = rows.integer(queue).value_or(-1);
+          const EventId event = target.trace.kernel(work, shape, true);
+          for (const auto& [column, counter] : counters)
+            if (const auto value = as_real(rows.text(column)))
+              target.trace.builder().kernel_counter(event, target.trace.text(counter), *value);
         });
   }
 
@@ -392,6 +430,7 @@ private:
 
   const std::string& path_;
   const ReadOptions& options_;
+  const char* clock_ = kClock;
   Diagnostics problems_;
   bool by_dispatch_ = false; ///< the set has values of kernels
   std::uint64_t bytes_ = 0;
@@ -408,6 +447,8 @@ bool sniff(std::string_view head, std::string_view) {
   const auto has = [line](std::string_view part) {
     return line.find(part) != std::string_view::npos;
   };
+  if (has("KernelName") && has("BeginNs") && has("EndNs"))
+    return true; // the first rocprof
   return has("Start_Timestamp") && has("End_Timestamp") && has(",") &&
          (has("Kernel_Name") || has("Function") || has("Direction") || has("Operation"));
 }
@@ -416,7 +457,8 @@ bool sniff(std::string_view head, std::string_view) {
 NameClaim claims(std::string_view file_name) {
   return file_name == "kernel_trace.csv" || file_name.ends_with("_kernel_trace.csv")
              ? NameClaim::kYes
-             : NameClaim::kNo;
+         : file_name == "results.csv" || file_name.ends_with("_results.csv") ? NameClaim::kMaybe
+                                                                             : NameClaim::kNo;
 }
 
 /// Distinct values of the column "Guid", which is the first one.
@@ -453,7 +495,12 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 
 } // namespace
 
-const Reader rocprof_csv_reader{
-    "rocprofv3-csv", "rocprofv3 CSV tables", "_kernel_trace.csv", claims, sniff, inspect, read};
+const Reader rocprof_csv_reader{"rocprofv3-csv",
+                                "rocprofv3 CSV tables, rocprof results.csv",
+                                "_kernel_trace.csv",
+                                claims,
+                                sniff,
+                                inspect,
+                                read};
 
 } // namespace rankscope

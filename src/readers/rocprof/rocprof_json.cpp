@@ -1,6 +1,7 @@
 // Reader for the JSON of rocprofv3 (--output-format json): an object "rocprofiler-sdk-tool" with an
 // element for each process. Lists of records and kernel symbols are streamed, so that memory is the
-// columns; names of operations and agents come before the records that use them.
+// columns; names of operations and agents come before the records that use them. The results.json
+// of the first rocprof is read by rocprof1_json.cpp.
 #include "base/json_text.h"
 #include "core/json_parse.h"
 #include "core/trace_builder.h"
@@ -14,6 +15,7 @@
 #include "readers/rocprof/rank_order.h"
 #include "readers/rocprof/rccl_calls.h"
 #include "readers/rocprof/rocpd_session.h"
+#include "readers/rocprof/rocprof1_json.h"
 
 #include <algorithm>
 #include <charconv>
@@ -528,6 +530,8 @@ private:
 };
 
 bool sniff(std::string_view head, std::string_view) {
+  if (is_rocprof1_json(head))
+    return true;
   const std::size_t at = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (at == std::string_view::npos || head[at] != '{')
     return false;
@@ -550,7 +554,10 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
                   const TraceSink& sink) {
   JsonStream in(source);
   std::string key;
-  if (!in.enter('{') || !in.key(key) || key != kRoot || !in.enter('['))
+  const bool has_key = in.enter('{') && in.key(key);
+  if (has_key && key != kRoot)
+    return read_rocprof1_json(in, std::move(key), path, source, sink);
+  if (!has_key || !in.enter('['))
     return Error{ErrorCode::kUnreadable, path,
                  fmt::format("expected an object \"{}\" with a list of processes", kRoot), ""};
   std::int64_t number = 0;
@@ -584,7 +591,12 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 
 } // namespace
 
-const Reader rocprof_json_reader{
-    "rocprofv3-json", "rocprofv3 JSON", ".json", claims, sniff, inspect, read};
+const Reader rocprof_json_reader{"rocprofv3-json",
+                                 "rocprofv3 JSON, rocprof results.json",
+                                 ".json",
+                                 claims,
+                                 sniff,
+                                 inspect,
+                                 read};
 
 } // namespace rankscope

@@ -1,0 +1,90 @@
+#include "app/sweep_metrics.h"
+
+#include "base/statistics.h"
+#include "collect/profile/merge_ranks.h"
+#include "os/output_file.h"
+#include "writers/writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+Value exit_of(const RunOutcome& outcome) {
+  if (outcome.exit_code >= 0)
+    return Value(std::int64_t{outcome.exit_code});
+  return outcome.signal > 0 ? Value(std::int64_t{128} + outcome.signal) : Value();
+}
+
+Result<void> write_metrics_file(const std::string& path, const std::string& text) {
+  RS_TRY(OutputFile file, OutputFile::create(path));
+  file.write(text);
+  return file.commit();
+}
+
+} // namespace
+
+Table sweep_metrics(const std::vector<SummaryRow>& rows) {
+  Table out("metrics", {"setting", "repeat", "metric", "seconds", "joules", "exit"});
+  for (const SummaryRow& row : rows) {
+    const bool ran = row.outcome && row.outcome->status != RunStatus::kSkipped;
+    out.add_row({Value(row.setting->configuration.label),
+                 row.run->repeat > 0 ? Value(row.run->repeat) : Value(), Value(row.metric),
+                 ran ? Value(row.outcome->seconds) : Value(), Value(row.joules),
+                 ran ? exit_of(*row.outcome) : Value()});
+  }
+  return out;
+}
+
+Result<void> write_sweep_metrics(const std::string& folder, const std::vector<SummaryRow>& rows) {
+  Report report;
+  report.title = folder;
+  report.tables.push_back(sweep_metrics(rows));
+  RS_CHECK(write_metrics_file(folder + "/metrics.csv", csv_text(report.tables.front())));
+  return write_metrics_file(folder + "/metrics.json", json_text(report));
+}
+
+std::optional<double> joules_of_run(const std::string& folder) {
+  std::vector<std::string> profiles;
+  std::error_code ec;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
+    if (it->is_directory(ec))
+      profiles.push_back(it->path().string());
+  std::optional<double> out;
+  for (const std::string& profile : profiles)
+    if (const Result<ProfiledRanks> ranks = merge_ranks({profile}); ranks && ranks->joules)
+      out = out.value_or(0) + *ranks->joules;
+  return out;
+}
+
+std::vector<std::string> outlier_findings(const std::vector<RepeatedSetting>& settings,
+                                          const std::string& unit) {
+  constexpr std::size_t kEnoughRuns = 4;
+  constexpr double kDeviations = 10, kPart = 0.1;
+  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
+  std::vector<std::string> out;
+  for (const RepeatedSetting& setting : settings) {
+    if (setting.runs.size() < kEnoughRuns)
+      continue;
+    std::vector<double> values;
+    for (const auto& run : setting.runs)
+      values.push_back(run.second);
+    const double middle = quantile_of(values, 0.5);
+    for (double& value : values)
+      value = std::abs(value - middle);
+    const double deviation = kNormal * quantile_of(std::move(values), 0.5);
+    for (const auto& [repeat, value] : setting.runs)
+      if (std::abs(value - middle) > std::max(kDeviations * deviation, kPart * std::abs(middle)))
+        out.push_back(fmt::format("{}: repeat {} is an outlier: {:.3f}{}, median {:.3f}{}; check "
+                                  "that nothing else ran, or use --warmup",
+                                  setting.label, repeat, value, unit, middle, unit));
+  }
+  return out;
+}
+
+} // namespace rankscope

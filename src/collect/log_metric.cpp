@@ -1,0 +1,114 @@
+#include "collect/log_metric.h"
+
+#include "base/statistics.h"
+#include "collect/library_trace/line_splitter.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kLongestLine = 4096; ///< std::regex recurses with the length of a match
+constexpr std::array<std::pair<std::string_view, MetricKind>, 5> kMetricKinds = {
+    {{"mean", MetricKind::kAverage},
+     {"max", MetricKind::kLargest},
+     {"min", MetricKind::kSmallest},
+     {"median", MetricKind::kMiddle},
+     {"last", MetricKind::kLast}}};
+
+/// Takes a prefix that `word` is into the metric; false when it is none.
+bool apply_prefix(std::string_view word, LogMetric& metric) {
+  for (const auto& [name, kind] : kMetricKinds)
+    if (word == name) {
+      metric.kind = kind;
+      return true;
+    }
+  constexpr std::string_view kSkip = "skip=";
+  if (!word.starts_with(kSkip))
+    return false;
+  word.remove_prefix(kSkip.size());
+  const auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), metric.skip);
+  return ec == std::errc() && end == word.data() + word.size();
+}
+
+/// The number of the first match; none when there is none.
+std::optional<double> number_in(std::string_view line, const std::regex& expression) {
+  std::cmatch m;
+  if (line.size() > kLongestLine ||
+      !std::regex_search(line.data(), line.data() + line.size(), m, expression))
+    return std::nullopt;
+  double value = 0;
+  const auto [end, ec] = std::from_chars(m[1].first, m[1].second, value);
+  if (ec != std::errc() || end != m[1].second || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+double metric_of(std::vector<double> values, MetricKind kind) {
+  switch (kind) {
+  case MetricKind::kLargest:
+    return *std::max_element(values.begin(), values.end());
+  case MetricKind::kSmallest:
+    return *std::min_element(values.begin(), values.end());
+  case MetricKind::kLast:
+    return values.back();
+  case MetricKind::kMiddle:
+    return quantile_of(std::move(values), 0.5);
+  case MetricKind::kAverage:
+    break;
+  }
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+} // namespace
+
+Result<LogMetric> parse_log_metric(const std::string& text) {
+  LogMetric out;
+  std::string_view rest = text;
+  for (std::size_t colon = rest.find(':');
+       colon != std::string_view::npos && apply_prefix(rest.substr(0, colon), out);
+       colon = rest.find(':'))
+    rest.remove_prefix(colon + 1);
+  const std::string expression(rest);
+  try {
+    out.expression = std::regex(expression);
+    if (out.expression.mark_count() < 1)
+      return Error{ErrorCode::kUsage, "--metric",
+                   "needs a group for the number: 'step ([0-9.]+) ms'", ""};
+    return out;
+  } catch (const std::regex_error& e) {
+    return Error{ErrorCode::kUsage, "--metric", "'" + expression + "': " + e.what(), ""};
+  }
+}
+
+std::optional<double> metric_of_log(const std::string& path, const LogMetric& metric) {
+  std::ifstream in(path, std::ios::binary);
+  std::vector<double> values;
+  std::size_t found = 0;
+  const auto take_line = [&](std::string_view line, std::string_view) {
+    if (const auto value = number_in(line, metric.expression); value && found++ >= metric.skip)
+      values.push_back(*value);
+  };
+  LineSplitter lines;
+  std::string buffer(std::size_t{1} << 18, '\0');
+  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0) {
+    const auto end = buffer.begin() + in.gcount();
+    std::replace(buffer.begin(), end, '\r', '\n'); // progress bars write over their line
+    lines.feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(in.gcount())),
+               take_line);
+  }
+  lines.finish(take_line);
+  if (values.empty())
+    return std::nullopt;
+  return metric_of(std::move(values), metric.kind);
+}
+
+} // namespace rankscope

@@ -1,0 +1,19 @@
+// The results.json of the first rocprof, beside rocprofv3's JSON (rocprof_json.cpp).
+#pragma once
+
+#include "readers/reader.h"
+#include "readers/rocprof/json_stream.h"
+
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// Whether a file begins as one: traceEvents whose args have BeginNs.
+[[nodiscard]] bool is_rocprof1_json(std::string_view head);
+
+/// Reads on behind the key `first` of the document. Errors: kUnreadable without any event.
+Result<void> read_rocprof1_json(JsonStream& in, std::string first, const std::string& path,
+                                const ByteSource& source, const TraceSink& sink);
+
+} // namespace rankscope

@@ -1,0 +1,115 @@
+// The first rocprof, by a script that stands for it: its files where the command runs, and the
+// user's own files beside them.
+#include "profile_fixture.h"
+
+namespace rankscope {
+namespace {
+
+using test::RunResult;
+using test::Words;
+
+class ProfileRocprof : public test::ProfileFixture {
+protected:
+  void SetUp() override {
+    ProfileFixture::SetUp();
+    // without -o it writes results.csv here, with -o there
+    script("bin/rocprof", R"(#!/bin/sh
+file=results.csv
+while :; do case $1 in
+-o) file=$2; shift 2;; -*) shift;; on) shift;; *) break;; esac; done
+"$@"
+status=$?
+{ echo 'Index,KernelName,gpu-id,queue-id,BeginNs,EndNs'
+  echo '0,"gemm",0,0,1000,3000'; echo '1,"add",0,0,4000,9000'; } > "$file"
+exit $status
+)");
+    path_ = std::getenv("PATH");
+    ::setenv("PATH", (folder_.path("bin") + ":" + path_).c_str(), 1);
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    ProfileFixture::TearDown();
+  }
+  std::string path_;
+};
+
+// HA-B2
+TEST_F(ProfileRocprof, FilesOfTheUserStayWhereTheyAre) {
+  folder_.write("results_mine.csv", "a\n");
+  for (const char* tool : {"rocprof", "rocprof:cmd=rocprof --timestamp on"}) {
+    const RunResult r = profile(
+        {"--tool", tool}, {"sh", "-c", "echo b >> results_mine.csv; echo c > results_final.csv"});
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(test::bytes_of(folder_.path("results_final.csv")), "c\n");
+    EXPECT_EQ(test::bytes_of(folder_.path("results_mine.csv")).substr(0, 4), "a\nb\n");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("out/rocprof/results_mine.csv")));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("out/rocprof/results_final.csv")));
+  }
+}
+
+// HA-B5, HA-B6: a command of one's own writes where it runs; the tool is not empty, and its table
+// of kernels is read.
+TEST_F(ProfileRocprof, ACommandOfOnesOwn) {
+  const RunResult r =
+      profile({"--tool", "rocprof:cmd=rocprof --timestamp on", "--strict"}, {"true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_FALSE(has_code("W-EMPTY-OUTPUT"));
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("results.csv"))) << "a copy is taken";
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rocprof/results.csv")));
+  EXPECT_TRUE(
+      std::filesystem::exists(folder_.path("out/reports/rocprof_results.csv_perf_report.xlsx")))
+      << r.err;
+  EXPECT_NE(r.err.find("computation_time"), std::string::npos) << r.err;
+}
+
+TEST_F(ProfileRocprof, AFileThatWasThereBeforeIsNotTaken) {
+  folder_.write("results.csv", "mine\n");
+  const RunResult r = profile({"--tool", "rocprof:cmd=rocprof --timestamp on"}, {"true"});
+  EXPECT_TRUE(has_code("W-EMPTY-OUTPUT")) << r.err;
+  EXPECT_NE(manifest().find("results.csv existed before the run"), std::string::npos) << manifest();
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("out/rocprof/results.csv")));
+}
+
+// HA-B6: no timeline of zeros.
+TEST_F(ProfileRocprof, ATraceWithoutGpuEventsHasNoTimeline) {
+  folder_.write("more.json", R"({"tools": {"host": {"env_vars": {"TRACE": "{out}/trace.json"},
+      "produces": [{"path": "{out}/trace.json", "check": "json"}]}}})");
+  const RunResult r =
+      profile({"--tools-config", "more.json", "--tool", "host"},
+              {"sh", "-c",
+               R"(echo '{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":)"
+               R"("aten::mm","pid":1,"tid":1,"ts":1,"dur":5,"args":{}}]}' > $TRACE)"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("has no GPU events, so there is no timeline"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find("computation_time"), std::string::npos) << r.err;
+}
+
+TEST_F(ProfileRocprof, AToolThatWroteSomeOfItsFilesIsTold) {
+  folder_.write("two.json", R"({"tools": {"two": {"cmd": "./wrap.sh two", "produces":
+      [{"path": "{out}/a.csv", "check": "csv"}, {"path": "{out}/b.csv", "check": "csv"}]}}})");
+  const RunResult r = profile({"--tools-config", "two.json", "--tool", "two"},
+                              {"sh", "-c", "printf 'h\\n1\\n' > out/two/a.csv"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(has_code("W-OUTPUT-MISSING")) << manifest();
+  EXPECT_FALSE(has_code("W-EMPTY-OUTPUT"));
+}
+
+// HA-B35
+TEST_F(ProfileRocprof, GpusOfAContainerWithoutOneAreNoted) {
+  const RunResult r = profile({"--tool", "A", "-c", R"({"docker_gpus": "0"})"}, {"./app.sh", "0"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("docker_gpus has no effect without --docker"), std::string::npos) << r.err;
+}
+
+// HA-B15
+TEST_F(ProfileRocprof, AFolderWithCharactersOfPatterns) {
+  std::filesystem::create_directory(folder_.path("g[1]"));
+  std::filesystem::current_path(folder_.path("g[1]"));
+  const RunResult r =
+      test::run_binary({"profile", "--out", "out", "--tool", "rocprof", "--", "true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("computation_time"), std::string::npos) << r.err;
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,56 @@
+#include "collect/log_metric.h"
+#include "temp_folder.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+std::optional<double> metric(const std::string& path, const std::string& text) {
+  const auto parsed = parse_log_metric(text);
+  EXPECT_TRUE(parsed) << text;
+  return parsed ? metric_of_log(path, *parsed) : std::nullopt;
+}
+
+TEST(LogMetric, MeanOfWhatIsFound) {
+  const test::TempFolder folder;
+  const std::string expression = "step ([0-9.e+]+) ms";
+  const std::string log = folder.write(
+      "log", "step 1.5 ms step 9 ms\nnothing\nstep 2.5 ms\nstep 1.2.3 ms\nstep 1e999 ms\n" +
+                 std::string(10'000, 'x') + "step 100 ms\nstep 2 ms");
+  EXPECT_EQ(metric(log, expression), 2.0); // 1.5, 2.5, 2
+  EXPECT_EQ(metric(folder.write("bar", "step 1 ms\rstep 2 ms\rstep 6 ms\r\ndone\r\n" +
+                                           std::string(5000, '=') + "\rstep 7 ms"),
+                   expression),
+            4.0); // a bar that writes over its line
+  EXPECT_FALSE(metric(folder.path("none"), expression));
+  EXPECT_FALSE(parse_log_metric("step"));
+  EXPECT_FALSE(parse_log_metric("(["));
+}
+
+// HA-M2: a slow first step must not make all settings alike.
+TEST(LogMetric, KindsAndSkip) {
+  const test::TempFolder folder;
+  const std::string log = folder.write("log", "step 5000 ms\nstep 20 ms\nstep 30 ms\nstep 22 ms\n");
+  EXPECT_EQ(metric(log, "skip=1:step ([0-9]+) ms"), 24.0);
+  EXPECT_EQ(metric(log, "max:step ([0-9]+) ms"), 5000.0);
+  EXPECT_EQ(metric(log, "skip=1:max:step ([0-9]+) ms"), 30.0);
+  EXPECT_EQ(metric(log, "min:step ([0-9]+) ms"), 20.0);
+  EXPECT_EQ(metric(log, "median:step ([0-9]+) ms"), 26.0);
+  EXPECT_EQ(metric(log, "median:skip=1:step ([0-9]+) ms"), 22.0);
+  EXPECT_EQ(metric(log, "last:step ([0-9]+) ms"), 22.0);
+  EXPECT_FALSE(metric(log, "skip=4:step ([0-9]+) ms"));
+  EXPECT_EQ(metric(folder.write("other", "best: 7\n"), "best: ([0-9]+)"), 7.0) << "no prefix";
+}
+
+// HA-B23: carriage returns alone end lines, however long the log without a line feed is.
+TEST(LogMetric, ALogWithoutLineFeeds) {
+  const test::TempFolder folder;
+  std::string text;
+  while (text.size() < 3'000'000)
+    text += "step 1 ms\r";
+  EXPECT_EQ(metric(folder.write("log", text + "step 4 ms"), "last:step ([0-9]+) ms"), 4.0);
+}
+
+} // namespace
+} // namespace rankscope
