@@ -128,13 +128,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
       return output_error(path, errno);
     return out;
   }
-  out.temp_path_ = temporary_name(target.path);
-  const int fd = cleanup::open_path(out.temp_path_);
-  if (fd < 0) {
-    const int err = errno;
-    out.temp_path_.clear();
-    return output_error(path, err);
-  }
+  const int fd = create_temporary(target.path, out.temp_path_);
+  if (fd < 0)
+    return output_error(path, errno);
   out.file_ = ::fdopen(fd, "wb");
   if (out.file_ == nullptr) {
     const int err = errno;
@@ -235,15 +231,12 @@ Result<TempName> TempName::reserve(const std::string& final_path) {
   out.target_ = target.path;
   out.through_ = target.through;
   std::error_code ec;
-  out.temp_path_ = temporary_name(
+  const int fd = create_temporary(
       out.through_ ? (std::filesystem::temp_directory_path(ec) / "rankscope").string()
-                   : target.path);
-  const int fd = cleanup::open_path(out.temp_path_);
-  if (fd < 0) {
-    const int err = errno;
-    out.temp_path_.clear();
-    return output_error(final_path, err);
-  }
+                   : target.path,
+      out.temp_path_);
+  if (fd < 0)
+    return output_error(final_path, errno);
   ::close(fd);
   return out;
 }
