@@ -2,7 +2,6 @@
 
 #include "app/command_parts.h"
 #include "os/file_stamp.h"
-#include "os/output_file.h"
 #include "os/whole_file.h"
 
 #include <algorithm>
@@ -61,7 +60,6 @@ void unite_plan(Session& session, KnownPlan& to, KnownPlan more) {
 Result<std::string> PartSet::bytes_of(const Place& place) {
   if (place.memory != nullptr)
     return place.memory->bytes;
-  remember_input(place.path);
   return read_whole(place.path);
 }
 

@@ -44,8 +44,9 @@ Result<void> watch(Context& ctx, const Flags& f) {
     ctx.note(fmt::format("{} alarms before, the last: {}", watch.state().raised,
                          watch.state().alarms.back().sentence));
   if (!f.page.empty())
-    RS_CHECK(write_watch_page(f, watch, unix_ns())); // a bad path fails now
+    RS_CHECK(OutputFile::create(f.page)); // and discarded: a bad path fails now
   std::int64_t newest_ns = unix_ns();
+  bool has_page = false; // not before the first poll, which says what the inputs are
   for (bool last = f.once;;) {
     const std::int64_t now = unix_ns();
     Result<WatchLook> look = watch.look(ctx, now, last);
@@ -59,8 +60,10 @@ Result<void> watch(Context& ctx, const Flags& f) {
                    "neither traces nor logs of the Inspector are there", ""};
     if (look->read > 0 || look->records > 0 || !look->waiting.empty())
       newest_ns = now;
-    if (!f.page.empty() && (look->read > 0 || look->records > 0 || !look->alarms.empty()))
+    if (!f.page.empty() &&
+        (!has_page || look->read > 0 || look->records > 0 || !look->alarms.empty()))
       RS_CHECK(write_watch_page(f, watch, now));
+    has_page = true;
     if (last || (f.until == "alarm" && watch.state().raised > 0))
       break;
     // when nothing comes any more, one look judges what is left of the last window

@@ -31,8 +31,6 @@ std::string text_of(const LibraryTraceSummary& s, double seconds) {
 
 Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string& path,
                       OutputFile* others, Context& ctx) {
-  if (path != "-")
-    remember_input(path);
   RS_TRY(const auto source, ByteSource::open(path));
   std::string buffer(std::size_t{1} << 20, '\0'), rest;
   std::string* const kept = others == nullptr ? nullptr : &rest;

@@ -1,7 +1,7 @@
 // The SQLite export of Nsight Systems (docs/nsys.md): sums, and the NVTX projection.
 #include "readers/nsys/nsys_sqlite.h"
 
-#include "os/output_file.h"
+#include "os/input_file.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
 
-#include "os/input_text.h"
-#include "os/output_file.h"
+#include "os/input_file.h"
+#include "os/whole_file.h"
 #include "readers/reports/csv_rows.h"
 #include "readers/reports/zip_library.h"
 
@@ -337,7 +337,7 @@ Result<Report> read_report_tables(const std::string& path) {
   Report report;
   report.title = fs::path(path).filename().string();
   for (const fs::path& file : files) {
-    const std::optional<std::string> text = text_of_input(file.string());
+    const Result<std::string> text = read_whole(file.string());
     if (!text)
       return Error{ErrorCode::kUnreadable, file.string(), "cannot be read", ""};
     report.tables.push_back(table_from_csv(file.stem().string(), *text));

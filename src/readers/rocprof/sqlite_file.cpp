@@ -2,7 +2,7 @@
 
 #include "base/percent_encoding.h"
 #include "os/byte_source.h"
-#include "os/output_file.h"
+#include "os/input_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -166,7 +166,6 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
 
 Result<void> SqliteFile::connect(const std::string& path, const std::string& file, bool immutable) {
   sqlite3* raw = nullptr;
-  remember_input(file);
   const int status = sqlite3_open_v2(uri_of(file, immutable).c_str(), &raw,
                                      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
   db_ = {raw, sqlite3_close};
