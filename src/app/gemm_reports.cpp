@@ -22,7 +22,10 @@ Result<Table> read_csv(const std::string& path) {
   const Result<std::string> text = read_whole(path);
   if (!text || text->empty())
     return Error{ErrorCode::kUnreadable, path, "cannot read this CSV file", ""};
-  return table_from_csv(fs::path(path).stem().string(), *text);
+  Result<Table> table = table_from_csv(fs::path(path).stem().string(), *text);
+  if (!table)
+    return Error{ErrorCode::kUnreadable, path, table.error().what, ""};
+  return table;
 }
 
 /// The asked-for place, or NAME.csv beside the input.

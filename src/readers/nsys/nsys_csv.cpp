@@ -28,7 +28,10 @@ public:
                    "make it with nsys stats --format csv"};
     CsvTable t;
     t.path_ = path;
-    t.rows_ = parse_csv(*text);
+    Result<std::vector<CsvRow>> rows = parse_csv(*text);
+    if (!rows)
+      return Error{ErrorCode::kUnreadable, path, rows.error().what, ""};
+    t.rows_ = std::move(*rows);
     if (t.rows_.empty())
       return Error{ErrorCode::kUnreadable, path, "the table is empty, expected a header row", ""};
     return t;
