@@ -55,8 +55,9 @@ TEST(ForeignCounts, LaunchesOfOneId) {
     test::expect_near_linear(n, [&](std::size_t k) {
       const Launches found = find_launches(traces.at(k).trace, false);
       ASSERT_EQ(found.pairs.size(), flows ? 0 : k);
-      if (!flows)
+      if (!flows) {
         ASSERT_EQ(found.pairs.front().second, found.pairs.back().second);
+      }
     });
   }
 }
@@ -150,8 +151,9 @@ TEST(ForeignCounts, RanksOfOneFileAreEachConsumedOnceAlsoThoseThatAreNotThere) {
     ASSERT_TRUE(load_each(files, options, [&](std::size_t i, Result<LoadedTrace> trace) {
       const std::lock_guard lock(mutex);
       EXPECT_TRUE(seen.emplace(i, trace ? std::to_string(trace->rank) : trace.error().what).second);
-      if (trace)
+      if (trace) {
         EXPECT_EQ(trace->trace.header.rank, files[i].rank_in_file);
+      }
     }));
     ASSERT_EQ(seen.size(), 10U);
     EXPECT_EQ(seen[0], "103");
