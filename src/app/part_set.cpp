@@ -126,7 +126,8 @@ Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
     std::vector<std::string> names;
     std::error_code ec;
     for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
-      names.push_back(it->path().filename().string());
+      if (std::error_code aside; it->is_regular_file(aside)) // a pipe would wait for its writer
+        names.push_back(it->path().filename().string());
     if (ec)
       return Error{ErrorCode::kUnreadable, folder, "cannot be listed: " + ec.message(),
                    "expected a folder that rankscope partial wrote"};
