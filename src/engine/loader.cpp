@@ -116,9 +116,7 @@ void load_group(const std::vector<RankFile>& files, const FileGroup& group,
   const auto one = [&](std::size_t n) {
     const std::size_t i = group.begin + n;
     std::optional<Trace>& trace = traces.at(*files[i].rank_in_file);
-    if (options.cancelled && options.cancelled())
-      return;
-    try {
+    try { // once begun each one is consumed, as a later one may wait for it
       if (!trace)
         return consume(i, error);
       LoadedTrace loaded = linked(std::move(*trace), path, options);
