@@ -36,7 +36,7 @@ constexpr const char* kHint = "run rankscope analyze on the sweep first";
 
 /// A part file of ours, decoded.
 template <class T> Result<T> read_part(const std::string& path, std::string_view kind) {
-  RS_TRY(const std::string bytes, read_whole(path, kHint));
+  RS_TRY(const std::string bytes, read_own(path, kHint));
   Result<T> part = decode_part<T>(kind, kStateVersion, bytes);
   if (!part)
     return Error{ErrorCode::kUnreadable, path, part.error().what, kHint};
@@ -57,7 +57,7 @@ std::string fingerprint_of(const RunPlan& plan, const std::string& options,
 }
 
 std::string content_mark(const std::string& path) {
-  const Result<std::string> bytes = read_whole(path, kHint);
+  const Result<std::string> bytes = read_own(path, kHint);
   return bytes ? fnv64_hex(*bytes) : "";
 }
 

@@ -38,7 +38,6 @@ bool is_baseline(const std::string& path) {
 }
 
 Result<SavedBaseline> load_baseline(const std::string& path) {
-  remember_input(path);
   RS_TRY(const std::unique_ptr<ByteSource> source, ByteSource::open(path));
   std::string bytes;
   std::string block(std::size_t{1} << 16, '\0');

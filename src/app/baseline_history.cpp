@@ -95,7 +95,8 @@ Result<std::vector<std::string>> baseline_files(const std::vector<std::string>& 
     }
     std::vector<std::string> names;
     for (fs::directory_iterator it(input, ec), end; !ec && it != end; it.increment(ec))
-      if (names_baseline(it->path().filename().string()))
+      if (std::error_code aside; names_baseline(it->path().filename().string()) &&
+                                 it->is_regular_file(aside)) // a pipe would wait for its writer
         names.push_back(it->path().filename().string());
     if (names.empty())
       return Error{ErrorCode::kUnreadable, input, "no saved baseline (*.rsb) in this folder",

@@ -4,7 +4,6 @@
 #include "app/compare_load.h"
 #include "app/compare_verdict.h"
 #include "base/nearest.h"
-#include "os/input_text.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
 #include "pages/compare_page.h"
@@ -94,7 +93,7 @@ std::string verdict_markdown(const Comparison& comparison, const FailOutcome& ou
 
 /// What a file that is appended to holds so far, ended by a line break; "" when there is none.
 std::string text_before(const std::string& path) {
-  Result<std::string> before = read_whole(path);
+  Result<std::string> before = read_own(path);
   std::string text = before ? std::move(*before) : std::string();
   if (!text.empty() && text.back() != '\n')
     text += '\n';
@@ -207,7 +206,7 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
 }
 
 Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path) {
-  const std::optional<std::string> text = text_of_input(path);
+  const Result<std::string> text = read_whole(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot be read", ""};
   std::istringstream in(*text);

@@ -1,7 +1,7 @@
 #include "app/gemm_reports.h"
 
 #include "analyses/gemm/gemm_steps.h"
-#include "os/input_text.h"
+#include "os/whole_file.h"
 #include "pages/variance_plots.h"
 #include "readers/reports/report_tables.h"
 
@@ -19,10 +19,13 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<Table> read_csv(const std::string& path) {
-  const std::optional<std::string> text = text_of_input(path);
+  const Result<std::string> text = read_whole(path);
   if (!text || text->empty())
     return Error{ErrorCode::kUnreadable, path, "cannot read this CSV file", ""};
-  return table_from_csv(fs::path(path).stem().string(), *text);
+  Result<Table> table = table_from_csv(fs::path(path).stem().string(), *text);
+  if (!table)
+    return Error{ErrorCode::kUnreadable, path, table.error().what, ""};
+  return table;
 }
 
 /// The asked-for place, or NAME.csv beside the input.

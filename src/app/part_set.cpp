@@ -3,7 +3,6 @@
 #include "app/command_parts.h"
 #include "base/number_text.h"
 #include "os/file_stamp.h"
-#include "os/output_file.h"
 #include "os/whole_file.h"
 
 #include <algorithm>
@@ -62,7 +61,6 @@ void unite_plan(Session& session, KnownPlan& to, KnownPlan more) {
 Result<std::string> PartSet::bytes_of(const Place& place) {
   if (place.memory != nullptr)
     return place.memory->bytes;
-  remember_input(place.path);
   return read_whole(place.path);
 }
 
@@ -129,7 +127,8 @@ Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
     std::vector<std::string> names;
     std::error_code ec;
     for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))
-      names.push_back(it->path().filename().string());
+      if (std::error_code aside; it->is_regular_file(aside)) // a pipe would wait for its writer
+        names.push_back(it->path().filename().string());
     if (ec)
       return Error{ErrorCode::kUnreadable, folder, "cannot be listed: " + ec.message(),
                    "expected a folder that rankscope partial wrote"};

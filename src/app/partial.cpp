@@ -187,7 +187,7 @@ private:
     if (folder_.empty())
       return;
     const std::string path = folder_ + "/" + shard_file_name(shard_.index, shard_.count);
-    const Result<std::string> bytes = read_whole(path);
+    const Result<std::string> bytes = read_own(path);
     const Result<ShardFile> before = bytes ? decode_shard_file(*bytes) : bytes.error();
     if (before && before->inputs != shard_.inputs)
       session_.diagnostics.add_at(Severity::kInfo, "parts_replaced", path,
@@ -214,7 +214,7 @@ private:
         std::error_code ec;
         if (!fs::exists(folder_ + "/" + name, ec))
           return false;
-        const Result<std::string> bytes = read_whole(folder_ + "/" + name);
+        const Result<std::string> bytes = read_own(folder_ + "/" + name);
         const Result<RankParts> parts = bytes ? decode_rank_parts(*bytes) : bytes.error();
         const auto by = parts && shard_.local ? parts->node : std::nullopt;
         if (by && by->count == shard_.count && by->index != shard_.index)
@@ -334,7 +334,7 @@ private:
   }
 
   static Result<std::string> take_file(const std::string& path) {
-    RS_TRY(std::string bytes, read_whole(path));
+    RS_TRY(std::string bytes, read_own(path));
     std::error_code ec;
     fs::remove(path, ec);
     return bytes;

@@ -8,6 +8,7 @@
 #include "core/steps.h"
 #include "engine/quiet_session.h"
 #include "engine/run_ranks.h"
+#include "os/input_file.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 #include "os/whole_file.h"
@@ -77,7 +78,7 @@ Result<Watch> Watch::open(WatchRequest request) {
       return Error{ErrorCode::kUnreadable, out.request_.state, std::move(why),
                    "another --state, or remove it to begin anew"};
     };
-    RS_TRY(const std::string bytes, read_whole(out.request_.state));
+    RS_TRY(const std::string bytes, read_own(out.request_.state));
     Result<WatchStateFile> before = decode_watch_state(bytes);
     if (!before)
       return refused("is no state of watch: " + before.error().what);
@@ -122,6 +123,7 @@ Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last
       continue;
     }
     for (const std::string& path : listing->files) {
+      remember_input(path); // also while it is too young to be read
       const std::optional<FileStamp> there = file_stamp(path);
       if (!there)
         continue;

@@ -3,6 +3,7 @@
 #include "base/fnv.h"
 #include "os/byte_source.h"
 #include "os/file_stamp.h"
+#include "os/input_file.h"
 #include "os/signals.h"
 #include "readers/inspector/inspector_log.h"
 
@@ -28,7 +29,7 @@ constexpr std::int64_t kMostAheadUs = std::int64_t{86'400} * 1'000'000;
 
 /// So many bytes of a file, fewer at its end; "" when it cannot be read.
 std::string bytes_at(const std::string& path, std::uint64_t offset, std::size_t most) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int fd = open_input(path, O_NONBLOCK);
   if (fd < 0)
     return {};
   std::string out(most, '\0');

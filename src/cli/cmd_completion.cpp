@@ -44,7 +44,9 @@ std::string bash_script(const CLI::App& root) {
   esac
   words="$words {}"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  [[ "$current" == -* ]] || COMPREPLY+=($(compgen -f -- "$current"))
+  [[ "$current" == -* ]] || while IFS= read -r word; do
+    COMPREPLY+=("$word")
+  done < <(compgen -f -- "$current")
 }}
 complete -o filenames -F _rankscope_words rankscope
 )",

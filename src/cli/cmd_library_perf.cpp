@@ -4,7 +4,6 @@
 #include "collect/gemm/gemm_problem.h"
 #include "collect/gemm/gemm_process.h"
 #include "collect/library_perf/library_perf.h"
-#include "os/output_file.h"
 #include "os/signals.h"
 #include "writers/writer.h"
 
@@ -53,8 +52,6 @@ struct Flags {
 Result<void> compare(Context& ctx, const Flags& f) {
   if (f.inputs.size() != 3)
     return Error{ErrorCode::kUsage, "library-perf compare", "takes two tables: A.csv B.csv", ""};
-  remember_input(f.inputs[1]);
-  remember_input(f.inputs[2]);
   const std::string out = f.out.empty() ? "library_perf_compare.csv" : f.out;
   RS_TRY(const PerfComparison c, compare_perf_tables(f.inputs[1], f.inputs[2], out));
   if (ctx.json)
@@ -73,7 +70,6 @@ Result<void> measure(Context& ctx, Flags f) {
                  "compare A.csv B.csv compares two results"};
   const std::string in = f.inputs.empty() ? "library_trace.csv" : f.inputs[0];
   const std::string out = f.out.empty() ? "library_perf.csv" : f.out;
-  remember_input(in);
   RS_TRY(std::vector<PerfRow> rows, read_trace_rows(in));
   const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
   f.options.cancel = interrupt_token();

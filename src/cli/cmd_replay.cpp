@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/replay_flags.h"
-#include "os/output_file.h"
 #include "os/signals.h"
 #include "writers/writer.h"
 
@@ -19,7 +18,6 @@ struct Flags {
 };
 
 Result<void> run(Context& ctx, Flags f) {
-  remember_input(f.request.trace);
   f.request.run = replay_options(f.replay);
   const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
   RS_TRY(const NodeReplay result, replay_trace(ctx, f.request));

@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/step_flags.h"
-#include "os/output_file.h"
 #include "writers/writer.h"
 
 #include <fmt/format.h>
@@ -24,9 +23,6 @@ Result<void> run(Context& ctx, Flags f) {
     return Error{ErrorCode::kUsage, "split", "nothing to cut out",
                  "--iterations A:B, --store-single-iteration, --find-steady-state, "
                  "--divide-phases or --pair-with"};
-  remember_input(request.trace);
-  if (!request.pair.empty())
-    remember_input(request.pair);
   RS_TRY(const SplitResult done, split_trace(ctx, request));
   const Table pieces = piece_schema().table(done.pieces);
   if (ctx.json) {

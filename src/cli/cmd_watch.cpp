@@ -53,12 +53,15 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
     ctx.note(fmt::format("{} alarms before, the last: {}", watch.state().raised,
                          shown_text(watch.state().alarms.back().sentence, true)));
   if (!f.page.empty())
-    RS_CHECK(write_watch_page(f, watch, unix_ns())); // a bad path fails now
+    RS_CHECK(OutputFile::create(f.page)); // and discarded: a bad path fails now
+  bool has_page = false;                  // not before the first poll, which finds the inputs
   const auto shown = [&](const WatchLook& look, std::int64_t now) -> Result<void> {
     tell_look(ctx, f.on_alarm, look, now);
-    if (!f.page.empty() && (look.read > 0 || look.records > 0 || !look.alarms.empty()))
-      return write_watch_page(f, watch, now);
-    return {};
+    if (f.page.empty() ||
+        (has_page && look.read == 0 && look.records == 0 && look.alarms.empty()))
+      return {};
+    has_page = true;
+    return write_watch_page(f, watch, now);
   };
   RS_CHECK(run_watch(ctx, watch, loop, {unix_ns, sleep_unless_interrupted}, shown));
   if (watch.state().raised > 0)

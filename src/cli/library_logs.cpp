@@ -34,8 +34,6 @@ std::string text_of(const LibraryTraceSummary& s, double seconds) {
 
 Result<void> read_log(LibraryTrace& trace, std::size_t stream, const std::string& path,
                       OutputFile* others, Context& ctx) {
-  if (path != "-")
-    remember_input(path);
   RS_TRY(const auto source, ByteSource::open(path));
   if (const ForeignFormat* const format = foreign_format(source->peek(kHeadBytes), path))
     return refusal_of(*format, path);

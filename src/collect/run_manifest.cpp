@@ -137,7 +137,7 @@ std::string time_text(std::chrono::system_clock::time_point time) {
 
 SavedRun read_run_manifest(const std::string& path) {
   SavedRun out;
-  const Result<std::string> text = read_whole(path);
+  const Result<std::string> text = read_own(path);
   dom::parser parser;
   dom::element root;
   if (!text || parser.parse(simdjson::padded_string(*text)).get(root) != simdjson::SUCCESS)

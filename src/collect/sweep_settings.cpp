@@ -1,7 +1,7 @@
 #include "collect/sweep_settings.h"
 
 #include "core/output_layout.h"
-#include "os/input_text.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -264,7 +264,7 @@ std::vector<SweepSetting> pair_settings(const std::vector<CuPair>& pairs) {
 }
 
 Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
-  const std::optional<std::string> text = text_of_input(path);
+  const Result<std::string> text = read_whole(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   dom::parser parser;

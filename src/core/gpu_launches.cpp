@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
@@ -28,9 +30,14 @@ void sort_index(KeyIndex& index) {
 std::span<const std::pair<std::int64_t, EventId>> range_of(const KeyIndex& index,
                                                            std::int64_t key) {
   const auto first = std::lower_bound(index.begin(), index.end(), std::make_pair(key, EventId{0}));
+  constexpr std::ptrdiff_t kUsual = 4; // ids repeat rarely, and without bound in damaged traces
   auto last = first;
   while (last != index.end() && last->first == key)
-    ++last;
+    if (++last - first == kUsual) {
+      last = std::upper_bound(last, index.end(), key,
+                              [](std::int64_t k, const auto& entry) { return k < entry.first; });
+      break;
+    }
   return {first, last};
 }
 
@@ -65,8 +72,7 @@ class CallRule {
 public:
   CallRule(const Trace& trace, const std::vector<std::int64_t>& keys) : trace_(trace), keys_(keys) {
     for (StrId id = 0; id < trace.strings.size(); ++id)
-      if (launches_graph(trace.strings.view(id)))
-        graph_launches_.push_back(id);
+      graph_launches_.push_back(launches_graph(trace.strings.view(id)));
     const Events& e = trace.events;
     for (EventId i = 0; i < e.size(); ++i)
       if (is_runtime(e.category[i]) && keys[i] != kNoId && all_of_id(i))
@@ -76,8 +82,7 @@ public:
   }
 
   [[nodiscard]] bool takes_all(EventId call) const {
-    return all_of_id(call) || std::find(graph_launches_.begin(), graph_launches_.end(),
-                                        trace_.events.name[call]) != graph_launches_.end();
+    return all_of_id(call) || graph_launches_[trace_.events.name[call]];
   }
 
   /// Another call of the same id is inside this one and has its work.
@@ -104,7 +109,7 @@ private:
 
   const Trace& trace_;
   const std::vector<std::int64_t>& keys_;
-  std::vector<StrId> graph_launches_; ///< their names
+  std::vector<bool> graph_launches_; ///< by name
   KeyIndex calls_; ///< the one that takes the work of its id, of sources whose calls take all
 };
 
@@ -134,6 +139,16 @@ Launches find_launches(const Trace& trace, bool flows_required) {
   // a trace without any ac2g flow was written without them: its ids must do
   const bool need_flows = flows_required || !starts.empty() || !ends.empty();
 
+  // the event on a track, of those with one id: calls that share an id share the answer
+  std::unordered_map<std::int64_t, std::optional<EventId>> of_shared_id;
+  const auto last_on = [&e](std::span<const std::pair<std::int64_t, EventId>> candidates,
+                            std::uint32_t track) -> std::optional<EventId> {
+    const auto found = std::find_if(candidates.rbegin(), candidates.rend(), [&](const auto& entry) {
+      return e.track[entry.second] == track;
+    });
+    return found == candidates.rend() ? std::nullopt : std::optional(found->second);
+  };
+
   const CallRule rule(trace, keys);
   Launches out;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -155,11 +170,17 @@ Launches find_launches(const Trace& trace, bool flows_required) {
     if (flow_ends.empty() || range_of(starts, keys[i]).empty())
       continue;
     const std::uint32_t track = trace.flows.track[flow_ends.back().second];
-    for (auto it = candidates.rbegin(); it != candidates.rend(); ++it)
-      if (e.track[it->second] == track) {
-        out.pairs.emplace_back(i, it->second);
-        break;
-      }
+    std::optional<EventId> event;
+    if (candidates.size() == 1) {
+      event = last_on(candidates, track);
+    } else {
+      const auto [known, fresh] = of_shared_id.try_emplace(keys[i]);
+      if (fresh)
+        known->second = last_on(candidates, track);
+      event = known->second;
+    }
+    if (event)
+      out.pairs.emplace_back(i, *event);
   }
   return out;
 }

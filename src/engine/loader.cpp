@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <unistd.h>
@@ -49,7 +51,9 @@ std::uint64_t estimated_memory(const RankFile& file) {
   return file.bytes * (packed ? 16 : 1) / 2 + (std::uint64_t{16} << 20);
 }
 
-Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& options) {
+namespace {
+
+ReadOptions read_options(const LoadOptions& options) {
   ReadOptions read;
   read.keep_python = options.keep_python;
   read.keep_launches = options.keep_launches;
@@ -57,7 +61,10 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   read.pool = options.pool;
   read.rank = options.rank;
   read.known = options.known;
-  RS_TRY(Trace trace, read_trace(path, read));
+  return read;
+}
+
+LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& options) {
   if (!has_gpu_work(trace))
     trace.diagnostics.add(Severity::kWarning, "no_gpu_events", path,
                           "the trace contains no GPU work (kernels, copies, fills)");
@@ -70,12 +77,78 @@ Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& optio
   return out;
 }
 
+/// Files [begin, end) of a list: one file, or several ranks of one.
+struct FileGroup {
+  std::size_t begin = 0, end = 0;
+};
+
+/// Ranks of one file are read together: else it would be read as often as it has ranks.
+std::vector<FileGroup> groups_of(const std::vector<RankFile>& files) {
+  std::vector<FileGroup> out;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (i > 0 && files[i].rank_in_file && files[i - 1].rank_in_file &&
+        files[i].path == files[i - 1].path && *files[i - 1].rank_in_file < *files[i].rank_in_file)
+      out.back().end = i + 1;
+    else
+      out.push_back({i, i + 1});
+  return out;
+}
+
+using Consume = std::function<void(std::size_t, Result<LoadedTrace>)>;
+
+/// Reads the ranks of a group at once, then links and consumes them like files of their own.
+void load_group(const std::vector<RankFile>& files, const FileGroup& group,
+                const LoadOptions& options, unsigned in_parallel, const Consume& consume) {
+  const std::string& path = files[group.begin].path;
+  std::map<std::int64_t, std::optional<Trace>> traces;
+  for (std::size_t i = group.begin; i < group.end; ++i)
+    traces[*files[i].rank_in_file];
+  Error error{ErrorCode::kUnreadable, path, "this rank is not in the file", ""};
+  try {
+    const Result<void> status =
+        read_traces(path, read_options(options), [&](Trace trace) -> Result<void> {
+          const auto wanted = traces.find(trace.header.rank.value_or(-1));
+          if (wanted != traces.end() && !wanted->second)
+            wanted->second = std::move(trace);
+          return {};
+        });
+    if (!status)
+      error = status.error();
+  } catch (...) {
+    error = error_at(path);
+  }
+  const auto one = [&](std::size_t n) {
+    const std::size_t i = group.begin + n;
+    std::optional<Trace>& trace = traces.at(*files[i].rank_in_file);
+    try { // once begun each one is consumed, as a later one may wait for it
+      if (!trace)
+        return consume(i, error);
+      LoadedTrace loaded = linked(std::move(*trace), path, options);
+      trace.reset();
+      loaded.rank = files[i].rank;
+      consume(i, std::move(loaded));
+    } catch (...) {
+      consume(i, error_at(path));
+    }
+  };
+  // each of its errors goes to `consume`
+  (void)parallel_for(options.pool, group.end - group.begin, one, in_parallel);
+}
+
+} // namespace
+
+Result<LoadedTrace> load_trace(const std::string& path, const LoadOptions& options) {
+  RS_TRY(Trace trace, read_trace(path, read_options(options)));
+  return linked(std::move(trace), path, options);
+}
+
 Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& options,
-                       const std::function<void(std::size_t, Result<LoadedTrace>)>& consume) {
+                       const Consume& consume) {
   const unsigned threads = std::max(1U, options.threads);
   const std::size_t most = options.most_in_flight > 0 ? options.most_in_flight : threads;
+  const std::vector<FileGroup> groups = groups_of(files);
   const auto in_parallel =
-      static_cast<unsigned>(std::min({std::size_t{threads}, most, files.size()}));
+      static_cast<unsigned>(std::min({std::size_t{threads}, most, groups.size()}));
   LoadOptions each = options;
   each.threads = std::max(1U, threads / std::max(1U, in_parallel));
   std::optional<TaskPool> own;
@@ -87,13 +160,15 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
   std::condition_variable room;
   std::uint64_t in_use = 0;
   std::size_t admitted = 0;
-  const auto one = [&](std::size_t i) {
-    const std::uint64_t need = estimated_memory(files[i]);
+  const auto one = [&](std::size_t g) {
+    const FileGroup group = groups[g];
+    const RankFile& file = files[group.begin];
+    const std::uint64_t need = estimated_memory(file);
     bool left_out = false;
     {
       std::unique_lock lock(mutex);
       // in the order of the files: a consumer may wait for those before it, never for later ones
-      room.wait(lock, [&] { return admitted == i && (in_use == 0 || in_use + need <= limit); });
+      room.wait(lock, [&] { return admitted == g && (in_use == 0 || in_use + need <= limit); });
       in_use += need;
       ++admitted;
       // under the lock, so that no file is left out that a later, admitted one waits for
@@ -109,18 +184,20 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     }};
     if (left_out)
       return;
+    if (group.end - group.begin > 1)
+      return load_group(files, group, each, static_cast<unsigned>(most), consume);
     try {
       LoadOptions of_rank = each;
-      of_rank.rank = files[i].rank_in_file;
-      Result<LoadedTrace> loaded = load_trace(files[i].path, of_rank);
+      of_rank.rank = file.rank_in_file;
+      Result<LoadedTrace> loaded = load_trace(file.path, of_rank);
       if (loaded)
-        loaded->rank = files[i].rank;
-      consume(i, std::move(loaded));
+        loaded->rank = file.rank;
+      consume(group.begin, std::move(loaded));
     } catch (...) {
-      consume(i, error_at(files[i].path));
+      consume(group.begin, error_at(file.path));
     }
   };
-  return parallel_for(each.pool, files.size(), one, in_parallel);
+  return parallel_for(each.pool, groups.size(), one, in_parallel);
 }
 
 } // namespace rankscope

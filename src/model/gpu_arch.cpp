@@ -1,7 +1,7 @@
 #include "model/gpu_arch.h"
 
 #include "base/ascii.h"
-#include "os/output_file.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -151,16 +151,15 @@ Result<GpuArch> load_gpu_arch(const std::string& name_or_path) {
       return arch;
   simdjson::dom::parser parser;
   simdjson::dom::element root;
-  remember_input(name_or_path);
-  const auto status = parser.load(name_or_path).get(root);
-  if (status == simdjson::IO_ERROR) {
+  const Result<std::string> text = read_whole(name_or_path);
+  if (!text) {
     std::string names;
     for (const GpuArch& arch : builtin())
       names += (names.empty() ? "" : ", ") + arch.name;
     return Error{ErrorCode::kUnreadable, name_or_path, "no such file and no built-in GPU",
                  "built in: " + names};
   }
-  if (status != simdjson::SUCCESS)
+  if (const auto status = parser.parse(*text).get(root); status != simdjson::SUCCESS)
     return Error{ErrorCode::kUnreadable, name_or_path, simdjson::error_message(status), ""};
   GpuArch arch;
   std::string_view name;

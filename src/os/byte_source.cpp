@@ -1,6 +1,6 @@
 #include "os/byte_source.h"
 
-#include "os/output_file.h"
+#include "os/input_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -217,10 +217,9 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   int fd = 0;
   std::uint64_t bytes = 0;
   if (path != "-") {
-    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    fd = open_input(path);
     if (fd < 0)
       return unreadable(std::strerror(errno));
-    remember_input(path);
     struct stat info = {};
     if (::fstat(fd, &info) == 0) {
       if (S_ISDIR(info.st_mode)) {

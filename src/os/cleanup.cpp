@@ -100,10 +100,10 @@ void add_path(const std::string& path) {
   registry().paths.insert(path);
 }
 
-int open_path(const std::string& path) {
+int create_path(const std::string& path) {
   const std::lock_guard lock(registry().mutex);
   const auto at = registry().paths.insert(path).first;
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) {
     const int error = errno;
     registry().paths.erase(at);

@@ -11,9 +11,9 @@ namespace rankscope::cleanup {
 
 /// A file or folder (with all in it) that an interrupt removes. remove() = it is gone or wanted.
 void add_path(const std::string& path);
-/// Opens a file for writing, made or cut, that an interrupt removes; one that comes in between
-/// finds both or none. -1 with errno.
-[[nodiscard]] int open_path(const std::string& path);
+/// Creates a file for writing that an interrupt removes; an interrupt in between finds both or
+/// none. -1 with errno, EEXIST also for a link that leads nowhere: nothing is opened that exists.
+[[nodiscard]] int create_path(const std::string& path);
 /// mkdtemp(3) of `name` ("...XXXXXX", which becomes the folder's), likewise. False with errno.
 [[nodiscard]] bool make_folder(std::string& name);
 void remove_path(const std::string& path);

@@ -1,6 +1,7 @@
 #include "os/output_file.h"
 
 #include "os/cleanup.h"
+#include "os/input_file.h"
 #include "os/temporary_name.h"
 
 #include <array>
@@ -9,8 +10,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <map>
-#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -25,26 +24,9 @@ Error output_error(const std::string& path, int err) {
                          : ""};
 }
 
-using FileId = std::pair<dev_t, ino_t>;
-struct Inputs {
-  std::mutex mutex;
-  std::map<FileId, std::string> files;
-};
-Inputs& inputs() {
-  static Inputs all;
-  return all;
-}
-
-/// An Error when `path` is a file that this process has read.
+/// An Error when `path` is a file that this process reads.
 Result<void> refuse_input(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0)
-    return {};
-  const std::lock_guard lock(inputs().mutex);
-  const auto found = inputs().files.find({info.st_dev, info.st_ino});
-  struct stat input = {}; // a file of that number may be another one by now
-  if (found == inputs().files.end() || ::stat(found->second.c_str(), &input) != 0 ||
-      input.st_dev != info.st_dev || input.st_ino != info.st_ino)
+  if (!is_input(path))
     return {};
   return Error{ErrorCode::kUsage, path, "is an input of this run and stays as it is",
                "choose another output"};
@@ -128,13 +110,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
       return output_error(path, errno);
     return out;
   }
-  out.temp_path_ = temporary_name(target.path);
-  const int fd = cleanup::open_path(out.temp_path_);
-  if (fd < 0) {
-    const int err = errno;
-    out.temp_path_.clear();
-    return output_error(path, err);
-  }
+  const int fd = create_temporary(target.path, out.temp_path_);
+  if (fd < 0)
+    return output_error(path, errno);
   out.file_ = ::fdopen(fd, "wb");
   if (out.file_ == nullptr) {
     const int err = errno;
@@ -235,15 +213,12 @@ Result<TempName> TempName::reserve(const std::string& final_path) {
   out.target_ = target.path;
   out.through_ = target.through;
   std::error_code ec;
-  out.temp_path_ = temporary_name(
+  const int fd = create_temporary(
       out.through_ ? (std::filesystem::temp_directory_path(ec) / "rankscope").string()
-                   : target.path);
-  const int fd = cleanup::open_path(out.temp_path_);
-  if (fd < 0) {
-    const int err = errno;
-    out.temp_path_.clear();
-    return output_error(final_path, err);
-  }
+                   : target.path,
+      out.temp_path_);
+  if (fd < 0)
+    return output_error(final_path, errno);
   ::close(fd);
   return out;
 }
@@ -273,14 +248,6 @@ Result<void> TempName::commit() {
   cleanup::remove_path(temp_path_);
   temp_path_.clear();
   return {};
-}
-
-void remember_input(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-    return;
-  const std::lock_guard lock(inputs().mutex);
-  inputs().files.insert_or_assign({info.st_dev, info.st_ino}, path);
 }
 
 Result<void> make_folder(const std::string& path) {

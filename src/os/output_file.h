@@ -1,6 +1,6 @@
 // Outputs get a temporary name beside the final one and are renamed when complete. What is not a
 // regular file (a pipe, a character device) is written to as it is; a link keeps its place and its
-// target is replaced; an input of the run is never replaced.
+// target is replaced; an input of the run (os/input_file.h) is never replaced.
 #pragma once
 
 #include "base/result.h"
@@ -11,8 +11,8 @@
 
 namespace rankscope {
 
-/// A buffered output file. Opened as "<path>.<host>-<pid>-<n>.tmp" at once, so that a bad path
-/// fails before the long part; commit() flushes and renames; without commit the temporary is
+/// A buffered output file. Opened as "<path>.<host>-<pid>-<letters>.tmp" at once, so that a bad
+/// path fails before the long part; commit() flushes and renames; without commit the temporary is
 /// removed, also when the process is interrupted (os/signals.h); one that a killed process left is
 /// removed by the next run that writes into its folder. Path "-" writes to stdout.
 class OutputFile {
@@ -55,10 +55,6 @@ private:
   std::string temp_path_;
   bool through_ = false; ///< commit() copies into what is no regular file
 };
-
-/// Remembers a file that this process reads: create() and commit() of outputs refuse to replace it.
-/// Thread-safe; a path that cannot be examined is passed over.
-void remember_input(const std::string& path);
 
 /// mkdir -p.
 Result<void> make_folder(const std::string& path);

@@ -1,6 +1,8 @@
 #include "os/temporary_name.h"
 
-#include <atomic>
+#include "os/cleanup.h"
+
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -10,15 +12,17 @@
 #include <fmt/format.h>
 #include <limits>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string_view>
+#include <sys/random.h>
 #include <unistd.h>
 
 namespace rankscope {
 namespace {
 
 /// Whether a file of this name is the temporary of a process of ours that is gone:
-/// <name>.<host>-<pid>-<serial>.tmp.
+/// <name>.<host>-<pid>-<letters>.tmp.
 bool is_leftover(const std::string& name) {
   const std::string& host = machine_tag();
   constexpr std::string_view kEnd = ".tmp";
@@ -39,6 +43,22 @@ bool first_in(const std::string& folder) {
   static std::set<std::string> seen;
   const std::lock_guard lock(mutex);
   return seen.insert(folder).second;
+}
+
+/// Letters that nobody can guess, so that nobody can put a link in their place.
+std::string random_letters() {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyz012345"; // 32, no value is likelier
+  std::array<unsigned char, 10> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    std::random_device device;
+    for (unsigned char& byte : bytes)
+      byte = static_cast<unsigned char>(device());
+  }
+  std::string out;
+  for (const unsigned char byte : bytes)
+    out += kLetters[byte % kLetters.size()];
+  return out;
 }
 
 } // namespace
@@ -68,17 +88,26 @@ void remove_leftovers(const std::string& folder) {
   }
 }
 
-std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> serial{0};
+int create_temporary(const std::string& path, std::string& name) {
   constexpr std::size_t kNameMax = 255; // bytes of a name on every usual file system
+  constexpr int kAttempts = 100;
   const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  if (const std::string folder = name == 0 ? "." : path.substr(0, name); first_in(folder))
+  const std::size_t leaf = slash == std::string::npos ? 0 : slash + 1;
+  if (const std::string folder = leaf == 0 ? "." : path.substr(0, leaf); first_in(folder))
     remove_leftovers(folder);
-  const std::string own = fmt::format(".{}-{}-{}.tmp", machine_tag(), ::getpid(), serial++);
-  if (path.size() - name + own.size() > kNameMax)
-    return path.substr(0, name) + ".rankscope" + own;
-  return path + own;
+  int fd = -1;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::string own =
+        fmt::format(".{}-{}-{}.tmp", machine_tag(), ::getpid(), random_letters());
+    name = path.size() - leaf + own.size() > kNameMax ? path.substr(0, leaf) + ".rankscope" + own
+                                                      : path + own;
+    fd = cleanup::create_path(name);
+    if (fd >= 0 || errno != EEXIST)
+      break;
+  }
+  if (fd < 0)
+    name.clear();
+  return fd;
 }
 
 } // namespace rankscope

@@ -5,10 +5,12 @@
 
 namespace rankscope {
 
-/// <path>.<host>-<pid>-<n>.tmp, beside `path`, so that renaming stays within one file system; for a
-/// name too long for that .rankscope.<host>-<pid>-<n>.tmp in its folder. The first one in a folder
-/// also removes what killed runs of this machine left there.
-[[nodiscard]] std::string temporary_name(const std::string& path);
+/// Creates <path>.<host>-<pid>-<random letters>.tmp, beside `path`, so that renaming stays within
+/// one file system; for a name too long for that .rankscope.<host>-<pid>-<random letters>.tmp in
+/// its folder. An interrupt removes it (os/cleanup.h). The first one in a folder also removes what
+/// killed runs of this machine left there. Returns a descriptor for writing and sets `name`, or -1
+/// with errno and an empty `name`.
+[[nodiscard]] int create_temporary(const std::string& path, std::string& name);
 
 /// Eight digits for this machine's name: numbers of processes and locks of another machine mean
 /// nothing here.

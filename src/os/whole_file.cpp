@@ -1,25 +1,61 @@
 #include "os/whole_file.h"
 
+#include "os/input_file.h"
 #include "os/output_file.h"
 
-#include <array>
+#include <cerrno>
 #include <cstddef>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace rankscope {
+namespace {
+
+/// Parts and states of the largest runs have some 100 MB; what is no regular file is a pipe with a
+/// few lines, or a device without an end.
+constexpr std::size_t kMostFileBytes = std::size_t{4} << 30U;
+constexpr std::size_t kMostPipeBytes = std::size_t{64} << 20U;
+
+/// Takes over `fd`, which may be -1.
+Result<std::string> bytes_of_descriptor(int fd, const std::string& path, const std::string& hint) {
+  const auto unreadable = [&](const char* why) {
+    return Error{ErrorCode::kUnreadable, path, why, hint};
+  };
+  if (fd < 0)
+    return unreadable("cannot read this file");
+  struct stat info = {};
+  const bool regular = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  const std::size_t most = regular ? kMostFileBytes : kMostPipeBytes;
+  constexpr std::size_t kBlock = std::size_t{1} << 16U;
+  std::string bytes;
+  std::size_t have = 0;
+  ssize_t got = 0;
+  do {
+    bytes.resize(have + kBlock);
+    do
+      got = ::read(fd, bytes.data() + have, kBlock);
+    while (got < 0 && errno == EINTR);
+    have += got > 0 ? static_cast<std::size_t>(got) : 0;
+  } while (got > 0 && have <= most);
+  ::close(fd);
+  if (got < 0)
+    return unreadable("cannot read this file");
+  if (have > most)
+    return unreadable(regular ? "has more than 4 GiB" : "has more than 64 MiB and is not a file");
+  bytes.resize(have);
+  return bytes;
+}
+
+} // namespace
 
 Result<std::string> read_whole(const std::string& path, const std::string& hint) {
-  std::ifstream in(path, std::ios::binary);
-  // read() turns what a stream buffer throws (of a folder, say) into a state; an iterator over the
-  // buffer would let it through
-  std::string bytes;
-  std::array<char, 1 << 16> block{};
-  while (in.read(block.data(), block.size()) || in.gcount() > 0)
-    bytes.append(block.data(), static_cast<std::size_t>(in.gcount()));
-  if (!in.is_open() || in.bad())
-    return Error{ErrorCode::kUnreadable, path, "cannot read this file", hint};
-  return bytes;
+  return bytes_of_descriptor(open_input(path), path, hint);
+}
+
+Result<std::string> read_own(const std::string& path, const std::string& hint) {
+  return bytes_of_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path, hint);
 }
 
 Result<void> write_whole(const std::string& path, std::string_view bytes) {

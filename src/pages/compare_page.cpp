@@ -106,7 +106,7 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
   }
   RS_CHECK(write_plots(files));
   for (auto& [name, picture] : drawn) {
-    RS_TRY(picture, read_whole(picture));
+    RS_TRY(picture, read_own(picture));
   }
   HtmlReport page;
   page.title = "Performance Analysis Report";

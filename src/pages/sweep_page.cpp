@@ -226,7 +226,7 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
     section.level = 3;
     section.side_by_side = sides.size() > 1;
     for (const auto& [s, file] : by_plot[name])
-      if (Result<std::string> svg = read_whole(file))
+      if (Result<std::string> svg = read_own(file))
         section.images.push_back({sides[s].label, std::move(*svg), true});
     if (!section.images.empty())
       out.push_back(std::move(section));

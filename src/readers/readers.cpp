@@ -1,11 +1,12 @@
 #include "readers/reader.h"
 
+#include "base/number_text.h"
 #include "os/byte_source.h"
 #include "readers/foreign_format.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <utility>
 #include <vector>
 
 namespace rankscope {
@@ -34,15 +35,14 @@ const Reader* by_head(std::string_view head, const std::string& path, Readers kn
   return nullptr;
 }
 
-Error not_one(const std::string& path, const ReadOptions& options,
-              const std::vector<std::int64_t>& seen) {
+Error not_one(const std::string& path, const ReadOptions& options, std::vector<std::int64_t> seen) {
+  std::sort(seen.begin(), seen.end());
   if (options.rank)
     return Error{ErrorCode::kUnreadable, path,
-                 fmt::format("holds no rank {}; it has {}", *options.rank, fmt::join(seen, ", ")),
-                 ""};
+                 fmt::format("holds no rank {}; it has {}", *options.rank, ranges_text(seen)), ""};
   return Error{ErrorCode::kUsage, path,
                fmt::format("holds {} ranks ({}), and this command takes one", seen.size(),
-                           fmt::join(seen, ", ")),
+                           ranges_text(seen)),
                ""};
 }
 
@@ -86,7 +86,7 @@ Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
     return {};
   }));
   if (!found || (!options.rank && seen.size() > 1))
-    return not_one(path, options, seen);
+    return not_one(path, options, std::move(seen));
   return std::move(*found);
 }
 

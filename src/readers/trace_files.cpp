@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <set>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <system_error>
+#include <utility>
 
 namespace fs = std::filesystem;
 
@@ -34,31 +38,33 @@ bool output_folder(const fs::path& path) {
          (name.size() > 1 && name.front() == '.');
 }
 
-/// Folders within folders; deeper is no sweep, and links may cross without end.
+/// Folders within folders; deeper is not a sweep.
 constexpr std::size_t kDeepest = 64;
 
+/// The kernel's view of processes, whose links lead to every file of the machine.
+bool is_process_filesystem(const fs::path& folder) {
+  constexpr auto kProcMagic = 0x9fa0;
+  struct statfs info = {};
+  return ::statfs(folder.c_str(), &info) == 0 && info.f_type == kProcMagic;
+}
+
+/// Enters each real folder once, whatever links to it: folders first, then what links lead to, by
+/// name, so that the result does not depend on the order in which a folder lists its entries.
 class Walk {
 public:
   Walk(Readers known, Diagnostics& diag) : known_(known), diag_(diag) {}
 
-  /// Errors: kUnreadable when `folder` itself cannot be entered.
-  Result<void> enter(const fs::path& folder) {
-    std::error_code ec;
-    fs::path real = fs::canonical(folder, ec);
-    // a link that leads back to a folder above it has nothing that was not seen
-    if (!ec && std::find(above_.begin(), above_.end(), real) != above_.end())
-      return {};
-    above_.push_back(std::move(real));
-    fs::directory_iterator it(folder, ec);
-    if (ec) {
-      above_.pop_back();
-      return Error{ErrorCode::kUnreadable, folder.string(), ec.message(), ""};
+  /// Errors: kUnreadable when `root` itself cannot be entered.
+  Result<void> enter_all(const fs::path& root) {
+    (void)is_new(root);
+    RS_CHECK(enter(root, 1));
+    while (!links_.empty()) {
+      std::vector<Link> links = std::exchange(links_, {});
+      std::sort(links.begin(), links.end());
+      for (const auto& [path, depth] : links)
+        if (!is_process_filesystem(path))
+          enter_below(path, depth);
     }
-    for (const fs::directory_iterator end; !ec && it != end; it.increment(ec))
-      one(*it);
-    if (ec)
-      lost(folder, ec.message());
-    above_.pop_back();
     return {};
   }
 
@@ -69,20 +75,48 @@ public:
   }
 
 private:
-  void one(const fs::directory_entry& entry) {
+  using Link = std::pair<fs::path, std::size_t>; ///< and its depth
+
+  Result<void> enter(const fs::path& folder, std::size_t depth) {
+    std::error_code ec;
+    fs::directory_iterator it(folder, ec);
+    if (ec)
+      return Error{ErrorCode::kUnreadable, folder.string(), ec.message(), ""};
+    for (const fs::directory_iterator end; !ec && it != end; it.increment(ec))
+      take_entry(*it, depth);
+    if (ec)
+      lost(folder, ec.message());
+    return {};
+  }
+
+  void take_entry(const fs::directory_entry& entry, std::size_t depth) {
     std::error_code ec;
     if (entry.is_directory(ec)) {
-      if (output_folder(entry.path()) || above_.size() >= kDeepest)
+      if (output_folder(entry.path()) || depth >= kDeepest)
         return;
-      out_.folders.push_back(entry.path().string());
-      if (const Result<void> entered = enter(entry.path()); !entered)
-        lost(entry.path(), entered.error().what);
+      if (std::error_code aside; entry.is_symlink(aside))
+        links_.emplace_back(entry.path(), depth + 1);
+      else
+        enter_below(entry.path(), depth + 1);
     } else if (entry.is_regular_file(ec) && !left_out(entry.path()) &&
                is_trace_file(entry.path().string(), known_)) {
       out_.files.push_back(entry.path().string());
     } else if (ec && ec != std::errc::no_such_file_or_directory) { // a dangling link is no folder
       lost(entry.path(), ec.message());
     }
+  }
+
+  void enter_below(const fs::path& folder, std::size_t depth) {
+    if (!is_new(folder))
+      return;
+    out_.folders.push_back(folder.string());
+    if (const Result<void> entered = enter(folder, depth); !entered)
+      lost(folder, entered.error().what);
+  }
+
+  [[nodiscard]] bool is_new(const fs::path& folder) {
+    struct stat info = {};
+    return ::stat(folder.c_str(), &info) != 0 || seen_.emplace(info.st_dev, info.st_ino).second;
   }
 
   void lost(const fs::path& path, const std::string& why) {
@@ -93,7 +127,8 @@ private:
   Readers known_;
   Diagnostics& diag_;
   Listing out_;
-  std::vector<fs::path> above_; ///< the folders on the way down, without links
+  std::set<std::pair<dev_t, ino_t>> seen_;
+  std::vector<Link> links_; ///< not followed yet
 };
 
 } // namespace
@@ -111,7 +146,7 @@ Result<Listing> list_traces(const std::string& root, Readers known, Diagnostics&
     return one;
   }
   Walk walk(known, diag);
-  RS_CHECK(walk.enter(root));
+  RS_CHECK(walk.enter_all(root));
   return walk.take();
 }
 

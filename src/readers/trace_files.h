@@ -17,9 +17,9 @@ struct Listing {
 };
 
 /// What lies below `root`, or `root` itself when it is a file; without hidden files and what
-/// rankscope writes itself. Links to folders are entered, but not one that leads back to a folder
-/// above it. A folder that cannot be entered is named in `diag` (data loss). Errors: kUnreadable
-/// when there is no `root` or it cannot be entered.
+/// rankscope writes itself. Links to folders are followed, but each real folder is entered once, by
+/// its own path where that is below `root`. A folder that cannot be entered is named in `diag`
+/// (data loss). Errors: kUnreadable when there is no `root` or it cannot be entered.
 Result<Listing> list_traces(const std::string& root, Readers known, Diagnostics& diag);
 
 [[nodiscard]] bool ends_with(std::string_view text, std::string_view end);

@@ -1,5 +1,6 @@
 #include "sql/database.h"
 
+#include "base/ascii.h"
 #include "sql/query_result.h"
 #include "sql/statements.h"
 
@@ -121,6 +122,7 @@ Result<void> SqlDatabase::open_in_memory() {
 
 /// From here on the settings stay as they are.
 Result<void> SqlDatabase::lock(const SqlOptions& options) {
+  allow_files_ = options.allow_files;
   std::vector<std::string> statements;
   if (!options.allow_files) {
     std::vector<std::string> paths;
@@ -133,6 +135,17 @@ Result<void> SqlDatabase::lock(const SqlOptions& options) {
   statements.emplace_back("SET lock_configuration = true");
   for (const std::string& statement : statements)
     RS_CHECK(query(statement));
+  return {};
+}
+
+/// DuckDB's log is turned on by a function, which no setting holds back: it writes files and our
+/// standard output, and a refusal comes where nothing can catch it. Its name is refused also within
+/// a text, which may be a statement for DuckDB's query().
+Result<void> SqlDatabase::check_words(const std::string& statement) const {
+  constexpr const char* kLog = "enable_logging";
+  if (!allow_files_ && lowercase(statement).find(kLog) != std::string::npos)
+    return Error{ErrorCode::kUsage, "SQL", fmt::format("{} writes files", kLog),
+                 "--allow-files allows it"};
   return {};
 }
 
@@ -182,6 +195,7 @@ Result<std::string> SqlDatabase::readable(const std::string& statement) {
 Result<Table> SqlDatabase::query(const std::string& statement, const std::string& name) {
   if (statement.find('\0') != std::string::npos)
     return Error{ErrorCode::kUsage, "SQL", "a NUL byte in the statement", ""};
+  RS_CHECK(check_words(statement));
   scan_.error.reset();
   const std::size_t first = statement.find_first_not_of(" \t\r\n"); // so that lines count from it
   RS_TRY(const std::string text,

@@ -40,11 +40,13 @@ private:
       : calls_(calls), scan_{calls, source, threads} {}
   Result<void> open_in_memory();
   Result<void> lock(const SqlOptions& options);
+  [[nodiscard]] Result<void> check_words(const std::string& statement) const;
   Result<std::string> readable(const std::string& statement);
   [[nodiscard]] Error error_of(const char* text);
 
   const DuckDbLibrary& calls_;
   TableScan scan_;
+  bool allow_files_ = false;
   duckdb::Database database_ = nullptr;
   duckdb::Connection connection_ = nullptr;
 };

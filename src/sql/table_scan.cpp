@@ -134,7 +134,11 @@ void bind(BindInfo info) {
   guarded(
       [&] {
         Cell parameter = calls.bind_get_parameter(info, 0);
-        char* const text = calls.get_varchar(parameter);
+        char* text = nullptr;
+        try {
+          text = calls.get_varchar(parameter);
+        } catch (...) { // NULL has no text: no table has that name
+        }
         const std::string name = text == nullptr ? "" : lowercase(text);
         calls.free(text);
         calls.destroy_value(&parameter);

@@ -5,6 +5,7 @@
 #include "analyses/collectives/run_consistency.h"
 #include "base/number_text.h"
 #include "cost.h"
+#include "sanitized.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -45,6 +46,19 @@ TEST(ManyRanks, TheCheckOfARunGrowsWithItsRanks) {
   test::expect_near_linear(1500, [](std::size_t n) {
     const std::vector<RankIdentity> ranks = world_of(n);
     ASSERT_TRUE(check_run(ranks, {}).empty());
+  });
+}
+
+// Each group was compared with all groups of each of its members.
+TEST(ManyRanks, TheCheckOfTwoRanksGrowsWithTheirGroups) {
+  test::expect_near_linear(test::kSanitized ? 500 : 2000, [](std::size_t n) {
+    std::vector<RankIdentity> ranks = world_of(2);
+    for (RankIdentity& r : ranks)
+      for (std::size_t g = 0; g < n; ++g)
+        r.groups.push_back({"group " + std::to_string(g), RankSet({0, 1})});
+    ASSERT_TRUE(check_run(ranks, {}).empty());
+    ranks[1].groups.back() = {"group " + std::to_string(n - 1), RankSet({1})};
+    ASSERT_EQ(check_run(ranks, {}).size(), 1U);
   });
 }
 

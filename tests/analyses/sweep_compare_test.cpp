@@ -2,6 +2,8 @@
 // to find, and how often it finds what is there. Both tables are printed.
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/sweep/sweep_findings.h"
+#include "cost.h"
+#include "sanitized.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -87,6 +89,25 @@ Said said_of(const std::vector<RankRecord>& records) {
   for (const std::string& sentence : next_steps(judge(records), {}))
     out.try_other = out.try_other || sentence.find(": try ") != std::string::npos;
   return out;
+}
+
+// Each step of a rank was looked for among all steps of the others.
+TEST(SweepCompare, CommonStepsGrowWithTheSteps) {
+  test::expect_near_linear(test::kSanitized ? 1'000 : 4'000, [](std::size_t n) {
+    std::vector<RankRecord> ranks(2);
+    for (RankRecord& rank : ranks)
+      for (std::size_t s = 0; s < n; ++s) {
+        StepTimes step;
+        step.step = static_cast<std::int64_t>(&rank == &ranks[0] ? s : n - 1 - s);
+        step.ns[static_cast<std::size_t>(TimeKind::kTotal)] = 1'000'000 * (step.step + 1);
+        rank.steps.push_back(step);
+      }
+    ConfigurationRanks group;
+    group.ranks = {&ranks[0], &ranks[1]};
+    const std::vector<double> means = step_means_ms(group, TimeKind::kTotal);
+    ASSERT_EQ(means.size(), n);
+    ASSERT_EQ(means.back(), static_cast<double>(n));
+  });
 }
 
 TEST(SweepCompare, NullRunsAreSeldomWrong) {

@@ -56,7 +56,7 @@ void expect_columns(const Table& t, const std::vector<std::string>& wanted) {
 
 Table csv(const std::string& path) {
   EXPECT_TRUE(fs::exists(path)) << path;
-  return table_from_csv(fs::path(path).stem().string(), bytes_of(path));
+  return table_from_csv(fs::path(path).stem().string(), bytes_of(path)).value();
 }
 
 Report book(const std::string& path) {

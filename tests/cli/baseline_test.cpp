@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace rankscope {
 namespace {
@@ -116,6 +117,25 @@ TEST(Baseline, BrokenFilesAndLostRanksHaveTheirExitCodes) {
   EXPECT_NE(json.out.find("x.rsb"), std::string::npos) << json.out;
   EXPECT_EQ(run_binary({"baseline", "history", file, "--quiet"}).code, 2);
   EXPECT_EQ(run_binary({"baseline", "history", file, cut, "--quiet"}).code, 3);
+}
+
+// HA-E18: a pipe that nobody writes, called like a part or a baseline, was waited for.
+TEST(Baseline, APipeAmongSavedFilesIsNoneOfThem) {
+  const TempFolder folder;
+  const std::string run = make_run(folder, "one", 1, 1);
+  for (const char* name : {"saved/a.rsb", "saved/b.rsb"}) {
+    std::filesystem::create_directories(folder.path("saved"));
+    ASSERT_EQ(run_binary({"baseline", "save", run, "-o", folder.path(name), "--quiet"}).code, 0);
+  }
+  ASSERT_EQ(::mkfifo(folder.path("saved/c.rsb").c_str(), 0600), 0);
+  const RunResult history = run_binary({"baseline", "history", folder.path("saved"), "--quiet"});
+  EXPECT_EQ(history.code, 0) << history.err;
+  const std::string parts = folder.path("parts");
+  ASSERT_EQ(run_binary({"partial", run, "-o", parts, "--for", "collectives", "--quiet"}).code, 0);
+  ASSERT_EQ(::mkfifo((parts + "/shard_x.part").c_str(), 0600), 0);
+  const RunResult reduced =
+      run_binary({"reduce", parts, "--as", "collectives", "-o", folder.path("c.json"), "--quiet"});
+  EXPECT_EQ(reduced.code, 0) << reduced.err;
 }
 
 TEST(Baseline, HistoryFindsTheBuildThatIsSlower) {

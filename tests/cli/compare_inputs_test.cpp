@@ -195,7 +195,8 @@ TEST(CompareInputs, BandwidthsOfAnUnknownUnitAreLeftOut) {
                      "comm_latency_mean,comm_latency_min,comm_latency_max,algo bw (GB/s)_mean,"
                      "algo bw (GB/s)_min,algo bw (GB/s)_max,bus bw (GB/s)_mean,count\n"
                      "allreduce,Float,1048576,0,4,100,90,110,1000,900,1100,1500,3\n"
-                     "allreduce,Float,1048576,1,4,100,90,110,1000,900,1100,1500,3\n");
+                     "allreduce,Float,1048576,1,4,100,90,110,1000,900,1100,1500,3\n")
+          .value();
   Report report;
   report.tables.push_back(summary);
   Diagnostics diagnostics;

@@ -24,7 +24,7 @@ Table csv(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   EXPECT_TRUE(in.is_open()) << path;
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return table_from_csv(fs::path(path).stem().string(), text);
+  return table_from_csv(fs::path(path).stem().string(), text).value();
 }
 
 using Key = std::tuple<double, double, double, std::string, std::string, std::string>;

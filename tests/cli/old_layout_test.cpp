@@ -99,7 +99,7 @@ TEST(OldLayout, TheStepsAfterTheReportsFindTheirFilesAndColumns) {
                 .code,
             0);
   const Table top =
-      table_from_csv("top", test::bytes_of(out + "/top5_gemm_kernels_time_variance.csv"));
+      table_from_csv("top", test::bytes_of(out + "/top5_gemm_kernels_time_variance.csv")).value();
   ASSERT_EQ(top.rows(), 5U * 2 * 2 * 2);
   for (const std::int64_t threads : o.threads)
     for (const std::int64_t channels : o.channels) {

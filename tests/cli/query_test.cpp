@@ -265,6 +265,7 @@ TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
            {{"FROM ranks", two_ranks(), "-o", folder.path("no/x.csv")}, 6, "no/x.csv"},
            {{"FROM ranks", two_ranks(), "-o", folder.path("no/x.parquet")}, 6, "x.parquet"},
            {{"FROM ranks", two_ranks(), "-o", "/dev/full", "--format", "csv"}, 6, "No space"},
+           {{"SELECT * FROM rankscope_table(NULL)", two_ranks()}, 2, "no table"}, // HA-E10: 70
            {{"FROM ranks"}, 2, "needs a trace"},
            {{"FROM ranks", folder.path()}, 3, folder.path()}}) {
     std::vector<std::string> arguments = {"query", "-q"};
@@ -274,6 +275,23 @@ TEST(Query, WhatCannotBeDoneIsSaidInOneLine) {
     EXPECT_NE(r.err.find(c.says), std::string::npos) << r.err;
     EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
   }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+// HA-E10: the log is turned on by a function; the refusal to write it ended the process.
+TEST(Query, DuckDbsLogIsRefused) {
+  RS_NEEDS_DUCKDB();
+  const test::TempFolder folder;
+  for (const std::string& storage : {"storage='file', storage_path='" + folder.path("log") + "'",
+                                     std::string("storage='stdout'")})
+    for (const char* name : {"enable_logging", "Enable_Logging", "\"enable_logging\""}) {
+      const RunResult r =
+          run_binary({"query", "-q", std::string("CALL ") + name + "(" + storage + "); SELECT 1",
+                      two_ranks()});
+      EXPECT_EQ(r.code, 2) << r.err;
+      EXPECT_NE(r.err.find("enable_logging writes files"), std::string::npos) << r.err;
+      EXPECT_EQ(r.out, "");
+    }
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 

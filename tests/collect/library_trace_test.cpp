@@ -165,6 +165,16 @@ TEST(LibraryTrace, HipblasltProfileRecordsCountTheirCalls) {
   EXPECT_EQ(d["operation"], "matmul");
 }
 
+// HA-E20: the sum was modulo 2^64.
+TEST(LibraryTrace, CountsThatDoNotFitStayAtTheLargestNumber) {
+  const std::string record = "- { rocblas_function: \"rocblas_gemm_ex\", transA: 'T', transB: 'N', "
+                             "M: 1, N: 1, K: 1, call_count: 9223372036854775807 }\n";
+  const Traced t(record + record + record);
+  ASSERT_EQ(t.rows.size(), 1U) << t.csv;
+  Traced::Row r = t.rows[0];
+  EXPECT_EQ(r["calls"], "18446744073709551615");
+}
+
 TEST(LibraryTrace, RocblasTraceLinesWithoutTheirAddresses) {
   const Traced t("rocblas_dgemm,N,T,64,32,16,1,0x7fa1,64,0x7fb2,32,0,0x7fc3,64,atomics_allowed\n"
                  "rocblas_dgemm,N,T,64,32,16,1,0x1111,64,0x2222,32,0,0x3333,64,atomics_allowed\n"

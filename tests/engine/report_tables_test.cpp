@@ -169,8 +169,8 @@ TEST(ReportTables, HostileInput) {
   EXPECT_FALSE(read_report_tables(folder.path("not.xlsx")));
   EXPECT_FALSE(read_report_tables(folder.path("absent")));
   EXPECT_FALSE(read_report_tables(folder.path())); // a folder without tables
-  EXPECT_EQ(table_from_csv("t", "a,b\n\"open").rows(), 1U);
-  EXPECT_EQ(table_from_csv("t", "").cols(), 0U);
+  EXPECT_EQ(table_from_csv("t", "a,b\n\"open").value().rows(), 1U);
+  EXPECT_EQ(table_from_csv("t", "").value().cols(), 0U);
 }
 
 Report kernels(const std::vector<std::pair<const char*, double>>& rows) {

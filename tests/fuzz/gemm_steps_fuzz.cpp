@@ -33,8 +33,8 @@ RankGemms calls() {
 RS_FUZZ_TARGET(gemm_steps) {
   std::string parts[2]; // the table, the collectives
   test::split_parts(bytes, parts);
-  const Table variance = table_from_csv("top5_gemm_kernels_time_variance", parts[0]);
-  const Table collectives = table_from_csv("nccl_long", parts[1]);
+  const Table variance = table_from_csv("top5_gemm_kernels_time_variance", parts[0]).value();
+  const Table collectives = table_from_csv("nccl_long", parts[1]).value();
   static const RankGemms gemms = calls();
   std::vector<FoundInstances> found;
   for (std::size_t r = 0; r < variance.rows(); ++r)

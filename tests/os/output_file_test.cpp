@@ -2,12 +2,15 @@
 #include "os/output_file.h"
 
 #include "os/byte_source.h"
+#include "os/cleanup.h"
 #include "os/signals.h"
+#include "os/temporary_name.h"
 #include "temp_folder.h"
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -115,6 +118,26 @@ TEST(OutputFile, AnInputThatIsOpenedLaterStaysToo) {
   EXPECT_FALSE(file->commit());
   EXPECT_EQ(text_of(path), "{}");
   EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+// HA-E11: names of temporaries were numbers that anybody could count, opened through links.
+TEST(OutputFile, NoLinkIsFollowedByATemporary) {
+  for (const auto writer : {write, write_by_name}) {
+    const TempFolder folder;
+    const std::string victim = folder.write("victim", "stays");
+    for (int serial = 0; serial < 1000; ++serial)
+      fs::create_symlink(
+          victim, folder.path(fmt::format("out.{}-{}-{}.tmp", machine_tag(), ::getpid(), serial)));
+    EXPECT_TRUE(writer(folder.path("out"), "text"));
+    EXPECT_EQ(text_of(folder.path("out")), "text");
+    EXPECT_EQ(text_of(victim), "stays");
+  }
+  const TempFolder folder;
+  const std::string victim = folder.write("victim", "stays");
+  fs::create_symlink(victim, folder.path("link"));
+  EXPECT_LT(cleanup::create_path(folder.path("link")), 0);
+  EXPECT_LT(cleanup::create_path(victim), 0);
+  EXPECT_EQ(text_of(victim), "stays");
 }
 
 TEST(OutputFile, ALongNameAndAFolder) {

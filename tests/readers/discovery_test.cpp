@@ -1,9 +1,11 @@
 // Which files are which rank of which configuration, from folders made for the purpose.
 #include "readers/discovery.h"
+#include "readers/trace_files.h"
 #include "temp_folder.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -249,6 +251,27 @@ TEST_F(Discovery, LinkedRankFoldersAreEnteredAndLoopsAreNot) {
   const auto plans = sweep();
   ASSERT_EQ(plans.size(), 1U);
   EXPECT_EQ(ranks(plans[0]), (std::vector<std::int64_t>{0, 1, 2}));
+}
+
+// HA-E6: each level of folders with two links to the next one doubled the work.
+TEST_F(Discovery, ARealFolderIsEnteredOnceWhateverLinksToIt) {
+  constexpr int kLevels = 40;
+  for (int i = 0; i <= kLevels; ++i)
+    fs::create_directories(at(fmt::format("run/d{}", i)));
+  for (int i = 0; i < kLevels; ++i)
+    for (const char* name : {"a", "b"})
+      fs::create_directory_symlink(at(fmt::format("run/d{}", i + 1)),
+                                   at(fmt::format("run/d{}/{}", i, name)));
+  fs::create_directory_symlink("/proc/self", at("run/processes"));
+  file(fmt::format("run/d{}/rank0.json", kLevels));
+  const Result<Listing> found = list_traces(at("run"), readers(), diag_);
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(found->files, std::vector<std::string>{at(fmt::format("run/d{}/rank0.json", kLevels))});
+  EXPECT_EQ(found->folders.size(), kLevels + 1U);
+  // reached by links alone, the same
+  const Result<Listing> linked = list_traces(at("run/d0"), readers(), diag_);
+  ASSERT_TRUE(linked) << linked.error().message();
+  EXPECT_EQ(linked->files.size(), 1U);
 }
 
 TEST_F(Discovery, AFolderWithoutPermissionIsNamed) {

@@ -1,4 +1,5 @@
 // Workbooks and databases made to cost more than their size explains, and rows that cannot be.
+#include "cost.h"
 #include "readers/nsys/nsys_csv.h"
 #include "readers/nsys/nsys_sqlite.h"
 #include "readers/reports/report_tables.h"
@@ -80,6 +81,68 @@ TEST(HostileWorkbook, ManyTagsAreBounded) {
   EXPECT_NE(report.error().message().find("unpacks to more"), std::string::npos);
 }
 
+/// As write_workbook(), with shared texts.
+void write_shared(const std::string& path, const std::string& shared, std::size_t cells) {
+  write_workbook(path, rows(cells + 1, R"(<c t="s"><v>0</v></c>)"));
+  const std::string texts = "<sst><si><t>" + shared + "</t></si></sst>";
+  zip_t* const archive = zip_open(path.c_str(), 0, nullptr);
+  ASSERT_NE(archive, nullptr);
+  ASSERT_GE(zip_file_add(archive, "xl/sharedStrings.xml",
+                         zip_source_buffer(archive, texts.data(), texts.size(), 0),
+                         ZIP_FL_OVERWRITE),
+            0);
+  ASSERT_EQ(zip_close(archive), 0);
+}
+
+// HA-E7: a text of 5 MB that 10,000 cells share was copied for each cell: a minute.
+TEST(HostileWorkbook, ALongTextThatManyCellsShareIsBounded) {
+  const test::TempFolder folder;
+  const std::string path = folder.path("shared.xlsx");
+  write_shared(path, std::string(5'000'000, 'x'), 10'000);
+  EXPECT_LT(std::filesystem::file_size(path), 100'000U);
+  const auto report = read_report_tables(path);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kUnreadable);
+  EXPECT_NE(report.error().message().find("more text than a report can hold"), std::string::npos)
+      << report.error().message();
+  write_shared(path, "short", 10'000);
+  EXPECT_TRUE(read_report_tables(path));
+}
+
+// HA-E7: each escape moved the rest of the text.
+TEST(ReaderCost, EscapesOfAWorkbookCostTheirSize) {
+  const test::TempFolder folder;
+  const std::string path = folder.path("escapes.xlsx");
+  test::expect_near_linear(test::kSanitized ? 5'000 : 40'000, [&](std::size_t n) {
+    std::string escapes;
+    for (std::size_t i = 0; i < n; ++i)
+      escapes += "_x0041_";
+    write_shared(path, escapes + "_x005F_x0041_", 2);
+    const auto report = read_report_tables(path);
+    ASSERT_TRUE(report) << report.error().message();
+    EXPECT_EQ(report->tables.at(0).at(0, 0).text.size(), n + 7);
+  });
+}
+
+// HA-E5: a header of many columns and many short rows: each row has all columns in the table.
+TEST(HostileCsv, ShortRowsUnderManyColumnsAreBounded) {
+  const test::TempFolder folder;
+  std::string text = "c";
+  for (int i = 0; i < 8000; ++i)
+    text += ",c";
+  text += '\n';
+  for (int i = 0; i < 25'000; ++i)
+    text += "a\n";
+  folder.write("ops_summary.csv", text);
+  const auto report = read_report_tables(folder.path());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kUnreadable);
+  EXPECT_NE(report.error().message().find("more cells than a report can hold"), std::string::npos)
+      << report.error().message();
+  EXPECT_NE(report.error().message().find("ops_summary.csv"), std::string::npos);
+  EXPECT_FALSE(table_from_csv("t", std::string(7'000'000, ',')));
+}
+
 constexpr const char* kKernels =
     "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, correlationId, demangledName);";
 
@@ -154,7 +217,8 @@ TEST(HostileExport, PagesThatNameEachOtherManyTimesEnd) {
   folder.write("export.sqlite", multiply_rows(plain, 9));
   const auto many = read_nsys_sqlite(path, false, false);
   ASSERT_FALSE(many);
-  EXPECT_NE(many.error().message().find("more steps than its size explains"), std::string::npos)
+  EXPECT_NE(many.error().message().find("a query takes far longer than the rows of the file do"),
+            std::string::npos)
       << many.error().message();
 }
 

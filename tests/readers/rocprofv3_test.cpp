@@ -139,6 +139,38 @@ TEST(RocprofCsv, BadRowsAreCounted) {
             (std::map<std::string, std::uint64_t>{{"event_bad_time", 3}, {"row_malformed", 1}}));
 }
 
+// HA-E3: a torn row took all rows behind it, and nobody was told.
+TEST(RocprofCsv, ATornRowCostsItself) {
+  const TempFolder folder;
+  const std::string head = "\"Kind\",\"Agent_Id\",\"Kernel_Name\",\"Start_Timestamp\","
+                           "\"End_Timestamp\"\n";
+  const std::string row = "\"KERNEL_DISPATCH\",\"Agent 4\",\"void k(float*, int)\",10,20\n";
+  for (const char* torn :
+       {"\"KERNEL_DISPATCH\",\"Age\n", "\"KERNEL_DISPATCH\",\"Agent 4\",\"void k(fl\n",
+        "\"KERNEL_DIS\"KERNEL_DISPATCH\",\"Agent 4\",\"k\",1,10,20\n"}) {
+    std::string text = head;
+    for (int i = 0; i < 10; ++i)
+      text += row;
+    text += torn;
+    for (int i = 0; i < 989; ++i)
+      text += row;
+    const Trace t = must_read(folder.write("kernel_trace.csv", text));
+    EXPECT_EQ(t.events.size(), 999U) << torn;
+    ASSERT_EQ(t.diagnostics.problems().size(), 1U) << torn;
+    const Problem problem = t.diagnostics.problems().front();
+    EXPECT_EQ(problem.name, "row_malformed");
+    EXPECT_EQ(problem.count, 1U);
+    EXPECT_NE(problem.where.find("line 12"), std::string::npos) << problem.where;
+    EXPECT_TRUE(t.diagnostics.data_lost());
+  }
+  // a stray quote in a name costs nothing
+  const Trace t = must_read(folder.write(
+      "kernel_trace.csv",
+      head + "\"KERNEL_DISPATCH\",\"Agent 4\",\"void k\"(float*, int)\",10,20\n" + row));
+  EXPECT_EQ(t.events.size(), 2U);
+  EXPECT_EQ(t.name(0), "void k\"(float*, int)");
+}
+
 TEST(RocprofCsv, CountersWithoutADispatchAreNamed) {
   const TempFolder folder;
   const Result<Trace> t = read_trace(folder.write(

@@ -223,9 +223,9 @@ private:
 
   /// Groups of one name that share members must be the same on all of them.
   void groups() {
-    std::map<std::int64_t, const RankIdentity*> by_rank;
+    std::map<std::int64_t, OwnGroups> by_rank;
     for (const RankIdentity& r : ranks_)
-      by_rank[r.rank] = &r;
+      by_rank.insert_or_assign(r.rank, OwnGroups(r));
     std::map<KnownGroup, Votes> votes;
     for (const RankIdentity& r : ranks_) {
       if (explained(r.rank))
@@ -252,30 +252,49 @@ private:
     strangers();
   }
 
+  /// The groups of a rank that have it as a member, by name.
+  class OwnGroups {
+  public:
+    explicit OwnGroups(const RankIdentity& rank) : rank_(&rank) {
+      for (const KnownGroup& g : rank.groups)
+        if (g.ranks.contains(rank.rank))
+          groups_.push_back(&g);
+      std::sort(groups_.begin(), groups_.end(), before);
+    }
+    [[nodiscard]] const RankIdentity& rank() const { return *rank_; }
+    [[nodiscard]] bool has(const KnownGroup& g) const {
+      return std::binary_search(groups_.begin(), groups_.end(), &g, before);
+    }
+    [[nodiscard]] bool has_name(const std::string& name) const {
+      const auto at =
+          std::lower_bound(groups_.begin(), groups_.end(), name,
+                           [](const KnownGroup* g, const std::string& n) { return g->name < n; });
+      return at != groups_.end() && (*at)->name == name;
+    }
+
+  private:
+    static bool before(const KnownGroup* a, const KnownGroup* b) { return *a < *b; }
+    const RankIdentity* rank_;
+    std::vector<const KnownGroup*> groups_;
+  };
+
   /// What the members of a group say of it: the same for each of them that asks.
   struct Votes {
     std::size_t agree = 0, against = 0;
     const RankIdentity* first = nullptr; ///< that is against
   };
-  static Votes votes_on(const KnownGroup& g,
-                        const std::map<std::int64_t, const RankIdentity*>& by_rank) {
+  static Votes votes_on(const KnownGroup& g, const std::map<std::int64_t, OwnGroups>& by_rank) {
     Votes out;
     for (const std::int64_t member : g.ranks.ranks(kMostRanks)) {
       const auto found = by_rank.find(member);
       if (found == by_rank.end())
         continue;
-      bool same = false;
-      bool named = false;
-      for (const KnownGroup& of : found->second->groups) {
-        if (of.name != g.name || !of.ranks.contains(member))
-          continue;
-        named = true;
-        same = same || of.ranks == g.ranks;
-      }
+      const OwnGroups& own = found->second;
+      const bool same = own.has(g);
       out.agree += same ? 1 : 0;
-      if (named && !same) {
+      if (!same && own.has_name(g.name)) {
         ++out.against;
-        out.first = out.first == nullptr ? found->second : out.first;
+        out.first = out.first == nullptr ? &own.rank() : out.first;
       }
     }
     return out;

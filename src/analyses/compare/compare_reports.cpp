@@ -259,8 +259,10 @@ private:
   static void add_difference(std::vector<Value>& row, const Value& base, const Value& test) {
     const double b = base.number();
     const double t = test.number();
-    if (base.kind == CellKind::kInt && test.kind == CellKind::kInt)
-      row.emplace_back(test.i - base.i);
+    std::int64_t difference = 0;
+    if (base.kind == CellKind::kInt && test.kind == CellKind::kInt &&
+        !__builtin_sub_overflow(test.i, base.i, &difference))
+      row.emplace_back(difference);
     else
       row.emplace_back(t - b);
     row.emplace_back(b == 0 ? std::nan("") : 100.0 * (t - b) / b);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace rankscope {
 namespace {
@@ -60,16 +62,17 @@ ReportOptions record_options() {
 
 std::vector<StepRecord> step_records(const LoadedTrace& trace, const RecordPlace& place) {
   const std::vector<StepTimes> times = step_times_of(trace, record_options());
+  std::unordered_map<std::int64_t, const StepTimes*> by_number;
+  for (const StepTimes& t : times)
+    by_number.try_emplace(t.step, &t);
+  std::unordered_set<std::int64_t> seen;
   std::vector<StepRecord> out;
   for (const ProfilerStep& step : profiler_steps(trace.trace)) {
-    if (std::any_of(out.begin(), out.end(),
-                    [&](const StepRecord& r) { return r.step == step.number; }))
+    if (!seen.insert(step.number).second)
       continue; // a number that comes twice is one step
     StepRecord row{place, step.number, step.start_ns, step.end_ns - step.start_ns, std::nullopt};
-    const auto at = std::find_if(times.begin(), times.end(),
-                                 [&](const StepTimes& t) { return t.step == step.number; });
-    if (at != times.end())
-      row.ns = at->ns;
+    if (const auto at = by_number.find(step.number); at != by_number.end())
+      row.ns = at->second->ns;
     out.push_back(std::move(row));
   }
   return out;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
@@ -38,15 +39,18 @@ double mean(const std::vector<double>& values) {
 } // namespace
 
 std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, TimeKind kind) {
+  std::vector<std::unordered_map<std::int64_t, const StepTimes*>> steps_of(group.ranks.size());
+  for (std::size_t r = 0; r < group.ranks.size(); ++r)
+    for (const StepTimes& step : group.ranks[r]->steps)
+      steps_of[r].try_emplace(step.step, &step); // of a number that comes twice the first
   std::vector<std::vector<double>> out;
   for (const StepTimes& step : group.ranks.front()->steps) {
     std::vector<double> by_rank;
-    for (const RankRecord* rank : group.ranks) {
-      const auto at = std::find_if(rank->steps.begin(), rank->steps.end(),
-                                   [&](const StepTimes& s) { return s.step == step.step; });
-      if (at == rank->steps.end())
+    for (const auto& steps : steps_of) {
+      const auto at = steps.find(step.step);
+      if (at == steps.end())
         break;
-      by_rank.push_back(ms_of(*at, kind));
+      by_rank.push_back(ms_of(*at->second, kind));
     }
     if (by_rank.size() == group.ranks.size())
       out.push_back(std::move(by_rank));

@@ -1,5 +1,7 @@
 #include "collect/library_perf/perf_rows.h"
 
+#include "base/csv.h"
+#include "base/saturated.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
 
@@ -37,29 +39,6 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// Cells of the next row from `at` on, which is moved behind it.
-std::vector<std::string> next_row(const std::string& text, std::size_t& at) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted && c == '"' && at + 1 < text.size() && text[at + 1] == '"') {
-      cells.back() += '"';
-      ++at;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c == '\n' && !quoted) {
-      ++at;
-      break;
-    } else if (c != '\r' || quoted) {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
 Result<std::string> all_of(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   RS_TRY(const auto source, ByteSource::open(path));
@@ -82,22 +61,35 @@ std::uint64_t calls_of(const CsvRow& row) {
 Result<std::vector<CsvRow>> read_csv(const std::string& path,
                                      const std::vector<std::string>& wanted) {
   RS_TRY(const std::string text, all_of(path));
-  std::size_t at = 0;
-  const std::vector<std::string> names = next_row(text, at);
+  std::string_view rest = text;
+  std::vector<CsvField> fields;
+  const auto next = [&](std::size_t columns) {
+    std::size_t used = 0;
+    const CsvRecord found = next_csv_record(rest, true, columns, fields, used);
+    rest.remove_prefix(used);
+    return found == CsvRecord::kComplete;
+  };
+  std::vector<std::string> names;
+  if (!rest.empty() && next(0))
+    for (const CsvField& field : fields)
+      names.push_back(field.unquoted());
   for (const std::string& name : wanted)
     if (std::find(names.begin(), names.end(), name) == names.end())
       return Error{ErrorCode::kUnreadable, path, fmt::format("has no column \"{}\"", name), ""};
   std::vector<CsvRow> rows;
-  for (std::size_t line = 2; at < text.size(); ++line) {
-    const std::vector<std::string> cells = next_row(text, at);
-    if (cells.size() == 1 && cells[0].empty())
+  for (std::size_t line = 2; !rest.empty(); ++line) {
+    const bool complete = next(names.size());
+    if (fields.size() == 1 && fields[0].text.empty())
       continue;
-    if (cells.size() != names.size())
+    if (!complete)
       return Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path, line),
-                   fmt::format("{} cells, expected {}", cells.size(), names.size()), ""};
+                   "a quote is not closed", ""};
+    if (fields.size() != names.size())
+      return Error{ErrorCode::kUnreadable, fmt::format("{}: row {}", path, line),
+                   fmt::format("{} cells, expected {}", fields.size(), names.size()), ""};
     CsvRow row;
     for (std::size_t i = 0; i < names.size(); ++i)
-      row[names[i]] = cells[i];
+      row[names[i]] = fields[i].unquoted();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -111,7 +103,7 @@ Result<std::vector<PerfRow>> read_trace_rows(const std::string& path) {
   for (const CsvRow& r : table) {
     const auto [it, fresh] = seen.emplace(std::pair(r.at("library"), r.at("config")), rows.size());
     if (!fresh) {
-      rows[it->second].calls += calls_of(r);
+      add_saturated(rows[it->second].calls, calls_of(r));
       continue;
     }
     PerfRow row;

@@ -1,5 +1,7 @@
 #include "collect/library_trace/config_spill.h"
 
+#include "base/saturated.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -140,7 +142,7 @@ bool config_row_before(const ConfigCount& a, const ConfigCount& b) {
 }
 
 void add_config(ConfigCount& first, ConfigCount&& later) {
-  first.calls += later.calls;
+  add_saturated(first.calls, later.calls);
   if (!first.first_s)
     first.first_s = later.first_s;
   if (later.last_s)

@@ -1,5 +1,6 @@
 #include "collect/library_trace/config_table.h"
 
+#include "base/saturated.h"
 #include "collect/library_trace/log_text.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ void ConfigTable::add_kernel_us(std::uint32_t entry, double us) {
 void ConfigTable::count(std::uint32_t entry, std::uint64_t calls, std::optional<double> t_s,
                         std::optional<std::uint32_t> process, std::optional<std::uint32_t> rank) {
   ConfigCount& c = entries_[entry];
-  c.calls += calls;
+  add_saturated(c.calls, calls);
   if (t_s) {
     if (!c.first_s)
       c.first_s = t_s;

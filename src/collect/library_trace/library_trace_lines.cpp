@@ -1,4 +1,5 @@
 // What a line of a library's log says: LibraryTrace's tables get it.
+#include "base/saturated.h"
 #include "collect/library_trace/library_trace_state.h"
 
 #include <algorithm>
@@ -115,7 +116,7 @@ void LibraryTrace::State::add(LogStream& s, std::string_view before, const Parse
                               std::optional<double> t_s) {
   const LogIds ids = ids_of(s, before, parsed.process, parsed.rank);
   ++count(parsed.call.kind).lines;
-  count(parsed.call.kind).calls += parsed.calls;
+  add_saturated(count(parsed.call.kind).calls, parsed.calls);
   table.count(entry(parsed.call), parsed.calls, t_s, ids.process, ids.rank);
 }
 

@@ -4,6 +4,7 @@
 #include "collect/profile/manifest.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
+#include "os/whole_file.h"
 
 #include <algorithm>
 #include <charconv>
@@ -329,7 +330,8 @@ Result<void> write_merged(const ProfiledRanks& run, const std::string& out) {
   std::error_code ec;
   const std::string manifest = out + "/manifest.json";
   if (fs::exists(manifest, ec)) {
-    const Result<Json> json = parse_json_file(manifest, nullptr);
+    const Result<std::string> before = read_own(manifest);
+    const Result<Json> json = before ? parse_json(*before, manifest, nullptr) : before.error();
     if (!json || text_at(*json, {"format"}) != kFormat)
       return Error{ErrorCode::kUsage, manifest, "is the manifest of a run, not of its ranks",
                    "another --out"};

@@ -1,15 +1,14 @@
 #include "collect/profile/outputs.h"
 
 #include "base/fnv.h"
+#include "os/foreign_sqlite.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <fstream>
-#include <memory>
 #include <simdjson.h>
-#include <sqlite3.h>
 
 namespace rankscope {
 namespace {
@@ -69,46 +68,32 @@ std::uint64_t json_records(const std::string& path) {
   return longest;
 }
 
-struct CloseDatabase {
-  void operator()(sqlite3* db) const { sqlite3_close(db); }
-};
-
-std::uint64_t one_number(sqlite3* db, const std::string& sql) {
+/// Calls `take` for the first column of each row.
+template <class Take> void for_each_row(sqlite3* db, const std::string& sql, const Take& take) {
   sqlite3_stmt* statement = nullptr;
-  std::uint64_t out = 0;
-  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK &&
-      sqlite3_step(statement) == SQLITE_ROW)
-    out =
-        static_cast<std::uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(statement, 0), 0));
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) == SQLITE_OK)
+    while (sqlite3_step(statement) == SQLITE_ROW)
+      take(statement);
   sqlite3_finalize(statement);
-  return out;
 }
 
 /// Rows of the tables whose name begins with `table` (rocpd adds a suffix); of all for "".
 std::uint64_t database_rows(const std::string& path, const std::string& table) {
-  sqlite3* opened = nullptr;
-  const int status = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
-  const std::unique_ptr<sqlite3, CloseDatabase> db(opened);
-  if (status != SQLITE_OK)
-    return 0;
-  sqlite3_stmt* names = nullptr;
+  std::error_code ec;
+  SqliteBudget budget(fs::file_size(path, ec));
+  const SqliteHandle db = open_foreign_sqlite(path, false, budget);
   std::vector<std::string> tables;
-  if (sqlite3_prepare_v2(db.get(), "select name from sqlite_master where type='table'", -1, &names,
-                         nullptr) == SQLITE_OK)
-    while (sqlite3_step(names) == SQLITE_ROW) {
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(names, 0));
-      std::string name = text == nullptr ? "" : text;
-      if (name.rfind(table, 0) == 0 && name.rfind("sqlite_", 0) != 0)
-        tables.push_back(std::move(name));
-    }
-  sqlite3_finalize(names);
+  for_each_row(db.get(), kSqliteTables, [&](sqlite3_stmt* row) {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, 0));
+    std::string name = text == nullptr ? "" : text;
+    if (name.rfind(table, 0) == 0 && name.rfind("sqlite_", 0) != 0)
+      tables.push_back(std::move(name));
+  });
   std::uint64_t rows = 0;
-  for (std::string& name : tables) {
-    std::string quoted;
-    for (const char c : name)
-      quoted += c == '"' ? "\"\"" : std::string(1, c);
-    rows += one_number(db.get(), "select count(*) from \"" + quoted + "\"");
-  }
+  for (const std::string& name : tables)
+    for_each_row(db.get(), "select count(*) from " + sqlite_quoted(name), [&](sqlite3_stmt* row) {
+      rows += static_cast<std::uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(row, 0), 0));
+    });
   return rows;
 }
 

@@ -1,6 +1,5 @@
 #include "readers/captures/capture_index.h"
 
-#include "os/output_file.h"
 #include "os/whole_file.h"
 
 #include <filesystem>
@@ -31,7 +30,6 @@ std::optional<CaptureIndexEntry> entry_of(const dom::object& object) {
 Result<std::optional<std::vector<CaptureIndexEntry>>> read_capture_index(const std::string& folder,
                                                                          Diagnostics& diag) {
   const std::string path = (std::filesystem::path(folder) / kCaptureIndexName).string();
-  remember_input(path);
   std::error_code ec;
   if (!std::filesystem::exists(path, ec))
     return std::optional<std::vector<CaptureIndexEntry>>();

@@ -141,7 +141,7 @@ private:
 // ---- cutting -----------------------------------------------------------------------------------
 
 /// Cut for writers that do not put "ph" first: walks whole values from the start, as far as the end
-/// of the list.
+/// of the list. Blanks behind the last value go with it.
 std::size_t cut_by_structure(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -153,7 +153,9 @@ std::size_t cut_by_structure(std::string_view text) {
       p = json::skip_space(p + 1, end);
     if (p < end && *p == ']') // alone: what follows is no event
       return static_cast<std::size_t>(p + 1 - begin);
-    if (p >= end || *p != '{')
+    if (p >= end)
+      return text.size();
+    if (*p != '{')
       return cut;
     p = json::skip_value(p, end);
     if (p == nullptr)
@@ -161,6 +163,11 @@ std::size_t cut_by_structure(std::string_view text) {
     cut = static_cast<std::size_t>(p - begin);
   }
 }
+
+/// Bytes of one event, or of one member of the header: a file that packs well can unpack to any
+/// size.
+constexpr std::size_t kLongestValue = std::size_t{128} << 20U;
+constexpr const char* kTooLong = "an event has more than 128 MiB";
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
@@ -221,6 +228,9 @@ public:
       read_tail();
     const std::size_t kept = out_.events();
     report_end(kept);
+    if (kept == 0 && too_long_)
+      return Error{ErrorCode::kUnreadable, path_,
+                   fmt::format("byte {} after unpacking: {}", offset_, kTooLong), ""};
     if (kept == 0)
       return Error{ErrorCode::kUnreadable, path_,
                    fmt::format("no usable event among {} entries of traceEvents; expected complete "
@@ -280,12 +290,31 @@ private:
         inside = inside || at > 0;
         if (state != HeadState::kNeedMore || at_end_)
           return no_events(state, at);
+        offset_ += at;
+        buffer_.erase(0, at);
+        at = 0;
+        skip_blanks();
+        if (buffer_.size() >= kLongestValue)
+          return Error{ErrorCode::kUnreadable, path_,
+                       fmt::format("byte {} after unpacking: the header has a member of more than "
+                                   "{} MiB",
+                                   offset_, kLongestValue >> 20U),
+                       ""};
         fill(std::max(window_, buffer_.size()));
       }
     }
     buffer_.erase(0, at);
-    offset_ = at;
+    offset_ += at;
     return {};
+  }
+
+  /// Blanks between values, of which a file can unpack to any number.
+  void skip_blanks() {
+    const char* const begin = buffer_.data();
+    const auto blanks =
+        static_cast<std::size_t>(json::skip_space(begin, begin + buffer_.size()) - begin);
+    buffer_.erase(0, blanks);
+    offset_ += blanks;
   }
 
   [[nodiscard]] Error no_events(HeadState state, std::size_t at) const {
@@ -293,7 +322,7 @@ private:
     return Error{ErrorCode::kUnreadable, path_,
                  fmt::format("byte {} after unpacking: {}; expected a JSON object with "
                              "traceEvents, or an array of events",
-                             at,
+                             offset_ + at,
                              !why.empty()                       ? why
                              : buffer_.empty()                  ? "the file is empty"
                              : state == HeadState::kEndOfObject ? "no traceEvents in the object"
@@ -332,6 +361,11 @@ private:
           pipeline.drain(merge, 0);
           if (list_ended_)
             break;
+          skip_blanks();
+          if (buffer_.size() >= kLongestValue) {
+            too_long_ = true;
+            break;
+          }
           fill(std::max(window_, buffer_.size()));
           continue;
         }
@@ -358,6 +392,9 @@ private:
   /// What stands behind the list of events, as far as the root's other members need it.
   void keep_tail(std::string_view text) {
     constexpr std::size_t kMost = std::size_t{64} << 20;
+    constexpr std::size_t kBlanks = std::size_t{1} << 20; // no text of a header has so many
+    if (text.size() >= kBlanks && text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+      return;
     const std::size_t room = kMost - std::min(kMost, tail_.size());
     tail_ += text.substr(0, room);
     tail_cut_ = tail_cut_ || text.size() > room;
@@ -389,8 +426,12 @@ private:
   }
 
   void report_end(std::size_t kept) {
-    const std::string where = fmt::format("{}: byte {} after unpacking", path_, input_bytes_);
-    if (!source_.problem().empty())
+    const std::string where =
+        fmt::format("{}: byte {} after unpacking", path_, too_long_ ? offset_ : input_bytes_);
+    if (too_long_)
+      out_.diagnostics().add(Severity::kDataLoss, "event_too_long", where,
+                             fmt::format("{}; {} events before it were kept", kTooLong, kept));
+    else if (!source_.problem().empty())
       out_.diagnostics().add(
           Severity::kDataLoss, "input_damaged", where,
           fmt::format("{}; {} events before it were kept", source_.problem(), kept));
@@ -416,6 +457,7 @@ private:
   bool at_end_ = false;
   bool bare_list_ = false;
   bool list_ended_ = false;
+  bool too_long_ = false; ///< an event, which ends the reading
   std::string tail_;
   bool tail_cut_ = false;
 };

@@ -1,7 +1,7 @@
 // The JSON configuration of the Nsight Systems summary: comments and trailing commas accepted.
 #include "readers/nsys/nsys_config.h"
 
-#include "os/input_text.h"
+#include "os/whole_file.h"
 
 #include <fmt/format.h>
 #include <optional>
@@ -18,7 +18,7 @@ Error wrong(const std::string& where, const std::string& what) {
 }
 
 Result<dom::object> parse(dom::parser& parser, const std::string& path) {
-  const std::optional<std::string> text = text_of_input(path);
+  const Result<std::string> text = read_whole(path);
   if (!text)
     return Error{ErrorCode::kUnreadable, path, "cannot read this file", ""};
   dom::element root;

@@ -1,7 +1,7 @@
 // The CSV tables of `nsys stats` (docs/nsys.md).
 #include "readers/nsys/nsys_csv.h"
 
-#include "os/input_text.h"
+#include "os/whole_file.h"
 #include "readers/reports/csv_rows.h"
 
 #include <charconv>
@@ -22,13 +22,16 @@ struct TimeColumn {
 class CsvTable {
 public:
   static Result<CsvTable> read(const std::string& path) {
-    const std::optional<std::string> text = text_of_input(path);
+    const Result<std::string> text = read_whole(path);
     if (!text)
       return Error{ErrorCode::kUnreadable, path, "cannot read this table",
                    "make it with nsys stats --format csv"};
     CsvTable t;
     t.path_ = path;
-    t.rows_ = parse_csv(*text);
+    Result<std::vector<CsvRow>> rows = parse_csv(*text);
+    if (!rows)
+      return Error{ErrorCode::kUnreadable, path, rows.error().what, ""};
+    t.rows_ = std::move(*rows);
     if (t.rows_.empty())
       return Error{ErrorCode::kUnreadable, path, "the table is empty, expected a header row", ""};
     return t;

@@ -1,55 +1,17 @@
 // The SQLite export of Nsight Systems (docs/nsys.md): sums, and the NVTX projection.
 #include "readers/nsys/nsys_sqlite.h"
 
-#include "os/output_file.h"
+#include "readers/rocprof/sqlite_file.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <memory>
 #include <optional>
-#include <sqlite3.h>
 #include <unordered_map>
 
 namespace rankscope {
 namespace {
-
-using Database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
-
-/// A prepared query; step() is false at the end and on damage, which failed() tells apart.
-class Query {
-public:
-  Query(sqlite3* db, const std::string& sql) : statement_(nullptr, sqlite3_finalize) {
-    sqlite3_stmt* raw = nullptr;
-    status_ = sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, nullptr);
-    statement_.reset(raw);
-  }
-  bool step() {
-    if (status_ == SQLITE_OK || status_ == SQLITE_ROW)
-      status_ = sqlite3_step(statement_.get());
-    return status_ == SQLITE_ROW;
-  }
-  bool failed() const {
-    return status_ != SQLITE_OK && status_ != SQLITE_ROW && status_ != SQLITE_DONE;
-  }
-  bool interrupted() const { return status_ == SQLITE_INTERRUPT; }
-  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
-  bool null(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
-  }
-  bool is_integer(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
-  }
-  std::string text(int column) const {
-    const auto* bytes = sqlite3_column_text(statement_.get(), column);
-    return bytes == nullptr ? "" : reinterpret_cast<const char*>(bytes);
-  }
-
-private:
-  std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_;
-  int status_ = SQLITE_OK;
-};
 
 struct Operation {
   std::int64_t start_ns = 0;
@@ -59,13 +21,14 @@ struct Operation {
 /// Columns `first` and `first` + 1 as start and end; nullopt when one is no integer, the end is
 /// before the start, or a time is none that a clock of nanoseconds shows (beyond 146 years either
 /// way).
-std::optional<Operation> times_of(const Query& q, int first) {
+std::optional<Operation> times_of(const SqliteQuery& q, int first) {
   constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
-  const Operation op{q.integer(first), q.integer(first + 1)};
-  if (!q.is_integer(first) || !q.is_integer(first + 1) || op.end_ns < op.start_ns ||
-      op.start_ns <= -kFarthest || op.end_ns >= kFarthest)
+  const auto start_ns = q.integer(first);
+  const auto end_ns = q.integer(first + 1);
+  if (!start_ns || !end_ns || *end_ns < *start_ns || *start_ns <= -kFarthest ||
+      *end_ns >= kFarthest)
     return std::nullopt;
-  return op;
+  return Operation{*start_ns, *end_ns};
 }
 
 /// A runtime or driver API call that launched GPU work: the span of that work.
@@ -74,15 +37,6 @@ struct Launch {
   std::int64_t end_ns = 0;
   Operation work;
 };
-
-constexpr int kStepsPerCheck = 1000;
-
-/// sqlite3_progress_handler: other than 0 ends the query. `budget` points to the steps left.
-int count_steps(void* budget) {
-  std::uint64_t& left = *static_cast<std::uint64_t*>(budget);
-  left -= std::min<std::uint64_t>(left, kStepsPerCheck);
-  return left == 0 ? 1 : 0;
-}
 
 const char* builtin_copy_label(std::int64_t kind) {
   switch (kind) {
@@ -103,13 +57,13 @@ const char* builtin_copy_label(std::int64_t kind) {
 
 class Export {
 public:
-  Export(std::string path, Database db) : path_(std::move(path)), db_(std::move(db)) {}
+  Export(std::string path, SqliteFile file) : path_(std::move(path)), file_(std::move(file)) {}
 
   Result<void> read(NsysData& data, bool with_nvtx, bool with_memory) {
     if (has("StringIds")) {
-      Query q(db_.get(), "SELECT id, value FROM StringIds");
+      SqliteQuery q = file_.query("SELECT id, value FROM StringIds");
       while (q.step())
-        strings_.emplace(q.integer(0), q.text(1));
+        strings_.emplace(q.integer_or(0, 0), std::string(q.text(1)));
       RS_CHECK(check(q));
     }
     if (!has("CUPTI_ACTIVITY_KIND_KERNEL"))
@@ -130,24 +84,15 @@ public:
   }
 
 private:
-  /// Tables only: an export has no views, and a view may run without end.
-  bool has(const char* table) {
-    Query q(db_.get(),
-            fmt::format("SELECT 1 FROM sqlite_master WHERE type='table' AND name='{}'", table));
-    return q.step();
+  [[nodiscard]] bool has(const char* table) const { return file_.has(table); }
+  [[nodiscard]] bool has_column(const char* table, const char* column) const {
+    return file_.has(table, column);
   }
-  bool has_column(const char* table, const char* column) {
-    Query q(db_.get(),
-            fmt::format("SELECT 1 FROM pragma_table_info('{}') WHERE name='{}'", table, column));
-    return q.step();
-  }
-  Result<void> check(const Query& q) {
-    if (q.interrupted())
-      return Error{ErrorCode::kUnreadable, path_, "reading takes more steps than its size explains",
-                   "this is no plain Nsight Systems export"};
+  Result<void> check(const SqliteQuery& q) const {
     if (q.failed())
-      return Error{ErrorCode::kUnreadable, path_, sqlite3_errmsg(db_.get()),
-                   "the export may be cut off or of an unknown version"};
+      return Error{ErrorCode::kUnreadable, path_, file_.problem(),
+                   "the export may be cut off, of an unknown version, or no plain Nsight Systems "
+                   "export"};
     return {};
   }
   std::string string_of(std::int64_t id) const {
@@ -169,9 +114,10 @@ private:
 
   Result<void> read_kernels(NsysData& data) {
     const char* table = "CUPTI_ACTIVITY_KIND_KERNEL";
-    Query q(db_.get(), fmt::format("SELECT start, end, deviceId, demangledName, correlationId, {} "
-                                   "FROM {}",
-                                   pid_column(table), table));
+    SqliteQuery q =
+        file_.query(fmt::format("SELECT start, end, deviceId, demangledName, correlationId, {} "
+                                "FROM {}",
+                                pid_column(table), table));
     std::unordered_map<std::string, std::size_t> index;
     while (q.step()) {
       const std::optional<Operation> times = times_of(q, 0);
@@ -180,14 +126,14 @@ private:
         continue;
       }
       const Operation op = *times;
-      const std::string name = string_of(q.integer(3));
+      const std::string name = string_of(q.integer_or(3, 0));
       const auto [it, fresh] = index.try_emplace(name, data.kernels.size());
       if (fresh)
         data.kernels.push_back({name, 0, 0});
       data.kernels[it->second].total_ns += static_cast<double>(op.end_ns - op.start_ns);
       ++data.kernels[it->second].count;
-      data.intervals.push_back({op.start_ns, op.end_ns, q.integer(2), it->second});
-      remember(q.integer(5), q.integer(4), op);
+      data.intervals.push_back({op.start_ns, op.end_ns, q.integer_or(2, 0), it->second});
+      remember(q.integer_or(5, 0), q.integer_or(4, 0), op);
     }
     RS_CHECK(check(q));
     data.has_intervals = true;
@@ -212,13 +158,13 @@ private:
   Result<void> read_memory(NsysData& data) {
     std::map<std::int64_t, std::string> labels;
     if (has("ENUM_CUDA_MEMCPY_OPER")) {
-      Query q(db_.get(), "SELECT id, label FROM ENUM_CUDA_MEMCPY_OPER");
+      SqliteQuery q = file_.query("SELECT id, label FROM ENUM_CUDA_MEMCPY_OPER");
       while (q.step())
-        labels[q.integer(0)] = q.text(1);
+        labels[q.integer_or(0, 0)] = q.text(1);
       RS_CHECK(check(q));
     }
     std::map<std::string, NsysSum> sums;
-    const auto add = [&](const std::string& name, const Query& q, std::int64_t pid,
+    const auto add = [&](const std::string& name, const SqliteQuery& q, std::int64_t pid,
                          std::int64_t correlation) {
       const std::optional<Operation> times = times_of(q, 0);
       if (!times) {
@@ -233,24 +179,24 @@ private:
       ++sum.count;
     };
     if (const char* table = "CUPTI_ACTIVITY_KIND_MEMCPY"; has(table)) {
-      Query q(db_.get(), fmt::format("SELECT start, end, copyKind, correlationId, {} FROM {}",
-                                     pid_column(table), table));
+      SqliteQuery q = file_.query(fmt::format(
+          "SELECT start, end, copyKind, correlationId, {} FROM {}", pid_column(table), table));
       while (q.step()) {
-        const std::int64_t kind = q.integer(2);
+        const std::int64_t kind = q.integer_or(2, 0);
         const char* known = builtin_copy_label(kind);
         const auto it = labels.find(kind);
         const std::string label = it != labels.end() ? it->second
                                   : known != nullptr ? std::string(known)
                                                      : fmt::format("kind {}", kind);
-        add(fmt::format("[CUDA memcpy {}]", label), q, q.integer(4), q.integer(3));
+        add(fmt::format("[CUDA memcpy {}]", label), q, q.integer_or(4, 0), q.integer_or(3, 0));
       }
       RS_CHECK(check(q));
     }
     if (const char* table = "CUPTI_ACTIVITY_KIND_MEMSET"; has(table)) {
-      Query q(db_.get(), fmt::format("SELECT start, end, correlationId, {} FROM {}",
-                                     pid_column(table), table));
+      SqliteQuery q = file_.query(
+          fmt::format("SELECT start, end, correlationId, {} FROM {}", pid_column(table), table));
       while (q.step())
-        add("[CUDA memset]", q, q.integer(3), q.integer(2));
+        add("[CUDA memset]", q, q.integer_or(3, 0), q.integer_or(2, 0));
       RS_CHECK(check(q));
     }
     for (auto& [name, sum] : sums)
@@ -266,12 +212,14 @@ private:
     for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
       if (!has(table))
         continue;
-      Query q(db_.get(), fmt::format("SELECT start, end, correlationId, globalTid FROM {}", table));
+      SqliteQuery q =
+          file_.query(fmt::format("SELECT start, end, correlationId, globalTid FROM {}", table));
       while (q.step()) {
-        const std::int64_t tid = q.integer(3);
-        const auto it = work_.find({by_pid_ ? tid & ~std::int64_t{0xffffff} : 0, q.integer(2)});
+        const std::int64_t tid = q.integer_or(3, 0);
+        const auto it =
+            work_.find({by_pid_ ? tid & ~std::int64_t{0xffffff} : 0, q.integer_or(2, 0)});
         if (it != work_.end())
-          threads[tid].push_back({q.integer(0), q.integer(1), it->second});
+          threads[tid].push_back({q.integer_or(0, 0), q.integer_or(1, 0), it->second});
       }
       RS_CHECK(check(q));
     }
@@ -279,31 +227,35 @@ private:
       std::sort(launches.begin(), launches.end(),
                 [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
     std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains; // (pid, domain)
-    const auto text_of = [&](const Query& q, int text, int id) {
-      return !q.null(text) ? q.text(text) : q.null(id) ? std::string() : string_of(q.integer(id));
+    const auto text_of = [&](const SqliteQuery& q, int text, int id) {
+      return !q.null(text) ? std::string(q.text(text))
+             : q.null(id)  ? std::string()
+                           : string_of(q.integer_or(id, 0));
     };
     {
-      Query q(db_.get(), "SELECT globalTid, domainId, text, textId FROM NVTX_EVENTS WHERE "
-                         "eventType = 75");
+      SqliteQuery q = file_.query("SELECT globalTid, domainId, text, textId FROM NVTX_EVENTS WHERE "
+                                  "eventType = 75");
       while (q.step())
-        domains[{q.integer(0) & ~std::int64_t{0xffffff}, q.integer(1)}] = text_of(q, 2, 3);
+        domains[{q.integer_or(0, 0) & ~std::int64_t{0xffffff}, q.integer_or(1, 0)}] =
+            text_of(q, 2, 3);
       RS_CHECK(check(q));
     }
     const std::string end_tid = has_column("NVTX_EVENTS", "endGlobalTid")
                                     ? " AND (endGlobalTid IS NULL OR endGlobalTid = globalTid)"
                                     : "";
-    Query q(db_.get(), "SELECT start, end, globalTid, domainId, text, textId FROM NVTX_EVENTS "
-                       "WHERE eventType IN (59, 60) AND end IS NOT NULL" +
-                           end_tid + " ORDER BY start");
+    SqliteQuery q =
+        file_.query("SELECT start, end, globalTid, domainId, text, textId FROM NVTX_EVENTS "
+                    "WHERE eventType IN (59, 60) AND end IS NOT NULL" +
+                    end_tid + " ORDER BY start");
     while (q.step()) {
-      const std::int64_t tid = q.integer(2);
+      const std::int64_t tid = q.integer_or(2, 0);
       const auto it = threads.find(tid);
       if (it == threads.end())
         continue;
-      const std::int64_t end_ns = q.integer(1);
+      const std::int64_t end_ns = q.integer_or(1, 0);
       Operation projected{INT64_MAX, INT64_MIN};
       auto launch =
-          std::lower_bound(it->second.begin(), it->second.end(), q.integer(0),
+          std::lower_bound(it->second.begin(), it->second.end(), q.integer_or(0, 0),
                            [](const Launch& l, std::int64_t start) { return l.start_ns < start; });
       for (; launch != it->second.end() && launch->start_ns <= end_ns; ++launch) {
         if (launch->end_ns > end_ns)
@@ -313,7 +265,7 @@ private:
       }
       if (projected.end_ns < projected.start_ns)
         continue; // nothing launched: nsys lists no projection either
-      const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer(3)});
+      const auto domain = domains.find({tid & ~std::int64_t{0xffffff}, q.integer_or(3, 0)});
       data.ranges.push_back(
           {fmt::format("{}:{}", domain == domains.end() ? "" : domain->second, text_of(q, 4, 5)),
            static_cast<double>(projected.end_ns - projected.start_ns), projected.start_ns});
@@ -324,7 +276,7 @@ private:
   }
 
   std::string path_;
-  Database db_;
+  SqliteFile file_;
   std::unordered_map<std::int64_t, std::string> strings_;
   std::map<std::pair<std::int64_t, std::int64_t>, Operation> work_; ///< (pid, correlation)
   bool by_pid_ = true;
@@ -336,26 +288,13 @@ Result<NsysData> read_nsys_sqlite(const std::string& path, bool with_nvtx, bool 
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
     return Error{ErrorCode::kUnreadable, path, "no such file", ""};
-  // a scan takes some ten steps a row, a row some ten bytes
-  std::uint64_t steps_left = 20'000'000 + 50 * std::filesystem::file_size(path, ignored);
-  sqlite3* raw = nullptr;
-  remember_input(path);
-  const int status = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
-  Database db(raw, sqlite3_close);
-  if (status != SQLITE_OK)
-    return Error{ErrorCode::kUnreadable, path, "cannot open this database", ""};
-  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(db.get(), SQLITE_LIMIT_LENGTH, 1 << 24); // bytes of one name
-  sqlite3_progress_handler(db.get(), kStepsPerCheck, count_steps, &steps_left);
-  {
-    Query q(db.get(), "SELECT count(*) FROM sqlite_master");
-    q.step();
-    if (q.failed())
-      return Error{ErrorCode::kUnreadable, path, "not an SQLite database",
-                   "export it with nsys export --type sqlite"};
+  Result<SqliteFile> file = SqliteFile::open(path);
+  if (!file) {
+    file.error().hint = "export it with nsys export --type sqlite";
+    return file.error();
   }
   NsysData data;
-  RS_CHECK(Export(path, std::move(db)).read(data, with_nvtx, with_memory));
+  RS_CHECK(Export(path, std::move(*file)).read(data, with_nvtx, with_memory));
   return data;
 }
 

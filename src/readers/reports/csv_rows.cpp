@@ -1,51 +1,45 @@
 // Rows of a CSV text.
 #include "readers/reports/csv_rows.h"
 
+#include "base/csv.h"
+
+#include <algorithm>
 #include <utility>
 
 namespace rankscope {
-namespace {
 
-/// The field at `at`, which moves behind it.
-std::string field(std::string_view text, std::size_t& at) {
-  std::string out;
-  if (at < text.size() && text[at] == '"') {
-    for (++at; at < text.size(); ++at) {
-      if (text[at] == '"') {
-        if (at + 1 >= text.size() || text[at + 1] != '"')
-          break;
-        ++at;
-      }
-      out += text[at];
-    }
-    ++at;
-  }
-  while (at < text.size() && text[at] != ',' && text[at] != '\n' && text[at] != '\r')
-    out += text[at++];
-  return out;
-}
-
-} // namespace
-
-std::vector<CsvRow> parse_csv(std::string_view text) {
+Result<std::vector<CsvRow>> parse_csv(std::string_view text, std::uint64_t& cells_left) {
   if (text.substr(0, 3) == "\xef\xbb\xbf")
     text.remove_prefix(3);
+  std::string with_line_feeds;
+  if (text.find('\n') == std::string_view::npos && text.find('\r') != std::string_view::npos) {
+    with_line_feeds = text;
+    std::replace(with_line_feeds.begin(), with_line_feeds.end(), '\r', '\n');
+    text = with_line_feeds;
+  }
   std::vector<CsvRow> rows;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t begin = at;
-    CsvRow row(1, field(text, at));
-    while (at < text.size() && text[at] == ',')
-      row.push_back(field(text, ++at));
-    const bool blank = at == begin;
-    if (at < text.size() && text[at] == '\r')
-      ++at;
-    if (at < text.size() && text[at] == '\n')
-      ++at;
-    if (!blank || (!rows.empty() && rows.front().size() == 1))
-      rows.push_back(std::move(row));
+  std::vector<CsvField> fields;
+  while (!text.empty()) {
+    std::size_t used = 0;
+    (void)next_csv_record(text, true, rows.empty() ? 0 : rows.front().size(), fields, used);
+    const bool blank = fields.size() == 1 && fields[0].text.empty() && text[0] != '"';
+    text.remove_prefix(used);
+    if (blank && (rows.empty() || rows.front().size() != 1))
+      continue;
+    if (fields.size() > cells_left)
+      return Error{ErrorCode::kUnreadable, "", kTooManyCells, ""};
+    cells_left -= fields.size();
+    CsvRow& row = rows.emplace_back();
+    row.reserve(fields.size());
+    for (const CsvField& field : fields)
+      row.push_back(field.unquoted());
   }
   return rows;
+}
+
+Result<std::vector<CsvRow>> parse_csv(std::string_view text) {
+  std::uint64_t cells_left = kMostReportCells;
+  return parse_csv(text, cells_left);
 }
 
 } // namespace rankscope

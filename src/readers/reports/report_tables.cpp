@@ -1,8 +1,8 @@
 // Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
 
-#include "os/input_text.h"
-#include "os/output_file.h"
+#include "os/input_file.h"
+#include "os/whole_file.h"
 #include "readers/reports/csv_rows.h"
 #include "readers/reports/zip_library.h"
 
@@ -23,12 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxColumns = 16'384; // Excel's own limit
 
-/// What one workbook may unpack to: a small file can unpack to any size, and a row of one cell in
-/// the last column stands for 16,384 cells. The largest reports are a tenth of this.
+/// What one report may become: a small file can unpack to any size, a row of one cell in the last
+/// column stands for 16,384 cells, and many cells can share one long text. The largest reports are
+/// a tenth of this.
 struct Budget {
   std::uint64_t bytes = std::uint64_t{512} << 20; ///< inflated, over all parts
   std::uint64_t tags = 40'000'000;                ///< XML tags, over all parts; a cell has four
-  std::uint64_t cells = 10'000'000;               ///< cells of all tables, blank ones included
+  std::uint64_t cells = kMostReportCells;
+  std::uint64_t text_bytes = std::uint64_t{128} << 20; ///< of all cells, shared texts each time
 };
 
 /// Takes `n` from what is left; false when that is not enough.
@@ -111,16 +113,27 @@ Result<std::optional<std::string>> part(const Zip& zip, const std::string& name,
 }
 
 /// "_x0001_" stands for a character that XML cannot carry; "_x005F_" for the underscore itself.
-std::string unescape(std::string text) {
-  for (std::size_t at = text.find("_x"); at != std::string::npos; at = text.find("_x", at + 1)) {
-    if (at + 6 >= text.size() || text[at + 6] != '_')
+std::string unescape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  std::size_t from = 0;
+  for (std::size_t at = text.find("_x"); at != std::string_view::npos; at = text.find("_x", at)) {
+    unsigned code = 0x80;
+    const char* const digits = text.data() + at + 2;
+    if (at + 6 < text.size() && text[at + 6] == '_')
+      if (const auto [end, error] = std::from_chars(digits, digits + 4, code, 16);
+          error != std::errc() || end != digits + 4)
+        code = 0x80;
+    if (code >= 0x80) {
+      ++at;
       continue;
-    unsigned code = 0;
-    const auto [end, error] = std::from_chars(text.data() + at + 2, text.data() + at + 6, code, 16);
-    if (error == std::errc() && end == text.data() + at + 6 && code < 0x80)
-      text.replace(at, 7, 1, static_cast<char>(code));
+    }
+    out += text.substr(from, at - from);
+    out += static_cast<char>(code);
+    from = at += 7;
   }
-  return text;
+  out += text.substr(from);
+  return out;
 }
 
 /// The text of <si> or <is>: one <t>, or runs of them.
@@ -128,7 +141,7 @@ std::string rich_text(const pugi::xml_node& node) {
   std::string text = node.child("t").text().get();
   for (const pugi::xml_node& run : node.children("r"))
     text += run.child("t").text().get();
-  return unescape(std::move(text));
+  return unescape(text);
 }
 
 /// "AB12" -> 27.
@@ -141,10 +154,12 @@ std::optional<std::size_t> column_of(const char* reference) {
   return col - 1;
 }
 
-/// A cell with its text owned, until the row is in the Table.
+/// A cell with its text, until the row is in the Table.
 struct RawCell {
   Value value;
-  std::string text;
+  std::string own;
+  const std::string* shared = nullptr;
+  [[nodiscard]] const std::string& text() const { return shared != nullptr ? *shared : own; }
 };
 
 RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared) {
@@ -154,13 +169,13 @@ RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared)
   if (type == "inlineStr" || type == "s" || type == "str")
     cell.value.kind = CellKind::kText;
   if (type == "inlineStr") {
-    cell.text = rich_text(c.child("is"));
+    cell.own = rich_text(c.child("is"));
   } else if (type == "s") {
     const std::optional<std::int64_t> i = as_int(v);
     if (i && *i >= 0 && static_cast<std::size_t>(*i) < shared.size())
-      cell.text = shared[static_cast<std::size_t>(*i)];
+      cell.shared = &shared[static_cast<std::size_t>(*i)];
   } else if (type == "str") {
-    cell.text = unescape(v);
+    cell.own = unescape(v);
   } else if (type == "b") {
     cell.value = Value(v == "1");
   } else if (type != "e" && !v.empty()) {
@@ -199,13 +214,16 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
     in_notes = in_notes || (!header && number > expected + 1); // behind a blank row
     expected = number;
     if (!header && !spend(budget.cells, table.cols()))
-      return Error{ErrorCode::kUnreadable, name, "has more cells than a report can hold", ""};
+      return Error{ErrorCode::kUnreadable, name, kTooManyCells, ""};
     const std::vector<RawCell> cells = row_of(row, header ? 0 : table.cols(), header, shared);
+    for (const RawCell& cell : cells)
+      if (!spend(budget.text_bytes, cell.text().size()))
+        return Error{ErrorCode::kUnreadable, name, "has more text than a report can hold", ""};
     if (header) {
       std::vector<Column> columns;
       columns.reserve(cells.size());
       for (const RawCell& cell : cells)
-        columns.push_back({cell.text});
+        columns.push_back({cell.text()});
       table = Table(name, std::move(columns));
       header = false;
       continue;
@@ -216,14 +234,14 @@ Result<Table> sheet_table(const std::string& name, const pugi::xml_document& she
     for (const RawCell& cell : cells) {
       values.push_back(cell.value);
       if (cell.value.kind == CellKind::kText)
-        values.back().text = cell.text;
+        values.back().text = cell.text();
       blank = blank && cell.value.is_null();
     }
     in_notes = in_notes || blank;
     if (!in_notes)
       table.add_row(values);
-    else if (!cells.empty() && !cells[0].text.empty())
-      table.notes.push_back(cells[0].text);
+    else if (!cells.empty() && !cells[0].text().empty())
+      table.notes.push_back(cells[0].text());
   }
   return table;
 }
@@ -280,10 +298,14 @@ Result<Report> read_workbook(const std::string& path) {
   return report;
 }
 
-} // namespace
-
-Table table_from_csv(std::string name, std::string_view text) {
-  const std::vector<CsvRow> rows = parse_csv(text);
+Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& cells_left) {
+  const std::uint64_t before = cells_left;
+  RS_TRY(const std::vector<CsvRow> rows, parse_csv(text, cells_left));
+  // a short row has all columns in the table
+  const std::uint64_t in_table = rows.empty() ? 0 : rows.size() * rows[0].size();
+  if (in_table > before)
+    return Error{ErrorCode::kUnreadable, "", kTooManyCells, ""};
+  cells_left = std::min(cells_left, before - in_table);
   std::vector<Column> columns;
   std::vector<CellKind> kinds;
   if (!rows.empty())
@@ -317,6 +339,13 @@ Table table_from_csv(std::string name, std::string_view text) {
   return table;
 }
 
+} // namespace
+
+Result<Table> table_from_csv(std::string name, std::string_view text) {
+  std::uint64_t cells_left = kMostReportCells;
+  return csv_table(std::move(name), text, cells_left);
+}
+
 Result<Report> read_report_tables(const std::string& path) {
   std::error_code code;
   if (!fs::is_directory(path, code)) {
@@ -336,11 +365,15 @@ Result<Report> read_report_tables(const std::string& path) {
   std::sort(files.begin(), files.end());
   Report report;
   report.title = fs::path(path).filename().string();
+  std::uint64_t cells_left = kMostReportCells;
   for (const fs::path& file : files) {
-    const std::optional<std::string> text = text_of_input(file.string());
+    const Result<std::string> text = read_whole(file.string());
     if (!text)
       return Error{ErrorCode::kUnreadable, file.string(), "cannot be read", ""};
-    report.tables.push_back(table_from_csv(file.stem().string(), *text));
+    Result<Table> table = csv_table(file.stem().string(), *text, cells_left);
+    if (!table)
+      return Error{ErrorCode::kUnreadable, file.string(), table.error().what, ""};
+    report.tables.push_back(std::move(*table));
   }
   return report;
 }

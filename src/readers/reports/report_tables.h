@@ -14,7 +14,8 @@ namespace rankscope {
 /// are its notes. Errors: kUnreadable.
 Result<Report> read_report_tables(const std::string& path);
 
-/// One table from RFC 4180 text, header row first; rows may be ragged.
-Table table_from_csv(std::string name, std::string_view text);
+/// One table from RFC 4180 text, header row first; rows may be ragged. Errors: kUnreadable when it
+/// has more cells than a report can hold.
+Result<Table> table_from_csv(std::string name, std::string_view text);
 
 } // namespace rankscope

@@ -2,12 +2,13 @@
 
 #include "os/byte_source.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace rankscope {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{1} << 18;
+constexpr std::size_t kLongestRow = std::size_t{16} << 20U;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 } // namespace
@@ -33,84 +34,52 @@ bool CsvLines::fill() {
   return got > 0;
 }
 
-/// The line break behind the row at at_, or nullptr when the buffer ends before.
-const char* CsvLines::row_end() const {
-  const char* p = buffer_.data() + at_;
-  const char* const end = buffer_.data() + buffer_.size();
+bool CsvLines::skip_line() {
   for (;;) {
-    const auto* const line =
-        static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
-    const char* const stop = line == nullptr ? end : line;
-    // quotes come in pairs in a whole row
-    const auto* quote =
-        static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(stop - p)));
-    if (quote == nullptr)
-      return line;
-    const auto* const close = static_cast<const char*>(
-        std::memchr(quote + 1, '"', static_cast<std::size_t>(end - quote - 1)));
-    if (close == nullptr)
-      return nullptr;
-    p = close + 1;
+    const std::size_t line = buffer_.find('\n', at_);
+    at_ = line == std::string::npos ? buffer_.size() : line + 1;
+    if (line != std::string::npos || !fill())
+      return at_ < buffer_.size();
   }
 }
 
 bool CsvLines::next() {
   for (;;) {
-    const char* end = row_end();
-    while (end == nullptr && fill())
-      end = row_end();
-    if (at_ >= buffer_.size())
+    if (at_ >= buffer_.size() && !fill())
       return false;
-    const char* const begin = buffer_.data() + at_;
-    if (end == nullptr) // the last row, without a line break or with a quote that is not closed
-      end = buffer_.data() + buffer_.size();
-    at_ = std::min(static_cast<std::size_t>(end - buffer_.data()) + 1, buffer_.size());
-    ++line_;
-    const bool carriage = end > begin && end[-1] == '\r';
-    if (end - begin == (carriage ? 1 : 0))
+    line_ = next_line_;
+    const std::string_view text = std::string_view(buffer_).substr(at_);
+    std::size_t used = 0;
+    const CsvRecord found = next_csv_record(text, at_end_, columns_, fields_, used);
+    if (found == CsvRecord::kNeedsMore && text.size() <= kLongestRow) {
+      (void)fill();
       continue;
-    split(begin, end - (carriage ? 1 : 0));
+    }
+    if (found != CsvRecord::kComplete) {
+      fields_.clear();
+      ++next_line_;
+      if (found == CsvRecord::kNeedsMore)
+        (void)skip_line();
+      else
+        at_ += used;
+      return true;
+    }
+    const std::string_view record = text.substr(0, used);
+    at_ += used;
+    next_line_ += static_cast<std::uint64_t>(std::count(record.begin(), record.end(), '\n'));
+    if (fields_.size() == 1 && fields_[0].text.empty() && record[0] != '"')
+      continue;
+    unquote();
+    columns_ = columns_ == 0 ? fields_.size() : columns_;
     return true;
   }
 }
 
-void CsvLines::split(const char* begin, const char* end) {
-  fields_.clear();
+void CsvLines::unquote() {
   unquoted_.clear();
-  unquoted_.reserve(64);
-  for (const char* p = begin;; ++p) {
-    const char* from = p;
-    const char* to = p;
-    bool doubled = false;
-    if (p < end && *p == '"') {
-      from = ++p;
-      for (;;) {
-        p = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end - p)));
-        p = p == nullptr ? end : p;
-        if (p + 1 >= end || p[1] != '"')
-          break;
-        doubled = true;
-        p += 2;
-      }
-      to = p;
-      p = static_cast<const char*>(std::memchr(p, ',', static_cast<std::size_t>(end - p)));
-    } else {
-      p = static_cast<const char*>(std::memchr(p, ',', static_cast<std::size_t>(end - p)));
-      to = p == nullptr ? end : p;
-    }
-    if (doubled && unquoted_.size() < unquoted_.capacity()) {
-      std::string& text = unquoted_.emplace_back();
-      for (const char* c = from; c < to; ++c) {
-        text += *c;
-        c += *c == '"' ? 1 : 0;
-      }
-      fields_.emplace_back(text);
-    } else {
-      fields_.emplace_back(from, static_cast<std::size_t>(to - from));
-    }
-    if (p == nullptr)
-      return;
-  }
+  for (CsvField& field : fields_)
+    if (field.doubled)
+      field.text = unquoted_.emplace_back(field.unquoted());
 }
 
 std::optional<std::int64_t> CsvLines::integer(std::size_t field) const {

@@ -1,10 +1,12 @@
 // Rows of a large CSV file as they are read, without a copy of the fields.
 #pragma once
 
-#include <algorithm>
+#include "base/csv.h"
+
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,34 +17,36 @@ namespace rankscope {
 
 class ByteSource;
 
-/// RFC 4180 with LF or CRLF; a byte order mark is skipped. Fields are valid until the next row.
+/// Records of base/csv.h; a byte order mark is skipped. Fields are valid until the next row.
 class CsvLines {
 public:
   explicit CsvLines(ByteSource& source);
 
-  /// The next row, blank lines left out; false at the end.
+  /// The next row, blank lines left out; false at the end. Of a torn row there are no fields.
   bool next();
   [[nodiscard]] std::size_t fields() const { return fields_.size(); }
   [[nodiscard]] std::string_view text(std::size_t field) const {
-    return field < fields_.size() ? fields_[field] : std::string_view();
+    return field < fields_.size() ? fields_[field].text : std::string_view();
   }
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t field) const;
   [[nodiscard]] std::uint64_t line() const { return line_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
 private:
-  [[nodiscard]] const char* row_end() const;
   bool fill();
-  void split(const char* begin, const char* end);
+  bool skip_line();
+  void unquote();
 
   ByteSource& source_;
   std::string buffer_;
   std::size_t at_ = 0; ///< in buffer_, of the next row
   bool at_end_ = false;
+  std::size_t columns_ = 0; ///< of the first row
   std::uint64_t line_ = 0;
+  std::uint64_t next_line_ = 1;
   std::uint64_t bytes_ = 0;
-  std::vector<std::string_view> fields_;
-  std::vector<std::string> unquoted_; ///< of the fields that hold doubled quotes
+  std::vector<CsvField> fields_;
+  std::deque<std::string> unquoted_; ///< of the fields that hold doubled quotes
 };
 
 /// Place of each column of a header by name.

@@ -111,13 +111,14 @@ private:
     return last_target_;
   }
 
-  /// A row that has fewer fields than the header is the end of a file that was cut off.
+  /// A row that is torn, or has other fields than the header: its writer was killed, or two wrote.
   bool whole(const CsvLines& row, std::size_t fields, const std::string& file) {
-    if (row.fields() >= fields)
+    if (row.fields() == fields)
       return true;
     problems_.add(Severity::kDataLoss, "row_malformed",
                   fmt::format("{}: line {}", file, row.line()),
-                  "a row has fewer fields than the header and was dropped");
+                  row.fields() > fields ? "a row has more fields than the header and was dropped"
+                                        : "a row has fewer fields than the header and was dropped");
     return false;
   }
 

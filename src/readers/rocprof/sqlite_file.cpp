@@ -1,8 +1,7 @@
 #include "readers/rocprof/sqlite_file.h"
 
-#include "base/percent_encoding.h"
 #include "os/byte_source.h"
-#include "os/output_file.h"
+#include "os/input_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,32 +14,6 @@ namespace fs = std::filesystem;
 
 namespace rankscope {
 namespace {
-
-constexpr int kStepsPerCheck = 1000;
-constexpr int kLongestText = 1 << 24; // bytes of one name or of an environment
-
-/// sqlite3_progress_handler: other than 0 ends the query. `budget` points to the steps left.
-int count_steps(void* budget) {
-  std::uint64_t& left = *static_cast<std::uint64_t*>(budget);
-  left -= std::min<std::uint64_t>(left, kStepsPerCheck);
-  return left == 0 ? 1 : 0;
-}
-
-std::string quoted(const std::string& name) {
-  std::string out = "\"";
-  for (const char c : name) {
-    out += c;
-    if (c == '"')
-      out += c;
-  }
-  return out + '"';
-}
-
-/// "file:" and the path, with what has a meaning in a URI escaped.
-std::string uri_of(const std::string& path, bool immutable) {
-  return "file:" + percent_encoded(path, [](char c) { return c != '%' && c != '?' && c != '#'; }) +
-         (immutable ? "?immutable=1" : "");
-}
 
 bool holds_bytes(const std::string& path) {
   std::error_code ec;
@@ -61,17 +34,55 @@ Result<void> unpack(ByteSource& source, const std::string& path, const std::stri
   return {};
 }
 
+std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
+  std::uint32_t out = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    out = out << 8U | static_cast<unsigned char>(bytes[at + i]);
+  return out;
+}
+
+/// Whether the header says that there are more pages than the file has.
+bool is_cut_off(const std::string& file, std::uint64_t bytes) {
+  constexpr std::size_t kHeader = 100;
+  std::ifstream in(file, std::ios::binary);
+  std::string head(kHeader, '\0');
+  if (!in.read(head.data(), kHeader))
+    return false;
+  const std::uint64_t page = big_endian(head, 14) & 0xffffU;
+  return big_endian(head, 28) * (page == 1 ? std::uint64_t{65536} : page) > bytes;
+}
+
+/// Copies the frames of a write-ahead log, as far as they are of this log: it may be of any size,
+/// and what follows is left of an earlier log or was never written. False when that fails.
+bool copy_log(const std::string& from, const std::string& to) {
+  constexpr std::size_t kLogHeader = 32;
+  constexpr std::size_t kFrameHeader = 24;
+  constexpr std::size_t kSalts = 8;
+  std::ifstream in(from, std::ios::binary);
+  std::ofstream out(to, std::ios::binary);
+  std::string bytes(kLogHeader, '\0');
+  if (!in.read(bytes.data(), kLogHeader) || (big_endian(bytes, 0) & ~1U) != 0x377f0682U)
+    return static_cast<bool>(out); // not a log: SQLite does not look at it either
+  out.write(bytes.data(), kLogHeader);
+  const std::string salts = bytes.substr(16, kSalts);
+  const std::size_t page = std::min<std::size_t>(big_endian(bytes, 8), 65536);
+  bytes.resize(kFrameHeader + page);
+  while (out && in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) &&
+         bytes.compare(kSalts, kSalts, salts) == 0)
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  return static_cast<bool>(out);
+}
+
 Result<void> copy_with_log(const std::string& path, const std::string& to) {
   std::error_code ec;
+  remember_input(path + "-wal");
   fs::copy_file(path, to, ec);
-  if (!ec)
-    fs::copy_file(path + "-wal", to + "-wal", ec);
-  if (ec)
+  if (ec || !copy_log(path + "-wal", to + "-wal"))
     return Error{ErrorCode::kOutput, path, "cannot be copied to be read with its log",
                  "is there room in TMPDIR? or checkpoint the database"};
   std::error_code ignored;
   fs::permissions(to, fs::perms::owner_write, fs::perm_options::add, ignored);
-  fs::permissions(to + "-wal", fs::perms::owner_write, fs::perm_options::add, ignored);
   return {};
 }
 
@@ -86,14 +97,16 @@ bool lies_on_disk(std::string_view path) {
   return path != "-" && fs::is_regular_file(fs::path(path), ec);
 }
 
-SqliteQuery::SqliteQuery(sqlite3* db, const std::string& sql)
-    : statement_(nullptr, sqlite3_finalize), status_(SQLITE_OK) {
+SqliteQuery::SqliteQuery(sqlite3* db, const std::string& sql, SqliteBudget* budget)
+    : statement_(nullptr, sqlite3_finalize), budget_(budget), status_(SQLITE_OK) {
   sqlite3_stmt* raw = nullptr;
   status_ = sqlite3_prepare_v2(db, sql.c_str(), -1, &raw, nullptr);
   statement_.reset(raw);
 }
 
 bool SqliteQuery::step() {
+  if (budget_ != nullptr && budget_->text_bytes_left == 0)
+    status_ = SQLITE_TOOBIG;
   if (status_ == SQLITE_OK || status_ == SQLITE_ROW)
     status_ = sqlite3_step(statement_.get());
   return status_ == SQLITE_ROW;
@@ -131,8 +144,10 @@ std::string_view SqliteQuery::text(int column) const {
   const auto* const bytes = sqlite3_column_text(statement_.get(), column);
   if (bytes == nullptr)
     return {};
-  return {reinterpret_cast<const char*>(bytes),
-          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+  if (budget_ != nullptr && !budget_->spend_text(size))
+    return {};
+  return {reinterpret_cast<const char*>(bytes), size};
 }
 
 Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source) {
@@ -155,37 +170,27 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
   out.bytes_ = fs::file_size(file, ec);
   RS_CHECK(out.connect(path, file, !logged));
   Result<void> listed = out.list_tables(path);
-  if (!listed) { // shorter than its header says: what is there can still be read
-    sqlite3_exec(out.db_.get(), "PRAGMA writable_schema=ON", nullptr, nullptr, nullptr);
+  if (!listed && is_cut_off(file, out.bytes_)) { // what is there can still be read
+    allow_missing_pages(out.db_.get());
     out.shortened_ = out.list_tables(path).has_value() && !out.tables_.empty();
-    if (!out.shortened_)
-      return std::move(listed.error());
   }
+  if (!listed && !out.shortened_)
+    return std::move(listed.error());
   return out;
 }
 
 Result<void> SqliteFile::connect(const std::string& path, const std::string& file, bool immutable) {
-  sqlite3* raw = nullptr;
-  remember_input(file);
-  const int status = sqlite3_open_v2(uri_of(file, immutable).c_str(), &raw,
-                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
-  db_ = {raw, sqlite3_close};
-  if (status != SQLITE_OK)
+  budget_ = std::make_unique<SqliteBudget>(bytes_);
+  db_ = open_foreign_sqlite(file, immutable, *budget_);
+  if (db_ == nullptr)
     return Error{ErrorCode::kUnreadable, path, "cannot open this database", ""};
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, kLongestText);
-  // a scan takes some ten steps a row, a row some ten bytes, and no table is scanned twice
-  budget_ = std::make_unique<Budget>();
-  budget_->steps_left = 20'000'000 + 50 * bytes_;
-  sqlite3_progress_handler(raw, kStepsPerCheck, count_steps, &budget_->steps_left);
   return {};
 }
 
 Result<void> SqliteFile::list_tables(const std::string& path) {
   std::vector<std::string> names;
   {
-    SqliteQuery q = query("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE "
-                          "'create virtual%'");
+    SqliteQuery q = query(kSqliteTables);
     while (q.step())
       names.emplace_back(q.text(0));
     if (q.failed())
@@ -194,7 +199,7 @@ Result<void> SqliteFile::list_tables(const std::string& path) {
   }
   for (const std::string& name : names) {
     std::set<std::string>& columns = tables_[name];
-    SqliteQuery q = query(fmt::format("PRAGMA table_info({})", quoted(name)));
+    SqliteQuery q = query(fmt::format("PRAGMA table_info({})", sqlite_quoted(name)));
     while (q.step())
       columns.emplace(q.text(1));
   }
@@ -207,7 +212,7 @@ bool SqliteFile::has(const std::string& table, const std::string& column) const 
 }
 
 std::string SqliteFile::column(const std::string& table, const std::string& name) const {
-  return has(table, name) ? quoted(name) : "NULL";
+  return has(table, name) ? sqlite_quoted(name) : "NULL";
 }
 
 SqliteQuery SqliteFile::rows(const std::string& table,
@@ -216,7 +221,7 @@ SqliteQuery SqliteFile::rows(const std::string& table,
   for (std::size_t i = 0; i < columns.size(); ++i)
     sql += (i > 0 ? ", " : "") + column(table, columns[i]);
   // an index that covers the columns would be read in its own order
-  return query(sql + " FROM " + quoted(table) + " NOT INDEXED");
+  return query(sql + " FROM " + sqlite_quoted(table) + " NOT INDEXED");
 }
 
 void SqliteFile::report(const std::string& path, Diagnostics& diagnostics) const {
@@ -227,8 +232,10 @@ void SqliteFile::report(const std::string& path, Diagnostics& diagnostics) const
 }
 
 std::string SqliteFile::problem() const {
-  if (budget_ != nullptr && budget_->steps_left == 0)
+  if (budget_->steps_left == 0)
     return "a query takes far longer than the rows of the file do";
+  if (budget_->text_bytes_left == 0)
+    return "the texts of its rows are far larger than the file";
   return sqlite3_errmsg(db_.get());
 }
 

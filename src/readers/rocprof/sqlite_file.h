@@ -1,9 +1,10 @@
-// An SQLite file that is only read: nothing is written beside it, no view of it is trusted, and no
-// query of it runs for ever.
+// An SQLite file that is only read: nothing is written beside it, no code of it runs, and work and
+// texts of its queries are bounded (os/foreign_sqlite.h).
 #pragma once
 
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "os/foreign_sqlite.h"
 #include "os/scratch_folder.h"
 
 #include <cstdint>
@@ -14,9 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace rankscope {
 
@@ -31,7 +29,7 @@ class ByteSource;
 /// A prepared query; step() is false at the end and on damage, which failed() tells apart.
 class SqliteQuery {
 public:
-  SqliteQuery(sqlite3* db, const std::string& sql);
+  SqliteQuery(sqlite3* db, const std::string& sql, SqliteBudget* budget = nullptr);
   bool step();
   [[nodiscard]] bool failed() const;
   [[nodiscard]] bool null(int column) const;
@@ -40,11 +38,12 @@ public:
   [[nodiscard]] std::int64_t integer_or(int column, std::int64_t otherwise) const;
   /// The value when it is a number that is finite.
   [[nodiscard]] std::optional<double> real(int column) const;
-  /// Valid until the next step; "" for NULL.
+  /// Valid until the next step; "" for NULL, and where the budget of texts is spent.
   [[nodiscard]] std::string_view text(int column) const;
 
 private:
   std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement_;
+  SqliteBudget* budget_; ///< of the texts; none = without bound
   int status_;
 };
 
@@ -63,7 +62,9 @@ public:
   }
   /// "column" in quotes, or NULL where the table lacks it.
   [[nodiscard]] std::string column(const std::string& table, const std::string& name) const;
-  [[nodiscard]] SqliteQuery query(const std::string& sql) const { return {db_.get(), sql}; }
+  [[nodiscard]] SqliteQuery query(const std::string& sql) const {
+    return {db_.get(), sql, budget_.get()};
+  }
   /// The named columns of all rows, in the order of the file.
   [[nodiscard]] SqliteQuery rows(const std::string& table,
                                  const std::vector<std::string>& columns) const;
@@ -74,16 +75,13 @@ public:
   void report(const std::string& path, Diagnostics& diagnostics) const;
 
 private:
-  struct Budget {
-    std::uint64_t steps_left = 0;
-  };
-  SqliteFile() : db_(nullptr, nullptr) {}
+  SqliteFile() : db_(nullptr, sqlite3_close) {}
   Result<void> connect(const std::string& path, const std::string& file, bool immutable);
   Result<void> list_tables(const std::string& path);
 
   std::optional<ScratchFolder> scratch_;
-  std::unique_ptr<Budget> budget_;
-  std::unique_ptr<sqlite3, int (*)(sqlite3*)> db_;
+  std::unique_ptr<SqliteBudget> budget_;
+  SqliteHandle db_;
   std::map<std::string, std::set<std::string>> tables_;
   std::uint64_t bytes_ = 0;
   bool shortened_ = false;

@@ -1,0 +1,12 @@
+// Sums of counts that a file names: one that does not fit stays at the largest number.
+#pragma once
+
+#include <cstdint>
+
+namespace rankscope {
+
+inline void add_saturated(std::uint64_t& sum, std::uint64_t more) {
+  sum = more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
+}
+
+} // namespace rankscope

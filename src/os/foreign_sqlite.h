@@ -1,0 +1,111 @@
+// SQLite databases of unknown origin, opened as SQLite's page "Defense Against The Dark Arts" says:
+// read only, no code of the file runs, and work and texts are bounded. In a header, since this
+// layer does not link SQLite.
+#pragma once
+
+#include "base/percent_encoding.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <sqlite3.h>
+#include <string>
+#include <string_view>
+
+namespace rankscope {
+
+/// What queries of one database may cost. A table takes some ten steps and at most its bytes of
+/// text per row and scan; rows that share pages of the file can hold far more text than the file.
+struct SqliteBudget {
+  explicit SqliteBudget(std::uint64_t file_bytes)
+      : steps_left(20'000'000 + 50 * file_bytes),
+        text_bytes_left((std::uint64_t{64} << 20U) + 16 * file_bytes) {}
+  std::uint64_t steps_left, text_bytes_left;
+
+  /// False when that is more than is left; then none is left.
+  bool spend_text(std::uint64_t bytes) {
+    const bool enough = bytes <= text_bytes_left;
+    text_bytes_left = enough ? text_bytes_left - bytes : 0;
+    return enough;
+  }
+};
+
+using SqliteHandle = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
+
+namespace foreign_sqlite {
+
+inline constexpr int kStepsPerCheck = 1000;
+inline constexpr int kLongestText = 1 << 24; // bytes of one name or of an environment
+
+/// sqlite3_progress_handler: other than 0 ends the query.
+inline int count_steps(void* steps_left) {
+  std::uint64_t& left = *static_cast<std::uint64_t*>(steps_left);
+  left -= std::min<std::uint64_t>(left, kStepsPerCheck);
+  return left == 0 ? 1 : 0;
+}
+
+/// sqlite3_set_authorizer: columns of tables, and what our own queries call.
+inline int authorize(void*, int action, const char* name, const char* function, const char*,
+                     const char* view) {
+  const auto is_one_of = [](const char* text, std::initializer_list<std::string_view> known) {
+    return text != nullptr && std::find(known.begin(), known.end(), text) != known.end();
+  };
+  const bool allowed = action == SQLITE_SELECT || (action == SQLITE_READ && view == nullptr) ||
+                       (action == SQLITE_FUNCTION && is_one_of(function, {"count", "like"})) ||
+                       (action == SQLITE_PRAGMA && is_one_of(name, {"table_info"}));
+  return allowed ? SQLITE_OK : SQLITE_DENY;
+}
+
+} // namespace foreign_sqlite
+
+/// Opens `file`; `immutable`: nobody writes it, so that nothing is locked or made beside it. Null
+/// when it cannot be opened. `budget` outlives the handle.
+inline SqliteHandle open_foreign_sqlite(const std::string& file, bool immutable,
+                                        SqliteBudget& budget) {
+  const std::string uri =
+      "file:" + percent_encoded(file, [](char c) { return c != '%' && c != '?' && c != '#'; }) +
+      (immutable ? "?immutable=1" : "");
+  sqlite3* raw = nullptr;
+  const int status =
+      sqlite3_open_v2(uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  SqliteHandle db{raw, sqlite3_close};
+  if (status != SQLITE_OK)
+    return {nullptr, sqlite3_close};
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_drop_modules(raw, nullptr); // virtual tables are code
+  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, foreign_sqlite::kLongestText);
+  sqlite3_limit(raw, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_exec(raw, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+  sqlite3_exec(raw, "PRAGMA mmap_size=0", nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(raw, foreign_sqlite::authorize, nullptr);
+  sqlite3_progress_handler(raw, foreign_sqlite::kStepsPerCheck, foreign_sqlite::count_steps,
+                           &budget.steps_left);
+  return db;
+}
+
+/// Lets `db` load a schema that names pages behind the end of the file: of a file that was cut off.
+inline void allow_missing_pages(sqlite3* db) {
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+}
+
+/// The names of the ordinary tables: views and virtual tables have no page of their own.
+inline constexpr const char* kSqliteTables =
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND sql LIKE "
+    "'create table%'";
+
+inline std::string sqlite_quoted(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    out += c;
+    if (c == '"')
+      out += c;
+  }
+  return out + '"';
+}
+
+} // namespace rankscope

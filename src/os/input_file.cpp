@@ -1,0 +1,58 @@
+#include "os/input_file.h"
+
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <sys/stat.h>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+using FileId = std::pair<dev_t, ino_t>;
+
+struct InputRegistry {
+  std::mutex mutex;
+  std::map<FileId, std::string> paths;
+};
+
+InputRegistry& input_registry() {
+  static InputRegistry all;
+  return all;
+}
+
+void remember(const std::string& path, const struct stat& info) {
+  if (!S_ISREG(info.st_mode))
+    return;
+  const std::lock_guard lock(input_registry().mutex);
+  input_registry().paths.insert_or_assign({info.st_dev, info.st_ino}, path);
+}
+
+} // namespace
+
+int open_input(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  struct stat info = {};
+  if (fd >= 0 && ::fstat(fd, &info) == 0)
+    remember(path, info);
+  return fd;
+}
+
+void remember_input(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0)
+    remember(path, info);
+}
+
+bool is_input(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0)
+    return false;
+  const std::lock_guard lock(input_registry().mutex);
+  const auto found = input_registry().paths.find({info.st_dev, info.st_ino});
+  struct stat input = {}; // the number may belong to another file by now
+  return found != input_registry().paths.end() && ::stat(found->second.c_str(), &input) == 0 &&
+         input.st_dev == info.st_dev && input.st_ino == info.st_ino;
+}
+
+} // namespace rankscope
