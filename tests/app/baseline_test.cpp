@@ -109,7 +109,7 @@ TEST_F(Baseline, WhatIsBrokenOrOfAnotherVersionIsNamed) {
   const auto newer = load_baseline(
       folder_.write("newer.rsb", encode_part(kBaselineKind, kBaselineVersion + 1, saved_)));
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message().find("of version 2, expected 1"), std::string::npos)
+  EXPECT_NE(newer.error().message().find("of version 3, expected 2"), std::string::npos)
       << newer.error().message();
   EXPECT_NE(newer.error().message().find("baseline save"), std::string::npos);
   const auto other = load_baseline(folder_.write("other.rsb", encode_part("state", 1, saved_)));

@@ -248,7 +248,7 @@ TEST_F(Nsys, ErrorsAreClear) {
   EXPECT_TRUE(said("no table CUPTI_ACTIVITY_KIND_KERNEL")) << err_;
   folder_.write("text.sqlite", std::string(5000, 'x'));
   EXPECT_EQ(run("nsys " + at("text.sqlite") + " --iters 1"), 3);
-  EXPECT_TRUE(said("not an SQLite database")) << err_;
+  EXPECT_TRUE(said("file is not a database")) << err_;
   execute(at("k.sqlite"), std::string(kSchema) + "DROP TABLE NVTX_EVENTS");
   EXPECT_EQ(run("nsys " + at("k.sqlite") + " --iters 1 --nvtx x"), 3);
   EXPECT_TRUE(said("no table NVTX_EVENTS")) << err_;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -72,17 +74,18 @@ TEST(Sample, WritesTheDocumentedCsvsAndSumsUp) {
 TEST(Sample, EnergyIsThatOfTheCounter) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 500);
-  sys.put(128, "hwmon/hwmon3/energy1_input", "0");
+  sys.put(128, "hwmon/hwmon3/energy1_input", "1000000000\n");
   const test::TempFolder out;
   std::atomic<bool> ends{false};
+  // in place, as sysfs does: the sampler keeps the file open
+  const int file = ::open(sys.file(128, "hwmon/hwmon3/energy1_input").c_str(), O_WRONLY);
+  ASSERT_GE(file, 0);
   std::thread counter([&] {
     const auto begin = std::chrono::steady_clock::now();
     while (!ends) {
       const std::chrono::duration<double> t = std::chrono::steady_clock::now() - begin;
-      const std::string uj = std::to_string(static_cast<long long>(t.count() * 100e6));
-      std::ofstream(sys.file(128, "hwmon/hwmon3/energy1_input.new")) << uj << "\n";
-      std::filesystem::rename(sys.file(128, "hwmon/hwmon3/energy1_input.new"),
-                              sys.file(128, "hwmon/hwmon3/energy1_input"));
+      const std::string uj = std::to_string(1000000000 + std::llround(t.count() * 100e6)) + "\n";
+      EXPECT_EQ(::pwrite(file, uj.data(), uj.size(), 0), static_cast<ssize_t>(uj.size()));
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   });
@@ -90,6 +93,7 @@ TEST(Sample, EnergyIsThatOfTheCounter) {
                                    sys.root(), "--period", "20ms", "--duration", "1.5"});
   ends = true;
   counter.join();
+  ::close(file);
   ASSERT_EQ(r.code, 0) << r.err;
   simdjson::dom::parser parser;
   const simdjson::dom::element json = parser.parse(r.out);

@@ -123,7 +123,7 @@ TEST(ReadSamples, StepsOfARunGetTheEnergyOfTheSampler) {
   auto sampler = Sampler::start(o);
   ASSERT_TRUE(sampler.has_value());
   (*sampler)->phase(Phase::kRun);
-  sys.set_watts(128, 200);
+  sys.set_watts(128, 395);
   (*sampler)->phase(Phase::kPost);
   const auto summary = (*sampler)->stop();
   ASSERT_TRUE(summary.has_value());
@@ -133,7 +133,7 @@ TEST(ReadSamples, StepsOfARunGetTheEnergyOfTheSampler) {
   ASSERT_EQ(gpu.size(), 3U);
   const TimeSpan run{gpu[1].unix_ns, gpu[2].unix_ns};
   const auto joules = span_energy(gpu, {&run, 1}, 3'600'000'000'000);
-  EXPECT_NEAR(joules[0].value(), summary->gpus[0].joules.value(), 1e-6);
+  EXPECT_NEAR(joules[0].value().joules, summary->gpus[0].joules.value(), 1e-6);
 }
 
 } // namespace

@@ -164,7 +164,8 @@ TEST(RocprofGolden, EveryTableOfTheDocumentation) {
     for (const std::int64_t ns : loaded->trace.events.dur_ns)
       own += ns;
     EXPECT_EQ(own, sum);
-    EXPECT_TRUE(loaded->trace.diagnostics.empty());
+    for (const Problem& problem : loaded->trace.diagnostics.problems())
+      EXPECT_EQ(problem.name, "no_gpu_events"); // tables of calls and marks alone
   }
 }
 

@@ -64,7 +64,7 @@ TopFacts random_facts(Random& r) {
   for (std::size_t k = 0; k < kTimeKinds; ++k)
     f.times.push_back({static_cast<TimeKind>(k), r.number(), r.number()});
   for (std::size_t c = 0; c < kIdleCauses; ++c)
-    f.idle.push_back({static_cast<IdleCause>(c), r.number(), r.number(), r.number(), r.integer()});
+    f.idle.push_back({static_cast<IdleCause>(c), r.number(), r.number(), r.number(), r.number()});
   for (unsigned i = rows(); i > 0; --i)
     f.kernels.push_back({{r.text(), r.integer(), r.integer(), r.integer()}, r.number()});
   for (unsigned i = rows(); i > 0; --i) {

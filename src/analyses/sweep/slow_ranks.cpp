@@ -14,14 +14,14 @@ constexpr double kClockMs = 1e-6;    ///< resolution of a step's times
 constexpr double kSameTime = 0.5;    ///< peers wait by the excess within this share of it
 constexpr double kSameNumber = 0.05; ///< calls a step of equal work
 
-double mean_of(const RankSteps& values) {
+double mean_of(const StepSeries& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 /// The interval of how much less of `kind` rank `r` has than its peers, milliseconds a step.
 std::optional<MeanDifference> less_than_peers(const ConfigurationRanks& group, std::size_t r,
                                               TimeKind kind) {
-  RankSteps less = against_peers(common_steps(group, kind))[r];
+  StepSeries less = against_peers(common_steps(group, kind))[r];
   for (double& v : less)
     v = -v;
   return mean_interval(less, corrected_alpha(group.ranks.size()));
@@ -33,7 +33,8 @@ std::optional<MeanDifference> waited_for(const ConfigurationRanks& group, std::s
   const auto lasts = less_than_peers(group, r, TimeKind::kTotalComm);
   if (!exposed || !lasts || exposed->difference - exposed->half_width <= 0 ||
       lasts->difference - lasts->half_width <= 0 ||
-      std::fabs(exposed->difference - excess_ms) > kSameTime * excess_ms)
+      std::fabs(exposed->difference - excess_ms) > kSameTime * excess_ms ||
+      std::fabs(lasts->difference - excess_ms) > kSameTime * excess_ms)
     return std::nullopt;
   return lasts;
 }
@@ -106,9 +107,9 @@ bool work_differs(const ConfigurationRanks& a, const ConfigurationRanks& b) {
 }
 
 SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
-  std::vector<std::vector<RankSteps>> runs;
+  std::vector<std::vector<StepSeries>> runs;
   std::vector<const ConfigurationRanks*> of_run;
-  std::vector<RankSteps> means; // of the ranks of each run
+  std::vector<StepSeries> means; // of the ranks of each run
   for (const ConfigurationRanks& group : groups) {
     if (group.ranks.size() < 2)
       continue;
@@ -117,7 +118,7 @@ SlowRanks slow_ranks(const std::vector<ConfigurationRanks>& groups) {
       continue;
     runs.push_back(against_peers(steps));
     of_run.push_back(&group);
-    RankSteps& mean = means.emplace_back(group.ranks.size());
+    StepSeries& mean = means.emplace_back(group.ranks.size());
     for (const std::vector<double>& by_rank : steps)
       for (std::size_t r = 0; r < by_rank.size(); ++r)
         mean[r] += by_rank[r] / static_cast<double>(steps.size());
