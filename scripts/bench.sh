@@ -24,8 +24,6 @@ binary_of() { # binary_of SIDE REVISION_OR_BINARY: builds a revision, prints the
   fi
   git worktree add --quiet --detach "$work/$1" "$2"
   echo "building $2 ($(git rev-parse --short "$2"))" >&2
-  # paths relative to the worktree, so that ccache finds what another checkout compiled
-  export CCACHE_BASEDIR=$work/$1 CCACHE_NOHASHDIR=1
   cmake -S "$work/$1" -B "$work/$1/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF >/dev/null
   cmake --build "$work/$1/build" --target rankscope >"$work/$1.log" 2>&1 ||
     { tail -20 "$work/$1.log" >&2; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From nothing to a report: installs what is missing, builds, generates a sweep of 2 thread settings
-# x 4 channel settings x 8 ranks, reports on one of its traces, analyses the whole sweep, and says where
-# the summary and the HTML page are.
+# From nothing to an answer: installs what is missing, builds, generates a sweep of 2 thread settings x 4
+# channel settings x 8 ranks, reports on one of its traces, analyses the sweep, and prints its findings,
+# the next command and the files.
 # Usage: demo.sh [OUT]   (default ./demo_out). Root or sudo is needed when packages are missing.
 set -euo pipefail
 
@@ -10,8 +10,8 @@ out=${1:-$PWD/demo_out}
 
 ./scripts/install_deps.sh build
 echo "== building (release, without the tests)"
-# a folder of its own, so that a developer's build/release keeps its tests
-cmake -S . -B build/demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF >/dev/null
+# A separate folder, so that a developer's build/release keeps its tests; ccache shares the objects.
+cmake -S . -B build/demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_TESTS=OFF -DRANKSCOPE_UNITY=ON >/dev/null
 cmake --build build/demo --target rankscope
 rs=$PWD/build/demo/rankscope
 
@@ -38,12 +38,24 @@ echo "== report on $trace"
 run "$rs" report "$trace" --output "$report" -q
 
 echo "== analysing the sweep"
-run "$rs" analyze "$sweep" -q
+run "$rs" analyze "$sweep" -q >"$out/analyze.txt"
 
-echo
-echo "report of one trace:   $report"
-echo "ground truth:          $sweep/ground_truth.json"
 analysis=$sweep/tracelens_analysis
-echo "summary:               $analysis/summary.md"
-echo "HTML:                  $analysis/sweep_report.html (open it in a browser)"
-echo "merged traces:         $sweep/merged_traces (open in https://ui.perfetto.dev)"
+cat <<TEXT
+
+Files
+  report of one trace   $report
+  summary               $analysis/summary.md
+  page of the sweep     $analysis/sweep_report.html (open it in a browser)
+  merged traces         $sweep/merged_traces (open in https://ui.perfetto.dev)
+  what analyze printed  $out/analyze.txt
+  the true causes       $sweep/ground_truth.json
+
+The answer: the first findings of analyze
+TEXT
+sed -n '/^What to try next/q; /^- /p' "$out/analyze.txt" | head -3
+cat <<TEXT
+
+Next: one configuration in the terminal, with its slow rank and idle time
+  $rs top $sweep/256thread/nccl_28channels/torch_profiler
+TEXT

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs the packages that rankscope builds and tests with; asks apt only for those that are missing.
-# Usage: install_deps.sh [build|test|all]   (default: test)
-#   build  what the binary needs            test  and what the tests need
-#   all    and tools whose checks skip aloud without them: clang, clang-format, clang-tidy, LibreOffice,
-#          a browser, pandas, Open MPI and MPICH side by side, Slurm (its daemons do not start without a
-#          configuration; the test brings its own). A tool that this system has no package for is named,
-#          and no error.
+# Usage: install_deps.sh [build|test|check|all]   (default: test)
+#   build  what the binary needs            test  and what scripts/test.sh needs
+#   check  and what scripts/check.sh needs: clang, clang-format, clang-tidy
+#   all    and what scripts/nightly.sh needs: LibreOffice, a browser, Open MPI and MPICH side by side,
+#          Slurm (its daemons do not start without a configuration; the test brings its own)
+# A tool of check or all for which this system has no package is named; that is not an error.
 # npm brings the charts of the pages and the SQL engine (scripts/web_parts.sh); without it the build leaves
 # them out.
 # Run on Debian 12 (scripts/test_bare.sh does it from nothing). The names are Ubuntu 24.04's too, but for
@@ -17,10 +17,10 @@ what=${1:-test}
 build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libsimdjson-dev
   libisal-dev libzstd-dev libsqlite3-dev libpugixml-dev libzip-dev libxlsxwriter-dev zlib1g-dev
   libcairo2-dev libpng-dev gnuplot-nox fonts-dejavu-core)
-test=(libgtest-dev libbenchmark-dev python3)
-tools=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 libreoffice-calc chromium
-  chromium-driver python3-pandas libopenmpi-dev openmpi-bin libmpich-dev mpich slurmctld slurmd
-  slurm-client munge)
+test=(libgtest-dev python3)
+check=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 python3-pandas)
+nightly=(libbenchmark-dev libreoffice-calc chromium chromium-driver libopenmpi-dev openmpi-bin
+  libmpich-dev mpich slurmctld slurmd slurm-client munge debootstrap)
 
 required=("${build[@]}")
 optional=()
@@ -28,11 +28,15 @@ command -v npm >/dev/null || optional+=(npm)
 case $what in
 build) ;;
 test) required+=("${test[@]}") ;;
+check)
+  required+=("${test[@]}")
+  optional+=("${check[@]}")
+  ;;
 all)
   required+=("${test[@]}")
-  optional+=("${tools[@]}")
+  optional+=("${check[@]}" "${nightly[@]}")
   ;;
-*) sed -n '3,8s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
+*) sed -n '3,9s/^# //p' scripts/install_deps.sh >&2; exit 2 ;;
 esac
 
 is_installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }

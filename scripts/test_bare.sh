@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Proves the list of packages: makes a bare Debian 12 root with debootstrap, copies the sources of HEAD in
-# (no repository), and runs scripts/test.sh --fast and scripts/demo.sh there, so that a package that nobody
+# (no repository), and runs scripts/test.sh and scripts/demo.sh there, so that a package that nobody
 # names is found. Needs root, debootstrap, and some 3 GB; the mirror is the one apt uses here.
 # Usage: scripts/test_bare.sh [FOLDER]     FOLDER: keeps the root there and uses it again (default: a
-#   temporary one). BARE_ARGS: arguments for test.sh instead of --fast. RANKSCOPE_GOLDEN is copied in.
+#   temporary one). BARE_ALL=1 runs scripts/check.sh too. RANKSCOPE_GOLDEN is copied in.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/bare_root.sh
@@ -41,6 +41,7 @@ inside() { # inside COMMAND: as a stranger's shell would run it, no environment 
   env -i HOME=/root TERM="${TERM:-dumb}" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     ${golden:+RANKSCOPE_GOLDEN=$golden} chroot "$root" /bin/bash -c "cd /src/rankscope && $1"
 }
-inside "./scripts/test.sh ${BARE_ARGS:---fast}"
 inside "./scripts/demo.sh /tmp/demo_out"
+inside "./scripts/test.sh"
+[ -z "${BARE_ALL:-}" ] || inside "./scripts/check.sh"
 echo "test_bare.sh: Debian $(cat "$root/etc/debian_version") from a bare root: passed"

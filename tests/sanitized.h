@@ -3,6 +3,8 @@
 // build.
 #pragma once
 
+#include <cstdlib>
+
 namespace rankscope::test {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -30,5 +32,10 @@ inline constexpr bool kThreadSanitized = false;
 #endif
 
 inline constexpr bool kSanitized = kAddressSanitized || kThreadSanitized;
+
+/// Whether the program that tests run (test::binary()) is of a sanitized build.
+inline bool sanitized_program() {
+  return kSanitized || std::getenv("RANKSCOPE_SANITIZED") != nullptr;
+}
 
 } // namespace rankscope::test

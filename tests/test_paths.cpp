@@ -9,7 +9,8 @@ std::filesystem::path source_dir() {
 }
 
 const std::string& binary() {
-  static const std::string path = RANKSCOPE_BINARY;
+  static const char* const env = std::getenv("RANKSCOPE_BINARY");
+  static const std::string path = env != nullptr ? env : RANKSCOPE_BINARY;
   return path;
 }
 

@@ -50,8 +50,8 @@ TEST_F(JsonForms, EveryCommandNamesTheSchema) {
   const auto leave_out = [&all](std::set<std::string> names) {
     std::erase_if(all, [&names](const Words& words) { return names.count(words[0]) > 0; });
   };
-  if (test::kSanitized) // those with a form of their own making; DuckDB is no library for
-                        // sanitizers
+  if (test::sanitized_program()) // those with a form of their own making; DuckDB is no library for
+                                 // sanitizers
     std::erase_if(all, [](const Words& words) {
       return std::set<std::string>{"merge", "synth", "batch", "sweep", "profile", "sample"}.count(
                  words[0]) == 0;
@@ -71,7 +71,7 @@ TEST_F(JsonForms, EveryCommandNamesTheSchema) {
     EXPECT_EQ(root["title"].get_string().error(), simdjson::SUCCESS) << words[0];
     asked.insert(words[0]);
   }
-  if (test::kSanitized)
+  if (test::sanitized_program())
     return;
   // each line of the list of commands is asked here
   const std::string list = test::bytes_of((test::source_dir() / "src/cli/commands.def").string());

@@ -22,16 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
-using Words = std::vector<std::string>;
+using ReduceFlagsWords = std::vector<std::string>;
 
-Words joined(Words a, const Words& b) {
+ReduceFlagsWords joined(ReduceFlagsWords a, const ReduceFlagsWords& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 /// Lines with this at their begin or in them.
-Words lines_with(const std::string& text, const std::string& word) {
-  Words out;
+ReduceFlagsWords lines_with(const std::string& text, const std::string& word) {
+  ReduceFlagsWords out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     if (const std::string line = text.substr(at, end - at); line.find(word) != std::string::npos)
@@ -66,10 +66,10 @@ protected:
 
   /// Both ways with the same further arguments, each in a folder of its own whose files are named
   /// by them: exit code, stderr's remarks, files.
-  void expect_same_comparison(const Words& more, int code) {
-    const Words direct = {"compare", "--baseline", base_, "--test", slow_, "-o", "out"};
-    const Words reduced = {"reduce", "--as",    "compare", "--baseline", path("a"),
-                           "--test", path("b"), "-o",      "out"};
+  void expect_same_comparison(const ReduceFlagsWords& more, int code) {
+    const ReduceFlagsWords direct = {"compare", "--baseline", base_, "--test", slow_, "-o", "out"};
+    const ReduceFlagsWords reduced = {"reduce", "--as",    "compare", "--baseline", path("a"),
+                                      "--test", path("b"), "-o",      "out"};
     const RunResult want = in_folder("direct", joined(direct, more));
     const RunResult got = in_folder("reduced", joined(reduced, more));
     EXPECT_EQ(want.code, code) << want.err;
@@ -85,7 +85,7 @@ protected:
   }
 
   /// Runs the binary there; relative paths of outputs are the same both ways.
-  RunResult in_folder(const std::string& name, const Words& args) const {
+  RunResult in_folder(const std::string& name, const ReduceFlagsWords& args) const {
     fs::create_directories(path(name));
     const fs::path before = fs::current_path();
     fs::current_path(path(name));
@@ -105,8 +105,8 @@ protected:
 TEST_F(ReduceFlagsTest, AVerdictIsThatOfCompare) {
   make_parts();
   std::ofstream(path("conditions")) << "# of the nightly run\ncomputation_time>1%\n";
-  const Words files = {"--markdown", "pr.md",        "--junit",   "junit.xml",
-                       "--verdict",  "verdict.json", "--no-plots"};
+  const ReduceFlagsWords files = {"--markdown", "pr.md",        "--junit",   "junit.xml",
+                                  "--verdict",  "verdict.json", "--no-plots"};
   expect_same_comparison(joined({"--fail-on", "total_time>2%", "--fail-on-file", path("conditions"),
                                  "--annotate", "--labels", "before,after", "--threshold", "1"},
                                 files),
@@ -138,12 +138,12 @@ TEST_F(ReduceFlagsTest, AnnotationsLeaveMarkdownOnStdoutAlone) {
 
 TEST_F(ReduceFlagsTest, AChoiceOfWorkbooksIsThatOfCompare) {
   make_parts();
-  std::vector<Words> choices = {{"--gpu-timeline", "--geo-mean"}};
-  if (!test::kSanitized) // each takes seconds there
+  std::vector<ReduceFlagsWords> choices = {{"--gpu-timeline", "--geo-mean"}};
+  if (!test::sanitized_program()) // each takes seconds there
     choices.insert(choices.end(), {{"--collective", "--collective-only"},
                                    {"--final-report", "--individual-only"},
                                    {"--align", "none", "--no-plots"}});
-  for (const Words& choice : choices)
+  for (const ReduceFlagsWords& choice : choices)
     expect_same_comparison(choice, 0);
 }
 
@@ -153,8 +153,9 @@ TEST_F(ReduceFlagsTest, SheetsOfCollectivesAsCsv) {
         run_binary({"partial", base_, "-o", path("a"), "--shard", shard, "--for", "collectives"})
             .code,
         0);
-  for (const Words& more : {Words{"--csv-dir", "csv"}, Words{"--csv-dir", "csv", "-o", "nccl.json",
-                                                             "--agg-metrics", "mean,max"}}) {
+  for (const ReduceFlagsWords& more :
+       {ReduceFlagsWords{"--csv-dir", "csv"},
+        ReduceFlagsWords{"--csv-dir", "csv", "-o", "nccl.json", "--agg-metrics", "mean,max"}}) {
     const RunResult want = in_folder("direct", joined({"collectives", base_}, more));
     const RunResult got = in_folder("reduced", joined({"reduce", path("a")}, more));
     EXPECT_EQ(want.code, 0) << want.err;
@@ -197,7 +198,7 @@ TEST_F(ReduceFlagsTest, ABaselineOfParts) {
 }
 
 TEST_F(ReduceFlagsTest, TwoSweepsBesideEachOther) {
-  const Words more = {"-o", "out", "--label1", "old", "--label2", "new", "--no-plots"};
+  const ReduceFlagsWords more = {"-o", "out", "--label1", "old", "--label2", "new", "--no-plots"};
   const RunResult want =
       in_folder("direct", joined({"analyze", path("one"), "--sweep2", path("two"), "--no-merge",
                                   "--layout", "2025-11", "--top-k", "3"},
@@ -222,7 +223,7 @@ TEST_F(ReduceFlagsTest, TwoSweepsBesideEachOther) {
 }
 
 TEST_F(ReduceFlagsTest, WhatDoesNotBelongToTheCommandIsRefusedBeforeAnythingIsRead) {
-  const auto refused = [&](const Words& args, const std::string& sentence) {
+  const auto refused = [&](const ReduceFlagsWords& args, const std::string& sentence) {
     const RunResult r = run_binary(joined({"reduce"}, args));
     EXPECT_EQ(r.code, 2) << r.err;
     EXPECT_NE(r.err.find(sentence), std::string::npos) << r.err;

@@ -65,7 +65,7 @@ protected:
 TEST_F(Traps, EveryCommandLeavesTheCurrentFolderAlone) {
   std::vector<Words> all = all_commands();
   all.push_back({"replay", trace_, "--runner", "pytorch", "--top", "1"});
-  if (test::kSanitized) // a start, and one with Python: the others take minutes
+  if (test::sanitized_program()) // a start, and one with Python: the others take minutes
     std::erase_if(all,
                   [](const Words& words) { return words[0] != "info" && words[0] != "replay"; });
   for (const Words& words : all) {

@@ -1,4 +1,4 @@
-// The label `threads` decides what ThreadSanitizer runs: a folder of tests that run threads has it.
+// The labels of tests (tests/labels.cmake) name suites that exist.
 #include "test_paths.h"
 
 #include <filesystem>
@@ -7,64 +7,87 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace fs = std::filesystem;
 
 namespace rankscope {
 namespace {
 
-std::string text_of(const fs::path& file) {
+std::string text_of_labels(const fs::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Folders with the label in tests/CMakeLists.txt, as `rs_tests(FOLDER "LABELS" ...)`.
-std::set<std::string> labelled(const std::string& lists) {
-  std::set<std::string> out;
-  const std::regex call(R"re(rs_(?:layer_)?tests\((\w+) "\w+;threads")re");
-  for (std::sregex_iterator it(lists.begin(), lists.end(), call), end; it != end; ++it)
-    out.insert((*it)[1]);
+/// FOLDER/SUITE of the patterns in tests/labels.cmake that name suites, and the label of each.
+std::vector<std::pair<std::string, std::string>> labelled_suites() {
+  const std::string text = text_of_labels(test::source_dir() / "tests/labels.cmake");
+  const std::regex pattern(
+      R"re(set\(label_(\w+)|"(\w+)/(?:\(([\w|]+)\)|(\w+))\[\.\])re"); // a list, or a pattern in it
+  std::vector<std::pair<std::string, std::string>> out;
+  std::string label;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
+    if ((*it)[1].matched) {
+      label = (*it)[1];
+      continue;
+    }
+    std::istringstream suites((*it)[3].matched ? (*it)[3].str() : (*it)[4].str());
+    for (std::string suite; std::getline(suites, suite, '|');)
+      out.emplace_back((*it)[2].str() + "/" + suite, label);
+  }
   return out;
 }
 
-/// What starts threads, in tests: the standard library's, the project's, commands with workers.
-bool runs_threads(const std::string& text) {
-  static const std::regex uses(
-      R"re(std::j?thread|std::async|TaskPool|TaskGroup|\bthreads = |load_each|run_ranks|generate\(|run_binary)re");
-  return std::regex_search(text, uses);
+TEST(Labels, EachLabelledSuiteIsThere) {
+  std::set<std::string> there;
+  const std::regex test(R"re(\nTEST(?:_F|_P)?\((\w+),)re");
+  const fs::path tests = test::source_dir() / "tests";
+  for (const auto& entry : fs::recursive_directory_iterator(tests)) {
+    if (entry.path().extension() != ".cpp")
+      continue;
+    const std::string text = text_of_labels(entry.path());
+    const std::string folder = fs::relative(entry.path(), tests).begin()->string();
+    for (std::sregex_iterator it(text.begin(), text.end(), test), end; it != end; ++it)
+      there.insert(folder + "/" + (*it)[1].str());
+  }
+  const auto labelled = labelled_suites();
+  EXPECT_GE(labelled.size(), 30U);
+  for (const auto& [suite, label] : labelled)
+    EXPECT_TRUE(there.count(suite)) << suite << ", label " << label << ": there is no such suite";
 }
 
-TEST(Labels, FoldersWhoseTestsRunThreadsAreLabelled) {
-  const fs::path tests = test::source_dir() / "tests";
-  const std::set<std::string> threads = labelled(text_of(tests / "CMakeLists.txt"));
-  EXPECT_GE(threads.size(), 5U);
-  std::set<std::string> found;
-  for (const auto& entry : fs::recursive_directory_iterator(tests)) {
-    const std::string folder = fs::relative(entry.path(), tests).begin()->string();
-    // golden: the same loads as property, on files too large for a sanitizer; tree: this file
-    if (folder == "golden" || folder == "tree" || folder == "fuzz" ||
-        entry.path().extension() != ".cpp" || !runs_threads(text_of(entry.path())))
-      continue;
-    found.insert(folder);
-    EXPECT_TRUE(threads.count(folder)) << entry.path() << ": its folder lacks the label `threads`";
+// ThreadSanitizer builds the executables in this list; the command-line tests run the program
+// itself.
+TEST(Labels, ExecutablesWithThreadsAreBuiltForThreadSanitizer) {
+  const std::string lists = text_of_labels(test::source_dir() / "tests/CMakeLists.txt");
+  const std::regex loop(
+      R"re(foreach\(folder ([\w ]+)\)\n  if\(TARGET rs_\$\{folder\}_tests\)\n    add_dependencies\(rs_threads_tests)re");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(lists, found, loop));
+  const std::string folders = " " + found[1].str() + " ";
+  for (const auto& [suite, label] : labelled_suites()) {
+    const std::string folder = suite.substr(0, suite.find('/'));
+    if (label == "threads" && folder != "cli") {
+      EXPECT_NE(folders.find(" " + folder + " "), std::string::npos) << suite;
+    }
   }
-  EXPECT_TRUE(found.count("readers"));
-  EXPECT_TRUE(found.count("property"));
 }
 
 // Its defines change the layout of its classes: what sees the header links the target, or both
 // layouts stand in one program.
 TEST(Labels, TestsThatSeeSimdjsonLinkItsTarget) {
   const fs::path tests = test::source_dir() / "tests";
-  const std::string lists = text_of(tests / "CMakeLists.txt");
+  const std::string lists = text_of_labels(tests / "CMakeLists.txt");
   for (const auto& folder : fs::directory_iterator(tests)) {
     if (!folder.is_directory())
       continue;
     bool sees = false;
     for (const auto& file : fs::directory_iterator(folder))
-      sees = sees || (file.is_regular_file() &&
-                      text_of(file.path()).find("\n#include <simdjson.h>\n") != std::string::npos);
+      sees = sees ||
+             (file.is_regular_file() &&
+              text_of_labels(file.path()).find("\n#include <simdjson.h>\n") != std::string::npos);
     const std::string name = folder.path().filename().string();
     const std::size_t at = lists.find("tests(" + name + " ");
     if (!sees || at == std::string::npos)

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The second half of the gate, after scripts/test.sh: layout, headers and a sample of sources compiled
+# alone, the tests under AddressSanitizer and UndefinedBehaviorSanitizer with the seeds of every fuzz
+# target, the tests labelled threads under ThreadSanitizer, and clang-tidy over what changed.
+# What is skipped because a tool is missing is listed at the end.
+# Usage: scripts/check.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/steps.sh
+
+step "packages"
+./scripts/install_deps.sh check
+
+step "layout of the sources"
+./scripts/format.sh --check || { [ $? -eq 3 ] || exit 1; skip "layout: clang-format 14 is not installed"; }
+
+step "headers and a sample of sources compile alone"
+cmake --preset dev -DRANKSCOPE_TESTS=ON >/dev/null
+cmake --build build/dev -j "$jobs" --target rs_headers rs_sample
+
+# One build serves sanitizers and fuzzing; without clang, g++'s sanitizers alone.
+step "AddressSanitizer and UndefinedBehaviorSanitizer: build"
+sanitized=asan
+if command -v clang++ >/dev/null; then sanitized=fuzz; else skip "fuzzing: clang++ is not installed"; fi
+cmake --preset $sanitized >/dev/null
+cmake --build build/$sanitized -j "$jobs" --target rankscope rs_sanitized_tests
+
+step "AddressSanitizer and UndefinedBehaviorSanitizer: tests"
+export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0
+run_tests $sanitized -E '_NOT_BUILT$'
+# the command-line tests of the release build, with the sanitized program
+RANKSCOPE_BINARY=$PWD/build/$sanitized/rankscope RANKSCOPE_SANITIZED=1 run_tests release -R '^cli/'
+
+step "ThreadSanitizer"
+# A second's sleep at the end of each program is for races of threads that outlive main(); ours join.
+export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"
+cmake --preset tsan >/dev/null
+cmake --build build/tsan -j "$jobs" --target rankscope rs_threads_tests
+ctest --preset tsan -j "$jobs" -L '^threads$' -LE "$left_out" --timeout 1800
+RANKSCOPE_BINARY=$PWD/build/tsan/rankscope RANKSCOPE_SANITIZED=1 \
+  ctest --preset release -j "$jobs" -R '^cli/' -L '^threads$' -LE "$left_out" --timeout 1800
+
+step "clang-tidy"
+./scripts/tidy.sh || { [ $? -eq 3 ] || exit 1; skip "clang-tidy: version 14, clang++ or git is not installed"; }
+
+finish "scripts/check.sh"

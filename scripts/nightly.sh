@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Everything that the gate (scripts/test.sh, scripts/check.sh) leaves out, in sections of at most an
+# hour on two processors. Each section that passes is recorded with its date, commit and seconds in
+# build/nightly.tsv, so that an interrupted night goes on where it stopped.
+# Usage: scripts/nightly.sh                 list the sections, and when each last passed
+#        scripts/nightly.sh SECTION...      run these sections
+#        scripts/nightly.sh all             run those that have not passed at this commit
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/steps.sh
+
+sections=(slow browser office cluster sanitized-slow fuzz-1 fuzz-2 fuzz-3 fuzz-4 plain coverage bare
+  packages torch bench)
+about() {
+  case $1 in
+  slow) echo "the tests labelled slow, on the release build" ;;
+  browser) echo "pages in Chromium, with a user's clicks" ;;
+  office) echo "workbooks in LibreOffice" ;;
+  cluster) echo "jobs of Slurm, Open MPI and MPICH" ;;
+  sanitized-slow) echo "the tests labelled slow, under the address and undefined sanitizers" ;;
+  fuzz-*) echo "every fourth fuzz target, ten minutes each" ;;
+  plain) echo "each source compiled alone, and the tests of that build" ;;
+  coverage) echo "line coverage of each layer" ;;
+  bare) echo "scripts/test.sh and scripts/demo.sh in a bare Debian 12 root" ;;
+  packages) echo "the Debian package and the tarball, installed in bare roots" ;;
+  torch) echo "a sweep over a real training under PyTorch" ;;
+  bench) echo "all outputs and times against the newest tag, else the commit of a week ago" ;;
+  *) return 1 ;;
+  esac
+}
+record=build/nightly.tsv
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo none)
+mkdir -p build
+touch "$record"
+
+release() { cmake --preset release >/dev/null && cmake --build build/release -j "$jobs"; }
+labelled() { # labelled LABEL: its tests on the release build
+  release
+  ctest --preset release -j "$jobs" -L "^$1\$" --timeout 3600
+}
+run_section() {
+  case $1 in
+  slow | office) ./scripts/install_deps.sh all && labelled "$1" ;;
+  browser | cluster) ./scripts/install_deps.sh all && jobs=1 labelled "$1" ;;
+  sanitized-slow)
+    ./scripts/install_deps.sh check
+    cmake --preset fuzz >/dev/null
+    cmake --build build/fuzz -j "$jobs" --target rankscope rs_sanitized_tests
+    ctest --preset fuzz -j "$jobs" -L '^slow$' --timeout 3600
+    ;;
+  fuzz-*)
+    ./scripts/install_deps.sh check
+    cmake --preset fuzz >/dev/null
+    cmake --build build/fuzz -j "$jobs" --target rs_fuzz_targets
+    local i=0 names=()
+    for source in tests/fuzz/*_fuzz.cpp; do
+      [ $((i++ % 4 + 1)) -ne "${1#fuzz-}" ] || names+=("$(basename "$source" _fuzz.cpp)")
+    done
+    ./scripts/fuzz.sh 600 "${names[@]}"
+    ;;
+  plain)
+    cmake -S . -B build/plain -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_BENCH=ON >/dev/null
+    cmake --build build/plain -j "$jobs"
+    ctest --test-dir build/plain -j "$jobs" -LE "$left_out" --output-on-failure --timeout 1800
+    ;;
+  coverage) ./scripts/install_deps.sh check && ./scripts/coverage.sh ;;
+  bare) ./scripts/test_bare.sh ;;
+  packages) ./scripts/package.sh && ./scripts/test_package.sh ;;
+  torch) release && ./scripts/torch_sweep.sh ;;
+  bench)
+    ./scripts/bench.sh "$(git describe --tags --abbrev=0 2>/dev/null ||
+      git rev-list -1 --before='7 days ago' HEAD)" HEAD --report-only
+    ;;
+  esac
+}
+
+if [ "${1:-}" = --one ]; then
+  run_section "$2"
+  exit 0
+fi
+if [ $# -eq 0 ]; then
+  for s in "${sections[@]}"; do
+    last=$(awk -v s="$s" '$1 == s { line = $2 ", commit " $3 ", " $4 " s" } END { print line }' "$record")
+    printf '%-15s %s\n%15s last passed: %s\n' "$s" "$(about "$s")" "" "${last:-never}"
+  done
+  exit 0
+fi
+wanted=("$@")
+if [ "$1" = all ]; then
+  wanted=()
+  for s in "${sections[@]}"; do
+    awk -v s="$s" -v c="$commit" '$1 == s && $3 == c { found = 1 } END { exit !found }' "$record" ||
+      wanted+=("$s")
+  done
+fi
+for s in "${wanted[@]}"; do about "$s" >/dev/null || { echo "nightly.sh: there is no section '$s'" >&2; exit 2; }; done
+failed=()
+for s in "${wanted[@]}"; do
+  step "$s: $(about "$s")"
+  began=$SECONDS
+  # in a shell of its own, where -e holds
+  if "$0" --one "$s"; then
+    printf '%s\t%s\t%s\t%s\n' "$s" "$(date +%F)" "$commit" "$((SECONDS - began))" >>"$record"
+  else
+    echo "nightly.sh: section $s FAILED" >&2
+    failed+=("$s")
+  fi
+done
+[ ${#failed[@]} -eq 0 ] || { echo "nightly.sh: failed: ${failed[*]}" >&2; exit 1; }
+finish "scripts/nightly.sh"

@@ -1,0 +1,50 @@
+# The labels of tests, by suite. ctest reads this for each executable, with `folder` and `names` set;
+# tests/tree/labels_test.cpp finds a pattern that no test has.
+#   slow     more than five CPU seconds on a quiet machine (scripts/test.sh fails one that lacks the
+#            label and takes ten)
+#   browser, office, cluster   need Chromium, LibreOffice, or a launcher of jobs
+#   waits    mostly sleeps: many of them run at once
+#   threads  runs threads of the library: ThreadSanitizer runs it
+# scripts/test.sh leaves out the first four; scripts/nightly.sh has a section for each.
+set(label_slow
+  "base/ChangePoints[.]NoiseHasNoneAndAStepOfTwiceTheNoiseIsFound"
+  "analyses/CollectiveStream[.]RandomRunsGiveTheCellsOfTheWholeInMemory"
+  "app/RunConsistency[.]EveryCaseHasItsLineInAnalyzeAndCompare"
+  "property/(SweepStatements|WhatChangedTruth|CompareTruth|NullTables|CompareNull)[.]"
+  "readers/HostileExport[.]PagesThatNameEachOtherManyTimesEnd"
+  "app/Watch[.]QuietJobsHaveNoAlarmAndAStragglerIsTold"
+  "property/ExtremeTimes[.]WhatDoesNotFitIsCountedAndNothingIsNegative"
+  "cli/Bombs[.]" "cli/Partial[.](RunsAreComparedAsByOneProcess|ASweepIsAnalysedAsByOneProcess|RealRunsToo)"
+  "cli/Export[.]TheDatasetIsReadBackAsItIsInTheTraces"
+  "cli/Page[.]OfASweepIsTheSameFromTracesAndFromWhatAnalyzeLeft"
+  "cli/Analyze[.]ARerunRedoesOnlyWhatChanged" "faults/FaultyRun[.]")
+set(label_browser
+  "cli/Page[.](OfATraceIsUsed|OfARunIsUsed|OfAComparisonIsUsed|NamesThatAreMarkup)"
+  "cli/Html[.].*(ShowInABrowser|ShowsInABrowser|Base64IsRight)")
+set(label_office "cli/Compare.*[.].*LibreOffice")
+set(label_cluster "cluster/")
+set(label_waits
+  "os/(GuardedTree|Process|ProcessLinger|ScratchFolder|SharedScratch)[.]"
+  "collect/(Sampler|ReplayRun|ReplayTorch)[.]"
+  "cli/(Kills|Interrupt|ProfileEnd|WatchCli|Sample)[.]")
+set(label_threads
+  "os/(ByteSource|ChildStreams|Exchange|OutputFile|Process|ScratchFolder|SharedScratch|Tasks)[.]"
+  "readers/(KinetoReader|OnceOnly)[.]" "writers/DrawnPlots[.]" "sql/SqlDatabase[.]"
+  "collect/Sampler[.]"
+  "engine/(AheadRows|BatchReport|CaptureFolder|Loader|RunRanksTest)[.]"
+  "app/(AnalyzeApp|PageLinks|PartsInMemory|Query|ReduceJob|Split|Top|Watch)[.]"
+  "property/(MergedTrace|PartStore|RankParts|Synth)[.]"
+  "cli/(Threads|Interrupt)[.]")
+
+foreach(name IN LISTS names)
+  set(labels ${folder})
+  foreach(label slow browser office cluster waits threads)
+    foreach(pattern IN LISTS label_${label})
+      if(name MATCHES "^${pattern}")
+        list(APPEND labels ${label})
+        break()
+      endif()
+    endforeach()
+  endforeach()
+  set_tests_properties("${name}" PROPERTIES LABELS "${labels}")
+endforeach()

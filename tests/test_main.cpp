@@ -1,0 +1,43 @@
+// Runs the tests of one executable. With RANKSCOPE_TEST_CPU_SECONDS=N a test fails that takes more
+// processor time, that of its child processes included: it belongs among those labelled slow.
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+namespace {
+
+double cpu_seconds() {
+  double sum = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    ::getrusage(who, &used);
+    for (const timeval& t : {used.ru_utime, used.ru_stime})
+      sum += static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  }
+  return sum;
+}
+
+class CpuLimit : public ::testing::EmptyTestEventListener {
+public:
+  explicit CpuLimit(double limit) : limit_(limit) {}
+  void OnTestStart(const ::testing::TestInfo&) override { began_ = cpu_seconds(); }
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    const double took = cpu_seconds() - began_;
+    if (took > limit_)
+      ADD_FAILURE() << test.test_suite_name() << '.' << test.name() << " took " << took
+                    << " CPU seconds; without the label slow (tests/labels.cmake) a test may take "
+                    << limit_;
+  }
+
+private:
+  double limit_, began_ = 0;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (const char* limit = std::getenv("RANKSCOPE_TEST_CPU_SECONDS"))
+    ::testing::UnitTest::GetInstance()->listeners().Append(new CpuLimit(std::atof(limit)));
+  return RUN_ALL_TESTS();
+}
