@@ -15,14 +15,14 @@ Report titled(const std::string& title, Table table) {
   return out;
 }
 
-Column bytes_column() {
+Column plan_bytes_column() {
   return Column("bytes", Unit::kBytes);
 }
 
 } // namespace
 
 Report collectives_plan(const RunPlan& plan) {
-  Table table("plan", {"rank", "file", bytes_column()});
+  Table table("plan", {"rank", "file", plan_bytes_column()});
   for (const RankFile& file : plan.ranks)
     table.add_row({Value(file.rank), Value(file.path), Value(file.bytes)});
   for (const std::int64_t rank : plan.missing_ranks)
@@ -31,7 +31,7 @@ Report collectives_plan(const RunPlan& plan) {
 }
 
 Report analyze_plan(const AnalyzeRequest& request, const std::vector<RunPlan>& plans) {
-  Table table("plan", {"configuration", "rank", "file", bytes_column(), "report"});
+  Table table("plan", {"configuration", "rank", "file", plan_bytes_column(), "report"});
   for (const RunPlan& plan : plans)
     for (const RankFile& file : plan.ranks) {
       const std::string report = request.layout.individual_report({plan.configuration, file.rank});
@@ -42,7 +42,7 @@ Report analyze_plan(const AnalyzeRequest& request, const std::vector<RunPlan>& p
 }
 
 Report partial_plan(const std::string& folder, const std::vector<PlannedPart>& parts) {
-  Table table("plan", {"configuration", "rank", "file", bytes_column(), "part", "there"});
+  Table table("plan", {"configuration", "rank", "file", plan_bytes_column(), "part", "there"});
   for (const PlannedPart& p : parts)
     table.add_row({Value(p.configuration), Value(p.file.rank), Value(p.file.path),
                    Value(p.file.bytes), Value(p.part), Value(p.is_there)});

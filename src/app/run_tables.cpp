@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* kRecord = "record";
 constexpr const char* kReport = "sheet of report";
-constexpr const char* kCollectives = "sheet of collectives";
+constexpr const char* kRunTablesCollectives = "sheet of collectives";
 constexpr const char* kGemm = "sheet of gemm";
-constexpr const char* kTop = "table of top";
+constexpr const char* kRunTablesTop = "table of top";
 constexpr const char* kLists = "list";
 
 /// A heading of several sheets ("GEMM, SDPA_fwd, ...") names a table each.
@@ -101,12 +101,12 @@ std::vector<RunTableInfo> make_list() {
     if (group.command == "report")
       list.add_sheets(sheets, kReport);
     if (group.command == "collectives")
-      list.add_sheets(sheets, kCollectives);
+      list.add_sheets(sheets, kRunTablesCollectives);
     if (group.command == "gemm")
       list.add("gemm_variance", "GEMMs by the spread of their calls, with what overlapped them",
                kGemm, sheets.front().columns);
     if (group.command == "top")
-      list.add_sheets(sheets, kTop);
+      list.add_sheets(sheets, kRunTablesTop);
   }
   list.add("tables", table_list_schema().help(), kLists, table_list_schema().columns());
   list.add("table_columns", column_list_schema().help(), kLists, column_list_schema().columns());
@@ -268,10 +268,10 @@ RunTables::Wanted RunTables::wanted(const std::set<std::string>& names) const {
     out.linked = out.linked || name != "events";
     out.small = out.small || name == "steps" || name == "ranks" || name == "idle";
     const bool from_collectives =
-        name == "collectives" || name == "findings" || info->kind == kCollectives;
+        name == "collectives" || name == "findings" || info->kind == kRunTablesCollectives;
     out.collectives = out.collectives || (from_collectives && !collectives);
     out.gemms = out.gemms || (info->kind == kGemm && !gemms);
-    out.top = out.top || ((name == "findings" || info->kind == kTop) && !top);
+    out.top = out.top || ((name == "findings" || info->kind == kRunTablesTop) && !top);
     if (info->kind == kReport)
       out.sheets.insert(name);
   }

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
 /// What tells a log from another one at its place: times to the microsecond are in it.
-constexpr std::size_t kHead = 512;
+constexpr std::size_t kWatchLogFilesHead = 512;
 /// A record that was written later than now by more is of a clock that says nothing.
 constexpr std::int64_t kMostAheadUs = std::int64_t{86'400} * 1'000'000;
 
@@ -146,8 +146,8 @@ bool grew(const std::string& path, WatchState::LogFile& file, std::vector<std::s
 /// Reads the next piece of a log; false when nothing more of it has ended.
 bool read_piece(Grown& log, WatchState& state, std::int64_t now_ns, LogLook& out) {
   WatchState::LogFile& file = *log.file;
-  if (file.head_bytes < kHead) {
-    const std::string head = bytes_at(*log.path, 0, kHead);
+  if (file.head_bytes < kWatchLogFilesHead) {
+    const std::string head = bytes_at(*log.path, 0, kWatchLogFilesHead);
     file.head_bytes = static_cast<std::uint32_t>(head.size());
     file.head = head_hash(head);
   }

@@ -11,9 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 
 Schema<WatchedWindow> windows_schema() {
   using R = WatchedWindow;

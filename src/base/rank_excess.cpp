@@ -38,7 +38,7 @@ struct TrimmedMean {
   std::size_t n = 0;
 };
 
-TrimmedMean trimmed_mean(RankSteps values) {
+TrimmedMean trimmed_mean(StepSeries values) {
   TrimmedMean out;
   out.n = values.size();
   if (values.empty())
@@ -238,14 +238,14 @@ std::vector<Scatter> scatter_of_steps(const std::vector<TrimmedMean>& means, dou
   return out;
 }
 
-RankTest tested(const std::vector<RankSteps>& ranks, double resolution,
+RankTest tested(const std::vector<StepSeries>& ranks, double resolution,
                 std::vector<Scatter>& scatter) {
   RankTest out;
   if (ranks.size() < 2)
     return out;
   std::vector<TrimmedMean> means;
   out.steps = ranks.front().size();
-  for (const RankSteps& r : ranks) {
+  for (const StepSeries& r : ranks) {
     out.steps = std::min(out.steps, r.size());
     means.push_back(trimmed_mean(r));
   }
@@ -274,7 +274,7 @@ RankTest tested(const std::vector<RankSteps>& ranks, double resolution,
 
 } // namespace
 
-double trimmed_mean_of(const RankSteps& values) {
+double trimmed_mean_of(const StepSeries& values) {
   return trimmed_mean(values).mean;
 }
 
@@ -294,10 +294,10 @@ double MedianOfOthers::without(double own) const {
   return (sorted_[half - 1] + sorted_[half + 1]) / 2;
 }
 
-std::vector<RankSteps> against_peers(std::span<const std::vector<double>> steps) {
+std::vector<StepSeries> against_peers(std::span<const std::vector<double>> steps) {
   if (steps.empty() || steps.front().size() < 2)
     return {};
-  std::vector<RankSteps> out(steps.front().size());
+  std::vector<StepSeries> out(steps.front().size());
   for (const std::vector<double>& step : steps) {
     const MedianOfOthers others(step);
     for (std::size_t r = 0; r < step.size(); ++r)
@@ -306,12 +306,12 @@ std::vector<RankSteps> against_peers(std::span<const std::vector<double>> steps)
   return out;
 }
 
-double lag1_dependence(std::span<const RankSteps> series) {
+double lag1_dependence(std::span<const StepSeries> series) {
   double sum = 0;
   double weight = 0;
   std::size_t samples = 0;
   std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (const RankSteps& values : series) {
+  for (const StepSeries& values : series) {
     samples += values.size();
     least = std::min(least, values.size());
     const double mean = sample_stats(values).mean;
@@ -347,7 +347,7 @@ double independent_samples(double n, double rho) {
   return std::clamp(n * (1 - rho) / (1 + rho), std::min(n, 2.0), n);
 }
 
-std::vector<RankTest> test_ranks(std::span<const std::vector<RankSteps>> runs, double resolution,
+std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, double resolution,
                                  double level) {
   std::vector<RankTest> out;
   std::vector<std::vector<Scatter>> scatter(runs.size());

@@ -10,7 +10,7 @@
 namespace rankscope {
 
 /// The values of one rank, a step each.
-using RankSteps = std::vector<double>;
+using StepSeries = std::vector<double>;
 
 /// The median of all values but one, for each in turn.
 class MedianOfOthers {
@@ -26,10 +26,10 @@ private:
 
 /// Each rank's value minus the median of the other ranks' values in the same step. `steps`: for
 /// each step the values of all ranks. Returns [rank][step]; empty with fewer than two ranks.
-[[nodiscard]] std::vector<RankSteps> against_peers(std::span<const std::vector<double>> steps);
+[[nodiscard]] std::vector<StepSeries> against_peers(std::span<const std::vector<double>> steps);
 
 /// The mean of a rank's steps as the test takes it.
-[[nodiscard]] double trimmed_mean_of(const RankSteps& values);
+[[nodiscard]] double trimmed_mean_of(const StepSeries& values);
 
 /// How far one rank exceeds its peers.
 struct RankExcess {
@@ -70,13 +70,13 @@ inline constexpr std::size_t kFewestPeers = 8;
 /// - the standard error is widened by the lag-1 correlation of successive steps;
 /// - a rank must also exceed the spread that the means of its peers have beyond that error;
 /// - of a single step that spread is all there is, and heavy tails are assumed.
-[[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<RankSteps>> runs,
+[[nodiscard]] std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs,
                                                double resolution, double level = kRankLevel);
 
 /// Lag-1 correlation of successive samples, pooled over series of one length or of several, each
 /// counted alike; corrected for the bias of taking their means (1 + 3 r) / n. From 0 to 0.95. Fewer
 /// than 24 samples in all, or series of fewer than four: kAssumedDependence.
-[[nodiscard]] double lag1_dependence(std::span<const RankSteps> series);
+[[nodiscard]] double lag1_dependence(std::span<const StepSeries> series);
 
 /// How many independent samples `n` dependent ones are worth: n (1 - rho) / (1 + rho), at least 2.
 [[nodiscard]] double independent_samples(double n, double rho);

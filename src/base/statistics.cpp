@@ -169,7 +169,6 @@ std::optional<MeanDifference> welch(const SampleStats& base, const SampleStats& 
 }
 
 LinearFit linear_fit95(std::span<const double> x, std::span<const double> y) {
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   LinearFit out{kNaN, kNaN, kNaN};
   const auto n = static_cast<double>(x.size());
   if (x.size() < 3 || x.size() != y.size())

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace rankscope {
+
+/// Stands for a value that is not available.
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Quantile by linear interpolation between the order statistics (type 7 of Hyndman and Fan 1996).
 /// `sorted` ascending, not empty; q from 0 to 1. Example: 0.25 of 1 2 3 4 is 1.75.

@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct AnalyzeFlags {
   AnalyzeRequest request; ///< what both sweeps share
   std::string sweep, sweep2;
   std::string label1, label2;
@@ -42,7 +42,7 @@ Result<void> print_plan(Context& ctx, const AnalyzeRequest& request) {
   return {};
 }
 
-Result<void> analyze(Context& ctx, const Flags& f) {
+Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
   AnalyzeRequest shared = f.request;
   shared.memory_bytes = f.memory_mib << 20;
   shared.plots = !f.no_plots;
@@ -73,7 +73,7 @@ Result<void> analyze(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_outputs(FlagSet& app, Flags& f) {
+void add_outputs(FlagSet& app, AnalyzeFlags& f) {
   app.add_option("-o,--output", f.output,
                  "output folder (default: SWEEP/tracelens_analysis); with --sweep2 a folder for "
                  "each label in it");
@@ -85,7 +85,7 @@ void add_outputs(FlagSet& app, Flags& f) {
   app.add_flag("--dry-run", f.dry_run, "print what would be read and written");
 }
 
-void add_figures(FlagSet& app, Flags& f) {
+void add_figures(FlagSet& app, AnalyzeFlags& f) {
   AnalyzeRequest& r = f.request;
   app.add_option("--top-k", r.top_k, "GEMMs listed per rank").capture_default_str();
   app.add_option("--rank-by", r.rank_by, "order of GEMMs: by range, cv or total-excess")
@@ -96,8 +96,8 @@ void add_figures(FlagSet& app, Flags& f) {
   add_align_flag(app, f.align, "reports by collectives, merged traces by base");
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_analyze(FlagSet& app) {
+  auto f = std::make_shared<AnalyzeFlags>();
   AnalyzeRequest& r = f->request;
   r.report = sweep_report_options();
   app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces").required();
@@ -125,6 +125,6 @@ const Command analyze_command{
     "  rankscope analyze traces/ -o out --top-k 10\n"
     "  rankscope analyze before --sweep2 after --label1 old --label2 new\n"
     "  rankscope analyze sweep --dry-run",
-    setup};
+    setup_analyze};
 
 } // namespace rankscope

@@ -16,14 +16,14 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct BaselineFlags {
   std::string action;
   std::vector<std::string> inputs;
   std::string output, csv_dir, label;
   CompareFlags compare;
 };
 
-Result<void> save(Context& ctx, const Flags& f) {
+Result<void> save(Context& ctx, const BaselineFlags& f) {
   if (f.inputs.size() != 1)
     return Error{ErrorCode::kUsage, "baseline save", "wants one run", "rankscope baseline --help"};
   if (f.output.empty())
@@ -44,7 +44,7 @@ Result<void> save(Context& ctx, const Flags& f) {
   return {};
 }
 
-Result<void> check(Context& ctx, const Flags& f) {
+Result<void> check(Context& ctx, const BaselineFlags& f) {
   if (f.compare.baseline.empty())
     return Error{ErrorCode::kUsage, "baseline check", "wants the file to check against",
                  "--baseline NAME.rsb"};
@@ -60,7 +60,7 @@ Result<void> check(Context& ctx, const Flags& f) {
   return show_comparison(ctx, request, result, flags.annotate);
 }
 
-Result<void> history(Context& ctx, const Flags& f) {
+Result<void> history(Context& ctx, const BaselineFlags& f) {
   HistoryRequest request;
   request.inputs = f.inputs;
   request.outputs = {f.output, "", f.csv_dir};
@@ -84,8 +84,8 @@ Result<void> history(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_baseline(FlagSet& app) {
+  auto f = std::make_shared<BaselineFlags>();
   app.add_option("action", f->action, "save, check or history")
       .required()
       .one_of({"save", "check", "history"});
@@ -128,6 +128,6 @@ const Command baseline_command{
     "  rankscope baseline check new --baseline base.rsb --fail-on-file rankscope.conditions\n"
     "  rankscope baseline history kept -o history.xlsx\n"
     "  rankscope baseline history kept -o history.html",
-    setup};
+    setup_baseline};
 
 } // namespace rankscope

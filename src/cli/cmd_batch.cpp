@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct BatchFlags {
   BatchRequest request;
   ReplayFlags replay;
   bool dry_run = false;
@@ -83,7 +83,7 @@ Result<void> verdict(Context& ctx, const std::vector<BatchReport>& reports) {
   return {};
 }
 
-Result<void> run(Context& ctx, const Flags& f) {
+Result<void> run_batch(Context& ctx, const BatchFlags& f) {
   BatchRequest request = f.request;
   request.options.compat = !f.compat.empty();
   request.replay_run = replay_options(f.replay);
@@ -104,8 +104,8 @@ Result<void> run(Context& ctx, const Flags& f) {
   return verdict(ctx, reports);
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_batch(FlagSet& app) {
+  auto f = std::make_shared<BatchFlags>();
   BatchRequest& r = f->request;
   app.add_option("-b,--base", r.search.base, "folder that is searched for traces, with all below")
       .required();
@@ -125,7 +125,7 @@ Action setup(FlagSet& app) {
   app.add_flag("--overwrite", r.overwrite, "replace reports that are there already");
   app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
   add_replay_flags(app, f->replay);
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return run_batch(ctx, *f); };
 }
 
 } // namespace
@@ -134,6 +134,6 @@ const Command batch_command{"batch", "a workbook for every folder of rank traces
                             "  rankscope batch -b profiles -f step_8\n"
                             "  rankscope batch -b profiles -e gz -f rank_ step_8 --all-kernels\n"
                             "  rankscope batch -b profiles -f step_8 --dry-run",
-                            setup};
+                            setup_batch};
 
 } // namespace rankscope

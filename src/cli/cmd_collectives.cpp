@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct CollectivesFlags {
   CollectivesRequest request;
   std::string align = "collectives";
   std::string compat;
@@ -34,7 +34,7 @@ std::vector<std::string> folder_of_pattern(std::string& pattern) {
   return {std::move(folder)};
 }
 
-Result<void> collectives_of(Context& ctx, const Flags& f) {
+Result<void> collectives_of(Context& ctx, const CollectivesFlags& f) {
   CollectivesRequest request = f.request;
   if (request.inputs.empty())
     request.inputs = folder_of_pattern(request.discover.trace_pattern);
@@ -68,7 +68,7 @@ Result<void> collectives_of(Context& ctx, const Flags& f) {
 }
 
 /// Of the script that this command replaces, where they have other names; not in --help.
-void add_old_flags(FlagSet& app, Flags& f) {
+void add_old_flags(FlagSet& app, CollectivesFlags& f) {
   CollectivesRequest& request = f.request;
   app.add_option("--trace-dir", request.inputs).group("");
   app.add_option("--output-xlsx-path", request.outputs.file).group("");
@@ -79,7 +79,7 @@ void add_old_flags(FlagSet& app, Flags& f) {
     app.add_flag(name).group("");
 }
 
-void add_figures(FlagSet& app, Flags& f) {
+void add_figures_collectives(FlagSet& app, CollectivesFlags& f) {
   CollectiveOptions& options = f.request.options;
   add_align_flag(app, f.align);
   app.add_option("--gpus-per-node", options.gpus_per_node, "0: devices in the first trace")
@@ -94,8 +94,8 @@ void add_figures(FlagSet& app, Flags& f) {
                "who sends how much to whom in all-to-all-v");
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_collectives(FlagSet& app) {
+  auto f = std::make_shared<CollectivesFlags>();
   CollectivesRequest& request = f->request;
   app.add_option("DIR", request.inputs, "folders of rank traces, or the files");
   in_group(app, "Output", [&] {
@@ -105,7 +105,7 @@ Action setup(FlagSet& app) {
     app.add_option("--csv-dir", request.outputs.csv_dir, "folder for one CSV per sheet");
     app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
   });
-  in_group(app, "Figures", [&] { add_figures(app, *f); });
+  in_group(app, "Figures", [&] { add_figures_collectives(app, *f); });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
                    "limit for traces in flight, 0 = half of the free");
@@ -122,6 +122,6 @@ const Command collectives_command{
     "  rankscope collectives run/torch_profiler\n"
     "  rankscope collectives run -o nccl.xlsx --align collectives --gpus-per-node 8\n"
     "  rankscope collectives run --dry-run",
-    setup};
+    setup_collectives};
 
 } // namespace rankscope

@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-Action setup(FlagSet&) {
+Action setup_columns(FlagSet&) {
   return [](Context& ctx) -> Result<void> {
     ctx.out(ctx.json ? json_text(column_report()) : column_dictionary());
     return {};
@@ -16,6 +16,6 @@ Action setup(FlagSet&) {
 } // namespace
 
 const Command columns_command{"columns", "every sheet with its columns: id, header, unit, meaning",
-                              "  rankscope columns > columns.md", setup};
+                              "  rankscope columns > columns.md", setup_columns};
 
 } // namespace rankscope

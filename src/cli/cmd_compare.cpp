@@ -15,7 +15,7 @@ Result<void> compare_runs_of(Context& ctx, const CompareFlags& f) {
   return show_comparison(ctx, request, result, f.annotate);
 }
 
-Action setup(FlagSet& app) {
+Action setup_compare(FlagSet& app) {
   auto f = std::make_shared<CompareFlags>();
   add_compare_flags(app, *f);
   return [f](Context& ctx) { return compare_runs_of(ctx, *f); };
@@ -30,6 +30,6 @@ const Command compare_command{
     "--output out\n"
     "  rankscope compare --baseline base --test new --output out --markdown pr.md "
     "--fail-on 'total_time>2%' --fail-on 'exposed_comm>5%'",
-    setup};
+    setup_compare};
 
 } // namespace rankscope

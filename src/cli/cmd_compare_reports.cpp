@@ -9,13 +9,13 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct CompareReportsFlags {
   std::vector<std::string> sheets;
   std::string compat;
   CompareReportsRequest request;
 };
 
-Result<void> run(Context& ctx, const Flags& f) {
+Result<void> run_compare_reports(Context& ctx, const CompareReportsFlags& f) {
   CompareReportsRequest request = f.request;
   request.options.sheets.insert(f.sheets.begin(), f.sheets.end());
   request.options.compat_tracelens = !f.compat.empty();
@@ -36,8 +36,8 @@ Result<void> run(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_compare_reports(FlagSet& app) {
+  auto f = std::make_shared<CompareReportsFlags>();
   app.add_option("REPORT", f->request.reports,
                  "report workbooks or CSV folders, the baseline first")
       .required()
@@ -51,7 +51,7 @@ Action setup(FlagSet& app) {
                  "file.xlsx, .json, .md, or .csv for one sheet (default: comparison.xlsx)");
   app.add_option("--csv-dir", f->request.outputs.csv_dir, "folder for one CSV per sheet");
   app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return run_compare_reports(ctx, *f); };
 }
 
 } // namespace
@@ -60,6 +60,6 @@ const Command compare_reports_command{
     "compare-reports", "tables of two or more reports side by side, with differences",
     "  rankscope compare-reports base.xlsx new.xlsx -o comparison.xlsx\n"
     "  rankscope compare-reports base_csvs new_csvs --names base,new --sheets gpu_timeline",
-    setup};
+    setup_compare_reports};
 
 } // namespace rankscope

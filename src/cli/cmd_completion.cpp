@@ -75,7 +75,7 @@ std::string fish_script(const CLI::App& root) {
   return out;
 }
 
-Action setup(FlagSet& app) {
+Action setup_completion(FlagSet& app) {
   auto shell = std::make_shared<std::string>("bash");
   app.add_option("shell", *shell, "bash, zsh or fish")
       .one_of({"bash", "zsh", "fish"})
@@ -104,7 +104,7 @@ const Command completion_command{
     "print a shell completion script",
     "  source <(rankscope completion bash)\n"
     "  rankscope completion fish > ~/.config/fish/completions/rankscope.fish",
-    setup,
+    setup_completion,
     false,
     true};
 

@@ -10,12 +10,12 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct ExportFlags {
   ExportRequest request;
   std::uint64_t memory_mib = 0;
 };
 
-Result<void> export_of(Context& ctx, const Flags& f) {
+Result<void> export_of(Context& ctx, const ExportFlags& f) {
   ExportRequest request = f.request;
   request.traces.memory_bytes = f.memory_mib << 20;
   if (request.folder.empty())
@@ -32,8 +32,8 @@ Result<void> export_of(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_export(FlagSet& app) {
+  auto f = std::make_shared<ExportFlags>();
   app.add_option("TRACE", f->request.traces.inputs, "traces, folders of ranks or a sweep")
       .required();
   in_group(app, "Output", [&] {
@@ -57,6 +57,6 @@ Action setup(FlagSet& app) {
 const Command export_command{"export", "events, kernels, operators, ... as a Parquet dataset",
                              "  rankscope export --parquet dataset run\n"
                              "  rankscope export --parquet dataset --tables kernels,ranks sweep",
-                             setup};
+                             setup_export};
 
 } // namespace rankscope

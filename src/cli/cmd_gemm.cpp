@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct GemmFlags {
   std::string step;
   std::string sweep;
   std::string output;
@@ -48,13 +48,13 @@ Result<void> show(Context& ctx, const Result<WrittenTable>& result) {
   return {};
 }
 
-Result<void> plot(Context& ctx, const Flags& f) {
+Result<void> plot(Context& ctx, const GemmFlags& f) {
   RS_TRY(const WrittenPlots plots, plot_gemm_csv({f.csv_path, f.sweep, f.output_dir, f.svg}));
   ctx.out(fmt::format("{}: plots of {} rows\n", plots.folder, plots.rows));
   return {};
 }
 
-Result<void> run(Context& ctx, const Flags& f) {
+Result<void> run_gemm(Context& ctx, const GemmFlags& f) {
   if (f.step == "plot")
     return plot(ctx, f);
   if (f.step == "variance" && !f.base_path.empty())
@@ -84,7 +84,7 @@ Result<void> run(Context& ctx, const Flags& f) {
                        ctx, {f.sweep, f.output, table, f.top_k, f.rank_by, f.filter, f.discover}));
 }
 
-void add_earlier_outputs(FlagSet& app, Flags& f) {
+void add_earlier_outputs(FlagSet& app, GemmFlags& f) {
   app.add_option("--base-path", f.base_path,
                  "variance: the folder tracelens_analysis, its reports are read; timestamps: the "
                  "sweep with the traces");
@@ -99,8 +99,8 @@ void add_earlier_outputs(FlagSet& app, Flags& f) {
   app.add_option("--output-dir", f.output_dir, "plot: folder (default: plots beside the CSV)");
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_gemm(FlagSet& app) {
+  auto f = std::make_shared<GemmFlags>();
   app.add_option("STEP", f->step, "variance, timestamps, overlap or plot")
       .required()
       .one_of({"variance", "timestamps", "overlap", "plot"});
@@ -121,7 +121,7 @@ Action setup(FlagSet& app) {
   });
   in_group(app, "From the output of an earlier step", [&] { add_earlier_outputs(app, *f); });
   add_discover_flags(app, f->discover, true);
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return run_gemm(ctx, *f); };
 }
 
 } // namespace
@@ -135,6 +135,6 @@ const Command gemm_command{
     "  rankscope gemm overlap --input-csv top5_with_timestamps.csv --tracelens-path "
     "sweep/tracelens_analysis\n"
     "  rankscope gemm plot --csv-path top5.csv --output-dir plots --svg",
-    setup};
+    setup_gemm};
 
 } // namespace rankscope

@@ -11,14 +11,14 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct HtmlFlags {
   std::vector<std::string> sweeps;
   std::vector<std::string> labels;
   std::string sweep1, sweep2, label1, label2; ///< the flags of the older script
   std::string output;
 };
 
-Result<void> run(Context& ctx, const Flags& f) {
+Result<void> run_html(Context& ctx, const HtmlFlags& f) {
   std::vector<std::string> folders = f.sweeps;
   std::vector<std::string> labels = f.labels;
   for (const auto& [sweep, label] : {std::pair(f.sweep1, f.label1), std::pair(f.sweep2, f.label2)})
@@ -48,8 +48,8 @@ Result<void> run(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_html(FlagSet& app) {
+  auto f = std::make_shared<HtmlFlags>();
   app.add_option("SWEEP", f->sweeps,
                  "sweeps that rankscope analyze has been run on, or its outputs");
   app.add_option("-o,--output", f->output, "HTML file (default: sweep_comparison_report.html)");
@@ -58,7 +58,7 @@ Action setup(FlagSet& app) {
   app.add_option("--sweep2", f->sweep2, "the same as a second SWEEP");
   app.add_option("--label1", f->label1, "name of --sweep1");
   app.add_option("--label2", f->label2, "name of --sweep2");
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return run_html(ctx, *f); };
 }
 
 } // namespace
@@ -66,6 +66,6 @@ Action setup(FlagSet& app) {
 const Command html_command{"html", "analysed sweeps side by side on one HTML page",
                            "  rankscope html sweep1 sweep2 -o compare.html\n"
                            "  rankscope html a b -o c.html --label before --label after",
-                           setup};
+                           setup_html};
 
 } // namespace rankscope

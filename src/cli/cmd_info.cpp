@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kRows = 100;
 constexpr std::size_t kWidestFact = 100;
 
-Action setup(FlagSet& app) {
+Action setup_info(FlagSet& app) {
   auto traces = std::make_shared<std::vector<std::string>>();
   app.add_option("TRACE", *traces, "trace files, - for standard input").required();
   return [traces](Context& ctx) -> Result<void> {
@@ -48,6 +48,6 @@ Action setup(FlagSet& app) {
 const Command info_command{"info", "what a trace holds: vendor, ranks, steps, events, problems",
                            "  rankscope info rank0.json.gz\n"
                            "  rankscope info --json rank*.json.gz",
-                           setup};
+                           setup_info};
 
 } // namespace rankscope

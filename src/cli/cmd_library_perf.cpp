@@ -19,7 +19,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct LibraryPerfFlags {
   std::vector<std::string> inputs;
   std::string out;
   LibraryPerfOptions options;
@@ -30,7 +30,7 @@ struct Flags {
 
 /// Says what it measures as it goes and ends at once: the end of a vendor's library is no matter of
 /// the measurement.
-[[noreturn]] void measure_one_gemm(const Flags& f) {
+[[noreturn]] void measure_one_gemm(const LibraryPerfFlags& f) {
   const auto tell = [](std::string_view text) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);
     (void)std::fflush(stdout);
@@ -49,7 +49,7 @@ struct Flags {
   std::_Exit(0);
 }
 
-Result<void> compare(Context& ctx, const Flags& f) {
+Result<void> compare(Context& ctx, const LibraryPerfFlags& f) {
   if (f.inputs.size() != 3)
     return Error{ErrorCode::kUsage, "library-perf compare", "takes two tables: A.csv B.csv", ""};
   const std::string out = f.out.empty() ? "library_perf_compare.csv" : f.out;
@@ -64,7 +64,7 @@ Result<void> compare(Context& ctx, const Flags& f) {
   return {};
 }
 
-Result<void> measure(Context& ctx, Flags f) {
+Result<void> measure(Context& ctx, LibraryPerfFlags f) {
   if (f.inputs.size() > 1)
     return Error{ErrorCode::kUsage, "library-perf", "takes one library_trace.csv",
                  "compare A.csv B.csv compares two results"};
@@ -102,8 +102,8 @@ Result<void> measure(Context& ctx, Flags f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_library_perf(FlagSet& app) {
+  auto f = std::make_shared<LibraryPerfFlags>();
   app.add_option("INPUTS", f->inputs, "library_trace.csv (the default), or: compare A.csv B.csv");
   app.add_option("-o,--output", f->out,
                  "the table (default library_perf.csv, library_perf_compare.csv)");
@@ -145,6 +145,6 @@ const Command library_perf_command{
     "library-perf", "replay the configurations of a library trace and time them",
     "  rankscope library-perf library_trace.csv -o library_perf.csv\n"
     "  rankscope library-perf compare mi300.csv mi355.csv",
-    setup};
+    setup_library_perf};
 
 } // namespace rankscope

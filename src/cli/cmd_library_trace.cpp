@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-Action setup(FlagSet& app) {
+Action setup_library_trace(FlagSet& app) {
   auto f = std::make_shared<LibraryLogs>();
   f->options.csv = "library_trace.csv";
   app.add_option("LOGS", f->logs, "logs, plain, gzip or zstd; '-' is standard input").required();
@@ -38,6 +38,6 @@ const Command library_trace_command{
     "library-trace", "logs of rocBLAS, hipBLASLt, MIOpen, Tensile, RCCL, cuBLAS... as tables",
     "  rankscope library-trace run.log -o library_trace.csv\n"
     "  rankscope library-trace rank*.log.gz --model llama --others rest.log",
-    setup};
+    setup_library_trace};
 
 } // namespace rankscope

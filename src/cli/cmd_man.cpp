@@ -27,7 +27,7 @@ Result<void> write_all(const std::vector<ManPage>& pages, const std::string& fol
   return {};
 }
 
-Action setup(FlagSet& app) {
+Action setup_man(FlagSet& app) {
   auto given = std::make_shared<ManArguments>();
   app.add_option("command", given->command,
                  "whose page, as roff on stdout (default: the program's)");
@@ -56,7 +56,7 @@ const Command man_command{"man",
                           "print manual pages",
                           "  rankscope man report | man -l -\n"
                           "  rankscope man -o ~/.local/share/man/man1",
-                          setup,
+                          setup_man,
                           false,
                           true};
 

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct MergeFlags {
   std::vector<std::string> inputs;
   std::string out;
   bool all = false;
@@ -33,7 +33,7 @@ void print(Context& ctx, const MergedRun& run) {
                         static_cast<double>(run.input_bytes) / 1e6 / std::max(run.seconds, 1e-9)));
 }
 
-Result<void> merge(Context& ctx, const Flags& f) {
+Result<void> merge(Context& ctx, const MergeFlags& f) {
   if (f.all) {
     if (f.inputs.size() != 1)
       return Error{ErrorCode::kUsage, "--all", "takes one sweep folder", ""};
@@ -58,7 +58,7 @@ Result<void> merge(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_what_is_kept(FlagSet& app, Flags& f) {
+void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add_flag("--cpu-ops", f.request.options.cpu_ops,
                "keep operators and forward-backward arrows");
   app.add_option("--step", f.step, "only ProfilerStep N, or A:B");
@@ -71,8 +71,8 @@ void add_what_is_kept(FlagSet& app, Flags& f) {
       .excludes(ranks);
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_merge(FlagSet& app) {
+  auto f = std::make_shared<MergeFlags>();
   app.add_option("TRACES", f->inputs, "folder of rank traces, or the files; with --all a sweep")
       .required();
   in_group(app, "Output", [&] {
@@ -107,6 +107,6 @@ const Command merge_command{
     "merge", "join the traces of all ranks into one for Perfetto",
     "  rankscope merge 256thread/nccl_28channels/torch_profiler -o m.json.gz\n"
     "  rankscope merge --all sweep --step 19",
-    setup};
+    setup_merge};
 
 } // namespace rankscope

@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-Result<void> run(Context& ctx, const NsysRequest& request) {
+Result<void> print_nsys(Context& ctx, const NsysRequest& request) {
   RS_TRY(NsysRun done, run_nsys(ctx, request));
   if (ctx.json && !done.summaries.empty())
     ctx.out(json_text(done.report));
@@ -21,7 +21,7 @@ Result<void> run(Context& ctx, const NsysRequest& request) {
   return {};
 }
 
-Action setup(FlagSet& app) {
+Action setup_nsys(FlagSet& app) {
   auto f = std::make_shared<NsysRequest>();
   app.add_option("FILE", f->file, "SQLite export, .nsys-rep, or prefix of the CSV tables");
   in_group(app, "What was recorded", [&] {
@@ -37,7 +37,7 @@ Action setup(FlagSet& app) {
     app.add_option("-o,--output", f->outputs.file, "file.xlsx, .json, .md, or .csv for one sheet");
     app.add_option("--csv-dir", f->outputs.csv_dir, "folder for one CSV per table");
   });
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return print_nsys(ctx, *f); };
 }
 
 } // namespace
@@ -45,6 +45,6 @@ Action setup(FlagSet& app) {
 const Command nsys_command{"nsys", "summary of Nsight Systems reports",
                            "  rankscope nsys --config config.json\n"
                            "  rankscope nsys run.sqlite --iters 5 --nvtx :step -o run.xlsx",
-                           setup};
+                           setup_nsys};
 
 } // namespace rankscope

@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct PageFlags {
   PageRequest request;
   std::string baseline;
   std::vector<std::string> tests;
@@ -22,7 +22,7 @@ struct Flags {
   std::uint64_t memory_mib = 0;
 };
 
-Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
+Result<PageResult> made(Context& ctx, const PageFlags& f, PageRequest request) {
   request.run.memory_bytes = f.memory_mib << 20U;
   if (f.baseline.empty() && f.tests.empty()) {
     if (request.run.inputs.empty())
@@ -43,7 +43,7 @@ Result<PageResult> made(Context& ctx, const Flags& f, PageRequest request) {
   return write_comparison_page(ctx, request, runs);
 }
 
-Result<void> page(Context& ctx, const Flags& f) {
+Result<void> page(Context& ctx, const PageFlags& f) {
   RS_CHECK(check_ending(f.request.output, {".html", ".htm"}));
   RS_TRY(const PageResult result, made(ctx, f, f.request));
   if (ctx.json && f.request.output != "-") {
@@ -54,8 +54,8 @@ Result<void> page(Context& ctx, const Flags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_page(FlagSet& app) {
+  auto f = std::make_shared<PageFlags>();
   f->request.output = "page.html";
   TopRequest& run = f->request.run;
   app.add_option(
@@ -89,6 +89,6 @@ const Command page_command{"page", "an interactive page of a trace, a run, a swe
                            "  rankscope page run/torch_profiler -o run.html\n"
                            "  rankscope page sweep -o sweep.html\n"
                            "  rankscope page --baseline base --test new -o compare.html",
-                           setup};
+                           setup_page};
 
 } // namespace rankscope

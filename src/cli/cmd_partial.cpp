@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct PartialFlags {
   PartialRequest request;
   std::string output, shard;
   std::vector<std::string> wanted;
@@ -23,7 +23,7 @@ struct Flags {
   bool dry_run = false;
 };
 
-bool asked_for(const Flags& f, const char* command) {
+bool asked_for(const PartialFlags& f, const char* command) {
   const auto is = [&](const std::string& name) { return name == command || name == "all"; };
   return std::any_of(f.wanted.begin(), f.wanted.end(), is);
 }
@@ -43,7 +43,7 @@ Result<void> print_plan(Context& ctx, const PartialRequest& request, const std::
   return {};
 }
 
-Result<void> partial(Context& ctx, const Flags& f) {
+Result<void> partial(Context& ctx, const PartialFlags& f) {
   PartialRequest request = f.request;
   RS_TRY(const std::optional<Shard> shard, shard_from(f.shard, process_environment()));
   if (shard) {
@@ -69,7 +69,7 @@ Result<void> partial(Context& ctx, const Flags& f) {
   return {};
 }
 
-void add_figures(FlagSet& app, Flags& f) {
+void add_figures_partial(FlagSet& app, PartialFlags& f) {
   PartialRequest& r = f.request;
   app.add_option("--gpu-arch", r.gpu_arch,
                  "analyze, page: GPU for rooflines: built-in name or JSON file");
@@ -83,8 +83,8 @@ void add_figures(FlagSet& app, Flags& f) {
       .one_of({"2025-11"});
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_partial(FlagSet& app) {
+  auto f = std::make_shared<PartialFlags>();
   PartialRequest& r = f->request;
   app.add_option("DIR", r.inputs, "folders of rank traces, the files, or a sweep").required();
   app.add_option("-o,--output", f->output, "folder for the parts").required();
@@ -103,7 +103,7 @@ Action setup(FlagSet& app) {
                    "stored; all four take 25 times as long)")
         .delimiter(',')
         .one_of({"collectives", "analyze", "compare", "page", "all"});
-    add_figures(app, *f);
+    add_figures_partial(app, *f);
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
@@ -122,6 +122,6 @@ const Command partial_command{
     "  rankscope partial run/torch_profiler -o parts\n"
     "  srun rankscope partial run/torch_profiler -o parts --for analyze,page\n"
     "  rankscope partial /local/traces --local --shard 3/16 -o /shared/parts",
-    setup};
+    setup_partial};
 
 } // namespace rankscope

@@ -114,7 +114,7 @@ Result<void> run(Context& ctx, ProfileFlags& f) {
   return run_all(ctx, f);
 }
 
-Action setup(FlagSet& app) {
+Action setup_profile(FlagSet& app) {
   auto f = std::make_shared<ProfileFlags>();
   add_profile_flags(app, *f);
   return [f](Context& ctx) { return run(ctx, *f); };
@@ -130,6 +130,6 @@ const Command profile_command{
     "  rankscope profile doctor --tool nsys\n"
     "  rankscope profile merge profile_run\n"
     "  rankscope profile trace-parse run.log -o library_trace.csv",
-    setup, true};
+    setup_profile, true};
 
 } // namespace rankscope

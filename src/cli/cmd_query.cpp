@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct QueryFlags {
   std::vector<std::string> arguments; ///< SQL and inputs
   RunTablesRequest request;
   std::string format, output;
@@ -48,10 +48,10 @@ Result<void> list_tables(Context& ctx) {
   return {};
 }
 
-Result<void> query_of(Context& ctx, const Flags& given) {
+Result<void> query_of(Context& ctx, const QueryFlags& given) {
   if (given.tables)
     return list_tables(ctx);
-  Flags f = given;
+  QueryFlags f = given;
   const std::vector<std::string> statements = take_sql(f.arguments);
   if (f.arguments.empty())
     return Error{ErrorCode::kUsage, "query", "needs a trace or a folder of rank traces",
@@ -84,8 +84,8 @@ Result<void> query_of(Context& ctx, const Flags& given) {
   return printer.finish();
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_query(FlagSet& app) {
+  auto f = std::make_shared<QueryFlags>();
   app.add_option("SQL TRACE", f->arguments,
                  "a statement (or several, with ;), then traces, folders of ranks or a sweep; "
                  "without SQL: a prompt, or statements from standard input");
@@ -116,6 +116,6 @@ const Command query_command{
     "  rankscope query 'FROM slow_ranks' run --json\n"
     "  rankscope query 'FROM gemm_by_shape' sweep -o gemms.parquet\n"
     "  rankscope query run        (a prompt)",
-    setup};
+    setup_query};
 
 } // namespace rankscope

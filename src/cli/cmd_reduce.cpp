@@ -13,7 +13,7 @@ Result<void> reduce(Context& ctx, const ReduceFlags& f) {
   return show_reduced(ctx, "reduce", request, result, "", f.compare.annotate);
 }
 
-Action setup(FlagSet& app) {
+Action setup_reduce(FlagSet& app) {
   auto f = std::make_shared<ReduceFlags>();
   add_reduce_flags(app, *f);
   return [f](Context& ctx) { return reduce(ctx, *f); };
@@ -28,6 +28,6 @@ const Command reduce_command{
     "  rankscope reduce parts --as analyze -o out\n"
     "  rankscope reduce --as compare --baseline parts_a --test parts_b -o out "
     "--fail-on 'total_time>2%'",
-    setup};
+    setup_reduce};
 
 } // namespace rankscope

@@ -12,12 +12,12 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct ReplayCommandFlags {
   NodeReplayRequest request;
   ReplayFlags replay;
 };
 
-Result<void> run(Context& ctx, Flags f) {
+Result<void> run_replay(Context& ctx, ReplayCommandFlags f) {
   f.request.run = replay_options(f.replay);
   const InterruptGrace grace(std::chrono::seconds(10)); // what was measured is written
   RS_TRY(const NodeReplay result, replay_trace(ctx, f.request));
@@ -41,8 +41,8 @@ Result<void> run(Context& ctx, Flags f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_replay(FlagSet& app) {
+  auto f = std::make_shared<ReplayCommandFlags>();
   app.add_option("TRACE", f->request.trace, "trace with recorded shapes (record_shapes)")
       .required();
   app.add_option("-o,--output", f->request.output,
@@ -53,7 +53,7 @@ Action setup(FlagSet& app) {
                  "all")
       .capture_default_str();
   add_replay_flags(app, f->replay);
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return run_replay(ctx, *f); };
 }
 
 } // namespace
@@ -63,6 +63,6 @@ const Command replay_command{
     "  rankscope replay rank0.json.gz\n"
     "  rankscope replay rank0.json.gz --top 20 --runner none -o tuning\n"
     "  rankscope replay rank0.json.gz --runner pytorch --python venv/bin/python",
-    setup};
+    setup_replay};
 
 } // namespace rankscope

@@ -53,7 +53,7 @@ Result<void> one(Context& ctx, ReportRequest request, const std::string& path, b
   return {};
 }
 
-Action setup(FlagSet& app) {
+Action setup_report(FlagSet& app) {
   auto f = std::make_shared<ReportFlags>();
   add_report_flags(app, *f);
   return [f](Context& ctx) -> Result<void> {
@@ -83,6 +83,6 @@ const Command report_command{
     "  rankscope report rank0.json.gz\n"
     "  rankscope report rank0.json.gz --csv-dir out --sheets gpu_timeline,ops_summary\n"
     "  zcat rank0.json.gz | rankscope report - -o rank0.xlsx",
-    setup};
+    setup_report};
 
 } // namespace rankscope

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Flags {
+struct SampleFlags {
   SamplerOptions options;
   std::string out;
   std::string period = "0.1";
@@ -25,7 +25,7 @@ struct Flags {
   bool list = false;
 };
 
-Result<void> list_gpus(Context& ctx, const Flags& f) {
+Result<void> list_gpus(Context& ctx, const SampleFlags& f) {
   RS_TRY(const auto backend, open_gpu_backend(f.options.backend));
   if (ctx.json) {
     ctx.out(headed_json("sample", gpu_list_json(*backend)) + "\n");
@@ -59,7 +59,7 @@ void wait(double duration_s) {
     std::this_thread::sleep_for(5ms);
 }
 
-Result<void> sample(Context& ctx, Flags f) {
+Result<void> sample(Context& ctx, SampleFlags f) {
   if (f.list)
     return list_gpus(ctx, f);
   if (f.out.empty())
@@ -85,8 +85,8 @@ Result<void> sample(Context& ctx, Flags f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_sample(FlagSet& app) {
+  auto f = std::make_shared<SampleFlags>();
   app.add_option("-o,--output", f->out, "folder for the CSVs");
   app.add_option("--devices", f->options.devices,
                  "all, none, visible, or indices (0,2-3), PCI addresses, uuids")
@@ -124,6 +124,6 @@ const Command sample_command{"sample",
                              "record power, memory, load and temperature of GPUs and host",
                              "  rankscope sample -o samples --period 10ms --duration 60\n"
                              "  rankscope sample --list",
-                             setup};
+                             setup_sample};
 
 } // namespace rankscope

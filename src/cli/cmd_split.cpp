@@ -11,12 +11,12 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct SplitFlags {
   SplitRequest request;
   std::string compat;
 };
 
-Result<void> run(Context& ctx, Flags f) {
+Result<void> run_split(Context& ctx, SplitFlags f) {
   SplitRequest& request = f.request;
   request.choice.window.compat = !f.compat.empty();
   if (!request.any())
@@ -45,8 +45,8 @@ Result<void> run(Context& ctx, Flags f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_split(FlagSet& app) {
+  auto f = std::make_shared<SplitFlags>();
   PieceChoice& c = f->request.choice;
   app.add_option("TRACE", f->request.trace, "Kineto trace of a server (.json, .gz, .zst)")
       .required();
@@ -67,7 +67,7 @@ Action setup(FlagSet& app) {
   in_group(app, "Steady state", [&] { add_window_flags(app, c.window); });
   app.add_option("--compat", f->compat, "reproduce another tool's quirks")
       .one_of({"tracelens-inference"});
-  return [f](Context& ctx) { return run(ctx, *f); };
+  return [f](Context& ctx) { return run_split(ctx, *f); };
 }
 
 } // namespace
@@ -76,6 +76,6 @@ const Command split_command{"split", "cut a server's trace into traces of some o
                             "  rankscope split server.json.gz -o pieces --find-steady-state\n"
                             "  rankscope split server.json.gz -o pieces --divide-phases\n"
                             "  rankscope split new.json.gz -o pieces --pair-with old.json.gz",
-                            setup};
+                            setup_split};
 
 } // namespace rankscope

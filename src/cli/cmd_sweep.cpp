@@ -49,7 +49,7 @@ Result<void> sweep(Context& ctx, SweepFlags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
+Action setup_sweep(FlagSet& app) {
   auto f = std::make_shared<SweepFlags>();
   add_sweep_flags(app, *f);
   return [f](Context& ctx) { return sweep(ctx, *f); };
@@ -64,6 +64,6 @@ const Command sweep_command{
     "  rankscope sweep -p \"56,256 37,384\" --timeout 1800 -- ./train.sh\n"
     "  rankscope sweep --matrix settings.json --repeats 3 --shuffle -- ./bench --algo {algo}\n"
     "  rankscope sweep -c 28,56 -o experiments/sweep_20260203_101500 -- ./train.sh",
-    setup, true};
+    setup_sweep, true};
 
 } // namespace rankscope

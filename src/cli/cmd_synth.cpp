@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-struct Flags {
+struct SynthFlags {
   synth::Options options;
   std::string out;
   std::string vendor = "amd";
@@ -27,7 +27,7 @@ struct Flags {
   SynthServer server;
 };
 
-void add_form(FlagSet& app, Flags& f) {
+void add_form(FlagSet& app, SynthFlags& f) {
   app.add_flag("--gz", f.options.gz, "compress the traces");
   app.add_option("--vendor", f.vendor, "kernel and runtime names")
       .one_of({"amd", "nvidia"})
@@ -43,7 +43,7 @@ void add_form(FlagSet& app, Flags& f) {
   app.add_flag("--no-seq", f.no_seq, "leave out the Seq argument, as older producers do");
 }
 
-void add_defects(FlagSet& app, Flags& f) {
+void add_defects(FlagSet& app, SynthFlags& f) {
   synth::Options& o = f.options;
   app.add_option("--clock-offset-us", o.clock_offset_us, "clock offsets drawn from +- this");
   app.add_option("--clock-scope", f.clock_scope, "who shares a clock: rank or node")
@@ -55,7 +55,7 @@ void add_defects(FlagSet& app, Flags& f) {
   app.add_option("--fewer-steps", o.fewer_steps, "this rank's window lacks the last step");
 }
 
-void add_times(FlagSet& app, Flags& f) {
+void add_times(FlagSet& app, SynthFlags& f) {
   synth::Options& o = f.options;
   app.add_option("--gemm-scale", o.gemm_scale, "factor on the time of every GEMM")
       .capture_default_str();
@@ -86,8 +86,8 @@ const char* kind_of(synth::TraceFormat format) {
                                                                       : "JSON";
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_synth(FlagSet& app) {
+  auto f = std::make_shared<SynthFlags>();
   synth::Options& o = f->options;
   app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json").required();
   app.add_flag("--force", o.force, "write into a folder that holds another sweep");
@@ -132,6 +132,6 @@ const Command synth_command{
     "  rankscope synth slow --slow-config 512thread_28ch:1.05 --throttle 3:1.1 --slow-link 0-1:2\n"
     "  rankscope synth big --threads 256 --channels 28 --ranks 1 --events 3000000 --gz\n"
     "  rankscope synth server --program inference --node-ids",
-    setup};
+    setup_synth};
 
 } // namespace rankscope

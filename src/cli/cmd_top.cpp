@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kEvery = 2; ///< seconds between two looks
 
-struct Flags {
+struct TopFlags {
   TopRequest request;
   PageFlags page;
   std::string watch; ///< seconds as text; a folder that stood behind --watch
@@ -36,14 +36,14 @@ void print(const Context& ctx, const TopFacts& facts, const PageFlags& page) {
     ctx.page(top_page(facts, page_style(page)));
 }
 
-Result<void> once(Context& ctx, const Flags& f) {
+Result<void> once(Context& ctx, const TopFlags& f) {
   RS_TRY(const TopFacts facts, top_of(ctx, f.request));
   print(ctx, facts, f.page);
   ctx.problems_shown = !ctx.json && ::isatty(1) == 1 && ::isatty(2) == 1;
   return {};
 }
 
-Result<void> watch(Context& ctx, const Flags& f) {
+Result<void> watch(Context& ctx, const TopFlags& f) {
   const InterruptGrace grace(std::chrono::seconds(5)); // the first Ctrl-C is the way out of here
   TopWatch watch(f.request);
   TopScreen screen(ctx, f.page, f.every);
@@ -69,7 +69,7 @@ Result<void> watch(Context& ctx, const Flags& f) {
 }
 
 /// What stands behind --watch is a number, or the first input.
-void take_watch(Flags& f) {
+void take_watch(TopFlags& f) {
   double seconds = 0;
   const char* const end = f.watch.data() + f.watch.size();
   const auto [at, error] = std::from_chars(f.watch.data(), end, seconds);
@@ -79,8 +79,8 @@ void take_watch(Flags& f) {
     f.request.inputs.insert(f.request.inputs.begin(), f.watch);
 }
 
-Result<void> top(Context& ctx, const Flags& given) {
-  Flags f = given;
+Result<void> top(Context& ctx, const TopFlags& given) {
+  TopFlags f = given;
   if (f.watching)
     take_watch(f);
   f.request.memory_bytes = f.memory_mib << 20;
@@ -93,8 +93,8 @@ Result<void> top(Context& ctx, const Flags& given) {
   return f.watching ? watch(ctx, f) : once(ctx, f);
 }
 
-Action setup(FlagSet& app) {
-  auto f = std::make_shared<Flags>();
+Action setup_top(FlagSet& app) {
+  auto f = std::make_shared<TopFlags>();
   app.add_option("TRACE", f->request.inputs,
                  "a trace (- for standard input), or folders and files of one run's ranks");
   const Flag watching =
@@ -129,6 +129,6 @@ const Command top_command{"top", "the whole answer in the terminal, of a trace o
                           "  rankscope top run/torch_profiler --width 200\n"
                           "  rankscope top run --watch 5\n"
                           "  rankscope --json top run | jq .tables.top_ranks",
-                          setup};
+                          setup_top};
 
 } // namespace rankscope

@@ -57,8 +57,7 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   bool has_page = false;                  // not before the first poll, which finds the inputs
   const auto shown = [&](const WatchLook& look, std::int64_t now) -> Result<void> {
     tell_look(ctx, f.on_alarm, look, now);
-    if (f.page.empty() ||
-        (has_page && look.read == 0 && look.records == 0 && look.alarms.empty()))
+    if (f.page.empty() || (has_page && look.read == 0 && look.records == 0 && look.alarms.empty()))
       return {};
     has_page = true;
     return write_watch_page(f, watch, now);
@@ -71,7 +70,7 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   return {};
 }
 
-Action setup(FlagSet& app) {
+Action setup_watch(FlagSet& app) {
   auto f = std::make_shared<WatchFlags>();
   app.add_option("DIR", f->request.inputs, "folders that fill while a job runs").required();
   in_group(app, "Output", [&] {
@@ -128,6 +127,6 @@ const Command watch_command{"watch", "alarms while a job runs: stragglers, bandw
                             "  rankscope watch run/traces --state watch.state --until alarm\n"
                             "  rankscope watch run/traces --on-alarm notify.sh --on-alarm team-a\n"
                             "  rankscope watch run/traces --once",
-                            setup};
+                            setup_watch};
 
 } // namespace rankscope

@@ -10,7 +10,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kLongestLine = 4096; ///< of the library; longer ones are the workload's
+constexpr std::size_t kNcclLogLongestLine =
+    4096; ///< of the library; longer ones are the workload's
 constexpr std::size_t kMostWarnings = 8;
 
 std::optional<std::int64_t> number_at(std::string_view text) {
@@ -84,7 +85,7 @@ void NcclFacts::read_line(std::string_view line) {
 void NcclFacts::read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::string line;
-  std::array<char, kLongestLine> buffer;
+  std::array<char, kNcclLogLongestLine> buffer;
   bool within = false; // a line that is too long
   while (in.getline(buffer.data(), buffer.size()) || in.gcount() > 0) {
     const bool cut = in.fail() && !in.eof();

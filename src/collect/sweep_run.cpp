@@ -14,7 +14,7 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::system_clock;
+using WallClock = std::chrono::system_clock;
 
 /// What is known of a run at its begin.
 struct Begun {
@@ -22,7 +22,7 @@ struct Begun {
   const SweepSetting& setting;
   const HostFacts& host;
   ClockAnchor clocks;
-  Clock::time_point time;
+  WallClock::time_point time;
   std::map<std::string, std::string> inputs;
 };
 
@@ -68,7 +68,7 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
   JsonWriter json;
   json.begin_object();
   write_head(json, begun);
-  json.text("end", time_text(Clock::now()));
+  json.text("end", time_text(WallClock::now()));
   write_clocks(json, "clocks_end", read_clock_anchor());
   json.number("seconds", outcome.seconds);
   json.text("status", status_name(outcome.status));
@@ -179,7 +179,7 @@ Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& settin
                                const RunOptions& options) {
   RS_CHECK(make_folder(run.folder));
   const Begun begun{
-      run, setting, options.host, read_clock_anchor(), Clock::now(), read_run_inputs(run)};
+      run, setting, options.host, read_clock_anchor(), WallClock::now(), read_run_inputs(run)};
   RS_CHECK(write_begin(begun));
   ProcessSpec spec;
   spec.argv = run.argv;

@@ -16,7 +16,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-std::optional<std::int64_t> positive(std::string_view text) {
+std::optional<std::int64_t> positive_sweep_settings(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (ec != std::errc() || end != text.data() + text.size() || value <= 0)
@@ -53,7 +53,7 @@ struct MatrixParameter {
   std::vector<std::optional<std::string>> values;
 };
 
-Error wrong(const std::string& path, const std::string& what) {
+Error wrong_sweep_settings(const std::string& path, const std::string& what) {
   return {ErrorCode::kUsage, path, what, "docs/sweep.md has an example"};
 }
 
@@ -74,7 +74,7 @@ Result<std::optional<std::string>> value_text(dom::element e, const std::string&
     return std::optional<std::string>(fmt::format("{}", number));
   if (e.get(flag) == simdjson::SUCCESS)
     return std::optional<std::string>(flag ? "1" : "0");
-  return wrong(
+  return wrong_sweep_settings(
       path, fmt::format("a value of \"{}\" is neither text, number, true, false nor null", name));
 }
 
@@ -82,13 +82,13 @@ Result<std::vector<std::optional<std::string>>> value_list(dom::element e, const
                                                            const std::string& name) {
   dom::array list;
   if (e.get(list) != simdjson::SUCCESS || list.size() == 0)
-    return wrong(path, fmt::format("\"{}\" needs a list of values", name));
+    return wrong_sweep_settings(path, fmt::format("\"{}\" needs a list of values", name));
   std::vector<std::optional<std::string>> out;
   for (const dom::element item : list) {
     RS_TRY(std::optional<std::string> value, value_text(item, path, name));
     if (std::find(out.begin(), out.end(), value) != out.end())
-      return wrong(path,
-                   fmt::format("\"{}\" has the value {} twice", name, value.value_or("null")));
+      return wrong_sweep_settings(
+          path, fmt::format("\"{}\" has the value {} twice", name, value.value_or("null")));
     out.push_back(std::move(value));
   }
   return out;
@@ -104,9 +104,10 @@ Result<MatrixParameter> parameter_of(const std::string& name, dom::element e,
   MatrixParameter out;
   out.name = name;
   if (!good_name(name))
-    return wrong(path, fmt::format("\"{}\" is no name for a parameter: letters, digits, _ . -, and "
-                                   "not rank, out or repeat",
-                                   name));
+    return wrong_sweep_settings(
+        path, fmt::format("\"{}\" is no name for a parameter: letters, digits, _ . -, and "
+                          "not rank, out or repeat",
+                          name));
   dom::object object;
   if (e.get(object) != simdjson::SUCCESS) { // a list alone: for {name} in the command
     RS_TRY(out.values, value_list(e, path, name));
@@ -126,13 +127,15 @@ Result<MatrixParameter> parameter_of(const std::string& name, dom::element e,
         if (item.get(text) == simdjson::SUCCESS)
           out.variables.emplace_back(text);
         else
-          return wrong(path, fmt::format("env of \"{}\" needs names of variables", name));
+          return wrong_sweep_settings(path,
+                                      fmt::format("env of \"{}\" needs names of variables", name));
     } else {
-      return wrong(path, fmt::format("\"{}\" of \"{}\": expected env and values", key, name));
+      return wrong_sweep_settings(
+          path, fmt::format("\"{}\" of \"{}\": expected env and values", key, name));
     }
   }
   if (!valued)
-    return wrong(path, fmt::format("\"{}\" has no values", name));
+    return wrong_sweep_settings(path, fmt::format("\"{}\" has no values", name));
   return out;
 }
 
@@ -151,23 +154,24 @@ Result<std::vector<SweepSetting>>
 listed(dom::element e, const std::vector<MatrixParameter>& parameters, const std::string& path) {
   dom::array list;
   if (e.get(list) != simdjson::SUCCESS || list.size() == 0)
-    return wrong(path, "\"settings\" needs a list of objects");
+    return wrong_sweep_settings(path, "\"settings\" needs a list of objects");
   std::vector<SweepSetting> out;
   for (const dom::element item : list) {
     dom::object object;
     if (item.get(object) != simdjson::SUCCESS)
-      return wrong(path, "\"settings\" needs a list of objects");
+      return wrong_sweep_settings(path, "\"settings\" needs a list of objects");
     SweepSetting setting;
     for (const MatrixParameter& parameter : parameters) {
       dom::element value;
       if (object[parameter.name].get(value) != simdjson::SUCCESS)
-        return wrong(path, fmt::format("setting {} lacks \"{}\"", out.size() + 1, parameter.name));
+        return wrong_sweep_settings(
+            path, fmt::format("setting {} lacks \"{}\"", out.size() + 1, parameter.name));
       RS_TRY(const auto text, value_text(value, path, parameter.name));
       apply(setting, parameter, text);
     }
     if (object.size() != parameters.size())
-      return wrong(path,
-                   fmt::format("setting {} has a member that is no parameter", out.size() + 1));
+      return wrong_sweep_settings(
+          path, fmt::format("setting {} has a member that is no parameter", out.size() + 1));
     out.push_back(std::move(setting));
   }
   return out;
@@ -193,7 +197,7 @@ std::vector<SweepSetting> all_of(const std::vector<MatrixParameter>& parameters)
 Result<std::vector<std::int64_t>> number_list(std::string_view text, const std::string& flag) {
   std::vector<std::int64_t> out;
   for (const std::string& word : split(text, ", ")) {
-    const auto value = positive(word);
+    const auto value = positive_sweep_settings(word);
     if (!value)
       return Error{ErrorCode::kUsage, flag,
                    fmt::format("'{}' is no positive number; expected a list like 28,42", word), ""};
@@ -210,8 +214,8 @@ Result<std::vector<CuPair>> pair_list(std::string_view text) {
   std::vector<CuPair> out;
   for (const std::string& word : split(text, " ;")) {
     const std::vector<std::string> two = split(word, ",");
-    const auto cus = two.size() == 2 ? positive(two[0]) : std::nullopt;
-    const auto threads = two.size() == 2 ? positive(two[1]) : std::nullopt;
+    const auto cus = two.size() == 2 ? positive_sweep_settings(two[0]) : std::nullopt;
+    const auto threads = two.size() == 2 ? positive_sweep_settings(two[1]) : std::nullopt;
     if (!cus || !threads)
       return Error{ErrorCode::kUsage, "-p",
                    fmt::format("'{}' is no pair of compute units and threads; expected a list like "
@@ -277,7 +281,7 @@ Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
   dom::object named;
   if (root.get(object) != simdjson::SUCCESS ||
       object["parameters"].get(named) != simdjson::SUCCESS || named.size() == 0)
-    return wrong(path, "expected an object with \"parameters\"");
+    return wrong_sweep_settings(path, "expected an object with \"parameters\"");
   std::vector<MatrixParameter> parameters;
   for (const auto [key, value] : named) {
     RS_TRY(MatrixParameter parameter, parameter_of(std::string(key), value, path));
@@ -285,7 +289,8 @@ Result<std::vector<SweepSetting>> matrix_settings(const std::string& path) {
   }
   for (const auto [key, value] : object)
     if (key != "parameters" && key != "settings")
-      return wrong(path, fmt::format("\"{}\": expected parameters, and settings for a list", key));
+      return wrong_sweep_settings(
+          path, fmt::format("\"{}\": expected parameters, and settings for a list", key));
   std::vector<SweepSetting> out;
   if (dom::element list; object["settings"].get(list) == simdjson::SUCCESS) {
     RS_TRY(out, listed(list, parameters, path));

@@ -40,7 +40,7 @@ std::string seconds_word(const SummaryRow& row) {
              : "N/A";
 }
 
-std::string value_of(const SummaryRow& row, std::string_view name) {
+std::string value_of_sweep_summary(const SummaryRow& row, std::string_view name) {
   return std::string(row.setting->configuration.text(name).value_or(""));
 }
 
@@ -54,11 +54,11 @@ std::string grid_rows(const std::vector<SummaryRow>& rows) {
   out += std::string(52, '-') + "\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SummaryRow& row = rows[i];
-    const std::string threads = value_of(row, kThreads);
-    out += fmt::format("{:<10} {:<15} {:<10} {:<15}", threads, value_of(row, kChannels),
-                       status_word(row), seconds_word(row));
+    const std::string threads = value_of_sweep_summary(row, kThreads);
+    out += fmt::format("{:<10} {:<15} {:<10} {:<15}", threads,
+                       value_of_sweep_summary(row, kChannels), status_word(row), seconds_word(row));
     out += row.run->repeat > 0 ? fmt::format(" {}\n", row.run->repeat) : "\n";
-    if (i + 1 == rows.size() || value_of(rows[i + 1], kThreads) != threads)
+    if (i + 1 == rows.size() || value_of_sweep_summary(rows[i + 1], kThreads) != threads)
       out += "\n";
   }
   return out;
@@ -70,8 +70,8 @@ std::string pair_rows(const std::vector<SummaryRow>& rows) {
   out += std::string(64, '-') + "\n";
   for (const SummaryRow& row : rows)
     out += fmt::format("{:<20} {:<10} {:<15} {:<10} (duration: {}s)\n", row.run->label,
-                       value_of(row, kCus), value_of(row, kThreads), status_word(row),
-                       seconds_word(row));
+                       value_of_sweep_summary(row, kCus), value_of_sweep_summary(row, kThreads),
+                       status_word(row), seconds_word(row));
   return out + "\n";
 }
 
@@ -149,8 +149,8 @@ std::string summary_text(SweepKind kind, const std::string& folder,
   out += "Output directories:\n";
   std::string group;
   for (const SummaryRow& row : rows) {
-    if (kind == SweepKind::kThreadsChannels && value_of(row, kThreads) != group) {
-      group = value_of(row, kThreads);
+    if (kind == SweepKind::kThreadsChannels && value_of_sweep_summary(row, kThreads) != group) {
+      group = value_of_sweep_summary(row, kThreads);
       out += fmt::format("  THREADS={}:\n", group);
     }
     out += fmt::format("{}- {}/\n", kind == SweepKind::kThreadsChannels ? "    " : "  ",

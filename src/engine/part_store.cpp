@@ -1,6 +1,7 @@
 #include "engine/part_store.h"
 
 #include "core/part.h"
+#include "core/run_part.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
 
@@ -35,21 +36,11 @@ Result<std::string> bytes_of(const std::string& path) {
 
 } // namespace
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, Parameter>
-void part_fields(Archive& archive, Row& p) {
-  archive(p.name, p.value);
-}
-
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, StoredPart>
-void part_fields(Archive& archive, Row& p) {
+template <class Archive, PartOf<StoredPart> Row> void part_fields(Archive& archive, Row& p) {
   archive(p.analysis, p.rank, p.bytes);
 }
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, StoredParts>
-void part_fields(Archive& archive, Row& s) {
+template <class Archive, PartOf<StoredParts> Row> void part_fields(Archive& archive, Row& s) {
   archive.section(
       "about", [&] { archive(s.fingerprint, s.configuration.label, s.configuration.parameters); });
   archive.section("parts", [&] { archive(s.parts); });

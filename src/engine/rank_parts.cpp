@@ -6,7 +6,7 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* kKind = "rank";
+constexpr const char* kRankPartsKind = "rank";
 
 } // namespace
 
@@ -26,11 +26,11 @@ template <class Archive, PartOf<RankParts> Row> void part_fields(Archive& archiv
 }
 
 std::string encode_rank_parts(const RankParts& parts) {
-  return encode_part(kKind, kRankPartsVersion, parts);
+  return encode_part(kRankPartsKind, kRankPartsVersion, parts);
 }
 
 Result<RankParts> decode_rank_parts(std::string_view bytes) {
-  return decode_part<RankParts>(kKind, kRankPartsVersion, bytes);
+  return decode_part<RankParts>(kRankPartsKind, kRankPartsVersion, bytes);
 }
 
 } // namespace rankscope

@@ -16,7 +16,7 @@ std::string_view variable(const char* name) {
 }
 
 /// 0 when it is no number.
-std::size_t number(std::string_view text) {
+std::size_t number_terminal(std::string_view text) {
   std::size_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() ? out : 0;
@@ -42,7 +42,7 @@ Terminal terminal_of(int descriptor) {
     if (size.ws_col > 0)
       out.columns = size.ws_col;
   }
-  if (const std::size_t said = number(variable("COLUMNS")); said > 0)
+  if (const std::size_t said = number_terminal(variable("COLUMNS")); said > 0)
     out.columns = said;
   out.colour = out.is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"})

@@ -7,11 +7,11 @@ namespace {
 
 // The model: a decoder with bf16 weights, sharded data parallel (all-gather of the next layer's
 // weights in the forward pass, reduce-scatter of each layer's gradients in the backward pass).
-constexpr std::int64_t kHidden = 4096;
+constexpr std::int64_t kSynthProgramHidden = 4096;
 constexpr std::int64_t kFfn = 14336;
 constexpr std::int64_t kTokens = 4096; ///< of a step, unless a cause doubles them
 constexpr std::int64_t kHeads = 32;
-constexpr std::int64_t kHeadDim = kHidden / kHeads;
+constexpr std::int64_t kHeadDim = kSynthProgramHidden / kHeads;
 constexpr std::int64_t kVocab = 32000;
 constexpr std::int64_t kTensorGroup = 2;
 
@@ -52,14 +52,15 @@ public:
 
 private:
   /// Hidden states.
-  [[nodiscard]] Tensor states(std::int64_t width = kHidden) const {
+  [[nodiscard]] Tensor states(std::int64_t width = kSynthProgramHidden) const {
     return {{1, tokens_, width}, {}};
   }
   void one_more_gemm() {
     r_.only_rank(o_.inject.more_rank);
-    const Args args = {Tensor{{tokens_, kHidden}, {}}, Tensor{{kHidden, kFfn}, {1, kHidden}}};
+    const Args args = {Tensor{{tokens_, kSynthProgramHidden}, {}},
+                       Tensor{{kSynthProgramHidden, kFfn}, {1, kSynthProgramHidden}}};
     r_.begin("aten::mm", args);
-    r_.gemm(tokens_, kFfn, kHidden, input_dims(args), false, "TNN");
+    r_.gemm(tokens_, kFfn, kSynthProgramHidden, input_dims(args), false, "TNN");
     r_.end();
     r_.only_rank(-1);
   }
@@ -67,7 +68,7 @@ private:
   void kernel_beside_all_reduce() {
     r_.only_rank(o_.inject.beside_rank);
     r_.begin("aten::add", {states(), states(), Arg::scalar("1")});
-    elementwise(tokens_ * kHidden * 64);
+    elementwise(tokens_ * kSynthProgramHidden * 64);
     r_.end();
     r_.only_rank(-1);
   }
@@ -161,17 +162,17 @@ private:
   }
 
   void layer_norm() {
-    const Tensor w{{kHidden}, {}};
-    const Arg size = Arg::list(fmt::format("[{}]", kHidden));
+    const Tensor w{{kSynthProgramHidden}, {}};
+    const Arg size = Arg::list(fmt::format("[{}]", kSynthProgramHidden));
     const Arg epsilon = Arg::scalar("1.0000000000000001e-05");
     r_.begin("aten::layer_norm", {states(), size, w, w, epsilon, Arg::scalar("True")},
              {seq_, false, OpFlow::kNone});
     const std::int64_t seq = seq_++;
     r_.begin("aten::native_layer_norm", {states(), size, w, w, epsilon},
              {seq, false, OpFlow::kForward});
-    r_.leaf("aten::empty", {Arg::list(fmt::format("[1, {}, {}]", tokens_, kHidden)),
+    r_.leaf("aten::empty", {Arg::list(fmt::format("[1, {}, {}]", tokens_, kSynthProgramHidden)),
                             Arg::scalar("15"), Arg::none(), Arg::none(), Arg::none(), Arg::none()});
-    r_.compute(kLayerNorm, tokens_ * kHidden * 4);
+    r_.compute(kLayerNorm, tokens_ * kSynthProgramHidden * 4);
     r_.end();
     r_.end();
     norms_.push_back(seq);
@@ -180,13 +181,13 @@ private:
     const std::int64_t seq = norms_.back();
     norms_.pop_back();
     wrapper("NativeLayerNormBackward0", seq, states());
-    const Tensor w{{kHidden}, {}};
+    const Tensor w{{kSynthProgramHidden}, {}};
     const Tensor moment{{1, tokens_, 1}, {}, "float"}; // mean, reciprocal of the deviation
     r_.begin("aten::native_layer_norm_backward",
-             {states(), states(), Arg::list(fmt::format("[{}]", kHidden)), moment, moment, w, w,
-              Arg::list("[True, True, True]")});
-    r_.compute(kLayerNormInput, tokens_ * kHidden * 6);
-    r_.compute(kLayerNormWeights, tokens_ * kHidden * 4);
+             {states(), states(), Arg::list(fmt::format("[{}]", kSynthProgramHidden)), moment,
+              moment, w, w, Arg::list("[True, True, True]")});
+    r_.compute(kLayerNormInput, tokens_ * kSynthProgramHidden * 6);
+    r_.compute(kLayerNormWeights, tokens_ * kSynthProgramHidden * 4);
     r_.end();
     wrapper_end();
     accumulate(w);
@@ -194,7 +195,7 @@ private:
 
   void add(const char* name, OpOptions options) {
     r_.begin(name, {states(), states(), Arg::scalar("1")}, options);
-    elementwise(tokens_ * kHidden * 6);
+    elementwise(tokens_ * kSynthProgramHidden * 6);
     r_.end();
   }
   void residual() {
@@ -211,10 +212,12 @@ private:
 
   // heads before tokens, as scaled_dot_product_attention takes them, and after, as the kernels do
   [[nodiscard]] Tensor head_states() const {
-    return {{1, kHeads, tokens_, kHeadDim}, {tokens_ * kHidden * 3, kHeadDim, kHidden * 3, 1}};
+    return {{1, kHeads, tokens_, kHeadDim},
+            {tokens_ * kSynthProgramHidden * 3, kHeadDim, kSynthProgramHidden * 3, 1}};
   }
   [[nodiscard]] Tensor token_states() const {
-    return {{1, tokens_, kHeads, kHeadDim}, {tokens_ * kHidden * 3, kHidden * 3, kHeadDim, 1}};
+    return {{1, tokens_, kHeads, kHeadDim},
+            {tokens_ * kSynthProgramHidden * 3, kSynthProgramHidden * 3, kHeadDim, 1}};
   }
   static Arg scale() {
     return Arg::scalar("0.088388347648318447"); // 1 / sqrt(kHeadDim)
@@ -234,7 +237,7 @@ private:
     const Arg length = Arg::scalar(std::to_string(tokens_));
     r_.begin("aten::_flash_attention_forward",
              {t, t, t, none, none, length, length, zero, yes, no, scale(), none, none, none, none});
-    const std::int64_t flop = 4 * tokens_ * tokens_ * kHidden / 2;
+    const std::int64_t flop = 4 * tokens_ * tokens_ * kSynthProgramHidden / 2;
     r_.compute("attn_fwd",
                "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<128, "
                "128, 64, 4, false, false, cutlass::bfloat16_t, pytorch_flash::Flash_kernel_traits<"
@@ -247,7 +250,8 @@ private:
     attentions_.push_back(seq);
   }
   void attention_backward() {
-    const Tensor grad{{1, kHeads, tokens_, kHeadDim}, {tokens_ * kHidden, kHeadDim, kHidden, 1}};
+    const Tensor grad{{1, kHeads, tokens_, kHeadDim},
+                      {tokens_ * kSynthProgramHidden, kHeadDim, kSynthProgramHidden, 1}};
     wrapper("ScaledDotProductFlashAttentionBackward0", attentions_.back(), grad);
     attentions_.pop_back();
     const Tensor h = head_states();
@@ -265,7 +269,7 @@ private:
     r_.begin("aten::_flash_attention_backward",
              {out, t, t, t, out, log_sum, none, none, length, length, zero, yes, random, random,
               scale(), none, none});
-    const std::int64_t flop = 10 * tokens_ * tokens_ * kHidden / 2;
+    const std::int64_t flop = 10 * tokens_ * tokens_ * kSynthProgramHidden / 2;
     r_.compute("bwd_kernel_dk_dv",
                "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<"
                "pytorch_flash::Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, false, false, "
@@ -312,15 +316,15 @@ private:
 
   void embedding() {
     r_.begin("aten::embedding",
-             {Tensor{{kVocab, kHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
+             {Tensor{{kVocab, kSynthProgramHidden}, {}}, Tensor{{1, tokens_}, {}, "long int"},
               Arg::scalar("-1"), Arg::scalar("False"), Arg::scalar("False")});
-    r_.compute(kEmbedding, tokens_ * kHidden * 4);
+    r_.compute(kEmbedding, tokens_ * kSynthProgramHidden * 4);
     r_.end();
   }
 
   void head() {
     layer_norm();
-    linear(kVocab, kHidden, false);
+    linear(kVocab, kSynthProgramHidden, false);
     const std::int64_t seq = seq_++;
     const Tensor logits{{tokens_, kVocab}, {}};
     r_.begin("aten::cross_entropy_loss",
@@ -351,15 +355,15 @@ private:
     if (layer + 1 < o_.layers)
       all_gather();
     layer_norm();
-    linear(3 * kHidden, kHidden, true);
+    linear(3 * kSynthProgramHidden, kSynthProgramHidden, true);
     attention();
-    linear(kHidden, kHidden, true);
+    linear(kSynthProgramHidden, kSynthProgramHidden, true);
     tensor_all_reduce();
     residual();
     layer_norm();
-    linear(kFfn, kHidden, true);
+    linear(kFfn, kSynthProgramHidden, true);
     gelu();
-    linear(kHidden, kFfn, true);
+    linear(kSynthProgramHidden, kFfn, true);
     tensor_all_reduce();
     residual();
   }
@@ -379,7 +383,8 @@ private:
   }
 
   std::int64_t layer_params() const {
-    return 4 * kHidden * kHidden + 2 * kHidden * kFfn + 9 * kHidden;
+    return 4 * kSynthProgramHidden * kSynthProgramHidden + 2 * kSynthProgramHidden * kFfn +
+           9 * kSynthProgramHidden;
   }
   std::int64_t group_size(int kind) const {
     return static_cast<std::int64_t>(
@@ -432,7 +437,7 @@ private:
       return;
     all_reduce("BFloat16",
                "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-               tokens_ * kHidden, 2);
+               tokens_ * kSynthProgramHidden, 2);
     r_.wait_for_comm(2);
   }
   // the profiler leaves out the shapes of a list of more than 30 tensors, and a model has more

@@ -8,8 +8,9 @@
 namespace rankscope::synth {
 namespace {
 
-constexpr std::int64_t kBootNs = 3'719'662'000'000'000; ///< the host's clock when the run began
-constexpr std::int64_t kFirstHandle = 37'944;           ///< of the agents in JSON
+constexpr std::int64_t kSynthRocprofTextBootNs =
+    3'719'662'000'000'000;                    ///< the host's clock when the run began
+constexpr std::int64_t kFirstHandle = 37'944; ///< of the agents in JSON
 
 const char* domain_of(CallKind kind) {
   return kind == CallKind::kHip    ? "HIP_RUNTIME_API_EXT"
@@ -254,7 +255,7 @@ Result<EmitResult> emit_rank_rocprof_csv(const Options& options, const Program& 
            RecordFile::create(fmt::format("{}{}.csv", prefix, name), std::string(head) + "\n"));
     tables.push_back(std::move(file));
   }
-  const RocprofRun what{options, program, run, rank, kBootNs};
+  const RocprofRun what{options, program, run, rank, kSynthRocprofTextBootNs};
   CsvEmitter emitter(what, tables);
   emitter.agents();
   walk_rocprof(what, emitter);
@@ -274,7 +275,7 @@ Result<EmitResult> emit_rank_rocprof_json(const Options& options, const Program&
                                           const Groups& /*groups*/, const Run& run,
                                           std::int64_t rank, const std::string& path) {
   RS_TRY(RecordFile file, RecordFile::create(path, ""));
-  const RocprofRun what{options, program, run, rank, kBootNs};
+  const RocprofRun what{options, program, run, rank, kSynthRocprofTextBootNs};
   const JsonList::Names names = names_of(program);
   json_head(what, names, file);
   EmitResult out;

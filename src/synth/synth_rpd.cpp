@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kMonotonicNs = 8'306'017'000'000'000; ///< the host's clock at the beginning
 
 /// The tables of schema 2 that readers use, with its columns.
-constexpr const char* kSchema = R"(
+constexpr const char* kSynthRpdSchema = R"(
 CREATE TABLE "rocpd_metadata" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "tag" varchar(4096) NOT NULL, "value" varchar(4096) NOT NULL);
 CREATE TABLE "rocpd_string" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "string" varchar(4096) NOT NULL);
 CREATE TABLE "rocpd_api" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "pid" integer NOT NULL, "tid" integer NOT NULL, "start" integer NOT NULL, "end" integer NOT NULL, "apiName_id" integer NOT NULL, "args_id" integer NOT NULL);
@@ -97,7 +97,7 @@ Result<EmitResult> emit_rank_rpd(const Options& options, const Program& program,
                                  const std::string& path) {
   const RocprofRun what{options, program, run, rank, kMonotonicNs};
   return write_database(path, "", [&what](Database& db) {
-    db.run(kSchema);
+    db.run(kSynthRpdSchema);
     return RpdEmitter(what, db).all();
   });
 }

@@ -67,7 +67,7 @@ void append_rows(std::string& out, const Table& table) {
   }
 }
 
-Result<void> write(const Report& report, const std::string& folder) {
+Result<void> write_csv(const Report& report, const std::string& folder) {
   return write_csv_streams(report, {}, folder);
 }
 
@@ -99,6 +99,6 @@ std::string csv_text(const Table& table) {
   return out;
 }
 
-const Writer csv_writer{"csv", ".csv", "a folder with one CSV file per table", write};
+const Writer csv_writer{"csv", ".csv", "a folder with one CSV file per table", write_csv};
 
 } // namespace rankscope

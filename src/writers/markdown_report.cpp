@@ -25,7 +25,7 @@ std::string capped_table(const Table& table) {
                      markdown_table(first), table.rows() - kMostRows);
 }
 
-Result<void> write(const Report& report, const std::string& path) {
+Result<void> write_markdown_report(const Report& report, const std::string& path) {
   RS_TRY(auto file, OutputFile::create(path));
   bool first = true;
   for (const Table& table : report.tables) {
@@ -40,6 +40,7 @@ Result<void> write(const Report& report, const std::string& path) {
 
 } // namespace
 
-const Writer markdown_writer{"markdown", ".md", "one Markdown file with all tables", write};
+const Writer markdown_writer{"markdown", ".md", "one Markdown file with all tables",
+                             write_markdown_report};
 
 } // namespace rankscope

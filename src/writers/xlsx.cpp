@@ -411,7 +411,7 @@ Result<void> write_book(const Report& report, const RowStreams& streams, const s
   return temp.commit();
 }
 
-Result<void> write(const Report& report, const std::string& path) {
+Result<void> write_workbook(const Report& report, const std::string& path) {
   return write_book(report, {}, path, true);
 }
 
@@ -426,7 +426,8 @@ Result<void> write_xlsx_streams(const Report& report, const RowStreams& streams,
   return write_book(report, streams, path, true);
 }
 
-const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table", write};
+const Writer xlsx_writer{"xlsx", ".xlsx", "an Excel workbook with one sheet per table",
+                         write_workbook};
 
 // The meanings of columns are a tenth of the work of `analyze`, which writes a workbook for each
 // rank.

@@ -7,16 +7,16 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kHistoryMs = 1'000'000;
 
 /// One rank, two steps around `ms`, one collective of `us`.
 ComparedRun run_of(int number, double ms, double us) {
   ComparedRun run;
   run.label = "build-" + std::to_string(number);
   RankTimeline& timeline = run.ranks[0];
-  const auto ns = static_cast<std::int64_t>(ms * kMs);
+  const auto ns = static_cast<std::int64_t>(ms * kHistoryMs);
   timeline.kinds[TimeKind::kTotal] = {7 * ns, 100}; // another window each time would not matter
-  timeline.step_ns[TimeKind::kTotal] = {{1, ns - kMs}, {2, ns + kMs}};
+  timeline.step_ns[TimeKind::kTotal] = {{1, ns - kHistoryMs}, {2, ns + kHistoryMs}};
   SyncSummary s;
   s.name = "allreduce";
   s.count = 10;
@@ -94,7 +94,7 @@ TEST(History, ARunWithoutAFigureIsLeftOut) {
   for (int i = 0; i < 24; ++i)
     runs.push_back(run_of(i, (i < 12 ? 100 : 110) + (i % 3) * 0.2, 50));
   runs[4].ranks.at(0).step_ns[TimeKind::kTotal].clear();
-  runs[4].ranks.at(0).step_ns[TimeKind::kBusy][1] = kMs;
+  runs[4].ranks.at(0).step_ns[TimeKind::kBusy][1] = kHistoryMs;
   const History history = history_of(runs);
   const MetricHistory* const total = metric(history, "GPU_total_time");
   ASSERT_NE(total, nullptr);

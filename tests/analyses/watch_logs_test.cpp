@@ -31,7 +31,7 @@ InspectorRecord record(std::int64_t rank, std::uint64_t number, std::uint32_t ex
 }
 
 /// Windows of a job whose collectives take a time that scatters, as its ranks come.
-struct Job {
+struct WatchLogsJob {
   std::int64_t ranks = 4, windows = 6;
   std::int64_t from_window = 99; ///< of the effects
   double late_us = 0;            ///< of rank 3
@@ -39,7 +39,7 @@ struct Job {
   std::uint64_t seed = 1;
 };
 
-std::vector<InspectorRecord> records_of(const Job& job) {
+std::vector<InspectorRecord> records_of(const WatchLogsJob& job) {
   std::mt19937_64 random(job.seed);
   std::normal_distribution<double> noise(0, 1);
   std::vector<InspectorRecord> out;
@@ -80,7 +80,7 @@ Told watch(LogWatch& logs, const std::vector<InspectorRecord>& records, bool las
   return out;
 }
 
-Told watch(const Job& job) {
+Told watch(const WatchLogsJob& job) {
   LogWatch logs;
   return watch(logs, records_of(job));
 }
@@ -118,7 +118,7 @@ TEST(WatchLogs, QuietJobsHaveNoAlarmAndEffectsAreTold) {
   int late = 0;
   int fell = 0;
   for (int seed = 1; seed <= kJobs; ++seed) {
-    Job job;
+    WatchLogsJob job;
     job.seed = static_cast<std::uint64_t>(seed);
     quiet += watch(job).alarms.empty() ? 1 : 0;
     job.from_window = 3;
@@ -134,7 +134,7 @@ TEST(WatchLogs, QuietJobsHaveNoAlarmAndEffectsAreTold) {
 }
 
 TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
-  Job job;
+  WatchLogsJob job;
   job.from_window = 3;
   job.late_us = 150;
   std::vector<InspectorRecord> records = records_of(job);
@@ -163,7 +163,7 @@ TEST(WatchLogs, TheOrderOfLogsDoesNotMatter) {
 }
 
 TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
-  Job job;
+  WatchLogsJob job;
   job.windows = 3;
   std::vector<InspectorRecord> records = records_of(job);
   std::erase_if(records, [](const InspectorRecord& r) {
@@ -187,7 +187,7 @@ TEST(WatchLogs, ALogThatStandsStillIsToldOnce) {
 }
 
 TEST(WatchLogs, ARankThatDoesNotTakePartIsTold) {
-  Job job;
+  WatchLogsJob job;
   std::vector<InspectorRecord> records = records_of(job);
   // from the third window rank 1 goes on in another communicator alone
   for (InspectorRecord& r : records)
@@ -213,7 +213,7 @@ TEST(WatchLogs, ARankThatDoesNotTakePartIsTold) {
 }
 
 TEST(WatchLogs, RecordsThatTheInspectorLostAreNoAlarm) {
-  Job job;
+  WatchLogsJob job;
   std::vector<InspectorRecord> records = records_of(job);
   std::erase_if(records, [](const InspectorRecord& r) {
     return r.header.rank == 1 && r.number >= 30 && r.number < 80; // its ring was full
@@ -243,7 +243,7 @@ TEST(WatchLogs, ARecordTwiceCountsOnceAndACommunicatorMayBeginAnew) {
 }
 
 TEST(WatchLogs, ARestartGoesOnWithTheSameBytes) {
-  Job job;
+  WatchLogsJob job;
   job.from_window = 3;
   job.late_us = 150;
   WatchState straight;
@@ -272,7 +272,7 @@ TEST(WatchLogs, ARestartGoesOnWithTheSameBytes) {
 }
 
 TEST(WatchLogs, WhatItKeepsDoesNotGrowWithTime) {
-  Job job;
+  WatchLogsJob job;
   job.windows = test::kSanitized ? 60 : 200;
   LogWatch logs;
   std::size_t early = 0;

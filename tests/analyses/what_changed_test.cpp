@@ -7,7 +7,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kWhatChangedMs = 1'000'000;
 
 WorkKey kernel(const std::string& name, const std::string& op = "aten::mm",
                const std::string& shapes = "64x64 64x64") {
@@ -17,7 +17,7 @@ WorkKey kernel(const std::string& name, const std::string& op = "aten::mm",
 Work work(const std::vector<double>& ms, double launches = 4, double place = 0.5) {
   Work out;
   for (const double v : ms)
-    out.own_ns.push_back(std::llround(v * kMs));
+    out.own_ns.push_back(std::llround(v * kWhatChangedMs));
   out.launches = launches;
   out.place = place;
   out.path = 7;
@@ -34,7 +34,7 @@ StepWork run_of(const std::map<WorkKey, Work>& works, const std::vector<double>&
   Work idle;
   for (std::size_t s = 0; s < total_ms.size(); ++s) {
     out.steps.push_back(static_cast<std::int64_t>(s) + 1);
-    out.total_ns.push_back(std::llround(total_ms[s] * kMs));
+    out.total_ns.push_back(std::llround(total_ms[s] * kWhatChangedMs));
     std::int64_t busy = 0;
     for (const auto& [key, one] : works)
       busy += one.own_ns[s];
@@ -219,12 +219,12 @@ TEST(WhatChanged, RanksAreJoinedOverTheirCommonSteps) {
   const StepWork both = join_step_work({one, two});
   ASSERT_EQ(both.ranks, 2U);
   ASSERT_EQ(both.steps, std::vector<std::int64_t>{2});
-  EXPECT_EQ(both.total_ns, std::vector<std::int64_t>{10 * kMs});
-  EXPECT_EQ(both.work.at(kernel("a")).own_ns, std::vector<std::int64_t>{2 * kMs});
+  EXPECT_EQ(both.total_ns, std::vector<std::int64_t>{10 * kWhatChangedMs});
+  EXPECT_EQ(both.work.at(kernel("a")).own_ns, std::vector<std::int64_t>{2 * kWhatChangedMs});
   EXPECT_EQ(both.work.at(kernel("a")).launches, 2); // 4 on one of two ranks
   EXPECT_NEAR(both.work.at(kernel("a")).place, 0.2, 1e-12);
   EXPECT_EQ(both.work.at({StepWorkKind::kIdle, "", "", "idle"}).own_ns,
-            std::vector<std::int64_t>{3 * kMs});
+            std::vector<std::int64_t>{3 * kWhatChangedMs});
   two.steps = {7, 8};
   EXPECT_EQ(join_step_work({one, two}).ranks, 0U);
   one.whole = true;
@@ -281,7 +281,7 @@ TEST(WhatChanged, WaitsAtCollectivesAreARow) {
   const auto run_waiting = [&](double wait_ms) {
     StepWork run = run_of({{reduce, work({1 + wait_ms, 1.001 + wait_ms, 0.999 + wait_ms})}},
                           {8 + wait_ms, 8 + wait_ms, 8 + wait_ms});
-    run.work.at(reduce).wait_ns.assign(3, std::llround(wait_ms * kMs));
+    run.work.at(reduce).wait_ns.assign(3, std::llround(wait_ms * kWhatChangedMs));
     run.waits_known = true;
     return run;
   };

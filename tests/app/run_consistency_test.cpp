@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 namespace rankscope {
 namespace {
 
-constexpr const char* kConfig = "/256thread/nccl_28channels/torch_profiler/rank";
+constexpr const char* kRunConsistencyConfig = "/256thread/nccl_28channels/torch_profiler/rank";
 
-synth::Options options(std::uint64_t seed = 1) {
+synth::Options options_run_consistency(std::uint64_t seed = 1) {
   synth::Options o;
   o.threads = {256, 512};
   o.channels = {28};
@@ -38,7 +38,7 @@ synth::Options options(std::uint64_t seed = 1) {
 class Spoiled {
 public:
   Spoiled() {
-    EXPECT_TRUE(synth::generate(options(), folder_.path("sweep"), 1, nullptr));
+    EXPECT_TRUE(synth::generate(options_run_consistency(), folder_.path("sweep"), 1, nullptr));
     for (int r = 0; r < 4; ++r)
       copy_in(file("sweep", r), r);
   }
@@ -47,11 +47,12 @@ public:
     fs::copy_file(from, at(rank), fs::copy_options::overwrite_existing);
   }
   [[nodiscard]] std::string file(const std::string& sweep, int rank,
-                                 const char* config = kConfig) const {
+                                 const char* config = kRunConsistencyConfig) const {
     return folder_.path(sweep) + config + std::to_string(rank) + "/trace_step19.json";
   }
   /// Rank `rank` of a sweep that is generated otherwise.
-  void from_other(const synth::Options& other, int from, int rank, const char* config = kConfig) {
+  void from_other(const synth::Options& other, int from, int rank,
+                  const char* config = kRunConsistencyConfig) {
     EXPECT_TRUE(synth::generate(other, folder_.path("other"), 1, nullptr));
     copy_in(file("other", from, config), rank);
   }
@@ -154,11 +155,11 @@ const SpoiledCase kCases[] = {
      {"rank 1 launched collectives as [28, 1, 1] x [512, 1, 1], ranks 0, 2, 3 as [28, 1, 1] x "
       "[256, 1, 1]: another configuration"}},
     {"another run",
-     [](Spoiled& s) { s.from_other(options(9), 1, 1); },
+     [](Spoiled& s) { s.from_other(options_run_consistency(9), 1, 1); },
      {"may be of another run: rank 1: "}},
     {"NVIDIA run",
      [](Spoiled& s) {
-       synth::Options o = options();
+       synth::Options o = options_run_consistency();
        o.nvidia = true;
        s.from_other(o, 1, 1);
      },
@@ -168,14 +169,14 @@ const SpoiledCase kCases[] = {
      {"rank 1 has ranks 0, 1 in process group 0, which is another group on rank 0"}},
     {"other steps",
      [](Spoiled& s) {
-       synth::Options o = options();
+       synth::Options o = options_run_consistency();
        o.shift_window = 2;
        s.from_other(o, 2, 2);
      },
      {"rank 2 recorded the steps 17-19, ranks 0, 1, 3 the steps 16-19"}},
     {"shifted without Seq and steps",
      [](Spoiled& s) {
-       synth::Options o = options();
+       synth::Options o = options_run_consistency();
        o.shift_window = 2;
        o.seq = false;
        s.from_other(o, 2, 2);
@@ -300,7 +301,7 @@ TEST(RunConsistency, BothSidesOfACompareAreNamed) {
 
 TEST(RunConsistency, CompareAlignsTheClocksAsAsked) {
   const test::TempFolder folder;
-  synth::Options o = options();
+  synth::Options o = options_run_consistency();
   o.clock_offset_us = 5000;
   o.channels = {28};
   o.threads = {256};
@@ -368,7 +369,7 @@ TEST(RunConsistency, BandwidthsAndWaitsOfIncompleteCollectivesAreBlank) {
 // The profiler names 30 members of a group: the others are no strangers.
 TEST(RunConsistency, RanksBehindTheThirtiethBelongToTheirGroup) {
   test::TempFolder folder;
-  synth::Options o = options();
+  synth::Options o = options_run_consistency();
   o.threads = {256};
   o.ranks = 40;
   o.layers = 1;

@@ -63,19 +63,19 @@ std::vector<std::string> paths(const SplitResult& result) {
   return out;
 }
 
-using Names = std::map<std::string, int>;
-Names names_in(const std::string& path) {
+using SplitNames = std::map<std::string, int>;
+SplitNames names_in(const std::string& path) {
   LoadOptions options;
   options.keep_python = true;
   const auto loaded = load_trace(path, options);
   EXPECT_TRUE(loaded) << loaded.error().message();
-  Names out;
+  SplitNames out;
   for (EventId i = 0; loaded && i < loaded->trace.events.size(); ++i)
     ++out[std::string(loaded->trace.name(i))];
   return out;
 }
 
-std::string bytes_of(const std::string& path) {
+std::string bytes_of_split(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -97,12 +97,13 @@ TEST(Split, WindowsOfTheSteadyState) {
   EXPECT_EQ(done.pieces[2].content.gpu_duration_ns, 3 * 40'000);
   // annotation, two operators, the call and its kernel of each; nothing of what lies between
   EXPECT_EQ(done.pieces[2].events, 15U);
-  EXPECT_EQ(names_in(request.output + "/" + done.pieces[2].path), (Names{{kMixed, 3},
-                                                                         {"aten::mm", 3},
-                                                                         {"other thread", 3},
-                                                                         {"hipLaunchKernel", 3},
-                                                                         {"mixed_kernel", 3}}));
-  const std::string csv = bytes_of(request.output + "/execution_details.csv");
+  EXPECT_EQ(names_in(request.output + "/" + done.pieces[2].path),
+            (SplitNames{{kMixed, 3},
+                        {"aten::mm", 3},
+                        {"other thread", 3},
+                        {"hipLaunchKernel", 3},
+                        {"mixed_kernel", 3}}));
+  const std::string csv = bytes_of_split(request.output + "/execution_details.csv");
   EXPECT_EQ(csv.substr(0, csv.find('\n')),
             "idx,output_path,event_count,num_gpu_events,gpu_duration,gpu_busy_duration,num_steps,"
             "phase_num_prefill,phase_num_prefilldecode,phase_num_decode,phase_avg_bs,"
@@ -111,7 +112,7 @@ TEST(Split, WindowsOfTheSteadyState) {
                      "conc64_t.json.gz,15,3,120.0,120.0,3,0,3,0,460,64\n"),
             std::string::npos)
       << csv;
-  const std::string json = bytes_of(request.output + "/execution_details.json");
+  const std::string json = bytes_of_split(request.output + "/execution_details.json");
   EXPECT_NE(json.find(R"({"batch_size": 460, "num_requests": 64, "context_requests": 4, )"
                       R"("context_sum": 400, "generation_requests": 60, "generation_sum": 60})"),
             std::string::npos)
@@ -137,8 +138,9 @@ TEST(Split, PhasesInTurn) {
                                                    name("prefilldecodemix", 1, 1, true),
                                                    name("decode_only", 2, 8, false)}));
   // of the step's own thread alone
-  EXPECT_EQ(names_in(request.output + "/" + done.pieces[3].path),
-            (Names{{kMixed, 1}, {"aten::mm", 1}, {"hipLaunchKernel", 1}, {"mixed_kernel", 1}}));
+  EXPECT_EQ(
+      names_in(request.output + "/" + done.pieces[3].path),
+      (SplitNames{{kMixed, 1}, {"aten::mm", 1}, {"hipLaunchKernel", 1}, {"mixed_kernel", 1}}));
   request.choice.window.compat = false;
   request.output = folder.path("again"); // what was read is not written over
   EXPECT_EQ(split(request).pieces.back().steps.size(), 9U);
@@ -180,7 +182,7 @@ TEST(Split, APieceIsWhatTheReportTakes) {
   std::string said;
   const auto part = part_of_choice(*whole, choice, {}, said);
   ASSERT_TRUE(part);
-  Names want;
+  SplitNames want;
   for (EventId i = 0; i < part->trace.events.size(); ++i)
     ++want[std::string(part->trace.name(i))];
   EXPECT_EQ(names_in(request.output + "/" + done.pieces[0].path), want);
@@ -245,7 +247,7 @@ TEST(StepRepeats, TheLoopOfAServerWithoutAnnotations) {
   request.choice.iterations = "2:4";
   const SplitResult done = split(request);
   ASSERT_EQ(done.pieces.size(), 1U);
-  const Names names = names_in(request.output + "/" + done.pieces[0].path);
+  const SplitNames names = names_in(request.output + "/" + done.pieces[0].path);
   EXPECT_EQ(names.count("k1") + names.count("k4"), 0U);
   EXPECT_EQ(names.at("k2") + names.at("k3"), 2);
 }
@@ -292,7 +294,7 @@ TEST(Split, PairsOfTwoTraces) {
   ASSERT_EQ(paths(done), (std::vector<std::string>{"paired/decode_first_steps_1_4_t.json.gz",
                                                    "paired/decode_other_steps_0_3_other.json.gz"}));
   EXPECT_EQ(names_in(request.output + "/" + done.pieces[1].path).count("k31"), 1U);
-  EXPECT_EQ(bytes_of(request.output + "/paired_steps.csv"),
+  EXPECT_EQ(bytes_of_split(request.output + "/paired_steps.csv"),
             "phase,first step,other step,steps,distance,distance of tokens\n"
             "decode,1,0,3,1.0,0.0\n");
 }

@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kWatchSecond = 1'000'000'000;
 /// Later than any file of a test is written.
-constexpr std::int64_t kStart = 4'000'000'000 * kSecond;
+constexpr std::int64_t kStart = 4'000'000'000 * kWatchSecond;
 
 /// A job whose windows are runs of generated sweeps.
 class Job {
@@ -74,7 +74,7 @@ Watch open(const WatchRequest& request) {
 WatchLook look(Watch& watch, std::int64_t second, bool last = false) {
   Session session;
   session.threads = 2;
-  Result<WatchLook> out = watch.look(session, kStart + second * kSecond, last);
+  Result<WatchLook> out = watch.look(session, kStart + second * kWatchSecond, last);
   EXPECT_TRUE(out) << out.error().message();
   return out ? std::move(*out) : WatchLook{};
 }

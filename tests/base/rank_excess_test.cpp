@@ -14,7 +14,7 @@ constexpr double kFine = 1e-6;
 using ByStep = std::vector<std::vector<double>>; // [step][rank]
 
 RankTest one_test(const ByStep& steps) {
-  const std::vector<std::vector<RankSteps>> runs{against_peers(steps)};
+  const std::vector<std::vector<StepSeries>> runs{against_peers(steps)};
   return test_ranks(runs, kFine).front();
 }
 
@@ -120,7 +120,8 @@ TEST(RankExcess, OneStepNeedsEightPeers) {
 
 // ST-C11: two steps of equal numbers are no certainty of a difference of a clock's tick.
 TEST(RankExcess, EqualNumbersAreNoCertainty) {
-  const std::vector<std::vector<RankSteps>> runs{against_peers(ByStep{{5, 5, 5, 6}, {5, 5, 5, 6}})};
+  const std::vector<std::vector<StepSeries>> runs{
+      against_peers(ByStep{{5, 5, 5, 6}, {5, 5, 5, 6}})};
   EXPECT_TRUE(significant(test_ranks(runs, 1).front()).empty());
   EXPECT_GT(test_ranks(runs, 1).front().ranks[3].half_width, 0);
 }
@@ -141,7 +142,7 @@ TEST(RankExcess, TheLeastVisibleExcessIsFound) {
 TEST(RankExcess, DependentStepsAreKnown) {
   std::mt19937_64 random(4);
   std::normal_distribution<double> noise(0, 1);
-  std::vector<RankSteps> independent(8), dependent(8);
+  std::vector<StepSeries> independent(8), dependent(8);
   for (std::size_t r = 0; r < 8; ++r) {
     double last = noise(random);
     for (int s = 0; s < 40; ++s) {
@@ -152,7 +153,7 @@ TEST(RankExcess, DependentStepsAreKnown) {
   }
   EXPECT_NEAR(lag1_dependence(independent), 0, 0.15);
   EXPECT_NEAR(lag1_dependence(dependent), 0.7, 0.15);
-  EXPECT_EQ(lag1_dependence(std::vector<RankSteps>{{1, 2, 3}, {2, 1, 3}}), 0.5); // too few
+  EXPECT_EQ(lag1_dependence(std::vector<StepSeries>{{1, 2, 3}, {2, 1, 3}}), 0.5); // too few
   EXPECT_DOUBLE_EQ(independent_samples(20, 0.6), 5);
   EXPECT_DOUBLE_EQ(independent_samples(3, 0.6), 2);
 }

@@ -52,7 +52,7 @@ std::vector<std::string> sheets(const Report& report) {
   return out;
 }
 
-std::vector<std::string> headers(const Table& t) {
+std::vector<std::string> headers_compare(const Table& t) {
   std::vector<std::string> out;
   for (const Column& c : t.columns())
     out.push_back(c.name);
@@ -90,12 +90,12 @@ TEST_F(Compare, WorkbooksHoldTheDocumentedSheetsColumnsAndFormulas) {
                                   "Summary", "All_Ranks_Combined", "Per_Rank_Time_ms",
                                   "Per_Rank_Percent", "Comparison_By_Rank", "Summary_Comparison"}));
   for (const char* name : {"Summary", "All_Ranks_Combined", "Per_Rank_Time_ms"})
-    EXPECT_EQ(headers(*timeline.find(name)).back(), "source");
+    EXPECT_EQ(headers_compare(*timeline.find(name)).back(), "source");
   const Table& by_rank = *timeline.find("Comparison_By_Rank");
   const std::vector<std::string> documented = {
       "rank",   "type",  "A_time_ms", "B_time_ms", "diff_time_ms", "percent_change",
       "status", "ratio", "A_percent", "B_percent", "diff_percent"};
-  const auto have = headers(by_rank);
+  const auto have = headers_compare(by_rank);
   ASSERT_GE(have.size(), documented.size());
   EXPECT_TRUE(std::equal(documented.begin(), documented.end(), have.begin()));
   // the raw sheet gives the numbers of the comparison
@@ -249,7 +249,7 @@ TEST_F(Compare, ReportsAsInputGiveTheSameWorkbooks) {
       const Table& x = first.tables[t];
       const Table& y = second.tables[t];
       ASSERT_EQ(x.rows(), y.rows()) << x.name();
-      ASSERT_EQ(headers(x), headers(y)) << x.name();
+      ASSERT_EQ(headers_compare(x), headers_compare(y)) << x.name();
       for (std::size_t i = 0; i < x.rows(); ++i)
         for (std::size_t c = 0; c < x.cols(); ++c) {
           const Value a = x.at(i, c);

@@ -20,7 +20,7 @@ using test::run_binary;
 using test::RunResult;
 using test::TempFolder;
 
-Table csv(const std::string& path) {
+Table csv_gemm(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   EXPECT_TRUE(in.is_open()) << path;
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -50,7 +50,8 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   const std::string sweep = folder.path("s");
   const std::string out = sweep + "/tracelens_analysis";
   ASSERT_EQ(run_binary({"analyze", sweep, "--no-plots", "--no-merge", "--quiet"}).code, 0);
-  const Table whole = csv(out + "/top5_gemm_kernels_time_variance_with_collective_overlap.csv");
+  const Table whole =
+      csv_gemm(out + "/top5_gemm_kernels_time_variance_with_collective_overlap.csv");
   std::map<Key, std::size_t> rows;
   for (std::size_t r = 0; r < whole.rows(); ++r)
     rows.emplace(key_of(whole, r), r);
@@ -59,7 +60,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   RunResult r = run_binary({"gemm", "variance", "--base-path", out, "--threads", "256", "512",
                             "--channels", "28", "70", "--top-k", "5", "--output-file", "v.csv"});
   ASSERT_EQ(r.code, 0) << r.err;
-  const Table variance = csv(out + "/v.csv");
+  const Table variance = csv_gemm(out + "/v.csv");
   ASSERT_EQ(variance.rows(), 5U * 8);
   for (std::size_t i = 1; i < variance.rows(); ++i)
     EXPECT_LE(variance.at(i, "time_diff_us").number(), variance.at(i - 1, "time_diff_us").number());
@@ -68,7 +69,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   r = run_binary({"gemm", "overlap", "--input-csv", out + "/v_with_timestamps.csv",
                   "--tracelens-path", out, "--output-csv", out + "/o.csv"});
   ASSERT_EQ(r.code, 0) << r.err;
-  const Table overlap = csv(out + "/o.csv");
+  const Table overlap = csv_gemm(out + "/o.csv");
   ASSERT_EQ(overlap.rows(), variance.rows());
   std::size_t met = 0;
   for (std::size_t i = 0; i < overlap.rows(); ++i) {
@@ -104,7 +105,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   r = run_binary({"gemm", "timestamps", "--input-csv", shortest, "--base-path", sweep});
   EXPECT_EQ(r.code, 0);
   EXPECT_NE(r.err.find("1 rows"), std::string::npos) << r.err;
-  EXPECT_EQ(csv(out + "/w_with_timestamps.csv").at(0, "min_verified").text, "fail");
+  EXPECT_EQ(csv_gemm(out + "/w_with_timestamps.csv").at(0, "min_verified").text, "fail");
 
   r = run_binary(
       {"gemm", "plot", "--csv-path", out + "/v.csv", "--output-dir", folder.path("p"), "--svg"});
@@ -115,7 +116,7 @@ TEST(Gemm, StepsOnEarlierOutputsEqualTheStepsOnTraces) {
   r = run_binary({"gemm", "overlap", "--input-csv", out + "/v_with_timestamps.csv",
                   "--tracelens-path", out, "--output-csv", out + "/o.csv"});
   EXPECT_EQ(r.code, 4);
-  const Table partly = csv(out + "/o.csv");
+  const Table partly = csv_gemm(out + "/o.csv");
   for (std::size_t i = 0; i < partly.rows(); ++i) {
     const bool lost =
         partly.at(i, "threads").number() == 256 && partly.at(i, "channel").number() == 28;

@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-using Arguments = std::vector<std::string>;
+using InputsKeptArguments = std::vector<std::string>;
 
 /// A command whose output may be called like one of its inputs.
 struct OutputCase {
   std::string input;  ///< that has to stay
   std::string ending; ///< of the output's name
-  std::function<Arguments(const std::string& output)> arguments;
+  std::function<InputsKeptArguments(const std::string& output)> arguments;
 };
 
 class InputsKept : public testing::Test {
@@ -42,9 +42,9 @@ protected:
   }
 
   [[nodiscard]] std::vector<OutputCase> cases() const {
-    const auto command = [](Arguments words, const char* flag) {
+    const auto command = [](InputsKeptArguments words, const char* flag) {
       return [words, flag](const std::string& output) {
-        Arguments out = words;
+        InputsKeptArguments out = words;
         out.insert(out.end(), {flag, output});
         return out;
       };
@@ -65,7 +65,7 @@ protected:
 };
 
 void expect_kept(const OutputCase& of, const std::string& output, const std::string& before) {
-  const Arguments args = of.arguments(output);
+  const InputsKeptArguments args = of.arguments(output);
   const RunResult r = run_binary(args);
   const std::string what = args[0] + " -> " + output + ": " + r.err;
   EXPECT_TRUE(test::bytes_of(of.input) == before) << what;

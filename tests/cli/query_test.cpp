@@ -46,13 +46,14 @@ std::vector<std::vector<std::string>> rows_of(const std::string& json, const std
   return out;
 }
 
-std::vector<std::vector<std::string>> query(const std::string& sql, const std::string& input) {
+std::vector<std::vector<std::string>> query_query(const std::string& sql,
+                                                  const std::string& input) {
   const RunResult r = run_binary({"query", sql, input, "--json", "-q"});
   EXPECT_EQ(r.code, 0) << sql << ": " << r.err;
   return rows_of(r.out, "result");
 }
 
-double number(const std::string& text) {
+double number_query(const std::string& text) {
   return std::strtod(text.c_str(), nullptr);
 }
 
@@ -82,29 +83,29 @@ TEST(Query, SumsOverKernelsAreThoseOfTheReport) {
     ASSERT_LT(name, ids.size());
     ASSERT_LT(sum, ids.size());
     for (const auto& row : rows_of(report.out, "kernel_summary"))
-      want[row[name]] += number(row[sum]);
+      want[row[name]] += number_query(row[sum]);
     std::map<std::string, double> got;
     for (const auto& row :
-         query("SELECT name, sum(dur_ns) / 1e3 FROM kernels WHERE launch_event IS NOT NULL "
-               "GROUP BY name",
-               trace))
-      got[row[0]] = number(row[1]);
+         query_query("SELECT name, sum(dur_ns) / 1e3 FROM kernels WHERE launch_event IS NOT NULL "
+                     "GROUP BY name",
+                     trace))
+      got[row[0]] = number_query(row[1]);
     ASSERT_FALSE(want.empty());
     for (const auto& [kernel, us] : want)
       EXPECT_NEAR(got[kernel], us, 1e-6 * us) << kernel;
     // and the sheet itself is the same by SQL
-    const auto timeline = query("SELECT type, time_ms FROM gpu_timeline", trace);
+    const auto timeline = query_query("SELECT type, time_ms FROM gpu_timeline", trace);
     const auto of_report = rows_of(report.out, "gpu_timeline");
     ASSERT_EQ(timeline.size(), of_report.size());
     for (std::size_t i = 0; i < timeline.size(); ++i) {
       EXPECT_EQ(timeline[i][0], of_report[i][0]);
       EXPECT_EQ(timeline[i][1], of_report[i][1]);
     }
-    const auto ranks = query("SELECT total_ns, idle_ns FROM ranks", trace);
+    const auto ranks = query_query("SELECT total_ns, idle_ns FROM ranks", trace);
     ASSERT_EQ(ranks.size(), 1U);
     for (const auto& row : of_report)
       if (row[0] == "total_time") {
-        EXPECT_NEAR(number(ranks[0][0]) / 1e6, number(row[1]), 1e-6);
+        EXPECT_NEAR(number_query(ranks[0][0]) / 1e6, number_query(row[1]), 1e-6);
       }
   }
 }
@@ -114,48 +115,50 @@ TEST(Query, ViewsAreWhatTheirTablesSay) {
   const std::string run = two_ranks();
   // brute force from the kernels themselves
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> kernels;
-  for (const auto& row : query("SELECT name, dur_ns, work FROM kernels", run))
+  for (const auto& row : query_query("SELECT name, dur_ns, work FROM kernels", run))
     if (row[2] == "computation" || row[2] == "communication") {
       kernels[row[0]].first += std::stoll(row[1]);
       ++kernels[row[0]].second;
     }
-  const auto by_time = query("SELECT name, launches, total_ms, percent FROM kernels_by_time", run);
+  const auto by_time =
+      query_query("SELECT name, launches, total_ms, percent FROM kernels_by_time", run);
   ASSERT_EQ(by_time.size(), kernels.size());
   double percent = 0, before = 1e99;
   for (const auto& row : by_time) {
     EXPECT_EQ(std::stoll(row[1]), kernels[row[0]].second);
-    EXPECT_NEAR(number(row[2]), static_cast<double>(kernels[row[0]].first) / 1e6, 1e-9);
-    EXPECT_LE(number(row[2]), before);
-    before = number(row[2]);
-    percent += number(row[3]);
+    EXPECT_NEAR(number_query(row[2]), static_cast<double>(kernels[row[0]].first) / 1e6, 1e-9);
+    EXPECT_LE(number_query(row[2]), before);
+    before = number_query(row[2]);
+    percent += number_query(row[3]);
   }
   EXPECT_NEAR(percent, 100, 1e-6);
   // exposed communication per step, slow rank and idle causes against the steps and sheets
-  const auto steps = query("SELECT exposed_ms, exposed_comm_ns, total_ms, total_ns FROM "
-                           "exposed_by_step JOIN steps USING (run, rank, step)",
-                           run);
+  const auto steps = query_query("SELECT exposed_ms, exposed_comm_ns, total_ms, total_ns FROM "
+                                 "exposed_by_step JOIN steps USING (run, rank, step)",
+                                 run);
   EXPECT_EQ(steps.size(), 4U);
   for (const auto& row : steps) {
-    EXPECT_NEAR(number(row[0]), number(row[1]) / 1e6, 1e-9);
-    EXPECT_NEAR(number(row[2]), number(row[3]) / 1e6, 1e-9);
+    EXPECT_NEAR(number_query(row[0]), number_query(row[1]) / 1e6, 1e-9);
+    EXPECT_NEAR(number_query(row[2]), number_query(row[3]) / 1e6, 1e-9);
   }
-  const auto slow = query("SELECT rank, compute_ms, others_ms FROM slow_ranks", run);
+  const auto slow = query_query("SELECT rank, compute_ms, others_ms FROM slow_ranks", run);
   ASSERT_EQ(slow.size(), 2U);
   EXPECT_EQ(slow[0][0], "0");
   EXPECT_EQ(slow[0][1], slow[1][2]);
-  const auto idle = query("SELECT sum(i.idle_ns), any_value(r.idle_ns) FROM idle i JOIN ranks r "
-                          "USING (run, rank) GROUP BY rank",
-                          run);
+  const auto idle =
+      query_query("SELECT sum(i.idle_ns), any_value(r.idle_ns) FROM idle i JOIN ranks r "
+                  "USING (run, rank) GROUP BY rank",
+                  run);
   ASSERT_EQ(idle.size(), 2U);
   for (const auto& row : idle)
     EXPECT_EQ(row[0], row[1]);
-  const auto exposed = query("SELECT (SELECT sum(exposed_ms) FROM exposed_by_collective), "
-                             "(SELECT sum(exposed_ns) / 1e6 FROM collectives), "
-                             "(SELECT sum(exposed_us) / 1e3 FROM nccl_long)",
-                             run);
+  const auto exposed = query_query("SELECT (SELECT sum(exposed_ms) FROM exposed_by_collective), "
+                                   "(SELECT sum(exposed_ns) / 1e6 FROM collectives), "
+                                   "(SELECT sum(exposed_us) / 1e3 FROM nccl_long)",
+                                   run);
   ASSERT_EQ(exposed.size(), 1U);
-  EXPECT_NEAR(number(exposed[0][0]), number(exposed[0][1]), 1e-6);
-  EXPECT_NEAR(number(exposed[0][1]), number(exposed[0][2]), 1e-6);
+  EXPECT_NEAR(number_query(exposed[0][0]), number_query(exposed[0][1]), 1e-6);
+  EXPECT_NEAR(number_query(exposed[0][1]), number_query(exposed[0][2]), 1e-6);
 }
 
 TEST(Query, EveryTableAndViewAnswers) {
@@ -179,9 +182,9 @@ TEST(Query, EveryTableAndViewAnswers) {
 
 TEST(Query, AFindingStandsOnce) {
   RS_NEEDS_DUCKDB();
-  const auto all = query("SELECT count(*), count(DISTINCT text) FROM findings", two_ranks());
+  const auto all = query_query("SELECT count(*), count(DISTINCT text) FROM findings", two_ranks());
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_GT(number(all[0][0]), 0);
+  EXPECT_GT(number_query(all[0][0]), 0);
   EXPECT_EQ(all[0][0], all[0][1]);
 }
 
@@ -321,7 +324,8 @@ TEST(Query, HostileNamesStayTexts) {
            R"(", "ts": 1.5, "dur": 2, "pid": 0, "tid": 7, "args": {"stream": 7, "device": 0}}]})";
   const std::string run = "it's \"odd\"=1; %41";
   folder.write(run + "/rank0.json", trace);
-  const auto rows = query("SELECT name, start_ns, dur_ns, run FROM kernels", folder.path(run));
+  const auto rows =
+      query_query("SELECT name, start_ns, dur_ns, run FROM kernels", folder.path(run));
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0][0], "a'; DROP TABLE x; -- \"<b>\n=1+2 \x01 \xef\xbf\xbd");
   EXPECT_EQ(rows[0][1], "1500");
@@ -466,7 +470,7 @@ TEST(Export, PandasReadsItInThreeLines) {
     const RunResult r = test::run_program(python, {"-c", whole});
     EXPECT_EQ(r.code, 0) << whole << r.err;
     if (!of_parquet) {
-      EXPECT_EQ(r.out, query("SELECT sum(total_ns) FROM steps", two_ranks())[0][0] + "\n");
+      EXPECT_EQ(r.out, query_query("SELECT sum(total_ns) FROM steps", two_ranks())[0][0] + "\n");
     }
   }
   EXPECT_EQ(blocks, 2U);

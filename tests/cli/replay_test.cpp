@@ -15,7 +15,8 @@
 namespace rankscope {
 namespace {
 
-std::string program(const test::TempFolder& t, const std::string& name, const std::string& script) {
+std::string program_replay(const test::TempFolder& t, const std::string& name,
+                           const std::string& script) {
   const std::string path = t.write("bin/" + name, "#!/bin/sh\n" + script);
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path;
@@ -29,13 +30,13 @@ std::vector<CsvRow> table(const std::string& path) {
 
 TEST(Replay, MeasuresAndWritesWhatItRan) {
   const test::TempFolder t;
-  const std::string bench = program(t, "hipblaslt-bench",
-                                    "echo \"hipblaslt-bench $*\" >> " + t.path("ran") +
-                                        "\necho 'transA,m,us'\necho 'T,100,50'\n");
+  const std::string bench = program_replay(t, "hipblaslt-bench",
+                                           "echo \"hipblaslt-bench $*\" >> " + t.path("ran") +
+                                               "\necho 'transA,m,us'\necho 'T,100,50'\n");
   const std::string driver =
-      program(t, "MIOpenDriver",
-              "echo \"MIOpenDriver $*\" >> " + t.path("ran") +
-                  "\necho 'GPU Kernel Time Forward Conv. Elapsed: 0.024 ms (average)'\n");
+      program_replay(t, "MIOpenDriver",
+                     "echo \"MIOpenDriver $*\" >> " + t.path("ran") +
+                         "\necho 'GPU Kernel Time Forward Conv. Elapsed: 0.024 ms (average)'\n");
   const auto r = test::run_binary({"replay", test::replay_trace(t), "--hipblaslt-bench", bench,
                                    "--miopen-driver", driver, "-o", t.path("out")});
   ASSERT_EQ(r.code, 0) << r.err;
@@ -115,9 +116,9 @@ TEST(Replay, TopAndTracesWithoutOperators) {
 
 TEST(Replay, AnInterruptKeepsWhatWasMeasured) {
   const test::TempFolder t;
-  const std::string bench = program(t, "hipblaslt-bench", "echo 'transA,us'\necho 'T,50'\n");
+  const std::string bench = program_replay(t, "hipblaslt-bench", "echo 'transA,us'\necho 'T,50'\n");
   const std::string driver =
-      program(t, "MIOpenDriver", "touch " + t.path("begun") + "; exec sleep 60\n");
+      program_replay(t, "MIOpenDriver", "touch " + t.path("begun") + "; exec sleep 60\n");
   ProcessSpec spec;
   spec.argv = {test::binary(),      "replay", test::replay_trace(t), "--runner", "hipblaslt-bench",
                "--hipblaslt-bench", bench,    "--miopen-driver",     driver,     "-o",

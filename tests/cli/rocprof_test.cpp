@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kEnvironment = R"({"RANK": "3", "API_TOKEN": "never-to-be-seen"})";
 
-bool says(const std::string& text, const char* part) {
+bool says_rocprof(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -22,11 +22,11 @@ TEST(RocprofRun, InfoNamesTheProducerAndWhatIsAbsent) {
   test::run_sql(path, "DROP TABLE rocpd_memory_copy_a;");
   const test::RunResult r = test::run_binary({"info", path});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_TRUE(says(r.out, "producer")) << r.out;
-  EXPECT_TRUE(says(r.out, "CLOCK_BOOTTIME"));
-  EXPECT_TRUE(says(r.out, "memory copies (not traced, or none happened)"));
-  EXPECT_TRUE(says(r.out, "ranges step N"));
-  EXPECT_FALSE(says(r.out + r.err, "never-to-be-seen"));
+  EXPECT_TRUE(says_rocprof(r.out, "producer")) << r.out;
+  EXPECT_TRUE(says_rocprof(r.out, "CLOCK_BOOTTIME"));
+  EXPECT_TRUE(says_rocprof(r.out, "memory copies (not traced, or none happened)"));
+  EXPECT_TRUE(says_rocprof(r.out, "ranges step N"));
+  EXPECT_FALSE(says_rocprof(r.out + r.err, "never-to-be-seen"));
 }
 
 TEST(RocprofRun, ReportSaysWhichSheetsThereAreNot) {
@@ -35,7 +35,7 @@ TEST(RocprofRun, ReportSaysWhichSheetsThereAreNot) {
   test::run_sql(path, test::rocpd_session(test::RocpdSchema::k300, "a", kEnvironment));
   const test::RunResult r = test::run_binary({"report", path});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_TRUE(says(r.err, "holds no CPU operators")) << r.err;
+  EXPECT_TRUE(says_rocprof(r.err, "holds no CPU operators")) << r.err;
   EXPECT_TRUE(std::filesystem::exists(folder.path("x_perf_report.xlsx")));
 }
 
@@ -46,11 +46,11 @@ TEST(RocprofRun, LostRowsExitWithFourAndNoDatabaseWithThree) {
   test::run_sql(path, "UPDATE rocpd_kernel_dispatch_a SET start = NULL WHERE id = 1;");
   const test::RunResult lost = test::run_binary({"info", path});
   EXPECT_EQ(lost.code, 4);
-  EXPECT_TRUE(says(lost.err, "lacks a usable start or end")) << lost.err;
+  EXPECT_TRUE(says_rocprof(lost.err, "lacks a usable start or end")) << lost.err;
   const test::RunResult none = test::run_binary(
       {"info", folder.write("y.db", std::string("SQLite format 3\0 rocpd_region_", 30))});
   EXPECT_EQ(none.code, 3);
-  EXPECT_TRUE(says(none.err, "not a database that can be read")) << none.err;
+  EXPECT_TRUE(says_rocprof(none.err, "not a database that can be read")) << none.err;
 }
 
 } // namespace

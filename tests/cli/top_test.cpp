@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using test::run_binary;
 using test::RunResult;
 
-std::string two_ranks() {
+std::string two_ranks_top() {
   return (test::source_dir() / "tests/data/synth/amd").string();
 }
 
@@ -97,15 +97,16 @@ TEST_F(TopCommand, PageAsItWasLookedAt) {
 }
 
 TEST_F(TopCommand, NoEscapesInAPipeUnlessAskedFor) {
-  EXPECT_EQ(run_binary({"top", two_ranks()}).out.find('\x1b'), std::string::npos);
-  EXPECT_NE(run_binary({"top", two_ranks(), "--color", "always"}).out.find("\x1b[1m"),
+  EXPECT_EQ(run_binary({"top", two_ranks_top()}).out.find('\x1b'), std::string::npos);
+  EXPECT_NE(run_binary({"top", two_ranks_top(), "--color", "always"}).out.find("\x1b[1m"),
             std::string::npos);
-  EXPECT_EQ(run_binary({"top", two_ranks(), "--color=never"}).out.find('\x1b'), std::string::npos);
-  EXPECT_EQ(run_binary({"top", two_ranks(), "--color", "pink"}).code, 2);
+  EXPECT_EQ(run_binary({"top", two_ranks_top(), "--color=never"}).out.find('\x1b'),
+            std::string::npos);
+  EXPECT_EQ(run_binary({"top", two_ranks_top(), "--color", "pink"}).code, 2);
 }
 
 TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
-  const std::string trace = two_ranks() + "/rank0.json.gz";
+  const std::string trace = two_ranks_top() + "/rank0.json.gz";
   simdjson::dom::parser top_parser, other_parser;
   const RunResult one = run_binary({"--json", "top", trace, "-k", "0", "-q"});
   ASSERT_EQ(one.code, 0) << one.err;
@@ -121,9 +122,9 @@ TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
       EXPECT_NEAR(percent[i], rows[i], 1e-9);
     EXPECT_EQ(texts(top, "top_timeline", "type"), texts(want, "gpu_timeline", "type"));
   }
-  const RunResult all = run_binary({"--json", "top", two_ranks(), "-k", "0", "-q"});
+  const RunResult all = run_binary({"--json", "top", two_ranks_top(), "-k", "0", "-q"});
   ASSERT_EQ(all.code, 0) << all.err;
-  const RunResult collectives = run_binary({"--json", "collectives", two_ranks(), "-q"});
+  const RunResult collectives = run_binary({"--json", "collectives", two_ranks_top(), "-q"});
   const auto top = top_parser.parse(all.out).value();
   const auto want = other_parser.parse(collectives.out).value();
   const char* const sheet = "nccl_summary_implicit_sync";
@@ -144,7 +145,7 @@ TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
 }
 
 TEST_F(TopCommand, TheCommandsThatItNamesRun) {
-  for (const auto& file : fs::directory_iterator(two_ranks()))
+  for (const auto& file : fs::directory_iterator(two_ranks_top()))
     if (file.path().extension() == ".gz")
       fs::copy_file(file.path(), folder_.path(file.path().filename().string()));
   simdjson::dom::parser parser;
@@ -172,7 +173,7 @@ TEST_F(TopCommand, TheCommandsThatItNamesRun) {
 
 TEST_F(TopCommand, ReportPrintsItWhereNoOutputIsAskedFor) {
   const std::string trace = folder_.path("rank0.json.gz");
-  fs::copy_file(two_ranks() + "/rank0.json.gz", trace);
+  fs::copy_file(two_ranks_top() + "/rank0.json.gz", trace);
   const RunResult plain = run_binary({"report", trace});
   EXPECT_EQ(plain.out.rfind("type ", 0), 0U) << "the table that scripts read stays first";
   const std::string page = run_binary({"top", trace}).out;
@@ -203,7 +204,7 @@ std::vector<std::string> sheets_of(const std::string& path) {
 }
 
 TEST_F(TopCommand, AnOverviewBeginsTheWorkbookOfAWholeReport) {
-  const std::string trace = two_ranks() + "/rank0.json.gz";
+  const std::string trace = two_ranks_top() + "/rank0.json.gz";
   const std::string book = folder_.path("r.xlsx");
   ASSERT_EQ(run_binary({"report", trace, "-o", book, "--csv-dir", folder_.path("csv")}).code, 0);
   std::vector<std::string> all = sheets_of(book);
@@ -227,7 +228,7 @@ TEST_F(TopCommand, UsageAndUnreadable) {
   EXPECT_EQ(run_binary({"top"}).code, 2);
   EXPECT_EQ(run_binary({"top", folder_.path("none.json")}).code, 3);
   EXPECT_EQ(run_binary({"top", "-", "--watch"}).code, 2);
-  EXPECT_EQ(run_binary({"top", two_ranks(), "--gpu-arch", "nothing"}).code, 3);
+  EXPECT_EQ(run_binary({"top", two_ranks_top(), "--gpu-arch", "nothing"}).code, 3);
   const RunResult broken = run_binary({"top", folder_.write("t.json", "not a trace")});
   EXPECT_EQ(broken.code, 3);
   EXPECT_NE(broken.err.find("t.json"), std::string::npos);
@@ -248,7 +249,7 @@ TEST_F(TopCommand, WatchShowsWhatArrivesAndCtrlCEndsIt) {
         [&] { return test::bytes_of(folder_.path("shown")).find(text) != std::string::npos; });
   };
   const auto arrive = [&](const std::string& name) {
-    fs::copy_file(two_ranks() + "/" + name, folder_.path(name));
+    fs::copy_file(two_ranks_top() + "/" + name, folder_.path(name));
     fs::rename(folder_.path(name), target + "/" + name);
   };
   arrive("rank0.json.gz");

@@ -17,7 +17,7 @@ using test::TraceBuilder;
 const char* const kMm = R"({"Input Dims":[[2,3],[3,4]],"Input type":["float","float"]})";
 
 /// Two steps, an aten::mm of 10 us in the first, one of 20 us and a copy of 5 us in the second.
-LoadedTrace two_steps() {
+LoadedTrace two_steps_report_facts() {
   TraceBuilder b;
   b.annotation("ProfilerStep#3", 0, 100).op("aten::mm", 10, 20, kMm).kernel("k", 15, 40, 10);
   b.annotation("ProfilerStep#4", 100, 100).op("aten::mm", 110, 20, kMm).kernel("k", 115, 140, 20);
@@ -60,7 +60,7 @@ TEST(ReportFacts, MemsetsCountAsTheOptionSays) {
 }
 
 TEST(ReportFacts, OfEachStep) {
-  const LoadedTrace t = two_steps();
+  const LoadedTrace t = two_steps_report_facts();
   const ReportOptions options;
   const std::vector<StepTimeline>& timelines = timeline_per_step_of(t, options);
   ASSERT_EQ(timelines.size(), 2U);
@@ -80,7 +80,7 @@ TEST(ReportFacts, OfEachStep) {
 }
 
 TEST(ReportFacts, AreMadeOncePerOptions) {
-  const LoadedTrace t = two_steps();
+  const LoadedTrace t = two_steps_report_facts();
   const ReportOptions plain;
   ReportOptions split;
   split.micro_idle_us = 200;
@@ -98,7 +98,7 @@ TEST(ReportFacts, AreMadeOncePerOptions) {
 }
 
 TEST(ReportFacts, OfAFamily) {
-  const LoadedTrace t = two_steps();
+  const LoadedTrace t = two_steps_report_facts();
   const auto& sheets = family_sheets_of(t, {});
   ASSERT_TRUE(sheets);
   EXPECT_EQ(find_family(*sheets, "SDPA_fwd"), nullptr);

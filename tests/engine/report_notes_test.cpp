@@ -10,7 +10,7 @@ namespace {
 
 using test::TraceBuilder;
 
-const char* const kMatrices =
+const char* const kReportNotesMatrices =
     R"({"Input Dims":[[512,512],[512,512]],"Input type":["c10::BFloat16","c10::BFloat16"],)"
     R"("Input Strides":[[512,1],[512,1]],"Concrete Inputs":["",""]})";
 
@@ -31,7 +31,7 @@ bool has(const std::vector<Problem>& problems, std::string_view name) {
 TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
   TraceBuilder
       b; // 60 us in a product, 30 in an operator that nobody models, 10 without an operator
-  b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 60);
+  b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 60);
   b.op("mine::unknown", 20, 10).kernel("unknown_kernel", 21, 200, 30);
   b.kernel("lonely", 40, 300, 10);
   const LoadedTrace t = b.load();
@@ -50,11 +50,11 @@ TEST(ReportNotes, SharesOfTheKernelTimeAddUp) {
 
 TEST(ReportNotes, MostTimeWithoutOperatorOrModelIsTold) {
   TraceBuilder lonely;
-  lonely.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 40);
+  lonely.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 40);
   lonely.kernel("lonely", 40, 300, 60);
   EXPECT_TRUE(has(notes_of(lonely), "most_time_without_operator"));
   TraceBuilder region;
-  region.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 40);
+  region.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 40);
   region.op("CompiledRegion", 20, 10).kernel("fused", 21, 300, 60);
   const auto notes = notes_of(region);
   EXPECT_TRUE(has(notes, "one_row_holds_most"));
@@ -63,7 +63,7 @@ TEST(ReportNotes, MostTimeWithoutOperatorOrModelIsTold) {
 
 TEST(ReportNotes, ShortKernelsThatTheStudyLeavesOutAreCounted) {
   TraceBuilder b;
-  b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 60);
+  b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 60);
   b.kernel("short one", 40, 300, 5).kernel("short two", 42, 310, 5).kernel("long", 44, 320, 50);
   std::size_t counted = 0;
   for (const Problem& p : notes_of(b))
@@ -100,7 +100,7 @@ TEST(ReportNotes, RatesAboveThePeakAreTold) {
   // 2 * 512^3 = 268 MFLOP and 1.5 MB: 268 TFLOPS in 1 us; 2684 TFLOPS and 15.7 TB/s in 0.1 us
   const auto in = [](double us) {
     TraceBuilder b;
-    b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, us);
+    b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, us);
     return b;
   };
   ReportOptions mi300x;
@@ -116,7 +116,7 @@ TEST(ReportNotes, RatesAboveThePeakAreTold) {
 // A board that cannot be read fails whoever asks for the families.
 TEST(ReportNotes, FamiliesAreLookedAtOnlyWhereTheReportHasThem) {
   TraceBuilder b;
-  b.op("aten::mm", 0, 10, kMatrices).kernel("Cijk_x", 1, 100, 60);
+  b.op("aten::mm", 0, 10, kReportNotesMatrices).kernel("Cijk_x", 1, 100, 60);
   const LoadedTrace t = b.load();
   ReportOptions options;
   options.gpu_arch = "no such board";

@@ -10,7 +10,7 @@ namespace {
 
 using test::TraceBuilder;
 
-const char* const kMm =
+const char* const kRooflineSheetMm =
     R"({"Input Dims":[[4,8],[8,6]],"Input type":["float","float"],"Input Strides":[[8,1],[6,1]]})";
 
 TEST(RooflineSheet, OperatorsBelowTheCornersOfTheirPeaks) {
@@ -19,9 +19,9 @@ TEST(RooflineSheet, OperatorsBelowTheCornersOfTheirPeaks) {
   options.gpu_arch = folder.write("board.json", R"({"name":"Board","mem_bw_gbps":1000,
       "max_achievable_tflops":{"matrix_fp32":100,"matrix_bf16":400}})");
   TraceBuilder b;
-  b.op("aten::mm", 0, 50, kMm).kernel("gemm", 1, 200, 10);
-  b.op("aten::mm", 100, 50).kernel("gemm", 101, 300, 10);        // no shapes: no point
-  b.op("aten::foo", 200, 50, kMm).kernel("other", 201, 400, 10); // no model
+  b.op("aten::mm", 0, 50, kRooflineSheetMm).kernel("gemm", 1, 200, 10);
+  b.op("aten::mm", 100, 50).kernel("gemm", 101, 300, 10);                     // no shapes: no point
+  b.op("aten::foo", 200, 50, kRooflineSheetMm).kernel("other", 201, 400, 10); // no model
   const LoadedTrace t = b.load();
   const auto sheet = roofline_sheet(t, options);
   ASSERT_TRUE(sheet) << sheet.error().message();
@@ -78,7 +78,7 @@ TEST(RooflineSheet, VectorWorkOf16BitsIsThere) {
 TEST(RooflineSheet, NoneWithoutABoardOrACost) {
   ReportOptions options; // no board is named
   const LoadedTrace rated =
-      TraceBuilder().op("aten::mm", 0, 50, kMm).kernel("g", 1, 200, 10).load();
+      TraceBuilder().op("aten::mm", 0, 50, kRooflineSheetMm).kernel("g", 1, 200, 10).load();
   auto sheet = roofline_sheet(rated, options);
   ASSERT_TRUE(sheet);
   EXPECT_FALSE(*sheet);

@@ -13,13 +13,13 @@
 namespace rankscope {
 namespace {
 
-const char* const kFolder = "inference/vllm_decode_full";
+const char* const kGraphAttributionGoldenFolder = "inference/vllm_decode_full";
 const char* const kCapture = "graph_capture_rank_0.1773709742341309550.pt.trace.json.gz";
 
 LoadedTrace load(const std::string& name) {
   LoadOptions options;
   options.keep_launches = true;
-  auto t = load_trace((golden::root() / kFolder / name).string(), options);
+  auto t = load_trace((golden::root() / kGraphAttributionGoldenFolder / name).string(), options);
   EXPECT_TRUE(t) << t.error().message();
   return std::move(*t);
 }
@@ -35,8 +35,8 @@ protected:
       GTEST_SKIP() << golden::kAbsent;
     trace_ = load("graph_execution.json.gz");
     LoadedTrace merged = load("graph_execution.json.gz");
-    const auto done =
-        merge_capture_folder(merged, (golden::root() / kFolder / "capture_traces").string(), {});
+    const auto done = merge_capture_folder(
+        merged, (golden::root() / kGraphAttributionGoldenFolder / "capture_traces").string(), {});
     ASSERT_TRUE(done) << done.error().message();
     truth_ = attribute_graphs(merged, nullptr);
   }

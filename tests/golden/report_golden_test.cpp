@@ -22,14 +22,15 @@ namespace fs = std::filesystem;
 using golden::same;
 using golden::text_of;
 
-struct Tally {
+struct ReportGoldenTally {
   std::size_t traces = 0, tables = 0, rows = 0, cells = 0;
   std::set<std::string> skipped;
 };
 
 /// As the reference's own comparer: row by row in order, every column, blank reference cells
 /// skipped; other than there, a row or column too many or too few is noticed.
-void compare(const std::string& where, const Table& table, const golden::Csv& want, Tally& tally) {
+void compare(const std::string& where, const Table& table, const golden::Csv& want,
+             ReportGoldenTally& tally) {
   ASSERT_EQ(table.rows(), want.rows.size()) << where;
   std::size_t different = 0;
   for (std::size_t c = 0; c < want.header.size(); ++c) {
@@ -53,7 +54,7 @@ void compare(const std::string& where, const Table& table, const golden::Csv& wa
 }
 
 /// Every folder NAME_perf_report_csvs below `root` against the report of NAME.json.gz beside it.
-void compare_all(const fs::path& root, Tally& tally) {
+void compare_all(const fs::path& root, ReportGoldenTally& tally) {
   const std::set<std::string> known = {
 #define RS_SHEET(name) name,
       RS_SHEET("gpu_timeline") RS_SHEET("ops_summary") RS_SHEET("ops_summary_by_category")
@@ -112,7 +113,7 @@ void compare_all(const fs::path& root, Tally& tally) {
 }
 
 TEST(ReportGolden, TheReferenceTablesInTheTree) {
-  Tally tally;
+  ReportGoldenTally tally;
   compare_all(golden::tree_root(), tally);
   EXPECT_EQ(tally.traces, 2U);
   EXPECT_GE(tally.tables, 28U);
@@ -121,7 +122,7 @@ TEST(ReportGolden, TheReferenceTablesInTheTree) {
 TEST(ReportGolden, TheReferenceTablesOfRealRuns) {
   if (golden::root().empty())
     GTEST_SKIP() << golden::kAbsent;
-  Tally tally;
+  ReportGoldenTally tally;
   compare_all(golden::root(), tally);
   EXPECT_GT(tally.tables, 40U);
 }

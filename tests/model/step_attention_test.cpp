@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-const char* const kBf16 =
+const char* const kStepAttentionBf16 =
     R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "c10::BFloat16"])";
 
 std::string step(const char* context, const char* generation) {
@@ -23,7 +23,7 @@ PerfResult cost(const char* op, const char* dims, const std::string& annotation,
   EXPECT_NE(info, nullptr) << op;
   ModelHints hints;
   hints.annotation = annotation;
-  const auto r = evaluate(*info, ParsedArgs(dims, kBf16, "", concrete), hints, compat);
+  const auto r = evaluate(*info, ParsedArgs(dims, kStepAttentionBf16, "", concrete), hints, compat);
   EXPECT_TRUE(r) << op;
   return r.value_or(PerfResult{});
 }

@@ -13,11 +13,11 @@
 namespace rankscope {
 namespace {
 
-using Random = std::mt19937;
+using CallTreeRandom = std::mt19937;
 
 /// Operators nested at random on two threads, kernels on three streams that overlap each other.
 /// No two events of a thread start or end at the same time.
-test::TraceBuilder random_trace(Random& random, double shift_us = 0) {
+test::TraceBuilder random_trace(CallTreeRandom& random, double shift_us = 0) {
   test::TraceBuilder b(shift_us);
   const auto chance = [&random](int in) { return static_cast<int>(random() % 100) < in; };
   double gpu = 5000;
@@ -71,7 +71,7 @@ EventId slow_parent(const Trace& t, EventId e) {
 }
 
 TEST(CallTree, EqualsASlowTwin) {
-  Random random(7);
+  CallTreeRandom random(7);
   for (int round = 0; round < 25; ++round) {
     test::TraceBuilder b = random_trace(random);
     b.shuffle(random);
@@ -141,8 +141,8 @@ TEST(Report, DoesNotDependOnTheOrderOfEventsOrOnTheClock) {
   options.include_overlap_info = true;
   options.group_by_num_kernels = true;
   for (unsigned seed = 0; seed < 12; ++seed) {
-    Random first(seed);
-    Random second(seed);
+    CallTreeRandom first(seed);
+    CallTreeRandom second(seed);
     test::TraceBuilder plain = random_trace(first);
     test::TraceBuilder moved = random_trace(second, 123456789.0);
     moved.shuffle(second);
@@ -160,7 +160,7 @@ TEST(Report, DoesNotDependOnTheOrderOfEventsOrOnTheClock) {
 }
 
 TEST(KernelOverlaps, EqualABruteForceTwin) {
-  Random random(11);
+  CallTreeRandom random(11);
   for (int round = 0; round < 25; ++round) {
     const LoadedTrace t = random_trace(random).load();
     const Trace& trace = t.trace;

@@ -21,11 +21,11 @@ namespace {
 using test::RowFamily;
 
 constexpr int kSeeds = test::kThreadSanitized ? 4 : test::kAddressSanitized ? 20 : 100;
-constexpr std::int64_t kRanks = 2;
+constexpr std::int64_t kCompareTruthRanks = 2;
 
 synth::Options options_of(std::uint64_t seed, double gemm_scale, std::int64_t straggler) {
   synth::Options o = test::small_sweep();
-  o.ranks = kRanks;
+  o.ranks = kCompareTruthRanks;
   o.layers = 2;
   o.steps = 6;
   o.seed = seed;

@@ -21,7 +21,9 @@
 namespace rankscope {
 namespace {
 
-constexpr int kSeeds = test::kThreadSanitized ? 4 : test::kAddressSanitized ? 20 : 100;
+constexpr int kWhatChangedTruthSeeds = test::kThreadSanitized    ? 4
+                                       : test::kAddressSanitized ? 20
+                                                                 : 100;
 
 synth::Options options_of(std::uint64_t seed) {
   synth::Options o = test::small_sweep();
@@ -80,7 +82,7 @@ std::size_t false_rows(const WhatChanged& c) {
 // RANKSCOPE_PAIRS=N: of N pairs; 5 % hold within what so few pairs scatter.
 TEST(WhatChangedTruth, EqualRunsHaveNoChange) {
   const char* const more = std::getenv("RANKSCOPE_PAIRS");
-  const int pairs = more != nullptr ? std::atoi(more) : kSeeds;
+  const int pairs = more != nullptr ? std::atoi(more) : kWhatChangedTruthSeeds;
   int quiet = 0;
   for (int pair = 0; pair < pairs; ++pair) {
     const auto seed = static_cast<std::uint64_t>(2 * pair + 1);
@@ -97,7 +99,7 @@ TEST(WhatChangedTruth, ASlowKernelOrCollectiveIsFoundFirst) {
   int gemm_first = 0;
   int kernel_first = 0;
   int link_first = 0;
-  for (int s = 0; s < kSeeds; ++s) {
+  for (int s = 0; s < kWhatChangedTruthSeeds; ++s) {
     const auto seed = static_cast<std::uint64_t>(s);
     const StepWork base = work_of(options_of(2 * seed + 1));
     const StepWork same = work_of(options_of(2 * seed + 2));
@@ -124,10 +126,10 @@ TEST(WhatChangedTruth, ASlowKernelOrCollectiveIsFoundFirst) {
   }
   std::cout << fmt::format("GEMMs 5 % slower first: {0}/{3}\none kernel 5 % slower first: {1}/{3}\n"
                            "slow link: a collective first: {2}/{3}\n",
-                           gemm_first, kernel_first, link_first, kSeeds);
-  EXPECT_GE(gemm_first * 100, kSeeds * 95);
-  EXPECT_GE(kernel_first * 100, kSeeds * 95);
-  EXPECT_GE(link_first * 100, kSeeds * 95);
+                           gemm_first, kernel_first, link_first, kWhatChangedTruthSeeds);
+  EXPECT_GE(gemm_first * 100, kWhatChangedTruthSeeds * 95);
+  EXPECT_GE(kernel_first * 100, kWhatChangedTruthSeeds * 95);
+  EXPECT_GE(link_first * 100, kWhatChangedTruthSeeds * 95);
 }
 
 // Every kernel by another name, one after the other: each is found again at its place.

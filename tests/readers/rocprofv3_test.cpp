@@ -35,7 +35,7 @@ std::string hip_rows() {
          "\"HIP_RUNTIME_API_EXT\",\"hipMemcpyAsync\",100,900,5,2700,2750\n";
 }
 
-Trace must_read(const std::string& path) {
+Trace must_read_rocprofv3(const std::string& path) {
   Result<Trace> t = read_trace(path);
   if (!t) {
     ADD_FAILURE() << t.error().message();
@@ -64,7 +64,7 @@ TEST(RocprofCsv, TablesBesideEachOtherAreOneProcess) {
                "Count\",\"Wave_Front_Size\",\"Name\",\"Product_Name\"\n0,0,0,\"CPU\",64,0,"
                "\"EPYC\",\"EPYC\"\n4,4,1,\"GPU\",304,64,\"gfx942\",\"AMD Instinct MI300X\"\n");
   folder.write("78_hip_api_trace.csv", hip_rows()); // of another process
-  const Trace t = must_read(path);
+  const Trace t = must_read_rocprofv3(path);
   ASSERT_EQ(t.events.size(), 10U); // with ProfilerStep#12
   const CallTree tree = CallTree::build(t);
   EXPECT_EQ(tree.linked_count(), 3U);
@@ -96,16 +96,16 @@ TEST(RocprofCsv, TablesBesideEachOtherAreOneProcess) {
   ASSERT_TRUE(plan) << plan.error().message();
   ASSERT_EQ(plan->ranks.size(), 1U);
   EXPECT_EQ(plan->ranks[0].path, path);
-  EXPECT_EQ(must_read(folder.path("77_hip_api_trace.csv")).events.size(), 10U);
+  EXPECT_EQ(must_read_rocprofv3(folder.path("77_hip_api_trace.csv")).events.size(), 10U);
 }
 
 TEST(RocprofCsv, ColumnsOfOldVersionsAndOfAnyOrder) {
   const TempFolder folder;
-  const Trace t = must_read(folder.write("kernel_trace.csv", kOldKernels));
+  const Trace t = must_read_rocprofv3(folder.write("kernel_trace.csv", kOldKernels));
   ASSERT_EQ(t.events.size(), 1U);
   EXPECT_EQ(t.events.stream[0], 7); // no streams yet: the queue
   EXPECT_EQ(t.events.device[0], 4);
-  const Trace mixed = must_read(folder.write(
+  const Trace mixed = must_read_rocprofv3(folder.write(
       "renamed.csv", "End_Timestamp,Kernel_Name,Start_Timestamp\r\n20,k,10\r\n30,k,21"));
   ASSERT_EQ(mixed.events.size(), 2U);
   EXPECT_EQ(mixed.events.dur_ns[1], 9);
@@ -127,7 +127,7 @@ TEST(RocprofCsv, GuidsAreProcesses) {
 
 TEST(RocprofCsv, BadRowsAreCounted) {
   const TempFolder folder;
-  const Trace t = must_read(folder.write(
+  const Trace t = must_read_rocprofv3(folder.write(
       "kernel_trace.csv",
       "\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n\"k\",10,20\n\"k\",10,9\n\"k\",x,20\n"
       "\"k\",10,99999999999999999999\n\n\"k\",30,40\n\"cut"));
@@ -154,7 +154,7 @@ TEST(RocprofCsv, ATornRowCostsItself) {
     text += torn;
     for (int i = 0; i < 989; ++i)
       text += row;
-    const Trace t = must_read(folder.write("kernel_trace.csv", text));
+    const Trace t = must_read_rocprofv3(folder.write("kernel_trace.csv", text));
     EXPECT_EQ(t.events.size(), 999U) << torn;
     ASSERT_EQ(t.diagnostics.problems().size(), 1U) << torn;
     const Problem problem = t.diagnostics.problems().front();
@@ -164,7 +164,7 @@ TEST(RocprofCsv, ATornRowCostsItself) {
     EXPECT_TRUE(t.diagnostics.data_lost());
   }
   // a stray quote in a name costs nothing
-  const Trace t = must_read(folder.write(
+  const Trace t = must_read_rocprofv3(folder.write(
       "kernel_trace.csv",
       head + "\"KERNEL_DISPATCH\",\"Agent 4\",\"void k\"(float*, int)\",10,20\n" + row));
   EXPECT_EQ(t.events.size(), 2U);
@@ -229,7 +229,7 @@ TEST(RocprofJson, RecordsOfAProcess) {
   const TempFolder folder;
   const std::string path =
       folder.write("1_results.json", "{\"rocprofiler-sdk-tool\":[" + json_process(kRecords) + "]}");
-  const Trace t = must_read(path);
+  const Trace t = must_read_rocprofv3(path);
   EXPECT_EQ(t.sources[0].reader, "rocprofv3-json");
   ASSERT_EQ(t.events.size(), 8U);
   const CallTree tree = CallTree::build(t);
@@ -283,7 +283,7 @@ TEST(RocprofJson, CutAnywhereItEndsWithOneProblem) {
 
 TEST(RocprofJson, DamagedRecordsAreCounted) {
   const TempFolder folder;
-  const Trace t = must_read(folder.write(
+  const Trace t = must_read_rocprofv3(folder.write(
       "x.json",
       "{\"rocprofiler-sdk-tool\":[" +
           json_process(R"("kernel_dispatch":[17, {"start_timestamp":"soon","end_timestamp":5},

@@ -9,9 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 using C = BatchCollective;
 
 /// "Unknown_Group" where the trace does not name the group.

@@ -4,6 +4,7 @@
 #include "analyses/batch/batch_facts.h"
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/collectives/collective_sums.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "core/reference_time.h"
 
@@ -16,8 +17,6 @@
 
 namespace rankscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The names that the reference knows; kOther = not analysed.
 CollectiveKind old_kind(std::string_view name) {

@@ -2,6 +2,7 @@
 #include "analyses/batch/batch_facts.h"
 
 #include "base/number_text.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 
@@ -15,8 +16,6 @@
 
 namespace rankscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The calls of all ranks with the same name and parameters.
 struct Rows {

@@ -3,6 +3,7 @@
 
 #include "analyses/operators/op_key.h"
 #include "base/ascii.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 #include "core/reference_time.h"
@@ -17,10 +18,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using enum CellKind;
 
 Schema<BatchLauncherRow> launcher_schema(const BatchFacts& facts) {
   using R = BatchLauncherRow;

@@ -7,11 +7,11 @@
 namespace rankscope {
 namespace {
 
-std::vector<SheetInfo> describe(const ReportOptions&) {
+std::vector<SheetInfo> describe_coll_analysis(const ReportOptions&) {
   return {rank_summary_schema("coll_analysis", false).info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_coll_analysis(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   if (!options.coll_analysis || t.trace.collectives.empty())
     return out;
@@ -23,7 +23,10 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 
 } // namespace
 
-const Analysis coll_analysis_analysis{
-    "coll_analysis", "collectives of this rank", {"coll_analysis"}, run, describe};
+const Analysis coll_analysis_analysis{"coll_analysis",
+                                      "collectives of this rank",
+                                      {"coll_analysis"},
+                                      run_coll_analysis,
+                                      describe_coll_analysis};
 
 } // namespace rankscope

@@ -10,9 +10,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 constexpr const char* kStepHelp = "number of the last profiler step that began before it";
 
 Value step_value(const Collective& c) {

@@ -10,9 +10,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 
 } // namespace
 

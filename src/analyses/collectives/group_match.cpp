@@ -17,15 +17,15 @@ const Signature kPointToPoint = {"send or recv", "", 0, 0};
 using Pair = std::pair<std::size_t, std::size_t>;
 
 /// How well pairs fit: by what they are, and by when they end.
-struct Fit {
+struct GroupMatchFit {
   std::size_t pairs = 0;
   double agree = 0;             ///< share of pairs that agree in name, type and size
   std::int64_t offset_ns = 0;   ///< median of b's end - a's end: what clocks and shift make
   std::int64_t residual_ns = 0; ///< median distance from it: small when the pairs are right
 };
 
-Fit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pair>& pairs) {
-  Fit out;
+GroupMatchFit fit_of(const RankRows& a, const RankRows& b, const std::vector<Pair>& pairs) {
+  GroupMatchFit out;
   out.pairs = pairs.size();
   if (pairs.empty())
     return out;
@@ -62,7 +62,7 @@ constexpr std::int64_t kEndTogetherNs = 50'000;
 
 struct Shift {
   std::int64_t by = 0; ///< b[i] is a[i + by]
-  Fit fit;
+  GroupMatchFit fit;
   bool decided = true;    ///< by the scatter of ends, whatever the clocks say
   bool ambiguous = false; ///< another shift fits as well
 };
@@ -151,7 +151,7 @@ std::vector<Pair> pairs_by_seq(const RankRows& a, const RankRows& b) {
 bool seq_fits(const RankRows& a, const RankRows& b) {
   constexpr double kAgree = 0.95;
   constexpr std::size_t kFewestPairs = 4;
-  const Fit by_seq = fit_of(a, b, pairs_by_seq(a, b));
+  const GroupMatchFit by_seq = fit_of(a, b, pairs_by_seq(a, b));
   const std::size_t fewer = std::min(a.size(), b.size());
   if (4 * by_seq.pairs >= fewer && by_seq.agree >= kAgree && by_seq.residual_ns <= kEndTogetherNs)
     return true;

@@ -40,7 +40,7 @@ std::string late_sentence(const FoundRanks& range, const std::vector<LateRank>& 
 } // namespace
 
 LateRanks late_ranks(const CollectiveFacts& facts) {
-  std::vector<std::vector<RankSteps>> run(1);
+  std::vector<std::vector<StepSeries>> run(1);
   for (const Straggler& s : facts.stragglers)
     run.front().push_back(s.late_us);
   LateRanks out;

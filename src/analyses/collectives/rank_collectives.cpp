@@ -6,11 +6,12 @@
 namespace rankscope {
 namespace {
 
-Result<RankCollectives> extract(const LoadedTrace& trace, const RankOptions&) {
+Result<RankCollectives> extract_rank_collectives(const LoadedTrace& trace, const RankOptions&) {
   return extract_collectives(trace);
 }
 
-Result<Report> combine(const std::vector<RankCollectives>& ranks, const RankOptions& options) {
+Result<Report> combine_rank_collectives(const std::vector<RankCollectives>& ranks,
+                                        const RankOptions& options) {
   CollectiveOptions collectives;
   collectives.compat_tracelens = options.report.compat_tracelens;
   return build_collective_report(ranks, collectives);
@@ -18,8 +19,9 @@ Result<Report> combine(const std::vector<RankCollectives>& ranks, const RankOpti
 
 } // namespace
 
-const RankAnalysis collectives_rank_analysis = rank_analysis<RankCollectives, extract, combine>(
-    "collectives", "bandwidth, skew, stragglers and exposed time of all ranks' collectives",
-    kRankCollectivesVersion);
+const RankAnalysis collectives_rank_analysis =
+    rank_analysis<RankCollectives, extract_rank_collectives, combine_rank_collectives>(
+        "collectives", "bandwidth, skew, stragglers and exposed time of all ranks' collectives",
+        kRankCollectivesVersion);
 
 } // namespace rankscope

@@ -25,12 +25,12 @@ std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
   for (const SyncSummary& row : rows)
     if (row.count > 0 && row.bus_gbps.mean > 0)
       kinds[{row.name, row.dtype, row.in_nelems, row.group_size, row.node_span}].push_back(&row);
-  std::vector<std::vector<RankSteps>> runs;
+  std::vector<std::vector<StepSeries>> runs;
   std::vector<const std::vector<const SyncSummary*>*> of_run;
   for (const auto& [kind, groups] : kinds) {
     if (groups.size() <= kFewestPeers)
       continue;
-    std::vector<RankSteps> run;
+    std::vector<StepSeries> run;
     for (const SyncSummary* row : groups)
       run.push_back({-std::log(row->bus_gbps.mean)});
     runs.push_back(std::move(run));

@@ -13,21 +13,21 @@ namespace rankscope {
 namespace {
 
 /// A key's rows of both runs; none where a run has no such row.
-template <class Key, class Row> struct Pair {
+template <class Key, class Row> struct CompareCollectivesPair {
   Key key;
   const Row* base = nullptr;
   const Row* test = nullptr;
 };
 
 template <class Key, class Row>
-std::vector<Pair<Key, Row>> pairs_of(const std::map<Key, Row>& base,
-                                     const std::map<Key, Row>& test) {
-  std::map<Key, Pair<Key, Row>> out;
+std::vector<CompareCollectivesPair<Key, Row>> pairs_of(const std::map<Key, Row>& base,
+                                                       const std::map<Key, Row>& test) {
+  std::map<Key, CompareCollectivesPair<Key, Row>> out;
   for (const auto& [key, row] : base)
     out[key].base = &row;
   for (const auto& [key, row] : test)
     out[key].test = &row;
-  std::vector<Pair<Key, Row>> pairs;
+  std::vector<CompareCollectivesPair<Key, Row>> pairs;
   for (auto& [key, pair] : out)
     pairs.push_back({key, pair.base, pair.test});
   return pairs;

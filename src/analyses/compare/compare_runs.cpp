@@ -122,7 +122,7 @@ std::int64_t clock_of(const ComparedRun& run) {
 }
 
 /// The rows of one sheet: they are judged together.
-class Rows {
+class CompareRunsRows {
 public:
   void add(std::optional<std::int64_t> rank, TimeKind kind, const Entry& base, const Entry& test,
            const std::vector<double>& base_samples, const std::vector<double>& test_samples) {
@@ -260,7 +260,7 @@ std::vector<TimelineSummaryRow> timeline_summary(const ComparedRun& run, bool ge
 TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun& test,
                                      const JudgeRule& rule) {
   const std::vector<TimeKind> kinds = kinds_of({&base, &test});
-  Rows means;
+  CompareRunsRows means;
   for (const TimeKind kind : kinds)
     means.add(std::nullopt, kind, mean(base, kind), mean(test, kind), mean_samples(base, kind),
               mean_samples(test, kind));
@@ -273,7 +273,7 @@ TimelineComparison compare_timelines(const ComparedRun& base, const ComparedRun&
     const auto found = run.ranks.find(rank);
     return found == run.ranks.end() ? none : found->second;
   };
-  Rows by_rank;
+  CompareRunsRows by_rank;
   for (const std::int64_t rank : ranks) {
     const RankTimeline& x = side_of(base, rank);
     const RankTimeline& y = side_of(test, rank);

@@ -9,9 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 constexpr ColumnStyle kDelta{.delta = true};
 constexpr ColumnStyle kStatus{.status = true};
 /// How the intervals of rows that are judged together are made.

@@ -173,7 +173,7 @@ struct MixFigure {
   const char* metric;
   const char* unit;
 };
-constexpr MixFigure kFigures[] = {
+constexpr MixFigure kDashboardFigures[] = {
     {"NCCL_comm_latency", "ms"}, {"NCCL_bus_bandwidth", "GB/s"}, {"NCCL_start_skew", "us"}};
 
 std::string gpu_metric(TimeKind kind) {
@@ -218,8 +218,8 @@ std::optional<DashboardRow> row_of(std::size_t figure,
                                    const std::vector<std::vector<Measured>>& mixes,
                                    const std::vector<JudgeRule>& rules) {
   DashboardRow row;
-  row.metric = kFigures[figure].metric;
-  row.unit = kFigures[figure].unit;
+  row.metric = kDashboardFigures[figure].metric;
+  row.unit = kDashboardFigures[figure].unit;
   for (std::size_t i = 0; i < mixes.size(); ++i) {
     const Measured& sum = mixes[i][figure];
     if (!sum.base) {
@@ -228,7 +228,7 @@ std::optional<DashboardRow> row_of(std::size_t figure,
     }
     row.tests.push_back(DashboardCell{sum.base, sum.test,
                                       improvement_percent(*sum.base, *sum.test, sum.better),
-                                      judge_row(sum, rules[i], std::size(kFigures))});
+                                      judge_row(sum, rules[i], std::size(kDashboardFigures))});
   }
   if (std::none_of(row.tests.begin(), row.tests.end(), [](const auto& cell) { return cell; }))
     return std::nullopt;
@@ -242,7 +242,7 @@ std::vector<std::string> dashboard_metrics() {
   std::vector<std::string> out;
   for (std::size_t kind = 0; kind < kTimeKinds; ++kind)
     out.push_back(gpu_metric(static_cast<TimeKind>(kind)));
-  for (const MixFigure& figure : kFigures)
+  for (const MixFigure& figure : kDashboardFigures)
     out.emplace_back(figure.metric);
   return out;
 }
@@ -259,7 +259,7 @@ Dashboard dashboard_of(const Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.tests.size(); ++i)
     mixes.push_back(mix_of(comparison.base.collectives, comparison.tests[i].collectives,
                            comparison.rules[i].clock_ns));
-  for (std::size_t figure = 0; figure < std::size(kFigures); ++figure)
+  for (std::size_t figure = 0; figure < std::size(kDashboardFigures); ++figure)
     if (auto row = row_of(figure, mixes, comparison.rules))
       out.rows.push_back(std::move(*row));
   return out;

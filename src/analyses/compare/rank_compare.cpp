@@ -55,14 +55,14 @@ ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> part
 
 namespace {
 
-Result<ComparePart> extract(const LoadedTrace& trace, const RankOptions& options) {
+Result<ComparePart> extract_rank_compare(const LoadedTrace& trace, const RankOptions& options) {
   return ComparePart{trace.rank, rank_timeline(trace, options.report),
                      operator_times(trace, options.report), step_work_of(trace, options.report),
                      extract_collectives(trace)};
 }
 
 /// The parts are used up.
-Result<Report> combine(std::vector<ComparePart>& parts, const RankOptions&) {
+Result<Report> combine_rank_compare(std::vector<ComparePart>& parts, const RankOptions&) {
   std::vector<RankCollectives> collectives;
   ComparedRun run = run_of_parts("run", std::move(parts), collectives);
   if (!collectives.empty()) {
@@ -79,7 +79,9 @@ Result<Report> combine(std::vector<ComparePart>& parts, const RankOptions&) {
 
 } // namespace
 
-const RankAnalysis compare_rank_analysis = rank_analysis<ComparePart, extract, combine>(
-    "compare", "timeline and collectives of a run, as a side of a comparison", kComparePartVersion);
+const RankAnalysis compare_rank_analysis =
+    rank_analysis<ComparePart, extract_rank_compare, combine_rank_compare>(
+        "compare", "timeline and collectives of a run, as a side of a comparison",
+        kComparePartVersion);
 
 } // namespace rankscope

@@ -23,7 +23,7 @@ struct Samples {
 };
 
 /// A list of rows with their samples, before they are judged.
-struct Rows {
+struct WhatChangedRows {
   std::vector<Change> rows;
   std::vector<Samples> samples;
 
@@ -47,7 +47,7 @@ std::vector<double> total_samples(const StepWork& run) {
 }
 
 /// Kernels, collectives, copies, idle time; what was replaced is one row.
-Rows work_rows(const StepWork& base, const StepWork& test) {
+WhatChangedRows work_rows(const StepWork& base, const StepWork& test) {
   std::map<WorkKey, const WorkKey*> now_named; // by the test's key
   std::map<WorkKey, const WorkKey*> then_named;
   const std::vector<std::pair<WorkKey, WorkKey>> replaced = replaced_kernels(base, test);
@@ -55,7 +55,7 @@ Rows work_rows(const StepWork& base, const StepWork& test) {
     now_named.emplace(new_key, &old_key);
     then_named.emplace(old_key, &new_key);
   }
-  Rows out;
+  WhatChangedRows out;
   const auto add = [&](const WorkKey& key, const Work* then, const Work* now) {
     Change row;
     row.what = step_work_kind_name(key.kind);
@@ -94,8 +94,8 @@ Rows work_rows(const StepWork& base, const StepWork& test) {
 }
 
 /// The same by operator.
-Rows operator_rows(const StepWork& base, const StepWork& test) {
-  Rows out;
+WhatChangedRows operator_rows(const StepWork& base, const StepWork& test) {
+  WhatChangedRows out;
   std::map<std::pair<std::string_view, std::string>, std::size_t> places; // kinds without operators
   const auto take = [&](const StepWork& run, std::vector<double> Samples::*side,
                         std::optional<double> Change::*launches) {
@@ -149,7 +149,7 @@ SampleStats stats_of(const std::vector<double>& ms, const JudgeRule& rule) {
   return with_clock(sample_stats(ms), ns_to_ms(rule.clock_ns));
 }
 
-void judge_rows(Rows& list, const JudgeRule& rule, std::size_t judged, bool& assumed) {
+void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged, bool& assumed) {
   for (std::size_t i = 0; i < list.rows.size(); ++i) {
     Change& row = list.rows[i];
     const SampleStats base = stats_of(list.samples[i].base, rule);
@@ -292,11 +292,11 @@ WhatChanged what_changed(const StepWork& base_run, const StepWork& test_run,
   out.base_steps = base.steps.size();
   out.test_steps = test.steps.size();
   out.threshold_percent = rule.threshold_percent;
-  Rows work = work_rows(base, test);
-  Rows operators = operator_rows(base, test);
+  WhatChangedRows work = work_rows(base, test);
+  WhatChangedRows operators = operator_rows(base, test);
   out.rows = work.rows.size() + operators.rows.size() + (out.whole ? 0 : test.steps.size());
 
-  Rows total;
+  WhatChangedRows total;
   Change step_time;
   step_time.what = out.whole ? "total time" : "step time";
   total.rows.push_back(std::move(step_time));

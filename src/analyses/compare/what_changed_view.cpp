@@ -9,9 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 constexpr std::size_t kNameWidth = 60; ///< of a kernel's name in a sentence
 
 std::string short_name(const std::string& name) {

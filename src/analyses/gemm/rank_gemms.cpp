@@ -8,14 +8,14 @@ namespace {
 
 constexpr std::size_t kTopK = 5; // as the documented tables have it
 
-Result<GemmFacts> extract(const LoadedTrace& trace, const RankOptions& options) {
+Result<GemmFacts> extract_rank_gemms(const LoadedTrace& trace, const RankOptions& options) {
   std::vector<RankGemms> rank(1);
   rank[0] = extract_gemms(trace, options.report);
   RS_CHECK(attach_sheet(rank[0], trace, options.report));
   return gemm_facts(rank, kTopK, GemmRanking::kRange);
 }
 
-Result<Report> combine(const std::vector<GemmFacts>& ranks, const RankOptions&) {
+Result<Report> combine_rank_gemms(const std::vector<GemmFacts>& ranks, const RankOptions&) {
   std::vector<const GemmFacts*> parts;
   for (const GemmFacts& rank : ranks)
     parts.push_back(&rank);
@@ -28,8 +28,9 @@ Result<Report> combine(const std::vector<GemmFacts>& ranks, const RankOptions&) 
 
 } // namespace
 
-const RankAnalysis gemm_rank_analysis = rank_analysis<GemmFacts, extract, combine>(
-    "gemm", "GEMMs whose calls differ most, when, and the collectives that overlap them",
-    kGemmFactsVersion);
+const RankAnalysis gemm_rank_analysis =
+    rank_analysis<GemmFacts, extract_rank_gemms, combine_rank_gemms>(
+        "gemm", "GEMMs whose calls differ most, when, and the collectives that overlap them",
+        kGemmFactsVersion);
 
 } // namespace rankscope

@@ -17,7 +17,7 @@ struct GraphRow {
   std::int64_t gpu_ns = 0; ///< of the trace
 };
 
-double percent_of(std::int64_t part, std::int64_t of) {
+double percent_of_graph_launches(std::int64_t part, std::int64_t of) {
   return of > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(of) : 0;
 }
 
@@ -32,52 +32,53 @@ Schema<GraphRow> graph_schema() {
                     help};
   };
   const auto share = [](const char* id, Attribution how, const char* help) {
-    return Field<R>{
-        id,
-        id,
-        Unit::kPercent,
-        CellKind::kDouble,
-        [how](const R& r) {
-          return Value(percent_of(r.facts->ns[static_cast<std::size_t>(how)], r.facts->total_ns));
-        },
-        help};
+    return Field<R>{id,
+                    id,
+                    Unit::kPercent,
+                    CellKind::kDouble,
+                    [how](const R& r) {
+                      return Value(percent_of_graph_launches(
+                          r.facts->ns[static_cast<std::size_t>(how)], r.facts->total_ns));
+                    },
+                    help};
   };
-  return {"graph_launches",
-          "graphs that were replayed, and how their kernels came to operators",
-          {{"graph", "graph", Unit::kNone, CellKind::kInt,
-            [](const R& r) { return Value(r.number); }, "number of the graph, by first launch"},
-           {"graph_id", "graph id", Unit::kNone, CellKind::kInt,
-            [](const R& r) { return r.facts->id == kNoId ? Value() : Value(r.facts->id); },
-            "CUPTI's id, where the trace has it"},
-           count("launches", &GraphFacts::replays, "launches that ran its kernels"),
-           count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a whole launch"),
-           count("incomplete_launches", &GraphFacts::incomplete,
-                 "launches that lack some of them: lost by the profiler"),
-           count("missing_kernels", &GraphFacts::missing, "that these lack in all"),
-           {"time_ms", "time (ms)", Unit::kMs, CellKind::kDouble,
-            [](const R& r) { return Value(ns_to_ms(r.facts->total_ns)); },
-            "sum of the durations of its kernels"},
-           {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent, CellKind::kDouble,
-            [](const R& r) { return Value(percent_of(r.facts->total_ns, r.gpu_ns)); },
-            "of the durations of all GPU events of the trace"},
-           share("by_capture_percent", Attribution::kCapture,
-                 "of its time, by the trace of its capture"),
-           share("by_ids_percent", Attribution::kGraphNode, "of its time, by ids of nodes"),
-           share("by_alignment_percent", Attribution::kAligned,
-                 "of its time, by the kernels of a donor"),
-           share("not_attributed_percent", Attribution::kNone, "of its time, without an operator"),
-           {"confidence", "confidence", Unit::kRatio, CellKind::kDouble,
-            [](const R& r) { return Value(r.facts->confidence); },
-            "mean over the attributed time, 0 to 1"},
-           {"period", "period", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.facts->period.length); },
-            "kernels until the names repeat: a layer, or the layers of a pattern; 0 = none"},
-           {"period_agreement", "period agreement", Unit::kRatio, CellKind::kDouble,
-            [](const R& r) { return Value(r.facts->period.agreement); },
-            "share of the kernels with the same name a period later"},
-           {"donor", "donor", Unit::kNone, CellKind::kText,
-            [](const R& r) { return r.facts->donor.empty() ? Value() : Value(r.facts->donor); },
-            "step or graph whose kernels were aligned with these"}}};
+  return {
+      "graph_launches",
+      "graphs that were replayed, and how their kernels came to operators",
+      {{"graph", "graph", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.number); },
+        "number of the graph, by first launch"},
+       {"graph_id", "graph id", Unit::kNone, CellKind::kInt,
+        [](const R& r) { return r.facts->id == kNoId ? Value() : Value(r.facts->id); },
+        "CUPTI's id, where the trace has it"},
+       count("launches", &GraphFacts::replays, "launches that ran its kernels"),
+       count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a whole launch"),
+       count("incomplete_launches", &GraphFacts::incomplete,
+             "launches that lack some of them: lost by the profiler"),
+       count("missing_kernels", &GraphFacts::missing, "that these lack in all"),
+       {"time_ms", "time (ms)", Unit::kMs, CellKind::kDouble,
+        [](const R& r) { return Value(ns_to_ms(r.facts->total_ns)); },
+        "sum of the durations of its kernels"},
+       {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent, CellKind::kDouble,
+        [](const R& r) { return Value(percent_of_graph_launches(r.facts->total_ns, r.gpu_ns)); },
+        "of the durations of all GPU events of the trace"},
+       share("by_capture_percent", Attribution::kCapture,
+             "of its time, by the trace of its capture"),
+       share("by_ids_percent", Attribution::kGraphNode, "of its time, by ids of nodes"),
+       share("by_alignment_percent", Attribution::kAligned,
+             "of its time, by the kernels of a donor"),
+       share("not_attributed_percent", Attribution::kNone, "of its time, without an operator"),
+       {"confidence", "confidence", Unit::kRatio, CellKind::kDouble,
+        [](const R& r) { return Value(r.facts->confidence); },
+        "mean over the attributed time, 0 to 1"},
+       {"period", "period", Unit::kCount, CellKind::kInt,
+        [](const R& r) { return Value(r.facts->period.length); },
+        "kernels until the names repeat: a layer, or the layers of a pattern; 0 = none"},
+       {"period_agreement", "period agreement", Unit::kRatio, CellKind::kDouble,
+        [](const R& r) { return Value(r.facts->period.agreement); },
+        "share of the kernels with the same name a period later"},
+       {"donor", "donor", Unit::kNone, CellKind::kText,
+        [](const R& r) { return r.facts->donor.empty() ? Value() : Value(r.facts->donor); },
+        "step or graph whose kernels were aligned with these"}}};
 }
 
 /// Kernels of one name that one operator of one graph has.
@@ -120,7 +121,7 @@ std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribu
   }
   std::vector<GraphKernelRow> out;
   for (auto& [key, row] : rows) {
-    row.percent = percent_of(row.ns, a.graph_ns);
+    row.percent = percent_of_graph_launches(row.ns, a.graph_ns);
     out.push_back(row);
   }
   std::stable_sort(out.begin(), out.end(), [](const GraphKernelRow& x, const GraphKernelRow& y) {
@@ -168,11 +169,11 @@ Schema<GraphKernelRow> kernel_schema() {
         [](const R& r) { return Value(r.percent); }, "of the time of all graph launches"}}};
 }
 
-std::vector<SheetInfo> describe(const ReportOptions&) {
+std::vector<SheetInfo> describe_graph_launches(const ReportOptions&) {
   return {graph_schema().info(), kernel_schema().info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_graph_launches(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   const GraphAttribution& a = graph_attribution_of(t, options);
   if (a.facts.empty())
@@ -191,7 +192,7 @@ Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& option
 const Analysis graph_launches_analysis{"graph_launches",
                                        "what graph launches ran, and for which operators",
                                        {"graph_launches", "graph_kernels"},
-                                       run,
-                                       describe};
+                                       run_graph_launches,
+                                       describe_graph_launches};
 
 } // namespace rankscope

@@ -36,10 +36,10 @@ constexpr std::int64_t kImpossible = INT64_MIN / 4;
 constexpr std::int64_t kNeighbours = 2;
 
 /// One row: the best weight up to each column, and the best that ends in a pair of the cell.
-struct Row {
+struct KernelSequenceRow {
   std::vector<std::int64_t> best, paired;
   std::size_t begin = 0;
-  Row(std::size_t width) : best(width, 0), paired(width, kImpossible) {}
+  KernelSequenceRow(std::size_t width) : best(width, 0), paired(width, kImpossible) {}
   /// Of columns [0, column); what lies left of the band counts as nothing, right of it as its end.
   [[nodiscard]] std::int64_t best_before(std::size_t column) const {
     if (column <= begin)
@@ -147,8 +147,8 @@ KernelAlignment align_kernels(std::span<const KernelToken> a, std::span<const Ke
   const Band band(a.size(), b.size(), max_cells);
   const std::size_t width = band.width();
   std::vector<std::uint8_t> steps(a.size() * width);
-  Row above(width);
-  Row row(width);
+  KernelSequenceRow above(width);
+  KernelSequenceRow row(width);
   for (std::size_t i = 0; i < a.size(); ++i) {
     row.begin = band.begin(i);
     for (std::size_t c = 0; c < width; ++c) {

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-bool has(std::string_view text, std::string_view part) {
+bool has_capture_roots(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -27,9 +27,9 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
   for (EventId i = 0; i < e.size(); ++i) {
     if (e.category[i] != Category::kRuntime && (compat || e.category[i] != Category::kDriver))
       continue;
-    if (has(trace.name(i), "StreamBeginCapture"))
+    if (has_capture_roots(trace.name(i), "StreamBeginCapture"))
       begins.push_back(i);
-    else if (has(trace.name(i), "StreamEndCapture"))
+    else if (has_capture_roots(trace.name(i), "StreamEndCapture"))
       ends.push_back(i);
   }
   std::vector<CaptureRoot> out;
@@ -131,7 +131,8 @@ void walk_down(const LoadedTrace& t, CaptureRoot& root) {
     if (!is_runtime(e.category[i]))
       continue;
     const std::string name = lowercase(t.trace.name(i));
-    if (has(name, "launch") || has(name, "memcpy") || has(name, "memset"))
+    if (has_capture_roots(name, "launch") || has_capture_roots(name, "memcpy") ||
+        has_capture_roots(name, "memset"))
       root.dispatches.push_back(i);
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostCells = std::size_t{1} << 25; ///< of the table of a subsequence
 
-bool has(std::string_view text, std::string_view part) {
+bool has_graph_align(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
@@ -236,8 +236,8 @@ private:
 GraphItem graph_item(StrId name, std::string_view text, bool kernel) {
   GraphItem out;
   out.name = name;
-  out.copy = has(text, "Memcpy");
-  out.set = has(text, "Memset") || (kernel && has(text, "fillBuffer"));
+  out.copy = has_graph_align(text, "Memcpy");
+  out.set = has_graph_align(text, "Memset") || (kernel && has_graph_align(text, "fillBuffer"));
   return out;
 }
 

@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-struct Launch {
+struct GraphMergeLaunch {
   EventId event = kNoEvent;
   std::vector<EventId> kernels;      ///< by start
   std::uint32_t sequence = 0;        ///< equal: equal kernels in equal order on equal streams
@@ -37,10 +37,10 @@ struct Capture {
   std::vector<std::vector<GraphItem>> calls; ///< of each root
 };
 
-class Merger {
+class GraphMergeMerger {
 public:
-  Merger(LoadedTrace& t, const std::vector<CaptureFile>& files, const LoadCapture& load,
-         const GraphMergeOptions& options)
+  GraphMergeMerger(LoadedTrace& t, const std::vector<CaptureFile>& files, const LoadCapture& load,
+                   const GraphMergeOptions& options)
       : t_(t), files_(files), load_(load), options_(options), builder_("") {
     for (FoundLaunch& l : find_graph_launches(t))
       launches_.push_back({l.event, std::move(l.kernels)});
@@ -54,7 +54,7 @@ public:
     builder_ = TraceBuilder::extend(std::move(t_.trace));
     by_step();
     if (hopeless_)
-      for (Launch& l : launches_) {
+      for (GraphMergeLaunch& l : launches_) {
         l.graft.reset();
         l.fact.match = GraphMatch::kNone;
         l.fact.attributed = 0;
@@ -72,7 +72,7 @@ private:
   void name_sequences() {
     const Events& e = t_.trace.events;
     std::map<std::vector<std::pair<StrId, std::int32_t>>, std::uint32_t> known;
-    for (Launch& l : launches_) {
+    for (GraphMergeLaunch& l : launches_) {
       std::vector<std::pair<StrId, std::int32_t>> names;
       for (const EventId k : l.kernels)
         names.emplace_back(e.name[k], e.stream[k]);
@@ -90,19 +90,19 @@ private:
 
   void choose() {
     std::vector<FoundLaunch> found;
-    for (const Launch& l : launches_)
+    for (const GraphMergeLaunch& l : launches_)
       found.push_back({l.event, {}});
     const std::vector<StepLaunches> steps = steps_with_launches(t_.trace, found);
     const char* const no_step =
         steps.empty() ? "the trace has no annotated steps" : "it lies in no annotated step";
-    for (Launch& l : launches_)
+    for (GraphMergeLaunch& l : launches_)
       l.fact.why = no_step;
     for (const StepLaunches& step : steps) {
       std::string why;
       const auto file =
           choose_capture(files_, step.step.counts.batch_size, step.launches.size(), why);
       for (std::size_t i = 0; i < step.launches.size(); ++i) {
-        Launch& l = launches_[step.launches[i]];
+        GraphMergeLaunch& l = launches_[step.launches[i]];
         l.file = file;
         l.in_step = step.launches.size();
         l.place = i;
@@ -113,13 +113,15 @@ private:
 
   void by_step() {
     for (std::size_t f = 0; f < files_.size() && !hopeless_; ++f) {
-      const auto of_file = [f](const Launch& l) { return l.file == f && !l.kernels.empty(); };
+      const auto of_file = [f](const GraphMergeLaunch& l) {
+        return l.file == f && !l.kernels.empty();
+      };
       if (std::none_of(launches_.begin(), launches_.end(), of_file))
         continue;
       std::string why;
       std::optional<Capture> capture = open(files_[f], why);
       Grafts made;
-      for (Launch& l : launches_)
+      for (GraphMergeLaunch& l : launches_)
         if (of_file(l)) {
           if (!capture)
             l.fact.why = why;
@@ -131,7 +133,7 @@ private:
 
   /// A launch of which no step says the capture: the one whose kernels it ran.
   void by_kernels() {
-    const auto open_still = [](const Launch& l) {
+    const auto open_still = [](const GraphMergeLaunch& l) {
       return l.graft == nullptr && !l.kernels.empty();
     };
     if (std::none_of(launches_.begin(), launches_.end(), open_still))
@@ -147,7 +149,7 @@ private:
         continue;
       Grafts made;
       for (std::size_t i = 0; i < launches_.size(); ++i) {
-        Launch& l = launches_[i];
+        GraphMergeLaunch& l = launches_[i];
         if (!looked[i] || several[i] || (l.graft != nullptr && l.batch == file.batch_size))
           continue;
         for (std::uint32_t r = 0; r < capture->roots.size(); ++r) {
@@ -219,7 +221,7 @@ private:
     return at->second;
   }
 
-  void match(const Capture& c, Grafts& made, Launch& l) {
+  void match(const Capture& c, Grafts& made, GraphMergeLaunch& l) {
     const std::size_t graphs = c.roots.size();
     if (graphs == 0) {
       l.fact.why = fmt::format(
@@ -235,7 +237,7 @@ private:
     take(c, made, graphs == 1 ? 0 : static_cast<std::uint32_t>(l.place), l);
   }
 
-  void take(const Capture& c, Grafts& made, std::uint32_t root, Launch& l) {
+  void take(const Capture& c, Grafts& made, std::uint32_t root, GraphMergeLaunch& l) {
     Aligned& a = aligned(c, made, root, l.sequence);
     l.fact.capture = file_name(c.file->path);
     l.fact.why = a.alignment.why;
@@ -257,7 +259,7 @@ private:
 
   void graft_all() {
     std::uint64_t uid = builder_.so_far().events_in_file;
-    for (Launch& l : launches_) {
+    for (GraphMergeLaunch& l : launches_) {
       l.fact.launch = l.event;
       l.fact.kernels = l.kernels.size();
       if (l.graft != nullptr)
@@ -268,7 +270,7 @@ private:
     builder_.set_input(builder_.so_far().input_bytes, uid); // rows that reports make up count on
   }
 
-  std::uint64_t graft(const Launch& l, std::uint64_t uid) {
+  std::uint64_t graft(const GraphMergeLaunch& l, std::uint64_t uid) {
     std::vector<EventId> below;
     for (const EventId child : t_.tree.children(l.event))
       if (!is_gpu(builder_.so_far().events.category[child]))
@@ -303,7 +305,7 @@ private:
   const std::vector<CaptureFile>& files_;
   const LoadCapture& load_;
   GraphMergeOptions options_;
-  std::vector<Launch> launches_;
+  std::vector<GraphMergeLaunch> launches_;
   std::vector<std::vector<GraphItem>> sequences_;
   TraceBuilder builder_;
   std::map<std::string, std::uint16_t> sources_;
@@ -315,7 +317,7 @@ private:
 
 void merge_captures(LoadedTrace& trace, const std::vector<CaptureFile>& files,
                     const LoadCapture& load, const GraphMergeOptions& options) {
-  Merger(trace, files, load, options).run();
+  GraphMergeMerger(trace, files, load, options).run();
 }
 
 } // namespace rankscope

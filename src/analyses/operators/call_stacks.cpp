@@ -11,14 +11,14 @@ namespace {
 
 const char* const kNotFound = "Not found";
 
-bool has(std::string_view text, std::string_view part) {
+bool has_call_stacks(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 bool kept(const Trace& trace, EventId e) {
   const std::string_view name = trace.name(e);
-  return trace.events.category[e] == Category::kCpuOp || has(name, "nn.Module") ||
-         has(name, "::") || has(name, "/");
+  return trace.events.category[e] == Category::kCpuOp || has_call_stacks(name, "nn.Module") ||
+         has_call_stacks(name, "::") || has_call_stacks(name, "/");
 }
 
 /// Names from `last` (outermost) to what is below `stop`, which is left out.
@@ -46,7 +46,7 @@ bool wrapper(std::string_view frame) {
         "torch/utils/_device.py", "torch/_tensor.py", "torch/functional.py", "torch/overrides.py",
         "torch/_inductor/", "torch/_functorch/", "torch/distributed/c10d_logger.py",
         "triton/backends/"})
-    if (has(frame, part))
+    if (has_call_stacks(frame, part))
       return true;
   const std::string_view function = function_of(frame);
   for (const char* name : {"__torch_function__", "_call_impl", "_wrapped_call_impl",
@@ -68,7 +68,7 @@ std::string_view without_last_number(std::string_view name) {
 bool library_frame(std::string_view frame) {
   for (const char* part : {"torch/", "<built-in", "<string>", "<frozen", "<eval_with_key>",
                            "nn.Module: ", "triton/runtime/", "triton/backends/"})
-    if (has(frame, part))
+    if (has_call_stacks(frame, part))
       return true;
   return wrapper(frame);
 }
@@ -78,7 +78,7 @@ bool is_frame(const Trace& trace, EventId e) {
 }
 
 /// Innermost first.
-std::vector<std::string_view> frames_above(const LoadedTrace& t, EventId op) {
+std::vector<std::string_view> frames_above_call_stacks(const LoadedTrace& t, EventId op) {
   std::vector<std::string_view> frames;
   for (EventId at = t.tree.parent(op); at != kNoEvent; at = t.tree.parent(at))
     if (is_frame(t.trace, at))
@@ -93,7 +93,7 @@ std::string local_name(std::string_view op) {
 }
 
 bool called_like(std::string_view frame, const std::string& local) {
-  return has(frame, ".py") && has(lowercase(function_of(frame)), local);
+  return has_call_stacks(frame, ".py") && has_call_stacks(lowercase(function_of(frame)), local);
 }
 
 /// The outermost frame between the operator and its kernels that is called like it, or "".
@@ -186,16 +186,16 @@ std::string entry_point(const CallChain& chain, std::string_view op) {
     if (called_like(*inward, local))
       return std::string(*inward);
   for (auto outward = std::next(at); outward != flat.rend(); ++outward)
-    if (has(*outward, ".py") && !wrapper(*outward))
+    if (has_call_stacks(*outward, ".py") && !wrapper(*outward))
       return std::string(*outward);
   return kNotFound;
 }
 
 PythonStack python_stack(const LoadedTrace& t, EventId op, std::span<const EventId> kernels) {
-  std::vector<std::string_view> frames = frames_above(t, op);
+  std::vector<std::string_view> frames = frames_above_call_stacks(t, op);
   for (EventId at = op; frames.empty() && at != kNoEvent; at = t.tree.parent(at))
     if (const EventId forward = t.tree.forward_of(at); forward != kNoEvent)
-      frames = frames_above(t, forward);
+      frames = frames_above_call_stacks(t, forward);
   PythonStack out;
   if (frames.empty())
     return out;

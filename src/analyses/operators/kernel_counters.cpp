@@ -28,11 +28,12 @@ double* part_of(InstructionRow& row, std::string_view counter) {
   return nullptr;
 }
 
-std::vector<SheetInfo> describe(const ReportOptions& /*options*/) {
+std::vector<SheetInfo> describe_kernel_counters(const ReportOptions& /*options*/) {
   return {kernel_counters_schema().info(), instruction_mix_schema().info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& /*options*/) {
+Result<std::vector<Table>> run_kernel_counters(const LoadedTrace& t,
+                                               const ReportOptions& /*options*/) {
   std::vector<Table> out;
   const std::vector<KernelCounterRow> rows = kernel_counters_of(t.trace);
   if (rows.empty())
@@ -147,7 +148,7 @@ Schema<InstructionRow> instruction_mix_schema() {
 const Analysis kernel_counters_analysis{"kernel_counters",
                                         "hardware counters by kernel",
                                         {"kernel_counters", "instruction_mix"},
-                                        run,
-                                        describe};
+                                        run_kernel_counters,
+                                        describe_kernel_counters};
 
 } // namespace rankscope

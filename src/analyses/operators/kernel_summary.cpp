@@ -14,7 +14,7 @@
 namespace rankscope {
 namespace {
 
-double percent(std::int64_t part_ns, std::int64_t whole_ns) {
+double percent_kernel_summary(std::int64_t part_ns, std::int64_t whole_ns) {
   return whole_ns > 0 ? ns_to_us(part_ns) / ns_to_us(whole_ns) * 100
                       : std::numeric_limits<double>::quiet_NaN();
 }
@@ -58,8 +58,8 @@ std::vector<KernelRow> make_kernels(const LoadedTrace& t, const LauncherIndex& i
     all_ns += dur;
   }
   for (KernelRow& row : out) {
-    row.percent_of_kernels = percent(row.sum_ns, all_ns);
-    row.percent_of_total = percent(row.sum_ns, index.total_ns);
+    row.percent_of_kernels = percent_kernel_summary(row.sum_ns, all_ns);
+    row.percent_of_total = percent_kernel_summary(row.sum_ns, index.total_ns);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const KernelRow& a, const KernelRow& b) { return a.sum_ns > b.sum_ns; });
@@ -147,7 +147,7 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
     row.kernel = kernel;
     row.sum_ns = group.sum;
     row.count = group.count;
-    row.percent_of_total = percent(group.sum, index.total_ns);
+    row.percent_of_total = percent_kernel_summary(group.sum, index.total_ns);
   }
   std::stable_sort(out.begin(), out.end(), [](const ShortKernelRow& a, const ShortKernelRow& b) {
     return a.sum_ns != b.sum_ns ? a.sum_ns > b.sum_ns : a.count < b.count;
@@ -155,12 +155,12 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
   return out;
 }
 
-std::vector<SheetInfo> describe(const ReportOptions&) {
+std::vector<SheetInfo> describe_kernel_summary(const ReportOptions&) {
   return {kernel_summary_schema(true).info(), short_kernel_histogram_schema().info(),
           short_kernels_schema(true).info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_kernel_summary(const LoadedTrace& t, const ReportOptions& options) {
   const bool operators = has_operators(t.trace);
   std::vector<Table> out;
   if (options.kernel_summary) {
@@ -294,7 +294,7 @@ const Analysis kernel_summary_analysis{
     "kernel_summary",
     "kernels by operator, name and stream",
     {"kernel_summary", "short_kernel_histogram", "short_kernels_summary"},
-    run,
-    describe};
+    run_kernel_summary,
+    describe_kernel_summary};
 
 } // namespace rankscope

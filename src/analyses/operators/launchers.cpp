@@ -28,15 +28,15 @@ EventId launcher_of(const LoadedTrace& t, EventId gpu, StrId execute) {
   return runtime;
 }
 
-using Launch = std::pair<EventId, EventId>; ///< (launcher, kernel)
+using LaunchersLaunch = std::pair<EventId, EventId>; ///< (launcher, kernel)
 
 /// Fills gpu, parent_op and total_ns. Returns what was launched, communication left out.
-std::vector<Launch> walk_gpu(const LoadedTrace& t, const ReportOptions& options,
-                             LauncherIndex& out) {
+std::vector<LaunchersLaunch> walk_gpu(const LoadedTrace& t, const ReportOptions& options,
+                                      LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   const StrId execute = trace.strings.find("execute");
-  std::vector<Launch> pairs;
+  std::vector<LaunchersLaunch> pairs;
   std::int64_t first = INT64_MAX;
   std::int64_t last = INT64_MIN;
   for (EventId i = 0; i < e.size(); ++i) {
@@ -64,7 +64,7 @@ std::vector<Launch> walk_gpu(const LoadedTrace& t, const ReportOptions& options,
 }
 
 /// Fills kernels and launchers, by start; returns the row of each event that is one.
-std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<Launch> pairs,
+std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<LaunchersLaunch> pairs,
                                           const ReportOptions& options, LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;

@@ -167,12 +167,12 @@ private:
   bool as_reference_;
 };
 
-std::vector<SheetInfo> describe(const ReportOptions& options) {
+std::vector<SheetInfo> describe_ops_summary(const ReportOptions& options) {
   return {ops_category_schema(options).info(), ops_summary_schema(options).info(),
           unique_args_schema(options, false).info(), unique_args_schema(options, true).info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_ops_summary(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   const std::vector<OpsSummaryRow>& summary = ops_summary_of(t, options);
   if (summary.empty())
@@ -323,7 +323,7 @@ const Analysis ops_summary_analysis{
     "ops_summary",
     "kernel time by operator and category",
     {"ops_summary_by_category", "ops_summary", "ops_unique_args", "ops_unique_args_kl_overlap"},
-    run,
-    describe};
+    run_ops_summary,
+    describe_ops_summary};
 
 } // namespace rankscope

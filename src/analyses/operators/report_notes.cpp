@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMost = 50; ///< percent of the kernel time from which one row is a headline
 
-double percent(double part, double of) {
+double percent_report_notes(double part, double of) {
   return of > 0 ? 100.0 * part / of : 0;
 }
 
@@ -78,13 +78,14 @@ void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::st
 
 void note_what_rates_leave_out(const ModelCoverage& coverage, const std::string& where,
                                Diagnostics& diagnostics) {
-  const double no_operator = percent(coverage.no_operator_ns, coverage.total_ns);
-  const double largest = percent(coverage.largest_ns, coverage.total_ns);
+  const double no_operator = percent_report_notes(coverage.no_operator_ns, coverage.total_ns);
+  const double largest = percent_report_notes(coverage.largest_ns, coverage.total_ns);
   if (no_operator > kMost)
     diagnostics.add(Severity::kInfo, "most_time_without_operator", where,
                     fmt::format("{:.1f} % of the kernel time has no operator ({:.1f} % launched by "
                                 "graphs): rates, shapes and rooflines speak of the rest only",
-                                no_operator, percent(coverage.graph_ns, coverage.total_ns)));
+                                no_operator,
+                                percent_report_notes(coverage.graph_ns, coverage.total_ns)));
   else if (largest > kMost)
     diagnostics.add(Severity::kInfo, "one_row_holds_most", where,
                     fmt::format("{:.1f} % of the kernel time is in {}, which no model knows: rates "
@@ -138,10 +139,12 @@ std::string coverage_line(const ModelCoverage& c) {
   std::string out = fmt::format(
       "kernel time {:.3f} ms: {:.1f} % in operators with a model, {:.1f} % in operators "
       "without one, {:.1f} % without an operator",
-      ns_to_ms(c.total_ns), percent(c.modelled_ns, c.total_ns), percent(c.no_model_ns, c.total_ns),
-      percent(c.no_operator_ns, c.total_ns));
+      ns_to_ms(c.total_ns), percent_report_notes(c.modelled_ns, c.total_ns),
+      percent_report_notes(c.no_model_ns, c.total_ns),
+      percent_report_notes(c.no_operator_ns, c.total_ns));
   if (c.graph_ns > 0)
-    out += fmt::format(" ({:.1f} % launched by graphs)", percent(c.graph_ns, c.total_ns));
+    out +=
+        fmt::format(" ({:.1f} % launched by graphs)", percent_report_notes(c.graph_ns, c.total_ns));
   return out;
 }
 

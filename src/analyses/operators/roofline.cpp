@@ -22,7 +22,7 @@
 namespace rankscope {
 namespace {
 
-struct Call {
+struct RooflineCall {
   EventId event = kNoEvent;
   const PerfResult* perf = nullptr;
   bool backward = false; ///< flops_bwd and bytes_bwd of perf
@@ -31,7 +31,7 @@ struct Call {
 
 struct Family {
   std::string name;
-  std::vector<Call> calls; ///< file order
+  std::vector<RooflineCall> calls; ///< file order
 };
 
 /// Families whose forward and backward operators share a sheet. `inference`: of the reference's
@@ -99,7 +99,7 @@ std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat, b
     if (op == nullptr || trace.gpu(e))
       continue;
     const std::size_t first = at.at(op->family);
-    Call call;
+    RooflineCall call;
     call.event = e;
     const auto gpu = t.tree.gpu_events(e);
     call.kernels.assign(gpu.begin(), gpu.end());
@@ -138,7 +138,7 @@ public:
     out.arch = arch_;
     out.legacy = options_.legacy_gemm_layout && family.name == "GEMM";
     std::unordered_set<const PerfResult*> seen; // calls of the same arguments share theirs
-    for (const Call& call : family.calls)
+    for (const RooflineCall& call : family.calls)
       if (seen.insert(call.perf).second)
         for (const auto& [name, text] : call.perf->params)
           if (std::find(out.params.begin(), out.params.end(), name) == out.params.end())
@@ -146,7 +146,7 @@ public:
     if (out.legacy) // the letters X, AG, AH of that layout need these nine
       out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
-    for (const std::vector<const Call*>& calls : groups_of(family, out.params))
+    for (const std::vector<const RooflineCall*>& calls : groups_of(family, out.params))
       out.rows.push_back(row(calls, out.params));
     std::stable_sort(out.rows.begin(), out.rows.end(), [](const FamilyRow& a, const FamilyRow& b) {
       return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
@@ -162,7 +162,7 @@ private:
 
   /// Shapes, types and values; an operator whose arguments were not recorded has none, whatever
   /// else is known of it.
-  [[nodiscard]] std::array<StrId, 3> arguments_of(const Call& call) const {
+  [[nodiscard]] std::array<StrId, 3> arguments_of(const RooflineCall& call) const {
     const OpArgs* args = t_.trace.op(call.event);
     if (args == nullptr)
       return {kEmptyStr, kEmptyStr, kEmptyStr};
@@ -170,14 +170,14 @@ private:
   }
 
   /// The calls of each row, rows by their first call.
-  [[nodiscard]] std::vector<std::vector<const Call*>>
+  [[nodiscard]] std::vector<std::vector<const RooflineCall*>>
   groups_of(const Family& family, const std::vector<std::string>& params) const {
-    std::vector<std::vector<const Call*>> groups;
+    std::vector<std::vector<const RooflineCall*>> groups;
     std::map<std::vector<std::string>, std::size_t> rows;
     // All that key_of() looks at, by identity: its texts are made once per distinct call.
     using Same = std::tuple<StrId, const PerfResult*, std::array<StrId, 3>, std::size_t, bool>;
     std::map<Same, std::size_t> known;
-    for (const Call& call : family.calls) {
+    for (const RooflineCall& call : family.calls) {
       const auto [same, fresh] =
           known.try_emplace(Same{t_.trace.events.name[call.event], call.perf, arguments_of(call),
                                  call.kernels.size(), recompute(call.event)});
@@ -190,7 +190,7 @@ private:
     return groups;
   }
 
-  [[nodiscard]] std::vector<std::string> key_of(const Call& call,
+  [[nodiscard]] std::vector<std::string> key_of(const RooflineCall& call,
                                                 const std::vector<std::string>& params) const {
     std::vector<std::string> key{std::string(t_.trace.name(call.event))};
     for (const std::string& p : params)
@@ -210,10 +210,10 @@ private:
     return json == kEmptyStr ? std::string() : python_repr(*t_.trace.arg(json), false);
   }
 
-  FamilyRow row(const std::vector<const Call*>& calls,
+  FamilyRow row(const std::vector<const RooflineCall*>& calls,
                 const std::vector<std::string>& params) const {
     const Trace& trace = t_.trace;
-    const Call& first = *calls.front();
+    const RooflineCall& first = *calls.front();
     FamilyRow out;
     out.name = trace.name(first.event);
     for (const std::string& p : params)
@@ -227,7 +227,7 @@ private:
     out.process_label = name_or_unknown(trace, track.process_label);
     out.thread_name = name_or_unknown(trace, track.thread_name);
     std::vector<std::span<const EventId>> kernels;
-    for (const Call* call : calls)
+    for (const RooflineCall* call : calls)
       kernels.emplace_back(call->kernels);
     out.details = kernel_details(trace, kernels);
     if (const OpArgs* args = trace.op(first.event)) {
@@ -243,7 +243,7 @@ private:
   }
 
   /// Times, rates and roofline.
-  void add_costs(const std::vector<const Call*>& calls, FamilyRow& out) const {
+  void add_costs(const std::vector<const RooflineCall*>& calls, FamilyRow& out) const {
     std::vector<double> times;
     std::vector<double> tbps;
     std::vector<double> tflops;
@@ -251,7 +251,7 @@ private:
     // the same parameters may stand for different cost only where bytes are unknown
     out.flops = kUnknown;
     out.bytes = kUnknown;
-    for (const Call* call : calls) {
+    for (const RooflineCall* call : calls) {
       const double flops = call->backward ? call->perf->flops_bwd : call->perf->flops;
       const double bytes = call->backward ? call->perf->bytes_bwd : call->perf->bytes;
       if (std::isnan(out.flops))
@@ -286,7 +286,7 @@ std::vector<GemmKernelRow> gemm_kernels(const LoadedTrace& t, const std::vector<
   const Trace& trace = t.trace;
   std::vector<bool> covered(trace.events.size());
   for (const Family& family : families)
-    for (const Call& call : family.calls)
+    for (const RooflineCall& call : family.calls)
       for (const EventId k : call.kernels)
         covered[k] = true;
   std::map<StrId, std::pair<std::vector<std::int64_t>, EventId>> groups;
@@ -366,7 +366,7 @@ const Cached& cached(const LoadedTrace& t, const ReportOptions& options) {
   });
 }
 
-std::vector<SheetInfo> describe(const ReportOptions& options) {
+std::vector<SheetInfo> describe_roofline(const ReportOptions& options) {
   FamilySheet any; // the columns of all families are the same, but for their parameters
   std::unordered_map<std::string_view, std::size_t> at;
   for (const Family& family : empty_families(at))
@@ -377,7 +377,7 @@ std::vector<SheetInfo> describe(const ReportOptions& options) {
   return {family_schema(any, options).info(), gemm_kernel_schema().info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_roofline(const LoadedTrace& t, const ReportOptions& options) {
   const auto& sheets = family_sheets_of(t, options);
   if (!sheets)
     return sheets.error();
@@ -415,6 +415,6 @@ bool is_family_sheet(std::string_view name) {
 }
 
 const Analysis roofline_analysis{
-    "roofline", "cost and rates of each operator family", {}, run, describe};
+    "roofline", "cost and rates of each operator family", {}, run_roofline, describe_roofline};
 
 } // namespace rankscope

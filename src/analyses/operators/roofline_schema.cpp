@@ -7,64 +7,64 @@
 namespace rankscope {
 namespace {
 
-using R = FamilyRow;
+using RooflineRow = FamilyRow;
 
 Value list_or_empty(const std::string& list) {
   return list.empty() ? Value("[]") : Value(list);
 }
 
-void add_place(Schema<R>& schema, bool arch) {
+void add_place(Schema<RooflineRow>& schema, bool arch) {
   schema.add({"process_name_first", "process_name_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.process_name); }, "of the first call"});
+              [](const RooflineRow& r) { return Value(r.process_name); }, "of the first call"});
   schema.add({"process_label_first", "process_label_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.process_label); }, "of the first call"});
+              [](const RooflineRow& r) { return Value(r.process_label); }, "of the first call"});
   schema.add({"thread_name_first", "thread_name_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.thread_name); }, "of the first call"});
+              [](const RooflineRow& r) { return Value(r.thread_name); }, "of the first call"});
   schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.compute_spec); },
+              [](const RooflineRow& r) { return Value(r.compute_spec); },
               "unit and precision that do the work, the peak of the roofline"});
   if (!arch)
     return;
-  schema.add({"roofline_time_us_first", "Roofline Time (\u00b5s)_first", Unit::kUs,
-              CellKind::kDouble,
-              [](const R& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
-              "least time that the GPU's peaks allow"});
+  schema.add(
+      {"roofline_time_us_first", "Roofline Time (\u00b5s)_first", Unit::kUs, CellKind::kDouble,
+       [](const RooflineRow& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
+       "least time that the GPU's peaks allow"});
   schema.add({"roofline_bound_first", "Roofline Bound_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return roofline_bound(r.roofline); },
+              [](const RooflineRow& r) { return roofline_bound(r.roofline); },
               "the peak that takes longer: of operations or of memory"});
-  add_stats(schema, "percent_of_roofline", "Pct Roofline", Unit::kPercent, &R::percent_of_roofline,
-            kSpread, "roofline time over kernel time");
+  add_stats(schema, "percent_of_roofline", "Pct Roofline", Unit::kPercent,
+            &RooflineRow::percent_of_roofline, kSpread, "roofline time over kernel time");
 }
 
-void add_arguments(Schema<R>& schema) {
-  schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
-              CellKind::kText, [](const R& r) { return list_or_empty(r.details.summary); },
-              "Python list of the kernels of a call with their times",
-              ColumnStyle{.nested = true}});
+void add_arguments(Schema<RooflineRow>& schema) {
+  schema.add(
+      {"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone, CellKind::kText,
+       [](const RooflineRow& r) { return list_or_empty(r.details.summary); },
+       "Python list of the kernels of a call with their times", ColumnStyle{.nested = true}});
   schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
-              [](const R& r) { return list_or_empty(r.details.truncated); },
+              [](const RooflineRow& r) { return list_or_empty(r.details.truncated); },
               "the same with names cut to 64 characters and the mean alone",
               ColumnStyle{.nested = true}});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.input_dims); }, "of the first call",
+              [](const RooflineRow& r) { return text_or_blank(r.input_dims); }, "of the first call",
               ColumnStyle{.nested = true}});
   schema.add({"input_type_first", "Input type_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.input_types); }, "of the first call",
-              ColumnStyle{.nested = true}});
+              [](const RooflineRow& r) { return text_or_blank(r.input_types); },
+              "of the first call", ColumnStyle{.nested = true}});
   schema.add({"input_strides_first", "Input Strides_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.input_strides); }, "of the first call",
-              ColumnStyle{.nested = true}});
+              [](const RooflineRow& r) { return text_or_blank(r.input_strides); },
+              "of the first call", ColumnStyle{.nested = true}});
   schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.concrete_inputs); }, "of the first call",
-              ColumnStyle{.nested = true}});
+              [](const RooflineRow& r) { return text_or_blank(r.concrete_inputs); },
+              "of the first call", ColumnStyle{.nested = true}});
 }
 
 } // namespace
 
 Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& options) {
-  Schema<R> schema(sheet.name, "cost and rates of the operators of this family",
-                   {{"name", "name", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(r.name); }, "operator"}});
+  Schema<RooflineRow> schema(sheet.name, "cost and rates of the operators of this family",
+                             {{"name", "name", Unit::kNone, CellKind::kText,
+                               [](const RooflineRow& r) { return Value(r.name); }, "operator"}});
   add_param_columns(schema, sheet.params);
   add_key_options(schema, options.group_by_num_kernels && !sheet.legacy,
                   options.detect_recompute && !sheet.legacy);
@@ -73,12 +73,12 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
   if (!sheet.legacy)
     add_place(schema, sheet.arch.has_value());
   add_arguments(schema);
-  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &RooflineRow::kernel_us,
             kSpreadAndSum, "over the calls, of the union of the GPU work below a call");
   schema.add({"count", "name_count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); }, "calls"});
+              [](const RooflineRow& r) { return Value(r.count); }, "calls"});
   schema.add({"first_uid", "UID_first", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return Value(r.first_uid); },
+              [](const RooflineRow& r) { return Value(r.first_uid); },
               "place of the first call in the file's traceEvents"});
   return schema;
 }

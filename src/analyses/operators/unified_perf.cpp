@@ -191,7 +191,7 @@ private:
   std::vector<bool> above_model_;
 };
 
-struct Row {
+struct UnifiedPerfRow {
   EventId event = kNoEvent;
   std::int64_t cpu_ns = 0; ///< kNoId = it has none
   double kernel_ns = 0;
@@ -265,10 +265,10 @@ std::string params_dict(const PerfResult& perf) {
 using TritonCosts = std::map<EventId, PerfResult>;
 
 /// One call, with the key of its row.
-struct Call {
+struct UnifiedPerfCall {
   OpKey key;
   std::string name; ///< of synthetic rows
-  Row row;
+  UnifiedPerfRow row;
 };
 
 /// The reference's pseudo operators around a launch have neither start nor end.
@@ -278,15 +278,16 @@ std::int64_t cpu_time(const Trace& trace, EventId e, bool compat) {
   return none ? kNoId : trace.events.dur_ns[e];
 }
 
-std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, TritonCosts& triton) {
+std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& options,
+                                     TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
   OpCosts& costs = costs_of(t, options.compat_tracelens);
-  std::vector<Call> out;
+  std::vector<UnifiedPerfCall> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
   for (const Collected& c : collected_of(t, index, options.compat_tracelens,
                                          options.compat_tracelens && options.include_call_stack)) {
-    Row row;
+    UnifiedPerfRow row;
     std::string_view category = c.category;
     std::string name;
     row.event = c.event;
@@ -336,18 +337,18 @@ std::vector<Call> collect(const LoadedTrace& t, const ReportOptions& options, Tr
 struct Group {
   OpKey key;
   std::string_view name; ///< of synthetic rows
-  std::vector<const Row*> rows;
+  std::vector<const UnifiedPerfRow*> rows;
   std::vector<KernelOverlaps::Call> beside;
 };
 
 /// In order of first appearance; with `overlaps` also by what ran at the same time.
-std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& calls,
+std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<UnifiedPerfCall>& calls,
                                const KernelOverlaps* overlaps) {
   std::vector<Group> groups;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> plain;
   std::map<std::string_view, std::unordered_map<OpKey, std::size_t, OpKeyHash>> synthetic;
   OverlapGroups sets;
-  for (const Call& call : calls) {
+  for (const UnifiedPerfCall& call : calls) {
     OpKey key = call.key;
     KernelOverlaps::Call beside;
     if (overlaps != nullptr) {
@@ -369,12 +370,13 @@ std::vector<Group> group_calls(const LoadedTrace& t, const std::vector<Call>& ca
 }
 
 /// Times, rates and kernels over the calls of a group.
-void add_calls(const Trace& trace, const std::vector<const Row*>& calls, UnifiedRow& out) {
+void add_calls(const Trace& trace, const std::vector<const UnifiedPerfRow*>& calls,
+               UnifiedRow& out) {
   std::vector<std::int64_t> cpu;
   std::vector<double> kernel;
   std::vector<double> tbps, tflops;
   std::vector<std::span<const EventId>> lists;
-  for (const Row* r : calls) {
+  for (const UnifiedPerfRow* r : calls) {
     if (r->cpu_ns != kNoId)
       cpu.push_back(r->cpu_ns);
     kernel.push_back(r->kernel_ns);
@@ -394,7 +396,7 @@ void add_calls(const Trace& trace, const std::vector<const Row*>& calls, Unified
 /// The reference's way. A kernel that no operator covers has none above it.
 void add_call_chain(const LoadedTrace& t, const Group& group, UnifiedRow& out) {
   const auto first = std::find_if(group.rows.begin(), group.rows.end(),
-                                  [](const Row* r) { return !r->kernels.empty(); });
+                                  [](const UnifiedPerfRow* r) { return !r->kernels.empty(); });
   CallChain chain;
   if (!group.name.empty() && !out.details.kernels.empty())
     chain.common.emplace_back(t.trace.name(out.details.kernels.front()));
@@ -406,7 +408,7 @@ void add_call_chain(const LoadedTrace& t, const Group& group, UnifiedRow& out) {
 
 UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const GpuArch* arch,
                     const Group& group, OpKeyTexts& texts) {
-  const Row& first = *group.rows.front();
+  const UnifiedPerfRow& first = *group.rows.front();
   UnifiedRow out;
   out.op = texts.labels(group.key);
   if (!group.name.empty())
@@ -428,7 +430,7 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
   out.overlap = overlap_cells(t.trace, group.beside);
   if (options.graph_columns) {
     std::vector<std::span<const EventId>> kernels;
-    for (const Row* r : group.rows)
+    for (const UnifiedPerfRow* r : group.rows)
       kernels.push_back(r->kernels);
     out.graph = graph_cell(t, graph_attribution_of(t, options), kernels);
   }
@@ -455,14 +457,14 @@ std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const ReportOptions& opt
   return out;
 }
 
-Result<UnifiedPerf> make_facts(const LoadedTrace& t, const ReportOptions& options) {
+Result<UnifiedPerf> make_facts_unified_perf(const LoadedTrace& t, const ReportOptions& options) {
   std::optional<GpuArch> arch;
   if (!options.gpu_arch.empty()) {
     RS_TRY(arch, load_gpu_arch(options.gpu_arch));
   }
   const GpuArch* const peaks = arch ? &*arch : nullptr;
   TritonCosts triton;
-  const std::vector<Call> calls = collect(t, options, triton);
+  const std::vector<UnifiedPerfCall> calls = collect(t, options, triton);
   UnifiedPerf out;
   out.rows = make_rows(t, options, peaks, group_calls(t, calls, nullptr));
   if (options.include_overlap_info)
@@ -470,11 +472,11 @@ Result<UnifiedPerf> make_facts(const LoadedTrace& t, const ReportOptions& option
   return out;
 }
 
-std::vector<SheetInfo> describe(const ReportOptions& options) {
+std::vector<SheetInfo> describe_unified_perf(const ReportOptions& options) {
   return {unified_perf_schema(options, false).info(), unified_perf_schema(options, true).info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_unified_perf(const LoadedTrace& t, const ReportOptions& options) {
   const Result<UnifiedPerf>& facts = unified_perf_of(t, options);
   if (!facts)
     return facts.error();
@@ -508,13 +510,14 @@ const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const Repor
       options.include_overlap_info, options.compat_tracelens, options.compat_inference,
       options.group_by_num_kernels, options.detect_recompute, options.include_call_stack,
       options.gpu_arch, graph_key(options));
-  return trace.cache.get<Result<UnifiedPerf>>(key, [&] { return make_facts(trace, options); });
+  return trace.cache.get<Result<UnifiedPerf>>(
+      key, [&] { return make_facts_unified_perf(trace, options); });
 }
 
 const Analysis unified_perf_analysis{"unified_perf",
                                      "every operator once, with its cost",
                                      {"unified_perf_summary", "unified_perf_summary_kl_overlap"},
-                                     run,
-                                     describe};
+                                     run_unified_perf,
+                                     describe_unified_perf};
 
 } // namespace rankscope

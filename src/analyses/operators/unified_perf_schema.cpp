@@ -6,37 +6,39 @@
 namespace rankscope {
 namespace {
 
-using R = UnifiedRow;
+using UnifiedOut = UnifiedRow;
 
 constexpr std::array kMedianMinMax{kMedian, kMin, kMax};
 constexpr std::array kMeanStd{kMean, kStd};
-constexpr std::array kMeanStdSum{kMean, kStd, kSum};
+constexpr std::array kUnifiedPerfSchemaMeanStdSum{kMean, kStd, kSum};
 
 const char* const kCpuHelp = "over the calls, time of a call on the CPU";
 const char* const kKernelHelp = "over the calls, of the union of the GPU work below a call";
 
-void add_cost(Schema<R>& schema, bool arch) {
+void add_cost(Schema<UnifiedOut>& schema, bool arch) {
   add_cost_columns(schema, "", "the first call");
   schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.compute_spec); },
+              [](const UnifiedOut& r) { return Value(r.compute_spec); },
               "unit and precision that do the work, the peak of the roofline"});
   if (arch)
     schema.add({"roofline_bound", "Roofline Bound", Unit::kNone, CellKind::kText,
-                [](const R& r) { return roofline_bound(r.roofline); },
+                [](const UnifiedOut& r) { return roofline_bound(r.roofline); },
                 "the peak that takes longer: of operations or of memory"});
 }
 
-void add_times(Schema<R>& schema, bool arch) {
+void add_times(Schema<UnifiedOut>& schema, bool arch) {
   add_rate_columns(schema, kMeanStd);
-  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
-            kMeanStdSum, kKernelHelp);
-  add_stats(schema, "duration_us", "duration_us", Unit::kUs, &R::cpu_us, kMedianMinMax, kCpuHelp);
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &UnifiedOut::kernel_us,
+            kUnifiedPerfSchemaMeanStdSum, kKernelHelp);
+  add_stats(schema, "duration_us", "duration_us", Unit::kUs, &UnifiedOut::cpu_us, kMedianMinMax,
+            kCpuHelp);
   add_rate_columns(schema, kMedianMinMax);
   if (arch)
-    schema.add({"roofline_time_us", "Roofline Time (\u00b5s)", Unit::kUs, CellKind::kDouble,
-                [](const R& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
-                "least time that the GPU's peaks allow"});
-  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us,
+    schema.add(
+        {"roofline_time_us", "Roofline Time (\u00b5s)", Unit::kUs, CellKind::kDouble,
+         [](const UnifiedOut& r) { return r.roofline ? Value(r.roofline->time_us) : Value(); },
+         "least time that the GPU's peaks allow"});
+  add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &UnifiedOut::kernel_us,
             kMedianMinMax, kKernelHelp);
 }
 
@@ -44,46 +46,49 @@ void add_times(Schema<R>& schema, bool arch) {
 
 Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap) {
   const bool arch = !options.gpu_arch.empty();
-  Schema<R> schema(by_overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
-                   by_overlap ? "every operator once, also by kernels that ran at the same time"
-                              : "every operator once, with its cost");
-  add_op_columns(schema, &R::op);
+  Schema<UnifiedOut> schema(by_overlap ? "unified_perf_summary_kl_overlap" : "unified_perf_summary",
+                            by_overlap
+                                ? "every operator once, also by kernels that ran at the same time"
+                                : "every operator once, with its cost");
+  add_op_columns(schema, &UnifiedOut::op);
   add_key_options(schema, options.group_by_num_kernels && !options.compat_inference,
                   options.detect_recompute);
   schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return Value(r.example_uid); },
+              [](const UnifiedOut& r) { return Value(r.example_uid); },
               "place of the first call in the file's traceEvents; beyond its end: a kernel of no "
               "operator"});
   schema.add({"operation_count", "operation_count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); }, "calls"});
+              [](const UnifiedOut& r) { return Value(r.count); }, "calls"});
   const auto cpu = [&schema](const char* name, double Stats::*value) {
     schema.add({name, name, Unit::kUs, CellKind::kDouble,
-                [value](const R& r) { return Value(r.cpu_us.*value); }, kCpuHelp});
+                [value](const UnifiedOut& r) { return Value(r.cpu_us.*value); }, kCpuHelp});
   };
   cpu("total_duration_us", &Stats::sum);
   cpu("mean_duration_us", &Stats::mean);
   cpu("std_duration_us", &Stats::std_sample);
   add_cost(schema, arch);
   add_times(schema, arch);
-  add_detail_columns(schema, &R::details);
+  add_detail_columns(schema, &UnifiedOut::details);
   if (by_overlap)
-    add_overlap_columns(schema, &R::overlap);
+    add_overlap_columns(schema, &UnifiedOut::overlap);
   schema.add({"perf_params", "perf_params", Unit::kNone, CellKind::kText,
-              [](const R& r) { return text_or_blank(r.params); },
+              [](const UnifiedOut& r) { return text_or_blank(r.params); },
               "Python dict of the parameters of the cost model"});
   schema.add({"has_perf_model", "has_perf_model", Unit::kNone, CellKind::kBool,
-              [](const R& r) { return Value(r.has_model); }, "a cost model knows the operator"});
+              [](const UnifiedOut& r) { return Value(r.has_model); },
+              "a cost model knows the operator"});
   if (options.include_call_stack) {
     // a stack of frames has an entry point, be its name empty
-    schema.add({"entry_point", "entry_point", Unit::kNone, CellKind::kText,
-                [](const R& r) { return r.call_stack.empty() ? Value() : Value(r.entry_point); },
-                "innermost Python frame outside PyTorch and Python's own modules"});
+    schema.add(
+        {"entry_point", "entry_point", Unit::kNone, CellKind::kText,
+         [](const UnifiedOut& r) { return r.call_stack.empty() ? Value() : Value(r.entry_point); },
+         "innermost Python frame outside PyTorch and Python's own modules"});
     schema.add({"call_stack", "call_stack_full", Unit::kNone, CellKind::kText,
-                [](const R& r) { return text_or_blank(r.call_stack); },
+                [](const UnifiedOut& r) { return text_or_blank(r.call_stack); },
                 "Python list of all frames, outermost first"});
   }
   if (options.graph_columns)
-    add_graph_columns(schema, &R::graph);
+    add_graph_columns(schema, &UnifiedOut::graph);
   add_shares(schema, "the kernel time");
   return schema;
 }

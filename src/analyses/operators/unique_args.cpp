@@ -11,18 +11,19 @@
 namespace rankscope {
 namespace {
 
-struct Group {
+struct UniqueArgsGroup {
   OpKey key;
   std::vector<const Launcher*> calls;
   std::vector<KernelOverlaps::Call> beside;
 };
 
 /// In order of first appearance.
-std::vector<Group> group_calls(const LoadedTrace& t, const ReportOptions& options,
-                               const LauncherIndex& index, const KernelOverlaps* overlaps) {
+std::vector<UniqueArgsGroup> group_calls(const LoadedTrace& t, const ReportOptions& options,
+                                         const LauncherIndex& index,
+                                         const KernelOverlaps* overlaps) {
   OverlapGroups sets;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> rows;
-  std::vector<Group> groups;
+  std::vector<UniqueArgsGroup> groups;
   const ParentModules* const modules =
       options.group_by_parent_module ? &parent_modules_of(t, options) : nullptr;
   for (const Launcher& l : index.launchers) {
@@ -51,14 +52,14 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
                                      bool by_overlap) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
-  const std::vector<Group> groups =
+  const std::vector<UniqueArgsGroup> groups =
       group_calls(t, options, index, by_overlap ? &overlaps_of(t, options) : nullptr);
   std::int64_t table_first = INT64_MAX;
   for (const Launcher& l : index.launchers)
     table_first = std::min(table_first, trace.events.ts_ns[l.event]);
   OpKeyTexts texts(trace);
   std::vector<UniqueArgsRow> out;
-  for (const Group& group : groups) {
+  for (const UniqueArgsGroup& group : groups) {
     std::vector<double> direct;
     std::vector<double> subtree;
     std::vector<std::span<const EventId>> kernels;

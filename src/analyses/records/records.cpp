@@ -11,9 +11,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kText = CellKind::kText;
-constexpr CellKind kBool = CellKind::kBool;
+using enum CellKind;
 constexpr ColumnStyle kNested{.nested = true};
 
 Value id_or_null(std::int64_t id) {

@@ -9,9 +9,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
+using enum CellKind;
 
 /// The kinds of gpu_timeline without the halves of idle time, which need a threshold.
 constexpr std::array kKinds = {TimeKind::kComputation,   TimeKind::kExposedComm,
@@ -48,7 +46,7 @@ template <class R, class Get> void add_kinds(Schema<R>& schema, Get get) {
                 fmt::format("{} of gpu_timeline", time_kind_name(kind))});
 }
 
-Value known(std::int64_t id) {
+Value known_run_records(std::int64_t id) {
   return id == kNoId ? Value() : Value(id);
 }
 
@@ -195,7 +193,8 @@ const Schema<CollectiveRecord>& collective_record_schema() {
                help});
     };
     const auto number = [&](const char* id, const char* help, std::int64_t Collective::*field) {
-      out.add({id, id, Unit::kNone, kInt, [=](const R& r) { return known(of(r).*field); }, help});
+      out.add({id, id, Unit::kNone, kInt,
+               [=](const R& r) { return known_run_records(of(r).*field); }, help});
     };
     const auto matched = [&](const char* id, Unit unit, const char* help,
                              double TimedCollective::*field) {

@@ -55,7 +55,7 @@ double busy_us_of(const LoadedTrace& t, const ReportOptions& options) {
 std::optional<double> difference(const std::optional<double>& measured, double profile) {
   return measured ? std::optional(*measured - profile) : std::nullopt;
 }
-std::optional<double> percent(const std::optional<double>& measured, double profile) {
+std::optional<double> percent_replay_items(const std::optional<double>& measured, double profile) {
   return measured && profile > 0 ? std::optional(100 * (*measured - profile) / profile)
                                  : std::nullopt;
 }
@@ -95,11 +95,11 @@ void add_times(Schema<ReplayRow>& s, const std::string& g) {
       "bench less profile");
   add(
       "replay_diff_pct", "Diff profile vs. replay (pct)", Unit::kPercent, CellKind::kDouble,
-      [](const Row& r) { return Value(percent(r.torch.us, r.item.profile_us)); },
+      [](const Row& r) { return Value(percent_replay_items(r.torch.us, r.item.profile_us)); },
       "the difference as a share of the profile's time");
   add(
       "bench_diff_pct", "Diff profile vs. " + g + "-bench (pct)", Unit::kPercent, CellKind::kDouble,
-      [](const Row& r) { return Value(percent(r.bench.us, r.item.profile_us)); },
+      [](const Row& r) { return Value(percent_replay_items(r.bench.us, r.item.profile_us)); },
       "the difference as a share of the profile's time");
 }
 

@@ -204,12 +204,12 @@ Schema<GapRow> gap_schema() {
             "of the time from the first step's start to the last one's end"}}};
 }
 
-std::vector<SheetInfo> describe(const ReportOptions&) {
+std::vector<SheetInfo> describe_serving(const ReportOptions&) {
   return {step_schema().info(), request_schema().info(), metric_schema().info(),
           gap_schema().info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_serving(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   if (options.compat_tracelens)
     return out;
@@ -239,7 +239,7 @@ const Analysis serving_analysis{
     "serving",
     "steps of an inference server: times, batches, rates, gaps",
     {"serving_steps", "serving_requests", "serving_summary", "serving_gaps"},
-    run,
-    describe};
+    run_serving,
+    describe_serving};
 
 } // namespace rankscope

@@ -219,7 +219,7 @@ void add_metric(ServingFacts& out, std::string_view phase, const char* metric, c
   out.metrics.push_back(std::move(m));
 }
 
-double per_second(std::int64_t tokens, std::int64_t ns) {
+double per_second_serving_facts(std::int64_t tokens, std::int64_t ns) {
   return ns > 0 ? static_cast<double>(tokens) / ns_to_s(ns) : 0;
 }
 
@@ -239,10 +239,11 @@ void add_phase(ServingFacts& out, std::string_view phase,
   over_steps("requests", [](const S& s) { return static_cast<double>(s.step.counts.requests()); });
   over_steps("batch size (tokens)",
              [](const S& s) { return static_cast<double>(s.step.counts.batch_size); });
-  over_steps("computed tokens per second",
-             [](const S& s) { return per_second(s.step.counts.batch_size, s.period_ns); });
+  over_steps("computed tokens per second", [](const S& s) {
+    return per_second_serving_facts(s.step.counts.batch_size, s.period_ns);
+  });
   over_steps("output tokens per second",
-             [](const S& s) { return per_second(s.output_tokens(), s.period_ns); });
+             [](const S& s) { return per_second_serving_facts(s.output_tokens(), s.period_ns); });
 }
 
 /// Requests that decode in a step waited since the last step that decoded; as many as that one had,
@@ -289,7 +290,7 @@ void add_metrics(ServingFacts& out) {
   add_metric(out, "all", "between tokens (ms)", "requests", inter_token_times(out.steps));
   if (tokens > 0)
     add_metric(out, "all", "output tokens per second, over the whole span", "span",
-               {{per_second(tokens, out.span_ns), 1}});
+               {{per_second_serving_facts(tokens, out.span_ns), 1}});
 }
 
 } // namespace

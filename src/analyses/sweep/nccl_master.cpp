@@ -9,7 +9,7 @@
 namespace rankscope {
 namespace {
 
-using R = NcclMasterRow;
+using MasterRow = NcclMasterRow;
 
 /// Unknown sizes come first.
 double size_of(const SyncSummary& s) {
@@ -28,23 +28,24 @@ std::string operation_name(double mib) {
                       : fmt::format("large_{:.2f}MB", mib);
 }
 
-Value known(std::int64_t n) {
+Value known_nccl_master(std::int64_t n) {
   return n == kNoId ? Value() : Value(n);
 }
 
-void add_text(Schema<R>& schema, const char* label, std::string R::*of) {
-  schema.add(
-      {label, label, Unit::kNone, CellKind::kText, [of](const R& r) { return Value(r.*of); }});
+void add_text(Schema<MasterRow>& schema, const char* label, std::string MasterRow::*of) {
+  schema.add({label, label, Unit::kNone, CellKind::kText,
+              [of](const MasterRow& r) { return Value(r.*of); }});
 }
 
 /// mean, median, min, max of a figure.
-void add_metric(Schema<R>& schema, const std::string& id, const std::string& label, Unit unit,
-                Stats SyncSummary::*of, const char* help) {
+void add_metric(Schema<MasterRow>& schema, const std::string& id, const std::string& label,
+                Unit unit, Stats SyncSummary::*of, const char* help) {
   static constexpr std::array kShown = {kMean, kMedian, kMin, kMax};
   for (const StatField& stat : kShown)
-    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit, CellKind::kDouble,
-                [of, value = stat.value](const R& r) { return Value((r.summary->*of).*value); },
-                help});
+    schema.add(
+        {id + "_" + stat.name, label + "_" + stat.name, unit, CellKind::kDouble,
+         [of, value = stat.value](const MasterRow& r) { return Value((r.summary->*of).*value); },
+         help});
 }
 
 } // namespace
@@ -71,8 +72,8 @@ nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
         "OP_{:02}", std::distance(operations.begin(),
                                   operations.find({size_of(*row.summary), what(*row.summary)})) +
                         1);
-  std::stable_sort(rows.begin(), rows.end(), [](const R& a, const R& b) {
-    const auto key = [](const R& r) {
+  std::stable_sort(rows.begin(), rows.end(), [](const MasterRow& a, const MasterRow& b) {
+    const auto key = [](const MasterRow& r) {
       return std::tuple(size_of(*r.summary), what(*r.summary),
                         r.of->configuration.threads().value_or(0),
                         r.of->configuration.channels().value_or(0));
@@ -83,33 +84,33 @@ nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
 }
 
 Schema<NcclMasterRow> nccl_master_schema() {
-  Schema<R> schema("nccl_master_all_configs", "collectives of all configurations");
-  add_text(schema, "operation_id", &R::operation_id);
-  add_text(schema, "operation_name", &R::operation_name);
+  Schema<MasterRow> schema("nccl_master_all_configs", "collectives of all configurations");
+  add_text(schema, "operation_id", &MasterRow::operation_id);
+  add_text(schema, "operation_name", &MasterRow::operation_name);
   schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB, CellKind::kDouble,
-              [](const R& r) { return Value(r.summary->full_mib); }, "2^20 bytes"});
+              [](const MasterRow& r) { return Value(r.summary->full_mib); }, "2^20 bytes"});
   schema.add({"in_nelems", "In msg nelems", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return known(r.summary->in_nelems); }});
+              [](const MasterRow& r) { return known_nccl_master(r.summary->in_nelems); }});
   schema.add({"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return Value(r.of->configuration.threads()); }});
-  add_text(schema, "thread_config", &R::thread_config);
+              [](const MasterRow& r) { return Value(r.of->configuration.threads()); }});
+  add_text(schema, "thread_config", &MasterRow::thread_config);
   schema.add({"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return Value(r.of->configuration.channels()); }});
-  add_text(schema, "channel_config", &R::channel_config);
+              [](const MasterRow& r) { return Value(r.of->configuration.channels()); }});
+  add_text(schema, "channel_config", &MasterRow::channel_config);
   schema.add({"full_config", "full_config", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.of->configuration.label); }});
+              [](const MasterRow& r) { return Value(r.of->configuration.label); }});
   schema.add({"collective", "Collective name", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.summary->name); }});
+              [](const MasterRow& r) { return Value(r.summary->name); }});
   schema.add({"dtype", "dtype", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.summary->dtype); }});
+              [](const MasterRow& r) { return Value(r.summary->dtype); }});
   schema.add({"group_size", "Group size", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return known(r.summary->group_size); }});
+              [](const MasterRow& r) { return known_nccl_master(r.summary->group_size); }});
   schema.add({"count", "count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.summary->count); }});
+              [](const MasterRow& r) { return Value(r.summary->count); }});
   add_metric(schema, "comm_latency_us", "comm_latency", Unit::kUs, &SyncSummary::latency_us,
              "shortest duration over the ranks");
   schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, CellKind::kDouble,
-              [](const R& r) { return Value(r.summary->total_latency_ms); }});
+              [](const MasterRow& r) { return Value(r.summary->total_latency_ms); }});
   add_metric(schema, "algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &SyncSummary::algo_gbps,
              "size / latency");
   add_metric(schema, "bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &SyncSummary::bus_gbps,
@@ -119,9 +120,9 @@ Schema<NcclMasterRow> nccl_master_schema() {
   add_metric(schema, "end_skew_us", "skew in end time", Unit::kUs, &SyncSummary::end_skew_us,
              "latest end - earliest end");
   schema.add({"group", "Process Group Name", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.summary->group); }});
+              [](const MasterRow& r) { return Value(r.summary->group); }});
   schema.add({"source_file", "source_file", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.of->source_file); }});
+              [](const MasterRow& r) { return Value(r.of->source_file); }});
   return schema;
 }
 

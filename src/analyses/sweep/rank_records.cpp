@@ -5,11 +5,11 @@
 namespace rankscope {
 namespace {
 
-Result<RankRecord> extract(const LoadedTrace& trace, const RankOptions& options) {
+Result<RankRecord> extract_rank_records(const LoadedTrace& trace, const RankOptions& options) {
   return make_record(trace, options.report);
 }
 
-Result<Report> combine(const std::vector<RankRecord>& ranks, const RankOptions&) {
+Result<Report> combine_rank_records(const std::vector<RankRecord>& ranks, const RankOptions&) {
   Report out;
   out.tables = summary_tables(ranks, 0);
   return out;
@@ -17,8 +17,9 @@ Result<Report> combine(const std::vector<RankRecord>& ranks, const RankOptions&)
 
 } // namespace
 
-const RankAnalysis timeline_rank_analysis = rank_analysis<RankRecord, extract, combine>(
-    "timeline", "how the GPUs' time divides on each rank, the slowest rank, GEMM kernels",
-    kRankRecordVersion);
+const RankAnalysis timeline_rank_analysis =
+    rank_analysis<RankRecord, extract_rank_records, combine_rank_records>(
+        "timeline", "how the GPUs' time divides on each rank, the slowest rank, GEMM kernels",
+        kRankRecordVersion);
 
 } // namespace rankscope

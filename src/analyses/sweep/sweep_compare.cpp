@@ -21,9 +21,9 @@ constexpr std::size_t kFewestOwnSteps = 4;
 
 /// The correlation of steps and its standard error: of few steps it is known badly, and an interval
 /// that is too narrow names a configuration where nothing differs.
-double upper_dependence(const std::vector<RankSteps>& series, double dependence) {
+double upper_dependence(const std::vector<StepSeries>& series, double dependence) {
   double samples = 0;
-  for (const RankSteps& s : series)
+  for (const StepSeries& s : series)
     samples += static_cast<double>(s.size());
   return std::min(0.95, dependence + 1 / std::sqrt(samples));
 }
@@ -76,7 +76,7 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
     SampleStats stats;
   };
   std::vector<Sampled> all;
-  std::vector<RankSteps> series;
+  std::vector<StepSeries> series;
   for (const ConfigurationRanks& group : groups) {
     if (!(group.mean_ms(TimeKind::kTotal) > 0))
       continue; // a trace without GPU work is no configuration to recommend
@@ -153,8 +153,8 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
 
 std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
                                               const ConfigurationRanks& test) {
-  const std::vector<RankSteps> series{step_means_ms(*ranking.best, TimeKind::kComputation),
-                                      step_means_ms(test, TimeKind::kComputation)};
+  const std::vector<StepSeries> series{step_means_ms(*ranking.best, TimeKind::kComputation),
+                                       step_means_ms(test, TimeKind::kComputation)};
   SampleStats best = sample_stats(series[0]);
   SampleStats other = sample_stats(series[1]);
   const double pooled = (best.variance + other.variance) / 2;

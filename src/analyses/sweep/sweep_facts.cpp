@@ -2,6 +2,7 @@
 
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/group_stats.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "model/kernels.h"
 
@@ -12,8 +13,6 @@
 
 namespace rankscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string name_of(TimeKind kind) {
   return std::string(time_kind_name(kind));
@@ -141,7 +140,7 @@ Schema<RecordRow> failed_schema() {
        {"why", "why", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r->error); }}}};
 }
 
-Schema<SweepKernelRow> kernel_schema() {
+Schema<SweepKernelRow> kernel_schema_sweep_facts() {
   using R = SweepKernelRow;
   const auto us = [](const char* id, const char* label, auto ns) -> Field<R> {
     return {id,
@@ -439,7 +438,7 @@ std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::s
   for (const RankRecord& r : records)
     (r.error.empty() ? good : failed).push_back(&r);
   out.push_back(rank_schema().table(good));
-  out.push_back(kernel_schema().table(sweep_kernel_rows(records, top_k)));
+  out.push_back(kernel_schema_sweep_facts().table(sweep_kernel_rows(records, top_k)));
   if (!failed.empty())
     out.push_back(failed_schema().table(failed));
   return out;

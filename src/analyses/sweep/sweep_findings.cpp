@@ -86,7 +86,7 @@ std::string percent_range(const Estimate& e, double alpha) {
                      (d.difference + d.half_width) * 100);
 }
 
-std::string percent(const Estimate& e, double alpha) {
+std::string percent_sweep_findings(const Estimate& e, double alpha) {
   return fmt::format("{:.2f} % ({})", e.value * 100, percent_range(e, alpha));
 }
 
@@ -98,19 +98,20 @@ std::string cause_text(const Cause& c) {
     said.push_back(fmt::format(
         "contention, GEMM calls that collectives overlap fully take {} longer than calls of the "
         "same shape beside none, {:.2f} percent points ({}) more than there",
-        percent(*c.test_contention, c.alpha), more->value * 100, percent_range(*more, c.alpha)));
+        percent_sweep_findings(*c.test_contention, c.alpha), more->value * 100,
+        percent_range(*more, c.alpha)));
   if (c.general())
     said.push_back(fmt::format("a general slow-down, calls of the same shape beside no collective "
                                "take longer by about one factor: GEMMs {}, others {}",
-                               percent(*c.gemms_alone, c.alpha),
-                               percent(*c.others_alone, c.alpha)));
+                               percent_sweep_findings(*c.gemms_alone, c.alpha),
+                               percent_sweep_findings(*c.others_alone, c.alpha)));
   else
     for (const auto& [what, effect] :
          {std::pair("GEMM", &c.gemms_alone), std::pair("other", &c.others_alone)})
       if (c.told(*effect))
         said.push_back(fmt::format("{} calls of the same shape take {} longer beside no collective "
                                    "too",
-                                   what, percent(**effect, c.alpha)));
+                                   what, percent_sweep_findings(**effect, c.alpha)));
   if (!said.empty())
     return fmt::format("{}", fmt::join(said, "; "));
   if (!more && !c.gemms_alone && !c.others_alone)
@@ -182,8 +183,8 @@ void contention_step(const SweepJudgement& sweep, std::vector<std::string>& out)
       "none in {} of {} configurations, most in {}: {} ({}; {} calls): fewer channels, or "
       "collectives at another place of the step, would give that back",
       told, checked, sweep.groups[most].configuration.label,
-      percent(*sweep.contention[most], sweep.cause_alpha), level(sweep.cause_comparisons),
-      sweep.contention[most]->calls));
+      percent_sweep_findings(*sweep.contention[most], sweep.cause_alpha),
+      level(sweep.cause_comparisons), sweep.contention[most]->calls));
 }
 
 /// What operators and shapes cannot be told of, before anything is said by them.

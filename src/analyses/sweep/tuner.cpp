@@ -38,15 +38,15 @@ bool possible(std::string_view collective, const std::string& algorithm) {
 }
 
 /// What was measured of a collective, ranks and size under each setting.
-using Samples = std::map<std::size_t, SampleStats>;
-struct Group {
+using TunerSamples = std::map<std::size_t, SampleStats>;
+struct TunerGroup {
   std::string_view collective;
   std::int64_t ranks = 0;
-  bool operator<(const Group& other) const {
+  bool operator<(const TunerGroup& other) const {
     return std::tie(collective, ranks) < std::tie(other.collective, other.ranks);
   }
 };
-using Measured = std::map<Group, std::map<std::int64_t, Samples>>;
+using Measured = std::map<TunerGroup, std::map<std::int64_t, TunerSamples>>;
 
 /// Both samples as one.
 SampleStats pooled(const SampleStats& a, const SampleStats& b) {
@@ -85,7 +85,7 @@ struct Decision {
   std::string evidence; ///< "" = the default for want of anything better
 };
 
-Decision decide(const Samples& samples, std::string_view collective,
+Decision decide(const TunerSamples& samples, std::string_view collective,
                 const std::vector<TunerSetting>& settings, std::size_t default_setting,
                 double alpha) {
   Decision out{default_setting, ""};

@@ -14,11 +14,12 @@ struct Use {
   std::int64_t first_ns = 0;
 };
 
-std::vector<SheetInfo> describe(const ReportOptions& /*options*/) {
+std::vector<SheetInfo> describe_device_memory(const ReportOptions& /*options*/) {
   return {device_memory_schema().info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& /*options*/) {
+Result<std::vector<Table>> run_device_memory(const LoadedTrace& t,
+                                             const ReportOptions& /*options*/) {
   const std::vector<DeviceMemoryRow> rows = device_memory_of(t.trace);
   if (rows.empty())
     return std::vector<Table>();
@@ -98,7 +99,10 @@ Schema<DeviceMemoryRow> device_memory_schema() {
         [](const Row& r) { return Value(r.changes); }, "allocations and releases"}});
 }
 
-const Analysis device_memory_analysis{
-    "device_memory", "memory in use on each GPU", {"device_memory"}, run, describe};
+const Analysis device_memory_analysis{"device_memory",
+                                      "memory in use on each GPU",
+                                      {"device_memory"},
+                                      run_device_memory,
+                                      describe_device_memory};
 
 } // namespace rankscope

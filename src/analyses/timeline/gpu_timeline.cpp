@@ -40,11 +40,11 @@ template <class T> struct BasicBuckets {
 
 using Buckets = BasicBuckets<std::int64_t>; ///< ns
 
-class Sorter {
+class GpuTimelineSorter {
 public:
   /// `communication` and, where names tell copies, those by StrId.
-  Sorter(const LoadedTrace& t, const std::vector<bool>& communication, const ReportOptions& options,
-         bool copies_by_name = true)
+  GpuTimelineSorter(const LoadedTrace& t, const std::vector<bool>& communication,
+                    const ReportOptions& options, bool copies_by_name = true)
       : t_(t), communication_(communication), memset_as_memory_(options.memset_as_memory),
         legacy_copy_(t.trace.strings.size()) {
     for (StrId id = 0; copies_by_name && id < t.trace.strings.size(); ++id)
@@ -132,7 +132,7 @@ void add_rows(BasicBuckets<T> buckets, const ReportOptions& options, std::option
 
 template <class T>
 void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
-               const Sorter& sorter, std::optional<bool> recompute,
+               const GpuTimelineSorter& sorter, std::optional<bool> recompute,
                std::vector<TimelineRow>& rows) {
   BasicBuckets<T> buckets;
   for (const EventId i : index.gpu)
@@ -144,7 +144,7 @@ void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOpt
 
 std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index.communication, options);
+  const GpuTimelineSorter sorter(t, index.communication, options);
   std::vector<TimelineRow> rows;
   const auto add = [&](std::optional<bool> recompute) {
     if (options.compat_tracelens)
@@ -161,11 +161,11 @@ std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions
   return rows;
 }
 
-std::vector<SheetInfo> describe(const ReportOptions& options) {
+std::vector<SheetInfo> describe_gpu_timeline(const ReportOptions& options) {
   return {timeline_schema(options).info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_gpu_timeline(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   out.push_back(timeline_schema(options).table(timeline_of(t, options)));
   const std::vector<Category>& c = t.trace.events.category;
@@ -208,7 +208,7 @@ std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
                                             std::span<const EventId> events,
                                             const std::vector<bool>& communication,
                                             const ReportOptions& options, bool copies_by_name) {
-  const Sorter sorter(trace, communication, options, copies_by_name);
+  const GpuTimelineSorter sorter(trace, communication, options, copies_by_name);
   std::vector<TimelineRow> rows;
   const auto add = [&](auto buckets) {
     for (const EventId i : events)
@@ -225,7 +225,7 @@ std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
 std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
                                                 std::span<const EventId> events,
                                                 const ReportOptions& options) {
-  const Sorter sorter(trace, launchers_of(trace, options).communication, options);
+  const GpuTimelineSorter sorter(trace, launchers_of(trace, options).communication, options);
   std::vector<TimelineBucket> out;
   out.reserve(events.size());
   for (const EventId e : events)
@@ -238,7 +238,7 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& 
   if (steps.empty())
     return {};
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index.communication, options);
+  const GpuTimelineSorter sorter(t, index.communication, options);
   std::map<std::int64_t, Buckets> by_step;
   for (const EventId i : index.gpu)
     if (const std::int64_t step = step_of_gpu_event(t, steps, i, options); step >= 0)
@@ -257,7 +257,7 @@ std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOp
   if (steps.empty())
     return {};
   const LauncherIndex& index = launchers_of(t, options);
-  const Sorter sorter(t, index.communication, options);
+  const GpuTimelineSorter sorter(t, index.communication, options);
   std::map<std::int64_t, std::array<Buckets, 2>> by_step; // ordinary and recomputed work
   for (const ProfilerStep& step : steps)
     by_step[step.number];
@@ -298,7 +298,10 @@ Schema<TimelineRow> timeline_schema(const ReportOptions& options) {
   return schema;
 }
 
-const Analysis gpu_timeline_analysis{
-    "gpu_timeline", "how the GPU's time divides", {"gpu_timeline"}, run, describe};
+const Analysis gpu_timeline_analysis{"gpu_timeline",
+                                     "how the GPU's time divides",
+                                     {"gpu_timeline"},
+                                     run_gpu_timeline,
+                                     describe_gpu_timeline};
 
 } // namespace rankscope

@@ -118,8 +118,8 @@ IdleTime make_idle(const LoadedTrace& t, const ReportOptions& options,
   return out;
 }
 
-constexpr std::array<std::string_view, kIdleCauses> kNames = {"host", "synchronisation", "launch",
-                                                              "queued", "unknown"};
+constexpr std::array<std::string_view, kIdleCauses> kIdleCausesNames = {
+    "host", "synchronisation", "launch", "queued", "unknown"};
 constexpr std::array<std::string_view, kIdleCauses> kHelp = {
     "the next work was not launched yet", "launching thread was blocked",
     "from the call to the start", "launched, waits for its turn", "no launch in the trace"};
@@ -133,7 +133,7 @@ constexpr std::array<std::string_view, kIdleCauses> kAdvice = {
 } // namespace
 
 std::string_view idle_cause_name(IdleCause cause) {
-  return kNames[static_cast<std::size_t>(cause)];
+  return kIdleCausesNames[static_cast<std::size_t>(cause)];
 }
 
 std::string_view idle_cause_help(IdleCause cause) {

@@ -7,7 +7,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kTopOps = 20;
-const char* const kStepHelp = "N of ProfilerStep#N";
+const char* const kPerStepStepHelp = "N of ProfilerStep#N";
 
 /// A row with the step in front.
 template <class Row> struct InStep {
@@ -20,7 +20,7 @@ Schema<InStep<Row>> in_step(const char* name, const char* help, const Schema<Row
   using R = InStep<Row>;
   Schema<R> schema(name, help,
                    {{"step", "step", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r.step); }, kStepHelp}});
+                     [](const R& r) { return Value(r.step); }, kPerStepStepHelp}});
   schema.add_fields_of(of, [](const R& r) -> const Row& { return *r.row; });
   return schema;
 }
@@ -54,11 +54,11 @@ Table ops_table(const std::vector<StepOps>& steps, const ReportOptions& options)
   return ops_in_step(options).table(flat<OpsSummaryRow>(steps, most));
 }
 
-std::vector<SheetInfo> describe(const ReportOptions& options) {
+std::vector<SheetInfo> describe_per_step(const ReportOptions& options) {
   return {timeline_in_step(options).info(), ops_in_step(options).info()};
 }
 
-Result<std::vector<Table>> run(const LoadedTrace& t, const ReportOptions& options) {
+Result<std::vector<Table>> run_per_step(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
   if (!options.per_step || timeline_per_step_of(t, options).empty())
     return out;
@@ -94,7 +94,7 @@ Table timeline_per_step_table(const std::vector<StepTimeline>& steps,
 const Analysis per_step_analysis{"per_step",
                                  "timeline and top operators of each profiler step",
                                  {"gpu_timeline_per_step", "ops_per_step"},
-                                 run,
-                                 describe};
+                                 run_per_step,
+                                 describe_per_step};
 
 } // namespace rankscope

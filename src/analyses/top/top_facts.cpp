@@ -5,6 +5,7 @@
 #include "analyses/collectives/late_ranks.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/top/top_words.h"
+#include "base/statistics.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -14,8 +15,6 @@
 
 namespace rankscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double share(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;

@@ -5,10 +5,7 @@
 namespace rankscope {
 namespace {
 
-constexpr CellKind kInt = CellKind::kInt;
-constexpr CellKind kDouble = CellKind::kDouble;
-constexpr CellKind kText = CellKind::kText;
-constexpr CellKind kBool = CellKind::kBool;
+using enum CellKind;
 
 Schema<TopOverview> overview_schema() {
   using R = TopOverview;
@@ -94,7 +91,7 @@ Schema<TopIdle> idle_schema() {
             "mean over the ranks; each gap counts for the cause of most of it"}}};
 }
 
-Schema<TopKernel> kernel_schema() {
+Schema<TopKernel> kernel_schema_top_tables() {
   using R = TopKernel;
   return {
       "top_kernels",
@@ -215,7 +212,7 @@ Schema<TopCommunication> communication_schema() {
         "for members that came later, where that is known"}}};
 }
 
-Schema<TopRankRow> rank_schema() {
+Schema<TopRankRow> rank_schema_top_tables() {
   using R = TopRankRow;
   Schema<R> schema(
       "top_ranks", "the ranks side by side",
@@ -286,12 +283,12 @@ Report top_report(const TopFacts& facts) {
   out.tables.push_back(problem_schema_of_top().table(facts.problems));
   out.tables.push_back(time_schema().table(facts.times));
   out.tables.push_back(idle_schema().table(facts.idle));
-  out.tables.push_back(kernel_schema().table(facts.kernels));
+  out.tables.push_back(kernel_schema_top_tables().table(facts.kernels));
   out.tables.push_back(operator_schema().table(facts.operators));
   out.tables.push_back(category_schema().table(facts.categories));
   out.tables.push_back(collective_schema().table(facts.collectives));
   out.tables.push_back(communication_schema().table(facts.communication));
-  out.tables.push_back(rank_schema().table(facts.ranks));
+  out.tables.push_back(rank_schema_top_tables().table(facts.ranks));
   std::vector<Said> findings;
   for (const std::string& text : facts.findings)
     findings.push_back({text});
@@ -304,10 +301,18 @@ Report top_report(const TopFacts& facts) {
 }
 
 std::vector<SheetInfo> top_sheets() {
-  return {overview_schema().info(), problem_schema_of_top().info(), time_schema().info(),
-          idle_schema().info(),     kernel_schema().info(),         operator_schema().info(),
-          category_schema().info(), collective_schema().info(),     communication_schema().info(),
-          rank_schema().info(),     finding_schema().info(),        next_schema().info()};
+  return {overview_schema().info(),
+          problem_schema_of_top().info(),
+          time_schema().info(),
+          idle_schema().info(),
+          kernel_schema_top_tables().info(),
+          operator_schema().info(),
+          category_schema().info(),
+          collective_schema().info(),
+          communication_schema().info(),
+          rank_schema_top_tables().info(),
+          finding_schema().info(),
+          next_schema().info()};
 }
 
 } // namespace rankscope

@@ -10,11 +10,12 @@
 namespace rankscope {
 namespace {
 
-constexpr double kWorthSaying = 5; ///< percent of the time from which it is a thing to look at
+constexpr double kTopWordsWorthSaying =
+    5; ///< percent of the time from which it is a thing to look at
 
 void exposed_said(const TopFacts& facts, std::vector<std::string>& out) {
   const double percent = facts.percent(TimeKind::kExposedComm);
-  if (percent < kWorthSaying)
+  if (percent < kTopWordsWorthSaying)
     return;
   out.push_back(fmt::format("communication is exposed for {:.3f} ms, {:.1f} % of the time: nothing "
                             "computes beside it",
@@ -23,7 +24,7 @@ void exposed_said(const TopFacts& facts, std::vector<std::string>& out) {
 
 void idle_said(const TopFacts& facts, std::vector<std::string>& out) {
   const double percent = facts.percent(TimeKind::kIdle);
-  if (percent < kWorthSaying || facts.idle.empty())
+  if (percent < kTopWordsWorthSaying || facts.idle.empty())
     return;
   const TopIdle& most = facts.idle.front();
   out.push_back(fmt::format(
@@ -39,7 +40,7 @@ void roofline_said(const TopFacts& facts, std::vector<std::string>& out) {
   for (const TopOperator& o : facts.operators)
     if (o.sum.rated_ns > 0 && (most == nullptr || lost(o) > lost(*most)))
       most = &o;
-  if (most == nullptr || most->percent < kWorthSaying || !(lost(*most) > 0))
+  if (most == nullptr || most->percent < kTopWordsWorthSaying || !(lost(*most) > 0))
     return;
   out.push_back(fmt::format(
       "{} {} runs at {:.1f} % of the roofline of {} ({} bound) and takes {:.1f} "

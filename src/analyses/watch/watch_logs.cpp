@@ -14,7 +14,7 @@ constexpr std::size_t kMostCalls = 32;   ///< of a communicator: kinds of calls
 constexpr std::size_t kMostKinds = 4096; ///< of a window: groups, calls and sizes
 
 /// Nobody leaves such a collective before all have come.
-bool synchronises(std::string_view what) {
+bool synchronises_watch_logs(std::string_view what) {
   std::string lower;
   for (const char c : what)
     lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -188,7 +188,7 @@ void LogWatch::fold(const Key& key, const LogCollective& collective, const LogGr
       add(window.bus_gbps[what], slot, collective.bus_gbps);
   }
   const std::size_t n = collective.exec_us.size();
-  if (n < 2 || !collective.timed || !synchronises(call))
+  if (n < 2 || !collective.timed || !synchronises_watch_logs(call))
     return;
   // all leave together, so that who comes later than the others is there for less time than they
   const double all = std::accumulate(collective.exec_us.begin(), collective.exec_us.end(), 0.0);

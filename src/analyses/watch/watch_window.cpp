@@ -54,9 +54,10 @@ std::vector<std::int64_t> members_of(const TimedCollective& t, const Recorded& r
   return all;
 }
 
-class Gaps {
+class WatchWindowGaps {
 public:
-  Gaps(const Recorded& ranks, const CollectiveFacts& facts) : ranks_(ranks), facts_(facts) {}
+  WatchWindowGaps(const Recorded& ranks, const CollectiveFacts& facts)
+      : ranks_(ranks), facts_(facts) {}
 
   std::vector<WatchedGap> operator()() {
     for (const TimedCollective& t : facts_.collectives)
@@ -138,7 +139,7 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
   std::sort(out.lateness.begin(), out.lateness.end(),
             [](const auto& a, const auto& b) { return a.rank < b.rank; });
   out.bandwidths = bandwidths_of(*facts);
-  out.gaps = Gaps(recorded, *facts)();
+  out.gaps = WatchWindowGaps(recorded, *facts)();
   return out;
 }
 

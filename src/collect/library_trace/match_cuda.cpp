@@ -9,7 +9,7 @@ namespace rankscope {
 namespace {
 
 /// `key=value` among the words of a description.
-std::string_view field(std::string_view description, std::string_view key) {
+std::string_view field_match_cuda(std::string_view description, std::string_view key) {
   while (!description.empty()) {
     const std::string_view word = next_word(description);
     if (word.starts_with(key) && word.size() > key.size() && word[key.size()] == '=')
@@ -27,11 +27,12 @@ std::optional<Matrix> matrix(std::string_view text, std::string_view name) {
   const auto inside = between(text, fmt::format(" {}desc=[", name), "]");
   if (!inside)
     return std::nullopt;
-  const auto rows = to_number(field(*inside, "rows")), cols = to_number(field(*inside, "cols"));
-  const std::string_view type = field(*inside, "type");
+  const auto rows = to_number(field_match_cuda(*inside, "rows")),
+             cols = to_number(field_match_cuda(*inside, "cols"));
+  const std::string_view type = field_match_cuda(*inside, "type");
   if (!rows || !cols || *rows < 0 || *cols < 0 || type.empty())
     return std::nullopt;
-  const auto batch = to_number(field(*inside, "batchCount")).value_or(1);
+  const auto batch = to_number(field_match_cuda(*inside, "batchCount")).value_or(1);
   return Matrix{type, static_cast<double>(*rows), static_cast<double>(*cols),
                 static_cast<double>(batch)};
 }
@@ -69,8 +70,10 @@ std::optional<ParsedCall> parse_cublaslt(std::string_view text) {
   if (!function || !a || !b || !c || !d || !compute ||
       text.find("[cublasLt]", 10) != std::string_view::npos)
     return std::nullopt;
-  const bool trans_a = field(*compute, "transa") == "OP_T" || field(*compute, "transa") == "OP_C";
-  const bool trans_b = field(*compute, "transb") == "OP_T" || field(*compute, "transb") == "OP_C";
+  const bool trans_a = field_match_cuda(*compute, "transa") == "OP_T" ||
+                       field_match_cuda(*compute, "transa") == "OP_C";
+  const bool trans_b = field_match_cuda(*compute, "transb") == "OP_T" ||
+                       field_match_cuda(*compute, "transb") == "OP_C";
   const double m = d->rows, n = d->cols, k = trans_a ? a->rows : a->cols;
   ParsedCall out;
   LibraryCall& call = out.call;
@@ -82,21 +85,21 @@ std::optional<ParsedCall> parse_cublaslt(std::string_view text) {
     call.problem += fmt::format(" batch={}", d->batch);
   call.layout = fmt::format("{}{}", trans_a ? 'T' : 'N', trans_b ? 'T' : 'N');
   const std::string_view algorithm = between(text, " algo=[", "]").value_or("");
-  call.solution = field(algorithm, "algoId");
-  if (const std::string_view tile = field(algorithm, "tile"); !tile.empty())
-    call.kernel = fmt::format("{} {}", tile, field(algorithm, "stages"));
+  call.solution = field_match_cuda(algorithm, "algoId");
+  if (const std::string_view tile = field_match_cuda(algorithm, "tile"); !tile.empty())
+    call.kernel = fmt::format("{} {}", tile, field_match_cuda(algorithm, "stages"));
   call.flops = 2 * m * n * k * d->batch;
   const auto size = [](const Matrix& x) {
     return x.rows * x.cols * x.batch * element_bytes(x.type);
   };
-  const bool reads_c = field(text, "beta") != "0";
+  const bool reads_c = field_match_cuda(text, "beta") != "0";
   call.bytes = size(*a) + size(*b) + size(*d) + (reads_c ? size(*c) : 0);
-  call.config =
-      fmt::format("cublasLtMatmul {} transa={} transb={} atype={} btype={} ctype={} "
-                  "dtype={} compute={} scale={} epilogue={} algo={}",
-                  call.problem, trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', a->type, b->type, c->type,
-                  d->type, field(*compute, "computeType"), field(*compute, "scaleType"),
-                  field(*compute, "epilogue"), call.solution);
+  call.config = fmt::format("cublasLtMatmul {} transa={} transb={} atype={} btype={} ctype={} "
+                            "dtype={} compute={} scale={} epilogue={} algo={}",
+                            call.problem, trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', a->type,
+                            b->type, c->type, d->type, field_match_cuda(*compute, "computeType"),
+                            field_match_cuda(*compute, "scaleType"),
+                            field_match_cuda(*compute, "epilogue"), call.solution);
   return out;
 }
 
@@ -136,24 +139,25 @@ std::optional<ParsedCall> finish_cuda_record(const CudaRecord& record) {
   c.config = fmt::format("{} {}", record.function, record.fields);
   c.config.resize(trimmed(c.config).size());
   if (record.kind == LogKind::kCudnn) {
-    c.solution = field(record.fields, "algo");
+    c.solution = field_match_cuda(record.fields, "algo");
     return out;
   }
-  const auto m = to_number(field(record.fields, "m")), n = to_number(field(record.fields, "n")),
-             k = to_number(field(record.fields, "k"));
+  const auto m = to_number(field_match_cuda(record.fields, "m")),
+             n = to_number(field_match_cuda(record.fields, "n")),
+             k = to_number(field_match_cuda(record.fields, "k"));
   if (!m || !n || !k)
     return c.operation.find("emm") == std::string::npos ? std::optional(out) : std::nullopt;
   const double batch =
-      static_cast<double>(to_number(field(record.fields, "batchCount")).value_or(1));
+      static_cast<double>(to_number(field_match_cuda(record.fields, "batchCount")).value_or(1));
   c.problem = fmt::format("m={} n={} k={}", *m, *n, *k);
   if (batch != 1)
     c.problem += fmt::format(" batch={}", batch);
   const auto letter = [&](std::string_view key) {
-    const std::string_view v = field(record.fields, key);
+    const std::string_view v = field_match_cuda(record.fields, key);
     return v.empty() ? ' ' : v.back(); // CUBLAS_OP_T
   };
   c.layout = fmt::format("{}{}", letter("transa"), letter("transb"));
-  c.dtype = field(record.fields, "Atype");
+  c.dtype = field_match_cuda(record.fields, "Atype");
   if (c.dtype.starts_with("CUDA_"))
     c.dtype.erase(0, 5);
   c.flops = 2 * static_cast<double>(*m) * static_cast<double>(*n) * static_cast<double>(*k) * batch;

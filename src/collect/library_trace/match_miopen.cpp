@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-using Options = std::vector<CommandOption>;
+using MatchMiopenOptions = std::vector<CommandOption>;
 
 /// [LogCmdConvolution], or "FUNC:" of very old builds; "" for a command that somebody typed.
 std::string_view logging_function(std::string_view before) {
@@ -39,7 +39,7 @@ std::string type_of(std::string_view operation) {
   return "f32";
 }
 
-double number(const Options& options, std::string_view name, std::int64_t otherwise) {
+double number(const MatchMiopenOptions& options, std::string_view name, std::int64_t otherwise) {
   return static_cast<double>(to_number(option_value(options, name)).value_or(otherwise));
 }
 
@@ -51,7 +51,7 @@ double output_size(double in, double filter, double pad, double stride, double d
 /// 2 N K C/g Z Y X times the size of the output, for each direction asked for. A transposed one
 /// has as many products per element of its input. Example: n 1, c 1, 8x8, k 1, 3x3, pad 1: 2 * 9 *
 /// 64 = 1152 flops, as MIOpenDriver's own flopCnt.
-bool describe_conv(const Options& o, LibraryCall& call) {
+bool describe_conv(const MatchMiopenOptions& o, LibraryCall& call) {
   for (const std::string_view name : {"-n", "-c", "-H", "-W", "-k", "-y", "-x"})
     if (to_number(option_value(o, name)).value_or(0) <= 0)
       return false;
@@ -89,7 +89,7 @@ bool describe_conv(const Options& o, LibraryCall& call) {
   return true;
 }
 
-void describe_other(const Options& o, LibraryCall& call) {
+void describe_other(const MatchMiopenOptions& o, LibraryCall& call) {
   for (const auto& [name, key] :
        {std::pair<std::string_view, const char*>{"-n", "n"}, {"-c", "c"}, {"-H", "h"}, {"-W", "w"}})
     if (const std::string_view v = option_value(o, name); !v.empty())

@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-std::string cell(std::string_view text) {
+std::string cell_trace_tables(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos)
     return std::string(text);
   std::string out = "\"";
@@ -47,11 +47,12 @@ Result<void> write_trace_table(const LibraryTraceOptions& options, ConfigTable& 
   const char* const end = options.crlf ? "\r\n" : "\n";
   const std::string created = options.created.empty() ? now_text() : options.created;
   const std::string front =
-      fmt::format("{},{},{}", cell(options.job_id), cell(created), cell(options.model));
+      fmt::format("{},{},{}", cell_trace_tables(options.job_id), cell_trace_tables(created),
+                  cell_trace_tables(options.model));
   file.write(fmt::format("jobid,created_date,model,library,config,calls{}", end));
   RS_CHECK(table.for_each([&](const ConfigCount& c) -> Result<void> {
-    file.write(fmt::format("{},{},{},{}{}", front, log_kind_name(c.call.kind), cell(c.call.config),
-                           c.calls, end));
+    file.write(fmt::format("{},{},{},{}{}", front, log_kind_name(c.call.kind),
+                           cell_trace_tables(c.call.config), c.calls, end));
     return {};
   }));
   return file.commit();
@@ -65,9 +66,10 @@ Result<void> write_trace_detail(const LibraryTraceOptions& options, ConfigTable&
   RS_CHECK(table.for_each([&](const ConfigCount& c) -> Result<void> {
     const LibraryCall& call = c.call;
     file.write(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},,{}\n",
-                           log_kind_name(call.kind), cell(call.operation), cell(call.dtype),
-                           cell(call.problem), cell(call.layout), cell(call.solution),
-                           cell(call.kernel), c.calls, total(call.bytes, c.calls),
+                           log_kind_name(call.kind), cell_trace_tables(call.operation),
+                           cell_trace_tables(call.dtype), cell_trace_tables(call.problem),
+                           cell_trace_tables(call.layout), cell_trace_tables(call.solution),
+                           cell_trace_tables(call.kernel), c.calls, total(call.bytes, c.calls),
                            total(call.flops, c.calls), seconds(c.first_s), seconds(c.last_s),
                            number(c.processes.size()), number(c.ranks.size()),
                            c.kernel_us ? fmt::format("{:.3f}", *c.kernel_us) : ""));

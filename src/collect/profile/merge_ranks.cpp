@@ -222,7 +222,7 @@ Json rank_json(const ProfiledRank& r) {
   return out;
 }
 
-std::string cell(const std::optional<double>& value, const char* unit) {
+std::string cell_merge_ranks(const std::optional<double>& value, const char* unit) {
   return value ? fmt::format("{:.3f} {}", *value, unit) : "-";
 }
 
@@ -313,14 +313,15 @@ std::string merged_text(const ProfiledRanks& run) {
   std::string out = fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n", "rank", "host",
                                 "status", "exit", "wall", "energy", "peak VRAM");
   for (const ProfiledRank& r : run.ranks)
-    out += fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n",
-                       r.rank ? fmt::format("{}", *r.rank) : "-", r.host, r.status,
-                       r.exit_status ? fmt::format("{}", *r.exit_status) : "-",
-                       cell(r.seconds, "s"), cell(r.joules, "J"), memory(r.peak_vram_b));
+    out += fmt::format(
+        "{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n", r.rank ? fmt::format("{}", *r.rank) : "-",
+        r.host, r.status, r.exit_status ? fmt::format("{}", *r.exit_status) : "-",
+        cell_merge_ranks(r.seconds, "s"), cell_merge_ranks(r.joules, "J"), memory(r.peak_vram_b));
   out += fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n", "all",
                      fmt::format("{} GPUs", run.gpus),
                      fmt::format("{} of {} ok", run.succeeded, run.ranks.size()), "",
-                     cell(run.wall_s, "s"), cell(run.joules, "J"), memory(run.peak_vram_b));
+                     cell_merge_ranks(run.wall_s, "s"), cell_merge_ranks(run.joules, "J"),
+                     memory(run.peak_vram_b));
   for (const PlanFinding& f : run.findings)
     out += finding_text(f);
   return out;

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = Json::Kind;
 
-Error wrong(const std::string& where, const std::string& what) {
+Error wrong_models(const std::string& where, const std::string& what) {
   return {ErrorCode::kUsage, where, what, ""};
 }
 
@@ -36,7 +36,8 @@ Result<std::string> member_text(const Json& model, const char* key, const std::s
     return std::string();
   const auto text = value->scalar();
   if (!text)
-    return wrong(place, fmt::format("/{}: expected a text, found {}", key, kind_name(value->kind)));
+    return wrong_models(place,
+                        fmt::format("/{}: expected a text, found {}", key, kind_name(value->kind)));
   return *text;
 }
 
@@ -60,8 +61,8 @@ Result<std::vector<std::string>> tags_of(const Json& json, const std::string& pl
     for (const Json& tag : tags->items)
       out.push_back(tag.scalar().value_or(""));
   else
-    return wrong(place,
-                 fmt::format("/tags: expected a list or a text, found {}", kind_name(tags->kind)));
+    return wrong_models(
+        place, fmt::format("/tags: expected a list or a text, found {}", kind_name(tags->kind)));
   for (std::string& tag : out) {
     const std::size_t first = tag.find_first_not_of(' ');
     const std::size_t last = tag.find_last_not_of(' ');
@@ -73,18 +74,18 @@ Result<std::vector<std::string>> tags_of(const Json& json, const std::string& pl
 Result<Model> model_of(const Json& json, const fs::path& folder, const std::string& scope,
                        const std::string& place) {
   if (!json.is(Kind::kObject))
-    return wrong(place, fmt::format("expected an object, found {}", kind_name(json.kind)));
+    return wrong_models(place, fmt::format("expected an object, found {}", kind_name(json.kind)));
   Model m;
   m.scope = scope;
   RS_TRY(m.name, member_text(json, "name", place));
   if (m.name.empty())
-    return wrong(place, "/name is missing");
+    return wrong_models(place, "/name is missing");
   if (!scope.empty())
     m.name = scope + "/" + m.name;
   RS_TRY(m.dockerfile, member_text(json, "dockerfile", place));
   RS_TRY(const std::string script, member_text(json, "scripts", place));
   if (script.empty())
-    return wrong(place, "/scripts is missing");
+    return wrong_models(place, "/scripts is missing");
   m.script = script_of(script, folder);
   RS_TRY(const std::string args, member_text(json, "args", place));
   RS_TRY(m.arguments, split_words(args, place + "/args"));
@@ -93,7 +94,7 @@ Result<Model> model_of(const Json& json, const fs::path& folder, const std::stri
   if (!gpus.empty()) {
     const auto [at, ec] = std::from_chars(gpus.data(), gpus.data() + gpus.size(), m.n_gpus);
     if (ec != std::errc() || at != gpus.data() + gpus.size())
-      return wrong(place, fmt::format("/n_gpus: '{}' is no number", gpus));
+      return wrong_models(place, fmt::format("/n_gpus: '{}' is no number", gpus));
   }
   RS_TRY(m.results_csv, member_text(json, "multiple_results", place));
   RS_TRY(m.precision, member_text(json, "training_precision", place));
@@ -109,7 +110,8 @@ Result<Model> model_of(const Json& json, const fs::path& folder, const std::stri
 Result<void> add_models(const Json& root, const std::string& file, const fs::path& folder,
                         const std::string& scope, std::vector<Model>& out) {
   if (!root.is(Kind::kList))
-    return wrong(file, fmt::format("expected a list of models, found {}", kind_name(root.kind)));
+    return wrong_models(file,
+                        fmt::format("expected a list of models, found {}", kind_name(root.kind)));
   for (std::size_t i = 0; i < root.items.size(); ++i) {
     RS_TRY(Model model, model_of(root.items[i], folder, scope, fmt::format("{}: /{}", file, i)));
     out.push_back(std::move(model));
@@ -156,7 +158,7 @@ Result<void> add_nested(const ModelSearch& search, const fs::path& top, std::vec
     const bool has_list = fs::is_regular_file(list, ec);
     const bool has_python = fs::is_regular_file(python, ec);
     if (has_list && has_python)
-      return wrong(folder.string(), "has both models.json and get_models_json.py");
+      return wrong_models(folder.string(), "has both models.json and get_models_json.py");
     if (has_list) {
       RS_TRY(const Json root, parse_json_file(list.string(), nullptr));
       RS_CHECK(add_models(root, list.string(), folder, scope, out));
@@ -231,9 +233,9 @@ Result<std::vector<Model>> find_models(const ModelSearch& search, std::vector<st
       }
       const std::string full = tag.scope.empty() ? tag.name : tag.scope + "/" + tag.name;
       const std::string meant = nearest(full, known);
-      return wrong("--tags",
-                   fmt::format("no model has the name or tag '{}'{}", full,
-                               meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
+      return wrong_models(
+          "--tags", fmt::format("no model has the name or tag '{}'{}", full,
+                                meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
     }
   }
   return out;

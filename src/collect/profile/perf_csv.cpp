@@ -48,7 +48,7 @@ constexpr std::array<const char*, 29> kColumns = {"model",
                                                   "build_number",
                                                   "additional_docker_run_options"};
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_cell(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos)
     return {};
@@ -80,7 +80,7 @@ std::string_view without_stamp(std::string_view line) {
 }
 
 /// Cells of a line of CSV; a quoted cell ends within the line.
-std::vector<std::string> cells_of(std::string_view line) {
+std::vector<std::string> cells_of_perf_csv(std::string_view line) {
   std::vector<std::string> out(1);
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -95,7 +95,7 @@ std::vector<std::string> cells_of(std::string_view line) {
       out.back() += c;
   }
   for (std::string& cell : out)
-    cell = std::string(trimmed(cell));
+    cell = std::string(trimmed_cell(cell));
   return out;
 }
 
@@ -111,7 +111,7 @@ std::string quoted_cell(const std::string& text) {
   return out + '"';
 }
 
-std::string value_of(const EnvPairs& environment, const char* name) {
+std::string value_of_perf_csv(const EnvPairs& environment, const char* name) {
   for (const auto& [key, value] : environment)
     if (key == name)
       return value;
@@ -125,16 +125,17 @@ std::string launcher_of(const std::vector<std::string>& command, const EnvPairs&
   const std::string program = command.empty() ? "" : fs::path(command[0]).filename().string();
   if (std::find(known.begin(), known.end(), program) != known.end())
     return program;
-  if (!value_of(environment, "SLURM_PROCID").empty())
+  if (!value_of_perf_csv(environment, "SLURM_PROCID").empty())
     return "srun";
-  if (!value_of(environment, "OMPI_COMM_WORLD_RANK").empty() ||
-      !value_of(environment, "PMI_RANK").empty())
+  if (!value_of_perf_csv(environment, "OMPI_COMM_WORLD_RANK").empty() ||
+      !value_of_perf_csv(environment, "PMI_RANK").empty())
     return "mpirun";
-  return value_of(environment, "TORCHELASTIC_RUN_ID").empty() ? "" : "torchrun";
+  return value_of_perf_csv(environment, "TORCHELASTIC_RUN_ID").empty() ? "" : "torchrun";
 }
 
 std::string architecture(const RunResult& result, const EnvPairs& environment) {
-  if (std::string told = value_of(environment, "MAD_SYSTEM_GPU_ARCHITECTURE"); !told.empty())
+  if (std::string told = value_of_perf_csv(environment, "MAD_SYSTEM_GPU_ARCHITECTURE");
+      !told.empty())
     return told;
   const Json* samplers = result.figures.find("samplers");
   const Json* gpus = samplers == nullptr ? nullptr : samplers->find("gpus");
@@ -169,9 +170,9 @@ private:
 };
 
 void set_gpus(const Model* model, const EnvPairs& environment, Row& row) {
-  const std::string nodes = value_of(environment, "SLURM_NNODES");
+  const std::string nodes = value_of_perf_csv(environment, "SLURM_NNODES");
   row.set("nnodes", nodes.empty() ? "1" : nodes);
-  std::string gpus = value_of(environment, "MAD_RUNTIME_NGPUS");
+  std::string gpus = value_of_perf_csv(environment, "MAD_RUNTIME_NGPUS");
   if (model != nullptr && model->n_gpus > 0)
     gpus = fmt::format("{}", model->n_gpus);
   row.set("n_gpus", gpus);
@@ -211,7 +212,7 @@ std::optional<PerfFigure> performance_of_line(std::string_view line) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos)
     return std::nullopt;
-  std::string_view rest = trimmed(line.substr(at + key.size()));
+  std::string_view rest = trimmed_cell(line.substr(at + key.size()));
   PerfFigure out;
   const auto number = take_number(rest);
   if (!number || rest.empty() || std::string_view(" \t,/").find(rest.front()) == rest.npos)
@@ -220,9 +221,9 @@ std::optional<PerfFigure> performance_of_line(std::string_view line) {
   if (rest.front() == '/')
     rest.remove_prefix(std::min(rest.size(), rest.find_first_of(" \t,")));
   const std::size_t comma = rest.find(',');
-  const std::string_view unit = trimmed(rest.substr(0, comma));
+  const std::string_view unit = trimmed_cell(rest.substr(0, comma));
   const std::string_view behind =
-      comma == std::string_view::npos ? std::string_view() : trimmed(rest.substr(comma + 1));
+      comma == std::string_view::npos ? std::string_view() : trimmed_cell(rest.substr(comma + 1));
   out.metric = behind.empty() ? unit : behind;
   if (out.metric.empty())
     return std::nullopt;
@@ -261,7 +262,7 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
     return Error{ErrorCode::kUnreadable, path, "cannot be opened", "multiple_results names it"};
   std::string line;
   std::getline(in, line);
-  const std::vector<std::string> header = cells_of(line);
+  const std::vector<std::string> header = cells_of_perf_csv(line);
   std::array<std::size_t, 3> at = {};
   constexpr std::array<const char*, 3> names = {"model", "performance", "metric"};
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -272,8 +273,8 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
   }
   std::vector<PerfFigure> out;
   while (std::getline(in, line)) {
-    std::vector<std::string> cells = cells_of(line);
-    if (trimmed(line).empty())
+    std::vector<std::string> cells = cells_of_perf_csv(line);
+    if (trimmed_cell(line).empty())
       continue;
     cells.resize(std::max(cells.size(), header.size()));
     out.push_back({cells[at[0]], cells[at[1]], cells[at[2]]});
@@ -325,8 +326,8 @@ std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request
   row.set("gpu_architecture", architecture(result, environment));
   row.set("status", result.launched && result.exit_status == 0 ? "SUCCESS" : "FAILURE");
   row.set("test_duration", fmt::format("{:.3f}", result.seconds));
-  row.set("pipeline", value_of(environment, "pipeline"));
-  const std::string build = value_of(environment, "JENKINS_BUILD_NUMBER");
+  row.set("pipeline", value_of_perf_csv(environment, "pipeline"));
+  const std::string build = value_of_perf_csv(environment, "JENKINS_BUILD_NUMBER");
   row.set("build_number", build.empty() ? "0" : build);
   std::string out;
   const std::vector<PerfFigure> none(1);
@@ -347,7 +348,7 @@ Result<void> check_perf_csv(const std::string& path) {
   }
   std::ifstream in(path, std::ios::binary);
   std::string header;
-  if (std::getline(in, header) && trimmed(header) != perf_csv_header())
+  if (std::getline(in, header) && trimmed_cell(header) != perf_csv_header())
     return Error{ErrorCode::kUsage, path, "has other columns than the documented 29",
                  "another --perf-csv"};
   return {};

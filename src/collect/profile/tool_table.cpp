@@ -18,19 +18,21 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = Json::Kind;
 
-constexpr std::array kKeys = {"name",      "about",     "vendors",     "family",       "cmd",
-                              "fallbacks", "shell",     "env_vars",    "env_prepend",  "env_or",
-                              "env_list",  "env_unset", "pre_scripts", "post_scripts", "produces",
-                              "check",     "libraries", "conflicts",   "requires",     "needs",
-                              "native",    "timeout",   "passes",      "inherits",     "options"};
+constexpr std::array kToolTableKeys = {
+    "name",     "about",       "vendors",   "family",    "cmd",       "fallbacks",   "shell",
+    "env_vars", "env_prepend", "env_or",    "env_list",  "env_unset", "pre_scripts", "post_scripts",
+    "produces", "check",       "libraries", "conflicts", "requires",  "needs",       "native",
+    "timeout",  "passes",      "inherits",  "options"};
 
-Error wrong(const std::string& where, const std::string& pointer, const std::string& what) {
+Error wrong_tool_table(const std::string& where, const std::string& pointer,
+                       const std::string& what) {
   return {ErrorCode::kUsage, where, fmt::format("{}: {}", pointer, what), ""};
 }
 
 Error wrong_kind(const std::string& where, const std::string& pointer, const char* wanted,
                  const Json& got) {
-  return wrong(where, pointer, fmt::format("expected {}, found {}", wanted, kind_name(got.kind)));
+  return wrong_tool_table(where, pointer,
+                          fmt::format("expected {}, found {}", wanted, kind_name(got.kind)));
 }
 
 /// Reads the members of an entry; the first wrong one is kept.
@@ -174,7 +176,7 @@ private:
 
 /// Unknown keys of an entry, each with the nearest known one.
 void note_unknown(const Json& entry, const std::string& place, std::vector<std::string>& notes) {
-  const std::vector<std::string> known(kKeys.begin(), kKeys.end());
+  const std::vector<std::string> known(kToolTableKeys.begin(), kToolTableKeys.end());
   for (const JsonMember& m : entry.members) {
     std::string key = m.key;
     if (key.size() > 1 && key.back() == '+')
@@ -296,7 +298,7 @@ Result<void> ToolTable::merge(const Json& root, const std::string& where, const 
     if (const Json* parent = entry.find("inherits")) {
       const Json* base = parent->is(Kind::kText) ? tools_.find(parent->text) : nullptr;
       if (base == nullptr)
-        return wrong(where, place + "/inherits", "no tool of this name");
+        return wrong_tool_table(where, place + "/inherits", "no tool of this name");
       Json whole = *base;
       drop_command_keys(whole, entry);
       merge_json(whole, entry);
@@ -335,7 +337,7 @@ Result<ToolEntry> ToolTable::entry(const Json& use, const std::string& where,
                                    std::vector<std::string>& notes) const {
   const Json* name = use.find("name");
   if (name == nullptr || !name->is(Kind::kText))
-    return wrong(where, "/tools", "a tool needs a \"name\"");
+    return wrong_tool_table(where, "/tools", "a tool needs a \"name\"");
   const Json* found = tools_.find(name->text);
   Json base;
   if (found != nullptr) {

@@ -14,7 +14,7 @@ extern const char kReplayTorchScript[];
 
 namespace {
 
-constexpr std::string_view kFront = "rankscope-replay ";
+constexpr std::string_view kReplayTorchFront = "rankscope-replay ";
 
 std::string request_text(const ReplayCall& call, const ReplayRunOptions& options) {
   JsonWriter out;
@@ -30,7 +30,7 @@ std::string request_text(const ReplayCall& call, const ReplayRunOptions& options
   return out.take();
 }
 
-std::string last_line(std::string_view text) {
+std::string last_line_replay_torch(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
     text.remove_suffix(1);
   const std::size_t begin = text.rfind('\n');
@@ -54,7 +54,7 @@ ReplayTime run_one(const std::string& python, const ReplayCall& call,
             end.error().message(), ""};
   ReplayTime out = parse_torch_outcome(end->out);
   if (!end->ok() || out.status.empty() || (out.status == "ok" && !out.us)) {
-    const std::string said = last_line(end->err);
+    const std::string said = last_line_replay_torch(end->err);
     out.status = end->cancelled ? "skipped" : "failed";
     out.detail = fmt::format("{}{}{}", end->ok() ? "it tells no time" : end->describe(),
                              said.empty() ? "" : ": ", said);
@@ -73,9 +73,9 @@ ReplayTime parse_torch_outcome(std::string_view output) {
     const std::size_t end = output.find('\n');
     std::string_view line = output.substr(0, end);
     output.remove_prefix(end == std::string_view::npos ? output.size() : end + 1);
-    if (!line.starts_with(kFront))
+    if (!line.starts_with(kReplayTorchFront))
       continue;
-    line.remove_prefix(kFront.size());
+    line.remove_prefix(kReplayTorchFront.size());
     const std::string key(next_word(line));
     const std::string_view value = trimmed(line);
     if (key == "status")

@@ -22,7 +22,7 @@ struct Answer {
   alignas(8) std::uint32_t words[64];
 };
 
-struct Api {
+struct AmdsmiBackendApi {
   Status (*init)(std::uint64_t);
   Status (*shut_down)();
   Status (*version)(Answer*);
@@ -38,7 +38,7 @@ struct Api {
   Status (*temperature)(Handle, int, int, std::int64_t*);
 };
 
-bool find_api(const SharedLibrary& lib, Api& api) {
+bool find_api(const SharedLibrary& lib, AmdsmiBackendApi& api) {
   lib.find("amdsmi_get_lib_version", api.version);
   if (!lib.find("amdsmi_get_gpu_bdf_id", api.bdf))
     lib.find("amdsmi_get_gpu_pci_id", api.bdf);
@@ -63,7 +63,8 @@ std::optional<double> supported(std::uint32_t value) {
 
 class AmdSmiBackend final : public GpuBackend {
 public:
-  AmdSmiBackend(SharedLibrary library, const Api& api) : library_(std::move(library)), api_(api) {
+  AmdSmiBackend(SharedLibrary library, const AmdsmiBackendApi& api)
+      : library_(std::move(library)), api_(api) {
     Answer answer = {};
     if (api_.version != nullptr && api_.version(&answer) == 0)
       version_ = {answer.words[0], answer.words[1]};
@@ -169,7 +170,7 @@ private:
   }
 
   SharedLibrary library_;
-  Api api_;
+  AmdsmiBackendApi api_;
   AmdSmiVersion version_;
   std::vector<Handle> handles_;
 };
@@ -180,7 +181,7 @@ Result<std::unique_ptr<GpuBackend>> open_amdsmi_backend(const std::string& libra
   RS_TRY(SharedLibrary lib,
          SharedLibrary::open(library, {"libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24",
                                        "libamd_smi.so", "/opt/rocm/lib/libamd_smi.so"}));
-  Api api = {};
+  AmdsmiBackendApi api = {};
   const std::string name = lib.name();
   if (!find_api(lib, api))
     return Error{ErrorCode::kMissingTool, name, "lacks functions of amd_smi", ""};

@@ -11,7 +11,7 @@ namespace rankscope {
 namespace {
 
 using Device = void*;
-using Status = int; // 0 = success
+using NvmlBackendStatus = int; // 0 = success
 
 struct PciInfo {
   char legacy_bus_id[16];
@@ -33,7 +33,7 @@ struct ProcessInfo {
   unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned long long kNotTold = ~0ULL;
-constexpr Status kInsufficientSize = 7;
+constexpr NvmlBackendStatus kInsufficientSize = 7;
 struct Utilization {
   unsigned gpu, memory;
 };
@@ -41,7 +41,7 @@ struct FieldValue {
   unsigned field, scope;
   long long timestamp, latency_us;
   unsigned value_type;
-  Status status;
+  NvmlBackendStatus status;
   union {
     double d;
     unsigned u;
@@ -50,30 +50,30 @@ struct FieldValue {
 };
 constexpr unsigned kFieldPowerAverage = 185, kFieldPowerInstant = 186; // mW
 constexpr unsigned kValueUnsigned = 1;
-constexpr int kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
+constexpr int kClockSm = 1, kNvmlBackendClockMemory = 2, kTemperatureGpu = 0;
 
-struct Api {
-  Status (*init)();
-  Status (*shutdown)();
-  const char* (*error_string)(Status);
-  Status (*count)(unsigned*);
-  Status (*handle)(unsigned, Device*);
-  Status (*uuid)(Device, char*, unsigned);
-  Status (*pci)(Device, PciInfo*);
-  Status (*name)(Device, char*, unsigned);
-  Status (*power)(Device, unsigned*);
-  Status (*energy)(Device, unsigned long long*);
-  Status (*memory)(Device, Memory*);
-  Status (*memory_v2)(Device, MemoryV2*);
-  Status (*utilization)(Device, Utilization*);
-  Status (*clock)(Device, int, unsigned*);
-  Status (*temperature)(Device, int, unsigned*);
-  Status (*fields)(Device, int, FieldValue*);
-  Status (*mig_mode)(Device, unsigned*, unsigned*);
-  Status (*processes)(Device, unsigned*, ProcessInfo*);
+struct NvmlBackendApi {
+  NvmlBackendStatus (*init)();
+  NvmlBackendStatus (*shutdown)();
+  const char* (*error_string)(NvmlBackendStatus);
+  NvmlBackendStatus (*count)(unsigned*);
+  NvmlBackendStatus (*handle)(unsigned, Device*);
+  NvmlBackendStatus (*uuid)(Device, char*, unsigned);
+  NvmlBackendStatus (*pci)(Device, PciInfo*);
+  NvmlBackendStatus (*name)(Device, char*, unsigned);
+  NvmlBackendStatus (*power)(Device, unsigned*);
+  NvmlBackendStatus (*energy)(Device, unsigned long long*);
+  NvmlBackendStatus (*memory)(Device, Memory*);
+  NvmlBackendStatus (*memory_v2)(Device, MemoryV2*);
+  NvmlBackendStatus (*utilization)(Device, Utilization*);
+  NvmlBackendStatus (*clock)(Device, int, unsigned*);
+  NvmlBackendStatus (*temperature)(Device, int, unsigned*);
+  NvmlBackendStatus (*fields)(Device, int, FieldValue*);
+  NvmlBackendStatus (*mig_mode)(Device, unsigned*, unsigned*);
+  NvmlBackendStatus (*processes)(Device, unsigned*, ProcessInfo*);
 };
 
-bool find_api(const SharedLibrary& lib, Api& api) {
+bool find_api_nvml_backend(const SharedLibrary& lib, NvmlBackendApi& api) {
   lib.find("nvmlErrorString", api.error_string);
   lib.find("nvmlDeviceGetName", api.name);
   lib.find("nvmlDeviceGetPowerUsage", api.power);
@@ -96,13 +96,14 @@ bool find_api(const SharedLibrary& lib, Api& api) {
 
 /// What a function with one number out gives, scaled.
 template <class Number>
-std::optional<double> number(Status (*f)(Device, Number*), Device device, double scale) {
+std::optional<double> number(NvmlBackendStatus (*f)(Device, Number*), Device device, double scale) {
   Number value = 0;
   if (f == nullptr || f(device, &value) != 0)
     return std::nullopt;
   return static_cast<double>(value) * scale;
 }
-std::optional<double> number(Status (*f)(Device, int, unsigned*), Device device, int which) {
+std::optional<double> number(NvmlBackendStatus (*f)(Device, int, unsigned*), Device device,
+                             int which) {
   unsigned value = 0;
   if (f == nullptr || f(device, which, &value) != 0)
     return std::nullopt;
@@ -111,7 +112,8 @@ std::optional<double> number(Status (*f)(Device, int, unsigned*), Device device,
 
 class NvmlBackend final : public GpuBackend {
 public:
-  NvmlBackend(SharedLibrary library, const Api& api) : library_(std::move(library)), api_(api) {}
+  NvmlBackend(SharedLibrary library, const NvmlBackendApi& api)
+      : library_(std::move(library)), api_(api) {}
   NvmlBackend(const NvmlBackend&) = delete;
   NvmlBackend& operator=(const NvmlBackend&) = delete;
   ~NvmlBackend() override { api_.shutdown(); }
@@ -150,7 +152,7 @@ public:
       r.mem_busy_pct = use.memory;
     }
     r.sclk_mhz = number(api_.clock, device, kClockSm);
-    r.mclk_mhz = number(api_.clock, device, kClockMemory);
+    r.mclk_mhz = number(api_.clock, device, kNvmlBackendClockMemory);
     r.temp_c = number(api_.temperature, device, kTemperatureGpu);
     return r;
   }
@@ -162,7 +164,7 @@ public:
     if (api_.processes == nullptr)
       return out;
     auto count = static_cast<unsigned>(process_infos_.size());
-    Status status = api_.processes(devices_[i], &count, process_infos_.data());
+    NvmlBackendStatus status = api_.processes(devices_[i], &count, process_infos_.data());
     if (status == kInsufficientSize && count > process_infos_.size() && count < kMostProcesses) {
       process_infos_.resize(count + 16); // more may begin meanwhile
       count = static_cast<unsigned>(process_infos_.size());
@@ -237,7 +239,7 @@ private:
   }
 
   SharedLibrary library_;
-  Api api_;
+  NvmlBackendApi api_;
   std::vector<Device> devices_;
   std::vector<unsigned> power_field_;
   std::vector<ProcessInfo> process_infos_ = std::vector<ProcessInfo>(64);
@@ -247,11 +249,11 @@ private:
 
 Result<std::unique_ptr<GpuBackend>> open_nvml_backend(const std::string& library) {
   RS_TRY(SharedLibrary lib, SharedLibrary::open(library, {"libnvidia-ml.so.1", "libnvidia-ml.so"}));
-  Api api = {};
+  NvmlBackendApi api = {};
   const std::string name = lib.name();
-  if (!find_api(lib, api))
+  if (!find_api_nvml_backend(lib, api))
     return Error{ErrorCode::kMissingTool, name, "lacks functions of NVML", ""};
-  if (const Status status = api.init(); status != 0)
+  if (const NvmlBackendStatus status = api.init(); status != 0)
     return Error{ErrorCode::kMissingTool, name,
                  fmt::format("nvmlInit: {}",
                              api.error_string != nullptr ? api.error_string(status) : "failed"),

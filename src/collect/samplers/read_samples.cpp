@@ -16,7 +16,7 @@
 namespace rankscope {
 namespace {
 
-std::vector<std::string_view> cells_of(std::string_view line) {
+std::vector<std::string_view> cells_of_read_samples(std::string_view line) {
   std::vector<std::string_view> out;
   while (true) {
     const std::size_t comma = line.find(',');
@@ -50,7 +50,7 @@ public:
     ++line_;
     if (error_ || (end.empty() && line_ > 1)) // cut off in mid-row
       return;
-    std::vector<std::string_view> cells = cells_of(line);
+    std::vector<std::string_view> cells = cells_of_read_samples(line);
     if (form_ != Form::kOwn)
       for (std::string_view& cell : cells)
         cell = trimmed(cell);

@@ -8,27 +8,27 @@
 namespace rankscope {
 namespace {
 
-using Status = int; // 0 = success
-constexpr int kVram = 0, kTemperatureCurrent = 0;
-constexpr std::uint32_t kTemperatureJunction = 1, kTemperatureEdge = 0;
+using RocmSmiBackendStatus = int; // 0 = success
+constexpr int kVram = 0, kRocmSmiBackendTemperatureCurrent = 0;
+constexpr std::uint32_t kTemperatureJunction = 1, kRocmSmiBackendTemperatureEdge = 0;
 
-struct Api {
-  Status (*init)(std::uint64_t);
-  Status (*shut_down)();
-  Status (*count)(std::uint32_t*);
-  Status (*pci_id)(std::uint32_t, std::uint64_t*);
-  Status (*unique_id)(std::uint32_t, std::uint64_t*);
-  Status (*power)(std::uint32_t, std::uint64_t*, int*);
-  Status (*power_average)(std::uint32_t, std::uint32_t, std::uint64_t*);
-  Status (*memory_used)(std::uint32_t, int, std::uint64_t*);
-  Status (*memory_total)(std::uint32_t, int, std::uint64_t*);
-  Status (*energy)(std::uint32_t, std::uint64_t*, float*, std::uint64_t*);
-  Status (*busy)(std::uint32_t, std::uint32_t*);
-  Status (*memory_busy)(std::uint32_t, std::uint32_t*);
-  Status (*temperature)(std::uint32_t, std::uint32_t, int, std::int64_t*);
+struct RocmSmiBackendApi {
+  RocmSmiBackendStatus (*init)(std::uint64_t);
+  RocmSmiBackendStatus (*shut_down)();
+  RocmSmiBackendStatus (*count)(std::uint32_t*);
+  RocmSmiBackendStatus (*pci_id)(std::uint32_t, std::uint64_t*);
+  RocmSmiBackendStatus (*unique_id)(std::uint32_t, std::uint64_t*);
+  RocmSmiBackendStatus (*power)(std::uint32_t, std::uint64_t*, int*);
+  RocmSmiBackendStatus (*power_average)(std::uint32_t, std::uint32_t, std::uint64_t*);
+  RocmSmiBackendStatus (*memory_used)(std::uint32_t, int, std::uint64_t*);
+  RocmSmiBackendStatus (*memory_total)(std::uint32_t, int, std::uint64_t*);
+  RocmSmiBackendStatus (*energy)(std::uint32_t, std::uint64_t*, float*, std::uint64_t*);
+  RocmSmiBackendStatus (*busy)(std::uint32_t, std::uint32_t*);
+  RocmSmiBackendStatus (*memory_busy)(std::uint32_t, std::uint32_t*);
+  RocmSmiBackendStatus (*temperature)(std::uint32_t, std::uint32_t, int, std::int64_t*);
 };
 
-bool find_api(const SharedLibrary& lib, Api& api) {
+bool find_api_rocm_smi_backend(const SharedLibrary& lib, RocmSmiBackendApi& api) {
   lib.find("rsmi_dev_pci_id_get", api.pci_id);
   lib.find("rsmi_dev_unique_id_get", api.unique_id);
   lib.find("rsmi_dev_power_get", api.power);
@@ -45,7 +45,8 @@ bool find_api(const SharedLibrary& lib, Api& api) {
 
 class RocmSmiBackend final : public GpuBackend {
 public:
-  RocmSmiBackend(SharedLibrary library, const Api& api) : library_(std::move(library)), api_(api) {}
+  RocmSmiBackend(SharedLibrary library, const RocmSmiBackendApi& api)
+      : library_(std::move(library)), api_(api) {}
   RocmSmiBackend(const RocmSmiBackend&) = delete;
   RocmSmiBackend& operator=(const RocmSmiBackend&) = delete;
   ~RocmSmiBackend() override { api_.shut_down(); }
@@ -99,8 +100,10 @@ public:
       r.mem_busy_pct = percent;
     std::int64_t millidegrees = 0;
     if (api_.temperature != nullptr &&
-        (api_.temperature(i, kTemperatureJunction, kTemperatureCurrent, &millidegrees) == 0 ||
-         api_.temperature(i, kTemperatureEdge, kTemperatureCurrent, &millidegrees) == 0))
+        (api_.temperature(i, kTemperatureJunction, kRocmSmiBackendTemperatureCurrent,
+                          &millidegrees) == 0 ||
+         api_.temperature(i, kRocmSmiBackendTemperatureEdge, kRocmSmiBackendTemperatureCurrent,
+                          &millidegrees) == 0))
       r.temp_c = static_cast<double>(millidegrees) * 1e-3;
     return r;
   }
@@ -122,7 +125,7 @@ private:
   }
 
   SharedLibrary library_;
-  Api api_;
+  RocmSmiBackendApi api_;
 };
 
 } // namespace
@@ -131,11 +134,11 @@ Result<std::unique_ptr<GpuBackend>> open_rocm_smi_backend(const std::string& lib
   RS_TRY(SharedLibrary lib,
          SharedLibrary::open(library, {"librocm_smi64.so.7", "librocm_smi64.so.6",
                                        "librocm_smi64.so", "/opt/rocm/lib/librocm_smi64.so"}));
-  Api api = {};
+  RocmSmiBackendApi api = {};
   const std::string name = lib.name();
-  if (!find_api(lib, api))
+  if (!find_api_rocm_smi_backend(lib, api))
     return Error{ErrorCode::kMissingTool, name, "lacks functions of rocm_smi", ""};
-  if (const Status status = api.init(0); status != 0)
+  if (const RocmSmiBackendStatus status = api.init(0); status != 0)
     return Error{ErrorCode::kMissingTool, name, fmt::format("rsmi_init: status {}", status),
                  "is amdgpu loaded?"};
   auto backend = std::make_unique<RocmSmiBackend>(std::move(lib), api);

@@ -10,15 +10,15 @@
 namespace rankscope {
 namespace {
 
-using Environment = std::map<std::string, std::string>;
+using SamplerEnvironmentEnvironment = std::map<std::string, std::string>;
 
 struct Setting {
   std::string name, value;
 };
 
 /// PREFIX_NAME, else NAME in any of its spellings.
-std::optional<Setting> setting(const Environment& environment, const std::string& prefix,
-                               const std::vector<std::string>& names) {
+std::optional<Setting> setting(const SamplerEnvironmentEnvironment& environment,
+                               const std::string& prefix, const std::vector<std::string>& names) {
   for (const std::string& front : {prefix + "_", std::string()})
     for (const std::string& name : names)
       if (const auto it = environment.find(front + name); it != environment.end())
@@ -50,7 +50,8 @@ Result<std::chrono::nanoseconds> parse_period(const std::string& text) {
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
-Result<void> apply_sampler_environment(const Environment& environment, DocumentedCsv& csv) {
+Result<void> apply_sampler_environment(const SamplerEnvironmentEnvironment& environment,
+                                       DocumentedCsv& csv) {
   const std::string prefix = csv.kind == DocumentedKind::kPower ? "POWER" : "VRAM";
   if (const auto s = setting(environment, prefix, {"DEVICE"}); s && !s->value.empty())
     csv.devices = s->value;

@@ -31,7 +31,7 @@ std::string identity_json(const GpuIdentity& g) {
                      quoted(g.partition), g.package);
 }
 
-std::string gpu_json(const GpuSummary& g) {
+std::string gpu_json_sampler_json(const GpuSummary& g) {
   return fmt::format(
       "{{{}, \"samples\": {}, \"missing_power\": {}, "
       "\"mean_w\": {}, \"median_w\": {}, \"p95_w\": {}, \"max_w\": {}, \"energy_j\": {}, "
@@ -94,7 +94,7 @@ std::string gpu_list_json(GpuBackend& backend) {
 std::string sampler_json(const SamplerSummary& s) {
   std::string gpus;
   for (const GpuSummary& g : s.gpus)
-    gpus += (gpus.empty() ? "" : ", ") + gpu_json(g);
+    gpus += (gpus.empty() ? "" : ", ") + gpu_json_sampler_json(g);
   std::vector<std::string> warnings;
   for (const EnergyFinding& f : energy_findings(s))
     warnings.push_back(fmt::format("{} {}: {}", f.code, f.cause, f.evidence));

@@ -206,7 +206,7 @@ template <const Layout& L> std::optional<PerfResult> of(const Call& c) {
   return attention(c, L);
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kAttentionModels[] = {
     {"aten__scaled_dot_product_flash_attention", of<kTorchFlash>},
     {"aten__scaled_dot_product_efficient_attention", of<kTorchOther>},
     {"aten__scaled_dot_product_cudnn_attention", of<kTorchOther>},
@@ -228,7 +228,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> attention_models() {
-  return kModels;
+  return kAttentionModels;
 }
 
 } // namespace rankscope::op_model

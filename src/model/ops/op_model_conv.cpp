@@ -179,7 +179,7 @@ std::optional<PerfResult> conv_bias_backward(const Call& call) {
   return fused_bias(call, true);
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kConvModels[] = {
     {"aten_conv", convolution},
     {"aten_conv_bwd", convolution_backward},
     {"ConvBias_", conv_bias},
@@ -191,7 +191,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> conv_models() {
-  return kModels;
+  return kConvModels;
 }
 
 } // namespace rankscope::op_model

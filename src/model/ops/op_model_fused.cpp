@@ -78,7 +78,7 @@ constexpr FusedNorm kAddRmsNormGroupQuant{0, 2, true, 8, 4};   // x, residual, w
 constexpr FusedNorm kRmsNormQuantGroup{1, 3, false, 8, 5};     // out, x, scale, weight, eps, group
 constexpr FusedNorm kReduceRmsNorm{2, 6, true, 0, -1, true};   // ptr, reg, x, residual, .., weight
 constexpr FusedNorm kReduceRmsNormPy{0, 2, true, 0, -1, true}; // x, residual, weight
-template <const FusedNorm& F> std::optional<PerfResult> of(const Call& c) {
+template <const FusedNorm& F> std::optional<PerfResult> of_fused(const Call& c) {
   return norm(c, F);
 }
 
@@ -464,18 +464,18 @@ std::optional<PerfResult> mhc_post_pre(const Call& c) {
                  true);
 }
 
-constexpr Entry kModels[] = {
-    {"aiter_rms_norm", of<kRmsNorm>},
-    {"aiter_rmsnorm", of<kRmsNormOut>},
-    {"aiter_rmsnorm2d_fwd_with_add_ck", of<kAddRmsNorm>},
-    {"aiter_rmsnorm2d_fwd_with_dynamicquant_ck", of<kRmsNormQuant>},
-    {"aiter_rmsnorm_quant", of<kRmsNormQuantGroup>},
-    {"vllm_rocm_aiter_rmsnorm_fp8_group_quant", of<kRmsNormGroupQuant>},
-    {"vllm_rocm_aiter_rmsnorm_with_add_fp8_group_quant", of<kAddRmsNormGroupQuant>},
+constexpr Entry kFusedModels[] = {
+    {"aiter_rms_norm", of_fused<kRmsNorm>},
+    {"aiter_rmsnorm", of_fused<kRmsNormOut>},
+    {"aiter_rmsnorm2d_fwd_with_add_ck", of_fused<kAddRmsNorm>},
+    {"aiter_rmsnorm2d_fwd_with_dynamicquant_ck", of_fused<kRmsNormQuant>},
+    {"aiter_rmsnorm_quant", of_fused<kRmsNormQuantGroup>},
+    {"vllm_rocm_aiter_rmsnorm_fp8_group_quant", of_fused<kRmsNormGroupQuant>},
+    {"vllm_rocm_aiter_rmsnorm_with_add_fp8_group_quant", of_fused<kAddRmsNormGroupQuant>},
     {"vllm_rocm_aiter_triton_add_rmsnorm_pad", add_norm_pad},
     {"fused_rms_mxfp4_quant", norm_mxfp4},
-    {"aiter_fused_allreduce_rmsnorm", of<kReduceRmsNorm>},
-    {"aiter_fused_allreduce_rmsnorm_", of<kReduceRmsNormPy>},
+    {"aiter_fused_allreduce_rmsnorm", of_fused<kReduceRmsNorm>},
+    {"aiter_fused_allreduce_rmsnorm_", of_fused<kReduceRmsNormPy>},
     {"FusedLnModulate", ln_modulate_fwd},
     {"FusedLnModulateBackward", ln_modulate_bwd},
     {"custom_ar_all_reduce", handle_in_out},
@@ -513,7 +513,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> fused_models() {
-  return kModels;
+  return kFusedModels;
 }
 
 } // namespace rankscope::op_model

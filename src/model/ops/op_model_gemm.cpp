@@ -432,7 +432,7 @@ std::optional<PerfResult> grouped_variable_k(const Call& c) {
   return std::nullopt;
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kGemmModels[] = {
     {"aten_mm", mm, kNeedsTranspose},
     {"aten_addmm", addmm, kNeedsTranspose},
     {"aten_bmm", bmm, kNeedsTranspose},
@@ -459,7 +459,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> gemm_models() {
-  return kModels;
+  return kGemmModels;
 }
 
 } // namespace rankscope::op_model

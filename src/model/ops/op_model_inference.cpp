@@ -268,7 +268,7 @@ std::optional<PerfResult> gated_delta(const Call& c) {
   return r;
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kInferenceModels[] = {
     {"vllm_unified_attention_with_output", from_k, kNeedsAnnotation},
     {"mha_varlen_fwd", from_k, kNeedsAnnotation},
     {"mla_decode_fwd", from_k, kNeedsAnnotation},
@@ -288,7 +288,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> inference_attention_models() {
-  return kModels;
+  return kInferenceModels;
 }
 
 } // namespace rankscope::op_model

@@ -229,7 +229,7 @@ std::optional<PerfResult> dropout(const Call& c) {
   return moved(n, n * (2 * type_bytes(c.args.type(0)) + 1), c);
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kMemoryModels[] = {
     {"aten_fill", fill},
     {"aten_cat", cat, kNeedsKernel},
     {"aten_foreach", foreach_list, kNeedsKernel},
@@ -249,7 +249,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> memory_models() {
-  return kModels;
+  return kMemoryModels;
 }
 
 } // namespace rankscope::op_model

@@ -439,7 +439,7 @@ std::optional<PerfResult> topk_softplus(const Call& c) {
   return r;
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kMoeModels[] = {
     {"moe_aiter_fused_1stage", fused_one_stage},
     {"moe_aiter_fused_blockscale", fused_blockscale},
     {"moe_aiter_unfused_up", cktile_up},
@@ -462,7 +462,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> moe_models() {
-  return kModels;
+  return kMoeModels;
 }
 
 } // namespace rankscope::op_model

@@ -213,7 +213,7 @@ std::optional<PerfResult> rms_norm_backward(const Call& c) {
   return cost(c, m);
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kNormModels[] = {
     {"BatchNorm", batch_norm},
     {"InstanceNorm", batch_norm}, // same argument order; use_input_stats stands for training
     {"LayerNorm", layer_norm},
@@ -228,7 +228,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> norm_models() {
-  return kModels;
+  return kNormModels;
 }
 
 } // namespace rankscope::op_model

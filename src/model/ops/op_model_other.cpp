@@ -111,7 +111,7 @@ std::optional<PerfResult> mamba_ssd(const Call& c) {
   return r;
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kOtherModels[] = {
     {"mamba_ssd_fwd", mamba_ssd},         {"moe_dispatch", moe_transport},
     {"moe_combine", moe_transport},       {"fused_rope_fwd", rope},
     {"cross_entropy_fwd", cross_entropy}, {"causal_conv1d_fwd", causal_conv1d},
@@ -120,7 +120,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> other_models() {
-  return kModels;
+  return kOtherModels;
 }
 
 } // namespace op_model

@@ -101,14 +101,14 @@ std::optional<PerfResult> resize(const Call& c) {
   return r;
 }
 
-bool contains(std::string_view text, std::string_view part) {
+bool contains_pointwise(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 /// Dimensions that the call reduces, or nullopt for all of them.
 std::optional<Shape> reduced_dims(const Call& c) {
   // aten::norm(x, p, dim), linalg_norm(x, ord, dim), logsumexp(x, dim), others (x, dim)
-  const bool norm = contains(c.op.name, "norm");
+  const bool norm = contains_pointwise(c.op.name, "norm");
   const std::size_t at = norm ? 2 : 1;
   const auto list = c.args.int_list(at);
   if (!list || list->empty())
@@ -126,7 +126,7 @@ std::optional<PerfResult> reduce(const Call& c) {
   // nothing recorded: the reference keeps the row, with 0 FLOPs
   const double n_in = type.empty() && in.empty() ? 0 : elements(in);
   double n_out = 1;
-  if (contains(c.op.name, "cum")) {
+  if (contains_pointwise(c.op.name, "cum")) {
     n_out = n_in;
   } else if (!c.compat) {
     if (const auto dims = reduced_dims(c)) {
@@ -143,7 +143,7 @@ std::optional<PerfResult> reduce(const Call& c) {
   }
   std::string kind = "sum";
   for (const char* word : {"mean", "max", "min", "norm"})
-    if (contains(c.op.name, word)) {
+    if (contains_pointwise(c.op.name, word)) {
       kind = word;
       break;
     }
@@ -161,7 +161,7 @@ std::optional<PerfResult> reduce(const Call& c) {
   return r;
 }
 
-constexpr Entry kModels[] = {
+constexpr Entry kPointwiseModels[] = {
     {"aten_unary_elementwise", unary},   {"aten_binary_elementwise", binary},
     {"liger_silu_mul_function", binary}, {"aten_replication_pad", resize},
     {"aten_upsample_nearest", resize},   {"aten_reduce", reduce},
@@ -170,7 +170,7 @@ constexpr Entry kModels[] = {
 } // namespace
 
 std::span<const Entry> pointwise_models() {
-  return kModels;
+  return kPointwiseModels;
 }
 
 } // namespace rankscope::op_model

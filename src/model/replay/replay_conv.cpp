@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxConvExtent = std::int64_t{1} << 31;
 
 /// MIOpenDriver's first argument; "" = it has none for the type.
 std::string_view program_of(std::string_view recorded) {
@@ -37,27 +37,27 @@ bool dense(const Shape& shape, const Shape& strides, const std::vector<std::size
   return true;
 }
 
-enum class Layout { kChannelsFirst, kChannelsLast, kOther };
-Layout layout_of(const Shape& shape, const Shape& strides) {
+enum class ReplayConvLayout { kChannelsFirst, kChannelsLast, kOther };
+ReplayConvLayout layout_of(const Shape& shape, const Shape& strides) {
   std::vector<std::size_t> first(shape.size());
   std::iota(first.begin(), first.end(), std::size_t{0});
   if (dense(shape, strides, first))
-    return Layout::kChannelsFirst;
+    return ReplayConvLayout::kChannelsFirst;
   std::vector<std::size_t> last{0};
   for (std::size_t d = 2; d < shape.size(); ++d)
     last.push_back(d);
   last.push_back(1);
-  return dense(shape, strides, last) ? Layout::kChannelsLast : Layout::kOther;
+  return dense(shape, strides, last) ? ReplayConvLayout::kChannelsLast : ReplayConvLayout::kOther;
 }
 
-struct Conv {
+struct ReplayConvConv {
   Shape x, w, stride, padding, dilation, output_padding;
   bool transposed = false;
   std::int64_t groups = 1;
 };
 
 /// stride, padding, dilation, transposed, output_padding and groups from argument `first` on.
-bool read_lists(const ParsedArgs& a, std::size_t first, Conv& c) {
+bool read_lists_replay_conv(const ParsedArgs& a, std::size_t first, ReplayConvConv& c) {
   const auto stride = a.int_list(first);
   const auto padding = a.int_list(first + 1);
   const auto dilation = a.int_list(first + 2);
@@ -83,10 +83,10 @@ bool read_lists(const ParsedArgs& a, std::size_t first, Conv& c) {
   return true;
 }
 
-std::string check(const Conv& c) {
+std::string check(const ReplayConvConv& c) {
   for (const Shape* shape : {&c.x, &c.w})
     for (const std::int64_t extent : *shape)
-      if (extent <= 0 || extent >= kMaxExtent)
+      if (extent <= 0 || extent >= kMaxConvExtent)
         return extent == 0 ? "an empty convolution" : "an extent that no library takes";
   for (std::size_t i = 0; i + 2 < c.x.size(); ++i)
     if (c.stride[i] <= 0 || c.dilation[i] <= 0 || c.padding[i] < 0 || c.output_padding[i] < 0)
@@ -99,14 +99,14 @@ std::string check(const Conv& c) {
 
 /// What MIOpen convolves. A transposed convolution is the gradient of the ordinary one that has its
 /// output as input: (i - 1) s - 2 p + d (k - 1) + op + 1.
-std::string set_shapes(const Conv& c, ConvReplay& r) {
+std::string set_shapes(const ReplayConvConv& c, ConvReplay& r) {
   const std::size_t n = c.x.size() - 2;
   r.spatial = n == 3 ? 3 : 2;
   r.n = c.x[0];
   r.groups = c.groups;
   r.c = c.transposed ? c.w[1] * c.groups : c.x[1];
   r.k = c.w[0];
-  if (r.c >= kMaxExtent)
+  if (r.c >= kMaxConvExtent)
     return "an extent that no library takes";
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t at = 3 - n + i; // PyTorch puts the one dimension of conv1d into the width
@@ -119,7 +119,7 @@ std::string set_shapes(const Conv& c, ConvReplay& r) {
     std::int64_t in = c.x[i + 2];
     if (c.transposed)
       in = (in - 1) * c.stride[i] - 2 * c.padding[i] + span + c.output_padding[i] + 1;
-    if (in <= 0 || in >= kMaxExtent || in + 2 * c.padding[i] < span + 1)
+    if (in <= 0 || in >= kMaxConvExtent || in + 2 * c.padding[i] < span + 1)
       return "its output is empty, or larger than a library takes";
     r.in[at] = in;
   }
@@ -146,19 +146,21 @@ void add_note(std::string& note, std::string_view more) {
 }
 
 /// The layout that PyTorch gives both, from the strides of argument `x` and `x` + 1.
-std::string set_layout(const ParsedArgs& args, std::size_t x, const Conv& c, ConvReplay& r,
-                       std::string& note) {
+std::string set_layout(const ParsedArgs& args, std::size_t x, const ReplayConvConv& c,
+                       ConvReplay& r, std::string& note) {
   const auto input = args.stride_list(x);
   const auto weight = args.stride_list(x + 1);
   if (!input || !weight || input->size() != c.x.size() || weight->size() != c.w.size())
     return "the trace has no strides of it: channels first cannot be told from channels last";
-  const Layout of_input = layout_of(c.x, *input);
-  const Layout of_weight = layout_of(c.w, *weight);
-  r.channels_last = of_input == Layout::kChannelsLast || of_weight == Layout::kChannelsLast;
+  const ReplayConvLayout of_input = layout_of(c.x, *input);
+  const ReplayConvLayout of_weight = layout_of(c.w, *weight);
+  r.channels_last =
+      of_input == ReplayConvLayout::kChannelsLast || of_weight == ReplayConvLayout::kChannelsLast;
   if (c.x.size() == 3)
     r.channels_last = false; // conv1d
-  const Layout wanted = r.channels_last ? Layout::kChannelsLast : Layout::kChannelsFirst;
-  if (of_input == Layout::kOther || (of_input != wanted && c.x[1] != 1))
+  const ReplayConvLayout wanted =
+      r.channels_last ? ReplayConvLayout::kChannelsLast : ReplayConvLayout::kChannelsFirst;
+  if (of_input == ReplayConvLayout::kOther || (of_input != wanted && c.x[1] != 1))
     add_note(note, "the input is copied to the other layout first, which the replay leaves out");
   return "";
 }
@@ -176,12 +178,12 @@ ReplayRequest replay::conv(std::string_view name, const ParsedArgs& args) {
     return no_call(fmt::format("no command for the types {} and {}",
                                args.type(at).empty() ? "(not recorded)" : args.type(at),
                                args.type(at + 1).empty() ? "(not recorded)" : args.type(at + 1)));
-  Conv c;
+  ReplayConvConv c;
   c.x = args.dims(at);
   c.w = args.dims(at + 1);
   if (c.x.size() < 3 || c.x.size() > 5 || c.w.size() != c.x.size())
     return no_call("input and weights are expected to have the same three to five dimensions");
-  if (!read_lists(args, at + 3, c))
+  if (!read_lists_replay_conv(args, at + 3, c))
     return no_call("its stride, padding, dilation or groups were not recorded");
   std::string note;
   std::string why = check(c);

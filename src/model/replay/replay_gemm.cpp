@@ -15,7 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxGemmExtent = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 50;
 
 /// A recorded type in hipblaslt-bench's words; "" = it has none.
@@ -83,7 +83,7 @@ std::optional<Matrix> matrix(const ParsedArgs& args, std::size_t i, std::size_t 
     return std::nullopt;
   }
   for (std::size_t d = 0; d < rank; ++d)
-    if (shape[d] <= 0 || shape[d] >= kMaxExtent || (*strides)[d] < 0 ||
+    if (shape[d] <= 0 || shape[d] >= kMaxGemmExtent || (*strides)[d] < 0 ||
         (*strides)[d] > kMaxStride) {
       why = shape[d] == 0 ? "an empty product" : "an extent or stride that no library takes";
       return std::nullopt;
@@ -121,7 +121,7 @@ Placed place(const Matrix& m, bool swapped) {
   return {!swapped, m.cols, m.rows * m.cols, true};
 }
 
-void add_note(std::string& note, std::string_view more) {
+void add_note_replay_gemm(std::string& note, std::string_view more) {
   note += note.empty() ? "" : "; ";
   note += more;
 }
@@ -147,30 +147,33 @@ void place_operands(const Matrix& a, const Matrix& b, bool swapped, GemmReplay& 
     g.stride_b = second.batch_stride;
     g.stride_d = g.m * g.n;
     if (g.stride_a == 0 || g.stride_b == 0)
-      add_note(note, "the batch shares a matrix, the replay reads one for each product");
+      add_note_replay_gemm(note,
+                           "the batch shares a matrix, the replay reads one for each product");
   }
   if (pa.copied || pb.copied)
-    add_note(note, fmt::format("{} is copied to a dense matrix first, which the replay leaves out",
-                               pa.copied && pb.copied ? "each operand"
-                               : pa.copied            ? "A"
-                                                      : "B"));
+    add_note_replay_gemm(
+        note, fmt::format("{} is copied to a dense matrix first, which the replay leaves out",
+                          pa.copied && pb.copied ? "each operand"
+                          : pa.copied            ? "A"
+                                                 : "B"));
 }
 
 /// Where the operands of an operator are.
-struct Operands {
+struct ReplayGemmOperands {
   std::string_view name;
   std::size_t a = 0, b = 1, rank = 2;
   bool added = false; ///< argument 0 is added, scaled by 3 (beta); 4 is alpha
 };
-constexpr Operands kOperators[] = {{"aten::mm", 0, 1, 2, false},
-                                   {"aten::addmm", 1, 2, 2, true},
-                                   {"aten::bmm", 0, 1, 3, false},
-                                   {"aten::baddbmm", 1, 2, 3, true},
-                                   {"aten::_scaled_mm", 0, 1, 2, false}};
+constexpr ReplayGemmOperands kOperators[] = {{"aten::mm", 0, 1, 2, false},
+                                             {"aten::addmm", 1, 2, 2, true},
+                                             {"aten::bmm", 0, 1, 3, false},
+                                             {"aten::baddbmm", 1, 2, 3, true},
+                                             {"aten::_scaled_mm", 0, 1, 2, false}};
 
 /// alpha, beta and what is added. A vector over the columns goes into cuBLASLt's epilogue where
 /// PyTorch asks for that, everything else is C.
-std::string add_bias(const ParsedArgs& args, const Operands& op, GemmReplay& g, std::string& note) {
+std::string add_bias(const ParsedArgs& args, const ReplayGemmOperands& op, GemmReplay& g,
+                     std::string& note) {
   g.beta = args.concrete(3).empty() ? 1 : args.number(3).value_or(kUnknown);
   g.alpha = args.concrete(4).empty() ? 1 : args.number(4).value_or(kUnknown);
   if (!std::isfinite(g.alpha) || !std::isfinite(g.beta))
@@ -183,7 +186,8 @@ std::string add_bias(const ParsedArgs& args, const Operands& op, GemmReplay& g, 
     g.beta = 0;
     g.bias_type = g.type_d;
   } else if (g.beta != 0) {
-    add_note(note, "what is added is copied into the result first, which the replay leaves out");
+    add_note_replay_gemm(
+        note, "what is added is copied into the result first, which the replay leaves out");
   }
   return "";
 }
@@ -214,12 +218,12 @@ std::string scale(const ParsedArgs& args, const Matrix& a, const Matrix& b, Gemm
       return fmt::format("no command for a bias of type {}", args.type(4));
   }
   if (!args.dims(5).empty())
-    add_note(note, "without the scale of its result");
+    add_note_replay_gemm(note, "without the scale of its result");
   return "";
 }
 
 /// The types of A, B and D and what sums are made in. `why` where there is no command for them.
-std::string set_types(const ParsedArgs& args, const Operands& op, std::string_view kernel,
+std::string set_types(const ParsedArgs& args, const ReplayGemmOperands& op, std::string_view kernel,
                       GemmReplay& g) {
   const std::string a = args.type(op.a);
   const std::string b = args.type(op.b);
@@ -244,7 +248,7 @@ std::string set_types(const ParsedArgs& args, const Operands& op, std::string_vi
 
 ReplayRequest replay::gemm(std::string_view name, const ParsedArgs& args, std::string_view kernel) {
   const auto* const op = std::find_if(std::begin(kOperators), std::end(kOperators),
-                                      [&](const Operands& o) { return o.name == name; });
+                                      [&](const ReplayGemmOperands& o) { return o.name == name; });
   if (op == std::end(kOperators))
     return no_call("the arguments of this operator do not say how its library is called");
   std::string why;

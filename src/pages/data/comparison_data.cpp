@@ -1,6 +1,7 @@
 #include "pages/data/comparison_data.h"
 
 #include "analyses/compare/compare_tables.h"
+#include "base/statistics.h"
 #include "pages/data/page_head.h"
 
 #include <algorithm>
@@ -14,8 +15,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kChangesShown = 5; ///< of each list, as sentences
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kComparisonDataChangesShown = 5; ///< of each list, as sentences
 
 void add_number(JsonWriter& json, std::string_view key, const std::optional<double>& value) {
   json.number(key, value.value_or(kNaN));
@@ -149,8 +149,7 @@ std::vector<OperatorChange> operator_changes(const ComparedRun& base, const Comp
 
 Schema<OperatorChange> operator_change_schema() {
   using R = OperatorChange;
-  constexpr CellKind kDouble = CellKind::kDouble;
-  constexpr CellKind kText = CellKind::kText;
+  using enum CellKind;
   const auto or_zero = [](double ms) { return std::isnan(ms) ? 0 : ms; };
   return {"operators",
           "GPU time of operators in both runs, mean over the ranks",
@@ -218,7 +217,7 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
     page.json.begin_object();
     add_parts(page, c.timelines[i]);
     if (c.changes[i].known) {
-      page.json.texts("changed", what_changed_words(c.changes[i], kChangesShown));
+      page.json.texts("changed", what_changed_words(c.changes[i], kComparisonDataChangesShown));
       page.table("changes", changes_table(c, i, true));
     }
     page.table("operators", operator_change_schema().table(operator_changes(c.base, c.tests[i])));

@@ -24,9 +24,7 @@ void add_board(PageBlob& page, const GpuArch& board) {
 
 Schema<PageOperator> page_operator_schema() {
   using R = PageOperator;
-  constexpr CellKind kInt = CellKind::kInt;
-  constexpr CellKind kDouble = CellKind::kDouble;
-  constexpr CellKind kText = CellKind::kText;
+  using enum CellKind;
   return {"operators",
           "operators that account for GPU work, as in unified_perf_summary",
           {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
@@ -110,7 +108,7 @@ void add_details(PageBlob& page, const RankPage& rank) {
 
 Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_ns) {
   using R = KernelSpread;
-  constexpr CellKind kText = CellKind::kText;
+  using enum CellKind;
   Schema<R> out{"kernels",
                 "kernels, copies and fills by name, with the spread of their durations",
                 {{"name", "kernel", Unit::kNone, kText,

@@ -3,6 +3,7 @@
 #include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/late_ranks.h"
 #include "analyses/collectives/rank_bandwidth.h"
+#include "base/statistics.h"
 #include "base/units.h"
 #include "pages/data/bandwidth_data.h"
 
@@ -91,7 +92,6 @@ void add_bandwidths(PageBlob& page, const CollectiveFacts& facts) {
 /// Bandwidth by rank: classes of collectives, and cells of a class and a rank.
 void add_rank_bandwidths(PageBlob& page, const CollectiveFacts& facts, const ShownRanks& shown) {
   constexpr std::size_t kMostClasses = 32;
-  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   std::vector<BandwidthClass> classes = bandwidth_by_rank(facts);
   classes.resize(std::min(classes.size(), kMostClasses));
   std::vector<std::uint32_t> of_class, rank, count;

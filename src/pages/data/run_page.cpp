@@ -17,7 +17,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kMostRows = 1000; ///< of a table
+constexpr std::size_t kRunPageMostRows = 1000; ///< of a table
 
 const char* name_of(Severity severity) {
   return severity == Severity::kDataLoss  ? "loss"
@@ -173,8 +173,8 @@ void add_tables(PageBlob& page, const TopFacts& top, const ShownRanks& shown) {
       table.reorder(shown.ranks());
     else if (name != "top_kernels" && name != "top_operators" && name != "top_collectives")
       continue;
-    if (table.rows() > kMostRows) { // the largest come first
-      std::vector<std::size_t> first(kMostRows);
+    if (table.rows() > kRunPageMostRows) { // the largest come first
+      std::vector<std::size_t> first(kRunPageMostRows);
       std::iota(first.begin(), first.end(), std::size_t{0});
       table.reorder(first);
     }

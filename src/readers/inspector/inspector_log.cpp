@@ -50,8 +50,8 @@ std::size_t object_end(std::string_view text, std::size_t from, bool& torn) {
   return std::string_view::npos;
 }
 
-std::optional<std::uint64_t> number_of(const dom::object& object, std::string_view key,
-                                       std::uint64_t most) {
+std::optional<std::uint64_t> number_of_inspector_log(const dom::object& object,
+                                                     std::string_view key, std::uint64_t most) {
   std::uint64_t out = 0;
   if (object[key].get(out) != simdjson::SUCCESS || out > most)
     return std::nullopt;
@@ -67,8 +67,8 @@ std::optional<std::string> text_of(const dom::object& object, std::string_view k
 
 std::optional<InspectorHeader> header_of(const dom::object& object) {
   const auto comm = text_of(object, "id");
-  const auto n_ranks = number_of(object, "n_ranks", kMostInspectorRanks);
-  const auto rank = number_of(object, "rank", kMostInspectorRanks);
+  const auto n_ranks = number_of_inspector_log(object, "n_ranks", kMostInspectorRanks);
+  const auto rank = number_of_inspector_log(object, "rank", kMostInspectorRanks);
   if (!comm || comm->empty() || !n_ranks || !rank || *rank >= *n_ranks)
     return std::nullopt;
   InspectorHeader out{*comm, text_of(object, "comm_name").value_or(""),
@@ -80,11 +80,11 @@ std::optional<InspectorHeader> header_of(const dom::object& object) {
 
 std::optional<InspectorRecord> record_of(const dom::object& coll, const InspectorHeader& header) {
   const auto what = text_of(coll, "coll");
-  const auto number = number_of(
+  const auto number = number_of_inspector_log(
       coll, "coll_sn", static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
-  const auto bytes = number_of(coll, "coll_msg_size_bytes", kMostBytes);
-  const auto exec_us =
-      number_of(coll, "coll_exec_time_us", std::numeric_limits<std::uint32_t>::max() - 1);
+  const auto bytes = number_of_inspector_log(coll, "coll_msg_size_bytes", kMostBytes);
+  const auto exec_us = number_of_inspector_log(coll, "coll_exec_time_us",
+                                               std::numeric_limits<std::uint32_t>::max() - 1);
   double bus = 0;
   if (!what || what->empty() || !number || !bytes || !exec_us ||
       coll["coll_busbw_gbs"].get(bus) != simdjson::SUCCESS || !std::isfinite(bus) || bus < 0)
@@ -111,7 +111,7 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
     last = std::move(*header);
   }
   if (object["metadata"].get(part) == simdjson::SUCCESS)
-    if (const auto written = number_of(part, "dump_timestamp_us", kLatestUs))
+    if (const auto written = number_of_inspector_log(part, "dump_timestamp_us", kLatestUs))
       last.written_us = static_cast<std::int64_t>(*written);
   if (last.rank < 0 || last.written_us == 0)
     return false;
@@ -119,7 +119,7 @@ bool take_object(const dom::object& object, InspectorHeader& last, InspectorPiec
   const bool of_plugin = object["dump_stats"].get(part) == simdjson::SUCCESS;
   dom::object coll;
   if (of_plugin) {
-    dropped = number_of(part, "coll_dropped_since_last_dump", kMostBytes).value_or(0);
+    dropped = number_of_inspector_log(part, "coll_dropped_since_last_dump", kMostBytes).value_or(0);
     out.dropped += dropped;
   } else if (object["coll_perf"].get(coll) == simdjson::SUCCESS) {
     std::optional<InspectorRecord> record = record_of(coll, last);

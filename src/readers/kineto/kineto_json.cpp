@@ -171,14 +171,14 @@ constexpr const char* kTooLong = "an event has more than 128 MiB";
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-bool sniff(std::string_view head, std::string_view) {
+bool sniff_kineto_json(std::string_view head, std::string_view) {
   if (head.substr(0, kByteOrderMark.size()) == kByteOrderMark)
     head.remove_prefix(kByteOrderMark.size());
   const char* const p = json::skip_space(head.data(), head.data() + head.size());
   return p < head.data() + head.size() && (*p == '{' || *p == '[');
 }
 
-NameClaim claims(std::string_view file_name) {
+NameClaim claims_kineto_json(std::string_view file_name) {
   return file_name.ends_with(".json") ? NameClaim::kYes : NameClaim::kNo;
 }
 
@@ -195,7 +195,7 @@ std::optional<std::int64_t> int_after(std::string_view text, std::string_view ke
 }
 
 /// The rank by distributedInfo, where that stands early in the file.
-FileInfo inspect(std::string_view head, std::string_view) {
+FileInfo inspect_kineto_json(std::string_view head, std::string_view) {
   constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
   FileInfo out;
   const auto has = [head](std::string_view part) {
@@ -462,15 +462,17 @@ private:
   bool tail_cut_ = false;
 };
 
-Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
-                  const TraceSink& sink) {
+Result<void> read_kineto_json(ByteSource& source, const std::string& path,
+                              const ReadOptions& options, const TraceSink& sink) {
   RS_TRY(Trace trace, KinetoFile(path, options, source).read());
   return sink(std::move(trace));
 }
 
 } // namespace
 
-const Reader kineto_json_reader{
-    "kineto-json", "PyTorch/Kineto and Chrome JSON traces", ".json", claims, sniff, inspect, read};
+const Reader kineto_json_reader{"kineto-json",     "PyTorch/Kineto and Chrome JSON traces",
+                                ".json",           claims_kineto_json,
+                                sniff_kineto_json, inspect_kineto_json,
+                                read_kineto_json};
 
 } // namespace rankscope

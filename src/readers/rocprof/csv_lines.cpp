@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::size_t kWindow = std::size_t{1} << 18;
 constexpr std::size_t kLongestRow = std::size_t{16} << 20U;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kCsvLinesByteOrderMark = "\xef\xbb\xbf";
 
 } // namespace
 
 CsvLines::CsvLines(ByteSource& source) : source_(source) {
   (void)fill();
-  if (std::string_view(buffer_).starts_with(kByteOrderMark))
-    at_ = kByteOrderMark.size();
+  if (std::string_view(buffer_).starts_with(kCsvLinesByteOrderMark))
+    at_ = kCsvLinesByteOrderMark.size();
 }
 
 bool CsvLines::fill() {

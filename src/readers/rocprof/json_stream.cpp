@@ -8,7 +8,7 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kWindow = std::size_t{1} << 18;
+constexpr std::size_t kJsonWindow = std::size_t{1} << 18;
 
 } // namespace
 
@@ -19,7 +19,7 @@ bool JsonStream::fill() {
   passed_ += at_;
   at_ = 0;
   const std::size_t had = buffer_.size();
-  const std::size_t more = std::max(kWindow, had); // a value longer than the window
+  const std::size_t more = std::max(kJsonWindow, had); // a value longer than the window
   buffer_.resize(had + more);
   const std::size_t got = source_.read(buffer_.data() + had, more);
   buffer_.resize(had + got);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostCount = std::int64_t{1} << 50; ///< elements; more is a damaged number
 
-std::int64_t number_of(std::string_view text) {
+std::int64_t number_of_rccl_calls(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   return status == std::errc() && end == text.data() + text.size() && value >= 0 &&
@@ -81,7 +81,7 @@ std::string_view dtype_of_call(std::string_view datatype) {
                                                                                {"float8e4m3", 10},
                                                                                {"fp8e4m3", 10},
                                                                                {"float8e5m2", 11}}};
-  const std::int64_t number = number_of(datatype);
+  const std::int64_t number = number_of_rccl_calls(datatype);
   if (number != kNoId)
     return number < static_cast<std::int64_t>(kByNumber.size())
                ? kByNumber[static_cast<std::size_t>(number)]
@@ -104,12 +104,12 @@ void RcclCalls::add(std::string_view function, std::int64_t id, std::uint32_t tr
   if (!name.empty()) {
     call.args.collective_name = out_.text(name);
     call.args.dtype = out_.text(dtype_of_call(arguments.datatype));
-    call.count = number_of(arguments.count);
+    call.count = number_of_rccl_calls(arguments.count);
     if (name == "send")
-      call.args.dst_rank = number_of(arguments.peer);
+      call.args.dst_rank = number_of_rccl_calls(arguments.peer);
     else if (name == "recv")
-      call.args.src_rank = number_of(arguments.peer);
-  } else if (const std::int64_t ranks = number_of(arguments.ranks); ranks > 0) {
+      call.args.src_rank = number_of_rccl_calls(arguments.peer);
+  } else if (const std::int64_t ranks = number_of_rccl_calls(arguments.ranks); ranks > 0) {
     ranks_ = !ranks_ || *ranks_ == ranks ? ranks : 0;
   }
   if (id != kNoId)

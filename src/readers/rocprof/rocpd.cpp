@@ -18,12 +18,12 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* kClock = "CLOCK_BOOTTIME";
+constexpr const char* kRocpdClock = "CLOCK_BOOTTIME";
 
 /// A trace that is being filled, with the session's texts as its own.
 struct Target {
   Target(const std::string& path, const RocpdSession& session)
-      : trace(path, rocpd_reader.name, kClock), rccl(trace.builder()),
+      : trace(path, rocpd_reader.name, kRocpdClock), rccl(trace.builder()),
         texts(session.texts().size(), StringPool::kNotFound) {}
 
   ProcessTrace trace;
@@ -360,7 +360,7 @@ bool names_rocpd(std::string_view text) {
   return false;
 }
 
-bool sniff(std::string_view head, std::string_view path) {
+bool sniff_rocpd(std::string_view head, std::string_view path) {
   if (!is_sqlite(head))
     return false;
   if (names_rocpd(head))
@@ -371,14 +371,14 @@ bool sniff(std::string_view head, std::string_view path) {
   return file && !RocpdSession::endings(*file).empty();
 }
 
-NameClaim claims(std::string_view file_name) {
+NameClaim claims_rocpd(std::string_view file_name) {
   return file_name.ends_with(".db") || file_name.ends_with(".rocpd") ||
                  file_name.ends_with(".sqlite") || file_name.ends_with(".sqlite3")
              ? NameClaim::kMaybe
              : NameClaim::kNo;
 }
 
-FileInfo inspect(std::string_view, std::string_view path) {
+FileInfo inspect_rocpd(std::string_view, std::string_view path) {
   FileInfo out;
   out.trace = true;
   if (!lies_on_disk(path))
@@ -424,8 +424,8 @@ Result<void> read_session(const SqliteFile& file, const std::string& path,
   return {};
 }
 
-Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
-                  const TraceSink& sink) {
+Result<void> read_rocpd(ByteSource& source, const std::string& path, const ReadOptions& options,
+                        const TraceSink& sink) {
   RS_TRY(const SqliteFile file, SqliteFile::open(path, &source));
   bool by_order = false;
   const std::vector<RankProcess> ranks = rank_processes(file, by_order);
@@ -446,9 +446,9 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 
 } // namespace
 
-const Reader rocpd_reader{"rocpd", "ROCm profiler databases (rocprofv3, rocprofiler-systems)",
-                          ".db",   claims,
-                          sniff,   inspect,
-                          read};
+const Reader rocpd_reader{"rocpd",     "ROCm profiler databases (rocprofv3, rocprofiler-systems)",
+                          ".db",       claims_rocpd,
+                          sniff_rocpd, inspect_rocpd,
+                          read_rocpd};
 
 } // namespace rankscope

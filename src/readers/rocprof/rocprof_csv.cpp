@@ -25,7 +25,7 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* kClock = "CLOCK_BOOTTIME";
+constexpr const char* kRocprofCsvClock = "CLOCK_BOOTTIME";
 
 class CsvSet {
 public:
@@ -431,7 +431,7 @@ private:
 
   const std::string& path_;
   const ReadOptions& options_;
-  const char* clock_ = kClock;
+  const char* clock_ = kRocprofCsvClock;
   Diagnostics problems_;
   bool by_dispatch_ = false; ///< the set has values of kernels
   std::uint64_t bytes_ = 0;
@@ -443,7 +443,7 @@ private:
 };
 
 /// The header of one of the tables: times, and what has them.
-bool sniff(std::string_view head, std::string_view) {
+bool sniff_rocprof_csv(std::string_view head, std::string_view) {
   const std::string_view line = head.substr(0, head.find('\n'));
   const auto has = [line](std::string_view part) {
     return line.find(part) != std::string_view::npos;
@@ -455,7 +455,7 @@ bool sniff(std::string_view head, std::string_view) {
 }
 
 /// Sets are found by their kernels; any other table may be given by itself.
-NameClaim claims(std::string_view file_name) {
+NameClaim claims_rocprof_csv(std::string_view file_name) {
   return file_name == "kernel_trace.csv" || file_name.ends_with("_kernel_trace.csv")
              ? NameClaim::kYes
          : file_name == "results.csv" || file_name.ends_with("_results.csv") ? NameClaim::kMaybe
@@ -476,7 +476,7 @@ std::size_t count_guids(const std::string& path) {
   return seen.size();
 }
 
-FileInfo inspect(std::string_view head, std::string_view path) {
+FileInfo inspect_rocprof_csv(std::string_view head, std::string_view path) {
   FileInfo out;
   out.trace = true;
   const bool guids = head.starts_with("\"Guid\"") || head.starts_with("Guid,");
@@ -487,8 +487,8 @@ FileInfo inspect(std::string_view head, std::string_view path) {
   return out;
 }
 
-Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
-                  const TraceSink& sink) {
+Result<void> read_rocprof_csv(ByteSource& source, const std::string& path,
+                              const ReadOptions& options, const TraceSink& sink) {
   CsvSet set(path, options);
   RS_CHECK(set.read(source));
   return set.finish(sink);
@@ -496,12 +496,9 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 
 } // namespace
 
-const Reader rocprof_csv_reader{"rocprofv3-csv",
-                                "rocprofv3 CSV tables, rocprof results.csv",
-                                "_kernel_trace.csv",
-                                claims,
-                                sniff,
-                                inspect,
-                                read};
+const Reader rocprof_csv_reader{"rocprofv3-csv",     "rocprofv3 CSV tables, rocprof results.csv",
+                                "_kernel_trace.csv", claims_rocprof_csv,
+                                sniff_rocprof_csv,   inspect_rocprof_csv,
+                                read_rocprof_csv};
 
 } // namespace rankscope

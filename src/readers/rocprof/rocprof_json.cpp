@@ -27,10 +27,10 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* kClock = "CLOCK_BOOTTIME";
+constexpr const char* kRocprofJsonClock = "CLOCK_BOOTTIME";
 constexpr const char* kRoot = "rocprofiler-sdk-tool";
 
-std::optional<std::int64_t> number_of(std::string_view text) {
+std::optional<std::int64_t> number_of_rocprof_json(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc() || end != text.data() + text.size())
@@ -68,7 +68,7 @@ struct Record {
       issued = value == "true" || value == "1";
       return;
     }
-    const std::optional<std::int64_t> number = number_of(value);
+    const std::optional<std::int64_t> number = number_of_rocprof_json(value);
     if (!number)
       return;
     if (key == "handle") {
@@ -136,7 +136,7 @@ class ProcessReader {
 public:
   ProcessReader(const std::string& path, JsonStream& in)
       : path_(path), in_(in),
-        trace_(std::make_unique<ProcessTrace>(path, rocprof_json_reader.name, kClock)),
+        trace_(std::make_unique<ProcessTrace>(path, rocprof_json_reader.name, kRocprofJsonClock)),
         rccl_(trace_->builder()) {}
 
   /// One element of the list, from its bracket on.
@@ -529,7 +529,7 @@ private:
   std::string first_malformed_;
 };
 
-bool sniff(std::string_view head, std::string_view) {
+bool sniff_rocprof_json(std::string_view head, std::string_view) {
   if (is_rocprof1_json(head))
     return true;
   const std::size_t at = head.find_first_not_of(" \t\r\n\xef\xbb\xbf");
@@ -539,19 +539,19 @@ bool sniff(std::string_view head, std::string_view) {
   return key != std::string_view::npos && head.substr(key + 1).starts_with(kRoot);
 }
 
-NameClaim claims(std::string_view file_name) {
+NameClaim claims_rocprof_json(std::string_view file_name) {
   return file_name.ends_with(".json") ? NameClaim::kYes : NameClaim::kNo;
 }
 
-FileInfo inspect(std::string_view, std::string_view) {
+FileInfo inspect_rocprof_json(std::string_view, std::string_view) {
   FileInfo out;
   out.trace = true;
   out.one_process = true;
   return out;
 }
 
-Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
-                  const TraceSink& sink) {
+Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
+                               const ReadOptions& options, const TraceSink& sink) {
   JsonStream in(source);
   std::string key;
   const bool has_key = in.enter('{') && in.key(key);
@@ -594,9 +594,9 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 const Reader rocprof_json_reader{"rocprofv3-json",
                                  "rocprofv3 JSON, rocprof results.json",
                                  ".json",
-                                 claims,
-                                 sniff,
-                                 inspect,
-                                 read};
+                                 claims_rocprof_json,
+                                 sniff_rocprof_json,
+                                 inspect_rocprof_json,
+                                 read_rocprof_json};
 
 } // namespace rankscope

@@ -20,7 +20,7 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* kClock = "CLOCK_MONOTONIC";
+constexpr const char* kRpdClock = "CLOCK_MONOTONIC";
 
 /// "0x1f" or "31"; -1 for anything else.
 std::int64_t handle_of(std::string_view text) {
@@ -40,7 +40,7 @@ bool of_tracer(std::string_view api) {
 }
 
 /// What a call of rocpd_api says to the operations that it caused.
-struct Launch {
+struct RpdLaunch {
   std::int64_t stream = -1;
   std::int64_t bytes = -1;
   LaunchShape shape;
@@ -106,7 +106,7 @@ private:
   };
 
   std::unique_ptr<ProcessTrace> make_target(bool several, std::size_t number) {
-    auto target = std::make_unique<ProcessTrace>(path_, rpd_reader.name, kClock);
+    auto target = std::make_unique<ProcessTrace>(path_, rpd_reader.name, kRpdClock);
     if (several)
       target->builder().header().rank = static_cast<std::int64_t>(number);
     return target;
@@ -243,7 +243,7 @@ private:
           file_.rows("rocpd_kernelapi", {"api_ptr_id", "stream", "gridX", "gridY", "gridZ",
                                          "workgroupX", "workgroupY", "workgroupZ"});
       while (q.step()) {
-        Launch& launch = launches_[q.integer_or(0, kNoId)];
+        RpdLaunch& launch = launches_[q.integer_or(0, kNoId)];
         launch.stream = handle_of(q.text(1));
         for (int i = 0; i < 3; ++i) {
           launch.shape.grid[static_cast<std::size_t>(i)] = q.integer_or(2 + i, 0);
@@ -255,7 +255,7 @@ private:
     if (file_.has("rocpd_copyapi")) {
       SqliteQuery q = file_.rows("rocpd_copyapi", {"api_ptr_id", "stream", "size"});
       while (q.step()) {
-        Launch& launch = launches_[q.integer_or(0, kNoId)];
+        RpdLaunch& launch = launches_[q.integer_or(0, kNoId)];
         launch.stream = handle_of(q.text(1));
         launch.bytes = q.integer_or(2, -1);
       }
@@ -315,7 +315,7 @@ private:
 
   void operation(ProcessTrace& out, const SqliteQuery& q, GpuWork work) {
     const auto launch = launches_.find(work.correlation);
-    const Launch* const of = launch == launches_.end() ? nullptr : &launch->second;
+    const RpdLaunch* const of = launch == launches_.end() ? nullptr : &launch->second;
     if (of != nullptr && of->stream >= 0)
       work.stream = of->stream;
     const std::string_view type = strings_.of(q.integer_or(6, kNoId));
@@ -377,7 +377,7 @@ private:
   std::vector<Link> links_;
   std::size_t next_link_ = 0;
   std::unordered_map<std::int64_t, Operator> operators_; ///< by call
-  std::unordered_map<std::int64_t, Launch> launches_;    ///< by call
+  std::unordered_map<std::int64_t, RpdLaunch> launches_; ///< by call
   std::map<std::int64_t, std::int64_t> gpu_process_;
   std::map<std::int64_t, std::unique_ptr<ProcessTrace>> targets_;
   ProcessTrace* strays_ = nullptr;
@@ -389,7 +389,7 @@ bool has_tables(const SqliteFile& file) {
   return file.has("rocpd_op") && (file.has("rocpd_api") || file.has("rocpd_api_ops"));
 }
 
-bool sniff(std::string_view head, std::string_view path) {
+bool sniff_rpd(std::string_view head, std::string_view path) {
   if (!is_sqlite(head))
     return false;
   if (head.find("\"rocpd_op\"") != std::string_view::npos &&
@@ -401,11 +401,11 @@ bool sniff(std::string_view head, std::string_view path) {
   return file && has_tables(*file);
 }
 
-NameClaim claims(std::string_view file_name) {
+NameClaim claims_rpd(std::string_view file_name) {
   return file_name.ends_with(".rpd") ? NameClaim::kYes : NameClaim::kNo;
 }
 
-FileInfo inspect(std::string_view, std::string_view path) {
+FileInfo inspect_rpd(std::string_view, std::string_view path) {
   FileInfo out;
   out.trace = true;
   if (!lies_on_disk(path))
@@ -421,8 +421,8 @@ FileInfo inspect(std::string_view, std::string_view path) {
   return out;
 }
 
-Result<void> read(ByteSource& source, const std::string& path, const ReadOptions& options,
-                  const TraceSink& sink) {
+Result<void> read_rpd(ByteSource& source, const std::string& path, const ReadOptions& options,
+                      const TraceSink& sink) {
   RS_TRY(const SqliteFile file, SqliteFile::open(path, &source));
   if (!has_tables(file))
     return Error{ErrorCode::kUnreadable, path,
@@ -432,6 +432,7 @@ Result<void> read(ByteSource& source, const std::string& path, const ReadOptions
 
 } // namespace
 
-const Reader rpd_reader{"rpd", "rocmProfileData databases", ".rpd", claims, sniff, inspect, read};
+const Reader rpd_reader{
+    "rpd", "rocmProfileData databases", ".rpd", claims_rpd, sniff_rpd, inspect_rpd, read_rpd};
 
 } // namespace rankscope

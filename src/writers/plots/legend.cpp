@@ -6,10 +6,10 @@ namespace rankscope {
 namespace {
 
 constexpr double kSample = 0.4; ///< how long a line is beside its name
-constexpr double kGap = 0.15;
+constexpr double kLegendGap = 0.15;
 
 double width_of(const LegendEntry& entry) {
-  return text_width(entry.label, kTextEm) + 0.08 + kSample + kGap;
+  return text_width(entry.label, kTextEm) + 0.08 + kSample + kLegendGap;
 }
 
 bool is_series(LegendMark mark) {
@@ -17,7 +17,7 @@ bool is_series(LegendMark mark) {
 }
 
 void draw_entry(Canvas& canvas, const LegendEntry& entry, double left, double y, bool lines) {
-  const double label = width_of(entry) - kSample - kGap - 0.08;
+  const double label = width_of(entry) - kSample - kLegendGap - 0.08;
   canvas.text({left, y + kTextEm * 0.36}, entry.label, Anchor::kStart, kTextEm, 0, kTextInk);
   const double from = left + label + 0.08;
   const double to = from + kSample;
