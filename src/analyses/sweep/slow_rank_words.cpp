@@ -47,7 +47,7 @@ std::string slow_sentence(const FoundRanks& range, const SlowRank& most, const R
       where, e.most, these_steps(test.steps), dependence_note(test.dependence));
   if (most.waited)
     out += fmt::format("; the collectives of its peers last {:.3f} ms longer per step ({:.3f} to "
-                       "{:.3f}): they wait for it",
+                       "{:.3f})",
                        most.waited->difference, most.waited->difference - most.waited->half_width,
                        most.waited->difference + most.waited->half_width);
   return out;
