@@ -13,6 +13,7 @@
 #include "collect/profile/torch_tool.h"
 #include "collect/samplers/gpu_backend.h"
 #include "engine/quiet_session.h"
+#include "os/folder_lock.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 #include "readers/reader.h"
@@ -367,12 +368,16 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
                                     const ProfileRequest& request) {
   if (!request.perf_csv.empty())
     RS_CHECK(check_perf_csv(request.perf_csv)); // before the long part
+  RS_CHECK(make_folder(prepared.run.out));
+  RS_TRY(const FolderLock lock,
+         FolderLock::take(prepared.run.out, prepared.run.out, "profile"));
   prepared.run.cancel = interrupt_token();
   double teardown_s = 30;
   for (const PlanStep& step : prepared.run.plan.post)
     teardown_s += step.timeout_s + request.grace_s;
   const InterruptGrace grace(
-      std::chrono::milliseconds(static_cast<std::int64_t>((teardown_s + request.grace_s) * 1000)));
+      std::chrono::milliseconds(static_cast<std::int64_t>((teardown_s + request.grace_s) * 1000)),
+      SecondSignal::kKillsChildren);
   ProfileOutcome out;
   out.identity = prepared.identity;
   out.out = prepared.run.out;

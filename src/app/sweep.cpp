@@ -6,21 +6,19 @@
 #include "collect/log_metric.h"
 #include "collect/secrets.h"
 #include "engine/quiet_session.h"
+#include "os/folder_lock.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
 #include <random>
-#include <sys/file.h>
 #include <thread>
 #include <tuple>
-#include <unistd.h>
 #include <utility>
 
 namespace rankscope {
@@ -55,31 +53,6 @@ std::vector<std::size_t> order_of(const SweepRequest& request, std::int64_t repe
     std::swap(out[i - 1], out[random() % i]);
   return out;
 }
-
-/// Held while a sweep runs: two in one folder would move each other's runs.
-class FolderLock {
-public:
-  static Result<FolderLock> take(const std::string& folder) {
-    RS_CHECK(make_folder(folder + "/.rankscope"));
-    FolderLock out;
-    const std::string path = folder + "/.rankscope/sweep.lock";
-    out.fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    // a file system without locks is no other sweep
-    if (out.fd_ >= 0 && ::flock(out.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      return Error{ErrorCode::kUsage, folder, "another sweep is running in this folder", ""};
-    return out;
-  }
-  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock() {
-    if (fd_ >= 0)
-      ::close(fd_);
-  }
-
-private:
-  FolderLock() = default;
-  int fd_ = -1;
-};
 
 std::string span_text(double seconds) {
   if (seconds < 90)
@@ -601,7 +574,9 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
 
 Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan) {
   RS_CHECK(make_folder(plan.folder));
-  RS_TRY(const FolderLock lock, FolderLock::take(plan.folder));
+  RS_CHECK(make_folder(plan.folder + "/.rankscope"));
+  RS_TRY(const FolderLock lock, // two sweeps would move each other's runs
+         FolderLock::take(plan.folder + "/.rankscope/sweep.lock", plan.folder, "sweep"));
   return Sweep(ctx, request, plan).go();
 }
 

@@ -2,10 +2,13 @@
 #include "cli/command.h"
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/sampler_json.h"
+#include "os/folder_lock.h"
+#include "os/output_file.h"
 #include "os/signals.h"
 #include "writers/json_head.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -23,6 +26,7 @@ struct SampleFlags {
   double duration_s = 0; ///< 0: until a signal
   bool dual_gcd = false;
   bool list = false;
+  bool force = false;
 };
 
 Result<void> list_gpus(Context& ctx, const SampleFlags& f) {
@@ -65,9 +69,16 @@ Result<void> sample(Context& ctx, SampleFlags f) {
   if (f.out.empty())
     return Error{ErrorCode::kUsage, "sample", "needs -o DIR", "or --list"};
   RS_TRY(f.options.period, parse_period(f.period));
+  RS_CHECK(make_folder(f.out));
+  RS_TRY(const FolderLock lock, FolderLock::take(f.out, f.out, "sample"));
   f.options.samples_csv = f.out + "/gpu_samples.csv";
   f.options.host_csv = f.out + "/host_samples.csv";
   f.options.processes_csv = f.out + "/gpu_processes.csv";
+  std::error_code ec;
+  if (!f.force && (std::filesystem::exists(f.options.samples_csv, ec) ||
+                   std::filesystem::exists(f.options.host_csv, ec)))
+    return Error{ErrorCode::kUsage, f.out, "has the samples of an earlier run",
+                 "choose another folder, or replace them with --force"};
   if (f.options.devices != "none")
     f.options.documented = {
         {DocumentedKind::kPower, f.out + "/gpu_info_power_profiler_output.csv", "", 0ns,
@@ -97,6 +108,7 @@ Action setup_sample(FlagSet& app) {
       .range(0.0, 1e9)
       .capture_default_str();
   app.add_flag("--dual-gcd", f->dual_gcd, "also a column for each board of two dies");
+  app.add_flag("--force", f->force, "replace the samples of an earlier run in the folder");
   app.add_flag("--list", f->list, "only say which GPUs there are");
   in_group(app, "Where readings come from", [&] {
     const std::map<std::string, GpuSource> sources = {{"auto", GpuSource::kAuto},

@@ -1,5 +1,7 @@
 #include "os/cleanup.h"
 
+#include "os/process_guard.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -146,6 +148,12 @@ void add_guard(pid_t guard) {
 void remove_child(pid_t pid) {
   std::erase(registry().children, pid);
   std::erase(registry().guards, pid);
+}
+
+void kill_ending_children() {
+  const auto lock = lock_children();
+  for (const pid_t guard : registry().guards)
+    ::kill(guard, kKillNowSignal);
 }
 
 void end_everything() {

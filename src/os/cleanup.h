@@ -32,6 +32,9 @@ void add_guard(pid_t guard);
 /// Of either.
 void remove_child(pid_t pid);
 
+/// Kills at once what guards have asked to end and what is still running; other children go on.
+void kill_ending_children();
+
 /// Ends every child (SIGTERM, a moment, SIGKILL to its group or by its guard), removes every path,
 /// and lets nobody add more: all that remains is to exit. Called once.
 void end_everything();

@@ -193,6 +193,7 @@ public:
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
     sigaddset(&watched, SIGTERM);
+    sigaddset(&watched, kKillNowSignal);
     signals_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     for (;;) {
       if (!reap())
@@ -312,6 +313,9 @@ private:
     while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
       if (info.ssi_signo == static_cast<std::uint32_t>(SIGTERM))
         begin_end(SIGTERM, launch_.grace.count());
+      else if (info.ssi_signo == static_cast<std::uint32_t>(kKillNowSignal) &&
+               state_ == State::kEnding)
+        until_ = 0;
   }
 
   void read_order() {

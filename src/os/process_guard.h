@@ -42,6 +42,9 @@ struct GuardOrder {
   std::int32_t grace_ms = 2000;
 };
 
+/// Kills at once what the guard has asked to end; does nothing before.
+constexpr int kKillNowSignal = SIGUSR1;
+
 /// Forks the guard, which starts the child. `socket`: our end, notes to be read and orders to be
 /// written (SOCK_SEQPACKET); closed, the guard ends everything. Returns the guard's process id, or
 /// -1 with errno. The guard ends after kFailed or kGone, and is to be reaped. Ends it: SIGTERM as

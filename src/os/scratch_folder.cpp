@@ -68,15 +68,20 @@ void remove_abandoned(const fs::path& in) {
   }
 }
 
-/// The system's folder for temporaries; the first time with what killed runs left there removed.
-fs::path temporaries() {
-  std::error_code ec;
-  fs::path out = fs::temp_directory_path(ec);
+/// `folder`; the first time with what killed runs left there removed.
+fs::path cleaned(const fs::path& folder) {
   static std::mutex mutex;
   static std::set<fs::path> seen;
-  if (const std::lock_guard lock(mutex); !ec && seen.insert(out).second)
-    remove_abandoned(out);
-  return ec ? fs::path() : out;
+  if (const std::lock_guard lock(mutex); seen.insert(folder).second)
+    remove_abandoned(folder);
+  return folder;
+}
+
+/// The system's folder for temporaries.
+fs::path temporaries() {
+  std::error_code ec;
+  const fs::path out = fs::temp_directory_path(ec);
+  return ec ? fs::path() : cleaned(out);
 }
 
 /// "" = none could be made.
@@ -90,9 +95,12 @@ std::string make_in(const fs::path& in, std::string_view kind, std::string& trie
 ScratchFolder::ScratchFolder(std::string path)
     : path_(std::move(path)), lock_(lock_folder(path_, LOCK_SH)) {}
 
-Result<ScratchFolder> ScratchFolder::create() {
+Result<ScratchFolder> ScratchFolder::create(const std::string& in) {
   std::string tried;
-  std::string made = make_in(root().empty() ? temporaries() : fs::path(root()), kOne, tried);
+  const fs::path parent = !in.empty()      ? cleaned(in)
+                          : root().empty() ? temporaries()
+                                           : fs::path(root());
+  std::string made = make_in(parent, kOne, tried);
   if (made.empty())
     return Error{ErrorCode::kOutput, tried, "cannot make a temporary folder",
                  "is TMPDIR writable?"};

@@ -12,7 +12,8 @@ namespace rankscope {
 
 class ScratchFolder {
 public:
-  static Result<ScratchFolder> create();
+  /// Below `in`; "" = the system's folder for temporaries, or that of the job.
+  static Result<ScratchFolder> create(const std::string& in = "");
   ScratchFolder(ScratchFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;

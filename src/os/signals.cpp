@@ -19,6 +19,7 @@ constexpr auto kSameSignal = std::chrono::milliseconds(300);
 
 std::atomic<std::int64_t> grace_ms{0};
 std::atomic<int> first_signal{0};
+std::atomic<bool> second_kills_children{false};
 
 CancelToken& token() {
   static CancelToken* const only = new CancelToken; // outlives everything: a signal may come late
@@ -41,13 +42,22 @@ void wait_for_signals(const sigset_t& set) {
   const std::int64_t grace = grace_ms;
   const auto began = std::chrono::steady_clock::now();
   const auto until = began + std::chrono::milliseconds(grace);
+  auto last = began;
+  bool killed = false;
   for (auto now = began; now < until; now = std::chrono::steady_clock::now()) {
     const std::int64_t left =
         std::chrono::duration_cast<std::chrono::nanoseconds>(until - now).count();
     const timespec time{left / 1'000'000'000, left % 1'000'000'000};
     const int next = ::sigtimedwait(&set, nullptr, &time);
-    if (next == signal && std::chrono::steady_clock::now() - began < kSameSignal)
+    if (next == signal && std::chrono::steady_clock::now() - last < kSameSignal)
       continue;
+    if (next >= 0 && second_kills_children && !killed) {
+      killed = true;
+      signal = next;
+      last = std::chrono::steady_clock::now();
+      cleanup::kill_ending_children();
+      continue;
+    }
     // the end of a child wakes us while another thread starts one, with all signals blocked
     if (next >= 0 || errno != EINTR)
       break;
@@ -90,12 +100,14 @@ int interrupt_signal() {
   return first_signal;
 }
 
-InterruptGrace::InterruptGrace(std::chrono::milliseconds grace) {
+InterruptGrace::InterruptGrace(std::chrono::milliseconds grace, SecondSignal second) {
+  second_kills_children = second == SecondSignal::kKillsChildren;
   grace_ms = grace.count();
 }
 
 InterruptGrace::~InterruptGrace() {
   grace_ms = 0;
+  second_kills_children = false;
 }
 
 bool sleep_unless_interrupted(double seconds) {

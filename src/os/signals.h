@@ -23,12 +23,19 @@ void install_interrupt_handler();
 /// False when a signal came before the time was over.
 [[nodiscard]] bool sleep_unless_interrupted(double seconds);
 
+/// What the second signal does within the grace of an InterruptGrace.
+enum class SecondSignal {
+  kExits,
+  kKillsChildren, ///< those that were asked to end are killed; the work goes on, a third one exits
+};
+
 /// While one lives, the first signal only cancels the token: the work has `grace` to end by itself
 /// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits;
 /// the same one within 300 ms is the first one still.
 class InterruptGrace {
 public:
-  explicit InterruptGrace(std::chrono::milliseconds grace);
+  explicit InterruptGrace(std::chrono::milliseconds grace,
+                          SecondSignal second = SecondSignal::kExits);
   ~InterruptGrace();
   InterruptGrace(const InterruptGrace&) = delete;
   InterruptGrace& operator=(const InterruptGrace&) = delete;

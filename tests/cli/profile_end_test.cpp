@@ -175,6 +175,26 @@ TEST_F(ProfileEnd, TheSameSignalTwiceAtOnceIsOne) {
   expect_no_orphan();
 }
 
+// HA-B17
+TEST_F(ProfileEnd, TheSecondSignalKillsTheCommandAndTheTearDownRuns) {
+  Result<Process> run =
+      begin({"--grace", "60", "--tool", "A"},
+            {"sh", "-c", "trap '' TERM INT; echo $$ >> pids; while :; do sleep 0.05; done"}, 1);
+  ASSERT_TRUE(run);
+  const auto began = std::chrono::steady_clock::now();
+  ::kill(run->pid(), SIGINT);
+  std::this_thread::sleep_for(500ms); // not the first one twice
+  ::kill(run->pid(), SIGINT);
+  const Result<ProcessEnd> end = run->wait();
+  ASSERT_TRUE(end);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 30s) << "not after the grace";
+  EXPECT_EQ(end->exit_code, 130) << end->err;
+  EXPECT_TRUE(has_code("W-RUN-KILLED"));
+  EXPECT_EQ(order().back(), "post A");
+  EXPECT_NE(manifest().find("\"status\": \"failure\""), std::string::npos);
+  expect_no_orphan();
+}
+
 TEST_F(ProfileEnd, ACommandThatEndsWellOnASignalWasInterruptedAllTheSame) {
   Result<Process> run = begin(
       {}, {"sh", "-c", "trap 'exit 0' TERM; echo $$ >> pids; while :; do sleep 0.05; done"}, 1);

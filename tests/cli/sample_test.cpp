@@ -106,6 +106,38 @@ TEST(Sample, EnergyIsThatOfTheCounter) {
 }
 
 // HA-B7: a GPU that is pulled out during the run is told, with the part that its joules cover.
+// HA-B20
+TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 300);
+  const test::TempFolder out;
+  std::vector<std::string> command = {"sample",   "-o",    out.path("s"), "--sysfs-root", sys.root(),
+                                      "--period", "10ms", "--duration",  "0.1"};
+  ASSERT_EQ(test::run_binary(command).code, 0);
+  const std::string series = test::bytes_of(out.path("s/gpu_samples.csv"));
+  ASSERT_FALSE(series.empty());
+  const auto second = test::run_binary(command);
+  EXPECT_EQ(second.code, 2);
+  EXPECT_NE(second.err.find("has the samples of an earlier run"), std::string::npos) << second.err;
+  EXPECT_EQ(test::bytes_of(out.path("s/gpu_samples.csv")), series);
+  command.emplace_back("--force");
+  EXPECT_EQ(test::run_binary(command).code, 0);
+  EXPECT_NE(test::bytes_of(out.path("s/gpu_samples.csv")), series);
+  // nor do two write at once
+  command.back() = "--duration";
+  command.emplace_back("20");
+  command.emplace_back("--force");
+  const pid_t first = start(command);
+  wait_for_lines(out.path("s/gpu_samples.csv"), 2);
+  const auto other = test::run_binary(command);
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("another sample is running in this folder"), std::string::npos)
+      << other.err;
+  ::kill(first, SIGTERM);
+  int status = 0;
+  ::waitpid(first, &status, 0);
+}
+
 TEST(Sample, AGpuThatIsLostIsTold) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 300);

@@ -126,6 +126,23 @@ private:
   pid_t child_ = -1;
 };
 
+// HA-E15: the parts of workbooks are made in memory, in such a folder
+TEST(ScratchFolder, InAnotherFolderTooWhatAKilledProcessLeftIsRemoved) {
+  const test::TempFolder folder;
+  fs::create_directories(folder.path("first"));
+  const auto first = ScratchFolder::create(folder.path("first"));
+  ASSERT_TRUE(first);
+  const std::string name = fs::path(first->path()).filename();
+  const std::string left = folder.path("second/" + name.substr(0, name.size() - 6) + "abcdef");
+  fs::create_directories(left);
+  fs::last_write_time(left, fs::file_time_type::clock::now() - 1h);
+  const auto second = ScratchFolder::create(folder.path("second"));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(fs::path(second->path()).parent_path(), folder.path("second"));
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(first->path()));
+}
+
 TEST(ScratchFolder, WhatAKilledProcessLeftIsRemovedByTheNext) {
   const test::TempFolder folder;
   const auto name_in = [](const std::string& file) {

@@ -1,0 +1,28 @@
+// Two commands that write into one folder at once would mix their files.
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <utility>
+
+namespace rankscope {
+
+/// Holds a folder for one process, until it is destroyed or the process ends.
+class FolderLock {
+public:
+  /// Locks `path`: an existing folder, or a file, which is created. `folder` and `user` ("sweep") are
+  /// named in the error, kUsage, when another process has the lock. A file system without locks is
+  /// taken for unlocked.
+  static Result<FolderLock> take(const std::string& path, const std::string& folder,
+                                 const std::string& user);
+  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock();
+
+private:
+  FolderLock() = default;
+  int fd_ = -1;
+};
+
+} // namespace rankscope
