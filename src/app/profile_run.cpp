@@ -369,8 +369,7 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
   if (!request.perf_csv.empty())
     RS_CHECK(check_perf_csv(request.perf_csv)); // before the long part
   RS_CHECK(make_folder(prepared.run.out));
-  RS_TRY(const FolderLock lock,
-         FolderLock::take(prepared.run.out, prepared.run.out, "profile"));
+  RS_TRY(const FolderLock lock, FolderLock::take(prepared.run.out, prepared.run.out, "profile"));
   prepared.run.cancel = interrupt_token();
   double teardown_s = 30;
   for (const PlanStep& step : prepared.run.plan.post)

@@ -11,9 +11,9 @@ namespace rankscope {
 /// Holds a folder for one process, until it is destroyed or the process ends.
 class FolderLock {
 public:
-  /// Locks `path`: an existing folder, or a file, which is created. `folder` and `user` ("sweep") are
-  /// named in the error, kUsage, when another process has the lock. A file system without locks is
-  /// taken for unlocked.
+  /// Locks `path`: an existing folder, or a file, which is created. `folder` and `user` ("sweep")
+  /// are named in the error, kUsage, when another process has the lock. A file system without locks
+  /// is taken for unlocked.
   static Result<FolderLock> take(const std::string& path, const std::string& folder,
                                  const std::string& user);
   FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

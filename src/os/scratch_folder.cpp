@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
 #include <sys/file.h>
@@ -110,9 +111,12 @@ Result<ScratchFolder> ScratchFolder::create(const std::string& in) {
 ScratchFolder::~ScratchFolder() {
   if (path_.empty())
     return;
-  std::error_code ec;
-  fs::remove_all(path_, ec);
-  cleanup::remove_path(path_);
+  try {
+    std::error_code ec;
+    fs::remove_all(path_, ec);
+    cleanup::remove_path(path_);
+  } catch (const std::bad_alloc&) { // an interrupt, or the next run, removes it
+  }
   close_file(lock_);
 }
 

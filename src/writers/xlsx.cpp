@@ -26,8 +26,9 @@
 namespace rankscope {
 namespace {
 
-/// Where the parts of a workbook are made before they are packed, in a folder that goes also when we
-/// are killed. A small workbook's is in memory where there is room, which saves a fifth of the time.
+/// Where the parts of a workbook are made before they are packed, in a folder that goes also when
+/// we are killed. A small workbook's is in memory where there is room, which saves a fifth of the
+/// time.
 Result<ScratchFolder> parts_folder(bool big) {
   constexpr const char* kMemory = "/dev/shm";
   constexpr std::uint64_t kRoom = 256U << 20U;

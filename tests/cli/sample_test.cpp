@@ -111,7 +111,7 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   const test::FakeSysfs sys;
   sys.add_gpu(128, "0000:c1:00.0", "a", 300);
   const test::TempFolder out;
-  std::vector<std::string> command = {"sample",   "-o",    out.path("s"), "--sysfs-root", sys.root(),
+  std::vector<std::string> command = {"sample",   "-o",   out.path("s"), "--sysfs-root", sys.root(),
                                       "--period", "10ms", "--duration",  "0.1"};
   ASSERT_EQ(test::run_binary(command).code, 0);
   const std::string series = test::bytes_of(out.path("s/gpu_samples.csv"));
@@ -124,9 +124,7 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   EXPECT_EQ(test::run_binary(command).code, 0);
   EXPECT_NE(test::bytes_of(out.path("s/gpu_samples.csv")), series);
   // nor do two write at once
-  command.back() = "--duration";
-  command.emplace_back("20");
-  command.emplace_back("--force");
+  command[command.size() - 2] = "20";
   const pid_t first = start(command);
   wait_for_lines(out.path("s/gpu_samples.csv"), 2);
   const auto other = test::run_binary(command);
