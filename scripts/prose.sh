@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Counts terms of the old house style in the sentences that people read: string literals and comments of the
+# sources, Markdown pages, and the script and style of the interactive page.
+# Usage: scripts/prose.sh           compares the count of each folder with scripts/prose.budget; exits 1 when
+#                                   a count is above it, or below it (then run --lower)
+#        scripts/prose.sh --lower   writes lower counts into scripts/prose.budget; never raises one
+#        scripts/prose.sh --list [FILE_OR_FOLDER...]   prints each place, the term and what to write
+# Terms are in scripts/prose.terms, real English uses of them in scripts/prose.allow (at most 40).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec python3 - "$@" <<'PY'
+import os, re, sys
+
+GENERATED = {"docs/columns.md"}  # from the texts in src
+MOST_ALLOWED = 40
+GAP = "\0"  # stands for code: no term matches across it
+
+
+def entries(name):
+    with open("scripts/" + name, encoding="utf-8") as f:
+        lines = [line.rstrip("\n") for line in f]
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def pattern_of(terms):
+    """Terms as one regular expression: whole words, any white space between them."""
+    return re.compile(r"(?<![\w-])(?:%s)(?![\w-])" % "|".join(terms).replace(" ", r"\s+"), re.I)
+
+
+CPP = re.compile(
+    r'R"(?P<mark>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=mark)"'
+    r'|"(?P<text>(?:[^"\\\n]|\\.)*)"'
+    r"|(?<![\w'])'(?:[^'\\\n]|\\.)+'"
+    r"|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/", re.S)
+JS = re.compile(
+    r'"(?P<text>(?:[^"\\\n]|\\.)*)"|' r"'(?P<text1>(?:[^'\\\n]|\\.)*)'"
+    r"|`(?P<text2>(?:[^`\\]|\\.)*)`"
+    r"|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/"
+    r"|(?<=[=(,:!&|?{};])\s*/(?:[^/\\\n]|\\.)+/", re.S)
+
+
+def blank(text):
+    return re.sub(r"\S", GAP, text)
+
+
+def source_prose(text, grammar):
+    """The text with code replaced by gaps, on the same lines. Literals and comments that follow each
+    other with nothing between them are one sentence."""
+    out, at, before = [], 0, None
+    for m in grammar.finditer(text):
+        group = m.lastgroup if m.lastgroup != "mark" else "raw"
+        between = text[at:m.start()]
+        kind = None if group is None else ("comment" if group in ("line", "block") else "text")
+        joined = kind is not None and kind == before and not between.strip()
+        if joined and out:
+            out[-1] = re.sub(GAP, " ", out[-1])  # the closing quote
+        out.append(blank(between))
+        if kind is None:
+            out.append(blank(m.group()))
+        else:
+            body = m.group(group)
+            if kind == "text":
+                body = re.sub(r"\\.", GAP * 2, body)
+                body = re.sub(r"\$\{[^}]*\}", lambda e: blank(e.group()), body)
+                if " " not in body and not joined:
+                    body = blank(body)  # a name, not a sentence
+            body = re.sub(r"`[^`\n]*`", lambda e: blank(e.group()), body)
+            start, end = m.start(group) - m.start(), m.end() - m.end(group)
+            out.append((" " if joined else GAP) * start + body)
+            out.append((GAP if kind == "text" else " ") * end)
+        at, before = m.end(), kind
+    out.append(blank(text[at:]))
+    return "".join(out)
+
+
+def page_prose(text):
+    """A Markdown page without blocks of code, code in a line, targets of links, HTML comments and blank
+    lines (which end a sentence)."""
+    out, fenced = [], False
+    for line in text.splitlines(True):
+        fence = line.lstrip().startswith("```")
+        out.append(blank(line) if fenced or fence else line)
+        fenced ^= fence
+    text = "".join(out)
+    for code in (r"<!--.*?-->", r"`[^`]+`", r"(?<=\])\([^)]*\)"):
+        text = re.sub(code, lambda m: blank(m.group()), text, flags=re.S)
+    return re.sub(r"\n(?=\n)", GAP + "\n", text)
+
+
+def prose(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    if path.endswith(".md"):
+        text = page_prose(text)
+    else:
+        text = source_prose(text, JS if path.endswith((".js", ".css")) else CPP)
+    return re.sub(GAP + r"[\0 ]*", GAP, text)
+
+
+def files_below(folder):
+    endings = (".cpp", ".h", ".def", ".in", ".js", ".css", ".md")
+    if os.path.isfile(folder):
+        return [folder]
+    found = []
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        found += [os.path.join(at, n) for n in sorted(names) if n.endswith(endings)]
+    return [f for f in found if f not in GENERATED]
+
+
+def all_files():
+    pages = sorted(n for n in os.listdir(".") if n.endswith(".md"))
+    return pages + files_below("docs") + files_below("include") + files_below("src")
+
+
+def folder_of(path):
+    parts = path.split("/")
+    if len(parts) == 1:
+        return "."
+    return "/".join(parts[:2]) if len(parts) > 2 and parts[0] in ("src", "docs") else parts[0]
+
+
+terms = [(pattern_of([old]), new) for old, new in entries("prose.terms")]
+any_term = pattern_of(old for old, _ in entries("prose.terms"))
+allowed = [entry[0] for entry in entries("prose.allow")]
+any_allowed = pattern_of(allowed or ["(?!)"])
+
+
+def places(text):
+    """(line, words, what to write) of each term in the prose of a file."""
+    spans = [m.span() for m in any_allowed.finditer(text)]
+    for m in any_term.finditer(text):
+        if any(a < m.end() and m.start() < b for a, b in spans):
+            continue
+        write = next(new for term, new in terms if term.match(text, m.start()))
+        yield text.count("\n", 0, m.start()) + 1, " ".join(m.group().split()), write
+
+
+def main(args):
+    if args and args[0] == "--list":
+        for path in [f for a in args[1:] for f in files_below(a.rstrip("/"))] or all_files():
+            for line, words, write in places(prose(path)):
+                print(f"{path}:{line}: {words} -> {write}")
+        return 0
+    if args not in ([], ["--lower"]):
+        print("usage: scripts/prose.sh [--lower | --list [FILE_OR_FOLDER...]]", file=sys.stderr)
+        return 2
+    bad = []
+    if len(allowed) > MOST_ALLOWED:
+        bad.append(f"scripts/prose.allow has {len(allowed)} entries; at most {MOST_ALLOWED} are allowed")
+    counts, first = {}, {}
+    unused = set(allowed)
+    for path in all_files():
+        folder = folder_of(path)
+        text = prose(path)
+        found = list(places(text))
+        counts[folder] = counts.get(folder, 0) + len(found)
+        first.setdefault(folder, [])
+        first[folder] += [f"  {path}:{line}: {words} -> {write}" for line, words, write in found]
+        unused = {entry for entry in unused if not pattern_of([entry]).search(text)}
+    bad += [f"scripts/prose.allow: nothing needs '{a}'; remove it" for a in sorted(unused)]
+    budget = {folder: int(n) for folder, n in (e[0].split() for e in entries("prose.budget"))}
+    for folder in sorted(counts.keys() | budget.keys()):
+        now, limit = counts.get(folder, 0), budget.get(folder, 0)
+        if now > limit:
+            bad.append(f"{folder}: {now} terms of the old style, {limit} allowed; write them as scripts/prose.terms"
+                       f" says (scripts/prose.sh --list {folder})")
+            if limit == 0:
+                bad += first[folder][:10]
+        elif now < limit and args:
+            budget[folder] = now
+        elif now < limit:
+            bad.append(f"{folder}: {now} terms of the old style, the budget says {limit}: run scripts/prose.sh --lower")
+    if args:
+        with open("scripts/prose.budget", encoding="utf-8") as f:
+            head = [line for line in f if line.startswith("#")]
+        with open("scripts/prose.budget", "w", encoding="utf-8") as f:
+            f.writelines(head)
+            f.writelines(f"{folder} {n}\n" for folder, n in sorted(budget.items()))
+    print("\n".join(bad) if bad else f"prose: {sum(counts.values())} terms of the old style, all within the budget")
+    return 1 if bad else 0
+
+
+sys.exit(main(sys.argv[1:]))
+PY
