@@ -27,7 +27,7 @@ namespace rankscope {
 namespace {
 
 constexpr const char* kExitCodes =
-    "exit codes: 0 all well, 2 usage, 3 input unreadable, 4 partial (events or\n"
+    "exit codes: 0 success, 2 usage, 3 input unreadable, 4 partial (events or\n"
     "            ranks lost), 5 regression (--fail-on) or alarm (watch),\n"
     "            6 output failed, 7 missing tool, 70 internal error,\n"
     "            130 interrupted";
@@ -71,8 +71,8 @@ const Command* find_command(const Program& program, const std::string& name) {
   return at == all.end() ? nullptr : *at;
 }
 
-/// Takes what stands behind the first `--` out of the arguments: it belongs to a program that is
-/// run, and no rule of ours about flags, lists or brackets applies to it.
+/// Removes the words after the first `--` from the arguments. They belong to the program to run, so
+/// rules about flags, lists and brackets do not apply to them.
 std::vector<std::string> take_program(std::vector<std::string>& arguments) {
   const auto at = std::find(arguments.begin(), arguments.end(), "--");
   if (at == arguments.end())
@@ -195,9 +195,7 @@ std::span<const Command* const> commands() {
 
 int run_cli(int argc, char** argv) {
   Context ctx;
-  return run_program({"rankscope",
-                      "rankscope: from the traces of a distributed GPU run to the answer",
-                      commands()},
+  return run_program({"rankscope", "rankscope: analyze traces of distributed GPU runs", commands()},
                      ctx, argc, argv);
 }
 
@@ -210,10 +208,10 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(kExitCodes);
-  app.add_option("-j,--jobs", jobs, "threads, 0 = all processors")->capture_default_str();
-  app.add_flag("-q,--quiet", ctx.quiet, "no notes on stderr");
-  app.add_flag("--json", ctx.json, "machine-readable result on stdout");
-  app.add_flag("--strict", ctx.strict, "warnings make exit 4 too");
+  app.add_option("-j,--jobs", jobs, "number of threads (0: all processors)")->capture_default_str();
+  app.add_flag("-q,--quiet", ctx.quiet, "print no notes on stderr");
+  app.add_flag("--json", ctx.json, "print the result as JSON on stdout");
+  app.add_flag("--strict", ctx.strict, "exit with 4 on warnings too");
   std::vector<std::string> arguments = arguments_of(argc, argv);
   std::string command = command_word(app, arguments);
   if (command == "help") { // "help CMD" is "CMD --help"

@@ -1,5 +1,5 @@
-// rankscope baseline: what a comparison needs of a run saved in a small file, a run checked against
-// such a file, and many of them as a history with its change points.
+// rankscope baseline: saves the data that a comparison needs in a small file, checks a run against
+// such a file, and shows many of them as a history with change points.
 #include "analyses/top/top_facts.h"
 #include "app/baseline.h"
 #include "app/baseline_history.h"
@@ -25,9 +25,9 @@ struct BaselineFlags {
 
 Result<void> save(Context& ctx, const BaselineFlags& f) {
   if (f.inputs.size() != 1)
-    return Error{ErrorCode::kUsage, "baseline save", "wants one run", "rankscope baseline --help"};
+    return Error{ErrorCode::kUsage, "baseline save", "needs one run", "rankscope baseline --help"};
   if (f.output.empty())
-    return Error{ErrorCode::kUsage, "baseline save", "wants a file to write", "-o NAME.rsb"};
+    return Error{ErrorCode::kUsage, "baseline save", "needs a file to write", "-o NAME.rsb"};
   BaselineSaveRequest request;
   request.folder = f.inputs.front();
   request.output = f.output;
@@ -46,7 +46,7 @@ Result<void> save(Context& ctx, const BaselineFlags& f) {
 
 Result<void> check(Context& ctx, const BaselineFlags& f) {
   if (f.compare.baseline.empty())
-    return Error{ErrorCode::kUsage, "baseline check", "wants the file to check against",
+    return Error{ErrorCode::kUsage, "baseline check", "needs the file to check against",
                  "--baseline NAME.rsb"};
   CompareFlags flags = f.compare;
   flags.tests = f.inputs;
@@ -89,29 +89,29 @@ Action setup_baseline(FlagSet& app) {
   app.add_option("action", f->action, "save, check or history")
       .required()
       .one_of({"save", "check", "history"});
-  app.add_option(
-         "inputs", f->inputs,
-         "save: a run; check: runs to check; history: saved baselines in the order of time, "
-         "or a folder of them")
+  app.add_option("inputs", f->inputs,
+                 "save: a run; check: runs to check; history: saved baselines, oldest first, or a "
+                 "folder of them")
       .required();
   app.add_option(
       "-o,--output", f->output,
       "save: the file (.rsb); check: a folder for workbooks; history: .xlsx, .json, .md, "
       ".html");
   in_group(app, "save", [&] {
-    app.add_option("--label", f->label, "name of the run (default: its folder)");
+    app.add_option("--label", f->label, "name of the run (default: folder name)");
     add_align_flag(app, f->compare.align);
     app.add_flag("--skip-tracelens", f->compare.request.reports_only,
-                 "use existing reports, never the traces");
+                 "use existing reports only; do not read traces");
   });
   in_group(app, "check", [&] {
     app.add_option("--baseline", f->compare.baseline, "a saved baseline (or a run)");
-    app.add_option("--labels", f->compare.labels.all, "a name per run, the baseline's first")
+    app.add_option("--labels", f->compare.labels.all, "one name per run, baseline first")
         .delimiter(',');
     add_verdict_flags(app, f->compare);
   });
-  in_group(app, "history",
-           [&] { app.add_option("--csv-dir", f->csv_dir, "the sheets as CSV files"); });
+  in_group(app, "history", [&] {
+    app.add_option("--csv-dir", f->csv_dir, "write the sheets as CSV files into this folder");
+  });
   add_discover_flags(app, f->compare.request.discover, false);
   return [f](Context& ctx) {
     return f->action == "save"    ? save(ctx, *f)
@@ -123,11 +123,11 @@ Action setup_baseline(FlagSet& app) {
 } // namespace
 
 const Command baseline_command{
-    "baseline", "runs saved in small files: save, check against one, history of many",
+    "baseline", "save a run, check runs against it, show a history",
     "  rankscope baseline save traces -o base.rsb\n"
     "  rankscope baseline check new --baseline base.rsb --fail-on-file rankscope.conditions\n"
-    "  rankscope baseline history kept -o history.xlsx\n"
-    "  rankscope baseline history kept -o history.html",
+    "  rankscope baseline history saved -o history.xlsx\n"
+    "  rankscope baseline history saved -o history.html",
     setup_baseline};
 
 } // namespace rankscope

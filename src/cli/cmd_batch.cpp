@@ -1,4 +1,4 @@
-// rankscope batch -b FOLDER: a workbook for every folder of rank traces below a base.
+// rankscope batch -b FOLDER: writes a workbook for every folder of rank traces below a base.
 #include "app/batch.h"
 #include "app/command_plans.h"
 #include "app/command_reports.h"
@@ -107,22 +107,26 @@ Result<void> run_batch(Context& ctx, const BatchFlags& f) {
 Action setup_batch(FlagSet& app) {
   auto f = std::make_shared<BatchFlags>();
   BatchRequest& r = f->request;
-  app.add_option("-b,--base", r.search.base, "folder that is searched for traces, with all below")
+  app.add_option("-b,--base", r.search.base,
+                 "search this folder and all folders below it for traces")
       .required();
   app.add_option("-p,--rank-pattern", r.search.pattern,
-                 "what stands in front of the rank's number in a file's name, a regular expression")
+                 "regular expression for the text before the rank number in file names")
       .capture_default_str();
-  app.add_option("-e,--extension", r.search.extension, "of the traces: json or gz (.json.gz)")
+  app.add_option("-e,--extension", r.search.extension,
+                 "file type of the traces: json or gz (.json.gz)")
       .capture_default_str();
   app.add_option("-f,--filter", r.search.filters,
-                 "texts that a trace's whole path has to hold, all of them")
+                 "read only traces whose full path contains all of these texts")
       .capture_default_str();
   app.add_flag("-r,--replay", r.replay, "measure the gemm and conv calls again");
-  app.add_flag("-d,--dry-run", f->dry_run, "only say what would be read and written");
-  app.add_flag("-a,--all-kernels", r.options.all_kernels, "a sheet of every kernel for each rank");
+  app.add_flag("-d,--dry-run", f->dry_run,
+               "print which files would be read and written, then exit");
+  app.add_flag("-a,--all-kernels", r.options.all_kernels,
+               "add a sheet of all kernels for each rank");
   app.add_option("-o,--output", r.search.output,
-                 "file.xlsx, .json or .md, for one folder of traces (default: beside them)");
-  app.add_flag("--overwrite", r.overwrite, "replace reports that are there already");
+                 "file.xlsx, .json or .md, for one folder of traces (default: in that folder)");
+  app.add_flag("--overwrite", r.overwrite, "replace existing reports");
   app.add_option("--compat", f->compat, "reproduce another tool's quirks").one_of({"tracelens"});
   add_replay_flags(app, f->replay);
   return [f](Context& ctx) { return run_batch(ctx, *f); };
@@ -130,7 +134,7 @@ Action setup_batch(FlagSet& app) {
 
 } // namespace
 
-const Command batch_command{"batch", "a workbook for every folder of rank traces below a base",
+const Command batch_command{"batch", "write a workbook for every folder of rank traces",
                             "  rankscope batch -b profiles -f step_8\n"
                             "  rankscope batch -b profiles -e gz -f rank_ step_8 --all-kernels\n"
                             "  rankscope batch -b profiles -f step_8 --dry-run",

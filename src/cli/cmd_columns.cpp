@@ -15,7 +15,8 @@ Action setup_columns(FlagSet&) {
 
 } // namespace
 
-const Command columns_command{"columns", "every sheet with its columns: id, header, unit, meaning",
+const Command columns_command{"columns",
+                              "list the columns of every sheet: id, header, unit, meaning",
                               "  rankscope columns > columns.md", setup_columns};
 
 } // namespace rankscope

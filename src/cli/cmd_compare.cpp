@@ -1,5 +1,5 @@
 // rankscope compare: one or more test runs against a baseline run: timelines, collectives, a final
-// workbook with a dashboard, what changed, a verdict for pull requests.
+// workbook with a dashboard, changes, a verdict for pull requests.
 #include "cli/command.h"
 #include "cli/compare_flags.h"
 #include "cli/comparison_screen.h"
@@ -24,7 +24,7 @@ Action setup_compare(FlagSet& app) {
 } // namespace
 
 const Command compare_command{
-    "compare", "test runs against a baseline: what changed, timelines, collectives, verdict",
+    "compare", "compare runs with a baseline: changes, timelines, collectives, verdict",
     "  rankscope compare --baseline base --test new --output out\n"
     "  rankscope compare --baseline 56cu_256threads --test 37cu_384threads --test 32cu_512threads "
     "--output out\n"

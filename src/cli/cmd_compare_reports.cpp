@@ -38,13 +38,12 @@ Result<void> run_compare_reports(Context& ctx, const CompareReportsFlags& f) {
 
 Action setup_compare_reports(FlagSet& app) {
   auto f = std::make_shared<CompareReportsFlags>();
-  app.add_option("REPORT", f->request.reports,
-                 "report workbooks or CSV folders, the baseline first")
+  app.add_option("REPORT", f->request.reports, "report workbooks or CSV folders, baseline first")
       .required()
       .expected(2, 1000);
-  app.add_option("--names", f->request.names, "a name for each report (default: file names)")
+  app.add_option("--names", f->request.names, "one name per report (default: file names)")
       .delimiter(',');
-  app.add_option("--sheets", f->sheets, "what to compare (default: all)")
+  app.add_option("--sheets", f->sheets, "sheets to compare (default: all)")
       .delimiter(',')
       .one_of({"gpu_timeline", "ops_summary", "kernel_summary", "ops_all", "roofline", "all"});
   app.add_option("-o,--output", f->request.outputs.file,
@@ -57,7 +56,7 @@ Action setup_compare_reports(FlagSet& app) {
 } // namespace
 
 const Command compare_reports_command{
-    "compare-reports", "tables of two or more reports side by side, with differences",
+    "compare-reports", "show tables of two or more reports side by side, with differences",
     "  rankscope compare-reports base.xlsx new.xlsx -o comparison.xlsx\n"
     "  rankscope compare-reports base_csvs new_csvs --names base,new --sheets gpu_timeline",
     setup_compare_reports};

@@ -37,16 +37,18 @@ Action setup_export(FlagSet& app) {
   app.add_option("TRACE", f->request.traces.inputs, "traces, folders of ranks or a sweep")
       .required();
   in_group(app, "Output", [&] {
-    app.add_option("--parquet", f->request.folder, "folder of the dataset; other runs in it stay");
-    app.add_option("--tables", f->request.tables, "these alone (default: all)")
+    app.add_option("--parquet", f->request.folder,
+                   "folder of the dataset; other runs in it are not changed");
+    app.add_option("--tables", f->request.tables, "write only these tables (default: all)")
         .delimiter(',')
         .one_of(export_tables());
-    app.add_flag("--replace", f->request.replace, "write a run anew that the dataset has");
+    app.add_flag("--replace", f->request.replace,
+                 "replace a run that the dataset already contains");
   });
   in_group(app, "Running", [&] {
     app.add_option("--gpus-per-node", f->request.traces.gpus_per_node, "0: devices in the trace");
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
+                   "memory limit for traces being read (0: half of the free memory)");
   });
   add_discover_flags(app, f->request.traces.discover, true);
   return [f](Context& ctx) { return export_of(ctx, *f); };
@@ -54,7 +56,7 @@ Action setup_export(FlagSet& app) {
 
 } // namespace
 
-const Command export_command{"export", "events, kernels, operators, ... as a Parquet dataset",
+const Command export_command{"export", "write events, kernels, operators, ... as a Parquet dataset",
                              "  rankscope export --parquet dataset run\n"
                              "  rankscope export --parquet dataset --tables kernels,ranks sweep",
                              setup_export};

@@ -50,12 +50,11 @@ Result<void> run_html(Context& ctx, const HtmlFlags& f) {
 
 Action setup_html(FlagSet& app) {
   auto f = std::make_shared<HtmlFlags>();
-  app.add_option("SWEEP", f->sweeps,
-                 "sweeps that rankscope analyze has been run on, or its outputs");
+  app.add_option("SWEEP", f->sweeps, "sweeps that rankscope analyze has processed, or its outputs");
   app.add_option("-o,--output", f->output, "HTML file (default: sweep_comparison_report.html)");
   app.add_option("--label", f->labels, "name of each sweep, in order");
-  app.add_option("--sweep1", f->sweep1, "the same as a first SWEEP");
-  app.add_option("--sweep2", f->sweep2, "the same as a second SWEEP");
+  app.add_option("--sweep1", f->sweep1, "same as the first SWEEP");
+  app.add_option("--sweep2", f->sweep2, "same as the second SWEEP");
   app.add_option("--label1", f->label1, "name of --sweep1");
   app.add_option("--label2", f->label2, "name of --sweep2");
   return [f](Context& ctx) { return run_html(ctx, *f); };
@@ -63,7 +62,7 @@ Action setup_html(FlagSet& app) {
 
 } // namespace
 
-const Command html_command{"html", "analysed sweeps side by side on one HTML page",
+const Command html_command{"html", "show analyzed sweeps side by side on one HTML page",
                            "  rankscope html sweep1 sweep2 -o compare.html\n"
                            "  rankscope html a b -o c.html --label before --label after",
                            setup_html};

@@ -1,4 +1,4 @@
-// rankscope info TRACE...: what a trace holds, before anything is analysed.
+// rankscope info TRACE...: shows the content of a trace before any analysis.
 #include "app/inspect_trace.h"
 #include "cli/command.h"
 #include "os/terminal.h"
@@ -34,7 +34,7 @@ Action setup_info(FlagSet& app) {
       for (const Table& t : report->tables) {
         if (t.name() == "figures")
           continue; // the first table as numbers, for programs
-        // a program, or a pager, has the whole of a fact
+        // programs and pagers get the complete text
         ctx.table(t, kRows, terminal_of(1).is_terminal ? kWidestFact : std::string::npos);
         ctx.out("\n");
       }
@@ -45,7 +45,8 @@ Action setup_info(FlagSet& app) {
 
 } // namespace
 
-const Command info_command{"info", "what a trace holds: vendor, ranks, steps, events, problems",
+const Command info_command{"info",
+                           "show the content of traces: vendor, ranks, steps, events, warnings",
                            "  rankscope info rank0.json.gz\n"
                            "  rankscope info --json rank*.json.gz",
                            setup_info};

@@ -28,14 +28,14 @@ struct LibraryPerfFlags {
   std::string measure_gemm; ///< we are the process that measures one product
 };
 
-/// Says what it measures as it goes and ends at once: the end of a vendor's library is no matter of
-/// the measurement.
+/// Prints its progress and exits at once, so that the exit handlers of a vendor's library do not
+/// affect the measurement.
 [[noreturn]] void measure_one_gemm(const LibraryPerfFlags& f) {
   const auto tell = [](std::string_view text) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);
     (void)std::fflush(stdout);
   };
-  const rlimit no_core = {0, 0}; // its crash is told, not kept
+  const rlimit no_core = {0, 0}; // a crash is reported; it leaves no core file
   (void)::setrlimit(RLIMIT_CORE, &no_core);
   const auto problem = gemm_from_text(f.measure_gemm);
   if (!problem)
@@ -104,34 +104,35 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
 
 Action setup_library_perf(FlagSet& app) {
   auto f = std::make_shared<LibraryPerfFlags>();
-  app.add_option("INPUTS", f->inputs, "library_trace.csv (the default), or: compare A.csv B.csv");
+  app.add_option("INPUTS", f->inputs, "library_trace.csv (default), or: compare A.csv B.csv");
   app.add_option("-o,--output", f->out,
-                 "the table (default library_perf.csv, library_perf_compare.csv)");
+                 "table to write (default: library_perf.csv or library_perf_compare.csv)");
   in_group(app, "Measurement", [&] {
-    app.add_option("--iters", f->options.bench.iters, "calls in a run")
+    app.add_option("--iters", f->options.bench.iters, "calls per run")
         .range(1, 1'000'000)
         .capture_default_str();
-    app.add_option("--warm-up", f->options.bench.warm_up, "calls before them")
+    app.add_option("--warm-up", f->options.bench.warm_up, "warm-up calls per run")
         .range(0, 1'000'000)
         .capture_default_str();
-    app.add_option("--repeats", f->options.repeats, "runs of each configuration")
+    app.add_option("--repeats", f->options.repeats, "runs per configuration")
         .range(1, 1000)
         .capture_default_str();
-    app.add_option("--timeout", f->timeout_s, "seconds of one run")
+    app.add_option("--timeout", f->timeout_s, "time limit per run, seconds")
         .range(0.1, 86400.0)
         .capture_default_str();
-    app.add_flag("--pin", f->options.bench.pin,
-                 "hipBLASLt: the solution of the trace, not what would be chosen now");
+    app.add_flag(
+        "--pin", f->options.bench.pin,
+        "hipBLASLt: use the solution recorded in the trace, not the one it would choose now");
     app.add_option("--runner", f->runner,
-                   "bench: the libraries' programs; native: matrix products by calls of the "
-                   "libraries; auto: native where the program is missing")
+                   "bench: run the benchmark programs of the libraries; native: call the libraries "
+                   "(matrix products only); auto: native if the program is missing")
         .one_of({"auto", "bench", "native"})
         .capture_default_str();
     app.add_option("--libraries", f->options.libraries,
-                   "folder of cuBLAS, rocBLAS and their like (default: where the loader looks)")
+                   "folder of cuBLAS, rocBLAS and similar (default: the loader's search path)")
         .type_name("DIR");
   });
-  app.add_option("--measure-gemm", f->measure_gemm).group(""); // ours alone
+  app.add_option("--measure-gemm", f->measure_gemm).group(""); // internal
   return [f](Context& ctx) -> Result<void> {
     if (!f->measure_gemm.empty())
       measure_one_gemm(*f);
@@ -142,7 +143,7 @@ Action setup_library_perf(FlagSet& app) {
 } // namespace
 
 const Command library_perf_command{
-    "library-perf", "replay the configurations of a library trace and time them",
+    "library-perf", "run the configurations of a library trace again and time them",
     "  rankscope library-perf library_trace.csv -o library_perf.csv\n"
     "  rankscope library-perf compare mi300.csv mi355.csv",
     setup_library_perf};

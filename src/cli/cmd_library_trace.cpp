@@ -12,12 +12,11 @@ Action setup_library_trace(FlagSet& app) {
   app.add_option("LOGS", f->logs, "logs, plain, gzip or zstd; '-' is standard input").required();
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->options.csv,
-                   "the table, '-' for standard output; NAME_detail.csv comes beside it")
+                   "table to write, '-' for standard output; NAME_detail.csv is written next to it")
         .capture_default_str();
-    app.add_flag("--no-detail", f->no_detail, "without the detailed table");
-    app.add_option("--others", f->others, "the lines that belong to no library, into this file");
-    app.add_flag("--crlf", f->options.crlf,
-                 "line ends of the table as the older script wrote them");
+    app.add_flag("--no-detail", f->no_detail, "do not write the detailed table");
+    app.add_option("--others", f->others, "write lines of no known library to this file");
+    app.add_flag("--crlf", f->options.crlf, "use the line ends of the older script");
   });
   in_group(app, "Columns", [&] {
     app.add_option("--model", f->options.model, "column model").envname("MAD_MODEL_NAME");
@@ -25,7 +24,7 @@ Action setup_library_trace(FlagSet& app) {
         .envname("JENKINS_BUILD_NUMBER")
         .capture_default_str();
     app.add_option("--max-configs", f->options.max_configs,
-                   "configurations of a library in memory; more go through a temporary file")
+                   "configurations per library in memory; more use a temporary file")
         .range(1, 100'000'000)
         .capture_default_str();
   });
@@ -35,7 +34,7 @@ Action setup_library_trace(FlagSet& app) {
 } // namespace
 
 const Command library_trace_command{
-    "library-trace", "logs of rocBLAS, hipBLASLt, MIOpen, Tensile, RCCL, cuBLAS... as tables",
+    "library-trace", "convert logs of rocBLAS, hipBLASLt, MIOpen, RCCL, cuBLAS... to tables",
     "  rankscope library-trace run.log -o library_trace.csv\n"
     "  rankscope library-trace rank*.log.gz --model llama --others rest.log",
     setup_library_trace};

@@ -30,7 +30,7 @@ Result<void> write_all(const std::vector<ManPage>& pages, const std::string& fol
 Action setup_man(FlagSet& app) {
   auto given = std::make_shared<ManArguments>();
   app.add_option("command", given->command,
-                 "whose page, as roff on stdout (default: the program's)");
+                 "print the page of this command as roff (default: the program's page)");
   app.add_option("-o,--output", given->folder, "write the pages of all commands into this folder");
   CLI::App* const self = &app.app();
   return [given, self](Context& ctx) -> Result<void> {

@@ -53,7 +53,7 @@ Result<void> merge(Context& ctx, const MergeFlags& f) {
   RS_TRY(const RunPlan plan, discover_run(f.inputs, f.discover, ctx.diagnostics));
   RS_TRY(const MergedRun run, merge_run(ctx, f.request, plan, f.out));
   print(ctx, run);
-  if (ctx.json && run.output != "-") // else the trace itself is there
+  if (ctx.json && run.output != "-") // otherwise stdout has the trace
     ctx.report(merge_report({run}));
   return {};
 }
@@ -61,12 +61,12 @@ Result<void> merge(Context& ctx, const MergeFlags& f) {
 void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add_flag("--cpu-ops", f.request.options.cpu_ops,
                "keep operators and forward-backward arrows");
-  app.add_option("--step", f.step, "only ProfilerStep N, or A:B");
+  app.add_option("--step", f.step, "merge only ProfilerStep N, or A:B");
   app.add_option("--from-ms", f.request.options.from_ms,
-                 "window from the first event of the first rank");
-  app.add_option("--to-ms", f.request.options.to_ms, "end of the window");
-  Flag ranks = app.add_option("--ranks", f.request.ranks, "only these ranks").delimiter(',');
-  app.add_option("-n,--num-ranks", f.first_ranks, "only the first N ranks: 0 to N-1")
+                 "start of the window, ms after the first event of the first rank");
+  app.add_option("--to-ms", f.request.options.to_ms, "end of the window, ms");
+  Flag ranks = app.add_option("--ranks", f.request.ranks, "merge only these ranks").delimiter(',');
+  app.add_option("-n,--num-ranks", f.first_ranks, "merge only the first N ranks: 0 to N-1")
       .range(1, 65536)
       .excludes(ranks);
 }
@@ -80,9 +80,9 @@ Action setup_merge(FlagSet& app) {
                    "merged trace, .json or .json.gz, '-' for standard output; with --all a folder "
                    "(default SWEEP/merged_traces)");
     app.add_flag("--all", f->all, "merge every configuration of a sweep");
-    app.add_flag("--gz", f->request.options.gzip, "compress");
+    app.add_flag("--gz", f->request.options.gzip, "compress the output with gzip");
   });
-  in_group(app, "What is kept", [&] { add_what_is_kept(app, *f); });
+  in_group(app, "Content", [&] { add_what_is_kept(app, *f); });
   in_group(app, "Clocks", [&] {
     app.add_option("--align", f->align,
                    "base: by baseTimeNanoseconds; collectives: also by the ends of collectives")

@@ -24,14 +24,14 @@ Result<void> print_nsys(Context& ctx, const NsysRequest& request) {
 Action setup_nsys(FlagSet& app) {
   auto f = std::make_shared<NsysRequest>();
   app.add_option("FILE", f->file, "SQLite export, .nsys-rep, or prefix of the CSV tables");
-  in_group(app, "What was recorded", [&] {
+  in_group(app, "Recording", [&] {
     app.add_option("--config", f->config, "JSON with inputs and kernel_to_class_map");
     app.add_option("--iters", f->single.iterations, "iterations recorded in FILE")
         .capture_default_str();
     app.add_option("--gpus", f->single.gpus, "GPUs recorded in FILE").capture_default_str();
-    app.add_option("--nvtx", f->single.nvtx_tag, "name of the NVTX range of an iteration");
+    app.add_option("--nvtx", f->single.nvtx_tag, "NVTX range of one iteration");
     app.add_option("--title", f->single.title, "title (default: the file's name)");
-    app.add_option("--classes", f->classes, "JSON map from part of a kernel's name to its class");
+    app.add_option("--classes", f->classes, "JSON file that maps parts of kernel names to classes");
   });
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->outputs.file, "file.xlsx, .json, .md, or .csv for one sheet");
@@ -42,7 +42,7 @@ Action setup_nsys(FlagSet& app) {
 
 } // namespace
 
-const Command nsys_command{"nsys", "summary of Nsight Systems reports",
+const Command nsys_command{"nsys", "summarize Nsight Systems reports",
                            "  rankscope nsys --config config.json\n"
                            "  rankscope nsys run.sqlite --iters 5 --nvtx :step -o run.xlsx",
                            setup_nsys};

@@ -60,23 +60,24 @@ Action setup_page(FlagSet& app) {
   TopRequest& run = f->request.run;
   app.add_option(
       "INPUT", run.inputs,
-      "a trace (- for standard input), folders and files of one run's ranks, or a sweep");
+      "a trace (- for standard input), folders or files of the ranks of one run, or a sweep");
   app.add_option("-o,--output", f->request.output, "HTML file, - for standard output")
       .capture_default_str();
   in_group(app, "Comparison", [&] {
     app.add_option("--baseline", f->baseline, "folder of the baseline: rank traces or reports");
-    app.add_option("--test", f->tests, "folders to compare with it");
+    app.add_option("--test", f->tests, "folders to compare with the baseline");
     add_label_flags(app, f->labels);
   });
-  in_group(app, "What is counted", [&] {
-    app.add_option("--gpu-arch", run.report.gpu_arch,
-                   "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
+  in_group(app, "Counting", [&] {
+    app.add_option(
+        "--gpu-arch", run.report.gpu_arch,
+        "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
     app.add_flag("--include-unlinked-kernels", run.report.include_unlinked_kernels,
-                 "count GPU work without a launch in the time line (the default)");
+                 "count GPU work without a launch in the timeline (default)");
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
+                   "memory limit for traces being read (0: half of the free memory)");
   });
   add_discover_flags(app, run.discover, true);
   return [f](Context& ctx) { return page(ctx, *f); };
@@ -84,7 +85,8 @@ Action setup_page(FlagSet& app) {
 
 } // namespace
 
-const Command page_command{"page", "an interactive page of a trace, a run, a sweep or a comparison",
+const Command page_command{"page",
+                           "write an interactive page of a trace, a run, a sweep or a comparison",
                            "  rankscope page rank0.json.gz -o trace.html\n"
                            "  rankscope page run/torch_profiler -o run.html\n"
                            "  rankscope page sweep -o sweep.html\n"

@@ -1,4 +1,5 @@
-// rankscope partial DIR -o PARTS: what commands over ranks need of this shard's traces.
+// rankscope partial DIR -o PARTS: stores the data that commands over ranks need from this shard's
+// traces.
 #include "app/command_plans.h"
 #include "app/partial.h"
 #include "app/written_files.h"
@@ -60,8 +61,8 @@ Result<void> partial(Context& ctx, const PartialFlags& f) {
   RS_TRY(const PartialResult done, write_partial(ctx, request, f.output));
   if (ctx.json)
     ctx.out(json_text(written_files("partial", {done.folder})));
-  ctx.note(fmt::format("{}: {}: {} rank{}, {} of them as they were{}; {:.2f} MB of "
-                       "traces, {:.3f} MB of parts",
+  ctx.note(fmt::format("{}: {}: {} rank{} ({} reused{}); {:.2f} MB of traces, "
+                       "{:.3f} MB of parts",
                        done.folder, who, done.ranks, done.ranks == 1 ? "" : "s", done.reused,
                        done.lost > 0 ? fmt::format(", {} lost", done.lost) : "",
                        static_cast<double>(done.trace_bytes) / 1e6,
@@ -72,9 +73,9 @@ Result<void> partial(Context& ctx, const PartialFlags& f) {
 void add_figures_partial(FlagSet& app, PartialFlags& f) {
   PartialRequest& r = f.request;
   app.add_option("--gpu-arch", r.gpu_arch,
-                 "analyze, page: GPU for rooflines: built-in name or JSON file");
+                 "analyze, page: GPU for rooflines, built-in name or JSON file");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
-               "page: count GPU work without a launch in the time line (the default)");
+               "page: count GPU work without a launch in the timeline (default)");
   app.add_option("--top-k", r.top_k, "analyze: GEMMs listed per rank").capture_default_str();
   app.add_option("--rank-by", r.rank_by, "analyze: order of GEMMs: by range, cv or total-excess")
       .one_of({"range", "cv", "total-excess"})
@@ -88,28 +89,31 @@ Action setup_partial(FlagSet& app) {
   PartialRequest& r = f->request;
   app.add_option("DIR", r.inputs, "folders of rank traces, the files, or a sweep").required();
   app.add_option("-o,--output", f->output, "folder for the parts").required();
-  in_group(app, "Which ranks", [&] {
-    app.add_option("--shard", f->shard,
-                   "I/N: this is share I (from 0) of N (default: what srun, mpirun, torchrun or "
-                   "Kubernetes tell its tasks, else 0/1)");
+  in_group(app, "Ranks", [&] {
+    app.add_option(
+        "--shard", f->shard,
+        "I/N: shard I of N, from 0 (default: from the environment of srun, mpirun, torchrun "
+        "or Kubernetes, else 0/1)");
     app.add_flag("--local", r.local,
-                 "DIR holds the ranks of this shard alone, as on a node's own disk");
-    app.add_option("--world-size", r.world_size,
-                   "ranks of the whole run, where the traces do not say (detail of a page)");
+                 "DIR contains only the ranks of this shard, as on a node-local disk");
+    app.add_option(
+        "--world-size", r.world_size,
+        "number of ranks of the run, if the traces do not contain it (detail of a page)");
   });
-  in_group(app, "What for", [&] {
-    app.add_option("--for", f->wanted,
-                   "also store what these commands need (default: collectives, which is always "
-                   "stored; all four take 25 times as long)")
+  in_group(app, "Commands", [&] {
+    app.add_option(
+           "--for", f->wanted,
+           "also store the data that these commands need (default: collectives, always stored; "
+           "all four take 25 times as long)")
         .delimiter(',')
         .one_of({"collectives", "analyze", "compare", "page", "all"});
     add_figures_partial(app, *f);
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
-    app.add_flag("--force", r.force, "make again what an earlier run has made");
-    app.add_flag("--dry-run", f->dry_run, "print which ranks are this shard's");
+                   "memory limit for traces being read (0: half of the free memory)");
+    app.add_flag("--force", r.force, "write parts again that an earlier run has written");
+    app.add_flag("--dry-run", f->dry_run, "print the ranks of this shard, then exit");
   });
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return partial(ctx, *f); };
@@ -118,7 +122,7 @@ Action setup_partial(FlagSet& app) {
 } // namespace
 
 const Command partial_command{
-    "partial", "what commands over ranks need of the traces here, as small files",
+    "partial", "store the data that commands over ranks need in small files",
     "  rankscope partial run/torch_profiler -o parts\n"
     "  srun rankscope partial run/torch_profiler -o parts --for analyze,page\n"
     "  rankscope partial /local/traces --local --shard 3/16 -o /shared/parts",

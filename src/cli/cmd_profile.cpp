@@ -1,4 +1,4 @@
-// rankscope profile: a command, or the commands of tagged models, under profiling tools.
+// rankscope profile: runs a command, or the commands of tagged models, under profiling tools.
 #include "cli/profile_flags.h"
 #include "os/signals.h"
 #include "writers/console.h"
@@ -100,16 +100,17 @@ Result<void> run_all(Context& ctx, ProfileFlags& f) {
 Result<void> run(Context& ctx, ProfileFlags& f) {
   f.request.command = ctx.program;
   if (!f.inputs.empty() && f.action != "trace-parse" && f.action != "merge")
-    return Error{ErrorCode::kUsage, f.inputs.front(), "profile " + f.action + " takes no such word",
-                 "the command stands behind --"};
+    return Error{ErrorCode::kUsage, f.inputs.front(),
+                 "profile " + f.action + " does not accept this argument",
+                 "write the command after --"};
   if (!f.action.empty())
     return run_profile_action(ctx, f);
   if (f.local && !f.request.docker.empty())
-    return Error{ErrorCode::kUsage, "--local", "--docker says otherwise", ""};
+    return Error{ErrorCode::kUsage, "--local", "excludes --docker", ""};
   if (f.request.command.empty() == f.request.models.tags.empty())
     return Error{ErrorCode::kUsage, "profile",
                  f.request.command.empty() ? "no command to run"
-                                           : "a command and --tags at the same time",
+                                           : "a command and --tags exclude each other",
                  "rankscope profile --tool NAME -- COMMAND, or --tags TAG"};
   return run_all(ctx, f);
 }
@@ -123,7 +124,7 @@ Action setup_profile(FlagSet& app) {
 } // namespace
 
 const Command profile_command{
-    "profile", "a command under stacked profiling tools",
+    "profile", "run a command under one or more profiling tools",
     "  rankscope profile --tool rocprofv3 -- python train.py --steps 20\n"
     "  rankscope profile --tool rocblas_trace --tool gpu_info_power_profiler:DEVICE=0 -- ./app\n"
     "  rankscope profile --tags bert -c '{\"tools\": [{\"name\": \"rocprof\"}]}'\n"

@@ -20,8 +20,8 @@ struct QueryFlags {
   std::uint64_t rows = 40, memory_mib = 0;
 };
 
-/// The first argument is SQL unless it is something that lies there; then the last one, where
-/// several words lie nowhere (sqlite3 FILE SQL).
+/// The first argument is SQL unless it names an existing file or folder. Then the last argument is,
+/// if several words and no file (sqlite3 FILE SQL).
 std::vector<std::string> take_sql(std::vector<std::string>& arguments) {
   const auto there = [](const std::string& path) {
     std::error_code ec;
@@ -87,22 +87,22 @@ Result<void> query_of(Context& ctx, const QueryFlags& given) {
 Action setup_query(FlagSet& app) {
   auto f = std::make_shared<QueryFlags>();
   app.add_option("SQL TRACE", f->arguments,
-                 "a statement (or several, with ;), then traces, folders of ranks or a sweep; "
+                 "one statement (or several, with ;), then traces, folders of ranks or a sweep; "
                  "without SQL: a prompt, or statements from standard input");
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->output, "file.csv, .json, .parquet, .xlsx or .md");
-    app.add_option("--format", f->format, "whatever the ending is")
+    app.add_option("--format", f->format, "output format, whatever the file ending")
         .one_of({"table", "csv", "json", "parquet", "xlsx", "markdown"});
-    app.add_option("--rows", f->rows, "rows of a table on the console").capture_default_str();
-    app.add_flag("--tables", f->tables, "list tables and views with what they hold");
+    app.add_option("--rows", f->rows, "most rows of a table on the console").capture_default_str();
+    app.add_flag("--tables", f->tables, "list tables and views with their content");
   });
   in_group(app, "Running", [&] {
     app.add_flag("--allow-files", f->allow_files,
-                 "statements may read and write files (without it: none, and no network)");
-    app.add_option("--gpu-arch", f->request.gpu_arch, "board of the rooflines, as in report");
+                 "let statements read and write files (default: no files, no network)");
+    app.add_option("--gpu-arch", f->request.gpu_arch, "GPU for rooflines, as in report");
     app.add_option("--gpus-per-node", f->request.gpus_per_node, "0: devices in the trace");
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
+                   "memory limit for traces being read (0: half of the free memory)");
   });
   add_discover_flags(app, f->request.discover, true);
   return [f](Context& ctx) { return query_of(ctx, *f); };
@@ -111,7 +111,7 @@ Action setup_query(FlagSet& app) {
 } // namespace
 
 const Command query_command{
-    "query", "SQL over events, kernels, operators, collectives, steps and every report",
+    "query", "run SQL over events, kernels, operators, collectives, steps and reports",
     "  rankscope query 'SELECT name, sum(dur_ns) FROM kernels GROUP BY 1' run\n"
     "  rankscope query 'FROM slow_ranks' run --json\n"
     "  rankscope query 'FROM gemm_by_shape' sweep -o gemms.parquet\n"

@@ -1,4 +1,4 @@
-// rankscope reduce PARTS... -o OUT: what a command makes of the traces of all ranks, from parts.
+// rankscope reduce PARTS... -o OUT: writes the outputs of a command from the parts of all ranks.
 #include "cli/command.h"
 #include "cli/reduce_flags.h"
 
@@ -22,7 +22,7 @@ Action setup_reduce(FlagSet& app) {
 } // namespace
 
 const Command reduce_command{
-    "reduce", "collectives, analyze, compare, page or a baseline from the parts of all shards",
+    "reduce", "run collectives, analyze, compare, page or baseline on the parts of all shards",
     "  rankscope reduce parts -o nccl.xlsx\n"
     "  rankscope reduce node*/parts --as page -o run.html\n"
     "  rankscope reduce parts --as analyze -o out\n"

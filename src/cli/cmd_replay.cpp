@@ -1,4 +1,4 @@
-// rankscope replay TRACE: its largest matrix products and convolutions run again.
+// rankscope replay TRACE: runs the largest matrix products and convolutions of a trace again.
 #include "app/replay.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
@@ -32,12 +32,12 @@ Result<void> run_replay(Context& ctx, ReplayCommandFlags f) {
                         result.rows.size(), result.written.size()));
   }
   if (interrupt_token().cancelled())
-    return Error{ErrorCode::kInterrupted, result.folder, "interrupted; what was measured is there",
-                 ""};
+    return Error{ErrorCode::kInterrupted, result.folder,
+                 "interrupted; finished measurements are stored", ""};
   if (result.asked_missing)
     return Error{ErrorCode::kMissingTool, "--runner " + f.replay.runner,
-                 "not here: nothing was measured",
-                 fmt::format("{} holds the command files", result.folder)};
+                 "not installed: nothing was measured",
+                 fmt::format("{} contains the command files", result.folder)};
   return {};
 }
 

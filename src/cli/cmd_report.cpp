@@ -1,4 +1,4 @@
-// rankscope report TRACE...: every sheet of the single-trace report.
+// rankscope report TRACE...: writes every sheet of the single-trace report.
 #include "app/report_comparison.h"
 #include "cli/command.h"
 #include "cli/page_flags.h"
@@ -14,14 +14,14 @@
 namespace rankscope {
 namespace {
 
-/// Nobody asked for outputs, or for a part of the trace, or for another way to count.
+/// No flag names outputs, a part of the trace, or another way to count.
 bool shows_page(const ReportRequest& request) {
   const ReportOptions& o = request.options;
   return request.outputs.file.empty() && request.outputs.csv_dir.empty() && o.step.empty() &&
          o.sheets.empty() && !o.compat_tracelens && !o.detect_recompute && o.micro_idle_us <= 0;
 }
 
-/// `page`: the whole answer is wanted too. A terminal has it in place of the table that begins it.
+/// `page`: also print the complete summary. A terminal shows it in place of the table at its start.
 Result<void> one(Context& ctx, ReportRequest request, const std::string& path, bool page) {
   request.trace = path;
   request.only_asked = ctx.json;
@@ -79,7 +79,7 @@ Action setup_report(FlagSet& app) {
 } // namespace
 
 const Command report_command{
-    "report", "every sheet of one trace's report",
+    "report", "write every sheet of the report of one trace",
     "  rankscope report rank0.json.gz\n"
     "  rankscope report rank0.json.gz --csv-dir out --sheets gpu_timeline,ops_summary\n"
     "  zcat rank0.json.gz | rankscope report - -o rank0.xlsx",

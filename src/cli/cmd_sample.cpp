@@ -1,4 +1,5 @@
-// rankscope sample -o DIR: power, memory and load of GPUs and the host until it is told to end.
+// rankscope sample -o DIR: power, memory and load of GPUs and the host until a signal or the
+// end of --duration.
 #include "cli/command.h"
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/sampler_json.h"
@@ -53,7 +54,7 @@ Result<void> list_gpus(Context& ctx, const SampleFlags& f) {
   return {};
 }
 
-/// Until the time is over or somebody wants the end; the schedule is the sampler's own.
+/// Waits until the duration has passed or a signal arrives. The sampler has its own schedule.
 void wait(double duration_s) {
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -100,17 +101,17 @@ Action setup_sample(FlagSet& app) {
   auto f = std::make_shared<SampleFlags>();
   app.add_option("-o,--output", f->out, "folder for the CSVs");
   app.add_option("--devices", f->options.devices,
-                 "all, none, visible, or indices (0,2-3), PCI addresses, uuids")
+                 "GPUs: all, none, visible, or indices (0,2-3), PCI addresses, UUIDs")
       .capture_default_str();
-  app.add_option("--period", f->period, "time between samples: 0.1, 100ms, 500us")
+  app.add_option("--period", f->period, "time between samples: 0.1 (seconds), 100ms, 500us")
       .capture_default_str();
-  app.add_option("--duration", f->duration_s, "seconds; 0: until Ctrl-C or SIGTERM")
+  app.add_option("--duration", f->duration_s, "seconds to record (0: until Ctrl-C or SIGTERM)")
       .range(0.0, 1e9)
       .capture_default_str();
-  app.add_flag("--dual-gcd", f->dual_gcd, "also a column for each board of two dies");
-  app.add_flag("--force", f->force, "replace the samples of an earlier run in the folder");
-  app.add_flag("--list", f->list, "only say which GPUs there are");
-  in_group(app, "Where readings come from", [&] {
+  app.add_flag("--dual-gcd", f->dual_gcd, "add a column for each GPU package of two dies");
+  app.add_flag("--force", f->force, "replace samples of an earlier run in the folder");
+  app.add_flag("--list", f->list, "list the GPUs, then exit");
+  in_group(app, "Source of the readings", [&] {
     const std::map<std::string, GpuSource> sources = {{"auto", GpuSource::kAuto},
                                                       {"sysfs", GpuSource::kSysfs},
                                                       {"amdsmi", GpuSource::kAmdSmi},
@@ -119,13 +120,14 @@ Action setup_sample(FlagSet& app) {
     app.add_option_function(
            "--source",
            [f, sources](const std::string& name) { f->options.backend.source = sources.at(name); },
-           "auto: the first of sysfs, amdsmi, rocm-smi that reads power, and nvml")
+           "auto: nvml and the first of sysfs, amdsmi, rocm-smi that reads power")
         .one_of_any_case({"auto", "sysfs", "amdsmi", "rocm-smi", "nvml"});
-    app.add_option("--sysfs-root", f->options.backend.sysfs_root, "a folder that imitates /sys")
+    app.add_option("--sysfs-root", f->options.backend.sysfs_root,
+                   "read this folder in place of /sys")
         .capture_default_str();
-    app.add_option("--amdsmi", f->options.backend.amdsmi, "this libamd_smi.so");
-    app.add_option("--rocm-smi", f->options.backend.rocm_smi, "this librocm_smi64.so");
-    app.add_option("--nvml", f->options.backend.nvml, "this libnvidia-ml.so.1");
+    app.add_option("--amdsmi", f->options.backend.amdsmi, "libamd_smi.so to load");
+    app.add_option("--rocm-smi", f->options.backend.rocm_smi, "librocm_smi64.so to load");
+    app.add_option("--nvml", f->options.backend.nvml, "libnvidia-ml.so.1 to load");
   });
   return [f](Context& ctx) -> Result<void> { return sample(ctx, *f); };
 }

@@ -1,4 +1,4 @@
-// rankscope split TRACE -o DIR: a server's trace cut into traces of some of its steps.
+// rankscope split TRACE -o DIR: cuts the trace of a server into traces of some of its steps.
 #include "app/split.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
@@ -20,7 +20,7 @@ Result<void> run_split(Context& ctx, SplitFlags f) {
   SplitRequest& request = f.request;
   request.choice.window.compat = !f.compat.empty();
   if (!request.any())
-    return Error{ErrorCode::kUsage, "split", "nothing to cut out",
+    return Error{ErrorCode::kUsage, "split", "needs steps to cut out",
                  "--iterations A:B, --store-single-iteration, --find-steady-state, "
                  "--divide-phases or --pair-with"};
   RS_TRY(const SplitResult done, split_trace(ctx, request));
@@ -40,7 +40,7 @@ Result<void> run_split(Context& ctx, SplitFlags f) {
   ctx.out(
       fmt::format("{}: {} pieces of {} steps\n", request.output, done.pieces.size(), done.steps));
   if (done.pieces.empty())
-    ctx.warn(fmt::format("{}: nothing that was asked for is in its {} steps; nothing was written",
+    ctx.warn(fmt::format("{}: its {} steps do not match the request; nothing was written",
                          request.trace, done.steps));
   return {};
 }
@@ -50,19 +50,19 @@ Action setup_split(FlagSet& app) {
   PieceChoice& c = f->request.choice;
   app.add_option("TRACE", f->request.trace, "Kineto trace of a server (.json, .gz, .zst)")
       .required();
-  app.add_option("-o,--output", f->request.output, "folder of the pieces and their tables")
+  app.add_option("-o,--output", f->request.output, "folder for the pieces and their tables")
       .type_name("DIR")
       .required();
   in_group(app, "Pieces", [&] {
     app.add_option("-i,--iterations", c.iterations,
-                   "of the steps N from 0, or A to before B; alone: one piece of them");
-    app.add_flag("--store-single-iteration,--single-steps", c.single, "a piece for every step");
+                   "step N (from 0), or steps A to B-1; without another choice: one piece");
+    app.add_flag("--store-single-iteration,--single-steps", c.single, "write one piece per step");
     app.add_flag("--find-steady-state,--steady-windows", c.steady,
-                 "the windows of the steady state: mixed, only decode, with prefill");
+                 "write the steady-state windows: mixed, decode only, with prefill");
     app.add_flag("--divide-phases,--phases", c.phases,
-                 "the steady state, cut where the phase changes (wins over the windows)");
+                 "cut the steady state at changes of phase (takes precedence over the windows)");
     app.add_option("--pair-with", f->request.pair,
-                   "another trace: pieces of the steps of both that do like work");
+                   "another trace: write the steps of both traces that do similar work");
   });
   in_group(app, "Steady state", [&] { add_window_flags(app, c.window); });
   app.add_option("--compat", f->compat, "reproduce another tool's quirks")
@@ -72,7 +72,7 @@ Action setup_split(FlagSet& app) {
 
 } // namespace
 
-const Command split_command{"split", "cut a server's trace into traces of some of its steps",
+const Command split_command{"split", "cut the trace of a server into traces of some of its steps",
                             "  rankscope split server.json.gz -o pieces --find-steady-state\n"
                             "  rankscope split server.json.gz -o pieces --divide-phases\n"
                             "  rankscope split new.json.gz -o pieces --pair-with old.json.gz",

@@ -1,4 +1,5 @@
-// rankscope sweep: runs a command under every setting, keeps what happened, says which is best.
+// rankscope sweep: runs a command with every setting, records the runs and reports the best
+// setting.
 #include "app/command_plans.h"
 #include "app/command_reports.h"
 #include "cli/command.h"
@@ -18,7 +19,7 @@ void print_plan(Context& ctx, const SweepRequest& request, const SweepPlan& plan
     for (const PlannedRun& run : *list) {
       ctx.out(fmt::format("# {}{} -> {}{}\n", list == &plan.warmups ? "warm-up with " : "",
                           run.label, run.folder,
-                          is_finished(request, run) ? " (finished: is not run again)" : ""));
+                          is_finished(request, run) ? " (finished; not run again)" : ""));
       ctx.out(shell_command(run) + "\n");
     }
 }
@@ -58,7 +59,7 @@ Action setup_sweep(FlagSet& app) {
 } // namespace
 
 const Command sweep_command{
-    "sweep", "run a command under every setting, and say which is best",
+    "sweep", "run a command with every setting and report the best one",
     "  rankscope sweep -c 28,42,56,70 -t 256,512 --analyze -- \\\n"
     "      torchrun --nproc-per-node 8 train.py --out {out}\n"
     "  rankscope sweep -p \"56,256 37,384\" --timeout 1800 -- ./train.sh\n"

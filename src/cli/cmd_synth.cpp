@@ -29,15 +29,15 @@ struct SynthFlags {
 
 void add_form(FlagSet& app, SynthFlags& f) {
   app.add_flag("--gz", f.options.gz, "compress the traces");
-  app.add_option("--vendor", f.vendor, "kernel and runtime names")
+  app.add_option("--vendor", f.vendor, "vendor of kernel and runtime names")
       .one_of({"amd", "nvidia"})
       .capture_default_str();
-  app.add_option(
-         "--format", f.format,
-         "kineto: JSON of the PyTorch profiler; the others as AMD's tools write the same run")
+  app.add_option("--format", f.format,
+                 "kineto: JSON of the PyTorch profiler; others: the formats of AMD's tools")
       .one_of({"kineto", "rocpd", "rpd", "rocprofv3-csv", "rocprofv3-json"})
       .capture_default_str();
-  app.add_option("--layout", f.layout, "thread: <T>thread/nccl_<C>channels, cu: <CU>cu_<T>threads")
+  app.add_option("--layout", f.layout,
+                 "folder names: <T>thread/nccl_<C>channels (thread) or <CU>cu_<T>threads (cu)")
       .one_of({"thread", "cu"})
       .capture_default_str();
   app.add_flag("--no-seq", f.no_seq, "leave out the Seq argument, as older producers do");
@@ -45,14 +45,14 @@ void add_form(FlagSet& app, SynthFlags& f) {
 
 void add_defects(FlagSet& app, SynthFlags& f) {
   synth::Options& o = f.options;
-  app.add_option("--clock-offset-us", o.clock_offset_us, "clock offsets drawn from +- this");
-  app.add_option("--clock-scope", f.clock_scope, "who shares a clock: rank or node")
+  app.add_option("--clock-offset-us", o.clock_offset_us, "largest clock offset, us");
+  app.add_option("--clock-scope", f.clock_scope, "one clock per rank or per node")
       .one_of({"rank", "node"})
       .capture_default_str();
-  app.add_flag("--distinct-base", o.distinct_base, "another baseTimeNanoseconds on each rank");
+  app.add_flag("--distinct-base", o.distinct_base, "use another baseTimeNanoseconds on each rank");
   app.add_option("--missing-rank", o.missing_ranks, "leave these ranks out").delimiter(',');
-  app.add_option("--shift-window", o.shift_window, "this rank's window lacks the first step");
-  app.add_option("--fewer-steps", o.fewer_steps, "this rank's window lacks the last step");
+  app.add_option("--shift-window", o.shift_window, "leave out the first step of this rank");
+  app.add_option("--fewer-steps", o.fewer_steps, "leave out the last step of this rank");
 }
 
 void add_times(FlagSet& app, SynthFlags& f) {
@@ -62,11 +62,10 @@ void add_times(FlagSet& app, SynthFlags& f) {
   app.add_option("--noise", o.noise, "relative standard deviation of kernel times")
       .capture_default_str();
   app.add_option("--contention", o.contention,
-                 "factor on the slow-down of GEMMs beside collectives, 0: none")
+                 "factor on the slowdown of GEMMs that overlap collectives (0: no slowdown)")
       .capture_default_str();
-  app.add_flag("--equal-configs", o.equal_configs,
-               "every configuration is as fast as the first one");
-  app.add_flag("--equal-devices", o.equal_devices, "no differences between the ranks' devices");
+  app.add_flag("--equal-configs", o.equal_configs, "make every configuration as fast as the first");
+  app.add_flag("--equal-devices", o.equal_devices, "make the GPUs of all ranks equally fast");
   add_synth_switches(app, f.switches, o);
 }
 
@@ -90,7 +89,7 @@ Action setup_synth(FlagSet& app) {
   auto f = std::make_shared<SynthFlags>();
   synth::Options& o = f->options;
   app.add_option("OUT", f->out, "folder for the sweep and ground_truth.json").required();
-  app.add_flag("--force", o.force, "write into a folder that holds another sweep");
+  app.add_flag("--force", o.force, "write into a folder that contains another sweep");
   in_group(app, "Size", [&] { add_synth_size(app, o); });
   in_group(app, "Form of the traces", [&] { add_form(app, *f); });
   in_group(app, "Clocks and missing data", [&] { add_defects(app, *f); });

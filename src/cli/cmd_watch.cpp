@@ -37,7 +37,7 @@ Result<void> write_watch_page(const WatchFlags& f, const Watch& watch, std::int6
 }
 
 Result<void> watch(Context& ctx, const WatchFlags& f) {
-  const InterruptGrace grace(std::chrono::seconds(10)); // Ctrl-C is the way out of here
+  const InterruptGrace grace(std::chrono::seconds(10)); // Ctrl-C ends the command
   WatchRequest request = f.request;
   request.memory_bytes = f.memory_mib << 20U;
   WatchLoop loop = f.loop;
@@ -46,7 +46,7 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
   if (!f.ended_when.empty()) {
     RS_TRY(loop.end, JobEnd::parse(f.ended_when));
   }
-  // where silence is how the job ends, it is no alarm
+  // silence is the expected end of the job here, not an alarm
   request.silent = !(loop.until_idle && loop.idle_s <= request.still_s);
   RS_TRY(Watch watch, Watch::open(std::move(request)));
   if (watch.state().raised > 0)
@@ -72,47 +72,49 @@ Result<void> watch(Context& ctx, const WatchFlags& f) {
 
 Action setup_watch(FlagSet& app) {
   auto f = std::make_shared<WatchFlags>();
-  app.add_option("DIR", f->request.inputs, "folders that fill while a job runs").required();
+  app.add_option("DIR", f->request.inputs, "folders that a running job writes to").required();
   in_group(app, "Output", [&] {
-    app.add_option("-o,--page", f->page, "HTML page that is written again with what is new");
+    app.add_option("-o,--page", f->page, "HTML page, updated after each poll with new data");
     app.add_option("--on-alarm", f->on_alarm,
-                   "program (then a word each of its arguments), run for each alarm with its kind, "
-                   "subject and sentence behind them; no shell")
+                   "program and arguments (one --on-alarm per word) to run for each alarm; kind, "
+                   "subject and sentence are appended; no shell")
         .type_name("CMD");
     app.add_option("--state", f->request.state,
-                   "file by which another watch goes on where this one ends, killed or not");
+                   "state file: another watch resumes where this one ended, even if killed");
   });
   in_group(app, "Running", [&] {
-    app.add_option("--interval", f->loop.interval_s, "seconds between two looks")
+    app.add_option("--interval", f->loop.interval_s, "seconds between polls")
         .range(0.05, 86400.0)
         .capture_default_str();
-    app.add_option("--window", f->request.window_s, "seconds of Inspector logs that make a window")
+    app.add_option("--window", f->request.window_s, "seconds of Inspector logs per window")
         .range(1.0, 86400.0)
         .capture_default_str();
-    app.add_option("--until", f->until, "end at the first alarm, or when nothing comes any more")
+    app.add_option("--until", f->until, "stop at the first alarm, or when no new data arrive")
         .one_of({"alarm", "idle"});
-    app.add_option("--idle", f->loop.idle_s, "seconds without anything new that end --until idle")
+    app.add_option("--idle", f->loop.idle_s, "seconds without new data before --until idle stops")
         .not_negative()
         .capture_default_str();
-    app.add_option("--ended-when", f->ended_when,
-                   "the job has ended when this file exists, this process is gone or Slurm no "
-                   "longer lists this job: judge what is left and end")
+    app.add_option(
+           "--ended-when", f->ended_when,
+           "stop, after a last poll, when this file exists, this process has ended, or Slurm no "
+           "longer lists this job")
         .type_name("FILE|PID|JOBID");
-    app.add_flag("--once", f->loop.once, "one look at what is there, every window judged");
+    app.add_flag("--once", f->loop.once, "poll once, check every window, then exit");
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
+                   "memory limit for traces being read (0: half of the free memory)");
   });
-  in_group(app, "What is an alarm", [&] {
+  in_group(app, "Alarms", [&] {
     app.add_option("--still", f->request.still_s,
-                   "seconds that a rank may be behind most others, or the whole job silent")
+                   "seconds that a rank may be behind most others, or the job may be silent")
         .not_negative()
         .capture_default_str();
     app.add_option("--late-us", f->request.limits.least_late_us,
-                   "lateness at a collective that makes a straggler (default: what costs 0.5 % of "
-                   "the step; 100 where the step time is unknown)")
+                   "lateness at a collective that raises a straggler alarm, us (default: 0.5 % of "
+                   "the step; "
+                   "100 if the step time is unknown)")
         .not_negative();
     app.add_option("--fall", f->request.limits.least_fall_percent,
-                   "bandwidth that falls by less percent is none")
+                   "smallest drop of bandwidth that raises an alarm, percent")
         .range(0.0, 100.0)
         .capture_default_str();
   });
@@ -122,7 +124,7 @@ Action setup_watch(FlagSet& app) {
 
 } // namespace
 
-const Command watch_command{"watch", "alarms while a job runs: stragglers, bandwidth, hangs",
+const Command watch_command{"watch", "raise alarms while a job runs: stragglers, bandwidth, hangs",
                             "  rankscope watch run/traces --interval 30 -o watch.html\n"
                             "  rankscope watch run/traces --state watch.state --until alarm\n"
                             "  rankscope watch run/traces --on-alarm notify.sh --on-alarm team-a\n"

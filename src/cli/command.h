@@ -30,7 +30,7 @@ public:
   bool strict = false;               ///< warnings count as partial
   bool problems_shown = false;       ///< the terminal has the diagnostics: not once more
   std::optional<int> program_status; ///< of a command that runs one: its exit status becomes ours
-  std::vector<std::string> program;  ///< of a command that runs one: what stands behind `--`, as is
+  std::vector<std::string> program; ///< of a command that runs one: the words after `--`, unchanged
 
   /// stdout; a control character of a name or path in it becomes '?'.
   void out(std::string_view text) const;
@@ -45,7 +45,8 @@ public:
   void begin_progress(std::size_t traces, std::uint64_t bytes) override;
   void step_progress(std::uint64_t bytes) override;
 
-  /// Flushes stdout; false when it could not be written. A reader that left (`| head`) is no fault.
+  /// Flushes stdout; false when it could not be written. A reader that left (`| head`) is not an
+  /// error.
   [[nodiscard]] bool finish_output() const;
 
 private:
@@ -72,7 +73,7 @@ struct Command {
 #include "cli/commands.def"
 #undef RANKSCOPE_COMMAND
 
-/// The whole program; returns the exit code. main() calls it.
+/// Runs the program; returns the exit code. main() calls it.
 int run_cli(int argc, char** argv);
 
 } // namespace rankscope

@@ -8,18 +8,18 @@ namespace rankscope {
 
 void add_compare_choice(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
-  app.add_flag("--all", f.all, "everything (also what happens without a choice)");
-  app.add_flag("--compare-all-runs", f.compare_all_runs, "the same as --all");
-  app.add_flag("--gpu-timeline", f.gpu_timeline, "only the timeline workbooks");
-  app.add_flag("--collective", f.collective, "only the collective workbooks");
-  app.add_flag("--final-report", f.final_report, "only what the final workbook needs");
-  app.add_flag("--generate-plots", f.plots, "only the plots and the HTML page");
-  app.add_flag("--no-plots", f.no_plots, "neither plots nor HTML page");
-  app.add_flag("--svg", request.svg, "plots as SVG too");
-  app.add_flag("--individual-only", f.individual_only, "leave the collectives out");
+  app.add_flag("--all", f.all, "write everything (default)");
+  app.add_flag("--compare-all-runs", f.compare_all_runs, "same as --all");
+  app.add_flag("--gpu-timeline", f.gpu_timeline, "write only the timeline workbooks");
+  app.add_flag("--collective", f.collective, "write only the collective workbooks");
+  app.add_flag("--final-report", f.final_report, "write only the final workbook and its inputs");
+  app.add_flag("--generate-plots", f.plots, "write only the plots and the HTML page");
+  app.add_flag("--no-plots", f.no_plots, "write no plots and no HTML page");
+  app.add_flag("--svg", request.svg, "also write plots as SVG");
+  app.add_flag("--individual-only", f.individual_only, "leave out the collectives");
   app.add_flag("--collective-only", f.collective_only, "write no individual reports");
   app.add_flag("--geo-mean", request.geomean,
-               "geometric means over ranks in the timeline summaries");
+               "use geometric means over ranks in the timeline summaries");
 }
 
 void add_label_flags(FlagSet& app, GivenLabels& labels) {
@@ -27,7 +27,7 @@ void add_label_flags(FlagSet& app, GivenLabels& labels) {
                  "a name per run, the baseline's first (default: "
                  "folders)")
       .delimiter(',');
-  app.add_option("--label", labels.all, "the same, one name each time").group("");
+  app.add_option("--label", labels.all, "same as --labels, one name each time").group("");
   app.add_option("--baseline-label", labels.baseline, "name of the baseline");
   app.add_option("--test-label", labels.tests, "name of a test, in their order");
 }
@@ -35,18 +35,19 @@ void add_label_flags(FlagSet& app, GivenLabels& labels) {
 void add_verdict_flags(FlagSet& app, CompareFlags& f) {
   CompareRequest& request = f.request;
   app.add_option("--threshold", request.rule.threshold_percent,
-                 "changes up to this count as Similar, percent")
+                 "largest change that counts as Similar, percent")
       .not_negative()
       .capture_default_str();
   app.add_option("--assume-noise", request.rule.assumed_noise_percent,
-                 "where a run has one sample: judge with this standard deviation of a sample, "
+                 "standard deviation of a sample, for metrics with one sample per run, "
                  "percent")
       .positive();
   app.add_option("--fail-on", f.fail_on,
-                 "exit 5 when a metric is worse by more, beyond noise: 'total_time>2%'");
-  app.add_option("--fail-on-file", f.fail_on_file, "such conditions from a file, one a line");
+                 "exit with 5 if a metric is significantly worse by more: 'total_time>2%'");
+  app.add_option("--fail-on-file", f.fail_on_file,
+                 "read --fail-on conditions from a file, one per line");
   app.add_flag("--annotate", f.annotate,
-               "what they found as annotations of a GitHub workflow's log");
+               "print results of conditions as annotations of a GitHub workflow");
   app.add_option("--junit", request.junit, "write the conditions as JUnit test cases");
   app.add_option("--verdict", request.verdict, "write the verdict as JSON");
   app.add_option("--markdown", request.markdown, "write a summary for a pull request; - is stdout");
@@ -57,10 +58,10 @@ void add_compare_flags(FlagSet& app, CompareFlags& f) {
   in_group(app, "Runs", [&] {
     app.add_option("--baseline", f.baseline, "folder of the baseline: rank traces or reports")
         .required();
-    app.add_option("--test", f.tests, "folder of a run to compare; may be given again").required();
+    app.add_option("--test", f.tests, "folder of a run to compare (repeatable)").required();
     add_label_flags(app, f.labels);
     app.add_flag("--skip-tracelens", request.reports_only,
-                 "use existing reports, never the traces");
+                 "use existing reports only; do not read traces");
     add_align_flag(app, f.align);
   });
   in_group(app, "Verdict", [&] { add_verdict_flags(app, f); });
@@ -90,7 +91,7 @@ Result<CompareRequest> compare_request(const CompareFlags& f) {
   const char* const job_summary = std::getenv("GITHUB_STEP_SUMMARY"); // steps append to it
   request.append_markdown = job_summary != nullptr && request.markdown == job_summary;
   request.align = align_mode(f.align).value_or(request.align);
-  // without a choice everything is made
+  // without a choice everything is written
   const bool everything =
       f.all || f.compare_all_runs || !(f.gpu_timeline || f.collective || f.final_report || f.plots);
   request.individual = !f.collective_only;

@@ -1,4 +1,4 @@
-// What `compare` and `baseline check` say at their end.
+// What `compare` and `baseline check` print at their end.
 #pragma once
 
 #include "app/compare.h"
@@ -7,7 +7,7 @@
 namespace rankscope {
 
 /// Prints the result (JSON with --json), annotations where asked for, and what could not be judged.
-/// Errors: kRegression when a condition holds; that of the page.
+/// Errors: kRegression when a condition is met; that of the page.
 Result<void> show_comparison(Context& ctx, const CompareRequest& request,
                              const CompareResult& result, bool annotate);
 

@@ -6,14 +6,17 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag) {
   in_group(app, "Finding traces", [&] {
     app.add_option("--trace-name", options.trace_name,
-                   "file name that wins when a rank has several traces");
-    app.add_option(step_flag, options.step, "choose ..._step<N>... when a rank has several");
-    app.add_option("--trace-pattern", options.trace_pattern, "paths with * for the rank");
-    app.add_option("--rank-regex", options.rank_regex, "group 1 of a match is the rank");
-    app.add_flag("--require-all-ranks", options.require_all_ranks, "a missing rank is an error");
+                   "file name to use when a rank has several traces");
+    app.add_option(step_flag, options.step,
+                   "use the file ..._step<N>... when a rank has several traces");
+    app.add_option("--trace-pattern", options.trace_pattern,
+                   "paths of the traces, with * for the rank");
+    app.add_option("--rank-regex", options.rank_regex, "regular expression; group 1 is the rank");
+    app.add_flag("--require-all-ranks", options.require_all_ranks, "fail if a rank is missing");
     if (sweep)
-      app.add_option("--config-regex", options.config_regex,
-                     "folders that are configurations; each named group is a parameter");
+      app.add_option(
+          "--config-regex", options.config_regex,
+          "regular expression of configuration folders; each named group is a parameter");
   });
 }
 

@@ -20,7 +20,7 @@ CLI::Validator finite() {
             double value = 0;
             return CLI::detail::lexical_cast(given, value) && std::isfinite(value)
                        ? std::string()
-                       : fmt::format("'{}' is no finite number", given);
+                       : fmt::format("'{}' is not a finite number", given);
           },
           ""};
 }
@@ -48,7 +48,7 @@ Flag& Flag::one_of(std::vector<std::string> values) {
       [values = std::move(values)](std::string& given) -> std::string {
         if (std::find(values.begin(), values.end(), given) != values.end())
           return {};
-        return fmt::format("'{}' is none of {}{}", given, fmt::join(values, ", "),
+        return fmt::format("'{}' is not one of {}{}", given, fmt::join(values, ", "),
                            did_you_mean(given, values));
       },
       type));

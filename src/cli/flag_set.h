@@ -62,7 +62,7 @@ private:
   CLI::App* app_;
 };
 
-/// Options that `add` adds stand under this heading in help.
+/// Puts the options that `add` adds under this heading in help.
 void in_group(FlagSet& flags, const std::string& heading, const std::function<void()>& add);
 
 } // namespace rankscope

@@ -44,8 +44,7 @@ std::string continued(std::string line) {
   return out + line;
 }
 
-/// CLI11's get_option_no_throw() ends the program where the names cannot be copied for want of
-/// memory.
+/// CLI11's get_option_no_throw() ends the program if there is no memory to copy the names.
 const CLI::Option* option_named(const CLI::App& app, const std::string& word) {
   for (const CLI::Option* option : app.get_options())
     if (option->check_name(word))

@@ -20,11 +20,11 @@ public:
 /// Long flags that --help shows, with their dashes.
 [[nodiscard]] std::vector<std::string> flags_of(const CLI::App& app);
 
-/// The values that an option takes, where it has a list of them; else none.
+/// The values that an option takes, if it has a list of them; otherwise empty.
 [[nodiscard]] std::vector<std::string> values_of(const CLI::Option& option);
 
 /// The first word among the arguments that names a subcommand, or could: flags and the values of
-/// global options are passed over. "" when there is none.
+/// global options are skipped. "" without one.
 [[nodiscard]] std::string command_word(const CLI::App& app,
                                        const std::vector<std::string>& arguments);
 

@@ -19,7 +19,7 @@ std::string heading(const std::string& name, const std::string& about) {
                      roff_text(name), RANKSCOPE_VERSION, roff_text(name), roff_text(about));
 }
 
-/// Lines as they stand, in the font of a terminal.
+/// The lines unchanged, in the font of a terminal.
 std::string as_is(const std::string& text) {
   return ".nf\n" + roff_text(text) + (text.ends_with('\n') ? "" : "\n") + ".fi\n";
 }

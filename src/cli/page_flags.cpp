@@ -5,9 +5,10 @@
 namespace rankscope {
 
 void add_page_flags(FlagSet& app, PageFlags& flags) {
-  app.add_option("--width", flags.width, "columns of the page (default: the terminal's, or 80)")
+  app.add_option("--width", flags.width, "columns of the output (default: the terminal's, or 80)")
       .range(40, 1000);
-  app.add_option("--color,--colour", flags.colour, "colours: on a terminal only, or as said")
+  app.add_option("--color,--colour", flags.colour,
+                 "use colours: auto (only on a terminal), always or never")
       .one_of({"auto", "always", "never"})
       .capture_default_str();
 }

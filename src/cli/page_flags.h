@@ -16,7 +16,7 @@ struct PageFlags {
 
 void add_page_flags(FlagSet& app, PageFlags& flags);
 
-/// As stdout is now: asked anew for each page.
+/// The state of stdout now; queried again for each page.
 [[nodiscard]] PageStyle page_style(const PageFlags& flags = {});
 
 } // namespace rankscope

@@ -34,7 +34,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
     const char* const state = !entry.native.empty() ? "built in"
                               : program.empty()     ? "variables"
                               : there               ? "here"
-                                                    : "not here";
+                                                    : "not installed";
     text += fmt::format("{:<26}{:<10}{}\n", name, state, entry.about);
     Json one = Json::object();
     one.at("name") = Json::of(name);
@@ -56,7 +56,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
   return {};
 }
 
-/// Without the place that all tools were looked for in, which is told once.
+/// Leaves out the place where all tools were searched, which is printed once.
 PlanFinding without_search(PlanFinding finding, const std::string& searched) {
   const std::string text = "searched " + searched;
   if (finding.evidence.rfind(text, 0) == 0)
@@ -65,7 +65,7 @@ PlanFinding without_search(PlanFinding finding, const std::string& searched) {
   return finding;
 }
 
-/// How many tools can run, each tool with what is said of it, where they were looked for.
+/// How many tools can run, the findings of each tool, and where the tools were searched.
 std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& findings) {
   const std::string searched = searched_path(run.target);
   std::size_t good = 0;
@@ -99,7 +99,7 @@ Result<void> doctor(Context& ctx, ProfileFlags f) {
     RS_TRY(const ToolTable table, tool_table(f.request, notes));
     f.request.tools = table.names();
   }
-  f.request.force = true; // they are looked at, not run together
+  f.request.force = true; // they are checked, not run together
   if (ctx.program.empty())
     f.request.command = {"true"};
   RS_TRY(const auto runs, prepare_profile(ctx, f.request));
@@ -127,7 +127,7 @@ Result<void> doctor(Context& ctx, ProfileFlags f) {
   return {};
 }
 
-/// The folder of the whole: the one that holds all ranks.
+/// The folder of the run: the one that contains all ranks.
 Result<std::string> merged_folder(const ProfileFlags& f, const ProfiledRanks& run) {
   if (!f.request.out.empty())
     return f.request.out;
@@ -137,8 +137,8 @@ Result<std::string> merged_folder(const ProfileFlags& f, const ProfiledRanks& ru
     const std::string above =
         std::filesystem::absolute(rank.folder, ec).lexically_normal().parent_path().string();
     if (!parent.empty() && parent != above)
-      return Error{ErrorCode::kUsage, "profile merge", "the ranks lie in different places",
-                   "--out DIR says where the whole goes"};
+      return Error{ErrorCode::kUsage, "profile merge", "the ranks are in different folders",
+                   "choose the output folder with --out DIR"};
     parent = above;
   }
   return parent;
@@ -146,8 +146,8 @@ Result<std::string> merged_folder(const ProfileFlags& f, const ProfiledRanks& ru
 
 Result<void> merge(Context& ctx, const ProfileFlags& f) {
   if (f.inputs.empty())
-    return Error{ErrorCode::kUsage, "merge", "no folder is named",
-                 "rankscope profile merge DIR, where DIR holds rank_0, rank_1, ..."};
+    return Error{ErrorCode::kUsage, "merge", "needs a folder",
+                 "rankscope profile merge DIR, where DIR contains rank_0, rank_1, ..."};
   RS_TRY(const ProfiledRanks run, merge_ranks(f.inputs));
   RS_TRY(const std::string out, merged_folder(f, run));
   RS_CHECK(write_merged(run, out));
@@ -167,13 +167,13 @@ Result<void> replicate(Context& ctx, const ProfileFlags& f) {
   return {};
 }
 
-/// As library-trace with what the environment says of model and job.
+/// Runs library-trace with the model and the job from the environment.
 Result<void> trace_parse(Context& ctx, const ProfileFlags& f) {
   LibraryLogs logs;
   logs.logs = f.inputs;
   logs.options.csv = f.table;
   if (logs.logs.empty())
-    return Error{ErrorCode::kUsage, "trace-parse", "no logs are named",
+    return Error{ErrorCode::kUsage, "trace-parse", "needs logs",
                  "rankscope profile trace-parse LOG... -o library_trace.csv"};
   if (const char* model = std::getenv("MAD_MODEL_NAME"))
     logs.options.model = model;

@@ -1,4 +1,4 @@
-// The flags of `rankscope profile` and what it does besides running a command.
+// The flags of `rankscope profile` and its actions other than running a command.
 #pragma once
 
 #include "app/profile_run.h"

@@ -14,9 +14,9 @@
 namespace rankscope {
 namespace {
 
-constexpr const char* kHelp = ".tables  lists tables and views\n"
-                              ".quit    ends (as the end of input does)\n"
-                              "Everything else is SQL and ends with a semicolon.\n";
+constexpr const char* kHelp = ".tables  list tables and views\n"
+                              ".quit    exit (like the end of input)\n"
+                              "All other input is SQL; end it with a semicolon.\n";
 
 /// While it lives, a Ctrl-C ends the query that runs.
 class InterruptsQuery {
@@ -100,7 +100,7 @@ Result<void> QueryPrinter::finish() {
 Result<void> query_prompt(Context& ctx, Query& query, QueryPrinter& printer) {
   const bool asks = ::isatty(0) == 1 && ::isatty(1) == 1;
   if (asks)
-    ctx.note("SQL, ended by a semicolon; .tables lists what there is, .help the rest");
+    ctx.note("enter SQL, ended by a semicolon; .tables lists tables, .help lists commands");
   StatementSplitter splitter;
   std::string line;
   while (true) {

@@ -12,7 +12,7 @@ public:
   QueryPrinter(const Context& ctx, QueryFormat format, std::size_t rows)
       : ctx_(ctx), format_(format), rows_(rows) {}
   void print(Table result);
-  /// What was kept until now.
+  /// Writes the buffered results.
   Result<void> finish();
 
 private:
@@ -22,8 +22,8 @@ private:
   std::vector<Table> kept_;
 };
 
-/// Statements from standard input until its end: at a terminal with a prompt, where an error is
-/// told and the next statement read; from a pipe the first error ends it.
+/// Runs statements from standard input until its end. At a terminal there is a prompt, and an error
+/// is printed before the next statement is read; from a pipe the first error ends it.
 Result<void> query_prompt(Context& ctx, Query& query, QueryPrinter& printer);
 
 } // namespace rankscope

@@ -26,20 +26,20 @@ bool chooses(const CompareFlags& f) {
          f.plots || f.individual_only || f.collective_only || f.request.geomean;
 }
 
-/// A flag that the command does not have would be ignored, and somebody relies on it.
+/// Rejects a flag that the command does not have: ignoring it would surprise the user.
 Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
   const ReduceRequest& r = f.request;
   const bool collectives = as == ReduceAs::kCollectives, compare = as == ReduceAs::kCompare;
   if (!compare && (makes_verdict(f.compare) || chooses(f.compare)))
-    return usage("a verdict and a choice of workbooks are of comparisons",
+    return usage("--fail-on and the choice of workbooks require --as compare",
                  "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
   if (!collectives && !r.csv_dir.empty())
-    return usage("--csv-dir is for --as collectives", "");
+    return usage("--csv-dir requires --as collectives", "");
   if (as != ReduceAs::kAnalyze && !r.html.empty())
-    return usage("--html is for --as analyze", "");
+    return usage("--html requires --as analyze", "");
   if (as != ReduceAs::kAnalyze &&
       (!f.sweep2.empty() || !r.sweep_labels[0].empty() || !r.sweep_labels[1].empty()))
-    return usage("--sweep2 and the labels of sweeps are for --as analyze", "");
+    return usage("--sweep2 and sweep labels require --as analyze", "");
   if (r.output.empty() && (!collectives || r.csv_dir.empty()))
     return usage(collectives ? "needs --output or --csv-dir" : "needs --output",
                  "rankscope reduce --help");
@@ -52,7 +52,7 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   if (request.as != ReduceAs::kCompare && !(request.as == ReduceAs::kPage && sides)) {
     if (f.parts.empty() || sides)
       return usage("needs folders of parts", "rankscope reduce PARTS -o OUT; --baseline and --test "
-                                             "are for --as compare and --as page");
+                                             "require --as compare or --as page");
     request.runs.push_back(f.parts);
     if (!f.sweep2.empty())
       request.runs.push_back(f.sweep2);
@@ -73,7 +73,7 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   return {};
 }
 
-/// All else of analyze is there, and was shown.
+/// The other outputs of analyze exist and were printed.
 Result<void> check_pictures(const ReduceResult& result) {
   for (const ReducedSweep& of : result.sweeps)
     if (of.sweep.picture_error)
@@ -86,20 +86,20 @@ Result<void> check_pictures(const ReduceResult& result) {
 void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
                             std::string& compat) {
   CollectiveOptions& options = r.collectives;
-  add_align_flag(app, align, "as the command does");
+  add_align_flag(app, align, "same as in the command");
   app.add_option("--gpus-per-node", options.gpus_per_node,
                  "collectives: 0 = devices in the first trace")
       .capture_default_str();
   app.add_option("--agg-metrics", options.agg_metrics,
-                 "collectives: of mean, median, min, max, std")
+                 "collectives: statistics to show: mean, median, min, max, std")
       .delimiter(',')
       .one_of({"mean", "median", "min", "max", "std"})
       .capture_default_str();
-  app.add_option("--compat", compat, "collectives: another tool's units and columns")
+  app.add_option("--compat", compat, "collectives: use the units and columns of another tool")
       .one_of({"tracelens"});
   app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
-               "collectives: who sends how much to whom in all-to-all-v");
-  app.add_option("--world-size", r.world_size, "collectives: ranks that there should be");
+               "collectives: add the bytes that ranks exchange in all-to-all-v");
+  app.add_option("--world-size", r.world_size, "collectives: expected number of ranks");
 }
 
 void take_collective_figures(ReduceRequest& r, const std::string& align,
@@ -111,33 +111,33 @@ void take_collective_figures(ReduceRequest& r, const std::string& align,
 }
 
 void add_sweep_labels(FlagSet& app, std::array<std::string, 2>& labels) {
-  app.add_option("--label1", labels[0], "analyze: name of the sweep (default: its folder)");
+  app.add_option("--label1", labels[0], "analyze: name of the sweep (default: folder name)");
   app.add_option("--label2", labels[1], "analyze: name of --sweep2");
 }
 
 void add_reduce_flags(FlagSet& app, ReduceFlags& f) {
   ReduceRequest& r = f.request;
-  app.add_option("PARTS", f.parts, "folders that partial wrote, of one run");
-  app.add_option("--as", f.as, "the command whose outputs are made")
+  app.add_option("PARTS", f.parts, "folders of one run, written by rankscope partial");
+  app.add_option("--as", f.as, "command whose outputs to write")
       .one_of({"collectives", "analyze", "compare", "page", "baseline"})
       .capture_default_str();
   app.add_flag("--require-all-ranks", r.require_all_ranks,
-               "a shard that left nothing or a rank without trace is an error");
+               "fail if a shard has no parts or a rank has no trace");
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", r.output,
                    "collectives: file.xlsx, .json or .md; analyze, compare: folder; page: HTML "
                    "file; baseline: NAME.rsb");
     app.add_option("--csv-dir", r.csv_dir, "collectives: folder for one CSV per sheet");
-    app.add_option("--html", r.html, "analyze: another place for the HTML page");
+    app.add_option("--html", r.html, "analyze: path of the HTML page");
     add_compare_choice(app, f.compare);
   });
-  in_group(app, "Another sweep beside it", [&] {
-    app.add_option("--sweep2", f.sweep2, "analyze: folders of the parts of another sweep");
+  in_group(app, "Second sweep", [&] {
+    app.add_option("--sweep2", f.sweep2, "analyze: folders of the parts of a second sweep");
     add_sweep_labels(app, r.sweep_labels);
   });
   in_group(app, "Comparison", [&] {
     app.add_option("--baseline", f.compare.baseline, "folder of the baseline's parts, or NAME.rsb");
-    app.add_option("--test", f.compare.tests, "folder of parts to compare; may be given again");
+    app.add_option("--test", f.compare.tests, "folder of parts to compare (repeatable)");
     add_label_flags(app, f.compare.labels);
     add_verdict_flags(app, f.compare);
   });
@@ -170,7 +170,7 @@ Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& re
     return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)
                              : Result<void>();
   }
-  // what was made stands alone where it is on stdout
+  // stdout contains only the output if that is written there
   const bool on_stdout = request.output == "-" || request.output == "/dev/stdout";
   if (result.collectives && !on_stdout)
     show_collectives(ctx, *result.collectives);

@@ -19,7 +19,7 @@ struct ReduceFlags {
   std::vector<std::string> parts;
   std::vector<std::string> sweep2; ///< analyze: the parts of another sweep
   std::string as = "collectives", align, compat;
-  CompareFlags compare; ///< its folders are of parts
+  CompareFlags compare; ///< its folders contain parts
 };
 
 void add_reduce_flags(FlagSet& app, ReduceFlags& f);
@@ -27,7 +27,7 @@ void add_reduce_flags(FlagSet& app, ReduceFlags& f);
 /// conditions.
 [[nodiscard]] Result<ReduceRequest> reduce_request(const ReduceFlags& f);
 
-/// The names of two sweeps beside each other.
+/// The names of two sweeps shown side by side.
 void add_sweep_labels(FlagSet& app, std::array<std::string, 2>& labels);
 
 /// What a request's collectives are made with.
@@ -35,8 +35,8 @@ void add_collective_figures(FlagSet& app, ReduceRequest& r, std::string& align,
                             std::string& compat);
 void take_collective_figures(ReduceRequest& r, const std::string& align, const std::string& compat);
 
-/// What the command itself says; with --json the files that were written, and of a comparison what
-/// its conditions found. `who` did it, `by` is said behind the number of ranks. Errors: those of
+/// Prints the end of the command; with --json the written files and, for a comparison, the results
+/// of its conditions. `who` names the command, `by` follows the number of ranks. Errors: those of
 /// show_verdict(); of analyze, why plots or page are not there.
 Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& request,
                           const ReduceResult& result, const std::string& by, bool annotate);

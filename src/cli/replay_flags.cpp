@@ -5,26 +5,27 @@
 namespace rankscope {
 
 void add_replay_flags(FlagSet& app, ReplayFlags& f) {
-  in_group(app, "How operators are run again", [&] {
-    app.add_option("--runner", f.runner,
-                   "hipblaslt-bench: it and MIOpenDriver; native: matrix products by cuBLASLt or "
-                   "hipBLASLt; pytorch; none: command files alone; auto: native where the program "
-                   "is missing, PyTorch too with --python")
+  in_group(app, "Replay", [&] {
+    app.add_option(
+           "--runner", f.runner,
+           "hipblaslt-bench (with MIOpenDriver); native: matrix products by cuBLASLt or "
+           "hipBLASLt; pytorch; none: write only command files; auto: native if the program "
+           "is missing, PyTorch too with --python")
         .one_of({"auto", "hipblaslt-bench", "native", "pytorch", "none"})
         .capture_default_str();
     app.add_option("--hipblaslt-bench", f.run.hipblaslt_bench,
-                   "the program (default: that in PATH)")
+                   "hipblaslt-bench (default: from PATH)")
         .type_name("FILE");
-    app.add_option("--miopen-driver", f.run.miopen_driver, "MIOpenDriver (default: that in PATH)")
+    app.add_option("--miopen-driver", f.run.miopen_driver, "MIOpenDriver (default: from PATH)")
         .type_name("FILE");
-    app.add_option("--python", f.run.python, "interpreter that has PyTorch").type_name("FILE");
+    app.add_option("--python", f.run.python, "Python interpreter with PyTorch").type_name("FILE");
     app.add_option("--libraries", f.run.libraries,
-                   "folder of cuBLASLt or hipBLASLt (default: where the loader looks)")
+                   "folder of cuBLASLt or hipBLASLt (default: the loader's search path)")
         .type_name("DIR");
-    app.add_option("--repeats", f.run.repeats, "runs of each command; their mean counts")
+    app.add_option("--repeats", f.run.repeats, "runs per command; the mean is reported")
         .range(1, 1000)
         .capture_default_str();
-    app.add_option("--timeout", f.timeout_s, "seconds of one run")
+    app.add_option("--timeout", f.timeout_s, "time limit per run, seconds")
         .range(0.1, 86400.0)
         .capture_default_str();
   });

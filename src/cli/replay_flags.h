@@ -15,7 +15,7 @@ struct ReplayFlags {
   ReplayRunOptions run; ///< paths and repeats
 };
 
-/// Declares them in a group of their own; `flags` must outlive parsing.
+/// Declares them in a separate group; `flags` must outlive parsing.
 void add_replay_flags(FlagSet& app, ReplayFlags& flags);
 
 /// What the flags ask for; an interrupt cancels it.

@@ -34,44 +34,46 @@ void add_outputs(FlagSet& app, ReportFlags& f) {
   app.add_option("-o,--output", out.file,
                  "file.xlsx, .json, .md, or .csv for one sheet (default: TRACE_perf_report.xlsx)");
   app.add_option("--csv-dir", out.csv_dir, "folder for one CSV per sheet");
-  app.add_option("--format", out.format, "format of --output whatever its ending (csv: a folder)")
+  app.add_option("--format", out.format, "format of --output, whatever its ending (csv: a folder)")
       .one_of({"xlsx", "csv", "json", "markdown"});
 }
 
 void add_counting(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
-  app.add_option("--step", r.step, "only ProfilerStep N, or A:B");
+  app.add_option("--step", r.step, "report only ProfilerStep N, or A:B");
   app.add_option_function(
          "--memset", [&r](const std::string& as) { r.memset_as_memory = as == "memory"; },
-         "what memsets count as in gpu_timeline")
+         "count memsets in gpu_timeline as compute or memory")
       .one_of({"compute", "memory"})
       .default_str("compute");
   app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
-               "count GPU work without a launch in gpu_timeline (default without --compat)");
+               "count GPU work without a launch in gpu_timeline (default unless --compat)");
   app.add_flag("--clip-overruns", r.clip_overruns,
-               "end a kernel where the next one on its stream starts");
-  app.add_option("--micro-idle-us", r.micro_idle_us, "split idle time at this gap, us");
+               "end each kernel where the next one on its stream starts");
+  app.add_option("--micro-idle-us", r.micro_idle_us,
+                 "gap that splits idle time into micro and macro, us");
   app.add_option("--short-kernel-threshold-us", r.short_kernel_threshold_us,
-                 "kernels below this are short, us")
+                 "longest duration of a short kernel, us")
       .capture_default_str();
-  app.add_flag("--detect-recompute", r.detect_recompute, "tell recomputed work apart");
+  app.add_flag("--detect-recompute", r.detect_recompute, "show recomputed work separately");
   app.add_option(
       "--donor", f.request.donor,
       "trace of the same model run without graphs: names the operators of graph kernels");
   app.add_flag("--enable-pseudo-ops", r.enable_pseudo_ops,
-               "put in operators that inference libraries do not record");
+               "add operators that inference libraries do not record");
   app.add_option("--capture-folder", f.request.capture_folder,
-                 "traces of graph captures: their operators for what graph launches ran");
+                 "traces of graph captures: use their operators for graph launches");
 }
 
-/// Which steps of a server: names of the reference's splitter beside our own.
+/// Which steps of a server; each flag also has the name that the reference's splitter uses.
 void add_serving_steps(FlagSet& app, ReportFlags& f) {
   StepChoice& c = f.request.serving_steps;
-  app.add_option("--phase", c.phase, "only annotated steps that do this")
+  app.add_option("--phase", c.phase, "report only annotated steps of this phase")
       .one_of({"prefill", "mixed", "decode"});
-  app.add_option("--iterations", c.iterations, "only the N-th annotated step from 0, or A:B");
+  app.add_option("--iterations", c.iterations,
+                 "report only the N-th annotated step (from 0), or A:B");
   app.add_option("--find-steady-state", c.steady,
-                 "only the steady part: region (default), or its best window of a kind")
+                 "report only the steady state: region (default), or its best window of a kind")
       .one_of({"region", "mixed", "decode", "prefill"})
       .expected(0, 1)
       .default_str("region");
@@ -89,29 +91,30 @@ void add_serving_steps(FlagSet& app, ReportFlags& f) {
 
 void add_sheets(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
-  app.add_option("--sheets", f.sheets, "only these sheets").delimiter(',');
+  app.add_option("--sheets", f.sheets, "write only these sheets").delimiter(',');
   app.add_flag("--no-kernel-summary", f.no_kernel_summary, "leave out kernel_summary");
   app.add_flag("--no-short-kernels", f.no_short_kernels, "leave out the short-kernel study");
   app.add_flag("--no-coll-analysis", f.no_coll_analysis, "leave out coll_analysis");
-  app.add_flag("--per-step", r.per_step, "timeline and top operators of each profiler step");
-  app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the histogram")
+  app.add_flag("--per-step", r.per_step, "add timeline and top operators of each profiler step");
+  app.add_option("--short-kernel-bins", r.short_kernel_bins, "bins of the short-kernel histogram")
       .range(1, kMostBins)
       .capture_default_str();
-  app.add_option("--top-k", r.top_k, "rows of ops_summary and kernel_summary");
-  app.add_option("--top-k-ops", r.top_k_ops, "rows of the ops_* sheets");
-  app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "rows of each operator family");
-  app.add_option("--top-k-short-kernels", r.top_k_short_kernels, "rows of short_kernels_summary");
+  app.add_option("--top-k", r.top_k, "most rows of ops_summary and kernel_summary");
+  app.add_option("--top-k-ops", r.top_k_ops, "most rows of the ops_* sheets");
+  app.add_option("--top-k-roofline-ops", r.top_k_roofline_ops, "most rows of each operator family");
+  app.add_option("--top-k-short-kernels", r.top_k_short_kernels,
+                 "most rows of short_kernels_summary");
   app.add_flag("--include-overlap-info", r.include_overlap_info,
-               "sheets *_kl_overlap: grouped also by kernels that ran beside");
+               "add sheets *_kl_overlap: also grouped by overlapping kernels");
   app.add_flag("--include-call-stack", r.include_call_stack,
-               "Python call stacks in unified_perf_summary");
+               "add Python call stacks to unified_perf_summary");
   app.add_flag("--group-by-parent-module", r.group_by_parent_module,
-               "the innermost nn.Module is a key of the ops_* sheets");
+               "group the ops_* sheets by the innermost nn.Module");
   app.add_flag("--module-path", r.module_path,
-               "with it: all modules around the operator, outermost first");
-  app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "number of kernels is a key");
+               "also show all modules around the operator, outermost first");
+  app.add_flag("--group-by-num-kernels", r.group_by_num_kernels, "group by number of kernels");
   app.add_flag("--include-first-occurrence-time", r.include_first_occurrence_time,
-               "start of the first call of each row");
+               "add the start of the first call of each row");
 }
 
 } // namespace
@@ -120,8 +123,8 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
   ReportOptions& r = f.request.options;
   app.add_option("TRACE", f.traces, "trace file (.json, .gz, .zst), - for standard input");
   in_group(app, "Output", [&] { add_outputs(app, f); });
-  in_group(app, "What is counted", [&] { add_counting(app, f); });
-  in_group(app, "Steps of a server", [&] { add_serving_steps(app, f); });
+  in_group(app, "Counting", [&] { add_counting(app, f); });
+  in_group(app, "Server steps", [&] { add_serving_steps(app, f); });
   in_group(app, "Sheets, rows and columns", [&] { add_sheets(app, f); });
   in_group(app, "Power", [&] {
     app.add_option("--power", f.request.power,
@@ -131,14 +134,16 @@ void add_report_flags(FlagSet& app, ReportFlags& f) {
                    "GPU in those samples of each device of the trace: 3,5 (default: the same)");
   });
   in_group(app, "GPU and other tools", [&] {
-    app.add_option("--gpu-arch", r.gpu_arch,
-                   "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
+    app.add_option(
+        "--gpu-arch", r.gpu_arch,
+        "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
     app.add_option("--compat", f.compat, "reproduce another tool's quirks")
         .one_of({"tracelens", "tracelens-inference"});
     app.add_option("--comparison-json-path,--compare-with", f.request.comparison,
-                   "another trace: its report with the same options, side by side with this one");
+                   "second trace: show its report with the same options side by side");
     app.add_option("--comparison-capture-folder,--compare-capture-folder",
-                   f.request.comparison_captures, "traces of the graph captures of that one");
+                   f.request.comparison_captures,
+                   "traces of the graph captures of the second trace");
     app.add_option("--layout", f.layout, "column order of the GEMM sheet").one_of({"2025-11"});
   });
   add_old_flags(app, f);
@@ -151,7 +156,7 @@ ReportRequest report_request(const ReportFlags& f) {
   options.short_kernels = !f.no_short_kernels;
   options.coll_analysis = !f.no_coll_analysis;
   options.compat_tracelens = !f.compat.empty();
-  options.include_unlinked_kernels |= f.compat.empty(); // as every command
+  options.include_unlinked_kernels |= f.compat.empty(); // like every command
   options.compat_inference = f.compat == "tracelens-inference";
   options.legacy_gemm_layout = !f.layout.empty();
   options.sheets.insert(f.sheets.begin(), f.sheets.end());

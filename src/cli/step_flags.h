@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-/// Names of the reference's splitter beside our own. `window` outlives the parsing.
+/// Each flag also has the name that the reference's splitter uses. `window` outlives the parsing.
 void add_window_flags(FlagSet& app, WindowOptions& window);
 
 } // namespace rankscope

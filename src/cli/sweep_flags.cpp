@@ -24,7 +24,7 @@ bool is_number_list(const std::string& text) {
 Result<void> sort_out_short_flags(SweepFlags& f) {
   if (!f.channels.empty() && !is_number_list(f.channels)) {
     if (!f.config.empty())
-      return usage("-c", fmt::format("'{}' is no list of channels", f.channels));
+      return usage("-c", fmt::format("'{}' is not a list of channels", f.channels));
     f.config = std::exchange(f.channels, "");
   }
   if (!f.pairs.empty() && f.pairs.find_first_not_of("0123456789") == std::string::npos) {
@@ -41,9 +41,9 @@ Result<void> choose_settings(SweepFlags& f) {
   const bool grid = !f.channels.empty() || !f.threads.empty() ||
                     (!pairs && f.matrix.empty() && r.command.empty());
   if (pairs && grid)
-    return usage("-p", "pairs of compute units and threads, or -c and -t, not both");
+    return usage("-p", "pairs of compute units and threads exclude -c and -t");
   if (!pairs && !grid && f.matrix.empty())
-    return usage("", "nothing to vary: give -c and -t, -p or --matrix");
+    return usage("", "needs settings: -c and -t, -p or --matrix");
   if (grid) {
     RS_TRY(const auto channels, number_list(f.channels.empty() ? "28,42,56,70" : f.channels, "-c"));
     RS_TRY(const auto threads, number_list(f.threads.empty() ? "256,512" : f.threads, "-t"));
@@ -74,7 +74,7 @@ Result<void> choose_environment(SweepFlags& f) {
   for (const std::string& text : f.set) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at == 0)
-      return usage("--env", fmt::format("'{}' is no NAME=VALUE", text));
+      return usage("--env", fmt::format("'{}' is not NAME=VALUE", text));
     const std::string name = text.substr(0, at);
     for (const SweepSetting& setting : f.request.settings)
       for (const auto& [parameter, changes] : setting.environment)
@@ -89,20 +89,20 @@ Result<void> choose_environment(SweepFlags& f) {
   return {};
 }
 
-/// The command behind `--`, or the training of the scripts.
+/// The command after `--`, or the training of the scripts.
 Result<void> choose_command(SweepFlags& f) {
   SweepRequest& r = f.request;
   if (!r.command.empty()) {
     if (!f.config.empty())
-      return usage("-f", "belongs to the training that is run without a command behind --");
+      return usage("-f", "is for the training that runs without a command after --");
     if (r.launch.launcher.empty() && r.launch.processes != LaunchOptions().processes)
-      return usage("--nproc", "is for a launcher", "name one by --launcher");
+      return usage("--nproc", "needs a launcher", "choose one with --launcher");
     return {};
   }
   std::error_code ec;
   if (!std::filesystem::exists("train.py", ec))
     return usage("", "no command to run",
-                 "write it behind --: rankscope sweep -c 28,56 -t 256,512 -- COMMAND");
+                 "write it after --: rankscope sweep -c 28,56 -t 256,512 -- COMMAND");
   if (r.launch.launcher.empty())
     r.launch.launcher = "torchrun";
   r.command = {"train.py",
@@ -139,7 +139,7 @@ Result<void> choose_container(SweepRequest& r) {
   return {};
 }
 
-/// The largest value is wanted of what is best when it is large, unless told otherwise.
+/// The best setting has the largest value if the metric is a throughput, unless a flag differs.
 Result<void> choose_metric(SweepFlags& f) {
   SweepRequest& r = f.request;
   if (r.metric.empty()) {
@@ -160,11 +160,11 @@ Result<void> choose_search(SweepFlags& f) {
   constexpr std::int64_t kRounds = 8;
   SweepRequest& r = f.request;
   if (r.search && r.settings.size() < 2)
-    return usage("--search", "needs two settings or more");
+    return usage("--search", "needs at least two settings");
   if (r.search && r.repeats == 1)
     r.repeats = kRounds;
   if (!r.search && f.budget_min > 0)
-    return usage("--budget", "belongs to --search");
+    return usage("--budget", "needs --search");
   r.budget = std::chrono::milliseconds(static_cast<std::int64_t>(f.budget_min * 60'000));
   r.analyze = r.analyze || !r.tuner_file.empty();
   if (f.default_label.empty())
@@ -173,94 +173,98 @@ Result<void> choose_search(SweepFlags& f) {
     return s.configuration.label == f.default_label;
   });
   if (at == r.settings.end())
-    return usage("--default", fmt::format("no setting is called {}", f.default_label),
-                 "--dry-run shows their names");
+    return usage("--default", fmt::format("there is no setting '{}'", f.default_label),
+                 "--dry-run lists the settings");
   r.default_setting = static_cast<std::size_t>(at - r.settings.begin());
   return {};
 }
 
 void add_varied(FlagSet& app, SweepFlags& f) {
-  app.add_option("-c,--channels", f.channels, "NCCL channels, 28,42,56,70 where -t is given alone");
-  app.add_option("-t,--threads", f.threads, "threads per block, 256,512 where -c is given alone");
+  app.add_option("-c,--channels", f.channels, "NCCL channels (28,42,56,70 if only -t is given)");
+  app.add_option("-t,--threads", f.threads, "threads per block (256,512 if only -c is given)");
   app.add_flag("--exact-channels", f.exact_channels,
-               "set NCCL_MIN_NCHANNELS too: -c is an upper bound else");
-  app.add_option("-p,--pairs", f.pairs, "\"CUS,THREADS ...\" of RCCL's warp speed");
-  app.add_flag("--warp-speed", f.warp_speed, "the usual pairs: 56,256 37,384 32,512");
+               "also set NCCL_MIN_NCHANNELS; otherwise -c is an upper limit");
+  app.add_option("-p,--pairs", f.pairs, "pairs \"CUS,THREADS ...\" for RCCL's warp speed");
+  app.add_flag("--warp-speed", f.warp_speed, "use the default pairs: 56,256 37,384 32,512");
   app.add_option("--matrix", f.matrix, "JSON file of named parameters (see docs/sweep.md)");
 }
 
 void add_launch(FlagSet& app, SweepFlags& f) {
   LaunchOptions& l = f.request.launch;
-  app.add_option("--launcher", l.launcher, "put before the command: torchrun, mpirun or srun")
+  app.add_option("--launcher", l.launcher, "start the command with torchrun, mpirun or srun")
       .one_of({"torchrun", "mpirun", "srun"});
-  app.add_option("--nproc", l.processes, "processes for it").positive().capture_default_str();
+  app.add_option("--nproc", l.processes, "number of processes").positive().capture_default_str();
   app.add_option("--launcher-arg", l.launcher_arguments,
-                 "one more argument of it (repeat; --launcher-arg=-x)");
+                 "extra launcher argument (repeatable; --launcher-arg=-x)");
   app.add_option("-f,--config", f.config,
-                 "configuration of train.py, run where no command is given");
-  app.add_option("--env", f.set, "NAME=VALUE for every run (repeat)");
-  app.add_option("--unset", f.unset, "variable that no run gets (repeat)");
-  app.add_option("--container", l.container, "IMAGE or compose:SERVICE to run in");
-  app.add_option("--container-tool", l.container_tool, "docker or podman (default: what is there)");
+                 "configuration of train.py, which runs if no command is given");
+  app.add_option("--env", f.set, "set a variable in every run, NAME=VALUE (repeatable)");
+  app.add_option("--unset", f.unset, "remove a variable from every run (repeatable)");
+  app.add_option("--container", l.container, "run in this container: IMAGE or compose:SERVICE");
+  app.add_option("--container-tool", l.container_tool,
+                 "docker or podman (default: the installed one)");
   app.add_option("--compose-file", l.compose_file, "compose file of the service");
   app.add_option("--container-arg", l.container_arguments,
-                 "one more argument of docker run (repeat; as above)");
-  app.add_flag("-r,--rocprof", l.rocprof, "under rocprofv3 --kernel-trace");
-  app.add_flag("-m,--stats", l.rocprof_stats, "rocprofv3 --stats");
-  app.add_option("--rocprof-input", l.rocprof_input, "rocprofv3 -i FILE");
+                 "extra argument of docker run (repeatable; --container-arg=-x)");
+  app.add_flag("-r,--rocprof", l.rocprof, "run under rocprofv3 --kernel-trace");
+  app.add_flag("-m,--stats", l.rocprof_stats, "use rocprofv3 --stats");
+  app.add_option("--rocprof-input", l.rocprof_input, "use rocprofv3 -i FILE");
   app.add_flag("--no-nccl-log", f.no_library_log,
-               "no NCCL_DEBUG=INFO, and no check of what took effect");
+               "do not set NCCL_DEBUG=INFO; settings are then not verified");
 }
 
 void add_course(FlagSet& app, SweepFlags& f) {
   SweepRequest& r = f.request;
-  app.add_option("--repeats", r.repeats, "runs of each setting, one of all before the next")
+  app.add_option("--repeats", r.repeats,
+                 "runs per setting; all settings run once before the next repeat")
       .capture_default_str();
-  app.add_flag("--shuffle", r.shuffle, "settings in random order, another one each repeat");
-  app.add_option("--seed", r.seed, "of that order").capture_default_str();
-  app.add_option("--warmup", r.warmups, "runs of each setting before its first, not counted")
+  app.add_flag("--shuffle", r.shuffle, "shuffle the settings; use a new order for each repeat");
+  app.add_option("--seed", r.seed, "seed of the random order").capture_default_str();
+  app.add_option("--warmup", r.warmups, "uncounted runs per setting before its first")
       .not_negative();
-  app.add_option("--timeout", f.timeout_s, "seconds for a run, 0 = no limit").capture_default_str();
+  app.add_option("--timeout", f.timeout_s, "time limit per run, seconds (0: no limit)")
+      .capture_default_str();
   app.add_option("--grace", f.grace_s, "seconds between SIGTERM and SIGKILL").capture_default_str();
-  app.add_option("--pause", f.pause_s, "seconds after each run");
-  app.add_flag("--keep-going", r.keep_going, "go on after a run that failed");
-  app.add_flag("-s,--skip-existing", r.skip_existing,
-               "leave folders alone that another program made");
-  app.add_flag("--redo", r.redo, "redo finished runs; the old ones are moved aside");
-  app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, run nothing");
+  app.add_option("--pause", f.pause_s, "seconds to wait after each run");
+  app.add_flag("--keep-going", r.keep_going, "continue after a failed run");
+  app.add_flag("-s,--skip-existing", r.skip_existing, "do not change folders of other programs");
+  app.add_flag("--redo", r.redo, "run finished runs again; the old results are moved aside");
+  app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, then exit");
 }
 
 void add_search(FlagSet& app, SweepFlags& f) {
   app.add_flag("--search", f.request.search,
-               "race: settings that are told to be worse are not run again");
-  app.add_option("--budget", f.budget_min, "minutes for it, 0 = until it is decided");
-  app.add_option("--default", f.default_label,
-                 "setting to be better than (its name; default: the first)");
-  app.add_option("--write-tuner", f.request.tuner_file,
-                 "tuner file for NCCL and RCCL, of a sweep over NCCL_ALGO, NCCL_PROTO and -c");
+               "successive elimination: stop running settings that are significantly worse");
+  app.add_option("--budget", f.budget_min,
+                 "time limit of the search, minutes (0: until it is decided)");
+  app.add_option("--default", f.default_label, "setting to compare with (default: the first)");
+  app.add_option(
+      "--write-tuner", f.request.tuner_file,
+      "write a tuner file for NCCL and RCCL, from a sweep over NCCL_ALGO, NCCL_PROTO and -c");
   app.add_option("--metric", f.request.metric,
                  "[max:|min:|median:|last:][skip=N:]EXPRESSION; group 1 is a number in "
-                 "run_output.log (default: the mean; without: the steps of the traces)");
+                 "run_output.log (default: the mean; without --metric: step times of the traces)");
   app.add_flag("--higher-is-better", f.higher_is_better,
-               "the metric is a throughput (default with max:)");
-  app.add_flag("--lower-is-better", f.lower_is_better, "the metric is a cost (default else)");
+               "larger values are better (default with max:)");
+  app.add_flag("--lower-is-better", f.lower_is_better,
+               "smaller values are better (default without max:)");
 }
 
 } // namespace
 
 void add_sweep_flags(FlagSet& app, SweepFlags& f) {
-  in_group(app, "What varies", [&] { add_varied(app, f); });
-  in_group(app, "How it is run", [&] { add_launch(app, f); });
-  in_group(app, "Order and end", [&] { add_course(app, f); });
+  in_group(app, "Settings", [&] { add_varied(app, f); });
+  in_group(app, "Launch", [&] { add_launch(app, f); });
+  in_group(app, "Order and limits", [&] { add_course(app, f); });
   in_group(app, "Search", [&] { add_search(app, f); });
   in_group(app, "Output", [&] {
     app.add_option("-o,--output-dir,--output", f.request.folder,
-                   "folder of the sweep (default: experiments/sweep_DATE_TIME); that of an "
-                   "earlier one goes on with it");
+                   "folder of the sweep (default: experiments/sweep_DATE_TIME); an existing "
+                   "sweep is resumed");
     app.add_flag("--analyze", f.request.analyze,
-                 "reports after each run, and which setting is best");
-    app.add_flag("--no-echo", f.no_echo, "do not show what the runs print");
-    app.add_flag("-n,--no-aggregate", f.no_summary, "no summary file");
+                 "write reports after each run and name the best setting");
+    app.add_flag("--no-echo", f.no_echo, "do not print the output of the runs");
+    app.add_flag("-n,--no-aggregate", f.no_summary, "write no summary file");
   });
 }
 

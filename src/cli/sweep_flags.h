@@ -1,4 +1,4 @@
-// The flags of `rankscope sweep` and what they ask for.
+// The flags of `rankscope sweep` and their request.
 #pragma once
 
 #include "app/sweep.h"
@@ -28,7 +28,7 @@ struct SweepFlags {
 /// Declares the flags; `flags` must outlive parsing.
 void add_sweep_flags(FlagSet& app, SweepFlags& flags);
 
-/// Fills flags.request from what was given and from `program`, what stands behind `--`. What shows
+/// Fills flags.request from what was given and from `program`, the words after `--`. What shows
 /// and ends the runs is left to the caller. Errors: kUsage.
 Result<void> read_sweep_flags(const std::vector<std::string>& program, SweepFlags& flags);
 

@@ -30,10 +30,10 @@ void add_synth_server(FlagSet& app, SynthServer& server) {
                  "(--layers, --seed, --vendor and the options below)")
       .one_of({"training", "inference"})
       .capture_default_str();
-  app.add_flag("--node-ids", o.node_ids, "kernels of graphs have ids of nodes");
-  app.add_flag("--experts", o.moe, "layers with experts: kernel counts vary");
-  app.add_flag("--two-streams", o.two_streams, "half of the feed-forward on another stream");
-  app.add_option("--lost", o.lost, "share of the replays' kernels that is not recorded")
+  app.add_flag("--node-ids", o.node_ids, "give kernels of graphs their node ids");
+  app.add_flag("--experts", o.moe, "use layers with experts: kernel counts vary");
+  app.add_flag("--two-streams", o.two_streams, "run half of the feed-forward on a second stream");
+  app.add_option("--lost", o.lost, "fraction of the kernels of replays that is not recorded")
       .range(0.0, 1.0);
 }
 

@@ -10,7 +10,7 @@
 namespace rankscope {
 namespace {
 
-/// "WHAT:FACTOR"; the factor is what stands behind the last colon.
+/// "WHAT:FACTOR"; the factor follows the last colon.
 Result<std::pair<std::string, double>> with_factor(const char* flag, const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -25,7 +25,7 @@ Result<std::pair<std::string, double>> with_factor(const char* flag, const std::
 
 Result<std::int64_t> rank_of(const char* flag, const std::string& text) {
   if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
-    return Error{ErrorCode::kUsage, flag, fmt::format("'{}' is no rank", text), ""};
+    return Error{ErrorCode::kUsage, flag, fmt::format("'{}' is not a rank", text), ""};
   return std::stoll(text);
 }
 
@@ -43,18 +43,19 @@ Result<std::pair<std::int64_t, std::int64_t>> range_of(const char* flag, const s
 
 void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& options) {
   app.add_option("--straggler", switches.straggler,
-                 "slow rank, or none (default: chosen by the seed)");
-  app.add_option("--straggler-us", options.straggler_us, "its extra compute per step")
+                 "slow rank, or 'none' (default: chosen by the seed)");
+  app.add_option("--straggler-us", options.straggler_us,
+                 "extra compute per step of the slow rank, us")
       .capture_default_str();
   app.add_option("--only-ranks", switches.only_ranks,
-                 "A-B or A: write the traces of these ranks alone; each is as in the whole run")
+                 "A-B or A: write only the traces of these ranks, unchanged by this choice")
       .delimiter(',');
   app.add_option("--slow-config", switches.slow_configs,
-                 "LABEL:FACTOR: all GPU work of a configuration is slower")
+                 "LABEL:FACTOR: slow down all GPU work of a configuration")
       .delimiter(',');
-  app.add_option("--throttle", switches.throttle, "RANK:FACTOR: a rank whose compute is slower");
+  app.add_option("--throttle", switches.throttle, "RANK:FACTOR: slow down the compute of a rank");
   app.add_option("--slow-link", switches.slow_links,
-                 "RANK-RANK:FACTOR: collectives of groups with both take longer")
+                 "RANK-RANK:FACTOR: slow down collectives of groups that contain both")
       .delimiter(',');
   app.add_option("--step-noise", switches.step_noise,
                  "KIND[:SD]: vary the compute of complete steps; KIND is iid, common, ar1, ar1c, "
@@ -70,7 +71,7 @@ Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
   } else if (!f.straggler.empty()) {
     const auto digits = f.straggler.find_first_not_of("0123456789");
     if (digits != std::string::npos || f.straggler.size() > 6)
-      return Error{ErrorCode::kUsage, "--straggler", "want a rank or 'none'", ""};
+      return Error{ErrorCode::kUsage, "--straggler", "needs a rank or 'none'", ""};
     o.straggler = std::stoll(f.straggler);
   }
   if (!f.throttle.empty()) {
@@ -90,8 +91,8 @@ Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
     RS_TRY(const auto slow, with_factor("--slow-link", text));
     const std::size_t dash = slow.first.find('-');
     if (dash == std::string::npos)
-      return Error{ErrorCode::kUsage, "--slow-link", fmt::format("'{}' names no two ranks", text),
-                   "as in 0-1:2"};
+      return Error{ErrorCode::kUsage, "--slow-link",
+                   fmt::format("'{}' does not name two ranks", text), "as in 0-1:2"};
     RS_TRY(const std::int64_t a, rank_of("--slow-link", slow.first.substr(0, dash)));
     RS_TRY(const std::int64_t b, rank_of("--slow-link", slow.first.substr(dash + 1)));
     o.slow_links.push_back({a, b, slow.second});

@@ -22,7 +22,7 @@ struct SynthSwitches {
 /// Declares the flags; both arguments must outlive parsing.
 void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& options);
 
-/// What the texts say. Errors: kUsage.
+/// Parses the texts into options. Errors: kUsage.
 Result<void> read_synth_switches(const SynthSwitches& switches, synth::Options& options);
 
 } // namespace rankscope

@@ -13,7 +13,7 @@
 namespace rankscope {
 namespace {
 
-/// The command with what it is told behind it: kind, subject, sentence.
+/// The command with its extra arguments: kind, subject, sentence.
 void run_command(const Context& ctx, const std::vector<std::string>& command, const Alarm& alarm) {
   if (command.empty())
     return;
@@ -46,7 +46,7 @@ void tell_look(const Context& ctx, const std::vector<std::string>& on_alarm, con
     if (!ctx.json)
       ctx.out(fmt::format(
           "{} {}: {} of {} ranks{}{}{}{}\n", when, w.label, w.ranks, w.of,
-          w.step_ms > 0 ? fmt::format(", {:.3f} ms a step", w.step_ms) : "",
+          w.step_ms > 0 ? fmt::format(", {:.3f} ms per step", w.step_ms) : "",
           w.exposed_percent
               ? fmt::format(", {:.1f} % of the communication exposed", *w.exposed_percent)
               : "",

@@ -1,4 +1,4 @@
-// What `rankscope watch` prints of a look, and the command that it runs for an alarm.
+// What `rankscope watch` prints after a poll, and the command that it runs for an alarm.
 #pragma once
 
 #include "app/watch.h"

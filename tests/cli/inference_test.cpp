@@ -96,7 +96,7 @@ TEST_F(InferenceRun, StepsAndWindowsCutOut) {
   const test::RunResult nothing =
       test::run_binary({"split", folder_.path("replay.json"), "-o", folder_.path("pieces")});
   EXPECT_EQ(nothing.code, 2);
-  EXPECT_TRUE(says(nothing.err, "nothing to cut out")) << nothing.err;
+  EXPECT_TRUE(says(nothing.err, "needs steps to cut out")) << nothing.err;
 }
 
 // the report of a piece is the report of those steps

@@ -230,13 +230,13 @@ TEST_F(ReduceFlagsTest, WhatDoesNotBelongToTheCommandIsRefusedBeforeAnythingIsRe
   };
   const std::string none = path("none"), out = path("out");
   refused({none, "-o", out + ".json", "--fail-on", "total_time>2%"},
-          "a verdict and a choice of workbooks are of comparisons");
+          "--fail-on and the choice of workbooks require --as compare");
   refused({none, "--as", "page", "-o", out, "--gpu-timeline"},
-          "a verdict and a choice of workbooks are of comparisons");
+          "--fail-on and the choice of workbooks require --as compare");
   refused({none, "--as", "analyze", "-o", out, "--csv-dir", out},
-          "--csv-dir is for --as collectives");
-  refused({none, "-o", out + ".json", "--html", out}, "--html is for --as analyze");
-  refused({none, "-o", out + ".json", "--sweep2", none}, "--sweep2 and the labels of sweeps");
+          "--csv-dir requires --as collectives");
+  refused({none, "-o", out + ".json", "--html", out}, "--html requires --as analyze");
+  refused({none, "-o", out + ".json", "--sweep2", none}, "--sweep2 and sweep labels");
   refused({none}, "needs --output or --csv-dir");
   refused({none, "--as", "page"}, "needs --output");
   refused({"--as", "compare", "--baseline", none, "--test", none, "-o", out, "--fail-on",

@@ -383,10 +383,10 @@ TEST_F(SweepRuns, WrongFlagsAreNamed) {
   const std::pair<SweepWords, const char*> cases[] = {
       // NOLINT(modernize-avoid-c-arrays)
       {{"-c", "28,28"}, "twice"},
-      {{"-p", "56,256", "-c", "28"}, "not both"},
-      {{}, "nothing to vary"},
+      {{"-p", "56,256", "-c", "28"}, "exclude -c and -t"},
+      {{}, "needs settings"},
       {{"-c", "28", "--env", "X"}, "NAME=VALUE"},
-      {{"-c", "28", "-p", "4"}, "is for a launcher"},
+      {{"-c", "28", "-p", "4"}, "needs a launcher"},
       {{"-c", "28", "--repeats", "0"}, "--repeats"},
       {{"-c", "28", "--container", "compose:"}, "SERVICE"}};
   for (const auto& [flags, word] : cases) {
