@@ -1,0 +1,26 @@
+// Names of kernels for people: short, and distinct within one table.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rankscope {
+
+constexpr std::size_t kDisplayNameWidth = 56; ///< characters of display_name(), at most
+constexpr std::size_t kDistinctNameWidth =
+    80; ///< and of a name that distinct_names() made distinct
+
+/// A short name for a kernel: library, transposes, type, tile, extras
+/// (docs/reference/kernel-names.md). Depends on the name alone, so different kernels can share one.
+/// Examples: "Cijk_Alik_Bljk_BBS_BH_Bias_..._MT256x192x64_..." is "Tensile TN bf16 256x192x64
+/// bias"; "void vllm::rms_norm_kernel<float, 8>(float*)" is "vllm::rms_norm f32 8".
+[[nodiscard]] std::string display_name(std::string_view full);
+
+/// The display names of one table's kernels, in the same order. Where several full names share a
+/// display name, each gets the parts in which it differs from the others, or "~" and digits of its
+/// hash: entries are equal only if their full names are.
+[[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string_view>& full);
+
+} // namespace rankscope
