@@ -503,8 +503,8 @@ std::vector<std::string_view> words_of(std::string_view full) {
   return out;
 }
 
-/// Names of one display name: what tells each from the others, shortest first choice; empty where
-/// two parts do not suffice.
+/// For names that share a display name: the words of each that not all of them contain, at most
+/// two; names without such words get an empty text.
 std::vector<std::string> differences(const std::vector<std::string_view>& names) {
   std::vector<std::vector<std::string_view>> words;
   std::unordered_map<std::string_view, std::size_t> having; // names with the word
