@@ -410,7 +410,7 @@ Result<void> RunTables::take_top(std::size_t of, const TopParts& parts) {
          combine_top(session_, plans_[of], parts, collectives ? &*collectives : nullptr, top));
   std::set<std::string> of_collectives; // a list of its own, with their sheets
   if (collectives)
-    for (const Finding& finding : collectives->findings)
+    for (const CollectiveSentence& finding : collectives->findings)
       of_collectives.insert(finding.text);
   for (const std::string& text : facts.findings)
     if (of_collectives.count(text) == 0)
@@ -470,7 +470,7 @@ Result<void> RunTables::after(const Wanted& wanted) {
       RS_CHECK(take_top(r, parts));
     }
     if ((wanted.top || wanted.collectives) && run.facts && run.top_made)
-      for (const Finding& finding : run.facts->findings)
+      for (const CollectiveSentence& finding : run.facts->findings)
         run.findings.push_back({run.label, static_cast<std::int64_t>(run.findings.size()) + 1,
                                 finding.text, std::string(finding.sheet)});
   }

@@ -31,7 +31,7 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
     ctx.out("\n");
   }
   show(exposed_rank_schema().table(exposed));
-  for (const Finding& finding : result.facts.findings)
+  for (const CollectiveSentence& finding : result.facts.findings)
     ctx.out(fmt::format("- {} (sheet {})\n", finding.text, finding.sheet));
   for (const std::string& w : result.written)
     ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(), result.ranks));

@@ -171,7 +171,7 @@ TEST(CollectiveReport, ASlowCollectiveIsSlowForItsType) {
     }
   const Result<CollectiveFacts> facts = collective_facts(ranks, {});
   ASSERT_TRUE(facts);
-  for (const Finding& f : facts->findings)
+  for (const CollectiveSentence& f : facts->findings)
     EXPECT_EQ(f.text.find("0_77"), std::string::npos) << f.text;
 }
 
@@ -187,7 +187,7 @@ Straggler arrives(std::int64_t rank, std::vector<double> late_us) {
 TEST(CollectiveReport, TheFindingNamesARankOnlyBeyondTheNoiseBetweenSteps) {
   CollectiveFacts facts;
   facts.stragglers = {arrives(4, {-50, -49, -51, -50}), arrives(6, {50, 49, 51, 50})};
-  std::vector<Finding> findings = collective_findings(facts);
+  std::vector<CollectiveSentence> findings = collective_findings(facts);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(
       findings[0].text,
@@ -262,7 +262,7 @@ Named named_ranks(double late_us, bool with_steps) {
     const std::vector<RankCollectives> ranks = random_run(random, late_us, with_steps);
     const Result<CollectiveFacts> facts = collective_facts(ranks, CollectiveOptions{});
     EXPECT_TRUE(facts);
-    for (const Finding& f : facts->findings) {
+    for (const CollectiveSentence& f : facts->findings) {
       out.a_rank += f.text.rfind("rank ", 0) == 0 && f.sheet == "straggler_summary" ? 1 : 0;
       out.the_rank += f.text.rfind("rank 5 starts ", 0) == 0 ? 1 : 0;
       out.slow += f.sheet == "nccl_implicit_sync" ? 1 : 0;

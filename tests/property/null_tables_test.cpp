@@ -107,7 +107,7 @@ Claims claims_of(const synth::Options& o) {
   const Result<CollectiveFacts> facts = collective_facts(sweep.collectives.front(), {});
   EXPECT_TRUE(facts);
   std::vector<std::string> of_collectives;
-  for (const Finding& f : facts->findings)
+  for (const CollectiveSentence& f : facts->findings)
     of_collectives.push_back(f.text);
   out.collectives = says_any(of_collectives, rank_claims(), true);
   out.top = out.collectives || says_any(slow_rank_findings(slow, false), rank_claims(), true);

@@ -40,7 +40,7 @@ std::vector<std::string> said_of(const synth::Options& o,
   std::vector<std::string> out = slow_rank_findings(slow, false);
   const Result<CollectiveFacts> facts = collective_facts(sweep.collectives.front(), {});
   EXPECT_TRUE(facts);
-  for (const Finding& f : facts->findings)
+  for (const CollectiveSentence& f : facts->findings)
     out.push_back(f.text);
   return out;
 }

@@ -167,7 +167,7 @@ struct RankClock {
   ClockOffset offset;
 };
 
-struct Finding {
+struct CollectiveSentence {
   std::string text;
   std::string_view sheet; ///< that shows it
 };
@@ -183,7 +183,7 @@ struct CollectiveFacts {
   std::int64_t per_node = 0;                ///< GPUs of a node; 0 = unknown
   bool compat_tracelens = false;            ///< as CollectiveOptions's: the unit of the bandwidths
   std::vector<TimedCollective> collectives; ///< by group, then index
-  std::vector<Finding> findings;
+  std::vector<CollectiveSentence> findings;
   std::vector<SyncSummary> summary;           ///< most latency first
   std::vector<RankSummary> rank_summary;      ///< most time first
   std::vector<AllToAllVSummary> a2av_summary; ///< most time first

@@ -17,7 +17,7 @@
 namespace rankscope {
 namespace {
 
-void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
+void most_exposed(const CollectiveFacts& facts, std::vector<CollectiveSentence>& out) {
   if (facts.exposed_types.empty())
     return;
   const ExposedType& x = facts.exposed_types.front();
@@ -30,7 +30,7 @@ void most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
 
 /// What the figures leave out, and why.
 void left_out(const CollectiveFacts& facts, const CollectiveTotals& totals,
-              std::vector<Finding>& out) {
+              std::vector<CollectiveSentence>& out) {
   if (totals.incomplete > 0 && !facts.compat_tracelens)
     out.push_back({fmt::format("{} of {} collectives lack members of their group: their bandwidths "
                                "and waits are blank",
@@ -86,12 +86,12 @@ void SlowCollectives::settle() {
   open_.clear();
 }
 
-std::optional<Finding> SlowCollectives::take() {
+std::optional<CollectiveSentence> SlowCollectives::take() {
   constexpr std::size_t kFewest = 5;
   constexpr double kFar = 0.8;
   settle();
   double worst = kFar;
-  std::optional<Finding> out;
+  std::optional<CollectiveSentence> out;
   for (const auto& [key, kind] : kinds_) {
     const SampleStats& usual = kind.others;
     if (usual.n < kFewest)
@@ -111,7 +111,7 @@ std::optional<Finding> SlowCollectives::take() {
   return out;
 }
 
-std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
+std::vector<CollectiveSentence> collective_findings(const CollectiveFacts& facts) {
   CollectiveTotals totals;
   totals.matched = facts.collectives.size();
   for (const TimedCollective& t : facts.collectives)
@@ -123,10 +123,10 @@ std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   return collective_findings(facts, totals);
 }
 
-std::vector<Finding> collective_findings(const CollectiveFacts& facts,
-                                         const CollectiveTotals& totals) {
-  std::vector<Finding> out = late_rank_findings(facts);
-  for (Finding& link : slow_link_findings(facts.summary))
+std::vector<CollectiveSentence> collective_findings(const CollectiveFacts& facts,
+                                                    const CollectiveTotals& totals) {
+  std::vector<CollectiveSentence> out = late_rank_findings(facts);
+  for (CollectiveSentence& link : slow_link_findings(facts.summary))
     out.push_back(std::move(link));
   most_exposed(facts, out);
   if (totals.slow)

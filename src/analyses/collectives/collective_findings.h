@@ -24,7 +24,7 @@ public:
   void settle();
   /// The slowest, when there is one below the interval in which one more of the others would be
   /// expected (Student's t), of as many as were added.
-  [[nodiscard]] std::optional<Finding> take();
+  [[nodiscard]] std::optional<CollectiveSentence> take();
 
 private:
   struct Kind {
@@ -44,14 +44,14 @@ private:
 /// What findings need of single collectives.
 struct CollectiveTotals {
   std::size_t matched = 0, incomplete = 0;
-  std::optional<Finding> slow;
+  std::optional<CollectiveSentence> slow;
 };
 
 /// From the facts (their `findings` are not looked at).
-[[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts);
+[[nodiscard]] std::vector<CollectiveSentence> collective_findings(const CollectiveFacts& facts);
 /// The same where single collectives are not among the facts.
-[[nodiscard]] std::vector<Finding> collective_findings(const CollectiveFacts& facts,
-                                                       const CollectiveTotals& totals);
+[[nodiscard]] std::vector<CollectiveSentence> collective_findings(const CollectiveFacts& facts,
+                                                                  const CollectiveTotals& totals);
 
 /// A line for each time that ranks differ in: smallest, quartiles and largest over the ranks, and
 /// whose the largest is. Empty for a rank alone.

@@ -22,8 +22,8 @@ double Stats::*stat_named(std::string_view name) {
                             : &Stats::std_sample;
 }
 
-Schema<Finding> findings_schema() {
-  using R = Finding;
+Schema<CollectiveSentence> findings_schema() {
+  using R = CollectiveSentence;
   return {"findings",
           "what the collectives say, in words",
           {{"finding", "finding", Unit::kNone, kText, [](const R& r) { return Value(r.text); }},

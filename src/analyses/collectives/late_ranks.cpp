@@ -51,9 +51,9 @@ LateRanks late_ranks(const CollectiveFacts& facts) {
   return out;
 }
 
-std::vector<Finding> late_rank_findings(const CollectiveFacts& facts) {
+std::vector<CollectiveSentence> late_rank_findings(const CollectiveFacts& facts) {
   const LateRanks found = late_ranks(facts);
-  std::vector<Finding> out;
+  std::vector<CollectiveSentence> out;
   if (found.ranks.empty())
     return out;
   std::vector<LateRank> late;

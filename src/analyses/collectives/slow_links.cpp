@@ -57,9 +57,9 @@ std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
   return out;
 }
 
-std::vector<Finding> slow_link_findings(std::span<const SyncSummary> rows) {
+std::vector<CollectiveSentence> slow_link_findings(std::span<const SyncSummary> rows) {
   const std::vector<SlowGroup> found = slow_groups(rows);
-  std::vector<Finding> out;
+  std::vector<CollectiveSentence> out;
   for (const SlowGroup& g : found) {
     if (out.size() == kMostSlowGroups) {
       out.push_back({fmt::format("{} more process groups are slower than the others of their kind "

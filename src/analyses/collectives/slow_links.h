@@ -26,6 +26,6 @@ struct SlowGroup {
 [[nodiscard]] std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows);
 
 /// A sentence for each.
-[[nodiscard]] std::vector<Finding> slow_link_findings(std::span<const SyncSummary> rows);
+[[nodiscard]] std::vector<CollectiveSentence> slow_link_findings(std::span<const SyncSummary> rows);
 
 } // namespace rankscope

@@ -77,7 +77,7 @@ std::vector<std::string> top_findings(const TopFacts& facts, const Configuration
     out = slow_rank_findings(slow, false);
   exposed_said(facts, out);
   if (collectives != nullptr && run.ranks.size() > 1)
-    for (const Finding& finding : collectives->findings)
+    for (const CollectiveSentence& finding : collectives->findings)
       out.push_back(finding.text);
   idle_said(facts, out);
   contention_said(run, out);

@@ -1,0 +1,119 @@
+#include "findings/compose.h"
+
+#include "base/display_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+/// Decimals for three significant digits.
+int decimals3(double value) {
+  const double size = std::fabs(value);
+  if (!(size > 0) || !std::isfinite(size))
+    return 0;
+  return std::clamp(2 - static_cast<int>(std::floor(std::log10(size) + 1e-9)), 0, 6);
+}
+
+std::string with_decimals(double value, int decimals) {
+  return std::fabs(value) < 1e9 ? fmt::format("{:.{}f}", value, decimals)
+                                : fmt::format("{:.3g}", value);
+}
+
+} // namespace
+
+std::span<const FindingRule> finding_rules() {
+  static constexpr FindingRule kAll[] = {
+#define RANKSCOPE_RULE(name, id, kind, meaning) rules::name,
+#include "findings/rules.def"
+#undef RANKSCOPE_RULE
+  };
+  return kAll;
+}
+
+Finding finding_of(const FindingRule& rule, std::string subject_kind, std::string subject) {
+  Finding out;
+  out.rule = rule.id;
+  out.kind = rule.kind;
+  out.subject_kind = std::move(subject_kind);
+  out.subject = std::move(subject);
+  return out;
+}
+
+void set_headline(Finding& finding, std::string text) {
+  finding.headline = display_width(text) > kHeadlineWidth
+                         ? std::string(first_columns(text, kHeadlineWidth - 3)) + "..."
+                         : std::move(text);
+}
+
+void set_interval(Finding& finding, double value, double half_width, Unit unit) {
+  finding.value = value;
+  finding.unit = unit;
+  finding.low = value - half_width;
+  finding.high = value + half_width;
+}
+
+std::string brief(std::string_view name, std::size_t width) {
+  return shown_text(shortened_middle(shown_text(name, true), width, false), true);
+}
+
+std::string number3(double value) {
+  return with_decimals(value, decimals3(value));
+}
+
+std::string range3(double low, double high) {
+  const double gap = std::fabs(high - low);
+  int decimals = decimals3(std::max(std::fabs(low), std::fabs(high)));
+  if (gap > 0 && std::isfinite(gap)) // one digit of the difference, at most six decimals
+    decimals = std::clamp(-static_cast<int>(std::floor(std::log10(gap) + 1e-9)), decimals, 6);
+  return with_decimals(low, decimals) + " to " + with_decimals(high, decimals);
+}
+
+std::string range3(const MeanDifference& d) {
+  return range3(d.difference - d.half_width, d.difference + d.half_width);
+}
+
+std::string amounts3(const MeanDifference& d) {
+  return range3({std::fabs(d.difference), d.half_width});
+}
+
+std::string percent_text(double percent) {
+  return with_decimals(percent, std::fabs(percent) < 1 ? 2 : 1) + " %";
+}
+
+std::string counted(std::size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+std::string level_text(std::size_t comparisons) {
+  return comparisons > 1 ? fmt::format("95 % CI over {} comparisons", comparisons) : "95 % CI";
+}
+
+std::string joined(const std::vector<std::string>& names, std::string_view last) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == names.size() ? fmt::format(" {} ", last) : ", ") + names[i];
+  return out;
+}
+
+bool has_finding(const std::vector<Finding>& findings, const Finding& like) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
+    return f.rule == like.rule && f.subject_kind == like.subject_kind && f.subject == like.subject;
+  });
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text;
+}
+
+void add_findings(std::vector<Finding>& to, std::vector<Finding> more) {
+  for (Finding& f : more)
+    if (!has_finding(to, f))
+      to.push_back(std::move(f));
+}
+
+} // namespace rankscope

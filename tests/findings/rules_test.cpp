@@ -1,0 +1,46 @@
+// The list of rules: stable ids, and the table of docs/findings.md.
+#include "findings/rules.h"
+#include "test_paths.h"
+
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace rankscope {
+namespace {
+
+TEST(FindingRules, IdsAreDistinctWordsWithHyphens) {
+  std::set<std::string_view> ids;
+  for (const FindingRule& rule : finding_rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+    EXPECT_TRUE(std::regex_match(std::string(rule.id), std::regex("[a-z]+(-[a-z]+)*"))) << rule.id;
+    EXPECT_FALSE(rule.meaning.empty()) << rule.id;
+    EXPECT_LE(rule.meaning.size(), kHeadlineWidth) << rule.id;
+  }
+  EXPECT_GT(ids.size(), 20U);
+}
+
+TEST(FindingRules, TheDocsHaveTheirTable) {
+  std::ifstream in(test::source_dir() / "docs/findings.md");
+  std::stringstream page;
+  page << in.rdbuf();
+  std::string rows = "| rule | kind | meaning |\n|---|---|---|\n";
+  for (const FindingRule& rule : finding_rules())
+    rows +=
+        fmt::format("| `{}` | {} | {} |\n", rule.id, finding_kind_name(rule.kind), rule.meaning);
+  EXPECT_NE(page.str().find(rows), std::string::npos) << "docs/findings.md needs:\n" << rows;
+}
+
+TEST(FindingRules, TheDocsNameEveryField) {
+  std::ifstream in(test::source_dir() / "docs/findings.md");
+  std::stringstream page;
+  page << in.rdbuf();
+  for (const Field<Finding>& field : finding_schema().fields())
+    EXPECT_NE(page.str().find("`" + field.id + "`"), std::string::npos) << field.id;
+}
+
+} // namespace
+} // namespace rankscope
