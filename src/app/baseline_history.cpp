@@ -3,6 +3,7 @@
 #include "app/baseline.h"
 #include "app/compare.h"
 #include "app/sweep_pages.h"
+#include "findings/history_findings.h"
 #include "os/output_file.h"
 #include "pages/data/history_data.h"
 #include "pages/page_file.h"
@@ -53,21 +54,6 @@ bool before(std::string_view a, std::string_view b) {
   return a.empty() != b.empty() ? a.empty() : whole_a < whole_b; // 01 and 1
 }
 
-/// Each run against the first: other workloads make no history.
-std::vector<std::string> remarks_of(const std::vector<ComparedRun>& runs) {
-  std::vector<std::string> out;
-  const ComparedRun& first = runs.front();
-  for (std::size_t i = 1; i < runs.size(); ++i) {
-    if (const auto overlap = workload_overlap(first.operators, runs[i].operators);
-        overlap && overlap->differs())
-      out.push_back(overlap->sentence(first.label, runs[i].label));
-    if (first.ranks.size() != runs[i].ranks.size())
-      out.push_back(fmt::format("{} has {} ranks and {} has {}", first.label, first.ranks.size(),
-                                runs[i].label, runs[i].ranks.size()));
-  }
-  return out;
-}
-
 bool is_page(const std::string& file) {
   return file.ends_with(".html") || file.ends_with(".htm");
 }
@@ -77,7 +63,8 @@ Result<void> write_history_page(const HistoryRequest& request, const HistoryResu
   RS_TRY(OutputFile file, OutputFile::create(path));
   const std::string title =
       request.inputs.size() == 1 ? leaf_name(request.inputs.front()) : "history";
-  const HistoryPageInput input{&result.history, title, request.command, result.remarks, files};
+  const HistoryPageInput input{&result.history, title,           request.command,
+                               result.notes,    result.findings, files};
   RS_TRY(const std::string text, page_text(title, history_page_data(input)));
   file.write(text);
   return file.commit();
@@ -132,10 +119,13 @@ Result<HistoryResult> baseline_history(Session& session, const HistoryRequest& r
     runs.push_back(std::move(saved.run));
   }
   HistoryResult out;
-  out.remarks = remarks_of(runs);
   out.history = history_of(runs);
-  out.remarks.insert(out.remarks.end(), out.history.remarks.begin(), out.history.remarks.end());
+  out.notes = history_notes(runs, out.history);
+  out.findings = history_findings(out.history);
   out.report = history_report(out.history);
+  std::vector<Finding> all = out.notes;
+  all.insert(all.end(), out.findings.begin(), out.findings.end());
+  out.report.tables.insert(out.report.tables.begin() + 1, finding_schema().table(all));
   if (!outputs.file.empty() || !outputs.csv_dir.empty()) {
     RS_TRY(out.written, write_outputs(out.report, outputs));
   }

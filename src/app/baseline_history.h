@@ -3,6 +3,7 @@
 
 #include "analyses/compare/history.h"
 #include "app/write_outputs.h"
+#include "core/finding.h"
 #include "engine/session.h"
 
 #include <string>
@@ -19,7 +20,8 @@ struct HistoryRequest {
 struct HistoryResult {
   History history;
   Report report;
-  std::vector<std::string> remarks; ///< what has to be known before any figure
+  std::vector<Finding> notes; ///< what to know before any value
+  std::vector<Finding> findings;
   std::vector<std::string> written;
 };
 

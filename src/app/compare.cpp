@@ -49,8 +49,16 @@ std::size_t baseline_ending(std::string_view file) {
 }
 constexpr std::int64_t kMarkdownChanges = 10; ///< of each list
 
-/// What changed in one test: sentences, then the ranked rows as a table.
-std::string changes_markdown(const Comparison& comparison, std::size_t test) {
+std::string findings_markdown(const std::vector<Finding>& findings) {
+  std::string out;
+  for (const Finding& finding : findings)
+    out += "- " + markdown_escaped(finding.sentence()) + "\n";
+  return out;
+}
+
+/// What changed in one test: findings, then the ranked rows as a table.
+std::string changes_markdown(const Comparison& comparison, const ComparisonFindings& findings,
+                             std::size_t test) {
   const WhatChanged& changed = comparison.changes[test];
   if (!changed.known)
     return {};
@@ -58,8 +66,7 @@ std::string changes_markdown(const Comparison& comparison, std::size_t test) {
   if (comparison.tests.size() > 1)
     out += " in " + markdown_escaped(comparison.tests[test].label);
   out += "\n\n";
-  for (const std::string& line : what_changed_words(changed, 0))
-    out += "- " + markdown_escaped(line) + "\n";
+  out += findings_markdown(findings.changes[test]);
   const Table all = changes_table(comparison, test, false);
   std::vector<std::size_t> rows; // ranked, replaced, and what is left of each list
   for (std::size_t r = 0; r < all.rows(); ++r)
@@ -72,16 +79,21 @@ std::string changes_markdown(const Comparison& comparison, std::size_t test) {
   return out + "\n" + markdown_table(shown);
 }
 
-std::string verdict_markdown(const Comparison& comparison, const FailOutcome& outcome, bool gated) {
+std::string verdict_markdown(const CompareResult& result, bool gated) {
+  const Comparison& comparison = result.comparison;
+  const FailOutcome& outcome = result.fail_on;
   const Table dashboard = dashboard_table(comparison);
   std::string out = "## Performance comparison\n\n";
-  for (const std::string& remark : comparison.remarks) // before any figure
-    out += "**" + markdown_escaped(remark) + "**\n\n";
+  for (const Finding& note : result.findings.notes)
+    out += "**" + markdown_escaped(note.sentence()) + "**\n\n";
   out += markdown_table(dashboard) + "\n";
-  for (std::size_t i = comparison.remarks.size(); i < dashboard.notes.size(); ++i)
-    out += "- " + markdown_escaped(dashboard.notes[i]) + "\n";
+  for (const std::vector<Finding>& metrics : result.findings.metrics)
+    out += findings_markdown(metrics);
+  out += "\n";
+  for (const std::string& note : dashboard.notes)
+    out += "- " + markdown_escaped(note) + "\n";
   for (std::size_t i = 0; i < comparison.tests.size(); ++i)
-    out += changes_markdown(comparison, i);
+    out += changes_markdown(comparison, result.findings, i);
   for (const std::string& text : outcome.unjudged)
     out += fmt::format("\n**Not judged: {}**\n", markdown_escaped(text));
   for (const std::string& r : outcome.regressions)
@@ -119,6 +131,14 @@ private:
   std::string folder_;
   std::vector<std::string>& written_;
 };
+
+/// Behind the dashboard, which is the first sheet.
+void add_findings_sheet(Report& report, const std::vector<Finding>& findings) {
+  Table table = finding_schema().table(findings);
+  table.styled = true;
+  table.tab_color = "#1F4E78";
+  report.tables.insert(report.tables.begin() + (report.tables.empty() ? 0 : 1), std::move(table));
+}
 
 void add_styled(Report& report, Table table, const std::string& after) {
   if (table.rows() == 0)
@@ -164,7 +184,8 @@ Result<void> write_collectives(const Session& session, const Comparison& compari
 
 /// The page is the last and the least: what fails here leaves the rest as it is.
 void add_page(Session& session, const CompareRequest& request, CompareResult& out) {
-  const Result<void> drawn = write_compare_page(out.comparison, request.output, request.svg);
+  const Result<void> drawn =
+      write_compare_page(out.comparison, out.findings.all(), request.output, request.svg);
   if (drawn) {
     out.written.push_back(request.output + "/performance_analysis_report.html");
   } else if (drawn.error().code == ErrorCode::kMissingTool) {
@@ -353,15 +374,6 @@ FailOutcome fail_outcome(const Comparison& comparison,
   return out;
 }
 
-std::vector<std::string> change_lines(const Comparison& comparison, std::size_t most) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
-    for (std::string& line : what_changed_words(comparison.changes[i], most))
-      out.push_back(comparison.tests.size() > 1 ? comparison.tests[i].label + ": " + line
-                                                : std::move(line));
-  return out;
-}
-
 /// Where reports of a run go is none of the folders that are read.
 Result<void> check_places(const CompareRequest& request) {
   namespace fs = std::filesystem;
@@ -411,7 +423,7 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
     RS_TRY(auto file, OutputFile::create(request.markdown));
     markdown.emplace(std::move(file));
   }
-  std::vector<std::pair<OutputFile, std::string (*)(const Comparison&, const FailOutcome&)>> files;
+  std::vector<std::pair<OutputFile, std::string (*)(const CompareResult&)>> files;
   for (const auto& [path, text] :
        {std::pair{&request.junit, &verdict_junit}, std::pair{&request.verdict, &verdict_json}})
     if (!path->empty()) {
@@ -425,20 +437,22 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
     RS_CHECK(write_timelines(out.comparison, request, workbooks));
   if (request.collective_workbooks)
     RS_CHECK(write_collectives(session, out.comparison, workbooks));
+  out.findings = comparison_findings(out.comparison);
   out.final = final_report(out.comparison);
+  add_findings_sheet(out.final, out.findings.all());
   if (request.final_workbook)
     RS_CHECK(workbooks.write(out.final, "final_analysis_report.xlsx"));
   out.fail_on = fail_outcome(out.comparison, request.fail_on);
   if (markdown) {
     if (request.append_markdown)
       markdown->write(text_before(request.markdown));
-    markdown->write(verdict_markdown(out.comparison, out.fail_on, !request.fail_on.empty()));
+    markdown->write(verdict_markdown(out, !request.fail_on.empty()));
     RS_CHECK(markdown->commit());
     if (request.markdown != "-")
       out.written.push_back(request.markdown);
   }
   for (auto& [file, text] : files) {
-    file.write(text(out.comparison, out.fail_on));
+    file.write(text(out));
     RS_CHECK(file.commit());
     if (file.path() != "-")
       out.written.push_back(file.path());

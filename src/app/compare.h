@@ -8,6 +8,7 @@
 #include "core/report.h"
 #include "engine/rank_parts.h"
 #include "engine/session.h"
+#include "findings/comparison_findings.h"
 #include "readers/discovery.h"
 
 #include <optional>
@@ -69,6 +70,7 @@ struct CompareRequest {
 
 struct CompareResult {
   Comparison comparison;
+  ComparisonFindings findings;
   Report final;                     ///< the workbook's sheets, whether written or not
   std::vector<std::string> written; ///< files
   FailOutcome fail_on;
@@ -95,10 +97,6 @@ struct GivenLabels {
 /// do not fit.
 [[nodiscard]] Result<std::vector<std::string>> labels_for(const std::vector<std::string>& folders,
                                                           const GivenLabels& given);
-
-/// What changed in each test, a line each, at most `most` rows of a list; with several tests its
-/// label in front.
-[[nodiscard]] std::vector<std::string> change_lines(const Comparison& comparison, std::size_t most);
 
 /// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
 /// the whole; without gnuplot the page is left out and the session is partial.

@@ -1,6 +1,7 @@
 #include "app/compare_report_files.h"
 
 #include "app/compare_reports_input.h"
+#include "findings/comparison_findings.h"
 #include "readers/reports/report_tables.h"
 
 #include <filesystem>
@@ -38,7 +39,7 @@ Result<ComparedReports> compare_report_files(Session& session,
   for (std::size_t i = 1; i < reports.size(); ++i)
     if (const auto overlap = workload_overlap(base, operators_of_report(reports[i]));
         overlap && overlap->differs())
-      out.remarks.push_back(overlap->sentence(tags.front(), tags[i]));
+      out.notes.push_back(different_workload(*overlap, tags.front(), tags[i]));
   session.diagnostics.merge(out.report.diagnostics);
   ReportOutputs outputs = request.outputs;
   if (!request.only_asked && outputs.file.empty() && outputs.csv_dir.empty())

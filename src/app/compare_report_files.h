@@ -3,6 +3,7 @@
 
 #include "analyses/compare/compare_reports.h"
 #include "app/write_outputs.h"
+#include "core/finding.h"
 #include "engine/session.h"
 
 #include <string>
@@ -20,7 +21,7 @@ struct CompareReportsRequest {
 
 struct ComparedReports {
   Report report;
-  std::vector<std::string> remarks; ///< what has to be known before any figure
+  std::vector<Finding> notes; ///< what to know before any value
   std::vector<std::string> written;
 };
 

@@ -126,7 +126,9 @@ std::string junit_case(const std::string& run, const std::string& name, const st
 
 } // namespace
 
-std::string verdict_json(const Comparison& comparison, const FailOutcome& outcome) {
+std::string verdict_json(const CompareResult& result) {
+  const Comparison& comparison = result.comparison;
+  const FailOutcome& outcome = result.fail_on;
   JsonWriter json;
   json.begin_object();
   json.text("schema", "rankscope.verdict/1");
@@ -139,8 +141,8 @@ std::string verdict_json(const Comparison& comparison, const FailOutcome& outcom
     labels.push_back(test.label);
   json.texts("tests", labels);
   json.begin_list("remarks");
-  for (const std::string& remark : comparison.remarks)
-    json.text("", remark);
+  for (const Finding& note : result.findings.notes)
+    json.text("", note.sentence());
   json.end_list();
   json.begin_list("conditions");
   for (const ConditionOutcome& one : outcome.conditions) {
@@ -164,7 +166,9 @@ std::string verdict_json(const Comparison& comparison, const FailOutcome& outcom
   return json.take();
 }
 
-std::string verdict_junit(const Comparison& comparison, const FailOutcome& outcome) {
+std::string verdict_junit(const CompareResult& result) {
+  const Comparison& comparison = result.comparison;
+  const FailOutcome& outcome = result.fail_on;
   std::string cases;
   std::size_t tests = outcome.conditions.size();
   for (const ConditionOutcome& one : outcome.conditions) {

@@ -264,7 +264,8 @@ Result<PageResult> write_comparison_page(Session& session, const PageRequest& re
   CompareRequest quiet = runs;
   quiet.write_reports = false;
   RS_TRY(const Comparison comparison, load_comparison(session, quiet));
-  const ComparisonPageInput input{&comparison, runs.folders, request.command};
+  const ComparisonFindings findings = comparison_findings(comparison);
+  const ComparisonPageInput input{&comparison, &findings, runs.folders, request.command};
   PageResult out{"comparison", comparison.base.ranks.size(), 0};
   for (const ComparedRun& test : comparison.tests)
     out.ranks += test.ranks.size();

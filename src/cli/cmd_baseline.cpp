@@ -69,16 +69,16 @@ Result<void> history(Context& ctx, const BaselineFlags& f) {
   words.insert(words.end(), {"-o", f.output});
   request.command = shell_text(words);
   RS_TRY(const HistoryResult result, baseline_history(ctx, request));
-  for (const std::string& remark : result.remarks)
-    ctx.warn(remark);
+  for (const Finding& note : result.notes)
+    ctx.warn(note.sentence());
   if (ctx.json) {
     ctx.out(json_text(result.report));
     return {};
   }
   ctx.table(result.report.tables.front(), 40);
   ctx.out("\n");
-  for (const std::string& line : history_words(result.history))
-    ctx.out(line + "\n");
+  for (const Finding& finding : result.findings)
+    ctx.out(finding.sentence() + "\n");
   for (const std::string& path : result.written)
     ctx.out(path + "\n");
   return {};

@@ -22,13 +22,13 @@ Result<void> run_compare_reports(Context& ctx, const CompareReportsFlags& f) {
   request.only_asked = ctx.json;
   RS_TRY(const ComparedReports done, compare_report_files(ctx, request));
   if (ctx.json) {
-    for (const std::string& remark : done.remarks)
-      ctx.warn(remark);
+    for (const Finding& note : done.notes)
+      ctx.warn(note.sentence());
     ctx.out(json_text(done.report));
     return {};
   }
-  for (const std::string& remark : done.remarks)
-    ctx.out("NOTE: " + remark + "\n");
+  for (const Finding& note : done.notes)
+    ctx.out("NOTE: " + note.sentence() + "\n");
   if (const Table* timeline = done.report.find("gpu_timeline"))
     ctx.table(*timeline);
   for (const std::string& w : done.written)

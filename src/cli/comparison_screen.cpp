@@ -10,21 +10,20 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kChangesShown = 5; ///< of each list
-
 void print(Context& ctx, const CompareResult& result) {
-  for (const std::string& remark : result.comparison.remarks)
-    ctx.out("NOTE: " + remark + "\n");
+  for (const Finding& note : result.findings.notes)
+    ctx.out("NOTE: " + note.sentence() + "\n");
   const Table dashboard = dashboard_table(result.comparison);
   ctx.table(dashboard, 40);
   ctx.out("\n");
-  const std::vector<std::string> changes = change_lines(result.comparison, kChangesShown);
-  for (const std::string& line : changes)
-    ctx.out(line + "\n");
-  if (!changes.empty())
-    ctx.out("\n");
-  for (std::size_t i = result.comparison.remarks.size(); i < dashboard.notes.size(); ++i)
-    ctx.out("- " + dashboard.notes[i] + "\n");
+  for (std::size_t i = 0; i < result.findings.changes.size(); ++i)
+    for (const std::vector<Finding>* findings :
+         {&result.findings.metrics[i], &result.findings.changes[i]})
+      for (const Finding& finding : *findings)
+        ctx.out(finding.sentence() + "\n");
+  ctx.out("\n");
+  for (const std::string& note : dashboard.notes)
+    ctx.out("- " + note + "\n");
   for (const std::string& path : result.written)
     ctx.out(path + "\n");
 }
@@ -34,8 +33,8 @@ void print(Context& ctx, const CompareResult& result) {
 Result<void> show_comparison(Context& ctx, const CompareRequest& request,
                              const CompareResult& result, bool annotate) {
   if (ctx.json) {
-    for (const std::string& remark : result.comparison.remarks)
-      ctx.warn(remark);
+    for (const Finding& note : result.findings.notes)
+      ctx.warn(note.sentence());
     ctx.out(json_text(result.final));
   } else if (request.markdown != "-") { // that is on stdout already
     print(ctx, result);

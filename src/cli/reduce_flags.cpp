@@ -163,8 +163,8 @@ Result<void> show_reduced(Context& ctx, const char* who, const ReduceRequest& re
                           const ReduceResult& result, const std::string& by, bool annotate) {
   if (ctx.json) {
     if (result.comparison)
-      for (const std::string& remark : result.comparison->comparison.remarks)
-        ctx.warn(remark);
+      for (const Finding& note : result.comparison->findings.notes)
+        ctx.warn(note.sentence());
     ctx.out(json_text(written_files(who, result.written)));
     RS_CHECK(check_pictures(result));
     return result.comparison ? show_verdict(ctx, request.comparison, *result.comparison, annotate)

@@ -15,8 +15,6 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kChangesShown = 3; ///< of each list
-
 struct Picture {
   const char* name;
   const char* title;
@@ -48,49 +46,10 @@ constexpr Picture kCollectives[] = {
     {"NCCL_Performance_Percentage_Change_comparison", "Change of collectives",
      "Percent of the baseline; positive is better."}};
 
-/// Sentences of the dashboard: what is better and worse, with its interval.
-std::vector<std::string> in_words(const Comparison& comparison) {
-  std::vector<std::string> out;
-  const std::string& base = comparison.base.label;
-  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
-    const std::string& label = comparison.tests[i].label;
-    int similar = 0;
-    int unknown = 0;
-    for (const DashboardRow& row : comparison.dashboard.rows) {
-      const std::optional<DashboardCell>& cell = row.tests[i];
-      if (!cell)
-        continue;
-      const Judgement& j = cell->judgement;
-      similar += j.verdict == Verdict::kSimilar ? 1 : 0;
-      unknown += j.verdict == Verdict::kUnknown ? 1 : 0;
-      if (j.verdict != Verdict::kBetter && j.verdict != Verdict::kWorse)
-        continue;
-      out.push_back(fmt::format("{}: {} is {}; {:.3f} against {:.3f} {} of {}, {} and {} samples",
-                                label, row.metric, change_text(j), *cell->value,
-                                cell->base.value_or(NAN), row.unit, base, j.samples_base,
-                                j.samples_test));
-    }
-    const int below = static_cast<int>(std::count_if(
-        comparison.dashboard.rows.begin(), comparison.dashboard.rows.end(),
-        [i](const DashboardRow& row) {
-          return row.tests[i] &&
-                 below_threshold(row.tests[i]->judgement, row.tests[i]->improvement.value_or(0));
-        }));
-    out.push_back(fmt::format("{}: {} metrics without a significant difference from {}", label,
-                              similar - below, base));
-    if (below > 0)
-      out.push_back(fmt::format("{}: {} metrics differ by less than the threshold of {} %", label,
-                                below, comparison.rule.threshold_percent));
-    if (unknown > 0)
-      out.push_back(fmt::format("{}: {} metrics are not judged: one step on a side has no interval",
-                                label, unknown));
-  }
-  return out;
-}
-
 } // namespace
 
-Result<void> write_compare_page(const Comparison& comparison, const std::string& folder, bool svg) {
+Result<void> write_compare_page(const Comparison& comparison, std::span<const Finding> findings,
+                                const std::string& folder, bool svg) {
   const ComparedRun& base = comparison.base;
   RS_TRY(const ScratchFolder scratch, ScratchFolder::create());
   RS_CHECK(make_folder(folder + "/plots"));
@@ -116,14 +75,10 @@ Result<void> write_compare_page(const Comparison& comparison, const std::string&
     page.series.push_back(t.label);
     names += (names.empty() ? "" : ", ") + t.label;
   }
-  page.summary = comparison.remarks;
   page.summary.push_back(
       fmt::format("Baseline {} ({} ranks) against {}", base.label, base.ranks.size(), names));
-  for (std::string& sentence : in_words(comparison))
-    page.summary.push_back(std::move(sentence));
-  for (std::size_t i = 0; i < comparison.tests.size(); ++i)
-    for (const std::string& sentence : what_changed_words(comparison.changes[i], kChangesShown))
-      page.summary.push_back(comparison.tests[i].label + ": " + sentence);
+  for (const Finding& finding : findings)
+    page.summary.push_back(finding.sentence());
   const auto part = [&](const char* title, const auto& pictures, std::vector<Table> tables) {
     HtmlSection head;
     head.title = title;

@@ -2,6 +2,7 @@
 
 #include "analyses/sweep/sweep_compare.h"
 #include "base/statistics.h"
+#include "findings/sweep_pair_findings.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "os/whole_file.h"
@@ -237,74 +238,33 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
 /// Sentences that compare with an interval: four kinds of time.
 constexpr std::size_t kComparedWords = 4;
 
-/// The level of every interval of a page, and how it is said.
-struct Level {
-  explicit Level(std::size_t sides) : comparisons(kComparedWords * (sides - 1)) {}
-  std::size_t comparisons;
-  [[nodiscard]] double alpha() const { return corrected_alpha(comparisons); }
-  [[nodiscard]] std::string text() const {
-    return fmt::format("95 % over {} comparisons", comparisons);
-  }
-};
-
-/// "1.200 to 3.400" in the order of size, without a sign: the sentence says lower or higher.
-std::string amounts(const MeanDifference& d) {
-  const double a = std::fabs(d.difference) - d.half_width;
-  const double b = std::fabs(d.difference) + d.half_width;
-  return fmt::format("{:.3f} to {:.3f}", a, b);
+/// A sweep against the first one.
+SweepPair pair_of(const std::vector<Side>& sides, std::size_t s) {
+  return {sides[0].label, sides[s].label, kComparedWords * (sides.size() - 1)};
 }
 
-bool told(const MeanDifference& d) {
-  return std::fabs(d.difference) > d.half_width;
-}
-
-/// "B: total_time a step is 3.10 % lower than A over 8 shared configurations (147.200 against
-/// 151.900 ms, by 4.100 to 5.300; ...)", or that it cannot be told.
-void compare_times(const std::vector<Side>& sides, TimeKind kind, std::vector<std::string>& out) {
-  const Level level(sides.size());
+void compare_times(const std::vector<Side>& sides, TimeKind kind, std::vector<Finding>& out) {
   for (std::size_t s = 1; s < sides.size(); ++s) {
-    const SweepDifference d = compare_sweeps(sides[0].groups, sides[s].groups, kind, level.alpha());
-    if (d.shared == 0)
-      continue;
-    const std::string what = fmt::format("{}: {} a step", sides[s].label, time_kind_name(kind));
-    const std::string over = fmt::format("over {} shared configuration{} ({:.3f} against {:.3f} ms",
-                                         d.shared, d.shared > 1 ? "s" : "", d.test_ms, d.base_ms);
-    if (!d.difference)
-      out.push_back(fmt::format("{}: mean {} {}); without two profiler steps in each of them it "
-                                "cannot be told from noise",
-                                sides[s].label, time_kind_name(kind), over));
-    else if (told(*d.difference))
-      out.push_back(fmt::format(
-          "{} is {} than {} {}, by {} ms; Welch, {}, {} steps)", what,
-          (d.base_ms > 0
-               ? fmt::format("{:.2f} % ", 100 * std::fabs(d.difference->difference) / d.base_ms)
-               : std::string()) +
-              (d.difference->difference < 0 ? "lower" : "higher"),
-          sides[0].label, over, amounts(*d.difference), level.text(), d.steps));
-    else
-      out.push_back(fmt::format("{} cannot be told apart from {} {}; Welch, {}, {} steps)", what,
-                                sides[0].label, over, level.text(), d.steps));
+    const SweepPair pair = pair_of(sides, s);
+    const SweepDifference difference =
+        compare_sweeps(sides[0].groups, sides[s].groups, kind, corrected_alpha(pair.comparisons));
+    for (Finding& finding : sweep_time_findings(pair, kind, difference))
+      out.push_back(std::move(finding));
   }
 }
 
-/// The mean difference in percent of rows that both have. Ranks and collectives of one run share
-/// its steps and its late rank: they are no independent samples, so there is no interval.
 void compare_rows(const std::vector<Side>& sides, const std::vector<HtmlRow>& rows,
-                  const std::string& what, const char* over, std::vector<std::string>& out) {
+                  const std::string& metric, const char* row, std::vector<Finding>& out) {
   for (std::size_t s = 1; s < sides.size(); ++s) {
-    std::vector<double> percent;
-    for (const HtmlRow& row : rows)
-      if (row.values[0] > 0 && !std::isnan(row.values[s]))
-        percent.push_back(100 * (row.values[s] - row.values[0]) / row.values[0]);
-    if (!percent.empty())
-      out.push_back(fmt::format("{}: {} {:+.2f} % against {}, mean over {} shared {}{}; no "
-                                "interval: {}s of one run are not independent",
-                                sides[s].label, what, sample_stats(percent).mean, sides[0].label,
-                                percent.size(), over, percent.size() > 1 ? "s" : "", over));
+    std::vector<SweepPairRow> both;
+    for (const HtmlRow& r : rows)
+      both.push_back({r.values[0], r.values[s]});
+    for (Finding& finding : sweep_row_findings(pair_of(sides, s), metric, row, both))
+      out.push_back(std::move(finding));
   }
 }
 
-/// What there is, without a claim: the findings say which configurations can be told apart.
+/// What there is, without a claim: the findings say which configurations differ significantly.
 std::string range_sentence(const HtmlSection& section, std::size_t s, const std::string& label) {
   const HtmlRow* low = nullptr;
   const HtmlRow* high = nullptr;
@@ -395,17 +355,19 @@ void add_sentences(const std::vector<Side>& sides, HtmlReport& page) {
   page.sections.push_back(std::move(information));
 }
 
-void add_timelines(const std::vector<Side>& sides, const std::string& against, HtmlReport& page) {
+void add_timelines(const std::vector<Side>& sides, const std::string& against,
+                   std::vector<Finding>& findings, HtmlReport& page) {
   HtmlSection timelines;
   timelines.title = "GPU time";
   timelines.note = "Means over ranks for each configuration." + against;
   if (sides.size() > 1)
-    timelines.note += " Grey: cannot be told apart (Welch over profiler steps, 95 % over all cells "
-                      "of these tables); without a colour: no interval.";
+    timelines.note +=
+        " Grey: no significant difference (Welch over profiler steps, 95 % over all cells "
+        "of these tables); without a colour: no interval.";
   page.sections.push_back(std::move(timelines));
   for (const TimeKind kind : kShownTimes) {
     HtmlSection section = timeline_section(sides, kind);
-    compare_times(sides, kind, page.summary);
+    compare_times(sides, kind, findings);
     for (std::size_t s = 0; s < sides.size(); ++s)
       page.summary.push_back(range_sentence(section, s, sides[s].label));
     page.sections.push_back(std::move(section));
@@ -413,7 +375,7 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against, H
 }
 
 void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& path,
-               HtmlReport& page) {
+               std::vector<Finding>& findings, HtmlReport& page) {
   HtmlSection gemms;
   gemms.title = "GEMM kernel time variance";
   gemms.note = "Range (max - min) of the calls of an operator with its shape, the top rows of each "
@@ -444,7 +406,7 @@ void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& 
       for (const HtmlRow& row : section.rows)
         if (row.label.find(", mean ") != std::string::npos)
           means.push_back(row);
-      compare_rows(sides, means, "mean GEMM range", "rank", page.summary);
+      compare_rows(sides, means, "mean GEMM range", "rank", findings);
     }
     if (!section.rows.empty())
       page.sections.push_back(std::move(section));
@@ -461,7 +423,8 @@ void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& 
     }
 }
 
-void add_collectives(const std::vector<Side>& sides, const std::string& against, HtmlReport& page) {
+void add_collectives(const std::vector<Side>& sides, const std::string& against,
+                     std::vector<Finding>& findings, HtmlReport& page) {
   HtmlSection collectives;
   collectives.title = "Collectives";
   collectives.note = "Means over the configurations, by collective, data type, elements and "
@@ -473,7 +436,7 @@ void add_collectives(const std::vector<Side>& sides, const std::string& against,
   page.sections.push_back(std::move(collectives));
   HtmlSection latency =
       collective_section(sides, &SyncSummary::latency_us, "Communication latency", "us", false);
-  compare_rows(sides, latency.rows, "collective latency", "collective", page.summary);
+  compare_rows(sides, latency.rows, "collective latency", "collective", findings);
   HtmlSection bandwidth =
       collective_section(sides, &SyncSummary::bus_gbps, "Bus bandwidth", "GB/s", true);
   for (HtmlSection* section : {&latency, &bandwidth})
@@ -498,9 +461,14 @@ Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps
                                                              sides[0].label, kImprovementSign)
                                                : "";
   add_sentences(sides, page);
-  add_timelines(sides, against, page);
-  add_gemms(ctx, sides, path, page);
-  add_collectives(sides, against, page);
+  std::vector<Finding> findings;
+  add_timelines(sides, against, findings, page);
+  add_gemms(ctx, sides, path, findings, page);
+  add_collectives(sides, against, findings, page);
+  std::vector<std::string> sentences;
+  for (const Finding& finding : findings)
+    sentences.push_back(finding.sentence());
+  page.summary.insert(page.summary.begin(), sentences.begin(), sentences.end());
   out.write(html_page(page));
   return out.commit();
 }

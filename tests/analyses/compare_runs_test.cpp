@@ -467,23 +467,25 @@ TEST(CompareRuns, EachTestHasItsBaseline) {
   EXPECT_NEAR(*compare_runs(a, {b, b}, {}).dashboard.rows[0].base, 1.02, 1e-12);
 }
 
-TEST(CompareRuns, DifferentWorkloadsAreSaidFirst) {
+TEST(CompareRuns, DifferentWorkloadsAreFound) {
   ComparedRun a = run_named("a");
   ComparedRun b = run_named("b");
   a.operators = {{"aten::mm", 60}, {"aten::add", 40}};
   b.operators = {{"aten::mm", 100}, {"aten::add", 20}};
-  EXPECT_TRUE(compare_runs(a, {b}, {}).remarks.empty());
+  EXPECT_FALSE(compare_runs(a, {b}, {}).comparability[0].operators->differs());
   b.operators = {{"aten::add", 20}, {"aten::conv2d", 80}};
   const Comparison c = compare_runs(a, {b}, {});
-  ASSERT_EQ(c.remarks.size(), 1U);
-  EXPECT_NE(c.remarks[0].find("1 of 3 operators are in both, with 40 % and 20 %"),
-            std::string::npos)
-      << c.remarks[0];
-  EXPECT_EQ(dashboard_table(c).notes.front(), c.remarks[0]);
+  const std::optional<WorkloadOverlap>& overlap = c.comparability[0].operators;
+  ASSERT_TRUE(overlap);
+  EXPECT_TRUE(overlap->differs());
+  EXPECT_EQ(overlap->common, 1U);
+  EXPECT_EQ(overlap->all, 3U);
+  EXPECT_NEAR(overlap->base_percent, 40, 1e-9);
+  EXPECT_NEAR(overlap->test_percent, 20, 1e-9);
 }
 
 // ST-C22: twice the rows in each product is other work, not a slower run.
-TEST(CompareRuns, OtherShapesAreSaidFirst) {
+TEST(CompareRuns, OtherShapesAreDifferentWork) {
   const auto run_with = [](const std::string& label, const std::string& shapes, double launches) {
     ComparedRun run = run_named(label);
     run.work.ranks = 1;
@@ -500,16 +502,19 @@ TEST(CompareRuns, OtherShapesAreSaidFirst) {
     return run;
   };
   const ComparedRun a = run_with("a", "64x64 64x64", 4);
-  EXPECT_TRUE(compare_runs(a, {run_with("b", "64x64 64x64", 4)}, {}).remarks.empty());
+  const auto differs = [&](const std::string& shapes, double launches) {
+    return compare_runs(a, {run_with("b", shapes, launches)}, {}).comparability[0].work.differs();
+  };
+  EXPECT_FALSE(differs("64x64 64x64", 4));
   const Comparison c = compare_runs(a, {run_with("b", "128x64 64x64", 4)}, {});
-  ASSERT_EQ(c.remarks.size(), 1U);
-  EXPECT_EQ(
-      c.remarks[0],
-      "a and b do different work per step: operators with other shapes or numbers of launches "
-      "take 60 % and 60 % of the kernel time (most: aten::mm, 64x64 64x64, 4 launches against "
-      "128x64 64x64, 4 launches). Better and Worse compare times of different work");
-  EXPECT_EQ(dashboard_table(c).notes.front(), c.remarks[0]);
-  EXPECT_EQ(compare_runs(a, {run_with("b", "64x64 64x64", 5)}, {}).remarks.size(), 1U);
+  const WorkDifference& work = c.comparability[0].work;
+  EXPECT_TRUE(work.differs());
+  EXPECT_NEAR(work.base_percent, 60, 1e-9);
+  EXPECT_NEAR(work.test_percent, 60, 1e-9);
+  EXPECT_EQ(work.op, "aten::mm");
+  EXPECT_EQ(work.base_work, "64x64 64x64, 4 launches");
+  EXPECT_EQ(work.test_work, "128x64 64x64, 4 launches");
+  EXPECT_TRUE(differs("64x64 64x64", 5));
 }
 
 // ST-U8: worse by a negative interval; ST-U7: the interval is of the change that is shown.
@@ -549,8 +554,7 @@ TEST(CompareRuns, DependentStepsWidenTheInterval) {
   EXPECT_DOUBLE_EQ(rule.step_correlation, 0.95);
   EXPECT_EQ(rule.clock_ns, 1);
   const Comparison c = compare_runs(slow, {slow}, {});
-  ASSERT_FALSE(c.remarks.empty());
-  EXPECT_NE(c.remarks[0].find("depend on each other"), std::string::npos);
+  EXPECT_DOUBLE_EQ(c.rules[0].step_correlation, 0.95);
   const auto width = [](const Comparison& of) {
     const Judgement& j = of.timelines[0].mean[0].judgement;
     return *j.high - *j.low;
@@ -567,8 +571,6 @@ TEST(CompareRuns, SkewsOfUnlikeClocksAreNotCompared) {
   const Comparison c = compare_runs(a, {b}, {});
   ASSERT_EQ(c.dashboard.rows.size(), 2U);
   EXPECT_EQ(c.dashboard.rows[1].metric, "NCCL_bus_bandwidth");
-  ASSERT_EQ(c.remarks.size(), 1U);
-  EXPECT_NE(c.remarks[0].find("clocks of b are raw"), std::string::npos);
   b.collectives.clocks = ClockState::kAligned;
   EXPECT_EQ(compare_runs(a, {b}, {}).dashboard.rows.size(), 3U);
 }

@@ -106,9 +106,6 @@ TEST(WhatChanged, RowsAddUpToTheDifference) {
   EXPECT_EQ(sheet.at(4, "what").text, "all else");
   EXPECT_NEAR(sheet.at(4, "difference (ms)").number(), 0.01, 1e-9);
   EXPECT_EQ(what_changed_table(c, "A", "B", true).rows(), 1 + c.rows);
-  const std::vector<std::string> words = what_changed_words(c, 1);
-  EXPECT_NE(words.at(0).find("20.000 -> 21.010 ms"), std::string::npos) << words.at(0);
-  EXPECT_NE(words.at(1).find(" of aten::m"), std::string::npos) << words.at(1);
 }
 
 // Steps 10 10.1 9.9 against 10 10 13: the third stands out, and holds 3/3 of the mean's difference.
@@ -171,22 +168,6 @@ TEST(WhatChanged, AReplacedKernelIsMatchedByShapeAndPlace) {
   EXPECT_NEAR(sum_of(c.work), 0, 1e-9);
 }
 
-// Names of kernels are long and begin alike: what is shown of them is where they differ.
-TEST(WhatChanged, LongNamesShowWhereTheyDiffer) {
-  const std::string head(70, 'x');
-  const std::string tail(90, 'y');
-  const std::vector<double> ms = {2, 2.1, 1.9};
-  const WhatChanged c =
-      what_changed(run_of({{kernel(head + "MT256" + tail), work(ms)}}, {9, 9, 9}),
-                   run_of({{kernel(head + "MT128" + tail), work(ms)}}, {9, 9, 9}), {});
-  const std::vector<std::string> words = what_changed_words(c, 5);
-  ASSERT_EQ(words.size(), 2U);
-  EXPECT_NE(words[1].find("xMT128y"), std::string::npos) << words[1];
-  EXPECT_NE(words[1].find("in place of ..xx"), std::string::npos) << words[1];
-  EXPECT_NE(words[1].find("xMT256y"), std::string::npos) << words[1];
-  EXPECT_LT(words[1].size(), 260U);
-}
-
 TEST(WhatChanged, WhatStandsElsewhereIsNotReplaced) {
   const std::vector<double> ms = {2, 2, 2};
   const StepWork base = run_of({{kernel("old"), work(ms, 4, 0.5)}}, {10, 10, 10});
@@ -237,12 +218,6 @@ TEST(WhatChanged, AnotherKernelIsNotCalledRenamed) {
   const WhatChanged c =
       what_changed(run_of({{kernel("MT256"), work({4, 4.1, 3.9})}}, {9, 9, 9}),
                    run_of({{kernel("MT128"), work({2, 2.1, 1.9})}}, {7, 7, 7}), {});
-  std::string all;
-  for (const std::string& line : what_changed_words(c, 5))
-    all += line + "\n";
-  EXPECT_NE(all.find("MT128 of aten::mm 64x64 64x64 (in place of MT256)"), std::string::npos)
-      << all;
-  EXPECT_EQ(all.find("renamed"), std::string::npos) << all;
   EXPECT_EQ(what_changed_table(c, "A", "B", false).at(1, "state").text, "replaced");
 }
 
@@ -257,10 +232,6 @@ TEST(WhatChanged, AThresholdIsNotNoise) {
   EXPECT_EQ(c.work.told, 0U);
   EXPECT_EQ(c.work.below, 3U);
   EXPECT_NEAR(c.work.below_ms, 0.096, 1e-6);
-  const std::string words = what_changed_words(c, 5).at(1);
-  EXPECT_NE(words.find("+0.096 ms in 3 rows below the threshold of 1 %"), std::string::npos)
-      << words;
-  EXPECT_EQ(words.find("noise"), std::string::npos) << words;
   const Table sheet = what_changed_table(c, "A", "B", false);
   EXPECT_EQ(sheet.at(1, "name").text, "3 rows below the threshold of 1 %");
 }
@@ -292,9 +263,6 @@ TEST(WhatChanged, WaitsAtCollectivesAreARow) {
   EXPECT_NEAR(c.work.rows[0].difference_ms, 0.4, 1e-9);
   EXPECT_NEAR(sum_of(c.work), 0.4, 1e-9);
   EXPECT_NEAR(sum_of(c.operators), 0.4, 1e-9);
-  EXPECT_NE(what_changed_words(c, 5).at(1).find("wait at collectives: 0.100 -> 0.500 ms"),
-            std::string::npos)
-      << what_changed_words(c, 5).at(1);
   // one run whose ranks were not looked at together: nothing is taken out of either
   StepWork alone = run_waiting(0.5);
   alone.waits_known = false;

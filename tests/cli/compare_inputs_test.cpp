@@ -223,7 +223,7 @@ TEST(CompareInputs, ReportsOfDifferentWorkloadsSaySoFirst) {
   const auto compared = [&](const std::string& other) {
     return run_binary({"compare-reports", a, other, "-o", folder.path("x.xlsx")}).out;
   };
-  EXPECT_EQ(compared(b).rfind("NOTE: a and b look like different workloads: 1 of 3 operators", 0),
+  EXPECT_EQ(compared(b).rfind("NOTE: a and b look like different workloads. 1 of 3 operators", 0),
             0U)
       << compared(b);
   EXPECT_EQ(compared(report("c", "aten::mm,5,2\naten::add,1,2\n")).find("NOTE"), std::string::npos);

@@ -190,11 +190,11 @@ TEST_F(Compare, CollectivesAndTheFinalReport) {
     EXPECT_EQ(partners, 2);
   }
   const Report final = read(out_ + "/final_analysis_report.xlsx");
-  EXPECT_EQ(sheets(final),
-            (std::vector<std::string>{"Summary_Dashboard", "What_Changed", "GPU_Summary_Raw",
-                                      "GPU_AllRanks_Raw", "GPU_Time_Raw", "GPU_Pct_Raw",
-                                      "GPU_ByRank_Cmp", "GPU_Summary_Cmp", "NCCL_ImplSync_Raw",
-                                      "NCCL_Long_Raw", "NCCL_ImplicitSyncCmp", "NCCL_LongCmp"}));
+  EXPECT_EQ(sheets(final), (std::vector<std::string>{
+                               "Summary_Dashboard", "findings", "What_Changed", "GPU_Summary_Raw",
+                               "GPU_AllRanks_Raw", "GPU_Time_Raw", "GPU_Pct_Raw", "GPU_ByRank_Cmp",
+                               "GPU_Summary_Cmp", "NCCL_ImplSync_Raw", "NCCL_Long_Raw",
+                               "NCCL_ImplicitSyncCmp", "NCCL_LongCmp"}));
   const Table& dashboard = final.tables.front();
   // the rows of each list, which "all else" ends, add up to the difference of the step time
   const Table& changed = *final.find("What_Changed");
@@ -240,10 +240,11 @@ TEST_F(Compare, ReportsAsInputGiveTheSameWorkbooks) {
   for (const char* name : {"gpu_timeline_comparison.xlsx", "collective_comparison.xlsx",
                            "final_analysis_report.xlsx"}) {
     Report first = read(out_ + "/" + name);
-    const Report second = read(again + "/" + name);
-    std::erase_if(first.tables, [](const Table& t) { // reports have no own times
-      return t.name() == "What_Changed";
-    });
+    Report second = read(again + "/" + name);
+    for (Report* report : {&first, &second})
+      std::erase_if(report->tables, [](const Table& t) { // reports have no own times
+        return t.name() == "What_Changed" || t.name() == "findings";
+      });
     ASSERT_EQ(sheets(first), sheets(second)) << name;
     for (std::size_t t = 0; t < first.tables.size(); ++t) {
       const Table& x = first.tables[t];
@@ -527,6 +528,64 @@ TEST_F(Compare, LibreOfficeTurnsTheWorkbookIntoAPdf) {
     std::string head(5, ' ');
     pdf.read(head.data(), 5);
     EXPECT_EQ(head, "%PDF-") << name;
+  }
+}
+
+// One record: console, JSON, workbook and Markdown show the same findings in the same order.
+TEST_F(Compare, FindingsAreTheSameInEveryOutput) {
+  const std::string md = folder_.path("verdict.md");
+  const auto compare = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {
+        "compare", "--baseline", base_, "--test", test_, "--output", out_, "--final-report", "-q"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_binary(words);
+  };
+  const RunResult console = compare({"--markdown", md});
+  ASSERT_EQ(console.code, 0) << console.err;
+  const RunResult json = compare({"--json"});
+  ASSERT_EQ(json.code, 0) << json.err;
+  std::vector<std::string> sentences;
+  std::vector<std::pair<std::string, double>> values;
+  simdjson::dom::parser parser;
+  const simdjson::dom::element root = parser.parse(json.out);
+  for (const simdjson::dom::element row : root["tables"]["findings"]["rows"]) {
+    const auto text = [&](std::size_t i) {
+      std::string_view out;
+      return row.at(i).get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
+    };
+    std::string sentence;
+    for (std::size_t i = 0; i < 3; ++i)
+      if (!text(i).empty())
+        sentence += (sentence.empty() ? "" : " ") + text(i) + ".";
+    sentences.push_back(sentence);
+    double value = NAN;
+    if (row.at(7).get(value) != simdjson::SUCCESS)
+      value = NAN; // it has no value
+    values.emplace_back(text(3), value);
+  }
+  ASSERT_GT(sentences.size(), 5U);
+  const Report final = read(out_ + "/final_analysis_report.xlsx");
+  const Table* const sheet = final.find("findings");
+  ASSERT_NE(sheet, nullptr);
+  ASSERT_EQ(sheet->rows(), sentences.size());
+  std::string markdown = test::bytes_of(md);
+  std::erase(markdown, '\\');
+  std::size_t at_console = 0;
+  std::size_t at_markdown = 0;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    std::string of_sheet;
+    for (const char* column : {"headline", "evidence", "action"})
+      if (const Value cell = sheet->at(i, column); !cell.is_null())
+        of_sheet += (of_sheet.empty() ? "" : " ") + std::string(cell.text) + ".";
+    EXPECT_EQ(of_sheet, sentences[i]);
+    EXPECT_EQ(sheet->at(i, "rule").text, values[i].first);
+    if (const Value cell = sheet->at(i, "value"); !cell.is_null()) {
+      EXPECT_NEAR(cell.number(), values[i].second, 1e-9);
+    }
+    at_console = console.out.find(sentences[i] + "\n", at_console);
+    ASSERT_NE(at_console, std::string::npos) << sentences[i] << "\n" << console.out;
+    at_markdown = markdown.find(sentences[i] + "\n", at_markdown);
+    ASSERT_NE(at_markdown, std::string::npos) << sentences[i] << "\n" << markdown;
   }
 }
 

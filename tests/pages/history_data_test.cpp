@@ -31,8 +31,12 @@ TEST(HistoryPage, HoldsSeriesLevelsAndChanges) {
   metric.runs = 2;
   metric.changes = {{2, 10, 12, -20.0, -22.0, std::nullopt, 0.001}};
   history.metrics = {metric};
+  Finding note;
+  note.headline = "other ranks";
+  Finding change_found;
+  change_found.headline = "worse";
   const std::string blob = history_page_data(
-      {&history, "kept", "rankscope baseline history kept", {"other ranks"}, {"a.rsb"}});
+      {&history, "kept", "rankscope baseline history kept", {note}, {change_found}, {"a.rsb"}});
   std::uint32_t length = 0;
   std::memcpy(&length, blob.data(), 4);
   const std::size_t arrays = (4 + std::size_t{length} + 7) / 8 * 8;
@@ -41,6 +45,7 @@ TEST(HistoryPage, HoldsSeriesLevelsAndChanges) {
       parser.parse(simdjson::padded_string(blob.data() + 4, length));
   EXPECT_EQ(json["kind"].get_string().value(), "history");
   EXPECT_EQ(json["badges"].at(0)["text"].get_string().value(), "other ranks");
+  EXPECT_EQ(json["findings"].at(0).get_string().value(), "worse.");
   EXPECT_EQ(json["runs"].at(2).get_string().value(), "</script>");
   EXPECT_EQ(json["needed"].get_uint64().value(), 11U);
   const auto shown = json["metrics"].at(0);

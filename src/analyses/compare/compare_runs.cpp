@@ -73,8 +73,6 @@ std::vector<double> mean_samples(const ComparedRun& run, TimeKind kind) {
   return out;
 }
 
-constexpr double kDependentSteps = 0.3; ///< lag-1 correlation of steps
-
 /// The lag-1 correlation of the steps of one kind of time, pooled over the ranks of both runs, each
 /// step as its difference from the rank's mean.
 class StepCorrelation {
@@ -152,49 +150,6 @@ private:
   std::vector<TimelineChange> rows_;
   std::vector<Measured> measured_;
 };
-
-void add_step_remark(const ComparedRun& base, const ComparedRun& test,
-                     std::vector<std::string>& remarks) {
-  const StepWork& then = base.work;
-  const StepWork& now = test.work;
-  if (then.ranks == 0 || now.ranks == 0)
-    return;
-  if (then.whole != now.whole)
-    remarks.push_back(fmt::format("{} has profiler steps and {} has none: what changed between "
-                                  "them is not told",
-                                  then.whole ? test.label : base.label,
-                                  then.whole ? base.label : test.label));
-  else if (then.steps.size() != now.steps.size())
-    remarks.push_back(fmt::format("{} has {} steps and {} has {}: figures of whole traces are of "
-                                  "windows of different length, those of steps are comparable",
-                                  base.label, then.steps.size(), test.label, now.steps.size()));
-}
-
-void add_remarks(const ComparedRun& base, const ComparedRun& test, const JudgeRule& rule,
-                 std::vector<std::string>& remarks) {
-  if (const auto overlap = workload_overlap(base.operators, test.operators);
-      overlap && overlap->differs())
-    remarks.push_back(overlap->sentence(base.label, test.label));
-  if (const WorkDifference work = work_difference(base.work, test.work); work.differs())
-    remarks.push_back(work.sentence(base.label, test.label));
-  if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
-    remarks.push_back(fmt::format("{} has {} ranks and {} has {}: means are over other ranks",
-                                  base.label, base.ranks.size(), test.label, test.ranks.size()));
-  add_step_remark(base, test, remarks);
-  if (rule.step_correlation >= kDependentSteps)
-    remarks.push_back(fmt::format("the steps of {} and {} depend on each other (lag-1 correlation "
-                                  "{:.1f}): intervals are wider for it; repeat the runs to be sure",
-                                  base.label, test.label, rule.step_correlation));
-  const auto raw = [](const ComparedRun& run) {
-    return run.collectives.clocks == ClockState::kRaw;
-  };
-  if (!base.collectives.summary.empty() && !test.collectives.summary.empty() &&
-      raw(base) != raw(test))
-    remarks.push_back(fmt::format("the clocks of {} are raw and those of {} aligned: start skews "
-                                  "are not compared",
-                                  raw(base) ? base.label : test.label,
-                                  raw(base) ? test.label : base.label));
-}
 
 } // namespace
 
@@ -295,7 +250,8 @@ Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests, const 
   for (const ComparedRun& test : out.tests) {
     const JudgeRule own = rule_of_runs(out.base, test, rule);
     out.rules.push_back(own);
-    add_remarks(out.base, test, own, out.remarks);
+    out.comparability.push_back({workload_overlap(out.base.operators, test.operators),
+                                 work_difference(out.base.work, test.work)});
     out.timelines.push_back(compare_timelines(out.base, test, own));
     out.collectives.push_back(compare_collectives(out.base, test, own));
     out.changes.push_back(what_changed(out.base.work, test.work, own));

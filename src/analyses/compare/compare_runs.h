@@ -92,7 +92,13 @@ struct Dashboard {
 /// The names of all rows that a dashboard can have.
 [[nodiscard]] std::vector<std::string> dashboard_metrics();
 
-/// All there is to say about a baseline and its tests.
+/// Whether two runs do the same work.
+struct Comparability {
+  std::optional<WorkloadOverlap> operators; ///< none: a run has no operators with time
+  WorkDifference work;
+};
+
+/// A baseline against its tests.
 struct Comparison {
   ComparedRun base;
   std::vector<ComparedRun> tests;
@@ -101,7 +107,7 @@ struct Comparison {
   std::vector<TimelineComparison> timelines;     ///< one per test
   std::vector<CollectiveComparison> collectives; ///< one per test
   std::vector<WhatChanged> changes;              ///< one per test
-  std::vector<std::string> remarks;              ///< what has to be known before any figure
+  std::vector<Comparability> comparability;      ///< one per test
   Dashboard dashboard;
 };
 [[nodiscard]] Comparison compare_runs(ComparedRun base, std::vector<ComparedRun> tests,

@@ -335,7 +335,6 @@ Table dashboard_table(const Comparison& comparison) {
   out.charts = {std::move(times), std::move(change)};
   if (out.rows() > gpu)
     out.charts.push_back(std::move(collectives));
-  out.notes = comparison.remarks;
   for (const R& row : comparison.dashboard.rows)
     if (!row.base && std::any_of(row.tests.begin(), row.tests.end(),
                                  [](const auto& cell) { return cell && cell->base; }))

@@ -101,26 +101,19 @@ ClockState most_clocks(const std::vector<ComparedRun>& runs) {
       ->collectives.clocks;
 }
 
-/// Which runs lack figures, and why.
-std::vector<std::string> lacking(const std::vector<ComparedRun>& runs, const History& history,
-                                 const std::vector<Summaries>& common, std::size_t all,
-                                 ClockState clocks) {
-  std::vector<std::string> out;
-  if (!history.per_step)
-    out.emplace_back(
-        "no run has profiler steps: GPU times are of whole traces, longer ones have more");
+/// The runs that lack metrics.
+std::vector<MissingMetrics> missing_metrics(const std::vector<ComparedRun>& runs,
+                                            const History& history,
+                                            const std::vector<Summaries>& common,
+                                            ClockState clocks) {
+  std::vector<MissingMetrics> out;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (history.per_step && !has_steps(runs[r]))
-      out.push_back(runs[r].label + " has no profiler steps, and no GPU times here");
-    if (common[r].size() != all)
-      out.push_back(
-          fmt::format("{} has {} of the {} collectives that most runs have, and no figures "
-                      "of them here",
-                      runs[r].label, common[r].size(), all));
-    else if (all > 0 && runs[r].collectives.clocks != clocks)
-      out.push_back(fmt::format("the clocks of {} are not as those of most runs (aligned by their "
-                                "collectives, or not), and it has no start skew here",
-                                runs[r].label));
+      out.push_back({r, MissingMetrics::Reason::kNoSteps, 0});
+    if (common[r].size() != history.collectives)
+      out.push_back({r, MissingMetrics::Reason::kFewCollectives, common[r].size()});
+    else if (history.collectives > 0 && runs[r].collectives.clocks != clocks)
+      out.push_back({r, MissingMetrics::Reason::kOtherClocks, 0});
   }
   return out;
 }
@@ -352,47 +345,12 @@ History history_of(const std::vector<ComparedRun>& runs) {
   add("NCCL_comm_latency", "ms", &SyncSummary::latency_us, Better::kLower, false, false);
   add("NCCL_bus_bandwidth", "GB/s", &SyncSummary::bus_gbps, Better::kHigher, true, true);
   add("NCCL_start_skew", "us", &SyncSummary::start_skew_us, Better::kLower, false, true, false);
-  out.remarks = lacking(runs, out, common, all.size(), clocks);
+  out.collectives = all.size();
+  out.missing = missing_metrics(runs, out, common, clocks);
   const double alpha = corrected_alpha(out.metrics.size());
   out.needed = std::max(least_values_for(alpha), 2 * kLeastSegment);
   for (MetricHistory& metric : out.metrics)
     judge(metric, alpha);
-  return out;
-}
-
-namespace {
-
-/// "2.88 % worse, 95 % CI 2.78 to 2.99 %": the signs are those of the word.
-std::string change_text(const LevelChange& change) {
-  const bool worse = *change.improvement_percent < 0;
-  return fmt::format("{:.2f} % {}, 95 % CI {:.2f} to {:.2f} %",
-                     std::fabs(*change.improvement_percent), worse ? "worse" : "better",
-                     worse ? -*change.high_percent : *change.low_percent,
-                     worse ? -*change.low_percent : *change.high_percent);
-}
-
-} // namespace
-
-std::vector<std::string> history_words(const History& history) {
-  std::vector<std::string> out;
-  std::size_t told = 0;
-  std::size_t most = 0;
-  for (const MetricHistory& metric : history.metrics) {
-    most = std::max(most, metric.runs);
-    for (const LevelChange& change : metric.changes) {
-      ++told;
-      out.push_back(fmt::format("{} changes at {}: {:.3f} -> {:.3f} {}{}", metric.metric,
-                                history.runs[change.run], change.before, change.after, metric.unit,
-                                change.improvement_percent && change.low_percent
-                                    ? " (" + change_text(change) + ")"
-                                    : std::string()));
-    }
-  }
-  if (most < history.needed)
-    out.push_back(fmt::format("too few runs to tell a change: {}, and {} are needed for {} metrics",
-                              most, history.needed, history.metrics.size()));
-  else if (told == 0)
-    out.push_back(fmt::format("no change in {} runs", history.runs.size()));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "core/schema.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,24 +33,34 @@ struct MetricHistory {
   std::vector<LevelChange> changes;
 };
 
+/// Why a run has no value of some metrics.
+struct MissingMetrics {
+  enum class Reason : std::uint8_t {
+    kNoSteps,        ///< GPU times: other runs have profiler steps
+    kFewCollectives, ///< all of collectives: it lacks some of them
+    kOtherClocks,    ///< start skew: its clocks are not aligned as those of most runs
+  };
+  std::size_t run = 0; ///< index in History::runs
+  Reason reason = Reason::kNoSteps;
+  std::size_t collectives = 0; ///< that it has
+};
+
 struct History {
   std::vector<std::string> runs; ///< labels, in time's order
   bool per_step = false;         ///< GPU times are means over profiler steps, else of whole traces
   std::vector<MetricHistory> metrics;
-  std::vector<std::string> remarks; ///< runs that lack figures, and why
+  std::size_t collectives = 0; ///< that more than half of the runs have
+  std::vector<MissingMetrics> missing;
   std::size_t needed = 0; ///< runs without which no change can be told among so many metrics
 };
 
 /// `runs` in the order of time, two at least. GPU times are means over ranks and profiler
 /// steps (of whole traces where no run has any; else a run without steps lacks them); collectives
 /// are those that more than half of the runs have, weighted by the counts of the first run that has
-/// them all, and a run without one of them lacks their figures. `remarks` names such runs. Change
+/// them all, and a run without one of them lacks their figures. `missing` lists such runs. Change
 /// points by change_points() at 0.05 / metrics, so that a history without a change has one in any
 /// metric with probability 0.05 at most. Metrics that are 0 in all runs are left out.
 [[nodiscard]] History history_of(const std::vector<ComparedRun>& runs);
-
-/// A line for each change, or that there is none, or that the runs are too few.
-[[nodiscard]] std::vector<std::string> history_words(const History& history);
 
 /// Sheets History (a row a metric), Change_Points, Series (a row a metric and run).
 [[nodiscard]] Report history_report(const History& history);

@@ -72,11 +72,6 @@ struct WhatChanged {
 [[nodiscard]] std::vector<std::pair<WorkKey, WorkKey>> replaced_kernels(const StepWork& base,
                                                                         const StepWork& test);
 
-/// Sentences: the step time, the first `most` changes of each list (0: none, nor how many there
-/// are), what is explained, replaced kernels. Texts of the traces are in them as they are.
-[[nodiscard]] std::vector<std::string> what_changed_words(const WhatChanged& changed,
-                                                          std::size_t most);
-
 /// The sheet What_Changed: of each list what is told, then what is replaced, then all else as one
 /// row; with `all` each row of its own. Without rows when nothing is known.
 [[nodiscard]] Table what_changed_table(const WhatChanged& changed, const std::string& base,

@@ -10,14 +10,6 @@ bool WorkloadOverlap::differs() const {
   return std::min(base_percent, test_percent) < 50 || common * 10 < all * 3;
 }
 
-std::string WorkloadOverlap::sentence(const std::string& base, const std::string& test) const {
-  return fmt::format(
-      "{} and {} look like different workloads: {} of {} operators are in both, with "
-      "{:.0f} % and {:.0f} % of the operators' GPU time; what follows compares "
-      "unlike things",
-      base, test, common, all, base_percent, test_percent);
-}
-
 std::optional<WorkloadOverlap> workload_overlap(const OperatorTimes& base,
                                                 const OperatorTimes& test) {
   WorkloadOverlap out;
@@ -94,14 +86,6 @@ double other_work_ns(const std::map<std::string, ShapeWork>& mine,
 
 bool WorkDifference::differs() const {
   return std::max(base_percent, test_percent) > 10;
-}
-
-std::string WorkDifference::sentence(const std::string& base, const std::string& test) const {
-  const auto of = [](const std::string& work) { return work.empty() ? "none of it" : work; };
-  return fmt::format("{} and {} do different work per step: operators with other shapes or numbers "
-                     "of launches take {:.0f} % and {:.0f} % of the kernel time (most: {}, {} "
-                     "against {}). Better and Worse compare times of different work",
-                     base, test, base_percent, test_percent, op, of(base_work), of(test_work));
 }
 
 WorkDifference work_difference(const StepWork& base, const StepWork& test) {

@@ -20,8 +20,6 @@ struct WorkloadOverlap {
 
   /// On a side less than half of the time, or of all names less than three of ten.
   [[nodiscard]] bool differs() const;
-  /// "base and test look like different workloads: ..."
-  [[nodiscard]] std::string sentence(const std::string& base, const std::string& test) const;
 };
 
 /// None when a side has no operators with time (nothing is known then).
@@ -37,7 +35,6 @@ struct WorkDifference {
 
   /// More than a tenth of the time on a side.
   [[nodiscard]] bool differs() const;
-  [[nodiscard]] std::string sentence(const std::string& base, const std::string& test) const;
 };
 [[nodiscard]] WorkDifference work_difference(const StepWork& base, const StepWork& test);
 

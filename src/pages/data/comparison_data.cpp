@@ -15,17 +15,8 @@
 namespace rankscope {
 namespace {
 
-constexpr std::size_t kComparisonDataChangesShown = 5; ///< of each list, as sentences
-
 void add_number(JsonWriter& json, std::string_view key, const std::optional<double>& value) {
   json.number(key, value.value_or(kNaN));
-}
-
-/// "total_time: 2.31 % better (95 % CI 1.90 to 2.70 %), 8 and 8 samples".
-std::string sentence(const DashboardRow& row, const DashboardCell& cell) {
-  const Judgement& j = cell.judgement;
-  return fmt::format("{}: {}, {} and {} samples", row.metric, change_text(j), j.samples_base,
-                     j.samples_test);
 }
 
 PageHead head_of(const ComparisonPageInput& input) {
@@ -40,33 +31,11 @@ PageHead head_of(const ComparisonPageInput& input) {
     out.subtitle += fmt::format(", {} with {}", test.label, test.ranks.size());
   out.command = input.command;
   out.files = input.folders;
-  for (const std::string& remark : c.remarks)
-    out.badges.push_back({"warning", remark, ""});
-  std::size_t judged = 0, told = 0, below = 0;
-  for (const DashboardRow& row : c.dashboard.rows)
-    for (std::size_t i = 0; i < row.tests.size(); ++i) {
-      if (!row.tests[i])
-        continue;
-      const Verdict verdict = row.tests[i]->judgement.verdict;
-      judged += verdict == Verdict::kUnknown ? 0 : 1;
-      below +=
-          below_threshold(row.tests[i]->judgement, row.tests[i]->improvement.value_or(0)) ? 1 : 0;
-      if (verdict != Verdict::kBetter && verdict != Verdict::kWorse)
-        continue;
-      ++told;
-      out.findings.push_back((c.tests.size() > 1 ? c.tests[i].label + ": " : std::string()) +
-                             sentence(row, *row.tests[i]));
-    }
-  if (judged == 0)
-    out.badges.push_back({"warning", "nothing is judged: fewer than two steps on a side",
-                          "record several profiler steps in each run"});
-  else if (told + below == 0)
-    out.findings.emplace_back("no significant difference in any metric");
-  if (below > 0)
-    out.findings.push_back(fmt::format("{} metric{} significantly, but by less than the threshold "
-                                       "of {} %",
-                                       below, below == 1 ? " differs" : "s differ",
-                                       c.rule.threshold_percent));
+  for (const Finding& note : input.findings->notes)
+    out.badges.push_back({"warning", note.headline, note.evidence});
+  for (const std::vector<Finding>& metrics : input.findings->metrics)
+    for (const Finding& finding : metrics)
+      out.findings.push_back(finding.sentence());
   return out;
 }
 
@@ -217,7 +186,10 @@ std::string comparison_page_data(const ComparisonPageInput& input) {
     page.json.begin_object();
     add_parts(page, c.timelines[i]);
     if (c.changes[i].known) {
-      page.json.texts("changed", what_changed_words(c.changes[i], kComparisonDataChangesShown));
+      page.json.begin_list("changed");
+      for (const Finding& finding : input.findings->changes[i])
+        page.json.text("", finding.sentence());
+      page.json.end_list();
       page.table("changes", changes_table(c, i, true));
     }
     page.table("operators", operator_change_schema().table(operator_changes(c.base, c.tests[i])));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/compare/compare_runs.h"
+#include "findings/comparison_findings.h"
 
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@ namespace rankscope {
 
 struct ComparisonPageInput {
   const Comparison* comparison = nullptr;
+  const ComparisonFindings* findings = nullptr;
   std::vector<std::string> folders; ///< the baseline's, then the tests'
   std::string command;
 };

@@ -17,9 +17,10 @@ PageHead head_of(const HistoryPageInput& input) {
       fmt::format("{} runs, {} figures, GPU times {}", history.runs.size(), history.metrics.size(),
                   history.per_step ? "a profiler step" : "of whole traces");
   out.command = input.command;
-  for (const std::string& remark : input.remarks)
-    out.badges.push_back({"warning", remark, ""});
-  out.findings = history_words(history);
+  for (const Finding& note : input.notes)
+    out.badges.push_back({"warning", note.headline, note.evidence});
+  for (const Finding& finding : input.findings)
+    out.findings.push_back(finding.sentence());
   out.files = input.files;
   return out;
 }

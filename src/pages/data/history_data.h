@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/compare/history.h"
+#include "core/finding.h"
 
 #include <string>
 #include <vector>
@@ -11,8 +12,8 @@ namespace rankscope {
 struct HistoryPageInput {
   const History* history = nullptr;
   std::string title, command;
-  std::vector<std::string> remarks; ///< what has to be known before any figure
-  std::vector<std::string> files;   ///< of the runs
+  std::vector<Finding> notes, findings; ///< notes: what to know before any value
+  std::vector<std::string> files;       ///< of the runs
 };
 
 /// The blob of pages/data/page_blob.h.

@@ -1,6 +1,5 @@
-// What changed, as sentences and as a sheet.
+// What changed, as a sheet.
 #include "analyses/compare/what_changed.h"
-#include "base/display_text.h"
 #include "core/schema.h"
 
 #include <algorithm>
@@ -10,82 +9,6 @@ namespace rankscope {
 namespace {
 
 using enum CellKind;
-constexpr std::size_t kNameWidth = 60; ///< of a kernel's name in a sentence
-
-std::string short_name(const std::string& name) {
-  return shortened_middle(name, kNameWidth, false);
-}
-
-/// At most kNameWidth columns of a name from a little before `differs` on: where it is another name
-/// than one that begins the same.
-std::string short_name_at(const std::string& name, std::size_t differs) {
-  constexpr std::size_t kBefore = 20;
-  if (display_width(name) <= kNameWidth)
-    return name;
-  std::size_t start = differs > kBefore ? differs - kBefore : 0;
-  while (start > 0 && (static_cast<unsigned char>(name[start]) & 0xC0U) == 0x80U)
-    --start; // a character is not cut
-  const std::string_view rest = std::string_view(name).substr(start);
-  const std::string_view shown = first_columns(rest, kNameWidth - 4);
-  return (start > 0 ? ".." : "") + std::string(shown) + (shown.size() < rest.size() ? ".." : "");
-}
-
-/// "kernel K of aten::mm 64x64 64x64".
-std::string subject(const Change& row) {
-  std::string out = row.what;
-  const auto differs = static_cast<std::size_t>(
-      std::mismatch(row.name.begin(), row.name.end(), row.old_name.begin(), row.old_name.end())
-          .first -
-      row.name.begin());
-  const bool replaced = row.state == ChangeState::kReplaced;
-  if (row.what != "idle time" && row.what != "wait at collectives") {
-    out += " " + (replaced ? short_name_at(row.name, differs) : short_name(row.name));
-    if (!row.op.empty() && row.what != "operator")
-      out += " of " + short_name(row.op);
-    if (!row.shapes.empty())
-      out += " " + short_name(row.shapes);
-  }
-  if (replaced)
-    out += " (in place of " + short_name_at(row.old_name, differs) + ")";
-  else if (row.state != ChangeState::kBoth)
-    out += fmt::format(" ({})", change_state_name(row.state));
-  return out;
-}
-
-std::string interval(const Change& row) {
-  return row.low_ms ? fmt::format("interval {:+.3f} to {:+.3f}", *row.low_ms, *row.high_ms)
-                    : std::string("one step: no interval");
-}
-
-/// ", 62 % of the difference".
-std::string share(const std::optional<double>& percent) {
-  return percent ? fmt::format("{:.0f} % of the difference, ", *percent) : std::string();
-}
-
-void add_list(const ChangeList& list, std::size_t most, std::vector<std::string>& out) {
-  for (std::size_t i = 0; i < std::min(most, list.told); ++i) {
-    const Change& row = list.rows[i];
-    out.push_back(fmt::format("{}: {:.3f} -> {:.3f} ms, {:+.3f} ms ({}{})", subject(row),
-                              row.base_ms, row.test_ms, row.difference_ms, share(row.share_percent),
-                              interval(row)));
-  }
-  if (most > 0 && list.told > most)
-    out.push_back(fmt::format("{} more {}s changed", list.told - most,
-                              list.rows.front().what == "operator" ? "operator" : "row"));
-}
-
-/// Which steps stand out, or that all do.
-void add_steps(const ChangeList& steps, std::size_t most, std::vector<std::string>& out) {
-  if (steps.told == 0)
-    return;
-  if (steps.told == steps.rows.size() && steps.told > 1)
-    out.push_back(fmt::format("each of the {} steps differs from the baseline's mean step by more "
-                              "than its steps do among themselves",
-                              steps.told));
-  else
-    add_list(steps, most, out);
-}
-
 /// A row of the sheet with its place in its list.
 struct Row {
   const Change* change = nullptr;
@@ -192,53 +115,7 @@ std::optional<Change> all_else(const std::vector<const Change*>& rows, double th
   return out;
 }
 
-/// Which part of the difference the rows explain.
-std::string explained(const WhatChanged& changed) {
-  const ChangeList& work = changed.work;
-  std::string out = fmt::format("of {:+.3f} ms, {:+.3f} ms is in {} listed row{}",
-                                changed.step_time.difference_ms, work.explained_ms, work.told,
-                                work.told == 1 ? "" : "s");
-  if (work.below > 0)
-    out += fmt::format(
-        ", {:+.3f} ms in {}", work.below_ms,
-        below_text(work.below, work.below == 1 ? "row" : "rows", changed.threshold_percent));
-  return out + fmt::format(", {:+.3f} ms is not significant", work.unexplained_ms);
-}
-
 } // namespace
-
-std::vector<std::string> what_changed_words(const WhatChanged& changed, std::size_t most) {
-  std::vector<std::string> out;
-  if (!changed.known)
-    return out;
-  const Change& total = changed.step_time;
-  std::string first = fmt::format("{} in these runs, mean over {}ranks: {:.3f} -> {:.3f} ms, "
-                                  "{:+.3f} ms ({})",
-                                  total.what, changed.whole ? "" : "steps and ", total.base_ms,
-                                  total.test_ms, total.difference_ms, interval(total));
-  if (total.low_ms && !total.told)
-    first += ": no significant difference";
-  if (changed.assumed)
-    first += "; the noise is assumed";
-  out.push_back(std::move(first));
-  add_list(changed.work, most, out);
-  if (total.told && changed.work.told + changed.work.below > 0)
-    out.push_back(explained(changed));
-  add_list(changed.operators, most, out);
-  add_steps(changed.steps, most, out);
-  std::size_t replaced = 0;
-  for (std::size_t i = changed.work.told; i < changed.work.rows.size(); ++i) {
-    const Change& row = changed.work.rows[i];
-    if (row.state == ChangeState::kReplaced && ++replaced <= most)
-      out.push_back(
-          fmt::format("{}: {} of time", subject(row),
-                      row.below_threshold ? "no large difference" : "no significant difference"));
-  }
-  if (most > 0 && replaced > most)
-    out.push_back(
-        fmt::format("{} more kernels are replaced, without a change of time", replaced - most));
-  return out;
-}
 
 Table what_changed_table(const WhatChanged& changed, const std::string& base,
                          const std::string& test, bool all) {

@@ -1,0 +1,544 @@
+#include "findings/comparison_findings.h"
+
+#include "base/display_text.h"
+#include "findings/compose.h"
+#include "model/kernel_names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostChanges = 5; ///< of each list that have a finding each
+constexpr std::size_t kLabelWidth = 28;
+constexpr double kDependentRuns = 0.3; ///< lag-1 correlation of steps that is worth a note
+
+/// The runs of one comparison, as sentences name them.
+struct Sides {
+  std::string base, test;                     ///< labels, short enough for a headline
+  std::string label;                          ///< of the test, in full
+  std::string before;                         ///< of subjects: "" with one test
+  std::string note;                           ///< ends evidence where the noise is assumed
+  std::map<std::string, std::string> kernels; ///< short names by full name
+};
+
+Sides sides_of(const Comparison& c, std::size_t test) {
+  return {brief(c.base.label, kLabelWidth),
+          brief(c.tests[test].label, kLabelWidth),
+          c.tests[test].label,
+          c.tests.size() > 1 ? c.tests[test].label + ": " : std::string(),
+          {},
+          {}};
+}
+
+FindingScope compared_scope(std::size_t steps) {
+  return steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
+}
+
+/// The interval in the direction of the word: -3 to -1 of something shorter is "1 to 3".
+std::string interval_amounts(double difference, double low, double high) {
+  return difference < 0 ? range3(-high, -low) : range3(low, high);
+}
+
+// ---- comparability
+
+std::vector<Finding> comparability_notes(const Comparison& c, std::size_t i) {
+  const ComparedRun& base = c.base;
+  const ComparedRun& test = c.tests[i];
+  const Sides sides = sides_of(c, i);
+  std::vector<Finding> out;
+  const auto add = [&](const FindingRule& rule, std::string headline, std::string evidence) {
+    out.push_back(finding_of(rule, "run", test.label));
+    set_headline(out.back(), std::move(headline));
+    out.back().evidence = std::move(evidence);
+  };
+  const Comparability& alike = c.comparability[i];
+  if (alike.operators && alike.operators->differs())
+    out.push_back(different_workload(*alike.operators, base.label, test.label));
+  if (const WorkDifference& work = alike.work; work.differs()) {
+    const auto launches = [](const std::string& text) {
+      return text.empty() ? std::string("no launches") : text;
+    };
+    add(rules::different_work,
+        fmt::format("{} and {} do different work per step", sides.base, sides.test),
+        fmt::format(
+            "Operators with different shapes or numbers of launches take {:.0f} % and {:.0f} "
+            "% of the kernel time (most: {}, {} against {})",
+            work.base_percent, work.test_percent, work.op, launches(work.base_work),
+            launches(work.test_work)));
+    out.back().action = "Better and Worse compare the times of different work";
+  }
+  if (base.ranks.size() != test.ranks.size() && !base.ranks.empty() && !test.ranks.empty())
+    out.push_back(different_ranks(base, test));
+  if (base.work.ranks > 0 && test.work.ranks > 0) {
+    if (base.work.whole != test.work.whole) {
+      const bool first = !base.work.whole;
+      add(rules::different_steps,
+          fmt::format("{} has profiler steps, {} does not", first ? sides.base : sides.test,
+                      first ? sides.test : sides.base),
+          "Changes between them are not reported");
+    } else if (base.work.steps.size() != test.work.steps.size()) {
+      add(rules::different_steps,
+          fmt::format("{} has {} and {} has {}", sides.base,
+                      counted(base.work.steps.size(), "step", "steps"), sides.test,
+                      test.work.steps.size()),
+          "Values of complete traces cover windows of different length; values of steps are "
+          "comparable");
+    }
+  }
+  if (const double correlation = c.rules[i].step_correlation; correlation >= kDependentRuns) {
+    add(rules::dependent_steps,
+        fmt::format("Successive steps of {} and {} depend on each other", sides.base, sides.test),
+        fmt::format("Their lag-1 correlation is {:.1f}; intervals are wider for it", correlation));
+    out.back().action = "Repeat the runs to be sure";
+  }
+  const auto raw = [](const ComparedRun& run) {
+    return run.collectives.clocks == ClockState::kRaw;
+  };
+  if (!base.collectives.summary.empty() && !test.collectives.summary.empty() &&
+      raw(base) != raw(test))
+    add(rules::different_clocks,
+        fmt::format("The clocks of {} are aligned and those of {} are not",
+                    raw(base) ? sides.test : sides.base, raw(base) ? sides.base : sides.test),
+        "Start skews are not compared");
+  return out;
+}
+
+// ---- metrics
+
+std::string metric_value(const DashboardRow& row, const DashboardCell& cell) {
+  return cell.value && cell.base ? fmt::format("complete runs: {:.3f} against {:.3f} {}",
+                                               *cell.value, *cell.base, row.unit)
+                                 : std::string();
+}
+
+std::string samples_of_both(std::size_t base, std::size_t test) {
+  return fmt::format("{} and {} steps", base, test);
+}
+
+Finding changed_metric(const DashboardRow& row, const DashboardCell& cell, const Sides& sides) {
+  const Judgement& j = cell.judgement;
+  const bool worse = *j.change < 0;
+  Finding out = finding_of(worse ? rules::worse_metric : rules::better_metric, "metric",
+                           sides.before + row.metric);
+  set_interval(out, std::fabs(*j.change), (*j.high - *j.low) / 2, Unit::kPercent);
+  out.steps = std::min(j.samples_base, j.samples_test);
+  out.scope = compared_scope(out.steps);
+  set_headline(out, fmt::format("{} of {} is {} worse than {}", row.metric, sides.test,
+                                percent_text(*out.value), sides.base));
+  if (!worse)
+    out.headline.replace(out.headline.rfind(" worse than "), 12, " better than ");
+  out.evidence = fmt::format("95 % CI {} %", range3(*out.low, *out.high));
+  if (const std::string values = metric_value(row, cell); !values.empty())
+    out.evidence += "; " + values;
+  out.evidence += "; " + samples_of_both(j.samples_base, j.samples_test);
+  if (j.assumed)
+    out.evidence += "; the noise is assumed";
+  return out;
+}
+
+/// The metrics without a verdict, by the reason: one note each.
+class OtherMetrics {
+public:
+  void add(const DashboardRow& row, const DashboardCell& cell) {
+    const Judgement& j = cell.judgement;
+    const double improvement = cell.improvement.value_or(0);
+    const bool significant = j.low && (*j.low > 0 || *j.high < 0);
+    if (j.verdict == Verdict::kUnknown) {
+      untested_.push_back(row.metric);
+    } else if (j.verdict == Verdict::kSimilar && significant && goes_both_ways(j, improvement)) {
+      contradicting_.push_back(row.metric);
+    } else if (below_threshold(j, improvement)) {
+      small_.push_back(fmt::format("{} {}", row.metric, change_text(j)));
+    } else if (j.verdict == Verdict::kSimilar) {
+      similar_.push_back(row.metric);
+    }
+  }
+  void findings(const Sides& sides, double threshold_percent, std::vector<Finding>& out) const {
+    const auto note = [&](const FindingRule& rule, const std::vector<std::string>& metrics,
+                          std::string headline, const std::string& after) {
+      if (metrics.empty())
+        return;
+      Finding f = finding_of(rule, "run", sides.label);
+      f.value = static_cast<double>(metrics.size());
+      f.unit = Unit::kCount;
+      set_headline(f, std::move(headline));
+      f.evidence = joined(metrics, "and") + after;
+      out.push_back(std::move(f));
+    };
+    note(rules::small_changes, small_,
+         fmt::format("{} significantly from {}, but by less than the threshold of {} %",
+                     counted(small_.size(), "metric differs", "metrics differ"), sides.base,
+                     threshold_percent),
+         "");
+    note(rules::similar_metrics, similar_,
+         fmt::format("{} of {} without a significant difference from {}",
+                     counted(similar_.size(), "metric", "metrics"), sides.test, sides.base),
+         "");
+    note(rules::contradicting_metrics, contradicting_,
+         fmt::format("{} one way in the steps and the other way in the complete runs",
+                     counted(contradicting_.size(), "metric differs", "metrics differ")),
+         "");
+    note(rules::untested_metrics, untested_,
+         fmt::format("{} of {} not tested", counted(untested_.size(), "metric", "metrics"),
+                     sides.test),
+         ": a side has fewer than two steps, so there is no interval (--assume-noise gives one)");
+  }
+
+private:
+  std::vector<std::string> small_, similar_, contradicting_, untested_;
+};
+
+void add_metric_findings(const Comparison& c, std::size_t i, const Sides& sides,
+                         std::vector<Finding>& out) {
+  OtherMetrics others;
+  for (const DashboardRow& row : c.dashboard.rows) {
+    if (!row.tests[i])
+      continue;
+    const Verdict verdict = row.tests[i]->judgement.verdict;
+    if (verdict == Verdict::kBetter || verdict == Verdict::kWorse)
+      out.push_back(changed_metric(row, *row.tests[i], sides));
+    else
+      others.add(row, *row.tests[i]);
+  }
+  others.findings(sides, c.rule.threshold_percent, out);
+}
+
+// ---- what the difference of the step time consists of
+
+void set_change(Finding& out, const Change& row, const WhatChanged& changed) {
+  out.value = row.difference_ms;
+  out.unit = Unit::kMs;
+  out.low = row.low_ms;
+  out.high = row.high_ms;
+  out.steps = std::min(changed.base_steps, changed.test_steps);
+  out.scope = compared_scope(out.steps);
+  if (row.difference_ms > 0)
+    out.cost_ms = row.difference_ms;
+}
+
+std::string over_comparisons(std::size_t comparisons) {
+  return comparisons > 1 ? fmt::format(" over {} comparisons", comparisons) : std::string();
+}
+
+/// "95 % CI 0.087 to 0.146 ms over 68 comparisons", in the direction of the word.
+std::string change_interval(const Change& row, std::size_t comparisons) {
+  return fmt::format("95 % CI {} ms{}",
+                     interval_amounts(row.difference_ms, *row.low_ms, *row.high_ms),
+                     over_comparisons(comparisons));
+}
+
+std::string both_times(const Change& row, const Sides& sides) {
+  return fmt::format("{} {} ms, {} {} ms", sides.base, number3(row.base_ms), sides.test,
+                     number3(row.test_ms));
+}
+
+Finding step_time_finding(const WhatChanged& changed, const Sides& sides) {
+  const Change& row = changed.step_time;
+  const char* const what = changed.whole ? "trace" : "step";
+  const FindingRule& rule = !row.low_ms ? rules::untested_step_time
+                            : row.told  ? rules::changed_step_time
+                                        : rules::same_step_time;
+  Finding out = finding_of(rule, "run", sides.label);
+  set_change(out, row, changed);
+  const std::string of = fmt::format(
+      "mean over {}ranks: {}{}", changed.whole ? "" : "steps and ", both_times(row, sides),
+      changed.whole ? "" : "; " + samples_of_both(changed.base_steps, changed.test_steps));
+  if (!row.low_ms) {
+    set_headline(out, fmt::format("The {} time of {} is {} ms {} than that of {}, without a test",
+                                  what, sides.test, number3(std::fabs(row.difference_ms)),
+                                  row.difference_ms < 0 ? "shorter" : "longer", sides.base));
+    out.evidence = capital(of) + "; one step has no interval";
+    out.cost_ms.reset();
+    return out;
+  }
+  if (row.told) {
+    set_headline(out, fmt::format("The {} time of {} is {} ms {} than that of {} ({})", what,
+                                  sides.test, number3(std::fabs(row.difference_ms)),
+                                  row.difference_ms < 0 ? "shorter" : "longer", sides.base,
+                                  percent_text(100 * std::fabs(row.difference_ms) / row.base_ms)));
+    out.evidence = fmt::format("{}; {}{}", change_interval(row, 1), of, sides.note);
+    return out;
+  }
+  set_headline(out, fmt::format("The {} times of {} and {} do not differ significantly", what,
+                                sides.test, sides.base));
+  out.cost_ms.reset();
+  out.detectable = (*row.high_ms - *row.low_ms) / 2;
+  out.evidence = fmt::format("95 % CI of the difference {} ms; {}{}",
+                             range3(*row.low_ms, *row.high_ms), of, sides.note);
+  return out;
+}
+
+/// Short names of the kernels that have a finding: distinct where the full names are.
+std::map<std::string, std::string> kernel_names_of(const WhatChanged& changed) {
+  std::set<std::string> full;
+  std::size_t replaced = 0;
+  for (std::size_t i = 0; i < changed.work.rows.size(); ++i) {
+    const Change& row = changed.work.rows[i];
+    const bool told = i < std::min(kMostChanges, changed.work.told);
+    if (row.what != "kernel" ||
+        (!told && (row.state != ChangeState::kReplaced || ++replaced > 2 * kMostChanges)))
+      continue;
+    full.insert(row.name);
+    if (row.state == ChangeState::kReplaced)
+      full.insert(row.old_name);
+  }
+  const std::vector<std::string> shorter = distinct_names({full.begin(), full.end()});
+  std::map<std::string, std::string> out;
+  std::size_t at = 0;
+  for (const std::string& name : full)
+    out.emplace(name, shorter[at++]);
+  return out;
+}
+
+/// The short name of a kernel, any other name as it is.
+const std::string& name_of(const std::string& name, const Sides& sides) {
+  const auto found = sides.kernels.find(name);
+  return found == sides.kernels.end() ? name : found->second;
+}
+
+/// "Kernel K" or "Idle time", then `rest`, with the name as short as the headline needs.
+void set_change_headline(Finding& out, const Change& row, const Sides& sides,
+                         const std::string& rest) {
+  constexpr std::size_t kShortest = 16;
+  const std::string what = capital(row.what);
+  if (row.what == "idle time" || row.what == "wait at collectives")
+    return set_headline(out, what + rest);
+  const std::size_t taken = display_width(what) + 1 + display_width(rest);
+  set_headline(out, what + " " +
+                        brief(name_of(row.name, sides),
+                              kHeadlineWidth - std::min(taken, kHeadlineWidth - kShortest)) +
+                        rest);
+}
+
+/// The names of a row that no other row of its list has.
+std::string change_subject(const Change& row) {
+  std::string out = row.name;
+  if (!row.op.empty() && row.what != "operator")
+    out += " of " + row.op;
+  if (!row.shapes.empty())
+    out += " " + row.shapes;
+  return out;
+}
+
+std::string part_of_difference(const Change& row) {
+  return row.share_percent ? fmt::format(" ({:.0f} % of the difference)", *row.share_percent)
+                           : std::string();
+}
+
+Finding work_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
+  Finding out = finding_of(row.what == "operator" ? rules::changed_operator : rules::changed_work,
+                           row.what, sides.before + change_subject(row));
+  set_change(out, row, changed);
+  const std::string amount = number3(std::fabs(row.difference_ms));
+  const std::string part = part_of_difference(row);
+  const char* const direction = row.difference_ms < 0 ? "less" : "more";
+  switch (row.state) {
+  case ChangeState::kBoth:
+    set_change_headline(out, row, sides,
+                        fmt::format(" takes {} ms {} per step{}", amount, direction, part));
+    break;
+  case ChangeState::kNew:
+    set_change_headline(out, row, sides,
+                        fmt::format(" is new and takes {} ms per step{}", amount, part));
+    break;
+  case ChangeState::kVanished:
+    set_change_headline(out, row, sides,
+                        fmt::format(" took {} ms per step and is gone{}", amount, part));
+    break;
+  case ChangeState::kReplaced:
+    set_change_headline(out, row, sides,
+                        fmt::format(" takes {} ms {} per step{}", amount, direction, part));
+    break;
+  }
+  out.evidence = change_interval(row, changed.rows) + "; " + both_times(row, sides);
+  if (row.state == ChangeState::kReplaced)
+    out.evidence += "; in place of " + brief(name_of(row.old_name, sides), kHeadlineWidth);
+  if (!row.op.empty() && row.what != "operator")
+    out.evidence += "; called by " + brief(row.op, kHeadlineWidth);
+  if (!row.shapes.empty())
+    out.evidence += " " + brief(row.shapes, kHeadlineWidth);
+  out.evidence += sides.note;
+  return out;
+}
+
+/// A step against the baseline's mean step: its own difference, not its part of the mean's.
+Finding step_finding(const Change& row, const WhatChanged& changed, const Sides& sides) {
+  Finding out = finding_of(rules::changed_steps, "step", sides.before + row.name);
+  const double difference = row.test_ms - row.base_ms;
+  const auto steps = static_cast<double>(changed.steps.rows.size());
+  set_change(out, row, changed);
+  set_interval(out, difference, steps * (*row.high_ms - *row.low_ms) / 2, Unit::kMs);
+  out.cost_ms.reset(); // of this step, not per step
+  set_headline(out,
+               fmt::format("Step {} of {} takes {} ms, {} ms {} than the mean step of {}", row.name,
+                           sides.test, number3(row.test_ms), number3(std::fabs(difference)),
+                           difference < 0 ? "less" : "more", sides.base));
+  out.evidence = fmt::format("95 % prediction interval {} ms{}; mean step of {}: {} ms",
+                             interval_amounts(difference, *out.low, *out.high),
+                             over_comparisons(changed.rows), sides.base, number3(row.base_ms));
+  return out;
+}
+
+Finding all_steps_finding(const WhatChanged& changed, const Sides& sides) {
+  const ChangeList& steps = changed.steps;
+  Finding out = finding_of(rules::changed_steps, "run", sides.label);
+  out.value = static_cast<double>(steps.told);
+  out.unit = Unit::kCount;
+  out.steps = steps.told;
+  out.scope = compared_scope(out.steps);
+  const auto [least, most] =
+      std::minmax_element(steps.rows.begin(), steps.rows.end(),
+                          [](const Change& a, const Change& b) { return a.test_ms < b.test_ms; });
+  set_headline(out, fmt::format("All {} steps of {} are outside the step-to-step variation of {}",
+                                steps.told, sides.test, sides.base));
+  out.evidence = fmt::format("{} ms against a mean of {} ms; 95 % prediction intervals{}",
+                             range3(least->test_ms, most->test_ms), number3(least->base_ms),
+                             over_comparisons(changed.rows));
+  return out;
+}
+
+Finding more_changes(const std::vector<const Change*>& rows, const char* one, const char* many,
+                     const Sides& sides) {
+  Finding out = finding_of(rules::more_changes, one, sides.label);
+  out.value = static_cast<double>(rows.size());
+  out.unit = Unit::kCount;
+  double sum = 0;
+  for (const Change* row : rows)
+    sum += row->difference_ms;
+  set_headline(out,
+               fmt::format("{} more {} significantly, by {:+.3f} ms per step in all", rows.size(),
+                           rows.size() == 1 ? fmt::format("{} differs", one)
+                                            : fmt::format("{} differ", many),
+                           sum));
+  out.evidence = "Sheet What_Changed lists them";
+  return out;
+}
+
+Finding explained_difference(const WhatChanged& changed, const Sides& sides) {
+  const ChangeList& work = changed.work;
+  Finding out = finding_of(rules::explained_difference, "run", sides.label);
+  out.value = work.explained_ms;
+  out.unit = Unit::kMs;
+  set_headline(out, fmt::format("{} add up to {:+.3f} ms of the difference of {:+.3f} ms",
+                                counted(work.told, "changed row", "changed rows"),
+                                work.explained_ms, changed.step_time.difference_ms));
+  out.evidence = "Rows are kernels, collectives, copies, idle time and waits";
+  if (work.below > 0)
+    out.evidence +=
+        fmt::format("; {:+.3f} ms {} in {} below the threshold of {} %", work.below_ms, "is",
+                    counted(work.below, "row", "rows"), changed.threshold_percent);
+  out.evidence += fmt::format("; {:+.3f} ms is not significant", work.unexplained_ms);
+  return out;
+}
+
+/// Kernels in the place of others whose times do not differ.
+void add_replaced(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
+  std::size_t replaced = 0;
+  for (std::size_t i = changed.work.told; i < changed.work.rows.size(); ++i) {
+    const Change& row = changed.work.rows[i];
+    if (row.state != ChangeState::kReplaced || ++replaced > kMostChanges)
+      continue;
+    Finding f = finding_of(rules::replaced_kernel, row.what, sides.before + change_subject(row));
+    set_change(f, row, changed);
+    f.cost_ms.reset();
+    set_change_headline(f, row, sides, " is in place of another kernel");
+    f.evidence = fmt::format(
+        "It replaces {}; {}; {}", brief(name_of(row.old_name, sides), kHeadlineWidth),
+        row.below_threshold ? fmt::format("its time differs by less than the threshold of {} %",
+                                          changed.threshold_percent)
+                            : std::string("their times do not differ significantly"),
+        both_times(row, sides));
+    out.push_back(std::move(f));
+  }
+  if (replaced > kMostChanges) {
+    Finding f = finding_of(rules::replaced_kernel, "run", sides.label);
+    f.value = static_cast<double>(replaced - kMostChanges);
+    f.unit = Unit::kCount;
+    set_headline(f, counted(replaced - kMostChanges, "more kernel is", "more kernels are") +
+                        std::string(" replaced without a significant or large change of time"));
+    f.evidence = "Sheet What_Changed lists them";
+    out.push_back(std::move(f));
+  }
+}
+
+void add_changes(const WhatChanged& changed, const Sides& sides, std::vector<Finding>& out) {
+  out.push_back(step_time_finding(changed, sides));
+  const auto add_list = [&](const ChangeList& list, const char* one, const char* many,
+                            Finding (*finding)(const Change&, const WhatChanged&, const Sides&)) {
+    std::vector<const Change*> rows;
+    for (std::size_t i = 0; i < list.told; ++i) // of operators: idle time is in the first list
+      if (&list != &changed.operators || list.rows[i].what == "operator")
+        rows.push_back(&list.rows[i]);
+    for (std::size_t i = 0; i < std::min(kMostChanges, rows.size()); ++i)
+      out.push_back(finding(*rows[i], changed, sides));
+    if (rows.size() > kMostChanges)
+      out.push_back(more_changes({rows.begin() + kMostChanges, rows.end()}, one, many, sides));
+  };
+  add_list(changed.work, "row", "rows", work_finding);
+  if (changed.step_time.told && changed.work.told + changed.work.below > 0)
+    out.push_back(explained_difference(changed, sides));
+  add_list(changed.operators, "operator", "operators", work_finding);
+  if (changed.steps.told > 1 && changed.steps.told == changed.steps.rows.size())
+    out.push_back(all_steps_finding(changed, sides));
+  else
+    add_list(changed.steps, "step", "steps", step_finding);
+  add_replaced(changed, sides, out);
+}
+
+} // namespace
+
+Finding different_workload(const WorkloadOverlap& overlap, const std::string& base,
+                           const std::string& test) {
+  Finding out = finding_of(rules::different_workload, "run", test);
+  set_headline(out, fmt::format("{} and {} look like different workloads", brief(base, kLabelWidth),
+                                brief(test, kLabelWidth)));
+  out.evidence =
+      fmt::format("{} of {} operators are in both, with {:.0f} % and {:.0f} % of the "
+                  "operators' GPU time",
+                  overlap.common, overlap.all, overlap.base_percent, overlap.test_percent);
+  out.action = "All values compare different programs";
+  return out;
+}
+
+Finding different_ranks(const ComparedRun& base, const ComparedRun& test) {
+  Finding out = finding_of(rules::different_ranks, "run", test.label);
+  set_headline(out, fmt::format("{} has {} and {} has {}", brief(base.label, kLabelWidth),
+                                counted(base.ranks.size(), "rank", "ranks"),
+                                brief(test.label, kLabelWidth), test.ranks.size()));
+  out.evidence = "Means are over different ranks";
+  return out;
+}
+
+ComparisonFindings comparison_findings(const Comparison& comparison) {
+  ComparisonFindings out;
+  for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
+    for (Finding& note : comparability_notes(comparison, i))
+      out.notes.push_back(std::move(note));
+    Sides sides = sides_of(comparison, i);
+    add_metric_findings(comparison, i, sides, out.metrics.emplace_back());
+    std::vector<Finding>& changes = out.changes.emplace_back();
+    const WhatChanged& changed = comparison.changes[i];
+    if (changed.assumed)
+      sides.note = "; the noise is assumed";
+    sides.kernels = kernel_names_of(changed);
+    if (changed.known)
+      add_changes(changed, sides, changes);
+  }
+  return out;
+}
+
+std::vector<Finding> ComparisonFindings::all() const {
+  std::vector<Finding> out = notes;
+  for (std::size_t i = 0; i < changes.size(); ++i)
+    for (const std::vector<Finding>* of_test : {&metrics[i], &changes[i]})
+      out.insert(out.end(), of_test->begin(), of_test->end());
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,390 @@
+// What a comparison shows: values, intervals and directions by hand.
+#include "findings/comparison_findings.h"
+
+#include "base/display_text.h"
+#include "base/statistics.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <set>
+#include <tuple>
+
+namespace rankscope {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+WorkKey kernel_key(const std::string& name, const std::string& op = "aten::mm",
+                   const std::string& shapes = "64x64 64x64") {
+  return {StepWorkKind::kKernel, op, shapes, name};
+}
+
+Work work_of(const std::vector<double>& ms) {
+  Work out;
+  for (const double v : ms)
+    out.own_ns.push_back(std::llround(v * kNsPerMs));
+  out.launches = 4;
+  out.place = 0.5;
+  out.path = 7;
+  out.grid = "[16,1,1]";
+  out.block = "[256,1,1]";
+  return out;
+}
+
+/// A run of one rank; what is left of `total_ms` is idle time.
+ComparedRun run_with(const std::string& label, const std::map<WorkKey, Work>& works,
+                     const std::vector<double>& total_ms) {
+  ComparedRun run;
+  run.label = label;
+  run.work.ranks = 1;
+  run.work.work = works;
+  Work idle;
+  for (std::size_t s = 0; s < total_ms.size(); ++s) {
+    run.work.steps.push_back(static_cast<std::int64_t>(s) + 1);
+    run.work.total_ns.push_back(std::llround(total_ms[s] * kNsPerMs));
+    std::int64_t busy = 0;
+    for (const auto& [key, work] : works)
+      busy += work.own_ns[s];
+    idle.own_ns.push_back(run.work.total_ns.back() - busy);
+  }
+  run.work.work[{StepWorkKind::kIdle, "", "", "idle"}] = idle;
+  return run;
+}
+
+void set_total_time(ComparedRun& run, const std::vector<double>& steps_ms, double complete_ms) {
+  RankTimeline& rank = run.ranks[0];
+  rank.kinds[TimeKind::kTotal] = {std::llround(complete_ms * kNsPerMs), 100};
+  std::int64_t step = 0;
+  for (const double ms : steps_ms)
+    rank.step_ns[TimeKind::kTotal][++step] = std::llround(ms * kNsPerMs);
+}
+
+const Finding* with_rule(const std::vector<Finding>& findings, const std::string& rule,
+                         const std::string& kind = "") {
+  for (const Finding& f : findings)
+    if (f.rule == rule && (kind.empty() || f.subject_kind == kind))
+      return &f;
+  return nullptr;
+}
+
+void expect_sound(const std::vector<Finding>& findings) {
+  std::set<std::tuple<std::string_view, std::string, std::string>> names;
+  for (const Finding& f : findings) {
+    EXPECT_TRUE(names.insert({f.rule, f.subject_kind, f.subject}).second) << f.sentence();
+    EXPECT_LE(display_width(f.headline), kHeadlineWidth) << f.headline;
+    if (f.low && f.value) {
+      EXPECT_LE(*f.low, *f.value) << f.sentence();
+      EXPECT_GE(*f.high, *f.value) << f.sentence();
+    }
+  }
+}
+
+// Baseline 20 ms: a 10, b 5, c 2, idle 3; test 21.01: a 12, b 5.01, d 1, idle 3.
+TEST(ComparisonFindings, TheDifferenceAndItsPartsAgreeInSignAndInterval) {
+  const std::vector<double> base_total = {19.99, 20, 20.01};
+  const std::vector<double> test_total = {21, 21.01, 21.02};
+  const auto base = run_with("A",
+                             {{kernel_key("a"), work_of({9.99, 10, 10.01})},
+                              {kernel_key("b", "aten::add"), work_of({4.9, 5, 5.1})},
+                              {kernel_key("c", "aten::mul"), work_of({1.99, 2, 2.01})}},
+                             base_total);
+  const auto test = run_with("B",
+                             {{kernel_key("a"), work_of({11.99, 12, 12.01})},
+                              {kernel_key("b", "aten::add"), work_of({4.91, 5.01, 5.11})},
+                              {kernel_key("d", "aten::exp"), work_of({0.99, 1, 1.01})}},
+                             test_total);
+  const Comparison c = compare_runs(base, {test}, {});
+  const std::vector<Finding> found = comparison_findings(c).changes.at(0);
+  expect_sound(found);
+
+  const Finding& time = found.at(0);
+  EXPECT_EQ(time.rule, "changed-step-time");
+  EXPECT_EQ(time.headline, "The step time of B is 1.01 ms longer than that of A (5.1 %)");
+  EXPECT_NEAR(*time.value, 1.01, 1e-9);
+  // steps scatter by 0.01 on both sides, three samples each, no other comparison
+  const double half = student_t(4, 0.05) * std::sqrt(2 * 0.0001 / 3);
+  EXPECT_NEAR(*time.low, 1.01 - half, 1e-6);
+  EXPECT_EQ(time.evidence, "95 % CI 0.99 to 1.03 ms; mean over steps and ranks: A 20.0 ms, B 21.0 "
+                           "ms; 3 and 3 steps");
+  EXPECT_EQ(time.cost_ms, time.value);
+  EXPECT_EQ(time.scope, FindingScope::kThisRun);
+
+  std::set<std::string> headlines;
+  for (const Finding& f : found)
+    if (f.rule == "changed-work")
+      headlines.insert(f.headline);
+  EXPECT_EQ(headlines, (std::set<std::string>{
+                           "Kernel a takes 2.00 ms more per step (198 % of the difference)",
+                           "Kernel c took 2.00 ms per step and is gone (-198 % of the difference)",
+                           "Kernel d is new and takes 1.00 ms per step (99 % of the difference)"}));
+  const Finding* const all = with_rule(found, "explained-difference");
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(all->headline, "3 changed rows add up to +1.000 ms of the difference of +1.010 ms");
+  EXPECT_NE(with_rule(found, "changed-operator"), nullptr);
+
+  // the other way round every number is the same and every word is the opposite
+  const std::vector<Finding> back = comparison_findings(compare_runs(test, {base}, {})).changes[0];
+  EXPECT_EQ(back.at(0).headline, "The step time of A is 1.01 ms shorter than that of B (4.8 %)");
+  EXPECT_NEAR(*back.at(0).value, -1.01, 1e-9);
+  EXPECT_EQ(back.at(0).evidence.substr(0, 23), "95 % CI 0.99 to 1.03 ms");
+  EXPECT_FALSE(back.at(0).cost_ms);
+}
+
+TEST(ComparisonFindings, NoDifferenceSaysWhatTheStepsCouldHaveShown) {
+  const auto run = [](const char* label, double ms) {
+    return run_with(label, {}, {ms, ms + 0.1, ms - 0.1});
+  };
+  const std::vector<Finding> found =
+      comparison_findings(compare_runs(run("A", 10), {run("B", 10.05)}, {})).changes[0];
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rule, "same-step-time");
+  EXPECT_EQ(found[0].kind, FindingKind::kNote);
+  EXPECT_EQ(found[0].headline, "The step times of B and A do not differ significantly");
+  ASSERT_TRUE(found[0].detectable);
+  EXPECT_NEAR(*found[0].detectable, student_t(4, 0.05) * std::sqrt(2 * 0.01 / 3), 1e-6);
+  EXPECT_NE(found[0].evidence.find("95 % CI of the difference -0.177 to 0.277 ms"),
+            std::string::npos)
+      << found[0].evidence;
+}
+
+TEST(ComparisonFindings, OneStepIsNotTested) {
+  const std::vector<Finding> found =
+      comparison_findings(compare_runs(run_with("A", {}, {10}), {run_with("B", {}, {12})}, {}))
+          .changes[0];
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rule, "untested-step-time");
+  EXPECT_EQ(found[0].kind, FindingKind::kNote);
+  EXPECT_FALSE(found[0].low);
+  // an assumed noise of 1 % of each step: the note and the interval say so
+  JudgeRule rule;
+  rule.assumed_noise_percent = 1;
+  const std::vector<Finding> assumed =
+      comparison_findings(compare_runs(run_with("A", {}, {10}), {run_with("B", {}, {12})}, rule))
+          .changes[0];
+  EXPECT_EQ(assumed.at(0).rule, "changed-step-time");
+  EXPECT_NE(assumed.at(0).evidence.find("the noise is assumed"), std::string::npos);
+  EXPECT_EQ(assumed.at(0).scope, FindingScope::kTheseSteps);
+}
+
+// Steps 10, 10.1, 9.9 against 10, 10, 16: the finding has the step's own difference of 6 ms, not
+// the third of it that is its part of the mean's.
+TEST(ComparisonFindings, AStepHasItsOwnDifference) {
+  const std::vector<Finding> found =
+      comparison_findings(
+          compare_runs(run_with("A", {}, {10, 10.1, 9.9}), {run_with("B", {}, {10, 10, 16})}, {}))
+          .changes[0];
+  const Finding* const step = with_rule(found, "changed-steps", "step");
+  ASSERT_NE(step, nullptr);
+  EXPECT_EQ(step->subject, "3");
+  EXPECT_NEAR(*step->value, 6, 1e-9);
+  // t(2) at 0.05 / 5 rows, s = 0.1, one more sample
+  EXPECT_NEAR(*step->high, 6 + student_t(2, 0.05 / 5) * 0.1 * std::sqrt(4.0 / 3), 1e-6);
+  EXPECT_EQ(step->headline, "Step 3 of B takes 16.0 ms, 6.00 ms more than the mean step of A");
+}
+
+TEST(ComparisonFindings, AllStepsAreOneFinding) {
+  const std::vector<Finding> found =
+      comparison_findings(compare_runs(run_with("A", {}, {10, 10.1, 9.9}),
+                                       {run_with("B", {}, {15, 15.1, 14.9})}, {}))
+          .changes[0];
+  const Finding* const steps = with_rule(found, "changed-steps");
+  ASSERT_NE(steps, nullptr);
+  EXPECT_EQ(steps->headline, "All 3 steps of B are outside the step-to-step variation of A");
+  EXPECT_EQ(with_rule(found, "changed-steps", "step"), nullptr);
+}
+
+// ST-C8: another tile size is another kernel, not another name. Names are long and begin alike.
+TEST(ComparisonFindings, AReplacedKernelAndTheOtherHaveDistinctNames) {
+  const std::string head(70, 'x');
+  const std::string tail(90, 'y');
+  const auto both = [&](const std::vector<double>& now) {
+    const ComparedRun base =
+        run_with("A", {{kernel_key(head + "MT256" + tail), work_of({4, 4.1, 3.9})}}, {9, 9, 9});
+    const ComparedRun test =
+        run_with("B", {{kernel_key(head + "MT128" + tail), work_of(now)}}, {9, 9, 9});
+    return comparison_findings(compare_runs(base, {test}, {})).changes[0];
+  };
+  const std::vector<Finding> same = both({4, 4.1, 3.9});
+  const Finding* const replaced = with_rule(same, "replaced-kernel");
+  ASSERT_NE(replaced, nullptr);
+  EXPECT_EQ(replaced->kind, FindingKind::kNote);
+  EXPECT_NE(replaced->headline.find(" is in place of another kernel"), std::string::npos);
+  expect_sound(same);
+  const std::vector<Finding> faster = both({2, 2.1, 1.9});
+  const Finding* const changed = with_rule(faster, "changed-work", "kernel");
+  ASSERT_NE(changed, nullptr);
+  const std::size_t takes = changed->headline.find(" takes 2.00 ms less per step");
+  const std::size_t old = changed->evidence.find("; in place of ");
+  ASSERT_NE(takes, std::string::npos) << changed->headline;
+  ASSERT_NE(old, std::string::npos) << changed->evidence;
+  const std::string name = changed->headline.substr(7, takes - 7); // behind "Kernel "
+  const std::string old_name = changed->evidence.substr(old + 14, name.size());
+  EXPECT_NE(name, old_name);
+  for (const Finding& f : faster)
+    EXPECT_EQ(f.sentence().find("renamed"), std::string::npos);
+}
+
+// ST-C9: every row differs by 0.6 %, far beyond the noise: below the threshold, not noise.
+TEST(ComparisonFindings, AThresholdIsNotNoise) {
+  const auto slower = [](const char* label, double factor) {
+    return run_with(label,
+                    {{kernel_key("a"), work_of({10 * factor, 10.001 * factor, 9.999 * factor})}},
+                    {16 * factor, 16.001 * factor, 15.999 * factor});
+  };
+  const std::vector<Finding> found =
+      comparison_findings(compare_runs(slower("A", 1), {slower("B", 1.006)}, {})).changes[0];
+  const Finding* const all = with_rule(found, "explained-difference");
+  ASSERT_NE(all, nullptr);
+  EXPECT_NE(all->evidence.find("+0.096 ms is in 2 rows below the threshold of 1 %"),
+            std::string::npos)
+      << all->evidence;
+  EXPECT_EQ(with_rule(found, "changed-work"), nullptr);
+}
+
+// ST-U7, ST-U8: the number beside the interval is that of the steps; signs agree with the word.
+TEST(ComparisonFindings, AMetricHasOneEstimate) {
+  ComparedRun a = run_with("A", {}, {10, 10.1, 9.9});
+  ComparedRun b = run_with("B", {}, {11, 11.1, 10.9});
+  set_total_time(a, {10, 10.1, 9.9}, 40);
+  set_total_time(b, {11, 11.1, 10.9}, 50); // complete runs: 25 %; their steps: 10 %
+  const ComparisonFindings found = comparison_findings(compare_runs(a, {b}, {}));
+  const Finding* const worse = with_rule(found.metrics[0], "worse-metric");
+  ASSERT_NE(worse, nullptr);
+  EXPECT_EQ(worse->headline, "GPU_total_time of B is 10.0 % worse than A");
+  EXPECT_NEAR(*worse->value, 10, 1e-9);
+  EXPECT_GT(*worse->low, 0);
+  EXPECT_NEAR(*worse->low + *worse->high, 20, 1e-9);
+  EXPECT_NE(worse->evidence.find("complete runs: 50.000 against 40.000 ms"), std::string::npos)
+      << worse->evidence;
+  const std::vector<Finding> back = comparison_findings(compare_runs(b, {a}, {})).metrics[0];
+  const Finding* const better = with_rule(back, "better-metric");
+  ASSERT_NE(better, nullptr);
+  EXPECT_EQ(better->headline, "GPU_total_time of A is 9.1 % better than B");
+  EXPECT_GT(*better->low, 0);
+}
+
+TEST(ComparisonFindings, MetricsWithoutAVerdictSayWhy) {
+  ComparedRun a = run_with("A", {}, {});
+  ComparedRun b = run_with("B", {}, {});
+  const auto notes = [&](const std::vector<double>& then, double all_then,
+                         const std::vector<double>& now, double all_now) {
+    set_total_time(a, then, all_then);
+    set_total_time(b, now, all_now);
+    const auto found = comparison_findings(compare_runs(a, {b}, {})).metrics.at(0);
+    a.ranks.clear();
+    b.ranks.clear();
+    return found.size() == 1 ? std::string(found[0].rule) : std::string("?");
+  };
+  EXPECT_EQ(notes({10, 10.1, 9.9}, 30, {10.01, 10.1, 9.9}, 30), "similar-metrics");
+  EXPECT_EQ(notes({10, 10.001, 9.999}, 30, {10.05, 10.051, 10.049}, 30.2), "small-changes");
+  EXPECT_EQ(notes({10, 10.1, 9.9}, 40, {12, 12.1, 11.9}, 36), "contradicting-metrics");
+  EXPECT_EQ(notes({10, 10.1, 9.9}, 40, {10.05, 10.1, 9.9}, 36), "similar-metrics");
+  EXPECT_EQ(notes({10}, 10, {12}, 12), "untested-metrics");
+}
+
+TEST(ComparisonFindings, WhatMakesRunsHardToCompareComesFirst) {
+  const auto note = [](const ComparedRun& base, const ComparedRun& test) {
+    const ComparisonFindings found = comparison_findings(compare_runs(base, {test}, {}));
+    EXPECT_LE(found.notes.size(), 1U);
+    if (!found.notes.empty()) {
+      EXPECT_EQ(found.all().front(), found.notes.front());
+    }
+    return found.notes.empty() ? Finding() : found.notes.front();
+  };
+  const auto mm = [](const char* label, const char* shapes) {
+    return run_with(label, {{kernel_key("k", "aten::mm", shapes), work_of({6, 6})}}, {10, 10});
+  };
+  EXPECT_EQ(note(mm("a", "64x64"), mm("b", "64x64")).rule, "");
+  const Finding work = note(mm("a", "64x64"), mm("b", "128x64"));
+  EXPECT_EQ(work.rule, "different-work");
+  EXPECT_EQ(work.sentence(),
+            "a and b do different work per step. Operators with different shapes or numbers of "
+            "launches take 100 % and 100 % of the kernel time (most: aten::mm, 64x64, 4 launches "
+            "against 128x64, 4 launches). Better and Worse compare the times of different work.");
+  ComparedRun one = run_with("a", {}, {10, 10});
+  ComparedRun other = run_with("b", {}, {10, 10});
+  one.operators = {{"aten::mm", 60}, {"aten::add", 40}};
+  other.operators = {{"aten::add", 20}, {"aten::conv2d", 80}};
+  EXPECT_EQ(note(one, other).sentence(),
+            "a and b look like different workloads. 1 of 3 operators are in both, with 40 % and 20 "
+            "% of the operators' GPU time. All values compare different programs.");
+  EXPECT_EQ(note(run_with("a", {}, {10, 10}), run_with("b", {}, {10})).headline,
+            "a has 2 steps and b has 1");
+  ComparedRun whole = run_with("b", {}, {10});
+  whole.work.whole = true;
+  EXPECT_EQ(note(run_with("a", {}, {10}), whole).headline, "a has profiler steps, b does not");
+  ComparedRun slow = run_with("a", {}, {10, 10});
+  set_total_time(slow, {10, 10, 10, 10, 12, 12, 12, 12}, 88);
+  EXPECT_EQ(note(slow, slow).rule, "dependent-steps");
+  ComparedRun raw = run_with("b", {}, {10, 10});
+  ComparedRun aligned = run_with("a", {}, {10, 10});
+  raw.collectives.summary.resize(1);
+  aligned.collectives.summary.resize(1);
+  raw.collectives.clocks = ClockState::kRaw;
+  aligned.collectives.clocks = ClockState::kAligned;
+  EXPECT_EQ(note(aligned, raw).headline, "The clocks of a are aligned and those of b are not");
+  EXPECT_EQ(note(raw, aligned).headline, "The clocks of a are aligned and those of b are not");
+  ComparedRun two = run_with("b", {}, {10, 10});
+  two.ranks[0] = two.ranks[1] = {};
+  ComparedRun single = run_with("a", {}, {10, 10});
+  single.ranks[0] = {};
+  EXPECT_EQ(note(single, two).headline, "a has 1 rank and b has 2");
+}
+
+TEST(ComparisonFindings, SeveralTestsHaveDistinctSubjects) {
+  const auto slower = [](const char* label, double ms) {
+    return run_with(label, {{kernel_key("a"), work_of({ms, ms + 0.1, ms - 0.1})}},
+                    {ms + 5, ms + 5.1, ms + 4.9});
+  };
+  const ComparisonFindings found =
+      comparison_findings(compare_runs(slower("A", 10), {slower("B", 15), slower("C", 20)}, {}));
+  ASSERT_EQ(found.changes.size(), 2U);
+  expect_sound(found.all());
+  EXPECT_EQ(with_rule(found.changes[1], "changed-work")->subject, "C: a of aten::mm 64x64 64x64");
+}
+
+// Seven kernels differ: five have a finding each, two are counted.
+TEST(ComparisonFindings, ManyChangesAreCounted) {
+  std::map<WorkKey, Work> then;
+  std::map<WorkKey, Work> now;
+  for (int i = 0; i < 7; ++i) {
+    const double ms = 1 + i;
+    then[kernel_key("k" + std::to_string(i))] = work_of({ms, ms + 0.001, ms - 0.001});
+    now[kernel_key("k" + std::to_string(i))] = work_of({2 * ms, 2 * ms + 0.001, 2 * ms - 0.001});
+  }
+  const std::vector<Finding> found =
+      comparison_findings(
+          compare_runs(run_with("A", then, {40, 40, 40}), {run_with("B", now, {68, 68, 68})}, {}))
+          .changes[0];
+  EXPECT_EQ(std::count_if(found.begin(), found.end(),
+                          [](const Finding& f) { return f.rule == "changed-work"; }),
+            5);
+  const Finding* const more = with_rule(found, "more-changes", "row");
+  ASSERT_NE(more, nullptr);
+  EXPECT_EQ(more->headline, "2 more rows differ significantly, by +3.000 ms per step in all");
+  expect_sound(found);
+}
+
+// Idle time is a row of the operators' list too: it has one finding. Long names fit the headline.
+TEST(ComparisonFindings, IdleTimeAndLongNames) {
+  const WorkKey reduce{StepWorkKind::kCollective, "c10d::allreduce_", "1024",
+                       "ncclDevKernel_AllReduce_Sum_bf16_RING_LL of 184586240 elements, group 0"};
+  const auto run = [&](const char* label, double ms) {
+    return run_with(label, {{reduce, work_of({ms, ms + 0.001, ms - 0.001})}},
+                    {3 * ms, 3 * ms + 0.001, 3 * ms - 0.001});
+  };
+  const std::vector<Finding> found =
+      comparison_findings(compare_runs(run("baseline", 5), {run("candidate", 6)}, {})).changes[0];
+  expect_sound(found);
+  const Finding* const idle = with_rule(found, "changed-work", "idle time");
+  ASSERT_NE(idle, nullptr);
+  EXPECT_EQ(idle->headline, "Idle time takes 2.00 ms more per step (67 % of the difference)");
+  const Finding* const slower = with_rule(found, "changed-work", "collective");
+  ASSERT_NE(slower, nullptr);
+  EXPECT_NE(slower->headline.find("group 0 takes 1.00 ms more per step (33 % of the difference)"),
+            std::string::npos)
+      << slower->headline;
+}
+
+} // namespace
+} // namespace rankscope
