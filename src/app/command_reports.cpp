@@ -86,7 +86,7 @@ Report sweep_report(const FinishedSweep& sweep) {
   }
   Report out = with_figures(sweep.folder, std::move(table), {sweep.summary_file});
   out.tables.push_back(sweep_metrics(sweep.rows));
-  out.tables.push_back(findings_table(sweep.findings));
+  out.tables.push_back(finding_schema().table(sweep.findings));
   return out;
 }
 

@@ -1,11 +1,12 @@
 #include "app/sweep.h"
 
+#include "app/repeated_settings.h"
 #include "app/sweep_metrics.h"
 #include "app/sweep_tuner.h"
-#include "app/sweep_verdict.h"
 #include "collect/log_metric.h"
 #include "collect/secrets.h"
 #include "engine/quiet_session.h"
+#include "findings/setting_findings.h"
 #include "os/folder_lock.h"
 #include "os/output_file.h"
 #include "os/signals.h"
@@ -282,18 +283,15 @@ private:
     return out;
   }
 
-  /// Settings of which a run did not take effect: a sentence; "" = all did.
-  [[nodiscard]] std::string not_effective() const {
+  /// Settings that the library did not use in a run.
+  [[nodiscard]] std::vector<std::string> not_effective() const {
     std::vector<std::string> labels;
     for (const SummaryRow& row : rows_)
       if (const std::string& label = row.setting->configuration.label;
           row.outcome && !row.outcome->took_effect &&
           std::find(labels.begin(), labels.end(), label) == labels.end())
         labels.push_back(label);
-    return labels.empty() ? ""
-                          : fmt::format("left out of the comparison, because the library did not "
-                                        "use these settings: {}",
-                                        fmt::join(labels, ", "));
+    return labels;
   }
 
   /// A figure of each setting that is left, in this round.
@@ -355,8 +353,8 @@ private:
     std::vector<std::string> labels;
     for (const SweepSetting& setting : request_.settings)
       labels.push_back(setting.configuration.label);
-    race_findings_ =
-        race_verdict(race, labels, request_.default_setting, unit_, request_.higher_is_better);
+    search_finding_ =
+        search_finding(race, labels, request_.default_setting, {unit_, request_.higher_is_better});
     // what the race left out is no part of the sweep
     std::erase_if(rows_, [](const SummaryRow& row) { return !row.outcome; });
     return {};
@@ -378,7 +376,11 @@ private:
       return;
     }
     out.analysis = std::move(*done);
-    out.findings = out.analysis->facts.findings;
+    for (const std::string& sentence : out.analysis->facts.findings) {
+      Finding finding;
+      finding.headline = sentence;
+      out.findings.push_back(std::move(finding));
+    }
     const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
     if (request_.repeats > 1)
       out.findings = compared(figures.settings, figures.unit);
@@ -389,12 +391,9 @@ private:
           row.metric = runs.at(std::max<std::int64_t>(row.run->repeat, 1));
   }
 
-  [[nodiscard]] std::vector<std::string> compared(const std::vector<RepeatedSetting>& settings,
-                                                  const std::string& unit) const {
-    auto out = verdict(settings, unit, metric_ && request_.higher_is_better);
-    auto outliers = outlier_findings(settings, unit);
-    out.insert(out.end(), outliers.begin(), outliers.end());
-    return out;
+  [[nodiscard]] std::vector<Finding> compared(const std::vector<RepeatedSetting>& settings,
+                                              const std::string& unit) const {
+    return setting_findings(settings, {unit, metric_ && request_.higher_is_better});
   }
 
   void compare_metrics(FinishedSweep& out) {
@@ -412,11 +411,11 @@ private:
     if (request_.analyze && !interrupted() && successes() > 0)
       analyse_all(out);
     if (request_.search)
-      out.findings = race_findings_;
+      out.findings = search_finding_ ? std::vector{*search_finding_} : std::vector<Finding>();
     else if (metric_)
       compare_metrics(out);
-    if (std::string left_out = not_effective(); !left_out.empty()) {
-      out.findings.push_back(std::move(left_out));
+    if (const std::vector<std::string> unused = not_effective(); !unused.empty()) {
+      out.findings.push_back(unused_settings(unused));
       ctx_.partial = true;
     }
     if (out.analysis && !request_.tuner_file.empty()) {
@@ -427,8 +426,8 @@ private:
       ctx_.partial = ctx_.partial || !written;
     }
     in_order_of_settings();
-    for (const std::string& finding : out.findings)
-      log_.line(finding);
+    for (const Finding& finding : out.findings)
+      log_.line(finding.sentence());
     return write_results(std::move(out));
   }
 
@@ -440,7 +439,7 @@ private:
     if (request_.summary) {
       out.summary_file = plan_.folder + "/" + summary_name(request_.kind, plan_.timestamp);
       RS_TRY(auto file, OutputFile::create(out.summary_file));
-      file.write(summary_text(request_.kind, plan_.folder, rows_, out.findings,
+      file.write(summary_text(request_.kind, plan_.folder, rows_, sentences_of(out.findings),
                               std::chrono::system_clock::now()));
       RS_CHECK(file.commit());
     }
@@ -514,7 +513,7 @@ private:
   std::vector<bool> warm_; ///< by setting: its warm-up runs are done
   std::optional<LogMetric> metric_;
   std::vector<SummaryRow> rows_;
-  std::vector<std::string> race_findings_;
+  std::optional<Finding> search_finding_;
   std::string unit_; ///< of the figures of rounds
   bool stopped_ = false;
   double seconds_ = 0; ///< of the runs of this sweep that succeeded

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "collect/sweep_run.h"
 #include "collect/sweep_summary.h"
+#include "core/finding.h"
 #include "engine/session.h"
 
 #include <chrono>
@@ -60,7 +61,7 @@ struct FinishedSweep {
   EarlierRows earlier;
   std::size_t done = 0; ///< runs with success, now or earlier
   std::optional<AnalyzedSweep> analysis;
-  std::vector<std::string> findings;
+  std::vector<Finding> findings;
 };
 
 /// A run that fails makes the session partial; without keep_going it is the last one. Summary,

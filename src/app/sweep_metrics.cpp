@@ -62,29 +62,4 @@ std::optional<double> joules_of_run(const std::string& folder) {
   return out;
 }
 
-std::vector<std::string> outlier_findings(const std::vector<RepeatedSetting>& settings,
-                                          const std::string& unit) {
-  constexpr std::size_t kEnoughRuns = 4;
-  constexpr double kDeviations = 10, kPart = 0.1;
-  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
-  std::vector<std::string> out;
-  for (const RepeatedSetting& setting : settings) {
-    if (setting.runs.size() < kEnoughRuns)
-      continue;
-    std::vector<double> values;
-    for (const auto& run : setting.runs)
-      values.push_back(run.second);
-    const double middle = quantile_of(values, 0.5);
-    for (double& value : values)
-      value = std::abs(value - middle);
-    const double deviation = kNormal * quantile_of(std::move(values), 0.5);
-    for (const auto& [repeat, value] : setting.runs)
-      if (std::abs(value - middle) > std::max(kDeviations * deviation, kPart * std::abs(middle)))
-        out.push_back(fmt::format("{}: repeat {} is an outlier: {:.3f}{}, median {:.3f}{}; check "
-                                  "that nothing else ran, or use --warmup",
-                                  setting.label, repeat, value, unit, middle, unit));
-  }
-  return out;
-}
-
 } // namespace rankscope

@@ -1,7 +1,6 @@
-// The values of a sweep's runs: the table metrics.csv, their energy, their outliers.
+// The values of a sweep's runs: the table metrics.csv and their energy.
 #pragma once
 
-#include "app/sweep_verdict.h"
 #include "collect/sweep_summary.h"
 #include "core/table.h"
 
@@ -21,10 +20,5 @@ Result<void> write_sweep_metrics(const std::string& folder, const std::vector<Su
 /// The energy that `rankscope profile` measured in the run: the sum over the manifests of the
 /// folders in the run's folder, each GPU once. None without one.
 [[nodiscard]] std::optional<double> joules_of_run(const std::string& folder);
-
-/// A sentence for each run that is far from its setting's median: by more than 10 median absolute
-/// deviations (scaled to a standard deviation) and 10 %, of four runs or more.
-[[nodiscard]] std::vector<std::string>
-outlier_findings(const std::vector<RepeatedSetting>& settings, const std::string& unit);
 
 } // namespace rankscope

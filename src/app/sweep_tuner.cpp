@@ -1,6 +1,6 @@
 #include "app/sweep_tuner.h"
 
-#include "app/sweep_verdict.h"
+#include "app/repeated_settings.h"
 #include "os/output_file.h"
 
 #include <algorithm>

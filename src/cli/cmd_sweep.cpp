@@ -27,7 +27,7 @@ void print_plan(Context& ctx, const SweepRequest& request, const SweepPlan& plan
 void print_sweep(Context& ctx, const SweepRequest& request, const FinishedSweep& sweep) {
   if (ctx.json)
     return ctx.report(sweep_report(sweep));
-  ctx.out(summary_text(request.kind, sweep.folder, sweep.rows, sweep.findings,
+  ctx.out(summary_text(request.kind, sweep.folder, sweep.rows, sentences_of(sweep.findings),
                        std::chrono::system_clock::now()));
   ctx.out(
       fmt::format("\n{}: {} of {} runs succeeded\n", sweep.folder, sweep.done, sweep.rows.size()));

@@ -76,6 +76,13 @@ std::string Finding::sentence() const {
   return out;
 }
 
+std::vector<std::string> sentences_of(std::span<const Finding> findings) {
+  std::vector<std::string> out;
+  for (const Finding& finding : findings)
+    out.push_back(finding.sentence());
+  return out;
+}
+
 const Schema<Finding>& finding_schema() {
   static const Schema<Finding> schema = make_finding_schema();
   return schema;

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rankscope {
 
@@ -66,6 +68,8 @@ struct Finding {
   /// The three in one line: "Headline. Evidence. Action."
   [[nodiscard]] std::string sentence() const;
 };
+
+[[nodiscard]] std::vector<std::string> sentences_of(std::span<const Finding> findings);
 
 /// The columns of findings, the same in every output.
 [[nodiscard]] const Schema<Finding>& finding_schema();

@@ -1,0 +1,26 @@
+// The values of settings that ran several times, from the records of their traces.
+#pragma once
+
+#include "analyses/sweep/setting_verdict.h"
+#include "analyses/sweep/sweep_facts.h"
+#include "collect/sweep_settings.h"
+
+#include <optional>
+#include <vector>
+
+namespace rankscope {
+
+/// The setting whose folder the configuration was found in, as itself or as a repeat.
+[[nodiscard]] std::optional<std::size_t> setting_of(const Configuration& configuration,
+                                                    const std::vector<SweepSetting>& settings);
+
+struct RepeatedFigures {
+  std::vector<RepeatedSetting> settings; ///< in their order
+  const char* unit = "ms per step";      ///< or "ms per trace"
+};
+/// The figure is the mean of a run's steps (mean over ranks), milliseconds; where a run has no
+/// steps, of all of them the time of their traces.
+[[nodiscard]] RepeatedFigures repeated_settings(const std::vector<RankRecord>& records,
+                                                const std::vector<SweepSetting>& settings);
+
+} // namespace rankscope

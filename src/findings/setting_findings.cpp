@@ -1,0 +1,192 @@
+#include "findings/setting_findings.h"
+
+#include "findings/compose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kSettingWidth = 40;
+
+/// "12.3 ms per step", "12.3".
+std::string setting_value(double value, const SettingMetric& metric) {
+  return number3(value) + (metric.unit.empty() ? "" : " " + metric.unit);
+}
+
+/// Times have a unit; a metric of the user's may be anything.
+Unit setting_unit(const SettingMetric& metric) {
+  return metric.unit.empty() ? Unit::kNone : Unit::kMs;
+}
+
+std::string runs_each(const SettingVerdict& verdict) {
+  std::size_t least = verdict.best.runs;
+  std::size_t most = verdict.best.runs;
+  for (const RankedSetting& other : verdict.others) {
+    least = std::min(least, other.runs);
+    most = std::max(most, other.runs);
+  }
+  return least == most ? fmt::format("{} runs each", most)
+                       : fmt::format("{} to {} runs each", least, most);
+}
+
+std::string direction_text(const SettingMetric& metric) {
+  return metric.higher_is_better ? "; higher is better" : "";
+}
+
+Finding best_setting(const SettingVerdict& verdict, const SettingMetric& metric) {
+  std::vector<std::string> same = {verdict.best.label};
+  for (const RankedSetting& other : verdict.others)
+    if (!other.significant())
+      same.push_back(other.label);
+  const bool alone = same.size() == 1;
+  const bool none = verdict.others.size() + 1 == same.size();
+  Finding out =
+      finding_of(rules::best_setting, alone ? "setting" : "settings", joined(same, "and"));
+  out.value = verdict.best.mean;
+  out.unit = setting_unit(metric);
+  out.scope = FindingScope::kThisRun;
+  const std::string best = brief(verdict.best.label, kSettingWidth);
+  const std::string value = setting_value(verdict.best.mean, metric);
+  if (alone)
+    set_headline(out, fmt::format("{} is best: {}", best, value));
+  else if (none)
+    set_headline(out, fmt::format("The {} settings do not differ significantly", same.size()));
+  else
+    set_headline(out, fmt::format("{} settings are best: no significant difference between {} "
+                                  "and the others",
+                                  same.size(), best));
+  out.evidence = fmt::format(
+      "{}Intervals: {}; a sample is a run; {}{}",
+      alone ? std::string() : fmt::format("{}; the best mean is {}. ", joined(same, "and"), value),
+      level_text(verdict.comparisons), runs_each(verdict), direction_text(metric));
+  return out;
+}
+
+Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
+                      const SettingMetric& metric) {
+  Finding out = finding_of(rules::worse_setting, "setting", other.label);
+  set_interval(out, other.worse.difference, other.worse.half_width, setting_unit(metric));
+  out.scope = FindingScope::kThisRun;
+  if (metric.unit == "ms per step")
+    out.cost_ms = other.worse.difference;
+  const std::string label = brief(other.label, kSettingWidth);
+  const std::string best = brief(verdict.best.label, kSettingWidth);
+  const std::string difference = setting_value(other.worse.difference, metric);
+  set_headline(out, metric.unit.empty()
+                        ? fmt::format("{} is {} {} than {}", label, difference,
+                                      metric.higher_is_better ? "lower" : "higher", best)
+                        : fmt::format("{} takes {} longer than {}", label, difference, best));
+  out.evidence =
+      fmt::format("{} {}; {} against {}", level_text(verdict.comparisons), range3(other.worse),
+                  number3(other.mean), setting_value(verdict.best.mean, metric));
+  return out;
+}
+
+/// Settings with a single run: no interval.
+Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& metric) {
+  std::vector<std::string> values;
+  std::vector<std::string> labels;
+  for (const RankedSetting& one : verdict.once) {
+    labels.push_back(one.label);
+    values.push_back(fmt::format("{}: {}", one.label, setting_value(one.mean, metric)));
+  }
+  const bool compared = !verdict.others.empty();
+  if (!compared && verdict.best.runs > 1) // the only one with several runs
+    values.push_back(fmt::format("{}: {} over {} runs", verdict.best.label,
+                                 setting_value(verdict.best.mean, metric), verdict.best.runs));
+  Finding out = finding_of(rules::untested_settings, "settings", joined(labels, "and"));
+  out.value = static_cast<double>(labels.size());
+  out.unit = Unit::kCount;
+  set_headline(
+      out, compared ? counted(labels.size(), "setting with a single run is",
+                              "settings with a single run are") +
+                          std::string(" not compared")
+                    : std::string(
+                          "The settings are not compared: fewer than two of them have two runs"));
+  out.evidence = joined(values, "and");
+  out.action = "Repeat the runs: --repeats";
+  return out;
+}
+
+Finding outlier_run(const OutlierRun& run, const SettingMetric& metric) {
+  Finding out =
+      finding_of(rules::outlier_run, "run", fmt::format("{} repeat {}", run.label, run.repeat));
+  out.value = run.value;
+  out.unit = setting_unit(metric);
+  set_headline(out, fmt::format("Repeat {} of {} is an outlier: {}", run.repeat,
+                                brief(run.label, kSettingWidth), setting_value(run.value, metric)));
+  out.evidence = fmt::format("The median of the setting is {}", setting_value(run.median, metric));
+  out.action = "Check that nothing else ran, or use --warmup";
+  return out;
+}
+
+} // namespace
+
+std::vector<Finding> setting_findings(const std::vector<RepeatedSetting>& settings,
+                                      const SettingMetric& metric) {
+  std::vector<Finding> out;
+  const std::optional<SettingVerdict> verdict = setting_verdict(settings, metric.higher_is_better);
+  if (verdict && !verdict->others.empty()) {
+    out.push_back(best_setting(*verdict, metric));
+    for (const RankedSetting& other : verdict->others)
+      if (other.significant())
+        out.push_back(worse_setting(other, *verdict, metric));
+  }
+  if (verdict && !verdict->once.empty())
+    out.push_back(untested_settings(*verdict, metric));
+  for (const OutlierRun& run : outlier_runs(settings))
+    out.push_back(outlier_run(run, metric));
+  return out;
+}
+
+Finding search_finding(const Race& race, const std::vector<std::string>& labels,
+                       std::size_t default_setting, const SettingMetric& metric) {
+  const RaceOutcome outcome = race.outcome();
+  const std::string usual = brief(labels[default_setting], kSettingWidth);
+  const std::string leader = brief(labels[outcome.leader], kSettingWidth);
+  const std::string rounds = counted(race.rounds(), "round", "rounds");
+  Finding out =
+      finding_of(outcome.recommended ? rules::recommended_setting : rules::no_recommendation,
+                 "setting", labels[outcome.leader]);
+  out.scope = FindingScope::kThisRun;
+  if (!outcome.gain) {
+    set_headline(out, "No setting is recommended in place of " + usual);
+    out.evidence = outcome.leader == default_setting
+                       ? fmt::format("The default leads after {}", rounds)
+                       : fmt::format("{} leads, but a comparison needs two rounds", leader);
+    return out;
+  }
+  set_interval(out, outcome.gain->difference, outcome.gain->half_width, setting_unit(metric));
+  const char* const better = metric.higher_is_better ? "higher"
+                             : metric.unit.empty()   ? "lower"
+                                                     : "shorter";
+  const std::string gain =
+      fmt::format("{} {}", setting_value(outcome.gain->difference, metric), better);
+  const std::string how =
+      fmt::format("95 % CI over all settings and rounds {}; paired by round, {}",
+                  range3(*outcome.gain), rounds);
+  if (outcome.recommended) {
+    set_headline(out,
+                 fmt::format("{} is recommended: {} than the default {}", leader, gain, usual));
+    out.evidence = how;
+    return out;
+  }
+  set_headline(out, "No setting is recommended in place of " + usual);
+  out.evidence = fmt::format("{} leads, by {}, which is not significant; {}", leader, gain, how);
+  return out;
+}
+
+Finding unused_settings(const std::vector<std::string>& labels) {
+  Finding out = finding_of(rules::unused_settings, "settings", joined(labels, "and"));
+  out.value = static_cast<double>(labels.size());
+  out.unit = Unit::kCount;
+  set_headline(out, counted(labels.size(), "setting is", "settings are") +
+                        std::string(" left out: the library did not use what was set"));
+  out.evidence = joined(labels, "and");
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,45 @@
+// The values of settings that ran several times.
+#include "app/repeated_settings.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+// A trace of five steps and one that nobody marked steps in have no figure in common but the whole.
+TEST(RepeatedSettings, FiguresAreOfStepsWhereEachRunHasSteps) {
+  const auto configuration = [](const char* value) {
+    Configuration out;
+    out.label = std::string("x=") + value;
+    out.parameters = {{"x", value}};
+    return out;
+  };
+  const auto record = [&](const char* value, int steps) {
+    RankRecord out;
+    out.key.configuration = configuration(value);
+    constexpr auto kTotal = static_cast<std::size_t>(TimeKind::kTotal);
+    out.time_ns[kTotal] = 40'000'000;
+    for (int s = 0; s < steps; ++s) {
+      StepTimes step;
+      step.step = s;
+      step.ns[kTotal] = 7'000'000;
+      out.steps.push_back(step);
+    }
+    return out;
+  };
+  std::vector<SweepSetting> settings(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    settings[i].configuration = configuration(i == 0 ? "1" : "2");
+    settings[i].folder = settings[i].configuration.label;
+  }
+  const RepeatedFigures steps = repeated_settings({record("1", 5), record("2", 5)}, settings);
+  EXPECT_STREQ(steps.unit, "ms per step");
+  EXPECT_DOUBLE_EQ(steps.settings.at(0).runs.at(1), 7);
+  const RepeatedFigures mixed = repeated_settings({record("1", 5), record("2", 0)}, settings);
+  EXPECT_STREQ(mixed.unit, "ms per trace");
+  EXPECT_DOUBLE_EQ(mixed.settings.at(0).runs.at(1), 40);
+  EXPECT_DOUBLE_EQ(mixed.settings.at(1).runs.at(1), 40);
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,98 @@
+// Which setting is best, over runs and in a search.
+#include "findings/setting_findings.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope {
+namespace {
+
+const SettingMetric kSteps{"ms per step", false};
+
+// b - a: means 10 and 12, variances 0.01: half width of Welch at 0.05 / 3 with 4 degrees:
+// 3.961 x sqrt(0.01 / 3 x 2) = 0.323
+const RepeatedSetting kA{"a", {{1, 9.9}, {2, 10.0}, {3, 10.1}}};
+const RepeatedSetting kB{"b", {{1, 11.9}, {2, 12.0}, {3, 12.1}}};
+const RepeatedSetting kC{"c", {{1, 9.95}, {2, 10.05}, {3, 10.15}}};
+
+TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
+  const std::vector<Finding> found = setting_findings({kB, kA, kC}, kSteps);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].rule, "best-setting");
+  EXPECT_EQ(found[0].subject, "a and c");
+  EXPECT_EQ(found[0].sentence(),
+            "2 settings are best: no significant difference between a and the others. a and c; the "
+            "best mean is 10.0 ms per step. Intervals: 95 % CI over 3 comparisons; a sample is a "
+            "run; 3 runs each.");
+  EXPECT_EQ(found[1].rule, "worse-setting");
+  EXPECT_EQ(found[1].headline, "b takes 2.00 ms per step longer than a");
+  EXPECT_NEAR(*found[1].value, 2, 1e-9);
+  EXPECT_NEAR(*found[1].low, 1.677, 1e-3);
+  EXPECT_NEAR(*found[1].high, 2.323, 1e-3);
+  EXPECT_EQ(found[1].cost_ms, found[1].value);
+  const std::vector<Finding> winner = setting_findings({kA, kB}, {"", false});
+  EXPECT_EQ(winner[0].headline, "a is best: 10.0");
+  EXPECT_EQ(winner[1].headline, "b is 2.00 higher than a");
+  EXPECT_FALSE(winner[1].cost_ms);
+  const std::vector<Finding> throughput = setting_findings({kA, kB}, {"", true});
+  EXPECT_EQ(throughput[0].headline, "b is best: 12.0");
+  EXPECT_EQ(throughput[1].headline, "a is 2.00 lower than b");
+  EXPECT_GT(*throughput[1].low, 0); // signs agree with the word
+  EXPECT_EQ(setting_findings({kA, kC}, kSteps)[0].headline,
+            "The 2 settings do not differ significantly");
+}
+
+TEST(SettingFindings, OneSettingHasNoVerdict) {
+  EXPECT_TRUE(setting_findings({kA}, kSteps).empty());
+  EXPECT_TRUE(setting_findings({kA, {"failed", {}}}, kSteps).empty());
+}
+
+// Repeats that failed: the setting is named, and the others are compared.
+TEST(SettingFindings, ASettingWithASingleRunIsNotCompared) {
+  const RepeatedSetting two{"b", {{1, 12.0}, {2, 12.1}}};
+  const RepeatedSetting x{"x", {{2, 1.0}}};
+  const std::vector<Finding> found = setting_findings({two, x, kA}, kSteps);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0].headline, "a is best: 10.0 ms per step");
+  EXPECT_NE(found[0].evidence.find("2 to 3 runs each"), std::string::npos);
+  EXPECT_EQ(found[1].headline, "b takes 2.05 ms per step longer than a");
+  EXPECT_EQ(found[2].rule, "untested-settings");
+  EXPECT_EQ(found[2].evidence, "x: 1.00 ms per step");
+  const std::vector<Finding> none = setting_findings({x, kA}, kSteps);
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_EQ(none[0].rule, "untested-settings");
+  EXPECT_NE(none[0].headline.find("fewer than two of them have two runs"), std::string::npos);
+}
+
+TEST(SettingFindings, AnOutlierIsARunFarFromTheOthers) {
+  const RepeatedSetting odd{"d", {{1, 10.0}, {2, 10.1}, {3, 20.0}, {4, 9.9}, {5, 10.0}}};
+  const std::vector<Finding> found = setting_findings({odd}, kSteps);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rule, "outlier-run");
+  EXPECT_EQ(found[0].headline, "Repeat 3 of d is an outlier: 20.0 ms per step");
+  EXPECT_TRUE(setting_findings({{"d", {{1, 10.0}, {2, 10.1}, {3, 20.0}}}}, kSteps).empty());
+}
+
+TEST(SettingFindings, ASearchRecommendsOnlyWhatIsSignificantlyBetter) {
+  Race race(2, 0, 2);
+  const SettingMetric ms{"ms", false};
+  EXPECT_EQ(search_finding(race, {"d", "x"}, 0, ms).sentence(),
+            "No setting is recommended in place of d. The default leads after 0 rounds.");
+  race.add_round({10.0, 8.0});
+  EXPECT_NE(search_finding(race, {"d", "x"}, 0, ms).evidence.find("needs two rounds"),
+            std::string::npos);
+  race.add_round({10.0, 8.01});
+  // differences 2 and 1.99: half width t(1 degree, 0.05 / 2) 25.45 x 0.00707 / sqrt 2 = 0.127
+  const Finding found = search_finding(race, {"d", "x"}, 0, ms);
+  EXPECT_EQ(found.rule, "recommended-setting");
+  EXPECT_EQ(found.kind, FindingKind::kAdvice);
+  EXPECT_EQ(found.headline, "x is recommended: 2.00 ms shorter than the default d");
+  EXPECT_NEAR(*found.low, 1.868, 1e-3);
+  EXPECT_NEAR(*found.high, 2.122, 1e-3);
+  Race unsure(2, 0, 2);
+  unsure.add_round({10.0, 9.0});
+  unsure.add_round({10.0, 9.9});
+  EXPECT_EQ(search_finding(unsure, {"d", "x"}, 0, ms).rule, "no-recommendation");
+}
+
+} // namespace
+} // namespace rankscope
