@@ -4,6 +4,7 @@
 #include "app/compare_load.h"
 #include "app/compare_verdict.h"
 #include "base/nearest.h"
+#include "findings/compose.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
 #include "pages/compare_page.h"
@@ -132,6 +133,14 @@ private:
   std::vector<std::string>& written_;
 };
 
+/// Those of the conditions last.
+std::vector<Finding> all_findings(const CompareResult& result) {
+  std::vector<Finding> out = result.findings.all();
+  for (const ConditionOutcome& one : result.fail_on.conditions)
+    add_findings(out, {one.judged.finding}); // the same one may be given twice
+  return out;
+}
+
 /// Behind the dashboard, which is the first sheet.
 void add_findings_sheet(Report& report, const std::vector<Finding>& findings) {
   Table table = finding_schema().table(findings);
@@ -185,7 +194,7 @@ Result<void> write_collectives(const Session& session, const Comparison& compari
 /// The page is the last and the least: what fails here leaves the rest as it is.
 void add_page(Session& session, const CompareRequest& request, CompareResult& out) {
   const Result<void> drawn =
-      write_compare_page(out.comparison, out.findings.all(), request.output, request.svg);
+      write_compare_page(out.comparison, all_findings(out), request.output, request.svg);
   if (drawn) {
     out.written.push_back(request.output + "/performance_analysis_report.html");
   } else if (drawn.error().code == ErrorCode::kMissingTool) {
@@ -323,51 +332,19 @@ Result<std::vector<std::string>> labels_for(const std::vector<std::string>& fold
   return distinct_labels(std::move(wanted));
 }
 
-namespace {
-
-ConditionOutcome judge(const FailCondition& condition, const DashboardRow* row, std::size_t test) {
-  using State = ConditionOutcome::State;
-  if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->tests[test]->base)
-    return {{},
-            condition.text,
-            State::kUnjudged,
-            "nothing could be judged, the figure is not in both runs"};
-  const DashboardCell& cell = *row->tests[test];
-  const Judgement& j = cell.judgement;
-  if (j.verdict == Verdict::kUnknown)
-    return {{},
-            condition.text,
-            State::kUnjudged,
-            fmt::format("nothing could be judged from {} and {} samples (--assume-noise gives a "
-                        "noise)",
-                        j.samples_base, j.samples_test)};
-  const std::string figures =
-      fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *cell.base);
-  if (j.verdict == Verdict::kNew)
-    return {{}, condition.text, State::kUnjudged, figures + ": no percentage of 0"};
-  if (!j.change)
-    return {{}, condition.text, State::kPassed, figures};
-  const std::string words = fmt::format("{}; by samples {}", figures, change_text(j));
-  const bool worse = -*j.change > condition.percent && *j.high < 0;
-  if (worse && goes_both_ways(j, cell.improvement.value_or(0)))
-    return {{}, condition.text, State::kUnjudged, words + ": the whole traces say the opposite"};
-  return {{}, condition.text, worse ? State::kRegression : State::kPassed, words};
-}
-
-} // namespace
-
 FailOutcome fail_outcome(const Comparison& comparison,
                          const std::vector<FailCondition>& conditions) {
   FailOutcome out;
   for (const FailCondition& c : conditions) {
     const DashboardRow* row = metric_row(comparison.dashboard, c.metric);
     for (std::size_t i = 0; i < comparison.tests.size(); ++i) {
-      ConditionOutcome one = judge(c, row, i);
-      one.label = comparison.tests[i].label;
-      if (one.state == ConditionOutcome::State::kUnjudged)
-        out.unjudged.push_back(fmt::format("{}: {}: {}", one.label, one.condition, one.words));
-      if (one.state == ConditionOutcome::State::kRegression)
-        out.regressions.push_back(fmt::format("{}: {} ({})", one.label, one.condition, one.words));
+      const std::string& label = comparison.tests[i].label;
+      ConditionOutcome one{label, c.text, judge_condition(c.text, c.percent, row, i, label)};
+      if (one.state() == ConditionState::kUnjudged)
+        out.unjudged.push_back(fmt::format("{}: {}: {}", one.label, one.condition, one.words()));
+      if (one.state() == ConditionState::kRegression)
+        out.regressions.push_back(
+            fmt::format("{}: {} ({})", one.label, one.condition, one.words()));
       out.conditions.push_back(std::move(one));
     }
   }
@@ -438,11 +415,11 @@ Result<CompareResult> compare_folders(Session& session, const CompareRequest& re
   if (request.collective_workbooks)
     RS_CHECK(write_collectives(session, out.comparison, workbooks));
   out.findings = comparison_findings(out.comparison);
+  out.fail_on = fail_outcome(out.comparison, request.fail_on);
   out.final = final_report(out.comparison);
-  add_findings_sheet(out.final, out.findings.all());
+  add_findings_sheet(out.final, all_findings(out));
   if (request.final_workbook)
     RS_CHECK(workbooks.write(out.final, "final_analysis_report.xlsx"));
-  out.fail_on = fail_outcome(out.comparison, request.fail_on);
   if (markdown) {
     if (request.append_markdown)
       markdown->write(text_before(request.markdown));

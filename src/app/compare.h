@@ -9,6 +9,7 @@
 #include "engine/rank_parts.h"
 #include "engine/session.h"
 #include "findings/comparison_findings.h"
+#include "findings/condition_findings.h"
 #include "readers/discovery.h"
 
 #include <optional>
@@ -32,11 +33,13 @@ Result<std::vector<FailCondition>> read_fail_conditions(const std::string& path)
 
 /// One condition on one test run.
 struct ConditionOutcome {
-  enum class State { kPassed, kRegression, kUnjudged };
   std::string label; ///< of the test run
   std::string condition;
-  State state = State::kPassed;
-  std::string words; ///< the figures, or why nothing could be judged
+  JudgedCondition judged;
+
+  [[nodiscard]] ConditionState state() const { return judged.state; }
+  /// The values, or why they cannot be judged.
+  [[nodiscard]] const std::string& words() const { return judged.finding.evidence; }
 };
 
 /// What --fail-on found, in words.

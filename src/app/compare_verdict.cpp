@@ -11,7 +11,7 @@
 namespace rankscope {
 namespace {
 
-using State = ConditionOutcome::State;
+using State = ConditionState;
 
 const char* name_of(State state) {
   switch (state) {
@@ -149,8 +149,8 @@ std::string verdict_json(const CompareResult& result) {
     json.begin_object();
     json.text("label", one.label);
     json.text("condition", one.condition);
-    json.text("result", name_of(one.state));
-    json.text("words", one.words);
+    json.text("result", name_of(one.state()));
+    json.text("words", one.words());
     json.end_object();
   }
   json.end_list();
@@ -172,11 +172,11 @@ std::string verdict_junit(const CompareResult& result) {
   std::string cases;
   std::size_t tests = outcome.conditions.size();
   for (const ConditionOutcome& one : outcome.conditions) {
-    std::string inside = fmt::format("<system-out>{}</system-out>", xml(one.words));
-    if (one.state == State::kRegression)
-      inside = fmt::format("<failure message=\"{}\"/>", xml(one.words));
-    else if (one.state == State::kUnjudged)
-      inside = fmt::format("<skipped message=\"{}\"/>", xml(one.words));
+    std::string inside = fmt::format("<system-out>{}</system-out>", xml(one.words()));
+    if (one.state() == State::kRegression)
+      inside = fmt::format("<failure message=\"{}\"/>", xml(one.words()));
+    else if (one.state() == State::kUnjudged)
+      inside = fmt::format("<skipped message=\"{}\"/>", xml(one.words()));
     cases += junit_case(one.label, one.condition, inside);
   }
   if (outcome.conditions.empty())
@@ -198,11 +198,11 @@ std::string verdict_junit(const CompareResult& result) {
 std::vector<std::string> annotations(const FailOutcome& outcome) {
   std::vector<std::string> out;
   for (const ConditionOutcome& one : outcome.conditions)
-    if (one.state != State::kPassed)
+    if (one.state() != State::kPassed)
       out.push_back(fmt::format("::{} title={}::{}",
-                                one.state == State::kRegression ? "error" : "warning",
+                                one.state() == State::kRegression ? "error" : "warning",
                                 annotation_text("rankscope: " + one.condition, true),
-                                annotation_text(one.label + ": " + one.words, false)));
+                                annotation_text(one.label + ": " + one.words(), false)));
   return out;
 }
 

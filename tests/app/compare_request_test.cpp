@@ -77,6 +77,12 @@ TEST(CompareRequest, OnlyWhatIsJudgedFails) {
   ASSERT_EQ(shorter.regressions.size(), 1U);
   EXPECT_NE(shorter.regressions[0].find("by samples 9.78 % worse"), std::string::npos)
       << shorter.regressions[0];
+  const Finding& met = shorter.conditions.at(0).judged.finding;
+  EXPECT_EQ(met.rule, "met-condition");
+  EXPECT_EQ(met.headline, "Condition total_time>2% is met for b");
+  EXPECT_NEAR(*met.value, 9.78, 0.01); // percent worse: its interval is above 0
+  EXPECT_GT(*met.low, 2);
+  EXPECT_EQ(single.conditions.at(0).judged.finding.rule, "unjudged-condition");
   // from nothing there is no percentage
   const FailOutcome appeared = outcome({0, 0, 0}, {1, 1.1, 0.9}, "total_time>500%");
   EXPECT_TRUE(appeared.regressions.empty());

@@ -1,0 +1,70 @@
+#include "findings/condition_findings.h"
+
+#include "findings/compose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+struct ConditionAnswer {
+  ConditionState state = ConditionState::kPassed;
+  std::string words;
+};
+
+ConditionAnswer answer_of(double percent, const DashboardRow* row, std::size_t test) {
+  using enum ConditionState;
+  if (row == nullptr || !row->tests[test] || !row->tests[test]->value || !row->tests[test]->base)
+    return {kUnjudged, "nothing could be judged, the metric is not in both runs"};
+  const DashboardCell& cell = *row->tests[test];
+  const Judgement& j = cell.judgement;
+  if (j.verdict == Verdict::kUnknown)
+    return {kUnjudged, fmt::format("nothing could be judged from {} and {} samples (--assume-noise "
+                                   "gives a noise)",
+                                   j.samples_base, j.samples_test)};
+  const std::string values =
+      fmt::format("{:.3f} {} against {:.3f}", *cell.value, row->unit, *cell.base);
+  if (j.verdict == Verdict::kNew)
+    return {kUnjudged, values + ": no percentage of 0"};
+  if (!j.change)
+    return {kPassed, values};
+  const std::string words = fmt::format("{}; by samples {}", values, change_text(j));
+  const bool worse = -*j.change > percent && *j.high < 0;
+  if (worse && goes_both_ways(j, cell.improvement.value_or(0)))
+    return {kUnjudged, words + ": the complete traces differ in the other direction"};
+  return {worse ? kRegression : kPassed, words};
+}
+
+} // namespace
+
+JudgedCondition judge_condition(const std::string& condition, double percent,
+                                const DashboardRow* row, std::size_t test,
+                                const std::string& label) {
+  constexpr std::size_t kLabel = 40;
+  ConditionAnswer answer = answer_of(percent, row, test);
+  const bool met = answer.state == ConditionState::kRegression;
+  const bool judged = answer.state != ConditionState::kUnjudged;
+  JudgedCondition out;
+  out.state = answer.state;
+  out.finding = finding_of(met      ? rules::met_condition
+                           : judged ? rules::passed_condition
+                                    : rules::unjudged_condition,
+                           "condition", label + ": " + condition);
+  set_headline(out.finding, fmt::format("Condition {} {} for {}", brief(condition, kLabel),
+                                        met      ? "is met"
+                                        : judged ? "is not met"
+                                                 : "is not judged",
+                                        brief(label, kLabel)));
+  out.finding.evidence = std::move(answer.words);
+  if (row != nullptr && row->tests[test] && row->tests[test]->judgement.change) {
+    const Judgement& j = row->tests[test]->judgement; // positive is worse here
+    set_interval(out.finding, -*j.change, (*j.high - *j.low) / 2, Unit::kPercent);
+    out.finding.steps = std::min(j.samples_base, j.samples_test);
+    out.finding.scope = out.finding.steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
+  }
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,26 @@
+// Conditions on the metrics of a comparison ("total_time>2%").
+#pragma once
+
+#include "analyses/compare/compare_runs.h"
+#include "core/finding.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rankscope {
+
+enum class ConditionState : std::uint8_t { kPassed, kRegression, kUnjudged };
+
+struct JudgedCondition {
+  ConditionState state = ConditionState::kPassed;
+  Finding finding; ///< its evidence has the values, or why they cannot be judged
+};
+
+/// A regression is significantly worse, by more than `percent`. `row`: of the metric, null where
+/// the dashboard lacks it. `condition`: as the user wrote it, `label`: of the test run.
+[[nodiscard]] JudgedCondition judge_condition(const std::string& condition, double percent,
+                                              const DashboardRow* row, std::size_t test,
+                                              const std::string& label);
+
+} // namespace rankscope
