@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to an answer: installs what is missing, builds, generates a sweep of 2 thread settings x 4
-# channel settings x 8 ranks, reports on one of its traces, analyses the sweep, and prints its findings,
-# the next command and the files.
+# channel settings x 8 ranks, reports on one of its traces, analyses the sweep, and prints the files, the
+# answer with its three most important reasons, and the next command.
 # Usage: demo.sh [OUT]   (default ./demo_out). Root or sudo is needed when packages are missing.
 set -euo pipefail
 
@@ -35,7 +35,7 @@ run "$rs" synth "$sweep" --threads 256,512 --channels 28,42,56,70 --ranks 8 --la
 trace=$sweep/256thread/nccl_28channels/torch_profiler/rank0/trace_step19.json
 report=$out/report_256thread_28ch_rank0.xlsx
 echo "== report on $trace"
-run "$rs" report "$trace" --output "$report" -q
+run "$rs" report "$trace" --output "$report" -q | tail -n 1
 
 echo "== analysing the sweep"
 run "$rs" analyze "$sweep" -q >"$out/analyze.txt"
@@ -51,9 +51,11 @@ Files
   what analyze printed  $out/analyze.txt
   the true causes       $sweep/ground_truth.json
 
-The answer: the first findings of analyze
+The answer
 TEXT
-sed -n '/^What to try next/q; /^- /p' "$out/analyze.txt" | head -3
+# analyze prints the answer, an empty line, a line for each reason, the most important first
+sed -n '/^$/q; s/^/  /; p' "$out/analyze.txt"
+awk '/^What to do next/ { exit } /^- / && n++ < 3' "$out/analyze.txt"
 cat <<TEXT
 
 Next: one configuration in the terminal, with its slow rank and idle time

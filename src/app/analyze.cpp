@@ -5,6 +5,7 @@
 #include "app/analyze_run.h"
 #include "app/gpu_work.h"
 #include "app/sweep_pages.h"
+#include "findings/collective_findings.h"
 #include "os/output_file.h"
 #include "pages/sweep_page.h"
 
@@ -149,6 +150,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
   RS_CHECK(require_gpu_work(sweep.facts.records, request.folder));
   sweep.summary.title = request.folder;
   sweep.summary.tables = summary_tables(sweep.facts.records, request.top_k);
+  put_findings_first(sweep.summary, sweep.facts.findings);
   sweep.summary.diagnostics = ctx.diagnostics;
   SweepPictures pictures(request, sweep);
   if (request.plots)

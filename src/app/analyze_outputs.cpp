@@ -2,6 +2,7 @@
 
 #include "analyses/compare/compare_reports.h"
 #include "base/json_text.h"
+#include "findings/sweep_findings.h"
 #include "os/output_file.h"
 #include "readers/trace_stamp.h"
 #include "writers/markdown.h"
@@ -25,9 +26,12 @@ std::string list(const std::vector<std::string>& lines) {
 }
 
 std::string summary_markdown(const SweepFacts& facts) {
-  std::string out = "# Summary\n\n" + list(facts.findings);
-  if (!facts.next.empty())
-    out += "\n## What to try next\n\n" + list(facts.next);
+  const AnswerText text = answer_text(facts.findings);
+  std::string out = "# Summary\n\n" + markdown_escaped(text.answer) + "\n";
+  if (!text.reasons.empty())
+    out += "\n## Why\n\n" + list(text.reasons);
+  if (!text.actions.empty())
+    out += "\n## What to do next\n\n" + list(text.actions);
   return out + "\n## Configurations\n\n" + markdown_table(shown_configurations(facts)) +
          "\nTimes are means over ranks.\n";
 }

@@ -5,6 +5,7 @@
 #include "app/merge.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
+#include "findings/collective_findings.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
 #include "writers/merged_trace.h"
@@ -149,7 +150,7 @@ private:
       return {};
     result.collective_file = run_.layout.collective_report(result.configuration);
     RS_CHECK(
-        find_writer("xlsx")->write(collective_tables(*facts, options), result.collective_file));
+        find_writer("xlsx")->write(collective_report(*facts, options), result.collective_file));
     result.outputs.push_back(result.collective_file);
     result.collectives = facts->summary;
     return {};

@@ -2,6 +2,7 @@
 
 #include "app/analyze_parts.h"
 #include "base/fnv.h"
+#include "findings/sweep_findings.h"
 #include "os/whole_file.h"
 #include "readers/trace_stamp.h"
 
@@ -112,7 +113,7 @@ SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
                                  *config.collectives});
   }
   out.gemms = join_gemm_facts(parts, ranking);
-  add_findings(out);
+  out.findings = sweep_findings(out);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
 #include "engine/spilled_bytes.h"
+#include "findings/collective_findings.h"
 #include "writers/stream_writer.h"
 #include "writers/workbook_text.h"
 #include "writers/writer.h"
@@ -96,6 +97,8 @@ Result<CollectivesResult> collect_collectives(Session& session, const RunPlan& p
   RS_TRY(out.facts, std::move(facts));
   RS_TRY(out.report,
          streamed_tables(*out.stream, out.facts, request.options, request.held_rows, out.streams));
+  out.findings = collective_findings(out.facts);
+  put_findings_first(out.report, out.findings);
   out.report.title = plan.configuration.label;
   out.report.diagnostics = session.diagnostics;
   ReportOutputs to = request.outputs;

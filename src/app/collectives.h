@@ -36,6 +36,7 @@ struct CollectivesResult {
   std::unique_ptr<ByteStore> store;         ///< of the rows
   std::unique_ptr<CollectiveStream> stream; ///< what the facts and the streams refer to
   CollectiveFacts facts;                    ///< without the lists that CollectiveStream leaves out
+  std::vector<Finding> findings;
   Report report;
   RowStreams streams;               ///< of its long tables
   std::vector<std::string> written; ///< files and folders

@@ -50,7 +50,7 @@ std::vector<SheetInfo> report_sheets() {
 }
 
 std::vector<SheetInfo> collective_sheets() {
-  return {findings_schema().info(),
+  return {finding_schema().info(),
           sync_summary_schema({"mean", "median", "min", "max", "std"}).info(),
           rank_summary_schema("nccl_summary_long", true).info(),
           all_to_all_v_summary_schema().info(),
@@ -105,7 +105,8 @@ std::vector<SheetInfo> gemm_sheets() {
       of_table(gemm_table({}, GemmTable::kOverlap, 5),
                "GEMMs whose calls differ most, when, and what overlapped the longest; ..._variance "
                "and ..._with_timestamps are its first columns. Columns of the GEMM sheet follow "
-               "as col_HEADER")};
+               "as col_HEADER"),
+      finding_schema().info()};
 }
 
 /// A configuration of one rank, for the tables that have a column for each.
@@ -113,7 +114,7 @@ std::vector<SheetInfo> sweep_sheet_infos() {
   RankRecord record;
   record.key.configuration.label = "configuration";
   record.time_ns.fill(1);
-  std::vector<SheetInfo> out;
+  std::vector<SheetInfo> out = {finding_schema().info()};
   const std::vector<Table> summary = summary_tables({record}, 0);
   out.push_back(of_table(summary[0], "the configurations, shortest total time first"));
   out.push_back(of_table(summary[1], "the ranks of all configurations"));

@@ -9,6 +9,7 @@
 #include "core/output_layout.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
+#include "findings/collective_findings.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
 #include "readers/reports/report_tables.h"
@@ -138,7 +139,7 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     collective_options.align = input.align;
     RS_TRY(facts, collective_facts(collectives, collective_options));
     if (input.write_reports)
-      RS_CHECK(find_writer("xlsx")->write(collective_tables(*facts, collective_options),
+      RS_CHECK(find_writer("xlsx")->write(collective_report(*facts, collective_options),
                                           layout.collective_report(single)));
     add_collectives(run, *facts);
   }

@@ -1,6 +1,7 @@
 #include "app/gemm.h"
 
 #include "engine/run_ranks.h"
+#include "findings/run_findings.h"
 #include "os/output_file.h"
 #include "writers/writer.h"
 

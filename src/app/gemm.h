@@ -3,6 +3,7 @@
 
 #include "analyses/gemm/gemm_facts.h"
 #include "base/result.h"
+#include "core/finding.h"
 #include "engine/session.h"
 #include "readers/discovery.h"
 
@@ -32,7 +33,7 @@ struct GemmRequest {
 struct WrittenTable {
   Table table;
   std::string path;
-  std::vector<std::string> findings;
+  std::vector<Finding> findings;
 };
 
 /// The plans of a sweep with the ranks that the filter takes; plans without one are left out.

@@ -6,6 +6,8 @@
 #include "app/column_dictionary.h"
 #include "base/snake_case.h"
 #include "engine/run_ranks.h"
+#include "findings/collective_findings.h"
+#include "findings/compose.h"
 #include "os/tasks.h"
 
 #include <algorithm>
@@ -221,7 +223,7 @@ struct RunTables::Run {
   std::vector<RankCollectives> collectives; ///< that the facts refer to
   std::optional<CollectiveFacts> facts;
   std::map<std::string, std::shared_ptr<const Table>> sheets; ///< of collectives, gemm and top
-  std::vector<FindingRecord> findings;
+  std::vector<Finding> findings;
   bool collectives_made = false, gemms_made = false, top_made = false;
 
   void take(Table table) {
@@ -408,14 +410,7 @@ Result<void> RunTables::take_top(std::size_t of, const TopParts& parts) {
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   RS_TRY(const TopFacts facts,
          combine_top(session_, plans_[of], parts, collectives ? &*collectives : nullptr, top));
-  std::set<std::string> of_collectives; // a list of its own, with their sheets
-  if (collectives)
-    for (const CollectiveSentence& finding : collectives->findings)
-      of_collectives.insert(finding.text);
-  for (const std::string& text : facts.findings)
-    if (of_collectives.count(text) == 0)
-      run.findings.push_back(
-          {run.label, static_cast<std::int64_t>(run.findings.size()) + 1, text, "top"});
+  run.findings = facts.findings;
   Report report = top_report(facts);
   for (Table& table : report.tables)
     run.take(std::move(table));
@@ -470,9 +465,7 @@ Result<void> RunTables::after(const Wanted& wanted) {
       RS_CHECK(take_top(r, parts));
     }
     if ((wanted.top || wanted.collectives) && run.facts && run.top_made)
-      for (const CollectiveSentence& finding : run.facts->findings)
-        run.findings.push_back({run.label, static_cast<std::int64_t>(run.findings.size()) + 1,
-                                finding.text, std::string(finding.sheet)});
+      add_findings(run.findings, collective_findings(*run.facts));
   }
   return {};
 }
@@ -536,6 +529,13 @@ SqlPart RunTables::collectives_part(const Run& run) const {
   return part_of(collective_record_schema(), rows);
 }
 
+std::vector<FindingRecord> RunTables::finding_records(const Run& run) {
+  std::vector<FindingRecord> out;
+  for (const Finding& finding : run.findings)
+    out.push_back({run.label, static_cast<std::int64_t>(out.size()) + 1, finding});
+  return out;
+}
+
 SqlTable RunTables::record_table(const std::string& name) const {
   SqlTable out = name == "events"        ? table_of(event_record_schema())
                  : name == "kernels"     ? table_of(kernel_record_schema())
@@ -551,7 +551,7 @@ SqlTable RunTables::record_table(const std::string& name) const {
         out.parts.push_back(std::move(*part));
   for (const std::unique_ptr<Run>& run : runs_) {
     if (name == "findings")
-      out.parts.push_back(part_of(finding_record_schema(), run->findings));
+      out.parts.push_back(part_of(finding_record_schema(), finding_records(*run)));
     if (name == "collectives" && run->facts)
       out.parts.push_back(collectives_part(*run));
   }

@@ -80,6 +80,7 @@ private:
   [[nodiscard]] std::shared_ptr<const SqlTable> make(const std::string& name) const;
   [[nodiscard]] static std::optional<SqlPart> rank_part(const std::string& name, const Rank& rank);
   [[nodiscard]] SqlPart collectives_part(const Run& run) const;
+  [[nodiscard]] static std::vector<FindingRecord> finding_records(const Run& run);
   [[nodiscard]] SqlTable record_table(const std::string& name) const;
   [[nodiscard]] SqlTable sheet_table(const RunTableInfo& info) const;
 

@@ -376,11 +376,7 @@ private:
       return;
     }
     out.analysis = std::move(*done);
-    for (const std::string& sentence : out.analysis->facts.findings) {
-      Finding finding;
-      finding.headline = sentence;
-      out.findings.push_back(std::move(finding));
-    }
+    out.findings = out.analysis->facts.findings;
     const auto figures = repeated_settings(out.analysis->facts.records, request_.settings);
     if (request_.repeats > 1)
       out.findings = compared(figures.settings, figures.unit);

@@ -7,6 +7,7 @@
 #include "app/top_parts.h"
 #include "app/unlinked_note.h"
 #include "engine/run_check.h"
+#include "findings/top_findings.h"
 #include "model/gpu_arch.h"
 
 #include <filesystem>
@@ -70,6 +71,11 @@ void note_ranks_beside(const TopParts& parts, Diagnostics& diagnostics) {
                                 *world));
 }
 
+TopFacts with_findings(TopFacts facts, const TopParts& parts, const CollectiveFacts* collectives) {
+  facts.findings = top_findings(facts, parts, collectives);
+  return facts;
+}
+
 } // namespace
 
 ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
@@ -129,7 +135,8 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopPar
                                            : check_run(parts.identities, expected));
   if (alone(request))
     note_ranks_beside(parts, session.diagnostics);
-  return top_facts(parts, collectives, session.diagnostics, input);
+  return with_findings(top_facts(parts, collectives, session.diagnostics, input), parts,
+                       collectives);
 }
 
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
@@ -200,8 +207,9 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   Diagnostics shown = diagnostics;
   note_ranks_beside(parts, shown);
-  return top_facts(parts, collectives ? &*collectives : nullptr, shown,
-                   input_of(request, trace.trace.path));
+  const CollectiveFacts* const facts = collectives ? &*collectives : nullptr;
+  return with_findings(top_facts(parts, facts, shown, input_of(request, trace.trace.path)), parts,
+                       facts);
 }
 
 } // namespace rankscope

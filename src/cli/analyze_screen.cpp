@@ -1,5 +1,6 @@
 #include "cli/analyze_screen.h"
 
+#include "findings/sweep_findings.h"
 #include "writers/writer.h"
 
 #include <algorithm>
@@ -13,14 +14,16 @@ void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep
     return ctx.out(json_text(sweep.summary));
   if (named)
     ctx.out(request.label + "\n");
-  ctx.table(shown_configurations(sweep.facts), 40);
+  const AnswerText text = answer_text(sweep.facts.findings);
+  ctx.out(text.answer + "\n\n");
+  for (const std::string& reason : text.reasons)
+    ctx.out("- " + reason + "\n");
+  if (!text.actions.empty())
+    ctx.out("\nWhat to do next\n");
+  for (const std::string& action : text.actions)
+    ctx.out("- " + action + "\n");
   ctx.out("\n");
-  for (const std::string& finding : sweep.facts.findings)
-    ctx.out("- " + finding + "\n");
-  if (!sweep.facts.next.empty())
-    ctx.out("\nWhat to try next\n");
-  for (const std::string& step : sweep.facts.next)
-    ctx.out("- " + step + "\n");
+  ctx.table(shown_configurations(sweep.facts), 40);
   if (sweep.redone < sweep.plans.size())
     ctx.out(fmt::format("\n{} of {} configurations were unchanged since an earlier run (--force "
                         "redoes them)\n",

@@ -35,6 +35,7 @@ Result<void> show(Context& ctx, const Result<WrittenTable>& result) {
   if (ctx.json) {
     Report report;
     report.tables.push_back(table);
+    report.tables.push_back(finding_schema().table(result->findings));
     ctx.out(json_text(report));
     return {};
   }
@@ -42,8 +43,8 @@ Result<void> show(Context& ctx, const Result<WrittenTable>& result) {
                           "col_name", "kernel_time_min_us", "kernel_time_max_us", "time_diff_us",
                           "count", "min_verified", "max_verified", "total_overlap_percentage"}),
             10);
-  for (const std::string& finding : result->findings)
-    ctx.out("- " + finding + "\n");
+  for (const Finding& finding : result->findings)
+    ctx.out("- " + finding.sentence() + "\n");
   ctx.out(fmt::format("{}: {} rows\n", result->path, table.rows()));
   return {};
 }

@@ -1,7 +1,7 @@
 #include "cli/collectives_screen.h"
 
-#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_schemas.h"
+#include "analyses/collectives/like_groups.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -31,8 +31,8 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
     ctx.out("\n");
   }
   show(exposed_rank_schema().table(exposed));
-  for (const CollectiveSentence& finding : result.facts.findings)
-    ctx.out(fmt::format("- {} (sheet {})\n", finding.text, finding.sheet));
+  for (const Finding& finding : result.findings)
+    ctx.out("- " + finding.sentence() + "\n");
   for (const std::string& w : result.written)
     ctx.out(fmt::format("{}: {} sheets, {} ranks\n", w, result.report.tables.size(), result.ranks));
 }

@@ -31,7 +31,6 @@ constexpr auto kMeanings = std::to_array<std::pair<std::string_view, std::string
     {"thread_config", "threads as text, e.g. 256thread"},
     {"channel_config", "channels or compute units as text, e.g. 28ch"},
     {"exposed communication (% of total)", "mean exposed_comm_time over mean total_time"},
-    {"slowest rank's computation_time (ms)", "of the rank with the most"},
     {"kernel", "name of the GPU kernel"},
     {"max / min", "longest over shortest launch"},
     {"why", "what went wrong"},

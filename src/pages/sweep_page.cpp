@@ -2,6 +2,7 @@
 
 #include "analyses/sweep/sweep_compare.h"
 #include "base/statistics.h"
+#include "findings/sweep_findings.h"
 #include "findings/sweep_pair_findings.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -334,17 +335,22 @@ Table top_gemms(const Side& side) {
 }
 
 void add_sentences(const std::vector<Side>& sides, HtmlReport& page) {
-  for (const Side& side : sides)
-    for (const auto& [title, points] : {std::pair("Findings", &side.facts->findings),
-                                        std::pair("What to try next", &side.facts->next)})
-      if (!points->empty()) {
+  for (const Side& side : sides) {
+    const AnswerText text = answer_text(side.facts->findings);
+    for (const auto& [title, note, points] :
+         {std::tuple("Findings", &text.answer, &text.reasons),
+          std::tuple("What to do next", static_cast<const std::string*>(nullptr), &text.actions)})
+      if (note != nullptr ? !note->empty() : !points->empty()) {
         HtmlSection section;
         section.title = title;
         if (sides.size() > 1)
           section.title += ": " + side.label;
+        if (note != nullptr)
+          section.note = *note;
         section.points = *points;
         page.sections.push_back(std::move(section));
       }
+  }
   HtmlSection information;
   information.title = "Sweep information";
   Table facts("sweeps", {{"sweep"}, {"path"}, {"configurations"}, {"GEMM rows"}, {"collectives"}});

@@ -345,8 +345,12 @@ void ranks(const TopFacts& facts, ConsolePage& page) {
 void words(const TopFacts& facts, ConsolePage& page) {
   if (!facts.findings.empty()) {
     page.heading("FINDINGS");
-    for (const std::string& text : facts.findings)
-      page.sentence(text, "  - ");
+    for (const Finding& f : facts.findings) {
+      page.sentence(f.headline, "  - ");
+      for (const std::string* text : {&f.evidence, &f.action})
+        if (!text->empty())
+          page.sentence(*text, "    ", Ink::kFaint);
+    }
   }
   if (facts.next.empty())
     return;

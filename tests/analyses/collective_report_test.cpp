@@ -1,6 +1,6 @@
 // Hand-worked collectives: all-to-all-v with its heat map, type inference, exposed time.
-#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/late_ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -171,40 +171,7 @@ TEST(CollectiveReport, ASlowCollectiveIsSlowForItsType) {
     }
   const Result<CollectiveFacts> facts = collective_facts(ranks, {});
   ASSERT_TRUE(facts);
-  for (const CollectiveSentence& f : facts->findings)
-    EXPECT_EQ(f.text.find("0_77"), std::string::npos) << f.text;
-}
-
-Straggler arrives(std::int64_t rank, std::vector<double> late_us) {
-  Straggler out;
-  out.rank = rank;
-  out.collectives = static_cast<std::int64_t>(late_us.size());
-  out.shortest = rank == 6 ? 3 : 0;
-  out.late_us = std::move(late_us);
-  return out;
-}
-
-TEST(CollectiveReport, TheFindingNamesARankOnlyBeyondTheNoiseBetweenSteps) {
-  CollectiveFacts facts;
-  facts.stragglers = {arrives(4, {-50, -49, -51, -50}), arrives(6, {50, 49, 51, 50})};
-  std::vector<CollectiveSentence> findings = collective_findings(facts);
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(
-      findings[0].text,
-      "rank 6 starts collectives 50.0 us later than the other members (95 % CI 47.6 to 52.4 us "
-      "over all ranks; by the durations of 4 collectives in 4 steps); it is last in 75 %; too "
-      "few steps to test whether they depend on each other");
-  EXPECT_EQ(findings[0].sheet, "straggler_summary");
-  facts.stragglers = {arrives(4, {40, -49, 30, -40}), arrives(6, {-40, 49, -30, 40})};
-  findings = collective_findings(facts);
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].text.rfind("no rank starts collectives significantly later than the other "
-                                   "members; these 4 steps can show a lateness of ",
-                                   0),
-            0U)
-      << findings[0].text;
-  facts.stragglers = {arrives(4, {40}), arrives(6, {-40})}; // one step: nothing to compare with
-  EXPECT_TRUE(collective_findings(facts).empty());
+  EXPECT_FALSE(facts->totals.slow) << facts->totals.slow->id;
 }
 
 /// A run by chance: every step three all-reduces that all ranks leave together, half a microsecond
@@ -262,11 +229,11 @@ Named named_ranks(double late_us, bool with_steps) {
     const std::vector<RankCollectives> ranks = random_run(random, late_us, with_steps);
     const Result<CollectiveFacts> facts = collective_facts(ranks, CollectiveOptions{});
     EXPECT_TRUE(facts);
-    for (const CollectiveSentence& f : facts->findings) {
-      out.a_rank += f.text.rfind("rank ", 0) == 0 && f.sheet == "straggler_summary" ? 1 : 0;
-      out.the_rank += f.text.rfind("rank 5 starts ", 0) == 0 ? 1 : 0;
-      out.slow += f.sheet == "nccl_implicit_sync" ? 1 : 0;
+    for (const LateRank& r : late_ranks(*facts).ranks) {
+      out.a_rank += r.late.significant ? 1 : 0;
+      out.the_rank += r.late.significant && r.rank->rank == 5 ? 1 : 0;
     }
+    out.slow += facts->totals.slow ? 1 : 0;
   }
   return out;
 }

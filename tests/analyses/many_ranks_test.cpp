@@ -1,7 +1,7 @@
 // Thousands of ranks: what is done over all of them grows with their number, and what is said of
 // them stays short.
 #include "analyses/collectives/clock_alignment.h"
-#include "analyses/collectives/collective_findings.h"
+#include "analyses/collectives/like_groups.h"
 #include "analyses/collectives/run_consistency.h"
 #include "base/number_text.h"
 #include "cost.h"

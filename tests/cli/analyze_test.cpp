@@ -364,7 +364,7 @@ TEST(Analyze, TwoSweepsAndTheirPage) {
   const std::string page = bytes_of(out + "/sweep_comparison_report.html");
   EXPECT_NE(page.find("new: mean total_time"), std::string::npos);
   EXPECT_NE(r.out.find("sweep_comparison_report.html"), std::string::npos);
-  EXPECT_NE(r.out.find("What to try next"), std::string::npos);
+  EXPECT_NE(r.out.find("What to do next"), std::string::npos);
 }
 
 TEST(Analyze, TheManifestNamesInputsAndOutputs) {

@@ -139,8 +139,8 @@ TEST_F(TopCommand, FiguresAreThoseOfReportAndCollectives) {
   EXPECT_EQ(numbers(top, "top_communication", "exposed (ms)"),
             numbers(want, "exposed_by_type", "exposed (ms)"));
   // what the collectives say is among the findings, word by word
-  const auto findings = texts(top, "top_findings", "finding");
-  for (const std::string& said : texts(want, "findings", "finding"))
+  const auto findings = texts(top, "findings", "headline");
+  for (const std::string& said : texts(want, "findings", "headline"))
     EXPECT_NE(std::find(findings.begin(), findings.end(), said), findings.end()) << said;
 }
 

@@ -45,7 +45,7 @@ TEST(HistoryPage, HoldsSeriesLevelsAndChanges) {
       parser.parse(simdjson::padded_string(blob.data() + 4, length));
   EXPECT_EQ(json["kind"].get_string().value(), "history");
   EXPECT_EQ(json["badges"].at(0)["text"].get_string().value(), "other ranks");
-  EXPECT_EQ(json["findings"].at(0).get_string().value(), "worse.");
+  EXPECT_EQ(json["findings"].at(0)["headline"].get_string().value(), "worse");
   EXPECT_EQ(json["runs"].at(2).get_string().value(), "</script>");
   EXPECT_EQ(json["needed"].get_uint64().value(), 11U);
   const auto shown = json["metrics"].at(0);

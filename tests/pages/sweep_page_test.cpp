@@ -45,8 +45,12 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   const test::TempFolder folder;
   SweepFacts a;
   a.records = {record("256thread_28ch", 100, 80, 15), record("only_a", 50, 40, 8)};
-  a.findings = {"f<int> is *slow*"};
-  a.next = {"less of it"};
+  a.findings.resize(2);
+  a.findings[0].headline = "g<int> is fast";
+  a.findings[0].evidence = "by 3 <ms>";
+  a.findings[1].headline = "f<int> is *slow*";
+  a.findings[1].evidence = "it is";
+  a.findings[1].action = "less of it";
   a.collectives = {{{"256thread_28ch", {}}, "x", {collective(10, 100)}}};
   SweepFacts b;
   b.records = {record("256thread_28ch", 90, 80, 5)};
@@ -74,8 +78,10 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   has("+20.00 % against &lt;b&gt;old, without a test. Mean over 1 shared collective; collectives "
       "of "
       "one run are not independent, so there is no interval.");
-  has("<li>f&lt;int&gt; is *slow*</li>");
-  has("What to try next: &lt;b&gt;old");
+  has("g&lt;int&gt; is fast.");
+  has("<li>by 3 &lt;ms&gt;</li>");
+  has("<li>f&lt;int&gt; is *slow*. it is</li>");
+  has("What to do next: &lt;b&gt;old");
   has("<li>less of it</li>");
   has("&lt;b&gt;old has no GEMM table.");
   EXPECT_EQ(html.find("has no table of collectives"), std::string::npos);

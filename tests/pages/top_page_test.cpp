@@ -99,7 +99,10 @@ TopFacts random_facts(Random& r) {
     f.ranks.push_back(row);
   }
   for (unsigned i = rows(); i > 0; --i) {
-    f.findings.push_back(r.text());
+    f.findings.emplace_back();
+    f.findings.back().headline = r.text();
+    f.findings.back().evidence = r.text();
+    f.findings.back().action = r.text();
     f.next.push_back({{"rankscope", r.text(), r.text()}, r.text()});
   }
   return f;

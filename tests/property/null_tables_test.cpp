@@ -3,10 +3,11 @@
 // The tables are printed. RANKSCOPE_SEEDS asks for more runs of each kind than the usual few.
 // (ST-B, ST-C2, HA-D1)
 #include "analyses/collectives/collective_facts.h"
-#include "analyses/collectives/collective_findings.h"
-#include "analyses/sweep/slow_rank_words.h"
-#include "analyses/sweep/sweep_findings.h"
 #include "base/rank_excess.h"
+#include "findings/collective_findings.h"
+#include "findings/rank_findings.h"
+#include "findings/rules.h"
+#include "findings/sweep_findings.h"
 #include "sanitized.h"
 #include "synth/synth_noise.h"
 #include "synth_records.h"
@@ -15,6 +16,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <set>
+#include <string_view>
 
 namespace rankscope {
 namespace {
@@ -61,21 +64,31 @@ synth::Options null_sweep(StepNoise kind, std::int64_t steps, std::uint64_t seed
   return o;
 }
 
-bool says_any(const std::vector<std::string>& sentences, const std::vector<const char*>& texts,
-              bool of_these_runs) {
-  for (const std::string& s : sentences)
-    for (const char* text : texts)
-      if (s.find(text) != std::string::npos &&
-          (of_these_runs || s.find("in these runs") == std::string::npos))
-        return true;
+using Rules = std::set<std::string_view>;
+
+/// Whether one of the findings claims a difference.
+bool claims_any(const std::vector<Finding>& findings, const Rules& claims) {
+  for (const Finding& f : findings) {
+    // a ranking without a significant difference claims none
+    const bool ranking = f.rule == rules::fastest.id || f.rule == rules::least_exposed.id;
+    if (claims.count(f.rule) > 0 && !(ranking && f.subject_kind != "configuration"))
+      return true;
+  }
   return false;
 }
 
-/// What claims that ranks differ.
-const std::vector<const char*>& rank_claims() {
-  static const std::vector<const char*> all = {
-      " longer per step than", "compute significantly longer", "start significantly late",
-      " us later than the other members", "bus bandwidth, "};
+/// Those that claim that ranks or links differ.
+const Rules& rank_claims() {
+  static const Rules all = {rules::slow_rank.id, rules::late_rank.id, rules::slow_link.id,
+                            rules::slow_collective.id};
+  return all;
+}
+
+/// Those that claim a difference between configurations: it is one of these runs.
+const Rules& configuration_claims() {
+  static const Rules all = {rules::fastest.id,       rules::slower_configuration.id,
+                            rules::least_exposed.id, rules::computes_longer.id,
+                            rules::try_further.id,   rules::communication_trade.id};
   return all;
 }
 
@@ -88,33 +101,30 @@ constexpr std::int64_t kEffectRank = 1;
 
 Claims claims_of(const synth::Options& o) {
   const test::GeneratedSweep sweep = test::generated_sweep(o);
-  const SweepJudgement judgement = judge(sweep.records);
-  std::vector<std::string> said = summary_findings(judgement, sweep.records);
-  for (const std::string& next : next_steps(judgement, {}))
-    said.push_back(next);
-  std::vector<const char*> texts = rank_claims();
-  texts.insert(texts.end(), {"; the next, ", " longer (Welch", " ms a step longer than ", ": try ",
-                             "hides communication", "general slow-down", "look at its GPU",
-                             "would give that back"});
+  SweepFacts facts_of_sweep;
+  facts_of_sweep.records = sweep.records;
+  const SweepJudgement judgement = judge(facts_of_sweep.records);
+  const std::vector<Finding> findings = sweep_findings(facts_of_sweep, judgement);
   Claims out;
-  out.analyze = says_any(said, texts, o.step_noise != StepNoise::kRuns);
-  out.analyze_these_runs = says_any(said, texts, true);
+  const bool ranks =
+      claims_any(findings, rank_claims()) || claims_any(findings, {rules::gemm_contention.id});
+  out.analyze_these_runs = ranks || claims_any(findings, configuration_claims());
+  out.analyze = o.step_noise == StepNoise::kRuns ? ranks : out.analyze_these_runs;
   ConfigurationRanks run;
   for (const RankRecord& r : sweep.records)
     if (r.key.configuration.label == sweep.records.front().key.configuration.label)
       run.ranks.push_back(&r);
-  const SlowRanks slow = slow_ranks({run});
+  const std::vector<ConfigurationRanks> runs = {run};
+  const SlowRanks slow = slow_ranks(runs);
   const Result<CollectiveFacts> facts = collective_facts(sweep.collectives.front(), {});
   EXPECT_TRUE(facts);
-  std::vector<std::string> of_collectives;
-  for (const CollectiveSentence& f : facts->findings)
-    of_collectives.push_back(f.text);
-  out.collectives = says_any(of_collectives, rank_claims(), true);
-  out.top = out.collectives || says_any(slow_rank_findings(slow, false), rank_claims(), true);
+  const std::vector<Finding> of_collectives = collective_findings(*facts);
+  out.collectives = claims_any(of_collectives, rank_claims());
+  out.top = out.collectives || claims_any(slow_rank_findings(slow), rank_claims());
   for (const SlowRank& s : slow.told)
     out.slow_rank = out.slow_rank || s.rank == kEffectRank;
-  for (const std::string& s : of_collectives)
-    out.late_rank = out.late_rank || s.rfind("rank 1 starts collectives", 0) == 0;
+  for (const Finding& f : of_collectives)
+    out.late_rank = out.late_rank || (f.rule == rules::late_rank.id && f.subject == "1");
   out.winner =
       judgement.total && !judgement.total->others.empty() && judgement.total->others.back().told();
   return out;

@@ -1,9 +1,8 @@
 // Slow ranks and slow links of generated runs, as top, analyze and collectives name them.
-#include "analyses/collectives/collective_facts.h"
-#include "analyses/collectives/late_ranks.h"
-#include "analyses/collectives/slow_links.h"
-#include "analyses/sweep/slow_rank_words.h"
 #include "analyses/sweep/sweep_compare.h"
+#include "findings/collective_findings.h"
+#include "findings/rank_findings.h"
+#include "findings/rules.h"
 #include "synth_records.h"
 
 #include <gtest/gtest.h>
@@ -30,24 +29,35 @@ std::vector<std::int64_t> slow_of(const SlowRanks& slow) {
   return out;
 }
 
-/// The sentences of the run: slow ranks, then those of its collectives.
-std::vector<std::string> said_of(const synth::Options& o,
-                                 std::vector<std::int64_t>* slow_ranks_found) {
+/// The findings of the run: slow ranks, then those of its collectives.
+std::vector<Finding> found_in(const synth::Options& o,
+                              std::vector<std::int64_t>* slow_ranks_found) {
   const test::GeneratedSweep sweep = test::generated_sweep(o);
-  const SlowRanks slow = slow_ranks(by_configuration(sweep.records));
+  const std::vector<ConfigurationRanks> groups = by_configuration(sweep.records);
+  const SlowRanks slow = slow_ranks(groups);
   if (slow_ranks_found != nullptr)
     *slow_ranks_found = slow_of(slow);
-  std::vector<std::string> out = slow_rank_findings(slow, false);
+  std::vector<Finding> out = slow_rank_findings(slow);
   const Result<CollectiveFacts> facts = collective_facts(sweep.collectives.front(), {});
   EXPECT_TRUE(facts);
-  for (const CollectiveSentence& f : facts->findings)
-    out.push_back(f.text);
+  for (Finding& f : collective_findings(*facts))
+    out.push_back(std::move(f));
   return out;
 }
 
-bool any_begins(const std::vector<std::string>& sentences, const std::string& text) {
-  for (const std::string& s : sentences)
-    if (s.rfind(text, 0) == 0)
+/// Those of a rule.
+std::vector<Finding> of_rule(const std::vector<Finding>& findings, const FindingRule& rule) {
+  std::vector<Finding> out;
+  for (const Finding& f : findings)
+    if (f.rule == rule.id)
+      out.push_back(f);
+  return out;
+}
+
+bool names_rank(const std::vector<Finding>& findings, std::int64_t rank) {
+  for (const Finding& f : of_rule(findings, rules::slow_rank))
+    if (f.subject == std::to_string(rank) &&
+        f.headline.rfind(fmt::format("Rank {} computes ", rank), 0) == 0)
       return true;
   return false;
 }
@@ -59,10 +69,11 @@ TEST(SlowParts, TwoStepsOfManyRanksNameTheSlowRank) {
     o.straggler = ranks / 3;
     o.straggler_us = 4000;
     std::vector<std::int64_t> slow;
-    const std::vector<std::string> said = said_of(o, &slow);
+    const std::vector<Finding> found = found_in(o, &slow);
     EXPECT_EQ(slow, std::vector<std::int64_t>{ranks / 3});
-    EXPECT_TRUE(any_begins(said, fmt::format("rank {} computes ", ranks / 3))) << said.front();
-    EXPECT_FALSE(any_begins(said, "no rank computes "));
+    EXPECT_TRUE(names_rank(found, ranks / 3)) << found.front().headline;
+    EXPECT_EQ(found.front().scope, FindingScope::kTheseSteps); // of two steps
+    EXPECT_TRUE(of_rule(found, rules::no_slow_rank).empty());
   }
 }
 
@@ -74,42 +85,55 @@ TEST(SlowParts, EverySlowRankIsNamed) {
   o.throttled = 41;
   o.throttle_factor = 1.12;
   std::vector<std::int64_t> slow;
-  const std::vector<std::string> said = said_of(o, &slow);
+  const std::vector<Finding> found = found_in(o, &slow);
   EXPECT_EQ(slow, (std::vector<std::int64_t>{5, 41}));
-  EXPECT_TRUE(any_begins(said, "rank 5 computes ")) << said.front();
-  EXPECT_TRUE(any_begins(said, "rank 41 computes ")) << said.front();
+  EXPECT_TRUE(names_rank(found, 5)) << found.front().headline;
+  EXPECT_TRUE(names_rank(found, 41)) << found.front().headline;
+  for (const Finding& f : of_rule(found, rules::slow_rank)) {
+    EXPECT_EQ(f.scope, FindingScope::kThisRun);
+    EXPECT_EQ(f.steps, 5U);
+    EXPECT_GT(*f.low, 0);
+    EXPECT_LT(*f.low, *f.value);
+    EXPECT_LT(*f.value, *f.high);
+  }
 }
 
 // Silence has its power: what a quiet run could have shown.
 TEST(SlowParts, ARunWithoutASlowRankSaysWhatItCouldShow) {
   synth::Options o = run_of(16, 5);
   o.equal_devices = true;
-  const std::vector<std::string> said = said_of(o, nullptr);
-  EXPECT_TRUE(any_begins(said,
-                         "no rank computes significantly longer than its peers; these 5 steps "
-                         "can show an excess of "))
-      << said.front();
-  EXPECT_TRUE(any_begins(said, "no rank starts collectives significantly later than the other "
-                               "members; these 5 steps can show a lateness of "));
+  const std::vector<Finding> found = found_in(o, nullptr);
+  const std::vector<Finding> slow = of_rule(found, rules::no_slow_rank);
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow[0].headline, "No rank computes significantly longer than its peers");
+  EXPECT_EQ(slow[0].evidence.rfind("These 5 steps can show an excess of ", 0), 0U)
+      << slow[0].evidence;
+  EXPECT_GT(*slow[0].detectable, 0);
+  EXPECT_EQ(slow[0].unit, Unit::kMs);
+  const std::vector<Finding> late = of_rule(found, rules::no_late_rank);
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].evidence.rfind("These 5 steps can show a lateness of ", 0), 0U)
+      << late[0].evidence;
+  EXPECT_GT(*late[0].detectable, 0);
+  EXPECT_EQ(late[0].unit, Unit::kUs);
+  EXPECT_TRUE(of_rule(found, rules::slow_rank).empty());
+  EXPECT_TRUE(of_rule(found, rules::late_rank).empty());
 }
 
 // HA-D11, US-U1: the group of a slow link is named with its ranks; without one nothing is.
 TEST(SlowParts, ASlowLinkIsNamed) {
   synth::Options o = run_of(64, 5);
-  EXPECT_FALSE(any_begins(said_of(o, nullptr), "group "));
+  EXPECT_TRUE(of_rule(found_in(o, nullptr), rules::slow_link).empty());
   o.slow_links = {{24, 25, 1.5}};
-  const std::vector<std::string> said = said_of(o, nullptr);
-  const auto link = std::find_if(said.begin(), said.end(),
-                                 [](const std::string& s) { return s.rfind("group ", 0) == 0; });
-  ASSERT_NE(link, said.end());
-  EXPECT_NE(link->find("(ranks 24, 25): allreduce reaches "), std::string::npos) << *link;
-  EXPECT_NE(link->find(" 33 % below the median of the 31 other groups of its kind and size"),
-            std::string::npos)
-      << *link;
-  std::int64_t groups = 0;
-  for (const std::string& s : said)
-    groups += s.rfind("group ", 0) == 0 ? 1 : 0;
-  EXPECT_EQ(groups, 1);
+  const std::vector<Finding> links = of_rule(found_in(o, nullptr), rules::slow_link);
+  ASSERT_EQ(links.size(), 1U);
+  const Finding& link = links[0];
+  EXPECT_EQ(link.headline.rfind("Ranks 24, 25: allreduce reaches ", 0), 0U) << link.headline;
+  EXPECT_NE(link.headline.find(" 33 % below the other groups"), std::string::npos) << link.headline;
+  EXPECT_NE(link.evidence.find("of the 31 other groups of its kind and size"), std::string::npos)
+      << link.evidence;
+  EXPECT_EQ(link.subject_kind, "group");
+  EXPECT_EQ(link.unit, Unit::kGBps);
 }
 
 } // namespace

@@ -8,6 +8,8 @@
 #include "core/call_tree.h"
 #include "core/trace_builder.h"
 #include "engine/loader.h"
+#include "findings/rules.h"
+#include "findings/sweep_findings.h"
 #include "sanitized.h"
 #include "synth/synth_emit.h"
 #include "synth_records.h"
@@ -17,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <functional>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -212,39 +215,57 @@ SweepFacts analysed(const synth::Options& o) {
   for (const GemmFacts& part : gemms)
     parts.push_back(&part);
   out.gemms = join_gemm_facts(parts, GemmRanking::kRange);
-  add_findings(out);
+  out.findings = sweep_findings(out);
   return out;
 }
 
 bool says(const SweepFacts& sweep, const char* what) {
-  for (const auto* list : {&sweep.findings, &sweep.next})
-    for (const std::string& sentence : *list)
-      if (sentence.find(what) != std::string::npos)
-        return true;
+  for (const Finding& f : sweep.findings)
+    if (f.sentence().find(what) != std::string::npos)
+      return true;
   return false;
 }
 
-/// The kinds of sentences that compare or name a cause.
+bool has(const SweepFacts& sweep, const FindingRule& rule) {
+  for (const Finding& f : sweep.findings)
+    if (f.rule == rule.id)
+      return true;
+  return false;
+}
+
+/// The kinds of findings that compare or name a cause.
 struct Kind {
   const char* name;
-  std::vector<const char*> texts; ///< any of them
+  std::function<bool(const SweepFacts&)> in;
 };
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
-      {"winner", {"; the next, ", "takes longer (Welch", "take longer (Welch"}},
-      {"contention", {": contention,", "longer durations go with overlap", "would give that back"}},
-      {"slow rank", {" longer per step than", "computes more than 1 % longer"}},
-      {"advice", {": try ", "hides communication best", "look at its GPU"}},
-      {"waiting", {"they wait for it"}},
-      {"general slow-down", {"a general slow-down, ", "beside no collective too"}}};
+      {"winner",
+       [](const SweepFacts& s) {
+         for (const Finding& f : s.findings)
+           if (f.rule == rules::least_exposed.id && f.subject_kind == "configuration")
+             return true;
+         return has(s, rules::slower_configuration);
+       }},
+      {"contention",
+       [](const SweepFacts& s) {
+         return says(s, "ontention: GEMMs under") || says(s, "longer durations go with overlap") ||
+                has(s, rules::gemm_contention);
+       }},
+      {"slow rank", [](const SweepFacts& s) { return has(s, rules::slow_rank); }},
+      {"advice",
+       [](const SweepFacts& s) {
+         return has(s, rules::try_further) || has(s, rules::communication_trade) ||
+                says(s, "so check its GPU's clocks");
+       }},
+      {"general slow-down", [](const SweepFacts& s) {
+         return says(s, "general slow-down: ") || says(s, "longer without overlap too");
+       }}};
   return all;
 }
 
 bool says(const SweepFacts& sweep, const Kind& kind) {
-  for (const char* text : kind.texts)
-    if (says(sweep, text))
-      return true;
-  return false;
+  return kind.in(sweep);
 }
 
 /// How many of the sweeps say a sentence of each kind.
@@ -272,7 +293,7 @@ void print_row(const char* what, const std::vector<int>& row) {
   std::printf("   of %d\n", seeds());
 }
 
-enum { kWinner, kContention, kSlowRank, kAdvice, kWaiting, kGeneral };
+enum { kWinner, kContention, kSlowRank, kAdvice, kGeneral };
 
 double ms_of(const StepTimes& step, TimeKind kind) {
   return static_cast<double>(step.ns[static_cast<std::size_t>(kind)]) / 1e6;
@@ -377,7 +398,6 @@ TEST(SweepStatements, FalseSentencesAreSeldom) {
   });
   print_row("other bandwidths and contention", even);
   EXPECT_LE(even[kSlowRank], most_false());
-  EXPECT_LE(even[kWaiting], most_false());
   EXPECT_LE(even[kGeneral], most_false());
   // one configuration is slower as a whole: no contention
   const auto slower = counted([](std::uint64_t seed) {
@@ -451,7 +471,6 @@ TEST(SweepStatements, EffectsOfTwiceTheNoiseAreFound) {
   });
   print_row("a throttled rank (kernel)", throttled);
   EXPECT_GE(throttled[kSlowRank], least_found());
-  EXPECT_GE(throttled[kWaiting], least_found());
 }
 
 TEST(SweepStatements, ContentionIsTheCauseWhereOneConfigurationHasMoreOfIt) {
@@ -461,26 +480,31 @@ TEST(SweepStatements, ContentionIsTheCauseWhereOneConfigurationHasMoreOfIt) {
   o.equal_configs = false;
   o.contention = 1;
   const SweepFacts more = analysed(o);
-  EXPECT_TRUE(says(more, "256thread_90ch computes ")) << more.findings[2];
-  EXPECT_TRUE(says(more, ": contention, GEMM calls that collectives overlap fully take"));
-  EXPECT_FALSE(says(more, "a general slow-down"));
+  EXPECT_TRUE(says(more, "90 channels compute ")) << more.findings[2].sentence();
+  EXPECT_TRUE(says(more, "Contention: GEMMs under a collective take "));
+  EXPECT_FALSE(says(more, "eneral slow-down: "));
   // the same difference in computation, but of every call
   o.contention = 0;
   o.slow_configs = {{"256thread_90ch", 1.05}};
   const SweepFacts general = analysed(o);
-  EXPECT_FALSE(says(general, ": contention,"));
-  EXPECT_TRUE(says(general, "a general slow-down, calls of the same shape beside no collective"));
+  EXPECT_FALSE(says(general, "ontention: "));
+  EXPECT_TRUE(says(general, "A general slow-down: without overlap, GEMMs take "));
 }
 
-// ST-C1: one more kernel beside the all-reduce makes a rank's exposed time smaller; nobody waits.
-TEST(SweepStatements, AKernelBesideACollectiveMakesNobodyWait) {
-  int waits = 0;
+// ST-C1: one more kernel that overlaps the all-reduce makes a rank's exposed time smaller; no rank
+// waits, and no finding about a slow rank says so.
+TEST(SweepStatements, AKernelThatOverlapsACollectiveMakesNoRankWait) {
+  int slow = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     synth::Options o = plain(seed);
     o.inject.beside_rank = 2;
-    waits += says(analysed(o), "they wait for it") ? 1 : 0;
+    for (const Finding& f : analysed(o).findings)
+      if (f.rule == rules::slow_rank.id) {
+        ++slow;
+        EXPECT_EQ(f.sentence().find("wait"), std::string::npos) << f.sentence();
+      }
   }
-  EXPECT_LE(waits, 1);
+  EXPECT_GE(slow, 10); // it does compute longer
 }
 
 // ST-C10: a rank with one more GEMM a step has more work; its clocks are not to blame.
@@ -488,13 +512,13 @@ TEST(SweepStatements, MoreWorkIsNoSlowerClock) {
   synth::Options o = plain(5);
   o.inject.more_rank = 3;
   const SweepFacts more = analysed(o);
-  EXPECT_TRUE(says(more, "rank 3 computes")) << more.findings.back();
-  EXPECT_TRUE(says(more, "it runs 1.0 GEMM kernels more per step"));
-  EXPECT_FALSE(says(more, "look at its GPU"));
+  EXPECT_TRUE(says(more, "Rank 3 computes")) << more.findings.back().sentence();
+  EXPECT_TRUE(says(more, "Rank 3: it runs 1.0 GEMM kernels more per step"));
+  EXPECT_FALSE(says(more, "check its GPU"));
   o = plain(5);
   o.throttled = 3;
   o.throttle_factor = 1.05;
-  EXPECT_TRUE(says(analysed(o), "look at its GPU's clocks, power and temperature"));
+  EXPECT_TRUE(says(analysed(o), "check its GPU's clocks, power and temperature"));
 }
 
 // ST-0.8: twice the rows are no slower configuration.
@@ -515,11 +539,12 @@ TEST(SweepStatements, OtherWorkIsNotRanked) {
       add_rank(TraceOfRun(o, program, run, r).load(), key, {}, sweep, gemms);
     }
   }
-  add_findings(sweep);
+  sweep.findings = sweep_findings(sweep);
   EXPECT_TRUE(says(sweep, "do different work per step"));
-  EXPECT_FALSE(says(sweep, "shortest steps"));
-  EXPECT_FALSE(says(sweep, ": try "));
-  EXPECT_FALSE(says(sweep, " longer than 256thread"));
+  EXPECT_TRUE(has(sweep, rules::not_ranked));
+  EXPECT_FALSE(has(sweep, rules::fastest));
+  EXPECT_FALSE(has(sweep, rules::try_further));
+  EXPECT_FALSE(has(sweep, rules::computes_longer));
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // The parts are put together.
 #include "analyses/collectives/collective_facts.h"
 
-#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_sums.h"
 #include "analyses/collectives/collective_times.h"
 #include "base/units.h"
@@ -60,7 +59,13 @@ Result<CollectiveFacts> collective_facts(const std::vector<RankCollectives>& ran
   out.groups = process_groups(ranks, out.collectives, per_node, compat);
   for (std::size_t r = 0; r < clocks.alignment.size(); ++r)
     out.clocks.push_back({ranks[r].rank, ranks[r].base_time_ns, clocks.alignment[r]});
-  out.findings = collective_findings(out);
+  out.totals.matched = out.collectives.size();
+  for (const TimedCollective& t : out.collectives)
+    out.totals.incomplete += t.match.incomplete() ? 1 : 0;
+  SlowCollectives slow;
+  for (const SyncCollective& s : out.synchronising)
+    slow.add(*s.timed);
+  out.totals.slow = slow.take();
   return out;
 }
 

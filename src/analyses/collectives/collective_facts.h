@@ -4,6 +4,7 @@
 
 #include "analyses/collectives/clock_alignment.h"
 #include "analyses/collectives/collective_match.h"
+#include "analyses/collectives/slow_collectives.h"
 #include "analyses/group_stats.h"
 #include "base/result.h"
 
@@ -167,9 +168,10 @@ struct RankClock {
   ClockOffset offset;
 };
 
-struct CollectiveSentence {
-  std::string text;
-  std::string_view sheet; ///< that shows it
+/// Of the single collectives.
+struct CollectiveTotals {
+  std::size_t matched = 0, incomplete = 0;
+  std::optional<SlowCollective> slow;
 };
 
 /// Everything, in the order of the sheets. Refers to the ranks it was made of: they must outlive
@@ -183,7 +185,7 @@ struct CollectiveFacts {
   std::int64_t per_node = 0;                ///< GPUs of a node; 0 = unknown
   bool compat_tracelens = false;            ///< as CollectiveOptions's: the unit of the bandwidths
   std::vector<TimedCollective> collectives; ///< by group, then index
-  std::vector<CollectiveSentence> findings;
+  CollectiveTotals totals;
   std::vector<SyncSummary> summary;           ///< most latency first
   std::vector<RankSummary> rank_summary;      ///< most time first
   std::vector<AllToAllVSummary> a2av_summary; ///< most time first

@@ -82,7 +82,6 @@ Report tables_of(const CollectiveFacts& facts, const CollectiveOptions& options,
     report.tables.push_back(schema.table(rows));
     report.tables.back().notes = std::move(notes);
   };
-  report.tables.push_back(findings_schema().table(facts.findings));
   add(sync_summary_schema(options.agg_metrics), facts.summary,
       sync_summary_notes(options.compat_tracelens));
   if (!facts.summary.empty())

@@ -22,15 +22,6 @@ double Stats::*stat_named(std::string_view name) {
                             : &Stats::std_sample;
 }
 
-Schema<CollectiveSentence> findings_schema() {
-  using R = CollectiveSentence;
-  return {"findings",
-          "what the collectives say, in words",
-          {{"finding", "finding", Unit::kNone, kText, [](const R& r) { return Value(r.text); }},
-           {"see", "see", Unit::kNone, kText, [](const R& r) { return Value(r.sheet); },
-            "the sheet that shows it"}}};
-}
-
 Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics) {
   using R = SyncSummary;
   Schema<R> schema(

@@ -10,7 +10,6 @@
 
 namespace rankscope {
 
-[[nodiscard]] Schema<CollectiveSentence> findings_schema();
 /// `agg_metrics` of mean, median, min, max, std.
 [[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
 /// The columns that fit a terminal.

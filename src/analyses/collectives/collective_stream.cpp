@@ -277,7 +277,7 @@ Result<CollectiveFacts> CollectiveStream::facts() {
   for (std::size_t r = 0; r < clocks_.alignment.size(); ++r)
     out.clocks.push_back({ranks[r].rank, ranks[r].base_time_ns, clocks_.alignment[r]});
   totals_.slow = sums.slow.take();
-  out.findings = collective_findings(out, totals_);
+  out.totals = totals_;
   RS_CHECK(rows_.status());
   return out;
 }

@@ -6,7 +6,6 @@
 // through, and a row for each all-to-all-v.
 #pragma once
 
-#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_rows.h"
 #include "analyses/collectives/collective_sums.h"
 #include "analyses/collectives/collective_times.h"

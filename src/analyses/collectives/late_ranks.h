@@ -20,7 +20,4 @@ struct LateRanks {
 };
 [[nodiscard]] LateRanks late_ranks(const CollectiveFacts& facts);
 
-/// A sentence for each range of late ranks, or one that says what could have been seen.
-[[nodiscard]] std::vector<CollectiveSentence> late_rank_findings(const CollectiveFacts& facts);
-
 } // namespace rankscope

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,7 +14,6 @@ namespace {
 constexpr double kLeastBelow = 10;         ///< percent
 constexpr double kLinkLevel = 0.004;       ///< chance of a false sentence
 constexpr double kBandwidthScatter = 0.01; ///< groups that agree to this are taken as equal
-constexpr std::size_t kMostSlowGroups = 4; ///< that have a sentence each
 
 } // namespace
 
@@ -54,30 +52,6 @@ std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
   });
   std::set<std::string> named;
   std::erase_if(out, [&](const SlowGroup& g) { return !named.insert(g.row->group).second; });
-  return out;
-}
-
-std::vector<CollectiveSentence> slow_link_findings(std::span<const SyncSummary> rows) {
-  const std::vector<SlowGroup> found = slow_groups(rows);
-  std::vector<CollectiveSentence> out;
-  for (const SlowGroup& g : found) {
-    if (out.size() == kMostSlowGroups) {
-      out.push_back({fmt::format("{} more process groups are slower than the others of their kind "
-                                 "and size",
-                                 found.size() - kMostSlowGroups),
-                     "nccl_summary_implicit_sync"});
-      break;
-    }
-    std::string ranks = g.row->group_ranks;
-    std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
-    out.push_back(
-        {fmt::format("group {} (ranks {}): {} reaches {:.1f} GB/s bus bandwidth, {:.0f} % "
-                     "below the median of the {} other groups of its kind and size "
-                     "({:.1f} GB/s): check the link between these ranks",
-                     g.row->group, ranks, g.row->name, g.bus_gbps, g.percent_below(), g.others,
-                     g.usual_gbps),
-         "nccl_summary_implicit_sync"});
-  }
   return out;
 }
 

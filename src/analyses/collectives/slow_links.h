@@ -5,7 +5,6 @@
 #include "analyses/collectives/collective_facts.h"
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace rankscope {
@@ -24,8 +23,5 @@ struct SlowGroup {
 /// below the median of at least eight other groups, and beyond their scatter (test_ranks() of one
 /// sample for each group).
 [[nodiscard]] std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows);
-
-/// A sentence for each.
-[[nodiscard]] std::vector<CollectiveSentence> slow_link_findings(std::span<const SyncSummary> rows);
 
 } // namespace rankscope

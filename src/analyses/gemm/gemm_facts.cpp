@@ -495,47 +495,4 @@ Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k) {
   return gemm_schema(facts.sheet_columns, table, top_k).table(facts.rows);
 }
 
-namespace {
-
-/// Whether the calls of a row take longer where collectives overlap them, at a level for one of
-/// `rows` rows: the most spread ones were chosen out of all.
-std::string contention_of(const GemmRow& row, std::size_t rows) {
-  if (std::isnan(row.slowdown_us))
-    return row.longest_overlap_percent() > 0
-               ? "too few calls, or overlap is fixed by the place in the step: no estimate of what "
-                 "overlap costs"
-               : "no collective overlaps it";
-  const double degrees = row.slowdown_degrees;
-  const double half =
-      row.slowdown_half_us * student_t(degrees, corrected_alpha(rows)) / student_t95(degrees);
-  const double us = row.slowdown_us;
-  if (std::fabs(us) <= half)
-    return fmt::format("duration does not depend significantly on overlap by collectives: {:+.1f} "
-                       "+- {:.1f} us when fully overlapped (95 % over {} rows)",
-                       us, half, rows);
-  return fmt::format("{} durations go with overlap by collectives: {:.1f} +- {:.1f} us {} when "
-                     "fully overlapped (95 % over {} rows)",
-                     us > 0 ? "longer" : "shorter", std::fabs(us), half,
-                     us > 0 ? "slower" : "faster", rows);
-}
-
-} // namespace
-
-std::vector<std::string> gemm_findings(const GemmFacts& facts, std::size_t most) {
-  std::vector<std::string> out;
-  std::set<std::pair<std::string, std::string>> told; // one finding per operator and shape
-  for (const GemmRow& row : facts.rows) {
-    if (out.size() == most)
-      break;
-    if (!told.emplace(row.op, row.dims).second)
-      continue;
-    out.push_back(fmt::format(
-        "{}: {} {} varies from {:.1f} to {:.1f} us over {} calls; its slowest call is "
-        "overlapped {:.0f} %; {}",
-        to_text(row.key), row.op, row.dims, row.calls_us.min, row.calls_us.max, row.calls_us.count,
-        row.longest_overlap_percent(), contention_of(row, facts.rows.size())));
-  }
-  return out;
-}
-
 } // namespace rankscope

@@ -97,8 +97,4 @@ enum class GemmRanking { kRange, kCv, kTotalExcess };
                                                    std::size_t top_k);
 [[nodiscard]] Table gemm_table(const GemmFacts& facts, GemmTable table, std::size_t top_k);
 
-/// In words: the calls with the largest spread and whether collectives explain it: the interval of
-/// their slow-down (slowdown_us) is corrected for all rows of the facts.
-[[nodiscard]] std::vector<std::string> gemm_findings(const GemmFacts& facts, std::size_t most);
-
 } // namespace rankscope

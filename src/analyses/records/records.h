@@ -6,6 +6,7 @@
 #include "analyses/collectives/collective_facts.h"
 #include "analyses/timeline/gpu_timeline.h"
 #include "analyses/timeline/idle_causes.h"
+#include "core/finding.h"
 #include "core/loaded_trace.h"
 #include "core/schema.h"
 #include "core/steps.h"
@@ -94,7 +95,7 @@ struct CollectiveRecord {
 struct FindingRecord {
   std::string run;
   std::int64_t number = 0;
-  std::string text, source;
+  Finding finding;
 };
 [[nodiscard]] const Schema<FindingRecord>& finding_record_schema();
 

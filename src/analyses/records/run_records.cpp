@@ -258,17 +258,16 @@ const Schema<CollectiveRecord>& collective_record_schema() {
 
 const Schema<FindingRecord>& finding_record_schema() {
   using R = FindingRecord;
-  static const Schema<R> schema(
-      "findings", "what can be said of each run, in words",
-      {{"run", "run", Unit::kNone, kText, [](const R& r) { return Value(std::string_view(r.run)); },
-        "configuration or folder of the run"},
-       {"number", "number", Unit::kNone, kInt, [](const R& r) { return Value(r.number); },
-        "place in the list, from 1"},
-       {"text", "text", Unit::kNone, kText,
-        [](const R& r) { return Value(std::string_view(r.text)); }, "the finding"},
-       {"source", "source", Unit::kNone, kText,
-        [](const R& r) { return Value(std::string_view(r.source)); },
-        "top, or the sheet of the collective report that shows it"}});
+  static const Schema<R> schema = [] {
+    Schema<R> out(finding_schema().name(), finding_schema().help(),
+                  {{"run", "run", Unit::kNone, kText,
+                    [](const R& r) { return Value(std::string_view(r.run)); },
+                    "configuration or folder of the run"},
+                   {"number", "number", Unit::kNone, kInt,
+                    [](const R& r) { return Value(r.number); }, "place in the list, from 1"}});
+    out.add_fields_of(finding_schema(), [](const R& r) -> const Finding& { return r.finding; });
+    return out;
+  }();
   return schema;
 }
 

@@ -4,8 +4,8 @@
 #include "analyses/gemm/gemm_facts.h"
 #include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/sweep_facts.h"
+#include "core/finding.h"
 
-#include <string>
 #include <vector>
 
 namespace rankscope {
@@ -15,13 +15,10 @@ struct SweepFacts {
   std::size_t top_k = 0;           ///< GEMMs of each rank
   GemmFacts gemms;
   std::vector<ConfigurationCollectives> collectives;
-  std::vector<std::string> findings, next; ///< sentences
+  std::vector<Finding> findings; ///< by sweep_findings(): the answer first
 
   /// No rank could be analysed.
   [[nodiscard]] bool empty() const;
 };
-
-/// Fills in findings and what to try next.
-void add_findings(SweepFacts& sweep);
 
 } // namespace rankscope

@@ -84,15 +84,6 @@ Schema<ConfigurationRow> begun_configuration_schema() {
             [](const R& r) { return Value(r.ranks); }, "that were analysed"}}};
 }
 
-Field<ConfigurationRow> slowest_rank_field() {
-  return {"slowest_rank",
-          "most compute on rank",
-          Unit::kNone,
-          CellKind::kInt,
-          [](const ConfigurationRow& r) { return Value(r.slowest_rank); },
-          "rank with the most computation_time, significant or not"};
-}
-
 /// Rows are pointers: records are large and stay where they are.
 using RecordRow = const RankRecord*;
 
@@ -313,14 +304,6 @@ double ConfigurationRanks::mean_ms(TimeKind kind) const {
   return stats_of(std::move(values)).mean;
 }
 
-const RankRecord& ConfigurationRanks::slowest() const {
-  const RankRecord* worst = ranks.front();
-  for (const RankRecord* r : ranks)
-    if (r->ms(TimeKind::kComputation) > worst->ms(TimeKind::kComputation))
-      worst = r;
-  return *worst;
-}
-
 std::vector<ConfigurationRanks> by_configuration(const std::vector<RankRecord>& records) {
   std::vector<ConfigurationRanks> out;
   std::map<std::string, std::size_t> place;
@@ -345,10 +328,6 @@ std::vector<ConfigurationRow> configuration_rows(const std::vector<RankRecord>& 
     for (const TimeKind kind : kSummaryKinds)
       row.mean_ms[static_cast<std::size_t>(kind)] = group.mean_ms(kind);
     row.exposed_percent = row.mean(TimeKind::kExposedComm) / row.mean(TimeKind::kTotal) * 100;
-    const RankRecord& worst = group.slowest();
-    row.slowest_rank = worst.key.rank;
-    row.slowest_compute_ms = worst.ms(TimeKind::kComputation);
-    row.above_mean_percent = (row.slowest_compute_ms / row.mean(TimeKind::kComputation) - 1) * 100;
     out.push_back(std::move(row));
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
@@ -364,12 +343,6 @@ Schema<ConfigurationRow> configuration_schema() {
     schema.add(mean_field(kind));
   schema.add({"exposed_comm_percent", "exposed communication (% of total)", Unit::kPercent,
               CellKind::kDouble, [](const R& r) { return Value(r.exposed_percent); }});
-  schema.add(slowest_rank_field());
-  schema.add({"slowest_computation_time_ms", "slowest rank's computation_time (ms)", Unit::kMs,
-              CellKind::kDouble, [](const R& r) { return Value(r.slowest_compute_ms); }});
-  schema.add({"above_mean_percent", "above the mean (%)", Unit::kPercent, CellKind::kDouble,
-              [](const R& r) { return Value(r.above_mean_percent); },
-              "computation_time of the slowest rank over the mean"});
   return schema;
 }
 
@@ -378,7 +351,6 @@ Schema<ConfigurationRow> short_configuration_schema() {
   for (const TimeKind kind :
        {TimeKind::kTotal, TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kIdle})
     schema.add(mean_field(kind));
-  schema.add(slowest_rank_field());
   return schema;
 }
 
@@ -431,8 +403,7 @@ std::vector<TimelineSpread> timeline_spreads(const std::vector<RankRecord>& reco
 std::vector<Table> summary_tables(const std::vector<RankRecord>& records, std::size_t top_k) {
   std::vector<Table> out;
   out.push_back(configuration_schema().table(configuration_rows(records)));
-  out.back().notes = {"means are over ranks; shortest mean total_time first",
-                      "the slowest rank has the most computation_time"};
+  out.back().notes = {"means are over ranks; shortest mean total_time first"};
   std::vector<RecordRow> good;
   std::vector<RecordRow> failed;
   for (const RankRecord& r : records)

@@ -52,8 +52,6 @@ struct ConfigurationRanks {
 
   /// Mean over the ranks, milliseconds.
   [[nodiscard]] double mean_ms(TimeKind kind) const;
-  /// The rank with the most compute time: it makes the others wait in their collectives.
-  [[nodiscard]] const RankRecord& slowest() const;
 };
 /// In order of first appearance; failed ranks left out. The records must outlive it.
 [[nodiscard]] std::vector<ConfigurationRanks>
@@ -70,9 +68,6 @@ struct ConfigurationRow {
   std::size_t ranks = 0;
   std::array<double, kTimeKinds> mean_ms{}; ///< over ranks; NaN = not known
   double exposed_percent = 0;               ///< exposed communication of total
-  std::int64_t slowest_rank = 0;
-  double slowest_compute_ms = 0;
-  double above_mean_percent = 0; ///< its compute time over the mean
 
   [[nodiscard]] double mean(TimeKind kind) const { return mean_ms[static_cast<std::size_t>(kind)]; }
 };

@@ -25,8 +25,9 @@ public:
     for (const TopProblem& p : facts_.problems)
       add({p.severity == Severity::kInfo ? "note" : "missing", p.text, std::nullopt, "",
            std::nullopt, p.where, ""});
-    for (const std::string& text : facts_.findings)
-      add({"finding", text, std::nullopt, "", std::nullopt, "", ""});
+    for (const Finding& f : facts_.findings)
+      add({"finding", f.headline, f.value, unit_name(f.unit), std::nullopt,
+           f.evidence + (f.action.empty() ? "" : ". " + f.action), ""});
   }
 
   /// The four that add up to the total come first, one after the other: a chart shows them.

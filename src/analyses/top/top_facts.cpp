@@ -1,6 +1,5 @@
 #include "analyses/top/top_facts.h"
 
-#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/collective_sums.h"
 #include "analyses/collectives/late_ranks.h"
 #include "analyses/sweep/sweep_compare.h"
@@ -251,6 +250,15 @@ double TopFacts::percent(TimeKind kind) const {
   return 0;
 }
 
+std::vector<ConfigurationRanks> one_run(const TopParts& parts) {
+  std::vector<ConfigurationRanks> out(1);
+  if (!parts.records.empty())
+    out.front().configuration = parts.records.front().key.configuration;
+  for (const RankRecord& record : parts.records)
+    out.front().ranks.push_back(&record);
+  return out;
+}
+
 TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
                    const Diagnostics& diagnostics, const TopInput& input) {
   TopFacts out;
@@ -259,11 +267,8 @@ TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
     out.overview.title = input.title;
     return out;
   }
-  // one run, whatever its folder says of parameters
-  ConfigurationRanks run;
-  run.configuration = parts.records.front().key.configuration;
-  for (const RankRecord& record : parts.records)
-    run.ranks.push_back(&record);
+  const std::vector<ConfigurationRanks> runs = one_run(parts);
+  const ConfigurationRanks& run = runs.front();
   out.overview = overview_of(parts, input);
   out.times = times_of(run);
   out.overview.total_ms = out.ms(TimeKind::kTotal);
@@ -273,9 +278,8 @@ TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
   add_categories(parts, out);
   if (collectives != nullptr)
     add_collectives(*collectives, input.top_k, out);
-  const SlowRanks slow = slow_ranks({run});
+  const SlowRanks slow = slow_ranks(runs);
   add_ranks(parts, slow, collectives, out);
-  out.findings = top_findings(out, run, slow, collectives);
   out.next = top_next_steps(out, input);
   return out;
 }

@@ -5,8 +5,10 @@
 #pragma once
 
 #include "analyses/collectives/collective_facts.h"
+#include "analyses/sweep/sweep_facts.h"
 #include "analyses/top/top_rank.h"
 #include "base/diagnostics.h"
+#include "core/finding.h"
 #include "core/report.h"
 #include "core/schema.h"
 
@@ -127,15 +129,19 @@ struct TopFacts {
   std::vector<TopCollective> collectives;
   std::vector<TopCommunication> communication;
   std::vector<TopRankRow> ranks; ///< ascending
-  std::vector<std::string> findings;
+  std::vector<Finding> findings; ///< by top_findings()
   std::vector<TopNext> next;
 
   [[nodiscard]] double ms(TimeKind kind) const; ///< 0 when there is no such row
   [[nodiscard]] double percent(TimeKind kind) const;
 };
 
-/// `collectives`: of parts.collectives, none when they have none. Owns all it says: the parts may
-/// change afterwards.
+/// All ranks as one configuration, whatever their folder says of parameters. The parts must outlive
+/// it.
+[[nodiscard]] std::vector<ConfigurationRanks> one_run(const TopParts& parts);
+
+/// All but the findings. `collectives`: of parts.collectives, none when they have none. Owns all it
+/// says: the parts may change afterwards.
 [[nodiscard]] TopFacts top_facts(const TopParts& parts, const CollectiveFacts* collectives,
                                  const Diagnostics& diagnostics, const TopInput& input);
 

@@ -249,17 +249,6 @@ Schema<TopRankRow> rank_schema_top_tables() {
   return schema;
 }
 
-struct Said {
-  std::string text;
-};
-
-Schema<Said> finding_schema() {
-  return {"top_findings",
-          "what the data say, in words",
-          {{"finding", "finding", Unit::kNone, kText, [](const Said& r) { return Value(r.text); },
-            "one sentence with its figures"}}};
-}
-
 struct ShownNext {
   std::string command, why;
 };
@@ -289,10 +278,7 @@ Report top_report(const TopFacts& facts) {
   out.tables.push_back(collective_schema().table(facts.collectives));
   out.tables.push_back(communication_schema().table(facts.communication));
   out.tables.push_back(rank_schema_top_tables().table(facts.ranks));
-  std::vector<Said> findings;
-  for (const std::string& text : facts.findings)
-    findings.push_back({text});
-  out.tables.push_back(finding_schema().table(findings));
+  out.tables.push_back(finding_schema().table(facts.findings));
   std::vector<ShownNext> next;
   for (const TopNext& step : facts.next)
     next.push_back({shell_text(step.command), step.why});

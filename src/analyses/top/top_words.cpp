@@ -1,67 +1,10 @@
 #include "analyses/top/top_words.h"
 
-#include "analyses/sweep/slow_rank_words.h"
-#include "analyses/sweep/slowdown.h"
-
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope {
 namespace {
-
-constexpr double kTopWordsWorthSaying =
-    5; ///< percent of the time from which it is a thing to look at
-
-void exposed_said(const TopFacts& facts, std::vector<std::string>& out) {
-  const double percent = facts.percent(TimeKind::kExposedComm);
-  if (percent < kTopWordsWorthSaying)
-    return;
-  out.push_back(fmt::format("communication is exposed for {:.3f} ms, {:.1f} % of the time: nothing "
-                            "computes beside it",
-                            facts.ms(TimeKind::kExposedComm), percent));
-}
-
-void idle_said(const TopFacts& facts, std::vector<std::string>& out) {
-  const double percent = facts.percent(TimeKind::kIdle);
-  if (percent < kTopWordsWorthSaying || facts.idle.empty())
-    return;
-  const TopIdle& most = facts.idle.front();
-  out.push_back(fmt::format(
-      "the GPU is idle for {:.3f} ms, {:.1f} % of the time; {:.1f} % of that is {} ({})",
-      facts.ms(TimeKind::kIdle), percent, most.percent_of_idle, idle_cause_name(most.cause),
-      idle_cause_help(most.cause)));
-}
-
-/// Of the operators shown the one whose calls lose most time against their roofline.
-void roofline_said(const TopFacts& facts, std::vector<std::string>& out) {
-  const TopOperator* most = nullptr;
-  const auto lost = [](const TopOperator& o) { return o.sum.rated_ns - o.sum.roofline_ns; };
-  for (const TopOperator& o : facts.operators)
-    if (o.sum.rated_ns > 0 && (most == nullptr || lost(o) > lost(*most)))
-      most = &o;
-  if (most == nullptr || most->percent < kTopWordsWorthSaying || !(lost(*most) > 0))
-    return;
-  out.push_back(fmt::format(
-      "{} {} runs at {:.1f} % of the roofline of {} ({} bound) and takes {:.1f} "
-      "% of the kernel time: the largest headroom listed",
-      most->sum.name, short_shapes(most->sum.dims), most->percent_of_roofline,
-      facts.overview.gpu.empty() ? "the GPU" : facts.overview.gpu, most->bound, most->percent));
-}
-
-void contention_said(const ConfigurationRanks& run, std::vector<std::string>& out) {
-  const std::optional<Estimate> contention = contention_of(run);
-  if (!contention)
-    return;
-  const MeanDifference d = contention->interval(corrected_alpha(1));
-  if (d.difference - d.half_width <= kLeastSlowdown)
-    return;
-  out.push_back(
-      fmt::format("GEMM calls that collectives overlap fully take {:.2f} % longer ({:.2f} "
-                  "to {:.2f} %; 95 %, {} calls) than calls of the same shape beside none",
-                  d.difference * 100, (d.difference - d.half_width) * 100,
-                  (d.difference + d.half_width) * 100, contention->calls));
-}
 
 bool has_gemms(const TopFacts& facts) {
   return std::any_of(facts.categories.begin(), facts.categories.end(),
@@ -69,21 +12,6 @@ bool has_gemms(const TopFacts& facts) {
 }
 
 } // namespace
-
-std::vector<std::string> top_findings(const TopFacts& facts, const ConfigurationRanks& run,
-                                      const SlowRanks& slow, const CollectiveFacts* collectives) {
-  std::vector<std::string> out;
-  if (run.ranks.size() > 1)
-    out = slow_rank_findings(slow, false);
-  exposed_said(facts, out);
-  if (collectives != nullptr && run.ranks.size() > 1)
-    for (const CollectiveSentence& finding : collectives->findings)
-      out.push_back(finding.text);
-  idle_said(facts, out);
-  contention_said(run, out);
-  roofline_said(facts, out);
-  return out;
-}
 
 std::vector<TopNext> top_next_steps(const TopFacts& facts, const TopInput& input) {
   std::vector<TopNext> out;

@@ -84,6 +84,11 @@ const RS = {};
     return out;
   };
 
+  /** The headline of each finding, its evidence, and what to do about it. */
+  RS.findings = (list) => RS.el("ul", { class: "findings" }, list.map((f) => RS.el("li", {}, f.headline,
+    f.evidence ? RS.el("div", { class: "sub" }, f.evidence) : null,
+    f.action ? RS.el("div", { class: "sub" }, "\u2192 ", f.action) : null)));
+
   RS.short = (text, most = 64) => (text.length > most ? `${text.slice(0, most - 1)}\u2026` : text);
 
   // ---- what the colours mean, everywhere

@@ -29,7 +29,7 @@
       hidden > 0 ? el("tr", {}, el("td", {}, el("span", { class: "key", style: "background:var(--hidden)" }), "communication, hidden"),
         el("td", { class: "n", title: `${hidden} ms` }, `${RS.num(hidden)} ms`),
         el("td", { class: "n" }, RS.percent(100 * hidden / total)), el("td", { class: "sub" }, "within computation, not a part of the bar")) : null));
-    const findings = el("div", {}, data.findings.length ? el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f)))
+    const findings = el("div", {}, data.findings.length ? RS.findings(data.findings)
       : el("p", { class: "sub" }, "Nothing stands out beyond the noise."),
     data.next.length ? el("h3", {}, "Next") : null,
     el("ul", { class: "next" }, data.next.map((n) => el("li", {}, el("div", {}, n.why), el("code", {}, n.command)))));

@@ -74,7 +74,7 @@
     const worked = (c) => data.measures.find((m) => m.id === "total").cells[c].ms > 0;
     const measures = data.measures.filter((m) => m.cells.some((c) => c.ms > 0));
     if (!measures.length) {
-      RS.section("overview", "Overview", "No configuration has GPU work.", [], el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f))));
+      RS.section("overview", "Overview", "No configuration has GPU work.", [], RS.findings(data.findings));
       return [];
     }
     const judged = (m) => m.cells.some((c) => c.best);
@@ -96,9 +96,8 @@
         el("td", { class: "sub" }, !judged(m) ? "not judged" : many ? `not told from ${many}` : "told from all others"));
     });
     RS.section("overview", "Overview", null, [], el("div", { class: "two" },
-      el("div", {}, data.findings.length ? el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f))) : el("p", { class: "sub" }, "Nothing can be said beyond the noise.")),
-      el("div", {}, el("h3", {}, "Least by measure, a step"), el("table", { class: "shares" }, el("tbody", {}, rows)),
-        data.next.length ? el("h3", {}, "What to try next") : null, el("ul", { class: "next" }, data.next.map((n) => el("li", {}, n.why))))));
+      el("div", {}, data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "Nothing can be said beyond the noise.")),
+      el("div", {}, el("h3", {}, "Least by measure, a step"), el("table", { class: "shares" }, el("tbody", {}, rows)),)));
 
     // ---- surface
     const names = [...new Set(configs.flatMap((c) => c.parameters.map((p) => p.name)))];

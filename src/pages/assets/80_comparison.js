@@ -12,7 +12,7 @@
     const listeners = [];
     const choose = () => (tests.length > 1 ? [RS.choice("test", "which test", tests.map((t, i) => [String(i), t]), (i) => { now = Number(i) || 0; for (const call of listeners) call(); })] : []);
 
-    RS.section("overview", "Overview", null, [], data.findings.length ? el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f))) : el("p", { class: "sub" }, "Nothing can be said beyond the noise."));
+    RS.section("overview", "Overview", null, [], data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "Nothing can be said beyond the noise."));
 
     // ---- verdicts: a dot with its interval a figure, the table below
     const shown = () => data.verdicts.filter((v) => v.tests[now] && v.tests[now].change !== null && v.tests[now].change !== undefined);

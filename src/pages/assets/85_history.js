@@ -13,7 +13,7 @@
     let now = metrics[first];
 
     RS.section("overview", "Overview", null, [],
-      data.findings.length ? el("ul", { class: "findings" }, data.findings.map((f) => el("li", {}, f))) : el("p", { class: "sub" }, "Nothing changes beyond the noise."));
+      data.findings.length ? RS.findings(data.findings) : el("p", { class: "sub" }, "Nothing changes beyond the noise."));
 
     const about = (i) => RS.rows(data.runs[i], [[now.metric, `${RS.num(now.values[i], 5)} ${now.unit}`], ["its level", `${RS.num(now.levels[i], 5)} ${now.unit}`],
       ...now.changes.filter((c) => c.run === i).map((c) => [word(c), `${percent(c)} (${interval(c)})`])]);

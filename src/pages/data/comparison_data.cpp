@@ -34,8 +34,7 @@ PageHead head_of(const ComparisonPageInput& input) {
   for (const Finding& note : input.findings->notes)
     out.badges.push_back({"warning", note.headline, note.evidence});
   for (const std::vector<Finding>& metrics : input.findings->metrics)
-    for (const Finding& finding : metrics)
-      out.findings.push_back(finding.sentence());
+    out.findings.insert(out.findings.end(), metrics.begin(), metrics.end());
   return out;
 }
 

@@ -19,8 +19,7 @@ PageHead head_of(const HistoryPageInput& input) {
   out.command = input.command;
   for (const Finding& note : input.notes)
     out.badges.push_back({"warning", note.headline, note.evidence});
-  for (const Finding& finding : input.findings)
-    out.findings.push_back(finding.sentence());
+  out.findings = input.findings;
   out.files = input.files;
   return out;
 }

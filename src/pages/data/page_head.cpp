@@ -19,7 +19,17 @@ void add_head(PageBlob& page, const PageHead& head) {
     json.end_object();
   }
   json.end_list();
-  json.texts("findings", head.findings);
+  json.begin_list("findings");
+  for (const Finding& f : head.findings) {
+    json.begin_object();
+    json.text("rule", f.rule);
+    json.text("kind", finding_kind_name(f.kind));
+    json.text("headline", f.headline);
+    json.text("evidence", f.evidence);
+    json.text("action", f.action);
+    json.end_object();
+  }
+  json.end_list();
   json.begin_list("next");
   for (const PageNext& n : head.next) {
     json.begin_object();

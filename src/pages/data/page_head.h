@@ -1,6 +1,7 @@
 // What every page begins with, whatever its subject: title, badges, findings, what to do next.
 #pragma once
 
+#include "core/finding.h"
 #include "pages/data/page_blob.h"
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct PageHead {
   std::string command;       ///< that made the page
   std::int64_t begun_ns = 0; ///< of the data, unix; 0 = unknown
   std::vector<PageBadge> badges;
-  std::vector<std::string> findings;
+  std::vector<Finding> findings;
   std::vector<PageNext> next;
   std::vector<std::string> files; ///< that the page was made of
   std::vector<PageLink> links;    ///< reports and traces that were made of the same data

@@ -1,7 +1,7 @@
 #include "pages/data/run_collectives.h"
 
-#include "analyses/collectives/collective_findings.h"
 #include "analyses/collectives/late_ranks.h"
+#include "analyses/collectives/like_groups.h"
 #include "analyses/collectives/rank_bandwidth.h"
 #include "base/statistics.h"
 #include "base/units.h"

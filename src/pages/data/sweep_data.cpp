@@ -1,6 +1,6 @@
 #include "pages/data/sweep_data.h"
 
-#include "analyses/collectives/collective_findings.h"
+#include "analyses/collectives/like_groups.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "pages/data/bandwidth_data.h"
 #include "pages/data/page_head.h"
@@ -39,8 +39,6 @@ PageHead head_of(const SweepPageInput& input) {
     out.badges.push_back({"warning", "fewer than two steps: noise is not known",
                           "nothing tells a difference from noise"});
   out.findings = facts.findings;
-  for (const std::string& n : facts.next)
-    out.next.push_back({"", n});
   return out;
 }
 

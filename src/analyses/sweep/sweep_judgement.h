@@ -1,19 +1,18 @@
-// What a sweep says in words, from its facts: findings, and what to try next.
+// How the configurations and ranks of a sweep differ: the tests behind its findings.
 #pragma once
 
-#include "analyses/sweep/nccl_master.h"
 #include "analyses/sweep/slowdown.h"
 #include "analyses/sweep/sweep_compare.h"
 #include "analyses/sweep/sweep_facts.h"
 
+#include <cstddef>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace rankscope {
 
-/// What the sentences rest on, each once. The records that it was made of must outlive it.
+/// What the findings rest on, each once. The records that it was made of must outlive it.
 struct SweepJudgement {
   std::vector<ConfigurationRanks> groups;
   /// Two configurations whose steps hold other work: nothing is ranked then.
@@ -28,13 +27,5 @@ struct SweepJudgement {
   std::size_t cause_comparisons = 0; ///< that cause_alpha is corrected for
 };
 [[nodiscard]] SweepJudgement judge(const std::vector<RankRecord>& records);
-
-/// The summary in words, one finding a line.
-[[nodiscard]] std::vector<std::string> summary_findings(const SweepJudgement& sweep,
-                                                        const std::vector<RankRecord>& records);
-
-/// What to try next, each with the numbers behind it.
-[[nodiscard]] std::vector<std::string>
-next_steps(const SweepJudgement& sweep, const std::vector<ConfigurationCollectives>& collectives);
 
 } // namespace rankscope

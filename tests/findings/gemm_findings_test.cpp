@@ -1,7 +1,6 @@
 // What is said of the GEMMs with the largest spread.
-#include "analyses/gemm/gemm_facts.h"
+#include "findings/run_findings.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -24,17 +23,19 @@ GemmFacts rows_of(std::size_t n) {
 
 // The most spread rows are chosen out of all: each interval is at a level for all of them.
 TEST(GemmFindings, TheIntervalIsForAllRows) {
-  const std::string one = gemm_findings(rows_of(1), 1).at(0);
-  EXPECT_NE(one.find("longer durations go with overlap by collectives: 10.0 +- 8.0 us slower"),
+  const std::string one = gemm_findings(rows_of(1), 1).at(0).evidence;
+  EXPECT_NE(one.find("longer durations go with overlap by collectives: 10.0 us slower when fully "
+                     "overlapped (95 % CI 2.0 to 18.0)"),
             std::string::npos)
       << one;
   // t(8) is 2.306 at 95 % and 3.833 at 99.5 %: 8 * 3.833 / 2.306 = 13.3
-  const std::string ten = gemm_findings(rows_of(10), 1).at(0);
-  EXPECT_NE(
-      ten.find("duration does not depend significantly on overlap by collectives: +10.0 +- 13.3"),
-      std::string::npos)
-      << ten;
-  EXPECT_NE(ten.find("95 % over 10 rows"), std::string::npos) << ten;
+  const Finding ten = gemm_findings(rows_of(10), 1).at(0);
+  EXPECT_NE(ten.evidence.find("duration does not depend significantly on overlap by collectives: "
+                              "-3.3 to 23.3 us when fully overlapped (95 % CI over 10 rows)"),
+            std::string::npos)
+      << ten.evidence;
+  EXPECT_NEAR(*ten.detectable, 13.3, 0.05);
+  EXPECT_TRUE(ten.action.empty());
 }
 
 // ST-C16: faster beyond its interval, and yet "it cannot be told".
@@ -42,8 +43,9 @@ TEST(GemmFindings, FasterIsSaidToo) {
   GemmFacts facts = rows_of(1);
   facts.rows[0].slowdown_us = -11.8;
   facts.rows[0].slowdown_half_us = 0.7;
-  const std::string text = gemm_findings(facts, 1).at(0);
-  EXPECT_NE(text.find("shorter durations go with overlap by collectives: 11.8 +- 0.7 us faster"),
+  const std::string text = gemm_findings(facts, 1).at(0).evidence;
+  EXPECT_NE(text.find("shorter durations go with overlap by collectives: 11.8 us faster when fully "
+                      "overlapped (95 % CI 11.1 to 12.5)"),
             std::string::npos)
       << text;
 }
@@ -72,48 +74,12 @@ TEST(GemmFindings, PlacesInTheStepAreNotComparedWithEachOther) {
       g.shortest = g.instances[i].dur_ns < g.instances[g.shortest].dur_ns ? i : g.shortest;
       g.longest = g.instances[i].dur_ns > g.instances[g.longest].dur_ns ? i : g.longest;
     }
-    return gemm_findings(gemm_facts({rank}, 1, GemmRanking::kRange), 1).at(0);
+    return gemm_findings(gemm_facts({rank}, 1, GemmRanking::kRange), 1).at(0).evidence;
   };
   EXPECT_NE(finding(0).find("does not depend significantly on overlap"), std::string::npos)
       << finding(0);
   EXPECT_NE(finding(30'000).find("longer durations go with overlap"), std::string::npos)
       << finding(30'000);
-}
-
-// Of many calls the shortest and the longest of each piece: none that matters is missing.
-TEST(GemmCalls, AreThinnedToTheExtremesOfPieces) {
-  std::vector<GemmInstance> calls;
-  for (std::int64_t i = 0; i < 1000; ++i)
-    calls.push_back({5000 + 10 * i, 100 + i * 7919 % 97, -1, i % 3, 0});
-  calls[611].dur_ns = 9999;
-  calls[377].dur_ns = 1;
-  const std::vector<GemmCall> all = thinned_calls(calls, 5000, 1000);
-  ASSERT_EQ(all.size(), 1000U);
-  EXPECT_EQ(all[7].at_ns, 70);
-  EXPECT_EQ(all[7].overlap_ns, 1);
-  const std::vector<GemmCall> few = thinned_calls(calls, 5000, 100);
-  EXPECT_EQ(few.size(), 100U);
-  std::int64_t last = -1;
-  for (const GemmCall& call : few) {
-    EXPECT_GT(call.at_ns, last);
-    last = call.at_ns;
-    const GemmInstance& of = calls[static_cast<std::size_t>(call.at_ns / 10)];
-    EXPECT_EQ(call.dur_ns, of.dur_ns);
-    // it is an extreme of its piece of 20 calls
-    const auto piece = static_cast<std::size_t>(call.at_ns / 10 / 20) * 20;
-    std::int64_t least = INT64_MAX, most = 0;
-    for (std::size_t i = piece; i < piece + 20; ++i) {
-      least = std::min(least, calls[i].dur_ns);
-      most = std::max(most, calls[i].dur_ns);
-    }
-    EXPECT_TRUE(of.dur_ns == least || of.dur_ns == most) << call.at_ns;
-  }
-  for (const std::int64_t at : {6110, 3770})
-    EXPECT_TRUE(
-        std::any_of(few.begin(), few.end(), [&](const GemmCall& c) { return c.at_ns == at; }));
-  EXPECT_TRUE(thinned_calls({}, 0).empty());
-  calls.resize(1);
-  EXPECT_EQ(thinned_calls(calls, 0, 1).size(), 1U);
 }
 
 } // namespace

@@ -1,13 +1,17 @@
 // What a sweep says of its configurations and ranks: how often it is wrong where there is nothing
 // to find, and how often it finds what is there. Both tables are printed.
+#include "findings/sweep_findings.h"
+
 #include "analyses/sweep/sweep_compare.h"
-#include "analyses/sweep/sweep_findings.h"
+#include "base/display_text.h"
 #include "cost.h"
+#include "findings/rules.h"
 #include "sanitized.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -15,7 +19,7 @@ namespace {
 constexpr int kSeeds = 100;
 constexpr int kConfigurations = 4;
 constexpr int kRanks = 4;
-constexpr int kSteps = 20;
+constexpr int kSimulatedSteps = 20;
 constexpr double kNoiseMs = 1; ///< standard deviation of a step
 
 struct Effect {
@@ -40,7 +44,7 @@ std::vector<RankRecord> simulated(unsigned seed, const Effect& effect) {
       record.key.rank = r;
       out.push_back(std::move(record));
     }
-    for (int s = 0; s < kSteps; ++s) {
+    for (int s = 0; s < kSimulatedSteps; ++s) {
       const double total = 100 + noise(random) - (c == 2 ? effect.faster_ms : 0);
       for (int r = 0; r < kRanks; ++r) {
         const bool late = r == 1 && effect.straggler_ms > 0;
@@ -67,6 +71,12 @@ std::vector<RankRecord> simulated(unsigned seed, const Effect& effect) {
   return out;
 }
 
+std::vector<Finding> findings_of(const std::vector<RankRecord>& records) {
+  SweepFacts facts;
+  facts.records = records;
+  return sweep_findings(facts);
+}
+
 struct Said {
   bool ranking = false; ///< some configuration is told from the best one
   bool winner = false;
@@ -86,8 +96,8 @@ Said said_of(const std::vector<RankRecord>& records) {
     out.slow_rank = out.slow_rank || s.rank == 1;
     out.waits = out.waits || s.waited.has_value();
   }
-  for (const std::string& sentence : next_steps(judge(records), {}))
-    out.try_other = out.try_other || sentence.find(": try ") != std::string::npos;
+  for (const Finding& f : findings_of(records))
+    out.try_other = out.try_other || f.rule == rules::try_further.id;
   return out;
 }
 
@@ -151,23 +161,109 @@ TEST(SweepCompare, OneStepIsNoSample) {
     r.steps.resize(1);
   EXPECT_FALSE(rank_by_steps(by_configuration(records), TimeKind::kTotal));
   EXPECT_TRUE(slow_ranks(by_configuration(records)).tested.empty());
-  const auto findings = summary_findings(judge(records), records);
+  const std::vector<Finding> findings = findings_of(records);
   ASSERT_FALSE(findings.empty());
-  EXPECT_NE(findings[0].find("cannot be told from noise"), std::string::npos) << findings[0];
+  EXPECT_EQ(findings[0].rule, rules::not_ranked.id);
+  EXPECT_NE(findings[0].headline.find("without a test"), std::string::npos) << findings[0].headline;
+  for (const Finding& f : findings)
+    EXPECT_NE(f.rule, rules::fastest.id);
 }
 
-TEST(SweepCompare, SentencesHaveTheirIntervals) {
-  const std::vector<RankRecord> different = simulated(3, {4, 4, true});
-  const auto told = summary_findings(judge(different), different);
-  ASSERT_GE(told.size(), 3U);
-  EXPECT_EQ(told[0].rfind("shortest steps in these runs: c2, ", 0), 0U) << told[0];
-  EXPECT_NE(told[0].find("Welch, 95 % over 18 comparisons, 20 steps"), std::string::npos)
-      << told[0];
-  EXPECT_NE(told[2].find("rank 1 computes "), std::string::npos) << told[2];
-  EXPECT_NE(told[2].find(", in 4 of 4 configurations, most in "), std::string::npos) << told[2];
-  const std::vector<RankRecord> same = simulated(3, {});
-  const auto none = summary_findings(judge(same), same);
-  EXPECT_NE(none[0].find("cannot be told apart"), std::string::npos) << none[0];
+TEST(SweepFindings, TheAnswerComesFirstWithItsInterval) {
+  const std::vector<Finding> found = findings_of(simulated(3, {4, 4, true}));
+  ASSERT_GE(found.size(), 5U);
+  // 96 against 100 ms: every other configuration is slower
+  EXPECT_EQ(found[0].rule, rules::fastest.id);
+  EXPECT_EQ(found[0].headline.rfind("256 threads are fastest: ", 0), 0U) << found[0].headline;
+  EXPECT_NE(found[0].evidence.find("95 % CI over 18 comparisons, at least 20 steps per "
+                                   "configuration"),
+            std::string::npos)
+      << found[0].evidence;
+  EXPECT_EQ(found[0].scope, FindingScope::kThisRun);
+  EXPECT_EQ(found[0].steps, 20U);
+  for (int i = 1; i < kConfigurations; ++i) {
+    const Finding& slower = found[static_cast<std::size_t>(i)];
+    EXPECT_EQ(slower.rule, rules::slower_configuration.id);
+    EXPECT_NE(slower.headline.find(" threads cost "), std::string::npos) << slower.headline;
+    EXPECT_NEAR(*slower.value, 4, 2);
+    EXPECT_GT(*slower.low, 0);
+    EXPECT_EQ(slower.cost_ms, slower.value);
+  }
+  const Finding& rank = found[kConfigurations];
+  EXPECT_EQ(rank.rule, rules::slow_rank.id);
+  EXPECT_EQ(rank.headline.rfind("Rank 1 computes ", 0), 0U) << rank.headline;
+  EXPECT_NE(rank.evidence.find("; in 4 of 4 configurations, most in c"), std::string::npos)
+      << rank.evidence;
+  const AnswerText text = answer_text(found);
+  EXPECT_EQ(text.answer.rfind(found[0].headline + ". " + found[1].headline + ". ", 0), 0U)
+      << text.answer;
+  EXPECT_NE(text.answer.find("1 more configuration is slower."), std::string::npos) << text.answer;
+  EXPECT_EQ(text.reasons[0], found[0].evidence);
+}
+
+TEST(SweepFindings, WithoutADifferenceTheAnswerSaysWhatIsNotExcluded) {
+  const std::vector<Finding> found = findings_of(simulated(3, {}));
+  EXPECT_EQ(found[0].headline.rfind("No significant difference in step time between 4 "
+                                    "configurations: ",
+                                    0),
+            0U)
+      << found[0].headline;
+  EXPECT_NE(found[0].evidence.find(" in these runs are not excluded ("), std::string::npos)
+      << found[0].evidence;
+  EXPECT_GT(*found[0].detectable, 0);
+  EXPECT_EQ(found[0].subject_kind, "configurations");
+  EXPECT_EQ(found[1].rule, rules::no_slow_rank.id);
+  EXPECT_EQ(found[1].headline, "No rank computes significantly longer than its peers in 4 "
+                               "configurations");
+  EXPECT_GT(*found[1].detectable, 0);
+}
+
+// Two of three do not differ: both are named, by what differs, and the third with its cost.
+TEST(SweepFindings, NamesAreThoseOfTheParameterThatDiffers) {
+  std::vector<RankRecord> records = simulated(3, {-20, 0, true}); // c2 takes 120 ms
+  std::erase_if(records, [](const RankRecord& r) { return r.key.configuration.label == "c3"; });
+  const std::vector<Finding> found = findings_of(records);
+  EXPECT_TRUE(found[0].headline.rfind("64 or 128 threads are fastest: ", 0) == 0 ||
+              found[0].headline.rfind("128 or 64 threads are fastest: ", 0) == 0)
+      << found[0].headline;
+  EXPECT_NE(found[0].headline.find(" ms per step, no significant difference"), std::string::npos)
+      << found[0].headline;
+  EXPECT_EQ(found[1].headline.rfind("256 threads cost ", 0), 0U) << found[1].headline;
+  // with a second parameter that differs too, labels name them
+  for (RankRecord& r : records)
+    if (r.key.configuration.label == "c2")
+      r.key.configuration.set("protocol", "LL");
+  EXPECT_EQ(findings_of(records)[1].headline.rfind("c2 costs ", 0), 0U);
+}
+
+// Every headline fits, whatever the names; no subject has a rule twice; every rule is listed.
+TEST(SweepFindings, HeadlinesFitWhateverTheNames) {
+  std::size_t checked = 0;
+  for (const unsigned seed : {1U, 2U, 3U})
+    for (const Effect effect : {Effect{}, Effect{4, 4, true}, Effect{-20, 9, false}}) {
+      std::vector<RankRecord> records = simulated(seed, effect);
+      for (RankRecord& r : records) {
+        r.key.configuration.label += std::string(150, 'x') + r.key.configuration.label;
+        r.key.configuration.parameters.clear();
+        r.idle_ns[0] = 1'000'000'000;
+        r.time_ns[static_cast<std::size_t>(TimeKind::kIdle)] = 1'000'000'000;
+        r.graphs = {100, 90, 80};
+      }
+      records.push_back(records.back());
+      records.back().key.rank = 1'000'000'000;
+      records.back().error = std::string(500, 'e');
+      std::set<std::string> seen;
+      for (const Finding& f : findings_of(records)) {
+        ++checked;
+        EXPECT_LE(display_width(f.headline), kHeadlineWidth) << f.headline;
+        EXPECT_FALSE(f.headline.ends_with('.') && !f.headline.ends_with("...")) << f.headline;
+        EXPECT_FALSE(f.evidence.empty()) << f.headline;
+        EXPECT_TRUE(seen.insert(std::string(f.rule) + f.subject_kind + f.subject).second) << f.rule;
+        EXPECT_TRUE(std::any_of(finding_rules().begin(), finding_rules().end(),
+                                [&](const FindingRule& r) { return r.id == f.rule; }));
+      }
+    }
+  EXPECT_GT(checked, 50U);
 }
 
 } // namespace

@@ -1,0 +1,196 @@
+#include "findings/collective_findings.h"
+
+#include "analyses/collectives/collective_report.h"
+#include "analyses/collectives/late_ranks.h"
+#include "analyses/collectives/slow_links.h"
+#include "base/number_text.h"
+#include "base/units.h"
+#include "findings/compose.h"
+#include "findings/rank_findings.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostSlowGroups = 4; ///< that have a finding each
+constexpr std::size_t kMostClocks = 8;     ///< the sheet has them all
+
+Finding slow_link(const SlowGroup& g) {
+  std::string ranks = g.row->group_ranks;
+  std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
+  Finding out = finding_of(rules::slow_link, "group", g.row->group);
+  out.value = g.bus_gbps;
+  out.unit = Unit::kGBps;
+  set_headline(out, fmt::format("Ranks {}: {} reaches {} GB/s, {:.0f} % below the other groups",
+                                brief(ranks, 24), brief(g.row->name, 24), number3(g.bus_gbps),
+                                g.percent_below()));
+  out.evidence =
+      fmt::format("Group {} (ranks {}): bus bandwidth against a median of {} GB/s of the {} other "
+                  "groups of its kind and size",
+                  brief(g.row->group, kHeadlineWidth), brief(ranks, kHeadlineWidth),
+                  number3(g.usual_gbps), g.others);
+  out.action = fmt::format("Check the link between ranks {}", brief(ranks, 24));
+  return out;
+}
+
+void add_slow_links(std::span<const SyncSummary> rows, std::vector<Finding>& out) {
+  const std::vector<SlowGroup> found = slow_groups(rows);
+  for (std::size_t i = 0; i < std::min(found.size(), kMostSlowGroups); ++i)
+    out.push_back(slow_link(found[i]));
+  if (found.size() <= kMostSlowGroups)
+    return;
+  const std::size_t more = found.size() - kMostSlowGroups;
+  Finding rest = finding_of(rules::slow_link, "groups", fmt::format("{} more", more));
+  rest.value = static_cast<double>(more);
+  rest.unit = Unit::kCount;
+  set_headline(rest,
+               fmt::format("{} slower than the others of their kind and size",
+                           counted(more, "more process group is", "more process groups are")));
+  rest.evidence = "Sheet nccl_summary_implicit_sync has the bandwidth of every group";
+  out.push_back(std::move(rest));
+}
+
+void add_most_exposed(const CollectiveFacts& facts, std::vector<Finding>& out) {
+  if (facts.exposed_types.empty())
+    return;
+  const ExposedType& x = facts.exposed_types.front();
+  Finding f = finding_of(rules::exposed_collective, "collective", x.name);
+  f.value = ns_to_ms(x.exposed_ns());
+  f.unit = Unit::kMs;
+  set_headline(f, fmt::format("{} has the most exposed time: {} of {} ms over all ranks ({})",
+                              brief(x.name, 24), number3(ns_to_ms(x.exposed_ns())),
+                              number3(ns_to_ms(x.dur_ns)), percent_text(x.exposed_percent())));
+  f.evidence = fmt::format("{}; exposed: neither compute nor copies run meanwhile",
+                           counted(static_cast<std::size_t>(x.kernels), "kernel", "kernels"));
+  if (x.told_ns > 0)
+    f.evidence += fmt::format("; {} ms of its time waits for the last member to start",
+                              number3(ns_to_ms(x.wait_ns)));
+  out.push_back(std::move(f));
+}
+
+void add_slow_collective(const std::optional<SlowCollective>& slow, std::vector<Finding>& out) {
+  if (!slow)
+    return;
+  Finding f =
+      finding_of(rules::slow_collective, "collective", fmt::format("{} {}", slow->name, slow->id));
+  f.value = slow->bus_gbps;
+  f.unit = Unit::kGBps;
+  f.place = slow->place;
+  set_headline(f, fmt::format("{} {} reaches {} GB/s, {:.0f} % of the others of its kind and size",
+                              brief(slow->name, 24), brief(slow->id, 16), number3(slow->bus_gbps),
+                              slow->bus_gbps / slow->usual_gbps * 100));
+  f.evidence = fmt::format("Bus bandwidth; mean of the {} others {} GB/s; their scatter does "
+                           "not explain it (95 % over {} collectives)",
+                           slow->others, number3(slow->usual_gbps), slow->comparisons);
+  out.push_back(std::move(f));
+}
+
+void add_incomplete(const CollectiveFacts& facts, std::vector<Finding>& out) {
+  const CollectiveTotals& totals = facts.totals;
+  if (totals.incomplete == 0 || facts.compat_tracelens)
+    return;
+  Finding f = finding_of(rules::incomplete_collectives, "run", "");
+  f.value = static_cast<double>(totals.incomplete);
+  f.unit = Unit::kCount;
+  set_headline(f, fmt::format("{} of {} collectives lack members of their group", totals.incomplete,
+                              totals.matched));
+  f.evidence = "Their bandwidths and waits are blank";
+  f.action = "Add the traces of the missing ranks";
+  out.push_back(std::move(f));
+}
+
+Finding unaligned_clock(const ClockOffset& clock) {
+  Finding out = finding_of(rules::unaligned_clock, "rank", std::to_string(clock.rank));
+  const bool alone = clock.fit == ClockFit::kAlone;
+  set_headline(out, alone || clock.fit == ClockFit::kPoor
+                        ? fmt::format("The clock of rank {} stays on the time base", clock.rank)
+                        : fmt::format("The clock of rank {} is aligned roughly", clock.rank));
+  if (alone) {
+    out.evidence = "It shares no collective with the others";
+    return out;
+  }
+  out.value = ns_to_us(clock.residual_ns);
+  out.unit = Unit::kUs;
+  out.evidence = fmt::format(
+      "Ends of {} collectives scatter by {} us around those of rank {}, starts by {} us",
+      clock.samples, number3(ns_to_us(clock.residual_ns)), clock.via,
+      number3(ns_to_us(clock.effect_ns)));
+  return out;
+}
+
+void add_clocks(const CollectiveFacts& facts, std::vector<Finding>& out) {
+  std::vector<std::int64_t> more;
+  std::size_t named = 0;
+  for (const RankClock& clock : facts.clocks)
+    if (clock_remark(clock.offset).empty())
+      continue;
+    else if (named++ < kMostClocks)
+      out.push_back(unaligned_clock(clock.offset));
+    else
+      more.push_back(clock.rank);
+  if (more.empty())
+    return;
+  Finding f = finding_of(rules::unaligned_clock, "ranks", ranges_text(more));
+  f.value = static_cast<double>(more.size());
+  f.unit = Unit::kCount;
+  set_headline(f, fmt::format("The clocks of {} are aligned roughly or not at all",
+                              counted(more.size(), "more rank", "more ranks")));
+  f.evidence = fmt::format("Ranks {}; sheet clocks has them all", ranges_text(more));
+  out.push_back(std::move(f));
+}
+
+void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
+  if (facts.problems.empty())
+    return;
+  Finding f = finding_of(rules::collective_problems, "run", "");
+  f.value = static_cast<double>(facts.problems.size());
+  f.unit = Unit::kCount;
+  set_headline(f, fmt::format("{} between ranks",
+                              counted(facts.problems.size(), "collective or window disagrees",
+                                      "collectives or windows disagree")));
+  f.evidence = "Sheet problems lists them";
+  out.push_back(std::move(f));
+}
+
+} // namespace
+
+std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
+  std::vector<Finding> out = late_rank_findings(late_ranks(facts), facts.per_node);
+  add_slow_links(facts.summary, out);
+  add_most_exposed(facts, out);
+  add_slow_collective(facts.totals.slow, out);
+  add_incomplete(facts, out);
+  add_clocks(facts, out);
+  add_problems(facts, out);
+  return out;
+}
+
+Report collective_report(const CollectiveFacts& facts, const CollectiveOptions& options) {
+  Report out = collective_tables(facts, options);
+  put_findings_first(out, collective_findings(facts));
+  return out;
+}
+
+void put_findings_first(Report& report, std::span<const Finding> findings) {
+  report.tables.insert(report.tables.begin(), finding_schema().table(findings));
+}
+
+std::optional<double> waiting_share(const ConfigurationRanks& run,
+                                    std::span<const SyncSummary> collectives) {
+  if (collectives.empty())
+    return std::nullopt;
+  double transfer_ms = 0; // over all ranks
+  for (const SyncSummary& row : collectives) {
+    if (row.group_size == kNoId || row.group_size > static_cast<std::int64_t>(run.ranks.size()))
+      return std::nullopt;
+    transfer_ms += row.total_latency_ms * static_cast<double>(row.group_size);
+  }
+  const double comm_ms = run.mean_ms(TimeKind::kTotalComm) * static_cast<double>(run.ranks.size());
+  if (!(comm_ms > 0))
+    return std::nullopt;
+  return std::clamp(1 - transfer_ms / comm_ms, 0.0, 1.0);
+}
+
+} // namespace rankscope

@@ -1,0 +1,247 @@
+#include "findings/rank_findings.h"
+
+#include "analyses/ranks/rank_ranges.h"
+#include "base/number_text.h"
+#include "findings/compose.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostRanges = 4; ///< that have a finding each
+constexpr double kWorthAdvice = 1;     ///< percent
+constexpr double kSameGemms = 0.5;     ///< GEMM kernels per step
+
+/// Two steps give an interval, but no claim beyond themselves.
+FindingScope scope_of(std::size_t steps) {
+  return steps > 2 ? FindingScope::kThisRun : FindingScope::kTheseSteps;
+}
+
+std::string these_steps(std::size_t steps) {
+  return steps == 1 ? "this one step" : fmt::format("these {} steps", steps);
+}
+
+Finding range_finding(const FindingRule& rule, const FoundRanks& range) {
+  return range.size() > 1 ? finding_of(rule, "ranks", fmt::format("{}-{}", range.first, range.last))
+                          : finding_of(rule, "rank", std::to_string(range.first));
+}
+
+/// The ranks of ranges that have no finding each, in one.
+Finding more_ranks(const FindingRule& rule, std::vector<std::int64_t> ranks, const char* what) {
+  std::sort(ranks.begin(), ranks.end());
+  const std::string list = ranges_text(ranks);
+  Finding out = finding_of(rule, "ranks", list);
+  out.value = static_cast<double>(ranks.size());
+  out.unit = Unit::kCount;
+  set_headline(out, fmt::format("{} {}", counted(ranks.size(), "more rank", "more ranks"), what));
+  out.evidence = (ranks.size() > 1 ? "Ranks " : "Rank ") + list;
+  return out;
+}
+
+/// The member of the range with the largest excess.
+std::size_t most_of(const FoundRanks& range, const std::vector<FoundRank>& ranks) {
+  return *std::max_element(
+      range.members.begin(), range.members.end(),
+      [&](std::size_t a, std::size_t b) { return ranks[a].excess < ranks[b].excess; });
+}
+
+// ---- slow
+
+using SlowByRank = std::map<std::int64_t, std::vector<const SlowRank*>>;
+
+const SlowRank& worst_of(const std::vector<const SlowRank*>& in) {
+  return **std::max_element(in.begin(), in.end(), [](const SlowRank* a, const SlowRank* b) {
+    return a->percent < b->percent;
+  });
+}
+
+/// Says what the tests could have shown: silence is not equality.
+Finding no_slow_rank(const std::vector<TestedRanks>& tested) {
+  Finding out = finding_of(rules::no_slow_rank, "run", "");
+  double least = tested.front().test.least_visible;
+  double most = least;
+  double percent = 0;
+  double dependence = 0;
+  std::size_t fewest = tested.front().test.steps;
+  for (const TestedRanks& t : tested) {
+    least = std::min(least, t.test.least_visible);
+    most = std::max(most, t.test.least_visible);
+    percent = std::max(percent, t.mean_ms > 0 ? t.test.least_visible / t.mean_ms * 100 : 0);
+    dependence = std::max(dependence, t.test.dependence);
+    fewest = std::min(fewest, t.test.steps);
+  }
+  out.detectable = most;
+  out.unit = Unit::kMs;
+  out.steps = fewest;
+  out.scope = scope_of(fewest);
+  set_headline(out, "No rank computes significantly longer than its peers" +
+                        (tested.size() > 1 ? fmt::format(" in {} configurations", tested.size())
+                                           : std::string()));
+  out.evidence = fmt::format(
+      "{}{} can show an excess of {} ms per step ({}) or more, and less than {} % is not "
+      "reported{}",
+      tested.size() > 1 ? "Per configuration, " : "",
+      tested.size() > 1 ? these_steps(fewest) : capital(these_steps(fewest)),
+      least < most ? range3(least, most) : number3(most),
+      (least < most ? "at most " : "") + percent_text(percent), kDeviceSpreadPercent,
+      dependence_note(dependence));
+  return out;
+}
+
+/// What to do about a rank, from how its GEMM kernels compare with those of its peers.
+std::string slow_action(const SlowRank& most) {
+  const std::string rank = fmt::format("Rank {}: ", most.rank);
+  if (most.percent <= kWorthAdvice)
+    return rank + "repeat the run first; GPUs of one model can differ by as much";
+  if (most.more_gemms >= kSameGemms)
+    return rank + fmt::format("it runs {:.1f} GEMM kernels more per step than its peers, so check "
+                              "its share of the work first",
+                              most.more_gemms);
+  if (most.gemm_percent >= most.percent / 2)
+    return rank + fmt::format("its GEMM kernels take {} longer than the same kernels of its "
+                              "peers, so check its GPU's clocks, power and temperature",
+                              percent_text(most.gemm_percent));
+  return rank + fmt::format("its GEMM kernels take as long as those of its peers ({:+.2f} %), so "
+                            "look for other kernels that it runs more of",
+                            most.gemm_percent);
+}
+
+Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest& test,
+                  const std::string& where) {
+  const RankExcess& e = most.excess;
+  const bool several = range.size() > 1;
+  Finding out = range_finding(rules::slow_rank, range);
+  set_interval(out, e.excess, e.half_width, Unit::kMs);
+  out.steps = test.steps;
+  out.scope = scope_of(test.steps);
+  out.detectable = test.least_visible;
+  set_headline(out, fmt::format("{} {} {} ms longer per step than {} peers ({})",
+                                capital(range_name(range)), several ? "compute" : "computes",
+                                several ? range3(range.least, range.most) : number3(e.excess),
+                                several ? "their" : "its", percent_text(most.percent)));
+  out.evidence = fmt::format("{}95 % CI {} ms over all ranks; slowest in {} of {}{}{}",
+                             several ? fmt::format("Rank {}: ", most.rank) : std::string(),
+                             range3(e.excess - e.half_width, e.excess + e.half_width), e.most,
+                             these_steps(test.steps), where, dependence_note(test.dependence));
+  if (most.waited)
+    out.evidence += fmt::format("; collectives of its peers last {} ms longer per step ({})",
+                                number3(most.waited->difference), range3(*most.waited));
+  out.action = slow_action(most);
+  return out;
+}
+
+// ---- late
+
+Finding no_late_rank(const RankTest& test) {
+  Finding out = finding_of(rules::no_late_rank, "run", "");
+  out.detectable = test.least_visible;
+  out.unit = Unit::kUs;
+  out.steps = test.steps;
+  out.scope = scope_of(test.steps);
+  set_headline(out, "No rank starts collectives significantly later than the other members");
+  out.evidence =
+      fmt::format("{} can show a lateness of {} us or more{}", capital(these_steps(test.steps)),
+                  number3(test.least_visible), dependence_note(test.dependence));
+  return out;
+}
+
+Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t per_node,
+                  const RankTest& test) {
+  const RankExcess& e = most.late;
+  const bool several = range.size() > 1;
+  Finding out = range_finding(rules::late_rank, range);
+  set_interval(out, e.excess, e.half_width, Unit::kUs);
+  out.steps = test.steps;
+  out.scope = scope_of(test.steps);
+  out.detectable = test.least_visible;
+  set_headline(out, fmt::format("{} {} collectives {} us later than the other members",
+                                capital(range_name(range, per_node)), several ? "start" : "starts",
+                                several ? range3(range.least, range.most) : number3(e.excess)));
+  out.evidence = fmt::format(
+      "{}95 % CI {} us over all ranks, by the durations of {} collectives in {}; last in {:.0f} "
+      "%{}",
+      several ? fmt::format("Rank {}: ", most.rank->rank) : std::string(),
+      range3(e.excess - e.half_width, e.excess + e.half_width), most.rank->collectives,
+      counted(test.steps, "step", "steps"), most.rank->percent_of(most.rank->shortest),
+      dependence_note(test.dependence));
+  out.action =
+      fmt::format("Rank {}: find the work before its collectives that takes longer: compute, "
+                  "host, data loading",
+                  most.rank->rank);
+  return out;
+}
+
+} // namespace
+
+std::vector<Finding> slow_rank_findings(const SlowRanks& slow) {
+  std::vector<Finding> out;
+  if (slow.told.empty()) {
+    if (!slow.tested.empty())
+      out.push_back(no_slow_rank(slow.tested));
+    return out;
+  }
+  SlowByRank by_rank;
+  for (const SlowRank& s : slow.told)
+    by_rank[s.rank].push_back(&s);
+  std::vector<FoundRank> ranks; // each by the configuration in which it is slowest
+  std::vector<const SlowRank*> worst;
+  for (const auto& [rank, in] : by_rank) {
+    worst.push_back(&worst_of(in));
+    ranks.push_back({rank, worst.back()->excess.excess});
+  }
+  std::vector<std::int64_t> more;
+  for (const FoundRanks& range : in_ranges(ranks)) {
+    if (out.size() == kMostRanges) {
+      for (const std::size_t i : range.members)
+        more.push_back(ranks[i].rank);
+      continue;
+    }
+    const SlowRank& most = *worst[most_of(range, ranks)];
+    const auto test = std::find_if(slow.tested.begin(), slow.tested.end(),
+                                   [&](const TestedRanks& t) { return t.group == most.group; });
+    out.push_back(slow_rank(
+        range, most, test->test,
+        slow.tested.size() > 1 ? fmt::format("; in {} of {} configurations, most in {}",
+                                             by_rank.at(most.rank).size(), slow.tested.size(),
+                                             brief(most.group->configuration.label, kHeadlineWidth))
+                               : std::string()));
+  }
+  if (!more.empty())
+    out.push_back(more_ranks(rules::slow_rank, std::move(more),
+                             "computing significantly longer than their peers"));
+  return out;
+}
+
+std::vector<Finding> late_rank_findings(const LateRanks& late, std::int64_t per_node) {
+  std::vector<Finding> out;
+  if (late.ranks.empty())
+    return out;
+  std::vector<const LateRank*> significant;
+  std::vector<FoundRank> ranks;
+  for (const LateRank& r : late.ranks)
+    if (r.late.significant) {
+      significant.push_back(&r);
+      ranks.push_back({r.rank->rank, r.late.excess});
+    }
+  if (ranks.empty()) {
+    out.push_back(no_late_rank(late.test));
+    return out;
+  }
+  std::vector<std::int64_t> more;
+  for (const FoundRanks& range : in_ranges(ranks)) {
+    if (out.size() < kMostRanges)
+      out.push_back(late_rank(range, *significant[most_of(range, ranks)], per_node, late.test));
+    else
+      for (const std::size_t i : range.members)
+        more.push_back(ranks[i].rank);
+  }
+  if (!more.empty())
+    out.push_back(
+        more_ranks(rules::late_rank, std::move(more), "starting collectives significantly late"));
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,166 @@
+#include "findings/run_findings.h"
+
+#include "analyses/timeline/idle_causes.h"
+#include "base/statistics.h"
+#include "findings/compose.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+Finding finding_about(const FindingRule& rule, const ShownRun& run) {
+  return run.label.empty() ? finding_of(rule, "run", "")
+                           : finding_of(rule, "configuration", run.label);
+}
+
+std::string with_label(const ShownRun& run) {
+  return run.label.empty() ? std::string() : " with " + run.name;
+}
+
+std::string over_ranks(const ShownRun& run) {
+  return run.ranks->ranks.size() > 1 ? fmt::format("Mean over {} ranks", run.ranks->ranks.size())
+                                     : std::string("One rank");
+}
+
+/// Value and headline: "... 12.4 ms, 18.2 % of the time".
+Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, double percent,
+                     const char* what) {
+  Finding out = finding_about(rule, run);
+  out.value = ms;
+  out.unit = Unit::kMs;
+  set_headline(out, fmt::format("{} {} ms, {} of the time{}", what, number3(ms),
+                                percent_text(percent), with_label(run)));
+  return out;
+}
+
+/// Whether the calls of a row take longer where collectives overlap them, at a level for one of
+/// `rows` rows.
+void add_overlap(const GemmRow& row, std::size_t rows, Finding& out) {
+  if (std::isnan(row.slowdown_us)) {
+    out.evidence += row.longest_overlap_percent() > 0
+                        ? "; too few calls, or overlap is fixed by the place in the step, so that "
+                          "its cost cannot be estimated"
+                        : "; no collective overlaps it";
+    return;
+  }
+  const double degrees = row.slowdown_degrees;
+  const double half =
+      row.slowdown_half_us * student_t(degrees, corrected_alpha(rows)) / student_t95(degrees);
+  const double us = row.slowdown_us;
+  const std::string level = rows > 1 ? fmt::format("95 % CI over {} rows", rows) : "95 % CI";
+  if (std::fabs(us) <= half) {
+    out.evidence +=
+        fmt::format("; duration does not depend significantly on overlap by collectives: {} us "
+                    "when fully overlapped ({})",
+                    range3(us - half, us + half), level);
+    out.detectable = half;
+    return;
+  }
+  out.evidence += fmt::format("; {} durations go with overlap by collectives: {} us {} when fully "
+                              "overlapped ({} {})",
+                              us > 0 ? "longer" : "shorter", number3(std::fabs(us)),
+                              us > 0 ? "slower" : "faster", level, amounts3({us, half}));
+  if (us > 0)
+    out.action = "See which collectives overlap the slowest GEMM calls: rankscope gemm overlap";
+}
+
+} // namespace
+
+std::optional<Finding> exposed_finding(const ShownRun& run, std::optional<double> waiting) {
+  const double total = run.ranks->mean_ms(TimeKind::kTotal);
+  const double exposed = run.ranks->mean_ms(TimeKind::kExposedComm);
+  if (!(total > 0) || !(exposed / total * 100 >= kWorthAFinding))
+    return std::nullopt;
+  Finding out = part_of_time(rules::exposed_communication, run, exposed, exposed / total * 100,
+                             "Communication is exposed for");
+  out.evidence = over_ranks(run);
+  if (!waiting) {
+    out.evidence += "; how much of it is waiting for late ranks is unknown";
+    out.action = "Compare all ranks: rankscope collectives";
+  } else if (*waiting > 0.5) {
+    out.evidence += fmt::format("; {:.0f} % of the communication time is waiting for the last rank "
+                                "to start",
+                                *waiting * 100);
+    out.action = "Find why ranks are late before changing collectives: rankscope collectives, "
+                 "straggler_summary";
+  } else {
+    out.evidence +=
+        fmt::format("; {:.0f} % of the communication time is transfer", (1 - *waiting) * 100);
+    out.action = "Start collectives earlier or make them smaller (bucket size, prefetch), so that "
+                 "compute overlaps them";
+  }
+  return out;
+}
+
+std::optional<Finding> idle_finding(const ShownRun& run) {
+  const double total = run.ranks->mean_ms(TimeKind::kTotal);
+  const double idle = run.ranks->mean_ms(TimeKind::kIdle);
+  std::array<double, kIdleCauses> by_cause{};
+  for (const RankRecord* r : run.ranks->ranks)
+    for (std::size_t c = 0; c < kIdleCauses; ++c)
+      by_cause[c] += static_cast<double>(r->idle_ns[c]);
+  const double all = std::accumulate(by_cause.begin(), by_cause.end(), 0.0);
+  if (!(total > 0) || !(idle / total * 100 >= kWorthAFinding) || !(all > 0))
+    return std::nullopt;
+  const auto most = std::max_element(by_cause.begin(), by_cause.end());
+  const auto cause = static_cast<IdleCause>(most - by_cause.begin());
+  Finding out = part_of_time(rules::idle_gpu, run, idle, idle / total * 100, "The GPU is idle for");
+  out.evidence =
+      fmt::format("{}; {} of that is {} ({})", over_ranks(run), percent_text(*most / all * 100),
+                  idle_cause_name(cause), idle_cause_help(cause));
+  out.action = capital(std::string(idle_cause_advice(cause)));
+  return out;
+}
+
+std::optional<Finding> contention_finding(const ShownRun& run,
+                                          const std::optional<Estimate>& contention,
+                                          std::size_t comparisons, const std::string& where) {
+  if (!contention)
+    return std::nullopt;
+  const MeanDifference d = contention->interval(corrected_alpha(comparisons));
+  if (d.difference - d.half_width <= kLeastSlowdown)
+    return std::nullopt;
+  const MeanDifference percent{d.difference * 100, d.half_width * 100};
+  Finding out = finding_about(rules::gemm_contention, run);
+  set_interval(out, percent.difference, percent.half_width, Unit::kPercent);
+  set_headline(out, fmt::format("GEMMs that run entirely under a collective are {} slower{}",
+                                percent_text(percent.difference), with_label(run)));
+  out.evidence = fmt::format("{} {} %; {} calls against calls of the same shape without overlap{}",
+                             level_text(comparisons), range3(percent), contention->calls, where);
+  out.action = "Fewer channels, or collectives at another place in the step, may reduce the "
+               "contention of GEMMs and collectives";
+  return out;
+}
+
+std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
+  std::vector<Finding> out;
+  std::set<std::pair<std::string, std::string>> named;
+  for (const GemmRow& row : facts.rows) {
+    if (out.size() == most)
+      break;
+    if (!named.emplace(row.op, row.dims).second)
+      continue;
+    const std::string name = row.op + (row.dims.empty() ? "" : " ") + row.dims;
+    Finding f = finding_of(rules::gemm_spread, "operator", name);
+    f.value = row.calls_us.max - row.calls_us.min;
+    f.unit = Unit::kUs;
+    f.place =
+        FindingPlace{row.key.rank, row.longest.start_ns, row.longest.start_ns + row.longest.dur_ns};
+    set_headline(f, fmt::format("{}: calls take {} us", brief(name, 64),
+                                range3(row.calls_us.min, row.calls_us.max)));
+    f.evidence =
+        fmt::format("{}, {}; the slowest call is overlapped {:.0f} %", to_text(row.key),
+                    counted(row.calls_us.count, "call", "calls"), row.longest_overlap_percent());
+    add_overlap(row, facts.rows.size(), f);
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
+} // namespace rankscope

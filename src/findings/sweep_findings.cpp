@@ -1,0 +1,449 @@
+#include "findings/sweep_findings.h"
+
+#include "analyses/graph/graph_attribution.h"
+#include "findings/collective_findings.h"
+#include "findings/compose.h"
+#include "findings/configuration_names.h"
+#include "findings/rank_findings.h"
+#include "findings/run_findings.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+constexpr std::size_t kMostCauses = 3;
+constexpr std::size_t kMostGemms = 5;
+
+std::string percent_range(const Estimate& e, double alpha) {
+  const MeanDifference d = e.interval(alpha);
+  return range3({d.difference * 100, d.half_width * 100}) + " %";
+}
+
+std::string percent_estimate(const Estimate& e, double alpha) {
+  return fmt::format("{} ({})", percent_text(e.value * 100), percent_range(e, alpha));
+}
+
+/// Those that do not differ significantly from the best, the best first, with the largest mean.
+struct Fastest {
+  std::vector<const ConfigurationRanks*> groups;
+  double high_ms = 0;
+  double not_excluded_ms = 0; ///< upper end of the interval of a difference among them
+  double half_width = 0;      ///< largest of those intervals
+};
+
+Fastest fastest_of(const StepRanking& r) {
+  Fastest out{{r.best}, r.best_ms, 0, 0};
+  for (const AgainstBest& o : r.others)
+    if (!o.told()) {
+      out.groups.push_back(o.group);
+      out.high_ms = std::max(out.high_ms, o.mean_ms);
+      out.not_excluded_ms =
+          std::max(out.not_excluded_ms, o.difference.difference + o.difference.half_width);
+      out.half_width = std::max(out.half_width, o.difference.half_width);
+    }
+  return out;
+}
+
+/// The configurations with the shortest time of one kind. `verb_one`, `verb_many`: "is fastest",
+/// "are fastest"; `same`: what does not differ when none does.
+Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
+                        const ConfigurationNames& names, const char* verb_one,
+                        const char* verb_many, const char* same) {
+  const Fastest f = fastest_of(r);
+  const bool all = f.groups.size() == r.others.size() + 1;
+  Finding out = all ? finding_of(rule, "configurations", "all")
+                    : finding_of(rule, "configuration", r.best->configuration.label);
+  out.value = r.best_ms;
+  out.unit = Unit::kMs;
+  out.steps = r.steps;
+  out.scope = FindingScope::kThisRun;
+  if (f.groups.size() > 1)
+    out.detectable = f.half_width;
+  const std::string verb = names.verb(f.groups, verb_one, verb_many);
+  if (all) {
+    set_headline(out, fmt::format("{} between {} configurations: {} ms per step", same,
+                                  f.groups.size(), range3(r.best_ms, f.high_ms)));
+  } else if (r.winner()) {
+    set_headline(
+        out, fmt::format("{} {}: {} ms per step", names.one(*r.best), verb, number3(r.best_ms)));
+  } else {
+    const std::string rest = fmt::format(" {}: {} ms per step, no significant difference", verb,
+                                         range3(r.best_ms, f.high_ms));
+    set_headline(out, names.any_of(f.groups, kHeadlineWidth - rest.size()) + rest);
+  }
+  const std::string tail =
+      fmt::format("{}, at least {} per configuration{}", level_text(r.comparisons),
+                  counted(r.steps, "step", "steps"), dependence_note(r.dependence));
+  if (r.winner()) {
+    const AgainstBest& next = r.others.front();
+    out.evidence = fmt::format("The next, {}, {} {} ms more per step in these runs ({}; {})",
+                               names.one(*next.group), names.verb({next.group}, "takes", "take"),
+                               number3(next.difference.difference), range3(next.difference), tail);
+  } else {
+    out.evidence = fmt::format("Differences of up to {} ms from {} in these runs are not excluded "
+                               "({})",
+                               number3(f.not_excluded_ms), names.one(*r.best), tail);
+  }
+  return out;
+}
+
+void add_slower(const StepRanking& r, const ConfigurationNames& names, std::vector<Finding>& out) {
+  for (const AgainstBest& o : r.others) {
+    if (!o.told())
+      continue;
+    Finding f =
+        finding_of(rules::slower_configuration, "configuration", o.group->configuration.label);
+    set_interval(f, o.difference.difference, o.difference.half_width, Unit::kMs);
+    f.cost_ms = o.difference.difference;
+    f.steps = r.steps;
+    f.scope = FindingScope::kThisRun;
+    const std::string name = names.one(*o.group);
+    set_headline(f, fmt::format("{} {} {} ms per step ({})", name,
+                                names.verb({o.group}, "costs", "cost"),
+                                number3(o.difference.difference),
+                                percent_text(o.difference.difference / r.best_ms * 100)));
+    f.evidence = fmt::format("{}: {} ms more than {} in these runs ({})", name,
+                             range3(o.difference), names.one(*r.best), level_text(r.comparisons));
+    out.push_back(std::move(f));
+  }
+}
+
+/// Without steps the means are all there is.
+Finding lowest_mean(const std::vector<ConfigurationRanks>& groups,
+                    const ConfigurationNames& names) {
+  const auto lowest = std::min_element(
+      groups.begin(), groups.end(), [](const ConfigurationRanks& a, const ConfigurationRanks& b) {
+        const double x = a.mean_ms(TimeKind::kTotal);
+        const double y = b.mean_ms(TimeKind::kTotal);
+        return (x > 0) != (y > 0) ? x > 0 : x < y;
+      });
+  Finding out = finding_of(rules::not_ranked, "configurations", "all");
+  out.value = lowest->mean_ms(TimeKind::kTotal);
+  out.unit = Unit::kMs;
+  set_headline(out,
+               fmt::format("{} {} the lowest mean time, {} ms, without a test", names.one(*lowest),
+                           names.verb({&*lowest}, "has", "have"), number3(*out.value)));
+  out.evidence =
+      fmt::format("Mean over {}; the noise is unknown without three profiler steps in every "
+                  "configuration",
+                  counted(lowest->ranks.size(), "rank", "ranks"));
+  out.action = "Record at least three profiler steps in every configuration";
+  return out;
+}
+
+Finding different_work(const SweepJudgement& sweep, const ConfigurationNames& names) {
+  Finding out = finding_of(rules::not_ranked, "configurations", "all");
+  set_headline(out,
+               fmt::format("{} and {} do different work per step", names.one(*sweep.unequal->first),
+                           names.one(*sweep.unequal->second)));
+  out.evidence = "Number or shapes of their GEMMs differ, so configurations are not ranked by step "
+                 "time";
+  out.action = "Compare the time per sample of the configurations";
+  return out;
+}
+
+/// The checks that are significant, or the result of all of them.
+std::string cause_text(const Cause& c, const std::string& base) {
+  std::vector<std::string> causes;
+  const auto more = c.more_contention();
+  if (c.told(c.test_contention) && c.told(more))
+    causes.push_back(fmt::format("contention: GEMMs under a collective take {} longer than without "
+                                 "overlap, {:.2f} percentage points ({}) more than with {}",
+                                 percent_estimate(*c.test_contention, c.alpha), more->value * 100,
+                                 percent_range(*more, c.alpha), base));
+  if (c.general())
+    causes.push_back(fmt::format("a general slow-down: without overlap, GEMMs take {} longer and "
+                                 "other calls {}, no significant difference between the two",
+                                 percent_estimate(*c.gemms_alone, c.alpha),
+                                 percent_estimate(*c.others_alone, c.alpha)));
+  else
+    for (const auto& [what, effect] :
+         {std::pair("GEMMs", &c.gemms_alone), std::pair("other calls", &c.others_alone)})
+      if (c.told(*effect))
+        causes.push_back(fmt::format("{} of the same shape take {} longer without overlap too",
+                                     what, percent_estimate(**effect, c.alpha)));
+  if (!causes.empty())
+    return fmt::format("{}", fmt::join(causes, "; "));
+  if (!more && !c.gemms_alone && !c.others_alone)
+    return "the reason cannot be checked without recorded shapes and two profiler steps";
+  std::vector<std::string> checked;
+  if (more)
+    checked.push_back("contention " + percent_range(*more, c.alpha));
+  if (c.gemms_alone)
+    checked.push_back("GEMMs without overlap " + percent_range(*c.gemms_alone, c.alpha));
+  if (c.others_alone)
+    checked.push_back("other calls " + percent_range(*c.others_alone, c.alpha));
+  return fmt::format("neither contention nor a general slow-down is significant (more than with "
+                     "{}: {})",
+                     base, fmt::join(checked, ", "));
+}
+
+void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
+                std::vector<Finding>& out) {
+  for (std::size_t i = 0; i < std::min(kMostCauses, sweep.causes.size()); ++i) {
+    const Cause& c = sweep.causes[i];
+    Finding f = finding_of(rules::computes_longer, "configuration", c.test->configuration.label);
+    set_interval(f, c.longer.difference, c.longer.half_width, Unit::kMs);
+    f.steps = sweep.total->steps;
+    f.scope = FindingScope::kThisRun;
+    const std::string base = names.one(*c.base);
+    set_headline(f, fmt::format("{} {} {} ms longer per step than {}", names.one(*c.test),
+                                names.verb({c.test}, "computes", "compute"),
+                                number3(c.longer.difference), base));
+    f.evidence = fmt::format("{}; {} ms in these runs ({})", capital(cause_text(c, base)),
+                             range3(c.longer), level_text(sweep.cause_comparisons));
+    out.push_back(std::move(f));
+  }
+}
+
+/// A configuration that hides more communication and computes longer, when both are significant.
+void add_trade(const SweepJudgement& sweep, const ConfigurationNames& names,
+               std::vector<Finding>& out) {
+  if (!sweep.total || !sweep.comm || sweep.comm->best == sweep.total->best)
+    return;
+  const StepRanking& comm = *sweep.comm;
+  const ConfigurationRanks& best = *sweep.total->best;
+  const auto exposed = std::find_if(comm.others.begin(), comm.others.end(),
+                                    [&](const AgainstBest& o) { return o.group == &best; });
+  const auto longer = std::find_if(sweep.causes.begin(), sweep.causes.end(),
+                                   [&](const Cause& c) { return c.test == comm.best; });
+  if (exposed == comm.others.end() || !exposed->told() || longer == sweep.causes.end())
+    return;
+  Finding f =
+      finding_of(rules::communication_trade, "configuration", comm.best->configuration.label);
+  set_interval(f, longer->longer.difference, longer->longer.half_width, Unit::kMs);
+  f.steps = comm.steps;
+  f.scope = FindingScope::kThisRun;
+  set_headline(f, fmt::format("{} {} {} ms more communication per step, but {} {} ms longer",
+                              names.one(*comm.best), names.verb({comm.best}, "hides", "hide"),
+                              number3(exposed->difference.difference),
+                              names.verb({comm.best}, "computes", "compute"),
+                              number3(longer->longer.difference)));
+  f.evidence = fmt::format("Against {} in these runs: exposed communication {} ms less, "
+                           "computation {} ms more",
+                           names.one(best), range3(exposed->difference), range3(longer->longer));
+  out.push_back(std::move(f));
+}
+
+/// Contention in most configurations, whatever the differences between them are.
+void add_contention(const SweepJudgement& sweep, const ConfigurationNames& names,
+                    std::vector<Finding>& out) {
+  const bool alone = sweep.groups.size() == 1;
+  std::size_t checked = 0;
+  std::size_t found = 0;
+  std::size_t most = 0;
+  for (std::size_t g = 0; g < sweep.groups.size(); ++g) {
+    if (!sweep.contention[g])
+      continue;
+    ++checked;
+    if (!contention_finding({&sweep.groups[g], "", ""}, sweep.contention[g],
+                            sweep.cause_comparisons, ""))
+      continue;
+    if (found++ == 0 || sweep.contention[g]->value > sweep.contention[most]->value)
+      most = g;
+  }
+  if (found == 0 || found * 2 <= checked)
+    return;
+  const ConfigurationRanks& group = sweep.groups[most];
+  const ShownRun run{&group, alone ? std::string() : group.configuration.label, names.one(group)};
+  out.push_back(*contention_finding(
+      run, sweep.contention[most], sweep.cause_comparisons,
+      alone ? std::string()
+            : fmt::format("; significant in {} of {} configurations, most here", found, checked)));
+}
+
+/// Work whose operators and shapes are unknown.
+void add_graphs(const std::vector<RankRecord>& records, bool several, std::vector<Finding>& out) {
+  const RankRecord* most = nullptr;
+  std::size_t ranks = 0;
+  std::size_t analysed = 0;
+  const auto share = [](std::int64_t ns, const RankRecord& r) {
+    return r.graphs.gpu_ns > 0
+               ? 100.0 * static_cast<double>(ns) / static_cast<double>(r.graphs.gpu_ns)
+               : 0.0;
+  };
+  for (const RankRecord& r : records) {
+    analysed += r.error.empty() ? 1 : 0;
+    if (share(r.graphs.graph_ns, r) < kNotedPercent)
+      continue;
+    ++ranks;
+    if (most == nullptr || share(r.graphs.graph_ns, r) > share(most->graphs.graph_ns, *most))
+      most = &r;
+  }
+  if (most == nullptr)
+    return;
+  Finding f = finding_of(rules::graph_launches, "rank",
+                         several ? to_text(most->key) : std::to_string(most->key.rank));
+  f.value = share(most->graphs.graph_ns, *most);
+  f.unit = Unit::kPercent;
+  set_headline(
+      f, fmt::format("Graph launches take {} of the GPU time of rank {}{}", percent_text(*f.value),
+                     most->key.rank,
+                     several ? " of " + brief(most->key.configuration.label, 32) : std::string()));
+  f.evidence = fmt::format(
+      "{}{} of it has no known operator: findings about GEMMs and calls of one "
+      "shape leave it out",
+      ranks > 1 ? fmt::format("The most of {} of {} ranks; ", ranks, analysed) : std::string(),
+      percent_text(share(most->graphs.unattributed_ns, *most)));
+  out.push_back(std::move(f));
+}
+
+/// The fastest is at the end of the values that were tried, and all others are slower.
+template <class Value>
+void add_edge(const std::vector<ConfigurationRanks>& groups, const StepRanking& total,
+              const char* what, const Value& value, std::vector<Finding>& out) {
+  std::set<std::int64_t> seen;
+  for (const ConfigurationRanks& g : groups)
+    if (const auto v = value(g.configuration))
+      seen.insert(*v);
+  const auto own = value(total.best->configuration);
+  if (seen.size() < 2 || !own || (*own != *seen.begin() && *own != *seen.rbegin()))
+    return;
+  for (const AgainstBest& o : total.others)
+    if (value(o.group->configuration) != own && !o.told())
+      return;
+  const bool lowest = *own == *seen.begin();
+  Finding f = finding_of(rules::try_further, "parameter", what);
+  f.value = static_cast<double>(*own);
+  f.unit = Unit::kCount;
+  f.steps = total.steps;
+  f.scope = FindingScope::kThisRun;
+  set_headline(f, fmt::format("The fastest number of {}, {}, is the {} that was tried", what, *own,
+                              lowest ? "lowest" : "highest"));
+  f.evidence = "All configurations with another number take significantly longer in these runs";
+  f.action = fmt::format("Try {} numbers of {}", lowest ? "lower" : "higher", what);
+  out.push_back(std::move(f));
+}
+
+void add_edges(const SweepJudgement& sweep, std::vector<Finding>& out) {
+  // where the correlation is assumed the intervals allow for it; where it was measured, runs have
+  // to be repeated
+  if (!sweep.total || (sweep.total->dependence >= kNotedDependence &&
+                       sweep.total->dependence != kAssumedDependence))
+    return;
+  add_edge(
+      sweep.groups, *sweep.total, "channels",
+      [](const Configuration& c) { return c.channels_or_cus(); }, out);
+  add_edge(
+      sweep.groups, *sweep.total, "threads", [](const Configuration& c) { return c.threads(); },
+      out);
+}
+
+/// What takes time in the fastest configuration.
+void add_times(const SweepFacts& facts, const SweepJudgement& sweep,
+               const ConfigurationNames& names, std::vector<Finding>& out) {
+  const auto least = [](const ConfigurationRanks& a, const ConfigurationRanks& b) {
+    return a.mean_ms(TimeKind::kTotal) < b.mean_ms(TimeKind::kTotal);
+  };
+  const ConfigurationRanks& group =
+      sweep.total ? *sweep.total->best
+                  : *std::min_element(sweep.groups.begin(), sweep.groups.end(), least);
+  const ShownRun run{&group, sweep.groups.size() > 1 ? group.configuration.label : "",
+                     names.one(group)};
+  const auto of = std::find_if(facts.collectives.begin(), facts.collectives.end(),
+                               [&](const ConfigurationCollectives& c) {
+                                 return c.configuration.label == group.configuration.label;
+                               });
+  if (auto f = exposed_finding(
+          run, of != facts.collectives.end() ? waiting_share(group, of->summary) : std::nullopt))
+    out.push_back(std::move(*f));
+  if (auto f = idle_finding(run))
+    out.push_back(std::move(*f));
+}
+
+void add_lost(const std::vector<RankRecord>& records, std::vector<Finding>& out) {
+  for (const RankRecord& r : records)
+    if (!r.error.empty()) {
+      Finding f = finding_of(rules::rank_not_analysed, "rank", to_text(r.key));
+      set_headline(f, fmt::format("Rank {} of {} was not analysed", r.key.rank,
+                                  brief(r.key.configuration.label, 48)));
+      f.evidence = brief(r.error, 4 * kHeadlineWidth);
+      out.push_back(std::move(f));
+    }
+}
+
+void add_ranking(const SweepJudgement& sweep, const ConfigurationNames& names,
+                 std::vector<Finding>& out) {
+  if (sweep.unequal) {
+    out.push_back(different_work(sweep, names));
+  } else if (!sweep.total) {
+    out.push_back(lowest_mean(sweep.groups, names));
+  } else {
+    out.push_back(ranking_finding(rules::fastest, *sweep.total, names, "is fastest", "are fastest",
+                                  "No significant difference in step time"));
+    out.front().action = "Repeat the runs to confirm this: differences between runs are not "
+                         "included";
+    add_slower(*sweep.total, names, out);
+  }
+}
+
+bool answers(const Finding& f) {
+  return f.rule == rules::fastest.id || f.rule == rules::slower_configuration.id ||
+         f.rule == rules::not_ranked.id;
+}
+
+} // namespace
+
+std::vector<Finding> sweep_findings(const SweepFacts& facts) {
+  return sweep_findings(facts, judge(facts.records));
+}
+
+std::vector<Finding> sweep_findings(const SweepFacts& facts, const SweepJudgement& judgement) {
+  std::vector<Finding> out;
+  if (judgement.groups.empty())
+    return out;
+  const ConfigurationNames names(judgement.groups);
+  const bool several = judgement.groups.size() > 1;
+  if (several)
+    add_ranking(judgement, names, out);
+  for (Finding& f : slow_rank_findings(judgement.slow))
+    out.push_back(std::move(f));
+  add_graphs(facts.records, several, out);
+  if (judgement.comm)
+    out.push_back(ranking_finding(
+        rules::least_exposed, *judgement.comm, names, "exposes the least communication",
+        "expose the least communication", "No significant difference in exposed communication"));
+  add_causes(judgement, names, out);
+  add_trade(judgement, names, out);
+  add_times(facts, judgement, names, out);
+  add_contention(judgement, names, out);
+  add_edges(judgement, out);
+  add_lost(facts.records, out);
+  for (Finding& f : gemm_findings(facts.gemms, kMostGemms))
+    out.push_back(std::move(f));
+  return out;
+}
+
+AnswerText answer_text(std::span<const Finding> findings) {
+  constexpr std::size_t kMostInAnswer = 3;
+  AnswerText out;
+  std::size_t slower = 0;
+  std::size_t used = 0;
+  for (const Finding& f : findings) {
+    const bool answer = answers(f) || (&f == &findings.front());
+    if (answer && used == kMostInAnswer) {
+      ++slower;
+      continue;
+    }
+    if (answer) {
+      ++used;
+      out.answer += (out.answer.empty() ? "" : " ") + f.headline + ".";
+    }
+    const std::string& evidence = f.evidence;
+    if (!evidence.empty())
+      out.reasons.push_back(answer ? evidence : f.headline + ". " + evidence);
+    if (!f.action.empty() &&
+        std::find(out.actions.begin(), out.actions.end(), f.action) == out.actions.end())
+      out.actions.push_back(f.action);
+  }
+  if (slower > 0)
+    out.answer += fmt::format(" {} slower.",
+                              counted(slower, "more configuration is", "more configurations are"));
+  return out;
+}
+
+} // namespace rankscope

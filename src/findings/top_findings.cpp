@@ -1,0 +1,65 @@
+#include "findings/top_findings.h"
+
+#include "analyses/sweep/sweep_compare.h"
+#include "findings/collective_findings.h"
+#include "findings/compose.h"
+#include "findings/rank_findings.h"
+#include "findings/run_findings.h"
+
+#include <fmt/format.h>
+#include <iterator>
+
+namespace rankscope {
+namespace {
+
+/// Of the operators shown the one whose calls lose most time against their roofline.
+void add_roofline(const TopFacts& facts, std::vector<Finding>& out) {
+  const TopOperator* most = nullptr;
+  const auto lost = [](const TopOperator& o) { return o.sum.rated_ns - o.sum.roofline_ns; };
+  for (const TopOperator& o : facts.operators)
+    if (o.sum.rated_ns > 0 && (most == nullptr || lost(o) > lost(*most)))
+      most = &o;
+  if (most == nullptr || most->percent < kWorthAFinding || !(lost(*most) > 0))
+    return;
+  const std::string shapes = short_shapes(most->sum.dims);
+  const std::string name = most->sum.name + (shapes.empty() ? "" : " ") + shapes;
+  Finding f = finding_of(rules::low_roofline, "operator", name);
+  f.value = most->percent_of_roofline;
+  f.unit = Unit::kPercent;
+  set_headline(f,
+               fmt::format("{} runs at {} of the roofline of {}", brief(name, 48),
+                           percent_text(most->percent_of_roofline),
+                           facts.overview.gpu.empty() ? "the GPU" : brief(facts.overview.gpu, 16)));
+  f.evidence = fmt::format("{}-bound; {} of the kernel time; the largest headroom listed",
+                           capital(std::string(most->bound)), percent_text(most->percent));
+  out.push_back(std::move(f));
+}
+
+} // namespace
+
+std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
+                                  const CollectiveFacts* collectives) {
+  std::vector<Finding> out;
+  if (parts.ranks.empty())
+    return out;
+  const std::vector<ConfigurationRanks> runs = one_run(parts);
+  const ShownRun run{&runs.front(), "", ""};
+  const bool alone = runs.front().ranks.size() < 2;
+  const auto add = [&out](std::optional<Finding> finding) {
+    if (finding)
+      out.push_back(std::move(*finding));
+  };
+  if (!alone)
+    out = slow_rank_findings(slow_ranks(runs));
+  add(exposed_finding(run, collectives != nullptr
+                               ? waiting_share(runs.front(), collectives->summary)
+                               : std::nullopt));
+  if (collectives != nullptr && !alone)
+    add_findings(out, collective_findings(*collectives));
+  add(idle_finding(run));
+  add(contention_finding(run, contention_of(runs.front()), 1, ""));
+  add_roofline(facts, out);
+  return out;
+}
+
+} // namespace rankscope

@@ -1,0 +1,149 @@
+// Findings are one record: the commands agree on it, in every field.
+#include "findings/rules.h"
+#include "run_binary.h"
+#include "small_sweep.h"
+#include "sql/duckdb_fixture.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+
+/// The values of one finding as JSON, by the ids of their columns.
+using Record = std::map<std::string, std::string>;
+
+std::vector<Record> records_of(const std::vector<std::string>& command, const char* table) {
+  const RunResult r = run_binary(command);
+  EXPECT_TRUE(r.code == 0 || r.code == 4) << command[1] << ": " << r.err;
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  if (parser.parse(r.out).get(root) != simdjson::SUCCESS) {
+    ADD_FAILURE() << command[1] << ": " << r.out.substr(0, 500);
+    return {};
+  }
+  std::vector<std::string> ids;
+  for (const std::string_view id : root["tables"][table]["ids"].get_array())
+    ids.emplace_back(id);
+  std::vector<Record> out;
+  for (const auto row : root["tables"][table]["rows"].get_array()) {
+    Record& record = out.emplace_back();
+    std::size_t at = 0;
+    for (const auto cell : row.get_array())
+      record[ids[at++]] = simdjson::minify(cell);
+  }
+  return out;
+}
+
+std::string key_of(const Record& r) {
+  return r.at("rule") + " " + r.at("subject_kind") + " " + r.at("subject");
+}
+
+/// Each key once; rules are listed; headlines fit.
+std::map<std::string, Record> by_key(const std::vector<Record>& records, const std::string& what) {
+  std::set<std::string> rules;
+  for (const FindingRule& rule : finding_rules())
+    rules.insert("\"" + std::string(rule.id) + "\"");
+  std::map<std::string, Record> out;
+  for (const Record& r : records) {
+    EXPECT_TRUE(out.emplace(key_of(r), r).second) << what << ": twice " << key_of(r);
+    EXPECT_EQ(rules.count(r.at("rule")), 1U) << what << ": " << r.at("rule");
+    EXPECT_LE(r.at("headline").size(), kHeadlineWidth + 2) << what; // with its quotes
+    EXPECT_GT(r.at("headline").size(), 2U) << what;
+    EXPECT_NE(r.at("evidence"), "null") << what << ": " << r.at("headline");
+  }
+  return out;
+}
+
+/// How many findings two lists share; those are equal.
+std::size_t expect_equal_where_shared(const std::map<std::string, Record>& a,
+                                      const std::map<std::string, Record>& b,
+                                      const std::string& what) {
+  std::size_t shared = 0;
+  for (const auto& [key, record] : a) {
+    const auto other = b.find(key);
+    if (other == b.end())
+      continue;
+    ++shared;
+    for (const auto& [field, value] : record) {
+      const auto found = other->second.find(field);
+      EXPECT_TRUE(found != other->second.end() && found->second == value)
+          << what << ", " << key << ", " << field << ": " << value << " and "
+          << (found != other->second.end() ? found->second : "no such field");
+    }
+  }
+  return shared;
+}
+
+class FindingsOfCommands : public ::testing::Test {
+protected:
+  /// `least`: findings that top and analyze share.
+  void check(const std::string& run, std::size_t least, bool has_collectives) {
+    const auto top = by_key(records_of({"--json", "top", run, "-q"}, "findings"), "top");
+    const auto analyze =
+        by_key(records_of({"--json", "analyze", run, "-o", folder_.path("out"), "--no-merge",
+                           "--no-plots", "--no-individual-reports", "--force", "-q"},
+                          "findings"),
+               "analyze");
+    EXPECT_GE(expect_equal_where_shared(top, analyze, "top and analyze of " + run), least);
+    if (has_collectives) {
+      const auto collectives =
+          by_key(records_of({"--json", "collectives", run, "-o", folder_.path("c.json"), "-q"},
+                            "findings"),
+                 "collectives");
+      EXPECT_GE(collectives.size(), 1U);
+      // what the collectives show is found by top too
+      EXPECT_EQ(expect_equal_where_shared(collectives, top, "collectives and top of " + run),
+                collectives.size());
+    }
+    if (test::kThreadSanitized || !DuckDbLibrary::get())
+      return;
+    std::vector<Record> rows =
+        records_of({"--json", "query", "SELECT * FROM findings", run, "-q"}, "result");
+    for (Record& r : rows) {
+      EXPECT_EQ(r.erase("run"), 1U);
+      EXPECT_EQ(r.erase("number"), 1U);
+    }
+    const auto sql = by_key(rows, "query");
+    EXPECT_EQ(expect_equal_where_shared(top, sql, "top and query of " + run), top.size());
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(FindingsOfCommands, AreEqualForAGeneratedRun) {
+  synth::Options o = test::small_sweep();
+  o.ranks = 4;
+  o.layers = 2;
+  o.steps = 6;
+  o.straggler = 1;
+  o.straggler_us = 3000;
+  ASSERT_TRUE(synth::generate(o, folder_.path("sweep"), 2, nullptr));
+  check(test::config_folder(folder_.path("sweep")) + "/torch_profiler", 3, true);
+}
+
+TEST_F(FindingsOfCommands, AreEqualForRealRuns) {
+  const fs::path golden = test::golden_dir();
+  if (!fs::is_directory(golden / "hta"))
+    GTEST_SKIP() << "the reference data of real runs is absent (RANKSCOPE_GOLDEN names its folder)";
+  fs::create_directories(folder_.path("pair"));
+  for (const char* name : {"sampled_rank-0.json.gz", "sampled_rank-1.json.gz"})
+    fs::copy_file(golden / "hta" / name, folder_.path("pair/") + name);
+  check(folder_.path("pair"), 1, true);
+  fs::copy(golden / "batch/profiles/013_profile_544p_bs1", folder_.path("four"));
+  check(folder_.path("four"), 1, true);
+}
+
+} // namespace
+} // namespace rankscope

@@ -1,0 +1,122 @@
+// What is found in the collectives of a run, from facts made by hand.
+#include "findings/collective_findings.h"
+
+#include "base/display_text.h"
+#include "findings/rules.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+Straggler arrives(std::int64_t rank, std::vector<double> late_us) {
+  Straggler out;
+  out.rank = rank;
+  out.collectives = static_cast<std::int64_t>(late_us.size());
+  out.shortest = rank == 6 ? 3 : 0;
+  out.late_us = std::move(late_us);
+  return out;
+}
+
+TEST(CollectiveFindings, ARankIsNamedOnlyBeyondTheNoiseBetweenSteps) {
+  CollectiveFacts facts;
+  facts.stragglers = {arrives(4, {-50, -49, -51, -50}), arrives(6, {50, 49, 51, 50})};
+  std::vector<Finding> findings = collective_findings(facts);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].headline, "Rank 6 starts collectives 50.0 us later than the other members");
+  EXPECT_EQ(findings[0].evidence,
+            "95 % CI 47.6 to 52.4 us over all ranks, by the durations of 4 collectives in 4 steps; "
+            "last in 75 %; too few steps to test whether they depend on each other");
+  EXPECT_EQ(findings[0].subject_kind, "rank");
+  EXPECT_EQ(findings[0].subject, "6");
+  EXPECT_NEAR(*findings[0].low, 47.6, 0.05);
+  EXPECT_NEAR(*findings[0].high, 52.4, 0.05);
+  EXPECT_EQ(findings[0].scope, FindingScope::kThisRun);
+  facts.stragglers = {arrives(4, {40, -49, 30, -40}), arrives(6, {-40, 49, -30, 40})};
+  findings = collective_findings(facts);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].headline,
+            "No rank starts collectives significantly later than the other members");
+  EXPECT_EQ(findings[0].evidence.rfind("These 4 steps can show a lateness of ", 0), 0U)
+      << findings[0].evidence;
+  facts.stragglers = {arrives(4, {40}), arrives(6, {-40})}; // one step: nothing to compare with
+  EXPECT_TRUE(collective_findings(facts).empty());
+}
+
+TEST(CollectiveFindings, LateRanksOfANodeAreOneFinding) {
+  CollectiveFacts facts;
+  facts.per_node = 4;
+  for (std::int64_t r = 0; r < 16; ++r) {
+    const double late = r >= 4 && r < 8 ? 50 + static_cast<double>(r) : 0;
+    facts.stragglers.push_back(arrives(r, {late, late + 1, late - 1, late, late + 1, late - 1}));
+  }
+  const std::vector<Finding> findings = collective_findings(facts);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].headline.rfind("Ranks 4-7 (node 1) start collectives ", 0), 0U)
+      << findings[0].headline;
+  EXPECT_EQ(findings[0].subject_kind, "ranks");
+  EXPECT_EQ(findings[0].subject, "4-7"); // the same whether nodes are known or not
+}
+
+TEST(CollectiveFindings, HeadlinesFitAndSubjectsAreDistinctWhateverTheNames) {
+  CollectiveFacts facts;
+  for (std::int64_t g = 0; g < 60; ++g) {
+    SyncSummary row;
+    row.name = std::string(200, 'n');
+    row.group = std::string(200, 'g') + std::to_string(g);
+    row.group_ranks = "[" + std::string(200, '1') + "]";
+    row.count = 8;
+    row.group_size = 2;
+    row.bus_gbps.mean = g < 6 ? 10 + static_cast<double>(g) / 10 : 100;
+    facts.summary.push_back(row);
+  }
+  facts.exposed_types.emplace_back();
+  facts.exposed_types[0].name = "a\nb" + std::string(200, 'n');
+  facts.exposed_types[0].dur_ns = INT64_MAX / 2;
+  facts.totals = {1'000'000'000'000, 999'999'999'999, SlowCollective{}};
+  facts.totals.slow = {std::string(200, 'n'),  std::string(200, 'i'), 1.2345e8, 2e9, 7, 100,
+                       FindingPlace{3, 10, 20}};
+  for (std::int64_t r = 0; r < 20; ++r) {
+    RankClock clock;
+    clock.rank = clock.offset.rank = 1'000'000'000 + 2 * r;
+    clock.offset.fit = ClockFit::kAlone;
+    facts.clocks.push_back(clock);
+  }
+  facts.problems.resize(1);
+  const std::vector<Finding> findings = collective_findings(facts);
+  std::set<std::string> rules_seen, subjects;
+  for (const Finding& f : findings) {
+    EXPECT_LE(display_width(f.headline), kHeadlineWidth) << f.headline;
+    EXPECT_EQ(f.headline.find('\n'), std::string::npos);
+    EXPECT_FALSE(f.headline.empty());
+    EXPECT_FALSE(f.evidence.empty()) << f.headline;
+    EXPECT_TRUE(subjects.insert(std::string(f.rule) + f.subject_kind + f.subject).second)
+        << f.headline;
+    rules_seen.insert(std::string(f.rule));
+  }
+  for (const FindingRule& rule :
+       {rules::slow_link, rules::slow_collective, rules::exposed_collective,
+        rules::incomplete_collectives, rules::unaligned_clock, rules::collective_problems})
+    EXPECT_EQ(rules_seen.count(std::string(rule.id)), 1U) << rule.id;
+  for (const Finding& f : findings)
+    EXPECT_EQ(f.place.has_value(), f.rule == rules::slow_collective.id) << f.headline;
+}
+
+// More members than ranks are here: what waits cannot be known.
+TEST(CollectiveFindings, TheWaitingShareNeedsEveryMember) {
+  RankRecord record;
+  record.time_ns[static_cast<std::size_t>(TimeKind::kTotalComm)] = 10'000'000;
+  ConfigurationRanks run;
+  run.ranks = {&record, &record};
+  std::vector<SyncSummary> rows(1);
+  rows[0].group_size = 2;
+  rows[0].total_latency_ms = 4; // on each of two ranks, of 10 ms
+  EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);
+  run.ranks.pop_back();
+  EXPECT_FALSE(waiting_share(run, rows));
+  EXPECT_FALSE(waiting_share(run, {}));
+}
+
+} // namespace
+} // namespace rankscope
