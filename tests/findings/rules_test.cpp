@@ -2,9 +2,11 @@
 #include "findings/rules.h"
 #include "test_paths.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -21,6 +23,20 @@ TEST(FindingRules, IdsAreDistinctWordsWithHyphens) {
     EXPECT_LE(rule.meaning.size(), kHeadlineWidth) << rule.id;
   }
   EXPECT_GT(ids.size(), 20U);
+}
+
+// A rule that nothing is found by is a promise of the docs that is not kept.
+TEST(FindingRules, EveryRuleIsUsed) {
+  std::string sources;
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() / "src/findings"))
+    if (entry.path().extension() == ".cpp") {
+      std::ifstream in(entry.path());
+      sources.append(std::istreambuf_iterator<char>(in), {});
+    }
+#define RANKSCOPE_RULE(name, id, kind, meaning)                                                    \
+  EXPECT_TRUE(std::regex_search(sources, std::regex("rules::" #name "\\b"))) << id;
+#include "findings/rules.def"
+#undef RANKSCOPE_RULE
 }
 
 TEST(FindingRules, TheDocsHaveTheirTable) {
