@@ -34,7 +34,10 @@ TEST(HistoryPage, HoldsSeriesLevelsAndChanges) {
   Finding note;
   note.headline = "other ranks";
   Finding change_found;
+  change_found.rule = "level-change";
   change_found.headline = "worse";
+  change_found.evidence = "by </script>";
+  change_found.action = "look";
   const std::string blob = history_page_data(
       {&history, "kept", "rankscope baseline history kept", {note}, {change_found}, {"a.rsb"}});
   std::uint32_t length = 0;
@@ -46,6 +49,10 @@ TEST(HistoryPage, HoldsSeriesLevelsAndChanges) {
   EXPECT_EQ(json["kind"].get_string().value(), "history");
   EXPECT_EQ(json["badges"].at(0)["text"].get_string().value(), "other ranks");
   EXPECT_EQ(json["findings"].at(0)["headline"].get_string().value(), "worse");
+  EXPECT_EQ(json["findings"].at(0)["rule"].get_string().value(), "level-change");
+  EXPECT_EQ(json["findings"].at(0)["kind"].get_string().value(), "claim");
+  EXPECT_EQ(json["findings"].at(0)["evidence"].get_string().value(), "by </script>");
+  EXPECT_EQ(json["findings"].at(0)["action"].get_string().value(), "look");
   EXPECT_EQ(json["runs"].at(2).get_string().value(), "</script>");
   EXPECT_EQ(json["needed"].get_uint64().value(), 11U);
   const auto shown = json["metrics"].at(0);
