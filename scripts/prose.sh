@@ -159,7 +159,9 @@ def main(args):
         first[folder] += [f"  {path}:{line}: {words} -> {write}" for line, words, write in found]
         unused = {entry for entry in unused if not pattern_of([entry]).search(text)}
     bad += [f"scripts/prose.allow: nothing needs '{a}'; remove it" for a in sorted(unused)]
-    budget = {folder: int(n) for folder, n in (e[0].split() for e in entries("prose.budget"))}
+    budget = {}
+    for folder, n in (e[0].split() for e in entries("prose.budget")):  # a merge keeps the lines of both sides
+        budget[folder] = min(int(n), budget.get(folder, int(n)))
     for folder in sorted(counts.keys() | budget.keys()):
         now, limit = counts.get(folder, 0), budget.get(folder, 0)
         if now > limit:

@@ -1,0 +1,65 @@
+// Sentences of findings are composed in src/findings and nowhere else.
+#include "test_paths.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace fs = std::filesystem;
+
+namespace rankscope {
+namespace {
+
+const fs::path kFindingsSource = test::source_dir() / "src";
+
+std::string source_text(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::size_t matches(const std::string& text, const std::regex& pattern) {
+  return static_cast<std::size_t>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), pattern), {}));
+}
+
+/// Files of src that match, as paths below src; those of `but` are left out.
+std::set<std::string> files_with(const std::regex& pattern, const std::set<std::string>& but) {
+  std::set<std::string> out;
+  for (const auto& entry : fs::recursive_directory_iterator(kFindingsSource)) {
+    const std::string name = fs::relative(entry.path(), kFindingsSource).string();
+    const std::string layer = name.substr(0, name.find('/'));
+    if (entry.is_regular_file() && but.count(layer) + but.count(name) == 0 &&
+        matches(source_text(entry.path()), pattern) > 0)
+      out.insert(name);
+  }
+  return out;
+}
+
+// The texts of a record are set there, by its templates and the parts of compose.h.
+TEST(Findings, AreComposedInOneLayer) {
+  const std::regex composes(
+      R"re([.>]headline\s*\+?=[^=]|\bset_headline\(|\bfinding_of\(|"findings/rules\.h")re");
+  std::size_t in_layer = 0;
+  for (const auto& entry : fs::directory_iterator(kFindingsSource / "findings"))
+    in_layer += matches(source_text(entry.path()), composes);
+  EXPECT_GT(in_layer, 60U) << "the pattern finds what it looks for";
+  EXPECT_EQ(files_with(composes, {"findings"}), std::set<std::string>());
+}
+
+// A list of sentences is not a record. collect, which knows no analyses, has such lists about
+// the runs that it starts.
+TEST(Findings, AreNotListsOfSentences) {
+  const std::regex list(R"re(vector<std::string>&?>?\s+\w*[fF]indings\b)re");
+  std::set<std::string> found = files_with(list, {"collect"});
+  const std::set<std::string> sentences = {"app/command_reports.cpp"}; // of library-trace
+  for (const std::string& name : sentences)
+    EXPECT_EQ(found.erase(name), 1U) << name << " has none: remove it from this list";
+  EXPECT_EQ(found, std::set<std::string>());
+}
+
+} // namespace
+} // namespace rankscope
