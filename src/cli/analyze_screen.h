@@ -10,7 +10,7 @@ namespace rankscope {
 /// `named`: the sweep is one of several.
 void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep& sweep,
                 bool named);
-/// Where the sweeps are beside each other; nothing with --json.
+/// Prints the path of the page that compares the sweeps; nothing with --json.
 void show_sides_page(Context& ctx, const std::string& page);
 
 } // namespace rankscope

@@ -75,23 +75,23 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
 
 void add_outputs(FlagSet& app, AnalyzeFlags& f) {
   app.add_option("-o,--output", f.output,
-                 "output folder (default: SWEEP/tracelens_analysis); with --sweep2 a folder for "
-                 "each label in it");
-  app.add_option("--html", f.html, "another place for the HTML page");
-  app.add_flag("--no-plots", f.no_plots, "neither plots nor HTML page");
-  app.add_flag("--svg", f.request.svg, "plots as SVG too");
+                 "output folder (default: SWEEP/tracelens_analysis); with --sweep2 it has a "
+                 "folder for each label");
+  app.add_option("--html", f.html, "path of the HTML page");
+  app.add_flag("--no-plots", f.no_plots, "write no plots and no HTML page");
+  app.add_flag("--svg", f.request.svg, "also write plots as SVG");
   app.add_flag("--no-merge", f.no_merge, "write no merged traces");
   app.add_flag("--no-individual-reports", f.no_individual, "write no workbook for each rank");
-  app.add_flag("--dry-run", f.dry_run, "print what would be read and written");
+  app.add_flag("--dry-run", f.dry_run, "print which files would be read and written, then exit");
 }
 
 void add_figures(FlagSet& app, AnalyzeFlags& f) {
   AnalyzeRequest& r = f.request;
   app.add_option("--top-k", r.top_k, "GEMMs listed per rank").capture_default_str();
-  app.add_option("--rank-by", r.rank_by, "order of GEMMs: by range, cv or total-excess")
+  app.add_option("--rank-by", r.rank_by, "order of GEMMs: range, cv or total-excess")
       .one_of({"range", "cv", "total-excess"})
       .capture_default_str();
-  app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines: built-in name or JSON file");
+  app.add_option("--gpu-arch", r.report.gpu_arch, "GPU for rooflines, built-in name or JSON file");
   app.add_option("--layout", f.layout, "column order of the GEMM sheets").one_of({"2025-11"});
   add_align_flag(app, f.align, "reports by collectives, merged traces by base");
 }
@@ -102,16 +102,16 @@ Action setup_analyze(FlagSet& app) {
   r.report = sweep_report_options();
   app.add_option("SWEEP", f->sweep, "sweep, run or any folder of traces").required();
   in_group(app, "Output", [&] { add_outputs(app, *f); });
-  in_group(app, "Another sweep beside it", [&] {
-    app.add_option("--sweep2", f->sweep2, "another sweep to analyse and compare with");
-    app.add_option("--label1", f->label1, "name of the sweep (default: its folder)");
+  in_group(app, "Second sweep", [&] {
+    app.add_option("--sweep2", f->sweep2, "analyze this sweep too and compare it");
+    app.add_option("--label1", f->label1, "name of the sweep (default: folder name)");
     app.add_option("--label2", f->label2, "name of --sweep2");
   });
-  in_group(app, "Figures", [&] { add_figures(app, *f); });
+  in_group(app, "Counting", [&] { add_figures(app, *f); });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
-    app.add_flag("--force", r.force, "redo what an earlier run has done");
+                   "memory limit for traces being read (0: half of the free memory)");
+    app.add_flag("--force", r.force, "analyze unchanged configurations again");
   });
   add_discover_flags(app, r.discover, true);
   return [f](Context& ctx) { return analyze(ctx, *f); };
@@ -120,7 +120,7 @@ Action setup_analyze(FlagSet& app) {
 } // namespace
 
 const Command analyze_command{
-    "analyze", "a whole sweep: every report, table and plot, and what to try next",
+    "analyze", "analyze a sweep: reports, tables, plots, findings and what to do next",
     "  rankscope analyze experiments/sweep_20251124_222204\n"
     "  rankscope analyze traces/ -o out --top-k 10\n"
     "  rankscope analyze before --sweep2 after --label1 old --label2 new\n"

@@ -84,14 +84,15 @@ void add_figures_collectives(FlagSet& app, CollectivesFlags& f) {
   add_align_flag(app, f.align);
   app.add_option("--gpus-per-node", options.gpus_per_node, "0: devices in the first trace")
       .capture_default_str();
-  app.add_option("--agg-metrics", options.agg_metrics, "of mean, median, min, max, std")
+  app.add_option("--agg-metrics", options.agg_metrics,
+                 "statistics to show: mean, median, min, max, std")
       .delimiter(',')
       .one_of({"mean", "median", "min", "max", "std"})
       .capture_default_str();
-  app.add_option("--compat", f.compat, "reproduce another tool's units and columns")
+  app.add_option("--compat", f.compat, "use the units and columns of another tool")
       .one_of({"tracelens"});
   app.add_flag("--all2allv-heatmap", options.all_to_all_v_heatmap,
-               "who sends how much to whom in all-to-all-v");
+               "add the bytes that ranks exchange in all-to-all-v");
 }
 
 Action setup_collectives(FlagSet& app) {
@@ -103,12 +104,12 @@ Action setup_collectives(FlagSet& app) {
                    "file.xlsx, .json, .md, or .csv for one sheet (default: "
                    "DIR/nccl_analysis_report.xlsx)");
     app.add_option("--csv-dir", request.outputs.csv_dir, "folder for one CSV per sheet");
-    app.add_flag("--dry-run", f->dry_run, "print which file is which rank");
+    app.add_flag("--dry-run", f->dry_run, "print the file of each rank, then exit");
   });
-  in_group(app, "Figures", [&] { add_figures_collectives(app, *f); });
+  in_group(app, "Counting", [&] { add_figures_collectives(app, *f); });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
+                   "memory limit for traces being read (0: half of the free memory)");
   });
   add_discover_flags(app, request.discover, false);
   add_old_flags(app, *f);
@@ -118,7 +119,7 @@ Action setup_collectives(FlagSet& app) {
 } // namespace
 
 const Command collectives_command{
-    "collectives", "collectives of all ranks: bandwidth, skew, stragglers, exposed time",
+    "collectives", "analyze collectives of all ranks: bandwidth, skew, stragglers, exposed time",
     "  rankscope collectives run/torch_profiler\n"
     "  rankscope collectives run -o nccl.xlsx --align collectives --gpus-per-node 8\n"
     "  rankscope collectives run --dry-run",

@@ -87,17 +87,18 @@ Result<void> run_gemm(Context& ctx, const GemmFlags& f) {
 
 void add_earlier_outputs(FlagSet& app, GemmFlags& f) {
   app.add_option("--base-path", f.base_path,
-                 "variance: the folder tracelens_analysis, its reports are read; timestamps: the "
-                 "sweep with the traces");
+                 "variance: folder tracelens_analysis with the reports; timestamps: sweep with the "
+                 "traces");
   app.add_option("--output-file", f.output_file, "variance: CSV, relative to --base-path");
-  app.add_option("--input-csv", f.input_csv, "timestamps, overlap: the CSV of the step before");
-  app.add_option("--output-csv", f.output_csv, "timestamps, overlap: CSV (default: beside input)");
-  app.add_option("--tracelens-path", f.tracelens_path, "overlap: the folder tracelens_analysis");
-  app.add_option("--tolerance", f.tolerance, "timestamps: share by which durations may differ")
+  app.add_option("--input-csv", f.input_csv, "timestamps, overlap: CSV of the previous step");
+  app.add_option("--output-csv", f.output_csv,
+                 "timestamps, overlap: CSV to write (default: next to the input)");
+  app.add_option("--tracelens-path", f.tracelens_path, "overlap: folder tracelens_analysis");
+  app.add_option("--tolerance", f.tolerance, "timestamps: largest relative difference of durations")
       .not_negative()
       .capture_default_str();
-  app.add_option("--csv-path", f.csv_path, "plot: the variance CSV");
-  app.add_option("--output-dir", f.output_dir, "plot: folder (default: plots beside the CSV)");
+  app.add_option("--csv-path", f.csv_path, "plot: variance CSV");
+  app.add_option("--output-dir", f.output_dir, "plot: folder (default: plots, next to the CSV)");
 }
 
 Action setup_gemm(FlagSet& app) {
@@ -108,19 +109,19 @@ Action setup_gemm(FlagSet& app) {
   app.add_option("SWEEP", f->sweep, "sweep, run or folder of traces");
   in_group(app, "Output", [&] {
     app.add_option("-o,--output", f->output,
-                   "folder of the CSV (default: SWEEP/tracelens_analysis)");
-    app.add_flag("--svg", f->svg, "plot: SVG too");
+                   "folder for the CSV (default: SWEEP/tracelens_analysis)");
+    app.add_flag("--svg", f->svg, "plot: also write SVG");
   });
   in_group(app, "Rows", [&] {
     app.add_option("--top-k", f->top_k, "GEMMs per rank").capture_default_str();
-    app.add_option("--rank-by", f->rank_by, "range, cv or total-excess")
+    app.add_option("--rank-by", f->rank_by, "order of GEMMs: range, cv or total-excess")
         .one_of({"range", "cv", "total-excess"})
         .capture_default_str();
-    app.add_option("--threads", f->filter.threads, "only these").delimiter(',');
-    app.add_option("--channels", f->filter.channels, "only these").delimiter(',');
-    app.add_option("--ranks", f->filter.ranks, "only these").delimiter(',');
+    app.add_option("--threads", f->filter.threads, "only these thread settings").delimiter(',');
+    app.add_option("--channels", f->filter.channels, "only these channel settings").delimiter(',');
+    app.add_option("--ranks", f->filter.ranks, "only these ranks").delimiter(',');
   });
-  in_group(app, "From the output of an earlier step", [&] { add_earlier_outputs(app, *f); });
+  in_group(app, "Input from an earlier step", [&] { add_earlier_outputs(app, *f); });
   add_discover_flags(app, f->discover, true);
   return [f](Context& ctx) { return run_gemm(ctx, *f); };
 }
@@ -128,7 +129,7 @@ Action setup_gemm(FlagSet& app) {
 } // namespace
 
 const Command gemm_command{
-    "gemm", "GEMM variance: spread, when it happened, which collectives ran beside it, plots",
+    "gemm", "analyze GEMM variance: spread, timestamps, overlapping collectives, plots",
     "  rankscope gemm variance sweep --top-k 5\n"
     "  rankscope gemm overlap sweep --rank-by total-excess\n"
     "  rankscope gemm variance --base-path sweep/tracelens_analysis --threads 256,512\n"

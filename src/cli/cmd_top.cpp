@@ -1,4 +1,4 @@
-// rankscope top TRACE|DIR: the whole answer in the terminal, once or while traces arrive.
+// rankscope top TRACE|DIR: prints a summary of a trace or a run, once or while traces arrive.
 #include "app/top.h"
 #include "cli/command.h"
 #include "cli/discover_flags.h"
@@ -23,7 +23,7 @@ constexpr double kEvery = 2; ///< seconds between two looks
 struct TopFlags {
   TopRequest request;
   PageFlags page;
-  std::string watch; ///< seconds as text; a folder that stood behind --watch
+  std::string watch; ///< seconds as text, or the folder after --watch
   bool watching = false;
   double every = kEvery;
   std::uint64_t memory_mib = 0;
@@ -68,7 +68,7 @@ Result<void> watch(Context& ctx, const TopFlags& f) {
   return {};
 }
 
-/// What stands behind --watch is a number, or the first input.
+/// The word after --watch is a number, or the first input.
 void take_watch(TopFlags& f) {
   double seconds = 0;
   const char* const end = f.watch.data() + f.watch.size();
@@ -96,24 +96,24 @@ Result<void> top(Context& ctx, const TopFlags& given) {
 Action setup_top(FlagSet& app) {
   auto f = std::make_shared<TopFlags>();
   app.add_option("TRACE", f->request.inputs,
-                 "a trace (- for standard input), or folders and files of one run's ranks");
+                 "a trace (- for standard input), or folders or files of the ranks of one run");
   const Flag watching =
-      app.add_option("--watch", f->watch,
-                     "look again every so many seconds (2) for traces that arrive, until Ctrl-C")
+      app.add_option("--watch", f->watch, "poll for new traces every N seconds (2), until Ctrl-C")
           .expected(0, 1)
           .type_name("[SECONDS]");
-  app.add_option("-k,--top-k", f->request.top_k, "rows of each list, 0 = all")
+  app.add_option("-k,--top-k", f->request.top_k, "rows of each list (0: all)")
       .capture_default_str();
   in_group(app, "Page", [&] { add_page_flags(app, f->page); });
-  in_group(app, "What is counted", [&] {
-    app.add_option("--gpu-arch", f->request.report.gpu_arch,
-                   "GPU for rooflines: built-in name, JSON file, or none (default: the trace's)");
+  in_group(app, "Counting", [&] {
+    app.add_option(
+        "--gpu-arch", f->request.report.gpu_arch,
+        "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
     app.add_flag("--include-unlinked-kernels", f->request.report.include_unlinked_kernels,
-                 "count GPU work without a launch in the time line (the default)");
+                 "count GPU work without a launch in the timeline (default)");
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,
-                   "limit for traces in flight, 0 = half of the free");
+                   "memory limit for traces being read (0: half of the free memory)");
   });
   add_discover_flags(app, f->request.discover, false);
   return [f, watching](Context& ctx) {
@@ -124,7 +124,7 @@ Action setup_top(FlagSet& app) {
 
 } // namespace
 
-const Command top_command{"top", "the whole answer in the terminal, of a trace or of all ranks",
+const Command top_command{"top", "print a summary of a trace or of all ranks",
                           "  rankscope top rank0.json.gz\n"
                           "  rankscope top run/torch_profiler --width 200\n"
                           "  rankscope top run --watch 5\n"

@@ -22,7 +22,7 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
       facts.summary.size() > kRows ? over_like_groups(facts.summary) : facts.summary));
   show(straggler_schema().table(facts.stragglers)); // those that others wait for first
   std::vector<ExposedRank> exposed = facts.exposed_ranks;
-  if (exposed.size() > kRows) { // where not all are shown, those that stand out
+  if (exposed.size() > kRows) { // if not all are shown, the outliers
     std::stable_sort(
         exposed.begin(), exposed.end(),
         [](const ExposedRank& a, const ExposedRank& b) { return a.exposed_ns > b.exposed_ns; });

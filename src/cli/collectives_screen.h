@@ -6,8 +6,8 @@
 
 namespace rankscope {
 
-/// Summary, stragglers, exposed time, findings and what was written; of many rows the first, those
-/// that stand out before others.
+/// Summary, stragglers, exposed time, findings and what was written; of many rows the first,
+/// outliers before others.
 void show_collectives(const Context& ctx, const CollectivesResult& result);
 
 } // namespace rankscope

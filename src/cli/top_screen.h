@@ -1,4 +1,4 @@
-// The page of `rankscope top --watch`: drawn again where it stands on a terminal.
+// The page of `rankscope top --watch`: redrawn in place on a terminal.
 #pragma once
 
 #include "app/top.h"
@@ -31,7 +31,7 @@ private:
   const PageFlags& flags_;
   double every_;
   std::size_t drawn_ = 0; ///< lines on the terminal
-  std::string page_;      ///< that stands there
+  std::string page_;      ///< on the terminal
   std::vector<std::string> waiting_;
   bool shown_ = false;
 };
