@@ -3,6 +3,7 @@
 #include "app/list_column.h"
 #include "app/sweep_metrics.h"
 #include "app/written_files.h"
+#include "findings/library_findings.h"
 
 #include <utility>
 
@@ -15,13 +16,6 @@ Column seconds_column(const char* name = "seconds") {
 
 Column bytes_column(const char* name = "bytes") {
   return Column(name, Unit::kBytes);
-}
-
-Table findings_table(const std::vector<std::string>& findings) {
-  Table out("findings", {"finding"});
-  for (const std::string& finding : findings)
-    out.add_row({Value(finding)});
-  return out;
 }
 
 /// The table of figures in front of the files.
@@ -117,7 +111,14 @@ Report library_trace_report(const std::vector<std::string>& tables, const Librar
   Table log("log", {bytes_column(), "lines", "long_lines", seconds_column()});
   log.add_row({Value(read.bytes), Value(read.lines), Value(read.long_lines), Value(seconds)});
   out.tables.push_back(std::move(log));
-  out.tables.push_back(findings_table(read.findings));
+  std::vector<Finding> findings;
+  for (const LibraryCount& c : read.counts)
+    if (c.damaged > 0)
+      findings.push_back(
+          damaged_log_lines(log_kind_name(c.kind), c.damaged, c.lines, c.first_damaged));
+  for (const std::string& library : read.silent)
+    findings.push_back(silent_library(library));
+  out.tables.push_back(finding_schema().table(findings));
   return out;
 }
 

@@ -58,15 +58,8 @@ Result<void> LibraryTrace::State::read_file(const fs::path& file) {
   return {};
 }
 
-std::vector<std::string> LibraryTrace::State::findings() const {
+std::vector<std::string> LibraryTrace::State::silent() const {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const LibraryCount& c = counts[i];
-    if (c.damaged > 0)
-      out.push_back(fmt::format("{}: {} of {} lines are damaged and not counted; the first: {}",
-                                log_kind_name(static_cast<LogKind>(i)), c.damaged, c.lines,
-                                c.first_damaged));
-  }
   const auto seen = [&](std::initializer_list<LogKind> kinds) {
     return std::any_of(kinds.begin(), kinds.end(),
                        [&](LogKind k) { return counts[static_cast<std::size_t>(k)].lines > 0; });
@@ -86,9 +79,7 @@ std::vector<std::string> LibraryTrace::State::findings() const {
   for (std::size_t i = 0; i < libraries.size(); ++i)
     if (!libraries[i].second && std::find(options.libraries.begin(), options.libraries.end(),
                                           libraries[i].first) != options.libraries.end())
-      out.push_back(fmt::format("{}: not a line; the program does not call it, is linked to it "
-                                "statically, or something turned its log off",
-                                kNames[i]));
+      out.emplace_back(kNames[i]);
   return out;
 }
 
@@ -152,7 +143,7 @@ Result<LibraryTraceSummary> LibraryTrace::finish() {
     if (c.lines > 0 || c.calls > 0)
       out.counts.push_back(std::move(c));
   }
-  out.findings = st.findings();
+  out.silent = st.silent();
   if (!st.options.csv.empty())
     RS_CHECK(write_trace_table(st.options, st.table));
   if (!st.options.detail_csv.empty())

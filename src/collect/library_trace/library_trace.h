@@ -65,7 +65,7 @@ struct LibraryTraceSummary {
   std::uint64_t bytes = 0, lines = 0;
   std::uint64_t long_lines = 0;     ///< longer than 1 MiB: cut there
   std::vector<LibraryCount> counts; ///< kinds with lines, in the order of LogKind
-  std::vector<std::string> findings;
+  std::vector<std::string> silent;  ///< traced libraries without a line
 };
 
 class LibraryTrace {

@@ -56,7 +56,7 @@ struct LibraryTrace::State {
   std::uint32_t entry(const LibraryCall& call);
   LibraryCount& count(LogKind kind) { return counts[static_cast<std::size_t>(kind)]; }
   Result<void> read_file(const std::filesystem::path& file);
-  [[nodiscard]] std::vector<std::string> findings() const;
+  [[nodiscard]] std::vector<std::string> silent() const;
 
   LibraryTraceOptions options;
   ConfigTable table;

@@ -64,7 +64,7 @@ public:
                             "torn lines are lost; please report a form that is not known"});
     }
     out.at("counts") = std::move(counts);
-    out.at("findings") = Json::list(summary_.findings);
+    out.at("silent") = Json::list(summary_.silent);
     return {};
   }
 
