@@ -26,10 +26,11 @@ skip() {
   echo "SKIPPED: $*"
 }
 run_tests() {
-  local preset=$1
+  local preset=$1 failed=0
   shift
-  ctest --preset "$preset" -j "$((4 * jobs))" -L '^waits$' -LE "$left_out" --timeout 1800 "$@"
-  ctest --preset "$preset" -j "$jobs" -LE "^waits\$|$left_out" --timeout 1800 "$@"
+  ctest --preset "$preset" -j "$((4 * jobs))" -L '^waits$' -LE "$left_out" --timeout 1800 "$@" || failed=1
+  ctest --preset "$preset" -j "$jobs" -LE "^waits\$|$left_out" --timeout 1800 "$@" || failed=1
+  return $failed
 }
 finish() {
   end_step
