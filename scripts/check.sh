@@ -15,8 +15,8 @@ step "layout of the sources"
 ./scripts/format.sh --check || { [ $? -eq 3 ] || exit 1; skip "layout: clang-format 14 is not installed"; }
 
 step "headers and a sample of sources compile alone"
-cmake --preset dev -DRANKSCOPE_TESTS=ON >/dev/null
-cmake --build build/dev -j "$jobs" --target rs_headers rs_sample
+cmake --preset release >/dev/null
+cmake --build build/release -j "$jobs" --target rs_headers rs_sample
 
 # One build serves sanitizers and fuzzing; without clang, g++'s sanitizers alone.
 step "AddressSanitizer and UndefinedBehaviorSanitizer: build"
