@@ -181,11 +181,14 @@ std::optional<double> waiting_share(const ConfigurationRanks& run,
                                     std::span<const SyncSummary> collectives) {
   if (collectives.empty())
     return std::nullopt;
+  const auto ranks = static_cast<std::int64_t>(run.ranks.size());
   double transfer_ms = 0; // over all ranks
   for (const SyncSummary& row : collectives) {
-    if (row.group_size == kNoId || row.group_size > static_cast<std::int64_t>(run.ranks.size()))
+    // traces without process groups: the collectives of all ranks were matched
+    const std::int64_t members = row.group_size == kNoId ? ranks : row.group_size;
+    if (ranks < 2 || members > ranks)
       return std::nullopt;
-    transfer_ms += row.total_latency_ms * static_cast<double>(row.group_size);
+    transfer_ms += row.total_latency_ms * static_cast<double>(members);
   }
   const double comm_ms = run.mean_ms(TimeKind::kTotalComm) * static_cast<double>(run.ranks.size());
   if (!(comm_ms > 0))

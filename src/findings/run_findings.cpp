@@ -144,7 +144,8 @@ std::vector<Finding> gemm_findings(const GemmFacts& facts, std::size_t most) {
   for (const GemmRow& row : facts.rows) {
     if (out.size() == most)
       break;
-    if (!named.emplace(row.op, row.dims).second)
+    const bool alike = row.calls_us.max < (1 + kWorthAFinding / 100) * row.calls_us.min;
+    if (alike || !named.emplace(row.op, row.dims).second)
       continue;
     const std::string name = row.op + (row.dims.empty() ? "" : " ") + row.dims;
     Finding f = finding_of(rules::gemm_spread, "operator", name);

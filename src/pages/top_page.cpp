@@ -3,6 +3,7 @@
 #include "base/display_text.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "model/kernel_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,7 +69,7 @@ void overview(const TopFacts& facts, ConsolePage& page) {
 void problems(const TopFacts& facts, ConsolePage& page) {
   if (facts.problems.empty())
     return;
-  page.heading("MISSING OR ODD");
+  page.heading("WARNINGS");
   std::size_t shown = 0;
   for (const TopProblem& p : facts.problems) {
     if (shown++ == kMostProblems)
@@ -144,7 +145,7 @@ void kernels(const TopFacts& facts, ConsolePage& page) {
          {std::to_string(k.sum.count), Ink::kPlain},
          {number(ns_to_us(k.sum.sum_ns) / static_cast<double>(k.sum.count), 1), Ink::kPlain},
          {number(ns_to_us(k.sum.max_ns), 1), Ink::kPlain},
-         {page.shown(k.sum.name), Ink::kPlain}});
+         {page.shown(k.short_name), Ink::kPlain}});
   page.table({{"share", true, 0, 0},
               {"", false, 0, 1},
               {"ms", true, 0, 0},
@@ -167,6 +168,42 @@ std::string categories(const TopFacts& facts) {
   return out;
 }
 
+constexpr std::size_t kShapesWidth = 22;
+
+/// Complete shapes from the first on: no digit is cut.
+std::string leading_shapes(const std::string& dims) {
+  const std::string all = short_shapes(dims);
+  if (all.size() <= kShapesWidth)
+    return all;
+  const std::size_t end = all.rfind(' ', kShapesWidth - 2);
+  return end == std::string::npos ? ".." : all.substr(0, end + 1) + "..";
+}
+
+/// The names of operators. Those of single kernels, "LAUNCH->KERNEL (Synthetic Op)", get the
+/// kernels' short names.
+std::vector<std::string> operator_texts(const std::vector<TopOperator>& operators) {
+  static constexpr std::string_view kSynthetic = " (Synthetic Op)";
+  std::vector<std::string> out;
+  std::vector<std::string_view> kernels;
+  std::vector<std::size_t> rows;
+  for (const TopOperator& op : operators) {
+    const std::string_view name = op.sum.name;
+    const std::size_t arrow = name.find("->");
+    if (name.ends_with(kSynthetic) && arrow != std::string_view::npos) {
+      const std::size_t begin = arrow + 2;
+      rows.push_back(out.size());
+      kernels.push_back(name.substr(begin, name.size() - kSynthetic.size() - begin));
+      out.emplace_back(name.substr(0, begin));
+    } else {
+      out.emplace_back(name);
+    }
+  }
+  const std::vector<std::string> short_names = distinct_names(kernels);
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    out[rows[k]] += short_names[k];
+  return out;
+}
+
 /// More than the GPU can do: rounded, it shows above 100 %.
 bool above_roofline(const TopOperator& op) {
   return op.percent_of_roofline >= 100.5;
@@ -181,6 +218,7 @@ void operators(const TopFacts& facts, ConsolePage& page) {
                                     cut_remark(facts.operators.size(), o.operators)}));
   if (const std::string kinds = categories(facts); !kinds.empty())
     page.sentence(kinds, "  ", Ink::kFaint);
+  const std::vector<std::string> names = operator_texts(facts.operators);
   std::vector<std::vector<PageCell>> rows;
   for (const TopOperator& op : facts.operators) {
     rows.push_back({{percent(op.percent), Ink::kPlain},
@@ -193,13 +231,14 @@ void operators(const TopFacts& facts, ConsolePage& page) {
                          : number(op.percent_of_roofline, 0) + (above_roofline(op) ? " % !" : " %"),
                      above_roofline(op) ? Ink::kWarn : Ink::kPlain},
                     {std::string(op.bound), Ink::kFaint},
-                    {page.shown(op.sum.name + " " + short_shapes(op.sum.dims)), Ink::kPlain}});
+                    {page.shown(names[rows.size()]), Ink::kPlain},
+                    {page.shown(leading_shapes(op.sum.dims)), Ink::kPlain}});
   }
   const bool rated = !o.gpu.empty();
-  std::vector<PageColumn> columns{{"share", true, 0, 0},  {"ms", true, 0, 0},
-                                  {"count", true, 0, 2},  {"TFLOP/s", true, 0, 5},
-                                  {"GB/s", true, 0, 4},   {"roofline", true, 0, 3},
-                                  {"bound", false, 0, 1}, {"operator", false, 26, 0}};
+  std::vector<PageColumn> columns{
+      {"share", true, 0, 0},   {"ms", true, 0, 0},         {"count", true, 0, 2},
+      {"TFLOP/s", true, 0, 4}, {"GB/s", true, 0, 3},       {"roofline", true, 0, 5},
+      {"bound", false, 0, 1},  {"operator", false, 16, 0}, {"shapes", false, 0, 0}};
   if (!rated) {
     columns.erase(columns.begin() + 5, columns.begin() + 7);
     for (std::vector<PageCell>& row : rows)

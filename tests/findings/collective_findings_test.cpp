@@ -113,6 +113,9 @@ TEST(CollectiveFindings, TheWaitingShareNeedsEveryMember) {
   rows[0].group_size = 2;
   rows[0].total_latency_ms = 4; // on each of two ranks, of 10 ms
   EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);
+  rows[0].group_size = kNoId; // recorded without process groups
+  EXPECT_NEAR(*waiting_share(run, rows), 0.6, 1e-12);
+  rows[0].group_size = 2;
   run.ranks.pop_back();
   EXPECT_FALSE(waiting_share(run, rows));
   EXPECT_FALSE(waiting_share(run, {}));

@@ -14,6 +14,8 @@ GemmFacts rows_of(std::size_t n) {
     row.op = "aten::mm";
     row.dims = std::to_string(i);
     row.calls_us.count = 10;
+    row.calls_us.min = 100;
+    row.calls_us.max = 120;
     row.slowdown_us = 10;
     row.slowdown_half_us = 8;
     row.slowdown_degrees = 8;
@@ -36,6 +38,16 @@ TEST(GemmFindings, TheIntervalIsForAllRows) {
       << ten.evidence;
   EXPECT_NEAR(*ten.detectable, 13.3, 0.05);
   EXPECT_TRUE(ten.action.empty());
+}
+
+// One call has no spread, nor have calls that differ by less than 5 %.
+TEST(GemmFindings, CallsThatAreAlikeAreNoFinding) {
+  GemmFacts facts = rows_of(3);
+  facts.rows[0].calls_us.max = 100; // as of one call
+  facts.rows[1].calls_us.max = 104;
+  const std::vector<Finding> findings = gemm_findings(facts, 3);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].subject, "aten::mm 2");
 }
 
 // ST-C16: faster beyond its interval, and yet "it cannot be told".

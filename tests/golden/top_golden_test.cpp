@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 
 namespace rankscope {
 namespace {
@@ -179,6 +180,11 @@ void expect_same(const std::string& path) {
                 sums(*kernels, {"Kernel name"}, "Kernel duration (\u00b5s)_sum", 1e-3,
                      "Kernel duration (\u00b5s)_count"),
                 {"kernel"}, where);
+  const Table& kernels = *top.find("top_kernels");
+  std::set<std::string> short_names;
+  for (std::size_t r = 0; r < kernels.rows(); ++r)
+    EXPECT_TRUE(short_names.insert(text(kernels, r, "short name")).second)
+        << where << text(kernels, r, "kernel");
   if (const Table* ops = sheet(*report, "ops_summary_by_category"))
     expect_sums(*top.find("top_categories"),
                 sums(*ops, {"op category"}, "total_direct_kernel_time_ms", 1, "Count"),

@@ -66,7 +66,7 @@ TopFacts random_facts(Random& r) {
   for (std::size_t c = 0; c < kIdleCauses; ++c)
     f.idle.push_back({static_cast<IdleCause>(c), r.number(), r.number(), r.number(), r.number()});
   for (unsigned i = rows(); i > 0; --i)
-    f.kernels.push_back({{r.text(), r.integer(), r.integer(), r.integer()}, r.number()});
+    f.kernels.push_back({{r.text(), r.integer(), r.integer(), r.integer()}, r.number(), r.text()});
   for (unsigned i = rows(); i > 0; --i) {
     TopOperator op;
     op.sum.name = r.text();

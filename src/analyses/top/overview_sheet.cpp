@@ -44,7 +44,7 @@ public:
 
   void kernels() {
     for (const TopKernel& k : facts_.kernels)
-      add({"kernel", k.sum.name, ns_to_ms(k.sum.sum_ns), "ms", k.percent,
+      add({"kernel", k.short_name, ns_to_ms(k.sum.sum_ns), "ms", k.percent,
            fmt::format("{} launches", k.sum.count), "kernel_summary"});
   }
 

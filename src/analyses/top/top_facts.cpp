@@ -6,6 +6,7 @@
 #include "analyses/top/top_words.h"
 #include "base/statistics.h"
 #include "base/units.h"
+#include "model/kernel_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,8 +84,15 @@ void add_kernels(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   keep_largest(sums, top_k, [](const KernelTotal& k) { return k.sum_ns; });
   for (KernelTotal& k : sums) {
     const double percent = share(static_cast<double>(k.sum_ns), static_cast<double>(all_ns));
-    out.kernels.push_back({std::move(k), percent});
+    out.kernels.push_back({std::move(k), percent, {}});
   }
+  std::vector<std::string_view> full;
+  full.reserve(out.kernels.size());
+  for (const TopKernel& k : out.kernels)
+    full.emplace_back(k.sum.name);
+  std::vector<std::string> names = distinct_names(full);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out.kernels[i].short_name = std::move(names[i]);
 }
 
 /// Where no operator is recorded the rows would be the kernels once more.

@@ -64,7 +64,8 @@ struct TopIdle {
 
 struct TopKernel {
   KernelTotal sum;
-  double percent = 0; ///< of the kernels' durations
+  double percent = 0;     ///< of the kernels' durations
+  std::string short_name; ///< distinct among the kernels listed (model/kernel_names.h)
 };
 
 struct TopOperator {
