@@ -54,14 +54,24 @@ Result<void> list_gpus(Context& ctx, const SampleFlags& f) {
   return {};
 }
 
-/// Waits until the duration has passed or a signal arrives. The sampler has its own schedule.
-void wait(double duration_s) {
+/// Waits until the duration has passed or a signal arrives, and warns as soon as a file cannot be
+/// written. The sampler has its own schedule.
+void wait(const Context& ctx, const Sampler& sampler, double duration_s) {
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                        std::chrono::duration<double>(duration_s));
   const CancelToken token = interrupt_token();
-  while (!token.cancelled() && (duration_s <= 0 || std::chrono::steady_clock::now() < end))
+  bool warned = false;
+  while (!token.cancelled() && (duration_s <= 0 || std::chrono::steady_clock::now() < end)) {
     std::this_thread::sleep_for(5ms);
+    if (warned)
+      continue;
+    if (const Result<void> written = sampler.problem(); !written) {
+      ctx.warn(written.error().message() +
+               "; its rows up to now are complete, and sampling continues for the sums");
+      warned = true;
+    }
+  }
 }
 
 Result<void> sample(Context& ctx, SampleFlags f) {
@@ -91,9 +101,11 @@ Result<void> sample(Context& ctx, SampleFlags f) {
   ctx.note(fmt::format("{} GPUs, every {} s, into {}{}", sampler->gpus().size(),
                        static_cast<double>(f.options.period.count()) / 1e9, f.out,
                        f.duration_s > 0 ? "" : "; Ctrl-C ends"));
-  wait(f.duration_s);
+  wait(ctx, *sampler, f.duration_s);
   RS_TRY(const SamplerSummary summary, sampler->stop());
   ctx.out(ctx.json ? headed_json("sample", sampler_json(summary)) + "\n" : sampler_text(summary));
+  if (summary.write_error)
+    return *summary.write_error;
   return {};
 }
 

@@ -1,4 +1,5 @@
 // What the system refuses or a tool leaves undone: an error line and exit code 6, no half file.
+#include "file_size_limit.h"
 #include "run_binary.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
@@ -6,13 +7,13 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
+using test::FileSizeLimit;
 using test::run_binary;
 using test::RunResult;
 
@@ -33,23 +34,6 @@ protected:
 
   test::TempFolder folder_;
   std::string sweep_ = folder_.path("s"), out_ = folder_.path("out");
-};
-
-/// The largest file that this process and its children may write, as ulimit -f sets it.
-class FileSizeLimit {
-public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit now = before_;
-    now.rlim_cur = bytes;
-    ::setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
-private:
-  rlimit before_{};
 };
 
 TEST_F(Limits, AFileBeyondUlimitIsAnErrorAndLeavesNothing) {

@@ -1,4 +1,5 @@
 // rankscope sample: a whole run on an imitated machine, its end by signal and by kill -9.
+#include "cli/file_size_limit.h"
 #include "cli/run_binary.h"
 #include "collect/fake_sysfs.h"
 #include "temp_folder.h"
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <simdjson.h>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -134,6 +136,40 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   ::kill(first, SIGTERM);
   int status = 0;
   ::waitpid(first, &status, 0);
+}
+
+// HA-B21: a full disk costs rows, not the sums, and is reported when it happens.
+TEST(Sample, AFullDiskIsReportedAtOnceAndLeavesCompleteRowsAndSums) {
+  const test::FakeSysfs sys;
+  sys.add_gpu(128, "0000:c1:00.0", "a", 300);
+  const test::TempFolder out;
+  test::RunResult r;
+  {
+    const test::FileSizeLimit limit(4096);
+    r = test::run_binary({"sample", "-o", out.path("s"), "--sysfs-root", sys.root(), "--period",
+                          "5ms", "--duration", "1"});
+  }
+  EXPECT_EQ(r.code, 6);
+  const std::size_t warning = r.err.find("its rows up to now are complete");
+  const std::size_t error = r.err.rfind("gpu_samples.csv: cannot be written: File too large");
+  ASSERT_NE(warning, std::string::npos) << r.err;
+  ASSERT_NE(error, std::string::npos) << r.err;
+  EXPECT_LT(warning, error) << "said again at the end";
+  EXPECT_NE(r.out.find(" J (samples)"), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find("GPU 0"), 0U) << r.out;
+  for (const char* name : {"gpu_samples.csv", "host_samples.csv"}) {
+    std::istringstream rows(test::bytes_of(out.path(std::string("s/") + name)));
+    std::string header;
+    std::getline(rows, header);
+    std::size_t n = 0;
+    for (std::string row; std::getline(rows, row); ++n) {
+      EXPECT_EQ(std::count(row.begin(), row.end(), ','),
+                std::count(header.begin(), header.end(), ','))
+          << name << ": " << row;
+      EXPECT_FALSE(rows.eof()) << name << " ends with a complete row";
+    }
+    EXPECT_GT(n, 10U) << name;
+  }
 }
 
 // HA-B7: a GPU that is removed during the run is reported, with the part that its joules cover.

@@ -88,6 +88,8 @@ public:
       out.at("processes") = std::move(processes);
     out.at("notes") = Json::list(s.notes);
     add_findings(s, findings);
+    if (s.write_error)
+      return *s.write_error;
     return {};
   }
 

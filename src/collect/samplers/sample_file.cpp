@@ -30,7 +30,8 @@ Result<SampleFile> SampleFile::create(const std::string& path, std::string_view 
 }
 
 SampleFile::SampleFile(SampleFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), error_(other.error_) {}
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), size_(other.size_),
+      error_(other.error_) {}
 
 SampleFile::~SampleFile() {
   if (fd_ >= 0)
@@ -38,13 +39,22 @@ SampleFile::~SampleFile() {
 }
 
 void SampleFile::append(std::string_view rows) {
-  while (error_ == 0 && !rows.empty()) {
-    const ssize_t n = ::write(fd_, rows.data(), rows.size());
+  std::size_t written = 0;
+  while (error_ == 0 && written < rows.size()) {
+    const ssize_t n = ::write(fd_, rows.data() + written, rows.size() - written);
     if (n > 0)
-      rows.remove_prefix(static_cast<std::size_t>(n));
+      written += static_cast<std::size_t>(n);
     else if (n < 0 && errno != EINTR)
       error_ = errno;
   }
+  if (error_ != 0 && written > 0) {
+    // a full disk takes the part of a row that still fits; only complete rows are left
+    const std::size_t line_end = rows.substr(0, written).rfind('\n');
+    const std::size_t complete = line_end == std::string_view::npos ? 0 : line_end + 1;
+    [[maybe_unused]] const int cut = ::ftruncate(fd_, size_ + static_cast<off_t>(complete));
+    written = complete;
+  }
+  size_ += static_cast<off_t>(written);
 }
 
 Result<void> SampleFile::problem() const {

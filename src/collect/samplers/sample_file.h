@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace rankscope {
 
@@ -19,8 +20,8 @@ public:
   SampleFile& operator=(SampleFile&&) = delete;
   ~SampleFile();
 
-  /// A row (or several whole ones) with its line end, in one write. After a failure no more are
-  /// tried; problem() tells.
+  /// Appends a row (or several complete ones) with its line end, in one write. After a failure the
+  /// file ends with its last complete row, no more rows are written, and problem() says why.
   void append(std::string_view rows);
   [[nodiscard]] Result<void> problem() const;
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -29,6 +30,7 @@ private:
   SampleFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   std::string path_;
   int fd_;
+  off_t size_ = 0; ///< bytes of complete rows
   int error_ = 0;
 };
 

@@ -386,6 +386,8 @@ SamplerSummary Sampler::State::summary() const {
   out.host = host_summary;
   if (cpu_samples > 0)
     out.host.mean_cpu_pct = cpu_sum / static_cast<double>(cpu_samples);
+  if (Result<void> written = problem(); !written)
+    out.write_error = std::move(written.error());
   out.notes = notes;
   if (out.missed * 10 > out.ticks)
     out.notes.push_back(fmt::format(
@@ -450,8 +452,12 @@ Result<SamplerSummary> Sampler::stop() {
   }
   if (!state_->done)
     return Error{ErrorCode::kInternal, "sampler", "was never started", ""};
-  RS_CHECK(state_->problem());
   return *state_->done;
+}
+
+Result<void> Sampler::problem() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->problem();
 }
 
 const std::vector<GpuIdentity>& Sampler::gpus() const {

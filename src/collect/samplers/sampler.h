@@ -63,8 +63,10 @@ public:
   /// used is known to its ends. Phases: pre until told otherwise.
   void phase(Phase next);
   /// Takes a last sample, ends the thread, closes the files. Once; later calls give the same.
-  /// Errors: kOutput when a row could not be written (the rows before it are there).
+  /// The summary is complete even if rows could not be written (`write_error`).
   Result<SamplerSummary> stop();
+  /// Errors: kOutput as soon as a row could not be written; the rows before it are in the file.
+  [[nodiscard]] Result<void> problem() const;
 
   [[nodiscard]] const std::vector<GpuIdentity>& gpus() const; ///< those that are sampled
   [[nodiscard]] std::string backend() const;                  ///< its name; "" with devices "none"

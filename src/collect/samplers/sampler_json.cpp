@@ -108,12 +108,13 @@ std::string sampler_json(const SamplerSummary& s) {
                      "\"processes\": [{}], "
                      "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
                      "\"peak_memory_b\": {}, \"memory_total_b\": {}}}, \"warnings\": {}, "
-                     "\"notes\": {}, \"files\": {}}}",
+                     "\"write_error\": {}, \"notes\": {}, \"files\": {}}}",
                      quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us,
                      s.max_read_us, s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples,
                      value(s.host.mean_cpu_pct), value(s.host.max_cpu_pct),
                      value(s.host.peak_memory_b), value(s.host.memory_total_b), list(warnings),
-                     list(s.notes), list(s.files));
+                     s.write_error ? quoted(s.write_error->message()) : "null", list(s.notes),
+                     list(s.files));
 }
 
 std::string sampler_text(const SamplerSummary& s) {

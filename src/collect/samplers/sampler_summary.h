@@ -1,6 +1,7 @@
 // What the samples of a run come to: power, energy, memory, and how well the schedule was kept.
 #pragma once
 
+#include "base/result.h"
 #include "collect/samplers/gpu_backend.h"
 
 #include <cstdint>
@@ -68,8 +69,9 @@ struct SamplerSummary {
   std::vector<GpuSummary> gpus;
   std::vector<GpuProcessSummary> processes; ///< by GPU and pid
   HostSummary host;
-  std::vector<std::string> notes; ///< of the back end and of the choice of devices
-  std::vector<std::string> files; ///< that were written
+  std::optional<Error> write_error; ///< why a table lacks rows; the sums cover them all the same
+  std::vector<std::string> notes;   ///< of the back end and of the choice of devices
+  std::vector<std::string> files;   ///< that were written
 };
 
 /// Collects samples of one GPU into a GpuSummary in bounded memory (power to 0.1 W).
