@@ -29,6 +29,23 @@ void lose(Session& ctx, const std::string& path, std::int64_t rank, const std::s
                          fmt::format("rank {}: {}", rank, why));
 }
 
+/// Why a folder without reports cannot be compared.
+Error no_reports(const CompareInput& input) {
+  if (input.reports_only) {
+    Diagnostics unused;
+    const Result<RunPlan> plan = discover_run({input.folder}, input.discover, unused);
+    if (plan && !plan->ranks.empty())
+      return {ErrorCode::kUnreadable, input.folder,
+              fmt::format("has traces of {} rank{} and no reports, and --skip-tracelens reads "
+                          "reports only",
+                          plan->ranks.size(), plan->ranks.size() == 1 ? "" : "s"),
+              "leave out --skip-tracelens, or run rankscope analyze " + input.folder + " first"};
+  }
+  return {ErrorCode::kUnreadable, input.folder, "neither traces nor reports in this folder",
+          "expected torch_profiler/rank<r>/*.json, or individual_reports/perf_rank<r>.xlsx "
+          "of one configuration"};
+}
+
 Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   ComparedRun run;
   run.label = input.label;
@@ -36,9 +53,7 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   const std::string individual = layout.saved_individual_folder();
   const std::string collective = layout.saved_collective_folder();
   if (individual.empty() && collective.empty())
-    return Error{ErrorCode::kUnreadable, input.folder, "neither traces nor reports in this folder",
-                 "expected torch_profiler/rank<r>/*.json, or individual_reports/perf_rank<r>.xlsx "
-                 "of one configuration"};
+    return no_reports(input);
   std::map<std::int64_t, std::string> chosen;
   for (const auto& [key, path] : layout.saved_run_reports()) {
     const auto [at, added] = chosen.emplace(key.rank, path);

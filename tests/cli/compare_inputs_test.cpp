@@ -153,6 +153,18 @@ TEST(CompareInputs, ReportsOfAnalyzeAreFoundWhereItWritesThem) {
   EXPECT_EQ(deeper.code, 0) << deeper.err;
 }
 
+// HA-B22
+TEST(CompareInputs, TracesWithoutReportsAreNamedUnderSkipTracelens) {
+  const TempFolder folder;
+  const std::string run = synth_run(folder, "one", 1);
+  const RunResult r = run_binary({"compare", "--baseline", run, "--test", run, "--skip-tracelens",
+                                  "--output", folder.path("out"), "--no-plots"});
+  EXPECT_EQ(r.code, 3);
+  EXPECT_NE(r.err.find("has traces of 2 ranks and no reports"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("leave out --skip-tracelens"), std::string::npos) << r.err;
+  EXPECT_EQ(r.err.find("neither traces"), std::string::npos) << r.err;
+}
+
 // Equal data came out as a regression of 6.9 %: bandwidths in 1024^3 bytes/s under the same header.
 TEST(CompareInputs, BandwidthsInAnotherUnitAreConverted) {
   const TempFolder folder;
