@@ -9,7 +9,9 @@
 namespace rankscope {
 namespace {
 constexpr std::size_t kLongest = 65536;
-}
+constexpr std::size_t kShortest = 21; ///< a shorter line is less than its stamp
+constexpr double kSameTime = 0.001;   ///< s
+} // namespace
 
 Result<RunLog> RunLog::create(const std::string& path) {
   RunLog out;
@@ -19,8 +21,19 @@ Result<RunLog> RunLog::create(const std::string& path) {
   return out;
 }
 
+/// A short line that belongs to the stamp above it is written without one, so that the log of short
+/// lines is not many times as long as they are. A line that begins like a stamp always has one.
 void RunLog::line(std::size_t stream, std::string_view text, double t_s) {
-  const std::string out = fmt::format("[{:12.6f}] {} {}\n", t_s, stream == 1 ? "out" : "err", text);
+  const bool stamped = text.size() >= kShortest || text.starts_with('[') ||
+                       stream != stamp_stream_ || t_s - stamp_s_ > kSameTime;
+  std::string out;
+  if (stamped) {
+    out = fmt::format("[{:12.6f}] {} ", t_s, stream == 1 ? "out" : "err");
+    stamp_stream_ = stream;
+    stamp_s_ = t_s;
+  }
+  out += text;
+  out += '\n';
   if (std::fwrite(out.data(), 1, out.size(), file_.get()) < out.size())
     failed_ = true;
 }

@@ -1,4 +1,5 @@
-// run.log: what the command wrote, line by line with the time since its start and the stream.
+// run.log: what the command wrote, line by line with the time since its start and the stream. Lines
+// of less than 21 bytes within 1 ms of the stamp above them are written without.
 #pragma once
 
 #include "base/result.h"
@@ -28,6 +29,8 @@ private:
   std::unique_ptr<std::FILE, Close> file_;
   std::array<std::string, 3> open_; ///< begun lines of streams 1 and 2
   std::array<double, 3> begun_s_ = {};
+  std::size_t stamp_stream_ = 0; ///< of the last stamp, 0 = no stamp yet
+  double stamp_s_ = 0;
   bool failed_ = false;
 };
 
