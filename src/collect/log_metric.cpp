@@ -1,12 +1,12 @@
 #include "collect/log_metric.h"
 
 #include "base/statistics.h"
+#include "collect/leading_number.h"
 #include "collect/library_trace/line_splitter.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 #include <numeric>
 #include <string_view>
@@ -45,11 +45,11 @@ std::optional<double> number_in(std::string_view line, const std::regex& express
   if (line.size() > kLongestLine ||
       !std::regex_search(line.data(), line.data() + line.size(), m, expression))
     return std::nullopt;
-  double value = 0;
-  const auto [end, ec] = std::from_chars(m[1].first, m[1].second, value);
-  if (ec != std::errc() || end != m[1].second || !std::isfinite(value))
+  const std::string_view text(m[1].first, static_cast<std::size_t>(m[1].length()));
+  const auto number = leading_number(text);
+  if (!number || number->length != text.size())
     return std::nullopt;
-  return value;
+  return number->value;
 }
 
 double metric_of(std::vector<double> values, MetricKind kind) {

@@ -28,6 +28,12 @@ TEST(LogMetric, MeanOfWhatIsFound) {
   EXPECT_FALSE(parse_log_metric("(["));
 }
 
+TEST(LogMetric, SeparatorsOfThousands) {
+  const test::TempFolder folder;
+  const std::string log = folder.write("log", "rate 1,234.5 img\nrate 2,234.5 img\n");
+  EXPECT_EQ(metric(log, "rate ([0-9.,]+) img"), 1734.5);
+}
+
 // HA-M2: a slow first step must not make all settings alike.
 TEST(LogMetric, KindsAndSkip) {
   const test::TempFolder folder;

@@ -29,6 +29,11 @@ TEST(PerfCsv, LinesOfPerformance) {
   EXPECT_EQ(of("performance: 14164, throughput"), "14164 of throughput");
   EXPECT_EQ(of("I0: performance:   1.5e3 tokens per second"), "1.5e3 of tokens per second");
   EXPECT_EQ(of("performance: -2 x"), "-2 of x");
+  // HA-B27
+  EXPECT_EQ(of("performance: 1,234.5 img"), "1234.5 of img");
+  EXPECT_EQ(of("performance: 1,234,567 img/s, throughput"), "1234567 of throughput");
+  EXPECT_EQ(of("performance: 12,throughput"), "12 of throughput");
+  EXPECT_EQ(of("performance: 1234,567 x"), "1234 of 567 x");
   for (const char* line : {"performance: good", "performance: 12", "performance:", "perf: 1 x",
                            "performance: 12abc x", "performance: nan x", "performance: 3 ,"})
     EXPECT_EQ(of(line), "none") << line;

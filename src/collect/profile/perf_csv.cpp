@@ -1,10 +1,10 @@
 #include "collect/profile/perf_csv.h"
 
+#include "collect/leading_number.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -55,17 +55,14 @@ std::string_view trimmed_cell(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// Takes the number that `text` begins with off it.
+/// Takes the number that `text` begins with off it; without its separators of thousands.
 std::optional<std::string> take_number(std::string_view& text) {
-  if (!text.empty() && text.front() == '+')
-    text.remove_prefix(1);
-  double value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc() || !std::isfinite(value))
+  const auto number = leading_number(text);
+  if (!number)
     return std::nullopt;
-  const auto length = static_cast<std::size_t>(end - text.data());
-  std::string out(text.substr(0, length));
-  text.remove_prefix(length);
+  std::string out(text.substr(0, number->length));
+  std::erase_if(out, [](char c) { return c == ',' || c == '+'; });
+  text.remove_prefix(number->length);
   return out;
 }
 
