@@ -69,6 +69,7 @@ PlanFinding without_search(PlanFinding finding, const std::string& searched) {
 std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& findings) {
   const std::string searched = searched_path(run.target);
   std::size_t good = 0;
+  std::size_t without_gpu = 0;
   bool looked = false;
   std::string tools;
   for (const ToolEntry& tool : run.run.plan.tools) {
@@ -79,17 +80,24 @@ std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& 
         text += finding_text(without_search(finding, searched));
         bad = bad || stops(finding);
       }
-    good += bad ? 0 : 1;
-    tools += fmt::format("{:<28}{}\n{}", tool.name, text.empty() ? "ok" : "", text);
+    const bool no_gpu = !bad && lacks_gpu(tool, run.target);
+    without_gpu += no_gpu ? 1 : 0;
+    good += bad || no_gpu ? 0 : 1;
+    const char* const state = !text.empty() ? "" : no_gpu ? "needs a GPU" : "ok";
+    tools += fmt::format("{:<28}{}\n{}", tool.name, state, text);
   }
   for (const PlanFinding& finding : findings) {
     if (finding.tool.empty())
       tools += finding_text(without_search(finding, searched));
     looked = looked || finding.evidence.rfind("searched " + searched, 0) == 0;
   }
-  return fmt::format("{} of {} tools can run {}\n{}{}", good, run.run.plan.tools.size(),
-                     run.target.image.empty() ? "here" : "in " + run.target.image_name, tools,
-                     looked ? "searched " + searched + "\n" : "");
+  const std::string waiting = without_gpu == 0
+                                  ? ""
+                                  : fmt::format("; {} more need{} a GPU that is not here",
+                                                without_gpu, without_gpu == 1 ? "s" : "");
+  return fmt::format("{} of {} tools can run {}{}\n{}{}", good, run.run.plan.tools.size(),
+                     run.target.image.empty() ? "here" : "in " + run.target.image_name, waiting,
+                     tools, looked ? "searched " + searched + "\n" : "");
 }
 
 /// The pre-flight alone; without tools, of every tool that is built in.

@@ -82,6 +82,20 @@ TEST_F(ProfileFindings, TheDoctorCountsFirstAndNamesThePathOnce) {
   EXPECT_GT(path, r.out.rfind("ok  ")) << r.out;
 }
 
+// HA-B32: a tool that is installed and has no GPU to record cannot run.
+TEST_F(ProfileFindings, TheDoctorDoesNotCountToolsWithoutTheirGpu) {
+  if (std::filesystem::exists("/dev/kfd"))
+    GTEST_SKIP() << "an AMD GPU is here";
+  table(R"({"tools": {"tracer": {"cmd": "sh", "vendors": ["amd"], "family": "gpu-tracer"},
+                      "any": {"cmd": "sh"}}})");
+  const RunResult r =
+      test::run_binary({"profile", "doctor", "--tools-config", "more.json", "--tool", "tracer",
+                        "--tool", "any", "--tool", "rocblas_trace", "--tool", "therock_check"});
+  EXPECT_EQ(r.out.rfind("2 of 4 tools can run here; 2 more need a GPU that is not here\n", 0), 0U)
+      << r.out;
+  EXPECT_NE(r.out.find("rocblas_trace               needs a GPU\n"), std::string::npos) << r.out;
+}
+
 TEST_F(ProfileFindings, AnEmptyOutputOfAFailedCommandShowsItsLastLines) {
   table(R"({"tools": {"t": {"produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
   const RunResult r = with({"--tool", "t"}, {"sh", "-c", "echo the reason >&2; exit 3"});

@@ -79,6 +79,15 @@ std::vector<std::string> programs_of(const Plan& plan) {
   return {names.begin(), names.end()};
 }
 
+bool is_for_amd(const ToolEntry& tool) {
+  return std::find(tool.vendors.begin(), tool.vendors.end(), "amd") != tool.vendors.end();
+}
+
+/// The device file of the driver that the tool needs.
+std::string device_of(const ToolEntry& tool, const PreflightTarget& target) {
+  return target.root + (is_for_amd(tool) ? "/dev/kfd" : "/dev/nvidiactl");
+}
+
 class Checks {
 public:
   Checks(const Plan& plan, const PreflightTarget& target, const ToolTable& table,
@@ -181,11 +190,9 @@ private:
   void devices(const ToolEntry& tool) {
     if (tool.vendors.empty() || tool.family.empty() || !target_.image.empty())
       return;
-    const bool amd =
-        std::find(tool.vendors.begin(), tool.vendors.end(), "amd") != tool.vendors.end();
-    const std::string device = target_.root + (amd ? "/dev/kfd" : "/dev/nvidiactl");
-    std::error_code ec;
-    if (!fs::exists(device, ec))
+    const bool amd = is_for_amd(tool);
+    const std::string device = device_of(tool, target_);
+    if (lacks_gpu(tool, target_))
       add("W-NO-GPU", tool.name, fmt::format("there is no {} GPU here", amd ? "AMD" : "NVIDIA"),
           "no " + device, "run it where the GPU is");
     else if (::access(device.c_str(), R_OK | W_OK) != 0)
@@ -243,6 +250,13 @@ std::vector<std::string> expanded_paths(const std::string& pattern) {
       out.emplace_back(found.gl_pathv[i]);
   ::globfree(&found);
   return out;
+}
+
+bool lacks_gpu(const ToolEntry& tool, const PreflightTarget& target) {
+  constexpr std::string_view kReadsFilesOnly = "therock_check";
+  std::error_code ec;
+  return !tool.vendors.empty() && tool.native != kReadsFilesOnly && target.image.empty() &&
+         !fs::exists(device_of(tool, target), ec);
 }
 
 std::string searched_path(const PreflightTarget& target) {

@@ -38,6 +38,10 @@ Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEnt
 Result<std::vector<PlanFinding>> preflight(const Plan& plan, const PreflightTarget& target,
                                            const ToolTable& table, const EnvPairs& environment);
 
+/// Whether the tool records work of a vendor's GPUs and this host has no driver of that vendor.
+/// False for a container's image, whose devices are not known.
+[[nodiscard]] bool lacks_gpu(const ToolEntry& tool, const PreflightTarget& target);
+
 /// Where programs are looked for: "PATH=...", or "the image's PATH".
 [[nodiscard]] std::string searched_path(const PreflightTarget& target);
 
