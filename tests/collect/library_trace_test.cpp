@@ -453,7 +453,7 @@ TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {
            {call, LogKind::kRccl},
            {call + "[nranks=0] stream 0x1", LogKind::kRccl},
            {call + "[nranks=8] stream 0x1 task 0 globalrank 8", LogKind::kRccl},
-           {call + "[nranks=8] stream 0x1 " + call + "[nranks=8] stream 0x1", LogKind::kRccl},
+           {call + "[nranks=8] stream 0x1 " + call + "[nranks=8] stream", LogKind::kRccl},
            {"n1:5:5 [0] NCCL INFO AllRed: opCount 3 sendbuff 0x1", LogKind::kRccl},
            {"n1:5:5 [0] NCCL INFO ## [1.2] [0:0] 000001 KL HWID 42300700 ncclDev",
             LogKind::kRcclKernel},
@@ -472,6 +472,23 @@ TEST(LibraryTrace, TornAndInterleavedLinesAreDamagedNotGuessed) {
     EXPECT_EQ(t.summary.counts[0].damaged, 1U);
     EXPECT_EQ(t.summary.counts[0].lines, 1U);
   }
+}
+
+// HA-B34: what a second process wrote into a line is a line by itself.
+TEST(LibraryTrace, ACompleteCallBehindATornOneCounts) {
+  const std::string call = "n1:5:5 [0] NCCL INFO AllReduce: opCount 3 sendbuff 0x1 recvbuff 0x1 "
+                           "count 8 datatype 6 op 0 root 0 comm 0x1 [nranks=8]";
+  const Traced torn(call + "n2:6:6 [1] NCCL INFO AllGather: opCount 3 sendbuff 0x1 recvbuff 0x1 "
+                           "count 8 datatype 6 op 0 root 0 comm 0x1 [nranks=8] stream 0x55bb\n");
+  EXPECT_EQ(torn.count(LogKind::kRccl).damaged, 1U);
+  EXPECT_EQ(torn.count(LogKind::kRccl).calls, 1U);
+  ASSERT_EQ(torn.rows.size(), 1U) << torn.csv;
+  EXPECT_NE(torn.csv.find("AllGather"), std::string::npos) << torn.csv;
+  EXPECT_EQ(torn.csv.find("nranks=8]n2"), std::string::npos) << "no invented process";
+  // a message that is no call, torn by a call
+  const Traced message("n1:5:5 [0] NCCL INFO Channel 00/0 : 0[0] -> " + call + " stream 0x1\n");
+  EXPECT_EQ(message.count(LogKind::kRccl).damaged, 0U);
+  EXPECT_EQ(message.count(LogKind::kRccl).calls, 1U);
 }
 
 TEST(LibraryTrace, LinesThatEndBehindTheirMarker) {

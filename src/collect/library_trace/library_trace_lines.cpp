@@ -204,14 +204,32 @@ void LibraryTrace::State::time_kernel(std::string_view before, std::string_view 
   launches.erase(it);
 }
 
+/// A message that was torn off by another process's line: the last one in the line is read by
+/// itself. Where its prefix begins is unknown, so it has no process.
+NcclLine LibraryTrace::State::take_last_nccl(LogStream& s, std::string_view text,
+                                             std::optional<double> t_s) {
+  const std::size_t last = text.rfind("NCCL INFO ");
+  if (last == std::string_view::npos || last == 0)
+    return NcclLine::kOther;
+  const NcclLine found = parse_nccl("", text.substr(last), nccl);
+  if (found == NcclLine::kCall)
+    add(s, "", nccl, t_s);
+  return found;
+}
+
 bool LibraryTrace::State::take_nccl(LogStream& s, std::string_view before, std::string_view text,
                                     std::optional<double> t_s) {
   switch (parse_nccl(before, text, nccl)) {
-  case NcclLine::kOther:
+  case NcclLine::kOther: {
     time_kernel(before, text);
-    return false;
+    const NcclLine last = take_last_nccl(s, text, t_s);
+    if (last == NcclLine::kDamaged)
+      damaged(nccl.call.kind, text);
+    return last != NcclLine::kOther;
+  }
   case NcclLine::kDamaged:
     damaged(nccl.call.kind, text);
+    (void)take_last_nccl(s, text, t_s);
     return true;
   case NcclLine::kCall:
     add(s, "", nccl, t_s);

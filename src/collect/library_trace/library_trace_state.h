@@ -44,6 +44,7 @@ struct LibraryTrace::State {
                   std::optional<double> t_s);
   void take_text(LogStream& s, LogMarker marker, std::string_view before, std::string_view text,
                  std::optional<double> t_s);
+  NcclLine take_last_nccl(LogStream& s, std::string_view text, std::optional<double> t_s);
   bool take_nccl(LogStream& s, std::string_view before, std::string_view text,
                  std::optional<double> t_s);
   void time_kernel(std::string_view before, std::string_view text);
