@@ -189,6 +189,27 @@ TEST_F(Profile, TheContextOfTheGuideRunsAsItIs) {
   EXPECT_NE(r.err.find("Python literal"), std::string::npos) << r.err;
 }
 
+// HA-B19: a script that a table names by its file name alone is beside the table.
+TEST_F(Profile, AScriptBesideItsTableIsFoundByNameAlone) {
+  std::filesystem::create_directory(folder_.path("tables"));
+  ::chmod(folder_.write("tables/A_pre.sh", "#!/bin/sh\necho \"beside $1\" >> order\n").c_str(),
+          0755);
+  folder_.write("tables/tools.json",
+                R"({"tools": {"A": {"cmd": "env", "pre_scripts": [{"path": "A_pre.sh",
+                    "args": "table"}]}}})");
+  const RunResult r = test::run_binary({"profile", "--out", "out", "--tools-config",
+                                        "tables/tools.json", "--tool", "A", "--", "true"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(order(), Words{"beside table"});
+  // one that is nowhere: the message names where it was looked for
+  folder_.write("tables/tools.json",
+                R"({"tools": {"A": {"cmd": "env", "pre_scripts": [{"path": "B_pre.sh"}]}}})");
+  const RunResult missing = test::run_binary({"profile", "--out", "out2", "--tools-config",
+                                              "tables/tools.json", "--tool", "A", "--", "true"});
+  EXPECT_EQ(missing.code, 7);
+  EXPECT_NE(missing.err.find("E-SCRIPT-MISSING A"), std::string::npos) << missing.err;
+}
+
 TEST_F(Profile, TaggedModelsRunEachInAFolderOfItsOwn) {
   folder_.write("models.json", R"([
     {"name": "one", "scripts": "scripts/one/run.sh", "n_gpus": "1", "tags": ["t"], "args": "--n 1"},

@@ -308,6 +308,41 @@ TEST_F(SweepRuns, AVariableThatVariesIsNotSetByEnv) {
       << r.err;
 }
 
+// HA-B30: two sweeps that begin in one second, both without -o.
+TEST_F(SweepRuns, TwoDefaultSweepsOfOneSecondHaveTwoFolders) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  const SweepWords all = {"sweep", "--no-nccl-log", "-c", "28", "-t", "256", "--", "true"};
+  for (int i = 0; i < 3; ++i) {
+    const auto r = test::run_binary(all);
+    EXPECT_EQ(r.code, 0) << r.err;
+  }
+  fs::current_path(before);
+  std::size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(folder_.path("experiments")))
+    folders += fs::exists(entry.path() / kFirst / "manifest.json") ? 1U : 0U;
+  EXPECT_EQ(folders, 3U);
+}
+
+// HA-B31
+TEST_F(SweepRuns, TheNcclLogOfTheCallerIsReplacedWithANote) {
+  ::setenv("NCCL_DEBUG", "TRACE", 1);
+  ::setenv("NCCL_DEBUG_SUBSYS", "INIT", 1);
+  const auto replaced = test::run_binary(
+      {"sweep", "-o", out(), "-c", "28", "-t", "256", "--", "sh", "-c", "echo $NCCL_DEBUG"});
+  const auto kept = test::run_binary({"sweep", "-o", folder_.path("kept"), "--no-nccl-log", "-c",
+                                      "28", "-t", "256", "--", "sh", "-c", "echo $NCCL_DEBUG"});
+  ::unsetenv("NCCL_DEBUG");
+  ::unsetenv("NCCL_DEBUG_SUBSYS");
+  EXPECT_EQ(read(std::string(kFirst) + "/run_output.log"), "INFO\n");
+  for (const char* note : {"NCCL_DEBUG=TRACE of your environment is replaced",
+                           "NCCL_DEBUG_SUBSYS=INIT of your environment is replaced"}) {
+    EXPECT_NE(replaced.err.find(note), std::string::npos) << replaced.err;
+    EXPECT_EQ(kept.err.find(note), std::string::npos) << kept.err;
+  }
+  EXPECT_EQ(test::bytes_of(folder_.path("kept/") + kFirst + "/run_output.log"), "TRACE\n");
+}
+
 TEST_F(SweepRuns, FoldersOfAnotherProgramAreMovedAsideOrLeftAlone) {
   folder_.write("sweep/" + std::string(kFirst) + "/old.txt", "x");
   auto r = sweep({"-c", "28", "-t", "256", "-s"}, "true");
