@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostOperators = 3;
 
 std::string joined(const std::vector<std::string>& texts, std::size_t most) {
   std::string out;
@@ -26,45 +28,56 @@ std::vector<std::string> ranks_without(const BatchFacts& facts, std::size_t grou
   return out;
 }
 
-/// Which operators have shapes, for who expected others.
-void list_shaped(const BatchFacts& facts, BatchReport& to) {
-  for (const BatchPart& part : facts.parts) {
-    if (part.shaped.empty() && std::all_of(part.groups.begin(), part.groups.end(),
-                                           [](const auto& g) { return g.events == 0; })) {
-      to.notes.push_back(fmt::format("rank {}: no operator has shapes (record_shapes was off, or "
-                                     "the operators ran inside a graph)",
-                                     part.rank));
-      continue;
-    }
-    for (std::size_t i = 0; i < std::min(part.shaped.size(), kMostLines); ++i) {
-      const BatchShapedRoot& root = part.shaped[i];
-      to.notes.push_back(
-          fmt::format("[rank{}] Parent: {} UID: {}, Duration: {:.3f} ms, Children: ({:.3f} ms): {}",
-                      part.rank, root.name, root.uid, root.dur_ms, root.children_ms,
-                      root.children.empty() ? "(none)" : joined(root.children, kMostLines)));
-    }
-    if (part.shaped.size() > kMostLines)
-      to.notes.push_back(fmt::format("[rank{}] ... and {} more operators with shapes", part.rank,
-                                     part.shaped.size() - kMostLines));
+/// Which operators of a rank have shapes.
+void list_shaped(const BatchPart& part, BatchReport& to) {
+  if (part.shaped.empty() && std::all_of(part.groups.begin(), part.groups.end(),
+                                         [](const auto& g) { return g.events == 0; })) {
+    to.notes.push_back(fmt::format("rank {}: no operator has shapes (record_shapes was off, or "
+                                   "the operators ran inside a graph)",
+                                   part.rank));
+    return;
   }
+  for (std::size_t i = 0; i < std::min(part.shaped.size(), kMostOperators); ++i) {
+    const BatchShapedRoot& root = part.shaped[i];
+    to.notes.push_back(
+        fmt::format("[rank{}] Parent: {} UID: {}, Duration: {:.3f} ms, Children: ({:.3f} ms): {}",
+                    part.rank, root.name, root.uid, root.dur_ms, root.children_ms,
+                    root.children.empty() ? "(none)" : joined(root.children, kMostLines)));
+  }
+  if (part.shaped.size() > kMostOperators)
+    to.notes.push_back(fmt::format("[rank{}] ... and {} more operators with shapes", part.rank,
+                                   part.shaped.size() - kMostOperators));
 }
 
+/// Groups that the same ranks have no events of are one note. The operators are those of the first
+/// rank without a group: ranks run the same model.
 void note_missing_groups(const BatchFacts& facts, BatchReport& to) {
-  bool some = false;
+  std::vector<std::pair<std::vector<std::string>, std::string>> groups_by_ranks;
   for (const BatchGroup group : kBatchGroups) {
-    const std::vector<std::string> ranks = ranks_without(facts, static_cast<std::size_t>(group));
+    std::vector<std::string> ranks = ranks_without(facts, static_cast<std::size_t>(group));
     if (ranks.empty())
       continue;
-    some = true;
-    to.notes.push_back(fmt::format("{}: no events with shapes on rank {}", batch_group_name(group),
-                                   joined(ranks, kMostLines)));
+    const std::string name(batch_group_name(group));
+    const auto known = std::find_if(groups_by_ranks.begin(), groups_by_ranks.end(),
+                                    [&ranks](const auto& entry) { return entry.first == ranks; });
+    if (known == groups_by_ranks.end())
+      groups_by_ranks.emplace_back(std::move(ranks), name);
+    else
+      known->second += ", " + name;
   }
-  if (!some)
+  if (groups_by_ranks.empty())
     return;
+  for (const auto& [ranks, names] : groups_by_ranks)
+    to.notes.push_back(
+        fmt::format("{}: no events with shapes on rank {}", names, joined(ranks, kMostLines)));
   to.notes.emplace_back("groups know operators by name and by their recorded shapes: was the trace "
-                        "made with record_shapes=True, and does it hold the operators' events? "
+                        "made with record_shapes=True, and does it contain the operators' events? "
                         "Operators with shapes, by their outermost caller:");
-  list_shaped(facts, to);
+  const auto first =
+      std::find_if(facts.parts.begin(), facts.parts.end(), [&](const BatchPart& part) {
+        return std::to_string(part.rank) == groups_by_ranks.front().first.front();
+      });
+  list_shaped(*first, to);
 }
 
 void note_left_out(const BatchFacts& facts, BatchReport& to) {

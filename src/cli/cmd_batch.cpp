@@ -2,6 +2,7 @@
 #include "app/batch.h"
 #include "app/command_plans.h"
 #include "app/command_reports.h"
+#include "cli/batch_lines.h"
 #include "cli/command.h"
 #include "cli/flag_set.h"
 #include "cli/replay_flags.h"
@@ -52,15 +53,15 @@ void show_plan(Context& ctx, const BatchSearch& search, const std::vector<BatchF
   }
 }
 
-/// One folder's lines; false when it failed.
-void print(Context& ctx, const BatchReport& report, bool several) {
-  const std::string in = several ? report.folder + ": " : "";
-  for (const std::string& line : report.notes)
-    ctx.note("rankscope: note: " + in + line);
-  for (const std::string& line : report.warnings)
-    ctx.warn(in + line);
-  if (!report.error)
-    ctx.out(fmt::format("{}: {} sheets, {} ranks\n", report.output, report.sheets, report.ranks));
+void print(Context& ctx, const std::vector<BatchReport>& reports) {
+  for (const std::string& line : shared_lines(reports, &BatchReport::notes))
+    ctx.note("rankscope: note: " + line);
+  for (const std::string& line : shared_lines(reports, &BatchReport::warnings))
+    ctx.warn(line);
+  for (const BatchReport& report : reports)
+    if (!report.error)
+      ctx.out(fmt::format("{}: {} sheets, {} rank{}\n", report.output, report.sheets, report.ranks,
+                          report.ranks == 1 ? "" : "s"));
 }
 
 /// Exit 4 when some failed; when all did, the first one's error.
@@ -99,8 +100,7 @@ Result<void> run_batch(Context& ctx, const BatchFlags& f) {
   if (ctx.json)
     ctx.report(batch_report(request.search.base, reports));
   else
-    for (const BatchReport& report : reports)
-      print(ctx, report, reports.size() > 1);
+    print(ctx, reports);
   return verdict(ctx, reports);
 }
 

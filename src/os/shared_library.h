@@ -13,8 +13,9 @@ namespace rankscope {
 
 class SharedLibrary {
 public:
+  static constexpr const char* kNotInstalled = "not installed";
   /// The first of `names` that opens; `path`, if not empty, instead of them. Errors: kMissingTool
-  /// with the loader's words on the last one.
+  /// with kNotInstalled or the loader's words on the last one.
   static Result<SharedLibrary> open(const std::string& path,
                                     std::initializer_list<const char*> names) {
     std::string last, why;
@@ -24,6 +25,9 @@ public:
         return SharedLibrary(handle, last);
       const char* text = ::dlerror();
       why = text == nullptr ? "cannot be opened" : text;
+      if (path.empty() && why.starts_with(last + ": cannot open") &&
+          why.ends_with("No such file or directory"))
+        why = kNotInstalled;
       if (!path.empty())
         break;
     }

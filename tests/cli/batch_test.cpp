@@ -46,7 +46,7 @@ TEST(Batch, MakesAWorkbookBesideTheTraces) {
   const RunResult one = run_binary({"batch", "-b", folder.path()});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_TRUE(there(folder.path("run/run_rank_0_performance_report.xlsx")));
-  EXPECT_TRUE(has(one.out, "1 ranks")) << one.out;
+  EXPECT_TRUE(has(one.out, "1 rank\n")) << one.out;
 }
 
 TEST(Batch, ADryRunWritesNothing) {
@@ -188,8 +188,30 @@ TEST(Batch, EveryKernelAndGroupsThatAreMissing) {
   EXPECT_EQ(r.code, 0) << r.err;
   const std::string json = test::bytes_of(folder.path("o.json"));
   EXPECT_TRUE(has(json, "kernels_10")) << json.substr(0, 300);
-  EXPECT_TRUE(has(r.err, "conv: no events with shapes on rank 0, 1, 2, 10")) << r.err;
-  EXPECT_TRUE(has(r.err, "[rank10] Parent: aten::mm UID: 0, Duration: 0.005 ms")) << r.err;
+  EXPECT_TRUE(has(r.err, ": no events with shapes on rank 0, 1, 2, 10")) << r.err;
+  EXPECT_TRUE(has(r.err, "[rank0] Parent: aten::mm UID: 0, Duration: 0.005 ms")) << r.err;
+}
+
+// HA-M6: three folders of two ranks printed 69 lines of notes and warnings.
+TEST(Batch, LinesOfSeveralFoldersArePrintedOnce) {
+  const TempFolder folder;
+  for (const char* run : {"a", "b", "c"})
+    for (const char* rank : {"0", "1"})
+      (void)folder.write(std::string(run) + "/traces_rank_" + rank + "_step_8.json", rank_trace());
+  const RunResult r = run_binary({"batch", "-b", folder.path(), "-f", "step_8"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  std::size_t lines = 0; // notes and warnings; the others are progress
+  for (std::size_t at = r.err.find("rankscope: "); at != std::string::npos;
+       at = r.err.find("rankscope: ", at + 1))
+    ++lines;
+  EXPECT_LE(lines, 5U) << r.err;
+  EXPECT_TRUE(has(r.err, "note: all 3 folders: ")) << r.err;
+  EXPECT_FALSE(has(r.err, folder.path("a"))) << r.err;
+  // what one folder alone has is said with its name
+  (void)folder.write("b/traces_rank_2_step_8.json", rank_trace());
+  const RunResult more = run_binary({"batch", "-b", folder.path(), "-f", "step_8", "--overwrite"});
+  EXPECT_TRUE(has(more.err, "note: 2 of 3 folders: ")) << more.err;
+  EXPECT_TRUE(has(more.err, folder.path("b") + ": ")) << more.err;
 }
 
 TEST(Batch, JsonSaysWhatBecameOfEachFolder) {

@@ -171,5 +171,27 @@ TEST(GpuBackend, ALibraryThatIsNotThereIsNamed) {
   EXPECT_NE(backend.error().message().find("libnvidia-ml.so.1"), std::string::npos);
 }
 
+// HA-M6: four messages of the loader made a line of 400 characters.
+TEST(GpuBackend, LibrariesThatAreNotInstalledAreNamedShortly) {
+  GpuBackendOptions options;
+  options.sysfs_root = "/sys";
+  options.nvml = "/nonexistent/libnvidia-ml.so.1";
+  const auto opened = open_gpu_backend(options);
+  if (opened)
+    GTEST_SKIP() << "an AMD GPU is here";
+  const std::string text = opened.error().message();
+  EXPECT_NE(text.find("/nonexistent/libnvidia-ml.so.1: cannot open"), std::string::npos)
+      << "one that was asked for is explained: " << text;
+  options.nvml.clear();
+  const auto usual = open_gpu_backend(options);
+  if (usual || usual.error().message().find("nvmlInit") != std::string::npos)
+    GTEST_SKIP() << "a management library is here";
+  EXPECT_NE(usual.error().message().find("not installed"), std::string::npos)
+      << usual.error().message();
+  EXPECT_EQ(usual.error().message().find("cannot open shared object"), std::string::npos)
+      << usual.error().message();
+  EXPECT_LT(usual.error().message().size(), 200U) << usual.error().message();
+}
+
 } // namespace
 } // namespace rankscope

@@ -1,8 +1,11 @@
 #include "collect/samplers/gpu_backend.h"
 
+#include "os/shared_library.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 #include <utility>
 
@@ -111,7 +114,8 @@ void pair_dies(std::vector<GpuIdentity>& gpus) {
 
 Opened open_gpu_backend(const GpuBackendOptions& options) {
   const bool simulated = options.sysfs_root != "/sys";
-  std::string tried;
+  std::vector<std::string> tried;
+  std::vector<std::string> not_installed;
   std::array<Opened, 2> found = {Error{}, Error{}}; // by vendor: AMD, NVIDIA
   std::array<bool, 2> with_power = {false, false};
   for (const Source& s : sources(options)) {
@@ -124,8 +128,11 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
       continue;
     Opened opened = s.open(s.library);
     if (!opened) {
-      tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", opened.error().where,
-                           opened.error().what);
+      const Error& error = opened.error();
+      if (error.what == SharedLibrary::kNotInstalled)
+        not_installed.push_back(error.where);
+      else
+        tried.push_back(error.where + ": " + error.what);
       continue;
     }
     with_power[vendor] = options.source != GpuSource::kAuto || reads_power(**opened);
@@ -138,7 +145,11 @@ Opened open_gpu_backend(const GpuBackendOptions& options) {
   for (Opened& one : found)
     if (one)
       return std::move(*one);
-  return Error{ErrorCode::kMissingTool, "GPUs", fmt::format("none can be read ({})", tried),
+  if (!not_installed.empty())
+    tried.push_back(
+        fmt::format("{}: {}", fmt::join(not_installed, ", "), SharedLibrary::kNotInstalled));
+  return Error{ErrorCode::kMissingTool, "GPUs",
+               fmt::format("none can be read ({})", fmt::join(tried, "; ")),
                "--devices none samples the host alone"};
 }
 
