@@ -1,6 +1,7 @@
 #include "app/sweep.h"
 
 #include "app/repeated_settings.h"
+#include "app/sweep_energy.h"
 #include "app/sweep_metrics.h"
 #include "app/sweep_tuner.h"
 #include "collect/log_metric.h"
@@ -105,6 +106,8 @@ private:
         if (const char* own = std::getenv(name); own != nullptr) // NOLINT(concurrency-mt-unsafe)
           say(fmt::format("{}={} of your environment is replaced; --no-nccl-log keeps it", name,
                           own));
+    for (const std::string& note : request_.notes)
+      say(note);
     RS_CHECK(write_manifest("running"));
     if (request_.search)
       return search();
@@ -133,7 +136,7 @@ private:
   void measure(SummaryRow& row) const {
     if (row.outcome->status != RunStatus::kSuccess)
       return;
-    row.joules = joules_of_run(row.run->folder);
+    add_run_energy(row);
     if (metric_)
       row.metric = metric_of_log(row.run->folder + "/run_output.log", *metric_);
   }
@@ -175,6 +178,7 @@ private:
     row.outcome->seconds = earlier.saved.seconds;
     row.outcome->findings = earlier.saved.findings;
     row.outcome->took_effect = earlier.saved.took_effect;
+    row.outcome->energy = earlier.saved.energy;
     measure(row);
     return true;
   }
@@ -392,6 +396,32 @@ private:
     return setting_findings(settings, {unit, metric_ && request_.higher_is_better});
   }
 
+  /// The findings about the energy of settings: per profiler step where each run with energy has
+  /// it, else per run.
+  void compare_energy(FinishedSweep& out) const {
+    bool stepped = true;
+    bool any = false;
+    for (const SummaryRow& row : rows_)
+      if (counts(row) && row.joules) {
+        any = true;
+        stepped = stepped && row.joules_per_step;
+      }
+    if (!any)
+      return;
+    std::vector<RepeatedSetting> settings;
+    for (const SweepSetting& setting : request_.settings)
+      settings.push_back({setting.configuration.label, {}});
+    for (const SummaryRow& row : rows_)
+      if (counts(row) && row.joules)
+        settings[row.run->setting].runs[std::max<std::int64_t>(row.run->repeat, 1)] =
+            stepped ? *row.joules_per_step : *row.joules;
+    SettingMetric metric;
+    metric.unit = stepped ? "J per step" : "J per run";
+    metric.is_energy = true;
+    for (Finding& finding : setting_findings(settings, metric))
+      out.findings.push_back(std::move(finding));
+  }
+
   void compare_metrics(FinishedSweep& out) {
     out.findings = compared(metrics_of_logs(), "");
     const auto found = static_cast<std::size_t>(std::count_if(
@@ -410,6 +440,7 @@ private:
       out.findings = search_finding_ ? std::vector{*search_finding_} : std::vector<Finding>();
     else if (metric_)
       compare_metrics(out);
+    compare_energy(out);
     if (const std::vector<std::string> unused = not_effective(); !unused.empty()) {
       out.findings.push_back(unused_settings(unused));
       ctx_.partial = true;
@@ -489,6 +520,10 @@ private:
           json.number("metric", *row.metric);
         if (row.joules)
           json.number("joules", *row.joules);
+        if (row.joules_per_step)
+          json.number("joules_per_step", *row.joules_per_step);
+        if (row.host_joules)
+          json.number("host_joules", *row.host_joules);
         json.text("problem", row.outcome->problem);
         json.texts("findings", row.outcome->findings);
       }

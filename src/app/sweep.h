@@ -42,6 +42,7 @@ struct SweepRequest {
   std::chrono::milliseconds budget{0}; ///< of a search; 0 = none
   std::chrono::milliseconds pause{0};  ///< after each run
   RunOptions run;
+  std::vector<std::string> notes; ///< printed before the first run
 };
 
 struct SweepPlan {

@@ -41,8 +41,13 @@ void add_row(const dom::element& item, const std::string& folder, EarlierRows& o
     run.label += ", repeat " + std::to_string(run.repeat);
   for (const auto& [name, value] : read_run_manifest(folder + "/manifest.json").parameters)
     setting.configuration.set(name, value);
-  SummaryRow row{&run, &setting, std::nullopt, number_of(item, "metric"),
-                 number_of(item, "joules")};
+  SummaryRow row{&run,
+                 &setting,
+                 std::nullopt,
+                 number_of(item, "metric"),
+                 number_of(item, "joules"),
+                 number_of(item, "joules_per_step"),
+                 number_of(item, "host_joules")};
   if (const std::string status = text_of(item, "status"); status != "not run") {
     row.outcome.emplace();
     row.outcome->status = status_of(status);

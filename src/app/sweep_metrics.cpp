@@ -30,13 +30,15 @@ Result<void> write_metrics_file(const std::string& path, const std::string& text
 } // namespace
 
 Table sweep_metrics(const std::vector<SummaryRow>& rows) {
-  Table out("metrics", {"setting", "repeat", "metric", "seconds", "joules", "exit"});
+  Table out("metrics", {"setting", "repeat", "metric", "seconds", "joules", "exit",
+                        "joules_per_step", "host_joules"});
   for (const SummaryRow& row : rows) {
     const bool ran = row.outcome && row.outcome->status != RunStatus::kSkipped;
     out.add_row({Value(row.setting->configuration.label),
                  row.run->repeat > 0 ? Value(row.run->repeat) : Value(), Value(row.metric),
                  ran ? Value(row.outcome->seconds) : Value(), Value(row.joules),
-                 ran ? exit_of(*row.outcome) : Value()});
+                 ran ? exit_of(*row.outcome) : Value(), Value(row.joules_per_step),
+                 Value(row.host_joules)});
   }
   return out;
 }

@@ -11,7 +11,8 @@
 namespace rankscope {
 
 /// One row per run: setting, repeat, metric (of --metric, else the mean step time in ms), seconds,
-/// joules, exit (128 + signal where one ended it). Empty where not available.
+/// joules, exit (128 + signal where one ended it), joules_per_step, host_joules. Empty where not
+/// available.
 [[nodiscard]] Table sweep_metrics(const std::vector<SummaryRow>& rows);
 
 /// The table as FOLDER/metrics.csv and metrics.json. Errors: kOutput.

@@ -1,5 +1,6 @@
 #include "cli/sweep_flags.h"
 
+#include "app/sweep_energy.h"
 #include "collect/log_metric.h"
 #include "os/environment.h"
 #include "os/process.h"
@@ -232,6 +233,27 @@ void add_course(FlagSet& app, SweepFlags& f) {
   app.add_flag("--dry-run", f.dry_run, "print the commands with their environment, then exit");
 }
 
+void add_sampling(FlagSet& app, SweepFlags& f) {
+  app.add_flag("--sample", f.sample,
+               "sample power on this machine during each run; compare the settings' energy");
+  app.add_option("--sample-period", f.sample_period, "time between samples: 0.1 (seconds), 10ms")
+      .capture_default_str();
+  app.add_option("--sample-devices", f.sampling.devices, "GPUs, as rankscope sample --devices")
+      .capture_default_str();
+  app.add_option("--sysfs-root", f.sampling.backend.sysfs_root, "read this folder in place of /sys")
+      .capture_default_str();
+  app.add_option("--nvml", f.sampling.backend.nvml, "libnvidia-ml.so.1 to load");
+}
+
+/// Whether the energy of the runs can be measured is known before the first one.
+Result<void> choose_sampling(SweepFlags& f) {
+  if (!f.sample || f.dry_run)
+    return {};
+  RS_TRY(f.sampling.period, parse_period(f.sample_period));
+  RS_TRY(f.request.run.sampler, sampling_of_runs(f.sampling, f.request.notes));
+  return {};
+}
+
 void add_search(FlagSet& app, SweepFlags& f) {
   app.add_flag("--search", f.request.search,
                "successive elimination: stop running settings that are significantly worse");
@@ -256,6 +278,7 @@ void add_sweep_flags(FlagSet& app, SweepFlags& f) {
   in_group(app, "Settings", [&] { add_varied(app, f); });
   in_group(app, "Launch", [&] { add_launch(app, f); });
   in_group(app, "Order and limits", [&] { add_course(app, f); });
+  in_group(app, "Energy", [&] { add_sampling(app, f); });
   in_group(app, "Search", [&] { add_search(app, f); });
   in_group(app, "Output", [&] {
     app.add_option("-o,--output-dir,--output", f.request.folder,
@@ -278,6 +301,7 @@ Result<void> read_sweep_flags(const std::vector<std::string>& program, SweepFlag
   RS_CHECK(choose_container(r));
   RS_CHECK(choose_metric(f));
   RS_CHECK(choose_search(f));
+  RS_CHECK(choose_sampling(f));
   if (r.repeats < 1)
     return usage("--repeats", "expected 1 or more");
   if (!r.launch.rocprof && (r.launch.rocprof_stats || !r.launch.rocprof_input.empty()))

@@ -21,6 +21,9 @@ struct SweepFlags {
   bool no_echo = false;
   bool higher_is_better = false, lower_is_better = false;
   std::string default_label;
+  bool sample = false;
+  std::string sample_period = "0.1";
+  SamplerOptions sampling; ///< with --sample
   double budget_min = 0;
   double timeout_s = 0, grace_s = 10, pause_s = 0;
 };

@@ -154,6 +154,10 @@ SavedRun read_run_manifest(const std::string& path) {
     out.exit_code = 0;
   if (root["took_effect"].get(out.took_effect) != simdjson::SUCCESS)
     out.took_effect = true;
+  if (double value = 0; root["joules"].get(value) == simdjson::SUCCESS)
+    out.energy.joules = value;
+  if (double value = 0; root["host_joules"].get(value) == simdjson::SUCCESS)
+    out.energy.host_joules = value;
   out.findings = texts_of(root, "findings");
   out.argv = texts_of(root, "argv");
   out.traces = texts_of(root, "traces");

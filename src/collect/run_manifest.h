@@ -34,6 +34,12 @@ void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clo
 [[nodiscard]] std::string time_text(std::chrono::system_clock::time_point time);
 
 /// How a run that is on disk stands.
+/// Sampled energy of a run; empty where not known.
+struct SampledEnergy {
+  std::optional<double> joules;      ///< of all GPUs that were sampled
+  std::optional<double> host_joules; ///< of processors and memory, by RAPL
+};
+
 struct SavedRun {
   std::string status; ///< "" = there is no manifest
   std::string mark;
@@ -41,6 +47,7 @@ struct SavedRun {
   std::int64_t exit_code = 0;
   std::vector<std::string> findings;
   bool took_effect = true;
+  SampledEnergy energy;
   std::map<std::string, std::string> parameters;
   std::vector<std::string> argv;                            ///< secrets masked
   std::map<std::string, std::string> set;                   ///< variables, secrets masked

@@ -101,6 +101,10 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
   }
   json.texts("findings", outcome.findings);
   json.boolean("took_effect", outcome.took_effect);
+  if (outcome.energy.joules)
+    json.number("joules", *outcome.energy.joules);
+  if (outcome.energy.host_joules)
+    json.number("host_joules", *outcome.energy.host_joules);
   json.texts("traces", trace_files_below(begun.run.folder));
   json.end_object();
   return write_whole(begun.run.folder + "/manifest.json", json.take());
@@ -157,6 +161,46 @@ void judge_end(const ProcessEnd& end, const RunOptions& options, RunOutcome& out
     out.findings.push_back("run_output.log is not whole: " + end.lost_text);
 }
 
+/// Starts sampling into the run's folder. A machine whose power cannot be read now is a finding:
+/// the run itself does not depend on it.
+std::unique_ptr<Sampler> start_sampling(const RunOptions& options, const std::string& folder,
+                                        RunOutcome& out) {
+  if (!options.sampler)
+    return nullptr;
+  SamplerOptions sampling = *options.sampler;
+  sampling.samples_csv = folder + "/gpu_samples.csv";
+  sampling.host_csv = folder + "/host_samples.csv";
+  Result<std::unique_ptr<Sampler>> started = Sampler::start(std::move(sampling));
+  if (!started) {
+    out.findings.push_back("its energy was not measured: " + started.error().message());
+    return nullptr;
+  }
+  (*started)->phase(Phase::kRun);
+  return std::move(*started);
+}
+
+void end_sampling(Sampler& sampler, RunOutcome& out) {
+  const Result<SamplerSummary> summary = sampler.stop();
+  if (!summary)
+    return;
+  bool all = !summary->gpus.empty();
+  double joules = 0;
+  for (const GpuSummary& gpu : summary->gpus)
+    if (!gpu.gpu.secondary()) { // another GPU's sensor measures it too
+      all = all && gpu.joules;
+      joules += gpu.joules.value_or(0);
+    }
+  if (all)
+    out.energy.joules = joules;
+  const HostSummary& host = summary->host;
+  if (host.cpu_joules || host.dram_joules)
+    out.energy.host_joules = host.cpu_joules.value_or(0) + host.dram_joules.value_or(0);
+  for (const EnergyFinding& finding : energy_findings(*summary))
+    out.findings.push_back(fmt::format("{}: {}", finding.cause, finding.evidence));
+  if (summary->write_error)
+    out.findings.push_back(summary->write_error->message());
+}
+
 } // namespace
 
 const char* status_name(RunStatus status) {
@@ -194,7 +238,10 @@ Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& settin
   spec.grace = options.grace;
   spec.cancel = options.cancel;
   RunOutcome out;
+  const std::unique_ptr<Sampler> sampler = start_sampling(options, run.folder, out);
   const Result<ProcessEnd> end = run_process(std::move(spec));
+  if (sampler)
+    end_sampling(*sampler, out);
   if (end)
     judge_end(*end, options, out);
   else

@@ -5,10 +5,12 @@
 #include "base/result.h"
 #include "collect/nccl_log.h"
 #include "collect/run_manifest.h"
+#include "collect/samplers/sampler.h"
 #include "collect/sweep_launch.h"
 #include "os/tasks.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ struct RunOptions {
   CancelToken cancel;
   HostFacts host;
   bool check_library = true; ///< what the setting asked for against the library's log
+  /// Samples power on this machine during each run; the files are those of the run's folder.
+  std::optional<SamplerOptions> sampler;
 };
 
 struct RunOutcome {
@@ -36,6 +40,7 @@ struct RunOutcome {
   std::string problem; ///< why it is no success; "" = it is
   std::vector<std::string> findings;
   bool took_effect = true; ///< false: the library's log shows other values than the setting's
+  SampledEnergy energy;    ///< with RunOptions::sampler
 };
 
 /// run_output.log (both streams), nccl_debug.*.log and manifest.json in the run's folder, which is

@@ -42,8 +42,10 @@ struct SummaryRow {
   const PlannedRun* run = nullptr;
   const SweepSetting* setting = nullptr;
   std::optional<RunOutcome> outcome;
-  std::optional<double> metric; ///< of --metric, else the mean step time in ms
-  std::optional<double> joules; ///< where the run has a profile with energy
+  std::optional<double> metric;               ///< of --metric, else the mean step time in ms
+  std::optional<double> joules;               ///< of all GPUs that were sampled, over the run
+  std::optional<double> joules_per_step = {}; ///< of those, mean over the profiler steps
+  std::optional<double> host_joules = {};     ///< of processors and memory, by RAPL
 };
 
 /// The documented text, then findings and what is best.

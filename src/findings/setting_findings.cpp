@@ -18,7 +18,7 @@ std::string setting_value(double value, const SettingMetric& metric) {
 
 /// Times have a unit; a metric of the user's may be anything.
 Unit setting_unit(const SettingMetric& metric) {
-  return metric.unit.empty() ? Unit::kNone : Unit::kMs;
+  return metric.unit.empty() || metric.is_energy ? Unit::kNone : Unit::kMs;
 }
 
 std::string runs_each(const SettingVerdict& verdict) {
@@ -43,21 +43,28 @@ Finding best_setting(const SettingVerdict& verdict, const SettingMetric& metric)
       same.push_back(other.label);
   const bool alone = same.size() == 1;
   const bool none = verdict.others.size() + 1 == same.size();
-  Finding out =
-      finding_of(rules::best_setting, alone ? "setting" : "settings", joined(same, "and"));
+  Finding out = finding_of(metric.is_energy ? rules::least_energy : rules::best_setting,
+                           alone ? "setting" : "settings", joined(same, "and"));
   out.value = verdict.best.mean;
   out.unit = setting_unit(metric);
   out.scope = FindingScope::kThisRun;
   const std::string best = brief(verdict.best.label, kSettingWidth);
   const std::string value = setting_value(verdict.best.mean, metric);
   if (alone)
-    set_headline(out, fmt::format("{} is best: {}", best, value));
+    set_headline(out, fmt::format("{} {}: {}", best,
+                                  metric.is_energy ? "uses the least energy" : "is best", value));
   else if (none)
-    set_headline(out, fmt::format("The {} settings do not differ significantly", same.size()));
+    set_headline(out,
+                 metric.is_energy
+                     ? fmt::format("The energy of the {} settings does not differ "
+                                   "significantly",
+                                   same.size())
+                     : fmt::format("The {} settings do not differ significantly", same.size()));
   else
-    set_headline(out, fmt::format("{} settings are best: no significant difference between {} "
+    set_headline(out, fmt::format("{} settings {}: no significant difference between {} "
                                   "and the others",
-                                  same.size(), best));
+                                  same.size(),
+                                  metric.is_energy ? "use the least energy" : "are best", best));
   out.evidence = fmt::format(
       "{}Intervals: {}; a sample is a run; {}{}",
       alone ? std::string() : fmt::format("{}; the best mean is {}. ", joined(same, "and"), value),
@@ -67,7 +74,8 @@ Finding best_setting(const SettingVerdict& verdict, const SettingMetric& metric)
 
 Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
                       const SettingMetric& metric) {
-  Finding out = finding_of(rules::worse_setting, "setting", other.label);
+  Finding out = finding_of(metric.is_energy ? rules::more_energy : rules::worse_setting, "setting",
+                           other.label);
   set_interval(out, other.worse.difference, other.worse.half_width, setting_unit(metric));
   out.scope = FindingScope::kThisRun;
   if (metric.unit == "ms per step")
@@ -75,7 +83,9 @@ Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
   const std::string label = brief(other.label, kSettingWidth);
   const std::string best = brief(verdict.best.label, kSettingWidth);
   const std::string difference = setting_value(other.worse.difference, metric);
-  set_headline(out, metric.unit.empty()
+  set_headline(out, metric.is_energy
+                        ? fmt::format("{} uses {} more than {}", label, difference, best)
+                    : metric.unit.empty()
                         ? fmt::format("{} is {} {} than {}", label, difference,
                                       metric.higher_is_better ? "lower" : "higher", best)
                         : fmt::format("{} takes {} longer than {}", label, difference, best));
@@ -104,8 +114,10 @@ Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& me
       out, compared ? counted(labels.size(), "setting with a single run is",
                               "settings with a single run are") +
                           std::string(" not compared")
-                    : std::string(
-                          "The settings are not compared: fewer than two of them have two runs"));
+                    : fmt::format("The {}settings {} not compared: fewer than two of them have two "
+                                  "runs",
+                                  metric.is_energy ? "energy of the " : "",
+                                  metric.is_energy ? "is" : "are"));
   out.evidence = joined(values, "and");
   out.action = "Repeat the runs: --repeats";
   return out;
@@ -137,6 +149,8 @@ std::vector<Finding> setting_findings(const std::vector<RepeatedSetting>& settin
   }
   if (verdict && !verdict->once.empty())
     out.push_back(untested_settings(*verdict, metric));
+  if (metric.is_energy) // the time of such a run is an outlier too
+    return out;
   for (const OutlierRun& run : outlier_runs(settings))
     out.push_back(outlier_run(run, metric));
   return out;

@@ -15,6 +15,7 @@ namespace rankscope {
 struct SettingMetric {
   std::string unit; ///< behind values: "ms per step", "ms per trace"; "" for a metric of the user's
   bool higher_is_better = false;
+  bool is_energy = false; ///< unit "J per step" or "J per run"
 };
 
 /// The best settings, each worse one, settings with a single run (all of these with two settings

@@ -239,11 +239,11 @@ TEST_F(SweepRuns, MoreSettingsInTheSameFolderAndTheirMetrics) {
   for (std::string line; std::getline(csv, line);)
     lines.push_back(line);
   ASSERT_EQ(lines.size(), 4U) << read("metrics.csv");
-  EXPECT_EQ(lines[0], "setting,repeat,metric,seconds,joules,exit");
+  EXPECT_EQ(lines[0], "setting,repeat,metric,seconds,joules,exit,joules_per_step,host_joules");
   EXPECT_EQ(lines[1].find("256thread_28ch,,28.0,"), 0U) << lines[1];
-  EXPECT_TRUE(lines[1].ends_with(",,0")) << lines[1];
+  EXPECT_TRUE(lines[1].ends_with(",,0,,")) << lines[1];
   EXPECT_EQ(lines[2].find("256thread_42ch,,,"), 0U) << lines[2];
-  EXPECT_TRUE(lines[2].ends_with(",,3")) << lines[2];
+  EXPECT_TRUE(lines[2].ends_with(",,3,,")) << lines[2];
   EXPECT_EQ(lines[3].find("256thread_70ch,,70.0,"), 0U) << lines[3];
   EXPECT_NE(read("metrics.json").find("256thread_28ch"), std::string::npos);
   const std::string summary = test::bytes_of(file_like("nccl_thread_sweep_summary_.*txt"));

@@ -41,6 +41,30 @@ TEST(SettingFindings, TheBestAndByHowMuchTheOthersAreWorse) {
             "The 2 settings do not differ significantly");
 }
 
+// HA-M4
+TEST(SettingFindings, EnergyHasRulesAndWordsOfItsOwn) {
+  SettingMetric energy;
+  energy.unit = "J per step";
+  energy.is_energy = true;
+  const std::vector<Finding> found = setting_findings({kB, kA}, energy);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].rule, "least-energy");
+  EXPECT_EQ(found[0].headline, "a uses the least energy: 10.0 J per step");
+  EXPECT_EQ(found[1].rule, "more-energy");
+  EXPECT_EQ(found[1].headline, "b uses 2.00 J per step more than a");
+  EXPECT_NEAR(*found[1].low, 1.677, 0.2);
+  EXPECT_FALSE(found[1].cost_ms);
+  EXPECT_EQ(setting_findings({kA, kC}, energy)[0].headline,
+            "The energy of the 2 settings does not differ significantly");
+  EXPECT_EQ(setting_findings({kA, kB, kC}, energy)[0].headline,
+            "2 settings use the least energy: no significant difference between a and the others");
+  const std::vector<Finding> once = setting_findings({{"a", {{1, 5}}}, {"b", {{1, 6}}}}, energy);
+  ASSERT_EQ(once.size(), 1U);
+  EXPECT_EQ(once[0].headline,
+            "The energy of the settings is not compared: fewer than two of them have two runs");
+  EXPECT_EQ(once[0].evidence, "a: 5.00 J per step and b: 6.00 J per step");
+}
+
 TEST(SettingFindings, OneSettingHasNoVerdict) {
   EXPECT_TRUE(setting_findings({kA}, kSteps).empty());
   EXPECT_TRUE(setting_findings({kA, {"failed", {}}}, kSteps).empty());

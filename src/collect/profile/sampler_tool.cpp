@@ -86,6 +86,11 @@ public:
     }
     if (!processes.items.empty())
       out.at("processes") = std::move(processes);
+    if (s.host.cpu_joules || s.host.dram_joules) {
+      Json& host = out.at("host");
+      host.at("cpu_joules") = optional_number(s.host.cpu_joules);
+      host.at("dram_joules") = optional_number(s.host.dram_joules);
+    }
     out.at("notes") = Json::list(s.notes);
     add_findings(s, findings);
     if (s.write_error)

@@ -3,6 +3,7 @@
 #include "collect/clock_anchor.h"
 #include "collect/samplers/documented_csv.h"
 #include "collect/samplers/host_reader.h"
+#include "collect/samplers/rapl_reader.h"
 #include "collect/samplers/sample_file.h"
 #include "collect/samplers/schedule.h"
 
@@ -29,7 +30,8 @@ constexpr std::string_view kSamplesHeader =
     "read_us,mem_busy_pct,sclk_mhz,mclk_mhz,temp_c\n";
 constexpr std::string_view kProcessesHeader = "t_mono_ns,t_unix_ns,phase,gpu,bdf,pid,vram_used_b\n";
 constexpr std::string_view kHostHeader =
-    "t_mono_ns,t_unix_ns,phase,cpu_busy_pct,memory_used_b,memory_total_b,load1\n";
+    "t_mono_ns,t_unix_ns,phase,cpu_busy_pct,memory_used_b,memory_total_b,load1,cpu_energy_j,"
+    "dram_energy_j\n";
 
 constexpr double kBusyPart = 0.25; ///< of a period: reading that long is why ticks are missed
 
@@ -61,7 +63,8 @@ struct Documented {
 } // namespace
 
 struct Sampler::State {
-  explicit State(SamplerOptions o) : options(std::move(o)), host(options.proc_root) {}
+  explicit State(SamplerOptions o)
+      : options(std::move(o)), host(options.proc_root), rapl(options.backend.sysfs_root) {}
 
   Result<void> open();
   Result<void> open_files(const GpuChoice& choice, const std::string& visible);
@@ -86,6 +89,8 @@ struct Sampler::State {
   std::vector<GpuReading> readings;              ///< by position
   std::vector<std::int64_t> read_at_ns, read_ns; ///< by position
   HostReader host;
+  RaplReader rapl;
+  RaplReading rapl_begin; ///< of the phase run
   HostSummary host_summary;
   double cpu_sum = 0;
   std::size_t cpu_samples = 0;
@@ -161,6 +166,8 @@ Result<void> Sampler::State::open() {
     positions = power_columns(backend->gpus(), choice, unused);
     positions.insert(positions.end(), choice.gpus.begin(), choice.gpus.end());
   }
+  if (!rapl.problem().empty())
+    notes.push_back("no energy of the processors: " + rapl.problem());
   RS_CHECK(open_files(choice, visible));
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
@@ -218,6 +225,13 @@ void Sampler::State::write_gpus(std::string& rows, Phase is) {
 
 void Sampler::State::write_host(Phase is, std::int64_t t) {
   const HostReading r = host.read();
+  const RaplReading energy = rapl.read();
+  if (is == Phase::kRun && phase != Phase::kRun)
+    rapl_begin = energy;
+  if (phase == Phase::kRun && energy.cpu_j)
+    host_summary.cpu_joules = *energy.cpu_j - rapl_begin.cpu_j.value_or(0);
+  if (phase == Phase::kRun && energy.dram_j)
+    host_summary.dram_joules = *energy.dram_j - rapl_begin.dram_j.value_or(0);
   if (phase == Phase::kRun || is == Phase::kRun) {
     ++host_summary.samples;
     if (r.cpu_busy_pct && phase == Phase::kRun) { // of the time up to now
@@ -238,6 +252,8 @@ void Sampler::State::write_host(Phase is, std::int64_t t) {
   add_cell(row += ',', r.memory_used_b);
   add_cell(row += ',', r.memory_total_b);
   add_cell(row += ',', r.load1, 2);
+  add_cell(row += ',', energy.cpu_j, 3);
+  add_cell(row += ',', energy.dram_j, 3);
   host_file->append(row + "\n");
 }
 

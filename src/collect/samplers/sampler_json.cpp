@@ -102,19 +102,20 @@ std::string sampler_json(const SamplerSummary& s) {
   for (const GpuProcessSummary& p : s.processes)
     processes += fmt::format("{}{{\"gpu\": {}, \"pid\": {}, \"peak_vram_b\": {}}}",
                              processes.empty() ? "" : ", ", p.gpu, p.pid, value(p.peak_vram_b));
-  return fmt::format("{{\"backend\": {}, \"period_s\": {:.6g}, \"run_s\": {:.6g}, \"ticks\": {}, "
-                     "\"missed\": {}, \"mean_read_us\": {:.6g}, \"max_read_us\": {:.6g}, "
-                     "\"worst_late_us\": {:.6g}, \"cpu_s\": {:.6g}, \"gpus\": [{}], "
-                     "\"processes\": [{}], "
-                     "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
-                     "\"peak_memory_b\": {}, \"memory_total_b\": {}}}, \"warnings\": {}, "
-                     "\"write_error\": {}, \"notes\": {}, \"files\": {}}}",
-                     quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us,
-                     s.max_read_us, s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples,
-                     value(s.host.mean_cpu_pct), value(s.host.max_cpu_pct),
-                     value(s.host.peak_memory_b), value(s.host.memory_total_b), list(warnings),
-                     s.write_error ? quoted(s.write_error->message()) : "null", list(s.notes),
-                     list(s.files));
+  return fmt::format(
+      "{{\"backend\": {}, \"period_s\": {:.6g}, \"run_s\": {:.6g}, \"ticks\": {}, "
+      "\"missed\": {}, \"mean_read_us\": {:.6g}, \"max_read_us\": {:.6g}, "
+      "\"worst_late_us\": {:.6g}, \"cpu_s\": {:.6g}, \"gpus\": [{}], "
+      "\"processes\": [{}], "
+      "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
+      "\"peak_memory_b\": {}, \"memory_total_b\": {}, "
+      "\"cpu_energy_j\": {}, \"dram_energy_j\": {}}}, \"warnings\": {}, "
+      "\"write_error\": {}, \"notes\": {}, \"files\": {}}}",
+      quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us, s.max_read_us,
+      s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples, value(s.host.mean_cpu_pct),
+      value(s.host.max_cpu_pct), value(s.host.peak_memory_b), value(s.host.memory_total_b),
+      value(s.host.cpu_joules), value(s.host.dram_joules), list(warnings),
+      s.write_error ? quoted(s.write_error->message()) : "null", list(s.notes), list(s.files));
 }
 
 std::string sampler_text(const SamplerSummary& s) {
@@ -131,6 +132,8 @@ std::string sampler_text(const SamplerSummary& s) {
     if (s.host.peak_memory_b)
       line += fmt::format(" memory up to {:.3f} GiB,",
                           static_cast<double>(*s.host.peak_memory_b) / (1 << 30));
+    add(line, " processors {:.1f} J (RAPL),", s.host.cpu_joules);
+    add(line, " memory {:.1f} J (RAPL),", s.host.dram_joules);
     line.back() = '\n';
     out += line;
   }

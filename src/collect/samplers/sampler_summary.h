@@ -55,6 +55,7 @@ struct HostSummary {
   std::size_t samples = 0;
   std::optional<double> mean_cpu_pct, max_cpu_pct; ///< of all processors together
   std::optional<std::int64_t> peak_memory_b, memory_total_b;
+  std::optional<double> cpu_joules, dram_joules; ///< by RAPL; none where it cannot be read
 };
 
 struct SamplerSummary {
