@@ -1,20 +1,15 @@
 // rankscope library-perf [library_trace.csv]: how long each configuration of a trace takes here.
 #include "app/command_reports.h"
 #include "cli/command.h"
-#include "collect/gemm/gemm_problem.h"
-#include "collect/gemm/gemm_process.h"
+#include "cli/library_perf_measures.h"
 #include "collect/library_perf/library_perf.h"
 #include "os/signals.h"
 #include "writers/writer.h"
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
-#include <string_view>
-#include <sys/resource.h>
 
 namespace rankscope {
 namespace {
@@ -25,29 +20,10 @@ struct LibraryPerfFlags {
   LibraryPerfOptions options;
   double timeout_s = 120;
   std::string runner = "auto";
+  std::string implementations; ///< table of all implementations, "" = not measured
+  unsigned algorithms = 4;
   std::string measure_gemm; ///< we are the process that measures one product
 };
-
-/// Prints its progress and exits at once, so that the exit handlers of a vendor's library do not
-/// affect the measurement.
-[[noreturn]] void measure_one_gemm(const LibraryPerfFlags& f) {
-  const auto tell = [](std::string_view text) {
-    (void)std::fwrite(text.data(), 1, text.size(), stdout);
-    (void)std::fflush(stdout);
-  };
-  const rlimit no_core = {0, 0}; // a crash is reported; it leaves no core file
-  (void)::setrlimit(RLIMIT_CORE, &no_core);
-  const auto problem = gemm_from_text(f.measure_gemm);
-  if (!problem)
-    std::_Exit(exit_code(ErrorCode::kUsage));
-  GemmRunOptions options;
-  options.iters = f.options.bench.iters;
-  options.warm_up = f.options.bench.warm_up;
-  options.repeats = f.options.repeats;
-  options.libraries = f.options.libraries;
-  measure_gemm_here(*problem, options, tell);
-  std::_Exit(0);
-}
 
 Result<void> compare(Context& ctx, const LibraryPerfFlags& f) {
   if (f.inputs.size() != 3)
@@ -92,11 +68,15 @@ Result<void> measure(Context& ctx, LibraryPerfFlags f) {
       ctx.diagnostics.add(Severity::kWarning, "library_perf_" + r.status, r.config.substr(0, 120),
                           r.detail);
   ctx.partial = ctx.partial || (!rows.empty() && by_status.count("ok") == 0);
+  RS_TRY(const std::string compared,
+         f.implementations.empty()
+             ? Result<std::string>("")
+             : measure_with_all(ctx, f.options, f.algorithms, f.implementations, rows));
   RS_CHECK(write_perf_table(out, std::move(rows)));
   if (ctx.json)
     ctx.report(library_perf_report(out, by_status));
   else
-    ctx.out(fmt::format("{}: {}\n", out, counts.empty() ? "no configuration" : counts));
+    ctx.out(fmt::format("{}: {}\n{}", out, counts.empty() ? "no configuration" : counts, compared));
   if (f.options.cancel.cancelled())
     return Error{ErrorCode::kInterrupted, out, "interrupted; the table has what was measured", ""};
   return {};
@@ -128,6 +108,13 @@ Action setup_library_perf(FlagSet& app) {
                    "(matrix products only); auto: native if the program is missing")
         .one_of({"auto", "bench", "native"})
         .capture_default_str();
+    app.add_option("--implementations", f->implementations,
+                   "also measure the matrix products with each library and algorithm; write the "
+                   "times to this CSV file");
+    app.add_option("--algorithms", f->algorithms,
+                   "algorithms of cuBLASLt or hipBLASLt to measure with --implementations")
+        .range(1, 100)
+        .capture_default_str();
     app.add_option("--libraries", f->options.libraries,
                    "folder of cuBLAS, rocBLAS and similar (default: the loader's search path)")
         .type_name("DIR");
@@ -135,7 +122,7 @@ Action setup_library_perf(FlagSet& app) {
   app.add_option("--measure-gemm", f->measure_gemm).group(""); // internal
   return [f](Context& ctx) -> Result<void> {
     if (!f->measure_gemm.empty())
-      measure_one_gemm(*f);
+      measure_one_gemm(f->measure_gemm, f->options);
     return !f->inputs.empty() && f->inputs[0] == "compare" ? compare(ctx, *f) : measure(ctx, *f);
   };
 }

@@ -75,6 +75,36 @@ TEST(LibraryPerfNative, OfRocm) {
   EXPECT_NE(r.table.find(",5,AMD,gfx942,rocblas,16,1.6,30,1000,60,"), std::string::npos) << r.table;
 }
 
+// HA-M5: one machine's implementations of the same products are compared.
+TEST(LibraryPerfNative, ImplementationsAreCompared) {
+  const test::TempFolder t;
+  const auto r =
+      test::run_binary({"library-perf", trace_of(t), "-o", t.path("p.csv"), "--iters", "10",
+                        "--runner", "native", "--libraries", std::string(RANKSCOPE_FAKES) + "/rocm",
+                        "--implementations", t.path("i.csv")});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const std::string table = test::bytes_of(t.path("i.csv"));
+  // the light library's product: 2 us; rocBLAS takes the same, algorithm 2 half, algorithm 3 twice
+  const std::string light = "cublaslt," + kLight + ",10,";
+  for (const std::string& row : std::vector<std::string>{
+           light + "hipblasLt,yes,2,0.2,1000,1,,ok,\n", light + "rocblas,,2,0.2,1000,1,,ok,\n",
+           light + "hipblasLt algorithm 2,,1,0.1,2000,0.5,yes,ok,\n",
+           light + "hipblasLt algorithm 3,,4,0.4,500,2,,ok,\n"})
+    EXPECT_NE(table.find(row), std::string::npos) << row << table;
+  EXPECT_EQ(table.find("algorithm 4"), std::string::npos) << "the library lists three: " << table;
+  // the BLAS library's product: the light one is measured too
+  const std::string batch = "rocblas," + kBatch + ",5,";
+  EXPECT_LT(table.find(batch + "rocblas,yes,16,"), table.find(batch + "hipblasLt,,16,")) << table;
+  EXPECT_NE(table.find(batch + "hipblasLt algorithm 2,,8,0.8,2000,0.5,yes,ok,"), std::string::npos)
+      << table;
+  EXPECT_EQ(table.find("tensile"), std::string::npos) << "no product: " << table;
+  // 10 x 2 + 5 x 16 us as called
+  EXPECT_NE(r.out.find("2 of 2 matrix products are faster with another implementation; all calls "
+                       "take 0.100 ms as called, 0.050 ms with the fastest"),
+            std::string::npos)
+      << r.out;
+}
+
 TEST(LibraryPerfNative, TakesWhatHasNoProgram) {
   const Measured automatic = run_with("cuda"); // no rocblas-bench in PATH
   ASSERT_EQ(automatic.code, 0) << automatic.err;

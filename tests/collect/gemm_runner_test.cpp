@@ -65,6 +65,10 @@ TEST(GemmProblem, TextAndBack) {
   const auto back = gemm_from_text(text);
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(to_text(*back), text);
+  p.solution = 2;
+  const auto third = gemm_from_text(to_text(p));
+  ASSERT_TRUE(third.has_value());
+  EXPECT_EQ(third->solution, 2);
   EXPECT_DOUBLE_EQ(p.flops(), 420);                     // 2 * 2 * 3 * 5 * 7
   EXPECT_DOUBLE_EQ(p.bytes(), 2 * (42 + 70 + 15 + 30)); // A, B, D of one byte, C
   for (const char* bad : {"", "family=blas", "family=other m=1 n=1 k=1",

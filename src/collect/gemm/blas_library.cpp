@@ -14,6 +14,8 @@ struct Sizes {
   int m = 0, n = 0, k = 0, lda = 0, ldb = 0, ldc = 0, ldd = 0, batch = 1;
 };
 Result<Sizes> small_sizes(const GemmProblem& p, const char* library) {
+  if (p.solution != 0)
+    return Error{ErrorCode::kUsage, library, "chooses its algorithm itself", ""};
   for (const std::int64_t size : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.ldd, p.batch})
     if (size > INT32_MAX)
       return Error{ErrorCode::kUsage, library, "a size is beyond its 32 bits", ""};

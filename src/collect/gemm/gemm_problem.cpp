@@ -378,6 +378,8 @@ std::string to_text(const GemmProblem& p) {
   std::string out = fmt::format("family={}", p.family == GemmFamily::kBlas ? "blas" : "light");
   for (const NumberField& f : kNumbers)
     out += fmt::format(" {}={}", f.name, p.*f.value);
+  if (p.solution != 0)
+    out += fmt::format(" solution={}", p.solution);
   return out + fmt::format(" transa={} transb={} beta={} atype={} btype={} ctype={} dtype={} "
                            "compute={}",
                            p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N', p.beta ? 1 : 0,
@@ -394,6 +396,8 @@ std::optional<GemmProblem> gemm_from_text(std::string_view text) {
   p.family = family == "blas" ? GemmFamily::kBlas : GemmFamily::kLight;
   for (const NumberField& f : kNumbers)
     read.number(field(text, f.name), p.*f.value);
+  if (const std::string_view solution = field(text, "solution"); !solution.empty())
+    read.number(solution, p.solution);
   read.transpose(field(text, "transa"), p.trans_a);
   read.transpose(field(text, "transb"), p.trans_b);
   p.beta = field(text, "beta") == "1";

@@ -36,6 +36,8 @@ struct GemmProblem {
   GemmCompute compute = GemmCompute::kF32;
   std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0, stride_d = 0;
+  /// Which algorithm of a light library's list for it: 0 = the one that the library would choose.
+  std::int64_t solution = 0;
 
   /// As its matrices are stored. A: m x k, or k x m transposed.
   [[nodiscard]] std::int64_t rows_a() const { return trans_a ? k : m; }
@@ -53,7 +55,7 @@ struct GemmProblem {
   [[nodiscard]] double bytes() const;
 };
 
-/// `family=blas m=8 n=8 k=8 ...`, one line, and back. Every field is written.
+/// `family=blas m=8 n=8 k=8 ...`, one line, and back. Every field is written, `solution` if not 0.
 [[nodiscard]] std::string to_text(const GemmProblem& problem);
 [[nodiscard]] std::optional<GemmProblem> gemm_from_text(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fmt/format.h>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -20,6 +21,7 @@ struct Dialect {
   int trans_a, trans_b;            ///< attributes of the product
   int batch_count, batch_stride;   ///< attributes of a matrix
   std::size_t workspace_at, state; ///< offsets in a heuristic's result, whose algorithm is first
+  std::size_t result_bytes;        ///< of a heuristic's result
   int not_supported, wrong_device, no_memory;
 };
 constexpr Dialect kCublasLt = {"cublasLt",
@@ -34,6 +36,7 @@ constexpr Dialect kCublasLt = {"cublasLt",
                                6, // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, STRIDED_BATCH_OFFSET
                                64,
                                72, // cublasLtMatmulAlgo_t: uint64_t[8]
+                               96, // status, float waves, int[4] follow
                                15,
                                8,
                                3}; // CUBLAS_STATUS_NOT_SUPPORTED, ARCH_MISMATCH, ALLOC_FAILED
@@ -49,6 +52,7 @@ constexpr Dialect kHipblasLt = {"hipblasLt",
                                 1, // HIPBLASLT_MATRIX_LAYOUT_BATCH_COUNT, STRIDED_BATCH_OFFSET
                                 24,
                                 32, // hipblasLtMatmulAlgo_t: uint8_t[16], size_t
+                                56, // status, float waves, int[4] follow
                                 7,
                                 8,
                                 2}; // HIPBLAS_STATUS_NOT_SUPPORTED, ARCH_MISMATCH, ALLOC_FAILED
@@ -129,7 +133,7 @@ public:
     RS_CHECK(add_layout(1, p.b, p.rows_b(), p.cols_b(), p.ldb, p.batch, p.stride_b));
     RS_CHECK(add_layout(2, p.c, p.m, p.n, p.ldc, p.batch, p.stride_c));
     RS_CHECK(add_layout(3, p.d, p.m, p.n, p.ldd, p.batch, p.stride_d));
-    return choose_algorithm();
+    return choose_algorithm(p.solution);
   }
 
   Result<void> launch() override {
@@ -160,20 +164,36 @@ private:
                  "stride of the batch");
   }
 
-  Result<void> choose_algorithm() {
+  /// The algorithm number `solution` of the list for this product, best first as the library says.
+  Result<void> choose_algorithm(std::int64_t solution) {
+    constexpr std::int64_t kMost = 1024;
+    if (solution < 0 || solution >= kMost)
+      return Error{ErrorCode::kUsage, name(), fmt::format("has no algorithm {}", solution), ""};
+    const int requested = static_cast<int>(solution) + 1;
     RS_CHECK(check(api_.preference_create(&preference_), "MatmulPreferenceCreate"));
     const std::uint64_t most = memory_.workspace_bytes;
     RS_CHECK(check(api_.preference_set(preference_, kWorkspaceBytes, &most, sizeof most),
                    "size of the workspace"));
     int found = 0;
     result_ = {};
+    // vectors of char are aligned for any type
+    std::vector<char> results(static_cast<std::size_t>(requested) * dialect_.result_bytes +
+                              result_.size());
     RS_CHECK(check(api_.heuristic(handle_, desc_, layouts_[0], layouts_[1], layouts_[2],
-                                  layouts_[3], preference_, 1, result_.data(), &found),
+                                  layouts_[3], preference_, requested, results.data(), &found),
                    "MatmulAlgoGetHeuristic"));
+    if (found < requested)
+      return Error{ErrorCode::kUsage, name(),
+                   found < 1 ? "has no algorithm for it on this device"
+                             : fmt::format("has {} algorithm{} for it on this device", found,
+                                           found == 1 ? "" : "s"),
+                   ""};
+    const char* const chosen = results.data() + (requested - 1) * dialect_.result_bytes;
     int state = 0;
-    std::memcpy(&state, result_.data() + dialect_.state, sizeof state);
-    if (found < 1 || state != 0)
+    std::memcpy(&state, chosen + dialect_.state, sizeof state);
+    if (state != 0)
       return Error{ErrorCode::kUsage, name(), "has no algorithm for it on this device", ""};
+    std::memcpy(result_.data(), chosen, dialect_.result_bytes);
     std::memcpy(&workspace_, result_.data() + dialect_.workspace_at, sizeof workspace_);
     return {};
   }

@@ -107,15 +107,7 @@ void measure_native(PerfRow& row, const TracedGemm& gemm, const LibraryPerfOptio
   std::string& known = missing.libraries[static_cast<std::size_t>(gemm.problem->family)];
   if (!known.empty())
     return set_failed(row, "missing", known);
-  GemmRunOptions run;
-  run.iters = options.bench.iters;
-  run.warm_up = options.bench.warm_up;
-  run.repeats = options.repeats;
-  run.libraries = options.libraries;
-  run.timeout = options.timeout;
-  run.cancel = options.cancel;
-  run.program = options.program;
-  const GemmOutcome outcome = measure_gemm(*gemm.problem, run);
+  const GemmOutcome outcome = measure_gemm(*gemm.problem, native_options(options));
   row.gpu_vendor = outcome.vendor;
   row.gpu_architecture = outcome.architecture.empty() ? outcome.device : outcome.architecture;
   row.backend = outcome.backend;
@@ -160,6 +152,18 @@ void measure_row(PerfRow& row, const LibraryPerfOptions& options, Missing& missi
 }
 
 } // namespace
+
+GemmRunOptions native_options(const LibraryPerfOptions& options) {
+  GemmRunOptions run;
+  run.iters = options.bench.iters;
+  run.warm_up = options.bench.warm_up;
+  run.repeats = options.repeats;
+  run.libraries = options.libraries;
+  run.timeout = options.timeout;
+  run.cancel = options.cancel;
+  run.program = options.program;
+  return run;
+}
 
 void measure_rows(std::vector<PerfRow>& rows, const LibraryPerfOptions& options,
                   const std::function<void(std::size_t, const PerfRow&)>& progress) {

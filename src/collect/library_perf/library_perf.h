@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "collect/gemm/gemm_process.h"
 #include "collect/library_perf/bench_program.h"
 #include "collect/library_perf/perf_rows.h"
 #include "os/tasks.h"
@@ -32,6 +33,9 @@ struct LibraryPerfOptions {
   std::chrono::milliseconds timeout{120'000}; ///< of one run; natively of all repeats
   CancelToken cancel;                         ///< rows not measured yet are "skipped"
 };
+
+/// How the libraries themselves are measured.
+[[nodiscard]] GemmRunOptions native_options(const LibraryPerfOptions& options);
 
 /// Measures each row in place; the mean of the repeats and their standard deviation. A program that
 /// is not in PATH is asked for once. `progress` is told each row that is done.

@@ -15,21 +15,6 @@
 namespace rankscope {
 namespace {
 
-constexpr double kSame = 0.02; ///< of their mean: bench programs repeat no better
-
-std::string cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
-    return std::string(text);
-  std::string out = "\"";
-  for (const char c : text)
-    out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string cell(const std::optional<double>& value) {
-  return value ? fmt::format("{:.6g}", *value) : std::string();
-}
-
 std::optional<double> number(const std::string& text) {
   double value = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,6 +42,19 @@ std::uint64_t calls_of(const CsvRow& row) {
 }
 
 } // namespace
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
+    return std::string(text);
+  std::string out = "\"";
+  for (const char c : text)
+    out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_cell(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : std::string();
+}
 
 Result<std::vector<CsvRow>> read_csv(const std::string& path,
                                      const std::vector<std::string>& wanted) {
@@ -131,24 +129,24 @@ Result<void> write_perf_table(const std::string& path, std::vector<PerfRow> rows
   for (const PerfRow& r : rows) {
     const auto total = r.total_us();
     const auto share = total && all > 0 ? std::optional(100 * *total / all) : std::nullopt;
-    const std::array<std::string, 18> cells = {cell(r.job_id),
-                                               cell(r.created),
-                                               cell(r.model),
-                                               cell(r.library),
-                                               cell(r.config),
+    const std::array<std::string, 18> cells = {csv_cell(r.job_id),
+                                               csv_cell(r.created),
+                                               csv_cell(r.model),
+                                               csv_cell(r.library),
+                                               csv_cell(r.config),
                                                fmt::format("{}", r.calls),
-                                               cell(r.gpu_vendor),
-                                               cell(r.gpu_architecture),
-                                               cell(r.backend),
-                                               cell(r.time_us),
-                                               cell(r.time_us_stddev),
+                                               csv_cell(r.gpu_vendor),
+                                               csv_cell(r.gpu_architecture),
+                                               csv_cell(r.backend),
+                                               csv_cell(r.time_us),
+                                               csv_cell(r.time_us_stddev),
                                                r.iters > 0 ? fmt::format("{}", r.iters) : "",
-                                               cell(r.gflops),
-                                               cell(r.gbps),
-                                               cell(total),
-                                               cell(share),
+                                               csv_cell(r.gflops),
+                                               csv_cell(r.gbps),
+                                               csv_cell(total),
+                                               csv_cell(share),
                                                r.status,
-                                               cell(r.detail)};
+                                               csv_cell(r.detail)};
     file.write(fmt::format("{}\n", fmt::join(cells, ",")));
   }
   return file.commit();
@@ -188,7 +186,7 @@ Result<PerfComparison> compare_perf_tables(const std::string& a, const std::stri
     std::string winner;
     if (ta && tb && *ta > 0 && *tb > 0) {
       ratio = *tb / *ta;
-      const bool same = std::abs(*tb - *ta) <= kSame * (*ta + *tb) / 2;
+      const bool same = std::abs(*tb - *ta) <= kSameTime * (*ta + *tb) / 2;
       winner = same ? "same" : *ta < *tb ? "A" : "B";
       ++(same ? sum.same : *ta < *tb ? sum.a_wins : sum.b_wins);
       sum.a_total_us += *ta * static_cast<double>(calls);
@@ -196,10 +194,10 @@ Result<PerfComparison> compare_perf_tables(const std::string& a, const std::stri
     } else {
       ++sum.not_comparable;
     }
-    file.write(fmt::format("{},{},{},{},{},{},{},{},{}\n", cell(key.first), cell(key.second), calls,
-                           cell(ta), cell(tb), cell(ratio), winner,
-                           p.a == nullptr ? "absent" : cell(p.a->at("status")),
-                           p.b == nullptr ? "absent" : cell(p.b->at("status"))));
+    file.write(fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(key.first),
+                           csv_cell(key.second), calls, csv_cell(ta), csv_cell(tb), csv_cell(ratio),
+                           winner, p.a == nullptr ? "absent" : csv_cell(p.a->at("status")),
+                           p.b == nullptr ? "absent" : csv_cell(p.b->at("status"))));
   }
   RS_CHECK(file.commit());
   return sum;

@@ -9,7 +9,7 @@ namespace {
 struct Values {
   static constexpr int kTransA = 3, kTransB = 4, kBatchCount = 5, kBatchStride = 6;
   static constexpr int kTranspose = 1, kInvalid = 7, kNotSupported = 15;
-  static constexpr std::size_t kWorkspaceAt = 64;
+  static constexpr std::size_t kWorkspaceAt = 64, kResultBytes = 96;
   static constexpr const char* kMatmul = "cublasLtMatmul";
 };
 } // namespace

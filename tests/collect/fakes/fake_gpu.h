@@ -83,7 +83,7 @@ struct Product {
 };
 
 /// Does it; false = the arguments are wrong.
-static bool multiply(const Product& p) {
+static bool multiply(const Product& p, double time_factor = 1) {
   char text[512];
   const auto part = [](const Matrix& x) {
     return std::to_string(x.type) + "/" + std::to_string(x.ld) + "/" + std::to_string(x.stride);
@@ -112,7 +112,7 @@ static bool multiply(const Product& p) {
   constexpr double kFactors[] = {1, 1.1, 0.9};
   const double us = 2e-6 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                     static_cast<double>(p.k) * static_cast<double>(p.batch);
-  gpu.now_us += us * kFactors[(gpu.records + 1) / 2 % 3];
+  gpu.now_us += us * time_factor * kFactors[(gpu.records + 1) / 2 % 3];
   if (gpu.calls++ == 0)
     gpu.now_us += 1000;
   return true;
@@ -312,7 +312,7 @@ FAKE int LIGHT(MatmulPreferenceSetAttribute)(void* preference, int attribute, co
 FAKE int LIGHT(MatmulAlgoGetHeuristic)(void*, void* desc, void* a, void*, void*, void*,
                                        void* preference, int requested, void* results,
                                        int* returned) {
-  if (requested != 1 || *static_cast<std::uint64_t*>(preference) < 4096)
+  if (requested < 1 || *static_cast<std::uint64_t*>(preference) < 4096)
     return Values::kInvalid;
   // as on a real device: 8-bit floats only with A transposed
   const auto* l = static_cast<fake::Layout*>(a);
@@ -321,10 +321,14 @@ FAKE int LIGHT(MatmulAlgoGetHeuristic)(void*, void* desc, void* a, void*, void*,
   if (fake::data_bytes(l->type) == 1 && l->type != 3 && d->ta != Values::kTranspose)
     return Values::kNotSupported;
   auto* bytes = static_cast<char*>(results);
-  const std::uint64_t algorithm = 0x1234, workspace = 4096;
-  std::memcpy(bytes, &algorithm, sizeof algorithm);
-  std::memcpy(bytes + Values::kWorkspaceAt, &workspace, sizeof workspace);
-  *returned = 1;
+  // three algorithms: the first is chosen, the second takes half its time, the third twice
+  for (*returned = 0; *returned < requested && *returned < 3; ++*returned) {
+    const std::uint64_t algorithm = 0x1234 + static_cast<std::uint64_t>(*returned);
+    const std::uint64_t workspace = 4096;
+    std::memcpy(bytes, &algorithm, sizeof algorithm);
+    std::memcpy(bytes + Values::kWorkspaceAt, &workspace, sizeof workspace);
+    bytes += Values::kResultBytes;
+  }
   return 0;
 }
 #ifndef NO_MATMUL
@@ -336,8 +340,8 @@ FAKE int LIGHT(Matmul)(void* handle, void* desc, const void* alpha, const void* 
   const auto layout = [](void* l) { return *static_cast<fake::Layout*>(l); };
   std::uint64_t number = 0;
   std::memcpy(&number, algorithm, sizeof number);
-  if (handle != &fake::gpu || number != 0x1234 || size != 4096 || !fake::holds(workspace, 4096) ||
-      stream != nullptr || x->ta < 0 || x->tb < 0)
+  if (handle != &fake::gpu || number < 0x1234 || number > 0x1236 || size != 4096 ||
+      !fake::holds(workspace, 4096) || stream != nullptr || x->ta < 0 || x->tb < 0)
     return Values::kInvalid;
   const char scale = x->scale == 1 ? 'd' : x->scale == 2 ? 'h' : x->scale == 10 ? 'i' : 's';
   const bool ta = x->ta == Values::kTranspose, tb = x->tb == Values::kTranspose;
@@ -357,6 +361,7 @@ FAKE int LIGHT(Matmul)(void* handle, void* desc, const void* alpha, const void* 
                            x->compute,
                            fake::scalar(alpha, scale),
                            fake::scalar(beta, scale)};
-  return fake::multiply(p) ? 0 : Values::kInvalid;
+  constexpr double kFactors[] = {1, 0.5, 2};
+  return fake::multiply(p, kFactors[number - 0x1234]) ? 0 : Values::kInvalid;
 }
 #endif

@@ -9,7 +9,7 @@ namespace {
 struct Values {
   static constexpr int kTransA = 0, kTransB = 1, kBatchCount = 0, kBatchStride = 1;
   static constexpr int kTranspose = 112, kInvalid = 3, kNotSupported = 7;
-  static constexpr std::size_t kWorkspaceAt = 24;
+  static constexpr std::size_t kWorkspaceAt = 24, kResultBytes = 56;
   static constexpr const char* kMatmul = "hipblasLtMatmul";
 };
 } // namespace
