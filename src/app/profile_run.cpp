@@ -257,6 +257,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
     plan.tools = tools;
     RS_CHECK(choose_fallbacks(p.target, plan.tools, p.identity.notes));
     RS_CHECK(place_counters(plan.tools, architecture(request.sysfs_root, p.identity.notes)));
+    RS_CHECK(place_targets(request.targets, plan.tools, p.identity.notes));
     plan.context = context;
     plan.more_env = w.env;
     plan.command = w.command;

@@ -7,6 +7,7 @@
 #include "collect/profile/models.h"
 #include "collect/profile/preflight.h"
 #include "collect/profile/run.h"
+#include "collect/profile/targeted.h"
 #include "core/table.h"
 #include "engine/session.h"
 
@@ -36,6 +37,7 @@ struct ProfileRequest {
   bool hide_trace_lines = false; ///< of libraries, from what the command shows
   int baseline = 0;
   double timeout_s = 0, grace_s = 10;
+  TargetedCollection targets;
 };
 
 /// One run that may begin.

@@ -167,6 +167,18 @@ TEST_F(Profile, ADryRunPrintsTheStepsAndDoesNothing) {
   EXPECT_EQ(parser.parse(json.out).error(), simdjson::SUCCESS) << json.out;
 }
 
+TEST_F(Profile, APartOfTheRunIsAnOptionOfEachTool) {
+  const RunResult r =
+      profile({"--dry-run", "--delay", "2", "--duration", "5", "--tool", "rocprofv3"}, {"true"});
+  EXPECT_NE(r.out.find("rocprofv3 --collection-period 2000:5000:1 --collection-period-unit msec "
+                       "--runtime-trace"),
+            std::string::npos)
+      << r.out << r.err;
+  const RunResult refused = profile({"--kernels", "gemm", "--tool", "nsys"}, {"true"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("nsys has no filter for kernels"), std::string::npos) << refused.err;
+}
+
 TEST_F(Profile, WithJsonTheManifestIsOnStandardOutputAlone) {
   const RunResult r = profile({"--json", "--tool", "A"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 0);

@@ -1,0 +1,99 @@
+#include "collect/profile/targeted.h"
+
+#include "collect/profile/plan.h"
+#include "collect/profile/preflight.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+
+namespace rankscope {
+namespace {
+
+constexpr double kNoEnd_s = 1e7; ///< rocprofv3 needs a length: four months
+
+Error cannot(const ToolEntry& tool, const std::string& what, const std::string& hint) {
+  return {ErrorCode::kUsage, tool.name, what, hint};
+}
+
+bool has_word(const std::string& cmd, const std::string& word) {
+  return (" " + cmd + " ").find(" " + word + " ") != std::string::npos;
+}
+
+/// rocprofv3 filters kernels where it collects counters; a trace has all kernels.
+Result<std::string> rocprofv3_options(const TargetedCollection& t, const ToolEntry& tool) {
+  std::string out;
+  if (t.delay_s > 0 || t.duration_s > 0) {
+    if (tool.passes > 1)
+      return cannot(tool, "--delay and --duration need one pass, and its counters need several",
+                    "use rocprofv3_compute or rocprofv3_memory, which need one");
+    out += fmt::format(" --collection-period {:.0f}:{:.0f}:1 --collection-period-unit msec",
+                       1e3 * t.delay_s, 1e3 * (t.duration_s > 0 ? t.duration_s : kNoEnd_s));
+  }
+  if (!t.kernels.empty()) {
+    if (!has_word(tool.cmd, "--pmc") && !has_word(tool.cmd, "-i"))
+      return cannot(tool, "rocprofv3 filters kernels for counters only, not for traces",
+                    "use a tool with counters (rocprofv3_compute), or filter the report");
+    out += " --kernel-include-regex " + quoted_command({t.kernels});
+  }
+  return out;
+}
+
+Result<std::string> nsys_options(const TargetedCollection& t, const ToolEntry& tool) {
+  if (!t.kernels.empty())
+    return cannot(tool, "nsys has no filter for kernels", "use ncu_light, or filter the report");
+  std::string out;
+  if (t.delay_s > 0)
+    out += fmt::format(" --delay={:g}", t.delay_s);
+  if (t.duration_s > 0) // it would end the command too
+    out += fmt::format(" --duration={:g} --kill=none", t.duration_s);
+  return out;
+}
+
+Result<std::string> ncu_options(const TargetedCollection& t, const ToolEntry& tool) {
+  if (t.delay_s > 0 || t.duration_s > 0)
+    return cannot(tool, "ncu counts launches, it has no time window",
+                  "choose kernels with --kernels");
+  return " --kernel-name " + quoted_command({"regex:" + t.kernels});
+}
+
+} // namespace
+
+Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEntry>& tools,
+                           std::vector<std::string>& notes) {
+  if (!targets.any())
+    return {};
+  bool placed = false;
+  for (ToolEntry& tool : tools) {
+    const std::string path = program_of(tool);
+    const std::string program = std::filesystem::path(path).filename().string();
+    Result<std::string> options = std::string();
+    if (program == "rocprofv3")
+      options = rocprofv3_options(targets, tool);
+    else if (program == "nsys")
+      options = nsys_options(targets, tool);
+    else if (program == "ncu")
+      options = ncu_options(targets, tool);
+    else if (tool.family == "gpu-tracer")
+      return cannot(tool, "--delay, --duration and --kernels are not options of this tool",
+                    "use a tool of rocprofv3, nsys or ncu");
+    else {
+      notes.push_back(fmt::format("{} records the complete run", tool.name));
+      continue;
+    }
+    if (!options)
+      return options.error();
+    // nsys takes options behind its command word
+    const std::string word = program == "nsys" ? "profile" : path;
+    const std::size_t at = tool.cmd.find(word);
+    if (at == std::string::npos)
+      return cannot(tool, fmt::format("its cmd has no '{}' to put options behind", word), "");
+    tool.cmd.insert(at + word.size(), *options);
+    placed = true;
+  }
+  if (!placed)
+    return Error{ErrorCode::kUsage, "--delay, --duration, --kernels",
+                 "no tool here traces GPU work", "choose one with --tool"};
+  return {};
+}
+
+} // namespace rankscope

@@ -1,0 +1,26 @@
+// Recording a part of a run: a time window, or some kernels, in the options of each tool.
+#pragma once
+
+#include "base/result.h"
+#include "collect/profile/tool_table.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct TargetedCollection {
+  double delay_s = 0;    ///< from the start of the command to that of recording
+  double duration_s = 0; ///< of recording; 0 = to the end of the command
+  std::string kernels;   ///< regular expression of kernel names; "" = all
+
+  [[nodiscard]] bool any() const { return delay_s > 0 || duration_s > 0 || !kernels.empty(); }
+};
+
+/// Inserts the options into the commands of tools that trace GPUs: rocprofv3, nsys, ncu. Other
+/// tools record the complete run, which `notes` says. After place_counters(). Errors: kUsage for a
+/// tracer that cannot do what is asked for, and where no tool traces GPUs.
+Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEntry>& tools,
+                           std::vector<std::string>& notes);
+
+} // namespace rankscope
