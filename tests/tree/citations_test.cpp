@@ -101,5 +101,30 @@ TEST(Citations, LinksBetweenPagesLeadSomewhere) {
   EXPECT_GT(links, 20);
 }
 
+/// Names FOLDER/Suite.Test of all tests, and FOLDER/Suite.*
+std::set<std::string> names_of_tests() {
+  const std::regex test(R"re(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))re");
+  std::set<std::string> out;
+  for (const fs::path& file : files_below("tests", {".cpp"})) {
+    const std::string folder = file.parent_path().filename().string();
+    const std::string text = text_of(file);
+    for (std::sregex_iterator it(text.begin(), text.end(), test), end; it != end; ++it) {
+      out.insert(folder + "/" + (*it)[1].str() + "." + (*it)[2].str());
+      out.insert(folder + "/" + (*it)[1].str() + ".*");
+    }
+  }
+  return out;
+}
+
+TEST(Citations, TestsInTheTableOfDefectsExist) {
+  const std::set<std::string> tests = names_of_tests();
+  const std::string page = text_of(kTop / "docs/reference/hardening.md");
+  const std::regex cited(R"re(`([a-z]+/\w+\.(?:\w+|\*))`)re");
+  int found = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), cited), end; it != end; ++it, ++found)
+    EXPECT_TRUE(tests.contains((*it)[1].str())) << "no test " << (*it)[1].str();
+  EXPECT_GT(found, 40);
+}
+
 } // namespace
 } // namespace rankscope
