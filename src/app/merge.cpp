@@ -1,6 +1,7 @@
 #include "app/merge.h"
 
 #include "analyses/collectives/clock_alignment.h"
+#include "collect/samplers/read_counters.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
 #include "engine/run_ranks.h"
@@ -81,6 +82,38 @@ void check_ranks(Session& ctx, const MergeRequest& request, const RunPlan& plan,
   name_run_problems(ctx, plan, check_run(identities, expected, collectives));
 }
 
+struct SampledCounters {
+  std::string path, process;
+  std::vector<CounterTrack> tracks;
+};
+
+/// Read before the traces, so that a wrong file is reported at once.
+Result<std::vector<SampledCounters>> sampled_counters(const MergeRequest& request) {
+  std::vector<SampledCounters> out;
+  for (const std::string& path : request.samples) {
+    RS_TRY(std::vector<GpuCounter> counters, read_gpu_counters(path));
+    SampledCounters one{path, "GPU samples", {}};
+    if (request.samples.size() > 1)
+      one.process += fmt::format(" ({})", path);
+    for (GpuCounter& counter : counters) {
+      CounterTrack& track = one.tracks.emplace_back();
+      track.name = fmt::format("GPU {} {} ({})", counter.gpu, counter.quantity, counter.unit);
+      for (const auto& [unix_ns, value] : counter.samples)
+        track.samples.push_back({unix_ns, value});
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+void add_counters(Session& ctx, const std::vector<SampledCounters>& counters,
+                  MergedTraceWriter& writer) {
+  for (const SampledCounters& one : counters)
+    if (writer.add_counters(one.process, one.tracks) == 0)
+      ctx.diagnostics.add_at(Severity::kWarning, "merge_samples_outside", one.path,
+                             "no sample is in the time of the traces");
+}
+
 void count(const MergeSummary& summary, MergedRun& run) {
   run.bytes = summary.bytes;
   for (const MergedRank& rank : summary.ranks) {
@@ -102,6 +135,7 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
   const RunPlan plan = chosen_ranks(ctx, whole, request.ranks);
   if (plan.ranks.empty())
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank to merge", ""};
+  RS_TRY(const std::vector<SampledCounters> counters, sampled_counters(request));
   RS_TRY(MergedTraceWriter writer, MergedTraceWriter::create(output, request.options));
   std::map<std::int64_t, ClockLine> clocks;
   if (request.align) {
@@ -134,6 +168,7 @@ Result<MergedRun> merge_run(Session& ctx, const MergeRequest& request, const Run
     return Error{ErrorCode::kUnreadable, plan.folder, "no rank could be read", ""};
   if (request.check)
     check_ranks(ctx, request, plan, identities, collectives);
+  add_counters(ctx, counters, writer);
   RS_TRY(const MergeSummary summary, writer.finish());
   count(summary, run);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -18,6 +18,8 @@ struct MergeRequest {
   bool align = false;              ///< clocks also by the ends of collectives
   bool check = true;               ///< name what does not fit together among the ranks
   std::vector<std::int64_t> ranks; ///< only these; empty: all
+  /// Tables of samples of GPUs (read_gpu_counters()), each a process with counter tracks.
+  std::vector<std::string> samples;
 };
 
 /// What a merged trace holds.

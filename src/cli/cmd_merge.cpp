@@ -61,6 +61,9 @@ Result<void> merge(Context& ctx, const MergeFlags& f) {
 void add_what_is_kept(FlagSet& app, MergeFlags& f) {
   app.add_flag("--cpu-ops", f.request.options.cpu_ops,
                "keep operators and forward-backward arrows");
+  app.add_option("--samples", f.request.samples,
+                 "gpu_samples.csv of rankscope sample or profile, or a table of nvidia-smi or "
+                 "amd-smi: add power, memory and clocks as counter tracks (repeatable)");
   app.add_option("--step", f.step, "merge only ProfilerStep N, or A:B");
   app.add_option("--from-ms", f.request.options.from_ms,
                  "start of the window, ms after the first event of the first rank");

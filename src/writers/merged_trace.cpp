@@ -411,6 +411,8 @@ private:
       out.text(escaped(ev.name[e]));
       const std::int64_t start = start_ns(e);
       place_of(track_of_[e], out_ns(start));
+      w_.first_ns_ = std::min(w_.first_ns_, out_ns(start));
+      w_.last_ns_ = std::max(w_.last_ns_, out_ns(end_ns(e)));
       out.text(",\"dur\":");
       out.microseconds(end_ns(e) - start);
       out.text(",\"args\":{\"rank\":");
@@ -585,6 +587,41 @@ Result<MergedTraceWriter> MergedTraceWriter::create(const std::string& path,
 void MergedTraceWriter::add(const Trace& trace, std::int64_t rank, const ClockLine& clock,
                             Diagnostics& diag) {
   RankMerger(*this, trace, rank, clock, diag).run();
+}
+
+std::size_t MergedTraceWriter::add_counters(std::string_view process,
+                                            const std::vector<CounterTrack>& tracks) {
+  constexpr std::int64_t kFirstPid = 900'000'000; // far above those of ranks
+  const std::int64_t pid = kFirstPid + counter_processes_;
+  const std::int64_t base = summary_.base_time_ns;
+  std::size_t written = 0;
+  const auto record = [this] { sink_.text(records_++ == 0 ? "\n" : ",\n"); };
+  for (const CounterTrack& track : tracks) {
+    const auto at = [base](const CounterTrack::Sample& s) { return s.unix_ns - base; };
+    auto first = std::partition_point(track.samples.begin(), track.samples.end(),
+                                      [&](const auto& s) { return at(s) < first_ns_; });
+    auto last = std::partition_point(first, track.samples.end(),
+                                     [&](const auto& s) { return at(s) <= last_ns_; });
+    if (first == track.samples.end() || last == track.samples.begin())
+      continue; // of another time
+    first -= first == track.samples.begin() ? 0 : 1;
+    last += last == track.samples.end() ? 0 : 1;
+    for (; first != last; ++first, ++written) {
+      record();
+      sink_.text(fmt::format(
+          "{{\"ph\":\"C\",\"name\":\"{}\",\"pid\":{},\"ts\":", json_escaped(track.name), pid));
+      sink_.microseconds(at(*first));
+      sink_.text(fmt::format(",\"args\":{{\"value\":{:.6g}}}}}", first->value));
+    }
+  }
+  if (written == 0)
+    return 0;
+  record();
+  sink_.text(fmt::format("{{\"ph\":\"M\",\"name\":\"process_name\",\"ts\":0,\"pid\":{},\"tid\":1,"
+                         "\"args\":{{\"name\":\"{}\"}}}}",
+                         pid, json_escaped(process)));
+  ++counter_processes_;
+  return written;
 }
 
 Result<MergeSummary> MergedTraceWriter::finish() {

@@ -13,7 +13,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rankscope {
 
@@ -41,6 +43,16 @@ struct MergeSummary {
   std::int64_t base_time_ns = 0; ///< unix_ns = base_time_ns + 1000 * ts
 };
 
+/// A quantity over time: the power of a GPU.
+struct CounterTrack {
+  struct Sample {
+    std::int64_t unix_ns = 0;
+    double value = 0;
+  };
+  std::string name;            ///< with its unit: "GPU 0 power (W)"
+  std::vector<Sample> samples; ///< ascending in time
+};
+
 /// Tracks: pid 1000*rank holds the GPU (1000*rank+i its i-th device), 1000*rank+500 the host
 /// processes. Names get "[R<rank>] " in front and args.rank. Thread ids are never 0; what does not
 /// nest on its track goes to "<track> (2)".
@@ -54,6 +66,9 @@ public:
   /// ends, so that a drift stretches slices by what it is (microseconds a second) and they still
   /// nest. A rank without one event in the window writes nothing, no empty tracks either.
   void add(const Trace& trace, std::int64_t rank, const ClockLine& clock, Diagnostics& diag);
+  /// Adds counters as a process of that name, after the ranks. Writes the samples in the time of
+  /// the written slices, and one on either side. Returns their number.
+  std::size_t add_counters(std::string_view process, const std::vector<CounterTrack>& tracks);
   /// Finishes and renames the file.
   Result<MergeSummary> finish();
 
@@ -70,6 +85,10 @@ private:
   std::uint64_t records_ = 0;
   std::int64_t next_flow_ = 1;
   std::int64_t zero_ns_ = 0; ///< unix time of the first event of the first rank
+  /// Of all written slices, ns after base_time_ns.
+  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t counter_processes_ = 0;
 };
 
 } // namespace rankscope

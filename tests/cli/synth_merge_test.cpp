@@ -1,5 +1,6 @@
 // synth and merge as a user runs them: exit codes, files, messages.
 #include "merge_checker.h"
+#include "run_binary.h"
 #include "temp_folder.h"
 #include "test_paths.h"
 
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <simdjson.h>
 #include <sys/wait.h>
 
 namespace fs = std::filesystem;
@@ -16,6 +18,8 @@ namespace rankscope {
 namespace {
 
 using test::bytes_of;
+using test::run_binary;
+using test::RunResult;
 using test::TempFolder;
 
 class SynthMerge : public ::testing::Test {
@@ -141,6 +145,48 @@ TEST_F(SynthMerge, AlignmentByCollectivesAndStandardOutput) {
     for (std::size_t i = 0; i < list.size(); ++i)
       EXPECT_NEAR(static_cast<double>(list[i]), static_cast<double>(ends[0][i]), 5500);
   }
+}
+
+TEST(MergeSamples, PowerAndClocksAreCounterTracks) {
+  const TempFolder folder;
+  const std::string trace =
+      folder.write("rank0.json",
+                   R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000000,"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":1000,"dur":5,"args":{"correlation":9}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":2000,"dur":3000,"args":{"device":0,"stream":7,"correlation":9}}
+],"distributedInfo":{"rank":0}})");
+  std::string rows = "t_unix_ns,gpu,power_w,sclk_mhz,vram_used_b\n";
+  for (const int ms : {-50, 0, 2, 4, 6, 90}) // slices from 1 to 5 ms
+    rows += std::to_string(1700000000000000000 + ms * 1000000LL) + ",3," +
+            std::to_string(300 + ms) + ",2100,2147483648\n";
+  const std::string samples = folder.write("gpu_samples.csv", rows);
+  const RunResult r =
+      run_binary({"merge", trace, "--samples", samples, "-o", folder.path("m.json")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string merged = test::bytes_of(folder.path("m.json"));
+  EXPECT_NE(merged.find(R"("args":{"name":"GPU samples"})"), std::string::npos) << merged;
+  EXPECT_NE(merged.find("\"name\":\"GPU 3 power (W)\",\"pid\":900000000,\"ts\":"),
+            std::string::npos)
+      << merged;
+  for (const int watts : {300, 302, 304, 306}) // one on either side of the slices
+    EXPECT_NE(merged.find("\"value\":" + std::to_string(watts) + "}"), std::string::npos) << watts;
+  EXPECT_NE(merged.find("GPU 3 clock (MHz)"), std::string::npos) << merged;
+  EXPECT_NE(merged.find("\"args\":{\"value\":2}"), std::string::npos) << "GiB: " << merged;
+  EXPECT_EQ(merged.find("\"value\":250}"), std::string::npos) << "long before: " << merged;
+  EXPECT_EQ(merged.find("\"value\":390}"), std::string::npos) << "long after: " << merged;
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  EXPECT_EQ(parser.parse(merged).get(json), simdjson::SUCCESS);
+  const std::string other =
+      folder.write("other.csv", "t_unix_ns,gpu,power_w\n1000,0,5\n2000,0,5\n");
+  const RunResult none =
+      run_binary({"merge", trace, "--samples", other, "-o", folder.path("n.json")});
+  EXPECT_NE(none.err.find("no sample is in the time of the traces"), std::string::npos) << none.err;
+  EXPECT_EQ(
+      run_binary({"merge", trace, "--samples", folder.path("gone"), "-o", folder.path("x.json")})
+          .code,
+      3);
+  EXPECT_FALSE(fs::exists(folder.path("x.json")));
 }
 
 } // namespace

@@ -1,0 +1,25 @@
+// All readings of a table of samples, for time lines.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rankscope {
+
+/// One quantity of one GPU.
+struct GpuCounter {
+  int gpu = 0;
+  std::string quantity; ///< power, memory, load, clock, memory clock, temperature
+  std::string unit;     ///< W, GiB, %, MHz, C
+  std::vector<std::pair<std::int64_t, double>> samples; ///< Unix ns and value, ascending
+};
+
+/// The quantities in gpu_samples.csv, by GPU; of the other tables that read_power_table() knows the
+/// power. Errors: those of read_power_table().
+Result<std::vector<GpuCounter>> read_gpu_counters(const std::string& path);
+
+} // namespace rankscope
