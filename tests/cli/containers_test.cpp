@@ -3,8 +3,11 @@
 #include "temp_folder.h"
 #include "test_paths.h"
 
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace rankscope {
 namespace {
@@ -20,6 +23,94 @@ TEST(Containers, EveryImageIsPinned) {
     EXPECT_NE(text.find("\nARG BASE=rocm/pytorch:rocm7.0_"), std::string::npos) << name;
     EXPECT_EQ(text.find(":latest"), std::string::npos) << name;
     EXPECT_EQ(text.find("|| true\n"), std::string::npos) << name; // a failed step is no image
+  }
+}
+
+/// The commands of the RUN instructions, with lines joined.
+std::vector<std::string> run_steps(const std::string& name) {
+  std::istringstream in(test::bytes_of(file(name)));
+  std::vector<std::string> out;
+  bool goes_on = false;
+  for (std::string line; std::getline(in, line);) {
+    if (!goes_on && line.rfind("RUN ", 0) != 0)
+      continue;
+    if (!goes_on)
+      out.emplace_back();
+    out.back() += goes_on ? line : line.substr(4);
+    goes_on = !line.empty() && line.back() == '\\';
+    if (goes_on)
+      out.back().pop_back();
+  }
+  return out;
+}
+
+/// As SHELL of the Dockerfiles runs a step.
+Result<ProcessEnd> run_step(const std::string& step, bool only_parse = false) {
+  ProcessSpec spec;
+  spec.argv = {"bash", only_parse ? "-neuo" : "-euo", "pipefail", "-c", step};
+  spec.out = spec.err = Stream::kCapture;
+  spec.deadline = std::chrono::seconds(60);
+  return run_process(std::move(spec));
+}
+
+void replace_in(std::string& text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+TEST(Containers, EachStepIsAScript) {
+  for (const char* name : {"Dockerfile.rocm70", "Dockerfile.rccl-warpspeed"}) {
+    const std::vector<std::string> steps = run_steps(name);
+    EXPECT_GT(steps.size(), 3U) << name;
+    for (const std::string& step : steps) {
+      const auto parsed = run_step(step, true);
+      ASSERT_TRUE(parsed) << parsed.error().message();
+      EXPECT_EQ(parsed->exit_code, 0) << name << ": " << step << parsed->err;
+    }
+  }
+}
+
+// Both images carry rankscope and the bench programs of the libraries.
+TEST(Containers, RankscopeAndBenchProgramsAreInstalled) {
+  for (const char* name : {"Dockerfile.rocm70", "Dockerfile.rccl-warpspeed"}) {
+    std::string install;
+    std::string all;
+    for (const std::string& step : run_steps(name)) {
+      all += step;
+      if (step.find("/tmp/rankscope") != std::string::npos)
+        install = step;
+    }
+    for (const char* part : {"rccl-tests", "build/*_perf /usr/local/bin/", "$CLIENT_PACKAGES"})
+      EXPECT_NE(all.find(part), std::string::npos) << name << ": " << part;
+    const std::string text = test::bytes_of(file(name));
+    EXPECT_NE(text.find("CLIENT_PACKAGES=\"rocblas-clients hipblaslt-clients\""), std::string::npos)
+        << name;
+    EXPECT_NE(text.find("COPY " + std::string(name) + " rankscope*.tar.gz /tmp/rankscope/"),
+              std::string::npos)
+        << name;
+    // the step itself, below a folder, without and with a tarball
+    const test::TempFolder root;
+    for (const char* folder : {"tmp/rankscope", "opt", "bin", "made/rankscope-1/bin"})
+      std::filesystem::create_directories(root.path(folder));
+    replace_in(install, "/tmp/rankscope", root.path("tmp/rankscope"));
+    replace_in(install, "/opt/rankscope", root.path("opt/rankscope"));
+    replace_in(install, "/usr/local/bin", root.path("bin"));
+    const auto without = run_step(install);
+    ASSERT_TRUE(without) << without.error().message();
+    EXPECT_EQ(without->exit_code, 0) << without->err;
+    EXPECT_NE(without->out.find("rankscope is not in this image"), std::string::npos);
+    std::filesystem::create_directories(root.path("tmp/rankscope"));
+    const std::string program =
+        root.write("made/rankscope-1/bin/rankscope", "#!/bin/sh\necho rankscope 1\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto packed = run_step("tar -C " + root.path("made") + " -czf " +
+                                 root.path("tmp/rankscope/rankscope-1.tar.gz") + " rankscope-1");
+    ASSERT_TRUE(packed && packed->ok());
+    const auto with = run_step("PATH=" + root.path("bin") + ":$PATH; " + install);
+    ASSERT_TRUE(with) << with.error().message();
+    EXPECT_EQ(with->exit_code, 0) << with->err;
+    EXPECT_NE(with->out.find("rankscope 1\n"), std::string::npos) << with->out;
   }
 }
 
