@@ -138,6 +138,20 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
   ::waitpid(first, &status, 0);
 }
 
+// HA-B37: ticks of a stopped process are not the fault of the reading.
+TEST(Sample, TicksOfAStoppedProcessAreExplained) {
+  const test::TempFolder out;
+  const auto r = test::run_program(
+      "/bin/sh", {"-c", test::binary() + " sample -o " + out.path("s") +
+                            " --devices none --period 10ms --duration 1.2 & p=$!; sleep 0.3; "
+                            "kill -STOP $p; sleep 0.6; kill -CONT $p; wait $p"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("the sampler did not run: it was stopped or the machine was busy"),
+            std::string::npos)
+      << r.out;
+  EXPECT_EQ(r.out.find("sample less often"), std::string::npos) << r.out;
+}
+
 // HA-B21: a full disk costs rows, not the sums, and is reported when it happens.
 TEST(Sample, AFullDiskIsReportedAtOnceAndLeavesCompleteRowsAndSums) {
   const test::FakeSysfs sys;
