@@ -23,11 +23,13 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
     app.add_flag("--force", r.force, "allow incompatible tools and a folder that contains a run");
   });
   in_group(app, "Part of the run", [&] {
-    app.add_option("--delay", r.targets.delay_s,
-                   "start recording this many seconds after the command (rocprofv3, nsys)")
+    app.add_option(
+           "--delay", r.targets.delay_s,
+           "start recording this many seconds after the command (rocprofv3, rocprof-sys, nsys)")
         .not_negative();
-    app.add_option("--duration", r.targets.duration_s,
-                   "record for this many seconds; the command goes on (rocprofv3, nsys)")
+    app.add_option(
+           "--duration", r.targets.duration_s,
+           "record for this many seconds; the command goes on (rocprofv3, rocprof-sys, nsys)")
         .not_negative();
     app.add_option("--kernels", r.targets.kernels,
                    "record kernels whose names match this regular expression (ncu; counters of "

@@ -170,6 +170,8 @@ TEST(ProfilePlan, EveryToolOfTheGuideAndItsUsersIsThere) {
                            "rocprofv3_perfetto",
                            "rocprofv3_api_overhead",
                            "rocprofv3_pc_sampling",
+                           "rocprofiler_systems",
+                           "rocprofiler_compute",
                            "hipblaslt_trace",
                            "nsys",
                            "ncu_light",

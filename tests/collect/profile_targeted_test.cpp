@@ -62,6 +62,16 @@ TEST(Targeted, KernelsWhereTheToolCanFilterThem) {
             std::string::npos);
 }
 
+TEST(Targeted, RocprofSysReadsItsWindowFromTheEnvironment) {
+  std::vector<ToolEntry> tools = {tool_named("s", "rocprof-sys-run --trace --")};
+  std::vector<std::string> notes;
+  ASSERT_TRUE(place_targets({2.5, 10, ""}, tools, notes));
+  EXPECT_EQ(tools[0].cmd, "rocprof-sys-run --trace --");
+  EXPECT_EQ(tools[0].env_vars,
+            (EnvPairs{{"ROCPROFSYS_TRACE_DELAY", "2.5"}, {"ROCPROFSYS_TRACE_DURATION", "10"}}));
+  EXPECT_NE(placed(tools[0], {0, 0, "x"}).error.find("no filter for kernels"), std::string::npos);
+}
+
 TEST(Targeted, OtherToolsAreNamed) {
   const TargetedCollection window{1, 0, ""};
   EXPECT_NE(

@@ -56,6 +56,17 @@ Result<std::string> ncu_options(const TargetedCollection& t, const ToolEntry& to
   return " --kernel-name " + quoted_command({"regex:" + t.kernels});
 }
 
+/// rocprof-sys-run reads its window from the environment.
+Result<std::string> rocprof_sys_options(const TargetedCollection& t, ToolEntry& tool) {
+  if (!t.kernels.empty())
+    return cannot(tool, "rocprof-sys-run has no filter for kernels", "filter the report");
+  if (t.delay_s > 0)
+    tool.env_vars.emplace_back("ROCPROFSYS_TRACE_DELAY", fmt::format("{:g}", t.delay_s));
+  if (t.duration_s > 0)
+    tool.env_vars.emplace_back("ROCPROFSYS_TRACE_DURATION", fmt::format("{:g}", t.duration_s));
+  return std::string();
+}
+
 } // namespace
 
 Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEntry>& tools,
@@ -71,11 +82,13 @@ Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEn
       options = rocprofv3_options(targets, tool);
     else if (program == "nsys")
       options = nsys_options(targets, tool);
+    else if (program == "rocprof-sys-run")
+      options = rocprof_sys_options(targets, tool);
     else if (program == "ncu")
       options = ncu_options(targets, tool);
     else if (tool.family == "gpu-tracer")
       return cannot(tool, "--delay, --duration and --kernels are not options of this tool",
-                    "use a tool of rocprofv3, nsys or ncu");
+                    "use a tool of rocprofv3, rocprof-sys-run, nsys or ncu");
     else {
       notes.push_back(fmt::format("{} records the complete run", tool.name));
       continue;

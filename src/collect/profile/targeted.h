@@ -17,9 +17,9 @@ struct TargetedCollection {
   [[nodiscard]] bool any() const { return delay_s > 0 || duration_s > 0 || !kernels.empty(); }
 };
 
-/// Inserts the options into the commands of tools that trace GPUs: rocprofv3, nsys, ncu. Other
-/// tools record the complete run, which `notes` says. After place_counters(). Errors: kUsage for a
-/// tracer that cannot do what is asked for, and where no tool traces GPUs.
+/// Inserts the options into the commands of tools that trace GPUs: rocprofv3, rocprof-sys-run,
+/// nsys, ncu. Other tools record the complete run, which `notes` says. After place_counters().
+/// Errors: kUsage for a tracer that cannot do what is asked for, and where no tool traces GPUs.
 Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEntry>& tools,
                            std::vector<std::string>& notes);
 
