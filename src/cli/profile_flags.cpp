@@ -31,6 +31,8 @@ void add_profile_flags(FlagSet& app, ProfileFlags& f) {
            "--duration", r.targets.duration_s,
            "record for this many seconds; the command goes on (rocprofv3, rocprof-sys, nsys)")
         .not_negative();
+    app.add_option("--steps", r.targets.steps,
+                   "record these optimizer steps, N or A:B, counted from 0 (torch_profiler)");
     app.add_option("--kernels", r.targets.kernels,
                    "record kernels whose names match this regular expression (ncu; counters of "
                    "rocprofv3)");

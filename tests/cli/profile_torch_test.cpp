@@ -83,6 +83,54 @@ class profile:
   }
 }
 
+TEST_F(ProfileTorch, StepsOfTheOptimizerAreRecordedOnRequest) {
+  folder_.write("lib/torch/optim/__init__.py", "");
+  folder_.write("lib/torch/optim/optimizer.py", R"(hooks = []
+def register_optimizer_step_post_hook(hook): hooks.append(hook)
+class Optimizer:
+    def step(self):
+        for hook in hooks: hook(self, (), {})
+)");
+  // the events are those of the steps in which the profiler ran
+  folder_.write("lib/torch/profiler.py", R"(import json
+running = []
+class profile:
+    def __init__(self, **options): self.events = []
+    def start(self): running.append(self)
+    def stop(self): running.remove(self)
+    def export_chrome_trace(self, path):
+        with open(path, "w") as file:
+            json.dump({"traceEvents": self.events}, file)
+)");
+  const std::string program = R"(import torch, torch.profiler
+from torch.optim.optimizer import Optimizer
+a, b = Optimizer(), Optimizer()
+for n in range(6):
+    for p in torch.profiler.running: p.events.append({"ph": "X", "name": "step%d" % n, "ts": n, "dur": 1})
+    a.step(); b.step()
+)";
+  RunResult r = profile({"--tool", "torch_profiler", "--steps", "2:3"}, {"python3", "-c", program});
+  EXPECT_EQ(r.code, 0) << r.err;
+  ASSERT_EQ(traces().size(), 1U) << r.err;
+  std::string trace = test::bytes_of(traces()[0]);
+  for (const char* inside : {"step2", "step3"})
+    EXPECT_NE(trace.find(inside), std::string::npos) << trace;
+  for (const char* outside : {"step0", "step1", "step4", "step5"})
+    EXPECT_EQ(trace.find(outside), std::string::npos) << trace;
+  EXPECT_FALSE(has_code("W-STEPPED-ASIDE")) << manifest();
+  r = profile({"--tool", "torch_profiler", "--steps", "0"}, {"python3", "-c", program});
+  ASSERT_EQ(traces().size(), 1U) << r.err;
+  trace = test::bytes_of(traces()[0]);
+  EXPECT_NE(trace.find("step0"), std::string::npos) << trace;
+  EXPECT_EQ(trace.find("step1"), std::string::npos) << trace;
+  r = profile({"--tool", "torch_profiler", "--steps", "9"}, {"python3", "-c", program});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(traces().empty());
+  EXPECT_NE(r.err.find("step 9 was not reached: the program made 6 optimizer steps"),
+            std::string::npos)
+      << r.err;
+}
+
 TEST_F(ProfileTorch, AProgramWithoutTorchIsLeftAlone) {
   const RunResult r = profile({"--tool", "torch_profiler"}, {"python3", "-c", "print('work')"});
   EXPECT_EQ(r.code, 0) << r.err;

@@ -29,13 +29,13 @@ Placed placed(const ToolEntry& tool, const TargetedCollection& targets) {
 }
 
 TEST(Targeted, TheTimeWindowInTheOptionsOfEachTool) {
-  const TargetedCollection window{2.5, 10, ""};
+  const TargetedCollection window{2.5, 10, "", ""};
   EXPECT_EQ(placed(tool_named("r", "rocprofv3 --runtime-trace -d {out} --"), window).cmd,
             "rocprofv3 --collection-period 2500:10000:1 --collection-period-unit msec "
             "--runtime-trace -d {out} --");
   EXPECT_EQ(placed(tool_named("n", "nsys profile --trace=cuda -o {out}/report"), window).cmd,
             "nsys profile --delay=2.5 --duration=10 --kill=none --trace=cuda -o {out}/report");
-  EXPECT_EQ(placed(tool_named("r", "/opt/rocm/bin/rocprofv3 --hip-trace --"), {2, 0, ""}).cmd,
+  EXPECT_EQ(placed(tool_named("r", "/opt/rocm/bin/rocprofv3 --hip-trace --"), {2, 0, "", ""}).cmd,
             "/opt/rocm/bin/rocprofv3 --collection-period 2000:10000000000:1 "
             "--collection-period-unit msec --hip-trace --")
       << "to the end";
@@ -47,7 +47,7 @@ TEST(Targeted, TheTimeWindowInTheOptionsOfEachTool) {
 }
 
 TEST(Targeted, KernelsWhereTheToolCanFilterThem) {
-  const TargetedCollection gemms{0, 0, "Cijk_.*'x"};
+  const TargetedCollection gemms{0, 0, "Cijk_.*'x", ""};
   EXPECT_EQ(placed(tool_named("u", "ncu --set basic"), gemms).cmd,
             R"(ncu --kernel-name 'regex:Cijk_.*'\''x' --set basic)");
   EXPECT_EQ(placed(tool_named("r", "rocprofv3 --pmc SQ_WAVES --"), gemms).cmd,
@@ -65,15 +65,33 @@ TEST(Targeted, KernelsWhereTheToolCanFilterThem) {
 TEST(Targeted, RocprofSysReadsItsWindowFromTheEnvironment) {
   std::vector<ToolEntry> tools = {tool_named("s", "rocprof-sys-run --trace --")};
   std::vector<std::string> notes;
-  ASSERT_TRUE(place_targets({2.5, 10, ""}, tools, notes));
+  ASSERT_TRUE(place_targets({2.5, 10, "", ""}, tools, notes));
   EXPECT_EQ(tools[0].cmd, "rocprof-sys-run --trace --");
   EXPECT_EQ(tools[0].env_vars,
             (EnvPairs{{"ROCPROFSYS_TRACE_DELAY", "2.5"}, {"ROCPROFSYS_TRACE_DURATION", "10"}}));
-  EXPECT_NE(placed(tools[0], {0, 0, "x"}).error.find("no filter for kernels"), std::string::npos);
+  EXPECT_NE(placed(tools[0], {0, 0, "x", ""}).error.find("no filter for kernels"),
+            std::string::npos);
+}
+
+TEST(Targeted, StepsAreThoseOfThePyTorchProfiler) {
+  ToolEntry torch = tool_named("torch_profiler", "");
+  torch.native = "torch_profiler";
+  std::vector<ToolEntry> tools = {torch};
+  std::vector<std::string> notes;
+  TargetedCollection steps;
+  steps.steps = "3:5";
+  ASSERT_TRUE(place_targets(steps, tools, notes));
+  EXPECT_EQ(tools[0].env_vars, (EnvPairs{{"RANKSCOPE_TORCH_STEPS", "3:5"}}));
+  steps.steps = "x";
+  EXPECT_NE(placed(torch, steps).error, "");
+  EXPECT_NE(placed(torch, {1, 0, "", ""}).error.find("records steps"), std::string::npos);
+  steps.steps = "3";
+  EXPECT_NE(placed(tool_named("nsys", "nsys profile"), steps).error.find("torch_profiler only"),
+            std::string::npos);
 }
 
 TEST(Targeted, OtherToolsAreNamed) {
-  const TargetedCollection window{1, 0, ""};
+  const TargetedCollection window{1, 0, "", ""};
   EXPECT_NE(
       placed(tool_named("rpd", "runTracer.sh -o x"), window).error.find("not options of this"),
       std::string::npos);

@@ -2,9 +2,11 @@
 
 #include "collect/profile/plan.h"
 #include "collect/profile/preflight.h"
+#include "core/steps.h"
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 
 namespace rankscope {
 namespace {
@@ -67,6 +69,44 @@ Result<std::string> rocprof_sys_options(const TargetedCollection& t, ToolEntry& 
   return std::string();
 }
 
+/// The profiler of PyTorch counts optimizer steps in the program.
+Result<std::string> torch_options(const TargetedCollection& t, ToolEntry& tool) {
+  if (t.delay_s > 0 || t.duration_s > 0 || !t.kernels.empty())
+    return cannot(tool, "PyTorch's profiler records steps, not a time window or some kernels",
+                  "choose steps with --steps");
+  RS_TRY(const auto range, parse_steps(t.steps));
+  tool.env_vars.emplace_back("RANKSCOPE_TORCH_STEPS",
+                             fmt::format("{}:{}", range.first, range.second));
+  return std::string();
+}
+
+/// What to insert behind the program; none for a tool that is not a tracer. "" where it is placed
+/// by other means.
+Result<std::optional<std::string>> options_of(const TargetedCollection& targets, ToolEntry& tool,
+                                              const std::string& program) {
+  const bool torch = tool.native == "torch_profiler";
+  if (!torch && tool.family != "gpu-tracer")
+    return std::optional<std::string>();
+  if (!targets.steps.empty() && !torch)
+    return cannot(tool, "steps are known to torch_profiler only", "choose it, or --delay");
+  Result<std::string> options =
+      cannot(tool, "--delay, --duration, --kernels and --steps are not options of this tool",
+             "use a tool of rocprofv3, rocprof-sys-run, nsys or ncu, or torch_profiler");
+  if (torch)
+    options = torch_options(targets, tool);
+  else if (program == "rocprofv3")
+    options = rocprofv3_options(targets, tool);
+  else if (program == "nsys")
+    options = nsys_options(targets, tool);
+  else if (program == "rocprof-sys-run")
+    options = rocprof_sys_options(targets, tool);
+  else if (program == "ncu")
+    options = ncu_options(targets, tool);
+  if (!options)
+    return options.error();
+  return std::optional(std::move(*options));
+}
+
 } // namespace
 
 Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEntry>& tools,
@@ -77,34 +117,23 @@ Result<void> place_targets(const TargetedCollection& targets, std::vector<ToolEn
   for (ToolEntry& tool : tools) {
     const std::string path = program_of(tool);
     const std::string program = std::filesystem::path(path).filename().string();
-    Result<std::string> options = std::string();
-    if (program == "rocprofv3")
-      options = rocprofv3_options(targets, tool);
-    else if (program == "nsys")
-      options = nsys_options(targets, tool);
-    else if (program == "rocprof-sys-run")
-      options = rocprof_sys_options(targets, tool);
-    else if (program == "ncu")
-      options = ncu_options(targets, tool);
-    else if (tool.family == "gpu-tracer")
-      return cannot(tool, "--delay, --duration and --kernels are not options of this tool",
-                    "use a tool of rocprofv3, rocprof-sys-run, nsys or ncu");
-    else {
+    RS_TRY(const std::optional<std::string> options, options_of(targets, tool, program));
+    if (!options) {
       notes.push_back(fmt::format("{} records the complete run", tool.name));
       continue;
     }
-    if (!options)
-      return options.error();
+    placed = true;
+    if (options->empty())
+      continue;
     // nsys takes options behind its command word
     const std::string word = program == "nsys" ? "profile" : path;
     const std::size_t at = tool.cmd.find(word);
     if (at == std::string::npos)
       return cannot(tool, fmt::format("its cmd has no '{}' to put options behind", word), "");
     tool.cmd.insert(at + word.size(), *options);
-    placed = true;
   }
   if (!placed)
-    return Error{ErrorCode::kUsage, "--delay, --duration, --kernels",
+    return Error{ErrorCode::kUsage, "--delay, --duration, --kernels, --steps",
                  "no tool here traces GPU work", "choose one with --tool"};
   return {};
 }

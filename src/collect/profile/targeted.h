@@ -13,8 +13,11 @@ struct TargetedCollection {
   double delay_s = 0;    ///< from the start of the command to that of recording
   double duration_s = 0; ///< of recording; 0 = to the end of the command
   std::string kernels;   ///< regular expression of kernel names; "" = all
+  std::string steps;     ///< A:B, optimizer steps from 0; "" = all
 
-  [[nodiscard]] bool any() const { return delay_s > 0 || duration_s > 0 || !kernels.empty(); }
+  [[nodiscard]] bool any() const {
+    return delay_s > 0 || duration_s > 0 || !kernels.empty() || !steps.empty();
+  }
 };
 
 /// Inserts the options into the commands of tools that trace GPUs: rocprofv3, rocprof-sys-run,

@@ -11,11 +11,13 @@ namespace {
 /// Whatever goes wrong in it is said on standard error and leaves the program alone. Another
 /// sitecustomize, which this one hides, is run as it would have been. PyTorch has one profiler a
 /// thread: where the program starts one itself, this one stops first and leaves no trace.
+/// RANKSCOPE_TORCH_STEPS=A:B records the steps A to B of the first optimizer, counted from 0.
 constexpr const char* kSite =
     R"py(import atexit, importlib, importlib.machinery, importlib.util, os, sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _out = os.environ.get("RANKSCOPE_TORCH_OUT", "")
+_steps = os.environ.get("RANKSCOPE_TORCH_STEPS", "")
 
 
 def _say(what):
@@ -26,22 +28,35 @@ def _start():
     try:
         import torch.profiler as profiler
         run = profiler.profile(record_shapes=True)
-        run.start()
     except Exception as error:
         _say("does not start: %s" % error)
         return
     owner = os.getpid()
-    running = [True]
+    running = [False]
+    ended = [False]
+    starting = [False]
+
+    def _begin():
+        if not running[0] and not ended[0]:
+            starting[0] = True  # its own start is not the program's
+            try:
+                run.start()
+                running[0] = True
+            finally:
+                starting[0] = False
 
     def _step_aside():
-        if not running[0] or os.getpid() != owner:
+        if starting[0] or ended[0] or os.getpid() != owner:
             return
+        was_running = running[0]
+        ended[0] = True
         running[0] = False
         _say("the program starts PyTorch's profiler itself: this one stops and leaves no trace")
         try:
             with open(os.path.join(_here, "stepped_aside"), "a") as file:
                 file.write("%d\n" % owner)
-            run.stop()
+            if was_running:
+                run.stop()
         except Exception as error:
             _say("does not stop: %s" % error)
 
@@ -66,6 +81,7 @@ def _start():
     def _stop():
         if not running[0] or os.getpid() != owner:
             return
+        ended[0] = True
         running[0] = False
         try:
             run.stop()
@@ -78,6 +94,41 @@ def _start():
         except Exception as error:
             _say("no trace: %s" % error)
 
+    def _record_steps(first, last):
+        from torch.optim.optimizer import register_optimizer_step_post_hook as at_step_end
+        counted = []  # the first optimizer that makes a step, and its steps
+
+        def _after_step(optimizer, *rest):
+            if ended[0] or os.getpid() != owner:
+                return
+            if not counted:
+                counted.extend((optimizer, 0))
+            if counted[0] is not optimizer:
+                return
+            counted[1] += 1
+            if counted[1] > last:
+                _stop()
+            elif counted[1] >= first:
+                _begin()
+
+        def _not_reached():
+            if not running[0] and not ended[0] and os.getpid() == owner:
+                _say("step %d was not reached: the program made %d optimizer steps"
+                     % (first, counted[1] if counted else 0))
+
+        at_step_end(_after_step)
+        if first == 0:
+            _begin()
+        atexit.register(_not_reached)
+
+    try:
+        if _steps:
+            _record_steps(*(int(n) for n in _steps.split(":")))
+        else:
+            _begin()
+    except Exception as error:
+        _say("does not start: %s" % error)
+        return
     atexit.register(_stop)
 
 
