@@ -1,7 +1,9 @@
 // perf.csv: figures of logs and tables, the documented columns.
+#include "cli/file_size_limit.h"
 #include "collect/profile/perf_csv.h"
 #include "temp_folder.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -123,6 +125,25 @@ TEST(PerfCsv, RowsAreAppendedBelowOneHeader) {
   EXPECT_EQ(test::bytes_of(file), kHeader + "\r\nold\nc\n");
   EXPECT_FALSE(check_perf_csv(t.write("other.csv", "model,performance\n")));
   EXPECT_FALSE(check_perf_csv(t.path("no/folder.csv")));
+}
+
+// As HA-B21: a full disk leaves complete rows.
+TEST(PerfCsv, ARowThatDoesNotFitIsTakenBack) {
+  const test::TempFolder t;
+  const std::string path = t.path("perf.csv");
+  ASSERT_TRUE(append_perf_csv(path, "a,1\n"));
+  const std::string before = test::bytes_of(path);
+  const auto old = ::signal(SIGXFSZ, SIG_IGN);
+  {
+    const test::FileSizeLimit limit(before.size() + 3);
+    const auto full = append_perf_csv(path, "b,2,3,4\n");
+    ASSERT_FALSE(full);
+    EXPECT_NE(full.error().hint.find("is the disk full?"), std::string::npos);
+  }
+  ::signal(SIGXFSZ, old);
+  EXPECT_EQ(test::bytes_of(path), before);
+  ASSERT_TRUE(append_perf_csv(path, "b,2\n"));
+  EXPECT_EQ(test::bytes_of(path), before + "b,2\n");
 }
 
 } // namespace

@@ -362,9 +362,17 @@ Result<void> append_perf_csv(const std::string& path, const std::string& rows) {
     text = "\n"; // a last line without its end
   text += rows;
   // one write, so that runs that end at the same time do not mix
-  if (::write(file.fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+  const ssize_t written = ::write(file.fd, text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size()))
+    return {};
+  if (written <= 0)
     return failed(path);
-  return {};
+  // the part of a row that still fits is taken back, unless another run has appended since
+  struct stat now = {};
+  if (::fstat(file.fd, &now) == 0 && now.st_size == about.st_size + written &&
+      ::ftruncate(file.fd, about.st_size) == 0)
+    return Error{ErrorCode::kOutput, path, "cannot be written", "is the disk full?"};
+  return Error{ErrorCode::kOutput, path, "has an incomplete last row", "is the disk full?"};
 }
 
 } // namespace rankscope
