@@ -1,5 +1,6 @@
 // The public interface over loader and report: include/rankscope/rankscope.h says what it promises.
 #include "analyses/analysis.h"
+#include "core/steps.h"
 #include "engine/loader.h"
 #include "os/tasks.h"
 #include "writers/writer.h"
@@ -187,7 +188,9 @@ Outcome<std::vector<Table>> Trace::report(const ReportOptions& options) const {
     inner.short_kernel_threshold_us = options.short_kernel_threshold_us;
     inner.include_unlinked_kernels = options.include_unlinked_kernels && !options.compat_tracelens;
     inner.compat_tracelens = options.compat_tracelens;
-    auto report = build_report(impl_->loaded, inner);
+    auto report = options.compat_tracelens
+                      ? build_report(linked_again(impl_->loaded, TreeRules::kReference), inner)
+                      : build_report(impl_->loaded, inner);
     if (!report)
       return public_error(report.error());
     std::vector<Table> out;

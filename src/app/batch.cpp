@@ -56,7 +56,7 @@ public:
         of_plan_.push_back(&work);
       }
     RankRun run;
-    run.old_reference = request_.options.compat;
+    run.rules = request_.options.compat ? TreeRules::kBatchReference : TreeRules::kOwn;
     run.progress = true;
     RankSteps<BatchPart> steps;
     steps.extract = [this](const RankItem&, const LoadedTrace& trace) {

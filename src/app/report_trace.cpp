@@ -131,6 +131,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     RS_CHECK(load_gpu_arch(options.gpu_arch)); // also where no sheet needs it
   LoadOptions load;
   load.threads = session.threads;
+  load.rules = options.compat_tracelens ? TreeRules::kReference : TreeRules::kOwn;
   load.keep_python =
       needs_python(options) || (options.compat_tracelens && !request.capture_folder.empty());
   RS_TRY(LoadedTrace loaded, load_trace(request.trace, load));

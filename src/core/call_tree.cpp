@@ -1,6 +1,5 @@
 #include "core/call_tree.h"
 
-#include "core/gpu_launches.h"
 #include "core/reference_time.h"
 
 #include <algorithm>
@@ -84,9 +83,8 @@ std::vector<std::pair<EventId, EventId>> forward_links(const Trace& trace) {
 /// Fills a tree part by part; the order of the calls in build() is that of their needs.
 class CallTree::Builder {
 public:
-  Builder(const Trace& trace, bool old_reference)
-      : trace_(trace), e_(trace.events), old_reference_(old_reference),
-        launches_(find_launches(trace, old_reference)) {
+  Builder(const Trace& trace, TreeRules rules)
+      : trace_(trace), e_(trace.events), rules_(rules), launches_(find_launches(trace, rules)) {
     const std::size_t n = e_.size();
     tree_.parent_.assign(n, kNoEvent);
     tree_.linked_.assign(n, false);
@@ -161,7 +159,7 @@ private:
   /// Closes what ended before ev begins. False when ev outlives its parent by more than a bleed of
   /// under 1 us, which goes to the next frame: it is dropped from the tree (section 4).
   bool make_room(EventId ev) {
-    if (old_reference_)
+    if (rules_ != TreeRules::kOwn)
       return make_room_in_doubles(ev);
     const std::int64_t start = e_.ts_ns[ev];
     while (!stack_.empty() && start >= trace_.end_ns(stack_.back()))
@@ -179,7 +177,15 @@ private:
     const UsInterval at = reference_interval(trace_, ev);
     while (!stack_.empty() && at.start >= reference_interval(trace_, stack_.back()).end)
       pop();
-    return stack_.empty() || at.end <= reference_interval(trace_, stack_.back()).end;
+    if (stack_.empty())
+      return true;
+    const double end = reference_interval(trace_, stack_.back()).end;
+    if (at.end <= end)
+      return true;
+    if (rules_ == TreeRules::kBatchReference || end - at.start >= 1 || stack_.size() < 2)
+      return false;
+    pop();
+    return true;
   }
 
   void push(EventId ev) {
@@ -216,7 +222,7 @@ private:
 
   const Trace& trace_;
   const Events& e_;
-  const bool old_reference_;
+  const TreeRules rules_;
   Launches launches_;
   CallTree tree_;
   std::vector<EventId> in_tree_;
@@ -226,12 +232,14 @@ private:
 };
 
 CallTree CallTree::build(const Trace& trace, const CallTreeOptions& options) {
-  Builder builder(trace, options.old_reference);
+  Builder builder(trace, options.rules);
   builder.link_gpu();
   builder.nest(cpu_events_by_thread(trace, options.include_python));
   builder.list_children();
   builder.link_forward();
-  return std::move(builder).finish();
+  CallTree out = std::move(builder).finish();
+  out.options_ = options;
+  return out;
 }
 
 void CallTree::sort_roots(const Trace& trace) {

@@ -2,6 +2,7 @@
 // of docs/reference/report-rules.md 3 to 5. Built once per trace, shared by every analysis.
 #pragma once
 
+#include "core/gpu_launches.h"
 #include "core/trace.h"
 #include "core/tree_changes.h"
 
@@ -11,10 +12,9 @@ namespace rankscope {
 
 struct CallTreeOptions {
   bool include_python = false; ///< python_function events take part in the stacks
-  /// As the reference of the batch report (docs/reference/batch-rules.md 1): ends of events are
-  /// doubles, an event that outlives its parent is dropped however little it does, a launch needs
-  /// both ends of its flow.
-  bool old_reference = false;
+  /// By those of the batch report's reference an event that outlives its parent is dropped however
+  /// little it does (docs/reference/batch-rules.md 1).
+  TreeRules rules = TreeRules::kOwn;
 };
 
 class CallTree {
@@ -43,6 +43,8 @@ public:
   /// Nearest cpu_op at or above e's parent, or kNoEvent.
   [[nodiscard]] EventId cpu_op_above(const Trace& trace, EventId e) const;
 
+  /// The options of build().
+  [[nodiscard]] const CallTreeOptions& options() const { return options_; }
   [[nodiscard]] std::size_t gpu_event_count() const { return gpu_total_; }
   [[nodiscard]] std::size_t linked_count() const { return gpu_linked_; }
 
@@ -52,6 +54,7 @@ private:
   void order_below(const Trace& trace, EventId root);
   void sort_roots(const Trace& trace);
 
+  CallTreeOptions options_;
   std::vector<EventId> parent_;
   std::vector<bool> linked_;
   std::vector<std::uint32_t> child_begin_; ///< size n+1; children_ of e: [begin[e], begin[e+1])

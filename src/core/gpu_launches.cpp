@@ -115,7 +115,7 @@ private:
 
 } // namespace
 
-Launches find_launches(const Trace& trace, bool flows_required) {
+Launches find_launches(const Trace& trace, TreeRules rules) {
   const Events& e = trace.events;
   const bool by_correlation = links_by_correlation(trace);
   const std::vector<std::int64_t>& keys = by_correlation ? e.correlation : e.external_id;
@@ -136,8 +136,9 @@ Launches find_launches(const Trace& trace, bool flows_required) {
   }
   sort_index(starts);
   sort_index(ends);
-  // a trace without any ac2g flow was written without them: its ids must do
-  const bool need_flows = flows_required || !starts.empty() || !ends.empty();
+  // the reference: a trace without any ac2g flow was written without them, its ids must do
+  const bool need_flows = rules == TreeRules::kBatchReference ||
+                          (rules == TreeRules::kReference && (!starts.empty() || !ends.empty()));
 
   // the event on a track, of those with one id: calls that share an id share the answer
   std::unordered_map<std::int64_t, std::optional<EventId>> of_shared_id;
@@ -162,13 +163,12 @@ Launches find_launches(const Trace& trace, bool flows_required) {
         out.pairs.emplace_back(i, event);
       continue;
     }
-    if (!need_flows) {
-      out.pairs.emplace_back(i, candidates.back().second);
+    const auto flow_ends = range_of(ends, keys[i]);
+    if (flow_ends.empty() || range_of(starts, keys[i]).empty()) {
+      if (!need_flows) // its flow was not written, or lost
+        out.pairs.emplace_back(i, candidates.back().second);
       continue;
     }
-    const auto flow_ends = range_of(ends, keys[i]);
-    if (flow_ends.empty() || range_of(starts, keys[i]).empty())
-      continue;
     const std::uint32_t track = trace.flows.track[flow_ends.back().second];
     std::optional<EventId> event;
     if (candidates.size() == 1) {
@@ -179,6 +179,8 @@ Launches find_launches(const Trace& trace, bool flows_required) {
         known->second = last_on(candidates, track);
       event = known->second;
     }
+    if (!event && !need_flows)
+      event = candidates.back().second;
     if (event)
       out.pairs.emplace_back(i, *event);
   }

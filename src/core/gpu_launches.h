@@ -13,8 +13,14 @@ struct Launches {
   std::vector<std::pair<EventId, EventId>> pairs; ///< (runtime, gpu), sorted by runtime
 };
 
+/// Whose rules links and call stacks follow.
+enum class TreeRules : std::uint8_t {
+  kOwn,            ///< ids link; flows decide where several share an id; ends are exact
+  kReference,      ///< of the report: a trace with flows links by them alone; ends are doubles
+  kBatchReference, ///< of the batch report, which is older: only flows link; ends are doubles
+};
+
 /// By correlation, or by external ids where launches have no correlation; O(n log n).
-/// `flows_required`: a launch needs both ends of its flow, also in a trace without any.
-[[nodiscard]] Launches find_launches(const Trace& trace, bool flows_required);
+[[nodiscard]] Launches find_launches(const Trace& trace, TreeRules rules);
 
 } // namespace rankscope

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <tuple>
 
 namespace rankscope {
@@ -130,18 +131,30 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
   };
   LoadedTrace part;
   part.trace = launched_inside(trace, whole.tree, inside, [](EventId) { return false; });
-  part.tree = CallTree::build(part.trace, options);
+  part.tree = CallTree::build(part.trace, {options.include_python, whole.tree.options().rules});
   part.rank = whole.rank;
   part.label = whole.label;
   part.attention = whole.attention;
   return part;
 }
 
+LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules) {
+  std::vector<EventId> all(whole.trace.events.size());
+  std::iota(all.begin(), all.end(), EventId{0});
+  LoadedTrace out;
+  out.trace = select_events(whole.trace, all);
+  out.tree = CallTree::build(out.trace, {whole.tree.options().include_python, rules});
+  out.rank = whole.rank;
+  out.label = whole.label;
+  out.attention = whole.attention;
+  return out;
+}
+
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
                                   const CallTreeOptions& options) {
   LoadedTrace part;
   RS_TRY(part.trace, restrict_to_steps(whole.trace, whole.tree, first, last));
-  part.tree = CallTree::build(part.trace, options);
+  part.tree = CallTree::build(part.trace, {options.include_python, whole.tree.options().rules});
   part.rank = whole.rank;
   part.label = whole.label;
   part.attention = whole.attention;

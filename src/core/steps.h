@@ -39,7 +39,10 @@ Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& tex
 /// the trace has none of these steps (the message lists those it has).
 Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::int64_t first,
                                 std::int64_t last);
-/// The same, linked again.
+/// A copy of the trace, linked by other rules.
+[[nodiscard]] LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules);
+/// The trace of these steps, linked again by the rules of `whole`; of `options` whether Python
+/// frames take part.
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
                                   const CallTreeOptions& options);
 

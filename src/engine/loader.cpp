@@ -70,7 +70,7 @@ LoadedTrace linked(Trace trace, const std::string& path, const LoadOptions& opti
                           "the trace contains no GPU work (kernels, copies, fills)");
   LoadedTrace out;
   if (options.link)
-    out.tree = CallTree::build(trace, {options.keep_python, options.old_reference});
+    out.tree = CallTree::build(trace, {options.keep_python, options.rules});
   out.rank = trace.header.rank.value_or(0);
   out.label = path;
   out.trace = std::move(trace);

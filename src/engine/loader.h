@@ -16,7 +16,7 @@ struct LoadOptions {
   bool keep_python = false;
   bool keep_launches = false;            ///< the kernels that runtime calls name
   bool link = true;                      ///< build the call tree
-  bool old_reference = false;            ///< as in CallTreeOptions
+  TreeRules rules = TreeRules::kOwn;     ///< of the call tree
   std::size_t most_in_flight = 0;        ///< load_each: files at a time, 0 = as many as threads
   std::optional<std::int64_t> rank = {}; ///< load_trace: of a file with several ranks
   Readers known = readers();             ///< who is asked what a file is

@@ -85,7 +85,7 @@ private:
     load.most_in_flight = run_.most_in_flight;
     load.keep_python = run_.keep_python;
     load.link = run_.link;
-    load.old_reference = run_.old_reference;
+    load.rules = run_.rules;
     load.cancelled = [this] { return stopped(); };
     return load_each(files_, load,
                      [this](std::size_t i, Result<LoadedTrace> loaded) { one(items_[i], loaded); });

@@ -32,10 +32,10 @@ struct RankRun {
   std::uint64_t memory_bytes = 0; ///< for traces in flight, 0 = half of the free
   std::size_t most_in_flight = 0; ///< traces, 0 = as many as threads
   bool keep_python = false;
-  bool link = true;           ///< build call trees
-  bool old_reference = false; ///< as in CallTreeOptions
-  bool progress = false;      ///< show it
-  bool quiet = false;         ///< a second pass over the same files: lost ranks were named before
+  bool link = true;                  ///< build call trees
+  TreeRules rules = TreeRules::kOwn; ///< of the call trees
+  bool progress = false;             ///< show it
+  bool quiet = false; ///< a second pass over the same files: lost ranks were named before
   /// Where the ranks come from in place of their traces: each is decoded, not loaded and extracted.
   const PartSource* parts = nullptr;
 };

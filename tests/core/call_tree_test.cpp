@@ -2,6 +2,7 @@
 #include "core/call_tree.h"
 #include "core/trace_builder.h"
 
+#include <array>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -97,6 +98,41 @@ TEST(CallTreeSources, ManyCallsOfOneIdTakeTimeInProportion) {
   const Trace trace = std::move(b).finish().value();
   const CallTree tree = CallTree::build(trace);
   EXPECT_EQ(tree.parent(kernel), kCalls - 1);
+}
+
+// The second launch has no flow, the kernel of the third is where no flow ends.
+TEST(CallTreeFlows, AnIdLinksWhereTheFlowIsMissing) {
+  TraceBuilder b("t", "test");
+  EventRow row;
+  std::array<EventId, 3> launches{};
+  std::array<EventId, 3> kernels{};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    row.correlation = 10 + i;
+    row.dur_ns = 5;
+    row.ts_ns = 100 * i;
+    row.name = b.text("cudaLaunchKernel");
+    row.category = Category::kRuntime;
+    row.track = b.track({1, 1});
+    row.uid = static_cast<std::uint32_t>(b.events());
+    launches[i] = b.add(row);
+    row.ts_ns += 20;
+    row.name = b.text("k");
+    row.category = Category::kKernel;
+    row.track = b.track({0, 7});
+    row.uid = static_cast<std::uint32_t>(b.events());
+    kernels[i] = b.add(row);
+    if (i != 1) {
+      b.flow(10 + i, 100 * i, b.track({1, 1}), FlowKind::kAc2gStart);
+      b.flow(10 + i, 100 * i + 20, b.track({0, i == 0 ? 7 : 8}), FlowKind::kAc2gEnd);
+    }
+  }
+  const Trace trace = std::move(b).finish().value();
+  const CallTree own = CallTree::build(trace);
+  const CallTree reference = CallTree::build(trace, {false, TreeRules::kReference});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(own.parent(kernels[i]), launches[i]);
+    EXPECT_EQ(reference.linked(kernels[i]), i == 0);
+  }
 }
 
 } // namespace

@@ -53,7 +53,7 @@ TEST(ForeignCounts, LaunchesOfOneId) {
     for (const std::size_t k : {n, 2 * n, 4 * n})
       traces.emplace(k, loaded(launches_of_one_id(k, flows)));
     test::expect_near_linear(n, [&](std::size_t k) {
-      const Launches found = find_launches(traces.at(k).trace, false);
+      const Launches found = find_launches(traces.at(k).trace, TreeRules::kReference);
       ASSERT_EQ(found.pairs.size(), flows ? 0 : k);
       if (!flows) {
         ASSERT_EQ(found.pairs.front().second, found.pairs.back().second);

@@ -25,7 +25,7 @@ Report batch_of(const std::filesystem::path& root, bool compat) {
   std::vector<BatchPart> parts;
   for (int rank = 0; rank < 4; ++rank) {
     LoadOptions load;
-    load.old_reference = compat;
+    load.rules = compat ? TreeRules::kBatchReference : TreeRules::kOwn;
     auto trace = load_trace(
         (root / "profiles" / kFolder / ("traces_rank_" + std::to_string(rank) + "_step_8.json"))
             .string(),

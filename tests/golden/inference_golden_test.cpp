@@ -36,6 +36,7 @@ ReportOptions reference_options() {
 LoadedTrace load(const fs::path& path, bool python) {
   LoadOptions options;
   options.keep_python = python;
+  options.rules = TreeRules::kReference;
   auto loaded = load_trace(path.string(), options);
   EXPECT_TRUE(loaded) << loaded.error().message();
   return std::move(*loaded);
