@@ -136,7 +136,8 @@ TEST(GraphAttribution, TablesTellWhatIsNotAttributed) {
   EXPECT_EQ(unified->at(0, "kernel_family").text, "GEMM");
   ReportOptions compat;
   compat.compat_tracelens = true;
-  const auto quirks = build_report(t, compat);
+  const auto quirks =
+      build_report(TraceBuilder().op("aten::mul", 0, 10).graph(kLayers, 100, 110).load(), compat);
   ASSERT_TRUE(quirks);
   EXPECT_EQ(quirks->find("graph_launches"), nullptr);
   EXPECT_FALSE(has(*quirks->find("unified_perf_summary"), "attribution"));

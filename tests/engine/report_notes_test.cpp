@@ -73,7 +73,8 @@ TEST(ReportNotes, ShortKernelsThatTheStudyLeavesOutAreCounted) {
 }
 
 TEST(ReportNotes, CopiesOverTheLinkHaveNoRoofline) {
-  const char* const args = R"({"Input Dims":[[1024],[1024]],"Input type":["float","float"]})";
+  const char* const args = R"({"Input Dims":[[1024],[1024]],"Input type":["float","float"],)"
+                           R"("Input Strides":[[1],[1]]})";
   const auto rated = [&](const char* name, bool compat) {
     TraceBuilder b;
     b.op("aten::copy_", 0, 10, args).copy(name, 1, 100, 10);

@@ -53,8 +53,8 @@ inline bool texts_equal(const std::string& got, const std::string& want) {
       const std::string y = want.substr(j, b - j);
       double p = 0;
       double q = 0;
-      if (x != y &&
-          !(number_of(x, p) && number_of(y, q) && y.find('.') != std::string::npos && close(p, q)))
+      if (x != y && !(number_of(x, p) && number_of(y, q) &&
+                      (x + y).find('.') != std::string::npos && close(p, q)))
         return false;
       i = a;
       j = b;

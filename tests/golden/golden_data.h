@@ -61,6 +61,28 @@ inline std::string unpacked(const std::string& path) {
   return text;
 }
 
+/// Writes the files of a tar archive (any compression that traces have) into a folder, without the
+/// folders of their names; false when it cannot be read.
+inline bool unpack_tar(const std::filesystem::path& archive, const std::filesystem::path& to) {
+  constexpr std::size_t kBlock = 512;
+  const std::string text = unpacked(archive.string());
+  std::size_t files = 0;
+  for (std::size_t at = 0; at + kBlock <= text.size() && text[at] != '\0';) {
+    const std::string name = text.substr(at, 100).c_str(); // up to its first zero
+    const auto bytes =
+        static_cast<std::size_t>(std::strtoull(text.substr(at + 124, 12).c_str(), nullptr, 8));
+    const char type = text[at + 156];
+    at += kBlock;
+    if ((type == '0' || type == '\0') && at + bytes <= text.size()) {
+      std::ofstream(to / std::filesystem::path(name).filename(), std::ios::binary)
+          .write(text.data() + at, static_cast<std::streamsize>(bytes));
+      ++files;
+    }
+    at += (bytes + kBlock - 1) / kBlock * kBlock;
+  }
+  return files > 0;
+}
+
 struct Csv {
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;

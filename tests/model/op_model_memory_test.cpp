@@ -116,8 +116,8 @@ TEST(MemoryModels, ElementsByTheirTensors) {
 TEST(MemoryModels, UpsamplingAndPaddingCountTheirOutput) {
   const OpInfo* up = find_op("aten::upsample_nearest1d");
   const auto r = evaluate(*up,
-                          ParsedArgs("[[1, 768, 8], [], []]", R"(["float", "ScalarList", ""])", "",
-                                     R"(["", "[128]", ""])"),
+                          ParsedArgs("[[1, 768, 8], [], []]", R"(["float", "ScalarList", ""])",
+                                     "[]", R"(["", "[128]", ""])"),
                           {}, true);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->flops, 98304); // the reference: 9.8304e-05 GFLOP
@@ -127,7 +127,7 @@ TEST(MemoryModels, UpsamplingAndPaddingCountTheirOutput) {
   const OpInfo* pad = find_op("aten::replication_pad1d");
   ASSERT_NE(pad, nullptr);
   const auto padded = evaluate(
-      *pad, ParsedArgs("[[2, 3, 10], []]", R"(["float", "ScalarList"])", "", R"(["", "[2, 1]"])"),
+      *pad, ParsedArgs("[[2, 3, 10], []]", R"(["float", "ScalarList"])", "[]", R"(["", "[2, 1]"])"),
       {}, true);
   ASSERT_TRUE(padded);
   EXPECT_EQ(padded->bytes, (2 * 3 * 10 + 2 * 3 * 13) * 4);

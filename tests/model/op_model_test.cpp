@@ -13,7 +13,7 @@ PerfResult cost(const char* op, const char* dims, const char* types, const char*
                 bool compat = false) {
   const OpInfo* info = find_op(op);
   EXPECT_NE(info, nullptr) << op;
-  const auto r = evaluate(*info, ParsedArgs(dims, types, "", concrete), {}, compat);
+  const auto r = evaluate(*info, ParsedArgs(dims, types, compat ? "[]" : "", concrete), {}, compat);
   EXPECT_TRUE(r) << op;
   return r.value_or(PerfResult{});
 }
@@ -40,6 +40,21 @@ TEST(OpModel, FullBiasMatrixIsReadWholeUnlessCompat) {
   const char* const dims = "[[5, 7], [5, 3], [3, 7]]";
   EXPECT_EQ(cost("aten::addmm", dims, kBf16x2).bytes, 2 * (15 + 21 + 35 + 35));
   EXPECT_EQ(cost("aten::addmm", dims, kBf16x2, "", true).bytes, 2 * (15 + 21 + 35 + 7));
+}
+
+TEST(OpModel, CompatHasCostsOfWhatTheReferenceReads) {
+  const OpInfo& mul = *find_op("aten::mul");
+  const OpInfo& sum = *find_op("aten::sum");
+  const char* const dims = "[[4, 6], [4, 6]]";
+  EXPECT_FALSE(evaluate(mul, ParsedArgs(dims, kBf16x2, "", ""), {}, true)); // no strides
+  EXPECT_TRUE(evaluate(mul, ParsedArgs(dims, kBf16x2, "[[6, 1], [6, 1]]", ""), {}, true));
+  EXPECT_TRUE(evaluate(mul, ParsedArgs(dims, kBf16x2, "", ""), {}, false));
+  const auto unrecorded = evaluate(sum, ParsedArgs("", "", "", ""), {}, true);
+  ASSERT_TRUE(unrecorded);
+  EXPECT_EQ(unrecorded->flops, 0);
+  EXPECT_TRUE(std::isnan(unrecorded->bytes));
+  EXPECT_EQ(unrecorded->params.size(), 3U); // no reduce_type
+  EXPECT_FALSE(evaluate(sum, ParsedArgs("", "", "", ""), {}, false));
 }
 
 TEST(OpModel, ConvolutionEqualsCountedOnes) {
@@ -147,7 +162,7 @@ TEST(OpModel, MasksSayWhichGradientsOfANormAreWritten) {
                    "[512], []]",
                    R"(["c10::BFloat16", "c10::BFloat16", "ScalarList", "float", "float", )"
                    R"("c10::BFloat16", "c10::BFloat16", "ScalarList"])",
-                   "", concrete),
+                   "[]", concrete),
         {}, true);
   };
   const auto input_only = layer("[True, False, False]");
@@ -158,7 +173,7 @@ TEST(OpModel, MasksSayWhichGradientsOfANormAreWritten) {
   EXPECT_EQ(all->bytes, input_only->bytes + 512 * 2 + 2 * 512 * 2);
   const auto rms = evaluate(*find_op("aten::_fused_rms_norm"),
                             ParsedArgs("[[4, 8], [], [8]]", R"(["float", "ScalarList", "float"])",
-                                       "", R"(["", "[8]", ""])"),
+                                       "[]", R"(["", "[8]", ""])"),
                             {}, true);
   ASSERT_TRUE(rms);
   EXPECT_EQ(rms->params.at(7), (std::pair<std::string, std::string>("is_training", "False")));

@@ -15,7 +15,9 @@ Result<std::vector<Table>> run_coll_analysis(const LoadedTrace& t, const ReportO
   std::vector<Table> out;
   if (!options.coll_analysis || t.trace.collectives.empty())
     return out;
-  const RankCollectives mine = extract_collectives(t);
+  RankCollectives mine = extract_collectives(t);
+  if (options.compat_tracelens)
+    mine.rank = 0; // of a single trace the reference does not look for it
   if (const std::vector<RankSummary> rows = rank_summary({&mine}, 0); !rows.empty())
     out.push_back(rank_summary_schema("coll_analysis", false).table(rows));
   return out;

@@ -14,12 +14,13 @@
 
 namespace rankscope {
 
-/// "param: NAME" for each of `names`, of Row::params, which are Python reprs.
+/// "param: NAME" for each of `names`, of Row::params, which are Python reprs; `cell` shows one.
 template <class Row>
-void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& names) {
+void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& names,
+                       Value (*cell)(const std::string&) = python_cell) {
   for (std::size_t i = 0; i < names.size(); ++i)
     schema.add({"param_" + lowercase(names[i]), "param: " + names[i], Unit::kNone, CellKind::kNull,
-                [i](const Row& r) { return python_cell(r.params[i]); },
+                [i, cell](const Row& r) { return cell(r.params[i]); },
                 "parameter of the cost model, from the recorded arguments"});
 }
 

@@ -120,6 +120,8 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
   std::string kernel_key;
   StrId annotation = kEmptyStr;
   const unsigned needs = model_needs(op);
+  if (no_steps_ && (needs & kNeedsAnnotation) != 0)
+    return nullptr;
   if ((needs & kNeedsTranspose) != 0)
     for (const EventId k : kernels)
       if (kernel_key = transpose_of(trace, trace.events.name[k]); !kernel_key.empty()) {
@@ -169,9 +171,9 @@ ParsedArgs parsed_args(const Trace& trace, const OpArgs& args) {
           trace.arg(args.concrete_inputs)};
 }
 
-OpCosts& costs_of(const LoadedTrace& trace, bool compat) {
-  return trace.cache.get_mutable<OpCosts>(compat ? "costs compat" : "costs",
-                                          [compat] { return OpCosts(compat); });
+OpCosts& costs_of(const LoadedTrace& trace, bool compat, bool inference) {
+  const char* const key = !compat ? "costs" : inference ? "costs inference" : "costs compat";
+  return trace.cache.get_mutable<OpCosts>(key, [&] { return OpCosts(compat, inference); });
 }
 
 bool copies_over_link(const Trace& trace, std::span<const EventId> kernels) {

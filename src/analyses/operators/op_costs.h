@@ -20,7 +20,9 @@ namespace rankscope {
 /// trace. The trace is passed in at each call: a LoadedTrace may move.
 class OpCosts {
 public:
-  explicit OpCosts(bool compat) : compat_(compat) {}
+  /// `compat`: as the reference has them; `inference`: as its inference report, which alone looks
+  /// at the steps around calls.
+  OpCosts(bool compat, bool inference) : compat_(compat), no_steps_(compat && !inference) {}
 
   /// nullptr when the arguments do not fit the model and compat is on. `kernels`: in start order.
   const PerfResult* of(const LoadedTrace& t, EventId e, const OpInfo& op,
@@ -34,12 +36,13 @@ private:
   const std::string& transpose_of(const Trace& trace, StrId kernel);
 
   bool compat_;
+  bool no_steps_; ///< what needs the annotation of a step has no costs
   std::unordered_map<StrId, std::string> transposes_;
   std::map<Key, std::unique_ptr<PerfResult>> costs_;
 };
 
-/// The costs of a trace; made at the first call.
-[[nodiscard]] OpCosts& costs_of(const LoadedTrace& trace, bool compat);
+/// The costs of a trace; made at the first call. The arguments are those of OpCosts.
+[[nodiscard]] OpCosts& costs_of(const LoadedTrace& trace, bool compat, bool inference = false);
 
 /// An operator's recorded arguments, parsed.
 [[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);

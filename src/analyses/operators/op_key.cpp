@@ -34,6 +34,8 @@ OpKey op_key(const Trace& trace, EventId e, std::string_view category) {
 }
 
 std::string_view OpKeyTexts::repr(StrId json) {
+  if (json == kEmptyStr)
+    return {};
   const auto it = reprs_.find(json);
   if (it != reprs_.end())
     return it->second;

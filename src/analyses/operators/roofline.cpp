@@ -6,6 +6,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_costs.h"
 #include "analyses/operators/op_key.h"
+#include "analyses/operators/python_cell.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 #include "model/kernels.h"
@@ -119,12 +120,38 @@ std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat, b
   return sheets;
 }
 
-std::string param(const PerfResult& perf, const std::string& name) {
+const std::string* find_param(const PerfResult& perf, const std::string& name) {
   for (const auto& [n, text] : perf.params)
     if (n == name)
-      return text;
-  return "";
+      return &text;
+  return nullptr;
 }
+
+/// The parameters of a sheet and their texts of a call.
+class SheetParams {
+public:
+  SheetParams(std::vector<std::string> names, bool as_reference)
+      : names_(std::move(names)), texts_(as_reference ? names_.size() : 0) {}
+
+  /// A call of the sheet, before any text is asked for.
+  void add(const PerfResult& perf) {
+    for (std::size_t i = 0; i < texts_.size(); ++i)
+      texts_[i].add(find_param(perf, names_[i]));
+  }
+
+  [[nodiscard]] std::vector<std::string> of(const PerfResult& perf) const {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const std::string* const repr = find_param(perf, names_[i]);
+      out.push_back(!texts_.empty() ? texts_[i].text(repr) : repr != nullptr ? *repr : "");
+    }
+    return out;
+  }
+
+private:
+  std::vector<std::string> names_;
+  std::vector<ReferenceTexts> texts_; ///< of each name; empty unless as the reference has them
+};
 
 class FamilyRows {
 public:
@@ -146,8 +173,11 @@ public:
     if (out.legacy) // the letters X, AG, AH of that layout need these nine
       out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
-    for (const std::vector<const RooflineCall*>& calls : groups_of(family, out.params))
-      out.rows.push_back(row(calls, out.params));
+    SheetParams params(out.params, options_.compat_tracelens && !options_.compat_inference);
+    for (const PerfResult* perf : seen)
+      params.add(*perf);
+    for (const std::vector<const RooflineCall*>& calls : groups_of(family, params))
+      out.rows.push_back(row(calls, params));
     std::stable_sort(out.rows.begin(), out.rows.end(), [](const FamilyRow& a, const FamilyRow& b) {
       return a.kernel_us.sum != b.kernel_us.sum ? a.kernel_us.sum > b.kernel_us.sum
                                                 : a.first_uid < b.first_uid;
@@ -171,7 +201,7 @@ private:
 
   /// The calls of each row, rows by their first call.
   [[nodiscard]] std::vector<std::vector<const RooflineCall*>>
-  groups_of(const Family& family, const std::vector<std::string>& params) const {
+  groups_of(const Family& family, const SheetParams& params) const {
     std::vector<std::vector<const RooflineCall*>> groups;
     std::map<std::vector<std::string>, std::size_t> rows;
     // All that key_of() looks at, by identity: its texts are made once per distinct call.
@@ -191,10 +221,9 @@ private:
   }
 
   [[nodiscard]] std::vector<std::string> key_of(const RooflineCall& call,
-                                                const std::vector<std::string>& params) const {
-    std::vector<std::string> key{std::string(t_.trace.name(call.event))};
-    for (const std::string& p : params)
-      key.push_back(param(*call.perf, p));
+                                                const SheetParams& params) const {
+    std::vector<std::string> key = params.of(*call.perf);
+    key.emplace_back(t_.trace.name(call.event));
     // without parameters nothing tells calls of different shapes apart but their arguments
     if (call.perf->params.empty() && !options_.compat_tracelens)
       for (const StrId id : arguments_of(call))
@@ -210,14 +239,12 @@ private:
     return json == kEmptyStr ? std::string() : python_repr(*t_.trace.arg(json), false);
   }
 
-  FamilyRow row(const std::vector<const RooflineCall*>& calls,
-                const std::vector<std::string>& params) const {
+  FamilyRow row(const std::vector<const RooflineCall*>& calls, const SheetParams& params) const {
     const Trace& trace = t_.trace;
     const RooflineCall& first = *calls.front();
     FamilyRow out;
     out.name = trace.name(first.event);
-    for (const std::string& p : params)
-      out.params.push_back(param(*first.perf, p));
+    out.params = params.of(*first.perf);
     out.num_kernels = first.kernels.size();
     out.recompute = recompute(first.event);
     out.compute_spec = first.perf->compute_spec;
@@ -334,7 +361,8 @@ Result<Facts> make_facts(const LoadedTrace& t, const ReportOptions& options) {
     RS_TRY(arch, load_gpu_arch(options.gpu_arch));
   }
   const bool compat = options.compat_tracelens;
-  std::vector<Family> families = collect(t, costs_of(t, compat), compat, options.compat_inference);
+  std::vector<Family> families =
+      collect(t, costs_of(t, compat, options.compat_inference), compat, options.compat_inference);
   if (options.compat_inference) // the reference never writes one
     std::erase_if(families, [](const Family& f) { return ends_with(f.name, "_bwd"); });
   const FamilyRows rows(t, options, launchers_of(t, options), arch);

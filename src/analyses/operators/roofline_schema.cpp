@@ -36,15 +36,17 @@ void add_place(Schema<RooflineRow>& schema, bool arch) {
             &RooflineRow::percent_of_roofline, kSpread, "roofline time over kernel time");
 }
 
-void add_arguments(Schema<RooflineRow>& schema) {
+void add_arguments(Schema<RooflineRow>& schema, bool compat) {
   schema.add(
       {"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone, CellKind::kText,
        [](const RooflineRow& r) { return list_or_empty(r.details.summary); },
        "Python list of the kernels of a call with their times", ColumnStyle{.nested = true}});
-  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return list_or_empty(r.details.truncated); },
-              "the same with names cut to 64 characters and the mean alone",
-              ColumnStyle{.nested = true}});
+  schema.add(
+      {"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
+       [compat](const RooflineRow& r) {
+         return compat ? text_or_blank(r.details.truncated) : list_or_empty(r.details.truncated);
+       },
+       "the same with names cut to 64 characters and the mean alone", ColumnStyle{.nested = true}});
   schema.add({"input_dims_first", "Input Dims_first", Unit::kNone, CellKind::kText,
               [](const RooflineRow& r) { return text_or_blank(r.input_dims); }, "of the first call",
               ColumnStyle{.nested = true}});
@@ -65,14 +67,16 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
   Schema<RooflineRow> schema(sheet.name, "cost and rates of the operators of this family",
                              {{"name", "name", Unit::kNone, CellKind::kText,
                                [](const RooflineRow& r) { return Value(r.name); }, "operator"}});
-  add_param_columns(schema, sheet.params);
+  add_param_columns(schema, sheet.params,
+                    options.compat_tracelens && !options.compat_inference ? reference_cell
+                                                                          : python_cell);
   add_key_options(schema, options.group_by_num_kernels && !sheet.legacy,
                   options.detect_recompute && !sheet.legacy);
   add_cost_columns(schema, "_first", "a call");
   add_rate_columns(schema, kSpread);
   if (!sheet.legacy)
     add_place(schema, sheet.arch.has_value());
-  add_arguments(schema);
+  add_arguments(schema, options.compat_tracelens);
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &RooflineRow::kernel_us,
             kSpreadAndSum, "over the calls, of the union of the GPU work below a call");
   schema.add({"count", "name_count", Unit::kCount, CellKind::kInt,

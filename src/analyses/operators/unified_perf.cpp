@@ -282,7 +282,7 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& 
                                      TritonCosts& triton) {
   const Trace& trace = t.trace;
   const LauncherIndex& index = launchers_of(t, options);
-  OpCosts& costs = costs_of(t, options.compat_tracelens);
+  OpCosts& costs = costs_of(t, options.compat_tracelens, options.compat_inference);
   std::vector<UnifiedPerfCall> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
   for (const Collected& c : collected_of(t, index, options.compat_tracelens,
@@ -481,6 +481,10 @@ Result<std::vector<Table>> run_unified_perf(const LoadedTrace& t, const ReportOp
   if (!facts)
     return facts.error();
   std::vector<Table> out;
+  const std::vector<Category>& categories = t.trace.events.category;
+  if (options.compat_tracelens && // the reference makes none of a trace without operators
+      std::find(categories.begin(), categories.end(), Category::kCpuOp) == categories.end())
+    return out;
   if (!facts->rows.empty())
     out.push_back(unified_perf_schema(options, false).table(facts->rows));
   if (!facts->by_overlap.empty())

@@ -36,6 +36,15 @@ bool absurd_shape(const ArgValue& v) {
   return std::any_of(v.list.begin(), v.list.end(), absurd_shape);
 }
 
+/// What the model has to know of a call is in the trace.
+bool recorded(const ParsedArgs& args, const op_model::Entry& model, bool compat) {
+  using op_model::ReferenceNeeds;
+  if (compat && model.reference_needs == ReferenceNeeds::kNothing)
+    return true;
+  return args.any() && (!compat || model.reference_needs != ReferenceNeeds::kShapesAndStrides ||
+                        args.any_strides());
+}
+
 ParsedArgs::Value value_of(std::string_view json) {
   return std::make_shared<const ArgValue>(parse_arg_text(json));
 }
@@ -182,7 +191,7 @@ std::optional<PerfResult> evaluate(const OpInfo& op, const ParsedArgs& args,
   const auto it = models().find(op.model);
   if (it == models().end())
     return PerfResult{}; // registered, formula unknown: blank, never invented
-  if (!args.any() || args.absurd())
+  if (args.absurd() || !recorded(args, *it->second, compat))
     return std::nullopt;
   std::optional<PerfResult> result = it->second->model({op, args, hints, compat});
   if (!result)

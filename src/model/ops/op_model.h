@@ -30,6 +30,7 @@ public:
              std::string_view concrete);
 
   [[nodiscard]] bool any() const { return dims_->kind == ArgValue::Kind::kList; }
+  [[nodiscard]] bool any_strides() const { return strides_->kind == ArgValue::Kind::kList; }
   [[nodiscard]] std::size_t count() const { return dims_->list.size(); }
   /// Shape of argument i; empty for scalars, absent arguments and lists of tensors.
   [[nodiscard]] Shape dims(std::size_t i) const;

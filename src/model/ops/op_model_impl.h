@@ -12,10 +12,13 @@ struct Call {
   bool compat;
 };
 using Model = std::optional<PerfResult> (*)(const Call&);
+/// What has to be recorded of a call for the reference to have costs of it.
+enum class ReferenceNeeds { kShapes, kShapesAndStrides, kNothing };
 struct Entry {
   std::string_view key; ///< OpInfo::model
   Model model;
   unsigned needs = 0; ///< hints that it reads
+  ReferenceNeeds reference_needs = ReferenceNeeds::kShapes;
 };
 
 [[nodiscard]] std::span<const Entry> gemm_models();

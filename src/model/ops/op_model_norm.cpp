@@ -213,16 +213,18 @@ std::optional<PerfResult> rms_norm_backward(const Call& c) {
   return cost(c, m);
 }
 
+constexpr auto kNormStrides = ReferenceNeeds::kShapesAndStrides;
 constexpr Entry kNormModels[] = {
-    {"BatchNorm", batch_norm},
-    {"InstanceNorm", batch_norm}, // same argument order; use_input_stats stands for training
-    {"LayerNorm", layer_norm},
-    {"GroupNorm", group_norm},
-    {"RMSNorm", rms_norm},
-    {"BatchNormBwd", batch_norm_backward},
-    {"LayerNormBwd", layer_norm_backward},
-    {"GroupNormBwd", group_norm_backward},
-    {"RMSNormBwd", rms_norm_backward},
+    {"BatchNorm", batch_norm, 0, kNormStrides},
+    {"InstanceNorm", batch_norm, 0,
+     kNormStrides}, // same argument order; use_input_stats stands for training
+    {"LayerNorm", layer_norm, 0, kNormStrides},
+    {"GroupNorm", group_norm, 0, kNormStrides},
+    {"RMSNorm", rms_norm, 0, kNormStrides},
+    {"BatchNormBwd", batch_norm_backward, 0, kNormStrides},
+    {"LayerNormBwd", layer_norm_backward, 0, kNormStrides},
+    {"GroupNormBwd", group_norm_backward, 0, kNormStrides},
+    {"RMSNormBwd", rms_norm_backward, 0, kNormStrides},
 };
 
 } // namespace

@@ -123,9 +123,9 @@ std::optional<PerfResult> reduce(const Call& c) {
   const std::string type = c.args.type(0);
   if (type.empty() && !c.compat)
     return std::nullopt;
-  // nothing recorded: the reference keeps the row, with 0 FLOPs
-  const double n_in = type.empty() && in.empty() ? 0 : elements(in);
-  double n_out = 1;
+  const bool recorded = c.args.count() > 0; // else the reference has a row with 0 FLOPs
+  const double n_in = recorded ? elements(in) : 0;
+  double n_out = recorded ? 1 : 0;
   if (contains_pointwise(c.op.name, "cum")) {
     n_out = n_in;
   } else if (!c.compat) {
@@ -155,16 +155,21 @@ std::optional<PerfResult> reduce(const Call& c) {
   r.bytes_bwd = r.bytes; // the gradient of each output is read, that of each input written
   r.params = {{"num_input_elems", repr_count(n_in)},
               {"num_output_elems", repr_count(n_out)},
-              {"dtype_in_out", repr_types({type, ""})},
-              {"reduce_type", "'" + kind + "'"}};
+              {"dtype_in_out", repr_types({type, ""})}};
+  if (recorded)
+    r.params.emplace_back("reduce_type", "'" + kind + "'");
   r.compute_spec = compute_spec("vector", type);
   return r;
 }
 
+constexpr auto kPointwiseStrides = ReferenceNeeds::kShapesAndStrides;
 constexpr Entry kPointwiseModels[] = {
-    {"aten_unary_elementwise", unary},   {"aten_binary_elementwise", binary},
-    {"liger_silu_mul_function", binary}, {"aten_replication_pad", resize},
-    {"aten_upsample_nearest", resize},   {"aten_reduce", reduce},
+    {"aten_unary_elementwise", unary, 0, kPointwiseStrides},
+    {"aten_binary_elementwise", binary, 0, kPointwiseStrides},
+    {"liger_silu_mul_function", binary, 0, kPointwiseStrides},
+    {"aten_replication_pad", resize, 0, kPointwiseStrides},
+    {"aten_upsample_nearest", resize, 0, kPointwiseStrides},
+    {"aten_reduce", reduce, 0, ReferenceNeeds::kNothing},
 };
 
 } // namespace
