@@ -40,6 +40,8 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
                       item.file.rank));
     session.diagnostics.merge(rank.notes.diagnostics);
     identities.push_back(std::move(rank.identity));
+    if (request.options.compat_tracelens)
+      as_reference(rank.collectives);
     return out.add(std::move(rank.collectives));
   };
   return run_ranks<CollectivesPart>(session, {&plan}, run, std::move(steps));

@@ -1,7 +1,9 @@
 // The multi-rank report on real traces, and the real 8-rank summary against the spec's formulas.
 #include "analyses/collectives/collective_report.h"
 #include "engine/loader.h"
+#include "golden/golden_cells.h"
 #include "golden/golden_data.h"
+#include "temp_folder.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -85,6 +87,60 @@ TEST(CollectivesGolden, TheRealPairOfRanksRuns) {
   const Table* rows = report->find("nccl_long");
   ASSERT_NE(rows, nullptr);
   EXPECT_EQ(rows->rows(), ranks[0].rows.size() + ranks[1].rows.size());
+}
+
+void expect_table(const Table& table, const golden::Csv& want) {
+  SCOPED_TRACE(table.name());
+  ASSERT_EQ(table.rows(), want.rows.size());
+  for (std::size_t c = 0; c < want.header.size(); ++c) {
+    const auto column = table.column(want.header[c]);
+    ASSERT_TRUE(column) << "no column '" << want.header[c] << "'";
+    for (std::size_t r = 0; r < want.rows.size(); ++r) {
+      const Value got = table.at(r, *column);
+      const std::string& ref = want.rows[r][c];
+      const bool same =
+          ref.empty() ? got.is_null() || std::isnan(got.number()) || golden::text_of(got).empty()
+                      : golden::same(got, ref);
+      EXPECT_TRUE(same) << "row " << r << " '" << want.header[c] << "': got "
+                        << golden::text_of(got) << ", want " << ref;
+    }
+  }
+}
+
+// Neither kernels nor operators say what the collectives are.
+TEST(CollectivesGolden, OfARealRunOfEightRanksAsTheReferenceHasThem) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  const test::TempFolder folder;
+  ASSERT_TRUE(golden::unpack_tar(golden::root() / "dlrm" / "dlrm_kineto.tar.gz", folder.path()));
+  std::map<std::string, std::string> traces; // by rank, a digit in the name
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    traces[entry.path().filename().string().substr(0, 7)] = entry.path().string();
+  std::vector<RankCollectives> ranks;
+  for (const auto& [rank, path] : traces) {
+    const auto loaded = load_trace(path, {});
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    ranks.push_back(extract_collectives(*loaded));
+    ranks.back().rank = static_cast<std::int64_t>(ranks.size()) - 1;
+    as_reference(ranks.back());
+  }
+  ASSERT_EQ(ranks.size(), 8U);
+  CollectiveOptions options;
+  options.compat_tracelens = true;
+  options.align = AlignMode::kNone;
+  const auto report = build_collective_report(ranks, options);
+  ASSERT_TRUE(report) << report.error().message();
+  for (const auto& entry :
+       std::filesystem::directory_iterator(golden::root() / "dlrm" / "collective_report_csvs")) {
+    const golden::Csv want = golden::read_csv(entry.path());
+    const Table* const table = report->find(entry.path().stem().string());
+    if (want.rows.empty())
+      EXPECT_TRUE(table == nullptr || table->rows() == 0) << entry.path();
+    else if (table == nullptr)
+      ADD_FAILURE() << entry.path() << " is missing";
+    else
+      expect_table(*table, want);
+  }
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_cells.h"
 #include "analyses/collectives/collective_sums.h"
 #include "base/units.h"
+#include "core/reference_time.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@ namespace rankscope {
 namespace {
 
 using enum CellKind;
+constexpr const char* kSpanHelp = "whether all members of the group share a node";
 constexpr const char* kStepHelp = "number of the last profiler step that began before it";
 
 Value step_value(const Collective& c) {
@@ -19,7 +21,7 @@ Value step_value(const Collective& c) {
 
 } // namespace
 
-Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
+Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference) {
   using R = CollectiveKernel;
   const auto text = [](StrId Collective::*id) {
     return [id](const R& r) { return some(r.rank->text(r.collective->*id)); };
@@ -52,11 +54,22 @@ Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens) {
        {"stream", "stream", Unit::kNone, kInt,
         [](const R& r) { return Value(r.collective->stream); }},
        {"start_us", "ts", Unit::kNone, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.collective->ts_ns)); }, "as in the file, us"},
+        [](const R& r) { return Value(reference_us(r.collective->ts_ns)); }, "as in the file, us"},
        {"dur_us", "dur", Unit::kNone, kDouble,
         [](const R& r) { return Value(ns_to_us(r.collective->dur_ns)); }, "us"}});
-  if (compat_tracelens)
+  if (reference.on) {
+    if (reference.per_node > 0) {
+      schema.add({"node", "node_id", Unit::kNone, kInt,
+                  [n = reference.per_node](const R& r) { return Value(r.rank->rank / n); },
+                  "rank / GPUs per node"});
+      schema.add({"node_span", "node_span", Unit::kNone, kText,
+                  [n = reference.per_node](const R& r) {
+                    return Value(node_span(r.rank->text(r.collective->pg_ranks), n));
+                  },
+                  kSpanHelp});
+    }
     return schema;
+  }
   schema.add({"step", "step", Unit::kNone, kInt,
               [](const R& r) { return step_value(*r.collective); }, kStepHelp});
   const auto us = [&schema](const char* id, const char* label, const char* help, auto ns) {
@@ -89,7 +102,7 @@ bool has_rank_columns(std::span<const RankCollectives> ranks) {
 }
 
 Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks,
-                                              bool compat_tracelens) {
+                                              const ReferenceForm& reference) {
   using R = SyncCollective;
   const auto text = [](StrId Collective::*id) {
     return [id](const R& r) { return some(r.timed->first_rank->text(r.timed->first->*id)); };
@@ -136,13 +149,13 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
        {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, kDouble,
         [](const R& r) { return Value(r.timed->bus_gbps); },
         "algorithm bandwidth x the factor of the collective"}});
-  if (!compat_tracelens)
+  if (!reference.on)
     schema.add({"step", "step", Unit::kNone, kInt,
                 [](const R& r) { return step_value(*r.timed->first); }, kStepHelp});
   using Times = Value (*)(const TimedCollective&, std::size_t);
   const std::pair<const char*, Times> kinds[] = {
       {"ts",
-       [](const TimedCollective& t, std::size_t k) { return Value(ns_to_us(t.start_ns[k])); }},
+       [](const TimedCollective& t, std::size_t k) { return Value(reference_us(t.start_ns[k])); }},
       {"dur", [](const TimedCollective& t,
                  std::size_t k) { return Value(ns_to_us(t.end_ns[k] - t.start_ns[k])); }},
       {"wait_time", [](const TimedCollective& t, std::size_t k) {
@@ -165,6 +178,12 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
                   },
                   {}});
     }
+  if (reference.on && reference.per_node > 0)
+    schema.add({"node_span", "node_span", Unit::kNone, kText,
+                [n = reference.per_node](const R& r) {
+                  return Value(node_span(r.timed->first_rank->text(r.timed->first->pg_ranks), n));
+                },
+                kSpanHelp});
   return schema;
 }
 

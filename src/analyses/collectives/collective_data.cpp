@@ -111,6 +111,32 @@ RankCollectives named_collectives(const Trace& trace, std::int64_t rank,
   return out;
 }
 
+void as_reference(RankCollectives& rank) {
+  bool one_group = true;
+  for (Collective& c : rank.rows) {
+    if (c.name_from == Collective::NameFrom::kOperator) {
+      c.pg_name = c.pg_ranks = c.pg_description = c.dtype = c.in_split = c.out_split = kEmptyStr;
+      c.in_nelems = c.out_nelems = c.group_size = c.seq = kNoId;
+    }
+    if (c.name_from != Collective::NameFrom::kKernelArgs) {
+      const bool reduces =
+          lowercase(rank.text(c.kernel)).find("cross_device_reduce") != std::string::npos;
+      c.name = reduces ? rank.texts.intern("allreduce") : kEmptyStr;
+      c.name_from = Collective::NameFrom::kNone;
+      c.kind = collective_kind(rank.text(c.name));
+    }
+    one_group = one_group && c.pg_name == kEmptyStr && c.stream == rank.rows.front().stream;
+  }
+  if (!one_group)
+    return;
+  const StrId every = rank.texts.intern(kEveryCollective);
+  for (Collective& c : rank.rows) {
+    c.pg_name = every;
+    if (c.kind == CollectiveKind::kOther)
+      c.kind = CollectiveKind::kAllReduce;
+  }
+}
+
 RankCollectives extract_collectives(const LoadedTrace& t) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;

@@ -57,6 +57,14 @@ struct RankCollectives {
 /// record_param_comms operator, else from the kernel's name.
 [[nodiscard]] RankCollectives extract_collectives(const LoadedTrace& trace);
 
+/// The name of the one group of a rank whose kernels name none, as the reference has it.
+inline constexpr std::string_view kEveryCollective = "all";
+
+/// What the reference knows of them: the arguments of the kernels alone, and names that it finds in
+/// kernels. When no kernel of the rank names a group and all are on one stream, their group is
+/// kEveryCollective, and those without a name count as a kind that synchronises.
+void as_reference(RankCollectives& rank);
+
 /// The kernels of these names (by StrId) that carry an External id, with their own arguments alone
 /// and without what is hidden or exposed.
 [[nodiscard]] RankCollectives named_collectives(const Trace& trace, std::int64_t rank,

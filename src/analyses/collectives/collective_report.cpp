@@ -82,23 +82,25 @@ Report tables_of(const CollectiveFacts& facts, const CollectiveOptions& options,
     report.tables.push_back(schema.table(rows));
     report.tables.back().notes = std::move(notes);
   };
-  add(sync_summary_schema(options.agg_metrics), facts.summary,
-      sync_summary_notes(options.compat_tracelens));
+  const ReferenceForm reference{options.compat_tracelens, facts.per_node};
+  add(reference.on ? reference_summary_schema(options.agg_metrics, facts.summary)
+                   : sync_summary_schema(options.agg_metrics),
+      facts.summary, sync_summary_notes(options.compat_tracelens));
   if (!facts.summary.empty())
     add_bandwidth_chart(facts.summary, report.tables.back());
   const bool nodes = !facts.rank_summary.empty() && facts.rank_summary.front().node.has_value();
   add(rank_summary_schema("nccl_summary_long", nodes), facts.rank_summary);
   add(all_to_all_v_summary_schema(), facts.a2av_summary);
   add(all_to_all_v_sent_schema(), facts.a2av_sent);
-  add(collective_kernel_schema(options.compat_tracelens), facts.kernels, {}, elsewhere.kernels);
-  add(sync_collective_schema(facts.ranks, options.compat_tracelens), facts.synchronising,
+  add(collective_kernel_schema(reference), facts.kernels, {}, elsewhere.kernels);
+  add(sync_collective_schema(facts.ranks, reference), facts.synchronising,
       has_rank_columns(facts.ranks)
           ? std::vector<std::string>{}
           : std::vector<std::string>{"of more than 256 ranks the times of each stand in nccl_long "
                                      "alone, a row for each"},
       elsewhere.synchronising);
   add(all_to_all_v_schema(), facts.a2av);
-  add(straggler_schema(), facts.stragglers,
+  add(straggler_schema(reference), facts.stragglers,
       {"the first row waits least: it comes last and the others wait for it",
        "mean_lateness_us: start after the median start of the ranks, on the aligned clocks; "
        "times_shortest needs no clock: the latest comer has the shortest duration"});
@@ -126,12 +128,13 @@ Result<Report> streamed_tables(CollectiveStream& of, const CollectiveFacts& fact
                                const CollectiveOptions& options, std::size_t held_rows,
                                RowStreams& streams) {
   Report report = tables_of(facts, options, {of.kernels(), of.synchronising()});
+  const ReferenceForm reference{options.compat_tracelens, facts.per_node};
   streams["nccl_long"] = std::make_shared<StreamedRows<CollectiveKernel>>(
-      collective_kernel_schema(options.compat_tracelens), of.kernels(),
+      collective_kernel_schema(reference), of.kernels(),
       [&of](const auto& take) { return of.each_kernel(take); });
   if (of.synchronising() > 0)
     streams["nccl_implicit_sync"] = std::make_shared<StreamedRows<SyncCollective>>(
-        sync_collective_schema(facts.ranks, options.compat_tracelens), of.synchronising(),
+        sync_collective_schema(facts.ranks, reference), of.synchronising(),
         [&of](const auto& take) { return of.each_synchronising(take); });
   RowStreams few;
   for (const char* name : {"nccl_long", "nccl_implicit_sync"})

@@ -69,6 +69,27 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
   return schema;
 }
 
+Schema<SyncSummary> reference_summary_schema(const std::vector<std::string>& agg_metrics,
+                                             std::span<const SyncSummary> rows) {
+  const Schema<SyncSummary> all = sync_summary_schema(agg_metrics);
+  const bool rates = std::any_of(
+      rows.begin(), rows.end(), [](const SyncSummary& r) { return !std::isnan(r.algo_gbps.mean); });
+  Schema<SyncSummary> out(all.name(), all.help());
+  for (Field<SyncSummary> field : all.fields()) {
+    if (!rates && field.unit == Unit::kGBps)
+      continue;
+    if (field.id == "collective" || field.id == "dtype" || field.id == "in_nelems") {
+      field.type = kText;
+      field.get = [get = field.get](const SyncSummary& r) {
+        const Value v = get(r);
+        return v.is_null() || (v.kind == kText && v.text.empty()) ? Value("Unknown") : v;
+      };
+    }
+    out.add(std::move(field));
+  }
+  return out;
+}
+
 Schema<SyncSummary> sync_summary_short_schema() {
   const Schema<SyncSummary> all = sync_summary_schema({"mean"});
   Schema<SyncSummary> out(all.name(), all.help());
@@ -169,18 +190,17 @@ Schema<SentTo> all_to_all_v_sent_schema() {
        {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); }}}};
 }
 
-Schema<Straggler> straggler_schema() {
+Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
   using R = Straggler;
-  return {
-      "straggler_summary",
-      "how the ranks arrive at the collectives that synchronise",
+  Schema<R> schema(
+      "straggler_summary", "how the ranks arrive at the collectives that synchronise",
       {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
        {"wait_us", "total_wait_time_us", Unit::kUs, kDouble,
         [](const R& r) { return Value(ns_to_us(r.wait_ns)); }, "until the last member had started"},
        {"wait_us_mean", "mean_wait_time_us", Unit::kUs, kDouble,
         [](const R& r) {
-          return Value(std::round(ns_to_us(r.wait_ns) / static_cast<double>(r.collectives) * 10) /
-                       10);
+          const double us = ns_to_us(r.wait_ns) / static_cast<double>(r.collectives);
+          return Value(std::nearbyint(us * 10) / 10); // halves to even, as Python rounds
         }},
        {"last", "times_arrived_last", Unit::kCount, kInt, [](const R& r) { return Value(r.last); }},
        {"first", "times_arrived_first", Unit::kCount, kInt,
@@ -202,7 +222,12 @@ Schema<Straggler> straggler_schema() {
         [](const R& r) { return Value(r.shortest); },
         "needs no clock: the latest comer has the shortest duration"},
        {"shortest_percent", "pct_shortest", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.percent_of(r.shortest)); }}}};
+        [](const R& r) { return Value(r.percent_of(r.shortest)); }}});
+  if (reference.on && reference.per_node > 0)
+    schema.add({"node", "node_id", Unit::kNone, kInt,
+                [n = reference.per_node](const R& r) { return Value(r.rank / n); },
+                "rank / GPUs per node"});
+  return schema;
 }
 
 Schema<ExposedRank> exposed_rank_schema() {

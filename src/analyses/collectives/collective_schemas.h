@@ -10,23 +10,34 @@
 
 namespace rankscope {
 
+/// As the reference shows a sheet: without the columns that it lacks, and with the nodes of ranks
+/// and groups where the GPUs of a node are known.
+struct ReferenceForm {
+  bool on = false;
+  std::int64_t per_node = 0; ///< GPUs; 0 = not known
+};
+
 /// `agg_metrics` of mean, median, min, max, std.
 [[nodiscard]] Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metrics);
+/// The same as the reference shows these rows: "Unknown" for what the trace does not say, and no
+/// bandwidths where none is known.
+[[nodiscard]] Schema<SyncSummary>
+reference_summary_schema(const std::vector<std::string>& agg_metrics,
+                         std::span<const SyncSummary> rows);
 /// The columns that fit a terminal.
 [[nodiscard]] Schema<SyncSummary> sync_summary_short_schema();
 /// `name` is the sheet's: nccl_summary_long, or coll_analysis of one rank.
 [[nodiscard]] Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes);
 [[nodiscard]] Schema<AllToAllVSummary> all_to_all_v_summary_schema();
 [[nodiscard]] Schema<SentTo> all_to_all_v_sent_schema();
-/// compat: without the columns that the reference lacks.
-[[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(bool compat_tracelens);
+[[nodiscard]] Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference);
 /// Whether sheets have columns for each rank: not of hundreds.
 [[nodiscard]] bool has_rank_columns(std::span<const RankCollectives> ranks);
 /// With three columns for each rank, where has_rank_columns().
 [[nodiscard]] Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> ranks,
-                                                            bool compat_tracelens);
+                                                            const ReferenceForm& reference);
 [[nodiscard]] Schema<AllToAllV> all_to_all_v_schema();
-[[nodiscard]] Schema<Straggler> straggler_schema();
+[[nodiscard]] Schema<Straggler> straggler_schema(const ReferenceForm& reference = {});
 [[nodiscard]] Schema<ExposedRank> exposed_rank_schema();
 [[nodiscard]] Schema<ExposedType> exposed_type_schema();
 [[nodiscard]] Schema<GroupSummary> process_group_schema();

@@ -313,7 +313,7 @@ Result<void> CollectiveStream::each_kernel(
         t.match.pg = rows_.groups()[found[i].group].pg;
         t.match.twin = rows_.groups()[found[i].group].twin;
         t.match.index = static_cast<std::int64_t>(found[i].index);
-        t.id = collective_id(t.match);
+        t.id = collective_id(t.match, c, options_.compat_tracelens);
         const std::int64_t latest = index_[found[i].group].latest_start_ns[found[i].index];
         t.told_waits = latest != GroupIndex::kNotTold;
         const std::int64_t wait = t.told_waits ? latest - clocks_.common(r, c.ts_ns) : 0;

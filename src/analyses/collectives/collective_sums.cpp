@@ -26,7 +26,7 @@ std::vector<std::int64_t> numbers_in(std::string_view list) {
   return out;
 }
 
-std::string node_span(std::string_view group_ranks, std::int64_t per_node) {
+std::string_view node_span(std::string_view group_ranks, std::int64_t per_node) {
   if (per_node <= 0 || group_ranks.empty())
     return "unknown";
   std::set<std::int64_t> nodes;

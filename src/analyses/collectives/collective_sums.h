@@ -29,7 +29,7 @@ template <class Row, class Of> void largest_first(std::vector<Row>& rows, Of of)
 /// The integers of "[0, 1, ...]".
 [[nodiscard]] std::vector<std::int64_t> numbers_in(std::string_view list);
 /// intra_node when all members of "[0, 1, ...]" share a node; unknown without per_node.
-[[nodiscard]] std::string node_span(std::string_view group_ranks, std::int64_t per_node);
+[[nodiscard]] std::string_view node_span(std::string_view group_ranks, std::int64_t per_node);
 /// Size of a buffer; NaN without a known type or number of elements.
 [[nodiscard]] double mib_of(const RankCollectives& r, const Collective& c, std::int64_t nelems);
 

@@ -37,7 +37,12 @@ Clocks clocks_of(std::span<const RankCollectives> ranks, const std::vector<Clock
   return out;
 }
 
-std::string collective_id(const MatchedCollective& match) {
+std::string collective_id(const MatchedCollective& match, const Collective& member,
+                          bool compat_tracelens) {
+  // the group of as_reference(), which no trace names
+  if (compat_tracelens && match.pg == kEveryCollective && member.group_size == kNoId &&
+      member.pg_ranks == kEmptyStr)
+    return std::to_string(match.index);
   if (match.twin > 0)
     return fmt::format("{}~{}_{}", match.pg, match.twin + 1, match.index);
   return fmt::format("{}_{}", match.pg, match.index);
@@ -82,7 +87,7 @@ TimedCollective timed_collective(const std::vector<RankCollectives>& ranks, Matc
     if (members > 0 || compat_tracelens)
       t.bus_gbps = gibps * bus_bandwidth_factor(match.kind, members) * scale;
   }
-  t.id = collective_id(match);
+  t.id = collective_id(match, *t.first, compat_tracelens);
   t.match = std::move(match);
   return t;
 }

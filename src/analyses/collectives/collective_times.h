@@ -27,7 +27,8 @@ struct Clocks {
                                const std::vector<ClockOffset>& offsets, AlignMode align);
 
 /// "GROUP_INDEX"
-[[nodiscard]] std::string collective_id(const MatchedCollective& match);
+[[nodiscard]] std::string collective_id(const MatchedCollective& match, const Collective& member,
+                                        bool compat_tracelens);
 
 /// Refers to the ranks. Cost: its members.
 [[nodiscard]] TimedCollective timed_collective(const std::vector<RankCollectives>& ranks,
