@@ -45,9 +45,11 @@ void note_unattributed(const LoadedTrace& trace, const ReportOptions& options,
   const GraphAttribution& graphs = graph_attribution_of(trace, options);
   if (graphs.unattributed_percent() <= kNotedPercent)
     return;
+  const std::set<std::string_view> without_operators = {"coll_analysis", "launch_statistics",
+                                                        "queue_length", "stream_idle"};
   for (Table& table : tables)
     if (!table.name().starts_with("gpu_timeline") && !table.name().starts_with("serving_") &&
-        table.name() != "coll_analysis")
+        without_operators.count(table.name()) == 0)
       table.notes.push_back(
           fmt::format("{:.1f} % of the time of graph launches has no operator: {}",
                       graphs.unattributed_percent(), unattributed_families(graphs)));

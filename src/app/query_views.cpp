@@ -68,6 +68,27 @@ GROUP BY run, name, input_dims ORDER BY run, max(kernel_ns) - min(kernel_ns) DES
      R"(SELECT run, rank, count(*) AS kernels, median(start_ns - launch_ns) / 1e3 AS median_us,
   quantile_cont(start_ns - launch_ns, 0.99) / 1e3 AS p99_us
 FROM kernels WHERE launch_ns IS NOT NULL GROUP BY run, rank ORDER BY run, rank)"},
+    {"launch_calls", "how long do a launching call, the delay after it and its GPU work take?",
+     R"(SELECT run, rank, correlation, launch, name, launch_ns, launch_dur_ns / 1e3 AS call_us,
+  dur_ns / 1e3 AS gpu_us, greatest(0, start_ns - launch_ns - launch_dur_ns) / 1e3 AS delay_us
+FROM kernels WHERE launch_ns IS NOT NULL ORDER BY run, rank, launch_ns, event)"},
+    {"queue_points", "how much launched work waits on a stream, whenever that changes?",
+     R"(SELECT run, rank, device, stream, ns,
+  sum(change) OVER (PARTITION BY run, rank, device, stream ORDER BY ns, change DESC
+    ROWS UNBOUNDED PRECEDING)::BIGINT AS length
+FROM (SELECT run, rank, device, stream, launch_ns AS ns, 1 AS change FROM kernels
+    WHERE launch NOT ILIKE '%graphlaunch%'
+  UNION ALL SELECT run, rank, device, stream, start_ns, -1 FROM kernels
+    WHERE launch NOT ILIKE '%graphlaunch%')
+ORDER BY run, rank, device, stream, ns, change DESC)"},
+    {"stream_gaps", "which gaps does each stream have, and what for?",
+     R"(SELECT run, rank, device, stream, event, name, previous_end_ns, start_ns,
+  start_ns - previous_end_ns AS gap_ns,
+  CASE WHEN launch_ns > previous_end_ns THEN 'host_wait'
+    WHEN gap_ns < 30000 THEN 'kernel_wait' ELSE 'other' END AS cause
+FROM (SELECT *, lag(end_ns) OVER (PARTITION BY run, rank, device, stream
+    ORDER BY start_ns, event) AS previous_end_ns FROM kernels)
+WHERE previous_end_ns IS NOT NULL ORDER BY run, rank, device, stream, start_ns, event)"},
     {"streams", "how busy is each stream?",
      R"(SELECT run, rank, device, stream, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms,
   100.0 * sum(dur_ns) / nullif(max(end_ns) - min(start_ns), 0) AS percent_of_span

@@ -50,7 +50,9 @@ const std::set<std::string> kWithoutUnit = {
     "pid", "place", "rank", "run_number", "seq", "sequence_number", "slowest_rank", "step",
     "stream", "threads", "threads_num", "tid", "to_rank", "uid", "uid_first",
     // how many
-    "branch", "count_avg", "group_size", "phase_avg_conc", "salu", "smem", "valu", "vmem", "wait",
+    "branch", "count_avg", "group_size", "length_max", "length_mean", "length_median", "length_min",
+    "length_q1", "length_q3", "length_std", "phase_avg_conc", "salu", "smem", "valu", "vmem",
+    "wait",
     // of another figure, without a dimension
     "duration_overlap_correlation", "imbalance", "p",
     // of a counter or a metric, of the row's unit

@@ -171,6 +171,18 @@ void add_launch(Schema<EventRecord>& schema) {
                 return e == kNoEvent ? Value() : Value(trace_of(r).events.ts_ns[e]);
               },
               "start of that call"});
+  schema.add({"launch_dur_ns", "launch duration (ns)", Unit::kNs, kInt,
+              [](const R& r) {
+                const EventId e = launch_of(r);
+                return e == kNoEvent ? Value() : Value(trace_of(r).events.dur_ns[e]);
+              },
+              "duration of that call"});
+  schema.add({"launch", "launch", Unit::kNone, kText,
+              [](const R& r) {
+                const EventId e = launch_of(r);
+                return e == kNoEvent ? Value() : Value(trace_of(r).name(e));
+              },
+              "name of that call"});
   schema.add({"operator_event", "operator event", Unit::kNone, kInt,
               [](const R& r) { return uid_of(r, operator_of(r)); },
               "the innermost operator around that call"});

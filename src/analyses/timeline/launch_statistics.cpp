@@ -1,0 +1,208 @@
+// launch_statistics: calls that launch GPU work, by name; queue_length: launched work that waits,
+// by stream.
+#include "analyses/timeline/launch_statistics.h"
+
+#include "base/statistics.h"
+#include "core/graph_launch.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rankscope {
+namespace {
+
+constexpr std::int64_t kLongCallNs = 50'000;
+constexpr std::int64_t kLongDelayNs = 100'000;
+
+/// (launching call, GPU event) for every GPU event with a launch, in file order of the events.
+std::vector<std::pair<EventId, EventId>> launch_pairs(const LoadedTrace& t) {
+  std::vector<std::pair<EventId, EventId>> out;
+  for (EventId e = 0; e < t.trace.events.size(); ++e)
+    if (t.trace.gpu(e) && t.tree.linked(e))
+      out.emplace_back(t.tree.parent(e), e);
+  return out;
+}
+
+/// The durations of one row.
+struct LaunchDurations {
+  LaunchStatisticsRow row;
+  std::vector<std::int64_t> call_ns, gpu_ns, delay_ns;
+};
+
+using StreamKey = std::pair<std::int64_t, std::int64_t>; ///< device, stream
+using QueueChange = std::pair<std::int64_t, int>; ///< time, - 1 for a launch, + 1 for a start
+
+QueueLengthRow queue_row(const StreamKey& of, std::vector<QueueChange> changes) {
+  std::sort(changes.begin(), changes.end()); // launches before starts of the same time
+  QueueLengthRow out;
+  out.device = of.first;
+  out.stream = of.second;
+  std::vector<double> lengths;
+  std::int64_t length = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    length -= changes[i].second;
+    lengths.push_back(static_cast<double>(length));
+    if (length >= kFullQueue && i + 1 < changes.size())
+      out.full_ns += changes[i + 1].first - changes[i].first;
+  }
+  const Stats stats = stats_of(lengths);
+  std::sort(lengths.begin(), lengths.end());
+  out.points = stats.count;
+  out.mean = stats.mean;
+  out.std_sample = stats.std_sample;
+  out.min = stats.min;
+  out.q1 = quantile(lengths, 0.25);
+  out.median = stats.median;
+  out.q3 = quantile(lengths, 0.75);
+  out.max = stats.max;
+  return out;
+}
+
+std::int64_t trace_length_ns(const Trace& trace) {
+  std::int64_t begin = INT64_MAX;
+  std::int64_t end = INT64_MIN;
+  for (EventId e = 0; e < trace.events.size(); ++e) {
+    begin = std::min(begin, trace.events.ts_ns[e]);
+    end = std::max(end, trace.end_ns(e));
+  }
+  return end > begin ? end - begin : 0;
+}
+
+std::vector<SheetInfo> describe_launch_statistics(const ReportOptions& /*options*/) {
+  return {launch_statistics_schema().info(), queue_length_schema().info()};
+}
+
+Result<std::vector<Table>> run_launch_statistics(const LoadedTrace& t,
+                                                 const ReportOptions& options) {
+  std::vector<Table> out;
+  if (options.compat_tracelens)
+    return out;
+  if (const auto rows = launch_statistics_of(t); !rows.empty())
+    out.push_back(launch_statistics_schema().table(rows));
+  if (const auto rows = queue_lengths_of(t); !rows.empty())
+    out.push_back(queue_length_schema().table(rows));
+  return out;
+}
+
+} // namespace
+
+std::vector<LaunchStatisticsRow> launch_statistics_of(const LoadedTrace& trace) {
+  const Events& e = trace.trace.events;
+  std::map<StrId, LaunchDurations> by_name;
+  for (const auto& [call, gpu] : launch_pairs(trace)) {
+    LaunchDurations& of = by_name[e.name[call]];
+    const std::int64_t call_ns = e.dur_ns[call];
+    const std::int64_t gpu_ns = e.dur_ns[gpu];
+    const std::int64_t delay_ns =
+        std::max<std::int64_t>(0, e.ts_ns[gpu] - trace.trace.end_ns(call));
+    of.call_ns.push_back(call_ns);
+    of.gpu_ns.push_back(gpu_ns);
+    of.delay_ns.push_back(delay_ns);
+    of.row.short_kernels += gpu_ns < call_ns && call_ns <= kLongCallNs ? 1 : 0;
+    of.row.long_calls += call_ns > kLongCallNs ? 1 : 0;
+    of.row.long_delays += delay_ns > kLongDelayNs ? 1 : 0;
+  }
+  std::vector<LaunchStatisticsRow> out;
+  for (auto& [name, of] : by_name) {
+    LaunchStatisticsRow row = of.row;
+    row.name = trace.trace.strings.view(name);
+    row.launches = of.call_ns.size();
+    row.call_us = stats_of_ns(std::move(of.call_ns));
+    row.gpu_us = stats_of_ns(std::move(of.gpu_ns));
+    row.delay_us = stats_of_ns(std::move(of.delay_ns));
+    out.push_back(row);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.launches != b.launches ? a.launches > b.launches : a.name < b.name;
+  });
+  return out;
+}
+
+Schema<LaunchStatisticsRow> launch_statistics_schema() {
+  using R = LaunchStatisticsRow;
+  Schema<R> schema("launch_statistics", "calls that launch GPU work: their time, delay and work",
+                   {{"launch", "launch", Unit::kNone, CellKind::kText,
+                     [](const R& r) { return Value(r.name); }, "name of the launching call"},
+                    {"launches", "launches", Unit::kCount, CellKind::kInt,
+                     [](const R& r) { return Value(r.launches); },
+                     "GPU events that calls of this name launched"}});
+  constexpr std::array kOf{kSum, kMean, kMedian, kMax};
+  add_stats(schema, "call_us", "call (\u00b5s)", Unit::kUs, &R::call_us, kOf,
+            "duration of the call, once for each GPU event that it launched");
+  add_stats(schema, "gpu_us", "GPU (\u00b5s)", Unit::kUs, &R::gpu_us, kOf,
+            "duration of the launched work");
+  add_stats(schema, "delay_us", "delay (\u00b5s)", Unit::kUs, &R::delay_us, kOf,
+            "from the end of the call to the start on the GPU; 0 when the work starts before");
+  schema.add(
+      {"short_kernels", "short kernels", Unit::kCount, CellKind::kInt,
+       [](const R& r) { return Value(r.short_kernels); },
+       "GPU events shorter than their call of up to 50 us: launching costs more than they do"});
+  schema.add({"long_calls", "long calls", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.long_calls); }, "launches by calls above 50 us"});
+  schema.add({"long_delays", "long delays", Unit::kCount, CellKind::kInt,
+              [](const R& r) { return Value(r.long_delays); },
+              "launches with delays above 100 us"});
+  return schema;
+}
+
+std::vector<QueueLengthRow> queue_lengths_of(const LoadedTrace& trace) {
+  const Events& e = trace.trace.events;
+  std::map<StreamKey, std::vector<QueueChange>> streams;
+  for (const auto& [call, gpu] : launch_pairs(trace)) {
+    if (launches_graph(trace.trace.name(call)))
+      continue; // one entry of the queue, whatever it runs
+    std::vector<QueueChange>& changes = streams[{e.device[gpu], e.stream[gpu]}];
+    changes.emplace_back(e.ts_ns[call], -1);
+    changes.emplace_back(e.ts_ns[gpu], 1);
+  }
+  std::vector<QueueLengthRow> out;
+  const std::int64_t trace_ns = streams.empty() ? 0 : trace_length_ns(trace.trace);
+  for (auto& [stream, changes] : streams) {
+    out.push_back(queue_row(stream, std::move(changes)));
+    out.back().trace_ns = trace_ns;
+  }
+  return out;
+}
+
+Schema<QueueLengthRow> queue_length_schema() {
+  using R = QueueLengthRow;
+  const auto number = [](const char* id, const char* label, double R::*of, const char* help) {
+    return Field<R>{
+        id, label, Unit::kNone, CellKind::kDouble, [of](const R& r) { return Value(r.*of); }, help};
+  };
+  return Schema<R>(
+      "queue_length", "launched GPU work that has not started, by stream",
+      {{"device", "device", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.device); },
+        "number of the GPU"},
+       {"stream", "stream", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.stream); },
+        "of the GPU"},
+       {"points", "points", Unit::kCount, CellKind::kInt,
+        [](const R& r) { return Value(r.points); },
+        "times at which the length changes: launches and starts"},
+       number("length_mean", "length_mean", &R::mean, "of the length after each point"),
+       number("length_std", "length_std", &R::std_sample, "of the length after each point"),
+       number("length_min", "length_min", &R::min, "of the length after each point"),
+       number("length_q1", "length_25%", &R::q1, "a quarter of the points is below"),
+       number("length_median", "length_50%", &R::median, "of the length after each point"),
+       number("length_q3", "length_75%", &R::q3, "three quarters of the points are below"),
+       number("length_max", "length_max", &R::max, "of the length after each point"),
+       {"full_us", "full (\u00b5s)", Unit::kUs, CellKind::kDouble,
+        [](const R& r) { return Value(ns_to_us(r.full_ns)); },
+        "time with 1,024 launches or more in the queue, where further calls wait"},
+       {"full_percent", "full (%)", Unit::kPercent, CellKind::kDouble,
+        [](const R& r) {
+          return Value(r.trace_ns > 0 ? 100.0 * static_cast<double>(r.full_ns) /
+                                            static_cast<double>(r.trace_ns)
+                                      : 0.0);
+        },
+        "of the time from the trace's first event to the end of the last one"}});
+}
+
+const Analysis launch_statistics_analysis{"launch_statistics",
+                                          "launching calls, delays and queues",
+                                          {"launch_statistics", "queue_length"},
+                                          run_launch_statistics,
+                                          describe_launch_statistics};
+
+} // namespace rankscope

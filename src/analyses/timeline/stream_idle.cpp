@@ -1,0 +1,109 @@
+// stream_idle: idle time of each stream by cause.
+#include "analyses/timeline/stream_idle.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rankscope {
+namespace {
+
+constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleNames = {
+    "host_wait", "kernel_wait", "other"};
+constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
+    "the next work was launched after the stream had become idle",
+    "the next work was launched before and starts within 30 us",
+    "launched before, or without a launch in the trace, and later than that"};
+
+using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
+
+/// The gaps of one stream by cause; sorts the events by start.
+StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
+  const Events& e = t.trace.events;
+  std::stable_sort(events.begin(), events.end(),
+                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  StreamGaps out;
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    const std::int64_t before = t.trace.end_ns(events[i - 1]);
+    const std::int64_t gap = e.ts_ns[events[i]] - before;
+    const bool waits_for_host =
+        t.tree.linked(events[i]) && e.ts_ns[t.tree.parent(events[i])] > before;
+    const StreamIdleCause cause = waits_for_host        ? StreamIdleCause::kHostWait
+                                  : gap < kKernelWaitNs ? StreamIdleCause::kKernelWait
+                                                        : StreamIdleCause::kOther;
+    out[static_cast<std::size_t>(cause)].push_back(gap);
+  }
+  return out;
+}
+
+std::vector<SheetInfo> describe_stream_idle(const ReportOptions& /*options*/) {
+  return {stream_idle_schema().info()};
+}
+
+Result<std::vector<Table>> run_stream_idle(const LoadedTrace& t, const ReportOptions& options) {
+  if (options.compat_tracelens)
+    return std::vector<Table>();
+  const std::vector<StreamIdleRow> rows = stream_idle_of(t);
+  return rows.empty() ? std::vector<Table>() : std::vector<Table>{stream_idle_schema().table(rows)};
+}
+
+} // namespace
+
+std::string_view stream_idle_cause_name(StreamIdleCause cause) {
+  return kStreamIdleNames[static_cast<std::size_t>(cause)];
+}
+
+std::vector<StreamIdleRow> stream_idle_of(const LoadedTrace& trace) {
+  const Events& e = trace.trace.events;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<EventId>> streams;
+  for (EventId i = 0; i < e.size(); ++i)
+    if (trace.trace.gpu(i))
+      streams[{e.device[i], e.stream[i]}].push_back(i);
+  std::vector<StreamIdleRow> out;
+  for (auto& [stream, events] : streams) {
+    StreamGaps gaps = gaps_between(trace, events);
+    const std::size_t first = out.size();
+    double total_us = 0;
+    for (std::size_t cause = 0; cause < kStreamIdleCauses; ++cause) {
+      StreamIdleRow& row = out.emplace_back();
+      row.device = stream.first;
+      row.stream = stream.second;
+      row.cause = static_cast<StreamIdleCause>(cause);
+      row.gap_us = stats_of_ns(std::move(gaps[cause]));
+      total_us += row.gap_us.sum;
+    }
+    for (std::size_t i = first; i < out.size() && total_us != 0; ++i)
+      out[i].percent = 100 * out[i].gap_us.sum / total_us;
+  }
+  return out;
+}
+
+Schema<StreamIdleRow> stream_idle_schema() {
+  using R = StreamIdleRow;
+  Schema<R> schema(
+      "stream_idle", "idle time of each stream by cause",
+      {{"device", "device", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.device); },
+        "number of the GPU"},
+       {"stream", "stream", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.stream); },
+        "of the GPU"},
+       {"cause", "cause", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(stream_idle_cause_name(r.cause)); },
+        "host_wait, kernel_wait or other"},
+       {"meaning", "meaning", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(kStreamIdleHelp[static_cast<std::size_t>(r.cause)]); },
+        "of the cause"},
+       {"gaps", "gaps", Unit::kCount, CellKind::kInt,
+        [](const R& r) { return Value(r.gap_us.count); }, "between two GPU events of the stream"},
+       {"percent", "idle (%)", Unit::kPercent, CellKind::kDouble,
+        [](const R& r) { return Value(r.percent); }, "of the stream's idle time"}});
+  add_stats(schema, "idle_us", "idle (\u00b5s)", Unit::kUs, &R::gap_us, kSpreadAndSum,
+            "over the gaps; GPU events that overlap count as negative time");
+  return schema;
+}
+
+const Analysis stream_idle_analysis{"stream_idle",
+                                    "idle time of each stream by cause",
+                                    {"stream_idle"},
+                                    run_stream_idle,
+                                    describe_stream_idle};
+
+} // namespace rankscope
