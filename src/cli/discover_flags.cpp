@@ -8,7 +8,8 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
     app.add_option("--trace-name", options.trace_name,
                    "file name to use when a rank has several traces");
     app.add_option(step_flag, options.step,
-                   "use the file ..._step<N>... when a rank has several traces");
+                   "of ranks with several traces those of this step or time, by their names "
+                   "(default: the newest)");
     app.add_option("--trace-pattern", options.trace_pattern,
                    "paths of the traces, with * for the rank");
     app.add_option("--rank-regex", options.rank_regex, "regular expression; group 1 is the rank");

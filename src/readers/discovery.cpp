@@ -4,14 +4,13 @@
 #include "readers/folder_names.h"
 #include "readers/foreign_format.h"
 #include "readers/trace_files.h"
+#include "readers/trace_windows.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
-#include <regex>
 #include <set>
 
 namespace fs = std::filesystem;
@@ -23,31 +22,17 @@ std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
-/// Where one rank has several traces: the named file, then the named step.
-std::vector<std::string> preferred(std::vector<std::string> paths, const DiscoverOptions& o) {
-  const auto keep = [&](const std::function<bool(const std::string&)>& good) {
-    std::vector<std::string> some;
-    std::copy_if(paths.begin(), paths.end(), std::back_inserter(some), good);
-    if (!some.empty())
-      paths = std::move(some);
-  };
-  if (!o.trace_name.empty())
-    keep([&](const std::string& p) {
-      const std::string name = base_name(p);
-      return name == o.trace_name || name == o.trace_name + ".gz" || name == o.trace_name + ".zst";
-    });
-  if (!o.step.empty()) {
-    const std::regex step(
-        "step[_\\-]?0*" +
-        std::string(std::all_of(o.step.begin(), o.step.end(),
-                                [](unsigned char c) { return std::isdigit(c) != 0; })
-                        ? o.step
-                        : "x") +
-        "(?![0-9])");
-    keep([&](const std::string& p) { return std::regex_search(base_name(p), step); });
-  }
-  return paths;
+/// Where one rank has several traces: the named file, if it is there.
+std::vector<std::string> of_name(std::vector<std::string> paths, const std::string& wanted) {
+  std::vector<std::string> some;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(some), [&](const std::string& p) {
+    const std::string name = base_name(p);
+    return name == wanted || name == wanted + ".gz" || name == wanted + ".zst";
+  });
+  return some.empty() ? paths : some;
 }
+
+using TracesByProcess = std::map<std::string, std::vector<std::string>>; ///< by WindowName::rest
 
 /// The ranks of one run by its files, until they are a plan.
 class Ranks {
@@ -75,8 +60,11 @@ public:
 
   /// The one trace of each rank, into the plan.
   Result<void> choose() {
+    for (auto& [rank, paths] : by_rank_)
+      if (!options_.trace_name.empty())
+        paths = of_name(std::move(paths), options_.trace_name);
+    RS_CHECK(choose_windows(by_rank_, options_.step, plan_.folder, diag_));
     for (auto& [rank, paths] : by_rank_) {
-      paths = preferred(std::move(paths), options_);
       if (paths.size() > 1)
         return several(rank, paths);
       plan_.ranks.push_back(rank_file(rank, paths[0]));
@@ -120,7 +108,8 @@ private:
     });
     return {ErrorCode::kUsage, plan_.folder,
             fmt::format("rank {} has several traces: {}", rank, few_of(paths)),
-            one ? "choose with --trace-name, --trace-step or --trace-pattern"
+            one ? "without step or time in their names: choose with --trace-name or "
+                  "--trace-pattern"
                 : "give the folder of one run; analyze and merge --all take a folder of several"};
   }
 
@@ -148,25 +137,29 @@ private:
       by_rank_[0] = nameless;
       return {};
     }
-    if (!nameless.empty() && by_rank_.empty() &&
-        std::all_of(nameless.begin(), nameless.end(),
-                    [this](const std::string& p) { return heads_[p].one_process; })) {
-      for (const std::string& path : nameless) // sorted, as files are listed
-        by_rank_[static_cast<std::int64_t>(by_rank_.size())].push_back(path);
-      diag_.add(Severity::kInfo, "ranks_by_order", plan_.folder,
-                fmt::format("no file says which rank it is: the {} files are numbered in their "
-                            "order, from {}",
-                            nameless.size(), base_name(nameless.front())));
+    if (!nameless.empty() && by_rank_.empty()) {
+      by_order(nameless);
       return {};
     }
-    if (!nameless.empty() && by_rank_.empty())
-      return Error{ErrorCode::kUsage, plan_.folder,
-                   fmt::format("several traces without a rank in the name: {}", few_of(nameless)),
-                   "name the rank with --rank-regex or --trace-pattern"};
     for (const std::string& path : nameless)
       diag_.add(Severity::kWarning, "trace_without_rank", path,
                 "has no rank in its name, as the files beside it have, and is left out");
     return {};
+  }
+
+  /// Numbers files in the order of their names, windows of one process together.
+  void by_order(const std::vector<std::string>& nameless) {
+    TracesByProcess processes;
+    for (const std::string& path : nameless)
+      processes[window_name(path).rest].push_back(path);
+    for (auto& [rest, paths] : processes)
+      by_rank_.emplace(static_cast<std::int64_t>(by_rank_.size()), std::move(paths));
+    if (processes.size() > 1)
+      diag_.add(Severity::kInfo, "ranks_by_order", plan_.folder,
+                fmt::format("neither the traces nor their names have a rank: the {} "
+                            "are numbered in the order of their names, from {} "
+                            "(--rank-regex or --trace-pattern finds ranks in names)",
+                            processes.size(), base_name(nameless.front())));
   }
 
   RankFile rank_file(std::int64_t rank, const std::string& path) {
@@ -195,7 +188,7 @@ private:
   RunPlan& plan_;
   const DiscoverOptions& options_;
   Diagnostics& diag_;
-  std::map<std::int64_t, std::vector<std::string>> by_rank_;
+  TracesByRank by_rank_;
   std::map<std::string, FileInfo> heads_;
   std::map<std::int64_t, std::uint64_t> worlds_; ///< how many heads say so
 };
@@ -231,7 +224,7 @@ std::string group_label(const std::string& group) {
   for (const char c : label)
     if (c == '/')
       out += '_';
-    else if (c != '*')
+    else if (c != '*' && c != '#')
       out += c;
   while (!out.empty() && (out.back() == '-' || out.back() == '_' || out.back() == '.'))
     out.pop_back();
@@ -273,7 +266,7 @@ RunPlan plan_of(const std::string& root, const std::string& file, const Candidat
 }
 
 /// "c" and the folder of a configuration, "f" and the folder above rank folders, "n" and the
-/// pattern of the files' names.
+/// pattern of the files' names, whatever their window.
 std::string group_key(const Candidate& c, const std::optional<ConfigName>& config) {
   // appended to: g++ 12 warns of "c" + text as if the two could overlap
   std::string key = config ? "c" : rank_in_folder(c) ? "f" : "n";
@@ -282,7 +275,7 @@ std::string group_key(const Candidate& c, const std::optional<ConfigName>& confi
   else if (rank_in_folder(c))
     key.append(c.group, 0, c.group.find('*'));
   else
-    key += c.group;
+    key += window_name(c.group).rest;
   return key;
 }
 
@@ -298,13 +291,27 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
     const std::optional<ConfigName> config = configs.match(c.path);
     if (!config && only_configs)
       continue;
-    Group& group = groups[group_key(c, config)];
+    const std::string key = group_key(c, config);
+    Group& group = groups[key];
     if (group.files.empty())
       group.plan = plan_of(root, file, c, config);
+    else if (key.front() == 'n' && c.group != group.files.front().group)
+      group.plan.configuration.label = group_label(key.substr(1)); // of no single window
     c.path = file;
     group.files.push_back(std::move(c));
   }
   return groups;
+}
+
+/// Fills in the one rank that each file's head names. False: some head names none, or several.
+bool rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& options) {
+  for (Candidate& c : files) {
+    const FileInfo head = inspect_file(c.path, options.known);
+    if (!head.trace || head.ranks.size() != 1)
+      return false;
+    c.rank = head.ranks.front();
+  }
+  return true;
 }
 
 /// Files of one folder whose names do not hold a rank are one run when their heads name different
@@ -313,8 +320,9 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
 void join_by_header(const std::string& root, const DiscoverOptions& options, Groups& groups) {
   std::map<std::string, std::vector<std::string>> by_folder; // keys of groups
   for (const auto& [key, group] : groups)
-    if (key.front() == 'n' && group.files.size() == 1 && !group.files.front().rank &&
-        group.files.front().too_large.empty())
+    if (key.front() == 'n' &&
+        std::all_of(group.files.begin(), group.files.end(),
+                    [](const Candidate& c) { return !c.rank && c.too_large.empty(); }))
       by_folder[group.plan.folder].push_back(key);
   for (const auto& [folder, keys] : by_folder) {
     if (keys.size() < 2)
@@ -323,14 +331,14 @@ void join_by_header(const std::string& root, const DiscoverOptions& options, Gro
     std::set<std::int64_t> ranks;
     std::vector<std::string> taken;
     for (const std::string& key : keys) {
-      Candidate c = groups.at(key).files.front();
-      const FileInfo head = inspect_file(c.path, options.known);
-      if (!head.trace || head.ranks.size() != 1)
+      std::vector<Candidate> files = groups.at(key).files;
+      if (!rank_by_header(files, options))
         continue;
-      c.rank = head.ranks.front();
-      ranks.insert(*c.rank);
       taken.push_back(key);
-      joined.files.push_back(std::move(c));
+      for (Candidate& c : files) {
+        ranks.insert(*c.rank);
+        joined.files.push_back(std::move(c));
+      }
     }
     if (ranks.size() < 2)
       continue;

@@ -37,7 +37,7 @@ struct DiscoverOptions {
   std::string rank_regex;    ///< named or first group = rank
   std::string config_regex;  ///< matched against folders; each named group is a parameter
   std::string trace_name;    ///< file name that wins when one rank has several traces
-  std::string step;          ///< chooses ..._step<N>...
+  std::string step;          ///< step or time in names, where ranks have several traces
   bool require_all_ranks = false;
   bool check_header_rank =
       true;                  ///< compare with distributedInfo.rank where it is early in the file
@@ -53,9 +53,11 @@ missing_ranks(const std::vector<RankFile>& ranks,
 /// "ranks 2, 3, 8-15 have no trace"; 16 ranges are named, the rest is counted.
 [[nodiscard]] std::string missing_ranks_text(const std::vector<std::int64_t>& missing);
 
-/// The ranks of one run, from folders and/or files; a file may hold several ranks. Several
-/// candidates for one rank are an error that lists them. Missing ranks are named in `diag` (data
-/// loss) or an error when required.
+/// The ranks of one run, from folders and/or files; a file may hold several ranks. Of several
+/// traces of a rank in one folder, with steps or times in their names, the newest is used
+/// (choose_windows()); other candidates for one rank are an error that lists them. Where neither
+/// heads nor names have ranks, the order of the names counts, with a note. Missing ranks are named
+/// in `diag` (data loss) or an error when required.
 Result<RunPlan> discover_run(const std::vector<std::string>& paths, const DiscoverOptions& options,
                              Diagnostics& diag);
 

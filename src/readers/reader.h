@@ -45,9 +45,6 @@ struct FileInfo {
   std::vector<std::int64_t>
       ranks; ///< that the file says it holds, ascending; none = it does not say
   std::optional<std::int64_t> world_size;
-  /// It is of one process whose rank it does not say, as the files beside it are: where no name
-  /// says it either, their order does.
-  bool one_process = false;
 };
 
 /// Takes the trace of one rank; an Error ends the reading and is passed on.

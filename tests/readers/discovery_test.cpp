@@ -184,22 +184,109 @@ TEST_F(Discovery, OneRun) {
   EXPECT_EQ(files->ranks[1].path, at("torch_profiler/rank1/a.json"));
 }
 
-TEST_F(Discovery, SeveralTracesOfOneRankNeedAChoice) {
+TEST_F(Discovery, OfSeveralStepsOfARankTheNewestThatAllHaveIsUsed) {
   for (const char* step : {"18", "19", "190"})
-    file(std::string("rank0/trace_step") + step + ".json");
+    for (const char* rank : {"0", "1"})
+      if (std::string(rank) + step != "1190") // rank 1 is behind
+        file(std::string("rank") + rank + "/trace_step" + step + ".json");
   Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
-  ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().code, ErrorCode::kUsage);
-  EXPECT_NE(run.error().what.find("trace_step190.json"), std::string::npos);
-  options_.step = "19";
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step19.json"));
+  EXPECT_EQ(run->ranks[1].path, at("rank1/trace_step19.json"));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_EQ(diag_.problems()[0].sentence,
+            "traces of steps 18, 19, 190: step 19 is used, the newest that all ranks have; --step "
+            "chooses another (merge: --trace-step)");
+  EXPECT_FALSE(diag_.data_lost());
+  options_.step = "18";
   run = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(run);
-  EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step19.json"));
+  EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step18.json"));
+  options_.step = "190"; // of rank 0 alone
+  run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0}));
+  options_.step = "20";
+  run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::kUsage);
+  EXPECT_NE(run.error().message().find("there are traces of steps 18, 19, 190"), std::string::npos)
+      << run.error().message();
   options_.step.clear();
   options_.trace_name = "trace_step18.json";
   run = discover_run({folder_.path()}, options_, diag_);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->ranks[0].path, at("rank0/trace_step18.json"));
+}
+
+// torch's default names: HOST_PID.TIME.pt.trace.json, one file a window
+TEST_F(Discovery, OfSeveralTimesOfARankTheNewestIsUsed) {
+  const auto head = [](int rank) {
+    return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
+           R"(, "world_size": 2}, "traceEvents": []})";
+  };
+  for (const int rank : {0, 1})
+    for (const int window : {1, 2, 3})
+      file("run/n_40" + std::to_string(rank) + ".16941282015" + std::to_string(window) +
+               std::to_string(rank) + ".pt.trace.json",
+           head(rank));
+  const auto newest = [this](const RunPlan& plan) {
+    return ranks(plan) == std::vector<std::int64_t>{0, 1} &&
+           plan.ranks[0].path == at("run/n_400.1694128201530.pt.trace.json") &&
+           plan.ranks[1].path == at("run/n_401.1694128201531.pt.trace.json");
+  };
+  Result<RunPlan> run = discover_run({at("run")}, options_, diag_);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_TRUE(newest(*run));
+  ASSERT_EQ(diag_.problems().size(), 1U);
+  EXPECT_NE(diag_.problems()[0].sentence.find("the newest of each is used"), std::string::npos);
+  const auto plans = sweep(); // one run there too
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_TRUE(newest(plans[0]));
+  EXPECT_EQ(plans[0].configuration.label, "run");
+  options_.step = "1694128201521"; // of rank 1, whose clock differs
+  run = discover_run({at("run")}, options_, diag_);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ(run->ranks[0].path, at("run/n_400.1694128201520.pt.trace.json"));
+  EXPECT_EQ(run->ranks[1].path, at("run/n_401.1694128201521.pt.trace.json"));
+  options_.step = "7";
+  EXPECT_EQ(discover_run({at("run")}, options_, diag_).error().code, ErrorCode::kUsage);
+}
+
+TEST_F(Discovery, WindowsInOneFolderAreOneConfiguration) {
+  for (const char* step : {"12", "24"})
+    for (const char* rank : {"0", "1"})
+      file(std::string("rank") + rank + "_step" + step + ".json");
+  const auto plans = sweep();
+  ASSERT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans[0].configuration.label, "rank_step");
+  EXPECT_EQ(plans[0].ranks[1].path, at("rank1_step24.json"));
+}
+
+TEST_F(Discovery, TracesThatNoNameTellsApartNeedAChoice) {
+  file("rank0/a.json");
+  file("rank0/b.json");
+  const Result<RunPlan> run = discover_run({folder_.path()}, options_, diag_);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::kUsage);
+  EXPECT_NE(run.error().what.find("rank0/b.json"), std::string::npos);
+}
+
+TEST_F(Discovery, WithoutARankInHeadsAndNamesTheirOrderTells) {
+  for (const char* name :
+       {"run/n_52.1694128201545.pt.trace.json", "run/n_7.1694128201545.pt.trace.json",
+        "run/n_7.1694128209999.pt.trace.json"})
+    file(name);
+  const Result<RunPlan> run = discover_run({at("run")}, options_, diag_);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ(ranks(*run), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(run->ranks[0].path, at("run/n_52.1694128201545.pt.trace.json"));
+  EXPECT_EQ(run->ranks[1].path, at("run/n_7.1694128209999.pt.trace.json"));
+  ASSERT_EQ(diag_.problems().size(), 2U);
+  EXPECT_NE(diag_.problems()[0].sentence.find("the 2 are numbered in the order of their names"),
+            std::string::npos)
+      << diag_.problems()[0].sentence;
+  EXPECT_FALSE(diag_.data_lost());
 }
 
 TEST_F(Discovery, PatternsAndExpressions) {
@@ -217,7 +304,6 @@ TEST_F(Discovery, PatternsAndExpressions) {
   options_.rank_regex = "(";
   EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().code, ErrorCode::kUsage);
   options_.rank_regex.clear();
-  EXPECT_EQ(discover_run({folder_.path()}, options_, diag_).error().code, ErrorCode::kUsage);
   EXPECT_EQ(discover_run({at("none")}, options_, diag_).error().code, ErrorCode::kUnreadable);
 }
 

@@ -393,7 +393,6 @@ FileInfo inspect_rocpd(std::string_view, std::string_view path) {
     if (p.process.rank.world_size)
       out.world_size = p.process.rank.world_size;
   }
-  out.one_process = out.ranks.empty();
   return out;
 }
 

@@ -483,7 +483,6 @@ FileInfo inspect_rocprof_csv(std::string_view head, std::string_view path) {
   const std::size_t processes = guids && path != "-" ? count_guids(std::string(path)) : 1;
   for (std::size_t i = 0; processes > 1 && i < processes; ++i)
     out.ranks.push_back(static_cast<std::int64_t>(i));
-  out.one_process = out.ranks.empty();
   return out;
 }
 

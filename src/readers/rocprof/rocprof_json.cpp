@@ -546,7 +546,6 @@ NameClaim claims_rocprof_json(std::string_view file_name) {
 FileInfo inspect_rocprof_json(std::string_view, std::string_view) {
   FileInfo out;
   out.trace = true;
-  out.one_process = true;
   return out;
 }
 

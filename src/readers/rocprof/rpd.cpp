@@ -417,7 +417,6 @@ FileInfo inspect_rpd(std::string_view, std::string_view path) {
   const std::vector<std::int64_t> pids = RpdFile(name, *file).find_processes();
   for (std::size_t i = 0; pids.size() > 1 && i < pids.size(); ++i)
     out.ranks.push_back(static_cast<std::int64_t>(i));
-  out.one_process = out.ranks.empty();
   return out;
 }
 

@@ -1,0 +1,200 @@
+#include "readers/trace_windows.h"
+
+#include "base/number_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <iterator>
+#include <regex>
+#include <set>
+
+namespace rankscope {
+namespace {
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (ec != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+/// Takes the first match out of `name`; its first group is the number.
+std::optional<std::int64_t> take_number(std::string& name, const std::regex& pattern) {
+  std::smatch m;
+  if (!std::regex_search(name, m, pattern))
+    return std::nullopt;
+  const std::optional<std::int64_t> number = whole_number(m[1].str());
+  if (number)
+    name.replace(static_cast<std::size_t>(m.position(1)), static_cast<std::size_t>(m.length(1)),
+                 "#");
+  return number;
+}
+
+/// A rank's windows by step or time, oldest first.
+using Windows = std::map<std::int64_t, std::string>;
+
+/// The windows of one rank; nullopt when `number` is missing in a name or comes twice.
+std::optional<Windows> windows_by(const std::vector<std::string>& paths,
+                                  std::optional<std::int64_t> WindowName::*number) {
+  Windows out;
+  for (const std::string& path : paths) {
+    const std::optional<std::int64_t> value = window_name(path).*number;
+    if (!value || !out.emplace(*value, path).second)
+      return std::nullopt;
+  }
+  return out;
+}
+
+bool in_one_folder(const std::vector<std::string>& paths) {
+  const auto folder = [](const std::string& path) {
+    return std::filesystem::path(path).parent_path();
+  };
+  return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    return folder(path) == folder(paths.front());
+  });
+}
+
+/// The windows of each rank that has several; nullopt when those of some rank are not known so.
+using RankWindows = std::map<std::int64_t, Windows>;
+std::optional<RankWindows> windows_of(const TracesByRank& ranks,
+                                      std::optional<std::int64_t> WindowName::*number) {
+  RankWindows out;
+  for (const auto& [rank, paths] : ranks) {
+    if (paths.size() < 2)
+      continue;
+    if (!in_one_folder(paths))
+      return std::nullopt;
+    std::optional<Windows> windows = windows_by(paths, number);
+    if (!windows)
+      return std::nullopt;
+    out.emplace(rank, std::move(*windows));
+  }
+  return out;
+}
+
+/// The steps that every rank has, ranks with one trace by its name too.
+std::set<std::int64_t> common_steps(const TracesByRank& ranks, const RankWindows& windows) {
+  std::optional<std::set<std::int64_t>> common;
+  for (const auto& [rank, paths] : ranks) {
+    std::set<std::int64_t> own;
+    if (const auto at = windows.find(rank); at != windows.end())
+      for (const auto& [step, path] : at->second)
+        own.insert(step);
+    else if (const auto step = window_name(paths.front()).step)
+      own.insert(*step);
+    else
+      continue; // not known by its name
+    std::set<std::int64_t> both;
+    if (common)
+      std::set_intersection(common->begin(), common->end(), own.begin(), own.end(),
+                            std::inserter(both, both.begin()));
+    common = common ? std::move(both) : std::move(own);
+  }
+  return common.value_or(std::set<std::int64_t>{});
+}
+
+/// "steps 12, 24, 36": up to eight are named.
+std::string listed(const std::set<std::int64_t>& numbers) {
+  constexpr std::size_t kNamed = 8;
+  std::string out;
+  std::size_t n = 0;
+  for (const std::int64_t number : numbers) {
+    if (n++ == kNamed)
+      return fmt::format("{} and {} more", out, numbers.size() - kNamed);
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", number);
+  }
+  return out;
+}
+
+Result<void> choose_step(TracesByRank& ranks, const RankWindows& windows,
+                         std::optional<std::int64_t> asked, const std::string& folder,
+                         Diagnostics& diag) {
+  std::set<std::int64_t> all;
+  for (const auto& [rank, of] : windows)
+    for (const auto& [step, path] : of)
+      all.insert(step);
+  const std::set<std::int64_t> common = common_steps(ranks, windows);
+  if (asked && all.count(*asked) == 0)
+    return Error{ErrorCode::kUsage, folder, fmt::format("no rank has a trace of step {}", *asked),
+                 fmt::format("there are traces of steps {}", listed(all))};
+  if (!asked && common.empty())
+    return {}; // no window is the same on all ranks
+  const std::int64_t chosen = asked ? *asked : *common.rbegin();
+  for (const auto& [rank, of] : windows)
+    if (const auto at = of.find(chosen); at != of.end())
+      ranks[rank] = {at->second};
+    else
+      ranks.erase(rank);
+  if (!asked)
+    diag.add(Severity::kInfo, "several_windows", folder,
+             fmt::format("traces of steps {}: step {} is used, the newest that all ranks have; "
+                         "--step chooses another (merge: --trace-step)",
+                         listed(all), chosen));
+  return {};
+}
+
+Result<void> choose_time(TracesByRank& ranks, const RankWindows& windows,
+                         std::optional<std::int64_t> asked, const std::string& folder,
+                         Diagnostics& diag) {
+  // clocks of ranks differ: a window is known by its place from the newest one
+  std::ptrdiff_t from_newest = asked ? -1 : 0;
+  std::size_t most = 0;
+  for (const auto& [rank, of] : windows) {
+    most = std::max(most, of.size());
+    if (const auto at = asked ? of.find(*asked) : of.end(); at != of.end())
+      from_newest = std::distance(at, of.end()) - 1;
+  }
+  if (from_newest < 0)
+    return Error{ErrorCode::kUsage, folder,
+                 fmt::format("no rank has a trace of step or time {}", *asked),
+                 "the names of the traces have times and no steps: give one of these times"};
+  for (const auto& [rank, of] : windows)
+    if (static_cast<std::size_t>(from_newest) < of.size())
+      ranks[rank] = {std::prev(of.end(), from_newest + 1)->second};
+    else
+      ranks.erase(rank);
+  if (!asked)
+    diag.add(Severity::kInfo, "several_windows", folder,
+             fmt::format("up to {} traces a rank at different times: the newest of each is used; "
+                         "--step takes the time in a name (merge: --trace-step)",
+                         most));
+  return {};
+}
+
+} // namespace
+
+WindowName window_name(const std::string& path) {
+  static const std::regex kStep(R"([Ss]tep[_\-]?([0-9]+))");
+  static const std::regex kTime(R"(\.([0-9]{10,19})\.)");
+  WindowName out;
+  const std::size_t slash = path.rfind('/');
+  const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
+  std::string name = path.substr(from);
+  out.time = take_number(name, kTime);
+  out.step = take_number(name, kStep);
+  out.rest = path.substr(0, from) + name;
+  return out;
+}
+
+Result<void> choose_windows(TracesByRank& ranks, const std::string& asked,
+                            const std::string& folder, Diagnostics& diag) {
+  if (std::none_of(ranks.begin(), ranks.end(),
+                   [](const auto& rank) { return rank.second.size() > 1; }))
+    return {};
+  std::optional<std::int64_t> number;
+  if (!asked.empty()) {
+    number = whole_number(asked);
+    if (!number)
+      return Error{ErrorCode::kUsage, "--step", fmt::format("'{}' is not a number", asked), ""};
+  }
+  if (const auto windows = windows_of(ranks, &WindowName::step))
+    return choose_step(ranks, *windows, number, folder, diag);
+  if (const auto windows = windows_of(ranks, &WindowName::time))
+    return choose_time(ranks, *windows, number, folder, diag);
+  return {};
+}
+
+} // namespace rankscope
