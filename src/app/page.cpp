@@ -107,9 +107,11 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     configs[p].configuration = plans[p].configuration;
     all.push_back(&plans[p]);
   }
+  ReportOptions report = request.run.report;
+  report.include_unlinked_kernels = true; // as every command
   RankSteps<SweepPagePart> steps;
   steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<SweepPagePart> {
-    return sweep_page_part(item, trace, request.run.report);
+    return sweep_page_part(item, trace, report);
   };
   steps.decode = [](const RankItem& item, const RankParts& held) {
     return held_sweep_page(held, item);

@@ -121,7 +121,6 @@ private:
       RS_CHECK(load_gpu_arch(request_.gpu_arch)); // else each rank would be lost by it
     if (fs::is_regular_file(request_.gpu_arch, ec))
       options.gpu_arch_mark = content_mark(request_.gpu_arch);
-    options.include_unlinked_kernels = request_.include_unlinked_kernels;
     options.top_k = request_.top_k;
     options.rank_by = request_.rank_by;
     options.legacy_gemm_layout = request_.legacy_gemm_layout;
@@ -323,7 +322,7 @@ public:
   [[nodiscard]] static ReportOptions page_options(const PartOptions& options) {
     ReportOptions out;
     out.gpu_arch = options.gpu_arch;
-    out.include_unlinked_kernels = options.include_unlinked_kernels;
+    out.include_unlinked_kernels = true; // as every command
     return out;
   }
 

@@ -72,8 +72,6 @@ Action setup_page(FlagSet& app) {
     app.add_option(
         "--gpu-arch", run.report.gpu_arch,
         "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
-    app.add_flag("--include-unlinked-kernels", run.report.include_unlinked_kernels,
-                 "count GPU work without a launch in the timeline (default)");
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,

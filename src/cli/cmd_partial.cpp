@@ -74,8 +74,6 @@ void add_figures_partial(FlagSet& app, PartialFlags& f) {
   PartialRequest& r = f.request;
   app.add_option("--gpu-arch", r.gpu_arch,
                  "analyze, page: GPU for rooflines, built-in name or JSON file");
-  app.add_flag("--include-unlinked-kernels", r.include_unlinked_kernels,
-               "page: count GPU work without a launch in the timeline (default)");
   app.add_option("--top-k", r.top_k, "analyze: GEMMs listed per rank").capture_default_str();
   app.add_option("--rank-by", r.rank_by, "analyze: order of GEMMs: by range, cv or total-excess")
       .one_of({"range", "cv", "total-excess"})

@@ -108,8 +108,6 @@ Action setup_top(FlagSet& app) {
     app.add_option(
         "--gpu-arch", f->request.report.gpu_arch,
         "GPU for rooflines: built-in name, JSON file, or 'none' (default: the GPU in the trace)");
-    app.add_flag("--include-unlinked-kernels", f->request.report.include_unlinked_kernels,
-                 "count GPU work without a launch in the timeline (default)");
   });
   in_group(app, "Running", [&] {
     app.add_option("--memory-mib", f->memory_mib,

@@ -23,8 +23,7 @@ template <class Archive, PartOf<PartsFor> Row> void part_fields(Archive& archive
 }
 
 template <class Archive, PartOf<PartOptions> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.include_unlinked_kernels, r.legacy_gemm_layout,
-          r.top_k, r.rank_by);
+  archive(r.wanted, r.gpu_arch, r.gpu_arch_mark, r.legacy_gemm_layout, r.top_k, r.rank_by);
 }
 
 template <class Archive, PartOf<RankFile> Row> void part_fields(Archive& archive, Row& r) {

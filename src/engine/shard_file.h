@@ -16,7 +16,7 @@
 namespace rankscope {
 
 /// Raise it with the fields.
-inline constexpr std::uint32_t kShardFileVersion = 2;
+inline constexpr std::uint32_t kShardFileVersion = 3;
 
 /// For which commands a rank's parts are.
 struct PartsFor {
@@ -30,8 +30,7 @@ struct PartsFor {
 struct PartOptions {
   PartsFor wanted;
   std::string gpu_arch;
-  std::string gpu_arch_mark; ///< of its file's content; "" = a built-in name
-  bool include_unlinked_kernels = false;
+  std::string gpu_arch_mark;       ///< of its file's content; "" = a built-in name
   bool legacy_gemm_layout = false; ///< ReportOptions, for analyze
   std::size_t top_k = 5;
   std::string rank_by;

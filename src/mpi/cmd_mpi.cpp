@@ -179,8 +179,6 @@ Action setup_page(FlagSet& app) {
   });
   in_group(app, "What is counted", [&] {
     app.add_option("--gpu-arch", f->partial.gpu_arch, "GPU for rooflines: name or JSON file");
-    app.add_flag("--include-unlinked-kernels", f->partial.include_unlinked_kernels,
-                 "count GPU work without a launch in the time line (the default)");
   });
   add_running(app, *f, true);
   return [f](Context& ctx) { return run_job(ctx, *f); };
