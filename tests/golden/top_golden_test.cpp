@@ -4,6 +4,7 @@
 #include "analyses/top/top_facts.h"
 #include "engine/loader.h"
 #include "golden/golden_data.h"
+#include "temp_folder.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -98,7 +99,7 @@ void expect_rates(const Table& top, const Table& unified, const std::string& whe
 
 /// Idle time before the launch of the work that ends the gap in which a blocking call of the
 /// launching thread runs: each gap against each call (ST no. 1).
-std::int64_t synchronised_ns(const LoadedTrace& t) {
+std::int64_t synchronised_ns(const LoadedTrace& t, bool unlinked) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   std::vector<EventId> calls;
@@ -110,7 +111,7 @@ std::int64_t synchronised_ns(const LoadedTrace& t) {
       calls.push_back(i);
   std::vector<EventId> work;
   for (EventId i = 0; i < e.size(); ++i)
-    if (is_gpu(e.category[i]) && t.tree.linked(i))
+    if (is_gpu(e.category[i]) && (unlinked || t.tree.linked(i)))
       work.push_back(i);
   for (std::vector<EventId>* events : {&calls, &work})
     std::stable_sort(events->begin(), events->end(),
@@ -119,7 +120,8 @@ std::int64_t synchronised_ns(const LoadedTrace& t) {
   std::int64_t busy_until = work.empty() ? 0 : e.ts_ns[work.front()];
   for (const EventId next : work) {
     const EventId launch = t.tree.parent(next);
-    const std::int64_t until = std::min(e.ts_ns[next], e.ts_ns[launch]);
+    const std::int64_t until =
+        t.tree.linked(next) ? std::min(e.ts_ns[next], e.ts_ns[launch]) : busy_until;
     std::int64_t covered_until = busy_until;
     if (until > busy_until)
       for (const EventId call : calls)
@@ -135,10 +137,15 @@ std::int64_t synchronised_ns(const LoadedTrace& t) {
 }
 
 void expect_synchronisation(const LoadedTrace& t, const std::string& where) {
-  const auto charged = static_cast<double>(
-      idle_time_of(t, {}).ns[static_cast<std::size_t>(IdleCause::kSynchronisation)]);
-  const auto blocked = static_cast<double>(synchronised_ns(t));
-  EXPECT_NEAR(charged, blocked, 0.01 * blocked) << where << "synchronisation";
+  for (const bool unlinked : {false, true}) {
+    ReportOptions options;
+    options.include_unlinked_kernels = unlinked;
+    const auto charged = static_cast<double>(
+        idle_time_of(t, options).ns[static_cast<std::size_t>(IdleCause::kSynchronisation)]);
+    const auto blocked = static_cast<double>(synchronised_ns(t, unlinked));
+    EXPECT_NEAR(charged, blocked, 0.01 * blocked)
+        << where << "synchronisation" << (unlinked ? ", with work without a launch" : "");
+  }
 }
 
 void expect_same(const std::string& path) {
@@ -225,13 +232,21 @@ TEST(Top, HasTheFiguresOfTheReportOnRealRuns) {
 TEST(Top, ChargesToSynchronisationWhatBlockingCallsCover) {
   if (golden::root().empty())
     GTEST_SKIP() << golden::kAbsent;
-  for (const char* folder : {"hta", "triton"}) // the others: expect_same()
-    for (const auto& path : golden::entries(golden::root() / folder))
-      if (path.string().ends_with(".json.gz")) {
-        const auto loaded = load_trace(path.string(), {});
-        if (loaded)
-          expect_synchronisation(*loaded, path.string());
-      }
+  const test::TempFolder run;
+  ASSERT_TRUE(golden::unpack_tar(golden::root() / "dlrm" / "dlrm_kineto.tar.gz", run.path()));
+  std::size_t traces = 0;
+  for (const std::filesystem::path& folder : // the others: expect_same()
+       {golden::root() / "hta", golden::root() / "triton", std::filesystem::path(run.path())})
+    for (const auto& path : golden::entries(folder)) {
+      const bool json = path.string().ends_with(".json.gz") || path.string().ends_with(".json");
+      const Result<LoadedTrace> loaded =
+          json ? load_trace(path.string(), {}) : Result<LoadedTrace>(Error{});
+      if (!loaded)
+        continue;
+      expect_synchronisation(*loaded, path.string());
+      ++traces;
+    }
+  EXPECT_GE(traces, 16U);
 }
 
 } // namespace

@@ -1,0 +1,314 @@
+// The same value from several commands, equal to 1e-6: times and sums of five runs.
+#include "cli/run_binary.h"
+#include "golden/golden_data.h"
+#include "temp_folder.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <map>
+#include <optional>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// A table of `--json`.
+class SaidTable {
+public:
+  explicit SaidTable(simdjson::dom::element table) {
+    for (const std::string_view id : table["ids"].get_array())
+      ids_.emplace_back(id);
+    for (const simdjson::dom::element row : table["rows"].get_array())
+      rows_.push_back(row.get_array());
+  }
+  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+  [[nodiscard]] std::optional<double> number(std::size_t row, const std::string& id) const {
+    double value = 0;
+    if (cell(row, id).get(value) != simdjson::SUCCESS)
+      return std::nullopt;
+    return value;
+  }
+  [[nodiscard]] std::string text(std::size_t row, const std::string& id) const {
+    std::string_view value;
+    return cell(row, id).get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
+  }
+
+private:
+  [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element>
+  cell(std::size_t row, const std::string& id) const {
+    const auto at = std::find(ids_.begin(), ids_.end(), id);
+    EXPECT_NE(at, ids_.end()) << id;
+    return rows_[row].at(static_cast<std::size_t>(at - ids_.begin()));
+  }
+
+  std::vector<std::string> ids_;
+  std::vector<simdjson::dom::array> rows_;
+};
+
+/// What a command prints as JSON.
+class Said {
+public:
+  explicit Said(Words args) {
+    args.insert(args.end(), {"--json", "-q"});
+    result_ = test::run_binary(args);
+    EXPECT_TRUE(result_.code == 0 || result_.code == 4) << args[0] << ": " << result_.err;
+    EXPECT_EQ(parser_.parse(result_.out).get(root_), simdjson::SUCCESS) << args[0];
+  }
+  [[nodiscard]] std::optional<SaidTable> table(const std::string& name) const {
+    simdjson::dom::element found;
+    if (root_["tables"][name].get(found) != simdjson::SUCCESS)
+      return std::nullopt;
+    return SaidTable(found);
+  }
+
+private:
+  test::RunResult result_;
+  simdjson::dom::parser parser_;
+  simdjson::dom::element root_;
+};
+
+/// The values of every figure, by the command that said them.
+class Figures {
+public:
+  void add(const std::string& figure, const std::string& command, std::optional<double> value) {
+    if (value)
+      said_[figure][command] += *value;
+  }
+  /// Each figure is said by `least` commands or more, and all say the same.
+  void expect_equal(const std::string& prefix, std::size_t least, std::size_t figures) const {
+    std::size_t seen = 0;
+    for (const auto& [figure, by] : said_) {
+      if (!figure.starts_with(prefix))
+        continue;
+      ++seen;
+      EXPECT_GE(by.size(), least) << figure << ": first said by " << by.begin()->first;
+      for (const auto& [command, value] : by)
+        EXPECT_NEAR(value, by.begin()->second, 1e-6 * std::max(1.0, std::fabs(value)))
+            << figure << ": " << command << " and " << by.begin()->first;
+    }
+    EXPECT_GE(seen, figures) << prefix;
+  }
+
+private:
+  std::map<std::string, std::map<std::string, double>> said_; ///< figure, command
+};
+
+struct SaidKind {
+  const char* name; ///< of gpu_timeline's row, and of the figure
+  const char* top;
+  const char* sql;
+};
+constexpr SaidKind kSaidKinds[] = {{"total_time", "total_ms", "total_ns"},
+                                   {"computation_time", "computation_ms", "computation_ns"},
+                                   {"exposed_comm_time", "exposed_comm_ms", "exposed_comm_ns"},
+                                   {"idle_time", "idle_ms", "idle_ns"}};
+
+std::string of_rank(const char* kind, double rank) {
+  return std::string("rank ") + std::to_string(static_cast<int>(rank)) + " " + kind;
+}
+
+/// Per rank and by kind, ms.
+void rank_times(const std::vector<std::string>& traces, const Words& run, const Said& top,
+                const test::TempFolder& out, Figures& figures) {
+  const Said sql([&] {
+    Words args{"query", "SELECT * FROM ranks"};
+    args.insert(args.end(), run.begin(), run.end());
+    return args;
+  }());
+  const auto ranks = sql.table("result");
+  const auto of_top = top.table("top_ranks");
+  ASSERT_TRUE(ranks && of_top);
+  for (const SaidKind& kind : kSaidKinds) {
+    for (std::size_t r = 0; r < ranks->rows(); ++r)
+      figures.add(of_rank(kind.name, *ranks->number(r, "rank")), "query",
+                  *ranks->number(r, kind.sql) / 1e6);
+    for (std::size_t r = 0; r < of_top->rows(); ++r)
+      figures.add(of_rank(kind.name, *of_top->number(r, "rank")), "top",
+                  of_top->number(r, kind.top));
+  }
+  for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+    const Said report({"report", traces[rank], "-o", out.path("r.xlsx")});
+    const auto timeline = report.table("gpu_timeline");
+    ASSERT_TRUE(timeline);
+    for (std::size_t row = 0; row < timeline->rows(); ++row)
+      for (const SaidKind& kind : kSaidKinds)
+        if (timeline->text(row, "type") == kind.name)
+          figures.add(of_rank(kind.name, static_cast<double>(rank)), "report",
+                      timeline->number(row, "time_ms"));
+  }
+}
+
+/// The same of the commands that take folders.
+void rank_times_of_folders(const std::string& folder, const test::TempFolder& out,
+                           Figures& figures) {
+  const Said analyze({"analyze", folder, "--no-plots", "-o", out.path("a")});
+  const auto ranks = analyze.table("ranks");
+  const Said compare(
+      {"compare", "--baseline", folder, "--test", folder, "--output", out.path("c"), "--no-plots"});
+  const auto all = compare.table("GPU_ByRank_Cmp");
+  ASSERT_TRUE(ranks && all);
+  for (const SaidKind& kind : kSaidKinds) {
+    for (std::size_t r = 0; r < ranks->rows(); ++r)
+      figures.add(of_rank(kind.name, *ranks->number(r, "rank")), "analyze",
+                  ranks->number(r, std::string(kind.name) + "_ms"));
+    for (std::size_t r = 0; r < all->rows(); ++r)
+      if (all->text(r, "type") == kind.name) {
+        figures.add(of_rank(kind.name, *all->number(r, "rank")), "compare",
+                    all->number(r, "base_time_ms"));
+        figures.add(of_rank(kind.name, *all->number(r, "rank")), "compare, test",
+                    all->number(r, "test_time_ms"));
+      }
+  }
+}
+
+/// Time of all kernels, ms, and by name.
+void kernel_sums(const std::vector<std::string>& traces, const Words& run, const Said& top,
+                 const test::TempFolder& out, Figures& figures) {
+  Words args{"query", "SELECT name, sum(dur_ns) / 1e6 AS ms FROM kernels "
+                      "WHERE work IN ('computation', 'communication') GROUP BY name"};
+  args.insert(args.end(), run.begin(), run.end());
+  const Said sql(args);
+  const auto kernels = sql.table("result");
+  ASSERT_TRUE(kernels);
+  for (std::size_t r = 0; r < kernels->rows(); ++r)
+    figures.add("kernel " + kernels->text(r, "name"), "query", kernels->number(r, "ms"));
+  for (const std::string& trace : traces) {
+    const Said report({"report", trace, "-o", out.path("r.xlsx"), "--sheets", "kernel_summary"});
+    const auto summary = report.table("kernel_summary");
+    ASSERT_TRUE(summary);
+    for (std::size_t r = 0; r < summary->rows(); ++r)
+      figures.add("kernel " + summary->text(r, "kernel_name"), "report",
+                  *summary->number(r, "kernel_duration_us_sum") / 1e3);
+  }
+  const auto of_top = top.table("top_kernels");
+  ASSERT_TRUE(of_top);
+  for (std::size_t r = 0; r < of_top->rows(); ++r)
+    figures.add("kernel " + of_top->text(r, "kernel"), "top", of_top->number(r, "time_ms"));
+}
+
+/// Latency of each kind of collective, ms, and how late each rank starts, us.
+void collectives(const Words& run, const Said& top, const std::string& folder,
+                 const test::TempFolder& out, Figures& figures) {
+  const auto with = [&run](Words args) {
+    args.insert(args.end(), run.begin(), run.end());
+    return args;
+  };
+  const Said said(with({"collectives", "-o", out.path("k.xlsx")}));
+  const Said sql(with({"query", "SELECT collective, sum(total_latency_ms) AS total_latency_ms "
+                                "FROM nccl_summary_implicit_sync GROUP BY collective"}));
+  const Said late(with({"query", "SELECT * FROM straggler_summary"}));
+  const auto take = [&](const std::optional<SaidTable>& table, const char* command,
+                        const char* value) {
+    ASSERT_TRUE(table) << command;
+    for (std::size_t r = 0; r < table->rows(); ++r)
+      figures.add("latency " + table->text(r, "collective"), command, table->number(r, value));
+  };
+  take(said.table("nccl_summary_implicit_sync"), "collectives", "total_latency_ms");
+  take(sql.table("result"), "query", "total_latency_ms");
+  take(top.table("top_collectives"), "top", "time_ms");
+  if (!folder.empty()) {
+    const Said compare({"compare", "--baseline", folder, "--test", folder, "--output",
+                        out.path("c"), "--no-plots"});
+    take(compare.table("NCCL_ImplicitSyncCmp"), "compare", "base_total_latency_ms");
+  }
+  const auto take_late = [&](const std::optional<SaidTable>& table, const char* command,
+                             const char* value) {
+    ASSERT_TRUE(table) << command;
+    for (std::size_t r = 0; r < table->rows(); ++r)
+      figures.add(of_rank("starts later", *table->number(r, "rank")), command,
+                  table->number(r, value));
+  };
+  take_late(said.table("straggler_summary"), "collectives", "later_us_mean");
+  take_late(late.table("result"), "query", "later_us_mean");
+  take_late(top.table("top_ranks"), "top", "late_us");
+}
+
+/// `folder`: of the traces alone; "" where others lie beside them.
+void expect_same_values(const std::vector<std::string>& traces, const std::string& folder,
+                        bool with_collectives) {
+  const test::TempFolder out;
+  const Words run = folder.empty() ? traces : Words{folder};
+  Words args{"top", "-k", "0"};
+  args.insert(args.end(), run.begin(), run.end());
+  const Said top(args);
+  Figures figures;
+  rank_times(traces, run, top, out, figures);
+  if (!folder.empty())
+    rank_times_of_folders(folder, out, figures);
+  kernel_sums(traces, run, top, out, figures);
+  figures.expect_equal("rank ", folder.empty() ? 3 : 6, 4 * traces.size());
+  figures.expect_equal("kernel ", 3, 5);
+  if (!with_collectives)
+    return;
+  Figures of_collectives;
+  collectives(run, top, folder, out, of_collectives);
+  of_collectives.expect_equal("latency ", folder.empty() ? 3 : 4, 1);
+  of_collectives.expect_equal("rank ", 3, traces.size());
+}
+
+/// Why SQL is not available; "" = it is.
+std::string no_sql() {
+  const test::RunResult r = test::run_binary(
+      {"query", "SELECT 1", (golden::tree_root() / "synth" / "amd" / "rank0.json.gz").string()});
+  return r.code == 0 ? std::string() : r.err;
+}
+
+std::vector<std::string> ranks_of(const fs::path& folder, const std::string& before,
+                                  const std::string& ending, std::size_t ranks) {
+  std::vector<std::string> out;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (const std::string name = entry.path().filename().string();
+          name.starts_with(before + std::to_string(rank)) && name.ends_with(ending))
+        out.push_back(entry.path().string());
+  return out;
+}
+
+TEST(SameValues, OfGeneratedRunsInTheTree) {
+  if (const std::string why = no_sql(); !why.empty())
+    GTEST_SKIP() << why;
+  for (const char* vendor : {"amd", "nv"}) {
+    SCOPED_TRACE(vendor);
+    const test::TempFolder folder; // without the tables beside the traces
+    for (const char* rank : {"rank0.json.gz", "rank1.json.gz"})
+      fs::copy_file(golden::tree_root() / "synth" / vendor / rank, folder.path(rank));
+    expect_same_values({folder.path("rank0.json.gz"), folder.path("rank1.json.gz")}, folder.path(),
+                       true);
+  }
+}
+
+TEST(SameValues, OfARealRunOfEightRanks) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  if (const std::string why = no_sql(); !why.empty())
+    GTEST_SKIP() << why;
+  const test::TempFolder folder;
+  ASSERT_TRUE(golden::unpack_tar(golden::root() / "dlrm" / "dlrm_kineto.tar.gz", folder.path()));
+  expect_same_values(ranks_of(folder.path(), "worker", ".json", 8), folder.path(), true);
+}
+
+TEST(SameValues, OfARealPairOfRanks) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  if (const std::string why = no_sql(); !why.empty())
+    GTEST_SKIP() << why;
+  const test::TempFolder folder;
+  for (const char* rank : {"sampled_rank-0.json.gz", "sampled_rank-1.json.gz"})
+    fs::copy_file(golden::root() / "hta" / rank, folder.path(rank));
+  expect_same_values(ranks_of(folder.path(), "sampled_rank-", ".json.gz", 2), folder.path(), true);
+}
+
+TEST(SameValues, OfARealRankByItself) {
+  if (golden::root().empty())
+    GTEST_SKIP() << golden::kAbsent;
+  if (const std::string why = no_sql(); !why.empty())
+    GTEST_SKIP() << why;
+  const fs::path trace = golden::root() / "mi300" / "resnet_act_checkpoint.json.gz";
+  expect_same_values({trace.string()}, "", false);
+}
+
+} // namespace
+} // namespace rankscope
