@@ -20,7 +20,7 @@ protected:
                                       const std::string& script) const {
     std::vector<std::string> all = {
         "sweep",           "-o",   folder_.path("sweep"), "--no-nccl-log", "-t", "256", "--sample",
-        "--sample-period", "10ms", "--sysfs-root",        sys_.root()};
+        "--sample-period", "50ms", "--sysfs-root",        sys_.root()};
     all.insert(all.end(), flags.begin(), flags.end());
     all.insert(all.end(), {"--", "sh", "-c", script});
     return test::run_binary(all);
@@ -77,12 +77,12 @@ TEST_F(SweepEnergy, SettingsAreComparedByTheEnergyOfTheirRuns) {
 }
 
 TEST_F(SweepEnergy, StepsOfATraceHaveTheEnergyOfAllGpus) {
-  const std::string script = R"(now=$(date +%s%N); sleep 0.5
+  const std::string script = R"(now=$(date +%s%N); sleep 0.8
 cat > $RANKSCOPE_RUN_DIR/rank0.json <<END
 {"schemaVersion":1,"baseTimeNanoseconds":$now,"traceEvents":[
-{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":100000,"dur":100000},
-{"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":200000,"dur":200000},
-{"ph":"X","cat":"user_annotation","name":"ProfilerStep#3","pid":1,"tid":1,"ts":400000,"dur":90000000},
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":100000,"dur":200000},
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#2","pid":1,"tid":1,"ts":300000,"dur":200000},
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#3","pid":1,"tid":1,"ts":500000,"dur":90000000},
 {"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":110000,"dur":5,
  "args":{"correlation":1}},
 {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":110010,"dur":1000,
@@ -94,8 +94,8 @@ END
   EXPECT_EQ(r.code, 0) << r.err;
   const auto steps = column("joules_per_step");
   ASSERT_EQ(steps.size(), 4U);
-  for (const auto& [run, text] : steps) // 400 W: 40 J and 80 J; the third step ends after the run
-    EXPECT_NEAR(std::stod("0" + text), 60, 6) << run;
+  for (const auto& [run, text] : steps) // 400 W for 0.2 s; the third step ends after the run
+    EXPECT_NEAR(std::stod("0" + text), 80, 8) << run;
   EXPECT_NE(r.out.find("J per step"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("The energy of the 2 settings does not differ significantly"),
             std::string::npos)

@@ -58,8 +58,10 @@ private:
   void sample(const std::vector<std::string_view>& cells) {
     const auto time = column("t_unix_ns");
     const auto gpu = column("gpu");
-    const auto unix_ns = time ? to_number(cells[*time]) : std::nullopt;
-    const auto index = gpu ? to_number<int>(cells[*gpu]) : std::nullopt;
+    if (!time || !gpu)
+      return;
+    const auto unix_ns = to_number(cells[*time]);
+    const auto index = to_number<int>(cells[*gpu]);
     if (!unix_ns || !index)
       return;
     for (std::size_t i = 0; i < kCounterColumns.size(); ++i) {
