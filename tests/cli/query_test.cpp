@@ -161,6 +161,33 @@ TEST(Query, ViewsAreWhatTheirTablesSay) {
   EXPECT_NEAR(number_query(exposed[0][1]), number_query(exposed[0][2]), 1e-6);
 }
 
+// Rows of a view, summed up, that are not those of the sheet about the same.
+TEST(Query, ViewsOfLaunchesAreThoseOfTheSheets) {
+  RS_NEEDS_DUCKDB();
+  const char* const launches =
+      "SELECT count(*) FROM (SELECT run, rank, launch, count(*) AS n, sum(call_us) AS c, "
+      "sum(gpu_us) AS g, sum(delay_us) AS d FROM launch_calls GROUP BY ALL) "
+      "FULL JOIN launch_statistics USING (run, rank, launch) WHERE n IS DISTINCT FROM launches OR "
+      "abs(c - call_us_sum) + abs(g - gpu_us_sum) + abs(d - delay_us_sum) > 1e-6";
+  const char* const queues =
+      "SELECT count(*) FROM (SELECT run, rank, device, stream, count(*) AS n, avg(length) AS m, "
+      "stddev(length) AS s, max(length) AS x FROM queue_points GROUP BY ALL) "
+      "FULL JOIN queue_length USING (run, rank, device, stream) WHERE n IS DISTINCT FROM points OR "
+      "abs(m - length_mean) + abs(s - length_std) + abs(x - length_max) > 1e-6";
+  const char* const gaps =
+      "SELECT count(*) FROM (SELECT run, rank, device, stream, cause, count(*) AS n, "
+      "sum(gap_ns) / 1e3 AS us FROM stream_gaps GROUP BY ALL) FULL JOIN (FROM stream_idle WHERE "
+      "gaps > 0) i USING (run, rank, device, stream, cause) WHERE n IS DISTINCT FROM i.gaps OR "
+      "abs(us - idle_us_sum) > 1e-6";
+  for (const char* sql : {launches, queues, gaps})
+    EXPECT_EQ(query_query(sql, two_ranks()), (std::vector<std::vector<std::string>>{{"0"}})) << sql;
+  for (const char* table : {"launch_statistics", "queue_length", "stream_idle"})
+    EXPECT_GT(
+        number_query(query_query(std::string("SELECT count(*) FROM ") + table, two_ranks())[0][0]),
+        1)
+        << table;
+}
+
 TEST(Query, EveryTableAndViewAnswers) {
   RS_NEEDS_DUCKDB();
   const RunResult list = run_binary({"query", "--tables", "--json"});
