@@ -3,6 +3,7 @@
 #include "app/analyze_parts.h"
 #include "base/fnv.h"
 #include "findings/sweep_findings.h"
+#include "os/input_file.h"
 #include "os/whole_file.h"
 #include "readers/trace_stamp.h"
 
@@ -124,9 +125,11 @@ Result<SweepFacts> load_analysed(const std::string& folder) {
     layout = OutputLayout(fmt::format("{}/{}", folder, kAnalysisFolder));
   if (!fs::exists(layout.sweep_state(), ec))
     return Error{ErrorCode::kUnreadable, folder, "no state of an analysed sweep", kHint};
+  remember_input(layout.sweep_state()); // read_part() does not: analyze writes them again
   RS_TRY(const SweepState sweep, read_part<SweepState>(layout.sweep_state(), kSweepKind));
   std::vector<ConfigResult> configs;
   for (const std::string& label : sweep.labels) {
+    remember_input(layout.state({label, {}}));
     RS_TRY(SavedConfiguration saved,
            read_part<SavedConfiguration>(layout.state({label, {}}), kConfigurationKind));
     configs.push_back(std::move(saved.config));

@@ -603,6 +603,8 @@ Result<SweepPlan> plan_sweep(const SweepRequest& request) {
 }
 
 Result<FinishedSweep> run_sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan) {
+  if (!request.tuner_file.empty())
+    RS_CHECK(OutputFile::create(request.tuner_file)); // and discarded: a bad path fails now
   RS_CHECK(make_folder(plan.folder));
   RS_CHECK(make_folder(plan.folder + "/.rankscope"));
   RS_TRY(const FolderLock lock, // two sweeps would move each other's runs

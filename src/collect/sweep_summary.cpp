@@ -1,5 +1,7 @@
 #include "collect/sweep_summary.h"
 
+#include "os/input_file.h"
+
 #include <array>
 #include <cmath>
 #include <ctime>
@@ -115,7 +117,8 @@ std::string sweep_timestamp(std::chrono::system_clock::time_point time) {
   return local_time(time, "%Y%m%d_%H%M%S");
 }
 
-SweepLog::SweepLog(const std::string& path) : file_(std::fopen(path.c_str(), "ae")) {}
+SweepLog::SweepLog(const std::string& path)
+    : file_(is_input(path) ? nullptr : std::fopen(path.c_str(), "ae")) {}
 
 SweepLog::~SweepLog() {
   if (file_ != nullptr)

@@ -24,14 +24,6 @@ Error output_error(const std::string& path, int err) {
                          : ""};
 }
 
-/// An Error when `path` is a file that this process reads.
-Result<void> refuse_input(const std::string& path) {
-  if (!is_input(path))
-    return {};
-  return Error{ErrorCode::kUsage, path, "is an input of this run and stays as it is",
-               "choose another output"};
-}
-
 /// Where the bytes of an output go.
 struct Target {
   std::string path;     ///< of the file to replace
@@ -93,6 +85,13 @@ int copy_into(const std::string& from, const std::string& to) {
 }
 
 } // namespace
+
+Result<void> refuse_input(const std::string& path) {
+  if (!is_input(path))
+    return {};
+  return Error{ErrorCode::kUsage, path, "is an input of this run and stays as it is",
+               "choose another output"};
+}
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
   OutputFile out;

@@ -56,6 +56,10 @@ private:
   bool through_ = false; ///< commit() copies into what is no regular file
 };
 
+/// An Error when `path` leads to a file that this process reads: for outputs that are not written
+/// through the classes above.
+[[nodiscard]] Result<void> refuse_input(const std::string& path);
+
 /// mkdir -p.
 Result<void> make_folder(const std::string& path);
 

@@ -1,6 +1,7 @@
 #include "collect/profile/perf_csv.h"
 
 #include "collect/leading_number.h"
+#include "os/output_file.h"
 
 #include <algorithm>
 #include <array>
@@ -338,6 +339,7 @@ std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request
 }
 
 Result<void> check_perf_csv(const std::string& path) {
+  RS_CHECK(refuse_input(path));
   {
     const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (file.fd < 0)

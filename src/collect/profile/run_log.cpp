@@ -1,5 +1,7 @@
 #include "collect/profile/run_log.h"
 
+#include "os/output_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +16,7 @@ constexpr double kSameTime = 0.001;   ///< s
 } // namespace
 
 Result<RunLog> RunLog::create(const std::string& path) {
+  RS_CHECK(refuse_input(path));
   RunLog out;
   out.file_.reset(std::fopen(path.c_str(), "we"));
   if (out.file_ == nullptr)
