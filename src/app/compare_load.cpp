@@ -67,8 +67,10 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
   for (const auto& [rank, path] : chosen) {
     const Result<Report> report = read_report_tables(path);
     std::optional<RankTimeline> timeline;
-    if (report)
+    if (report) {
+      ctx.diagnostics.merge(report->diagnostics);
       timeline = timeline_of_report(*report);
+    }
     if (timeline)
       for (const auto& [name, ms] : operators_of_report(*report))
         run.operators[name] += ms * 1e6;
@@ -83,6 +85,7 @@ Result<ComparedRun> from_reports(Session& ctx, const CompareInput& input) {
                  "give a folder with the reports of one configuration"};
   if (!workbooks.empty()) {
     RS_TRY(const Report report, read_report_tables(workbooks.front()));
+    ctx.diagnostics.merge(report.diagnostics);
     run.collectives = collectives_of_report(report, input.label, ctx.diagnostics);
   }
   if (run.ranks.empty() && run.collectives.summary.empty())

@@ -31,6 +31,7 @@ Result<ComparedReports> compare_report_files(Session& session,
   std::vector<Report> reports;
   for (const std::string& path : request.reports) {
     RS_TRY(Report report, read_report_tables(path));
+    session.diagnostics.merge(report.diagnostics);
     reports.push_back(std::move(report));
   }
   ComparedReports out;

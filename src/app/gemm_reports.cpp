@@ -18,13 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<Table> read_csv(const std::string& path) {
+Result<Table> read_csv(Session& ctx, const std::string& path) {
   const Result<std::string> text = read_whole(path);
   if (!text || text->empty())
     return Error{ErrorCode::kUnreadable, path, "cannot read this CSV file", ""};
-  Result<Table> table = table_from_csv(fs::path(path).stem().string(), *text);
+  std::uint64_t torn = 0;
+  Result<Table> table = table_from_csv(fs::path(path).stem().string(), *text, &torn);
   if (!table)
     return Error{ErrorCode::kUnreadable, path, table.error().what, ""};
+  report_torn_rows(ctx.diagnostics, path, torn);
   return table;
 }
 
@@ -99,8 +101,10 @@ Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVarian
     ++read;
     const Result<Report> report = read_report_tables(saved.path);
     std::optional<GemmFacts> part;
-    if (report)
+    if (report) {
+      ctx.diagnostics.merge(report->diagnostics);
       part = variance_of_report(*report, saved.key, request.top_k);
+    }
     if (part)
       parts.push_back(std::move(*part));
     else
@@ -126,7 +130,7 @@ Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVarian
 }
 
 Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv& request) {
-  RS_TRY(const Table variance, read_csv(request.csv));
+  RS_TRY(const Table variance, read_csv(ctx, request.csv));
   RS_TRY(std::vector<RunPlan> plans,
          chosen_runs(ctx, request.sweep, request.discover, request.filter));
   std::map<Place, std::vector<std::size_t>> rows;
@@ -159,7 +163,7 @@ Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv&
 }
 
 Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& request) {
-  RS_TRY(const Table timestamps, read_csv(request.csv));
+  RS_TRY(const Table timestamps, read_csv(ctx, request.csv));
   if (!timestamps.column("max_duration_timestamp_ms"))
     return Error{ErrorCode::kUnreadable, request.csv, "no column max_duration_timestamp_ms",
                  "run rankscope gemm timestamps first"};
@@ -175,6 +179,8 @@ Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& reque
       if (!report)
         ctx.diagnostics.add_at(Severity::kDataLoss, "collectives_missing", path,
                                report.error().message());
+      else
+        ctx.diagnostics.merge(report->diagnostics);
       known = books.emplace(path, report ? std::optional<Report>(std::move(*report)) : std::nullopt)
                   .first;
     }
@@ -185,7 +191,7 @@ Result<WrittenTable> gemm_overlap_of_csv(Session& ctx, const OverlapOfCsv& reque
   return written(std::move(table), std::move(path));
 }
 
-Result<WrittenPlots> plot_gemm_csv(const PlotsOfCsv& request) {
+Result<WrittenPlots> plot_gemm_csv(Session& ctx, const PlotsOfCsv& request) {
   std::string path = request.csv;
   for (const std::string& folder :
        {request.sweep, fmt::format("{}/{}", request.sweep, kAnalysisFolder)})
@@ -193,7 +199,7 @@ Result<WrittenPlots> plot_gemm_csv(const PlotsOfCsv& request) {
       path = OutputLayout(folder).saved_gemm_csv(GemmTable::kVariance);
   if (path.empty())
     return Error{ErrorCode::kUsage, "", "plot needs --csv-path or an analysed sweep", ""};
-  RS_TRY(const Table variance, read_csv(path));
+  RS_TRY(const Table variance, read_csv(ctx, path));
   if (!variance.column("time_diff_us") || variance.rows() == 0)
     return Error{ErrorCode::kUnreadable, path, "no rows with a column time_diff_us", ""};
   VarianceData data;

@@ -46,6 +46,6 @@ struct WrittenPlots {
   std::string folder;
   std::size_t rows = 0;
 };
-Result<WrittenPlots> plot_gemm_csv(const PlotsOfCsv& request);
+Result<WrittenPlots> plot_gemm_csv(Session& ctx, const PlotsOfCsv& request);
 
 } // namespace rankscope

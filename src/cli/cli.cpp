@@ -7,6 +7,7 @@
 #include "os/signals.h"
 #include "os/tasks.h"
 #include "os/terminal.h"
+#include "readers/rocprof/unpacked_databases.h"
 #include "writers/console.h"
 #include "writers/writer.h"
 
@@ -251,6 +252,7 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
   ctx.threads = sensible_threads(jobs);
   if (ctx.threads < jobs)
     ctx.note(fmt::format("-j {}: {} threads are used", jobs, ctx.threads));
+  const ReuseUnpackedDatabases unpack_once;
   try {
     const Result<void> result = action(ctx);
     print_problems(ctx);

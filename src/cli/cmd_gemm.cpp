@@ -50,7 +50,7 @@ Result<void> show(Context& ctx, const Result<WrittenTable>& result) {
 }
 
 Result<void> plot(Context& ctx, const GemmFlags& f) {
-  RS_TRY(const WrittenPlots plots, plot_gemm_csv({f.csv_path, f.sweep, f.output_dir, f.svg}));
+  RS_TRY(const WrittenPlots plots, plot_gemm_csv(ctx, {f.csv_path, f.sweep, f.output_dir, f.svg}));
   ctx.out(fmt::format("{}: plots of {} rows\n", plots.folder, plots.rows));
   return {};
 }

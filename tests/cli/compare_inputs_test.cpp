@@ -251,5 +251,40 @@ TEST(CompareInputs, MarkdownOnStdoutStandsAlone) {
   EXPECT_EQ(r.out.find(".xlsx"), std::string::npos);
 }
 
+// HA-E26: the difference of two integers of CSV tables overflowed.
+TEST(CompareInputs, DifferencesOfIntegersDoNotOverflow) {
+  const TempFolder folder;
+  const auto report = [&folder](const std::string& name, const std::string& count) {
+    fs::create_directories(folder.path(name));
+    std::ofstream(folder.path(name) + "/ops_summary.csv")
+        << "name,total_direct_kernel_time_ms,Count\naten::mm,4," << count << "\n";
+    return folder.path(name);
+  };
+  const RunResult r = run_binary({"compare-reports", report("a", "-9223372036854775808"),
+                                  report("b", "1"), "--csv-dir", folder.path("out")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  std::string all;
+  for (const auto& file : fs::directory_iterator(folder.path("out")))
+    all += test::bytes_of(file.path().string());
+  EXPECT_NE(all.find("9.223372036854776e+18"), std::string::npos) << all;
+}
+
+// A row that a killed writer left was compared as it was.
+TEST(CompareInputs, TornRowsOfReportsAreLeftOutAndCounted) {
+  const TempFolder folder;
+  const auto report = [&folder](const std::string& name, const std::string& rows) {
+    fs::create_directories(folder.path(name));
+    std::ofstream(folder.path(name) + "/ops_summary.csv")
+        << "name,total_direct_kernel_time_ms,Count\n" + rows;
+    return folder.path(name);
+  };
+  const RunResult r =
+      run_binary({"compare-reports", report("a", "aten::mm,4,2\n\"aten::a,1,1\naten::add,1,2\n"),
+                  report("b", "aten::mm,4,2\naten::add,1"), "--csv-dir", folder.path("out")});
+  EXPECT_EQ(r.code, 4) << r.err;
+  EXPECT_NE(r.err.find("a/ops_summary.csv: a row is incomplete"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("b/ops_summary.csv: a row is incomplete"), std::string::npos) << r.err;
+}
+
 } // namespace
 } // namespace rankscope

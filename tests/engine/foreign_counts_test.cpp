@@ -3,10 +3,12 @@
 #include "core/gpu_launches.h"
 #include "cost.h"
 #include "engine/loader.h"
+#include "readers/rocprof/unpacked_databases.h"
 #include "rocprof_files.h"
 #include "sanitized.h"
 #include "temp_folder.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -160,6 +162,48 @@ TEST(ForeignCounts, RanksOfOneFileAreEachConsumedOnceAlsoThoseThatAreNotThere) {
     EXPECT_EQ(seen[6], "109");
     EXPECT_EQ(seen[7], "this rank is not in the file");
   }
+}
+
+// HA-E24: the error named each of them.
+TEST(ForeignCounts, RanksOfOneFileAreNamedInOneShortLine) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.rpd");
+  test::run_sql(path, rpd_of(test::kSanitized ? 200 : 5'000));
+  const Result<LoadedTrace> one = load_trace(path, {});
+  ASSERT_FALSE(one);
+  EXPECT_NE(one.error().message().find("000 ranks (0-4999), and this command takes one"),
+            test::kSanitized ? 0 : std::string::npos)
+      << one.error().message();
+  EXPECT_LT(one.error().message().size(), path.size() + 100);
+}
+
+// A packed database was unpacked once to see what it is, once for its ranks and once to be read.
+TEST(ForeignCounts, APackedDatabaseIsUnpackedOnce) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.rpd");
+  test::run_sql(path, rpd_of(3));
+  ASSERT_EQ(std::system(("gzip " + path).c_str()), 0);
+  const auto read = [&] {
+    const std::size_t before = databases_unpacked();
+    Diagnostics diag;
+    const Result<RunPlan> plan = discover_run({path + ".gz"}, {}, diag);
+    EXPECT_TRUE(plan) << plan.error().message();
+    std::size_t ranks = 0;
+    EXPECT_TRUE(load_each(plan->ranks, {},
+                          [&](std::size_t, Result<LoadedTrace> trace) { ranks += trace ? 1 : 0; }));
+    EXPECT_EQ(ranks, 3U);
+    return databases_unpacked() - before;
+  };
+  EXPECT_GT(read(), 1U);
+  {
+    const ReuseUnpackedDatabases keep;
+    EXPECT_EQ(read(), 1U);
+    EXPECT_EQ(read(), 0U);
+    test::run_sql(folder.path("y"), rpd_of(3)); // another file in its place
+    ASSERT_EQ(std::system(("gzip -c " + folder.path("y") + " > " + path + ".gz").c_str()), 0);
+    EXPECT_EQ(read(), 1U);
+  }
+  EXPECT_GT(read(), 1U) << "nothing is kept any more";
 }
 
 } // namespace

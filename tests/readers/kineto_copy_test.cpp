@@ -85,6 +85,30 @@ TEST(KinetoCopy, ABareListAndManyParts) {
   }
 }
 
+// Blanks and members of the header were held together, and blanks between events until the next
+// one.
+TEST(KinetoCopy, BlanksTakeNoMemory) {
+  const test::TempFolder folder;
+  const std::string blanks(std::size_t{5} << 20U, ' ');
+  std::string text = blanks + "{" + blanks + "\"schemaVersion\": 1," + blanks +
+                     "\"other\": \"a\"," + blanks + " \"traceEvents\": [" + blanks;
+  for (std::size_t i = 0; i < std::size(kEntries); ++i)
+    text += (i > 0 ? "," : "") + blanks + kEntries[i] + blanks;
+  const std::string path = folder.write("t.json", text + "], \"traceName\": \"t\"}\n");
+  const std::vector<KinetoPart> parts = {{folder.path("a.json"), {1}, {7}, {}}};
+  const auto counts = copy_kineto_parts(path, parts, rules());
+  ASSERT_TRUE(counts) << counts.error().message();
+  EXPECT_EQ(*counts, (std::vector<std::uint64_t>{4}));
+  std::string copied = bytes_of(parts[0].path);
+  EXPECT_LT(copied.size(), 7 * blanks.size());
+  std::erase(copied, ' ');
+  const std::string plain = with({0, 1, 2, 6});
+  std::string want =
+      R"({"schemaVersion":1,"other":"a","traceEvents":[)" + plain.substr(plain.find("[\n") + 1);
+  std::erase(want, ' ');
+  EXPECT_EQ(copied, want);
+}
+
 TEST(KinetoCopy, DamagedFilesGiveNothing) {
   const test::TempFolder folder;
   const std::string whole = file_text();

@@ -13,8 +13,26 @@
 
 namespace rankscope::json {
 
+inline bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 inline const char* skip_space(const char* p, const char* end) {
-  while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+#if defined(__SSE2__)
+  const auto blanks = [](const char* at) { // a bit for each of 16 characters
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const auto same = [block](char c) { return _mm_cmpeq_epi8(block, _mm_set1_epi8(c)); };
+    return static_cast<unsigned>(_mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(same(' '), same('\n')), _mm_or_si128(same('\r'), same('\t')))));
+  };
+  while (end - p >= 16 && is_space(*p)) { // none or a few are usual
+    const unsigned mask = blanks(p);
+    if (mask != 0xffffU)
+      return p + __builtin_ctz(~mask);
+    p += 16;
+  }
+#endif
+  while (p < end && is_space(*p))
     ++p;
   return p;
 }

@@ -90,7 +90,7 @@ public:
     }
     RS_CHECK(head());
     RS_CHECK(entries());
-    tail();
+    RS_CHECK(tail());
     if (!source_->problem().empty())
       return damaged(source_->problem());
     for (OpenPart& part : parts_)
@@ -107,17 +107,23 @@ private:
         "parts are made of whole files only"};
   }
 
-  /// What is not used yet, and a window more.
-  void more() {
+  /// What is not used yet, without blanks in front of it, and a window more. Errors: kUnreadable
+  /// for a value that is larger than the reader takes.
+  Result<void> more() {
+    const char* const begin = buffer_.data();
+    at_ = static_cast<std::size_t>(json::skip_space(begin + at_, begin + buffer_.size()) - begin);
     buffer_.erase(0, at_);
     offset_ += at_;
     at_ = 0;
     const std::size_t had = buffer_.size();
+    if (had >= kMostKinetoValue)
+      return damaged(fmt::format("a value has more than {} MiB", kMostKinetoValue >> 20U));
     const std::size_t want = std::max(kWindow, had);
     buffer_.resize(had + want);
     const std::size_t got = source_->read(buffer_.data() + had, want);
     buffer_.resize(had + got);
     ended_ = got < want;
+    return {};
   }
 
   void put_all(std::string_view text) {
@@ -126,30 +132,34 @@ private:
   }
 
   Result<void> head() {
-    more();
+    RS_CHECK(more());
     if (buffer_.compare(0, 3, "\xef\xbb\xbf") == 0)
       buffer_.replace(0, 3, 3, ' ');
-    std::size_t end = buffer_.find_first_not_of(" \t\r\n");
-    if (end == std::string::npos)
+    while (json::skip_space(buffer_.data(), buffer_.data() + buffer_.size()) ==
+               buffer_.data() + buffer_.size() &&
+           !ended_)
+      RS_CHECK(more());
+    const std::size_t first = buffer_.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos)
       return damaged("the file is empty");
-    if (buffer_[end] == '[') {
-      ++end;
-    } else {
-      for (;;) {
-        KinetoHeader header;
-        Diagnostics unused;
-        end = 0;
-        const HeadState state = scan_members(buffer_, end, false, ended_, header, unused);
-        if (state == HeadState::kEvents)
-          break;
-        if (state != HeadState::kNeedMore || ended_)
-          return damaged("no traceEvents");
-        more();
-      }
+    if (buffer_[first] == '[') {
+      put_all(std::string_view(buffer_).substr(0, first + 1));
+      at_ = first + 1;
+      return {};
     }
-    put_all(std::string_view(buffer_).substr(0, end));
-    at_ = end;
-    return {};
+    for (bool inside = false;;) {
+      KinetoHeader header;
+      Diagnostics unused;
+      const std::size_t begin = at_;
+      const HeadState state = scan_members(buffer_, at_, inside, ended_, header, unused);
+      put_all(std::string_view(buffer_).substr(begin, at_ - begin));
+      if (state == HeadState::kEvents)
+        return {};
+      if (state != HeadState::kNeedMore || ended_)
+        return damaged("no traceEvents");
+      inside = inside || at_ > begin;
+      RS_CHECK(more());
+    }
   }
 
   Result<void> entries() {
@@ -165,7 +175,8 @@ private:
       if (after == nullptr) {
         if (ended_)
           return damaged("the list of events does not end");
-        more();
+        at_ = static_cast<std::size_t>(p - buffer_.data());
+        RS_CHECK(more());
         continue;
       }
       entry(index++, {p, static_cast<std::size_t>(after - p)});
@@ -215,14 +226,14 @@ private:
   }
 
   /// The end of the list and what follows it.
-  void tail() {
+  Result<void> tail() {
     put_all("\n");
     for (;;) {
       put_all(std::string_view(buffer_).substr(at_));
       at_ = buffer_.size();
       if (ended_)
-        return;
-      more();
+        return {};
+      RS_CHECK(more());
     }
   }
 

@@ -103,8 +103,10 @@ void header_value(std::string_view key, std::string_view raw, KinetoHeader& head
   } else if (key == "distributedInfo" || key == "deviceProperties") {
     simdjson::dom::parser parser;
     simdjson::dom::element value;
-    const simdjson::error_code error = parse_json(parser, raw).get(value);
-    if (error != simdjson::SUCCESS)
+    if (raw.size() > kMostKinetoMember)
+      diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
+               "a header value is larger than 16 MiB and was ignored");
+    else if (parse_json(parser, raw).get(value) != simdjson::SUCCESS)
       diag.add(Severity::kWarning, "header_value_malformed", std::string(key),
                "a header value is no valid JSON and was ignored");
     else if (key == "distributedInfo")

@@ -8,6 +8,11 @@
 
 namespace rankscope {
 
+/// Bytes of one event or of all header members: a file that packs well can unpack to any size.
+inline constexpr std::size_t kMostKinetoValue = std::size_t{64} << 20U;
+/// Bytes of a header member whose values are read: parsing takes ten times as much.
+inline constexpr std::size_t kMostKinetoMember = std::size_t{16} << 20U;
+
 struct KinetoHeader {
   TraceHeader values;
   Clock clock; ///< unix where baseTimeNanoseconds is given

@@ -164,10 +164,8 @@ std::size_t cut_by_structure(std::string_view text) {
   }
 }
 
-/// Bytes of one event, or of one member of the header: a file that packs well can unpack to any
-/// size.
-constexpr std::size_t kLongestValue = std::size_t{128} << 20U;
-constexpr const char* kTooLong = "an event has more than 128 MiB";
+constexpr const char* kTooLong = "an event has more than 64 MiB";
+static_assert(kMostKinetoValue == std::size_t{64} << 20U);
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
@@ -275,6 +273,8 @@ private:
     fill(window_);
     if (buffer_.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0)
       buffer_.replace(0, kByteOrderMark.size(), kByteOrderMark.size(), ' ');
+    for (skip_blanks(); buffer_.empty() && !at_end_; skip_blanks())
+      fill(window_);
     std::size_t at = 0;
     const char* const first = json::skip_space(buffer_.data(), buffer_.data() + buffer_.size());
     bare_list_ = first < buffer_.data() + buffer_.size() && *first == '[';
@@ -282,6 +282,7 @@ private:
       at = static_cast<std::size_t>(first - buffer_.data()) + 1;
     } else {
       bool inside = false;
+      std::size_t members = 0; // bytes before the buffer, without blanks between them
       for (;;) {
         const HeadState state =
             scan_members(buffer_, at, inside, at_end_, head_, out_.diagnostics());
@@ -291,14 +292,14 @@ private:
         if (state != HeadState::kNeedMore || at_end_)
           return no_events(state, at);
         offset_ += at;
+        members += at;
         buffer_.erase(0, at);
         at = 0;
         skip_blanks();
-        if (buffer_.size() >= kLongestValue)
+        if (members + buffer_.size() >= kMostKinetoValue)
           return Error{ErrorCode::kUnreadable, path_,
-                       fmt::format("byte {} after unpacking: the header has a member of more than "
-                                   "{} MiB",
-                                   offset_, kLongestValue >> 20U),
+                       fmt::format("byte {} after unpacking: the header has more than {} MiB",
+                                   offset_, kMostKinetoValue >> 20U),
                        ""};
         fill(std::max(window_, buffer_.size()));
       }
@@ -362,7 +363,7 @@ private:
           if (list_ended_)
             break;
           skip_blanks();
-          if (buffer_.size() >= kLongestValue) {
+          if (buffer_.size() >= kMostKinetoValue) {
             too_long_ = true;
             break;
           }

@@ -28,10 +28,15 @@ public:
                    "make it with nsys stats --format csv"};
     CsvTable t;
     t.path_ = path;
-    Result<std::vector<CsvRow>> rows = parse_csv(*text);
-    if (!rows)
-      return Error{ErrorCode::kUnreadable, path, rows.error().what, ""};
-    t.rows_ = std::move(*rows);
+    Result<CsvRows> parsed = parse_csv(*text);
+    if (!parsed)
+      return Error{ErrorCode::kUnreadable, path, parsed.error().what, ""};
+    t.rows_ = std::move(parsed->rows);
+    if (parsed->torn > 0)
+      return Error{ErrorCode::kUnreadable, path,
+                   fmt::format("{} incomplete row{} (interrupted?)", parsed->torn,
+                               parsed->torn == 1 ? "" : "s"),
+                   "make it again with nsys stats --format csv"};
     if (t.rows_.empty())
       return Error{ErrorCode::kUnreadable, path, "the table is empty, expected a header row", ""};
     return t;

@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-Result<std::vector<CsvRow>> parse_csv(std::string_view text, std::uint64_t& cells_left) {
+Result<CsvRows> parse_csv(std::string_view text, std::uint64_t& cells_left) {
   if (text.substr(0, 3) == "\xef\xbb\xbf")
     text.remove_prefix(3);
   std::string with_line_feeds;
@@ -17,15 +17,22 @@ Result<std::vector<CsvRow>> parse_csv(std::string_view text, std::uint64_t& cell
     std::replace(with_line_feeds.begin(), with_line_feeds.end(), '\r', '\n');
     text = with_line_feeds;
   }
-  std::vector<CsvRow> rows;
+  CsvRows out;
+  std::vector<CsvRow>& rows = out.rows;
   std::vector<CsvField> fields;
   while (!text.empty()) {
     std::size_t used = 0;
-    (void)next_csv_record(text, true, rows.empty() ? 0 : rows.front().size(), fields, used);
+    const std::size_t columns = rows.empty() ? 0 : rows.front().size();
+    const CsvRecord found = next_csv_record(text, true, columns, fields, used);
     const bool blank = fields.size() == 1 && fields[0].text.empty() && text[0] != '"';
+    const bool cut_off = used == text.size() && text.back() != '\n' && fields.size() < columns;
     text.remove_prefix(used);
-    if (blank && (rows.empty() || rows.front().size() != 1))
+    if (blank && columns != 1)
       continue;
+    if (columns > 0 && (found == CsvRecord::kTorn || cut_off)) {
+      ++out.torn;
+      continue;
+    }
     if (fields.size() > cells_left)
       return Error{ErrorCode::kUnreadable, "", kTooManyCells, ""};
     cells_left -= fields.size();
@@ -34,10 +41,10 @@ Result<std::vector<CsvRow>> parse_csv(std::string_view text, std::uint64_t& cell
     for (const CsvField& field : fields)
       row.push_back(field.unquoted());
   }
-  return rows;
+  return out;
 }
 
-Result<std::vector<CsvRow>> parse_csv(std::string_view text) {
+Result<CsvRows> parse_csv(std::string_view text) {
   std::uint64_t cells_left = kMostReportCells;
   return parse_csv(text, cells_left);
 }

@@ -12,13 +12,20 @@ namespace rankscope {
 
 using CsvRow = std::vector<std::string>;
 
+/// The rows of a CSV text.
+struct CsvRows {
+  std::vector<CsvRow> rows;
+  /// Records behind the first that were left out: a quote is not closed, or the text ends within
+  /// the last record.
+  std::uint64_t torn = 0;
+};
+
 /// Records of base/csv.h, of a text without line feeds with CR line ends. A byte order mark is
 /// skipped, and so are blank lines, but for those of a table of one column, which are its blank
-/// cells. A torn record is a row of its line's fields as they are. `cells_left` is what a table may
-/// have, and is lowered by what this one has. Errors: kUnreadable when it has more.
-[[nodiscard]] Result<std::vector<CsvRow>> parse_csv(std::string_view text,
-                                                    std::uint64_t& cells_left);
-[[nodiscard]] Result<std::vector<CsvRow>> parse_csv(std::string_view text);
+/// cells. `cells_left` is what a table may have, and is lowered by what this one has. Errors:
+/// kUnreadable when it has more.
+[[nodiscard]] Result<CsvRows> parse_csv(std::string_view text, std::uint64_t& cells_left);
+[[nodiscard]] Result<CsvRows> parse_csv(std::string_view text);
 
 /// Cells of the tables of one report, blank ones included; the largest reports have a million.
 inline constexpr std::uint64_t kMostReportCells = 6'000'000;

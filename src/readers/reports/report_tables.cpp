@@ -298,9 +298,12 @@ Result<Report> read_workbook(const std::string& path) {
   return report;
 }
 
-Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& cells_left) {
+Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& cells_left,
+                        std::uint64_t& torn) {
   const std::uint64_t before = cells_left;
-  RS_TRY(const std::vector<CsvRow> rows, parse_csv(text, cells_left));
+  RS_TRY(const CsvRows parsed, parse_csv(text, cells_left));
+  const std::vector<CsvRow>& rows = parsed.rows;
+  torn = parsed.torn;
   // a short row has all columns in the table
   const std::uint64_t in_table = rows.empty() ? 0 : rows.size() * rows[0].size();
   if (in_table > before)
@@ -341,9 +344,19 @@ Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& 
 
 } // namespace
 
-Result<Table> table_from_csv(std::string name, std::string_view text) {
+Result<Table> table_from_csv(std::string name, std::string_view text, std::uint64_t* torn) {
   std::uint64_t cells_left = kMostReportCells;
-  return csv_table(std::move(name), text, cells_left);
+  std::uint64_t left_out = 0;
+  Result<Table> table = csv_table(std::move(name), text, cells_left, left_out);
+  if (torn != nullptr)
+    *torn = left_out;
+  return table;
+}
+
+void report_torn_rows(Diagnostics& diagnostics, const std::string& path, std::uint64_t torn) {
+  if (torn > 0)
+    diagnostics.add_at(Severity::kDataLoss, "row_torn", path,
+                       "a row is incomplete (an interrupted writer?) and was left out", torn);
 }
 
 Result<Report> read_report_tables(const std::string& path) {
@@ -370,9 +383,11 @@ Result<Report> read_report_tables(const std::string& path) {
     const Result<std::string> text = read_whole(file.string());
     if (!text)
       return Error{ErrorCode::kUnreadable, file.string(), "cannot be read", ""};
-    Result<Table> table = csv_table(file.stem().string(), *text, cells_left);
+    std::uint64_t torn = 0;
+    Result<Table> table = csv_table(file.stem().string(), *text, cells_left, torn);
     if (!table)
       return Error{ErrorCode::kUnreadable, file.string(), table.error().what, ""};
+    report_torn_rows(report.diagnostics, file.string(), torn);
     report.tables.push_back(std::move(*table));
   }
   return report;

@@ -9,6 +9,7 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kJsonWindow = std::size_t{1} << 18;
+static_assert(JsonStream::kMostValue == std::size_t{16} << 20U); // as problem() says
 
 } // namespace
 
@@ -95,11 +96,56 @@ std::optional<std::string_view> JsonStream::value() {
       return std::string_view(begin, static_cast<std::size_t>(end - begin));
     }
     // damage within the window looks like a value that goes on; a document of one line ends it
-    if (!fill())
+    too_large_ = buffer_.size() - at_ >= kMostValue;
+    if (too_large_ || !fill())
       break;
   }
   broken_ = true;
   return std::nullopt;
+}
+
+std::string JsonStream::problem() const {
+  return too_large_                  ? "a value has more than 16 MiB"
+         : source_.problem().empty() ? "the document is not closed (file truncated?)"
+                                     : source_.problem();
+}
+
+bool JsonStream::skip() {
+  const char c = next();
+  if (broken_ || (c != '{' && c != '['))
+    return value().has_value();
+  json::OpenBrackets brackets;
+  bool in_text = false;
+  for (;;) {
+    const char* const end = buffer_.data() + buffer_.size();
+    const char* p = buffer_.data() + at_;
+    while (p < end) {
+      p = in_text ? json::find_quote_or_escape(p, end) : json::find_structure(p, end);
+      if (p == end)
+        break;
+      if (*p == '\\') {
+        if (end - p < 2)
+          break; // the escaped character is in the next window
+        p += 2;
+      } else if (*p == '"') {
+        in_text = !in_text;
+        ++p;
+      } else if (*p == '{' || *p == '[') {
+        brackets.open(*p++);
+      } else if (!brackets.close(*p++)) {
+        broken_ = true;
+        return false;
+      } else if (brackets.none()) {
+        at_ = static_cast<std::size_t>(p - buffer_.data());
+        return true;
+      }
+    }
+    at_ = static_cast<std::size_t>(p - buffer_.data());
+    if (!fill()) {
+      broken_ = true;
+      return false;
+    }
+  }
 }
 
 } // namespace rankscope

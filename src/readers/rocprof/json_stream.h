@@ -23,12 +23,18 @@ public:
   /// True while the list has another item, which is then next.
   bool item();
   /// The next value whole, valid until the next call. nullopt when the document ends in it, or it
-  /// is none: the stream is then broken.
+  /// is none, or is larger than kMostValue: the stream is then broken.
   [[nodiscard]] std::optional<std::string_view> value();
-  bool skip() { return value().has_value(); }
+  /// Goes behind the next value, whatever its size; false when the stream is broken.
+  bool skip();
 
-  /// The text ended early, or is no JSON.
+  /// Bytes of one value: a file that packs well can unpack to any size.
+  static constexpr std::size_t kMostValue = std::size_t{16} << 20U;
+
+  /// The text ended early, or is no JSON, or has a value that is too large.
   [[nodiscard]] bool broken() const { return broken_; }
+  /// Why it is broken.
+  [[nodiscard]] std::string problem() const;
   /// Bytes after unpacking that were passed.
   [[nodiscard]] std::uint64_t offset() const { return passed_ + at_; }
 
@@ -43,6 +49,7 @@ private:
   std::uint64_t passed_ = 0; ///< bytes before the buffer
   bool at_end_ = false;
   bool broken_ = false;
+  bool too_large_ = false;
 };
 
 /// One record of a list, in one pass: `field` gets the key of the object around it ("" at the top),

@@ -368,7 +368,8 @@ bool sniff_rocpd(std::string_view head, std::string_view path) {
   if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
-  return file && !RocpdSession::endings(*file).empty();
+  // without room to unpack it, reading it says so
+  return file ? !RocpdSession::endings(*file).empty() : file.error().code == ErrorCode::kOutput;
 }
 
 NameClaim claims_rocpd(std::string_view file_name) {

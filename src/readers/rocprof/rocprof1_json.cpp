@@ -5,7 +5,6 @@
 #include "readers/rocprof/rocprof1_json.h"
 
 #include "core/trace_builder.h"
-#include "os/byte_source.h"
 #include "readers/rocprof/process_trace.h"
 
 #include <array>
@@ -76,7 +75,7 @@ public:
     }
   }
 
-  Result<Trace> finish(const ByteSource& source) {
+  Result<Trace> finish() {
     link();
     for (const Rocprof1Event& e : events_)
       add(e);
@@ -84,9 +83,7 @@ public:
     if (in_.broken())
       d.add(Severity::kDataLoss, "input_truncated",
             fmt::format("{}: byte {} after unpacking", path_, in_.offset()),
-            source.problem().empty() ? "the document is not closed (file truncated?); events "
-                                       "before it were kept"
-                                     : source.problem() + "; events before it were kept");
+            in_.problem() + "; events before it were kept");
     if (malformed_ > 0)
       d.add(Severity::kDataLoss, "event_malformed", path_,
             "an event is not a valid JSON object and was dropped", malformed_);
@@ -227,10 +224,10 @@ bool is_rocprof1_json(std::string_view head) {
 }
 
 Result<void> read_rocprof1_json(JsonStream& in, std::string first, const std::string& path,
-                                const ByteSource& source, const TraceSink& sink) {
+                                const TraceSink& sink) {
   Rocprof1Reader reader(path, in);
   reader.read(std::move(first));
-  RS_TRY(Trace trace, reader.finish(source));
+  RS_TRY(Trace trace, reader.finish());
   return sink(std::move(trace));
 }
 

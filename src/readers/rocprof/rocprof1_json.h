@@ -14,6 +14,6 @@ namespace rankscope {
 
 /// Reads on behind the key `first` of the document. Errors: kUnreadable without any event.
 Result<void> read_rocprof1_json(JsonStream& in, std::string first, const std::string& path,
-                                const ByteSource& source, const TraceSink& sink);
+                                const TraceSink& sink);
 
 } // namespace rankscope

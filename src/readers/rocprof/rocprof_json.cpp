@@ -555,7 +555,7 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
   std::string key;
   const bool has_key = in.enter('{') && in.key(key);
   if (has_key && key != kRoot)
-    return read_rocprof1_json(in, std::move(key), path, source, sink);
+    return read_rocprof1_json(in, std::move(key), path, sink);
   if (!has_key || !in.enter('['))
     return Error{ErrorCode::kUnreadable, path,
                  fmt::format("expected an object \"{}\" with a list of processes", kRoot), ""};
@@ -572,16 +572,19 @@ Result<void> read_rocprof_json(ByteSource& source, const std::string& path,
     if (in.broken())
       d.add(Severity::kDataLoss, "input_truncated",
             fmt::format("{}: byte {} after unpacking", path, in.offset()),
-            source.problem().empty() ? "the document is not closed (file truncated?); records "
-                                       "before it were kept"
-                                     : source.problem() + "; records before it were kept");
+            in.problem() + "; records before it were kept");
     if (number > 0 || more) { // rank 0 of one process is not told
       trace.builder().header().rank = number;
       say_ranks_by_order(d, path);
     }
     if (!options.rank || *options.rank == number || (number == 0 && !more)) {
-      RS_TRY(Trace done, std::move(trace).finish(in.offset()));
-      RS_CHECK(sink(std::move(done)));
+      Result<Trace> done = std::move(trace).finish(in.offset());
+      if (!done && in.broken())
+        done.error().what +=
+            fmt::format("; byte {} after unpacking: {}", in.offset(), in.problem());
+      if (!done)
+        return std::move(done.error());
+      RS_CHECK(sink(std::move(*done)));
     }
     ++number;
   }

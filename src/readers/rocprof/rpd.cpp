@@ -398,7 +398,8 @@ bool sniff_rpd(std::string_view head, std::string_view path) {
   if (!lies_on_disk(path))
     return false;
   const Result<SqliteFile> file = SqliteFile::open(std::string(path));
-  return file && has_tables(*file);
+  // without room to unpack it, reading it says so
+  return file ? has_tables(*file) : file.error().code == ErrorCode::kOutput;
 }
 
 NameClaim claims_rpd(std::string_view file_name) {

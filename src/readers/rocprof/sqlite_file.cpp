@@ -2,6 +2,7 @@
 
 #include "os/byte_source.h"
 #include "os/input_file.h"
+#include "readers/rocprof/unpacked_databases.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,20 +19,6 @@ namespace {
 bool holds_bytes(const std::string& path) {
   std::error_code ec;
   return fs::is_regular_file(path, ec) && fs::file_size(path, ec) > 0 && !ec;
-}
-
-Result<void> unpack(ByteSource& source, const std::string& path, const std::string& to) {
-  std::ofstream out(to, std::ios::binary);
-  std::string buffer(std::size_t{1} << 18, '\0');
-  for (std::size_t got = buffer.size(); got == buffer.size();) {
-    got = source.read(buffer.data(), buffer.size());
-    out.write(buffer.data(), static_cast<std::streamsize>(got));
-  }
-  out.close();
-  if (!out)
-    return Error{ErrorCode::kOutput, path, "cannot be unpacked into a temporary file",
-                 "is there room in TMPDIR?"};
-  return {};
 }
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t at) {
@@ -161,12 +148,16 @@ Result<SqliteFile> SqliteFile::open(const std::string& path, ByteSource* source)
   const bool logged = as_it_lies && holds_bytes(path + "-wal");
   SqliteFile out;
   std::string file = path;
-  if (!as_it_lies || logged) {
+  if (logged) {
     RS_TRY(ScratchFolder folder, ScratchFolder::create());
-    out.scratch_.emplace(std::move(folder));
-    file = out.scratch_->path() + "/database";
-    RS_CHECK(logged ? copy_with_log(path, file) : unpack(*source, path, file));
+    out.scratch_ = std::make_shared<const ScratchFolder>(std::move(folder));
+  } else if (!as_it_lies) {
+    RS_TRY(out.scratch_, unpacked_database(path, *source));
   }
+  if (out.scratch_ != nullptr)
+    file = out.scratch_->path() + "/database";
+  if (logged)
+    RS_CHECK(copy_with_log(path, file));
   out.bytes_ = fs::file_size(file, ec);
   RS_CHECK(out.connect(path, file, !logged));
   Result<void> listed = out.list_tables(path);

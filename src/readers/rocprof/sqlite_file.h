@@ -79,7 +79,7 @@ private:
   Result<void> connect(const std::string& path, const std::string& file, bool immutable);
   Result<void> list_tables(const std::string& path);
 
-  std::optional<ScratchFolder> scratch_;
+  std::shared_ptr<const ScratchFolder> scratch_;
   std::unique_ptr<SqliteBudget> budget_;
   SqliteHandle db_;
   std::map<std::string, std::set<std::string>> tables_;
