@@ -1,6 +1,8 @@
 // Repetition in lists of names and pairs of like steps: by hand, and against slow twins.
 #include "analyses/inference/step_pairs.h"
 #include "analyses/inference/step_repeats.h"
+#include "cost.h"
+#include "sanitized.h"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -144,6 +146,55 @@ TEST(PairSteps, AsAllBlocksTried) {
       }
     }
   }
+}
+
+TEST(PairSteps, OfEqualOnesTheFirst) {
+  // 7 8 is in both twice; 9 is in both, but is one step
+  const auto steps = [](std::initializer_list<double> tokens) {
+    std::vector<AnnotatedStep> out;
+    for (const double t : tokens)
+      out.push_back(decode(t));
+    return out;
+  };
+  auto pairs = pair_steps(steps({1, 7, 8, 2, 9, 3, 7, 8}), steps({4, 7, 8, 9, 7, 8, 5}));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].first, (StepRange{1, 3}));
+  EXPECT_EQ(pairs[0].second, (StepRange{1, 3}));
+  EXPECT_EQ(pairs[0].distance, 0);
+  pairs = pair_steps(steps({10, 20, 50, 10, 20}), steps({11, 21, 80, 11, 21}));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].first, (StepRange{0, 2}));
+  EXPECT_EQ(pairs[0].second, (StepRange{0, 2}));
+}
+
+// Each step was compared with each of the other trace.
+TEST(PairSteps, TimeGrowsAsTheNumberOfSteps) {
+  using Steps = std::vector<AnnotatedStep>;
+  using Make = AnnotatedStep (*)(std::size_t i, bool second);
+  const auto made = [](Make make, std::size_t n, bool second) {
+    Steps out;
+    for (std::size_t i = 0; i < n; ++i)
+      out.push_back(make(i, second));
+    return out;
+  };
+  const Make kinds[] = {
+      [](std::size_t i, bool second) { // a growing context, refilled now and then
+        return decode(static_cast<double>(37 * (i % 1000) + i / 1000 + (second ? 5 : 0)));
+      },
+      [](std::size_t, bool) { return decode(7); },
+      [](std::size_t, bool) { return mixed(1, 0, 128); },
+      [](std::size_t i, bool second) { // lengths of any kind
+        return mixed(1, 0, static_cast<double>(i * (second ? 7919 : 104729) % 65537));
+      },
+      [](std::size_t i, bool second) {
+        return mixed(1, static_cast<std::int64_t>(i % 64),
+                     static_cast<double>(second ? i : i * i % 4093));
+      }};
+  const std::size_t n = test::kSanitized ? 1'000 : 5'000;
+  for (const Make make : kinds)
+    test::expect_near_linear(n, [&](std::size_t k) {
+      ASSERT_FALSE(pair_steps(made(make, k, false), made(make, k, true)).empty());
+    });
 }
 
 } // namespace

@@ -1,11 +1,18 @@
 #include "analyses/inference/step_pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <span>
+#include <unordered_map>
 
 namespace rankscope {
 namespace {
+
+/// Pairs of blocks at the smallest distance that are looked at for the longest run of them.
+constexpr std::size_t kMostTies = 10'000'000;
 
 /// Compared by the first, then by the second; sums and differences keep that order, so that a block
 /// is never nearer than the nearest of the parts it can be cut into.
@@ -13,16 +20,7 @@ struct Distance {
   double first = 0, second = 0;
 };
 
-Distance between(StepPhase phase, const StepCounts& a, const StepCounts& b) {
-  const auto far = [](double x, double y) { return std::fabs(x - y); };
-  if (phase == StepPhase::kDecode)
-    return {far(a.sums.g_sq, b.sums.g_sq) + far(a.sums.g_sk, b.sums.g_sk), 0};
-  return {far(static_cast<double>(a.context_requests), static_cast<double>(b.context_requests)) +
-              far(static_cast<double>(a.generation_requests),
-                  static_cast<double>(b.generation_requests)),
-          far(a.sums.c_sq, b.sums.c_sq) + far(a.sums.g_sq, b.sums.g_sq)};
-}
-
+/// A distance over so many steps.
 struct Block {
   Distance sum;
   std::size_t steps = 0;
@@ -38,6 +36,225 @@ int compare(const Block& a, const Block& b) {
   return of(a.sum.second * nb, b.sum.second * na);
 }
 
+constexpr std::size_t kMostSteps = 3; ///< of a block; longer ones can be cut into such
+constexpr std::size_t kDims = 2 * kMostSteps;
+
+/// What distances are sums of: decode: g_sq and g_sk of each step, last step first; others: the
+/// requests, then c_sq and g_sq, of one step. The rest is 0.
+using Coordinates = std::array<double, kDims>;
+
+/// The steps of a block that ends before `end`.
+struct Window {
+  Coordinates at{};
+  std::size_t end = 0;
+};
+
+Coordinates coordinates_of(StepPhase phase, const StepCounts& step) {
+  if (phase == StepPhase::kDecode)
+    return {step.sums.g_sq, step.sums.g_sk};
+  return {static_cast<double>(step.context_requests), static_cast<double>(step.generation_requests),
+          step.sums.c_sq, step.sums.g_sq};
+}
+
+/// The windows of `steps` steps of the phase in a row.
+std::vector<Window> windows_of(StepPhase phase, const std::vector<AnnotatedStep>& list,
+                               std::size_t steps) {
+  std::vector<Window> out;
+  std::size_t run = 0;
+  for (std::size_t end = 1; end <= list.size(); ++end) {
+    run = phase_of(list[end - 1].counts) == phase ? run + 1 : 0;
+    if (run < steps)
+      continue;
+    Window window{coordinates_of(phase, list[end - 1].counts), end};
+    for (std::size_t i = 1; i < steps; ++i) { // decode alone
+      const Coordinates earlier = coordinates_of(phase, list[end - 1 - i].counts);
+      window.at[2 * i] = earlier[0];
+      window.at[2 * i + 1] = earlier[1];
+    }
+    out.push_back(window);
+  }
+  return out;
+}
+
+/// Windows of one size in boxes in boxes (a k-d tree), so that the nearest are found without
+/// looking at all of them.
+class WindowTree {
+public:
+  WindowTree(StepPhase phase, std::size_t steps, std::vector<Window> windows)
+      : decode_(phase == StepPhase::kDecode), steps_(steps), windows_(std::move(windows)) {
+    if (!windows_.empty())
+      build(0, windows_.size());
+  }
+
+  /// Lowers `best` to the distance of the nearest window.
+  void lower(const Coordinates& from, std::optional<Block>& best) const {
+    if (!windows_.empty())
+      visit(
+          0, from, [&](const Block& block) { return !best || compare(block, *best) < 0; },
+          [&](const Block& block, const Window&) { best = block; });
+  }
+  /// take(window) for each window at exactly this distance.
+  template <class Take>
+  void each_at(const Coordinates& from, const Block& distance, Take&& take) const {
+    if (!windows_.empty())
+      visit(
+          0, from, [&](const Block& block) { return compare(block, distance) <= 0; },
+          [&](const Block&, const Window& window) { take(window); });
+  }
+
+private:
+  struct Node {
+    Coordinates low{}, high{};
+    std::size_t begin = 0, end = 0;
+    std::size_t right = 0; ///< the left child is the next node; 0: a leaf
+  };
+  static constexpr std::size_t kLeaf = 8;
+
+  std::size_t build(std::size_t begin, std::size_t end) {
+    Node node{windows_[begin].at, windows_[begin].at, begin, end};
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t d = 0; d < kDims; ++d) {
+        node.low[d] = std::min(node.low[d], windows_[i].at[d]);
+        node.high[d] = std::max(node.high[d], windows_[i].at[d]);
+      }
+    std::size_t widest = 0;
+    for (std::size_t d = 1; d < kDims; ++d)
+      if (node.high[d] - node.low[d] > node.high[widest] - node.low[widest])
+        widest = d;
+    const bool equal = node.high[widest] == node.low[widest];
+    const std::size_t number = nodes_.size();
+    nodes_.push_back(node);
+    if (end - begin <= kLeaf || equal)
+      return number;
+    const std::size_t middle = begin + (end - begin) / 2;
+    const auto place = [this](std::size_t i) {
+      return windows_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    std::nth_element(
+        place(begin), place(middle), place(end),
+        [widest](const Window& a, const Window& b) { return a.at[widest] < b.at[widest]; });
+    (void)build(begin, middle);
+    nodes_[number].right = build(middle, end);
+    return number;
+  }
+
+  /// The sum of far(d) over the dimensions.
+  template <class Far> [[nodiscard]] Block sum(Far&& far) const {
+    Block out{{}, steps_};
+    if (decode_) {
+      for (std::size_t i = 0; i < steps_; ++i)
+        out.sum.first += far(2 * i) + far(2 * i + 1);
+    } else {
+      out.sum = {far(0) + far(1), far(2) + far(3)};
+    }
+    return out;
+  }
+  [[nodiscard]] Block to_box(const Coordinates& from, const Node& node) const {
+    return sum([&](std::size_t d) {
+      return std::max({node.low[d] - from[d], from[d] - node.high[d], 0.0});
+    });
+  }
+
+  /// take(block, window) for the windows whose distance is wanted; boxes without any are left out.
+  template <class Wanted, class Take>
+  void visit(std::size_t number, const Coordinates& from, const Wanted& wanted,
+             const Take& take) const {
+    const Node& node = nodes_[number];
+    if (!wanted(to_box(from, node)))
+      return;
+    if (node.right == 0) {
+      for (std::size_t i = node.begin; i < node.end; ++i) {
+        const Block block =
+            sum([&](std::size_t d) { return std::fabs(from[d] - windows_[i].at[d]); });
+        if (wanted(block))
+          take(block, windows_[i]);
+      }
+      return;
+    }
+    std::size_t near = number + 1;
+    std::size_t other = node.right;
+    if (compare(to_box(from, nodes_[other]), to_box(from, nodes_[near])) < 0)
+      std::swap(near, other);
+    visit(near, from, wanted, take);
+    visit(other, from, wanted, take);
+  }
+
+  bool decode_;
+  std::size_t steps_;
+  std::vector<Window> windows_;
+  std::vector<Node> nodes_;
+};
+
+/// Two blocks: their ends in the lists, and their length.
+struct BlockPair {
+  std::size_t first_end = 0, second_end = 0, steps = 0;
+};
+/// Whether `a` is longer than `b`, or as long and earlier.
+bool before(const BlockPair& a, const BlockPair& b) {
+  if (a.steps != b.steps)
+    return a.steps > b.steps;
+  return a.first_end != b.first_end ? a.first_end < b.first_end : a.second_end < b.second_end;
+}
+
+/// The longest blocks that are equal, where each step is a number.
+class EqualBlocks {
+public:
+  EqualBlocks(std::vector<std::uint64_t> first, std::vector<std::uint64_t> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  [[nodiscard]] BlockPair longest() const {
+    std::size_t found = 0; // every part of equal blocks is equal: halve the range of lengths
+    std::size_t beyond = std::min(first_.size(), second_.size()) + 1;
+    while (found + 1 < beyond) {
+      const std::size_t middle = found + (beyond - found) / 2;
+      (of_length(middle) ? found : beyond) = middle;
+    }
+    return found == 0 ? BlockPair{} : *of_length(found);
+  }
+
+private:
+  /// take(begin, hash) of each block of this length, until it returns true.
+  template <class Take>
+  static void each_hash(const std::vector<std::uint64_t>& list, std::size_t length, Take&& take) {
+    constexpr std::uint64_t kBase = 0x9e3779b97f4a7c15;
+    std::uint64_t power = 1; // of the base, for the number that leaves the block
+    for (std::size_t i = 1; i < length; ++i)
+      power *= kBase;
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i >= length)
+        hash -= mixed(list[i - length]) * power;
+      hash = hash * kBase + mixed(list[i]);
+      if (i + 1 >= length && take(i + 1 - length, hash))
+        return;
+    }
+  }
+  static std::uint64_t mixed(std::uint64_t number) {
+    number = (number ^ (number >> 31U)) * 0xbf58476d1ce4e5b9;
+    return number ^ (number >> 29U);
+  }
+  /// The first equal blocks of this length.
+  [[nodiscard]] std::optional<BlockPair> of_length(std::size_t length) const {
+    std::unordered_map<std::uint64_t, std::size_t> begins;
+    each_hash(second_, length, [&](std::size_t begin, std::uint64_t hash) {
+      begins.emplace(hash, begin);
+      return false;
+    });
+    std::optional<BlockPair> out;
+    each_hash(first_, length, [&](std::size_t begin, std::uint64_t hash) {
+      const auto found = begins.find(hash);
+      if (found != begins.end() &&
+          std::ranges::equal(std::span(first_).subspan(begin, length),
+                             std::span(second_).subspan(found->second, length)))
+        out = BlockPair{begin + length, found->second + length, length};
+      return out.has_value();
+    });
+    return out;
+  }
+
+  std::vector<std::uint64_t> first_, second_;
+};
+
 /// Blocks of `least` to 2 `least` - 1 steps: every longer one can be cut into such.
 class Pairing {
 public:
@@ -47,78 +264,75 @@ public:
   }
 
   std::optional<PairedSteps> nearest() {
-    each_diagonal([this](std::size_t, std::size_t, const std::vector<Distance>& run) {
-      each_block(run, [this](std::size_t, const Block& block) {
-        if (!best_ || compare(block, *best_) < 0)
-          best_ = block;
-      });
-    });
+    for (std::size_t steps = least_; steps < 2 * least_; ++steps) {
+      blocks_.push_back(windows_of(phase_, first_, steps));
+      trees_.emplace_back(phase_, steps, windows_of(phase_, second_, steps));
+      for (const Window& window : blocks_.back())
+        trees_.back().lower(window.at, best_);
+    }
     if (!best_)
       return std::nullopt;
-    std::optional<PairedSteps> out;
-    each_diagonal([&](std::size_t i, std::size_t j, const std::vector<Distance>& run) {
-      // steps up to here that can be cut into blocks as near as the nearest
-      std::vector<std::size_t> chain(run.size() + 1);
-      each_block(run, [&](std::size_t end, const Block& block) {
-        if (compare(block, *best_) != 0)
-          return;
-        chain[end] = std::max(chain[end], chain[end - block.steps] + block.steps);
-        const std::size_t begin = end - chain[end];
-        if (!out || chain[end] > out->first.size() ||
-            (chain[end] == out->first.size() && i + begin < out->first.begin))
-          out = PairedSteps{phase_,
-                            {i + begin, i + end},
-                            {j + begin, j + end},
-                            best_->sum.first / static_cast<double>(best_->steps),
-                            best_->sum.second / static_cast<double>(best_->steps)};
-      });
-    });
-    return out;
+    const bool equal = best_->sum.first == 0 && best_->sum.second == 0;
+    const BlockPair found = equal ? longest_equal() : longest_chain();
+    return PairedSteps{phase_,
+                       {found.first_end - found.steps, found.first_end},
+                       {found.second_end - found.steps, found.second_end},
+                       best_->sum.first / static_cast<double>(best_->steps),
+                       best_->sum.second / static_cast<double>(best_->steps)};
   }
 
 private:
-  /// take(i, j, distances) for each longest run of pairs (i, j), (i + 1, j + 1), ... of the phase.
-  template <class Take> void each_diagonal(Take&& take) const {
-    const std::size_t n = first_.size();
-    const std::size_t m = second_.size();
-    std::vector<Distance> run;
-    for (std::size_t d = 0; d + 1 < n + m; ++d) { // starts in the first column, then the first row
-      std::size_t i = d < n ? d : 0;
-      std::size_t j = d < n ? 0 : d - n + 1;
-      run.clear();
-      for (; i < n && j < m; ++i, ++j) {
-        const StepCounts& a = first_[i].counts;
-        const StepCounts& b = second_[j].counts;
-        if (phase_of(a) == phase_ && phase_of(b) == phase_) {
-          run.push_back(between(phase_, a, b));
-          continue;
-        }
-        if (!run.empty())
-          take(i - run.size(), j - run.size(), run);
-        run.clear();
-      }
-      if (!run.empty())
-        take(i - run.size(), j - run.size(), run);
-    }
+  [[nodiscard]] BlockPair longest_equal() const {
+    std::map<Coordinates, std::uint64_t> numbers;
+    std::uint64_t others = std::uint64_t{1} << 62U; // equal to nothing
+    const auto numbered = [&](const std::vector<AnnotatedStep>& list) {
+      std::vector<std::uint64_t> out;
+      for (const AnnotatedStep& step : list)
+        out.push_back(
+            phase_of(step.counts) == phase_
+                ? numbers.emplace(coordinates_of(phase_, step.counts), numbers.size()).first->second
+                : others++);
+      return out;
+    };
+    std::vector<std::uint64_t> first = numbered(first_);
+    return EqualBlocks(std::move(first), numbered(second_)).longest();
   }
 
-  /// take(end, block) by end, shorter ones first.
-  template <class Take> void each_block(const std::vector<Distance>& run, Take&& take) const {
-    for (std::size_t end = least_; end <= run.size(); ++end) {
-      Block block;
-      for (std::size_t i = end; i-- > 0 && block.steps + 1 < 2 * least_;) {
-        block.sum.first += run[i].first;
-        block.sum.second += run[i].second;
-        if (++block.steps >= least_)
-          take(end, block);
+  /// The longest run of blocks that are as near as the nearest.
+  [[nodiscard]] BlockPair longest_chain() const {
+    BlockPair out;
+    std::array<std::map<std::size_t, std::size_t>, kMostSteps + 1> rows; // second_end -> steps
+    std::vector<std::size_t> next(blocks_.size());
+    std::size_t ties = 0;
+    for (std::size_t end = least_; end <= first_.size() && ties < kMostTies; ++end) {
+      auto& row = rows[end % rows.size()];
+      row.clear();
+      for (std::size_t size = 0; size < blocks_.size(); ++size) {
+        const std::vector<Window>& windows = blocks_[size];
+        if (next[size] >= windows.size() || windows[next[size]].end != end)
+          continue;
+        const std::size_t steps = least_ + size;
+        const auto& earlier = rows[(end - steps) % rows.size()];
+        trees_[size].each_at(windows[next[size]++].at, *best_, [&](const Window& window) {
+          ++ties;
+          const auto before_it = earlier.find(window.end - steps);
+          const std::size_t chain = steps + (before_it == earlier.end() ? 0 : before_it->second);
+          std::size_t& longest = row[window.end];
+          longest = std::max(longest, chain);
+          if (const BlockPair pair{end, window.end, longest}; before(pair, out))
+            out = pair;
+        });
       }
     }
+    return out;
   }
 
   StepPhase phase_;
   std::size_t least_;
   const std::vector<AnnotatedStep>& first_;
   const std::vector<AnnotatedStep>& second_;
+  std::vector<std::vector<Window>> blocks_; ///< of the first list, by size
+  std::vector<WindowTree> trees_;           ///< of the second, likewise
   std::optional<Block> best_;
 };
 

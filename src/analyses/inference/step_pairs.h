@@ -20,9 +20,10 @@ struct PairedSteps {
 
 /// Of each phase that both have, prefill, mixed, decode: the two blocks with the smallest mean
 /// distance, of those the longest, of those the first. A block that decodes has two steps at least.
-/// O(n m). Source: the reference's tool that pairs steps of two traces.
-/// Example: decode steps with g_sk 10 20 30 40 and 21 31 39: [1, 3) and [0, 2) differ by 1 each,
-/// and so do [1, 4) and [0, 3), which are longer.
+/// Where more than 10 million pairs of short blocks have the smallest distance, and it is not 0,
+/// the longest is that of the first ones. About O(n log m). Source: the reference's tool that pairs
+/// steps of two traces. Example: decode steps with g_sk 10 20 30 40 and 21 31 39: [1, 3) and [0, 2)
+/// differ by 1 each, and so do [1, 4) and [0, 3), which are longer.
 [[nodiscard]] std::vector<PairedSteps> pair_steps(const std::vector<AnnotatedStep>& first,
                                                   const std::vector<AnnotatedStep>& second);
 

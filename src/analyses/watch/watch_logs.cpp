@@ -21,6 +21,10 @@ bool synchronises_watch_logs(std::string_view what) {
   return lower.starts_with("all") || lower == "reducescatter";
 }
 
+std::size_t cells_of(const LogGroup& group) {
+  return group.processes.size() * (1 + group.newest.size());
+}
+
 void add(std::vector<LogSlot>& slots, std::size_t slot, double value) {
   slots.resize(LogWatch::kSlots);
   slots[slot].sum += value;
@@ -49,11 +53,20 @@ std::uint32_t LogWatch::process(std::string_view name) {
   return static_cast<std::uint32_t>(processes_.size() - 1);
 }
 
-std::size_t LogWatch::cells() const {
-  std::size_t out = 0;
+void LogWatch::count_groups() {
+  group_cells_ = 0;
   for (const auto& [comm, group] : groups_)
-    out += group.processes.size() * (1 + group.newest.size());
-  return out;
+    group_cells_ += cells_of(group);
+}
+
+void LogWatch::give_up_group(const std::string& comm) {
+  const auto first = waiting_.lower_bound(Key{{comm, ""}, 0});
+  auto last = first;
+  for (; last != waiting_.end() && last->first.first.first == comm; ++last) {
+    ++incomplete_;
+    waiting_cells_ -= last->second.exec_us.size();
+  }
+  waiting_.erase(first, last);
 }
 
 /// The communicator, a new one where it is not known or has other ranks; null beyond the limits.
@@ -64,18 +77,22 @@ LogGroup* LogWatch::group_of(const InspectorRecord& record) {
   if (at != groups_.end() && at->second.processes.size() == n) {
     if (at->second.newest.count(record.what) > 0)
       return &at->second;
-    if (at->second.newest.size() >= kMostCalls || cells() + n > kMostGroupCells)
+    if (at->second.newest.size() >= kMostCalls || group_cells_ + n > kMostGroupCells)
       return nullptr;
     at->second.newest[record.what].resize(n);
+    group_cells_ += n;
     return &at->second;
   }
-  if (cells() + 2 * n > kMostGroupCells)
+  if (group_cells_ + 2 * n > kMostGroupCells)
     return nullptr;
   LogGroup fresh; // a communicator of the same hash and other ranks is another one
   fresh.name = header.name;
   fresh.processes.resize(n);
   fresh.newest[record.what].resize(n);
-  give_up([&](const Key& key, const LogCollective&) { return key.first.first == header.comm; });
+  give_up_group(header.comm);
+  if (at != groups_.end())
+    group_cells_ -= cells_of(at->second);
+  group_cells_ += cells_of(fresh);
   return &(groups_[header.comm] = std::move(fresh));
 }
 

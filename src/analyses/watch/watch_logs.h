@@ -118,8 +118,10 @@ private:
   friend void part_fields(Archive& archive, Row& r) {
     archive(r.window_us_, r.processes_, r.groups_, r.waiting_, r.windows_, r.reached_,
             r.next_window_, r.judge_, r.records_, r.incomplete_, r.dropped_);
-    if constexpr (Archive::kReads)
+    if constexpr (Archive::kReads) {
       r.count_waiting();
+      r.count_groups();
+    }
   }
 
   LogGroup* group_of(const InspectorRecord& record);
@@ -136,9 +138,11 @@ private:
   void evict();
   /// Takes out what waits and is so; it counts as incomplete.
   template <class Which> void give_up(const Which& which);
+  /// Takes out what waits in a communicator; it counts as incomplete.
+  void give_up_group(const std::string& comm);
   void count_waiting();
+  void count_groups();
   [[nodiscard]] std::vector<std::int64_t> ranks_of_processes() const;
-  [[nodiscard]] std::size_t cells() const;
 
   std::int64_t window_us_ = 60'000'000;
   std::vector<LogProcess> processes_;
@@ -150,6 +154,7 @@ private:
   WatchJudge judge_;
   std::uint64_t records_ = 0, incomplete_ = 0, dropped_ = 0;
   std::size_t waiting_cells_ = 0; ///< of waiting_
+  std::size_t group_cells_ = 0;   ///< of groups_
 };
 
 template <class Which> void LogWatch::give_up(const Which& which) {

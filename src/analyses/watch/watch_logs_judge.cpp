@@ -137,6 +137,7 @@ void LogWatch::forget(std::int64_t window) {
   std::erase_if(groups_, [&](const auto& item) {
     return item.second.newest_window + kForgetWindows < window;
   });
+  count_groups();
 }
 
 void LogWatch::judge_still(std::int64_t now_ns, std::int64_t still_ns, std::vector<Alarm>& alarms) {
