@@ -5,8 +5,11 @@
 #include "core/schema.h"
 #include "pages/html_report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <functional>
+#include <limits>
 
 namespace rankscope {
 namespace {
@@ -60,6 +63,35 @@ std::string read_text(const WatchState& state) {
   return fmt::format("{} read", fmt::join(parts, " and "));
 }
 
+/// A value of each window; a window whose alarm has one of these kinds is marked with its sentence.
+HtmlTrend trend_of(const WatchState& state, std::string title,
+                   const std::function<double(const WatchedWindow&)>& value,
+                   std::initializer_list<AlarmKind> kinds) {
+  HtmlTrend out{std::move(title), {}};
+  for (const WatchedWindow& window : state.shown) {
+    HtmlTrend::Point point{window.label, value(window)};
+    for (const Alarm& alarm : state.alarms)
+      if (std::ranges::find(kinds, alarm.kind) != kinds.end() &&
+          alarm.sentence.starts_with(window.label + ": "))
+        point.mark = alarm.sentence.substr(window.label.size() + 2);
+    out.points.push_back(std::move(point));
+  }
+  return out;
+}
+
+std::vector<HtmlTrend> trends_of(const WatchState& state) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  using W = WatchedWindow;
+  return {trend_of(state, "step (ms)", [](const W& w) { return w.step_ms > 0 ? w.step_ms : kNone; },
+                   {}),
+          trend_of(state, "bus bandwidth, mean over the kinds of collectives (GB/s)",
+                   [](const W& w) { return w.bus_gbps > 0 ? w.bus_gbps : kNone; },
+                   {AlarmKind::kBandwidth}),
+          trend_of(state, "lateness of the latest rank (us)",
+                   [](const W& w) { return w.latest_rank ? w.late_us : kNone; },
+                   {AlarmKind::kStraggler, AlarmKind::kCollective})};
+}
+
 } // namespace
 
 std::string watch_page(const WatchState& state, const std::vector<std::string>& inputs,
@@ -87,6 +119,8 @@ std::string watch_page(const WatchState& state, const std::vector<std::string>& 
   }
   HtmlSection shown;
   shown.title = "Windows";
+  if (state.shown.size() > 1)
+    shown.trends = trends_of(state);
   shown.tables.push_back(windows_schema().table(state.shown));
   page.sections.push_back(std::move(shown));
   return html_page(page);

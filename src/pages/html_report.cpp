@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace rankscope {
 namespace {
@@ -182,6 +183,65 @@ std::string bars(const HtmlReport& report, const HtmlSection& section) {
                      y, marks);
 }
 
+/// A number on an axis: three significant digits.
+std::string axis_number(double value) {
+  return fmt::format("{:.{}f}", value,
+                     std::fabs(value) >= 100  ? 0
+                     : std::fabs(value) >= 10 ? 1
+                                              : 2);
+}
+
+/// The points joined where both neighbours have a value, marked ones on top. Nothing without a
+/// value.
+std::string trend_chart(const HtmlTrend& trend) {
+  constexpr double kLeft = 70;
+  constexpr double kWidth = 790;
+  constexpr double kTop = 24;
+  constexpr double kHeight = 96;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const HtmlTrend::Point& p : trend.points)
+    if (std::isfinite(p.value)) {
+      low = std::min(low, p.value);
+      high = std::max(high, p.value);
+    }
+  if (!(low <= high))
+    return "";
+  const double span = high > low ? high - low : 1;
+  const auto last = static_cast<double>(std::max<std::size_t>(trend.points.size(), 2) - 1);
+  std::string lines;
+  std::string dots;
+  std::string marks;
+  bool joined = false;
+  for (std::size_t i = 0; i < trend.points.size(); ++i) {
+    const HtmlTrend::Point& p = trend.points[i];
+    const bool there = std::isfinite(p.value);
+    if (there) {
+      const double x = kLeft + kWidth * static_cast<double>(i) / last;
+      const double y = kTop + kHeight * (1 - (p.value - low) / span);
+      lines += fmt::format("{}{:.1f} {:.1f}", joined ? "L" : "M", x, y);
+      const bool marked = !p.mark.empty();
+      (marked ? marks : dots) += fmt::format(
+          "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"var(--{})\"><title>{}: {}{}</title>"
+          "</circle>\n",
+          x, y, marked ? 6 : 3, marked ? "bad" : "s0", html_escaped(p.label), number(p.value),
+          marked ? ": " + html_escaped(p.mark) : "");
+    }
+    joined = there;
+  }
+  return fmt::format("<svg role=\"img\" viewBox=\"0 0 880 150\" width=\"880\" height=\"150\">"
+                     "<text x=\"{0}\" y=\"13\">{1}</text>\n"
+                     "<text x=\"{2}\" y=\"{3}\" text-anchor=\"end\">{4}</text>"
+                     "<text x=\"{2}\" y=\"{5}\" text-anchor=\"end\">{6}</text>"
+                     "<text x=\"{0}\" y=\"144\">{7}</text>"
+                     "<text x=\"{8}\" y=\"144\" text-anchor=\"end\">{9}</text>\n"
+                     "<path d=\"{10}\" fill=\"none\" stroke=\"var(--s0)\" "
+                     "stroke-width=\"1.5\"/>\n{11}{12}</svg>\n",
+                     kLeft, html_escaped(trend.title), kLeft - 8, kTop + 4, axis_number(high),
+                     kTop + kHeight + 4, axis_number(low), html_escaped(trend.points.front().label),
+                     kLeft + kWidth, html_escaped(trend.points.back().label), lines, dots, marks);
+}
+
 } // namespace
 
 std::string html_escaped(std::string_view text) {
@@ -227,6 +287,8 @@ std::string html_page(const HtmlReport& report) {
       out += fmt::format("<p>{}</p>\n", html_escaped(section.note));
     if (!section.points.empty())
       out += list(section.points);
+    for (const HtmlTrend& trend : section.trends)
+      out += trend_chart(trend);
     out += images(section);
     if (!section.rows.empty()) {
       if (section.bars)

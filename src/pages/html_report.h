@@ -26,13 +26,25 @@ struct HtmlImage {
   bool svg = false;
 };
 
-/// A heading with what is there of: a note, images, bars and a table of rows by series with
-/// differences to the first series, whole tables.
+/// A line chart of one value over a sequence.
+struct HtmlTrend {
+  struct Point {
+    std::string label;
+    double value = 0;      ///< NaN: the line has a gap
+    std::string mark = {}; ///< why the point is marked; empty: it is not
+  };
+  std::string title; ///< with the unit
+  std::vector<Point> points;
+};
+
+/// A heading with what is there of: a note, line charts, images, bars and a table of rows by series
+/// with differences to the first series, whole tables.
 struct HtmlSection {
   std::string title;
   int level = 2;                   ///< 2 or 3
   std::string note;                ///< plain text under the title
   std::vector<std::string> points; ///< a list of sentences under it
+  std::vector<HtmlTrend> trends;
   std::vector<HtmlImage> images;
   bool side_by_side = false; ///< images beside each other where the page is wide
   std::string unit;          ///< of every value in rows, e.g. "ms"

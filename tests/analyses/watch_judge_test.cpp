@@ -93,6 +93,20 @@ TEST(WatchJudge, AStragglerThatAppearsIsTold) {
             kMost);
 }
 
+// A rank whose log began in this window has few samples, or none.
+TEST(WatchJudge, ARankWithFewSamplesHidesNoStraggler) {
+  std::mt19937_64 random(5);
+  for (const std::size_t samples : {0U, 1U}) {
+    WatchJudge judge;
+    Job job;
+    job.from_window = 1;
+    job.late_us = 400;
+    WatchWindow window = window_of(job, 1, random);
+    window.lateness[6].late_us.resize(samples);
+    EXPECT_TRUE(has(judge.judge(window), AlarmKind::kStraggler, "3")) << samples;
+  }
+}
+
 TEST(WatchJudge, BandwidthThatFallsIsTold) {
   Job job;
   job.from_window = 9;

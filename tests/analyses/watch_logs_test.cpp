@@ -3,6 +3,7 @@
 #include "analyses/watch/watch_logs.h"
 
 #include "analyses/watch/watch_state.h"
+#include "cost.h"
 #include "sanitized.h"
 
 #include <algorithm>
@@ -122,7 +123,7 @@ TEST(WatchLogs, QuietJobsHaveNoAlarmAndEffectsAreTold) {
     job.seed = static_cast<std::uint64_t>(seed);
     quiet += watch(job).alarms.empty() ? 1 : 0;
     job.from_window = 3;
-    job.late_us = 150;
+    job.late_us = 250; // four ranks: their spread counts too
     late += has(watch(job), AlarmKind::kStraggler) ? 1 : 0;
     job.late_us = 0;
     job.fall = 0.3;
@@ -308,6 +309,36 @@ TEST(WatchLogs, AStateThatDoesNotFitTogetherIsRefused) {
   EXPECT_TRUE(decode_watch_state(encode_watch_state("run", state)));
   state.world = -1;
   EXPECT_FALSE(decode_watch_state(encode_watch_state("run", state)));
+}
+
+// Each new communicator counted the ranks of all others, and looked at all that waited.
+TEST(WatchLogs, TimeGrowsAsTheNumberOfCommunicators) {
+  test::expect_near_linear(test::kSanitized ? 500 : 2'500, [](std::size_t n) {
+    LogWatch watch;
+    const std::uint32_t process = watch.process("node-pid0");
+    for (std::size_t c = 0; c < n; ++c) {
+      InspectorRecord one = record(0, 1, 1000, static_cast<std::int64_t>(c), 2);
+      one.header.comm = "0x" + std::to_string(c);
+      watch.take(process, one);
+    }
+    ASSERT_EQ(watch.records(), n);
+  });
+}
+
+TEST(WatchLogs, ACommunicatorWithOtherRanksIsAnother) {
+  LogWatch watch;
+  const std::uint32_t process = watch.process("node-pid0");
+  for (const std::int64_t ranks : {2, 2, 3}) { // the first two wait, and are given up
+    static std::uint64_t number = 0;
+    watch.take(process, record(0, ++number, 1000, 0, ranks));
+  }
+  EXPECT_EQ(watch.incomplete(), 2U);
+  WatchState state;
+  state.logs = watch;
+  const std::string bytes = encode_watch_state("x", state);
+  const auto back = decode_watch_state(bytes);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(encode_watch_state("x", back->state), bytes);
 }
 
 } // namespace

@@ -169,6 +169,22 @@ TEST(WatchScenarios, EachKindOfCollectiveHasItsReason) { // HA-D6
   EXPECT_EQ(raised.size(), 2U) << fmt::format("{}", fmt::join(said(raised), "\n"));
   EXPECT_ONCE_WITHIN(times_of(raised, AlarmKind::kBandwidth, "AllReduce"), 180, 330);
   EXPECT_ONCE_WITHIN(times_of(raised, AlarmKind::kBandwidth, "AllGather"), 360, 510);
+  // the page has the bandwidth as a line, with both windows marked (HA-D12)
+  const std::size_t chart =
+      falls.page.find("bus bandwidth, mean over the kinds of collectives (GB/s)");
+  ASSERT_NE(chart, std::string::npos);
+  const std::string_view svg =
+      std::string_view(falls.page).substr(chart, falls.page.find("</svg>", chart) - chart);
+  const auto count = [svg](std::string_view part) {
+    int n = 0;
+    for (std::size_t at = svg.find(part); at != std::string_view::npos; at = svg.find(part, at + 1))
+      ++n;
+    return n;
+  };
+  EXPECT_GE(count("<circle"), 9);
+  EXPECT_EQ(count("bandwidth falls: "), 2);
+  EXPECT_EQ(count("var(--bad)"), 2);
+  EXPECT_EQ(falls.page.find("step (ms)</text>"), std::string::npos) << "logs have no steps";
 }
 
 TEST(WatchScenarios, AJobThatStandsStillAsAWholeIsSilent) { // HA-D5
@@ -254,7 +270,7 @@ TEST(WatchScenarios, LatenessThatCostsNothingIsNoAlarmUnlessAsked) { // HA-D8
   LogJob job;
   job.seconds = 300;
   job.noise_us = 5;
-  job.late_us = [](std::int64_t rank, double) { return rank % 2 == 0 ? 30.0 : -30.0; };
+  job.late_us = [](std::int64_t rank, double) { return rank == 4 || rank == 9 ? 40.0 : 0.0; };
   Scenario usual(job);
   EXPECT_EQ(said(usual.watch()), std::vector<std::string>{});
   Scenario asked(job);
@@ -262,9 +278,29 @@ TEST(WatchScenarios, LatenessThatCostsNothingIsNoAlarmUnlessAsked) { // HA-D8
   strict.limits.least_late_us = 10;
   const std::vector<Raised> raised = asked.watch(strict);
   ASSERT_FALSE(raised.empty());
-  EXPECT_EQ(raised[0].alarm.subject, "0, 2, 4, 6, 8, 10, 12, 14");
-  EXPECT_NE(raised[0].alarm.sentence.find("this costs 0.06"), std::string::npos)
-      << raised[0].alarm.sentence; // 2 collectives per second, 32 us each
+  EXPECT_EQ(raised[0].alarm.subject, "4, 9");
+  EXPECT_NE(raised[0].alarm.sentence.find("this costs 0.0"), std::string::npos)
+      << raised[0].alarm.sentence; // 2 collectives per second, 40 us each
+}
+
+// Constant differences between ranks are their spread: none is an outlier (HA-D8).
+TEST(WatchScenarios, RanksThatDifferByTheirPlacesAreNoStragglers) {
+  LogJob job;
+  job.ranks = 64;
+  job.seconds = 300;
+  job.noise_us = 3;
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> place(0, 30);
+  std::vector<double> places;
+  for (std::int64_t r = 0; r < job.ranks; ++r)
+    places.push_back(place(random));
+  job.late_us = [places](std::int64_t rank, double) {
+    return places[static_cast<std::size_t>(rank)];
+  };
+  Scenario spread(job);
+  WatchRequest strict;
+  strict.limits.least_late_us = 10;
+  EXPECT_EQ(said(spread.watch(strict)), std::vector<std::string>{});
 }
 
 TEST(WatchScenarios, LogsOfAllFourEndingsAreRead) {

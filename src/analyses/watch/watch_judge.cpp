@@ -1,11 +1,13 @@
 #include "analyses/watch/watch_judge.h"
 
 #include "base/number_text.h"
+#include "base/rank_excess.h"
 #include "base/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 
 namespace rankscope {
 namespace {
@@ -37,51 +39,6 @@ bool below(const BandwidthSample& before, const SampleStats& test, double alpha)
          windows.mean - student_t(n - 1, alpha) * std::sqrt(windows.variance() * (1 + 1 / n));
 }
 
-/// How exactly the lateness of a rank in a window is known.
-struct LatenessError {
-  double variance = 0; ///< of the mean of the window
-  double degrees = 0;
-};
-
-/// By the scatter of the steps: that of all ranks together, or the rank's own over all windows
-/// where it is larger. Steps of one window may be alike (noise that lasts longer than a step), so
-/// the scatter of whole windows counts where there were enough: its median over the ranks, which
-/// a few ranks that changed do not move.
-class LatenessErrors {
-public:
-  LatenessErrors(const WatchWindow& window, std::map<std::int64_t, LatenessScatter>& scatter)
-      : scatter_(scatter) {
-    std::vector<double> between;
-    for (const WatchedLateness& row : window.lateness) {
-      const SampleStats stats = sample_stats(row.late_us);
-      if (stats.n < 2)
-        continue;
-      const auto degrees = static_cast<double>(stats.n - 1);
-      LatenessScatter& own = scatter[row.rank];
-      own.squares += degrees * stats.variance;
-      own.degrees += degrees;
-      own.windows.add(stats.mean);
-      squares_ += degrees * stats.variance;
-      degrees_ += degrees;
-      if (const double v = own.windows.variance();
-          own.windows.n >= kFewestWindows && std::isfinite(v))
-        between.push_back(v);
-    }
-    if (!between.empty())
-      between_ = quantile_of(std::move(between), 0.5);
-  }
-
-  [[nodiscard]] LatenessError of(const WatchedLateness& row, std::size_t n) const {
-    const LatenessScatter& own = scatter_.at(row.rank);
-    const double steps = std::max(squares_ / degrees_, own.squares / own.degrees);
-    return {std::max(steps / static_cast<double>(n), between_), degrees_};
-  }
-
-private:
-  std::map<std::int64_t, LatenessScatter>& scatter_;
-  double squares_ = 0, degrees_ = 0, between_ = 0;
-};
-
 /// "0.94 ms per step (0.23 %)"; "" where the number of collectives is unknown.
 std::string cost_text(const WatchWindow& window, const WatchedLateness& row, double late_us) {
   if (row.per_step <= 0)
@@ -91,6 +48,21 @@ std::string cost_text(const WatchWindow& window, const WatchedLateness& row, dou
              ? fmt::format("; this costs {:.3g} ms per step ({:.2g} %)", ms,
                            100 * ms / window.step_ms)
              : fmt::format("; this costs {:.3g} ms per second ({:.2g} %)", ms, ms / 10);
+}
+
+/// Ranks with at least half as many samples as is usual: the test takes the smallest number of all.
+std::vector<const WatchedLateness*> comparable_rows(const WatchWindow& window) {
+  std::vector<double> sizes;
+  for (const WatchedLateness& row : window.lateness)
+    sizes.push_back(static_cast<double>(row.late_us.size()));
+  std::vector<const WatchedLateness*> out;
+  if (sizes.empty())
+    return out;
+  const double usual = quantile_of(std::move(sizes), 0.5);
+  for (const WatchedLateness& row : window.lateness)
+    if (!row.late_us.empty() && 2 * static_cast<double>(row.late_us.size()) >= usual)
+      out.push_back(&row);
+  return out;
 }
 
 struct StragglerRow {
@@ -216,27 +188,25 @@ double WatchJudge::least_late_us(const WatchWindow& window, const WatchedLatenes
 }
 
 void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) {
-  const std::size_t family = window.lateness.size();
-  if (family < 2)
-    return;
-  const double confirm = kConfirmed / static_cast<double>(family);
-  const double alone = spent_alpha(family);
-  const LatenessErrors errors(window, scatter_);
+  constexpr double kClockUs = 0.001; // resolution of durations
+  const std::vector<const WatchedLateness*> rows = comparable_rows(window);
+  // the test is of what exceeds the smallest lateness that counts
+  std::vector<double> least;
+  std::vector<StepSeries> over;
+  for (const WatchedLateness* const row : rows) {
+    least.push_back(least_late_us(window, *row));
+    over.push_back(row->late_us);
+    for (double& value : over.back())
+      value -= least.back();
+  }
+  const RankTest test = std::move(test_ranks(std::span(&over, 1), kClockUs, kConfirmed).front());
+  const double alone = spent_alpha(rows.size());
   std::vector<StragglerRow> late;
-  for (const WatchedLateness& row : window.lateness) {
-    const SampleStats stats = sample_stats(row.late_us);
-    const double least = least_late_us(window, row);
-    if (stats.n < 2 || stats.mean <= least)
-      continue;
-    const LatenessError error = errors.of(row, stats.n);
-    const double sd = std::sqrt(error.variance);
-    const double near = student_t(error.degrees, confirm) * sd;
-    if (stats.mean - near <= least)
-      continue;
-    const double far = student_t(error.degrees, alone) * sd;
-    const bool surely = stats.mean - far > least;
-    if (is_news(reason_of(AlarmKind::kStraggler, std::to_string(row.rank)), surely))
-      late.push_back({&row, stats.mean, surely ? far : near});
+  for (std::size_t r = 0; r < test.ranks.size(); ++r) {
+    const RankExcess& excess = test.ranks[r];
+    if (excess.significant &&
+        is_news(reason_of(AlarmKind::kStraggler, std::to_string(rows[r]->rank)), excess.p <= alone))
+      late.push_back({rows[r], excess.excess + least[r], excess.half_width});
   }
   if (late.empty())
     return;

@@ -56,13 +56,6 @@ struct BandwidthBefore {
   BandwidthSample all, first;
 };
 
-/// How the lateness of a rank scatters.
-struct LatenessScatter {
-  double squares = 0;    ///< of the distances of steps from the mean of their window
-  double degrees = 0;    ///< their degrees of freedom
-  RunningSample windows; ///< means of windows
-};
-
 /// An alarm that was raised, until its reason has gone for kQuietWindows; or what one window alone
 /// shows, which the next may confirm.
 struct WatchReason {
@@ -92,7 +85,7 @@ private:
   template <class Archive, class Row>
   requires std::same_as<std::remove_const_t<Row>, WatchJudge>
   friend void part_fields(Archive& archive, Row& judge) {
-    archive(judge.windows_, judge.before_, judge.scatter_, judge.reasons_, judge.still_);
+    archive(judge.windows_, judge.before_, judge.reasons_, judge.still_);
   }
 
   void stragglers(const WatchWindow& window, std::vector<Alarm>& out);
@@ -107,9 +100,8 @@ private:
   WatchLimits limits_;
   std::size_t windows_ = 0;
   std::map<std::string, BandwidthBefore> before_;
-  std::map<std::int64_t, LatenessScatter> scatter_; ///< by rank
-  std::map<std::string, WatchReason> reasons_;      ///< by kind and subject
-  std::vector<std::int64_t> still_;                 ///< ranks that were named, ascending
+  std::map<std::string, WatchReason> reasons_; ///< by kind and subject
+  std::vector<std::int64_t> still_;            ///< ranks that were named, ascending
 };
 
 } // namespace rankscope

@@ -20,10 +20,6 @@ template <class Archive, PartOf<BandwidthBefore> Row> void part_fields(Archive& 
   archive(r.all, r.first);
 }
 
-template <class Archive, PartOf<LatenessScatter> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.squares, r.degrees, r.windows);
-}
-
 template <class Archive, PartOf<WatchReason> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.raised, r.last_window);
 }
