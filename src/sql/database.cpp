@@ -1,6 +1,7 @@
 #include "sql/database.h"
 
 #include "base/ascii.h"
+#include "os/library_memory.h"
 #include "sql/query_result.h"
 #include "sql/statements.h"
 
@@ -58,6 +59,8 @@ ErrorCode code_of(std::string_view message) {
     return ErrorCode::kInterrupted;
   if (message.starts_with("IO Error"))
     return ErrorCode::kOutput;
+  if (message.starts_with("Out of Memory"))
+    return ErrorCode::kUnreadable;
   return ErrorCode::kUsage;
 }
 
@@ -89,7 +92,9 @@ std::string one_line(std::string_view message) {
 
 Result<std::unique_ptr<SqlDatabase>> SqlDatabase::open(SqlSource& source,
                                                        const SqlOptions& options) {
+  constexpr std::size_t kSmallest = std::size_t{96} << 20U; // of a database with a small result
   RS_TRY(const DuckDbLibrary* const calls, DuckDbLibrary::get());
+  RS_CHECK(LibraryMemory::claim(kSmallest, "DuckDB"));
   std::unique_ptr<SqlDatabase> out(new SqlDatabase(*calls, source, options.threads));
   RS_CHECK(out->open_in_memory());
   RS_CHECK(register_scan(out->scan_, out->database_, out->connection_));

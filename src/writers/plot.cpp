@@ -1,5 +1,6 @@
 #include "writers/plot.h"
 
+#include "os/library_memory.h"
 #include "os/output_file.h"
 #include "os/process.h"
 #include "writers/plot_panels.h"
@@ -88,6 +89,11 @@ Result<std::string> drawn(const PlotSpec& spec, bool svg) {
     draw_plot(spec, canvas);
     return std::move(canvas).svg();
   }
+  constexpr double kFonts = 64 << 20; // bytes of fontconfig's and Cairo's tables
+  constexpr double kPixel = 4 * kDotsPerInch * kDotsPerInch;
+  RS_TRY(const LibraryMemory claimed,
+         LibraryMemory::claim(
+             static_cast<std::size_t>(kFonts + spec.width_in * spec.height_in * kPixel), ""));
   RS_TRY(const auto canvas, CairoCanvas::create(spec.width_in, spec.height_in, kDotsPerInch));
   draw_plot(spec, *canvas);
   return canvas->png();

@@ -1,6 +1,7 @@
 // Excel workbooks through libxlsxwriter: one sheet a table, header style, frozen header, filters,
 // number formats by unit. Text never becomes a formula. More rows than a sheet takes go on in a
 // second one.
+#include "os/library_memory.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
 #include "writers/stream_writer.h"
@@ -378,6 +379,14 @@ private:
   std::string path_;
 };
 
+/// What the library takes at most for so many cells: each is an object, or a row of them is.
+std::size_t library_bytes(std::size_t cells, std::size_t sheets, bool big) {
+  constexpr std::size_t kBook = std::size_t{24} << 20U; // with the buffers that pack it
+  constexpr std::size_t kSheet = std::size_t{256} << 10U;
+  constexpr std::size_t kCell = 512;
+  return kBook + kSheet * sheets + (big ? 0 : kCell * cells);
+}
+
 Result<void> fill(const Report& report, const RowStreams& streams, const std::string& file,
                   bool big, bool explained, const std::string& path) {
   RS_TRY(const XlsxWriterLibrary* const library, XlsxWriterLibrary::get());
@@ -404,6 +413,8 @@ Result<void> write_book(const Report& report, const RowStreams& streams, const s
   // the library keeps every cell in memory unless it is told that the book is big; with few cells
   // shared texts make smaller files
   const bool big = cells > 200'000;
+  RS_TRY(const LibraryMemory claimed,
+         LibraryMemory::claim(library_bytes(cells, report.tables.size(), big), path));
   // a small one is made in memory: the library's own messages about a full disk stay away
   if (const MemoryFile memory; !big && memory.usable()) {
     RS_TRY(auto out, OutputFile::create(path));

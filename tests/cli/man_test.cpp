@@ -77,15 +77,16 @@ TEST_P(Completion, FindsCommandsAndFlags) {
   const std::string shell = GetParam();
   const test::TempFolder folder;
   const std::string script = folder.write("script", test::run_binary({"completion", shell}).out);
-  const auto words = [&](const std::string& line, const char* at) {
+  const auto words = [&](const std::string& line, const char* at,
+                         const char* print = "echo \"${COMPREPLY[*]}\"") {
     ProcessSpec spec;
     spec.argv = {shell};
     spec.argv.emplace_back(shell == "zsh" ? "-f" : "--norc");
     const std::string before =
         shell == "zsh" ? "autoload -U compinit; compinit -D; setopt ksharrays; " : "";
-    spec.argv.insert(spec.argv.end(), {"-c", before + "source " + script + "; COMP_WORDS=(" + line +
-                                                 ") COMP_CWORD=" + at +
-                                                 "; _rankscope_words; echo \"${COMPREPLY[*]}\""});
+    spec.argv.insert(spec.argv.end(),
+                     {"-c", before + "source " + script + "; COMP_WORDS=(" + line +
+                                ") COMP_CWORD=" + at + "; _rankscope_words; " + print});
     spec.out = spec.err = Stream::kCapture;
     const Result<ProcessEnd> end = run_process(std::move(spec));
     return end ? end->out + end->err : "";
@@ -97,6 +98,11 @@ TEST_P(Completion, FindsCommandsAndFlags) {
   if (shell == "bash") {
     EXPECT_EQ(commands, "completion\n");
     EXPECT_EQ(flags, "--gpu-arch\n");
+    // HA-E25: the name of a file with a blank was two words
+    (void)folder.write("x y.json", "");
+    const std::string files =
+        words("rankscope report " + folder.path("x"), "2", "printf '%s\\n' \"${COMPREPLY[@]}\"");
+    EXPECT_NE(files.find(folder.path("x y.json") + "\n"), std::string::npos) << files;
   } else { // its line editor leaves out what does not begin so
     EXPECT_NE(commands.find(" completion "), std::string::npos) << commands;
     EXPECT_NE(flags.find(" --gpu-arch "), std::string::npos) << flags;

@@ -48,6 +48,34 @@ TEST(BenchCommand, WhatCannotBeMeasuredSaysWhy) {
   EXPECT_FALSE(bench_command("tensile", "x", {}).why.empty());
 }
 
+// HA-E19: the table may be a stranger's, and its options go to a program.
+TEST(BenchCommand, OptionsThatReadOrWriteFilesAreRefused) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"rocblas", "rocblas-bench -f gemm --data x.dat"},
+      {"rocblas", "rocblas-bench --yaml=x.yaml"},
+      {"rocblas", "rocblas-bench -f gemm --log_file x"},
+      {"rocblas", "rocblas-bench -f /etc/passwd"},
+      {"hipblaslt", "hipblaslt-bench -m 8 --data x"},
+      {"hipblaslt", "hipblaslt-bench -m 8 --yaml x"},
+      {"miopen", "./bin/MIOpenDriver conv -n 1 -o 1"},
+      {"miopen", "./bin/MIOpenDriver conv -n 1 --dump_output 1"},
+      {"miopen", "./bin/MIOpenDriver conv -n 1 -d in.bin"},
+      {"miopen", "./bin/MIOpenDriver convfp16 --weights w.bin"},
+      {"miopen", "./bin/MIOpenDriver bnorm --dump_output=1"}};
+  for (const auto& [library, config] : rows)
+    for (const bool as_written : {false, true}) {
+      BenchOptions options;
+      options.as_written = as_written;
+      const BenchCommand command = bench_command(library, config, options);
+      EXPECT_TRUE(command.argv.empty()) << config;
+      EXPECT_EQ(command.status, "unsupported") << config;
+      EXPECT_NE(command.why.find("reads or writes files"), std::string::npos) << command.why;
+    }
+  // the same letters are numbers of other operations
+  EXPECT_EQ(argv_of("miopen", "./bin/MIOpenDriver bnorm -n 1 -D 3 -d 4"),
+            "MIOpenDriver bnorm -n 1 -D 3 -d 4 -t 1 -V 0 -i 7");
+}
+
 TEST(BenchOutput, OfRocblasAndHipblaslt) {
   const auto rocblas = parse_bench_output(
       "rocblas", "Device ID 0 : AMD Radeon Pro W7900 Dual Slot gfx1100\n"

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 #include <utility>
 
 namespace rankscope {
@@ -30,6 +31,31 @@ Words without(const Words& words, std::initializer_list<std::string_view> option
       ++i;
   }
   return out;
+}
+
+/// The first word that makes a bench program read or write a file; "" without one. The table may
+/// come from a stranger.
+std::string file_option(std::string_view library, const Words& words) {
+  using namespace std::string_view_literals;
+  static constexpr std::array kBlas = {"--data"sv, "--yaml"sv, "-o"sv, "--output"sv,
+                                       "--log_file"sv};
+  static constexpr std::array kMiopen = {"-o"sv, "--dump_output"sv};
+  // of conv alone: the same letters are numbers elsewhere
+  static constexpr std::array kConv = {"-a"sv, "--in_bias"sv,   "-d"sv, "--in_data"sv,
+                                       "-D"sv, "--dout_data"sv, "-e"sv, "--weights"sv};
+  const auto is_one_of = [](std::string_view name, std::span<const std::string_view> options) {
+    return std::ranges::find(options, name) != options.end();
+  };
+  const bool conv = words.size() > 1 && words[1].starts_with("conv");
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    if (word.find('/') != std::string::npos ||
+        (library == "miopen" ? is_one_of(name, kMiopen) || (conv && is_one_of(name, kConv))
+                             : is_one_of(name, kBlas)))
+      return word;
+  }
+  return "";
 }
 
 void append(Words& words, std::initializer_list<std::string> more) {
@@ -221,6 +247,9 @@ BenchCommand bench_command(std::string_view library, std::string_view config,
   Words words = words_of(config);
   if (words.empty() || config.starts_with("(further"))
     return not_measured("unsupported", "no configuration");
+  if (library == "rocblas" || library == "hipblaslt" || library == "miopen")
+    if (const std::string option = file_option(library, words); !option.empty())
+      return {{}, "unsupported", fmt::format("'{}' reads or writes files", option)};
   if (library == "rocblas") {
     words[0] = "rocblas-bench";
     words = without(words, {"-i", "--iters", "-j", "--cold_iters"});

@@ -1,0 +1,37 @@
+#include "os/library_memory.h"
+
+#include <atomic>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+namespace rankscope {
+namespace {
+
+std::atomic<std::size_t> claimed_bytes = 0;
+
+/// Whether so much address space is left.
+bool can_be_allocated(std::size_t bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED)
+    return false;
+  ::munmap(at, bytes);
+  return true;
+}
+
+} // namespace
+
+Result<LibraryMemory> LibraryMemory::claim(std::size_t bytes, const std::string& path) {
+  LibraryMemory out(bytes);
+  if (can_be_allocated(claimed_bytes += bytes))
+    return out;
+  return Error{ErrorCode::kOutput, path,
+               fmt::format("needs {} MiB of memory, and a limit leaves less", (bytes >> 20U) + 1),
+               "raise the limit (ulimit -v) or lower -j"};
+}
+
+LibraryMemory::~LibraryMemory() {
+  claimed_bytes -= bytes_;
+}
+
+} // namespace rankscope
