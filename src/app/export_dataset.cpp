@@ -10,28 +10,84 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mutex>
 #include <set>
+#include <span>
 
 namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Tables at hand under their names.
+using TablesByName = std::map<std::string, std::shared_ptr<const SqlTable>>;
+
+TablesByName only(SqlTable table) {
+  const std::string name = table.name;
+  return {{name, std::make_shared<const SqlTable>(std::move(table))}};
+}
+
 class HeldTables final : public SqlSource {
 public:
-  void add(SqlTable table) {
-    std::string name = table.name;
-    tables_[std::move(name)] = std::make_shared<const SqlTable>(std::move(table));
-  }
+  void set(TablesByName tables) { tables_ = std::move(tables); }
   [[nodiscard]] bool has(const std::string& name) const override { return tables_.count(name) > 0; }
   Result<std::shared_ptr<const SqlTable>> table(const std::string& name) override {
     return tables_.at(name);
   }
 
 private:
-  std::map<std::string, std::shared_ptr<const SqlTable>> tables_;
+  TablesByName tables_;
+};
+
+/// Databases that write files, each used by one thread at a time: opening one takes longer than
+/// writing a small file.
+class ExportDatabases {
+public:
+  /// One SELECT over these tables as a file.
+  Result<void> write(TablesByName tables, const std::string& select, const std::string& path) {
+    RS_CHECK(make_folder(fs::path(path).parent_path().string()));
+    RS_TRY(TempName temporary, TempName::reserve(path));
+    RS_TRY(std::unique_ptr<Writer> writer, take());
+    writer->tables.set(std::move(tables));
+    const Result<Table> count = writer->database->query(
+        fmt::format("COPY ({}) TO {} (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
+                    "USE_TMP_FILE false)",
+                    select, sql_text(temporary.temp_path())));
+    writer->tables.set({});
+    give_back(std::move(writer));
+    if (!count)
+      return count.error();
+    return temporary.commit();
+  }
+
+private:
+  struct Writer {
+    HeldTables tables;
+    std::unique_ptr<SqlDatabase> database;
+  };
+
+  Result<std::unique_ptr<Writer>> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<Writer> writer = std::move(free_.back());
+        free_.pop_back();
+        return writer;
+      }
+    }
+    auto writer = std::make_unique<Writer>();
+    SqlOptions options;
+    options.allow_files = true; // the statements are ours
+    RS_TRY(writer->database, SqlDatabase::open(writer->tables, options));
+    return writer;
+  }
+  void give_back(std::unique_ptr<Writer> writer) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(writer));
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Writer>> free_;
 };
 
 template <class Row> SqlTable table_of(const Schema<Row>& schema, std::vector<Row> rows) {
@@ -120,24 +176,16 @@ private:
     return {};
   }
 
-  /// One SELECT over these tables as a file.
-  Result<void> write(HeldTables& tables, const std::string& select, const std::string& path) {
-    RS_CHECK(make_folder(fs::path(path).parent_path().string()));
-    RS_TRY(TempName temporary, TempName::reserve(path));
-    SqlOptions options;
-    options.allow_files = true; // the statement is ours
-    RS_TRY(const std::unique_ptr<SqlDatabase> database, SqlDatabase::open(tables, options));
-    RS_TRY(const Table count,
-           database->query(fmt::format("COPY ({}) TO {} (FORMAT parquet, COMPRESSION zstd, "
-                                       "COMPRESSION_LEVEL 1, USE_TMP_FILE false)",
-                                       select, sql_text(temporary.temp_path()))));
-    RS_CHECK(temporary.commit());
+  Result<std::uint64_t> write(TablesByName tables, const std::string& select,
+                              const std::string& path) {
+    RS_CHECK(databases_.write(std::move(tables), select, path));
     std::error_code ec;
-    const std::uint64_t bytes = fs::file_size(path, ec);
+    const std::uint64_t size = fs::file_size(path, ec);
+    const std::uint64_t bytes = ec ? 0 : size;
     const std::lock_guard lock(mutex_);
     out_.files.push_back(path);
-    out_.bytes += ec ? 0 : bytes;
-    return {};
+    out_.bytes += bytes;
+    return bytes;
   }
 
   Result<RankSummary> one_rank(const RankItem& item, const LoadedTrace& trace) {
@@ -151,14 +199,15 @@ private:
       if (wanted_.count(name) == 0)
         return {};
       const auto rows = static_cast<std::int64_t>(part.rows);
-      HeldTables tables;
       SqlTable table = table_of(schema);
       table.parts.push_back(std::move(part));
-      tables.add(std::move(table));
-      RS_CHECK(write(tables, fmt::format("SELECT * EXCLUDE (run, node) FROM {}", name),
-                     path_of(name, place, fmt::format("rank_{:06}", item.file.rank))));
+      const std::string path = path_of(name, place, fmt::format("rank_{:06}", item.file.rank));
+      RS_TRY(const std::uint64_t bytes,
+             write(only(std::move(table)),
+                   fmt::format("SELECT * EXCLUDE (run, node) FROM {}", name), path));
       const std::lock_guard lock(mutex_);
       out_.rows += rows;
+      rank_files_[fs::path(path).parent_path().string()].push_back({item.file.rank, path, bytes});
       return {};
     };
     RS_CHECK(add("events", event_record_schema(), events_part(record)));
@@ -196,6 +245,10 @@ private:
     if (ranks.empty())
       return {};
     const std::string label = run_label(plans_[plan]);
+    for (const char* table : {"events", "kernels", "operators"})
+      for (const std::int64_t node : nodes_of(nodes))
+        RS_CHECK(join_small_files(
+            fs::path(path_of(table, {label, 0, node}, "ranks")).parent_path().string()));
     RS_CHECK(by_node(table_of(rank_record_schema(), std::move(rank_rows)), nodes, label, "rank"));
     RS_CHECK(
         by_node(table_of(step_record_schema(), std::move(steps)), nodes, label, "rank, start_ns"));
@@ -209,6 +262,61 @@ private:
                    "rank, start_ns");
   }
 
+  static std::set<std::int64_t> nodes_of(const std::map<std::int64_t, std::int64_t>& nodes) {
+    std::set<std::int64_t> out;
+    for (const auto& [rank, node] : nodes)
+      out.insert(node);
+    return out;
+  }
+
+  /// A file of one rank.
+  struct WrittenRank {
+    std::int64_t rank = 0;
+    std::string path;
+    std::uint64_t bytes = 0;
+  };
+
+  /// Files of ranks in a folder that are small together become one: of thousands of ranks each file
+  /// costs a reader more than its rows.
+  Result<void> join_small_files(const std::string& folder) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{32} << 20U;
+    std::vector<WrittenRank> files = std::move(rank_files_[folder]);
+    rank_files_.erase(folder);
+    std::ranges::sort(files, {}, &WrittenRank::rank);
+    for (std::size_t first = 0, end = 0; first < files.size(); first = end) {
+      std::uint64_t bytes = 0;
+      for (end = first;
+           end < files.size() && (end == first || bytes + files[end].bytes <= kMostBytes); ++end)
+        bytes += files[end].bytes;
+      if (end - first > 1)
+        RS_CHECK(join(std::span(files).subspan(first, end - first), folder));
+    }
+    return {};
+  }
+
+  /// The files in one that is named by their first and last rank, in their order.
+  Result<void> join(std::span<const WrittenRank> files, const std::string& folder) {
+    std::vector<std::string> paths;
+    for (const WrittenRank& file : files)
+      paths.push_back(sql_text(file.path));
+    RS_CHECK(write({},
+                   fmt::format("SELECT * FROM read_parquet([{}], hive_partitioning = false)",
+                               fmt::join(paths, ", ")),
+                   fmt::format("{}/ranks_{:06}-{:06}.parquet", folder, files.front().rank,
+                               files.back().rank)));
+    const std::lock_guard lock(mutex_);
+    std::set<std::string> joined;
+    for (const WrittenRank& file : files) {
+      std::error_code ec;
+      fs::remove(file.path, ec);
+      joined.insert(file.path);
+      out_.bytes -= file.bytes;
+    }
+    std::erase_if(out_.files,
+                  [&joined](const std::string& path) { return joined.count(path) > 0; });
+    return {};
+  }
+
   Result<void> by_node(SqlTable table, const std::map<std::int64_t, std::int64_t>& nodes,
                        const std::string& label, const char* order) {
     if (wanted_.count(table.name) == 0 || table.rows() == 0)
@@ -218,12 +326,8 @@ private:
       out_.rows += static_cast<std::int64_t>(table.rows());
     }
     const std::string name = table.name;
-    HeldTables tables;
-    tables.add(std::move(table));
-    std::set<std::int64_t> each;
-    for (const auto& [rank, node] : nodes)
-      each.insert(node);
-    for (const std::int64_t node : each)
+    const TablesByName tables = only(std::move(table));
+    for (const std::int64_t node : nodes_of(nodes))
       RS_CHECK(write(tables,
                      fmt::format("SELECT * EXCLUDE (run, node) FROM {} WHERE node = {} ORDER BY {}",
                                  name, node, order),
@@ -246,7 +350,9 @@ private:
   std::set<std::string> wanted_;
   std::vector<std::vector<RankSummary>> summaries_; ///< by run, ascending by rank
   std::set<std::string> old_;
-  std::mutex mutex_; ///< of out_
+  ExportDatabases databases_;
+  std::mutex mutex_;                                           ///< of what follows
+  std::map<std::string, std::vector<WrittenRank>> rank_files_; ///< by folder
   ExportResult out_;
 };
 

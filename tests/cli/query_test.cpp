@@ -417,16 +417,28 @@ TEST(Export, TheDatasetIsReadBackAsItIsInTheTraces) {
   ASSERT_EQ(names.size(), 1U);
   EXPECT_NE(names[0][0].find("DICTIONARY"), std::string::npos);
   const auto types = meta("SELECT type FROM parquet_schema('" + data +
-                          "/kernels/run=256thread_28ch/node=0/rank_000000.parquet') "
+                          "/kernels/run=256thread_28ch/node=0/ranks_000000-000001.parquet') "
                           "WHERE name = 'start_ns'");
   ASSERT_EQ(types.size(), 1U);
   EXPECT_EQ(types[0][0], "INT64");
   const auto nodes = meta("SELECT node, min(rank), max(rank) FROM read_parquet('" + data +
                           "/steps/**/*.parquet') GROUP BY node ORDER BY node");
   EXPECT_EQ(nodes, (std::vector<std::vector<std::string>>{{"0", "0", "1"}, {"1", "2", "3"}}));
+  // HA-D15: a file for each table and node, not for each rank
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(data))
+    files += entry.is_regular_file() ? 1 : 0;
+  EXPECT_EQ(files, 2U * 2U * 7U) << "runs, nodes, tables";
+  EXPECT_NE(r.out.find("28 files, 8 ranks"), std::string::npos) << r.out;
+  const auto order = meta("SELECT count(*) FROM (SELECT rank < lag(rank) OVER () AS down FROM "
+                          "read_parquet('" +
+                          data +
+                          "/events/run=256thread_28ch/node=1/*.parquet')) "
+                          "WHERE down");
+  EXPECT_EQ(order[0][0], "0") << "ascending by rank";
   // a second time: refused, then replaced; files that this run does not write again are gone
   EXPECT_EQ(run_binary({"export", "--parquet", data, folder.path("sweep")}).code, 2);
-  fs::copy_file(data + "/events/run=256thread_28ch/node=0/rank_000000.parquet",
+  fs::copy_file(data + "/events/run=256thread_28ch/node=0/ranks_000000-000001.parquet",
                 data + "/events/run=256thread_28ch/node=0/rank_000009.parquet");
   const RunResult again =
       run_binary({"export", "--parquet", data, "--replace", folder.path("sweep")});

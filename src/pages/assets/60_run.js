@@ -384,6 +384,14 @@
       return [...ranks.keys()].filter((r) => Math.abs(excess[r] - middle) > Math.max(5 * spread, 0.5))
         .sort((a, b) => Math.abs(excess[b] - middle) - Math.abs(excess[a] - middle)).map((r) => ({ r, excess: excess[r] }));
     };
+    // rows of the chart: ranks in their order, or the largest excess first
+    let byExcess = false;
+    let rows = [];
+    const order = () => {
+      const excess = [...ranks.keys()].map((r) => median([...numbers.keys()].map((s) => relative(r, s))));
+      const size = (r) => Number.isFinite(excess[r]) ? Math.abs(excess[r]) : -1;
+      return byExcess ? [...ranks.keys()].sort((a, b) => size(b) - size(a) || a - b) : [...ranks.keys()];
+    };
     const kNamed = 8;
     const named = RS.el("p", { class: "note", id: "outlier-ranks" });
     const name = (odd) => {
@@ -395,18 +403,20 @@
       medians = [...numbers.keys()].map((s) => median([...ranks.keys()].map((k) => at(k, s))));
       const odd = outliers();
       name(odd);
+      rows = order();
+      const rowOf = new Map(rows.map((r, row) => [r, row]));
       const cells = [];
-      for (let r = 0; r < ranks.length; r++) for (let s = 0; s < numbers.length; s++) { const v = relative(r, s); if (Number.isFinite(v)) cells.push([s, r, v]); }
+      for (let row = 0; row < rows.length; row++) for (let s = 0; s < numbers.length; s++) { const v = relative(rows[row], s); if (Number.isFinite(v)) cells.push([s, row, v]); }
       const sizes = cells.map((c) => Math.abs(c[2])).sort((a, b) => a - b);
       const most = Math.max(0.5, sizes[Math.floor(sizes.length * 0.98)] || 0);
       return {
         grid: { left: 60, right: 110, top: 8, bottom: 44 },
         xAxis: { type: "category", data: Array.from(numbers, String), name: "step", splitArea: { show: false } },
-        yAxis: { type: "category", inverse: true, data: Array.from(ranks, String), name: "rank" },
+        yAxis: { type: "category", inverse: true, data: rows.map((r) => String(ranks[r])), name: "rank" },
         visualMap: { seriesIndex: 0, min: -most, max: most, calculable: false, right: 0, top: "middle", itemHeight: 120, dimension: 2, textStyle: { color: RS.colour("fg") }, text: [`+${RS.num(most)} %`, `\u2212${RS.num(most)} %`],
           inRange: { color: [RS.colour("compute"), RS.colour("panel"), RS.colour("exposed")] } },
         series: [{ type: "heatmap", data: cells, itemStyle: { borderColor: RS.colour("bg"), borderWidth: ranks.length > 40 || numbers.length > 80 ? 0 : 1 } },
-          { type: "custom", z: 3, data: odd.flatMap((o) => [...numbers.keys()].map((s) => [s, o.r, relative(o.r, s)]).filter((c) => Number.isFinite(c[2]))), encode: { x: 0, y: 1 },
+          { type: "custom", z: 3, data: odd.flatMap((o) => [...numbers.keys()].map((s) => [s, rowOf.get(o.r), relative(o.r, s)]).filter((c) => Number.isFinite(c[2]))), encode: { x: 0, y: 1 },
             renderItem: (_, api) => {
               const [x, y] = api.coord([api.value(0), api.value(1)]);
               const [wide, high] = api.size([1, 1]);
@@ -416,11 +426,12 @@
       };
     }, {
       label: "ranks by steps: time against the median of the step", height: Math.max(180, Math.min(620, ranks.length * 22 + 70)), canvas: true,
-      tip: (p) => RS.rows(`rank ${ranks[p.value[1]]}, step ${numbers[p.value[0]]}`, [["time", `${RS.num(at(p.value[1], p.value[0]), 4)} ms`], ["against the step's median", RS.signed(p.value[2], " %")]]),
-      onClick: (p) => showStep(data, numbers[p.value[0]], ranks[p.value[1]]),
+      tip: (p) => RS.rows(`rank ${ranks[rows[p.value[1]]]}, step ${numbers[p.value[0]]}`, [["time", `${RS.num(at(rows[p.value[1]], p.value[0]), 4)} ms`], ["against the step's median", RS.signed(p.value[2], " %")]]),
+      onClick: (p) => showStep(data, numbers[p.value[0]], ranks[rows[p.value[1]]]),
     });
     RS.section("steps", "Ranks and steps", "Each cell: the time of a rank's step against the median of all ranks in that step. Blue takes less, orange more; a row that stands out is a rank, a column is the run. A click shows it in the timeline.",
-      [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); })], named, chart);
+      [RS.choice("m", "which time", [...measures.slice(1), measures[0]], (m) => { now = m; RS.redraw(chart); }),
+        RS.choice("ro", "order of the ranks", [["rank", "by rank"], ["excess", "largest difference first"]], (o) => { byExcess = o === "excess"; RS.redraw(chart); })], named, chart);
   }
 
   function showStep(data, number, rank) {
@@ -470,6 +481,7 @@
     if (rows.length < 2) return;
     const told = (s) => s.low > 0;
     const early = (s) => s.high < 0;
+    if (rows.length > 64) return skewHistogram(rows, told, early);
     const chart = RS.chart(() => ({
       grid: { left: 90, right: 24, top: 8, bottom: 44 },
       xAxis: { type: "value", name: "later than the others (\u00b5s a collective)", axisLabel: { formatter: RS.tick } },
@@ -496,9 +508,44 @@
     RS.section("skew", "Who comes late", "How much later a rank comes to the collectives than the others, mean over the steps; the intervals hold together at 95 %. Diamond: significantly later. Blue: significantly earlier. Grey: no significant difference.", [], chart);
   }
 
+  // Of many ranks: how many come how late, and the names of those that differ significantly.
+  function skewHistogram(rows, told, early) {
+    const kBins = 40;
+    const kNamed = 8;
+    const least = rows[rows.length - 1].late_us;
+    const width = (rows[0].late_us - least) / kBins || 1;
+    const bins = Array.from({ length: kBins }, (_, i) => ({ from: least + i * width, ranks: 0, late: 0, early: 0 }));
+    for (const s of rows) {
+      const bin = bins[Math.min(kBins - 1, Math.floor((s.late_us - least) / width))];
+      bin.ranks++;
+      bin.late += told(s) ? 1 : 0;
+      bin.early += early(s) ? 1 : 0;
+    }
+    const late = rows.filter(told);
+    const texts = late.slice(0, kNamed).map((s) => `rank ${s.rank} by ${RS.num(s.late_us)} \u00b5s (${RS.num(s.low)} to ${RS.num(s.high)})`);
+    if (late.length > kNamed) texts.push(`${late.length - kNamed} more`);
+    const named = RS.el("p", { class: "note", id: "late-ranks" });
+    named.textContent = late.length ? `Significantly later: ${texts.join(", ")}.` : "No rank starts its collectives significantly later.";
+    const part = (name, colour, value) => ({ name, type: "bar", stack: "ranks", barCategoryGap: "10%", barMinHeight: 4, itemStyle: { color: RS.colour(colour) }, data: bins.map(value) });
+    const chart = RS.chart(() => ({
+      grid: { left: 60, right: 24, top: 8, bottom: 44 },
+      xAxis: { type: "category", data: bins.map((b) => RS.num(b.from + width / 2)), name: "later than the others (\u00b5s a collective)" },
+      yAxis: { type: "value", name: "ranks", minInterval: 1 },
+      series: [part("no difference", "grey", (b) => b.ranks - b.late - b.early || "-"), part("earlier", "accent", (b) => b.early || "-"), part("later", "exposed", (b) => b.late || "-")],
+    }), {
+      label: "how many ranks come how late to the collectives", height: 240,
+      tip: (p) => { const b = bins[p.dataIndex]; return RS.rows(`${RS.num(b.from)} to ${RS.num(b.from + width)} \u00b5s`, [["ranks", b.ranks], ["significantly later", b.late], ["significantly earlier", b.early]]); },
+    });
+    RS.section("skew", "Late ranks", "How many ranks start their collectives how much later than the others, mean over the steps. Orange: significantly later (95 % over all ranks). Blue: significantly earlier.", [], named, chart);
+  }
+
   function groupsSection(data) {
-    const groups = (data.groups || []).map((g) => ({ ...g, of: new Set(RS.array(g.members)) }));
-    if (!groups.length || data.ranks.length < 2) return;
+    const all = (data.groups || []).map((g) => ({ ...g, of: new Set(RS.array(g.members)) }));
+    if (!all.length || data.ranks.length < 2) return;
+    // of many ranks, groups of which one rank is shown are a tick each
+    const groups = data.ranks.length > 64 ? all.filter((g) => g.of.size > 1).slice(0, 40) : all;
+    if (!groups.length) return;
+    const note = groups.length < all.length ? ` ${all.length - groups.length} groups of which one rank is shown, or with less time, are left out.` : "";
     const cells = [];
     groups.forEach((g, y) => g.of.forEach((r) => cells.push([r, y, g.ms])));
     const chart = RS.chart(() => ({
@@ -511,7 +558,7 @@
       label: "which ranks are in which process group", height: Math.max(120, groups.length * 26 + 64),
       tip: (p) => { const g = groups[p.value[1]]; return RS.rows(g.name, [["description", g.description], ["ranks seen", g.of.size], ["size", g.size || ""], ["span", g.span], ["collectives", RS.exact(g.collectives)], ["moved", `${RS.num(g.mib)} MiB`], ["time over ranks", `${RS.num(g.ms)} ms`], ["median bus", g.bus === null ? "" : `${RS.num(g.bus)} GB/s`]]); },
     });
-    RS.section("groups", "Process groups", "Rows: groups, most time first; a filled cell: the rank took part; the darker, the more time.", [], chart);
+    RS.section("groups", "Process groups", "Rows: groups, most time first; a filled cell: the rank took part; the darker, the more time." + note, [], chart);
   }
 
   function ranksTables(data) {
