@@ -31,6 +31,9 @@ run_tests $sanitized -E '_NOT_BUILT$'
 # the command-line tests of the release build, with the sanitized program
 RANKSCOPE_BINARY=$PWD/build/$sanitized/rankscope RANKSCOPE_SANITIZED=1 run_tests release -R '^cli/'
 
+step "damaged traces, parts and databases: a minute"
+./scripts/mutate.py --binary build/$sanitized/rankscope --seconds 60 --keep build/mutate-failures
+
 step "ThreadSanitizer"
 # A second's sleep at the end of each program is for races of threads that outlive main(); ours join.
 export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"

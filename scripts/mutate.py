@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Runs rankscope on damaged traces for a while; a long-running search, not part of the gate.
+"""Runs rankscope on damaged inputs for a while; a long-running search (scripts/nightly.sh mutate).
 
-Takes small traces (generated ones, and any given by --seeds), changes bytes, tokens or events of them,
+Takes small inputs and changes them:
+  traces     generated ones, and any given by --seeds: bytes, tokens or events
+  parts      files of partial, baselines and states: bytes, with a checksum that fits
+  databases  RPD and rocpd: values, types, rows and the schema, by SQL; some pages by bytes
 and runs commands on the result. Anything but exit 0 or 2 to 7 is a failure, as are a run past the time
 limit, a report of a sanitizer and a temporary file that is left. The input of a failure is kept.
-Usage: scripts/mutate.py [--binary build/fuzz/rankscope] [--seconds 600] [--seed N] [--seeds DIR] [--keep DIR]
+Usage: scripts/mutate.py [--binary build/fuzz/rankscope] [--seconds 600] [--count N] [--kind KIND] [--seed N]
+                         [--seeds DIR] [--keep DIR]
 """
 import argparse
 import json
@@ -12,6 +16,7 @@ import os
 import pathlib
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -136,7 +141,71 @@ def change_events(rng, data, other):
 CHANGES = [change_bytes, change_tokens, change_events, change_events]
 
 
-def commands(rng, folder, out):
+def fnv64(data):
+    value = 14695981039346656037
+    for byte in data:
+        value = (value ^ byte) * 1099511628211 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def change_part(rng, data, other):
+    """A part is a head, content and the checksum of both (src/core/part.h)."""
+    head = data.index(b"RSKPART1") + 8 + 24 if data.startswith(b"RSKPART1") else 0
+    content = change_bytes(rng, data[head:-8], other[head:-8])
+    if rng.randrange(4) == 0:  # numbers are 7 bits a byte: large ones
+        at = rng.randrange(len(content) + 1)
+        content = content[:at] + rng.choice([b"\xff" * 9 + b"\x01", b"\xff\xff\xff\xff\x0f", b"\x80" * 9 + b"\x01",
+                                             b"\x00\x00\x00\x00\x00\x00\xf0\x7f", b"\x00" * 7 + b"\xf8"]) + content[at:]
+    out = data[:head] + content
+    return out + fnv64(out).to_bytes(8, "little")
+
+
+def change_database(rng, data, other):
+    if rng.randrange(6) == 0:
+        return change_bytes(rng, data, other)
+    with tempfile.NamedTemporaryFile(suffix=".db") as file:
+        file.write(data)
+        file.flush()
+        db = sqlite3.connect(file.name)
+        try:
+            tables = [t for (t,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for _ in range(rng.choice([1, 3, 20])):
+                table = rng.choice(tables)
+                columns = [c[1] for c in db.execute(f'PRAGMA table_info("{table}")')]
+                if not columns:
+                    continue
+                column, twin = rng.choice(columns), rng.choice(columns)
+                value = rng.choice([None, -1, 0, 2**31, 2**63 - 1, -2**63, 1e308, float("inf"), "", "x", "7", b"\x00",
+                                    "a" * 70000, "=1+1", "\u0000"])
+                where = rng.choice(["", "WHERE rowid = (SELECT rowid FROM \"%s\" ORDER BY random() LIMIT 1)" % table])
+                statement = rng.choice([
+                    f'UPDATE "{table}" SET "{column}" = ? {where}',
+                    f'UPDATE "{table}" SET "{column}" = ? {where}',
+                    f'UPDATE "{table}" SET "{column}" = "{twin}" {where}',
+                    f'UPDATE "{table}" SET "{column}" = -"{column}" {where}',
+                    f'DELETE FROM "{table}" {where}',
+                    f'INSERT INTO "{table}" SELECT * FROM "{table}" LIMIT 3',
+                    f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "{rng.choice(["x", "start", "id"])}"',
+                    f'ALTER TABLE "{table}" DROP COLUMN "{column}"',
+                    f'DROP TABLE "{table}"',
+                    "UPDATE sqlite_master SET sql = replace(sql, 'INTEGER', 'TEXT')",
+                    f"UPDATE sqlite_master SET rootpage = {rng.randrange(9)} WHERE name = '{table}'",
+                    f"UPDATE sqlite_master SET type = 'view' WHERE name = '{table}'",
+                ])
+                db.execute(f"PRAGMA writable_schema = {int('sqlite_master' in statement)}")
+                try:
+                    db.execute(statement, (value,) if "?" in statement else ())
+                except sqlite3.Error:
+                    pass
+            db.commit()
+        except sqlite3.Error:
+            pass
+        finally:
+            db.close()
+        return pathlib.Path(file.name).read_bytes()
+
+
+def trace_commands(rng, folder, out):
     """One form of one command on the mutated run in `folder` (rank0, rank1) and the good one beside it."""
     trace = f"{folder}/run/rank0/t.json"
     run, good = f"{folder}/run", f"{folder}/good"
@@ -153,6 +222,102 @@ def commands(rng, folder, out):
         ["analyze", run, "-o", f"{out}/a", "--no-plots"],
         ["compare", "--baseline", good, "--test", run, "--output", f"{out}/k", "--no-plots"],
     ])
+
+
+class Traces:
+    """Traces of two ranks, of which rank 0 is mutated."""
+    changes = [change_bytes, change_tokens, change_events, change_events]
+
+    def __init__(self, binary, folder, extra):
+        synth(binary, folder)
+        ranks = [p for p in sorted(pathlib.Path(folder, "s").rglob("*.json")) if "rank" in p.parent.name]
+        self.folder = folder
+        self.seeds = [p.read_bytes() for p in ranks]
+        if extra:
+            self.seeds += [p.read_bytes() for p in sorted(pathlib.Path(extra).rglob("*.json"))
+                           if 0 < p.stat().st_size < 200_000]
+        for name in ("good", "run"):
+            for r, path in enumerate(ranks):
+                os.makedirs(f"{folder}/{name}/rank{r}")
+                shutil.copy(path, f"{folder}/{name}/rank{r}/t.json")
+
+    def next(self, rng, out):
+        data = rng.choice(self.changes)(rng, rng.choice(self.seeds), rng.choice(self.seeds))
+        pathlib.Path(self.folder, "run/rank0/t.json").write_bytes(data)
+        return data, trace_commands(rng, self.folder, out)
+
+
+class Parts:
+    """What rankscope writes to read it again, each with the commands that do."""
+
+    def __init__(self, binary, folder, _extra):
+        run = synth(binary, folder)
+        logs = f"{folder}/logs"
+        os.makedirs(logs)
+        for command in (["partial", run, "-o", f"{folder}/parts", "--for", "all"],
+                        ["baseline", "save", run, "-o", f"{folder}/kept/a.rsb"],
+                        ["baseline", "save", run, "-o", f"{folder}/kept/b.rsb"],
+                        ["analyze", f"{folder}/s", "-o", f"{folder}/analysis", "--no-plots"],
+                        ["watch", run, "--once", "--state", f"{folder}/watch.state"]):
+            os.makedirs(f"{folder}/kept", exist_ok=True)
+            subprocess.run([binary, "-q", *command], capture_output=True, check=False)
+        files = [p for p in pathlib.Path(folder).rglob("*")
+                 if p.is_file() and p.read_bytes()[:8] == b"RSKPART1"]
+        assert files, "nothing to mutate"
+        self.folder, self.run = folder, run
+        self.files = [(p, p.read_bytes()) for p in files]
+
+    def next(self, rng, out):
+        for path, data in self.files:  # as they were
+            path.write_bytes(data)
+        path, data = rng.choice(self.files)
+        changed = change_part(rng, data, rng.choice(self.files)[1])
+        path.write_bytes(changed)
+        folder, run = self.folder, self.run
+        if "parts" in path.parts:
+            command = rng.choice([["reduce", f"{folder}/parts", "-o", f"{out}/r.xlsx"],
+                                  ["reduce", f"{folder}/parts", "--as", "page", "-o", f"{out}/p.html"],
+                                  ["reduce", f"{folder}/parts", "--as", "analyze", "-o", f"{out}/a", "--no-plots"]])
+        elif path.suffix == ".rsb":
+            command = rng.choice([["baseline", "check", run, "--baseline", str(path)],
+                                  ["baseline", "history", f"{folder}/kept", "-o", f"{out}/h.html"]])
+        elif path.name == "watch.state":
+            command = ["watch", run, "--once", "--state", str(path)]
+        else:
+            command = rng.choice([["analyze", f"{folder}/s", "-o", f"{folder}/analysis", "--no-plots"],
+                                  ["html", f"{folder}/analysis", "-o", f"{out}/h.html"]])
+        return changed, command
+
+
+class Databases:
+    """RPD and rocpd databases of one rank."""
+
+    def __init__(self, binary, folder, _extra):
+        self.seeds = []
+        for form in ("rpd", "rocpd"):
+            synth(binary, f"{folder}/{form}", "--format", form)
+            self.seeds += [(p.suffix, p.read_bytes()) for p in sorted(pathlib.Path(folder, form).rglob("*"))
+                           if p.is_file() and p.read_bytes()[:6] == b"SQLite"][:1]
+        assert len(self.seeds) == 2, "nothing to mutate"
+        self.folder = folder
+
+    def next(self, rng, out):
+        suffix, data = rng.choice(self.seeds)
+        changed = change_database(rng, data, rng.choice(self.seeds)[1])
+        path = f"{self.folder}/t{suffix}"
+        pathlib.Path(path).write_bytes(changed)
+        return changed, rng.choice([["info", path], ["top", path], ["report", path, "-o", f"{out}/r.xlsx"],
+                                    ["collectives", path], ["page", path, "-o", f"{out}/p.html"]])
+
+
+KINDS = {"traces": Traces, "parts": Parts, "databases": Databases}
+
+
+def synth(binary, folder, *more):
+    """The folder of the traces of a small run."""
+    subprocess.run([binary, "synth", f"{folder}/s", "--threads", "256", "--channels", "28", "--ranks", "2", "--layers",
+                    "1", "--steps", "2", *more], check=True, capture_output=True)
+    return f"{folder}/s/256thread/nccl_28channels/torch_profiler"
 
 
 def run_one(binary, command, limit, out):
@@ -174,6 +339,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default="build/fuzz/rankscope")
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--count", type=int, default=0, help="inputs (default: until the time is over)")
+    parser.add_argument("--kind", choices=[*KINDS, "all"], default="all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", help="folder with more traces to start from (.json, up to 200 kB)")
     parser.add_argument("--keep", default="mutate-failures", help="folder for the inputs of failures")
@@ -182,29 +349,19 @@ def main():
     rng = random.Random(options.seed)
     binary = str(pathlib.Path(options.binary).resolve())
     with tempfile.TemporaryDirectory() as folder:
-        synth = [binary, "synth", f"{folder}/s", "--threads", "256", "--channels", "28", "--ranks", "2",
-                 "--layers", "1", "--steps", "2"]
-        subprocess.run(synth, check=True, capture_output=True)
-        ranks = sorted(pathlib.Path(folder, "s").rglob("*.json"))
-        ranks = [p for p in ranks if "rank" in p.parent.name]
-        seeds = [p.read_bytes() for p in ranks]
-        extra = pathlib.Path(options.seeds) if options.seeds else None
-        if extra:
-            seeds += [p.read_bytes() for p in sorted(extra.rglob("*.json")) if 0 < p.stat().st_size < 200_000]
-        for name in ("good", "run"):
-            for r, path in enumerate(ranks):
-                os.makedirs(f"{folder}/{name}/rank{r}")
-                shutil.copy(path, f"{folder}/{name}/rank{r}/t.json")
+        kinds = {}
+        for name in KINDS if options.kind == "all" else [options.kind]:
+            os.makedirs(f"{folder}/{name}")
+            kinds[name] = KINDS[name](binary, f"{folder}/{name}", options.seeds)
         end = time.monotonic() + options.seconds
-        runs, failures, codes_wrong = 0, {}, 0
-        while time.monotonic() < end:
+        runs, failures, codes_wrong = dict.fromkeys(kinds, 0), {}, 0
+        while time.monotonic() < end and not 0 < options.count <= sum(runs.values()):
             out = f"{folder}/out"
             shutil.rmtree(out, ignore_errors=True)
             os.makedirs(out)
-            data = rng.choice(CHANGES)(rng, rng.choice(seeds), rng.choice(seeds))
-            pathlib.Path(folder, "run/rank0/t.json").write_bytes(data)
-            command = commands(rng, folder, out)
-            runs += 1
+            name = rng.choice(list(kinds))
+            data, command = kinds[name].next(rng, out)
+            runs[name] += 1
             wrong = run_one(binary, command, options.limit, out)
             if wrong is None:
                 continue
@@ -212,11 +369,12 @@ def main():
             signature = command[0] + ": " + wrong.strip().splitlines()[0][:160]
             if signature not in failures:
                 os.makedirs(options.keep, exist_ok=True)
-                kept = f"{options.keep}/{len(failures)}_{command[0]}.json"
+                kept = f"{options.keep}/{len(failures)}_{name}_{command[0]}"
                 pathlib.Path(kept).write_bytes(data)
                 print(f"{kept}: {' '.join(command)}\n{wrong}\n", flush=True)
             failures[signature] = failures.get(signature, 0) + 1
-        print(f"{runs} runs, {codes_wrong} failures, {len(failures)} kinds")
+        per_kind = ", ".join(f"{n} {name}" for name, n in runs.items())
+        print(f"{sum(runs.values())} runs ({per_kind}), {codes_wrong} failures, {len(failures)} kinds")
         return 1 if failures else 0
 
 

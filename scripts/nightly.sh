@@ -9,7 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/steps.sh
 
-sections=(slow browser office cluster sanitized-slow fuzz-1 fuzz-2 fuzz-3 fuzz-4 plain coverage bare
+sections=(slow browser office cluster sanitized-slow fuzz-1 fuzz-2 fuzz-3 fuzz-4 mutate ranks growth
+  plain coverage bare
   packages torch bench)
 about() {
   case $1 in
@@ -19,6 +20,9 @@ about() {
   cluster) echo "jobs of Slurm, Open MPI and MPICH" ;;
   sanitized-slow) echo "the tests labelled slow, under the address and undefined sanitizers" ;;
   fuzz-*) echo "every fourth fuzz target, ten minutes each" ;;
+  mutate) echo "damaged traces, parts and databases through the sanitized program, for 55 minutes" ;;
+  ranks) echo "who is named in runs of up to 4096 ranks" ;;
+  growth) echo "CPU time and memory against n of what a file chooses" ;;
   plain) echo "each source compiled alone, and the tests of that build" ;;
   coverage) echo "line coverage of each layer" ;;
   bare) echo "scripts/test.sh and scripts/demo.sh in a bare Debian 12 root" ;;
@@ -58,6 +62,17 @@ run_section() {
     done
     ./scripts/fuzz.sh 600 "${names[@]}"
     ;;
+  mutate)
+    ./scripts/install_deps.sh check
+    cmake --preset fuzz >/dev/null
+    cmake --build build/fuzz -j "$jobs" --target rankscope
+    ./scripts/mutate.py --seconds 3300 --seed "$(date +%s)" --keep build/mutate-failures
+    ;;
+  ranks)
+    release
+    RANKSCOPE_MATRIX_RANKS=4096 build/release/tests/rs_cli_tests --gtest_filter='RankMatrixLarge.WhoIsNamed'
+    ;;
+  growth) release && bench/growth.py build/release/rankscope ;;
   plain)
     cmake -S . -B build/plain -G Ninja -DCMAKE_BUILD_TYPE=Release -DRANKSCOPE_BENCH=ON >/dev/null
     cmake --build build/plain -j "$jobs"

@@ -14,7 +14,7 @@ set(label_slow
   "readers/HostileExport[.]PagesThatNameEachOtherManyTimesEnd"
   "app/Watch[.]QuietJobsHaveNoAlarmAndAStragglerIsTold"
   "property/ExtremeTimes[.]WhatDoesNotFitIsCountedAndNothingIsNegative"
-  "cli/Bombs[.]" "cli/Partial[.](RunsAreComparedAsByOneProcess|ASweepIsAnalysedAsByOneProcess|RealRunsToo)"
+  "cli/(Bombs|RankMatrixLarge|LittleMemory|OutputsThatAreInputs)[.]" "cli/Partial[.](RunsAreComparedAsByOneProcess|ASweepIsAnalysedAsByOneProcess|RealRunsToo)"
   "cli/Export[.]TheDatasetIsReadBackAsItIsInTheTraces"
   "cli/Page[.]OfASweepIsTheSameFromTracesAndFromWhatAnalyzeLeft"
   "cli/Analyze[.]ARerunRedoesOnlyWhatChanged" "faults/FaultyRun[.]")

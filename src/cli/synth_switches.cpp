@@ -53,7 +53,8 @@ void add_synth_switches(FlagSet& app, SynthSwitches& switches, synth::Options& o
   app.add_option("--slow-config", switches.slow_configs,
                  "LABEL:FACTOR: slow down all GPU work of a configuration")
       .delimiter(',');
-  app.add_option("--throttle", switches.throttle, "RANK:FACTOR: slow down the compute of a rank");
+  app.add_option("--throttle", switches.throttle,
+                 "A:FACTOR or A-B:FACTOR: slow down the compute of these ranks");
   app.add_option("--slow-link", switches.slow_links,
                  "RANK-RANK:FACTOR: slow down collectives of groups that contain both")
       .delimiter(',');
@@ -76,7 +77,9 @@ Result<void> read_synth_switches(const SynthSwitches& f, synth::Options& o) {
   }
   if (!f.throttle.empty()) {
     RS_TRY(const auto slow, with_factor("--throttle", f.throttle));
-    RS_TRY(o.throttled, rank_of("--throttle", slow.first));
+    RS_TRY(const auto ranks, range_of("--throttle", slow.first));
+    o.throttled = ranks.first;
+    o.throttled_last = ranks.second;
     o.throttle_factor = slow.second;
   }
   for (const std::string& text : f.only_ranks) {

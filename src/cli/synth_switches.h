@@ -13,7 +13,7 @@ namespace rankscope {
 struct SynthSwitches {
   std::vector<std::string> only_ranks; ///< "0-63", "7"
   std::string straggler;               ///< a rank or "none"; "" = chosen by the seed
-  std::string throttle;                ///< RANK:FACTOR
+  std::string throttle;                ///< "3:1.1", "24-31:1.1"
   std::vector<std::string> slow_configs, slow_links;
   std::string step_noise;            ///< KIND or KIND:SD
   std::vector<std::string> injected; ///< CAUSE:KEY=VALUE,...

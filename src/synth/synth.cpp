@@ -55,10 +55,10 @@ Result<void> check_switches(const Options& o) {
     return bad("--inject: 'beside' and 'more' need --format kineto");
   if (!factor(o.inject.first_layer))
     return bad("--inject place: want factor=F with a positive factor");
-  if (o.throttled >= o.ranks)
-    return bad(fmt::format("rank {} does not exist with --ranks {}", o.throttled, o.ranks));
+  if (const std::int64_t last = std::max(o.throttled, o.throttled_last); last >= o.ranks)
+    return bad(fmt::format("rank {} does not exist with --ranks {}", last, o.ranks));
   if (!factor(o.throttle_factor))
-    return bad("--throttle: want RANK:FACTOR with a positive factor");
+    return bad("--throttle: want RANKS:FACTOR with a positive factor");
   for (const SlowConfig& slow : o.slow_configs)
     if (!has_config(o, slow.label) || !factor(slow.factor))
       return bad(

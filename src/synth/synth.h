@@ -87,6 +87,7 @@ struct Options {
   bool equal_configs = false;  ///< every configuration is as fast as the first one
   bool equal_devices = false;  ///< no differences between the ranks' devices
   std::int64_t throttled = -1; ///< rank whose compute takes throttle_factor as long
+  std::int64_t throttled_last = -1; ///< that of all ranks from `throttled` to this one; -1: of one
   double throttle_factor = 1;
   std::vector<SlowConfig> slow_configs;
   std::vector<SlowLink> slow_links;

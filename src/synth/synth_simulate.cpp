@@ -52,7 +52,8 @@ public:
       states_[r].cpu_ns = kOriginNs;
       if (static_cast<std::int64_t>(r) == out.straggler)
         states_[r].slow_share = o_.straggler_us * 1000.0 / static_cast<double>(p_.compute_base_ns);
-      if (static_cast<std::int64_t>(r) == o_.throttled)
+      if (const auto rank = static_cast<std::int64_t>(r);
+          rank >= o_.throttled && rank <= std::max(o_.throttled, o_.throttled_last))
         states_[r].throttle = o_.throttle_factor;
     }
     draw_clocks(out, setup);

@@ -348,8 +348,10 @@ std::string switches(const Options& o) {
   if (o.equal_devices)
     out += ", \"equal_devices\": true";
   if (o.throttled >= 0)
-    out += fmt::format(", \"throttled\": {{\"rank\": {}, \"factor\": {}}}", o.throttled,
-                       o.throttle_factor);
+    out += fmt::format(
+        ", \"throttled\": {{\"rank\": {}, {}\"factor\": {}}}", o.throttled,
+        o.throttled_last > o.throttled ? fmt::format("\"last_rank\": {}, ", o.throttled_last) : "",
+        o.throttle_factor);
   if (o.step_noise != StepNoise::kNone)
     out += fmt::format(", \"step_noise\": \"{}\", \"step_sd\": {}", step_noise_name(o.step_noise),
                        o.step_sd);
