@@ -2,6 +2,7 @@
 
 #include "base/rank_excess.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rankscope {
@@ -38,6 +39,26 @@ std::optional<MeanDifference> welch_dependent(const SampleStats& base, const Sam
   if (variance > 0)
     out.half_width = student_t(variance * variance / loose, alpha) * std::sqrt(variance);
   return out;
+}
+
+SampleStats with_rounding(SampleStats samples, double step) {
+  if (samples.n >= 2)
+    samples.variance = std::max(samples.variance, step * step / 12);
+  return samples;
+}
+
+double decimal_step(std::span<const double> values) {
+  constexpr int kLargest = 6;
+  constexpr int kSmallest = -9;
+  constexpr double kClose = 1e-12; // of a value: doubles of decimal texts are not exact
+  for (int exponent = kLargest; exponent > kSmallest; --exponent) {
+    const double step = std::pow(10.0, exponent);
+    if (std::all_of(values.begin(), values.end(), [step](double v) {
+          return std::fabs(v - std::round(v / step) * step) <= kClose * std::fabs(v);
+        }))
+      return step;
+  }
+  return std::pow(10.0, kSmallest);
 }
 
 } // namespace rankscope

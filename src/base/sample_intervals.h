@@ -4,6 +4,7 @@
 #include "base/statistics.h"
 
 #include <optional>
+#include <span>
 
 namespace rankscope {
 
@@ -23,6 +24,14 @@ namespace rankscope {
 /// it is welch(). None when a side has fewer than two samples.
 [[nodiscard]] std::optional<MeanDifference>
 welch_dependent(const SampleStats& base, const SampleStats& test, double alpha, double rho);
+
+/// The samples with at least the scatter of values that were rounded to `step` (the resolution of a
+/// clock, in the unit of the samples): step / sqrt(12).
+[[nodiscard]] SampleStats with_rounding(SampleStats samples, double step);
+
+/// The largest power of ten, from 1e-9 to 1e6, of which all values are multiples: their
+/// rounding. Example: 0.25, 1.5 and 3 give 0.01.
+[[nodiscard]] double decimal_step(std::span<const double> values);
 
 /// P(T > t) of Student's t, one-sided; `degrees` as student_t(). Example: (4, 2.776) is 0.025.
 [[nodiscard]] double student_tail(double degrees, double t);

@@ -95,7 +95,7 @@ Finding worse_setting(const RankedSetting& other, const SettingVerdict& verdict,
   return out;
 }
 
-/// Settings with a single run: no interval.
+/// Settings with a single run, or with two equal runs each: no interval.
 Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& metric) {
   std::vector<std::string> values;
   std::vector<std::string> labels;
@@ -104,22 +104,28 @@ Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& me
     values.push_back(fmt::format("{}: {}", one.label, setting_value(one.mean, metric)));
   }
   const bool compared = !verdict.others.empty();
-  if (!compared && verdict.best.runs > 1) // the only one with several runs
+  if (!compared && !verdict.equal_runs && verdict.best.runs > 1) // the only one with several runs
     values.push_back(fmt::format("{}: {} over {} runs", verdict.best.label,
                                  setting_value(verdict.best.mean, metric), verdict.best.runs));
   Finding out = finding_of(rules::untested_settings, "settings", joined(labels, "and"));
   out.value = static_cast<double>(labels.size());
   out.unit = Unit::kCount;
-  set_headline(
-      out, compared ? counted(labels.size(), "setting with a single run is",
-                              "settings with a single run are") +
-                          std::string(" not compared")
-                    : fmt::format("The {}settings {} not compared: fewer than two of them have two "
-                                  "runs",
-                                  metric.is_energy ? "energy of the " : "",
-                                  metric.is_energy ? "is" : "are"));
   out.evidence = joined(values, "and");
   out.action = "Repeat the runs: --repeats";
+  const std::string not_compared = metric.is_energy
+                                       ? "The energy of the settings is not compared: "
+                                       : "The settings are not compared: ";
+  if (verdict.equal_runs) {
+    set_headline(out, not_compared + "their two runs are exactly equal");
+    out.evidence += "; equal runs do not show how much runs scatter";
+    out.action = "Check that each run does its own measurement; then use --repeats 3 or more";
+  } else if (compared) {
+    set_headline(out, counted(labels.size(), "setting with a single run is",
+                              "settings with a single run are") +
+                          " not compared");
+  } else {
+    set_headline(out, not_compared + "fewer than two of them have two runs");
+  }
   return out;
 }
 

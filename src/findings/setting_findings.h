@@ -18,8 +18,8 @@ struct SettingMetric {
   bool is_energy = false; ///< unit "J per step" or "J per run"
 };
 
-/// The best settings, each worse one, settings with a single run (all of these with two settings
-/// that have runs), runs far from the others of their setting.
+/// The best settings, each worse one, settings that cannot be tested (all of these with two
+/// settings that have runs), runs far from the others of their setting.
 [[nodiscard]] std::vector<Finding> setting_findings(const std::vector<RepeatedSetting>& settings,
                                                     const SettingMetric& metric);
 

@@ -8,6 +8,7 @@
 #include "findings/run_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
@@ -45,6 +46,22 @@ Fastest fastest_of(const StepRanking& r) {
           std::max(out.not_excluded_ms, o.difference.difference + o.difference.half_width);
       out.half_width = std::max(out.half_width, o.difference.half_width);
     }
+  return out;
+}
+
+/// "; step 7 of 512 threads is left out (rank 1: 12.3 ms longer than its median)", or nothing.
+std::string left_out_note(const StepRanking& r, const ConfigurationNames& names) {
+  constexpr std::size_t kMostNamed = 2;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kMostNamed, r.left_out.size()); ++i) {
+    const OutlyingStep& o = r.left_out[i];
+    out += fmt::format("; step {} of {} is left out (rank {}: {} ms {} than its median)", o.step,
+                       names.one(*o.group), o.rank, number3(std::fabs(o.more_ms)),
+                       o.more_ms > 0 ? "longer" : "shorter");
+  }
+  if (r.left_out.size() > kMostNamed)
+    out += fmt::format("; {} left out",
+                       counted(r.left_out.size() - kMostNamed, "more step is", "more steps are"));
   return out;
 }
 
@@ -88,6 +105,7 @@ Finding ranking_finding(const FindingRule& rule, const StepRanking& r,
                                "({})",
                                number3(f.not_excluded_ms), names.one(*r.best), tail);
   }
+  out.evidence += left_out_note(r, names);
   return out;
 }
 
@@ -188,6 +206,7 @@ void add_causes(const SweepJudgement& sweep, const ConfigurationNames& names,
     const Cause& c = sweep.causes[i];
     Finding f = finding_of(rules::computes_longer, "configuration", c.test->configuration.label);
     set_interval(f, c.longer.difference, c.longer.half_width, Unit::kMs);
+    f.cost_ms = c.longer.difference;
     f.steps = sweep.total->steps;
     f.scope = FindingScope::kThisRun;
     const std::string base = names.one(*c.base);

@@ -21,5 +21,19 @@ TEST(SampleIntervals, ByHand) {
   EXPECT_FALSE(mean_interval(sample_stats({1}), 0.05));
 }
 
+TEST(SampleIntervals, WhatValuesWereRoundedTo) {
+  const auto step = [](const std::vector<double>& values) { return decimal_step(values); };
+  EXPECT_DOUBLE_EQ(step({0.25, 1.5, 3}), 0.01);
+  EXPECT_DOUBLE_EQ(step({-8, 12}), 1);
+  EXPECT_DOUBLE_EQ(step({100, 120}), 10);
+  EXPECT_DOUBLE_EQ(step({0.1 + 0.2, 10.02}), 0.01); // doubles of decimal numbers
+  EXPECT_DOUBLE_EQ(step({1.0 / 3}), 1e-9);
+  EXPECT_DOUBLE_EQ(step({1e-5, 123456.7}), 1e-5);
+  EXPECT_DOUBLE_EQ(step({0, 0}), 1e6);
+  EXPECT_NEAR(with_rounding(sample_stats({5, 5}), 1).variance, 1.0 / 12, 1e-12);
+  EXPECT_EQ(with_rounding(sample_stats({5, 7}), 1).variance, 2);
+  EXPECT_EQ(with_rounding(sample_stats({5}), 1).variance, 0); // one sample has none
+}
+
 } // namespace
 } // namespace rankscope

@@ -1,6 +1,7 @@
 // Which setting is best, over runs and in a search.
 #include "findings/setting_findings.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace rankscope {
@@ -85,6 +86,31 @@ TEST(SettingFindings, ASettingWithASingleRunIsNotCompared) {
   ASSERT_EQ(none.size(), 1U);
   EXPECT_EQ(none[0].rule, "untested-settings");
   EXPECT_NE(none[0].headline.find("fewer than two of them have two runs"), std::string::npos);
+}
+
+// ST-C11: equal repeats gave an interval of width 0, so that any difference was significant.
+TEST(SettingFindings, EqualRunsAreNoCertainty) {
+  const SettingMetric metric{"", false};
+  const RepeatedSetting x{"x", {{1, 10}, {2, 10}}};
+  const RepeatedSetting y{"y", {{1, 20}, {2, 20}}};
+  const std::vector<Finding> two = setting_findings({x, y}, metric);
+  ASSERT_EQ(two.size(), 1U);
+  EXPECT_EQ(two[0].sentence(),
+            "The settings are not compared: their two runs are exactly equal. x: 10.0 and y: 20.0; "
+            "equal runs do not show how much runs scatter. Check that each run does its own "
+            "measurement; then use --repeats 3 or more.");
+  // three: values rounded to 10 have a standard deviation of 2.89; t of 4 degrees is 2.776
+  const std::vector<Finding> three = setting_findings(
+      {{"x", {{1, 10}, {2, 10}, {3, 10}}}, {"y", {{1, 20}, {2, 20}, {3, 20}}}}, metric);
+  ASSERT_EQ(three.size(), 2U);
+  EXPECT_NEAR(*three[1].high - *three[1].low, 2 * 2.776 * 10 / std::sqrt(12.0) * std::sqrt(2.0 / 3),
+              0.01);
+  // two equal runs scatter as all runs do
+  const RepeatedSetting a{"a", {{1, 100}, {2, 100}}};
+  const RepeatedSetting b{"b", {{1, 104}, {2, 104}}};
+  const RepeatedSetting c{"c", {{1, 100}, {2, 103}}};
+  EXPECT_EQ(setting_findings({a, b, c}, metric)[0].headline,
+            "The 3 settings do not differ significantly");
 }
 
 TEST(SettingFindings, AnOutlierIsARunFarFromTheOthers) {

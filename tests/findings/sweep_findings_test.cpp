@@ -155,6 +155,35 @@ TEST(SweepCompare, EffectsOfTwiceTheNoiseAreFound) {
   EXPECT_LE(no_waits, 5);
 }
 
+// A step that is far off hid that a configuration is slower: its variance was in the interval.
+TEST(SweepCompare, AnOutlyingStepIsLeftOutByName) {
+  const auto with_checkpoints = [](unsigned seed, const Effect& effect, std::size_t many) {
+    std::vector<RankRecord> records = simulated(seed, effect);
+    for (RankRecord& r : records)
+      for (std::size_t s = 0; s < many; ++s)
+        r.steps[3 + s].ns[static_cast<std::size_t>(TimeKind::kTotal)] += 50'000'000;
+    return records;
+  };
+  int winner = 0, ranking = 0;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    winner += said_of(with_checkpoints(seed, {2 * kNoiseMs, 0, true}, 1)).winner ? 1 : 0;
+    ranking += said_of(with_checkpoints(seed, {}, 1)).ranking ? 1 : 0;
+  }
+  std::printf("of %d sweeps with an outlying step in each configuration: %d name the fastest one; "
+              "without an effect %d tell them apart\n",
+              kSeeds, winner, ranking);
+  EXPECT_GE(winner, 85);
+  EXPECT_LE(ranking, 5);
+  const std::vector<Finding> found = findings_of(with_checkpoints(3, {4, 0, true}, 1));
+  EXPECT_NE(found[0].evidence.find("; step 3 of "), std::string::npos) << found[0].evidence;
+  EXPECT_NE(found[0].evidence.find(" ms longer than its median)"), std::string::npos);
+  EXPECT_NE(found[0].evidence.find("; 2 more steps are left out"), std::string::npos)
+      << found[0].evidence;
+  // a slow mode is no exception
+  const std::vector<RankRecord> modes = with_checkpoints(3, {}, 2);
+  EXPECT_TRUE(outlying_steps(by_configuration(modes)).empty());
+}
+
 TEST(SweepCompare, OneStepIsNoSample) {
   std::vector<RankRecord> records = simulated(1, {5, 5, true});
   for (RankRecord& r : records)

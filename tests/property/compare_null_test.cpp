@@ -223,7 +223,7 @@ TEST(CompareNull, NoiseOfStepsMakesFewFalseRows) {
       std::cout << fmt::format("equal runs, {} noise of steps, {}: {} of {} pairs with a false "
                                "row\n",
                                noise.name, f.name, f.pairs_with, pairs);
-      const int most = test::kSanitized ? 20 : noise.correlation > 0 ? 12 : 5;
+      const int most = test::kSanitized ? 20 : noise.correlation > 0 ? 10 : 5;
       EXPECT_LE(f.pairs_with * 100, most * pairs) << noise.name << ", " << f.name;
     }
   }

@@ -2,6 +2,7 @@
 #include "analyses/compare/compare_runs.h"
 
 #include "analyses/collectives/collective_report.h"
+#include "base/sample_intervals.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -68,8 +69,8 @@ std::map<CollectiveKey, Synced> synced_of(const RunCollectives& run, double cloc
     Synced row{&s, {}, {}};
     if (const auto found = run.samples.find(key);
         found != run.samples.end() && found->second.belong_to(s)) {
-      row.latency = with_clock(found->second.latency_us.stats(), clock_us);
-      row.bus = with_clock(found->second.bus_gbps.stats(), bandwidth_clock(row, clock_us));
+      row.latency = with_rounding(found->second.latency_us.stats(), clock_us);
+      row.bus = with_rounding(found->second.bus_gbps.stats(), bandwidth_clock(row, clock_us));
     }
     out.emplace(key, row); // the first row of a key
   }
@@ -136,7 +137,7 @@ std::map<RankCollectiveKey, Durations> durations_of(const RunCollectives& run, d
   }
   for (auto& [key, d] : out)
     if (const auto found = run.rank_dur_us.find(key); found != run.rank_dur_us.end())
-      d.samples = with_clock(samples_of(found->second, d.count), clock_us);
+      d.samples = with_rounding(samples_of(found->second, d.count), clock_us);
   return out;
 }
 

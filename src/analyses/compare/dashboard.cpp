@@ -1,6 +1,7 @@
 // The dashboard: key figures of the GPU and of the collectives that both runs have.
 #include "analyses/compare/compare_runs.h"
 
+#include "base/sample_intervals.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -162,8 +163,8 @@ std::vector<Measured> mix_of(const RunCollectives& base, const RunCollectives& t
   out[2].between_runs = skew_us.between_groups();
   const double clock[] = {ns_to_ms(clock_ns), 0, ns_to_us(clock_ns)};
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i].base_samples = with_clock(out[i].base_samples, clock[i]);
-    out[i].test_samples = with_clock(out[i].test_samples, clock[i]);
+    out[i].base_samples = with_rounding(out[i].base_samples, clock[i]);
+    out[i].test_samples = with_rounding(out[i].test_samples, clock[i]);
   }
   return out;
 }

@@ -131,12 +131,6 @@ void take_scatter(std::vector<Measured>& rows, const std::vector<std::size_t>& o
     rows[i].between_runs = scatter;
 }
 
-SampleStats with_clock(SampleStats samples, double clock) {
-  if (samples.n >= 2)
-    samples.variance = std::max(samples.variance, clock * clock / 12);
-  return samples;
-}
-
 std::optional<MeanDifference> difference_of(const SampleStats& base, const SampleStats& test,
                                             const JudgeRule& rule, std::size_t rows,
                                             bool& assumed_noise) {

@@ -37,10 +37,6 @@ struct JudgeRule {
   std::int64_t clock_ns = 1;
 };
 
-/// The samples of times with at least the scatter of a clock: its resolution / sqrt(12). `clock`
-/// in the unit of the samples.
-[[nodiscard]] SampleStats with_clock(SampleStats samples, double clock);
-
 /// A difference with its noise. Percentages of the baseline, positive = better. `change`, `low` and
 /// `high` are of the same samples.
 struct Judgement {

@@ -146,7 +146,7 @@ void set_told(Change& row, const JudgeRule& rule) {
 
 /// By step, with at least the scatter of the clock.
 SampleStats stats_of(const std::vector<double>& ms, const JudgeRule& rule) {
-  return with_clock(sample_stats(ms), ns_to_ms(rule.clock_ns));
+  return with_rounding(sample_stats(ms), ns_to_ms(rule.clock_ns));
 }
 
 void judge_rows(WhatChangedRows& list, const JudgeRule& rule, std::size_t judged, bool& assumed) {

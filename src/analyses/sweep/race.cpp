@@ -1,5 +1,7 @@
 #include "analyses/sweep/race.h"
 
+#include "base/sample_intervals.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -18,6 +20,22 @@ std::vector<double> Race::differences(std::size_t a, std::size_t b) const {
     if (figures_[a][r] && figures_[b][r])
       out.push_back(*figures_[a][r] - *figures_[b][r]);
   return out;
+}
+
+/// Of a - b; none with fewer than two rounds, or with two whose differences are equal.
+std::optional<MeanDifference> Race::interval(std::size_t a, std::size_t b, double alpha) const {
+  std::vector<double> values;
+  for (const std::vector<std::optional<double>>& figures : figures_)
+    for (const std::optional<double>& figure : figures)
+      if (figure)
+        values.push_back(*figure);
+  const double step = decimal_step(values);
+  const double rounding = step * step / 6; // of a difference of two rounded values
+  SampleStats of = sample_stats(differences(a, b));
+  if (of.n < 3 && of.variance < rounding)
+    return std::nullopt;
+  of.variance = std::max(of.variance, rounding);
+  return mean_interval(of, alpha);
 }
 
 /// By the mean difference to the default: rounds differ, and not all settings have all of them.
@@ -53,7 +71,7 @@ void Race::add_round(const std::vector<std::optional<double>>& figures) {
   std::erase_if(left_, [&](std::size_t setting) {
     if (setting == best || setting == default_)
       return false;
-    const auto worse = mean_interval(differences(setting, best), alpha);
+    const auto worse = interval(setting, best, alpha);
     return worse && worse->difference - worse->half_width > 0;
   });
 }
@@ -63,8 +81,7 @@ RaceOutcome Race::outcome() const {
   out.leader = leader();
   if (out.leader == default_)
     return out;
-  out.gain = mean_interval(differences(default_, out.leader),
-                           corrected_alpha((figures_.size() - 1) * most_rounds_));
+  out.gain = interval(default_, out.leader, corrected_alpha((figures_.size() - 1) * most_rounds_));
   out.recommended = out.gain && out.gain->difference - out.gain->half_width > 0;
   return out;
 }

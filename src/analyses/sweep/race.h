@@ -20,7 +20,9 @@ struct RaceOutcome {
 };
 
 /// Intervals are Student's t over the differences of two settings in one round, so that what
-/// changes from round to round for both is no noise. Leaving is decided at 95 % over the settings:
+/// changes from round to round for both is no noise. Equal differences are not certainty: they
+/// scatter at least as rounding to decimal_step() of the values does, and two of them show nothing.
+/// Leaving is decided at 95 % over the settings:
 /// a setting that leaves too early costs the result, never its truth. The recommendation is looked
 /// at after each round: its level is corrected for all settings and rounds (Bonferroni), so that a
 /// race without any difference recommends in one of twenty at most.
@@ -40,6 +42,8 @@ public:
 
 private:
   [[nodiscard]] std::vector<double> differences(std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::optional<MeanDifference> interval(std::size_t a, std::size_t b,
+                                                       double alpha) const;
   [[nodiscard]] std::size_t leader() const;
 
   std::size_t default_, most_rounds_;

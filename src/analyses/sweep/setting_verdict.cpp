@@ -1,5 +1,7 @@
 #include "analyses/sweep/setting_verdict.h"
 
+#include "base/sample_intervals.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,14 +20,39 @@ std::vector<double> values_of(const RepeatedSetting& setting) {
   return out;
 }
 
+constexpr std::size_t kFewRuns = 4; ///< fewer may be equal by chance
+
+/// Gives each setting the least scatter that its runs can have. False where nothing shows how much
+/// runs scatter: no setting has more than two of them, and those are equal.
+bool add_scatter(std::vector<SampledSetting>& settings, double step) {
+  double pooled = 0;
+  double degrees = 0;
+  std::size_t most_runs = 0;
+  for (const SampledSetting& s : settings) {
+    pooled += s.stats.variance * static_cast<double>(s.stats.n - 1);
+    degrees += static_cast<double>(s.stats.n - 1);
+    most_runs = std::max(most_runs, s.stats.n);
+  }
+  pooled /= degrees;
+  for (SampledSetting& s : settings) {
+    if (s.stats.n < kFewRuns)
+      s.stats.variance = std::max(s.stats.variance, pooled);
+    s.stats = with_rounding(s.stats, step);
+  }
+  return most_runs > 2 || pooled > 0;
+}
+
 } // namespace
 
 std::optional<SettingVerdict> setting_verdict(const std::vector<RepeatedSetting>& settings,
                                               bool higher_is_better) {
   std::vector<SampledSetting> all;
+  std::vector<double> values;
   for (const RepeatedSetting& setting : settings)
     if (!setting.runs.empty()) {
-      const SampleStats stats = sample_stats(values_of(setting));
+      const std::vector<double> runs = values_of(setting);
+      values.insert(values.end(), runs.begin(), runs.end());
+      const SampleStats stats = sample_stats(runs);
       all.push_back({{setting.label, stats.mean, stats.n, {}}, stats});
     }
   if (all.size() < 2)
@@ -36,20 +63,29 @@ std::optional<SettingVerdict> setting_verdict(const std::vector<RepeatedSetting>
       });
   SettingVerdict out;
   out.best = all.front().ranked;
+  std::vector<SampledSetting> tested;
   for (const SampledSetting& s : all)
     if (s.stats.n < 2)
       out.once.push_back(s.ranked);
-  if (all.size() < out.once.size() + 2)
+    else
+      tested.push_back(s);
+  if (tested.size() < 2)
     return out;
-  std::erase_if(all, [](const SampledSetting& s) { return s.stats.n < 2; });
-  out.best = all.front().ranked;
-  out.comparisons = all.size() * (all.size() - 1) / 2;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    const SampleStats& low = higher_is_better ? all[i].stats : all.front().stats;
-    const SampleStats& high = higher_is_better ? all.front().stats : all[i].stats;
+  if (!add_scatter(tested, decimal_step(values))) {
+    out.equal_runs = true;
+    out.once.clear();
+    for (const SampledSetting& s : all)
+      out.once.push_back(s.ranked);
+    return out;
+  }
+  out.best = tested.front().ranked;
+  out.comparisons = tested.size() * (tested.size() - 1) / 2;
+  for (std::size_t i = 1; i < tested.size(); ++i) {
+    const SampleStats& low = higher_is_better ? tested[i].stats : tested.front().stats;
+    const SampleStats& high = higher_is_better ? tested.front().stats : tested[i].stats;
     if (const auto worse = welch(low, high, corrected_alpha(out.comparisons)))
-      all[i].ranked.worse = *worse;
-    out.others.push_back(std::move(all[i].ranked));
+      tested[i].ranked.worse = *worse;
+    out.others.push_back(std::move(tested[i].ranked));
   }
   return out;
 }

@@ -32,10 +32,15 @@ struct SettingVerdict {
   std::vector<RankedSetting> others; ///< with two runs at least; best first
   std::vector<RankedSetting> once;   ///< with a single run, which is not compared
   std::size_t comparisons = 0;       ///< that the level of the intervals is corrected for
+  /// The two runs of each setting are exactly equal, so that their scatter is unknown: `others` is
+  /// empty and `once` has all settings.
+  bool equal_runs = false;
 };
 /// Welch's intervals at a level corrected for all pairs, because the best one is chosen by the same
-/// data. With fewer than two settings that have two runs `best` is the first of all, and `others`
-/// is empty. None with fewer than two settings that have runs.
+/// data. Equal runs are not certainty: no variance is below that of rounding to decimal_step() of
+/// the values, and settings with fewer than four runs scatter at least as all of them do. With
+/// fewer than two settings that have two runs `best` is the first of all, and `others` is empty.
+/// None with fewer than two settings that have runs.
 [[nodiscard]] std::optional<SettingVerdict>
 setting_verdict(const std::vector<RepeatedSetting>& settings, bool higher_is_better);
 

@@ -36,14 +36,18 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-} // namespace
+/// The steps that all ranks have, in the order of the first rank's.
+struct CommonSteps {
+  std::vector<std::int64_t> numbers;
+  std::vector<std::vector<double>> ms; ///< [step][rank]
+};
 
-std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, TimeKind kind) {
+CommonSteps common_of(const ConfigurationRanks& group, TimeKind kind) {
   std::vector<std::unordered_map<std::int64_t, const StepTimes*>> steps_of(group.ranks.size());
   for (std::size_t r = 0; r < group.ranks.size(); ++r)
     for (const StepTimes& step : group.ranks[r]->steps)
       steps_of[r].try_emplace(step.step, &step); // of a number that comes twice the first
-  std::vector<std::vector<double>> out;
+  CommonSteps out;
   for (const StepTimes& step : group.ranks.front()->steps) {
     std::vector<double> by_rank;
     for (const auto& steps : steps_of) {
@@ -52,16 +56,113 @@ std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, T
         break;
       by_rank.push_back(ms_of(*at->second, kind));
     }
-    if (by_rank.size() == group.ranks.size())
-      out.push_back(std::move(by_rank));
+    if (by_rank.size() == group.ranks.size()) {
+      out.numbers.push_back(step.step);
+      out.ms.push_back(std::move(by_rank));
+    }
   }
   return out;
+}
+
+/// Steps that are six robust standard deviations and 1 % from the median of a rank.
+std::vector<OutlyingStep> far_steps(const ConfigurationRanks& group, const CommonSteps& steps) {
+  constexpr double kDeviations = 6;
+  constexpr double kPart = 0.01;
+  constexpr double kNormal = 1.4826; // median absolute deviation to standard deviation
+  std::vector<double> middles;
+  std::vector<double> deviations;
+  for (std::size_t r = 0; r < group.ranks.size(); ++r) {
+    std::vector<double> values;
+    for (const std::vector<double>& by_rank : steps.ms)
+      values.push_back(by_rank[r]);
+    middles.push_back(quantile_of(values, 0.5));
+    for (double& v : values)
+      v = std::fabs(v - middles.back());
+    deviations.push_back(kNormal * quantile_of(std::move(values), 0.5));
+  }
+  const double usual = quantile_of(deviations, 0.5);
+  std::vector<OutlyingStep> out;
+  for (std::size_t s = 0; s < steps.ms.size(); ++s) {
+    OutlyingStep most{&group, steps.numbers[s], 0, 0};
+    for (std::size_t r = 0; r < group.ranks.size(); ++r) {
+      const double more = steps.ms[s][r] - middles[r];
+      if (std::fabs(more) >
+              std::max(kDeviations * std::max(deviations[r], usual), kPart * middles[r]) &&
+          std::fabs(more) > std::fabs(most.more_ms)) {
+        most.rank = group.ranks[r]->key.rank;
+        most.more_ms = more;
+      }
+    }
+    if (most.more_ms != 0)
+      out.push_back(most);
+  }
+  return out;
+}
+
+/// step_means_ms() without steps that are left out.
+struct RankedSteps {
+  std::vector<double> ms;
+  StepSeries filled; ///< with the mean of the others in their place: for the correlation of steps
+};
+
+RankedSteps ranked_steps(const ConfigurationRanks& group, TimeKind kind,
+                         const std::vector<OutlyingStep>& left_out) {
+  const CommonSteps steps = common_of(group, kind);
+  const auto is_left_out = [&](std::size_t s) {
+    return std::any_of(left_out.begin(), left_out.end(), [&](const OutlyingStep& o) {
+      return o.group == &group && o.step == steps.numbers[s];
+    });
+  };
+  RankedSteps out;
+  for (std::size_t s = 0; s < steps.ms.size(); ++s)
+    if (!is_left_out(s))
+      out.ms.push_back(mean(steps.ms[s]));
+  for (std::size_t s = 0, kept = 0; s < steps.ms.size(); ++s)
+    out.filled.push_back(is_left_out(s) ? mean(out.ms) : out.ms[kept++]);
+  return out;
+}
+
+/// 1 us where the times of all steps are full microseconds, else 1 ns; in milliseconds. Equal steps
+/// are not certainty.
+double clock_ms(const std::vector<ConfigurationRanks>& groups) {
+  constexpr std::int64_t kMicrosecond = 1000;
+  for (const ConfigurationRanks& group : groups)
+    for (const RankRecord* rank : group.ranks)
+      for (const StepTimes& step : rank->steps)
+        for (const std::int64_t ns : step.ns)
+          if (ns % kMicrosecond != 0)
+            return ns_to_ms(std::int64_t{1});
+  return ns_to_ms(kMicrosecond);
+}
+
+} // namespace
+
+std::vector<std::vector<double>> common_steps(const ConfigurationRanks& group, TimeKind kind) {
+  return common_of(group, kind).ms;
 }
 
 std::vector<double> step_means_ms(const ConfigurationRanks& group, TimeKind kind) {
   std::vector<double> out;
   for (const std::vector<double>& by_rank : common_steps(group, kind))
     out.push_back(mean(by_rank));
+  return out;
+}
+
+std::vector<OutlyingStep> outlying_steps(const std::vector<ConfigurationRanks>& groups) {
+  constexpr std::size_t kFewest = 5;
+  constexpr std::size_t kEachOf = 20; // one of so many is an exception, and one of fewer
+  std::vector<OutlyingStep> out;
+  for (const ConfigurationRanks& group : groups) {
+    if (!(group.mean_ms(TimeKind::kTotal) > 0))
+      continue;
+    const CommonSteps steps = common_of(group, TimeKind::kTotal);
+    if (steps.ms.size() < kFewest)
+      return {};
+    const std::vector<OutlyingStep> found = far_steps(group, steps);
+    if (found.size() > std::max<std::size_t>(1, steps.ms.size() / kEachOf))
+      return {};
+    out.insert(out.end(), found.begin(), found.end());
+  }
   return out;
 }
 
@@ -77,11 +178,14 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   };
   std::vector<Sampled> all;
   std::vector<StepSeries> series;
+  std::vector<OutlyingStep> left_out = outlying_steps(groups);
+  const double clock = clock_ms(groups);
   for (const ConfigurationRanks& group : groups) {
     if (!(group.mean_ms(TimeKind::kTotal) > 0))
       continue; // a trace without GPU work is no configuration to recommend
-    series.push_back(step_means_ms(group, kind));
-    all.push_back({&group, sample_stats(series.back())});
+    RankedSteps steps = ranked_steps(group, kind, left_out);
+    series.push_back(std::move(steps.filled));
+    all.push_back({&group, with_rounding(sample_stats(steps.ms), clock)});
     if (all.back().stats.n < kFewestRankedSteps)
       return std::nullopt;
   }
@@ -90,6 +194,7 @@ std::optional<StepRanking> rank_by_steps(const std::vector<ConfigurationRanks>& 
   std::stable_sort(all.begin(), all.end(),
                    [](const Sampled& a, const Sampled& b) { return a.stats.mean < b.stats.mean; });
   StepRanking out;
+  out.left_out = std::move(left_out);
   out.best = all.front().group;
   out.best_ms = all.front().stats.mean;
   out.steps = all.front().stats.n;
@@ -118,6 +223,7 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
   double variance = 0;
   double spread = 0;
   bool sampled = true;
+  const double clock = std::min(clock_ms(base), clock_ms(test));
   for (const ConfigurationRanks& b : base) {
     const auto t = std::find_if(test.begin(), test.end(), [&](const ConfigurationRanks& other) {
       return other.configuration.label == b.configuration.label;
@@ -127,7 +233,7 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
       continue;
     ++out.shared;
     for (const auto& [group, sum] : {std::pair(&b, &out.base_ms), std::pair(&*t, &out.test_ms)}) {
-      const SampleStats s = sample_stats(step_means_ms(*group, kind));
+      const SampleStats s = with_rounding(sample_stats(step_means_ms(*group, kind)), clock);
       *sum += s.n > 0 ? s.mean : group->mean_ms(kind);
       out.steps = out.shared == 1 && group == &b ? s.n : std::min(out.steps, s.n);
       sampled = sampled && s.n > 1;
@@ -144,19 +250,20 @@ SweepDifference compare_sweeps(const std::vector<ConfigurationRanks>& base,
   out.base_ms /= n;
   out.test_ms /= n;
   if (sampled)
-    out.difference = MeanDifference{out.test_ms - out.base_ms,
-                                    variance > 0 ? student_t(variance * variance / spread, alpha) *
-                                                       std::sqrt(variance) / n
-                                                 : 0.0};
+    out.difference =
+        MeanDifference{out.test_ms - out.base_ms,
+                       student_t(variance * variance / spread, alpha) * std::sqrt(variance) / n};
   return out;
 }
 
 std::optional<MeanDifference> computes_longer(const StepRanking& ranking,
                                               const ConfigurationRanks& test) {
-  const std::vector<StepSeries> series{step_means_ms(*ranking.best, TimeKind::kComputation),
-                                       step_means_ms(test, TimeKind::kComputation)};
-  SampleStats best = sample_stats(series[0]);
-  SampleStats other = sample_stats(series[1]);
+  const std::vector<StepSeries> series{
+      ranked_steps(*ranking.best, TimeKind::kComputation, ranking.left_out).ms,
+      ranked_steps(test, TimeKind::kComputation, ranking.left_out).ms};
+  const double clock = clock_ms({*ranking.best, test});
+  SampleStats best = with_rounding(sample_stats(series[0]), clock);
+  SampleStats other = with_rounding(sample_stats(series[1]), clock);
   const double pooled = (best.variance + other.variance) / 2;
   for (SampleStats* s : {&best, &other})
     if (s->n < kFewestOwnSteps)

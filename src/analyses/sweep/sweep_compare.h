@@ -18,6 +18,20 @@ namespace rankscope {
 /// order of the first rank's steps.
 [[nodiscard]] std::vector<double> step_means_ms(const ConfigurationRanks& group, TimeKind kind);
 
+/// A step that one rank makes longer (or shorter) by far than its other steps, such as one with a
+/// checkpoint.
+struct OutlyingStep {
+  const ConfigurationRanks* group = nullptr;
+  std::int64_t step = 0, rank = 0;
+  double more_ms = 0; ///< than the median step of that rank
+};
+/// Steps whose total time is six robust standard deviations and 1 % from the median of a rank (its
+/// own deviation, or the median of all ranks where that is larger). Empty where a configuration has
+/// fewer than five steps, or more than one such step in twenty (one of fewer): another mode is not
+/// an exception.
+[[nodiscard]] std::vector<OutlyingStep>
+outlying_steps(const std::vector<ConfigurationRanks>& groups);
+
 /// A configuration against the best one.
 struct AgainstBest {
   const ConfigurationRanks* group = nullptr;
@@ -26,10 +40,10 @@ struct AgainstBest {
   [[nodiscard]] bool told() const { return difference.difference - difference.half_width > 0; }
 };
 
-/// Configurations by their steps. Intervals are Welch's, widened by the correlation of successive
-/// steps, at a level corrected for all pairs (the best one is chosen by the same data) in both
-/// rankings of a summary. They hold for these runs: what differs between two runs of one
-/// configuration is not in them.
+/// Configurations by their steps without outlying_steps(). Intervals are Welch's, widened by the
+/// correlation of successive steps, at a level corrected for all pairs (the best one is chosen by
+/// the same data) in both rankings of a summary. They hold for these runs: what differs between two
+/// runs of one configuration is not in them.
 struct StepRanking {
   const ConfigurationRanks* best = nullptr;
   double best_ms = 0;              ///< mean of its steps
@@ -37,6 +51,7 @@ struct StepRanking {
   std::size_t comparisons = 0;     ///< that the level is corrected for
   double dependence = 0;           ///< correlation of successive steps, over all configurations
   std::vector<AgainstBest> others; ///< by mean, ascending
+  std::vector<OutlyingStep> left_out;
 
   /// The best is told from every other configuration.
   [[nodiscard]] bool winner() const;
