@@ -115,6 +115,28 @@ TEST(ClockAlignmentByHand, AFitThatScattersMoreThanItsEffectIsNotUsed) {
   EXPECT_EQ(align_clocks(std::vector{base, other})[1].fit, ClockFit::kAligned);
 }
 
+// ST-C23: of ranks that do not wait for each other one was aligned, since its offset is four times
+// its scatter, and the others were not: a report on two clocks.
+TEST(ClockAlignmentByHand, RanksThatScatterStayOnOneClock) {
+  std::vector<CollectiveEnds> ranks(3);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    ranks[r].rank = static_cast<std::int64_t>(r);
+    const std::int64_t offset = r == 2 ? 500'000 : 0;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const auto scatter = (static_cast<std::int64_t>(i * (r + 2) * 7 % 5) - 2) * 100'000;
+      const std::int64_t end =
+          static_cast<std::int64_t>(i) * 10'000'000 + offset + (r == 0 ? 0 : scatter);
+      ranks[r].ends.push_back({i, end - 5'000'000, end});
+    }
+  }
+  std::vector<ClockOffset> clocks = align_clocks(ranks);
+  EXPECT_EQ(clocks[1].fit, ClockFit::kPoor);
+  EXPECT_EQ(clocks[2].fit, ClockFit::kPoor) << clocks[2].residual_ns;
+  // the other rank is not there to be poor
+  ranks.erase(ranks.begin() + 1);
+  EXPECT_EQ(align_clocks(ranks)[1].fit, ClockFit::kAligned);
+}
+
 // 30 us a second over 20 s: a constant is wrong by 300 us at both ends.
 TEST(ClockAlignmentByHand, ALongWindowGetsADrift) {
   CollectiveEnds base;

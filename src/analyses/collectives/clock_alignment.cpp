@@ -182,6 +182,19 @@ private:
   Members members_;
 };
 
+/// Where ranks stay on the time base because their ends scatter, a rank whose ends scatter as well
+/// stays there too, unless its offset is far beyond the scatter: else a report mixes both clocks.
+void keep_one_clock(std::vector<ClockOffset>& ranks) {
+  constexpr std::int64_t kFarBeyond = 30;
+  const auto is_poor = [](const ClockOffset& o) { return o.fit == ClockFit::kPoor; };
+  if (std::none_of(ranks.begin(), ranks.end(), is_poor))
+    return;
+  for (ClockOffset& o : ranks)
+    if (o.fit == ClockFit::kAligned && o.scattered() &&
+        std::abs(o.line.offset_ns) / kFarBeyond < o.residual_ns)
+      o.fit = ClockFit::kPoor;
+}
+
 } // namespace
 
 bool ClockOffset::scattered() const {
@@ -235,6 +248,7 @@ std::vector<ClockOffset> align_clocks(std::span<const std::int64_t> ranks, EndsS
         queue.push_back(i);
     }
   }
+  keep_one_clock(out);
   return out;
 }
 

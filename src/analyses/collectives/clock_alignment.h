@@ -61,7 +61,8 @@ struct ClockOffset {
 /// shares no collective with it is compared with one that does. Median over the shared ends, so
 /// that single late leavers do not count; with a drift where the thirds of the window differ by
 /// more than four standard errors of their medians. A fit whose residual is above 20 us, above half
-/// of the effect and above a third of the offset is kPoor. O(n log n) in all ends.
+/// of the effect and above a third of the offset is kPoor. If one rank is kPoor, so are those that
+/// are scattered() by more than a thirtieth of their offset. O(n log n) in all ends.
 [[nodiscard]] std::vector<ClockOffset> align_clocks(std::span<const CollectiveEnds> ranks);
 
 /// One line about a rank whose clock stays on the time base, or whose collectives do not end with
