@@ -4,6 +4,7 @@
 #include "app/sweep_metrics.h"
 #include "app/written_files.h"
 #include "findings/library_findings.h"
+#include "findings/run_check_findings.h"
 
 #include <utility>
 
@@ -80,7 +81,12 @@ Report sweep_report(const FinishedSweep& sweep) {
   }
   Report out = with_figures(sweep.folder, std::move(table), {sweep.summary_file});
   out.tables.push_back(sweep_metrics(sweep.rows));
-  out.tables.push_back(finding_schema().table(sweep.findings));
+  std::vector<Finding> findings = sweep.findings;
+  for (const SummaryRow& row : sweep.rows)
+    if (row.outcome)
+      for (Finding& finding : run_check_findings(row.run->label, row.outcome->check))
+        findings.push_back(std::move(finding));
+  out.tables.push_back(finding_schema().table(findings));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "collect/log_metric.h"
 #include "collect/secrets.h"
 #include "engine/quiet_session.h"
+#include "findings/run_check_findings.h"
 #include "findings/setting_findings.h"
 #include "os/folder_lock.h"
 #include "os/output_file.h"
@@ -66,9 +67,12 @@ std::string span_text(double seconds) {
 class Sweep {
 public:
   Sweep(Session& ctx, const SweepRequest& request, const SweepPlan& plan)
-      : ctx_(ctx), request_(request), plan_(plan),
+      : ctx_(ctx), request_(request), plan_(plan), run_options_(request.run),
         log_(plan.folder + "/" + log_name(request.kind, plan.timestamp)),
         earlier_(earlier_rows(plan.folder, plan.runs)), warm_(request.settings.size(), false) {
+    run_options_.describe = [](const std::string& run, const RunCheck& check) {
+      return sentences_of(run_check_findings(run, check));
+    };
     for (const PlannedRun& run : plan.runs)
       rows_.push_back({&run, &request.settings[run.setting], std::nullopt, std::nullopt, {}});
   }
@@ -124,7 +128,7 @@ private:
         continue;
       fs::remove_all(run.folder, ec);
       say(fmt::format("warm-up with {}", run.label));
-      RS_TRY(const RunOutcome outcome, run_setting(run, request_.settings[setting], request_.run));
+      RS_TRY(const RunOutcome outcome, run_setting(run, request_.settings[setting], run_options_));
       if (outcome.status != RunStatus::kSuccess)
         warn(fmt::format("warm-up: {}; see {}/run_output.log", outcome.problem, run.folder));
     }
@@ -205,7 +209,7 @@ private:
     }
     RS_CHECK(warm_up(row.run->setting));
     say(fmt::format("{}: begins{}", head, time_left(at)));
-    RS_TRY(row.outcome, run_setting(*row.run, *row.setting, request_.run));
+    RS_TRY(row.outcome, run_setting(*row.run, *row.setting, run_options_));
     measure(row);
     const RunOutcome& outcome = *row.outcome;
     if (outcome.status == RunStatus::kSuccess) {
@@ -539,6 +543,7 @@ private:
   Session& ctx_;
   const SweepRequest& request_;
   const SweepPlan& plan_;
+  RunOptions run_options_;
   SweepLog log_;
   EarlierRows earlier_;
   std::vector<bool> warm_; ///< by setting: its warm-up runs are done

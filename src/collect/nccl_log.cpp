@@ -107,14 +107,10 @@ SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting) {
   if (!asked)
     return out;
   if (!seen.found) {
-    out.findings.emplace_back("no line of NCCL or RCCL in its log: nothing shows that the setting "
-                              "took effect");
+    out.silent = true;
     return out;
   }
-  const auto differs = [&out](std::string finding) {
-    out.findings.push_back(std::move(finding));
-    out.took_effect = false;
-  };
+  using Kind = SettingCheck::Kind;
   for (const auto& [parameter, changes] : setting.environment) {
     std::vector<std::string> names;
     bool read = false;
@@ -127,20 +123,20 @@ SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting) {
         continue;
       read = true;
       if (at->second != value)
-        differs(fmt::format("{} was {}, asked for {}", name, at->second, value));
+        out.differences.push_back({Kind::kValue, name, value, at->second});
     }
     if (!read && !names.empty() && !seen.environment.empty())
-      differs(fmt::format("{} of {}: the library read no {}", parameter,
-                          *setting.configuration.text(parameter), fmt::join(names, ", ")));
+      out.differences.push_back(
+          {Kind::kUnread, fmt::format("{}", fmt::join(names, ", ")),
+           fmt::format("{} {}", parameter, *setting.configuration.text(parameter)), ""});
   }
   const auto wanted = setting.configuration.channels();
   if (wanted && seen.channels && (*seen.channels != *wanted || *seen.most_channels != *wanted))
-    differs(*seen.channels == *seen.most_channels
-                ? fmt::format("{} channels were used, asked for {}", *seen.channels, *wanted)
-                : fmt::format("{} to {} channels were used, asked for {}", *seen.channels,
-                              *seen.most_channels, *wanted));
-  for (const std::string& warning : seen.warnings)
-    out.findings.push_back("the library warned: " + warning);
+    out.differences.push_back({Kind::kChannels, "channels", std::to_string(*wanted),
+                               *seen.channels == *seen.most_channels
+                                   ? std::to_string(*seen.channels)
+                                   : fmt::format("{} to {}", *seen.channels, *seen.most_channels)});
+  out.warnings = seen.warnings;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collect/sweep_settings.h"
+#include "core/run_check.h"
 
 #include <cstdint>
 #include <map>
@@ -29,10 +30,6 @@ struct NcclFacts {
 };
 
 /// Whether a setting is what the library used.
-struct SettingCheck {
-  std::vector<std::string> findings; ///< a sentence each; empty: all that can be seen is as asked
-  bool took_effect = true;           ///< false: the log shows another value than the one asked for
-};
 [[nodiscard]] SettingCheck check_setting(const NcclFacts& seen, const SweepSetting& setting);
 
 } // namespace rankscope

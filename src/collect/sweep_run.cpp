@@ -150,15 +150,10 @@ void judge_end(const ProcessEnd& end, const RunOptions& options, RunOutcome& out
   } else {
     out.status = RunStatus::kSuccess;
   }
-  if (end.left_behind > 0)
-    out.findings.push_back(
-        fmt::format("{} processes lived on after its end and were ended", end.left_behind));
-  if (end.killed > 0)
-    out.findings.push_back(
-        fmt::format("processes that did not end within {} s of being asked to were killed: {}",
-                    std::chrono::duration<double>(options.grace).count(), end.killed));
-  if (!end.lost_text.empty())
-    out.findings.push_back("run_output.log is not whole: " + end.lost_text);
+  out.check.left_behind = end.left_behind;
+  out.check.killed = end.killed;
+  out.check.grace_s = std::chrono::duration<double>(options.grace).count();
+  out.check.lost_output = end.lost_text;
 }
 
 /// Starts sampling into the run's folder. A machine whose power cannot be read now is a finding:
@@ -172,7 +167,7 @@ std::unique_ptr<Sampler> start_sampling(const RunOptions& options, const std::st
   sampling.host_csv = folder + "/host_samples.csv";
   Result<std::unique_ptr<Sampler>> started = Sampler::start(std::move(sampling));
   if (!started) {
-    out.findings.push_back("its energy was not measured: " + started.error().message());
+    out.check.no_energy = started.error().message();
     return nullptr;
   }
   (*started)->phase(Phase::kRun);
@@ -196,9 +191,9 @@ void end_sampling(Sampler& sampler, RunOutcome& out) {
   if (host.cpu_joules || host.dram_joules)
     out.energy.host_joules = host.cpu_joules.value_or(0) + host.dram_joules.value_or(0);
   for (const EnergyFinding& finding : energy_findings(*summary))
-    out.findings.push_back(fmt::format("{}: {}", finding.cause, finding.evidence));
+    out.check.energy.push_back({finding.cause, finding.evidence, finding.next});
   if (summary->write_error)
-    out.findings.push_back(summary->write_error->message());
+    out.check.lost_samples = summary->write_error->message();
 }
 
 } // namespace
@@ -250,10 +245,11 @@ Result<RunOutcome> run_setting(const PlannedRun& run, const SweepSetting& settin
     remove_container(run);
   const NcclFacts seen = read_library_logs(run.folder);
   if (options.check_library && out.status == RunStatus::kSuccess) {
-    const SettingCheck check = check_setting(seen, setting);
-    out.findings.insert(out.findings.end(), check.findings.begin(), check.findings.end());
-    out.took_effect = check.took_effect;
+    out.check.library = check_setting(seen, setting);
+    out.took_effect = out.check.library.took_effect();
   }
+  if (options.describe)
+    out.findings = options.describe(run.label, out.check);
   RS_CHECK(write_end(begun, out, seen));
   return out;
 }

@@ -7,9 +7,11 @@
 #include "collect/run_manifest.h"
 #include "collect/samplers/sampler.h"
 #include "collect/sweep_launch.h"
+#include "core/run_check.h"
 #include "os/tasks.h"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +31,8 @@ struct RunOptions {
   bool check_library = true; ///< what the setting asked for against the library's log
   /// Samples power on this machine during each run; the files are those of the run's folder.
   std::optional<SamplerOptions> sampler;
+  /// Sentences about a run, by its label; for its manifest. Not set: none.
+  std::function<std::vector<std::string>(const std::string& run, const RunCheck& check)> describe;
 };
 
 struct RunOutcome {
@@ -38,7 +42,8 @@ struct RunOutcome {
   double seconds = 0;
   int left_behind = 0;
   std::string problem; ///< why it is no success; "" = it is
-  std::vector<std::string> findings;
+  RunCheck check;
+  std::vector<std::string> findings; ///< as RunOptions::describe() says of `check`
   bool took_effect = true; ///< false: the library's log shows other values than the setting's
   SampledEnergy energy;    ///< with RunOptions::sampler
 };

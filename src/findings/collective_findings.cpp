@@ -17,12 +17,24 @@ namespace {
 constexpr std::size_t kMostSlowGroups = 4; ///< that have a finding each
 constexpr std::size_t kMostClocks = 8;     ///< the sheet has them all
 
-Finding slow_link(const SlowGroup& g) {
+/// Profiler steps of the traces; 0: they have fewer than two.
+std::size_t steps_of(const CollectiveFacts& facts) {
+  std::size_t out = 0;
+  for (const Straggler& s : facts.stragglers)
+    out = std::max(out, s.late_us.size());
+  return out > 1 ? out : 0;
+}
+
+/// `steps`: as steps_of().
+Finding slow_link(const SlowGroup& g, std::size_t steps) {
   std::string ranks = g.row->group_ranks;
   std::erase_if(ranks, [](char c) { return c == '[' || c == ']'; });
   Finding out = finding_of(rules::slow_link, "group", g.row->group);
   out.value = g.bus_gbps;
   out.unit = Unit::kGBps;
+  if (steps > 0)
+    out.cost_ms =
+        g.row->total_latency_ms * (1 - g.bus_gbps / g.usual_gbps) / static_cast<double>(steps);
   set_headline(out, fmt::format("Ranks {}: {} reaches {} GB/s, {:.0f} % below the other groups",
                                 brief(ranks, 24), brief(g.row->name, 24), number3(g.bus_gbps),
                                 g.percent_below()));
@@ -35,10 +47,10 @@ Finding slow_link(const SlowGroup& g) {
   return out;
 }
 
-void add_slow_links(std::span<const SyncSummary> rows, std::vector<Finding>& out) {
-  const std::vector<SlowGroup> found = slow_groups(rows);
+void add_slow_links(const CollectiveFacts& facts, std::vector<Finding>& out) {
+  const std::vector<SlowGroup> found = slow_groups(facts.summary);
   for (std::size_t i = 0; i < std::min(found.size(), kMostSlowGroups); ++i)
-    out.push_back(slow_link(found[i]));
+    out.push_back(slow_link(found[i], steps_of(facts)));
   if (found.size() <= kMostSlowGroups)
     return;
   const std::size_t more = found.size() - kMostSlowGroups;
@@ -158,7 +170,7 @@ void add_problems(const CollectiveFacts& facts, std::vector<Finding>& out) {
 
 std::vector<Finding> collective_findings(const CollectiveFacts& facts) {
   std::vector<Finding> out = late_rank_findings(late_ranks(facts), facts.per_node);
-  add_slow_links(facts.summary, out);
+  add_slow_links(facts, out);
   add_most_exposed(facts, out);
   add_slow_collective(facts.totals.slow, out);
   add_incomplete(facts, out);

@@ -218,7 +218,7 @@ void set_change(Finding& out, const Change& row, const WhatChanged& changed) {
   out.high = row.high_ms;
   out.steps = std::min(changed.base_steps, changed.test_steps);
   out.scope = compared_scope(out.steps);
-  if (row.difference_ms > 0)
+  if (row.difference_ms > 0 && !changed.whole)
     out.cost_ms = row.difference_ms;
 }
 

@@ -109,12 +109,29 @@ std::string slow_action(const SlowRank& most) {
                             most.gemm_percent);
 }
 
+/// The step in which the rank computes longest.
+std::optional<FindingPlace> longest_step(const SlowRank& slow) {
+  const StepTimes* most = nullptr;
+  const auto computes = [](const StepTimes& step) {
+    return step.ns[static_cast<std::size_t>(TimeKind::kComputation)];
+  };
+  for (const RankRecord* rank : slow.group->ranks)
+    for (const StepTimes& step : rank->steps)
+      if (rank->key.rank == slow.rank && step.end_ns > step.start_ns &&
+          (most == nullptr || computes(step) > computes(*most)))
+        most = &step;
+  return most != nullptr ? std::optional(FindingPlace{slow.rank, most->start_ns, most->end_ns})
+                         : std::nullopt;
+}
+
 Finding slow_rank(const FoundRanks& range, const SlowRank& most, const RankTest& test,
                   const std::string& where) {
   const RankExcess& e = most.excess;
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::slow_rank, range);
   set_interval(out, e.excess, e.half_width, Unit::kMs);
+  out.cost_ms = e.excess;
+  out.place = longest_step(most);
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   out.detectable = test.least_visible;
@@ -154,6 +171,11 @@ Finding late_rank(const FoundRanks& range, const LateRank& most, std::int64_t pe
   const bool several = range.size() > 1;
   Finding out = range_finding(rules::late_rank, range);
   set_interval(out, e.excess, e.half_width, Unit::kUs);
+  if (test.steps > 1) // a trace without profiler steps counts as one
+    out.cost_ms = e.excess / 1000 * static_cast<double>(most.rank->collectives) /
+                  static_cast<double>(test.steps);
+  if (most.rank->latest.end_ns > most.rank->latest.start_ns)
+    out.place = most.rank->latest;
   out.steps = test.steps;
   out.scope = scope_of(test.steps);
   out.detectable = test.least_visible;

@@ -28,14 +28,27 @@ std::string over_ranks(const ShownRun& run) {
                                      : std::string("One rank");
 }
 
-/// Value and headline: "... 12.4 ms, 18.2 % of the time".
+/// Value, cost and headline: "... 12.4 ms, 18.2 % of the time".
 Finding part_of_time(const FindingRule& rule, const ShownRun& run, double ms, double percent,
                      const char* what) {
   Finding out = finding_about(rule, run);
   out.value = ms;
   out.unit = Unit::kMs;
+  if (const std::size_t steps = run.ranks->steps(); steps > 0)
+    out.cost_ms = ms / static_cast<double>(steps);
   set_headline(out, fmt::format("{} {} ms, {} of the time{}", what, number3(ms),
                                 percent_text(percent), with_label(run)));
+  return out;
+}
+
+/// The longest stretch of idle time with this cause.
+std::optional<FindingPlace> longest_idle(const ConfigurationRanks& ranks, IdleCause cause) {
+  std::optional<FindingPlace> out;
+  for (const RankRecord* r : ranks.ranks) {
+    const Interval& own = r->longest_idle[static_cast<std::size_t>(cause)];
+    if (own.end - own.start > (out ? out->end_ns - out->start_ns : 0))
+      out = FindingPlace{r->key.rank, own.start, own.end};
+  }
   return out;
 }
 
@@ -115,6 +128,7 @@ std::optional<Finding> idle_finding(const ShownRun& run) {
       fmt::format("{}; {} of that is {} ({})", over_ranks(run), percent_text(*most / all * 100),
                   idle_cause_name(cause), idle_cause_help(cause));
   out.action = capital(std::string(idle_cause_advice(cause)));
+  out.place = longest_idle(*run.ranks, cause);
   return out;
 }
 

@@ -112,9 +112,8 @@ Finding untested_settings(const SettingVerdict& verdict, const SettingMetric& me
   out.unit = Unit::kCount;
   out.evidence = joined(values, "and");
   out.action = "Repeat the runs: --repeats";
-  const std::string not_compared = metric.is_energy
-                                       ? "The energy of the settings is not compared: "
-                                       : "The settings are not compared: ";
+  const std::string not_compared = metric.is_energy ? "The energy of the settings is not compared: "
+                                                    : "The settings are not compared: ";
   if (verdict.equal_runs) {
     set_headline(out, not_compared + "their two runs are exactly equal");
     out.evidence += "; equal runs do not show how much runs scatter";

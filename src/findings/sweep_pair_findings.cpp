@@ -90,4 +90,36 @@ std::vector<Finding> sweep_row_findings(const SweepPair& pair, const std::string
   return {out};
 }
 
+std::vector<Finding> time_range_findings(const std::string& sweep, TimeKind kind,
+                                         std::span<const ConfigurationRow> configurations) {
+  const ConfigurationRow* low = nullptr;
+  const ConfigurationRow* high = nullptr;
+  std::size_t known = 0;
+  for (const ConfigurationRow& row : configurations) {
+    if (std::isnan(row.mean(kind)))
+      continue;
+    ++known;
+    low = low == nullptr || row.mean(kind) < low->mean(kind) ? &row : low;
+    high = high == nullptr || row.mean(kind) > high->mean(kind) ? &row : high;
+  }
+  if (low == nullptr)
+    return {};
+  const std::string what(time_kind_name(kind));
+  Finding out = finding_of(rules::time_range, "sweep", fmt::format("{}: {}", sweep, what));
+  out.value = high->mean(kind) - low->mean(kind);
+  out.unit = Unit::kMs;
+  const std::string of = fmt::format("Mean {} of {}", what, brief(sweep, kSweepWidth));
+  if (known == 1) {
+    set_headline(out, fmt::format("{}: {} ms", of, number3(low->mean(kind))));
+    out.evidence = "Its only configuration is " + brief(low->label, kHeadlineWidth);
+    return {out};
+  }
+  set_headline(out, fmt::format("{}: {} ms", of, range3(low->mean(kind), high->mean(kind))));
+  out.evidence = fmt::format("{:.3f} ms with {}, {:.3f} ms with {}; means over the ranks of {} "
+                             "configurations, without a test",
+                             low->mean(kind), brief(low->label, kHeadlineWidth), high->mean(kind),
+                             brief(high->label, kHeadlineWidth), known);
+  return {out};
+}
+
 } // namespace rankscope

@@ -1,9 +1,10 @@
-// Two sweeps by the configurations that both have.
+// Sweeps side by side: two by the configurations that both have, and what each ranges over.
 #pragma once
 
 #include "analyses/sweep/sweep_compare.h"
 #include "core/finding.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,11 @@ struct SweepPair {
 [[nodiscard]] std::vector<Finding> sweep_row_findings(const SweepPair& pair,
                                                       const std::string& metric, const char* row,
                                                       const std::vector<SweepPairRow>& rows);
+
+/// The shortest and the longest mean of one kind of time over the configurations of a sweep; none
+/// where no configuration has it. No claim: `sweep_findings` test which configurations differ.
+[[nodiscard]] std::vector<Finding>
+time_range_findings(const std::string& sweep, TimeKind kind,
+                    std::span<const ConfigurationRow> configurations);
 
 } // namespace rankscope

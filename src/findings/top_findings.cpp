@@ -1,6 +1,7 @@
 #include "findings/top_findings.h"
 
 #include "analyses/sweep/sweep_compare.h"
+#include "base/units.h"
 #include "findings/collective_findings.h"
 #include "findings/compose.h"
 #include "findings/rank_findings.h"
@@ -13,7 +14,9 @@ namespace rankscope {
 namespace {
 
 /// Of the operators shown the one whose calls lose most time against their roofline.
-void add_roofline(const TopFacts& facts, std::vector<Finding>& out) {
+/// `ranks` and `steps` of the run: for the cost per step, of a rank.
+void add_roofline(const TopFacts& facts, std::size_t ranks, std::size_t steps,
+                  std::vector<Finding>& out) {
   const TopOperator* most = nullptr;
   const auto lost = [](const TopOperator& o) { return o.sum.rated_ns - o.sum.roofline_ns; };
   for (const TopOperator& o : facts.operators)
@@ -26,6 +29,8 @@ void add_roofline(const TopFacts& facts, std::vector<Finding>& out) {
   Finding f = finding_of(rules::low_roofline, "operator", name);
   f.value = most->percent_of_roofline;
   f.unit = Unit::kPercent;
+  if (steps > 0)
+    f.cost_ms = ns_to_ms(lost(*most)) / static_cast<double>(ranks * steps);
   set_headline(f,
                fmt::format("{} runs at {} of the roofline of {}", brief(name, 48),
                            percent_text(most->percent_of_roofline),
@@ -58,7 +63,7 @@ std::vector<Finding> top_findings(const TopFacts& facts, const TopParts& parts,
     add_findings(out, collective_findings(*collectives));
   add(idle_finding(run));
   add(contention_finding(run, contention_of(runs.front()), 1, ""));
-  add_roofline(facts, out);
+  add_roofline(facts, runs.front().ranks.size(), runs.front().steps(), out);
   return out;
 }
 

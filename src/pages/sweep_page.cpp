@@ -265,24 +265,6 @@ void compare_rows(const std::vector<Side>& sides, const std::vector<HtmlRow>& ro
   }
 }
 
-/// What there is, without a claim: the findings say which configurations differ significantly.
-std::string range_sentence(const HtmlSection& section, std::size_t s, const std::string& label) {
-  const HtmlRow* low = nullptr;
-  const HtmlRow* high = nullptr;
-  for (const HtmlRow& row : section.rows) {
-    if (std::isnan(row.values[s]))
-      continue;
-    low = low == nullptr || row.values[s] < low->values[s] ? &row : low;
-    high = high == nullptr || row.values[s] > high->values[s] ? &row : high;
-  }
-  if (low == nullptr)
-    return fmt::format("{}: no {}", label, section.title);
-  if (low == high)
-    return fmt::format("{}: {} {:.3f} ms ({})", label, section.title, low->values[s], low->label);
-  return fmt::format("{}: {} from {:.3f} ms ({}) to {:.3f} ms ({})", label, section.title,
-                     low->values[s], low->label, high->values[s], high->label);
-}
-
 /// A GEMM with what the page shows of it.
 struct TopGemm {
   const GemmRow* row;
@@ -374,8 +356,6 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against,
   for (const TimeKind kind : kShownTimes) {
     HtmlSection section = timeline_section(sides, kind);
     compare_times(sides, kind, findings);
-    for (std::size_t s = 0; s < sides.size(); ++s)
-      page.summary.push_back(range_sentence(section, s, sides[s].label));
     page.sections.push_back(std::move(section));
   }
 }
@@ -471,10 +451,11 @@ Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps
   add_timelines(sides, against, findings, page);
   add_gemms(ctx, sides, path, findings, page);
   add_collectives(sides, against, findings, page);
-  std::vector<std::string> sentences;
-  for (const Finding& finding : findings)
-    sentences.push_back(finding.sentence());
-  page.summary.insert(page.summary.begin(), sentences.begin(), sentences.end());
+  for (const TimeKind kind : kShownTimes)
+    for (const Side& side : sides)
+      for (Finding& finding : time_range_findings(side.label, kind, side.configurations))
+        findings.push_back(std::move(finding));
+  page.summary = sentences_of(findings);
   out.write(html_page(page));
   return out.commit();
 }

@@ -133,6 +133,41 @@ TEST_F(FindingsOfCommands, AreEqualForAGeneratedRun) {
   check(test::config_folder(folder_.path("sweep")) + "/torch_profiler", 3, true);
 }
 
+// What a finding costs per step, and where to look.
+TEST_F(FindingsOfCommands, HaveACostAndAPlaceWhereTheyAreKnown) {
+  synth::Options o = test::small_sweep();
+  o.ranks = 4;
+  o.layers = 2;
+  o.steps = 6;
+  o.straggler = 1;
+  o.straggler_us = 3000;
+  o.equal_devices = true;
+  ASSERT_TRUE(synth::generate(o, folder_.path("sweep"), 2, nullptr));
+  std::map<std::string, Record> top;
+  for (Record& r : records_of(
+           {"--json", "top", test::config_folder(folder_.path("sweep")) + "/torch_profiler", "-q"},
+           "findings"))
+    top.emplace(r.at("rule"), std::move(r));
+  const auto number = [&top](const std::string& rule, const char* field) {
+    const auto at = top.find('"' + rule + '"');
+    return at == top.end() || at->second.at(field) == "null" ? -1 : std::stod(at->second.at(field));
+  };
+  EXPECT_NEAR(number("slow-rank", "cost_ms"), 3, 0.3);
+  EXPECT_EQ(number("slow-rank", "rank"), 1);
+  EXPECT_EQ(number("late-rank", "rank"), 1);
+  // its peers wait at least for its extra work
+  EXPECT_GT(number("late-rank", "cost_ms"), 2.9);
+  EXPECT_LT(number("late-rank", "cost_ms"), 9);
+  for (const char* rule : {"slow-rank", "late-rank"})
+    EXPECT_GT(number(rule, "end_ns"), number(rule, "start_ns")) << rule;
+  for (const char* rule : {"exposed-communication", "idle-gpu"}) {
+    if (top.count('"' + std::string(rule) + '"') > 0) {
+      EXPECT_NEAR(number(rule, "cost_ms") * 6, number(rule, "value"), 1e-6) << rule;
+    }
+  }
+  EXPECT_GT(number("exposed-communication", "cost_ms"), 0);
+}
+
 TEST_F(FindingsOfCommands, AreEqualForRealRuns) {
   const fs::path golden = test::golden_dir();
   if (!fs::is_directory(golden / "hta"))

@@ -45,7 +45,14 @@ TEST(IdleCauses, EachGapByWhatCameBefore) {
   EXPECT_EQ(gaps(idle, IdleCause::kHost), 2);
   EXPECT_EQ(gaps(idle, IdleCause::kQueued), 1);
   EXPECT_EQ(gaps(idle, IdleCause::kLaunch), 0);
-  EXPECT_EQ(idle.longest_ns, 14'000);
+  const auto longest = [&idle](IdleCause cause) {
+    const Interval& at = idle.longest[static_cast<std::size_t>(cause)];
+    return std::pair(at.start, at.end);
+  };
+  EXPECT_EQ(longest(IdleCause::kHost), std::pair(std::int64_t{10'000}, std::int64_t{20'000}));
+  EXPECT_EQ(longest(IdleCause::kLaunch), std::pair(std::int64_t{20'000}, std::int64_t{24'000}));
+  EXPECT_EQ(longest(IdleCause::kQueued), std::pair(std::int64_t{30'000}, std::int64_t{33'000}));
+  EXPECT_EQ(longest(IdleCause::kUnknown), std::pair(std::int64_t{0}, std::int64_t{0}));
   EXPECT_EQ(idle.total_ns(), timeline_idle(t, {}));
   const std::vector<IdlePart> parts = idle_parts_of(t, {});
   ASSERT_EQ(parts.size(), 5U); // 10 to 20, 20 to 24, 30 to 33, 40 to 47, 47 to 48

@@ -47,6 +47,29 @@ TEST(SweepPairFindings, NoDifferenceSaysWhatCouldHaveBeenSeen) {
   EXPECT_TRUE(sweep_time_findings(kPair, TimeKind::kIdle, d).empty());
 }
 
+TEST(SweepPairFindings, TheRangeOfTimesIsNoClaim) {
+  ConfigurationRow fast;
+  fast.label = "fast";
+  fast.mean_ms.fill(10);
+  ConfigurationRow slow = fast;
+  slow.label = "slow";
+  slow.mean_ms.fill(12.5);
+  ConfigurationRow unknown = fast;
+  unknown.mean_ms.fill(NAN);
+  const std::vector<Finding> found =
+      time_range_findings("A", TimeKind::kIdle, std::vector{slow, unknown, fast});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, FindingKind::kNote);
+  EXPECT_EQ(found[0].subject, "A: idle_time");
+  EXPECT_EQ(found[0].value, 2.5);
+  EXPECT_EQ(found[0].sentence(),
+            "Mean idle_time of A: 10.0 to 12.5 ms. 10.000 ms with fast, 12.500 ms with slow; means "
+            "over the ranks of 2 configurations, without a test.");
+  EXPECT_EQ(time_range_findings("A", TimeKind::kIdle, std::vector{fast}).at(0).sentence(),
+            "Mean idle_time of A: 10.0 ms. Its only configuration is fast.");
+  EXPECT_TRUE(time_range_findings("A", TimeKind::kIdle, std::vector{unknown}).empty());
+}
+
 // 10 -> 12 and 20 -> 22: +20 % and +10 %, mean +15 %; a row of one sweep alone does not count.
 TEST(SweepPairFindings, RowsHaveAMeanWithoutAnInterval) {
   const Finding found = sweep_row_findings(kPair, "collective latency", "collective",

@@ -72,7 +72,8 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   has("<td>only_a</td><td>50.000</td><td></td><td></td>");
   has("Differences are against &lt;b&gt;old: positive is better.");
   EXPECT_EQ(html.find("Negative is faster"), std::string::npos);
-  has("&lt;b&gt;old: mean total_time from 50.000 ms (only_a) to 100.000 ms (256thread_28ch)");
+  has("Mean total_time of &lt;b&gt;old: 50 to 100 ms. 50.000 ms with only_a, 100.000 ms with "
+      "256thread_28ch; means over the ranks of 2 configurations, without a test.");
   has("Mean of the runs: 90.000 against 100.000 ms over 1 shared configuration; without two "
       "profiler steps in each there is no interval.");
   has("+20.00 % against &lt;b&gt;old, without a test. Mean over 1 shared collective; collectives "

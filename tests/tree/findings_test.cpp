@@ -58,5 +58,16 @@ TEST(Findings, AreNotListsOfSentences) {
   EXPECT_EQ(files_with(list, {"collect"}), std::set<std::string>());
 }
 
+// Runs of a sweep give facts (core/run_check.h). Those of profile, whose codes are in its manifest,
+// are composed where they are seen.
+TEST(Findings, OfRunsOfASweepAreFactsInCollect) {
+  const std::regex appends(R"re([.>]findings\.(push_back|emplace_back)\()re");
+  std::set<std::string> found;
+  for (const std::string& name : files_with(appends, {"findings"}))
+    if (name.rfind("collect/", 0) == 0 && name.rfind("collect/profile/", 0) != 0)
+      found.insert(name);
+  EXPECT_EQ(found, std::set<std::string>());
+}
+
 } // namespace
 } // namespace rankscope

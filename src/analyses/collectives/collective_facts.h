@@ -127,6 +127,7 @@ struct Straggler {
   std::vector<double> late_us;
   std::int64_t last = 0, first = 0, shortest = 0; ///< how often
   std::int64_t collectives = 0;
+  FindingPlace latest; ///< the collective that it starts latest, by duration
   [[nodiscard]] double percent_of(std::int64_t times) const {
     return 100.0 * static_cast<double>(times) / static_cast<double>(collectives);
   }

@@ -235,8 +235,15 @@ void StragglerSums::add(const std::vector<RankCollectives>& ranks, const TimedCo
     sum.lateness_ns += t.start_ns[k] - middle;
     ++sum.rank.collectives;
     auto& [late_us, number] = sum.late_us[step];
-    late_us += others.without(dur_us[k]) - dur_us[k];
+    const double own_us = others.without(dur_us[k]) - dur_us[k];
+    late_us += own_us;
     ++number;
+    if (own_us > sum.latest_us) {
+      const auto& [rank, row] = t.match.members[k];
+      const Collective& c = ranks[rank].rows[row];
+      sum.latest_us = own_us;
+      sum.rank.latest = {ranks[rank].rank, c.ts_ns, c.end_ns()};
+    }
     last = t.wait_ns[k] < t.wait_ns[last] ? k : last;
     first = t.wait_ns[k] >= t.wait_ns[first] ? k : first;
     shortest = dur[k] < dur[shortest] ? k : shortest;

@@ -129,6 +129,7 @@ private:
   struct Sum {
     Straggler rank;
     std::int64_t lateness_ns = 0;
+    double latest_us = 0;                                           ///< of Straggler::latest
     std::map<std::size_t, std::pair<double, std::int64_t>> late_us; ///< by step: sum and number
   };
   std::vector<Sum> sums_;

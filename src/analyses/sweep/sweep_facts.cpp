@@ -273,7 +273,9 @@ RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
   out.key.rank = t.rank;
   for (const TimelineRow& row : timeline_of(t, options))
     out.time_ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
-  out.idle_ns = idle_time_of(t, options).ns;
+  const IdleTime& idle = idle_time_of(t, options);
+  out.idle_ns = idle.ns;
+  out.longest_idle = idle.longest;
   out.steps = step_times_of(t, options);
   out.calls = call_groups(t, options);
   if (const GraphAttribution& graphs = graph_attribution_of(t, options); graphs.graph_ns > 0)
@@ -302,6 +304,13 @@ double ConfigurationRanks::mean_ms(TimeKind kind) const {
   for (const RankRecord* r : ranks)
     values.push_back(r->ms(kind));
   return stats_of(std::move(values)).mean;
+}
+
+std::size_t ConfigurationRanks::steps() const {
+  std::size_t out = ranks.empty() ? 0 : ranks.front()->steps.size();
+  for (const RankRecord* r : ranks)
+    out = std::min(out, r->steps.size());
+  return out;
 }
 
 std::vector<ConfigurationRanks> by_configuration(const std::vector<RankRecord>& records) {

@@ -23,6 +23,7 @@ struct RankRecord {
   RunKey key;
   std::array<std::optional<std::int64_t>, kTimeKinds> time_ns; ///< of gpu_timeline
   std::array<std::int64_t, kIdleCauses> idle_ns{};             ///< idle time by cause
+  std::array<Interval, kIdleCauses> longest_idle{};            ///< as IdleTime::longest
   struct Kernel {
     std::int64_t sum_ns = 0, min_ns = 0, max_ns = 0, count = 0;
     void add(const Kernel& other);
@@ -52,6 +53,8 @@ struct ConfigurationRanks {
 
   /// Mean over the ranks, milliseconds.
   [[nodiscard]] double mean_ms(TimeKind kind) const;
+  /// Profiler steps of the rank with the fewest.
+  [[nodiscard]] std::size_t steps() const;
 };
 /// In order of first appearance; failed ranks left out. The records must outlive it.
 [[nodiscard]] std::vector<ConfigurationRanks>

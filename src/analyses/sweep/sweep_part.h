@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kRankRecordVersion = 5;
+inline constexpr std::uint32_t kRankRecordVersion = 6;
 
 template <class Archive, PartOf<RankRecord::Kernel> Row>
 void part_fields(Archive& archive, Row& r) {
@@ -15,9 +15,13 @@ void part_fields(Archive& archive, Row& r) {
 }
 
 template <class Archive, PartOf<StepTimes> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.step);
+  archive(r.step, r.start_ns, r.end_ns);
   for (auto& ns : r.ns)
     archive(ns);
+}
+
+template <class Archive, PartOf<Interval> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.start, r.end);
 }
 
 template <class Archive, PartOf<CallBlock> Row> void part_fields(Archive& archive, Row& r) {
@@ -39,6 +43,8 @@ template <class Archive, PartOf<RankRecord> Row> void part_fields(Archive& archi
     archive(ns);
   for (auto& ns : r.idle_ns)
     archive(ns);
+  for (auto& longest : r.longest_idle)
+    archive(longest);
   archive(r.gemm_kernels, r.steps, r.calls, r.error, r.graphs);
 }
 

@@ -239,14 +239,23 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& 
     return {};
   const LauncherIndex& index = launchers_of(t, options);
   const GpuTimelineSorter sorter(t, index.communication, options);
-  std::map<std::int64_t, Buckets> by_step;
+  struct Step {
+    Buckets buckets;
+    Interval window{std::numeric_limits<std::int64_t>::max(), 0};
+  };
+  std::map<std::int64_t, Step> by_step;
   for (const EventId i : index.gpu)
-    if (const std::int64_t step = step_of_gpu_event(t, steps, i, options); step >= 0)
-      sorter.add(i, by_step[step]);
+    if (const std::int64_t number = step_of_gpu_event(t, steps, i, options); number >= 0) {
+      Step& step = by_step[number];
+      sorter.add(i, step.buckets);
+      step.window = {std::min(step.window.start, t.trace.events.ts_ns[i]),
+                     std::max(step.window.end, t.trace.end_ns(i))};
+    }
   std::vector<StepTimes> out;
   for (const ProfilerStep& step : steps)
     if (const auto at = by_step.find(step.number); at != by_step.end()) {
-      out.push_back({step.number, times_of(std::move(at->second), options)});
+      out.push_back({step.number, times_of(std::move(at->second.buckets), options),
+                     at->second.window.start, at->second.window.end});
       by_step.erase(at); // a number that comes twice is one step
     }
   return out;

@@ -67,6 +67,7 @@ using KindTimes = std::array<std::int64_t, kTimeKinds>;
 struct StepTimes {
   std::int64_t step = 0; ///< N of ProfilerStep#N
   KindTimes ns{};
+  std::int64_t start_ns = 0, end_ns = 0; ///< of its GPU work, as in the file
 };
 /// By start of the step; steps without GPU work and traces without ProfilerStep#N give none. One
 /// pass over the GPU events, whatever the number of steps; recomputed work is not told apart.

@@ -1,7 +1,6 @@
 #include "analyses/timeline/idle_causes.h"
 
 #include "analyses/operators/launchers.h"
-#include "base/interval_set.h"
 
 #include <algorithm>
 #include <map>
@@ -49,7 +48,6 @@ public:
   /// The GPU has nothing from `from` until `next` begins. Gaps come in the order of time.
   void add(std::int64_t from, EventId next) {
     const std::int64_t end = t_.trace.events.ts_ns[next];
-    out_.longest_ns = std::max(out_.longest_ns, end - from);
     gap_ = {};
     if (!t_.tree.linked(next)) {
       add_part(IdleCause::kUnknown, {from, end});
@@ -88,6 +86,9 @@ private:
   void add_part(IdleCause cause, Interval at) {
     gap_[static_cast<std::size_t>(cause)] += at.end - at.start;
     out_.ns[static_cast<std::size_t>(cause)] += at.end - at.start;
+    Interval& longest = out_.longest[static_cast<std::size_t>(cause)];
+    if (at.end - at.start > longest.end - longest.start)
+      longest = at;
     if (parts_ != nullptr && at.end > at.start)
       parts_->push_back({at.start, at.end, cause});
   }

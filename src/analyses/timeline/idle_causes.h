@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "base/interval_set.h"
 
 #include <array>
 #include <cstdint>
@@ -29,7 +30,7 @@ inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::k
 struct IdleTime {
   std::array<std::int64_t, kIdleCauses> ns{};
   std::array<std::int64_t, kIdleCauses> gaps{}; ///< by the cause of most of the gap
-  std::int64_t longest_ns = 0;                  ///< gap
+  std::array<Interval, kIdleCauses> longest{};  ///< stretch of each cause; empty where none
 
   /// gpu_timeline's idle_time of the same options.
   [[nodiscard]] std::int64_t total_ns() const;

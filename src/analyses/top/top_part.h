@@ -6,7 +6,7 @@
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kTopRankVersion = 1;
+inline constexpr std::uint32_t kTopRankVersion = 2;
 
 template <class Archive, PartOf<KernelTotal> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.name, r.sum_ns, r.count, r.max_ns);
@@ -25,7 +25,6 @@ template <class Archive, PartOf<TopRank> Row> void part_fields(Archive& archive,
   archive(r.path, r.device, r.gpu, r.kernels, r.operators, r.categories);
   for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
     archive(r.idle.ns[cause], r.idle.gaps[cause]);
-  archive(r.idle.longest_ns);
 }
 
 } // namespace rankscope

@@ -1,0 +1,16 @@
+// Findings about one run of a sweep.
+#pragma once
+
+#include "core/finding.h"
+#include "core/run_check.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+/// `run`: its label. Differences from the setting first.
+[[nodiscard]] std::vector<Finding> run_check_findings(const std::string& run,
+                                                      const RunCheck& check);
+
+} // namespace rankscope
