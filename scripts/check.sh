@@ -29,7 +29,7 @@ step "AddressSanitizer and UndefinedBehaviorSanitizer: tests"
 export UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS=suppressions=$PWD/scripts/lsan.supp:print_suppressions=0
 run_tests $sanitized -E '_NOT_BUILT$'
 # the command-line tests of the release build, with the sanitized program
-RANKSCOPE_BINARY=$PWD/build/$sanitized/rankscope RANKSCOPE_SANITIZED=1 run_tests release -R '^cli/'
+RANKSCOPE_BINARY=$PWD/build/$sanitized/rankscope RANKSCOPE_SANITIZED=address run_tests release -R '^cli/'
 
 step "damaged traces, parts and databases: a minute"
 ./scripts/mutate.py --binary build/$sanitized/rankscope --seconds 60 --keep build/mutate-failures
@@ -40,7 +40,7 @@ export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp:atexit_sleep_ms=20"
 cmake --preset tsan >/dev/null
 cmake --build build/tsan -j "$jobs" --target rankscope rs_threads_tests
 ctest --preset tsan -j "$jobs" -L '^threads$' -LE "$left_out" --timeout 1800
-RANKSCOPE_BINARY=$PWD/build/tsan/rankscope RANKSCOPE_SANITIZED=1 \
+RANKSCOPE_BINARY=$PWD/build/tsan/rankscope RANKSCOPE_SANITIZED=thread \
   ctest --preset release -j "$jobs" -R '^cli/' -L '^threads$' -LE "$left_out" --timeout 1800
 
 step "clang-tidy"

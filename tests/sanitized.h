@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <string_view>
 
 namespace rankscope::test {
 
@@ -36,6 +37,13 @@ inline constexpr bool kSanitized = kAddressSanitized || kThreadSanitized;
 /// Whether the program that tests run (test::binary()) is of a sanitized build.
 inline bool sanitized_program() {
   return kSanitized || std::getenv("RANKSCOPE_SANITIZED") != nullptr;
+}
+
+/// The same of ThreadSanitizer, with which a program's start takes a second: RANKSCOPE_SANITIZED is
+/// "thread".
+inline bool thread_sanitized_program() {
+  const char* const kind = std::getenv("RANKSCOPE_SANITIZED");
+  return kThreadSanitized || (kind != nullptr && std::string_view(kind) == "thread");
 }
 
 } // namespace rankscope::test

@@ -50,7 +50,7 @@ std::size_t temporaries(const std::string& folder) {
 /// All; under ThreadSanitizer, where a program's start takes a second, a few: help has no threads.
 std::vector<const Command*> commands_to_try() {
   std::vector<const Command*> out;
-  for (std::size_t i = 0; i < commands().size(); i += test::sanitized_program() ? 6 : 1)
+  for (std::size_t i = 0; i < commands().size(); i += test::thread_sanitized_program() ? 6 : 1)
     out.push_back(commands()[i]);
   return out;
 }

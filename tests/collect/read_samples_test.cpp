@@ -112,28 +112,39 @@ TEST(ReadSamples, TablesOfOtherProgramsAreRead) {
     EXPECT_FALSE(read(text).has_value()) << text;
 }
 
+// A fall from 400 to 200 W between two samples leaves the energy between 200 and 400 W; one to 395
+// W is known well enough.
 TEST(ReadSamples, StepsOfARunGetTheEnergyOfTheSampler) {
-  const test::FakeSysfs sys;
-  sys.add_gpu(128, "0000:c1:00.0", "a", 400);
-  const test::TempFolder out;
-  SamplerOptions o;
-  o.period = std::chrono::hours(1);
-  o.backend.sysfs_root = sys.root();
-  o.samples_csv = out.path("gpu_samples.csv");
-  auto sampler = Sampler::start(o);
-  ASSERT_TRUE(sampler.has_value());
-  (*sampler)->phase(Phase::kRun);
-  sys.set_watts(128, 395);
-  (*sampler)->phase(Phase::kPost);
-  const auto summary = (*sampler)->stop();
-  ASSERT_TRUE(summary.has_value());
-  const auto samples = read_power_samples(o.samples_csv);
-  ASSERT_TRUE(samples.has_value());
-  const std::vector<PowerSample>& gpu = samples->at(0);
-  ASSERT_EQ(gpu.size(), 3U);
-  const TimeSpan run{gpu[1].unix_ns, gpu[2].unix_ns};
-  const auto joules = span_energy(gpu, {&run, 1}, 3'600'000'000'000);
-  EXPECT_NEAR(joules[0].value().joules, summary->gpus[0].joules.value(), 1e-6);
+  for (const double watts : {200.0, 395.0}) {
+    const test::FakeSysfs sys;
+    sys.add_gpu(128, "0000:c1:00.0", "a", 400);
+    const test::TempFolder out;
+    SamplerOptions o;
+    o.period = std::chrono::hours(1);
+    o.backend.sysfs_root = sys.root();
+    o.samples_csv = out.path("gpu_samples.csv");
+    auto sampler = Sampler::start(o);
+    ASSERT_TRUE(sampler.has_value());
+    (*sampler)->phase(Phase::kRun);
+    sys.set_watts(128, watts);
+    (*sampler)->phase(Phase::kPost);
+    const auto summary = (*sampler)->stop();
+    ASSERT_TRUE(summary.has_value());
+    const auto samples = read_power_samples(o.samples_csv);
+    ASSERT_TRUE(samples.has_value());
+    const std::vector<PowerSample>& gpu = samples->at(0);
+    ASSERT_EQ(gpu.size(), 3U);
+    const TimeSpan run{gpu[1].unix_ns, gpu[2].unix_ns};
+    const double seconds = static_cast<double>(run.end_ns - run.begin_ns) / 1e9;
+    const auto joules = span_energy(gpu, {&run, 1}, 3'600'000'000'000);
+    const GpuSummary& sum = summary->gpus[0];
+    EXPECT_NEAR(joules[0].value().joules, seconds * (400 + watts) / 2, 1e-9);
+    EXPECT_NEAR(joules[0].value().joules, sum.sampled_joules.value(), 1e-6);
+    EXPECT_NEAR(joules[0].value().low, sum.joules_low.value(), 1e-6);
+    EXPECT_NEAR(joules[0].value().high, sum.joules_high.value(), 1e-6);
+    EXPECT_EQ(sum.joules.has_value(), watts > 300);
+    EXPECT_EQ(is_aliased(joules[0]->joules, joules[0]->low, joules[0]->high), watts < 300);
+  }
 }
 
 } // namespace

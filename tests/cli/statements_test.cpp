@@ -1,0 +1,514 @@
+// Sentences that were false while their figures were right: one run for each, through the command
+// line. docs/reference/false-statements.md lists them.
+#include "run_binary.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+#include "test_paths.h"
+#include "trace_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+#include <gtest/gtest.h>
+#include <map>
+#include <optional>
+#include <simdjson.h>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+
+/// A finding as `--json` writes it.
+struct SaidFinding {
+  std::string rule, subject, headline, evidence, action;
+  std::optional<double> value, low, high, detectable;
+  [[nodiscard]] std::string sentence() const { return headline + ". " + evidence + ". " + action; }
+};
+
+/// What a command with `--json` said.
+class Said {
+public:
+  explicit Said(const std::vector<std::string>& command) {
+    std::vector<std::string> words{"--json"};
+    words.insert(words.end(), command.begin(), command.end());
+    words.emplace_back("-q");
+    result_ = run_binary(words);
+    simdjson::dom::element root;
+    if (parser_.parse(result_.out).get(root) != simdjson::SUCCESS ||
+        root["tables"].get(tables_) != simdjson::SUCCESS) {
+      ADD_FAILURE() << command[0] << ": " << result_.err << result_.out.substr(0, 500);
+      return;
+    }
+    for (const auto& row : rows("findings")) {
+      const auto text = [&row](const char* id) {
+        std::string_view out;
+        return row.at(id).get(out) == simdjson::SUCCESS ? std::string(out) : std::string();
+      };
+      const auto number = [&row](const char* id) {
+        double out = 0;
+        return row.at(id).get(out) == simdjson::SUCCESS ? std::optional(out) : std::nullopt;
+      };
+      findings_.push_back({text("rule"), text("subject"), text("headline"), text("evidence"),
+                           text("action"), number("value"), number("low"), number("high"),
+                           number("detectable")});
+    }
+  }
+
+  [[nodiscard]] int code() const { return result_.code; }
+  [[nodiscard]] const std::vector<SaidFinding>& findings() const { return findings_; }
+  /// The finding of this rule (and subject); an empty one where there is none.
+  [[nodiscard]] SaidFinding of(const std::string& rule, const std::string& subject = "*") const {
+    for (const SaidFinding& f : findings_)
+      if (f.rule == rule && (subject == "*" || f.subject == subject))
+        return f;
+    return {};
+  }
+  [[nodiscard]] bool has(const std::string& rule, const std::string& subject = "*") const {
+    return !of(rule, subject).rule.empty();
+  }
+  [[nodiscard]] bool says(const std::string& words) const {
+    return std::any_of(findings_.begin(), findings_.end(), [&](const SaidFinding& f) {
+      return f.sentence().find(words) != std::string::npos;
+    });
+  }
+  /// All findings, for messages.
+  [[nodiscard]] std::string all() const {
+    std::string out;
+    for (const SaidFinding& f : findings_)
+      out += f.rule + " [" + f.subject + "]: " + f.sentence() + "\n";
+    return out;
+  }
+  /// The rows of a table, by the ids of its columns.
+  [[nodiscard]] std::vector<std::map<std::string, simdjson::dom::element>>
+  rows(const char* table) const {
+    std::vector<std::map<std::string, simdjson::dom::element>> out;
+    simdjson::dom::element of;
+    if (tables_[table].get(of) != simdjson::SUCCESS)
+      return out;
+    for (const simdjson::dom::array row : of["rows"].get_array()) {
+      auto& cells = out.emplace_back();
+      std::size_t at = 0;
+      for (const std::string_view id : of["ids"].get_array())
+        cells[std::string(id)] = row.at(at++).value();
+    }
+    return out;
+  }
+  [[nodiscard]] const std::string& text() const { return result_.out; }
+
+private:
+  simdjson::dom::parser parser_;
+  simdjson::dom::element tables_;
+  RunResult result_;
+  std::vector<SaidFinding> findings_;
+};
+
+/// Ranks written by hand: each step is an annotation with kernels in it.
+class HandRun {
+public:
+  static constexpr double kStepUs = 20000;
+
+  explicit HandRun(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
+  test::TraceBuilder& rank(int r) { return ranks_.at(static_cast<std::size_t>(r)); }
+  /// Starts of the steps, each with its annotation on all ranks.
+  std::vector<double> steps(int n) {
+    std::vector<double> out;
+    for (int s = 0; s < n; ++s) {
+      out.push_back(s * kStepUs);
+      for (test::TraceBuilder& rank : ranks_)
+        rank.annotation(fmt::format("ProfilerStep#{}", s + 1), out.back(), kStepUs - 10);
+    }
+    return out;
+  }
+  std::string write(const test::TempFolder& folder, const std::string& name) const {
+    for (std::size_t r = 0; r < ranks_.size(); ++r)
+      folder.write(fmt::format("{}/rank{}/trace.json", name, r), ranks_[r].text());
+    return folder.path(name);
+  }
+
+private:
+  std::vector<test::TraceBuilder> ranks_;
+};
+
+/// A kernel of compute on each rank in each step: `us` of rank and step.
+std::string compute_run(const test::TempFolder& folder, const std::string& name, int ranks,
+                        int steps, const std::function<double(int, int)>& us) {
+  HandRun run(ranks);
+  const std::vector<double> begins = run.steps(steps);
+  for (int s = 0; s < steps; ++s)
+    for (int r = 0; r < ranks; ++r)
+      run.rank(r).kernel("work", begins[static_cast<std::size_t>(s)] + 10,
+                         begins[static_cast<std::size_t>(s)] + 20, us(r, s));
+  return run.write(folder, name);
+}
+
+/// 0 to 1, the same for the same numbers.
+double scatter(int a, int b) {
+  return std::fmod(std::fabs(std::sin(12.9898 * (a + 1) + 78.233 * (b + 1)) * 43758.5453), 1.0);
+}
+
+class Statements : public ::testing::Test {
+protected:
+  /// Equal ranks and configurations without contention: what differs is put in.
+  static synth::Options plain(std::uint64_t seed = 1) {
+    synth::Options o;
+    o.threads = {256};
+    o.channels = {56};
+    o.ranks = 4;
+    o.layers = 2;
+    o.steps = 8;
+    o.seed = seed;
+    o.straggler = -1;
+    o.contention = 0;
+    o.equal_configs = true;
+    o.equal_devices = true;
+    return o;
+  }
+  std::string made(const synth::Options& o, const std::string& name) const {
+    EXPECT_TRUE(synth::generate(o, folder_.path(name), 2, nullptr));
+    return folder_.path(name);
+  }
+  static std::string configuration(const std::string& sweep, int threads = 256) {
+    return fmt::format("{}/{}thread/nccl_56channels", sweep, threads);
+  }
+  Said analyzed(const std::string& sweep) const {
+    return Said({"analyze", sweep, "-o", folder_.path("analyzed"), "--no-merge", "--no-plots",
+                 "--no-individual-reports", "--force"});
+  }
+  Said compared(const std::string& base, const std::string& test) const {
+    return Said({"compare", "--baseline", base, "--test", test, "--labels", "A,B", "-o",
+                 folder_.path("compared"), "--no-plots"});
+  }
+
+  test::TempFolder folder_;
+};
+
+/// 200 us more work of rank 2 in each step: while an all-reduce runs, or before it, so that the
+/// others wait.
+std::string more_work_run(const test::TempFolder& folder, bool before) {
+  HandRun run(4);
+  int step = 0;
+  for (const double begin : run.steps(10)) {
+    for (int r = 0; r < 4; ++r) {
+      const double late = r == 2 && before ? 200 : 0;
+      run.rank(r).kernel("work", begin + 10, begin + 100, 9000 + late + scatter(r, step));
+      run.rank(r).kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", begin + 20, begin + 9200 + late,
+                         3000 - late + scatter(step, r), 9);
+      if (r == 2 && !before)
+        run.rank(r).kernel("more", begin + 30, begin + 10000, 200);
+    }
+    ++step;
+  }
+  return run.write(folder, before ? "before" : "beside");
+}
+
+// ST-C1: "they wait for it", of exposed time. All collectives start and end together; a kernel of
+// rank 2 that overlaps one makes the exposed time of rank 2 smaller. No rank waits.
+TEST_F(Statements, C01AKernelThatOverlapsACollectiveMakesNoRankWait) {
+  for (const bool before : {false, true}) {
+    const std::string path = more_work_run(folder_, before);
+    for (const Said& said : {Said({"top", path}), analyzed(path)}) {
+      EXPECT_TRUE(said.has("slow-rank", "2")) << said.all();
+      EXPECT_EQ(said.says("collectives of its peers last"), before) << said.all();
+      EXPECT_FALSE(said.says("wait for it")) << said.all();
+    }
+  }
+}
+
+// ST-C2: the noise of rank 1 hid that rank 2 computes longer in every step.
+TEST_F(Statements, C02ANoisyRankHidesNoSlowOne) {
+  const std::string run = compute_run(folder_, "noisy", 4, 12, [](int rank, int step) {
+    const double noise = rank == 1 ? 0.08 * (scatter(rank, step) - 0.5) : 0;
+    return 10000 * (1 + noise + (rank == 2 ? 0.008 : 0)) + scatter(rank, step);
+  });
+  for (const Said& said : {Said({"top", run}), analyzed(run)}) {
+    EXPECT_TRUE(said.has("slow-rank", "2")) << said.all();
+    EXPECT_FALSE(said.has("slow-rank", "1")) << said.all();
+  }
+}
+
+// ST-C3: rank 2 is slower by 0.2 %, beyond all noise. The threshold is named as what it is.
+TEST_F(Statements, C03AThresholdIsNoNoise) {
+  const std::string run = compute_run(folder_, "small", 4, 12, [](int rank, int step) {
+    return 10000 * (rank == 2 ? 1.002 : 1) + scatter(rank, step);
+  });
+  for (const Said& said : {Said({"top", run}), analyzed(run)}) {
+    EXPECT_TRUE(said.has("no-slow-rank")) << said.all();
+    EXPECT_TRUE(said.says("less than 0.25 % is not reported")) << said.all();
+    EXPECT_FALSE(said.says("noise")) << said.all();
+  }
+}
+
+// ST-C4: "start collectives earlier" where the collectives wait for a slow rank.
+TEST_F(Statements, C04CollectivesThatWaitAreNotToBeStartedEarlier) {
+  synth::Options o = plain();
+  o.throttled = 2;
+  o.throttle_factor = 1.15;
+  const std::string sweep = made(o, "throttled");
+  for (const Said& said : {analyzed(sweep), Said({"top", configuration(sweep)})}) {
+    const SaidFinding exposed = said.of("exposed-communication");
+    EXPECT_NE(exposed.action.find("Find why ranks are late before changing collectives"),
+              std::string::npos)
+        << said.all();
+    EXPECT_FALSE(said.says("Start collectives earlier")) << said.all();
+  }
+  // where they transfer, it is what helps
+  const Said transfer = analyzed(made(plain(), "even"));
+  EXPECT_TRUE(transfer.says("Start collectives earlier")) << transfer.all();
+}
+
+// ST-C5: "look for launch-bound steps" where the host is a step ahead and the GPU waits.
+TEST_F(Statements, C05AGpuThatWaitsForAnEventIsNotLaunchBound) {
+  HandRun run(1);
+  double call = 0;
+  for (const double begin : run.steps(4)) { // all is launched in the first milliseconds
+    run.rank(0).kernel("a", call += 10, begin + 100, 5000);
+    run.rank(0).kernel("b", call += 10, begin + 9000, 5000);
+  }
+  const Said said({"top", run.write(folder_, "queued")});
+  const SaidFinding idle = said.of("idle-gpu");
+  EXPECT_NE(idle.evidence.find("queued"), std::string::npos) << said.all();
+  EXPECT_EQ(idle.action, "Find what the launched work waits for (events, other streams)")
+      << said.all();
+}
+
+// ST-C7: GEMMs of the first layer, which no collective overlaps, are shorter. Nothing contends.
+TEST_F(Statements, C07ThePlaceInTheStepIsNoContention) {
+  synth::Options o = plain();
+  o.threads = {256, 512};
+  o.inject.first_layer = 0.95;
+  const std::string sweep = made(o, "place");
+  const Said said = analyzed(sweep);
+  EXPECT_FALSE(said.has("gemm-contention")) << said.all();
+  for (const char* words : {"explain", "would give that back", "ontention: GEMMs under"})
+    EXPECT_FALSE(said.says(words)) << words << ": " << said.all();
+}
+
+// ST-C8: another tile of the same library is another kernel; it was called a new name.
+TEST_F(Statements, C08AnotherTileIsAnotherKernel) {
+  synth::Options o = plain();
+  o.threads = {256, 512};
+  o.layers = 1;
+  o.inject.tile = true;
+  const std::string sweep = made(o, "tile");
+  const Said said = compared(configuration(sweep), configuration(sweep, 512));
+  EXPECT_TRUE(said.says("in place of")) << said.all();
+  EXPECT_FALSE(said.says("renamed")) << said.all();
+  EXPECT_EQ(said.text().find("renamed"), std::string::npos);
+}
+
+// ST-C9: all kernels take 0.6 % longer, far beyond the noise and below the threshold of 1 %.
+TEST_F(Statements, C09BelowTheThresholdIsNotNoise) {
+  const auto run = [this](const char* name, double factor) {
+    return compute_run(folder_, name, 2, 10, [factor](int rank, int step) {
+      return 10000 * factor + scatter(rank, step);
+    });
+  };
+  const Said said = compared(run("base", 1), run("test", 1.006));
+  EXPECT_TRUE(said.has("small-changes")) << said.all();
+  EXPECT_NE(said.of("small-changes").headline.find("threshold"), std::string::npos) << said.all();
+  EXPECT_FALSE(said.says("beyond the noise")) << said.all();
+  EXPECT_EQ(said.of("similar-metrics").headline.find("total"), std::string::npos) << said.all();
+}
+
+// ST-C10: a rank with one more GEMM per step has more work; its clocks were blamed.
+TEST_F(Statements, C10MoreWorkIsNoSlowClock) {
+  synth::Options o = plain();
+  o.inject.more_rank = 3;
+  const std::string sweep = made(o, "more");
+  for (const Said& said : {analyzed(sweep), Said({"top", configuration(sweep)})}) {
+    EXPECT_NE(said.of("slow-rank", "3").action.find("GEMM kernels more per step"),
+              std::string::npos)
+        << said.all();
+    EXPECT_FALSE(said.says("clocks, power")) << said.all();
+  }
+}
+
+// ST-C11: two equal steps, or two equal runs, gave an interval of width 0.
+TEST_F(Statements, C11TwoEqualSamplesAreNoCertainty) {
+  const auto run = [this](const char* name, double us) {
+    return compute_run(folder_, name, 2, 2, [us](int, int) { return us; });
+  };
+  const Said said = compared(run("base", 10000), run("test", 12000));
+  const SaidFinding longer = said.of("changed-step-time");
+  ASSERT_TRUE(longer.low && longer.high) << said.all();
+  EXPECT_GT(*longer.high - *longer.low, 0.001) << said.all(); // the clock has whole microseconds
+  const RunResult sweep =
+      run_binary({"sweep", "-o", folder_.path("sweep"), "--no-nccl-log", "-c", "28,56", "-t", "256",
+                  "--repeats", "2", "--metric", "time ([0-9.]+)", "--", "sh", "-c",
+                  "echo time $NCCL_MAX_NCHANNELS.25"});
+  EXPECT_EQ(sweep.code, 0) << sweep.err;
+  EXPECT_EQ(sweep.out.find("is best"), std::string::npos) << sweep.out;
+  EXPECT_NE(sweep.out.find("The settings are not compared: their two runs are exactly equal"),
+            std::string::npos)
+      << sweep.out;
+}
+
+/// 40 GEMM calls of one shape; the even ones run under a collective and take `under` us, the others
+/// 100 us.
+std::string overlapped_gemms(const test::TempFolder& folder, double under) {
+  HandRun run(1);
+  int call = 0;
+  for (const double begin : run.steps(5))
+    for (int i = 0; i < 8; ++i, ++call) {
+      const double at = begin + 10 + 1000 * i;
+      const bool is_under = (call / 8 + i) % 2 == 0; // every place of the step has both
+      run.rank(0).op(
+          "aten::mm", at, 20,
+          R"({"Input Dims":[[64,64],[64,64]],"Input type":["c10::BFloat16","c10::BFloat16"]})");
+      run.rank(0).kernel("Cijk_Ailk_Bljk_BBS_BH_MT64x64x32", at + 1, at + 200,
+                         (is_under ? under : 100) + scatter(call, 0));
+      if (is_under)
+        run.rank(0).kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage)",
+                           at + 30, at + 190, 200, 9);
+    }
+  return run.write(folder, fmt::format("gemms{}", under));
+}
+
+// ST-C16: "it cannot be told whether collectives matter: -11.8 +- 0.7 us slower".
+TEST_F(Statements, C16AFasterCallIsNamedFaster) {
+  const Said said = analyzed(overlapped_gemms(folder_, 88));
+  const SaidFinding spread = said.of("gemm-spread");
+  EXPECT_NE(spread.evidence.find("us faster when fully overlapped"), std::string::npos)
+      << said.all();
+  EXPECT_EQ(spread.evidence.find("slower"), std::string::npos) << said.all();
+  EXPECT_EQ(spread.action, "") << said.all();
+  EXPECT_FALSE(said.has("gemm-contention")) << said.all();
+}
+
+// ST-C17: kernels named SendRecv below c10d::alltoall_base_ are an all-to-all, not a send.
+TEST_F(Statements, C17TheParentOperatorNamesTheCollective) {
+  HandRun run(1);
+  for (const double begin : run.steps(3)) {
+    run.rank(0).op("c10d::alltoall_base_", begin + 10, 50);
+    run.rank(0).kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", begin + 20,
+                       begin + 100, 4000);
+    run.rank(0).kernel("work", begin + 30, begin + 5000, 3000);
+  }
+  const Said said({"top", run.write(folder_, "all_to_all")});
+  const auto collectives = said.rows("top_communication");
+  ASSERT_EQ(collectives.size(), 1U) << said.text();
+  const std::string_view name = collectives[0].at("collective");
+  EXPECT_EQ(name.find("send"), std::string_view::npos) << name;
+  EXPECT_NE(name.find("all"), std::string_view::npos) << name;
+  EXPECT_FALSE(said.says("send")) << said.all();
+}
+
+// ST-C18: the lateness of a finding is in the sheet that it names.
+TEST_F(Statements, C18TheFindingHasTheValueOfTheSheet) {
+  synth::Options o = plain();
+  o.straggler = 1;
+  o.straggler_us = 3000;
+  const Said said({"collectives", configuration(made(o, "late")), "-o", folder_.path("c.json")});
+  const SaidFinding late = said.of("late-rank", "1");
+  ASSERT_TRUE(late.value) << said.all();
+  bool found = false;
+  for (const auto& row : said.rows("straggler_summary"))
+    if (std::int64_t(row.at("rank").get_int64()) == 1)
+      for (const auto& [id, cell] : row) {
+        double value = 0;
+        found = found || (cell.get(value) == simdjson::SUCCESS &&
+                          std::fabs(value - *late.value) < 1e-9 * *late.value);
+      }
+  EXPECT_TRUE(found) << *late.value;
+}
+
+// ST-C19: "slowest rank" in the table of configurations, beside "no rank computes longer".
+TEST_F(Statements, C19NoRankIsNamedSlowestWithoutATest) {
+  synth::Options o = plain();
+  o.threads = {256, 512};
+  const std::string sweep = made(o, "equal");
+  const Said said = analyzed(sweep);
+  EXPECT_TRUE(said.has("no-slow-rank")) << said.all();
+  EXPECT_EQ(said.text().find("slowest rank"), std::string::npos);
+  const RunResult console = run_binary({"analyze", sweep, "-o", folder_.path("console"),
+                                        "--no-merge", "--no-plots", "--no-individual-reports"});
+  EXPECT_EQ(console.out.find("slowest rank"), std::string::npos) << console.out;
+}
+
+// ST-C21: 926 TFLOP/s on an MI300X are more than the GPU can do; "131 %" had no mark, and another
+// operator was said to lose most.
+TEST_F(Statements, C21MoreThanTheRooflineIsMarked) {
+  HandRun run(1);
+  for (const double begin : run.steps(3)) {
+    run.rank(0).op(
+        "aten::mm", begin + 10, 50,
+        R"({"Input Dims":[[4096,4096],[4096,4096]],"Input type":["c10::BFloat16","c10::BFloat16"]})");
+    run.rank(0).kernel("Cijk_Ailk_Bljk_BBS_BH_MT256x256x64", begin + 20, begin + 100, 148.4);
+  }
+  const std::string path = run.write(folder_, "fast");
+  const RunResult top = run_binary({"top", path, "-q", "--gpu-arch", "MI300X", "--width", "120"});
+  EXPECT_EQ(top.code, 0) << top.err;
+  EXPECT_NE(top.out.find(" % !"), std::string::npos) << top.out;
+  EXPECT_NE(top.out.find("above 100 % of the roofline: the peaks of the GPU or the modelled work "
+                         "do not fit this operator"),
+            std::string::npos)
+      << top.out;
+  const Said said({"top", path, "--gpu-arch", "MI300X"});
+  const auto operators = said.rows("top_operators");
+  ASSERT_EQ(operators.size(), 1U);
+  EXPECT_GT(double(operators[0].at("percent_of_roofline").get_double()), 105);
+  EXPECT_FALSE(said.has("low-roofline")) << said.all();
+}
+
+// ST-C22: twice the rows are other work: "Worse in all times" had no remark.
+TEST_F(Statements, C22OtherWorkIsNamed) {
+  synth::Options o = plain();
+  o.threads = {256, 512};
+  o.inject.batch = true;
+  const std::string sweep = made(o, "batch");
+  const Said said = compared(configuration(sweep), configuration(sweep, 512));
+  EXPECT_TRUE(said.has("different-work")) << said.all();
+  EXPECT_EQ(said.findings().front().rule, "different-work") << said.all();
+}
+
+/// Three ranks with 40 all-reduces that end together but for `scatter_us` of ranks 1 and 2; rank 2
+/// is ahead by 500 us.
+std::string scattered_run(const test::TempFolder& folder, int scatter_us) {
+  for (int r = 0; r < 3; ++r) {
+    std::string events;
+    for (int i = 0; i < 40; ++i) {
+      const int scatter = r == 0 ? 0 : (i * (r + 2) * 7 % 5 - 2) * scatter_us;
+      events += fmt::format(
+          R"({}{{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32_RING_LL",)"
+          R"("pid":0,"tid":7,"ts":{},"dur":5000,"args":{{"device":0,"stream":7,"correlation":{},)"
+          R"("Collective name":"allreduce","In msg nelems":1048576,"Out msg nelems":1048576,)"
+          R"("Group size":3,"dtype":"Float","Process Group Name":"0",)"
+          R"("Process Group Ranks":"[0, 1, 2]","Seq":{}}}}})",
+          i > 0 ? "," : "", 10000 * (i + 1) + scatter + (r == 2 ? 500 : 0), i + 1, i + 1);
+    }
+    folder.write(
+        fmt::format("scatter{}/rank{}/trace.json", scatter_us, r),
+        fmt::format(R"({{"schemaVersion":1,"distributedInfo":{{"rank":{},"world_size":3}},)"
+                    R"("baseTimeNanoseconds":1767189312000000000,"traceEvents":[{}]}})",
+                    r, events));
+  }
+  return folder.path(fmt::format("scatter{}", scatter_us));
+}
+
+// ST-C23: of ranks that do not wait for each other one was aligned by 500 us and the others were
+// not, so that the report mixed both clocks.
+TEST_F(Statements, C23RanksThatScatterStayOnOneClock) {
+  const auto aligned = [](const Said& said) {
+    std::vector<bool> out;
+    for (const auto& row : said.rows("clocks"))
+      out.push_back(bool(row.at("aligned").get_bool()));
+    return out;
+  };
+  const Said scattered(
+      {"collectives", scattered_run(folder_, 100), "-o", folder_.path("scattered.json")});
+  EXPECT_EQ(scattered.code(), 4);
+  EXPECT_EQ(aligned(scattered), (std::vector<bool>{true, false, false})) << scattered.all();
+  EXPECT_TRUE(scattered.has("unaligned-clock", "2")) << scattered.all();
+  const Said together(
+      {"collectives", scattered_run(folder_, 1), "-o", folder_.path("together.json")});
+  EXPECT_EQ(together.code(), 0);
+  EXPECT_EQ(aligned(together), (std::vector<bool>{true, true, true})) << together.all();
+}
+
+} // namespace
+} // namespace rankscope
