@@ -87,7 +87,7 @@ ORDER BY run, rank, device, stream, ns, change DESC)"},
   CASE WHEN launch_ns > previous_end_ns THEN 'host_wait'
     WHEN gap_ns < 30000 THEN 'kernel_wait' ELSE 'other' END AS cause
 FROM (SELECT *, lag(end_ns) OVER (PARTITION BY run, rank, device, stream
-    ORDER BY start_ns, event) AS previous_end_ns FROM kernels)
+    ORDER BY start_ns, end_ns, launch_ns NULLS FIRST, event) AS previous_end_ns FROM kernels)
 WHERE previous_end_ns IS NOT NULL ORDER BY run, rank, device, stream, start_ns, event)"},
     {"streams", "how busy is each stream?",
      R"(SELECT run, rank, device, stream, count(*) AS events, sum(dur_ns) / 1e6 AS total_ms,

@@ -362,7 +362,7 @@ TEST(Analyze, TwoSweepsAndTheirPage) {
   EXPECT_TRUE(fs::exists(out + "/old/summary.md"));
   EXPECT_TRUE(fs::exists(out + "/new/summary.md"));
   const std::string page = bytes_of(out + "/sweep_comparison_report.html");
-  EXPECT_NE(page.find("new: mean total_time"), std::string::npos);
+  EXPECT_NE(page.find("Mean total_time of new: "), std::string::npos);
   EXPECT_NE(r.out.find("sweep_comparison_report.html"), std::string::npos);
   EXPECT_NE(r.out.find("What to do next"), std::string::npos);
 }

@@ -2,7 +2,9 @@
 #include "analyses/timeline/stream_idle.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 
 namespace rankscope {
 namespace {
@@ -16,11 +18,17 @@ constexpr std::array<std::string_view, kStreamIdleCauses> kStreamIdleHelp = {
 
 using StreamGaps = std::array<std::vector<std::int64_t>, kStreamIdleCauses>;
 
-/// The gaps of one stream by cause; sorts the events by start.
+/// The gaps of one stream by cause; sorts the events by start, end and launch, so that their order
+/// in the trace does not matter.
 StreamGaps gaps_between(const LoadedTrace& t, std::vector<EventId>& events) {
   const Events& e = t.trace.events;
-  std::stable_sort(events.begin(), events.end(),
-                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  const auto launched = [&](EventId i) {
+    return t.tree.linked(i) ? e.ts_ns[t.tree.parent(i)] : std::numeric_limits<std::int64_t>::min();
+  };
+  std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
+    return std::tuple(e.ts_ns[a], e.dur_ns[a], launched(a)) <
+           std::tuple(e.ts_ns[b], e.dur_ns[b], launched(b));
+  });
   StreamGaps out;
   for (std::size_t i = 1; i < events.size(); ++i) {
     const std::int64_t before = t.trace.end_ns(events[i - 1]);
