@@ -119,7 +119,7 @@ std::set<std::string> names_of_tests() {
 TEST(Citations, TestsInTheTableOfDefectsExist) {
   const std::set<std::string> tests = names_of_tests();
   const std::string page = text_of(kTop / "docs/reference/hardening.md");
-  const std::regex cited(R"re(`([a-z]+/\w+\.(?:\w+|\*))`)re");
+  const std::regex cited(R"re(`([a-z]+/[A-Z]\w*\.(?:\w+|\*))`)re");
   int found = 0;
   for (std::sregex_iterator it(page.begin(), page.end(), cited), end; it != end; ++it, ++found)
     EXPECT_TRUE(tests.contains((*it)[1].str())) << "no test " << (*it)[1].str();
