@@ -188,7 +188,8 @@ private:
                              : fmt::format("has {} algorithm{} for it on this device", found,
                                            found == 1 ? "" : "s"),
                    ""};
-    const char* const chosen = results.data() + (requested - 1) * dialect_.result_bytes;
+    const char* const chosen =
+        results.data() + static_cast<std::size_t>(requested - 1) * dialect_.result_bytes;
     int state = 0;
     std::memcpy(&state, chosen + dialect_.state, sizeof state);
     if (state != 0)
