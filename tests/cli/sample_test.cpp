@@ -142,9 +142,11 @@ TEST(Sample, TheSamplesOfAnEarlierRunAreNotReplacedUnasked) {
 TEST(Sample, TicksOfAStoppedProcessAreExplained) {
   const test::TempFolder out;
   const auto r = test::run_program(
-      "/bin/sh", {"-c", test::binary() + " sample -o " + out.path("s") +
-                            " --devices none --period 10ms --duration 1.2 & p=$!; sleep 0.3; "
-                            "kill -STOP $p; sleep 0.6; kill -CONT $p; wait $p"});
+      "/bin/sh",
+      {"-c", test::binary() + " sample -o " + out.path("s") +
+                 " --devices none --period 10ms --duration 1.2 & p=$!; until ls " + out.path("s") +
+                 "/*.csv >/dev/null 2>&1; do sleep 0.02; done; sleep 0.3; "
+                 "kill -STOP $p; sleep 0.6; kill -CONT $p; wait $p"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("the sampler did not run: it was stopped or the machine was busy"),
             std::string::npos)
