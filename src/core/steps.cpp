@@ -6,6 +6,7 @@
 #include <charconv>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace rankscope {
 namespace {
@@ -30,6 +31,17 @@ Trace launched_inside(const Trace& trace, const CallTree& tree, Inside&& inside,
     if (keep[i])
       rows.push_back(i);
   return select_events(trace, rows);
+}
+
+/// Events of `whole` as a trace with links between them.
+LoadedTrace linked_part(const LoadedTrace& whole, Trace events, const CallTreeOptions& options) {
+  LoadedTrace out;
+  out.trace = std::move(events);
+  out.tree = CallTree::build(out.trace, options);
+  out.rank = whole.rank;
+  out.label = whole.label;
+  out.attention = whole.attention;
+  return out;
 }
 
 } // namespace
@@ -129,36 +141,22 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
     });
     return after != joined.begin() && std::prev(after)->pid == pid && ts < std::prev(after)->end_ns;
   };
-  LoadedTrace part;
-  part.trace = launched_inside(trace, whole.tree, inside, [](EventId) { return false; });
-  part.tree = CallTree::build(part.trace, {options.include_python, whole.tree.options().rules});
-  part.rank = whole.rank;
-  part.label = whole.label;
-  part.attention = whole.attention;
-  return part;
+  return linked_part(whole,
+                     launched_inside(trace, whole.tree, inside, [](EventId) { return false; }),
+                     {options.include_python, whole.tree.options().rules});
 }
 
 LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules) {
   std::vector<EventId> all(whole.trace.events.size());
   std::iota(all.begin(), all.end(), EventId{0});
-  LoadedTrace out;
-  out.trace = select_events(whole.trace, all);
-  out.tree = CallTree::build(out.trace, {whole.tree.options().include_python, rules});
-  out.rank = whole.rank;
-  out.label = whole.label;
-  out.attention = whole.attention;
-  return out;
+  return linked_part(whole, select_events(whole.trace, all),
+                     {whole.tree.options().include_python, rules});
 }
 
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
                                   const CallTreeOptions& options) {
-  LoadedTrace part;
-  RS_TRY(part.trace, restrict_to_steps(whole.trace, whole.tree, first, last));
-  part.tree = CallTree::build(part.trace, {options.include_python, whole.tree.options().rules});
-  part.rank = whole.rank;
-  part.label = whole.label;
-  part.attention = whole.attention;
-  return part;
+  RS_TRY(Trace trace, restrict_to_steps(whole.trace, whole.tree, first, last));
+  return linked_part(whole, std::move(trace), {options.include_python, whole.tree.options().rules});
 }
 
 } // namespace rankscope
