@@ -29,14 +29,7 @@ constexpr std::array<CounterColumn, 6> kCounterColumns = {
 class CounterReader {
 public:
   void row(std::string_view line, std::string_view end) {
-    std::vector<std::string_view> cells(1);
-    for (std::size_t begin = 0; begin <= line.size();) {
-      const std::size_t comma = std::min(line.find(',', begin), line.size());
-      cells.back() = line.substr(begin, comma - begin);
-      begin = comma + 1;
-      if (begin <= line.size())
-        cells.emplace_back();
-    }
+    const std::vector<std::string_view> cells = cells_of_samples(line);
     if (names_.empty())
       names_.assign(cells.begin(), cells.end());
     else if (cells.size() == names_.size() && !end.empty())

@@ -16,17 +16,6 @@
 namespace rankscope {
 namespace {
 
-std::vector<std::string_view> cells_of_read_samples(std::string_view line) {
-  std::vector<std::string_view> out;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    out.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos)
-      return out;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 /// "71.24 W" and "71.24" as a number; none for a blank and for N/A in any form.
 struct Watts {
   bool is_cell = true; ///< false: neither a number nor a missing one
@@ -50,7 +39,7 @@ public:
     ++line_;
     if (error_ || (end.empty() && line_ > 1)) // cut off in mid-row
       return;
-    std::vector<std::string_view> cells = cells_of_read_samples(line);
+    std::vector<std::string_view> cells = cells_of_samples(line);
     if (form_ != Form::kOwn)
       for (std::string_view& cell : cells)
         cell = trimmed(cell);
@@ -184,6 +173,17 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string_view> cells_of_samples(std::string_view line) {
+  std::vector<std::string_view> out;
+  while (true) {
+    const std::size_t comma = line.find(',');
+    out.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos)
+      return out;
+    line.remove_prefix(comma + 1);
+  }
+}
 
 Result<PowerTable> read_power_table(const std::string& path) {
   RS_TRY(const auto source, ByteSource::open(path));

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct PowerTable {
 /// a last row that a killed run left unfinished. Errors: kUnreadable: no such file, no header that
 /// is known, a row that is none, time that runs backwards.
 Result<PowerTable> read_power_table(const std::string& path);
+
+/// The cells of a row, between commas; these tables have no quotes. Views into `line`.
+[[nodiscard]] std::vector<std::string_view> cells_of_samples(std::string_view line);
 
 /// The GPUs of read_power_table(). Phases are not told apart: a trace's steps lie where they lie.
 Result<std::map<int, std::vector<PowerSample>>> read_power_samples(const std::string& path);
