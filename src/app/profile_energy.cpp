@@ -106,7 +106,7 @@ Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outco
   RS_TRY(OutputFile file, OutputFile::create(outcome.out + "/reports/step_energy.csv"));
   file.write(csv_text(outcome.step_energy));
   RS_CHECK(file.commit());
-  return write_manifest(outcome.identity, prepared.run, outcome.result);
+  return write_manifest(outcome.identity, prepared.run, outcome.result, outcome.findings);
 }
 
 } // namespace rankscope

@@ -13,6 +13,7 @@
 #include "collect/profile/torch_tool.h"
 #include "collect/samplers/gpu_backend.h"
 #include "engine/quiet_session.h"
+#include "findings/profile_findings.h"
 #include "os/folder_lock.h"
 #include "os/output_file.h"
 #include "os/signals.h"
@@ -294,7 +295,7 @@ Result<std::vector<PreparedRun>> prepare_profile(Session& session, const Profile
   return out;
 }
 
-Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared) {
+Result<std::vector<ProfileFact>> check_prepared(const PreparedRun& prepared) {
   EnvPairs environment = prepared.keeper.empty() ? current_environment() : EnvPairs();
   for (const EnvChange& e : prepared.run.plan.env)
     if (is_path_variable(e.name) && e.name != "LD_PRELOAD")
@@ -303,9 +304,9 @@ Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared) {
   return preflight(prepared.run.plan, prepared.target, *prepared.table, environment);
 }
 
-Result<std::vector<PlanFinding>> examine_prepared(const PreparedRun& prepared,
+Result<std::vector<ProfileFact>> examine_prepared(const PreparedRun& prepared,
                                                   const ProfileRequest& request) {
-  RS_TRY(auto findings, check_prepared(prepared));
+  RS_TRY(auto facts, check_prepared(prepared));
   std::string why; // of all samplers the same
   bool asked = false;
   for (const ToolEntry& tool : prepared.run.plan.tools) {
@@ -319,10 +320,9 @@ Result<std::vector<PlanFinding>> examine_prepared(const PreparedRun& prepared,
       asked = true;
     }
     if (!why.empty())
-      findings.push_back(
-          {"E-TOOL-START", tool.name, "there is no GPU to read", why, "run it where the GPU is"});
+      facts.push_back({tool.name, profile::ToolNotStarted{why}});
   }
-  return findings;
+  return facts;
 }
 
 namespace {
@@ -336,10 +336,7 @@ std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileR
   auto figures =
       perf_figures(prepared.run, prepared.model ? &*prepared.model : nullptr, out.identity.notes);
   if (figures.empty() && out.result.launched && out.result.exit_status == 0)
-    out.result.findings.push_back(
-        {"W-NO-METRIC", "", "the command printed no figure of performance",
-         "neither 'performance: NUMBER METRIC' nor train_samples_per_second in run.log",
-         "its row of " + request.perf_csv + " has none"});
+    out.result.facts.push_back({"", profile::MissingMetric{request.perf_csv}});
   Json list = Json::list();
   for (const PerfFigure& figure : figures) {
     Json one = Json::object();
@@ -387,7 +384,10 @@ Result<ProfileOutcome> run_prepared(Session& session, PreparedRun& prepared,
     RS_TRY(out.result, run_plan(prepared.run));
   }
   const std::vector<PerfFigure> figures = take_figures(prepared, request, out);
-  RS_CHECK(write_manifest(out.identity, prepared.run, out.result));
+  out.findings = profile_findings(prepared.run.plan.facts);
+  for (Finding& finding : profile_findings(out.result.facts))
+    out.findings.push_back(std::move(finding));
+  RS_CHECK(write_manifest(out.identity, prepared.run, out.result, out.findings));
   RS_CHECK(append_perf(prepared, request, out, figures));
   if (request.compat_outputs)
     RS_CHECK(place_legacy_names(out.result, "."));

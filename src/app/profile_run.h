@@ -53,6 +53,7 @@ struct PreparedRun {
 struct ProfileOutcome {
   RunIdentity identity;
   RunResult result;
+  std::vector<Finding> findings; ///< of the facts of plan and result
   std::string out;
   struct Report {
     std::string trace;          ///< file
@@ -69,12 +70,11 @@ struct ProfileOutcome {
 /// The runs that the request means: one, or one a model. Errors: kUsage, kUnreadable.
 Result<std::vector<PreparedRun>> prepare_profile(Session& session, const ProfileRequest& request);
 
-/// Findings of the pre-flight; E-... ones make the run impossible.
-Result<std::vector<PlanFinding>> check_prepared(const PreparedRun& prepared);
+/// Facts of the pre-flight; those that stop() make the run impossible.
+Result<std::vector<ProfileFact>> check_prepared(const PreparedRun& prepared);
 
-/// The same, and whether the samplers find a GPU to read: E-TOOL-START, which a run gives when it
-/// begins.
-Result<std::vector<PlanFinding>> examine_prepared(const PreparedRun& prepared,
+/// The same, and whether the samplers find a GPU to read, which a run checks when it begins.
+Result<std::vector<ProfileFact>> examine_prepared(const PreparedRun& prepared,
                                                   const ProfileRequest& request);
 
 /// Runs it, writes manifest and summary, reports the traces. Errors: kOutput, kMissingTool.

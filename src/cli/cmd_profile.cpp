@@ -1,19 +1,20 @@
 // rankscope profile: runs a command, or the commands of tagged models, under profiling tools.
 #include "cli/profile_flags.h"
+#include "collect/finding_json.h"
+#include "findings/profile_findings.h"
 #include "os/signals.h"
 #include "writers/console.h"
 #include "writers/json_head.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
 namespace rankscope {
 namespace {
 
-Error as_error(const PlanFinding& f) {
-  return {ErrorCode::kMissingTool, f.code + (f.tool.empty() ? "" : " " + f.tool),
-          f.cause + (f.evidence.empty() ? "" : "; " + f.evidence), f.next};
+Error as_error(const Finding& f) {
+  return {ErrorCode::kMissingTool, std::string(f.rule),
+          f.headline + (f.evidence.empty() ? "" : ". " + f.evidence), f.action};
 }
 
 Result<void> show_plan(Context& ctx, const PreparedRun& run, const ProfileFlags& f) {
@@ -34,15 +35,15 @@ Result<void> show_plan(Context& ctx, const PreparedRun& run, const ProfileFlags&
   if (!run.keeper.empty())
     text += "image " + quoted_command(run.keeper) + "\n";
   ctx.out(text + plan_text(run.run.plan, f.explain));
-  RS_TRY(const auto findings, check_prepared(run));
-  for (const PlanFinding& finding : findings)
-    ctx.out(finding_text(finding));
+  RS_TRY(const auto facts, check_prepared(run));
+  ctx.out(findings_text(profile_findings(run.run.plan.facts)) +
+          findings_text(profile_findings(facts)));
   return {};
 }
 
 /// For people, on standard error: standard output is the command's.
 void show_outcome(Context& ctx, const PreparedRun& run, const ProfileOutcome& outcome) {
-  ctx.note(summary_text(outcome.identity, run.run, outcome.result));
+  ctx.note(summary_text(outcome.identity, run.run, outcome.result, outcome.findings));
   for (const ProfileOutcome::Report& report : outcome.reports) {
     if (!report.why.empty()) {
       ctx.note(fmt::format("no report: {}", report.why));
@@ -70,17 +71,19 @@ Result<void> run_all(Context& ctx, ProfileFlags& f) {
       RS_CHECK(show_plan(ctx, run, f));
       continue;
     }
-    RS_TRY(auto findings, check_prepared(run));
-    const auto bad = std::find_if(findings.begin(), findings.end(), stops);
-    if (bad != findings.end())
-      return as_error(*bad);
-    for (PlanFinding& finding : findings)
-      run.run.plan.findings.push_back(std::move(finding));
+    RS_TRY(auto facts, check_prepared(run));
+    for (ProfileFact& fact : facts) {
+      if (fact.stops())
+        return as_error(profile_finding(fact));
+      run.run.plan.facts.push_back(std::move(fact));
+    }
     RS_TRY(const ProfileOutcome outcome, run_prepared(ctx, run, f.request));
     if (ctx.json)
-      ctx.out(headed_json(outcome.out,
-                          manifest_json(outcome.identity, run.run, outcome.result).dump()) +
-              "\n");
+      ctx.out(
+          headed_json(
+              outcome.out,
+              manifest_json(outcome.identity, run.run, outcome.result, outcome.findings).dump()) +
+          "\n");
     show_outcome(ctx, run, outcome);
     if (!outcome.result.launched && interrupt_signal() != 0)
       status = 128 + interrupt_signal();

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "collect/samplers/sampler.h"
 #include "collect/samplers/sampler_json.h"
+#include "findings/energy_findings.h"
 #include "os/folder_lock.h"
 #include "os/output_file.h"
 #include "os/signals.h"
@@ -103,7 +104,11 @@ Result<void> sample(Context& ctx, SampleFlags f) {
                        f.duration_s > 0 ? "" : "; Ctrl-C ends"));
   wait(ctx, *sampler, f.duration_s);
   RS_TRY(const SamplerSummary summary, sampler->stop());
-  ctx.out(ctx.json ? headed_json("sample", sampler_json(summary)) + "\n" : sampler_text(summary));
+  std::vector<Finding> findings;
+  for (const EnergyDoubt& doubt : energy_doubts(summary))
+    findings.push_back(energy_finding("", doubt));
+  ctx.out(ctx.json ? headed_json("sample", sampler_json(summary, findings)) + "\n"
+                   : sampler_text(summary, findings));
   if (summary.write_error)
     return *summary.write_error;
   return {};

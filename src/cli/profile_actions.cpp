@@ -2,8 +2,10 @@
 // one run, saved logs as tables.
 #include "cli/library_logs.h"
 #include "cli/profile_flags.h"
+#include "collect/finding_json.h"
 #include "collect/profile/merge_ranks.h"
 #include "collect/profile/replicate.h"
+#include "findings/profile_findings.h"
 #include "os/signals.h"
 #include "writers/json_head.h"
 
@@ -56,17 +58,18 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
   return {};
 }
 
-/// Leaves out the place where all tools were searched, which is printed once.
-PlanFinding without_search(PlanFinding finding, const std::string& searched) {
-  const std::string text = "searched " + searched;
+/// The finding without the place where all tools were searched, which is printed once.
+std::string text_without_search(const ProfileFact& fact, const std::string& searched) {
+  Finding finding = profile_finding(fact);
+  const std::string text = "Searched " + searched;
   if (finding.evidence.rfind(text, 0) == 0)
     finding.evidence.erase(0,
                            text.size() + (finding.evidence.size() > text.size() ? 2 : 0)); // "; "
-  return finding;
+  return findings_text({&finding, 1});
 }
 
 /// How many tools can run, the findings of each tool, and where the tools were searched.
-std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& findings) {
+std::string doctor_text(const PreparedRun& run, const std::vector<ProfileFact>& facts) {
   const std::string searched = searched_path(run.target);
   std::size_t good = 0;
   std::size_t without_gpu = 0;
@@ -75,10 +78,10 @@ std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& 
   for (const ToolEntry& tool : run.run.plan.tools) {
     std::string text;
     bool bad = false;
-    for (const PlanFinding& finding : findings)
-      if (finding.tool == tool.name) {
-        text += finding_text(without_search(finding, searched));
-        bad = bad || stops(finding);
+    for (const ProfileFact& fact : facts)
+      if (fact.tool == tool.name) {
+        text += text_without_search(fact, searched);
+        bad = bad || fact.stops();
       }
     const bool no_gpu = !bad && lacks_gpu(tool, run.target);
     without_gpu += no_gpu ? 1 : 0;
@@ -86,10 +89,12 @@ std::string doctor_text(const PreparedRun& run, const std::vector<PlanFinding>& 
     const char* const state = !text.empty() ? "" : no_gpu ? "needs a GPU" : "ok";
     tools += fmt::format("{:<28}{}\n{}", tool.name, state, text);
   }
-  for (const PlanFinding& finding : findings) {
-    if (finding.tool.empty())
-      tools += finding_text(without_search(finding, searched));
-    looked = looked || finding.evidence.rfind("searched " + searched, 0) == 0;
+  for (const ProfileFact& fact : facts) {
+    if (fact.tool.empty())
+      tools += text_without_search(fact, searched);
+    const auto* const missing = std::get_if<profile::MissingTool>(&fact.what);
+    looked = looked || (missing != nullptr && !missing->searched.empty()) ||
+             fact.is<profile::MissingCommand>();
   }
   const std::string waiting = without_gpu == 0
                                   ? ""
@@ -111,25 +116,19 @@ Result<void> doctor(Context& ctx, ProfileFlags f) {
   if (ctx.program.empty())
     f.request.command = {"true"};
   RS_TRY(const auto runs, prepare_profile(ctx, f.request));
-  Json all = Json::list();
+  std::vector<Finding> findings;
   bool bad = false;
   for (const PreparedRun& run : runs) {
-    RS_TRY(const auto findings, examine_prepared(run, f.request));
+    RS_TRY(const auto facts, examine_prepared(run, f.request));
     if (!ctx.json)
-      ctx.out(doctor_text(run, findings));
-    for (const PlanFinding& finding : findings) {
-      bad = bad || stops(finding);
-      Json one = Json::object();
-      one.at("code") = Json::of(finding.code);
-      one.at("tool") = Json::of(finding.tool);
-      one.at("cause") = Json::of(finding.cause);
-      one.at("evidence") = Json::of(finding.evidence);
-      one.at("next") = Json::of(finding.next);
-      all.items.push_back(std::move(one));
+      ctx.out(doctor_text(run, facts));
+    for (const ProfileFact& fact : facts) {
+      bad = bad || fact.stops();
+      findings.push_back(profile_finding(fact));
     }
   }
   if (ctx.json)
-    ctx.out(headed_json_list("profile doctor", "findings", all.dump()));
+    ctx.out(headed_json_list("profile doctor", "findings", findings_json(findings).dump()));
   if (bad)
     ctx.program_status = exit_code(ErrorCode::kMissingTool);
   return {};
@@ -158,10 +157,12 @@ Result<void> merge(Context& ctx, const ProfileFlags& f) {
                  "rankscope profile merge DIR, where DIR contains rank_0, rank_1, ..."};
   RS_TRY(const ProfiledRanks run, merge_ranks(f.inputs));
   RS_TRY(const std::string out, merged_folder(f, run));
-  RS_CHECK(write_merged(run, out));
-  ctx.out(ctx.json ? headed_json(out, merged_json(run).dump()) + "\n" : merged_text(run));
+  const std::vector<Finding> findings = profile_findings(run.facts);
+  RS_CHECK(write_merged(run, findings, out));
+  ctx.out(ctx.json ? headed_json(out, merged_json(run, findings).dump()) + "\n"
+                   : merged_text(run, findings));
   ctx.note("outputs in " + out);
-  if (!run.findings.empty())
+  if (!findings.empty())
     ctx.partial = true;
   return {};
 }
@@ -191,10 +192,6 @@ Result<void> trace_parse(Context& ctx, const ProfileFlags& f) {
 }
 
 } // namespace
-
-bool stops(const PlanFinding& f) {
-  return f.code.rfind("E-", 0) == 0;
-}
 
 Result<void> run_profile_action(Context& ctx, const ProfileFlags& f) {
   if (f.action == "tools")

@@ -21,9 +21,6 @@ struct ProfileFlags {
 /// Declares the flags; `flags` must outlive parsing.
 void add_profile_flags(FlagSet& app, ProfileFlags& flags);
 
-/// Whether a finding stops a run.
-[[nodiscard]] bool stops(const PlanFinding& finding);
-
 /// flags.action, which is not empty: tools, doctor, merge, trace-parse or replicate.
 Result<void> run_profile_action(Context& ctx, const ProfileFlags& flags);
 

@@ -190,8 +190,7 @@ void end_sampling(Sampler& sampler, RunOutcome& out) {
   const HostSummary& host = summary->host;
   if (host.cpu_joules || host.dram_joules)
     out.energy.host_joules = host.cpu_joules.value_or(0) + host.dram_joules.value_or(0);
-  for (const EnergyFinding& finding : energy_findings(*summary))
-    out.check.energy.push_back({finding.cause, finding.evidence, finding.next});
+  out.check.energy = energy_doubts(*summary);
   if (summary->write_error)
     out.check.lost_samples = summary->write_error->message();
 }

@@ -2,6 +2,8 @@
 // and what the library of collectives used of its setting.
 #pragma once
 
+#include "core/energy_doubt.h"
+
 #include <string>
 #include <vector>
 
@@ -28,15 +30,12 @@ struct SettingCheck {
 };
 
 struct RunCheck {
-  int left_behind = 0;      ///< processes that still ran after the end of the command
-  int killed = 0;           ///< of those: they did not end when they were asked to
-  double grace_s = 0;       ///< how long they had
-  std::string lost_output;  ///< why run_output.log is incomplete; "" = it is complete
-  std::string no_energy;    ///< why power was not sampled; "" = it was, or it was not wanted
-  std::string lost_samples; ///< why the samples are incomplete; "" = they are complete
-  struct EnergyDoubt {
-    std::string cause, evidence, next;
-  };
+  int left_behind = 0;             ///< processes that still ran after the end of the command
+  int killed = 0;                  ///< of those: they did not end when they were asked to
+  double grace_s = 0;              ///< how long they had
+  std::string lost_output;         ///< why run_output.log is incomplete; "" = it is complete
+  std::string no_energy;           ///< why power was not sampled; "" = it was, or it was not wanted
+  std::string lost_samples;        ///< why the samples are incomplete; "" = they are complete
   std::vector<EnergyDoubt> energy; ///< why the joules are uncertain
   SettingCheck library;
 };

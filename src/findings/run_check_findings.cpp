@@ -1,6 +1,7 @@
 #include "findings/run_check_findings.h"
 
 #include "findings/compose.h"
+#include "findings/energy_findings.h"
 
 #include <fmt/format.h>
 
@@ -72,11 +73,8 @@ std::vector<Finding> run_check_findings(const std::string& run, const RunCheck& 
   if (!check.lost_samples.empty())
     out.push_back(run_note(rules::uncertain_energy, run + ": samples",
                            "The samples of power are incomplete", check.lost_samples));
-  for (const RunCheck::EnergyDoubt& doubt : check.energy) {
-    out.push_back(run_note(rules::uncertain_energy, run + ": " + doubt.cause, capital(doubt.cause),
-                           capital(doubt.evidence)));
-    out.back().action = capital(doubt.next);
-  }
+  for (const EnergyDoubt& doubt : check.energy)
+    out.push_back(energy_finding(run, doubt));
   return out;
 }
 

@@ -128,7 +128,7 @@ TEST_F(ProfileContainer, ToolsAreLookedForInTheImage) {
   const RunResult r = profile({"--docker", "image:1", "--tools-config", "n.json", "--tool", "n"},
                               {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_NE(r.err.find("E-TOOL-MISSING n: no-such-tracer is not on PATH in image image:1"),
+  EXPECT_NE(r.err.find("missing-tool: n: no-such-tracer is not on PATH in image image:1"),
             std::string::npos)
       << r.err;
   EXPECT_TRUE(order().empty());

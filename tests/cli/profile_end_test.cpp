@@ -85,7 +85,7 @@ TEST_F(ProfileEnd, SignalsToTheWorkloadAreItsStatus) {
     // a shell that waited for it says 128 + signal, and so do we
     EXPECT_EQ(end->exit_code, 128 + signal) << end->err;
     expect_kept();
-    EXPECT_TRUE(has_code("W-LEFT-BEHIND"));
+    EXPECT_TRUE(has_code("processes-left"));
     expect_no_orphan();
   }
 }
@@ -148,16 +148,16 @@ TEST_F(ProfileEnd, ACommandThatIgnoresTheRequestIsKilledAfterTheGrace) {
     ASSERT_TRUE(end);
     // who was asked to end says so, whatever it took
     EXPECT_EQ(end->exit_code, 128 + signal) << end->err;
-    EXPECT_NE(end->err.find("W-RUN-KILLED"), std::string::npos) << end->err;
-    EXPECT_TRUE(has_code("W-RUN-KILLED"));
+    EXPECT_NE(end->err.find("killed-processes"), std::string::npos) << end->err;
+    EXPECT_TRUE(has_code("killed-processes"));
     expect_no_orphan();
     EXPECT_EQ(order().back(), "post A");
   }
   const test::RunResult r = profile({"--grace", "0.3", "--timeout", "0.5", "--tool", "A"},
                                     {"sh", "-c", "trap '' TERM INT; while :; do sleep 0.05; done"});
   EXPECT_EQ(r.code, 124) << r.err;
-  EXPECT_TRUE(has_code("W-RUN-TIMEOUT"));
-  EXPECT_TRUE(has_code("W-RUN-KILLED"));
+  EXPECT_TRUE(has_code("command-timeout"));
+  EXPECT_TRUE(has_code("killed-processes"));
 }
 
 // timeout(1) signals its child and then its group: that is one request to end.
@@ -189,7 +189,7 @@ TEST_F(ProfileEnd, TheSecondSignalKillsTheCommandAndTheTearDownRuns) {
   ASSERT_TRUE(end);
   EXPECT_LT(std::chrono::steady_clock::now() - began, 30s) << "not after the grace";
   EXPECT_EQ(end->exit_code, 130) << end->err;
-  EXPECT_TRUE(has_code("W-RUN-KILLED"));
+  EXPECT_TRUE(has_code("killed-processes"));
   EXPECT_EQ(order().back(), "post A");
   EXPECT_NE(manifest().find("\"status\": \"failure\""), std::string::npos);
   expect_no_orphan();
@@ -236,7 +236,7 @@ TEST_F(ProfileEnd, ASamplerThatASetUpStartsLivesUntilItsTearDown) {
   folder_.write("t.json", R"({"tools": {"s": {"pre_scripts": [{"path": "./start.sh"}]}}})");
   const test::RunResult left = profile({"--tools-config", "t.json", "--tool", "s"}, {"true"});
   EXPECT_EQ(left.code, 0) << left.err;
-  EXPECT_TRUE(has_code("W-LEFT-BEHIND"));
+  EXPECT_TRUE(has_code("processes-left"));
   expect_no_orphan();
 }
 

@@ -33,8 +33,8 @@ TEST_F(ProfileFindings, AMissingToolIsNamedBeforeAnythingStarts) {
                       "there": {"cmd": "./tracer.sh", "family": "gpu-tracer"}}})");
   const RunResult r = with({"--tool", "A", "--tool", "gone"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_NE(r.err.find("E-TOOL-MISSING gone"), std::string::npos) << r.err;
-  EXPECT_NE(r.err.find("searched PATH="), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("missing-tool: gone"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("Searched PATH="), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("available instead: there"), std::string::npos) << r.err;
   EXPECT_TRUE(order().empty());
 }
@@ -44,13 +44,13 @@ TEST_F(ProfileFindings, AMissingScriptLibraryOrCommandIsNamedBeforeAnythingStart
                       "l": {"requires": ["lib:libno-such-thing.so"]}}})");
   RunResult r = with({"--tool", "s"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_NE(r.err.find("E-SCRIPT-MISSING s"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("missing-script: s"), std::string::npos) << r.err;
   r = with({"--tool", "l"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_NE(r.err.find("E-LIB-MISSING l"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("missing-library: l"), std::string::npos) << r.err;
   r = with({}, {"no-such-command"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_NE(r.err.find("E-COMMAND-MISSING"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("missing-command"), std::string::npos) << r.err;
   EXPECT_TRUE(order().empty());
 }
 
@@ -59,7 +59,7 @@ TEST_F(ProfileFindings, TheDoctorLooksAtToolsWithoutRunning) {
   RunResult r = test::run_binary(
       {"profile", "doctor", "--tools-config", "more.json", "--tool", "gone", "--tool", "ok"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_NE(r.out.find("E-TOOL-MISSING gone"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("missing-tool: gone"), std::string::npos) << r.out;
   r = test::run_binary({"profile", "doctor", "--tools-config", "more.json", "--tool", "ok"});
   EXPECT_EQ(r.code, 0) << r.out << r.err;
   r = test::run_binary({"profile", "tools", "--tools-config", "more.json"});
@@ -78,7 +78,7 @@ TEST_F(ProfileFindings, TheDoctorCountsFirstAndNamesThePathOnce) {
   const std::size_t path = r.out.find("PATH=");
   ASSERT_NE(path, std::string::npos) << r.out;
   EXPECT_EQ(r.out.find("PATH=", path + 1), std::string::npos) << r.out;
-  EXPECT_GT(path, r.out.find("E-TOOL-MISSING away")) << r.out;
+  EXPECT_GT(path, r.out.find("missing-tool: away")) << r.out;
   EXPECT_GT(path, r.out.rfind("ok  ")) << r.out;
 }
 
@@ -100,7 +100,7 @@ TEST_F(ProfileFindings, AnEmptyOutputOfAFailedCommandShowsItsLastLines) {
   table(R"({"tools": {"t": {"produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
   const RunResult r = with({"--tool", "t"}, {"sh", "-c", "echo the reason >&2; exit 3"});
   EXPECT_EQ(r.code, 3);
-  expect_code(r, "W-EMPTY-TOOL-ERROR");
+  expect_code(r, "output-of-failed-command");
   EXPECT_NE(manifest().find("the reason"), std::string::npos);
 }
 
@@ -109,7 +109,7 @@ TEST_F(ProfileFindings, AnEmptyOutputOfAGoodCommandIsTold) {
       "env_vars": {"T": "{out}/x.csv"}, "produces": [{"path": "{out}/x.csv", "check": "csv"}]}}})");
   RunResult r = with({"--tool", "t"}, {"true"});
   EXPECT_EQ(r.code, 0);
-  expect_code(r, "W-EMPTY-OUTPUT"); // a header alone
+  expect_code(r, "empty-output"); // a header alone
   r = with({"--strict", "--tool", "t"}, {"true"});
   EXPECT_EQ(r.code, 4);
 }
@@ -121,7 +121,7 @@ TEST_F(ProfileFindings, ARunShorterThanTwoSamplesIsTold) {
       {"--sysfs-root", sysfs.root(), "--sample-rate", "5", "--tool", "gpu_info_power_profiler"},
       {"true"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-EMPTY-SHORT-RUN");
+  expect_code(r, "short-run");
 }
 
 TEST_F(ProfileFindings, SamplesThatWereMissedAreTold) {
@@ -132,11 +132,11 @@ TEST_F(ProfileFindings, SamplesThatWereMissedAreTold) {
                          "gpu_info_power_profiler"},
                         {"sleep", "0.3"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-SAMPLES-MISSED");
+  expect_code(r, "missed-samples");
   r = profile(
       {"--sysfs-root", sysfs.root(), "--sample-rate", "60", "--tool", "gpu_info_power_profiler"},
       {"true"}); // a period that no machine is too busy for
-  EXPECT_FALSE(has_code("W-SAMPLES-MISSED")) << manifest();
+  EXPECT_FALSE(has_code("missed-samples")) << manifest();
 }
 
 TEST_F(ProfileFindings, ALogThatCannotBeWrittenIsTold) {
@@ -145,8 +145,8 @@ TEST_F(ProfileFindings, ALogThatCannotBeWrittenIsTold) {
   const RunResult r = test::run_binary({"profile", "--out", "full", "--", "./app.sh", "0"});
   EXPECT_EQ(r.code, 0) << r.err; // the command's
   EXPECT_EQ(r.out, "to out\n");
-  EXPECT_NE(r.err.find("W-LOG-INCOMPLETE"), std::string::npos) << r.err;
-  EXPECT_NE(test::bytes_of(folder_.path("full/manifest.json")).find("W-LOG-INCOMPLETE"),
+  EXPECT_NE(r.err.find("incomplete-output"), std::string::npos) << r.err;
+  EXPECT_NE(test::bytes_of(folder_.path("full/manifest.json")).find("incomplete-output"),
             std::string::npos);
 }
 
@@ -157,7 +157,7 @@ TEST_F(ProfileFindings, ATableThatCannotBeWrittenAtTheEndIsTold) {
   Words words = {"profile", "--out", "full", "--tool", "miopen_trace", "--", "./app.sh", "0"};
   RunResult r = test::run_binary(words);
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_NE(r.err.find("E-TOOL-END miopen_trace"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("unfinished-tool: miopen_trace"), std::string::npos) << r.err;
   words.insert(words.begin() + 1, {"--strict", "--force"});
   r = test::run_binary(words);
   EXPECT_EQ(r.code, 4) << r.err;
@@ -167,8 +167,8 @@ TEST_F(ProfileFindings, ABaselineThatFailsSaysNothingAboutOverhead) {
   // it needs what the tool sets
   const RunResult r = profile({"--baseline", "2", "--tool", "A"}, {"sh", "-c", "test \"$X\" = 1"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-BASELINE-FAILED");
-  EXPECT_FALSE(has_code("W-OVERHEAD"));
+  expect_code(r, "failed-baseline");
+  EXPECT_FALSE(has_code("tool-overhead"));
   EXPECT_NE(manifest().find("\"baseline_s\": []"), std::string::npos) << manifest();
 }
 
@@ -182,7 +182,7 @@ TEST_F(ProfileFindings, AnIdleGpuIsNamedWithTheBusyOne) {
                "gpu_info_power_profiler", "--tool", "gpu_info_vram_profiler"},
               {"sleep", "0.3"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-DEVICE-IDLE");
+  expect_code(r, "idle-device");
   EXPECT_NE(r.err.find("GPU 1 did nothing"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("GPU 0 was busy"), std::string::npos) << r.err;
   // and the documented files are there
@@ -200,13 +200,13 @@ TEST_F(ProfileFindings, ASamplerWithoutAGpuStopsTheRunBeforeTheCommand) {
       {"--sysfs-root", folder_.path("empty"), "--tool", "A", "--tool", "gpu_info_power_profiler"},
       {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
-  expect_code(r, "E-TOOL-START");
+  expect_code(r, "tool-not-started");
   EXPECT_TRUE(order().empty());
   r = profile({"--sysfs-root", folder_.path("empty"), "--keep-going", "--tool", "A", "--tool",
                "gpu_info_power_profiler"},
               {"./app.sh", "0"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "E-TOOL-START");
+  expect_code(r, "tool-not-started");
   EXPECT_FALSE(order().empty());
 }
 
@@ -215,7 +215,7 @@ TEST_F(ProfileFindings, TheDoctorLooksForTheGpuOfSamplers) {
                                   "--tool", "gpu_info_power_profiler"});
   EXPECT_EQ(r.code, 7) << r.err;
   EXPECT_NE(r.out.find("0 of 1 tools can run"), std::string::npos) << r.out;
-  EXPECT_NE(r.out.find("E-TOOL-START"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("tool-not-started"), std::string::npos) << r.out;
   const test::FakeSysfs sysfs;
   sysfs.add_gpu(128, "0000:c1:00.0", "aa", 350);
   r = test::run_binary(
@@ -254,19 +254,19 @@ TEST_F(ProfileFindings, OverheadIsMeasuredAgainstARunWithoutTools) {
   table(R"({"tools": {"slow": {"shell": true, "cmd": "sleep 0.4; "}}})");
   RunResult r = with({"--baseline", "3", "--tool", "slow"}, {"sleep", "0.1"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-OVERHEAD");
+  expect_code(r, "tool-overhead");
   EXPECT_NE(manifest().find("\"factor\""), std::string::npos);
   table(R"({"tools": {"quick": {"env_vars": {"Q": "1"}}}})");
   r = with({"--baseline", "--tool", "quick"}, {"sleep", "2"}); // a tenth of it is noise
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_FALSE(has_code("W-OVERHEAD")) << manifest();
+  EXPECT_FALSE(has_code("tool-overhead")) << manifest();
   EXPECT_NE(manifest().find("\"baseline_s\""), std::string::npos);
 }
 
 TEST_F(ProfileFindings, ALibraryThatIsNotUsedIsTold) {
   const RunResult r = profile({"--compat-outputs", "--tool", "miopen_trace"}, {"sleep", "0.2"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-LIB-NOT-LOADED");
+  expect_code(r, "unused-library");
   // the file is there all the same, without a row
   EXPECT_EQ(test::bytes_of(folder_.path("library_trace.csv")),
             "jobid,created_date,model,library,config,calls\n");
@@ -282,10 +282,10 @@ TEST_F(ProfileFindings, ALibraryThatIsUsedAndSaysNothingIsTold) {
   Words command = {"sh", "-c", "LD_PRELOAD=$PWD/libMIOpen.so.1 sleep 0.6"};
   RunResult r = profile({"--tool", "miopen_trace"}, command);
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-LIB-NO-LINES");
+  expect_code(r, "silent-library");
   command[2] = "unset MIOPEN_ENABLE_LOGGING_CMD; " + command[2];
   r = profile({"--tool", "miopen_trace"}, command);
-  expect_code(r, "W-LIB-NO-LINES");
+  expect_code(r, "silent-library");
   EXPECT_NE(r.err.find("MIOPEN_ENABLE_LOGGING_CMD is not set there"), std::string::npos) << r.err;
 }
 
@@ -303,7 +303,7 @@ TEST_F(ProfileFindings, LinesOfLibrariesAreCountedAndPassedThrough) {
   const std::string csv = test::bytes_of(folder_.path("library_trace.csv"));
   EXPECT_NE(csv.find(",rocblas,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",2\n"), std::string::npos) << csv;
-  EXPECT_TRUE(has_code("W-LIB-NOT-LOADED")); // MIOpen, which has no row of its own
+  EXPECT_TRUE(has_code("unused-library")); // MIOpen, which has no row of its own
 }
 
 TEST_F(ProfileFindings, LinesOfLibrariesAreHiddenOnRequestAndStayInTheLog) {
@@ -335,7 +335,7 @@ TEST_F(ProfileFindings, LinesThatCannotBeReadAreShown) {
   const RunResult r = profile({"--tool", "rccl_trace"},
                               {"sh", "-c", "echo 'h:1:2 [0] NCCL INFO AllReduce: opCount zz'"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-LIB-UNPARSED");
+  expect_code(r, "damaged-log-lines");
 }
 
 TEST_F(ProfileFindings, AnUnwritableFolderFailsAtTheStart) {
@@ -348,10 +348,10 @@ TEST_F(ProfileFindings, AnUnwritableFolderFailsAtTheStart) {
 TEST_F(ProfileFindings, LinesThatLookLikeFailuresAreShownAndTheStatusCounts) {
   RunResult r = profile({}, {"sh", "-c", "echo fine; echo 'RuntimeError: not really'"});
   EXPECT_EQ(r.code, 0);
-  expect_code(r, "W-LOG-PATTERN");
+  expect_code(r, "failure-in-log");
   EXPECT_NE(r.err.find("run.log:2:"), std::string::npos) << r.err;
   r = profile({}, {"sh", "-c", "echo fine"});
-  EXPECT_FALSE(has_code("W-LOG-PATTERN"));
+  EXPECT_FALSE(has_code("failure-in-log"));
 }
 
 TEST_F(ProfileFindings, APrintedFigureBecomesARowOfPerfCsv) {
@@ -360,10 +360,10 @@ TEST_F(ProfileFindings, APrintedFigureBecomesARowOfPerfCsv) {
   EXPECT_EQ(r.code, 0) << r.err;
   r = profile({"--perf-csv", "perf.csv"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-NO-METRIC");
+  expect_code(r, "missing-metric");
   r = profile({"--perf-csv", "perf.csv"}, {"./app.sh", "3"});
   EXPECT_EQ(r.code, 3) << r.err;
-  EXPECT_FALSE(has_code("W-NO-METRIC"));
+  EXPECT_FALSE(has_code("missing-metric"));
   std::istringstream in(test::bytes_of(folder_.path("perf.csv")));
   Words lines;
   for (std::string line; std::getline(in, line);)
@@ -385,7 +385,7 @@ TEST_F(ProfileFindings, ATearDownThatFailsIsTold) {
   table(R"({"tools": {"t": {"post_scripts": [{"path": "./fail.sh", "args": "post t"}]}}})");
   const RunResult r = with({"--tool", "t"}, {"true"});
   EXPECT_EQ(r.code, 0) << r.err;
-  expect_code(r, "W-POST-FAILED");
+  expect_code(r, "failed-tear-down");
 }
 
 } // namespace

@@ -86,7 +86,7 @@ exit $status
   }
   [[nodiscard]] std::string manifest() const { return bytes_of(folder_.path("out/manifest.json")); }
   [[nodiscard]] bool has_code(const std::string& code) const {
-    return manifest().find("\"code\": \"" + code + "\"") != std::string::npos;
+    return manifest().find("\"rule\": \"" + code + "\"") != std::string::npos;
   }
 
   /// Starts a run whose command writes its process ids into `pids`, and waits for `count` of them.

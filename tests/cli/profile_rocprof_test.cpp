@@ -53,7 +53,7 @@ TEST_F(ProfileRocprof, ACommandOfOnesOwn) {
   const RunResult r =
       profile({"--tool", "rocprof:cmd=rocprof --timestamp on", "--strict"}, {"true"});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_FALSE(has_code("W-EMPTY-OUTPUT"));
+  EXPECT_FALSE(has_code("empty-output"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path("results.csv"))) << "a copy is taken";
   EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rocprof/results.csv")));
   EXPECT_TRUE(
@@ -65,7 +65,7 @@ TEST_F(ProfileRocprof, ACommandOfOnesOwn) {
 TEST_F(ProfileRocprof, AFileThatWasThereBeforeIsNotTaken) {
   folder_.write("results.csv", "mine\n");
   const RunResult r = profile({"--tool", "rocprof:cmd=rocprof --timestamp on"}, {"true"});
-  EXPECT_TRUE(has_code("W-EMPTY-OUTPUT")) << r.err;
+  EXPECT_TRUE(has_code("empty-output")) << r.err;
   EXPECT_NE(manifest().find("results.csv existed before the run"), std::string::npos) << manifest();
   EXPECT_FALSE(std::filesystem::exists(folder_.path("out/rocprof/results.csv")));
 }
@@ -90,8 +90,8 @@ TEST_F(ProfileRocprof, AToolThatWroteSomeOfItsFilesIsTold) {
   const RunResult r = profile({"--tools-config", "two.json", "--tool", "two"},
                               {"sh", "-c", "printf 'h\\n1\\n' > out/two/a.csv"});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_TRUE(has_code("W-OUTPUT-MISSING")) << manifest();
-  EXPECT_FALSE(has_code("W-EMPTY-OUTPUT"));
+  EXPECT_TRUE(has_code("missing-output")) << manifest();
+  EXPECT_FALSE(has_code("empty-output"));
 }
 
 // HA-B35

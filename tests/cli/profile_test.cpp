@@ -37,9 +37,9 @@ TEST_F(Profile, AFailingSetUpNamesItsToolAndTearsDownWhatWasSetUp) {
   RunResult r = profile({"--tool", "B", "--tool", "bad", "--tool", "A"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 7);
   EXPECT_EQ(order(), (Words{"pre A", "pre bad", "post bad", "post A"}));
-  EXPECT_NE(r.err.find("E-PRE-FAILED bad"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("failed-set-up: bad"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("why it failed"), std::string::npos) << r.err;
-  EXPECT_TRUE(has_code("E-PRE-FAILED"));
+  EXPECT_TRUE(has_code("failed-set-up"));
   r = profile({"--keep-going", "--tool", "B", "--tool", "bad"}, {"./app.sh", "0"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(order(), (Words{"pre bad", "pre B", "cmd B", "app 2", "end B", "post B", "post bad"}));
@@ -57,7 +57,7 @@ TEST_F(Profile, ATimeOutEndsTheCommandAndTearsDown) {
   ASSERT_GE(steps.size(), 2U);
   EXPECT_EQ(steps[steps.size() - 2], "post A");
   EXPECT_EQ(steps.back(), "post B");
-  EXPECT_TRUE(has_code("W-RUN-TIMEOUT"));
+  EXPECT_TRUE(has_code("command-timeout"));
   expect_no_orphan();
 }
 
@@ -219,7 +219,7 @@ TEST_F(Profile, AScriptBesideItsTableIsFoundByNameAlone) {
   const RunResult missing = test::run_binary({"profile", "--out", "out2", "--tools-config",
                                               "tables/tools.json", "--tool", "A", "--", "true"});
   EXPECT_EQ(missing.code, 7);
-  EXPECT_NE(missing.err.find("E-SCRIPT-MISSING A"), std::string::npos) << missing.err;
+  EXPECT_NE(missing.err.find("missing-script: A"), std::string::npos) << missing.err;
 }
 
 TEST_F(Profile, TaggedModelsRunEachInAFolderOfItsOwn) {

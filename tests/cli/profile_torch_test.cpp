@@ -78,8 +78,8 @@ class profile:
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.out, "work\n");
     EXPECT_TRUE(traces().empty());
-    EXPECT_TRUE(has_code("W-STEPPED-ASIDE")) << manifest();
-    EXPECT_FALSE(has_code("W-EMPTY-OUTPUT"));
+    EXPECT_TRUE(has_code("stopped-tool")) << manifest();
+    EXPECT_FALSE(has_code("empty-output"));
   }
 }
 
@@ -117,7 +117,7 @@ for n in range(6):
     EXPECT_NE(trace.find(inside), std::string::npos) << trace;
   for (const char* outside : {"step0", "step1", "step4", "step5"})
     EXPECT_EQ(trace.find(outside), std::string::npos) << trace;
-  EXPECT_FALSE(has_code("W-STEPPED-ASIDE")) << manifest();
+  EXPECT_FALSE(has_code("stopped-tool")) << manifest();
   r = profile({"--tool", "torch_profiler", "--steps", "0"}, {"python3", "-c", program});
   ASSERT_EQ(traces().size(), 1U) << r.err;
   trace = test::bytes_of(traces()[0]);
@@ -136,7 +136,7 @@ TEST_F(ProfileTorch, AProgramWithoutTorchIsLeftAlone) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.out, "work\n");
   EXPECT_TRUE(traces().empty());
-  EXPECT_TRUE(has_code("W-EMPTY-OUTPUT"));
+  EXPECT_TRUE(has_code("empty-output"));
 }
 
 TEST_F(ProfileTorch, AProfilerThatFailsDoesNotStopTheProgram) {

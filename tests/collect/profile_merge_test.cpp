@@ -57,7 +57,7 @@ TEST_F(ProfileMerge, SumsByHand) {
   EXPECT_EQ(merged->wall_s, 13); // from the begin of rank 0 to the end of rank 1
   EXPECT_EQ(merged->longest_s, 12);
   EXPECT_EQ(merged->shortest_s, 8);
-  EXPECT_TRUE(merged->findings.empty());
+  EXPECT_TRUE(merged->facts.empty());
 }
 
 TEST_F(ProfileMerge, FoldersMayBeNamedOneByOne) {
@@ -68,9 +68,10 @@ TEST_F(ProfileMerge, FoldersMayBeNamedOneByOne) {
   EXPECT_EQ(merged->ranks[0].rank, 2);
   EXPECT_EQ(merged->ranks[1].rank, 10);
   EXPECT_FALSE(merged->joules.has_value());
-  ASSERT_EQ(merged->findings.size(), 1U);
-  EXPECT_EQ(merged->findings[0].code, "W-RANK-MISSING");
-  EXPECT_NE(merged->findings[0].cause.find("0, 1, 3, 4, 5, 6, 7, 8, 9"), std::string::npos);
+  ASSERT_EQ(merged->facts.size(), 1U);
+  const auto* const missing = std::get_if<profile::MissingRanks>(&merged->facts[0].what);
+  ASSERT_NE(missing, nullptr);
+  EXPECT_EQ(missing->ranks, (profile::Texts{"0", "1", "3", "4", "5", "6", "7", "8", "9"}));
   EXPECT_FALSE(merge_ranks({run(), run() + "/rank_2"})) << "rank 2 twice";
 }
 
@@ -86,7 +87,7 @@ TEST_F(ProfileMerge, ARankWithoutAUsableManifestStaysInTheList) {
   EXPECT_EQ(merged->ranks[2].status, "unreadable");
   EXPECT_EQ(merged->ranks[3].status, "unreadable");
   EXPECT_EQ(merged->succeeded, 1U);
-  EXPECT_EQ(merged->findings.size(), 3U);
+  EXPECT_EQ(merged->facts.size(), 3U);
   EXPECT_FALSE(merge_ranks({folder_.path()})) << "no run at all";
 }
 
@@ -97,14 +98,14 @@ TEST_F(ProfileMerge, SamplesHaveTheirRankAndWholeRowsOnly) {
   folder_.write("run/rank_1/gpu_samples.csv", "t,w\n1,11\n");
   const Result<ProfiledRanks> merged = merge_ranks({run()});
   ASSERT_TRUE(merged) << merged.error().message();
-  const Result<void> written = write_merged(*merged, run());
+  const Result<void> written = write_merged(*merged, {}, run());
   ASSERT_TRUE(written) << written.error().message();
   EXPECT_EQ(test::bytes_of(run() + "/gpu_samples.csv"), "rank,t,w\n0,1,10\n0,2,20\n1,1,11\n");
   EXPECT_NE(test::bytes_of(run() + "/summary.txt").find("2 of 2 ok"), std::string::npos);
-  EXPECT_TRUE(write_merged(*merged, run())) << "again";
-  EXPECT_FALSE(write_merged(*merged, run() + "/rank_0")) << "a run's own manifest stays";
+  EXPECT_TRUE(write_merged(*merged, {}, run())) << "again";
+  EXPECT_FALSE(write_merged(*merged, {}, run() + "/rank_0")) << "a run's own manifest stays";
   folder_.write("run/rank_1/gpu_samples.csv", "t,x\n1,11\n");
-  EXPECT_FALSE(write_merged(*merged, run()));
+  EXPECT_FALSE(write_merged(*merged, {}, run()));
 }
 
 } // namespace

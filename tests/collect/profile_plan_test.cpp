@@ -136,11 +136,11 @@ TEST(ProfilePlan, ToolsThatHookTheSameCallsAreRefusedUnlessForced) {
                                 R"("}, {"name": ")" + text.substr(blank + 1) + R"("}]})";
     const Result<Plan> plan = plan_of({"", context});
     ASSERT_FALSE(plan) << pair;
-    EXPECT_EQ(plan.error().where, "E-TOOL-CONFLICT");
+    EXPECT_EQ(plan.error().where, "conflicting-tools");
     const Result<Plan> forced = plan_of({"", context, {}, true});
     ASSERT_TRUE(forced) << pair;
-    ASSERT_EQ(forced->findings.size(), 1U);
-    EXPECT_EQ(forced->findings[0].code, "W-TOOL-CONFLICT");
+    ASSERT_EQ(forced->facts.size(), 1U);
+    EXPECT_TRUE(forced->facts[0].is<profile::ConflictingTool>());
   }
   EXPECT_TRUE(plan_of({"", R"({"tools": [{"name": "rocprof"}, {"name": "miopen_trace"},
                                          {"name": "rocblas_trace"}]})"}));
@@ -235,7 +235,7 @@ TEST(ProfilePlan, WordsAreSplitAsAShellDoes) {
 TEST(ProfilePlan, UnknownNamesAndKeysAreNamedWithTheNearest) {
   const Result<Plan> plan = plan_of({"", R"({"tools": [{"name": "rocproof"}]})"});
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().where, "E-TOOL-UNKNOWN");
+  EXPECT_EQ(plan.error().where, "unknown-tool");
   EXPECT_NE(plan.error().what.find("rocprof?"), std::string::npos) << plan.error().what;
   std::vector<std::string> notes;
   ASSERT_TRUE(plan_of({"", R"({"tools": [{"name": "rocprof", "env_var": {}}]})"}, &notes));

@@ -17,7 +17,7 @@ protected:
   void program(const std::string& path) const {
     ::chmod(folder_.write(path, "#!/bin/sh\n").c_str(), 0755);
   }
-  std::vector<std::string> codes(const std::string& tool, const EnvPairs& environment = {}) {
+  std::vector<ProfileFact> facts(const std::string& tool, const EnvPairs& environment = {}) {
     const Result<ToolTable> table = ToolTable::builtin();
     Json use = Json::object();
     use.at("name") = Json::of(tool);
@@ -32,48 +32,46 @@ protected:
     target.path = folder_.path("bin");
     const auto found = preflight(*plan, target, *table, environment);
     EXPECT_TRUE(found);
-    std::vector<std::string> out;
-    for (const PlanFinding& f : *found) {
-      out.push_back(f.code);
-      last_ = f;
-    }
-    return out;
+    return *found;
+  }
+  /// The one fact, which is of this type.
+  template <class Fact> Fact only(const std::string& tool, const EnvPairs& environment = {}) {
+    const std::vector<ProfileFact> found = facts(tool, environment);
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_TRUE(!found.empty() && found[0].is<Fact>());
+    return found.empty() || !found[0].is<Fact>() ? Fact() : std::get<Fact>(found[0].what);
   }
   void SetUp() override { program("bin/app"); }
   TempFolder folder_;
-  PlanFinding last_;
 };
 
-using Codes = std::vector<std::string>;
+using namespace profile;
 
 TEST_F(ProfilePreflight, AToolThatIsInstalledElsewhereIsNamedWithItsFolder) {
   folder_.write("dev/kfd", "");
   program("opt/rocm-7.0/bin/rocprofv3");
-  EXPECT_EQ(codes("rocprofv3"), (Codes{"E-TOOL-MISSING"}));
-  EXPECT_NE(last_.evidence.find("/opt/rocm-7.0/bin (not on PATH)"), std::string::npos)
-      << last_.evidence;
-  EXPECT_NE(last_.next.find("PATH="), std::string::npos);
+  const auto missing = only<MissingTool>("rocprofv3");
+  EXPECT_EQ(missing.place, folder_.path("opt/rocm-7.0/bin"));
+  EXPECT_EQ(missing.searched, "PATH=" + folder_.path("bin"));
   program("bin/rocprofv3");
-  EXPECT_EQ(codes("rocprofv3"), Codes{});
+  EXPECT_TRUE(facts("rocprofv3").empty());
 }
 
 TEST_F(ProfilePreflight, DevicesThatAreNotThereOrMayNotBeOpened) {
   program("bin/rocprofv3");
-  EXPECT_EQ(codes("rocprofv3"), (Codes{"W-NO-GPU"}));
+  (void)only<MissingGpu>("rocprofv3");
   ::chmod(folder_.write("dev/kfd", "").c_str(), 0);
   if (::geteuid() == 0)
     GTEST_SKIP() << "root may open everything";
-  EXPECT_EQ(codes("rocprofv3"), (Codes{"W-GPU-PERMISSION"}));
+  (void)only<ClosedGpu>("rocprofv3");
 }
 
 TEST_F(ProfilePreflight, AnotherTracerInTheEnvironment) {
   program("bin/rocprofv3");
   folder_.write("dev/kfd", "");
-  EXPECT_EQ(codes("rocprofv3", {{"HSA_TOOLS_LIB", "librocprofiler64.so"}}),
-            (Codes{"W-HSA-TOOLS-LIB"}));
-  EXPECT_EQ(codes("rocprofv3", {{"LD_PRELOAD", "/x/librpd_tracer.so"}}),
-            (Codes{"W-HSA-TOOLS-LIB"}));
-  EXPECT_EQ(codes("rocprofv3", {{"LD_PRELOAD", "/x/libjemalloc.so"}}), Codes{});
+  (void)only<OtherTracer>("rocprofv3", {{"HSA_TOOLS_LIB", "librocprofiler64.so"}});
+  (void)only<OtherTracer>("rocprofv3", {{"LD_PRELOAD", "/x/librpd_tracer.so"}});
+  EXPECT_TRUE(facts("rocprofv3", {{"LD_PRELOAD", "/x/libjemalloc.so"}}).empty());
 }
 
 TEST_F(ProfilePreflight, WhatTheKernelAndTheDriverForbid) {
@@ -81,19 +79,23 @@ TEST_F(ProfilePreflight, WhatTheKernelAndTheDriverForbid) {
   program("bin/ncu");
   folder_.write("dev/nvidiactl", "");
   folder_.write("proc/sys/kernel/perf_event_paranoid", "4\n");
-  EXPECT_EQ(codes("nsys"), (Codes{"W-PERF-PARANOID"}));
+  (void)only<ClosedCpuSamples>("nsys");
   folder_.write("proc/sys/kernel/perf_event_paranoid", "2\n");
-  EXPECT_EQ(codes("nsys"), Codes{});
+  EXPECT_TRUE(facts("nsys").empty());
   folder_.write("proc/driver/nvidia/params", "X: 0\nRmProfilingAdminOnly: 1\n");
-  EXPECT_EQ(codes("ncu_light"), ::geteuid() == 0 ? Codes{} : (Codes{"W-NV-ADMIN-ONLY"}));
+  if (::geteuid() == 0) {
+    EXPECT_TRUE(facts("ncu_light").empty());
+  } else {
+    (void)only<ClosedCounters>("ncu_light");
+  }
 }
 
 TEST_F(ProfilePreflight, LibrariesAreFoundInTheUsualFoldersAndInThePathOfLibraries) {
-  EXPECT_EQ(codes("nccl_inspector"), (Codes{"E-LIB-MISSING"}));
+  (void)only<MissingLibrary>("nccl_inspector");
   const std::string file = folder_.write("mine/libnccl-profiler-inspector.so", "");
-  EXPECT_EQ(codes("nccl_inspector", {{"LD_LIBRARY_PATH", "/a:" + folder_.path("mine")}}), Codes{});
+  EXPECT_TRUE(facts("nccl_inspector", {{"LD_LIBRARY_PATH", "/a:" + folder_.path("mine")}}).empty());
   folder_.write("usr/lib/libnccl-profiler-inspector.so", "");
-  EXPECT_EQ(codes("nccl_inspector"), Codes{});
+  EXPECT_TRUE(facts("nccl_inspector").empty());
 }
 
 TEST_F(ProfilePreflight, AFallbackTakesThePlaceOfAnAbsentProgram) {

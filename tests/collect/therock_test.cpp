@@ -68,17 +68,17 @@ TEST_F(TheRockCheck, IsAToolThatStopsNothing) {
   plan.tools.push_back(*entry);
   const auto tool = make_therock_tool(plan, target_, {});
   ASSERT_NE(tool, nullptr);
-  std::vector<PlanFinding> findings;
+  std::vector<ProfileFact> facts;
   Json figures = Json::object();
   ASSERT_TRUE(tool->begin());
-  ASSERT_TRUE(tool->end(findings, figures));
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].code, "W-NO-THEROCK");
+  ASSERT_TRUE(tool->end(facts, figures));
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_TRUE(facts[0].is<profile::OtherRocm>());
   EXPECT_FALSE(figures.find("therock")->find("found")->flag);
   folder_.write("opt/rocm/share/therock/therock_manifest.json", "{}");
-  findings.clear();
-  ASSERT_TRUE(tool->end(findings, figures));
-  EXPECT_TRUE(findings.empty());
+  facts.clear();
+  ASSERT_TRUE(tool->end(facts, figures));
+  EXPECT_TRUE(facts.empty());
   EXPECT_TRUE(figures.find("therock")->find("found")->flag);
 }
 

@@ -60,14 +60,18 @@ TEST(RunCheckFindings, WhatTheSamplesOfPowerLack) {
   RunCheck check;
   check.no_energy = "no GPU reports its power";
   check.lost_samples = "the disk is full";
-  check.energy = {{"the GPU was lost", "it covers 40 % of the run", "check the GPU"}};
+  check.energy = {{EnergyDoubt::Kind::kLostGpu, 2, 6, 0.4}};
   const std::vector<Finding> found = run_check_findings("a", check);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].sentence(), "The energy was not measured. no GPU reports its power.");
   EXPECT_EQ(found[0].rule, "unmeasured-energy");
   EXPECT_EQ(found[1].sentence(), "The samples of power are incomplete. the disk is full.");
-  EXPECT_EQ(found[2].rule, "uncertain-energy");
-  EXPECT_EQ(found[2].sentence(), "The GPU was lost. It covers 40 % of the run. Check the GPU.");
+  EXPECT_EQ(found[2].rule, "lost-gpu");
+  EXPECT_EQ(found[2].subject, "a: GPU 2");
+  EXPECT_EQ(
+      found[2].sentence(),
+      "GPU 2 gave no readings for the last 6.00 s of the run. Its energy covers 40.0 % of the "
+      "run. Check the kernel log for resets of the GPU (dmesg).");
 }
 
 TEST(RunCheckFindings, LongNamesFit) {

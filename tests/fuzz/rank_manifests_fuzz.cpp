@@ -22,7 +22,7 @@ RS_FUZZ_TARGET(rank_manifests) {
     return; // both say that they are one
   if (ranks->ranks.size() != 2 || ranks->succeeded > 2)
     std::abort();
-  if (!parse_json(merged_json(*ranks).dump(), "merged", nullptr).has_value())
+  if (!parse_json(merged_json(*ranks, {}).dump(), "merged", nullptr).has_value())
     std::abort();
-  (void)merged_text(*ranks);
+  (void)merged_text(*ranks, {});
 }

@@ -45,7 +45,7 @@ public:
     return std::exchange(others_.at(stream - 1), {});
   }
 
-  Result<void> end(std::vector<PlanFinding>& findings, Json& figures) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
     RS_TRY(summary_, trace_.finish());
     Json& out = figures.at("library_trace");
     out.at("bytes") = Json::of(std::int64_t(summary_.bytes));
@@ -58,10 +58,8 @@ public:
       one.at("configs") = Json::of(std::int64_t(c.configs));
       one.at("damaged") = Json::of(std::int64_t(c.damaged));
       if (c.damaged > 0)
-        findings.push_back({"W-LIB-UNPARSED", log_kind_name(c.kind),
-                            fmt::format("{} lines of this kind could not be read", c.damaged),
-                            c.first_damaged,
-                            "torn lines are lost; please report a form that is not known"});
+        facts.push_back({"", profile::DamagedLines{log_kind_name(c.kind), c.damaged, c.lines,
+                                                   c.first_damaged}});
     }
     out.at("counts") = std::move(counts);
     out.at("silent") = Json::list(summary_.silent);

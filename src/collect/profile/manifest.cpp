@@ -1,5 +1,6 @@
 #include "collect/profile/manifest.h"
 
+#include "collect/finding_json.h"
 #include "collect/machine_facts.h"
 #include "collect/secrets.h"
 #include "os/output_file.h"
@@ -81,16 +82,6 @@ Json versions_json(const MachineFacts& m) {
   return out;
 }
 
-Json finding_json(const PlanFinding& f) {
-  Json out = Json::object();
-  out.at("code") = Json::of(f.code);
-  out.at("tool") = Json::of(f.tool);
-  out.at("cause") = Json::of(f.cause);
-  out.at("evidence") = Json::of(f.evidence);
-  out.at("next") = Json::of(f.next);
-  return out;
-}
-
 Json tools_json(const RunRequest& request, const RunResult& result) {
   Json out = Json::list();
   for (const ToolResult& t : result.tools) {
@@ -160,8 +151,8 @@ int launcher_rank(const EnvPairs& environment) {
   return -1;
 }
 
-Json manifest_json(const RunIdentity& identity, const RunRequest& request,
-                   const RunResult& result) {
+Json manifest_json(const RunIdentity& identity, const RunRequest& request, const RunResult& result,
+                   std::span<const Finding> findings) {
   Json out = Json::object();
   out.at("format") = Json::of("rankscope-profile-1");
   out.at("run_id") = Json::of(identity.run_id);
@@ -195,31 +186,13 @@ Json manifest_json(const RunIdentity& identity, const RunRequest& request,
   out.at("tools") = tools_json(request, result);
   out.at("steps") = steps_json(request, result);
   out.at("figures") = result.figures;
-  Json findings = Json::list();
-  for (const PlanFinding& f : request.plan.findings)
-    findings.items.push_back(finding_json(f));
-  for (const PlanFinding& f : result.findings)
-    findings.items.push_back(finding_json(f));
-  out.at("findings") = std::move(findings);
+  out.at("findings") = findings_json(findings);
   out.at("notes") = Json::list(identity.notes);
   return out;
 }
 
-std::string finding_text(const PlanFinding& f) {
-  std::string out = fmt::format("{}{}{}: {}\n", f.code, f.tool.empty() ? "" : " ", f.tool, f.cause);
-  std::string evidence = f.evidence;
-  for (std::size_t at = evidence.find('\n'); at != std::string::npos;
-       at = evidence.find('\n', at + 5))
-    evidence.replace(at, 1, "\n    ");
-  if (!evidence.empty())
-    out += "    " + evidence + "\n";
-  if (!f.next.empty())
-    out += "    next: " + f.next + "\n";
-  return out;
-}
-
 std::string summary_text(const RunIdentity& identity, const RunRequest& request,
-                         const RunResult& result) {
+                         const RunResult& result, std::span<const Finding> findings) {
   std::string out =
       fmt::format("run {}: {}\n", identity.run_id,
                   result.launched ? fmt::format("{}, {:.3f} s", result.ended, result.seconds)
@@ -235,20 +208,16 @@ std::string summary_text(const RunIdentity& identity, const RunRequest& request,
     out += fmt::format("{:<28}{:<8}{} files, {} records, {} bytes\n", t.name, t.status,
                        t.outputs.files.size(), records, bytes);
   }
-  for (const PlanFinding& f : request.plan.findings)
-    out += finding_text(f);
-  for (const PlanFinding& f : result.findings)
-    out += finding_text(f);
-  return out;
+  return out + findings_text(findings);
 }
 
 Result<void> write_manifest(const RunIdentity& identity, const RunRequest& request,
-                            const RunResult& result) {
+                            const RunResult& result, std::span<const Finding> findings) {
   RS_TRY(OutputFile manifest, OutputFile::create(request.out + "/manifest.json"));
-  manifest.write(manifest_json(identity, request, result).dump() + "\n");
+  manifest.write(manifest_json(identity, request, result, findings).dump() + "\n");
   RS_CHECK(manifest.commit());
   RS_TRY(OutputFile summary, OutputFile::create(request.out + "/summary.txt"));
-  summary.write(summary_text(identity, request, result));
+  summary.write(summary_text(identity, request, result, findings));
   return summary.commit();
 }
 

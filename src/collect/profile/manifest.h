@@ -2,7 +2,9 @@
 #pragma once
 
 #include "collect/profile/run.h"
+#include "core/finding.h"
 
+#include <span>
 #include <string>
 
 namespace rankscope {
@@ -22,16 +24,15 @@ struct RunIdentity {
 /// PMI_RANK; -1 = none does.
 [[nodiscard]] int launcher_rank(const EnvPairs& environment);
 
+/// `findings`: those of the facts of plan and result.
 [[nodiscard]] Json manifest_json(const RunIdentity& identity, const RunRequest& request,
-                                 const RunResult& result);
+                                 const RunResult& result, std::span<const Finding> findings);
 [[nodiscard]] std::string summary_text(const RunIdentity& identity, const RunRequest& request,
-                                       const RunResult& result);
-/// "W-OVERHEAD tool: cause\n    evidence\n    next: ...".
-[[nodiscard]] std::string finding_text(const PlanFinding& finding);
+                                       const RunResult& result, std::span<const Finding> findings);
 
 /// Writes both into the run's folder. Errors: kOutput.
 Result<void> write_manifest(const RunIdentity& identity, const RunRequest& request,
-                            const RunResult& result);
+                            const RunResult& result, std::span<const Finding> findings);
 
 /// Copies what tools of the guide write to its names below `folder` (rocprof_output/...,
 /// library_trace.csv). Errors: kOutput.

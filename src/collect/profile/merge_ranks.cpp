@@ -1,7 +1,7 @@
 #include "collect/profile/merge_ranks.h"
 
+#include "collect/finding_json.h"
 #include "collect/library_trace/line_splitter.h"
-#include "collect/profile/manifest.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
 #include "os/whole_file.h"
@@ -134,7 +134,7 @@ private:
       r.problem = json.error().message();
     } else if (text_at(*json, {"format"}) != kRunFormat) {
       r.status = "unreadable";
-      r.problem = fmt::format("{} is no manifest of a profiling run", file.string());
+      r.problem = fmt::format("{} is not the manifest of a profiling run", file.string());
     } else {
       take(*json, r);
     }
@@ -142,9 +142,7 @@ private:
       return Error{ErrorCode::kUsage, r.folder, fmt::format("rank {} is there twice", *r.rank),
                    "one folder for each rank"};
     if (!r.known())
-      out_.findings.push_back({"W-RANK-UNREADABLE", "",
-                               fmt::format("{} says nothing about its run", r.folder), r.problem,
-                               "it was killed before its end, or still runs"});
+      out_.facts.push_back({"", profile::UnreadableRank{r.folder, r.problem}});
     out_.ranks.push_back(std::move(r));
     return {};
   }
@@ -174,29 +172,24 @@ private:
       const double covered = number_at(gpu, {"covered"}).value_or(1);
       const std::string source = text_at(gpu, {"energy_source"});
       if (source == "aliased" || (joules && covered < kWholeRun))
-        out_.findings.push_back(
-            {"W-ENERGY-INCOMPLETE", "",
-             fmt::format("{}: the energy of GPU {} is not that of the complete run", r.folder,
-                         place),
-             joules ? fmt::format("{:.1f} % of the run are covered", 100 * covered)
-                    : fmt::format("aliased: between {:.4g} and {:.4g} J",
-                                  number_at(gpu, {"joules_low"}).value_or(0),
-                                  number_at(gpu, {"joules_high"}).value_or(0)),
-             "the sum of joules has only what was measured"});
+        out_.facts.push_back(
+            {"",
+             profile::PartialEnergy{r.folder, place, joules ? std::optional(covered) : std::nullopt,
+                                    number_at(gpu, {"joules_low"}).value_or(0),
+                                    number_at(gpu, {"joules_high"}).value_or(0)}});
     }
   }
 
   /// Numbers that lie between those that are there.
   void find_missing() {
-    std::string gone;
+    profile::MissingRanks missing;
     for (std::int64_t n = 0, count = 0; !seen_.empty() && n < *seen_.rbegin() && count < 20; ++n)
       if (seen_.count(n) == 0) {
-        gone += fmt::format("{}{}", gone.empty() ? "" : ", ", n);
+        missing.ranks.push_back(std::to_string(n));
         ++count;
       }
-    if (!gone.empty())
-      out_.findings.push_back({"W-RANK-MISSING", "", fmt::format("no folder of rank {}", gone), "",
-                               "name the folders of all hosts"});
+    if (!missing.ranks.empty())
+      out_.facts.push_back({"", std::move(missing)});
   }
 
   ProfiledRanks out_;
@@ -279,7 +272,7 @@ Result<ProfiledRanks> merge_ranks(const std::vector<std::string>& folders) {
   return merge.finish();
 }
 
-Json merged_json(const ProfiledRanks& run) {
+Json merged_json(const ProfiledRanks& run, std::span<const Finding> findings) {
   Json out = Json::object();
   out.at("format") = Json::of(kFormat);
   out.at("status") = Json::of(run.succeeded == run.ranks.size() ? "success" : "failure");
@@ -296,20 +289,11 @@ Json merged_json(const ProfiledRanks& run) {
   total.at("gpus_sampled") = Json::of(std::int64_t(run.gpus));
   total.at("joules") = optional_json(run.joules);
   total.at("peak_vram_bytes") = optional_json(run.peak_vram_b);
-  Json findings = Json::list();
-  for (const PlanFinding& f : run.findings) {
-    Json one = Json::object();
-    one.at("code") = Json::of(f.code);
-    one.at("cause") = Json::of(f.cause);
-    one.at("evidence") = Json::of(f.evidence);
-    one.at("next") = Json::of(f.next);
-    findings.items.push_back(std::move(one));
-  }
-  out.at("findings") = std::move(findings);
+  out.at("findings") = findings_json(findings);
   return out;
 }
 
-std::string merged_text(const ProfiledRanks& run) {
+std::string merged_text(const ProfiledRanks& run, std::span<const Finding> findings) {
   std::string out = fmt::format("{:<6}{:<24}{:<14}{:>6}{:>14}{:>16}{:>14}\n", "rank", "host",
                                 "status", "exit", "wall", "energy", "peak VRAM");
   for (const ProfiledRank& r : run.ranks)
@@ -322,12 +306,11 @@ std::string merged_text(const ProfiledRanks& run) {
                      fmt::format("{} of {} ok", run.succeeded, run.ranks.size()), "",
                      cell_merge_ranks(run.wall_s, "s"), cell_merge_ranks(run.joules, "J"),
                      memory(run.peak_vram_b));
-  for (const PlanFinding& f : run.findings)
-    out += finding_text(f);
-  return out;
+  return out + findings_text(findings);
 }
 
-Result<void> write_merged(const ProfiledRanks& run, const std::string& out) {
+Result<void> write_merged(const ProfiledRanks& run, std::span<const Finding> findings,
+                          const std::string& out) {
   std::error_code ec;
   const std::string manifest = out + "/manifest.json";
   if (fs::exists(manifest, ec)) {
@@ -348,8 +331,8 @@ Result<void> write_merged(const ProfiledRanks& run, const std::string& out) {
         RS_CHECK(append_samples(r, header, file));
     RS_CHECK(file.commit());
   }
-  RS_CHECK(write_text(out + "/summary.txt", merged_text(run)));
-  return write_text(manifest, merged_json(run).dump() + "\n");
+  RS_CHECK(write_text(out + "/summary.txt", merged_text(run, findings)));
+  return write_text(manifest, merged_json(run, findings).dump() + "\n");
 }
 
 } // namespace rankscope

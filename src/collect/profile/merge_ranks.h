@@ -4,9 +4,11 @@
 
 #include "collect/profile/json_value.h"
 #include "collect/profile/plan.h"
+#include "core/finding.h"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +41,7 @@ struct ProfiledRanks {
   std::optional<double> joules;
   std::size_t gpus = 0; ///< that were sampled
   std::optional<std::int64_t> peak_vram_b;
-  std::vector<PlanFinding> findings;
+  std::vector<ProfileFact> facts; ///< to be reported
 };
 
 /// The ranks in `folders`: each a run's folder, or one with folders rank_N. Errors: kUnreadable
@@ -48,13 +50,15 @@ struct ProfiledRanks {
 Result<ProfiledRanks> merge_ranks(const std::vector<std::string>& folders);
 
 /// The manifest of the whole: format rankscope-profile-ranks-1.
-[[nodiscard]] Json merged_json(const ProfiledRanks& run);
-/// A line a rank, the sum, findings.
-[[nodiscard]] std::string merged_text(const ProfiledRanks& run);
+/// `findings`: those of its facts.
+[[nodiscard]] Json merged_json(const ProfiledRanks& run, std::span<const Finding> findings);
+/// A line per rank, the sum, findings.
+[[nodiscard]] std::string merged_text(const ProfiledRanks& run, std::span<const Finding> findings);
 
 /// manifest.json, summary.txt and, where ranks have samples, gpu_samples.csv with the rank in front
 /// of each row, into `out`. Errors: kOutput, kUnreadable; kUsage when `out` holds the manifest of a
 /// run and not of ranks.
-Result<void> write_merged(const ProfiledRanks& run, const std::string& out);
+Result<void> write_merged(const ProfiledRanks& run, std::span<const Finding> findings,
+                          const std::string& out);
 
 } // namespace rankscope

@@ -39,9 +39,9 @@ public:
                                           [[maybe_unused]] bool last) {
     return {};
   }
-  /// Behind the last script. What is worth a word goes to `findings`, figures to `figures` (an
-  /// object of the manifest). Errors: kOutput.
-  virtual Result<void> end([[maybe_unused]] std::vector<PlanFinding>& findings,
+  /// After the last script. Facts to be reported go to `facts`, figures to `figures` (an object of
+  /// the manifest). Errors: kOutput.
+  virtual Result<void> end([[maybe_unused]] std::vector<ProfileFact>& facts,
                            [[maybe_unused]] Json& figures) {
     return {};
   }

@@ -211,7 +211,8 @@ Result<void> wrap(const ToolEntry& tool, const Places& places, std::vector<std::
   return {};
 }
 
-void find_conflicts(Plan& plan, bool force) {
+/// Tools that cannot run together: an error, and a fact of the plan with `force`.
+Result<void> find_conflicts(Plan& plan, bool force) {
   for (std::size_t i = 0; i < plan.tools.size(); ++i)
     for (std::size_t k = i + 1; k < plan.tools.size(); ++k) {
       const ToolEntry& a = plan.tools[i];
@@ -223,17 +224,15 @@ void find_conflicts(Plan& plan, bool force) {
       };
       if (!family && !names(a, b) && !names(b, a))
         continue;
-      PlanFinding f;
-      f.code = force ? "W-TOOL-CONFLICT" : "E-TOOL-CONFLICT";
-      f.tool = b.name;
-      f.cause = family
-                    ? fmt::format("{} and {} are both of the family {}", a.name, b.name, a.family)
-                    : fmt::format("{} and {} do not go together", a.name, b.name);
-      f.evidence = "both hook the same calls of the runtime";
-      f.next =
-          force ? "look at both outputs with care" : "run them one after the other, or --force";
-      plan.findings.push_back(std::move(f));
+      if (!force)
+        return Error{ErrorCode::kUsage, "conflicting-tools",
+                     fmt::format("{} and {} cannot run together; both hook the same calls of the "
+                                 "runtime",
+                                 a.name, b.name),
+                     "run them one after the other, or --force"};
+      plan.facts.push_back({b.name, profile::ConflictingTool{a.name, family ? a.family : ""}});
     }
+  return {};
 }
 
 } // namespace
@@ -265,10 +264,7 @@ Result<Plan> make_plan(const PlanRequest& request) {
       env.tool(tool, request.out_folder + "/library_trace");
     add_steps(tool.name, tool.post, tool.timeout_s, i, plan.post);
   }
-  find_conflicts(plan, request.force);
-  for (const PlanFinding& f : plan.findings)
-    if (f.code == "E-TOOL-CONFLICT")
-      return Error{ErrorCode::kUsage, f.code, f.cause + "; " + f.evidence, f.next};
+  RS_CHECK(find_conflicts(plan, request.force));
   for (std::size_t i = plan.tools.size(); i-- > 0;)
     add_steps(plan.tools[i].name, plan.tools[i].pre, plan.tools[i].timeout_s, i, plan.pre);
   add_steps("", request.context.pre, script_s, plan.tools.size(), plan.pre);
@@ -314,8 +310,6 @@ std::string plan_text(const Plan& plan, bool explain) {
     step("post", s);
   for (const std::string& line : plan.conflicts)
     out += "note  " + line + "\n";
-  for (const PlanFinding& f : plan.findings)
-    out += fmt::format("{} {}: {} ({})\n", f.code, f.tool, f.cause, f.next);
   if (!explain)
     return out;
   for (std::size_t i = 0; i < plan.tools.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "collect/profile/context.h"
 #include "collect/profile/tool_table.h"
+#include "core/profile_fact.h"
 
 #include <string>
 #include <vector>
@@ -25,14 +26,6 @@ struct EnvChange {
   bool unset = false;
 };
 
-struct PlanFinding {
-  std::string code;  ///< E-... stops the run, W-... does not
-  std::string tool;  ///< or empty
-  std::string cause; ///< one line
-  std::string evidence;
-  std::string next; ///< what to do
-};
-
 struct Plan {
   std::vector<ToolEntry> tools;       ///< the first is the innermost; {out} is resolved
   std::vector<std::string> folders;   ///< of each tool, below the run's folder
@@ -41,7 +34,7 @@ struct Plan {
   std::vector<std::string> argv;      ///< with the tools around it
   std::vector<EnvChange> env;         ///< one a variable, in order of first mention
   std::vector<std::string> conflicts; ///< of the environment: who wins
-  std::vector<PlanFinding> findings;
+  std::vector<ProfileFact> facts;     ///< to be reported with those of the run
 };
 
 struct PlanRequest {
@@ -57,8 +50,7 @@ struct PlanRequest {
 
 /// Stacks the tools: commands around the command from the first to the last, scripts before it from
 /// the last to the first and behind it from the first to the last, the same command once. Errors:
-/// kUsage, for a command that cannot be split and for tools that do not go together
-/// (E-TOOL-CONFLICT).
+/// kUsage, for a command that cannot be split and for tools that do not go together.
 Result<Plan> make_plan(const PlanRequest& request);
 
 /// Every step for people: order, argv with quotes, environment.

@@ -94,7 +94,7 @@ public:
          const EnvPairs& environment)
       : plan_(plan), target_(target), table_(table), environment_(environment) {}
 
-  Result<std::vector<PlanFinding>> run() {
+  Result<std::vector<ProfileFact>> run() {
     RS_TRY(found_, find_programs(target_, programs_of(plan_)));
     for (const ToolEntry& tool : plan_.tools) {
       programs(tool);
@@ -104,21 +104,17 @@ public:
       surroundings(tool);
     }
     if (!plan_.command.empty() && found_[plan_.command.front()].empty())
-      add("E-COMMAND-MISSING", "",
-          fmt::format("there is no program {}{}", plan_.command.front(), in_image()),
-          "searched " + searched(), "is its name right?");
+      add("", profile::MissingCommand{plan_.command.front(), searched_path(target_), image()});
     return std::move(out_);
   }
 
 private:
-  void add(const char* code, const std::string& tool, const std::string& cause,
-           const std::string& evidence, const std::string& next) {
-    out_.push_back({code, tool, cause, evidence, next});
+  template <class Fact> void add(const std::string& tool, Fact fact) {
+    out_.push_back({tool, std::move(fact)});
   }
-  [[nodiscard]] std::string in_image() const {
-    return target_.image.empty() ? "" : " in image " + target_.image_name;
+  [[nodiscard]] std::string image() const {
+    return target_.image.empty() ? "" : target_.image_name;
   }
-  [[nodiscard]] std::string searched() const { return searched_path(target_); }
 
   void programs(const ToolEntry& tool) {
     std::set<std::string> names(tool.required.begin(), tool.required.end());
@@ -127,35 +123,25 @@ private:
     for (const std::string& name : names) {
       if (name.rfind("lib:", 0) == 0) {
         if (target_.image.empty() && !library_there(target_, name.substr(4), environment_))
-          add("E-LIB-MISSING", tool.name, fmt::format("{} is not installed", name.substr(4)),
-              "searched LD_LIBRARY_PATH and the usual folders",
-              "add its folder to LD_LIBRARY_PATH");
+          add(tool.name, profile::MissingLibrary{name.substr(4)});
         continue;
       }
       if (name.rfind("file:", 0) == 0) {
         std::error_code ec;
         if (target_.image.empty() && !fs::exists(target_.root + name.substr(5), ec))
-          add("E-TOOL-MISSING", tool.name, fmt::format("there is no {}", name.substr(5)), "", "");
+          add(tool.name, profile::MissingTool{name.substr(5), "", "", "", {}});
         continue;
       }
       if (!found_[name].empty())
         continue;
-      std::string evidence = "searched " + searched();
-      std::string next = "install it";
-      if (const std::string place = target_.image.empty() ? elsewhere(target_, name) : "";
-          !place.empty()) {
-        evidence += fmt::format("; present at {} (not on PATH)", place);
-        next = fmt::format("PATH={}:$PATH", place);
-      }
-      if (const std::string others = standing_in(tool); !others.empty())
-        next += "; available instead: " + others;
-      add("E-TOOL-MISSING", tool.name, fmt::format("{} is not on PATH{}", name, in_image()),
-          evidence, next);
+      add(tool.name, profile::MissingTool{name, searched_path(target_), image(),
+                                          target_.image.empty() ? elsewhere(target_, name) : "",
+                                          standing_in(tool)});
     }
   }
 
   /// Tools of the same family whose program is there.
-  std::string standing_in(const ToolEntry& missing) {
+  std::vector<std::string> standing_in(const ToolEntry& missing) {
     std::vector<std::string> tools;
     std::vector<std::string> programs;
     for (const std::string& name : table_.names()) {
@@ -169,10 +155,10 @@ private:
       programs.push_back(program_of(*entry));
     }
     const auto found = find_programs(target_, programs);
-    std::string out;
+    std::vector<std::string> out;
     for (std::size_t i = 0; found && i < tools.size(); ++i)
       if (!found->at(programs[i]).empty())
-        out += (out.empty() ? "" : ", ") + tools[i];
+        out.push_back(tools[i]);
     return out;
   }
 
@@ -181,10 +167,9 @@ private:
     for (const ToolScript& script : list)
       if (const fs::path path = fs::path(target_.folder) / script.path;
           !fs::is_regular_file(path, ec) || ::access(path.c_str(), R_OK) != 0)
-        add("E-SCRIPT-MISSING", tool, fmt::format("there is no script {}", script.path),
-            "looked in " +
-                (target_.folder.empty() ? fs::current_path(ec).string() : target_.folder),
-            "paths are from the folder of tools.json, or from where the command runs");
+        add(tool, profile::MissingScript{script.path, target_.folder.empty()
+                                                          ? fs::current_path(ec).string()
+                                                          : target_.folder});
   }
 
   void devices(const ToolEntry& tool) {
@@ -193,12 +178,9 @@ private:
     const bool amd = is_for_amd(tool);
     const std::string device = device_of(tool, target_);
     if (lacks_gpu(tool, target_))
-      add("W-NO-GPU", tool.name, fmt::format("there is no {} GPU here", amd ? "AMD" : "NVIDIA"),
-          "no " + device, "run it where the GPU is");
+      add(tool.name, profile::MissingGpu{amd, device});
     else if (::access(device.c_str(), R_OK | W_OK) != 0)
-      add("W-GPU-PERMISSION", tool.name, fmt::format("{} may not be opened", device),
-          fmt::format("user {}", ::geteuid()),
-          amd ? "join the groups render and video" : "ask for access to the device");
+      add(tool.name, profile::ClosedGpu{amd, device, ::geteuid()});
   }
 
   void surroundings(const ToolEntry& tool) {
@@ -209,19 +191,14 @@ private:
                          (name == "LD_PRELOAD" && (value.find("rocprof") != std::string::npos ||
                                                    value.find("rpd_tracer") != std::string::npos));
       if (hooks && !value.empty())
-        add("W-HSA-TOOLS-LIB", tool.name, "another tracer is in the environment already",
-            name + "=" + value, "unset " + name);
+        add(tool.name, profile::OtherTracer{name, value});
     }
     const std::string params = first_value("/proc/driver/nvidia/params", "RmProfilingAdminOnly");
     if (program_of(tool) == "ncu" && params == "1" && ::geteuid() != 0)
-      add("W-NV-ADMIN-ONLY", tool.name, "the driver gives counters to administrators only",
-          "RmProfilingAdminOnly: 1",
-          "load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root");
+      add(tool.name, profile::ClosedCounters{});
     std::ifstream in(target_.root + "/proc/sys/kernel/perf_event_paranoid");
     if (int level = 0; program_of(tool) == "nsys" && in >> level && level > 2)
-      add("W-PERF-PARANOID", tool.name, "the kernel gives no processor samples to users",
-          fmt::format("kernel.perf_event_paranoid = {}", level),
-          "sysctl kernel.perf_event_paranoid=2; GPU work is recorded without");
+      add(tool.name, profile::ClosedCpuSamples{level});
   }
 
   [[nodiscard]] std::string first_value(const std::string& file, const std::string& key) const {
@@ -237,7 +214,7 @@ private:
   const ToolTable& table_;
   const EnvPairs& environment_;
   std::map<std::string, std::string> found_;
-  std::vector<PlanFinding> out_;
+  std::vector<ProfileFact> out_;
 };
 
 } // namespace
@@ -329,7 +306,7 @@ Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEnt
   return {};
 }
 
-Result<std::vector<PlanFinding>> preflight(const Plan& plan, const PreflightTarget& target,
+Result<std::vector<ProfileFact>> preflight(const Plan& plan, const PreflightTarget& target,
                                            const ToolTable& table, const EnvPairs& environment) {
   return Checks(plan, target, table, environment).run();
 }

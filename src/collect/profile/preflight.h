@@ -32,10 +32,8 @@ Result<std::map<std::string, std::string>> find_programs(const PreflightTarget& 
 Result<void> choose_fallbacks(const PreflightTarget& target, std::vector<ToolEntry>& tools,
                               std::vector<std::string>& notes);
 
-/// Findings, E-... for what would make the run fail: E-TOOL-MISSING, E-COMMAND-MISSING,
-/// E-SCRIPT-MISSING, E-LIB-MISSING; W-NO-GPU, W-GPU-PERMISSION, W-HSA-TOOLS-LIB, W-NV-ADMIN-ONLY,
-/// W-PERF-PARANOID for what may. `table` names tools that could stand in.
-Result<std::vector<PlanFinding>> preflight(const Plan& plan, const PreflightTarget& target,
+/// What is missing, and what may make the run fail. `table` names tools that could stand in.
+Result<std::vector<ProfileFact>> preflight(const Plan& plan, const PreflightTarget& target,
                                            const ToolTable& table, const EnvPairs& environment);
 
 /// Whether the tool records work of a vendor's GPUs and this host has no driver of that vendor.

@@ -1,9 +1,8 @@
 #include "collect/profile/run.h"
 
 #include "collect/profile/library_watch.h"
-#include "collect/profile/run_findings.h"
+#include "collect/profile/run_facts.h"
 #include "collect/profile/run_log.h"
-#include "collect/profile/torch_tool.h"
 #include "os/output_file.h"
 #include "os/signals.h"
 
@@ -73,15 +72,18 @@ public:
     collect();
     out_.end = read_clock_anchor();
     if (!log_->finish())
-      out_.findings.push_back({"W-LOG-INCOMPLETE", "", "run.log lacks some of the output",
-                               r_.out + "/run.log", "is the disk full?"});
-    add_run_findings(r_, out_);
+      add("", profile::IncompleteLog{r_.out + "/run.log"});
+    add_run_facts(r_, out_);
     if (no_start)
       return std::move(*no_start);
     return std::move(out_);
   }
 
 private:
+  template <class Fact> void add(const std::string& tool, Fact fact) {
+    out_.facts.push_back({tool, std::move(fact)});
+  }
+
   ProcessSpec spec_for(const std::vector<std::string>& argv, bool with_tools) const {
     ProcessSpec spec;
     spec.argv = r_.container;
@@ -120,8 +122,7 @@ private:
       if (end.ok())
         out_.baseline_s.push_back(end.seconds);
       else
-        out_.findings.push_back({"W-BASELINE-FAILED", "", "the run without tools failed",
-                                 end.describe(), "it says nothing about overhead"});
+        add("", profile::FailedBaseline{end.describe()});
     }
     return {};
   }
@@ -134,9 +135,7 @@ private:
       for (const std::string& name : native->names())
         failed_.push_back(name);
       out_.tool_failed = true;
-      out_.findings.push_back({"E-TOOL-START", fmt::format("{}", fmt::join(native->names(), ", ")),
-                               "it cannot do its work", begun.error().message(),
-                               "rankscope profile doctor looks at each tool"});
+      add(names_of(*native), profile::ToolNotStarted{begun.error().message()});
       dead_.push_back(native.get());
       if (!r_.keep_going)
         return false;
@@ -154,9 +153,7 @@ private:
       const StepResult& s = out_.steps.back();
       out_.tool_failed = true;
       failed_.push_back(step.tool);
-      out_.findings.push_back({"E-PRE-FAILED", step.tool,
-                               fmt::format("its set-up failed: {}", s.status),
-                               last_lines(s.log, 20), s.log});
+      add(step.tool, profile::FailedScript{true, s.status, last_lines(s.log, 20), s.log});
       if (cancelled() || !r_.keep_going)
         return false;
     }
@@ -258,26 +255,14 @@ private:
     const bool killed = out_.exit_status == 128 + SIGKILL; // also by a shell between us and it
     if (end.timed_out) {
       out_.exit_status = kTimeoutStatus;
-      out_.findings.push_back({"W-RUN-TIMEOUT", "",
-                               fmt::format("the command did not end within "
-                                           "{} s and was ended",
-                                           r_.timeout_s),
-                               "", "a larger --timeout; what was gathered is kept"});
+      add("", profile::Timeout{r_.timeout_s});
     } else if (end.cancelled && (out_.exit_status == 0 || killed)) {
       out_.exit_status = 128 + (interrupt_signal() != 0 ? interrupt_signal() : SIGINT);
     }
     if (end.killed > 0)
-      out_.findings.push_back(
-          {"W-RUN-KILLED", "",
-           fmt::format("processes that did not end when they were asked to were killed: {}",
-                       end.killed),
-           fmt::format("they had {} s, and what they write at their end is missing", r_.grace_s),
-           "a larger --grace"});
+      add("", profile::KilledProcesses{static_cast<std::size_t>(end.killed), r_.grace_s});
     if (end.left_behind > 0)
-      out_.findings.push_back(
-          {"W-LEFT-BEHIND", "",
-           fmt::format("{} processes that the command left running were ended", end.left_behind),
-           "", "let the command wait for what it begins"});
+      add("", profile::LeftProcesses{static_cast<std::size_t>(end.left_behind)});
   }
 
   /// From the innermost tool outwards: of those that were set up, also in part.
@@ -290,28 +275,24 @@ private:
         continue;
       const StepResult& s = out_.steps.back();
       out_.tool_failed = true;
-      out_.findings.push_back({"W-POST-FAILED", step.tool,
-                               fmt::format("its tear-down failed: {}", s.status),
-                               last_lines(s.log, 20), s.log});
+      add(step.tool, profile::FailedScript{false, s.status, last_lines(s.log, 20), s.log});
     }
+    bool left = false;
     for (const auto& process : lingering_) {
       const Result<ProcessEnd> end = process->wait();
-      if (end && end->left_behind > 0)
-        out_.findings.push_back({"W-LEFT-BEHIND", "",
-                                 "a script left processes running, which were ended", "",
-                                 "stop them in post_scripts"});
+      left = left || (end && end->left_behind > 0);
     }
+    if (left)
+      add("", profile::LeftProcesses{});
   }
 
   void end_natives() {
     for (const auto& native : r_.natives) {
       if (dead(native.get()))
         continue;
-      if (const Result<void> ended = native->end(out_.findings, out_.figures); !ended) {
+      if (const Result<void> ended = native->end(out_.facts, out_.figures); !ended) {
         out_.tool_failed = true;
-        out_.findings.push_back({"E-TOOL-END", fmt::format("{}", fmt::join(native->names(), ", ")),
-                                 "its output is not whole", ended.error().message(),
-                                 "is the disk full?"});
+        add(names_of(*native), profile::UnfinishedTool{ended.error().message()});
       }
     }
   }
@@ -332,18 +313,20 @@ private:
       t.status = failed ? "failed" : !out_.launched ? "not run" : empty ? "empty" : "ok";
       if (t.status == "empty") {
         out_.tool_failed = true;
-        if (std::none_of(out_.findings.begin(), out_.findings.end(), [&](const PlanFinding& f) {
-              return f.tool == tool.name && f.code == kSteppedAside;
+        if (std::none_of(out_.facts.begin(), out_.facts.end(), [&](const ProfileFact& f) {
+              return f.tool == tool.name && f.is<profile::SteppedAside>();
             }))
-          out_.findings.push_back(empty_finding(r_, tool, t, out_, seen_));
+          out_.facts.push_back(empty_fact(r_, tool, t, out_, seen_));
       } else if (t.status == "ok" && !t.outputs.missing.empty()) {
         out_.tool_failed = true;
-        out_.findings.push_back(
-            {"W-OUTPUT-MISSING", tool.name, "it did not write all its files",
-             fmt::format("nothing matches {}", fmt::join(t.outputs.missing, ", ")), ""});
+        add(tool.name, profile::MissingOutput{t.outputs.missing});
       }
       out_.tools.push_back(std::move(t));
     }
+  }
+
+  static std::string names_of(const NativeTool& native) {
+    return fmt::format("{}", fmt::join(native.names(), ", "));
   }
 
   [[nodiscard]] std::string work_folder() const {

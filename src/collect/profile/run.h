@@ -54,9 +54,9 @@ struct RunResult {
   std::vector<double> baseline_s;
   bool tool_failed = false; ///< a tool could not be set up or ended, or wrote nothing
   std::vector<StepResult> steps;
-  std::vector<ToolResult> tools; ///< as in the plan
-  std::vector<PlanFinding> findings;
-  Json figures = Json::object(); ///< of native tools
+  std::vector<ToolResult> tools;  ///< as in the plan
+  std::vector<ProfileFact> facts; ///< to be reported
+  Json figures = Json::object();  ///< of native tools
   ClockAnchor begin, end;
 };
 

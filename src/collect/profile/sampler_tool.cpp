@@ -60,7 +60,7 @@ public:
                                                 : Phase::kPre);
   }
 
-  Result<void> end(std::vector<PlanFinding>& findings, Json& figures) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
     if (sampler_ == nullptr)
       return {};
     RS_TRY(const SamplerSummary s, sampler_->stop());
@@ -92,39 +92,29 @@ public:
       host.at("dram_joules") = optional_number(s.host.dram_joules);
     }
     out.at("notes") = Json::list(s.notes);
-    add_findings(s, findings);
+    add_facts(s, facts);
     if (s.write_error)
       return *s.write_error;
     return {};
   }
 
 private:
-  void add_findings(const SamplerSummary& s, std::vector<PlanFinding>& findings) const {
+  void add_facts(const SamplerSummary& s, std::vector<ProfileFact>& facts) const {
     const std::string all = fmt::format("{}", fmt::join(names_, ", "));
-    if (s.run_s < 2 * s.period_s)
-      findings.push_back({"W-EMPTY-SHORT-RUN", all, "the run was shorter than two samples",
-                          fmt::format("run {:.3f} s < 2 x {} s", s.run_s, s.period_s),
-                          "a smaller --sample-rate, or a longer run"});
+    const bool is_short = s.run_s < 2 * s.period_s;
+    if (is_short)
+      facts.push_back({all, profile::ShortRun{s.run_s, s.period_s}});
     if (s.missed > 0 && s.missed * 5 > s.ticks)
-      findings.push_back({"W-SAMPLES-MISSED", all,
-                          "samples were missed: reading takes longer than the period",
-                          fmt::format("{} of {} ticks, {:.0f} us a reading", s.missed,
-                                      s.missed + s.ticks, s.mean_read_us),
-                          "a larger --sample-rate"});
-    for (const EnergyFinding& f : energy_findings(s))
-      findings.push_back({f.code, all, f.cause, f.evidence, f.next});
-    std::string idle;
-    std::string busy;
+      facts.push_back({all, profile::MissedSamples{s.missed, s.ticks, s.mean_read_us}});
+    for (const EnergyDoubt& doubt : energy_doubts(s))
+      facts.push_back({all, profile::EnergyOfGpu{doubt}});
+    profile::IdleDevices devices;
     for (const GpuSummary& g : s.gpus)
-      if (g.mean_busy_pct) {
-        std::string& list = *g.mean_busy_pct < 1 ? idle : busy;
-        list += (list.empty() ? "" : ", ") + fmt::format("{}", g.gpu.index);
-      }
-    if (!idle.empty() && s.run_s >= 2 * s.period_s)
-      findings.push_back(
-          {"W-DEVICE-IDLE", all, fmt::format("GPU {} did nothing during the run", idle),
-           busy.empty() ? "no GPU that was sampled did" : fmt::format("GPU {} was busy", busy),
-           "choose with --devices; *_VISIBLE_DEVICES decides what the run uses"});
+      if (g.mean_busy_pct)
+        (*g.mean_busy_pct < 1 ? devices.idle : devices.busy)
+            .push_back(fmt::format("{}", g.gpu.index));
+    if (!devices.idle.empty() && !is_short)
+      facts.push_back({all, std::move(devices)});
   }
 
   std::vector<std::string> names_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 #include <fstream>
 
 namespace rankscope {
@@ -56,7 +55,7 @@ public:
 
   [[nodiscard]] std::vector<std::string> names() const override { return {name_}; }
 
-  Result<void> end(std::vector<PlanFinding>& findings, Json& figures) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
     std::vector<std::string> searched;
     const std::optional<TheRock> found = find_therock(target_, environment_, searched);
     Json& out = figures.at("therock");
@@ -65,9 +64,7 @@ public:
       out.at("place") = Json::of(found->place);
       out.at("version") = Json::of(found->version);
     } else {
-      findings.push_back({"W-NO-THEROCK", name_, "ROCm is not one of TheRock's builds",
-                          fmt::format("looked in {}", fmt::join(searched, ", ")),
-                          "ROCM_PATH or VIRTUAL_ENV may name the one that is meant"});
+      facts.push_back({name_, profile::OtherRocm{std::move(searched)}});
     }
     return {};
   }

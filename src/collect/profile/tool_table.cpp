@@ -347,7 +347,7 @@ Result<ToolEntry> ToolTable::entry(const Json& use, const std::string& where,
   } else {
     const auto all = names();
     const std::string meant = nearest(name->text, all);
-    return Error{ErrorCode::kUsage, "E-TOOL-UNKNOWN",
+    return Error{ErrorCode::kUsage, "unknown-tool",
                  fmt::format("no tool is named '{}'{}", name->text,
                              meant.empty() ? "" : fmt::format("; did you mean {}?", meant)),
                  "rankscope profile tools lists them"};

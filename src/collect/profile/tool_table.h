@@ -69,7 +69,7 @@ public:
   Result<void> merge(const Json& root, const std::string& where, const std::string& folder,
                      std::vector<std::string>& notes);
   /// The entry with the user's keys over it ({"name", "cmd", "env_vars", ...}). Errors: kUsage for
-  /// a name that is not there (E-TOOL-UNKNOWN, with the nearest), a bad key or value.
+  /// a name that is not there (with the nearest), a bad key or value.
   [[nodiscard]] Result<ToolEntry> entry(const Json& use, const std::string& where,
                                         std::vector<std::string>& notes) const;
   [[nodiscard]] std::vector<std::string> names() const;

@@ -178,13 +178,10 @@ public:
     return file.commit();
   }
 
-  Result<void> end(std::vector<PlanFinding>& findings, Json&) override {
+  Result<void> end(std::vector<ProfileFact>& facts, Json&) override {
     std::error_code ec;
     if (std::filesystem::exists(folder_ + "/stepped_aside", ec))
-      findings.push_back({kSteppedAside, name_,
-                          "the command starts PyTorch's profiler itself, so this tool stopped",
-                          "a thread can run one PyTorch profiler only",
-                          "run without this tool and use the traces that the command writes"});
+      facts.push_back({name_, profile::SteppedAside{}});
     return {};
   }
 

@@ -9,9 +9,6 @@
 
 namespace rankscope {
 
-/// Code of the finding that the command starts PyTorch's profiler itself.
-inline constexpr const char* kSteppedAside = "W-STEPPED-ASIDE";
-
 /// nullptr when the plan has no torch_profiler. Its folder of the plan's environment is
 /// OUT/torch_profiler/site. A process that ends by a signal or by os._exit writes no trace.
 [[nodiscard]] std::unique_ptr<NativeTool> make_torch_tool(const Plan& plan, const std::string& out);

@@ -1,6 +1,7 @@
 #include "collect/samplers/sampler_json.h"
 
 #include "base/json_text.h"
+#include "collect/finding_json.h"
 
 #include <fmt/format.h>
 #include <iterator>
@@ -91,13 +92,10 @@ std::string gpu_list_json(GpuBackend& backend) {
                      gpus, list(backend.notes()));
 }
 
-std::string sampler_json(const SamplerSummary& s) {
+std::string sampler_json(const SamplerSummary& s, std::span<const Finding> findings) {
   std::string gpus;
   for (const GpuSummary& g : s.gpus)
     gpus += (gpus.empty() ? "" : ", ") + gpu_json_sampler_json(g);
-  std::vector<std::string> warnings;
-  for (const EnergyFinding& f : energy_findings(s))
-    warnings.push_back(fmt::format("{} {}: {}", f.code, f.cause, f.evidence));
   std::string processes;
   for (const GpuProcessSummary& p : s.processes)
     processes += fmt::format("{}{{\"gpu\": {}, \"pid\": {}, \"peak_vram_b\": {}}}",
@@ -109,16 +107,16 @@ std::string sampler_json(const SamplerSummary& s) {
       "\"processes\": [{}], "
       "\"host\": {{\"samples\": {}, \"mean_cpu_pct\": {}, \"max_cpu_pct\": {}, "
       "\"peak_memory_b\": {}, \"memory_total_b\": {}, "
-      "\"cpu_energy_j\": {}, \"dram_energy_j\": {}}}, \"warnings\": {}, "
+      "\"cpu_energy_j\": {}, \"dram_energy_j\": {}}}, \"findings\": {}, "
       "\"write_error\": {}, \"notes\": {}, \"files\": {}}}",
       quoted(s.backend), s.period_s, s.run_s, s.ticks, s.missed, s.mean_read_us, s.max_read_us,
       s.worst_late_us, s.cpu_s, gpus, processes, s.host.samples, value(s.host.mean_cpu_pct),
       value(s.host.max_cpu_pct), value(s.host.peak_memory_b), value(s.host.memory_total_b),
-      value(s.host.cpu_joules), value(s.host.dram_joules), list(warnings),
+      value(s.host.cpu_joules), value(s.host.dram_joules), findings_json(findings).dump(),
       s.write_error ? quoted(s.write_error->message()) : "null", list(s.notes), list(s.files));
 }
 
-std::string sampler_text(const SamplerSummary& s) {
+std::string sampler_text(const SamplerSummary& s, std::span<const Finding> findings) {
   std::string out;
   for (const GpuSummary& g : s.gpus)
     out += gpu_text(g);
@@ -140,8 +138,8 @@ std::string sampler_text(const SamplerSummary& s) {
   out += fmt::format("{:.3f} s every {:.4g} s{}{}: {} ticks, {} missed, reading takes {:.0f} us\n",
                      s.run_s, s.period_s, s.backend.empty() ? "" : " by ", s.backend, s.ticks,
                      s.missed, s.mean_read_us);
-  for (const EnergyFinding& f : energy_findings(s))
-    out += fmt::format("warning: {}: {}\n", f.cause, f.evidence);
+  for (const Finding& f : findings)
+    out += "warning: " + f.sentence() + "\n";
   for (const std::string& note : s.notes)
     out += "note: " + note + "\n";
   return out;

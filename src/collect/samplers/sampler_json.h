@@ -2,7 +2,9 @@
 #pragma once
 
 #include "collect/samplers/sampler_summary.h"
+#include "core/finding.h"
 
+#include <span>
 #include <string>
 
 namespace rankscope {
@@ -10,8 +12,11 @@ namespace rankscope {
 /// The GPUs of a back end with their momentary power, as one object.
 [[nodiscard]] std::string gpu_list_json(GpuBackend& backend);
 /// One object; what is not known is null. Keys end in their unit (_w, _j, _s, _b, _pct, _us).
-[[nodiscard]] std::string sampler_json(const SamplerSummary& summary);
-/// The same for people: a line per GPU, one for the host, one for the schedule, notes.
-[[nodiscard]] std::string sampler_text(const SamplerSummary& summary);
+/// `findings`: those of energy_doubts().
+[[nodiscard]] std::string sampler_json(const SamplerSummary& summary,
+                                       std::span<const Finding> findings);
+/// The same for people: a line per GPU, one for the host, one for the schedule, findings, notes.
+[[nodiscard]] std::string sampler_text(const SamplerSummary& summary,
+                                       std::span<const Finding> findings);
 
 } // namespace rankscope

@@ -173,36 +173,34 @@ GpuSummary GpuAccumulator::summary() const {
   return out;
 }
 
-std::vector<EnergyFinding> energy_findings(const SamplerSummary& summary) {
+std::vector<EnergyDoubt> energy_doubts(const SamplerSummary& summary) {
   constexpr double kMostError = 0.03;
   constexpr std::size_t kEnoughSamples = 10;
-  std::vector<EnergyFinding> out;
+  using Kind = EnergyDoubt::Kind;
+  std::vector<EnergyDoubt> out;
   for (const GpuSummary& g : summary.gpus) {
-    if (g.lost_s > 0)
-      out.push_back({"W-GPU-LOST",
-                     fmt::format("GPU {} gave no readings for the last {:.3g} s of the run",
-                                 g.gpu.index, g.lost_s),
-                     fmt::format("its energy covers {:.1f} % of the run", 100 * g.covered),
-                     "check the kernel log for resets of the GPU (dmesg)"});
+    const auto add = [&](Kind kind) -> EnergyDoubt& {
+      out.push_back({kind, g.gpu.index});
+      return out.back();
+    };
+    if (g.lost_s > 0) {
+      EnergyDoubt& doubt = add(Kind::kLostGpu);
+      doubt.lost_s = g.lost_s;
+      doubt.covered = g.covered;
+    }
     if (g.counter_resets > 0)
-      out.push_back({"W-COUNTER-RESET",
-                     fmt::format("the energy counter of GPU {} was reset {} times", g.gpu.index,
-                                 g.counter_resets),
-                     "around each reset the energy is integrated from power samples", ""});
-    if (g.sampling_error && std::abs(*g.sampling_error) > kMostError && g.samples >= kEnoughSamples)
-      out.push_back({"W-POWER-ALIASED",
-                     fmt::format("the power samples of GPU {} do not show its energy", g.gpu.index),
-                     fmt::format("{:.4g} J by the energy counter, {:.4g} J integrated from samples",
-                                 *g.counter_joules, *g.counter_joules * (1 + *g.sampling_error)),
-                     "joules use the counter; sample more often to see the shape of the power"});
-    if (g.joules_low && !g.joules)
-      out.push_back(
-          {"W-POWER-ALIASED",
-           fmt::format("the power of GPU {} changes as fast as it is sampled and there is "
-                       "no energy counter",
-                       g.gpu.index),
-           fmt::format("energy between {:.4g} and {:.4g} J", *g.joules_low, *g.joules_high),
-           "sample more often"});
+      add(Kind::kCounterReset).resets = g.counter_resets;
+    if (g.sampling_error && std::abs(*g.sampling_error) > kMostError &&
+        g.samples >= kEnoughSamples) {
+      EnergyDoubt& doubt = add(Kind::kSamplesDiffer);
+      doubt.counter_j = *g.counter_joules;
+      doubt.sampled_j = *g.counter_joules * (1 + *g.sampling_error);
+    }
+    if (g.joules_low && !g.joules) {
+      EnergyDoubt& doubt = add(Kind::kAliased);
+      doubt.lowest_j = *g.joules_low;
+      doubt.highest_j = *g.joules_high;
+    }
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "collect/samplers/gpu_backend.h"
+#include "core/energy_doubt.h"
 
 #include <cstdint>
 #include <limits>
@@ -117,12 +118,8 @@ private:
   std::optional<std::int64_t> reading_t_ns_;          ///< last one that was not empty
 };
 
-/// What has to be known of the energy of a run.
-struct EnergyFinding {
-  std::string code, cause, evidence, next;
-};
-/// W-GPU-LOST, W-COUNTER-RESET, and W-POWER-ALIASED where samples and counter differ by more than
-/// 3 % or samples without a counter are aliased; by GPU.
-[[nodiscard]] std::vector<EnergyFinding> energy_findings(const SamplerSummary& summary);
+/// By GPU: readings that stop, resets of the counter, samples and counter that differ by more than
+/// 3 %, samples without a counter that are aliased.
+[[nodiscard]] std::vector<EnergyDoubt> energy_doubts(const SamplerSummary& summary);
 
 } // namespace rankscope

@@ -1,5 +1,4 @@
-// What a run says about itself: why an output is empty, what the tools cost, odd lines in the log.
-// Every finding has a stable code, a cause, evidence and a next step (docs/profile.md lists them).
+// Facts about a finished run: why an output is empty, what the tools cost, failures in the log.
 #pragma once
 
 #include "collect/profile/library_watch.h"
@@ -9,12 +8,11 @@ namespace rankscope {
 
 /// Why a tool that should have written something has not: a failed command, a library that was
 /// never in memory or wrote no line, a run shorter than two samples, or no work to see.
-PlanFinding empty_finding(const RunRequest& request, const ToolEntry& tool,
-                          const ToolResult& result, const RunResult& run,
-                          const SeenLibraries& seen);
+ProfileFact empty_fact(const RunRequest& request, const ToolEntry& tool, const ToolResult& result,
+                       const RunResult& run, const SeenLibraries& seen);
 
 /// Overhead against the baseline, and lines of the log that look like failures of a run that
 /// succeeded: its exit status is the truth, they are only shown.
-void add_run_findings(const RunRequest& request, RunResult& run);
+void add_run_facts(const RunRequest& request, RunResult& run);
 
 } // namespace rankscope

@@ -1,0 +1,18 @@
+// Findings in the files and outputs of runs.
+#pragma once
+
+#include "collect/profile/json_value.h"
+#include "core/finding.h"
+
+#include <span>
+#include <string>
+
+namespace rankscope {
+
+/// A list of objects with the fields of finding_schema() that have a value.
+[[nodiscard]] Json findings_json(std::span<const Finding> findings);
+
+/// "rule: headline\n    evidence\n    next: action\n" of each.
+[[nodiscard]] std::string findings_text(std::span<const Finding> findings);
+
+} // namespace rankscope

@@ -1,0 +1,183 @@
+// Facts about a profiling run: what is missing before it, what happened in it, what its tools did
+// not write. findings/profile_findings.h composes a finding of each.
+#pragma once
+
+#include "core/energy_doubt.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rankscope {
+
+/// Each type is one kind of fact.
+namespace profile {
+
+using Texts = std::vector<std::string>;
+
+// Before the run.
+struct MissingTool {
+  std::string name;     ///< the program, or an absolute path
+  std::string searched; ///< "PATH=..."; "" of a path
+  std::string image;    ///< of the container that was searched; "" = this host
+  std::string place;    ///< folder that contains it and is not on PATH; "" = none
+  Texts alternatives;   ///< installed tools of the same family
+};
+struct MissingLibrary {
+  std::string name;
+};
+struct MissingScript {
+  std::string path, searched;
+};
+struct MissingCommand {
+  std::string name, searched, image;
+};
+struct ConflictingTool {
+  std::string other;
+  std::string family; ///< of both; "" = a tool lists the other one
+};
+struct MissingGpu {
+  bool amd = false; ///< else NVIDIA
+  std::string device;
+};
+struct ClosedGpu {
+  bool amd = false;
+  std::string device;
+  std::uint32_t user = 0;
+};
+struct OtherTracer {
+  std::string variable, value;
+};
+struct ClosedCounters {};
+struct ClosedCpuSamples {
+  int level = 0; ///< kernel.perf_event_paranoid
+};
+
+// Of the run.
+struct ToolNotStarted {
+  std::string problem;
+};
+struct FailedScript {
+  bool set_up = true; ///< else tear-down
+  std::string status, last_lines, log;
+};
+struct FailedBaseline {
+  std::string ended;
+};
+struct Timeout {
+  double limit_s = 0;
+};
+struct KilledProcesses {
+  std::size_t count = 0;
+  double grace_s = 0;
+};
+struct LeftProcesses {
+  std::size_t count = 0; ///< 0: a script left some
+};
+struct UnfinishedTool {
+  std::string problem;
+};
+struct IncompleteLog {
+  std::string file;
+};
+struct SteppedAside {};
+struct MissedSamples {
+  std::size_t missed = 0, ticks = 0;
+  double read_us = 0;
+};
+struct IdleDevices {
+  Texts idle, busy; ///< indices of GPUs
+};
+struct EnergyOfGpu {
+  EnergyDoubt doubt;
+};
+struct DamagedLines {
+  std::string library;
+  std::uint64_t damaged = 0, lines = 0;
+  std::string first;
+};
+struct OtherRocm {
+  Texts searched;
+};
+
+// Of its outputs.
+struct MissingOutput {
+  Texts patterns;
+};
+struct EmptyOutput {
+  Texts patterns;
+  std::string file;                 ///< without records; "" = none was written
+  Texts old_files;                  ///< that existed before the run and match
+  std::optional<std::string> ended; ///< of a command that failed
+  std::string last_lines;           ///< of its log
+};
+struct ShortRun {
+  double run_s = 0, period_s = 0;
+};
+struct UnusedLibrary {
+  Texts libraries;
+};
+struct SilentLibrary {
+  std::string library;
+  /// Variables of the tool that the process had with another value; none = it did not have it.
+  std::vector<std::pair<std::string, std::optional<std::string>>> changed;
+};
+struct Overhead {
+  double baseline_s = 0, run_s = 0;
+  std::size_t baselines = 0;
+  std::vector<std::pair<std::string, int>> passes; ///< tools that run the command several times
+  std::string frequent;                            ///< tool with a period below 0.1 s
+  std::string heavy;                               ///< tool with a lighter variant
+};
+struct FailureInLog {
+  std::uint64_t line = 0;
+  std::string text;
+};
+struct MissingMetric {
+  std::string table;
+};
+
+// Of several ranks.
+struct UnreadableRank {
+  std::string folder, problem;
+};
+struct MissingRanks {
+  Texts ranks;
+};
+struct PartialEnergy {
+  std::string folder, gpu;
+  std::optional<double> covered; ///< part of the run; none = only the range is known
+  double lowest_j = 0, highest_j = 0;
+};
+
+} // namespace profile
+
+struct ProfileFact {
+  std::string tool; ///< "" = of the run
+  std::variant<
+      profile::MissingTool, profile::MissingLibrary, profile::MissingScript,
+      profile::MissingCommand, profile::ToolNotStarted, profile::ConflictingTool,
+      profile::MissingGpu, profile::ClosedGpu, profile::OtherTracer, profile::ClosedCounters,
+      profile::ClosedCpuSamples, profile::FailedScript, profile::FailedBaseline, profile::Timeout,
+      profile::KilledProcesses, profile::LeftProcesses, profile::UnfinishedTool,
+      profile::IncompleteLog, profile::SteppedAside, profile::MissedSamples, profile::IdleDevices,
+      profile::EnergyOfGpu, profile::DamagedLines, profile::OtherRocm, profile::MissingOutput,
+      profile::EmptyOutput, profile::ShortRun, profile::UnusedLibrary, profile::SilentLibrary,
+      profile::Overhead, profile::FailureInLog, profile::MissingMetric, profile::UnreadableRank,
+      profile::MissingRanks, profile::PartialEnergy>
+      what;
+
+  template <class T> [[nodiscard]] bool is() const { return std::holds_alternative<T>(what); }
+  /// Whether the run cannot begin.
+  [[nodiscard]] bool stops() const {
+    return is<profile::MissingTool>() || is<profile::MissingLibrary>() ||
+           is<profile::MissingScript>() || is<profile::MissingCommand>() ||
+           is<profile::ToolNotStarted>();
+  }
+};
+
+} // namespace rankscope

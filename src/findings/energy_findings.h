@@ -1,0 +1,14 @@
+// Why the measured energy of a run is incomplete or uncertain.
+#pragma once
+
+#include "core/energy_doubt.h"
+#include "core/finding.h"
+
+#include <string>
+
+namespace rankscope {
+
+/// `run`: the run or tool that the finding is about.
+[[nodiscard]] Finding energy_finding(const std::string& run, const EnergyDoubt& doubt);
+
+} // namespace rankscope
