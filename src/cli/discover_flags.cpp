@@ -14,10 +14,13 @@ void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                    "paths of the traces, with * for the rank");
     app.add_option("--rank-regex", options.rank_regex, "regular expression; group 1 is the rank");
     app.add_flag("--require-all-ranks", options.require_all_ranks, "fail if a rank is missing");
-    if (sweep)
+    if (sweep) {
       app.add_option(
           "--config-regex", options.config_regex,
           "regular expression of configuration folders; each named group is a parameter");
+      app.add_flag("--files-as-runs", options.files_as_runs,
+                   "take each trace of a folder as a run where names and traces have no rank");
+    }
   });
 }
 

@@ -9,7 +9,7 @@
 namespace rankscope {
 
 /// Declares --trace-name, --trace-pattern, --rank-regex, --require-all-ranks, `step_flag`, and with
-/// `sweep` --config-regex. `options` must outlive parsing.
+/// `sweep` --config-regex and --files-as-runs. `options` must outlive parsing.
 void add_discover_flags(FlagSet& app, DiscoverOptions& options, bool sweep,
                         const std::string& step_flag = "--step");
 

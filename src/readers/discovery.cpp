@@ -303,21 +303,35 @@ Groups group_files(const std::string& root, const std::vector<std::string>& file
   return groups;
 }
 
-/// Fills in the one rank that each file's head names. False: some head names none, or several.
-bool rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& options) {
+enum class HeadRanks : std::uint8_t { kOne, kNone, kOther };
+
+/// Fills in the rank where each file's head names one; kNone: these are traces without a rank.
+HeadRanks rank_by_header(std::vector<Candidate>& files, const DiscoverOptions& options) {
   for (Candidate& c : files) {
     const FileInfo head = inspect_file(c.path, options.known);
-    if (!head.trace || head.ranks.size() != 1)
-      return false;
+    if (!head.trace || head.ranks.size() > 1)
+      return HeadRanks::kOther;
+    if (head.ranks.empty())
+      return HeadRanks::kNone;
     c.rank = head.ranks.front();
   }
-  return true;
+  return HeadRanks::kOne;
+}
+
+/// Traces of one folder that may be ranks of a run as well as runs.
+Error ranks_or_runs(const std::string& folder, const std::vector<std::string>& files) {
+  return {ErrorCode::kUsage, folder,
+          fmt::format("{} and {} other trace{} name neither a rank nor a configuration",
+                      base_name(files.front()), files.size() - 1, files.size() == 2 ? "" : "s"),
+          "if they are runs, give --files-as-runs or put each into a folder; if they are ranks of "
+          "one run, give --rank-regex or --trace-pattern"};
 }
 
 /// Files of one folder whose names do not hold a rank are one run when their heads name different
 /// ranks: "worker3_step_12.1688.pt.trace.json", and torch's default "HOST_PID.TIME.pt.trace.json".
-/// A file that names no rank, or traces of one rank alone, stay what they are by their names.
-void join_by_header(const std::string& root, const DiscoverOptions& options, Groups& groups) {
+/// Traces of one rank alone stay what they are by their names. Errors: ranks_or_runs().
+Result<void> join_by_header(const std::string& root, const DiscoverOptions& options,
+                            Groups& groups) {
   std::map<std::string, std::vector<std::string>> by_folder; // keys of groups
   for (const auto& [key, group] : groups)
     if (key.front() == 'n' &&
@@ -330,9 +344,13 @@ void join_by_header(const std::string& root, const DiscoverOptions& options, Gro
     Group joined;
     std::set<std::int64_t> ranks;
     std::vector<std::string> taken;
+    std::vector<std::string> nameless;
     for (const std::string& key : keys) {
       std::vector<Candidate> files = groups.at(key).files;
-      if (!rank_by_header(files, options))
+      const HeadRanks found = rank_by_header(files, options);
+      if (found == HeadRanks::kNone)
+        nameless.push_back(files.front().path);
+      if (found != HeadRanks::kOne)
         continue;
       taken.push_back(key);
       for (Candidate& c : files) {
@@ -340,6 +358,8 @@ void join_by_header(const std::string& root, const DiscoverOptions& options, Gro
         joined.files.push_back(std::move(c));
       }
     }
+    if (nameless.size() > 1 && !options.files_as_runs)
+      return ranks_or_runs(folder, nameless);
     if (ranks.size() < 2)
       continue;
     joined.plan.folder = folder;
@@ -351,6 +371,7 @@ void join_by_header(const std::string& root, const DiscoverOptions& options, Gro
       groups.erase(key);
     groups.emplace("h" + folder, std::move(joined));
   }
+  return {};
 }
 
 /// Names the folders that are called like a configuration and hold no trace at all.
@@ -453,7 +474,7 @@ Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const Disco
   RS_TRY(const ConfigNames configs, ConfigNames::make(options.config_regex));
   RS_TRY(const Listing found, list_traces(root, options.known, diag));
   Groups groups = group_files(root, found.files, names, configs, !options.config_regex.empty());
-  join_by_header(root, options, groups);
+  RS_CHECK(join_by_header(root, options, groups));
   name_empty(root, found.folders, configs, groups, diag);
   std::vector<RunPlan> out;
   std::set<std::string> labels;

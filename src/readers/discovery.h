@@ -39,6 +39,7 @@ struct DiscoverOptions {
   std::string trace_name;    ///< file name that wins when one rank has several traces
   std::string step;          ///< step or time in names, where ranks have several traces
   bool require_all_ranks = false;
+  bool files_as_runs = false; ///< in a sweep, files of one folder without any rank are runs
   bool check_header_rank =
       true;                  ///< compare with distributedInfo.rank where it is early in the file
   Readers known = readers(); ///< who is asked what a file is
@@ -63,7 +64,8 @@ Result<RunPlan> discover_run(const std::vector<std::string>& paths, const Discov
 
 /// Every configuration below `root`, by ordered_before: folders <T>thread/nccl_<C>channels,
 /// <CU>cu_<T>threads and name=value, in any nesting; a plain folder of rank traces is a sweep of
-/// one run. A configuration without traces is named in `diag`.
+/// one run. A configuration without traces is named in `diag`. Several traces of one folder without
+/// a rank in head or name may be ranks or runs: kUsage, unless files_as_runs says it.
 Result<std::vector<RunPlan>> discover_sweep(const std::string& root, const DiscoverOptions& options,
                                             Diagnostics& diag);
 

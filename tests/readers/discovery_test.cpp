@@ -93,6 +93,32 @@ TEST_F(Discovery, FilesOfOneFolderWhoseHeadsNameRanksAreOneRun) {
   EXPECT_NE(std::find(labels.begin(), labels.end(), "torch"), labels.end());
 }
 
+// They may be the ranks of one run or several runs: nothing tells, so nothing is assumed.
+TEST_F(Discovery, FilesOfOneFolderWithoutAnyRankAreRunsOnlyWhenAsked) {
+  file("run/before.json");
+  file("run/after.json");
+  const auto refused = discover_sweep(at("run"), options_, diag_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(refused.error().where, at("run"));
+  EXPECT_EQ(refused.error().what,
+            "after.json and 1 other trace name neither a rank nor a configuration");
+  EXPECT_NE(refused.error().hint.find("--files-as-runs"), std::string::npos);
+  options_.files_as_runs = true;
+  const auto plans = discover_sweep(at("run"), options_, diag_);
+  ASSERT_TRUE(plans) << plans.error().message();
+  ASSERT_EQ(plans->size(), 2U);
+  EXPECT_EQ((*plans)[0].configuration.label, "after");
+  EXPECT_EQ((*plans)[1].configuration.label, "before");
+  // one file is a run, and folders are configurations
+  options_.files_as_runs = false;
+  fs::remove(at("run/after.json"));
+  EXPECT_TRUE(discover_sweep(at("run"), options_, diag_));
+  file("sweep/a=1/x.json");
+  file("sweep/a=2/y.json");
+  EXPECT_EQ(discover_sweep(at("sweep"), options_, diag_)->size(), 2U);
+}
+
 TEST_F(Discovery, ANumberThatNoRunHasIsNamedInASentence) {
   for (const char* rank : {"0", "9223372036854775807"}) // + 1 does not fit
     file(std::string("a/rank") + rank + "/t.json");
