@@ -1,5 +1,7 @@
 #include "analyses/compare/judgement.h"
 
+#include "base/sample_intervals.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -37,28 +39,6 @@ MeanDifference known_variance(const SampleStats& base, const SampleStats& test, 
   constexpr double kManyDegrees = 1e6;
   return {test.mean - base.mean,
           student_t(kManyDegrees, alpha) * std::sqrt(variance_of(base, test))};
-}
-
-/// How many independent samples tell as much of a mean as these (Bayley and Hammersley 1946, for
-/// correlations that fall by a factor from step to step); 2 at least. Example: 8 at 0.5 are 2.67.
-double effective(std::size_t n, double correlation) {
-  const auto all = static_cast<double>(n);
-  return std::clamp(all * (1 - correlation) / (1 + correlation), 2.0, all);
-}
-
-/// Welch's interval of effective() samples.
-MeanDifference dependent_welch(const SampleStats& base, const SampleStats& test, double correlation,
-                               double alpha) {
-  const double base_n = effective(base.n, correlation);
-  const double test_n = effective(test.n, correlation);
-  const double a = base.variance / base_n;
-  const double b = test.variance / test_n;
-  MeanDifference out{test.mean - base.mean, 0};
-  if (a + b > 0) {
-    const double degrees = (a + b) * (a + b) / (a * a / (base_n - 1) + b * b / (test_n - 1));
-    out.half_width = student_t(degrees, alpha) * std::sqrt(a + b);
-  }
-  return out;
 }
 
 /// What can be said without looking at samples.
@@ -135,7 +115,7 @@ std::optional<MeanDifference> difference_of(const SampleStats& base, const Sampl
                                             const JudgeRule& rule, std::size_t rows,
                                             bool& assumed_noise) {
   if (enough(base, test))
-    return dependent_welch(base, test, rule.step_correlation, corrected_alpha(rows));
+    return welch_dependent(base, test, corrected_alpha(rows), rule.step_correlation);
   if (!rule.assumed_noise_percent)
     return std::nullopt;
   assumed_noise = true;
