@@ -2,13 +2,14 @@
 // and raise kStateVersion.
 #pragma once
 
+#include "analyses/compare/compare_part.h"
 #include "analyses/gemm/gemm_part.h"
 #include "analyses/sweep/sweep_part.h"
 #include "app/analyze_state.h"
 
 namespace rankscope {
 
-inline constexpr std::uint32_t kStateVersion = 6;
+inline constexpr std::uint32_t kStateVersion = 7;
 
 template <class Archive, PartOf<TimelineRow> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kTimeKinds);
@@ -25,8 +26,8 @@ template <class Archive, PartOf<ComparedRank> Row> void part_fields(Archive& arc
 }
 
 template <class Archive, PartOf<ConfigResult> Row> void part_fields(Archive& archive, Row& r) {
-  archive(r.configuration, r.records, r.gemms, r.compared, r.collectives, r.collective_file,
-          r.outputs, r.whole);
+  archive(r.configuration, r.records, r.gemms, r.compared, r.collectives, r.collective_samples,
+          r.collective_file, r.outputs, r.whole);
 }
 
 template <class Archive, PartOf<SweepState> Row> void part_fields(Archive& archive, Row& r) {

@@ -153,6 +153,7 @@ private:
         find_writer("xlsx")->write(collective_report(*facts, options), result.collective_file));
     result.outputs.push_back(result.collective_file);
     result.collectives = facts->summary;
+    result.collective_samples = collective_samples(*facts);
     return {};
   }
 

@@ -111,7 +111,7 @@ SweepFacts facts_of(const std::vector<ConfigResult>& configs, std::size_t top_k,
     if (config.collectives)
       out.collectives.push_back({config.configuration,
                                  fs::path(config.collective_file).filename().string(),
-                                 *config.collectives});
+                                 *config.collectives, config.collective_samples});
   }
   out.gemms = join_gemm_facts(parts, ranking);
   out.findings = sweep_findings(out);

@@ -29,6 +29,7 @@ struct ConfigResult {
   GemmFacts gemms;                 ///< of its ranks, top k each
   std::map<std::int64_t, ComparedRank> compared;
   std::optional<std::vector<SyncSummary>> collectives; ///< none without collectives
+  std::map<CollectiveKey, CollectiveSamples> collective_samples;
   std::string collective_file;
   std::vector<std::string> outputs; ///< files of this configuration
   bool whole = true;                ///< no rank and no event was lost

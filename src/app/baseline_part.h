@@ -13,31 +13,6 @@ namespace rankscope {
 inline constexpr const char* kBaselineKind = "baseline";
 inline constexpr std::uint32_t kBaselineVersion = 2;
 
-template <class Archive, PartOf<SampleSet::StepSum> Row>
-void part_fields(Archive& archive, Row& s) {
-  archive(s.sum, s.count);
-  if constexpr (Archive::kReads)
-    if (s.count < 1)
-      archive.fail("a step without samples");
-}
-
-template <class Archive, PartOf<SampleSet> Row> void part_fields(Archive& archive, Row& s) {
-  std::map<std::int64_t, SampleSet::StepSum> steps;
-  if constexpr (!Archive::kReads)
-    steps = s.steps();
-  archive(steps);
-  if constexpr (Archive::kReads)
-    s = SampleSet(std::move(steps));
-}
-
-template <class Archive, PartOf<CollectiveSamples> Row> void part_fields(Archive& archive, Row& s) {
-  archive(s.latency_us, s.start_skew_us, s.bus_gbps);
-}
-
-template <class Archive, PartOf<CollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
-  archive(k.name, k.dtype, k.in_nelems, k.group);
-}
-
 template <class Archive, PartOf<RankCollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
   archive(k.rank, k.collective, k.stream);
 }

@@ -536,7 +536,7 @@ TEST(CompareRuns, SignsAgreeWithWords) {
   EXPECT_EQ(cell.estimate(), -13.2);
 }
 
-// ST no. 6: steps that go on from step to step are no independent samples.
+// ST no. 6: steps that go on from step to step are not independent samples.
 TEST(CompareRuns, DependentStepsWidenTheInterval) {
   const auto run_with = [](const std::vector<std::int64_t>& ms) {
     ComparedRun run = run_named("run");

@@ -1,6 +1,8 @@
 // Tuner files: the format of the plugins, measured sizes covered, nothing chosen that is not told.
 #include "analyses/sweep/tuner.h"
 
+#include "base/statistics.h"
+
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
@@ -8,15 +10,36 @@
 namespace rankscope {
 namespace {
 
-SyncSummary latency(const std::string& name, std::int64_t bytes, double mean_us, double std_us,
-                    std::size_t count = 10) {
-  SyncSummary out;
-  out.name = name;
-  out.full_mib = static_cast<double>(bytes) / 1'048'576;
-  out.group_size = 8;
-  out.latency_us.mean = mean_us;
-  out.latency_us.std_sample = std_us;
-  out.latency_us.count = count;
+/// A collective with two calls in each of its steps.
+struct Latency {
+  std::string name;
+  std::int64_t bytes = 0;
+  std::vector<double> steps_us; ///< mean of each step
+};
+
+/// 12 steps whose latencies alternate by `scatter_us` around the mean.
+Latency latency(const std::string& name, std::int64_t bytes, double mean_us, double scatter_us) {
+  Latency out{name, bytes, {}};
+  for (int step = 0; step < 12; ++step)
+    out.steps_us.push_back(mean_us + (step % 2 == 0 ? scatter_us : -scatter_us));
+  return out;
+}
+
+ConfigurationCollectives collectives(const std::vector<Latency>& rows) {
+  ConfigurationCollectives out;
+  for (const Latency& row : rows) {
+    SyncSummary s;
+    s.name = row.name;
+    s.full_mib = static_cast<double>(row.bytes) / 1'048'576;
+    s.in_nelems = row.bytes;
+    s.group_size = 8;
+    s.latency_us.mean = sample_stats(row.steps_us).mean;
+    SampleSet& samples = out.samples[key_of(s)].latency_us;
+    for (std::size_t step = 0; step < row.steps_us.size(); ++step)
+      for (const double of_call : {-0.5, 0.5})
+        samples.add(static_cast<std::int64_t>(step), row.steps_us[step] + of_call);
+    out.summary.push_back(std::move(s));
+  }
   return out;
 }
 
@@ -56,17 +79,13 @@ TEST(Tuner, WordsOfTheLibrary) {
 TEST(Tuner, ByHand) {
   // allreduce: at 1 KiB tree_ll is told (10 against 20 us), at 3 KiB nothing is, at 1 MiB `many`;
   // cuts at (1024 + 3072) / 2 = 2048 and (3072 + 1048576) / 2 = 525824
-  const ConfigurationCollectives base{
-      {},
-      "",
-      {latency("allreduce", 1024, 20, 1), latency("allreduce", 3072, 30, 1),
-       latency("allreduce", 1048576, 200, 2), latency("_allgather_base", 2048, 50, 1)}};
-  const ConfigurationCollectives tree{
-      {},
-      "",
-      {latency("allreduce", 1024, 10, 1), latency("allreduce", 3072, 29.9, 1),
-       latency("allreduce", 1048576, 300, 2), latency("_allgather_base", 2048, 20, 1)}};
-  const ConfigurationCollectives many{{}, "", {latency("allreduce", 1048576, 150, 2)}};
+  const ConfigurationCollectives base =
+      collectives({latency("allreduce", 1024, 20, 1), latency("allreduce", 3072, 30, 1),
+                   latency("allreduce", 1048576, 200, 2), latency("_allgather_base", 2048, 50, 1)});
+  const ConfigurationCollectives tree =
+      collectives({latency("allreduce", 1024, 10, 1), latency("allreduce", 3072, 29.9, 1),
+                   latency("allreduce", 1048576, 300, 2), latency("_allgather_base", 2048, 20, 1)});
+  const ConfigurationCollectives many = collectives({latency("allreduce", 1048576, 150, 2)});
   const auto file = tuner_file(kSettings, 0, {{0, &base}, {1, &tree}, {2, &many}});
   ASSERT_TRUE(file) << file.error().message();
   EXPECT_EQ(rows(*file),
@@ -83,12 +102,10 @@ TEST(Tuner, ByHand) {
 
 // HA-B11: what was not measured has no row.
 TEST(Tuner, SizesBetweenMeasuredOnesHaveARowWithChannelsAndNoOthers) {
-  const ConfigurationCollectives base{{},
-                                      "",
-                                      {latency("reduce_scatter", 100, 20, 1),
-                                       latency("reduce_scatter", 101, 20, 1),
-                                       latency("reduce_scatter", 20'000'000'000, 20, 1)}};
-  const ConfigurationCollectives many{{}, "", {latency("reduce_scatter", 101, 10, 1)}};
+  const ConfigurationCollectives base =
+      collectives({latency("reduce_scatter", 100, 20, 1), latency("reduce_scatter", 101, 20, 1),
+                   latency("reduce_scatter", 20'000'000'000, 20, 1)});
+  const ConfigurationCollectives many = collectives({latency("reduce_scatter", 101, 10, 1)});
   const auto file = tuner_file(kSettings, 0, {{0, &base}, {2, &many}, {2, &many}});
   ASSERT_TRUE(file);
   std::map<std::string, std::int64_t> next; // by collective and ranks: the first size without a row
@@ -108,8 +125,43 @@ TEST(Tuner, SizesBetweenMeasuredOnesHaveARowWithChannelsAndNoOthers) {
   EXPECT_EQ(next.at("reducescatter8"), 40'000'000'001);
 }
 
+// Many calls of a step share its link and its late rank: they are one sample.
+TEST(Tuner, CallsOfOneStepAreOneSample) {
+  const auto of = [](std::vector<double> steps_us) {
+    ConfigurationCollectives out = collectives({{"allreduce", 1024, std::move(steps_us)}});
+    SampleSet& samples = out.samples.begin()->second.latency_us;
+    const SampleSet once = samples;
+    for (int more = 0; more < 200; ++more)
+      samples.add(once);
+    return out;
+  };
+  const auto chosen = [](const ConfigurationCollectives& base,
+                         const ConfigurationCollectives& tree) {
+    const auto file = tuner_file(kSettings, 0, {{0, &base}, {1, &tree}});
+    return file &&
+           rows(*file) == std::vector<std::string>{"allreduce,512,2048,tree,ll,16,-1,8,-1,-1"};
+  };
+  // one step a side, and two whose ranges overlap
+  EXPECT_FALSE(chosen(of({20}), of({10})));
+  EXPECT_FALSE(chosen(of({20, 12}), of({10, 14})));
+  EXPECT_TRUE(chosen(of({20, 21, 20, 21, 20, 21, 20, 21, 20, 21, 20, 21}),
+                     of({10, 11, 10, 11, 10, 11, 10, 11, 10, 11, 10, 11})));
+  // repeated runs of one step each are samples
+  const ConfigurationCollectives slow_a = of({20});
+  const ConfigurationCollectives slow_b = of({20.1});
+  const ConfigurationCollectives slow_c = of({20.2});
+  const ConfigurationCollectives fast_a = of({10});
+  const ConfigurationCollectives fast_b = of({10.1});
+  const ConfigurationCollectives fast_c = of({10.2});
+  const auto file = tuner_file(
+      kSettings, 0,
+      {{0, &slow_a}, {0, &slow_b}, {0, &slow_c}, {1, &fast_a}, {1, &fast_b}, {1, &fast_c}});
+  ASSERT_TRUE(file);
+  EXPECT_EQ(rows(*file), (std::vector<std::string>{"allreduce,512,2048,tree,ll,16,-1,8,-1,-1"}));
+}
+
 TEST(Tuner, NothingMeasuredIsAnError) {
-  const ConfigurationCollectives tree{{}, "", {latency("allreduce", 1024, 10, 1)}};
+  const ConfigurationCollectives tree = collectives({latency("allreduce", 1024, 10, 1)});
   EXPECT_FALSE(tuner_file(kSettings, 0, {}));
   EXPECT_FALSE(tuner_file(kSettings, 0, {{1, &tree}})); // not with the default
 }

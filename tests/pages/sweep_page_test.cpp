@@ -51,10 +51,10 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   a.findings[1].headline = "f<int> is *slow*";
   a.findings[1].evidence = "it is";
   a.findings[1].action = "less of it";
-  a.collectives = {{{"256thread_28ch", {}}, "x", {collective(10, 100)}}};
+  a.collectives = {{{"256thread_28ch", {}}, "x", {collective(10, 100)}, {}}};
   SweepFacts b;
   b.records = {record("256thread_28ch", 90, 80, 5)};
-  b.collectives = {{{"256thread_28ch", {}}, "x", {collective(12, 80)}}};
+  b.collectives = {{{"256thread_28ch", {}}, "x", {collective(12, 80)}, {}}};
   Session session;
   const std::string path = folder.path("c.html");
   const Result<void> written = write_sweep_page(

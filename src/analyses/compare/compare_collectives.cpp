@@ -192,31 +192,48 @@ std::size_t SampleSet::size() const {
   return out;
 }
 
-SampleStats SampleSet::stats() const {
-  std::vector<double> means;
-  for (const auto& [step, sum] : steps_)
-    if (step >= 0 || steps_.size() == 1)
-      means.push_back(sum.mean());
-  return sample_stats(means);
+void SampleSet::add(const SampleSet& more) {
+  for (const auto& [step, sum] : more.steps_) {
+    steps_[step].sum += sum.sum;
+    steps_[step].count += sum.count;
+  }
 }
 
-RunCollectives run_collectives(const CollectiveFacts& facts) {
-  RunCollectives out;
-  out.summary = facts.summary;
-  out.rank_summary = facts.rank_summary;
-  out.notes = sync_summary_notes(facts.compat_tracelens);
-  out.clocks = facts.clocks.empty() ? ClockState::kRaw : ClockState::kAligned;
+std::vector<double> SampleSet::means() const {
+  std::vector<double> out;
+  for (const auto& [step, sum] : steps_)
+    if (step >= 0 || steps_.size() == 1)
+      out.push_back(sum.mean());
+  return out;
+}
+
+SampleStats SampleSet::stats() const {
+  return sample_stats(means());
+}
+
+std::map<CollectiveKey, CollectiveSamples> collective_samples(const CollectiveFacts& facts) {
+  std::map<CollectiveKey, CollectiveSamples> out;
   for (const SyncCollective& s : facts.synchronising) {
     const TimedCollective& t = *s.timed;
     CollectiveSamples& samples =
-        out.samples[{text_of(*t.first_rank, t.first->name), text_of(*t.first_rank, t.first->dtype),
-                     t.first->in_nelems, t.match.pg}];
+        out[{text_of(*t.first_rank, t.first->name), text_of(*t.first_rank, t.first->dtype),
+             t.first->in_nelems, t.match.pg}];
     const std::int64_t step = t.first->step;
     samples.latency_us.add(step, ns_to_us(t.latency_ns));
     if (t.told_waits) // as its row of the summary
       samples.start_skew_us.add(step, ns_to_us(s.start_skew_ns));
     samples.bus_gbps.add(step, t.bus_gbps);
   }
+  return out;
+}
+
+RunCollectives run_collectives(const CollectiveFacts& facts) {
+  RunCollectives out;
+  out.summary = facts.summary;
+  out.rank_summary = facts.rank_summary;
+  out.samples = collective_samples(facts);
+  out.notes = sync_summary_notes(facts.compat_tracelens);
+  out.clocks = facts.clocks.empty() ? ClockState::kRaw : ClockState::kAligned;
   for (const CollectiveKernel& k : facts.kernels) {
     const Collective& c = *k.collective;
     out.rank_dur_us[{k.rank->rank,

@@ -4,6 +4,7 @@
 #include "analyses/collectives/collective_part.h"
 #include "analyses/compare/compared_run.h"
 #include "base/result.h"
+#include "core/run_part.h"
 
 #include <concepts>
 #include <optional>
@@ -75,6 +76,31 @@ void part_fields(Archive& archive, Row& p) {
   archive(p.rank, records, p.operators, p.work, p.collectives);
   if constexpr (Archive::kReads)
     p.timeline = timeline_of_records(records);
+}
+
+template <class Archive, PartOf<SampleSet::StepSum> Row>
+void part_fields(Archive& archive, Row& s) {
+  archive(s.sum, s.count);
+  if constexpr (Archive::kReads)
+    if (s.count < 1)
+      archive.fail("a step without samples");
+}
+
+template <class Archive, PartOf<SampleSet> Row> void part_fields(Archive& archive, Row& s) {
+  std::map<std::int64_t, SampleSet::StepSum> steps;
+  if constexpr (!Archive::kReads)
+    steps = s.steps();
+  archive(steps);
+  if constexpr (Archive::kReads)
+    s = SampleSet(std::move(steps));
+}
+
+template <class Archive, PartOf<CollectiveSamples> Row> void part_fields(Archive& archive, Row& s) {
+  archive(s.latency_us, s.start_skew_us, s.bus_gbps);
+}
+
+template <class Archive, PartOf<CollectiveKey> Row> void part_fields(Archive& archive, Row& k) {
+  archive(k.name, k.dtype, k.in_nelems, k.group);
 }
 
 } // namespace rankscope

@@ -64,11 +64,14 @@ public:
 
   /// `step` < 0: before the first step, or the trace has none. NaN (unknown) is skipped.
   void add(std::int64_t step, double value);
+  void add(const SampleSet& more);
   /// Of single values.
   [[nodiscard]] std::size_t size() const;
   /// Of the steps' means; all values are one sample where there are no steps. What precedes the
-  /// first step is no sample.
+  /// first step is not a sample.
   [[nodiscard]] SampleStats stats() const;
+  /// The samples of stats(), in the order of the steps.
+  [[nodiscard]] std::vector<double> means() const;
   /// By step, those before the first one under -1.
   [[nodiscard]] const std::map<std::int64_t, StepSum>& steps() const { return steps_; }
 
@@ -125,6 +128,8 @@ struct ComparedRun {
 [[nodiscard]] RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options);
 /// Nanoseconds of operators that ran on the GPU.
 [[nodiscard]] OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options);
+[[nodiscard]] std::map<CollectiveKey, CollectiveSamples>
+collective_samples(const CollectiveFacts& facts);
 [[nodiscard]] RunCollectives run_collectives(const CollectiveFacts& facts);
 /// Sets the run's collectives, and the waits for late ranks in its step work.
 void add_collectives(ComparedRun& run, const CollectiveFacts& facts);

@@ -113,7 +113,7 @@ private:
     std::string group;
   };
 
-  /// The sum in each step: collectives of one step are no independent samples. What a step lacks
+  /// The sum in each step: collectives of one step are not independent samples. What a step lacks
   /// counts with its mean. None when a collective has no steps.
   [[nodiscard]] SampleStats step_sums(SampleSet Term::*set) const {
     std::map<std::int64_t, double> sums; // by step, deviations from the mean

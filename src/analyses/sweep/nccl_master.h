@@ -2,10 +2,11 @@
 // of a sweep in one table.
 #pragma once
 
-#include "analyses/collectives/collective_facts.h"
+#include "analyses/compare/compared_run.h"
 #include "core/run.h"
 #include "core/schema.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ConfigurationCollectives {
   Configuration configuration;
   std::string source_file; ///< name of its collective report
   std::vector<SyncSummary> summary;
+  std::map<CollectiveKey, CollectiveSamples> samples;
 };
 
 /// One row of the table. Refers to the list it was made of.

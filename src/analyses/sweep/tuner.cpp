@@ -1,6 +1,7 @@
 #include "analyses/sweep/tuner.h"
 
-#include "base/statistics.h"
+#include "base/rank_excess.h"
+#include "base/sample_intervals.h"
 
 #include <algorithm>
 #include <array>
@@ -63,20 +64,41 @@ SampleStats pooled(const SampleStats& a, const SampleStats& b) {
   return out;
 }
 
-Measured measured(const std::vector<TunerSource>& sources) {
-  Measured out;
-  for (const TunerSource& source : sources)
+struct MeasuredSources {
+  Measured all;
+  double dependence = 0; ///< lag-1 correlation of the steps
+};
+
+MeasuredSources measured(const std::vector<TunerSource>& sources) {
+  MeasuredSources out;
+  std::vector<StepSeries> series;
+  std::vector<double> means;
+  for (const TunerSource& source : sources) {
+    // collectives of one step are one sample, also those of several process groups
+    std::map<TunerGroup, std::map<std::int64_t, SampleSet>> of_source;
     for (const SyncSummary& row : source.collectives->summary) {
       const std::string_view collective = tuner_collective(row.name);
-      const Stats& latency = row.latency_us;
-      if (collective.empty() || !(row.full_mib > 0) || !(latency.mean > 0) || row.group_size < 2)
+      const auto samples = source.collectives->samples.find(key_of(row));
+      if (collective.empty() || !(row.full_mib > 0) || !(row.latency_us.mean > 0) ||
+          row.group_size < 2 || samples == source.collectives->samples.end())
         continue;
-      const SampleStats stats{latency.count, latency.mean,
-                              latency.count > 1 ? latency.std_sample * latency.std_sample : 0};
       const auto bytes = static_cast<std::int64_t>(std::llround(row.full_mib * 1'048'576));
-      SampleStats& all = out[{collective, row.group_size}][bytes][source.setting];
-      all = pooled(all, stats);
+      of_source[{collective, row.group_size}][bytes].add(samples->second.latency_us);
     }
+    for (const auto& [group, sizes] : of_source)
+      for (const auto& [bytes, samples] : sizes) {
+        SampleStats& all = out.all[group][bytes][source.setting];
+        all = pooled(all, samples.stats());
+        series.push_back(samples.means());
+        means.insert(means.end(), series.back().begin(), series.back().end());
+      }
+  }
+  out.dependence = lag1_dependence(series);
+  const double resolution = decimal_step(means);
+  for (auto& [group, sizes] : out.all)
+    for (auto& [bytes, settings] : sizes)
+      for (auto& [setting, stats] : settings)
+        stats = with_rounding(stats, resolution);
   return out;
 }
 
@@ -87,7 +109,7 @@ struct Decision {
 
 Decision decide(const TunerSamples& samples, std::string_view collective,
                 const std::vector<TunerSetting>& settings, std::size_t default_setting,
-                double alpha) {
+                double alpha, double dependence) {
   Decision out{default_setting, ""};
   const auto usual = samples.find(default_setting);
   if (usual == samples.end())
@@ -96,7 +118,8 @@ Decision decide(const TunerSamples& samples, std::string_view collective,
   for (const auto& [setting, stats] : samples) {
     if (setting == default_setting || !possible(collective, settings[setting].choice.algorithm))
       continue;
-    const auto gain = welch(stats, usual->second, alpha); // default - setting
+    const auto gain = // default - setting
+        welch_dependent(stats, usual->second, alpha, dependence);
     if (!gain || gain->difference - gain->half_width <= 0 || gain->difference <= best)
       continue;
     best = gain->difference;
@@ -162,7 +185,7 @@ std::string_view tuner_collective(std::string_view name) {
 Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
                                std::size_t default_setting,
                                const std::vector<TunerSource>& sources) {
-  const Measured all = measured(sources);
+  const auto [all, dependence] = measured(sources);
   std::size_t comparisons = 0;
   bool usable = false;
   for (const auto& [group, sizes] : all)
@@ -178,9 +201,10 @@ Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
   std::string out =
       comment(fmt::format("rankscope {}: latencies of collectives, {} settings, default {}",
                           RANKSCOPE_VERSION, settings.size(), settings[default_setting].label)) +
-      comment(fmt::format("another choice than the default where it is told to be shorter (Welch, "
-                          "95 % over {} comparisons, a sample is a call)",
-                          comparisons)) +
+      comment(
+          fmt::format("another choice than the default where it is significantly shorter (Welch, "
+                      "95 % over {} comparisons, a sample is a step)",
+                      comparisons)) +
       comment(
           "from half the smallest to twice the largest size measured; for all else NCCL chooses "
           "(the example plugin then sets one channel)") +
@@ -191,7 +215,8 @@ Result<std::string> tuner_file(const std::vector<TunerSetting>& settings,
     std::int64_t least = sizes.begin()->first / 2; // nothing is said beyond what was measured
     std::optional<TunerChoice> open;               // rows with the same choice are one
     for (auto at = sizes.begin(); at != sizes.end(); ++at) {
-      const Decision d = decide(at->second, group.collective, settings, default_setting, alpha);
+      const Decision d =
+          decide(at->second, group.collective, settings, default_setting, alpha, dependence);
       const TunerChoice choice = written(settings[d.setting].choice, group.collective);
       if (open && *open != choice) {
         const std::int64_t before = std::prev(at)->first;

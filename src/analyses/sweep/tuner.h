@@ -42,8 +42,9 @@ struct TunerSource {
 };
 
 /// The file. For each collective, number of ranks and size that was measured it names the setting
-/// with the shortest latency if it is told to be shorter than with the default (Welch over the
-/// calls, at 95 % over all such comparisons), else the default; sizes between two measured ones
+/// with the shortest latency if it is significantly shorter than with the default (Welch over the
+/// steps, widened where steps depend on each other, at 95 % over all such comparisons; a trace
+/// without steps is one sample), else the default; sizes between two measured ones
 /// belong to the nearer. Rows reach from half the smallest to twice the largest measured size;
 /// beyond that, and for collectives that were not measured, there is no row. Every row has
 /// channels. Algorithms that a collective does not have are never named. Errors: kUnreadable when
