@@ -1,6 +1,8 @@
 // The same value from several commands, equal to 1e-6: times and sums of five runs.
 #include "cli/run_binary.h"
 #include "golden/golden_data.h"
+#include "os/byte_source.h"
+#include "read_blob.h"
 #include "temp_folder.h"
 
 #include <cmath>
@@ -69,6 +71,48 @@ private:
   simdjson::dom::parser parser_;
   simdjson::dom::element root_;
 };
+
+/// The bytes of a text in base64.
+std::string from_base64(std::string_view text) {
+  const std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const std::size_t digit = digits.find(c);
+    if (digit == std::string_view::npos)
+      break; // the padding
+    bits = (bits << 6U) | static_cast<std::uint32_t>(digit);
+    count += 6;
+    if (count >= 8)
+      out += static_cast<char>((bits >> static_cast<unsigned>(count -= 8)) & 0xffU);
+  }
+  return out;
+}
+
+/// The data of an interactive page.
+void read_page(const std::string& path, const test::TempFolder& out, test::ReadBlob& blob) {
+  const std::string html = test::bytes_of(path);
+  const std::string_view mark = "id=\"data\">";
+  const std::size_t begin = html.find(mark);
+  ASSERT_NE(begin, std::string::npos) << path;
+  const std::string packed = from_base64(
+      std::string_view(html).substr(begin + mark.size(), html.find('<', begin) - begin));
+  auto source = ByteSource::open(out.write("blob.gz", packed));
+  ASSERT_TRUE(source);
+  std::string bytes;
+  std::string buffer(std::size_t{1} << 20, '\0');
+  for (std::size_t n = 0; (n = (*source)->read(buffer.data(), buffer.size())) > 0;)
+    bytes.append(buffer, 0, n);
+  test::read(bytes, blob);
+}
+
+/// Runs a command that writes files; ranks without a trace are no failure.
+void write_by(const Words& args) {
+  const test::RunResult r = test::run_binary(args);
+  EXPECT_TRUE(r.code == 0 || r.code == 4) << args[0] << ": " << r.err;
+}
 
 /// The values of every figure, by the command that said them.
 class Figures {
@@ -139,6 +183,93 @@ void rank_times(const std::vector<std::string>& traces, const Words& run, const 
           figures.add(of_rank(kind.name, static_cast<double>(rank)), "report",
                       timeline->number(row, "time_ms"));
   }
+}
+
+/// The same of a baseline and of a dataset.
+void rank_times_of_files(const std::string& run, const test::TempFolder& out, Figures& figures) {
+  const std::string saved = out.path("b.rsb");
+  write_by({"baseline", "save", run, "-o", saved});
+  const Said check({"baseline", "check", run, "--baseline", saved});
+  const auto all = check.table("GPU_ByRank_Cmp");
+  write_by({"export", run, "--parquet", out.path("set")});
+  const Said set({"query", "--allow-files",
+                  "SELECT * FROM read_parquet('" + out.path("set") + "/ranks/**/*.parquet')", run});
+  const auto ranks = set.table("result");
+  ASSERT_TRUE(all && ranks);
+  for (const SaidKind& kind : kSaidKinds) {
+    for (std::size_t r = 0; r < all->rows(); ++r)
+      if (all->text(r, "type") == kind.name)
+        figures.add(of_rank(kind.name, *all->number(r, "rank")), "baseline",
+                    all->number(r, "base_time_ms"));
+    for (std::size_t r = 0; r < ranks->rows(); ++r)
+      figures.add(of_rank(kind.name, *ranks->number(r, "rank")), "export",
+                  *ranks->number(r, kind.sql) / 1e6);
+  }
+  const Said kernels({"query", "--allow-files",
+                      "SELECT name, sum(dur_ns) / 1e6 AS ms FROM read_parquet('" + out.path("set") +
+                          "/kernels/**/*.parquet') WHERE work IN ('computation', 'communication') "
+                          "GROUP BY name",
+                      run});
+  const auto sums = kernels.table("result");
+  ASSERT_TRUE(sums);
+  for (std::size_t r = 0; r < sums->rows(); ++r)
+    figures.add("kernel " + sums->text(r, "name"), "export", sums->number(r, "ms"));
+}
+
+/// Times of GEMMs by rank and operator, us.
+void gemm_sums(const std::vector<std::string>& traces, const std::string& folder,
+               const test::TempFolder& out, Figures& figures) {
+  const Said variance({"gemm", "variance", folder, "--top-k", "1000", "-o", out.path("g")});
+  const auto gemms = variance.table("top1000_gemm_kernels_time_variance");
+  ASSERT_TRUE(gemms);
+  const auto figure = [](double rank, const std::string& op) {
+    return of_rank(("GEMM " + op).c_str(), rank);
+  };
+  for (std::size_t r = 0; r < gemms->rows(); ++r)
+    figures.add(figure(*gemms->number(r, "rank"), gemms->text(r, "op")), "gemm",
+                gemms->number(r, "total_us"));
+  for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+    const Said report({"report", traces[rank], "-o", out.path("r.xlsx"), "--sheets", "GEMM"});
+    const auto sheet = report.table("GEMM");
+    for (std::size_t r = 0; sheet && r < sheet->rows(); ++r)
+      figures.add(figure(static_cast<double>(rank), sheet->text(r, "name")), "report",
+                  sheet->number(r, "kernel_time_us_sum"));
+  }
+}
+
+/// What the page of a run shows of ranks and collectives; the latter with `with_collectives`.
+void page_values(const std::string& run, bool with_collectives, const test::TempFolder& out,
+                 Figures& of_ranks, Figures& of_collectives) {
+  write_by({"page", run, "-o", out.path("p.html")});
+  test::ReadBlob page;
+  read_page(out.path("p.html"), out, page);
+  if (page.json["top_ranks"].error() != simdjson::SUCCESS) { // of one rank
+    for (const SaidKind& kind : kSaidKinds)
+      of_ranks.add(of_rank(kind.name, 0), "page", double(page.json["times_ms"][kind.name]));
+    return;
+  }
+  const auto column = [&page](std::string_view id) {
+    for (const simdjson::dom::element one : page.json["top_ranks"]["columns"].get_array())
+      if (std::string_view(one["id"]) == id)
+        return test::array<double>(page, one["data"], "f64");
+    ADD_FAILURE() << id;
+    return std::vector<double>();
+  };
+  const std::vector<double> ranks = column("rank");
+  for (const SaidKind& kind : kSaidKinds) {
+    const std::vector<double> values = column(kind.top);
+    for (std::size_t r = 0; r < values.size(); ++r)
+      of_ranks.add(of_rank(kind.name, ranks[r]), "page", values[r]);
+  }
+  if (!with_collectives)
+    return;
+  for (const simdjson::dom::element row : page.json["bandwidths"].get_array())
+    of_collectives.add("latency " + std::string(std::string_view(row["name"])), "page",
+                       double(row["total_ms"]));
+  for (const simdjson::dom::element row : page.json["skew"].get_array())
+    if (!row["late_us"].is_null()) // runs of one step have none
+      of_collectives.add(of_rank("starts later", double(row["rank"])), "page",
+                         double(row["late_us"]));
 }
 
 /// The same of the commands that take folders.
@@ -235,17 +366,24 @@ void expect_same_values(const std::vector<std::string>& traces, const std::strin
   args.insert(args.end(), run.begin(), run.end());
   const Said top(args);
   Figures figures;
+  Figures of_collectives;
   rank_times(traces, run, top, out, figures);
   if (!folder.empty())
     rank_times_of_folders(folder, out, figures);
+  rank_times_of_files(run.front(), out, figures);
+  page_values(run.front(), with_collectives, out, figures, of_collectives);
   kernel_sums(traces, run, top, out, figures);
-  figures.expect_equal("rank ", folder.empty() ? 3 : 6, 4 * traces.size());
-  figures.expect_equal("kernel ", 3, 5);
+  figures.expect_equal("rank ", folder.empty() ? 6 : 9, 4 * traces.size());
+  figures.expect_equal("kernel ", 4, 5);
+  if (!folder.empty()) {
+    Figures gemms;
+    gemm_sums(traces, folder, out, gemms);
+    gemms.expect_equal("rank ", 2, 1);
+  }
   if (!with_collectives)
     return;
-  Figures of_collectives;
   collectives(run, top, folder, out, of_collectives);
-  of_collectives.expect_equal("latency ", folder.empty() ? 3 : 4, 1);
+  of_collectives.expect_equal("latency ", folder.empty() ? 4 : 5, 1);
   of_collectives.expect_equal("rank ", 3, traces.size());
 }
 
