@@ -141,7 +141,7 @@ TEST_F(InferenceRun, FoldersAndStepsThatAreNone) {
 // one graph launch, nothing to compare with: each command says so before anything else
 TEST_F(InferenceRun, ATraceInOneGraphWithoutATwinSaysSoFirst) {
   const char* const said =
-      "100.0 % of GPU time; attributed: nothing, NOT attributed 100.0 %; no twin";
+      "100.0 % of GPU time; attributed: nothing, NOT attributed 100.0 %; operators unknown";
   replay({"mm", "add", "mm"});
   const std::string trace = folder_.path("replay.json");
   const auto line = [](const std::string& text, std::size_t number) {

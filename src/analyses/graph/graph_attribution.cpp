@@ -360,8 +360,8 @@ std::string graph_headline(const GraphAttribution& a) {
   out += fmt::format("; attributed: {}, NOT attributed {:.1f} %", by.empty() ? "nothing" : by,
                      a.unattributed_percent());
   if (by.empty())
-    out += "; no twin: no eager step or captured graph at hand tells their operators "
-           "(--donor TRACE takes another trace)";
+    out += "; operators unknown: no eager step or captured graph has the same kernels "
+           "(--donor TRACE gives one)";
   return out;
 }
 
