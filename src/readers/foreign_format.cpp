@@ -48,6 +48,9 @@ constexpr ForeignFormat kTuner{"a file of the NCCL tuner plugin",
                                "no command reads it; `rankscope sweep --write-tuner` writes such "
                                "files"};
 
+constexpr ForeignFormat kTar{"a tar archive", "unpack it (tar -xf FILE) and give its folder"};
+constexpr ForeignFormat kZip{"a zip archive", "unpack it (unzip FILE) and give its folder"};
+
 constexpr ForeignFormat kXla{
     "a trace of JAX, XLA or TensorFlow",
     "no command reads it: its GPU events have no category; record the GPU with rocprofv3 or nsys"};
@@ -110,6 +113,11 @@ const ForeignFormat* foreign_format(std::string_view head, std::string_view path
     return foreign_pickle(head);
   if (head.starts_with("# NCCL Tuner Configuration"))
     return &kTuner;
+  constexpr std::size_t kTarMagic = 257;
+  if (head.size() > kTarMagic && head.substr(kTarMagic).starts_with("ustar"))
+    return &kTar;
+  if (head.starts_with("PK\3\4") && path.ends_with(".zip")) // reports are zip archives too
+    return &kZip;
   return foreign_name(path);
 }
 

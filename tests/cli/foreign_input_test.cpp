@@ -1,6 +1,7 @@
 // HA-D9, HA-D10: files that look like input and have no answer for a command: traces without GPU
 // work, and formats that are known but not read as traces.
 #include "cli/run_binary.h"
+#include "os/gzip.h"
 #include "temp_folder.h"
 
 #include <gtest/gtest.h>
@@ -100,6 +101,11 @@ TEST(ForeignInput, AKnownFormatIsRefusedWithTheCommandThatReadsIt) {
   const std::string inspector =
       R"({"header":{"id":"0x1","comm_name":"pg","rank":0,"n_ranks":4},"metadata":)"
       R"({"inspector_output_format_version":"v4.0","dump_timestamp_us":1},"coll_perf":{}})";
+  // a tar archive: the name of its first file, and the magic of its format
+  std::string tar = "rank0.json";
+  tar.resize(257);
+  tar += "ustar  ";
+  tar.resize(1024);
   const std::vector<Sample> samples = {
       {"n01-pid1.log", inspector, "Inspector", "rankscope watch"},
       {"run.sqlite", std::string("SQLite format 3\0", 16) + "CREATE TABLE CUPTI_ACTIVITY_KIND_X",
@@ -116,6 +122,9 @@ TEST(ForeignInput, AKnownFormatIsRefusedWithTheCommandThatReadsIt) {
       {"et.json", R"({"schema": "1.0.2-chakra.0.0.4", "pid": 1, "nodes": []})", "execution trace",
        "profiler's trace"},
       {"host.xplane.pb", "\x0a\x10", "XPlane", "rocprofv3"},
+      {"traces.tar", tar, "tar archive", "tar -xf"},
+      {"traces.tar.gz", gzip_of(tar), "tar archive", "tar -xf"},
+      {"traces.zip", "PK\3\4", "zip archive", "unzip"},
   };
   for (const Sample& sample : samples) {
     const test::TempFolder t;
