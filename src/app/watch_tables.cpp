@@ -71,9 +71,9 @@ HtmlTrend trend_of(const WatchState& state, std::string title,
   for (const WatchedWindow& window : state.shown) {
     HtmlTrend::Point point{window.label, value(window)};
     for (const Alarm& alarm : state.alarms)
-      if (std::ranges::find(kinds, alarm.kind) != kinds.end() &&
-          alarm.sentence.starts_with(window.label + ": "))
-        point.mark = alarm.sentence.substr(window.label.size() + 2);
+      if (std::ranges::find(kinds, alarm.kind) != kinds.end() && alarm.window == window.number &&
+          alarm.label == window.label) // logs count their windows separately
+        point.mark = alarm.sentence;
     out.points.push_back(std::move(point));
   }
   return out;

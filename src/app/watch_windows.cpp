@@ -103,7 +103,7 @@ void Watch::judge(WatchState::Open& window, WatchLook& out) {
   const WatchWindow facts = watch_window(std::move(ranks), label_of(window));
   for (Alarm& alarm : state_.judge.judge(facts))
     out.alarms.push_back(std::move(alarm));
-  out.windows.push_back(summary_of(facts, window.number, known_ranks().size()));
+  out.windows.push_back(summary_of(facts, state_.judge.windows(), known_ranks().size()));
   out.windows.back().exposed_percent = facts.exposed_percent;
   state_.show(out.windows.back());
 }

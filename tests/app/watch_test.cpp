@@ -171,6 +171,13 @@ TEST(Watch, BandwidthThatFallsIsTold) {
   ASSERT_EQ(seen.alarms.size(), 1U);
   EXPECT_EQ(seen.alarms[0].kind, AlarmKind::kBandwidth);
   EXPECT_NE(seen.alarms[0].sentence.find("bandwidth falls"), std::string::npos);
+  EXPECT_EQ(seen.alarms[0].label, seen.windows[0].label);
+  // the page marks that window and no other
+  const std::string page = watch_page(watch.state(), {job.run()}, 60 * kWatchSecond, 0);
+  const std::string mark = ": " + seen.alarms[0].sentence + "</title>";
+  const std::size_t at = page.find(mark);
+  ASSERT_NE(at, std::string::npos) << page;
+  EXPECT_EQ(page.find(mark, at + 1), std::string::npos); // all windows have the same steps
 }
 
 TEST(Watch, ARankThatWritesNoMoreIsToldOnce) {

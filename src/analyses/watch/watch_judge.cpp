@@ -176,6 +176,8 @@ std::vector<Alarm> WatchJudge::judge(const WatchWindow& window) {
   stragglers(window, out);
   bandwidth(window, out);
   forget_gone();
+  for (Alarm& alarm : out)
+    alarm.label = window.label;
   return out;
 }
 
@@ -244,7 +246,7 @@ void WatchJudge::bandwidth(const WatchWindow& window, std::vector<Alarm>& out) {
     if (known != before_.end() &&
         (fell(known->second.all, false) ||
          (known->second.first.windows.n >= kFewestWindows && fell(known->second.first, true))))
-      continue; // what has fallen is no measure of the next
+      continue; // what has fallen is not a measure of the next
     add_window(before_[row.what], row.gbps);
   }
   const BandwidthFall* worst = nullptr;

@@ -26,6 +26,7 @@ struct Alarm {
   std::string sentence;
   std::size_t window = 0;     ///< windows judged by then
   std::int64_t raised_ns = 0; ///< unix time; set where it is stored
+  std::string label = {};     ///< of the window that it is about; "" = of none
 };
 
 struct WatchLimits {
@@ -67,7 +68,7 @@ struct WatchReason {
 /// jobs in which nothing changes do all windows together raise an alarm (and one in 10,000 windows
 /// and ranks by confirmation): several ranks or collectives of a window are one family
 /// (Bonferroni), and window k may err by 0.025 / (k (k + 1)), the sum of which is 0.025 for each of
-/// two kinds of statements. Each rank and each kind of collective has a reason of its own.
+/// two kinds of statements. Each rank and each kind of collective has a separate reason.
 class WatchJudge {
 public:
   explicit WatchJudge(WatchLimits limits = {}) : limits_(limits) {}

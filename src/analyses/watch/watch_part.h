@@ -30,7 +30,7 @@ template <class Archive, PartOf<WatchedRank> Row> void part_fields(Archive& arch
 
 template <class Archive, PartOf<Alarm> Row> void part_fields(Archive& archive, Row& r) {
   archive.choice(r.kind, kAlarmKinds);
-  archive(r.subject, r.sentence, r.window, r.raised_ns);
+  archive(r.subject, r.sentence, r.window, r.raised_ns, r.label);
 }
 
 } // namespace rankscope

@@ -19,7 +19,7 @@ namespace rankscope {
 
 /// Its kind and version (core/part.h): raise the version with the fields.
 inline constexpr std::string_view kWatchStateKind = "watch";
-inline constexpr std::uint32_t kWatchStateVersion = 5;
+inline constexpr std::uint32_t kWatchStateVersion = 6;
 
 /// A world that is said to be larger is none.
 inline constexpr std::int64_t kMostWatchedRanks = 1 << 20;

@@ -67,7 +67,8 @@ struct WatchedWindow {
 /// `ranks` ascending by rank. Without collectives only the figures of steps are there.
 [[nodiscard]] WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label);
 
-/// Its line: `number` is how manieth, `known` how many ranks there are. Exposed time is left blank.
+/// Its line. `number`: windows judged by then; `known`: number of ranks. Exposed time is left
+/// blank.
 [[nodiscard]] WatchedWindow summary_of(const WatchWindow& window, std::size_t number,
                                        std::size_t known);
 
