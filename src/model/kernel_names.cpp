@@ -592,4 +592,22 @@ std::vector<std::string> distinct_names(const std::vector<std::string_view>& ful
   return out;
 }
 
+namespace {
+constexpr std::string_view kArrow = "->";
+constexpr std::string_view kKernelRowEnd = " (Synthetic Op)";
+} // namespace
+
+std::string kernel_row_name(const KernelRowName& row) {
+  return std::string(row.launch).append(kArrow).append(row.kernel).append(kKernelRowEnd);
+}
+
+std::optional<KernelRowName> kernel_row_of(std::string_view name) {
+  const std::size_t arrow = name.find(kArrow);
+  if (arrow == std::string_view::npos || !name.ends_with(kKernelRowEnd))
+    return std::nullopt;
+  const std::string_view behind = name.substr(arrow + kArrow.size());
+  return KernelRowName{name.substr(0, arrow),
+                       behind.substr(0, behind.size() - kKernelRowEnd.size())};
+}
+
 } // namespace rankscope

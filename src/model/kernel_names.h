@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,14 @@ constexpr std::size_t kDistinctNameWidth =
 /// display name, each gets the parts in which it differs from the others, or "~" and digits of its
 /// hash: entries are equal only if their full names are.
 [[nodiscard]] std::vector<std::string> distinct_names(const std::vector<std::string_view>& full);
+
+/// A row of operators that stands for a kernel which no operator covers.
+struct KernelRowName {
+  std::string_view launch, kernel;
+};
+/// "LAUNCH->KERNEL (Synthetic Op)", as the reference names such a row.
+[[nodiscard]] std::string kernel_row_name(const KernelRowName& row);
+/// The parts of such a name, which must outlive them; none of the name of an operator.
+[[nodiscard]] std::optional<KernelRowName> kernel_row_of(std::string_view name);
 
 } // namespace rankscope

@@ -179,23 +179,18 @@ std::string leading_shapes(const std::string& dims) {
   return end == std::string::npos ? ".." : all.substr(0, end + 1) + "..";
 }
 
-/// The names of operators. Those of single kernels, "LAUNCH->KERNEL (Synthetic Op)", get the
-/// kernels' short names.
+/// The names of operators. Rows of single kernels get the kernels' short names.
 std::vector<std::string> operator_texts(const std::vector<TopOperator>& operators) {
-  static constexpr std::string_view kSynthetic = " (Synthetic Op)";
   std::vector<std::string> out;
   std::vector<std::string_view> kernels;
   std::vector<std::size_t> rows;
   for (const TopOperator& op : operators) {
-    const std::string_view name = op.sum.name;
-    const std::size_t arrow = name.find("->");
-    if (name.ends_with(kSynthetic) && arrow != std::string_view::npos) {
-      const std::size_t begin = arrow + 2;
+    if (const auto row = kernel_row_of(op.sum.name)) {
       rows.push_back(out.size());
-      kernels.push_back(name.substr(begin, name.size() - kSynthetic.size() - begin));
-      out.emplace_back(name.substr(0, begin));
+      kernels.push_back(row->kernel);
+      out.push_back(std::string(row->launch) + "->");
     } else {
-      out.emplace_back(name);
+      out.emplace_back(op.sum.name);
     }
   }
   const std::vector<std::string> short_names = distinct_names(kernels);

@@ -87,6 +87,17 @@ TEST(KernelNames, ManyNamesTakeTimeInProportion) {
   EXPECT_EQ(std::set<std::string>(brief.begin(), brief.end()).size(), full.size());
 }
 
+TEST(KernelRows, AreNamedAndReadBack) {
+  const std::string name = kernel_row_name({"hipLaunchKernel", "void f->g(int)"});
+  EXPECT_EQ(name, "hipLaunchKernel->void f->g(int) (Synthetic Op)");
+  const auto row = kernel_row_of(name);
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->launch, "hipLaunchKernel");
+  EXPECT_EQ(row->kernel, "void f->g(int)");
+  for (const char* of_operator : {"aten::mm", "a->b", "(Synthetic Op)", ""})
+    EXPECT_FALSE(kernel_row_of(of_operator)) << of_operator;
+}
+
 TEST(KernelSymbols, MangledNames) {
   const auto norm = parse_kernel_symbol(
       "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16ELb0ELb1ELi1EEEvPT0_PT_PfS4_i");

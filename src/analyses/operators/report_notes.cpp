@@ -5,6 +5,7 @@
 #include "analyses/operators/unified_perf.h"
 #include "base/units.h"
 #include "core/graph_launch.h"
+#include "model/kernel_names.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -121,7 +122,7 @@ Result<ModelCoverage> model_coverage(const LoadedTrace& trace, const ReportOptio
       out.modelled_ns += row.kernel_ns;
       continue;
     }
-    const bool synthetic = row.op.name.ends_with("(Synthetic Op)");
+    const bool synthetic = kernel_row_of(row.op.name).has_value();
     (synthetic ? out.no_operator_ns : out.no_model_ns) += row.kernel_ns;
     if (synthetic && launches_graph(row.op.name))
       out.graph_ns += row.kernel_ns;

@@ -7,6 +7,7 @@
 #include "analyses/operators/op_costs.h"
 #include "base/units.h"
 #include "core/arg_text.h"
+#include "model/kernel_names.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -295,8 +296,7 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& 
     row.uid = trace.events.uid[c.event];
     if (c.synthetic != kNoEvent) {
       row.uid = next_uid++;
-      name = std::string(trace.name(c.event)) + "->" + std::string(trace.name(c.synthetic)) +
-             " (Synthetic Op)";
+      name = kernel_row_name({trace.name(c.event), trace.name(c.synthetic)});
       category = op_category(options.compat_tracelens ? name : trace.name(c.event),
                              trace.name(c.synthetic));
       row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it

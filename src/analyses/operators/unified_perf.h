@@ -19,7 +19,7 @@ namespace rankscope {
 
 /// All calls with one key. Views live as long as the trace.
 struct UnifiedRow {
-  OpLabels op; ///< the name is "LAUNCH->KERNEL (Synthetic Op)" for kernels that no operator covers
+  OpLabels op; ///< the name is a kernel_row_name() for kernels that no operator covers
   std::uint32_t num_kernels = 0; ///< of a call; 0 unless the options make it a key
   bool recompute = false;
   std::uint32_t example_uid = 0; ///< of the first call

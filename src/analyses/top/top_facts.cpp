@@ -97,7 +97,7 @@ void add_kernels(const TopParts& parts, std::size_t top_k, TopFacts& out) {
 
 /// Where no operator is recorded the rows would be the kernels once more.
 bool recorded(const OperatorTotal& row) {
-  return !row.name.ends_with("(Synthetic Op)");
+  return !kernel_row_of(row.name);
 }
 
 void add_operators(const TopParts& parts, std::size_t top_k, TopFacts& out) {
