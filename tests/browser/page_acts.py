@@ -201,6 +201,7 @@ def act_on_marks(b):
     b.keys(KEYS["enter"])
     check(b.js("return RS.state.get('k') !== ''"), "a row of the kernels marks its calls")
     check(b.js("return document.querySelector('#kernels tr[aria-selected=true]') !== null"), "the row shows that it is marked")
+    check(b.js("return document.querySelector('#kernels tr[aria-selected=true] td').title === RS.state.get('k')"), "the full name of a kernel is its tooltip")
     b.call("POST", "/back")
     check(b.until("return RS.state.get('k') === ''", 5), "back unmarks")
 

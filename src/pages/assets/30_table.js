@@ -30,6 +30,7 @@
   };
 
   /**
+   * A column whose show(row) is a short form may have full(row): its tooltip, and what the filter searches too.
    * options: {name, columns, rows, widths (by id), sort: [id, descending], onRow(row), key: state key of the
    * filter, selected(row), height}. Returns {node, filter(text), refresh()}.
    */
@@ -70,7 +71,7 @@
       for (let r = 0; r < options.rows; r++) {
         if (words.length === 0) { order.push(r); continue; }
         let text = "";
-        for (const c of columns) text += `${c.show(r)}\n`;
+        for (const c of columns) text += `${c.show(r)}\n${c.full ? c.full(r) : ""}\n`;
         text = text.toLowerCase();
         if (words.every((w) => text.includes(w))) order.push(r);
       }
@@ -118,7 +119,7 @@
         const value = c.value(r);
         const shown = c.show(r);
         tr.append(el("td", { class: [c.text ? "text" : "", c.tone ? c.tone(r) : ""].join(" ").trim() || null,
-          title: c.text ? (shown.length > 24 ? shown : null) : (Number.isFinite(value) ? String(value) : null) }, shown));
+          title: c.full ? c.full(r) : c.text ? (shown.length > 24 ? shown : null) : (Number.isFinite(value) ? String(value) : null) }, shown));
       }
       return tr;
     }

@@ -448,8 +448,11 @@
   function kernelsSection(data) {
     const source = data.kernels || data.top_kernels;
     if (!source?.rows) return;
-    const columns = RS.columnsOf(source);
-    columns[0].width = 420;
+    const all = RS.columnsOf(source);
+    const short = all.find((c) => c.id === "short_name");
+    const columns = all.filter((c) => c !== short);
+    const [full] = columns;
+    Object.assign(full, { width: 420, show: short.show, full: full.value });
     const grid = RS.grid({
       name: "kernels", columns, rows: source.rows, key: "f", selected: (r) => columns[0].value(r) === RS.state.get("k"),
       onRow: (r) => { const name = columns[0].value(r); RS.state.set({ k: RS.state.get("k") === name ? "" : name }); },

@@ -1,5 +1,7 @@
 #include "pages/data/rank_details.h"
 
+#include "model/kernel_names.h"
+
 #include <cmath>
 #include <numeric>
 
@@ -102,7 +104,17 @@ void add_details(PageBlob& page, const RankPage& rank) {
   const double total = std::accumulate(
       rank.kernels.begin(), rank.kernels.end(), 0.0,
       [](double sum, const KernelSpread& k) { return sum + static_cast<double>(k.sum_ns); });
-  page.table("kernels", kernel_spread_schema(rank.texts, total).table(rank.kernels));
+  std::vector<std::string_view> full;
+  for (const KernelSpread& kernel : rank.kernels)
+    full.push_back(rank.texts.view(kernel.name));
+  const std::vector<std::string> names = distinct_names(full);
+  Schema<KernelSpread> kernels = kernel_spread_schema(rank.texts, total);
+  kernels.add({"short_name", "short name", Unit::kNone, CellKind::kText,
+               [&](const KernelSpread& k) {
+                 return Value(names[static_cast<std::size_t>(&k - rank.kernels.data())]);
+               },
+               "name without return type and arguments, distinct in this table"});
+  page.table("kernels", kernels.table(rank.kernels));
   add_queue(page, rank.queue);
 }
 
