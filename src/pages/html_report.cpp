@@ -4,6 +4,7 @@
 #include "base/base64.h"
 
 #include "base/statistics.h"
+#include "findings/compose.h"
 
 #include <algorithm>
 #include <array>
@@ -183,14 +184,6 @@ std::string bars(const HtmlReport& report, const HtmlSection& section) {
                      y, marks);
 }
 
-/// A number on an axis: three significant digits.
-std::string axis_number(double value) {
-  return fmt::format("{:.{}f}", value,
-                     std::fabs(value) >= 100  ? 0
-                     : std::fabs(value) >= 10 ? 1
-                                              : 2);
-}
-
 /// The points joined where both neighbours have a value, marked ones on top. Nothing without a
 /// value.
 std::string trend_chart(const HtmlTrend& trend) {
@@ -237,8 +230,8 @@ std::string trend_chart(const HtmlTrend& trend) {
                      "<text x=\"{8}\" y=\"144\" text-anchor=\"end\">{9}</text>\n"
                      "<path d=\"{10}\" fill=\"none\" stroke=\"var(--s0)\" "
                      "stroke-width=\"1.5\"/>\n{11}{12}</svg>\n",
-                     kLeft, html_escaped(trend.title), kLeft - 8, kTop + 4, axis_number(high),
-                     kTop + kHeight + 4, axis_number(low), html_escaped(trend.points.front().label),
+                     kLeft, html_escaped(trend.title), kLeft - 8, kTop + 4, number3(high),
+                     kTop + kHeight + 4, number3(low), html_escaped(trend.points.front().label),
                      kLeft + kWidth, html_escaped(trend.points.back().label), lines, dots, marks);
 }
 
