@@ -18,7 +18,7 @@ constexpr double kUpperDecile = 1.2816;    ///< of it, in standard deviations
 constexpr std::size_t kFewestTrimmed = 5;  ///< below that many steps the mean is plain
 constexpr double kTrimmed = 0.2;           ///< on each side
 /// The other ranks lend a rank at most this many degrees of freedom for each of its own: more, and
-/// a rank with noise of its own passes for quiet at two steps.
+/// a rank with more noise passes for quiet at two steps.
 constexpr double kMostLent = 3;
 /// So few ranks show their spread badly, and so many steps their dependence well enough.
 constexpr std::size_t kFewRanks = 5;
@@ -135,7 +135,7 @@ public:
 
   struct Spread {
     double middle = 0, deviation = 0; ///< robust
-    double upper = 0;                 ///< by the upper decile: two modes are no outliers
+    double upper = 0;                 ///< by the upper decile: two modes are not outliers
     double plain = 0;                 ///< standard deviation
   };
   /// Of the peers of one with the mean `own`.

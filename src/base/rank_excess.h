@@ -66,7 +66,7 @@ inline constexpr std::size_t kFewestPeers = 8;
 /// `resolution`: of the values; no standard deviation is below that of rounding to it.
 /// - the variance of a rank is moderated by those of all ranks of the run (Smyth 2004), so that
 /// many
-///   ranks lend their noise where steps are few, and a rank with noise of its own keeps it;
+///   ranks lend their noise where steps are few, and a rank with more noise keeps it;
 /// - the standard error is widened by the lag-1 correlation of successive steps;
 /// - a rank must also exceed the spread that the means of its peers have beyond that error;
 /// - of a single step that spread is all there is, and heavy tails are assumed.

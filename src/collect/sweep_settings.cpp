@@ -105,7 +105,7 @@ Result<MatrixParameter> parameter_of(const std::string& name, dom::element e,
   out.name = name;
   if (!good_name(name))
     return wrong_sweep_settings(
-        path, fmt::format("\"{}\" is no name for a parameter: letters, digits, _ . -, and "
+        path, fmt::format("\"{}\" is not a name for a parameter: letters, digits, _ . -, and "
                           "not rank, out or repeat",
                           name));
   dom::object object;
@@ -171,7 +171,7 @@ listed(dom::element e, const std::vector<MatrixParameter>& parameters, const std
     }
     if (object.size() != parameters.size())
       return wrong_sweep_settings(
-          path, fmt::format("setting {} has a member that is no parameter", out.size() + 1));
+          path, fmt::format("setting {} has a member that is not a parameter", out.size() + 1));
     out.push_back(std::move(setting));
   }
   return out;

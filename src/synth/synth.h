@@ -43,7 +43,7 @@ enum class StepNoise : std::uint8_t {
 /// Causes that are put into a run, beside those that Options has (a straggler, a slower GPU, a slow
 /// link).
 struct Injected {
-  std::int64_t beside_rank = -1; ///< one more kernel beside the exposed all-reduce
+  std::int64_t beside_rank = -1; ///< one more kernel overlapping the exposed all-reduce
   std::int64_t more_rank = -1;   ///< one more GEMM in each step
   double first_layer = 1;        ///< factor on the first layer's GEMMs in the last configuration
   bool batch = false;            ///< the last configuration has twice the tokens

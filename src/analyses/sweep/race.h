@@ -20,7 +20,7 @@ struct RaceOutcome {
 };
 
 /// Intervals are Student's t over the differences of two settings in one round, so that what
-/// changes from round to round for both is no noise. Equal differences are not certainty: they
+/// changes from round to round for both is not noise. Equal differences are not certainty: they
 /// scatter at least as rounding to decimal_step() of the values does, and two of them show nothing.
 /// Leaving is decided at 95 % over the settings:
 /// a setting that leaves too early costs the result, never its truth. The recommendation is looked

@@ -86,7 +86,7 @@ struct SlowRank {
   double percent = 0; ///< of the others' mean
   /// How much longer the collectives of its peers last, milliseconds a step, because they wait for
   /// it: set only when the interval leaves 0 out and the peers' exposed time differs by about the
-  /// excess. A kernel beside a collective makes exposed time differ without anyone waiting.
+  /// excess. A kernel that overlaps a collective makes exposed time differ without anyone waiting.
   std::optional<MeanDifference> waited;
   double more_gemms = 0;   ///< GEMM kernels a step more than the median of its peers
   double gemm_percent = 0; ///< how much longer its GEMM kernels take than its peers', by name

@@ -94,7 +94,7 @@ Result<Model> model_of(const Json& json, const fs::path& folder, const std::stri
   if (!gpus.empty()) {
     const auto [at, ec] = std::from_chars(gpus.data(), gpus.data() + gpus.size(), m.n_gpus);
     if (ec != std::errc() || at != gpus.data() + gpus.size())
-      return wrong_models(place, fmt::format("/n_gpus: '{}' is no number", gpus));
+      return wrong_models(place, fmt::format("/n_gpus: '{}' is not a number", gpus));
   }
   RS_TRY(m.results_csv, member_text(json, "multiple_results", place));
   RS_TRY(m.precision, member_text(json, "training_precision", place));
