@@ -11,6 +11,7 @@ set(label_slow
   "analyses/CollectiveStream[.]RandomRunsGiveTheCellsOfTheWholeInMemory"
   "app/RunConsistency[.]EveryCaseHasItsLineInAnalyzeAndCompare"
   "property/(SweepStatements|WhatChangedTruth|CompareTruth|NullTables|CompareNull)[.]"
+  "golden/ReportOptionsGolden[.]OfOneObjectDoNotMixOnRealTraces"
   "readers/HostileExport[.]PagesThatNameEachOtherManyTimesEnd"
   "app/Watch[.]QuietJobsHaveNoAlarmAndAStragglerIsTold"
   "property/ExtremeTimes[.]WhatDoesNotFitIsCountedAndNothingIsNegative"

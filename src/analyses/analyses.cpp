@@ -2,6 +2,7 @@
 
 #include "analyses/graph/graph_attribution.h"
 #include "analyses/operators/pseudo_ops.h"
+#include "core/gpu_work.h"
 #include "core/steps.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void note_unattributed(const LoadedTrace& trace, const ReportOptions& options,
                        std::vector<Table>& tables) {
   if (!options.graph_columns)
     return;
-  const GraphAttribution& graphs = graph_attribution_of(trace, options);
+  const GraphAttribution& graphs = trace.shared(GraphsKey{options});
   if (graphs.unattributed_percent() <= kNotedPercent)
     return;
   const std::set<std::string_view> without_operators = {"coll_analysis", "launch_statistics",
@@ -70,9 +71,7 @@ Result<Report> tables_of(const LoadedTrace& trace, const ReportOptions& of) {
   }
   note_unattributed(trace, options, report.tables);
   report.diagnostics = trace.trace.diagnostics;
-  const std::vector<Category>& categories = trace.trace.events.category;
-  if (needs_python(options) && std::find(categories.begin(), categories.end(),
-                                         Category::kPythonFunction) == categories.end())
+  if (needs_python(options) && !has_events(trace.trace, Category::kPythonFunction))
     report.diagnostics.add(
         Severity::kInfo, "no_python_frames", trace.trace.path,
         "no Python frames in the trace (the profiler's with_stack): call stacks, "

@@ -124,7 +124,8 @@ Result<AnalyzePart> analyze_part(const RankItem& item, const LoadedTrace& trace,
   part.whole = !part.remarks.data_lost() && !trace.trace.diagnostics.data_lost();
   note_unlinked(trace, look.report, part.remarks);
   note_graphs(trace, look.report, kNotedPercent, part.remarks);
-  part.compared = {timeline_of(trace, look.report), ops_summary_of(trace, look.report)};
+  part.compared = {trace.shared(TimelineKey{look.report}),
+                   trace.shared(OpsSummaryKey{look.report})};
   std::vector<RankGemms> gemms(1);
   gemms[0] = extract_gemms(trace, look.report);
   gemms[0].key = key;

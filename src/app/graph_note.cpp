@@ -29,12 +29,12 @@ void note_losses(const LoadedTrace& trace, const GraphAttribution& a, Diagnostic
 } // namespace
 
 std::string graph_line(const LoadedTrace& trace, const ReportOptions& options) {
-  return graph_headline(graph_attribution_of(trace, options));
+  return graph_headline(trace.shared(GraphsKey{options}));
 }
 
 void note_graphs(const LoadedTrace& trace, const ReportOptions& options, double least_percent,
                  Diagnostics& diagnostics) {
-  const GraphAttribution& a = graph_attribution_of(trace, options);
+  const GraphAttribution& a = trace.shared(GraphsKey{options});
   const auto share = [&a](std::int64_t ns) {
     return a.gpu_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(a.gpu_ns) : 0.0;
   };

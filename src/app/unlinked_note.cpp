@@ -11,7 +11,7 @@ namespace {
 double total_ms(const LoadedTrace& trace, ReportOptions options, bool unlinked) {
   options.include_unlinked_kernels = unlinked;
   options.detect_recompute = false; // it has no total of both
-  for (const TimelineRow& row : timeline_of(trace, options))
+  for (const TimelineRow& row : trace.shared(TimelineKey{options}))
     if (row.kind == TimeKind::kTotal)
       return ns_to_ms(row.time_ns);
   return 0;

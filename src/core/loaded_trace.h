@@ -8,28 +8,43 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 namespace rankscope {
 
-/// What analyses of one trace share, by name: launchers, costs of operators, overlaps. A part is
-/// made at its first use and depends on the trace and on what its name says, nothing else.
-class AnalysisCache {
+struct LoadedTrace;
+
+/// What analyses of one trace share: launchers, overlaps, rows. A shared computation is a key type
+/// that names its result, `Key::Value`, and a function `compute(const LoadedTrace&, const Key&)`
+/// declared with it, which reads the trace and the key and nothing else. A copy starts empty.
+class SharedFacts {
 public:
-  /// The part called `key`; `make` builds it the first time. One key always holds one type.
-  template <class T, class Make> const T& get(const std::string& key, Make&& make) {
-    std::shared_ptr<void>& slot = parts_[key];
-    if (slot == nullptr)
-      slot = std::make_shared<T>(make());
-    return *static_cast<const T*>(slot.get());
-  }
-  /// As get(), for parts that fill up as they are used.
-  template <class T, class Make> T& get_mutable(const std::string& key, Make&& make) {
-    return const_cast<T&>(get<T>(key, std::forward<Make>(make)));
+  SharedFacts() = default;
+  SharedFacts(const SharedFacts& /*other*/) {}
+  SharedFacts(SharedFacts&&) = default;
+  SharedFacts& operator=(const SharedFacts&) = delete;
+  SharedFacts& operator=(SharedFacts&&) = default;
+  ~SharedFacts() = default;
+
+  /// The result for `key`, computed at the first call.
+  template <class Key> const typename Key::Value& of(const LoadedTrace& trace, const Key& key) {
+    std::unique_ptr<Memo>& memo = memos_[typeid(Key)];
+    if (memo == nullptr)
+      memo = std::make_unique<MemoOf<Key>>();
+    auto& values = static_cast<MemoOf<Key>&>(*memo).values;
+    auto at = values.find(key);
+    if (at == values.end())
+      at = values.emplace(key, compute(trace, key)).first;
+    return at->second;
   }
 
 private:
-  std::map<std::string, std::shared_ptr<void>> parts_;
+  struct Memo {
+    virtual ~Memo() = default;
+  };
+  template <class Key> struct MemoOf final : Memo { std::map<Key, typename Key::Value> values; };
+  std::map<std::type_index, std::unique_ptr<Memo>> memos_;
 };
 
 /// What people say of a model's attention that its operators do not record.
@@ -50,7 +65,12 @@ struct LoadedTrace {
   std::optional<std::size_t> pseudo_ops; ///< how many were put in; nullopt = none were looked for
   AttentionHints attention;
   /// Not synchronised: one thread analyses a trace. To be emptied when the trace is changed.
-  mutable AnalysisCache cache;
+  mutable SharedFacts facts;
+
+  /// The shared computation of this key's type; the reference stays valid with the trace.
+  template <class Key> [[nodiscard]] const typename Key::Value& shared(const Key& key) const {
+    return facts.of(*this, key);
+  }
 };
 
 /// Events below `root` other than GPU work, parents before their children, siblings in order.

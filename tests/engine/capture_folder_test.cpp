@@ -51,7 +51,7 @@ protected:
   /// Names of the launching operators.
   static Names launchers(const LoadedTrace& t) {
     Names out;
-    for (const OpsSummaryRow& row : ops_summary_of(t, {}))
+    for (const OpsSummaryRow& row : t.shared(OpsSummaryKey{}))
       out.push_back(row.name);
     std::sort(out.begin(), out.end());
     return out;
@@ -77,7 +77,7 @@ TEST_F(CaptureFolder, AReplayGetsTheOperatorsOfItsCapture) {
   EXPECT_EQ(l.kernels, 2U);
   EXPECT_EQ(l.attributed, 2U);
   EXPECT_EQ(l.capture, "c.json");
-  const auto& unified = unified_perf_of(t, {});
+  const auto& unified = t.shared(UnifiedPerfKey{});
   ASSERT_TRUE(unified);
   ASSERT_EQ(unified->rows.size(), 2U);
   EXPECT_EQ(unified->rows[0].op.dims, "((32, 8),)");
@@ -126,7 +126,7 @@ TEST_F(CaptureFolder, OneGraphServesEveryLaunchOfAStep) {
       merged(replay_events("execute_diffusion_1_64x64", {launch, launch, launch, launch}));
   for (const GraphLaunch& l : t.graph_launches)
     EXPECT_EQ(l.match, GraphMatch::kGreedy);
-  const auto& rows = ops_summary_of(t, {});
+  const auto& rows = t.shared(OpsSummaryKey{});
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].count, 4);
 }

@@ -20,7 +20,7 @@ std::int64_t gaps(const IdleTime& idle, IdleCause cause) {
 }
 
 std::int64_t timeline_idle(const LoadedTrace& t, const ReportOptions& options) {
-  for (const TimelineRow& row : timeline_of(t, options))
+  for (const TimelineRow& row : t.shared(TimelineKey{options}))
     if (row.kind == TimeKind::kIdle)
       return static_cast<std::int64_t>(row.time_ns);
   return -1;
@@ -36,7 +36,7 @@ TEST(IdleCauses, EachGapByWhatCameBefore) {
   b.kernel("c", 25, 33, 7);  // launched at 25, while b ran: queued 30 to 33
   b.kernel("d", 47, 48, 2);  // host 40 to 47, launch 47 to 48
   const LoadedTrace t = b.load();
-  const IdleTime& idle = idle_time_of(t, {});
+  const IdleTime& idle = t.shared(IdleKey{});
   EXPECT_EQ(of(idle, IdleCause::kHost), 17'000);
   EXPECT_EQ(of(idle, IdleCause::kLaunch), 5'000);
   EXPECT_EQ(of(idle, IdleCause::kQueued), 3'000);
@@ -82,7 +82,7 @@ TEST(IdleCauses, TheHostHadWaited) {
       runtime("hipLaunchKernel", 20, 1, 3) + kernel(2, 8, 1) + "," + kernel(24, 6, 3) + "]}";
   const auto t = load_trace(folder.write("t.json", text), {});
   ASSERT_TRUE(t) << t.error().message();
-  const IdleTime& idle = idle_time_of(*t, {});
+  const IdleTime& idle = t->shared(IdleKey{});
   // ST no. 1: the call runs in 2 us of the gap; the other 8 us were charged to it as well
   EXPECT_EQ(of(idle, IdleCause::kSynchronisation), 2'000);
   EXPECT_EQ(of(idle, IdleCause::kLaunch), 4'000);
@@ -99,14 +99,14 @@ TEST(IdleCauses, OnlyBlockingCallsOfTheLaunchingThreadCount) {
   b.kernel("b", 40, 41, 6, 7, 2);       // idle from 10 to 41
   b.call("hipEventSynchronize", 5, 34); // thread 1
   const LoadedTrace other = b.load();
-  EXPECT_EQ(of(idle_time_of(other, {}), IdleCause::kSynchronisation), 0);
-  EXPECT_EQ(of(idle_time_of(other, {}), IdleCause::kHost), 30'000);
+  EXPECT_EQ(of(other.shared(IdleKey{}), IdleCause::kSynchronisation), 0);
+  EXPECT_EQ(of(other.shared(IdleKey{}), IdleCause::kHost), 30'000);
   test::TraceBuilder same;
   same.kernel("a", 0, 2, 8).call("hipEventSynchronize", 5, 34).kernel("b", 40, 41, 6);
   const LoadedTrace own = same.load();
-  EXPECT_EQ(of(idle_time_of(own, {}), IdleCause::kSynchronisation), 29'000);
-  EXPECT_EQ(gaps(idle_time_of(own, {}), IdleCause::kSynchronisation), 1);
-  EXPECT_EQ(of(idle_time_of(own, {}), IdleCause::kHost), 1'000);
+  EXPECT_EQ(of(own.shared(IdleKey{}), IdleCause::kSynchronisation), 29'000);
+  EXPECT_EQ(gaps(own.shared(IdleKey{}), IdleCause::kSynchronisation), 1);
+  EXPECT_EQ(of(own.shared(IdleKey{}), IdleCause::kHost), 1'000);
 }
 
 TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {
@@ -124,7 +124,7 @@ TEST(IdleCauses, AddUpToIdleTimeWhateverTheTrace) {
     for (const bool unlinked : {false, true}) {
       ReportOptions options;
       options.include_unlinked_kernels = unlinked;
-      EXPECT_EQ(idle_time_of(t, options).total_ns(), timeline_idle(t, options)) << round;
+      EXPECT_EQ(t.shared(IdleKey{options}).total_ns(), timeline_idle(t, options)) << round;
       std::int64_t in_parts = 0;
       for (const IdlePart& part : idle_parts_of(t, options))
         in_parts += part.end_ns - part.start_ns;

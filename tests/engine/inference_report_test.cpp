@@ -130,7 +130,7 @@ TEST(ParentModules, TheInnermostOrAll) {
   ReportOptions options;
   options.group_by_parent_module = true;
   std::map<std::string, std::string> stacks;
-  for (const OpsSummaryRow& row : ops_summary_of(t, options))
+  for (const OpsSummaryRow& row : t.shared(OpsSummaryKey{options}))
     stacks[row.parent_module] = row.call_stack;
   EXPECT_EQ(stacks,
             (std::map<std::string, std::string>{
@@ -138,7 +138,7 @@ TEST(ParentModules, TheInnermostOrAll) {
                 {"nn.Module: Block", "['aten::mm', 'nn.Module: Block_1']"},
                 {"NA", "['aten::mm']"}}));
   options.module_path = true;
-  EXPECT_EQ(ops_summary_of(t, options)[0].parent_module, "nn.Module: Block / Linear");
+  EXPECT_EQ(t.shared(OpsSummaryKey{options})[0].parent_module, "nn.Module: Block / Linear");
   const auto report = build_report(t, options);
   ASSERT_TRUE(report);
   const Table& unique = *report->find("ops_unique_args");
@@ -162,7 +162,7 @@ std::map<std::string, double> kernel_times(const LoadedTrace& t, bool compat) {
   ReportOptions options;
   options.compat_tracelens = compat;
   std::map<std::string, double> out;
-  for (const OpsSummaryRow& row : ops_summary_of(t, options))
+  for (const OpsSummaryRow& row : t.shared(OpsSummaryKey{options}))
     out[row.name] = row.direct_ns;
   return out;
 }
@@ -181,7 +181,7 @@ TEST(PseudoOps, TheScatterOfTheTritonExperts) {
             (std::map<std::string, double>{{"vllm::moe_forward", 18000}}));
   ReportOptions options;
   options.compat_tracelens = true;
-  const auto& rows = unified_perf_of(compat, options);
+  const auto& rows = compat.shared(UnifiedPerfKey{options});
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->rows.size(), 3U);
   EXPECT_EQ(rows->rows[0].op.name, "pseudo_op::moe_triton_unfused_finalize_matmul_scatter");
@@ -244,7 +244,8 @@ TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
               "atom/paged_decode.py(7): sparse_attn_v4_paged_decode");
     const OpInfo* op = find_op(want.first);
     ASSERT_NE(op, nullptr);
-    const PerfResult* cost = costs_of(t, false).of(t, pseudo, *op, t.tree.gpu_events(pseudo));
+    OpCosts costs(false);
+    const PerfResult* cost = costs.of(t, pseudo, *op, t.tree.gpu_events(pseudo));
     ASSERT_NE(cost, nullptr);
     EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * want.second) << kernel;
     EXPECT_DOUBLE_EQ(cost->bytes, 4.0 * 1024 * 65 * 2 + (4 * want.second - 4) * 1024 * 2) << kernel;
@@ -252,9 +253,9 @@ TEST(PseudoOps, PagedDecodeOfV4ByTheKindOfItsLayer) {
   LoadedTrace more = v4_layer("fused_compress_attn_D512");
   more.attention.sparse_topk = 1024;
   const EventId pseudo = find(more, "pseudo_v4_paged_decode_csa");
+  OpCosts costs(false);
   const PerfResult* cost =
-      costs_of(more, false)
-          .of(more, pseudo, *find_op("pseudo_v4_paged_decode_csa"), more.tree.gpu_events(pseudo));
+      costs.of(more, pseudo, *find_op("pseudo_v4_paged_decode_csa"), more.tree.gpu_events(pseudo));
   EXPECT_DOUBLE_EQ(cost->flops, 64.0 * 1024 * 2 * 4 * (128 + 1024));
 }
 
@@ -275,10 +276,11 @@ TEST(AttentionWindows, LayerByLayer) {
   }
   LoadedTrace t = b.load();
   t.attention.layer_windows = {128, 0};
+  OpCosts costs(false);
   std::vector<double> flops;
   for (EventId i = 0; i < t.trace.events.size(); ++i)
     if (t.trace.name(i) == name)
-      flops.push_back(costs_of(t, false).of(t, i, *find_op(name), t.tree.gpu_events(i))->flops);
+      flops.push_back(costs.of(t, i, *find_op(name), t.tree.gpu_events(i))->flops);
   const double all = 4 * 128 * 2 * 2000.0;
   const double near = 4 * 128 * 2 * 256.0;
   EXPECT_EQ(flops, (std::vector<double>{near, all, near, near, all, near}));
@@ -362,7 +364,7 @@ TEST(ServingSteps, TheInnermostOneAroundAnOperator) {
                             .op("behind", 50, 2)
                             .op("outside", 150, 2)
                             .load();
-  const InferenceSteps& steps = inference_steps_of(t);
+  const InferenceSteps& steps = t.shared(InferenceStepsKey{});
   const auto at = [&](const char* op) {
     return t.trace.strings.view(steps.at(t.trace, find(t, op)));
   };
@@ -380,7 +382,7 @@ TEST(ServingSteps, ShortAnnotationsOfSglangAreOfOneTier) {
                             .op("token", 250, 2)
                             .load();
   EXPECT_EQ(annotated_steps(t.trace).size(), 2U);
-  const InferenceSteps& steps = inference_steps_of(t);
+  const InferenceSteps& steps = t.shared(InferenceStepsKey{});
   const auto at = [&](const char* op) {
     return t.trace.strings.view(steps.at(t.trace, find(t, op)));
   };

@@ -49,7 +49,9 @@ TEST(ReportFacts, MemsetsCountAsTheOptionSays) {
                            {});
   ASSERT_TRUE(loaded) << loaded.error().message();
   ReportOptions options;
-  const auto ns = [&](TimeKind kind) { return time_of(timeline_of(*loaded, options), kind); };
+  const auto ns = [&](TimeKind kind) {
+    return time_of(loaded->shared(TimelineKey{options}), kind);
+  };
   EXPECT_EQ(ns(TimeKind::kComputation), 20'000);
   EXPECT_EQ(ns(TimeKind::kExposedMemcpy), 4'000);
   options.memset_as_memory = true;
@@ -62,14 +64,14 @@ TEST(ReportFacts, MemsetsCountAsTheOptionSays) {
 TEST(ReportFacts, OfEachStep) {
   const LoadedTrace t = two_steps_report_facts();
   const ReportOptions options;
-  const std::vector<StepTimeline>& timelines = timeline_per_step_of(t, options);
+  const std::vector<StepTimeline>& timelines = t.shared(StepTimelinesKey{options});
   ASSERT_EQ(timelines.size(), 2U);
   EXPECT_EQ(timelines[0].step, 3);
   EXPECT_EQ(time_of(timelines[0].rows, TimeKind::kComputation), 10'000);
   EXPECT_EQ(timelines[1].step, 4);
   EXPECT_EQ(time_of(timelines[1].rows, TimeKind::kComputation), 25'000);
   EXPECT_EQ(time_of(timelines[1].rows, TimeKind::kTotal), 35'000);
-  const std::vector<StepOps>& ops = ops_per_step_of(t, options);
+  const std::vector<StepOps>& ops = t.shared(StepOpsKey{options});
   ASSERT_EQ(ops.size(), 2U);
   ASSERT_EQ(ops[1].rows.size(), 2U);
   EXPECT_EQ(ops[1].rows[0].name, "aten::mm");
@@ -84,25 +86,26 @@ TEST(ReportFacts, AreMadeOncePerOptions) {
   const ReportOptions plain;
   ReportOptions split;
   split.micro_idle_us = 200;
-  EXPECT_EQ(&timeline_per_step_of(t, plain), &timeline_per_step_of(t, plain));
-  EXPECT_EQ(timeline_per_step_of(t, plain)[0].rows.size(), 8U);
-  EXPECT_EQ(timeline_per_step_of(t, split)[0].rows.size(), 9U);
+  EXPECT_EQ(&t.shared(StepTimelinesKey{plain}), &t.shared(StepTimelinesKey{plain}));
+  EXPECT_EQ(t.shared(StepTimelinesKey{plain})[0].rows.size(), 8U);
+  EXPECT_EQ(t.shared(StepTimelinesKey{split})[0].rows.size(), 9U);
   ReportOptions arch;
   arch.gpu_arch = "MI300X";
-  ASSERT_TRUE(family_sheets_of(t, plain) && family_sheets_of(t, arch));
-  EXPECT_FALSE(family_sheets_of(t, plain)->front().arch);
-  EXPECT_TRUE(family_sheets_of(t, arch)->front().arch);
+  ASSERT_TRUE(t.shared(FamiliesKey{plain}) && t.shared(FamiliesKey{arch}));
+  EXPECT_FALSE(t.shared(FamiliesKey{plain})->sheets.front().arch);
+  EXPECT_TRUE(t.shared(FamiliesKey{arch})->sheets.front().arch);
   arch.gpu_arch = "no such board";
-  EXPECT_FALSE(family_sheets_of(t, arch));
-  EXPECT_EQ(&ops_summary_of(t, plain), &ops_summary_of(t, split)); // does not depend on idle time
+  EXPECT_FALSE(t.shared(FamiliesKey{arch}));
+  EXPECT_EQ(&t.shared(OpsSummaryKey{plain}),
+            &t.shared(OpsSummaryKey{split})); // does not depend on idle time
 }
 
 TEST(ReportFacts, OfAFamily) {
   const LoadedTrace t = two_steps_report_facts();
-  const auto& sheets = family_sheets_of(t, {});
+  const auto& sheets = t.shared(FamiliesKey{});
   ASSERT_TRUE(sheets);
-  EXPECT_EQ(find_family(*sheets, "SDPA_fwd"), nullptr);
-  const FamilySheet* const gemm = find_family(*sheets, "GEMM");
+  EXPECT_EQ(find_family(sheets->sheets, "SDPA_fwd"), nullptr);
+  const FamilySheet* const gemm = find_family(sheets->sheets, "GEMM");
   ASSERT_NE(gemm, nullptr);
   ASSERT_EQ(gemm->rows.size(), 1U);
   const FamilyRow& row = gemm->rows[0];
@@ -122,7 +125,7 @@ TEST(ReportFacts, KernelsOfEqualTimeStayInOrderOfAppearance) {
   b.op("z", 0, 20, kMm).kernel("z1", 1, 1000, .1).kernel("b", 3, 1001, .3);
   b.op("z", 20, 20, kMm).kernel("z1", 21, 1002, .2).kernel("a", 23, 1003, .3);
   const LoadedTrace t = b.load();
-  const std::vector<KernelRow>& kernels = kernel_rows_of(t, {});
+  const std::vector<KernelRow>& kernels = t.shared(KernelRowsKey{});
   ASSERT_EQ(kernels.size(), 3U);
   EXPECT_EQ(kernels[0].kernel, "z1"); // 0.1 + 0.2 is 0.3 exactly: no sum of doubles
   EXPECT_EQ(kernels[1].kernel, "b");
@@ -135,19 +138,19 @@ TEST(ReportFacts, EqualTimesFallToTheTieBreak) {
   b.op("z", 20, 20, kMm).kernel("z1", 21, 1002, .2).kernel("z2", 23, 1003, .1);
   b.op("a", 40, 20, kMm).kernel("a1", 41, 1004, .3).kernel("a2", 43, 1005, .3);
   const LoadedTrace t = b.load();
-  const std::vector<OpsSummaryRow>& ops = ops_summary_of(t, {});
+  const std::vector<OpsSummaryRow>& ops = t.shared(OpsSummaryKey{});
   ASSERT_EQ(ops.size(), 2U);
   EXPECT_EQ(ops[0].name, "a"); // by name
   EXPECT_EQ(ops[0].direct_ns, ops[1].direct_ns);
   EXPECT_EQ(ops[0].percent, 50);
   EXPECT_EQ(ops[1].cumulative_percent, 100);
-  const std::vector<UniqueArgsRow>& unique = unique_args_of(t, {}, false);
+  const std::vector<UniqueArgsRow>& unique = t.shared(UniqueArgsKey({}, false));
   ASSERT_EQ(unique.size(), 2U);
   EXPECT_EQ(unique[0].op.name, "z"); // by place in the file
   EXPECT_EQ(unique[0].direct_us.sum, unique[1].direct_us.sum);
   // kernels of a call with equal sums by name: z1 has 0.1 + 0.2, z2 has 0.2 + 0.1
   EXPECT_LT(unique[0].details.summary.find("z1"), unique[0].details.summary.find("z2"));
-  const auto& unified = unified_perf_of(t, {});
+  const auto& unified = t.shared(UnifiedPerfKey{});
   ASSERT_TRUE(unified);
   ASSERT_EQ(unified->rows.size(), 2U);
   EXPECT_EQ(unified->rows[0].op.name, "z"); // by place in the file
@@ -161,7 +164,7 @@ TEST(ReportFacts, KernelsOfEqualTimeStandAsTheyFirstRan) {
   b.kernel("long", 40, 2000, 2);
   const LoadedTrace t = b.load();
   std::vector<std::string_view> names;
-  for (const KernelRow& row : kernel_rows_of(t, {}))
+  for (const KernelRow& row : t.shared(KernelRowsKey{}))
     names.push_back(row.kernel);
   EXPECT_EQ(names, (std::vector<std::string_view>{"long", "m", "z", "a"}));
 }

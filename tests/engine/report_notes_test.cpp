@@ -83,9 +83,9 @@ TEST(ReportNotes, CopiesOverTheLinkHaveNoRoofline) {
     ReportOptions options;
     options.gpu_arch = "MI300X";
     options.compat_tracelens = compat;
-    const auto& sheets = family_sheets_of(t, options);
-    EXPECT_TRUE(sheets);
-    const FamilySheet* family = find_family(*sheets, "UnaryElementwise");
+    const auto& families = t.shared(FamiliesKey{options});
+    EXPECT_TRUE(families);
+    const FamilySheet* family = find_family(families->sheets, "UnaryElementwise");
     EXPECT_EQ(family->rows.front().kernel_us.sum, 10);
     return family != nullptr && family->rows.front().roofline.has_value();
   };

@@ -39,7 +39,7 @@ const ServingMetric* metric(const ServingFacts& facts, std::string_view phase,
 
 TEST(Serving, StepsHaveTheTimesOfTheirGpuWork) {
   const LoadedTrace t = three_steps().load();
-  const ServingFacts f = serving_facts(t);
+  const ServingFacts f = t.shared(ServingKey{});
   ASSERT_EQ(f.steps.size(), 3U);
   EXPECT_EQ(phase_of(f.steps[0].step.counts), StepPhase::kPrefill);
   EXPECT_EQ(phase_of(f.steps[1].step.counts), StepPhase::kDecode);
@@ -58,7 +58,7 @@ TEST(Serving, StepsHaveTheTimesOfTheirGpuWork) {
 
 TEST(Serving, GapsAreToldByWhatTheCpuDid) {
   const LoadedTrace t = three_steps().load();
-  const ServingFacts f = serving_facts(t);
+  const ServingFacts f = t.shared(ServingKey{});
   const auto part = [&f](std::size_t step, GapCause cause) {
     return f.steps[step].gap_by_cause[static_cast<std::size_t>(cause)];
   };
@@ -82,7 +82,7 @@ TEST(Serving, GapsAreToldByWhatTheCpuDid) {
 
 TEST(Serving, RequestsWaitFromTokenToToken) {
   const LoadedTrace t = three_steps().load();
-  const ServingFacts f = serving_facts(t);
+  const ServingFacts f = t.shared(ServingKey{});
   const ServingMetric* first = metric(f, "all", "first token");
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->count, 1);
@@ -106,7 +106,7 @@ TEST(Serving, RequestsWaitFromTokenToToken) {
 TEST(Serving, OtherGpuWorkInAGapIsNotIdle) {
   TraceBuilder b = three_steps();
   b.kernel("sampler", 240, 242, 5); // launched between the steps
-  const ServingFacts f = serving_facts(b.load());
+  const ServingFacts f = compute(b.load(), ServingKey{});
   EXPECT_EQ(f.steps[2].gap_ns, 45'000);
   EXPECT_EQ(f.steps[2].gpu_events, 1U);
 }
@@ -114,10 +114,10 @@ TEST(Serving, OtherGpuWorkInAGapIsNotIdle) {
 TEST(Serving, ShortAnnotationsAroundDetailedOnesAreNoStepsOfTheirOwn) {
   TraceBuilder b = three_steps();
   b.annotation("execute_context_1(1024)_generation_0(0)", 1, 98);
-  EXPECT_EQ(serving_facts(b.load()).steps.size(), 3U);
+  EXPECT_EQ(compute(b.load(), ServingKey{}).steps.size(), 3U);
   TraceBuilder brief;
   brief.annotation("step[EXTEND bs=2 toks=512]", 0, 10).annotation("step[DECODE bs=2]", 20, 10);
-  const ServingFacts f = serving_facts(brief.load());
+  const ServingFacts f = compute(brief.load(), ServingKey{});
   ASSERT_EQ(f.steps.size(), 2U);
   EXPECT_EQ(f.steps[0].step.counts.batch_size, 512);
   EXPECT_EQ(f.steps[1].end_ns, 30'000); // no GPU work: to the end on the CPU

@@ -224,9 +224,9 @@ void expect_same_categories(const fs::path& path) {
     return; // files that are there to be refused
   const ReportOptions options;
   ByCategory launched, rows;
-  for (const OpsCategoryRow& row : ops_categories_of(*loaded, options))
+  for (const OpsCategoryRow& row : loaded->shared(OpsCategoriesKey{options}))
     launched[std::string(row.category)] += row.direct_ns;
-  const auto& unified = unified_perf_of(*loaded, options);
+  const auto& unified = loaded->shared(UnifiedPerfKey{options});
   ASSERT_TRUE(unified) << unified.error().message();
   if (launched.empty())
     return; // without operators

@@ -21,7 +21,7 @@ double reference_ms(const std::string& folder, const std::string& row) {
 ServingFacts facts_of(const std::string& path) {
   const auto t = load_trace((golden::root() / "inference" / path).string(), LoadOptions{});
   EXPECT_TRUE(t) << t.error().message();
-  return serving_facts(*t);
+  return t->shared(ServingKey{});
 }
 
 constexpr double kRoundedMs = 1e-3; ///< the reference adds doubles of microseconds

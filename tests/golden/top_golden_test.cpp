@@ -141,7 +141,7 @@ void expect_synchronisation(const LoadedTrace& t, const std::string& where) {
     ReportOptions options;
     options.include_unlinked_kernels = unlinked;
     const auto charged = static_cast<double>(
-        idle_time_of(t, options).ns[static_cast<std::size_t>(IdleCause::kSynchronisation)]);
+        t.shared(IdleKey{options}).ns[static_cast<std::size_t>(IdleCause::kSynchronisation)]);
     const auto blocked = static_cast<double>(synchronised_ns(t, unlinked));
     EXPECT_NEAR(charged, blocked, 0.01 * blocked)
         << where << "synchronisation" << (unlinked ? ", with work without a launch" : "");

@@ -88,7 +88,7 @@ TEST(RankPage, QueueAndIdleTimeByColumns) {
     for (const std::int64_t ns : column)
       idle += ns;
   EXPECT_EQ(idle, 10'000); // 50 to 60
-  EXPECT_EQ(idle, idle_time_of(trace, {}).total_ns());
+  EXPECT_EQ(idle, trace.shared(IdleKey{}).total_ns());
   EXPECT_EQ(page.queue.idle_ns[45][static_cast<std::size_t>(IdleCause::kHost)], 1000);
 }
 

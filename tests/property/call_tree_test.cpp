@@ -164,7 +164,7 @@ TEST(KernelOverlaps, EqualABruteForceTwin) {
   for (int round = 0; round < 25; ++round) {
     const LoadedTrace t = random_trace(random).load();
     const Trace& trace = t.trace;
-    const KernelOverlaps& overlaps = overlaps_of(t, {});
+    const KernelOverlaps& overlaps = t.shared(OverlapsKey{});
     int found = 0;
     for (EventId op = 0; op < trace.events.size(); ++op) {
       if (trace.events.category[op] != Category::kCpuOp)

@@ -56,7 +56,7 @@ Calls collectives(const LoadedTrace& t, bool with_sizes) {
 
 std::map<TimeKind, std::int64_t> timeline(const LoadedTrace& t) {
   std::map<TimeKind, std::int64_t> out;
-  for (const TimelineRow& row : timeline_of(t, {}))
+  for (const TimelineRow& row : t.shared(TimelineKey{}))
     out[row.kind] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }

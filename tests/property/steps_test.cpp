@@ -74,8 +74,8 @@ TEST(Steps, PartsAddUpToTheWhole) {
 
 /// The slow twin: each step cut out of the trace, linked and analysed by itself.
 void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
-  const std::vector<StepTimeline>& timelines = timeline_per_step_of(trace, options);
-  const std::vector<StepOps>& ops = ops_per_step_of(trace, options);
+  const std::vector<StepTimeline>& timelines = trace.shared(StepTimelinesKey{options});
+  const std::vector<StepOps>& ops = trace.shared(StepOpsKey{options});
   const auto steps = profiler_steps(trace.trace);
   ASSERT_EQ(timelines.size(), steps.size());
   ASSERT_EQ(ops.size(), steps.size());
@@ -86,7 +86,7 @@ void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
     ASSERT_TRUE(part) << part.error().message();
     EXPECT_EQ(timelines[s].step, steps[s].number);
     EXPECT_EQ(ops[s].step, steps[s].number);
-    const std::vector<TimelineRow>& rows = timeline_of(*part, options);
+    const std::vector<TimelineRow>& rows = part->shared(TimelineKey{options});
     ASSERT_EQ(timelines[s].rows.size(), rows.size());
     for (std::size_t r = 0; r < rows.size(); ++r) {
       EXPECT_EQ(timelines[s].rows[r].kind, rows[r].kind);
@@ -94,7 +94,7 @@ void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
       EXPECT_EQ(timelines[s].rows[r].percent, rows[r].percent);
       EXPECT_EQ(timelines[s].rows[r].recompute, rows[r].recompute);
     }
-    const std::vector<OpsSummaryRow>& wanted = ops_summary_of(*part, options);
+    const std::vector<OpsSummaryRow>& wanted = part->shared(OpsSummaryKey{options});
     ASSERT_EQ(ops[s].rows.size(), wanted.size());
     for (std::size_t r = 0; r < wanted.size(); ++r) {
       const OpsSummaryRow& got = ops[s].rows[r];
@@ -122,7 +122,7 @@ TEST(Steps, TimesOfOnePassAreThoseOfEachPart) {
     options.include_unlinked_kernels = unlinked;
     expect_parts(*loaded, options);
     const auto fast = step_times_of(*loaded, options);
-    const auto& slow = timeline_per_step_of(*loaded, options);
+    const auto& slow = loaded->shared(StepTimelinesKey{options});
     ASSERT_EQ(fast.size(), slow.size());
     for (std::size_t s = 0; s < fast.size(); ++s) {
       EXPECT_EQ(fast[s].step, slow[s].step);
@@ -146,7 +146,7 @@ TEST(Steps, WorkOverTheBoundaryOfStepsIsThatOfItsLaunch) {
   ReportOptions options;
   const LoadedTrace loaded = t.load();
   expect_parts(loaded, options);
-  const std::vector<StepOps>& ops = ops_per_step_of(loaded, options);
+  const std::vector<StepOps>& ops = loaded.shared(StepOpsKey{options});
   ASSERT_EQ(ops.size(), 4U);
   ASSERT_EQ(ops[0].rows.size(), 1U);
   EXPECT_EQ(ops[0].rows[0].direct_ns, 20000);
@@ -168,7 +168,7 @@ TEST(Steps, RecomputedWorkOfEachStepIsItsOwnBlock) {
   options.detect_recompute = true;
   const LoadedTrace loaded = t.load(true);
   expect_parts(loaded, options);
-  EXPECT_EQ(timeline_per_step_of(loaded, options)[1].rows.back().recompute, true);
+  EXPECT_EQ(loaded.shared(StepTimelinesKey{options})[1].rows.back().recompute, true);
 }
 
 /// `n` steps of one operator with one kernel each.
@@ -212,8 +212,8 @@ TEST(Steps, CostIsLinearInTheNumberOfSteps) {
     for (int i = 0; i < 3; ++i) {
       const LoadedTrace trace = many_steps(n);
       const std::clock_t from = std::clock();
-      EXPECT_EQ(timeline_per_step_of(trace, {}).size(), static_cast<std::size_t>(n));
-      EXPECT_EQ(ops_per_step_of(trace, {}).back().rows.size(), 1U);
+      EXPECT_EQ(trace.shared(StepTimelinesKey{}).size(), static_cast<std::size_t>(n));
+      EXPECT_EQ(trace.shared(StepOpsKey{}).back().rows.size(), 1U);
       best = std::min(best, static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC);
     }
     return best;

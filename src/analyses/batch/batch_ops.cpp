@@ -177,7 +177,7 @@ void kernels_below(const LoadedTrace& t, EventId op, std::vector<EventId>& out) 
 class GroupBuilder {
 public:
   GroupBuilder(const LoadedTrace& t, const BatchOptions& options)
-      : t_(t), compat_(options.compat), costs_(costs_of(t, options.compat)) {
+      : t_(t), compat_(options.compat), costs_(options.compat) {
     moves_.reserve(t.trace.strings.size());
     for (StrId id = 0; id < t.trace.strings.size(); ++id)
       moves_.push_back(moves_data(t.trace.strings.view(id)));
@@ -278,7 +278,7 @@ private:
 
   const LoadedTrace& t_;
   const bool compat_;
-  OpCosts& costs_;
+  OpCosts costs_;
   std::vector<bool> moves_; ///< by StrId: a kernel that moves data
   std::unordered_map<const PerfResult*, std::unique_ptr<PerfResult>> own_;
   std::map<std::pair<const PerfResult*, StrId>, std::size_t> rows_;
@@ -314,7 +314,7 @@ std::array<BatchGroupCalls, kBatchGroups.size()> batch_calls(const LoadedTrace& 
                                                              const BatchOptions& options) {
   const Trace& trace = t.trace;
   const std::vector<int> groups = groups_by_name(trace.strings);
-  const std::vector<const OpInfo*>& ops = modelled_names(t, options.compat);
+  const std::vector<const OpInfo*>& ops = t.shared(ModelledNamesKey{options.compat});
   GroupBuilder builder(t, options);
   for (EventId e = 0; e < trace.events.size(); ++e) {
     const StrId name = trace.events.name[e];

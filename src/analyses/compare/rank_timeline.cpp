@@ -7,9 +7,9 @@ namespace rankscope {
 
 RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& options) {
   RankTimeline out;
-  for (const TimelineRow& row : timeline_of(trace, options))
+  for (const TimelineRow& row : trace.shared(TimelineKey{options}))
     out.kinds.emplace(row.kind, KindTime{static_cast<std::int64_t>(row.time_ns), row.percent});
-  for (const StepTimeline& step : timeline_per_step_of(trace, options))
+  for (const StepTimeline& step : trace.shared(StepTimelinesKey{options}))
     for (const TimelineRow& row : step.rows)
       out.step_ns[row.kind][step.step] = static_cast<std::int64_t>(row.time_ns);
   return out;
@@ -17,7 +17,7 @@ RankTimeline rank_timeline(const LoadedTrace& trace, const ReportOptions& option
 
 OperatorTimes operator_times(const LoadedTrace& trace, const ReportOptions& options) {
   OperatorTimes out;
-  for (const OpsSummaryRow& row : ops_summary_of(trace, options))
+  for (const OpsSummaryRow& row : trace.shared(OpsSummaryKey{options}))
     out[row.name] += row.direct_ns;
   return out;
 }

@@ -121,7 +121,7 @@ StepWork step_work_of(const LoadedTrace& t, const ReportOptions& options) {
   StepWork out;
   out.ranks = 1;
   out.whole = times.whole;
-  Keys keys(t, launchers_of(t, options));
+  Keys keys(t, t.shared(LaunchersKey{options}));
   std::vector<Work> work; // by the key's number
   Work idle;
   for (std::size_t s = 0; s < times.steps.size(); ++s) {

@@ -255,10 +255,10 @@ Value SheetCell::value() const {
 
 Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace,
                           const ReportOptions& options) {
-  const Result<std::vector<FamilySheet>>& families = family_sheets_of(trace, options);
+  const Result<FamilyFacts>& families = trace.shared(FamiliesKey{options});
   if (!families)
     return families.error();
-  const FamilySheet* const sheet = find_family(*families, "GEMM");
+  const FamilySheet* const sheet = find_family(families->sheets, "GEMM");
   if (sheet == nullptr)
     return {};
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
@@ -289,8 +289,8 @@ Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace,
   return {};
 }
 
-RankGemms extract_gemms(const LoadedTrace& t, const ReportOptions& options) {
-  Collector calls(t, launchers_of(t, options));
+RankGemms extract_gemms(const LoadedTrace& t, const LaunchersKey& key) {
+  Collector calls(t, t.shared(key));
   calls.add_operators();
   if (calls.empty())
     calls.add_kernels();

@@ -2,7 +2,7 @@
 // its time, its kernels and what ran beside it, gathered while the trace is loaded.
 #pragma once
 
-#include "analyses/analysis.h"
+#include "analyses/operators/launchers.h"
 #include "core/run.h"
 
 #include <optional>
@@ -80,7 +80,7 @@ inline constexpr std::string_view kGemmKernelOnly = "(kernel)";
 
 /// GEMM calls: operators of the GEMM family; where a trace has none, kernels with a GEMM's name.
 /// The extremes are measured again, see measure_extremes().
-[[nodiscard]] RankGemms extract_gemms(const LoadedTrace& trace, const ReportOptions& options);
+[[nodiscard]] RankGemms extract_gemms(const LoadedTrace& trace, const LaunchersKey& key);
 
 /// Looks the extremes of each group up in the trace by start, stream and operator (or kernel), and
 /// measures what is there: the union of the operator's own GPU work. Fills shortest_measured_ns and
@@ -88,7 +88,7 @@ inline constexpr std::string_view kGemmKernelOnly = "(kernel)";
 void measure_extremes(const LoadedTrace& trace, RankGemms& gemms);
 
 /// Gives each group the row of the report's GEMM sheet with its operator, shapes, types and
-/// strides; groups without one keep blank col_... columns. Errors: those of family_sheets_of().
+/// strides; groups without one keep blank col_... columns. Errors: those of FamiliesKey.
 Result<void> attach_sheet(RankGemms& gemms, const LoadedTrace& trace, const ReportOptions& options);
 
 } // namespace rankscope

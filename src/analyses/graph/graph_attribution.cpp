@@ -288,19 +288,8 @@ GraphAttribution attribute_graphs(const LoadedTrace& t, const LoadedTrace* donor
   return Attributor(t, donor).attribute();
 }
 
-std::string graph_key(const ReportOptions& options) {
-  return !options.graph_columns ? ""
-         : options.donor        ? " graphs donor=" + options.donor->trace.path
-                                : " graphs";
-}
-
-const GraphAttribution& graph_attribution_of(const LoadedTrace& t, const ReportOptions& options) {
-  const std::string key = options.compat_tracelens ? "graphs compat"
-                          : options.donor          ? "graphs donor " + options.donor->trace.path
-                                                   : "graphs";
-  return t.cache.get<GraphAttribution>(key, [&] {
-    return options.compat_tracelens ? GraphAttribution{} : attribute_graphs(t, options.donor.get());
-  });
+GraphAttribution compute(const LoadedTrace& trace, const GraphsKey& key) {
+  return key.compat ? GraphAttribution{} : attribute_graphs(trace, key.donor.get());
 }
 
 GraphCell graph_cell(const LoadedTrace& t, const GraphAttribution& a,

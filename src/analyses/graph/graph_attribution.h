@@ -34,7 +34,7 @@ struct ReplayedKernel {
   Attribution attribution = Attribution::kNone;
   KernelFamily family = KernelFamily::kOther; ///< by its own name
   bool same_shape =
-      false; ///< the operator's shapes hold: the donor's kernel has its grid and block
+      false; ///< the operator's shapes contain: the donor's kernel has its grid and block
 };
 
 /// One graph, all its launches together; times are sums of durations.
@@ -77,17 +77,24 @@ struct GraphAttribution {
 };
 
 /// `donor`: another trace to align with, besides the eager steps of this one; may be null. Kernels
-/// that a merge with captures has put below operators keep those. Linear but for the alignments,
+/// that a merge with captures has put below operators keep those. Linear except the alignments,
 /// one per graph and donor that could fit (at most three).
 [[nodiscard]] GraphAttribution attribute_graphs(const LoadedTrace& t, const LoadedTrace* donor);
 
-/// That of the trace with the options' donor; made at the first call. Nothing in compat mode, nor
-/// for a trace without graph launches.
-[[nodiscard]] const GraphAttribution& graph_attribution_of(const LoadedTrace& t,
-                                                           const ReportOptions& options);
-
-/// What tells facts with graph columns apart in a trace's cache; "" without those.
-[[nodiscard]] std::string graph_key(const ReportOptions& options);
+/// That of the trace with a donor. Nothing in compat mode, nor for a trace without graph launches.
+struct GraphsKey {
+  using Value = GraphAttribution;
+  bool compat = false;
+  std::shared_ptr<const LoadedTrace> donor; ///< may be null
+  GraphsKey() = default;
+  GraphsKey(const ReportOptions& o) : compat(o.compat_tracelens), donor(o.donor) {}
+  auto operator<=>(const GraphsKey&) const = default;
+};
+[[nodiscard]] GraphAttribution compute(const LoadedTrace& trace, const GraphsKey& key);
+/// The graphs of facts that have columns for them; none unless the options ask for these.
+[[nodiscard]] inline std::optional<GraphsKey> graph_columns_key(const ReportOptions& o) {
+  return o.graph_columns ? std::optional<GraphsKey>(o) : std::nullopt;
+}
 
 /// What a row of operators says of its kernels' attribution.
 struct GraphCell {

@@ -175,7 +175,7 @@ std::vector<SheetInfo> describe_graph_launches(const ReportOptions&) {
 
 Result<std::vector<Table>> run_graph_launches(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
-  const GraphAttribution& a = graph_attribution_of(t, options);
+  const GraphAttribution& a = t.shared(GraphsKey{options});
   if (a.facts.empty())
     return out;
   std::vector<GraphRow> rows;

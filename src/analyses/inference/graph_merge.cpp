@@ -65,7 +65,7 @@ public:
     note();
     t_.trace = std::move(builder_).finish().value(); // rows of whole traces: nothing can be missing
     t_.tree.change(t_.trace, changes_);
-    t_.cache = {};
+    t_.facts = {};
   }
 
 private:

@@ -98,9 +98,8 @@ KernelOverlaps::Call KernelOverlaps::of(const Trace& trace,
   return out;
 }
 
-const KernelOverlaps& overlaps_of(const LoadedTrace& trace, const ReportOptions& options) {
-  return trace.cache.get<KernelOverlaps>(
-      "overlaps", [&] { return KernelOverlaps(trace.trace, launchers_of(trace, options)); });
+KernelOverlaps compute(const LoadedTrace& trace, const OverlapsKey& key) {
+  return {trace.trace, trace.shared(key.launchers)};
 }
 
 std::uint32_t OverlapGroups::id_of(const Trace& trace, const KernelOverlaps::Call& call) {

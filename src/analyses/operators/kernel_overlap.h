@@ -42,9 +42,12 @@ private:
   std::vector<EventId> operator_; ///< by event: operator of a GPU event, else kNoEvent
 };
 
-/// The overlaps of a trace; made at the first call.
-[[nodiscard]] const KernelOverlaps& overlaps_of(const LoadedTrace& trace,
-                                                const ReportOptions& options);
+struct OverlapsKey {
+  using Value = KernelOverlaps;
+  LaunchersKey launchers;
+  auto operator<=>(const OverlapsKey&) const = default;
+};
+[[nodiscard]] KernelOverlaps compute(const LoadedTrace& trace, const OverlapsKey& key);
 
 /// Numbers the sets of names of overlapping kernels, by which calls are grouped.
 class OverlapGroups {

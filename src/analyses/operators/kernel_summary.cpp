@@ -6,6 +6,7 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_key.h"
 #include "base/units.h"
+#include "core/gpu_work.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -19,12 +20,10 @@ double percent_kernel_summary(std::int64_t part_ns, std::int64_t whole_ns) {
                       : std::numeric_limits<double>::quiet_NaN();
 }
 
-bool has_operators(const Trace& trace) {
-  const std::vector<Category>& c = trace.events.category;
-  return std::find(c.begin(), c.end(), Category::kCpuOp) != c.end();
-}
+} // namespace
 
-std::vector<KernelRow> make_kernels(const LoadedTrace& t, const LauncherIndex& index) {
+std::vector<KernelRow> compute(const LoadedTrace& t, const KernelRowsKey& wanted) {
+  const LauncherIndex& index = t.shared(wanted.launchers);
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::int32_t, bool>;
@@ -66,15 +65,19 @@ std::vector<KernelRow> make_kernels(const LoadedTrace& t, const LauncherIndex& i
   return out;
 }
 
-bool is_short(const Trace& trace, EventId i, const ReportOptions& options) {
+namespace {
+
+bool is_short(const Trace& trace, EventId i, double threshold_us) {
   return trace.events.category[i] == Category::kKernel &&
-         ns_to_us(trace.events.dur_ns[i]) < options.short_kernel_threshold_us;
+         ns_to_us(trace.events.dur_ns[i]) < threshold_us;
 }
 
-std::vector<HistogramBin> make_histogram(const LoadedTrace& t, const ReportOptions& options) {
+/// Bins of equal width from the shortest to the longest of the short kernels; empty without any.
+std::vector<HistogramBin> short_kernel_histogram(const LoadedTrace& t,
+                                                 const ReportOptions& options) {
   std::vector<double> durations;
-  for (const EventId i : launchers_of(t, options).gpu)
-    if (is_short(t.trace, i, options))
+  for (const EventId i : t.shared(TraceGpuWorkKey{}).events)
+    if (is_short(t.trace, i, options.short_kernel_threshold_us))
       durations.push_back(ns_to_us(t.trace.events.dur_ns[i]));
   const int bins = options.short_kernel_bins;
   std::vector<HistogramBin> out;
@@ -102,10 +105,12 @@ std::vector<HistogramBin> make_histogram(const LoadedTrace& t, const ReportOptio
   return out;
 }
 
-std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions& options) {
+/// Longest sum first, then by count. Launches without recorded arguments are left out, unless the
+/// trace has no operators at all: then op, dims, strides and concrete are empty.
+std::vector<ShortKernelRow> short_kernels(const LoadedTrace& t, const LauncherIndex& index,
+                                          double threshold_us) {
   const Trace& trace = t.trace;
-  const LauncherIndex& index = launchers_of(t, options);
-  const bool operators = has_operators(trace);
+  const bool operators = has_events(trace, Category::kCpuOp);
   using Key = std::tuple<std::string_view, StrId, StrId, StrId, std::string_view>;
   struct Group {
     std::int64_t sum = 0;
@@ -115,7 +120,7 @@ std::vector<ShortKernelRow> make_short(const LoadedTrace& t, const ReportOptions
   std::vector<std::pair<Key, Group>> groups; // by first kernel: so equal ones stay
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
     const EventId i = index.gpu[g];
-    if (!is_short(trace, i, options))
+    if (!is_short(trace, i, threshold_us))
       continue;
     Key key{{}, 0, 0, 0, trace.name(i)};
     if (operators) {
@@ -161,46 +166,22 @@ std::vector<SheetInfo> describe_kernel_summary(const ReportOptions&) {
 }
 
 Result<std::vector<Table>> run_kernel_summary(const LoadedTrace& t, const ReportOptions& options) {
-  const bool operators = has_operators(t.trace);
+  const bool operators = has_events(t.trace, Category::kCpuOp);
   std::vector<Table> out;
   if (options.kernel_summary) {
-    out.push_back(kernel_summary_schema(operators).table(kernel_rows_of(t, options)));
+    out.push_back(kernel_summary_schema(operators).table(t.shared(KernelRowsKey{options})));
     keep_top(out.back(), options.top_k);
   }
   if (options.short_kernels) {
-    out.push_back(short_kernel_histogram_schema().table(short_kernel_histogram_of(t, options)));
-    out.push_back(short_kernels_schema(operators).table(short_kernels_of(t, options)));
+    out.push_back(short_kernel_histogram_schema().table(short_kernel_histogram(t, options)));
+    out.push_back(short_kernels_schema(operators).table(
+        short_kernels(t, t.shared(LaunchersKey{options}), options.short_kernel_threshold_us)));
     keep_top(out.back(), options.top_k_short_kernels);
   }
   return out;
 }
 
 } // namespace
-
-const std::vector<KernelRow>& kernel_rows_of(const LoadedTrace& trace,
-                                             const ReportOptions& options) {
-  const std::string key =
-      fmt::format("kernels unlinked={}", options.include_unlinked_kernels); // for total_time
-  return trace.cache.get<std::vector<KernelRow>>(
-      key, [&] { return make_kernels(trace, launchers_of(trace, options)); });
-}
-
-const std::vector<ShortKernelRow>& short_kernels_of(const LoadedTrace& trace,
-                                                    const ReportOptions& options) {
-  const std::string key =
-      fmt::format("short kernels unlinked={} threshold_us={}", options.include_unlinked_kernels,
-                  options.short_kernel_threshold_us);
-  return trace.cache.get<std::vector<ShortKernelRow>>(key,
-                                                      [&] { return make_short(trace, options); });
-}
-
-const std::vector<HistogramBin>& short_kernel_histogram_of(const LoadedTrace& trace,
-                                                           const ReportOptions& options) {
-  const std::string key = fmt::format("short kernel histogram threshold_us={} bins={}",
-                                      options.short_kernel_threshold_us, options.short_kernel_bins);
-  return trace.cache.get<std::vector<HistogramBin>>(key,
-                                                    [&] { return make_histogram(trace, options); });
-}
 
 Schema<KernelRow> kernel_summary_schema(bool operators) {
   using R = KernelRow;

@@ -2,7 +2,7 @@
 // kernel_summary, short_kernel_histogram and short_kernels_summary.
 #pragma once
 
-#include "analyses/analysis.h"
+#include "analyses/operators/launchers.h"
 
 #include <string>
 #include <string_view>
@@ -37,16 +37,13 @@ struct HistogramBin {
   std::int64_t count = 0;
 };
 
-/// Longest sum first. All rows, whatever top_k says; made once per trace and options.
-[[nodiscard]] const std::vector<KernelRow>& kernel_rows_of(const LoadedTrace& trace,
-                                                           const ReportOptions& options);
-/// Longest sum first, then by count. Launches without recorded arguments are left out, unless the
-/// trace has no operators at all: then op, dims, strides and concrete are empty.
-[[nodiscard]] const std::vector<ShortKernelRow>& short_kernels_of(const LoadedTrace& trace,
-                                                                  const ReportOptions& options);
-/// Bins of equal width from the shortest to the longest of the short kernels; empty without any.
-[[nodiscard]] const std::vector<HistogramBin>&
-short_kernel_histogram_of(const LoadedTrace& trace, const ReportOptions& options);
+/// Longest sum first. All rows, whatever top_k says.
+struct KernelRowsKey {
+  using Value = std::vector<KernelRow>;
+  LaunchersKey launchers;
+  auto operator<=>(const KernelRowsKey&) const = default;
+};
+[[nodiscard]] std::vector<KernelRow> compute(const LoadedTrace& trace, const KernelRowsKey& key);
 
 /// Without `operators` (a trace that has none) the columns of operators are left out.
 [[nodiscard]] Schema<KernelRow> kernel_summary_schema(bool operators);

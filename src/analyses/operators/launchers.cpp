@@ -30,21 +30,17 @@ EventId launcher_of(const LoadedTrace& t, EventId gpu, StrId execute) {
 
 using LaunchersLaunch = std::pair<EventId, EventId>; ///< (launcher, kernel)
 
-/// Fills gpu, parent_op and total_ns. Returns what was launched, communication left out.
-std::vector<LaunchersLaunch> walk_gpu(const LoadedTrace& t, const ReportOptions& options,
-                                      LauncherIndex& out) {
+/// Fills parent_op and total_ns. Returns what was launched, communication left out.
+std::vector<LaunchersLaunch> walk_gpu(const LoadedTrace& t, bool unlinked, LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   const StrId execute = trace.strings.find("execute");
   std::vector<LaunchersLaunch> pairs;
   std::int64_t first = INT64_MAX;
   std::int64_t last = INT64_MIN;
-  for (EventId i = 0; i < e.size(); ++i) {
-    if (!is_gpu(e.category[i]))
-      continue;
-    out.gpu.push_back(i);
+  for (const EventId i : out.gpu) {
     const bool linked = t.tree.linked(i);
-    if (linked || options.include_unlinked_kernels) {
+    if (linked || unlinked) {
       first = std::min(first, e.ts_ns[i]);
       last = std::max(last, trace.end_ns(i));
     }
@@ -65,7 +61,7 @@ std::vector<LaunchersLaunch> walk_gpu(const LoadedTrace& t, const ReportOptions&
 
 /// Fills kernels and launchers, by start; returns the row of each event that is one.
 std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<LaunchersLaunch> pairs,
-                                          const ReportOptions& options, LauncherIndex& out) {
+                                          bool compat, LauncherIndex& out) {
   const Trace& trace = t.trace;
   const Events& e = trace.events;
   std::sort(pairs.begin(), pairs.end(), [&e](const auto& a, const auto& b) {
@@ -84,10 +80,8 @@ std::vector<std::uint32_t> list_launchers(const LoadedTrace& t, std::vector<Laun
       out.kernels.push_back(pairs[i].second);
     l.kernel_end = static_cast<std::uint32_t>(out.kernels.size());
     l.category = op_category(trace.name(l.event), trace.name(out.kernels[l.kernel_begin]));
-    l.direct_ns =
-        busy_ns(trace, {out.kernels.data() + l.kernel_begin, out.kernels.data() + l.kernel_end},
-                options.compat_tracelens);
-    l.subtree_ns = busy_ns(trace, t.tree.gpu_events(l.event), options.compat_tracelens);
+    l.direct_ns = busy_ns(trace, out.kernels_of(l), compat);
+    l.subtree_ns = busy_ns(trace, t.tree.gpu_events(l.event), compat);
     l.recompute = !out.recompute.empty() && out.recompute[l.event];
     row_of[l.event] = static_cast<std::uint32_t>(out.launchers.size());
     out.launchers.push_back(l);
@@ -110,15 +104,25 @@ std::string_view category_below(const Trace& trace, EventId op, EventId kernel,
              : "runtime";
 }
 
-LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
+} // namespace
+
+TraceGpuWork compute(const LoadedTrace& t, const TraceGpuWorkKey& key) {
+  TraceGpuWork out;
+  for (EventId i = 0; i < t.trace.events.size(); ++i)
+    if (is_gpu(t.trace.events.category[i]))
+      out.events.push_back(i);
+  out.communication = communication_names(t.trace.strings, key.compat);
+  return out;
+}
+
+LauncherIndex compute(const LoadedTrace& t, const LaunchersKey& key) {
   const Trace& trace = t.trace;
-  LauncherIndex out;
-  out.communication = communication_names(trace.strings, options.compat_tracelens);
-  if (options.detect_recompute)
+  LauncherIndex out(t.shared(TraceGpuWorkKey{key.compat}));
+  if (key.recompute)
     out.recompute = recompute_events(t);
   const std::vector<std::uint32_t> row_of =
-      list_launchers(t, walk_gpu(t, options, out), options, out);
-  if (!options.compat_tracelens)
+      list_launchers(t, walk_gpu(t, key.unlinked, out), key.compat, out);
+  if (!key.compat)
     take_row_categories(t, out);
   for (std::size_t g = 0; g < out.gpu.size(); ++g) {
     const EventId op = out.parent_op[g];
@@ -127,15 +131,6 @@ LauncherIndex build(const LoadedTrace& t, const ReportOptions& options) {
         category_below(trace, op, out.gpu[g], known ? &out.launchers[row_of[op]] : nullptr));
   }
   return out;
-}
-
-} // namespace
-
-const LauncherIndex& launchers_of(const LoadedTrace& trace, const ReportOptions& options) {
-  const std::string key =
-      std::string("launchers") + (options.include_unlinked_kernels ? " unlinked" : "") +
-      (options.detect_recompute ? " recompute" : "") + (options.compat_tracelens ? " compat" : "");
-  return trace.cache.get<LauncherIndex>(key, [&] { return build(trace, options); });
 }
 
 double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_reference) {

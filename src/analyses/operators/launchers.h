@@ -18,13 +18,28 @@ struct Launcher {
   bool recompute = false;
 };
 
+/// The GPU events of a trace, and which of its names are those of collective kernels.
+struct TraceGpuWork {
+  std::vector<EventId> events;     ///< in the order of the file
+  std::vector<bool> communication; ///< by StrId
+};
+struct TraceGpuWorkKey {
+  using Value = TraceGpuWork;
+  bool compat = false; ///< collective kernels as the reference knows them
+  auto operator<=>(const TraceGpuWorkKey&) const = default;
+};
+[[nodiscard]] TraceGpuWork compute(const LoadedTrace& trace, const TraceGpuWorkKey& key);
+
 struct LauncherIndex {
-  std::vector<Launcher> launchers; ///< ordered by ts
-  std::vector<EventId> kernels;    ///< each launcher's, ordered by ts
-  std::vector<EventId> gpu;        ///< all GPU events, file order
-  std::vector<bool> communication; ///< by StrId: name of a collective kernel
-  std::vector<bool> recompute;     ///< by event; empty unless recompute is detected
-  std::vector<EventId> parent_op;  ///< by position in gpu: nearest cpu_op, else launching call
+  explicit LauncherIndex(const TraceGpuWork& work)
+      : gpu(work.events), communication(work.communication) {}
+
+  const std::vector<EventId>& gpu;        ///< TraceGpuWork::events, which lives with the trace
+  const std::vector<bool>& communication; ///< TraceGpuWork::communication
+  std::vector<Launcher> launchers;        ///< ordered by ts
+  std::vector<EventId> kernels;           ///< each launcher's, ordered by ts
+  std::vector<bool> recompute;            ///< by event; empty unless recompute is detected
+  std::vector<EventId> parent_op; ///< by position in gpu: nearest cpu_op, else launching call
   std::vector<std::string_view> parent_category; ///< by position in gpu; empty when unlinked
   std::int64_t total_ns = 0; ///< gpu_timeline total_time, linked events (or all)
 
@@ -33,9 +48,18 @@ struct LauncherIndex {
   }
 };
 
-/// The trace's index for these options; made at the first call.
-[[nodiscard]] const LauncherIndex& launchers_of(const LoadedTrace& trace,
-                                                const ReportOptions& options);
+struct LaunchersKey {
+  using Value = LauncherIndex;
+  bool unlinked = false;  ///< total_ns is that of all GPU events
+  bool recompute = false; ///< tell recomputed work apart
+  bool compat = false;    ///< as the reference
+  LaunchersKey() = default;
+  LaunchersKey(const ReportOptions& o)
+      : unlinked(o.include_unlinked_kernels), recompute(o.detect_recompute),
+        compat(o.compat_tracelens) {}
+  auto operator<=>(const LaunchersKey&) const = default;
+};
+[[nodiscard]] LauncherIndex compute(const LoadedTrace& trace, const LaunchersKey& key);
 
 /// Length of the union of GPU events: whole nanoseconds; with `as_reference` those of
 /// reference_us(), which have fractions.

@@ -39,22 +39,29 @@ std::int64_t topk_of(const LoadedTrace& t, EventId e) {
   return found.value_or(kDefault);
 }
 
+/// The arguments of fused forward convolutions by sequence number.
+struct FusedConvolutionsKey {
+  using Value = std::map<std::int64_t, const OpArgs*>;
+  auto operator<=>(const FusedConvolutionsKey&) const = default;
+};
+
+FusedConvolutionsKey::Value compute(const LoadedTrace& t, const FusedConvolutionsKey& /*key*/) {
+  FusedConvolutionsKey::Value out;
+  for (const char* name : {"ConvBias_", "ConvBiasReLU_"}) {
+    const StrId id = t.trace.strings.find(name);
+    if (id == StringPool::kNotFound)
+      continue;
+    for (EventId i = 0; i < t.trace.events.size(); ++i)
+      if (t.trace.events.name[i] == id)
+        if (const OpArgs* a = t.trace.op(i); a != nullptr && a->sequence_number != kNoId)
+          out.emplace(a->sequence_number, a);
+  }
+  return out;
+}
+
 /// Arguments of the fused forward convolution with the same sequence number; `own` without one.
 const OpArgs* forward_args(const LoadedTrace& t, const OpArgs& own) {
-  using Index = std::map<std::int64_t, const OpArgs*>;
-  const Index& index = t.cache.get<Index>("fused convolutions", [&] {
-    Index out;
-    for (const char* name : {"ConvBias_", "ConvBiasReLU_"}) {
-      const StrId id = t.trace.strings.find(name);
-      if (id == StringPool::kNotFound)
-        continue;
-      for (EventId i = 0; i < t.trace.events.size(); ++i)
-        if (t.trace.events.name[i] == id)
-          if (const OpArgs* a = t.trace.op(i); a != nullptr && a->sequence_number != kNoId)
-            out.emplace(a->sequence_number, a);
-    }
-    return out;
-  });
+  const auto& index = t.shared(FusedConvolutionsKey{});
   const auto it = own.sequence_number == kNoId ? index.end() : index.find(own.sequence_number);
   return it == index.end() ? &own : it->second;
 }
@@ -73,10 +80,14 @@ std::string_view layer_kernel(const LoadedTrace& t, EventId e) {
 }
 
 /// The windows of attention calls, by event: the k-th call of a name in its step has the k-th.
-using LayerWindows = std::unordered_map<EventId, std::int64_t>;
-LayerWindows layer_windows(const LoadedTrace& t) {
+struct LayerWindowsKey {
+  using Value = std::unordered_map<EventId, std::int64_t>;
+  auto operator<=>(const LayerWindowsKey&) const = default;
+};
+
+LayerWindowsKey::Value compute(const LoadedTrace& t, const LayerWindowsKey& /*key*/) {
   const std::vector<std::int64_t>& pattern = t.attention.layer_windows;
-  const std::vector<const OpInfo*>& known = modelled_names(t, false);
+  const std::vector<const OpInfo*>& known = t.shared(ModelledNamesKey{});
   const std::vector<AnnotatedStep> steps = annotated_steps(t.trace);
   const Events& e = t.trace.events;
   std::vector<EventId> calls;
@@ -87,7 +98,7 @@ LayerWindows layer_windows(const LoadedTrace& t) {
   std::stable_sort(calls.begin(), calls.end(),
                    [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   std::map<std::pair<std::ptrdiff_t, StrId>, std::size_t> seen;
-  LayerWindows out;
+  LayerWindowsKey::Value out;
   for (const EventId i : calls) {
     const auto after =
         std::partition_point(steps.begin(), steps.end(),
@@ -101,8 +112,7 @@ LayerWindows layer_windows(const LoadedTrace& t) {
 std::int64_t window_of(const LoadedTrace& t, EventId e) {
   if (t.attention.layer_windows.empty())
     return 0;
-  const auto& all =
-      t.cache.get<LayerWindows>("windows of attention layers", [&] { return layer_windows(t); });
+  const auto& all = t.shared(LayerWindowsKey{});
   const auto at = all.find(e);
   return at == all.end() ? 0 : at->second;
 }
@@ -133,7 +143,7 @@ const PerfResult* OpCosts::of(const LoadedTrace& t, EventId e, const OpInfo& op,
     kernel_key = std::string(hints.kernel);
   }
   if ((needs & kNeedsAnnotation) != 0) {
-    annotation = inference_steps_of(t).at(trace, e);
+    annotation = t.shared(InferenceStepsKey{}).at(trace, e);
     hints.annotation = trace.strings.view(annotation);
     hints.window = compat_ ? 0 : window_of(t, e);
   }
@@ -171,11 +181,6 @@ ParsedArgs parsed_args(const Trace& trace, const OpArgs& args) {
           trace.arg(args.concrete_inputs)};
 }
 
-OpCosts& costs_of(const LoadedTrace& trace, bool compat, bool inference) {
-  const char* const key = !compat ? "costs" : inference ? "costs inference" : "costs compat";
-  return trace.cache.get_mutable<OpCosts>(key, [&] { return OpCosts(compat, inference); });
-}
-
 bool copies_over_link(const Trace& trace, std::span<const EventId> kernels) {
   return std::any_of(kernels.begin(), kernels.end(), [&trace](EventId k) {
     const std::string_view name = trace.name(k);
@@ -188,16 +193,13 @@ bool copies_over_link(const Trace& trace, std::span<const EventId> kernels) {
   });
 }
 
-const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace, bool compat) {
-  const char* const key = compat ? "modelled names compat" : "modelled names";
-  return trace.cache.get<std::vector<const OpInfo*>>(key, [&] {
-    std::vector<const OpInfo*> out(trace.trace.strings.size(), nullptr);
-    for (StrId id = 0; id < out.size(); ++id)
-      if (const OpInfo* op = find_op(trace.trace.strings.view(id));
-          op != nullptr && !(compat && op->beyond))
-        out[id] = op;
-    return out;
-  });
+std::vector<const OpInfo*> compute(const LoadedTrace& trace, const ModelledNamesKey& key) {
+  std::vector<const OpInfo*> out(trace.trace.strings.size(), nullptr);
+  for (StrId id = 0; id < out.size(); ++id)
+    if (const OpInfo* op = find_op(trace.trace.strings.view(id));
+        op != nullptr && !(key.compat && op->beyond))
+      out[id] = op;
+  return out;
 }
 
 } // namespace rankscope

@@ -16,13 +16,13 @@
 
 namespace rankscope {
 
-/// Costs, computed once per distinct (operator, arguments, hints) and shared by every report of a
-/// trace. The trace is passed in at each call: a LoadedTrace may move.
+/// Costs of the operators of a trace, computed once per distinct (operator, arguments, hints).
 class OpCosts {
 public:
   /// `compat`: as the reference has them; `inference`: as its inference report, which alone looks
   /// at the steps around calls.
-  OpCosts(bool compat, bool inference) : compat_(compat), no_steps_(compat && !inference) {}
+  explicit OpCosts(bool compat, bool inference = false)
+      : compat_(compat), no_steps_(compat && !inference) {}
 
   /// nullptr when the arguments do not fit the model and compat is on. `kernels`: in start order.
   const PerfResult* of(const LoadedTrace& t, EventId e, const OpInfo& op,
@@ -41,9 +41,6 @@ private:
   std::map<Key, std::unique_ptr<PerfResult>> costs_;
 };
 
-/// The costs of a trace; made at the first call. The arguments are those of OpCosts.
-[[nodiscard]] OpCosts& costs_of(const LoadedTrace& trace, bool compat, bool inference = false);
-
 /// An operator's recorded arguments, parsed.
 [[nodiscard]] ParsedArgs parsed_args(const Trace& trace, const OpArgs& args);
 
@@ -58,10 +55,14 @@ private:
   return limit->compute_bound ? "COMPUTE_BOUND" : "MEMORY_BOUND";
 }
 
-/// By StrId: the modelled operator of that name, or nullptr; made at the first call. `compat`: only
-/// those that the reference has a model for.
-[[nodiscard]] const std::vector<const OpInfo*>& modelled_names(const LoadedTrace& trace,
-                                                               bool compat);
+/// By StrId: the modelled operator of that name, or nullptr.
+struct ModelledNamesKey {
+  using Value = std::vector<const OpInfo*>;
+  bool compat = false; ///< only those that the reference has a model for
+  auto operator<=>(const ModelledNamesKey&) const = default;
+};
+[[nodiscard]] std::vector<const OpInfo*> compute(const LoadedTrace& trace,
+                                                 const ModelledNamesKey& key);
 
 /// GPU work of the autograd wrappers linked from the operator or from what it called.
 inline std::vector<EventId> backward_kernels(const LoadedTrace& t, EventId op) {

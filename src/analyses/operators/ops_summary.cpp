@@ -8,11 +8,11 @@
 #include "analyses/operators/unique_args.h"
 #include "base/units.h"
 #include "core/arg_text.h"
+#include "core/gpu_work.h"
 #include "core/steps.h"
 #include "model/ops/op_registry.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>
@@ -29,17 +29,11 @@ const char* const kDirectHelp =
 const char* const kSubtreeHelp =
     "sum over the calls of the union of all GPU work below them, communication included";
 
-bool any_cpu_op(const Trace& trace) {
-  const std::vector<Category>& c = trace.events.category;
-  return std::find(c.begin(), c.end(), Category::kCpuOp) != c.end();
-}
-
 /// Parent modules of launchers, where they are a key.
 class ModuleKeys {
 public:
-  ModuleKeys(const LoadedTrace& t, const ReportOptions& options)
-      : t_(t), modules_(options.group_by_parent_module ? &parent_modules_of(t, options) : nullptr),
-        compat_(options.compat_tracelens) {}
+  ModuleKeys(const LoadedTrace& t, const std::optional<ParentModulesKey>& key)
+      : t_(t), modules_(key ? &t.shared(*key) : nullptr), compat_(key && key->launchers.compat) {}
   /// `place` of the launcher in its index; "" where modules are no key.
   [[nodiscard]] std::string_view of(std::size_t place) const {
     return modules_ == nullptr ? std::string_view() : modules_->names[modules_->of[place]];
@@ -174,16 +168,16 @@ std::vector<SheetInfo> describe_ops_summary(const ReportOptions& options) {
 
 Result<std::vector<Table>> run_ops_summary(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
-  const std::vector<OpsSummaryRow>& summary = ops_summary_of(t, options);
+  const std::vector<OpsSummaryRow>& summary = t.shared(OpsSummaryKey{options});
   if (summary.empty())
     return out; // GPU-only traces have no operators (1.10)
-  out.push_back(ops_category_schema(options).table(ops_categories_of(t, options)));
+  out.push_back(ops_category_schema(options).table(t.shared(OpsCategoriesKey{options})));
   out.push_back(ops_summary_table(summary, options));
   for (const bool by_overlap : {false, true}) {
     if (by_overlap && !options.include_overlap_info)
       continue;
-    out.push_back(
-        unique_args_schema(options, by_overlap).table(unique_args_of(t, options, by_overlap)));
+    out.push_back(unique_args_schema(options, by_overlap)
+                      .table(t.shared(UniqueArgsKey(options, by_overlap))));
     keep_top(out.back(), options.top_k_ops);
   }
   return out;
@@ -191,38 +185,26 @@ Result<std::vector<Table>> run_ops_summary(const LoadedTrace& t, const ReportOpt
 
 } // namespace
 
-const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
-                                                     const ReportOptions& options) {
-  const std::string key =
-      fmt::format("ops by category recompute={} compat={} module={}{}", options.detect_recompute,
-                  options.compat_tracelens, options.group_by_parent_module, options.module_path);
-  return trace.cache.get<std::vector<OpsCategoryRow>>(key, [&] {
-    return any_cpu_op(trace.trace)
-               ? make_categories(launchers_of(trace, options), ModuleKeys(trace, options))
-               : std::vector<OpsCategoryRow>();
-  });
+std::vector<OpsCategoryRow> compute(const LoadedTrace& t, const OpsCategoriesKey& key) {
+  if (!has_events(t.trace, Category::kCpuOp))
+    return {};
+  return make_categories(t.shared(key.launchers), ModuleKeys(t, key.modules));
 }
 
-const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
-                                                 const ReportOptions& options) {
-  const std::string key =
-      fmt::format("ops summary recompute={} compat={} module={}{}", options.detect_recompute,
-                  options.compat_tracelens, options.group_by_parent_module, options.module_path);
-  return trace.cache.get<std::vector<OpsSummaryRow>>(key, [&] {
-    const ModuleKeys modules(trace, options);
-    return any_cpu_op(trace.trace)
-               ? make_summary(trace.trace, launchers_of(trace, options).launchers, &modules)
-               : std::vector<OpsSummaryRow>();
-  });
+std::vector<OpsSummaryRow> compute(const LoadedTrace& t, const OpsSummaryKey& key) {
+  if (!has_events(t.trace, Category::kCpuOp))
+    return {};
+  const ModuleKeys modules(t, key.modules);
+  return make_summary(t.trace, t.shared(key.launchers).launchers, &modules);
 }
 
-std::vector<StepOps> step_ops_of(const LoadedTrace& t, const ReportOptions& options) {
+std::vector<StepOps> compute(const LoadedTrace& t, const StepOpsKey& key) {
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   if (steps.empty())
     return {};
   const Events& e = t.trace.events;
-  const LauncherIndex& index = launchers_of(t, options);
-  const SplitLaunchers split(t, index, steps, options.compat_tracelens);
+  const LauncherIndex& index = t.shared(key.launchers);
+  const SplitLaunchers split(t, index, steps, key.launchers.compat);
   std::map<std::int64_t, std::vector<Launcher>> by_step;
   for (const Launcher& l : index.launchers) {
     const std::int64_t step = split.step_of(l.event);

@@ -1,7 +1,8 @@
 // Kernel time by launching operator: the facts behind ops_summary_by_category and ops_summary.
 #pragma once
 
-#include "analyses/analysis.h"
+#include "analyses/operators/launchers.h"
+#include "analyses/operators/parent_modules.h"
 
 #include <string>
 #include <string_view>
@@ -35,21 +36,35 @@ struct OpsSummaryRow {
 };
 
 /// Most direct kernel time first, ties by category and by name; empty for a trace without
-/// operators. All rows, whatever top_k says; made once per trace and options.
-[[nodiscard]] const std::vector<OpsCategoryRow>& ops_categories_of(const LoadedTrace& trace,
-                                                                   const ReportOptions& options);
-[[nodiscard]] const std::vector<OpsSummaryRow>& ops_summary_of(const LoadedTrace& trace,
-                                                               const ReportOptions& options);
+/// operators. All rows, whatever top_k says.
+template <class Row> struct OpsKey {
+  using Value = std::vector<Row>;
+  LaunchersKey launchers;
+  std::optional<ParentModulesKey> modules; ///< none: they are no key
+  OpsKey() = default;
+  OpsKey(const ReportOptions& o) : launchers(o), modules(modules_key(o)) {}
+  auto operator<=>(const OpsKey&) const = default;
+};
+using OpsCategoriesKey = OpsKey<OpsCategoryRow>;
+using OpsSummaryKey = OpsKey<OpsSummaryRow>;
+[[nodiscard]] std::vector<OpsCategoryRow> compute(const LoadedTrace& trace,
+                                                  const OpsCategoriesKey& key);
+[[nodiscard]] std::vector<OpsSummaryRow> compute(const LoadedTrace& trace,
+                                                 const OpsSummaryKey& key);
 
 struct StepOps {
   std::int64_t step = 0;           ///< N of ProfilerStep#N
-  std::vector<OpsSummaryRow> rows; ///< as ops_summary_of() of the step alone
+  std::vector<OpsSummaryRow> rows; ///< as those of OpsSummaryKey of the step alone
 };
 /// By start of the step, each number once, also those without operators (no rows). A step has the
 /// kernels that its runtime calls launched; an operator that began before it is not seen there, as
 /// in the trace of the step alone. One pass over the launchers.
-[[nodiscard]] std::vector<StepOps> step_ops_of(const LoadedTrace& trace,
-                                               const ReportOptions& options);
+struct StepOpsKey {
+  using Value = std::vector<StepOps>;
+  LaunchersKey launchers;
+  auto operator<=>(const StepOpsKey&) const = default;
+};
+[[nodiscard]] std::vector<StepOps> compute(const LoadedTrace& trace, const StepOpsKey& key);
 
 [[nodiscard]] Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options);
 [[nodiscard]] Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options);

@@ -2,7 +2,6 @@
 
 #include "core/arg_text.h"
 
-#include <fmt/format.h>
 #include <map>
 
 namespace rankscope {
@@ -53,22 +52,21 @@ std::string name_of(const LoadedTrace& t, const std::vector<EventId>& frames, bo
   return out;
 }
 
-ParentModules make(const LoadedTrace& t, const ReportOptions& options) {
+} // namespace
+
+ParentModules compute(const LoadedTrace& t, const ParentModulesKey& key) {
   ParentModules out;
   out.names = {"NA"};
   std::map<std::string, std::uint32_t> places{{"NA", 0}};
-  for (const Launcher& l : launchers_of(t, options).launchers) {
-    const auto frames = modules_of(t, l.event, options.compat_tracelens);
-    const auto [at, fresh] =
-        places.try_emplace(name_of(t, frames, options.module_path), out.names.size());
+  for (const Launcher& l : t.shared(key.launchers).launchers) {
+    const auto frames = modules_of(t, l.event, key.launchers.compat);
+    const auto [at, fresh] = places.try_emplace(name_of(t, frames, key.path), out.names.size());
     if (fresh)
       out.names.push_back(at->first);
     out.of.push_back(at->second);
   }
   return out;
 }
-
-} // namespace
 
 std::string without_numbers(std::string_view text) {
   std::string out;
@@ -81,13 +79,6 @@ std::string without_numbers(std::string_view text) {
     i = end;
   }
   return out;
-}
-
-const ParentModules& parent_modules_of(const LoadedTrace& trace, const ReportOptions& options) {
-  const std::string key = fmt::format("parent modules unlinked={} recompute={} compat={} path={}",
-                                      options.include_unlinked_kernels, options.detect_recompute,
-                                      options.compat_tracelens, options.module_path);
-  return trace.cache.get<ParentModules>(key, [&] { return make(trace, options); });
 }
 
 std::string module_stack(const LoadedTrace& t, EventId launcher, bool compat) {

@@ -3,6 +3,7 @@
 
 #include "analyses/operators/launchers.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,22 @@ struct ParentModules {
 };
 
 /// The class of the innermost module frame above each launcher ("nn.Module: Linear"); with
-/// options.module_path those of all, outermost first ("nn.Module: Attention / Linear"). Backward
+/// `path` those of all, outermost first ("nn.Module: Attention / Linear"). Backward
 /// work, which runs on a thread of its own, has the module of its forward operator (compat: none).
-/// Made at the first call.
-[[nodiscard]] const ParentModules& parent_modules_of(const LoadedTrace& trace,
-                                                     const ReportOptions& options);
+struct ParentModulesKey {
+  using Value = ParentModules;
+  LaunchersKey launchers;
+  bool path = false;
+  auto operator<=>(const ParentModulesKey&) const = default;
+};
+[[nodiscard]] ParentModules compute(const LoadedTrace& trace, const ParentModulesKey& key);
+
+/// The modules that are a key of rows of operators; none unless the options ask for it.
+[[nodiscard]] inline std::optional<ParentModulesKey> modules_key(const ReportOptions& o) {
+  if (!o.group_by_parent_module)
+    return {};
+  return ParentModulesKey{o, o.module_path};
+}
 
 /// The launcher's name and the module frames above it, innermost first, as a Python list; names
 /// beyond 256 letters are cut.

@@ -353,7 +353,7 @@ void put_in(LoadedTrace& t, const Wraps& wraps, bool compat, bool rename) {
   builder.set_input(builder.so_far().input_bytes, uid); // rows that reports make up count on
   t.trace = std::move(builder).finish().value(); // a whole trace and more: nothing can be missing
   t.tree.change(t.trace, edits.changes());
-  t.cache = {};
+  t.facts = {};
   t.pseudo_ops = wraps.list().size();
 }
 

@@ -4,6 +4,7 @@
 #include "analyses/operators/roofline.h"
 #include "analyses/operators/unified_perf.h"
 #include "base/units.h"
+#include "core/gpu_work.h"
 #include "core/graph_launch.h"
 #include "model/kernel_names.h"
 
@@ -95,7 +96,7 @@ void note_what_rates_leave_out(const ModelCoverage& coverage, const std::string&
 }
 
 std::size_t short_kernels_without_operator(const LoadedTrace& trace, const ReportOptions& options) {
-  const LauncherIndex& index = launchers_of(trace, options);
+  const LauncherIndex& index = trace.shared(LaunchersKey{options});
   const Events& e = trace.trace.events;
   std::size_t out = 0;
   for (std::size_t g = 0; g < index.gpu.size(); ++g) {
@@ -112,7 +113,7 @@ std::size_t short_kernels_without_operator(const LoadedTrace& trace, const Repor
 } // namespace
 
 Result<ModelCoverage> model_coverage(const LoadedTrace& trace, const ReportOptions& options) {
-  const Result<UnifiedPerf>& unified = unified_perf_of(trace, options);
+  const Result<UnifiedPerf>& unified = trace.shared(UnifiedPerfKey{options});
   if (!unified)
     return unified.error();
   ModelCoverage out;
@@ -155,8 +156,7 @@ Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOpt
   const std::string& where = trace.trace.path;
   if (trace.tree.gpu_event_count() == 0)
     return coverage; // the loader has warned
-  const std::vector<Category>& categories = trace.trace.events.category;
-  if (std::find(categories.begin(), categories.end(), Category::kCpuOp) == categories.end())
+  if (!has_events(trace.trace, Category::kCpuOp))
     diagnostics.add(Severity::kInfo, "no_cpu_operators", where,
                     "the trace holds no CPU operators (a profiler of the GPU's runtime does not "
                     "see them): sheets by operator, shape or category (ops_summary, GEMM, SDPA and "
@@ -175,13 +175,13 @@ Result<ModelCoverage> add_report_notes(const LoadedTrace& trace, const ReportOpt
   }
   if (std::any_of(report.tables.begin(), report.tables.end(),
                   [](const Table& table) { return is_family_sheet(table.name()); })) {
-    const Result<std::vector<FamilySheet>>& families = family_sheets_of(trace, options);
+    const Result<FamilyFacts>& families = trace.shared(FamiliesKey{options});
     if (!families)
       return families.error();
-    if (std::all_of(families->begin(), families->end(), [&report](const FamilySheet& sheet) {
-          return report.find(sheet.name) != nullptr;
-        }))
-      note_impossible_rates(*families, where, diagnostics);
+    if (std::all_of(
+            families->sheets.begin(), families->sheets.end(),
+            [&report](const FamilySheet& sheet) { return report.find(sheet.name) != nullptr; }))
+      note_impossible_rates(families->sheets, where, diagnostics);
   }
   return coverage;
 }

@@ -90,11 +90,13 @@ std::vector<Family> empty_families(std::unordered_map<std::string_view, std::siz
   return out;
 }
 
-std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, bool compat, bool inference) {
+std::vector<Family> collect(const LoadedTrace& t, OpCosts& costs, const FamiliesKey& wanted) {
+  const bool compat = wanted.launchers.compat;
+  const bool inference = wanted.inference;
   const Trace& trace = t.trace;
   std::unordered_map<std::string_view, std::size_t> at;
   std::vector<Family> sheets = empty_families(at, inference);
-  const std::vector<const OpInfo*>& op_of = modelled_names(t, compat);
+  const std::vector<const OpInfo*>& op_of = t.shared(ModelledNamesKey{compat});
   for (EventId e = 0; e < trace.events.size(); ++e) {
     const OpInfo* op = op_of[trace.events.name[e]];
     if (op == nullptr || trace.gpu(e))
@@ -155,15 +157,14 @@ private:
 
 class FamilyRows {
 public:
-  FamilyRows(const LoadedTrace& t, const ReportOptions& options, const LauncherIndex& index,
-             const std::optional<GpuArch>& arch)
-      : t_(t), options_(options), index_(index), arch_(arch) {}
+  FamilyRows(const LoadedTrace& t, const FamiliesKey& key, const std::optional<GpuArch>& arch)
+      : t_(t), key_(key), index_(t.shared(key.launchers)), arch_(arch) {}
 
   FamilySheet sheet(const Family& family) const {
     FamilySheet out;
     out.name = family.name;
     out.arch = arch_;
-    out.legacy = options_.legacy_gemm_layout && family.name == "GEMM";
+    out.legacy = key_.legacy && family.name == "GEMM";
     std::unordered_set<const PerfResult*> seen; // calls of the same arguments share theirs
     for (const RooflineCall& call : family.calls)
       if (seen.insert(call.perf).second)
@@ -173,7 +174,7 @@ public:
     if (out.legacy) // the letters X, AG, AH of that layout need these nine
       out.params = {"M", "N", "K", "bias", "stride_A", "stride_B", "dtype_A_B", "B", "transpose"};
 
-    SheetParams params(out.params, options_.compat_tracelens && !options_.compat_inference);
+    SheetParams params(out.params, key_.launchers.compat && !key_.inference);
     for (const PerfResult* perf : seen)
       params.add(*perf);
     for (const std::vector<const RooflineCall*>& calls : groups_of(family, params))
@@ -225,12 +226,12 @@ private:
     std::vector<std::string> key = params.of(*call.perf);
     key.emplace_back(t_.trace.name(call.event));
     // without parameters nothing tells calls of different shapes apart but their arguments
-    if (call.perf->params.empty() && !options_.compat_tracelens)
+    if (call.perf->params.empty() && !key_.launchers.compat)
       for (const StrId id : arguments_of(call))
         key.emplace_back(t_.trace.strings.view(id));
-    if (options_.group_by_num_kernels)
+    if (key_.num_kernels)
       key.push_back(std::to_string(call.kernels.size()));
-    if (options_.detect_recompute)
+    if (key_.launchers.recompute)
       key.push_back(recompute(call.event) ? "True" : "False");
     return key;
   }
@@ -285,12 +286,12 @@ private:
         out.flops = flops;
       if (std::isnan(out.bytes))
         out.bytes = bytes;
-      const double ns = busy_ns(t_.trace, call->kernels, options_.compat_tracelens);
+      const double ns = busy_ns(t_.trace, call->kernels, key_.launchers.compat);
       const double us = ns_to_us(ns);
       times.push_back(ns);
       tbps.push_back(us > 0 ? bytes / 1e12 / (us / 1e6) : kUnknown);
       tflops.push_back(us > 0 ? flops / 1e12 / (us / 1e6) : kUnknown);
-      if (arch_ && (options_.compat_tracelens || !copies_over_link(t_.trace, call->kernels))) {
+      if (arch_ && (key_.launchers.compat || !copies_over_link(t_.trace, call->kernels))) {
         const auto r = roofline(*arch_, call->perf->compute_spec, flops, bytes);
         percent.push_back(r && us > 0 ? 100 * r->time_us / us : kUnknown);
         if (!out.roofline)
@@ -304,7 +305,7 @@ private:
   }
 
   const LoadedTrace& t_;
-  const ReportOptions& options_;
+  const FamiliesKey& key_;
   const LauncherIndex& index_;
   const std::optional<GpuArch>& arch_;
 };
@@ -350,49 +351,28 @@ std::vector<GemmKernelRow> gemm_kernels(const LoadedTrace& t, const std::vector<
   return out;
 }
 
-struct Facts {
-  std::vector<FamilySheet> sheets;
-  std::vector<GemmKernelRow> gemm_kernels; ///< empty in the reference's way
-};
+} // namespace
 
-Result<Facts> make_facts(const LoadedTrace& t, const ReportOptions& options) {
+Result<FamilyFacts> compute(const LoadedTrace& t, const FamiliesKey& key) {
   std::optional<GpuArch> arch;
-  if (!options.gpu_arch.empty()) {
-    RS_TRY(arch, load_gpu_arch(options.gpu_arch));
+  if (!key.gpu_arch.empty()) {
+    RS_TRY(arch, load_gpu_arch(key.gpu_arch));
   }
-  const bool compat = options.compat_tracelens;
-  std::vector<Family> families =
-      collect(t, costs_of(t, compat, options.compat_inference), compat, options.compat_inference);
-  if (options.compat_inference) // the reference never writes one
+  OpCosts costs(key.launchers.compat, key.inference);
+  std::vector<Family> families = collect(t, costs, key);
+  if (key.inference) // the reference never writes one
     std::erase_if(families, [](const Family& f) { return ends_with(f.name, "_bwd"); });
-  const FamilyRows rows(t, options, launchers_of(t, options), arch);
-  Facts out;
+  const FamilyRows rows(t, key, arch);
+  FamilyFacts out;
   for (const Family& family : families)
     if (!family.calls.empty())
       out.sheets.push_back(rows.sheet(family));
-  if (!compat)
+  if (!key.launchers.compat)
     out.gemm_kernels = gemm_kernels(t, families);
   return out;
 }
 
-/// What the cache holds: a Result of the sheets alone is what callers see.
-struct Cached {
-  Result<std::vector<FamilySheet>> sheets;
-  std::vector<GemmKernelRow> gemm_kernels;
-};
-
-const Cached& cached(const LoadedTrace& t, const ReportOptions& options) {
-  const std::string key =
-      fmt::format("families compat={} {} num_kernels={} recompute={} legacy={} arch={}",
-                  options.compat_tracelens, options.compat_inference, options.group_by_num_kernels,
-                  options.detect_recompute, options.legacy_gemm_layout, options.gpu_arch);
-  return t.cache.get<Cached>(key, [&]() -> Cached {
-    Result<Facts> facts = make_facts(t, options);
-    if (!facts)
-      return {facts.error(), {}};
-    return {std::move(facts->sheets), std::move(facts->gemm_kernels)};
-  });
-}
+namespace {
 
 std::vector<SheetInfo> describe_roofline(const ReportOptions& options) {
   FamilySheet any; // the columns of all families are the same, but for their parameters
@@ -406,15 +386,14 @@ std::vector<SheetInfo> describe_roofline(const ReportOptions& options) {
 }
 
 Result<std::vector<Table>> run_roofline(const LoadedTrace& t, const ReportOptions& options) {
-  const auto& sheets = family_sheets_of(t, options);
-  if (!sheets)
-    return sheets.error();
+  const Result<FamilyFacts>& facts = t.shared(FamiliesKey{options});
+  if (!facts)
+    return facts.error();
   std::vector<Table> out;
-  for (const FamilySheet& sheet : *sheets)
+  for (const FamilySheet& sheet : facts->sheets)
     out.push_back(family_table(sheet, options));
-  if (const std::vector<GemmKernelRow>& kernels = cached(t, options).gemm_kernels;
-      !kernels.empty()) {
-    out.push_back(gemm_kernel_schema().table(kernels));
+  if (!facts->gemm_kernels.empty()) {
+    out.push_back(gemm_kernel_schema().table(facts->gemm_kernels));
     out.back().notes.push_back("from kernel names: no modelled operator was recorded for these "
                                "kernels, so M, N, K and FLOPs are unknown");
   }
@@ -422,11 +401,6 @@ Result<std::vector<Table>> run_roofline(const LoadedTrace& t, const ReportOption
 }
 
 } // namespace
-
-const Result<std::vector<FamilySheet>>& family_sheets_of(const LoadedTrace& trace,
-                                                         const ReportOptions& options) {
-  return cached(trace, options).sheets;
-}
 
 const FamilySheet* find_family(const std::vector<FamilySheet>& sheets, std::string_view name) {
   for (const FamilySheet& sheet : sheets)

@@ -5,6 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/group_stats.h"
 #include "analyses/operators/kernel_details.h"
+#include "analyses/operators/launchers.h"
 #include "model/gpu_arch.h"
 
 #include <optional>
@@ -42,10 +43,38 @@ struct FamilySheet {
   std::vector<FamilyRow> rows;     ///< most kernel time first, then by first_uid
 };
 
-/// The families that the trace has calls of, in the order of the registry; all rows, whatever
-/// top_k_roofline_ops says. Made once per trace and options. Errors: those of load_gpu_arch.
-[[nodiscard]] const Result<std::vector<FamilySheet>>&
-family_sheets_of(const LoadedTrace& trace, const ReportOptions& options);
+/// A GEMM kernel that no recorded matrix product launched: compiled code and GPU-only traces.
+struct GemmKernelRow {
+  std::string_view kernel;
+  std::string_view library; ///< static text
+  std::string transpose;    ///< "TN", "?" where unknown; "" = unknown
+  std::string tile;         ///< "128x128x64"; "" = unknown
+  std::string types;        ///< "" = unknown
+  Stats kernel_us;
+  std::size_t count = 0;
+  std::uint32_t first_uid = 0;
+};
+
+struct FamilyFacts {
+  std::vector<FamilySheet> sheets; ///< that the trace has calls of, in the order of the registry
+  std::vector<GemmKernelRow> gemm_kernels; ///< empty in the reference's way
+};
+
+/// All rows, whatever top_k_roofline_ops says. Errors: those of load_gpu_arch.
+struct FamiliesKey {
+  using Value = Result<FamilyFacts>;
+  LaunchersKey launchers;
+  bool inference = false;   ///< with compat: the reference's inference report
+  bool num_kernels = false; ///< number of kernels of a call as a key
+  bool legacy = false;      ///< --layout 2025-11
+  std::string gpu_arch;     ///< file or built-in name; "" = no rooflines
+  FamiliesKey() = default;
+  FamiliesKey(const ReportOptions& o)
+      : launchers(o), inference(o.compat_inference), num_kernels(o.group_by_num_kernels),
+        legacy(o.legacy_gemm_layout), gpu_arch(o.gpu_arch) {}
+  auto operator<=>(const FamiliesKey&) const = default;
+};
+[[nodiscard]] Result<FamilyFacts> compute(const LoadedTrace& trace, const FamiliesKey& key);
 
 /// The family of that name among them, or nullptr ("GEMM": the matrix products).
 [[nodiscard]] const FamilySheet* find_family(const std::vector<FamilySheet>& sheets,
@@ -59,18 +88,6 @@ family_sheets_of(const LoadedTrace& trace, const ReportOptions& options);
 
 /// The sheet of these facts, cut to top_k_roofline_ops rows.
 [[nodiscard]] Table family_table(const FamilySheet& sheet, const ReportOptions& options);
-
-/// A GEMM kernel that no recorded matrix product launched: compiled code and GPU-only traces.
-struct GemmKernelRow {
-  std::string_view kernel;
-  std::string_view library; ///< static text
-  std::string transpose;    ///< "TN", "?" where unknown; "" = unknown
-  std::string tile;         ///< "128x128x64"; "" = unknown
-  std::string types;        ///< "" = unknown
-  Stats kernel_us;
-  std::size_t count = 0;
-  std::uint32_t first_uid = 0;
-};
 
 [[nodiscard]] Schema<GemmKernelRow> gemm_kernel_schema();
 

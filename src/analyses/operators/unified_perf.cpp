@@ -7,10 +7,10 @@
 #include "analyses/operators/op_costs.h"
 #include "base/units.h"
 #include "core/arg_text.h"
+#include "core/gpu_work.h"
 #include "model/kernel_names.h"
 
 #include <cmath>
-#include <fmt/format.h>
 #include <unordered_map>
 
 namespace rankscope {
@@ -29,8 +29,9 @@ struct Collected {
 class Walk {
 public:
   /// `from_frames`: from the outermost Python frames down, then what is under none.
-  Walk(const LoadedTrace& t, const LauncherIndex& index, bool compat, bool from_frames)
-      : t_(t), index_(index), ops_(modelled_names(t, compat)), from_frames_(from_frames) {
+  Walk(const LoadedTrace& t, bool compat, bool from_frames)
+      : t_(t), gpu_(t.shared(TraceGpuWorkKey{compat})), ops_(t.shared(ModelledNamesKey{compat})),
+        from_frames_(from_frames) {
     const Trace& trace = t.trace;
     const std::size_t n = trace.events.size();
     triton_.assign(trace.strings.size(), false);
@@ -111,8 +112,8 @@ private:
     for (const Collected& c : out)
       for (const EventId k : t_.tree.gpu_events(c.event))
         covered[k] = true;
-    for (const EventId k : index_.gpu)
-      if (t_.tree.linked(k) && !covered[k] && !index_.communication[t_.trace.events.name[k]]) {
+    for (const EventId k : gpu_.events)
+      if (t_.tree.linked(k) && !covered[k] && !gpu_.communication[t_.trace.events.name[k]]) {
         EventId parent = t_.tree.cpu_op_above(t_.trace, k);
         if (parent == kNoEvent)
           parent = t_.tree.parent(k);
@@ -146,7 +147,7 @@ private:
   }
   [[nodiscard]] bool communicates(EventId v) const {
     for (const EventId k : t_.tree.gpu_events(v))
-      if (index_.communication[t_.trace.events.name[k]])
+      if (gpu_.communication[t_.trace.events.name[k]])
         return true;
     return false;
   }
@@ -185,7 +186,7 @@ private:
   }
 
   const LoadedTrace& t_;
-  const LauncherIndex& index_;
+  const TraceGpuWork& gpu_;
   const std::vector<const OpInfo*>& ops_;
   bool from_frames_;
   std::vector<bool> triton_;
@@ -227,9 +228,16 @@ std::vector<EventId> kernels_of(const LoadedTrace& t, const Collected& c) {
   return out;
 }
 
-std::vector<Collected> make_collected(const LoadedTrace& t, const LauncherIndex& index, bool compat,
-                                      bool from_frames) {
-  const Walk walk(t, index, compat, from_frames);
+/// The rows' operators; launchers look at them too.
+struct CollectedKey {
+  using Value = std::vector<Collected>;
+  bool compat = false;
+  bool from_frames = false; ///< from the outermost Python frames down
+  auto operator<=>(const CollectedKey&) const = default;
+};
+
+std::vector<Collected> compute(const LoadedTrace& t, const CollectedKey& key) {
+  const Walk walk(t, key.compat, key.from_frames);
   std::vector<Collected> out = walk.run();
   for (Collected& c : out) {
     if (c.synthetic != kNoEvent) {
@@ -244,15 +252,6 @@ std::vector<Collected> make_collected(const LoadedTrace& t, const LauncherIndex&
                      : op_category(t.trace.name(c.event), first_kernel(t, c.event, c.kernels));
   }
   return out;
-}
-
-/// The rows' operators, made once: launchers look at them too. What is taken from `index` is the
-/// same for each of a trace's indices.
-const std::vector<Collected>& collected_of(const LoadedTrace& t, const LauncherIndex& index,
-                                           bool compat, bool from_frames = false) {
-  const std::string key = fmt::format("unified walk compat={} frames={}", compat, from_frames);
-  return t.cache.get<std::vector<Collected>>(
-      key, [&] { return make_collected(t, index, compat, from_frames); });
 }
 
 std::string params_dict(const PerfResult& perf) {
@@ -279,15 +278,14 @@ std::int64_t cpu_time(const Trace& trace, EventId e, bool compat) {
   return none ? kNoId : trace.events.dur_ns[e];
 }
 
-std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& options,
-                                     TritonCosts& triton) {
+std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const UnifiedPerfKey& wanted,
+                                     OpCosts& costs, TritonCosts& triton) {
   const Trace& trace = t.trace;
-  const LauncherIndex& index = launchers_of(t, options);
-  OpCosts& costs = costs_of(t, options.compat_tracelens, options.compat_inference);
+  const LauncherIndex& index = t.shared(wanted.launchers);
+  const bool compat = wanted.launchers.compat;
   std::vector<UnifiedPerfCall> out;
   auto next_uid = static_cast<std::uint32_t>(trace.events_in_file);
-  for (const Collected& c : collected_of(t, index, options.compat_tracelens,
-                                         options.compat_tracelens && options.include_call_stack)) {
+  for (const Collected& c : t.shared(CollectedKey{compat, compat && wanted.call_stack})) {
     UnifiedPerfRow row;
     std::string_view category = c.category;
     std::string name;
@@ -296,12 +294,18 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& 
     row.uid = trace.events.uid[c.event];
     if (c.synthetic != kNoEvent) {
       row.uid = next_uid++;
+<<<<<<< HEAD
       name = kernel_row_name({trace.name(c.event), trace.name(c.synthetic)});
       category = op_category(options.compat_tracelens ? name : trace.name(c.event),
                              trace.name(c.synthetic));
+=======
+      name = std::string(trace.name(c.event)) + "->" + std::string(trace.name(c.synthetic)) +
+             " (Synthetic Op)";
+      category = op_category(compat ? name : trace.name(c.event), trace.name(c.synthetic));
+>>>>>>> a6349b7 (analyses: give shared computations typed keys)
       row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
     } else {
-      row.cpu_ns = cpu_time(trace, c.event, options.compat_tracelens);
+      row.cpu_ns = cpu_time(trace, c.event, compat);
       if (c.forward != kNoEvent) {
         row.perf = costs.of(t, c.forward, *c.op, {});
         row.has_model = true;
@@ -314,7 +318,7 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& 
         row.has_model = true;
       } else if (c.triton) {
         if (auto r = evaluate_triton(trace.name(c.event), parsed_args(trace, *trace.op(c.event)),
-                                     options.compat_tracelens)) {
+                                     compat)) {
           row.perf = &triton.emplace(c.event, std::move(*r)).first->second;
           row.has_model = true;
         }
@@ -324,9 +328,9 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const ReportOptions& 
         row.bytes = row.perf->bytes;
       }
     }
-    row.kernel_ns = busy_ns(trace, row.kernels, options.compat_tracelens);
+    row.kernel_ns = busy_ns(trace, row.kernels, compat);
     OpKey key = op_key(trace, c.event, category);
-    if (options.group_by_num_kernels && !options.compat_inference)
+    if (wanted.num_kernels && !wanted.inference)
       key.num_kernels = static_cast<std::uint32_t>(row.kernels.size());
     key.recompute = c.event < index.recompute.size() && index.recompute[c.event];
     out.push_back({key, std::move(name), row});
@@ -406,7 +410,7 @@ void add_call_chain(const LoadedTrace& t, const Group& group, UnifiedRow& out) {
   out.entry_point = entry_point(chain, out.op.name);
 }
 
-UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const GpuArch* arch,
+UnifiedRow make_row(const LoadedTrace& t, const UnifiedPerfKey& key, const GpuArch* arch,
                     const Group& group, OpKeyTexts& texts) {
   const UnifiedPerfRow& first = *group.rows.front();
   UnifiedRow out;
@@ -424,19 +428,19 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
   if (first.perf != nullptr) {
     out.compute_spec = first.perf->compute_spec;
     out.params = params_dict(*first.perf);
-    if (arch != nullptr && (options.compat_tracelens || !copies_over_link(t.trace, first.kernels)))
+    if (arch != nullptr && (key.launchers.compat || !copies_over_link(t.trace, first.kernels)))
       out.roofline = roofline(*arch, first.perf->compute_spec, first.flops, first.bytes);
   }
   out.overlap = overlap_cells(t.trace, group.beside);
-  if (options.graph_columns) {
+  if (key.graphs) {
     std::vector<std::span<const EventId>> kernels;
     for (const UnifiedPerfRow* r : group.rows)
       kernels.push_back(r->kernels);
-    out.graph = graph_cell(t, graph_attribution_of(t, options), kernels);
+    out.graph = graph_cell(t, t.shared(*key.graphs), kernels);
   }
-  if (options.include_call_stack && options.compat_tracelens) {
+  if (key.call_stack && key.launchers.compat) {
     add_call_chain(t, group, out);
-  } else if (options.include_call_stack) {
+  } else if (key.call_stack) {
     PythonStack python = python_stack(t, first.event, out.details.kernels);
     out.entry_point = std::move(python.entry_point);
     out.call_stack = std::move(python.text);
@@ -444,12 +448,12 @@ UnifiedRow make_row(const LoadedTrace& t, const ReportOptions& options, const Gp
   return out;
 }
 
-std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const ReportOptions& options,
+std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const UnifiedPerfKey& key,
                                   const GpuArch* arch, const std::vector<Group>& groups) {
   OpKeyTexts texts(t.trace);
   std::vector<UnifiedRow> out;
   for (const Group& group : groups)
-    out.push_back(make_row(t, options, arch, group, texts));
+    out.push_back(make_row(t, key, arch, group, texts));
   std::stable_sort(out.begin(), out.end(), [](const UnifiedRow& a, const UnifiedRow& b) {
     return a.kernel_ns != b.kernel_ns ? a.kernel_ns > b.kernel_ns : a.example_uid < b.example_uid;
   });
@@ -457,34 +461,38 @@ std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const ReportOptions& opt
   return out;
 }
 
-Result<UnifiedPerf> make_facts_unified_perf(const LoadedTrace& t, const ReportOptions& options) {
+} // namespace
+
+Result<UnifiedPerf> compute(const LoadedTrace& t, const UnifiedPerfKey& key) {
   std::optional<GpuArch> arch;
-  if (!options.gpu_arch.empty()) {
-    RS_TRY(arch, load_gpu_arch(options.gpu_arch));
+  if (!key.gpu_arch.empty()) {
+    RS_TRY(arch, load_gpu_arch(key.gpu_arch));
   }
   const GpuArch* const peaks = arch ? &*arch : nullptr;
+  OpCosts costs(key.launchers.compat, key.inference);
   TritonCosts triton;
-  const std::vector<UnifiedPerfCall> calls = collect(t, options, triton);
+  const std::vector<UnifiedPerfCall> calls = collect(t, key, costs, triton);
   UnifiedPerf out;
-  out.rows = make_rows(t, options, peaks, group_calls(t, calls, nullptr));
-  if (options.include_overlap_info)
-    out.by_overlap = make_rows(t, options, peaks, group_calls(t, calls, &overlaps_of(t, options)));
+  out.rows = make_rows(t, key, peaks, group_calls(t, calls, nullptr));
+  if (key.overlap)
+    out.by_overlap =
+        make_rows(t, key, peaks, group_calls(t, calls, &t.shared(OverlapsKey{key.launchers})));
   return out;
 }
+
+namespace {
 
 std::vector<SheetInfo> describe_unified_perf(const ReportOptions& options) {
   return {unified_perf_schema(options, false).info(), unified_perf_schema(options, true).info()};
 }
 
 Result<std::vector<Table>> run_unified_perf(const LoadedTrace& t, const ReportOptions& options) {
-  const Result<UnifiedPerf>& facts = unified_perf_of(t, options);
+  const Result<UnifiedPerf>& facts = t.shared(UnifiedPerfKey{options});
   if (!facts)
     return facts.error();
   std::vector<Table> out;
-  const std::vector<Category>& categories = t.trace.events.category;
-  if (options.compat_tracelens && // the reference makes none of a trace without operators
-      std::find(categories.begin(), categories.end(), Category::kCpuOp) == categories.end())
-    return out;
+  if (options.compat_tracelens && !has_events(t.trace, Category::kCpuOp))
+    return out; // the reference makes none of a trace without operators
   if (!facts->rows.empty())
     out.push_back(unified_perf_schema(options, false).table(facts->rows));
   if (!facts->by_overlap.empty())
@@ -495,7 +503,7 @@ Result<std::vector<Table>> run_unified_perf(const LoadedTrace& t, const ReportOp
 } // namespace
 
 void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
-  const std::vector<Collected>& rows = collected_of(t, index, false);
+  const std::vector<Collected>& rows = t.shared(CollectedKey{});
   std::vector<std::uint32_t> row_of(t.trace.events.size(), kNoRow);
   for (std::uint32_t i = 0; i < rows.size(); ++i)
     if (rows[i].synthetic == kNoEvent)
@@ -506,16 +514,6 @@ void take_row_categories(const LoadedTrace& t, LauncherIndex& index) {
         l.category = rows[row_of[at]].category;
         break;
       }
-}
-
-const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace, const ReportOptions& options) {
-  const std::string key = fmt::format(
-      "unified overlap={} compat={} {} num_kernels={} recompute={} call_stack={} arch={}{}",
-      options.include_overlap_info, options.compat_tracelens, options.compat_inference,
-      options.group_by_num_kernels, options.detect_recompute, options.include_call_stack,
-      options.gpu_arch, graph_key(options));
-  return trace.cache.get<Result<UnifiedPerf>>(
-      key, [&] { return make_facts_unified_perf(trace, options); });
 }
 
 const Analysis unified_perf_analysis{"unified_perf",

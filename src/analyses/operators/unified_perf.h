@@ -48,15 +48,30 @@ struct UnifiedPerf {
                                       ///< that ran at the same time
 };
 
-/// Made once per trace and options. Errors: those of load_gpu_arch.
-[[nodiscard]] const Result<UnifiedPerf>& unified_perf_of(const LoadedTrace& trace,
-                                                         const ReportOptions& options);
+/// Errors: those of load_gpu_arch.
+struct UnifiedPerfKey {
+  using Value = Result<UnifiedPerf>;
+  LaunchersKey launchers;
+  std::optional<GraphsKey> graphs; ///< fill UnifiedRow::graph
+  bool inference = false;          ///< with compat: the reference's inference report
+  bool num_kernels = false;        ///< number of kernels of a call as a key
+  bool overlap = false;            ///< fill by_overlap
+  bool call_stack = false;
+  std::string gpu_arch; ///< file or built-in name; "" = no rooflines
+  UnifiedPerfKey() = default;
+  UnifiedPerfKey(const ReportOptions& o)
+      : launchers(o), graphs(graph_columns_key(o)), inference(o.compat_inference),
+        num_kernels(o.group_by_num_kernels), overlap(o.include_overlap_info),
+        call_stack(o.include_call_stack), gpu_arch(o.gpu_arch) {}
+  auto operator<=>(const UnifiedPerfKey&) const = default;
+};
+[[nodiscard]] Result<UnifiedPerf> compute(const LoadedTrace& trace, const UnifiedPerfKey& key);
 
 [[nodiscard]] Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_overlap);
 
 /// Gives each launcher below the operator of a row that row's category, so that the tables agree on
 /// a kernel: attention is launched by an operator that only the one above it tells as attention.
-/// Needs gpu, communication and launchers of the index. Not the reference's way.
+/// Not the reference's way.
 void take_row_categories(const LoadedTrace& trace, LauncherIndex& index);
 
 } // namespace rankscope

@@ -5,7 +5,6 @@
 #include "analyses/operators/parent_modules.h"
 #include "base/units.h"
 
-#include <fmt/format.h>
 #include <unordered_map>
 
 namespace rankscope {
@@ -18,17 +17,17 @@ struct UniqueArgsGroup {
 };
 
 /// In order of first appearance.
-std::vector<UniqueArgsGroup> group_calls(const LoadedTrace& t, const ReportOptions& options,
-                                         const LauncherIndex& index,
-                                         const KernelOverlaps* overlaps) {
+std::vector<UniqueArgsGroup> group_calls(const LoadedTrace& t, const UniqueArgsKey& wanted,
+                                         const LauncherIndex& index) {
+  const KernelOverlaps* const overlaps =
+      wanted.by_overlap ? &t.shared(OverlapsKey{wanted.launchers}) : nullptr;
   OverlapGroups sets;
   std::unordered_map<OpKey, std::size_t, OpKeyHash> rows;
   std::vector<UniqueArgsGroup> groups;
-  const ParentModules* const modules =
-      options.group_by_parent_module ? &parent_modules_of(t, options) : nullptr;
+  const ParentModules* const modules = wanted.modules ? &t.shared(*wanted.modules) : nullptr;
   for (const Launcher& l : index.launchers) {
     OpKey key = op_key(t.trace, l.event, l.category);
-    if (options.group_by_num_kernels)
+    if (wanted.num_kernels)
       key.num_kernels = l.kernel_end - l.kernel_begin;
     key.recompute = l.recompute;
     if (modules != nullptr)
@@ -48,12 +47,12 @@ std::vector<UniqueArgsGroup> group_calls(const LoadedTrace& t, const ReportOptio
   return groups;
 }
 
-std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& options,
-                                     bool by_overlap) {
+} // namespace
+
+std::vector<UniqueArgsRow> compute(const LoadedTrace& t, const UniqueArgsKey& key) {
   const Trace& trace = t.trace;
-  const LauncherIndex& index = launchers_of(t, options);
-  const std::vector<UniqueArgsGroup> groups =
-      group_calls(t, options, index, by_overlap ? &overlaps_of(t, options) : nullptr);
+  const LauncherIndex& index = t.shared(key.launchers);
+  const std::vector<UniqueArgsGroup> groups = group_calls(t, key, index);
   std::int64_t table_first = INT64_MAX;
   for (const Launcher& l : index.launchers)
     table_first = std::min(table_first, trace.events.ts_ns[l.event]);
@@ -81,13 +80,13 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
     row.subtree_us = stats_of_ns(std::move(subtree));
     row.example_uid = trace.events.uid[group.calls.front()->event];
     row.details = kernel_details(trace, kernels);
-    if (options.group_by_parent_module) {
-      row.parent_module = parent_modules_of(t, options).names[group.key.module];
-      row.call_stack = module_stack(t, group.calls.front()->event, options.compat_tracelens);
+    if (key.modules) {
+      row.parent_module = t.shared(*key.modules).names[group.key.module];
+      row.call_stack = module_stack(t, group.calls.front()->event, key.launchers.compat);
     }
-    if (options.graph_columns)
-      row.graph = graph_cell(t, graph_attribution_of(t, options), kernels);
-    if (by_overlap)
+    if (key.graphs)
+      row.graph = graph_cell(t, t.shared(*key.graphs), kernels);
+    if (key.by_overlap)
       row.overlap = overlap_cells(trace, group.beside);
   }
   std::stable_sort(out.begin(), out.end(), [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
@@ -95,18 +94,6 @@ std::vector<UniqueArgsRow> make_rows(const LoadedTrace& t, const ReportOptions& 
   });
   fill_shares(out, [](const UniqueArgsRow& r) { return r.direct_ns; });
   return out;
-}
-
-} // namespace
-
-const std::vector<UniqueArgsRow>& unique_args_of(const LoadedTrace& trace,
-                                                 const ReportOptions& options, bool by_overlap) {
-  const std::string key = fmt::format(
-      "unique args overlap={} num_kernels={} recompute={} compat={} module={}{}{}", by_overlap,
-      options.group_by_num_kernels, options.detect_recompute, options.compat_tracelens,
-      options.group_by_parent_module, options.module_path, graph_key(options));
-  return trace.cache.get<std::vector<UniqueArgsRow>>(
-      key, [&] { return make_rows(trace, options, by_overlap); });
 }
 
 Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_overlap) {

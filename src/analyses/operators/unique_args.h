@@ -8,6 +8,7 @@
 #include "analyses/operators/kernel_details.h"
 #include "analyses/operators/kernel_overlap.h"
 #include "analyses/operators/op_key.h"
+#include "analyses/operators/parent_modules.h"
 
 #include <vector>
 
@@ -32,10 +33,22 @@ struct UniqueArgsRow {
   double cumulative_percent = 0;
 };
 
-/// Most direct kernel time first, then by example_uid. `by_overlap`: grouped also by the kernels
-/// that ran at the same time. All rows, whatever top_k_ops says; made once per trace and options.
-[[nodiscard]] const std::vector<UniqueArgsRow>&
-unique_args_of(const LoadedTrace& trace, const ReportOptions& options, bool by_overlap);
+/// Most direct kernel time first, then by example_uid. All rows, whatever top_k_ops says.
+struct UniqueArgsKey {
+  using Value = std::vector<UniqueArgsRow>;
+  LaunchersKey launchers;
+  std::optional<ParentModulesKey> modules; ///< none: they are no key
+  std::optional<GraphsKey> graphs;         ///< fill UniqueArgsRow::graph
+  bool num_kernels = false;                ///< number of kernels of a call as a key
+  bool by_overlap = false; ///< grouped also by the kernels that ran at the same time
+  UniqueArgsKey() = default;
+  UniqueArgsKey(const ReportOptions& o, bool overlap)
+      : launchers(o), modules(modules_key(o)), graphs(graph_columns_key(o)),
+        num_kernels(o.group_by_num_kernels), by_overlap(overlap) {}
+  auto operator<=>(const UniqueArgsKey&) const = default;
+};
+[[nodiscard]] std::vector<UniqueArgsRow> compute(const LoadedTrace& trace,
+                                                 const UniqueArgsKey& key);
 
 [[nodiscard]] Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options,
                                                        bool by_overlap);

@@ -110,7 +110,7 @@ RankRecordRow rank_record(const LoadedTrace& trace, const RecordPlace& place) {
   out.linked = static_cast<std::int64_t>(trace.tree.linked_count());
   out.steps = static_cast<std::int64_t>(profiler_steps(of).size());
   out.input_bytes = static_cast<std::int64_t>(of.input_bytes);
-  for (const TimelineRow& row : timeline_of(trace, record_options()))
+  for (const TimelineRow& row : trace.shared(TimelineKey{record_options()}))
     out.ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
   return out;
 }
@@ -150,9 +150,9 @@ const Schema<RankRecordRow>& rank_record_schema() {
 
 std::vector<IdleRecord> idle_records(const LoadedTrace& trace, const RecordPlace& place) {
   const ReportOptions options = record_options();
-  const IdleTime& idle = idle_time_of(trace, options);
+  const IdleTime& idle = trace.shared(IdleKey{options});
   std::int64_t total = 0;
-  for (const TimelineRow& row : timeline_of(trace, options))
+  for (const TimelineRow& row : trace.shared(TimelineKey{options}))
     if (row.kind == TimeKind::kTotal)
       total = static_cast<std::int64_t>(row.time_ns);
   std::vector<IdleRecord> out;

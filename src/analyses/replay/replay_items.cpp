@@ -46,7 +46,7 @@ ReplayItem item_of(const LoadedTrace& t, const FamilyRow& row, ReplayGroup group
 }
 
 double busy_us_of(const LoadedTrace& t, const ReportOptions& options) {
-  for (const TimelineRow& row : timeline_of(t, options))
+  for (const TimelineRow& row : t.shared(TimelineKey{options}))
     if (row.kind == TimeKind::kBusy)
       return ns_to_us(row.time_ns);
   return 0;
@@ -161,14 +161,14 @@ const char* replay_group_name(ReplayGroup group) {
 
 Result<std::vector<ReplayItem>> replay_items(const LoadedTrace& trace, const ReportOptions& options,
                                              std::size_t top) {
-  const auto& sheets = family_sheets_of(trace, options);
-  if (!sheets)
-    return sheets.error();
+  const Result<FamilyFacts>& families = trace.shared(FamiliesKey{options});
+  if (!families)
+    return families.error();
   std::vector<std::pair<const FamilyRow*, ReplayGroup>> rows;
   for (const auto& [sheet, group] :
        {std::pair("GEMM", ReplayGroup::kGemm), std::pair("CONV_fwd", ReplayGroup::kConv),
         std::pair("CONV_bwd", ReplayGroup::kConv)})
-    if (const FamilySheet* const found = find_family(*sheets, sheet))
+    if (const FamilySheet* const found = find_family(families->sheets, sheet))
       for (const FamilyRow& row : found->rows)
         if (row.kernel_us.sum > 0)
           rows.emplace_back(&row, group);

@@ -41,7 +41,7 @@ struct ReplayRow {
 };
 
 /// The `top` groups of calls (0 = all) with the most kernel time among the families GEMM and CONV,
-/// most first. Errors: those of family_sheets_of().
+/// most first. Errors: those of FamiliesKey.
 Result<std::vector<ReplayItem>> replay_items(const LoadedTrace& trace, const ReportOptions& options,
                                              std::size_t top);
 

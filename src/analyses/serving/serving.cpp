@@ -213,7 +213,7 @@ Result<std::vector<Table>> run_serving(const LoadedTrace& t, const ReportOptions
   std::vector<Table> out;
   if (options.compat_tracelens)
     return out;
-  const ServingFacts& facts = serving_facts_of(t);
+  const ServingFacts& facts = t.shared(ServingKey{});
   if (facts.steps.empty())
     return out;
   std::vector<StepRow> steps;

@@ -315,15 +315,11 @@ double weighted_quantile(std::vector<std::pair<double, std::int64_t>> values, do
   return values.back().first;
 }
 
-ServingFacts serving_facts(const LoadedTrace& t) {
+ServingFacts compute(const LoadedTrace& t, const ServingKey& /*key*/) {
   ServingFacts out = Gatherer(t).gather();
   if (!out.steps.empty())
     add_metrics(out);
   return out;
-}
-
-const ServingFacts& serving_facts_of(const LoadedTrace& t) {
-  return t.cache.get<ServingFacts>("serving", [&] { return serving_facts(t); });
 }
 
 } // namespace rankscope

@@ -61,11 +61,11 @@ struct ServingFacts {
   std::int64_t span_ns = 0; ///< from the start of the first step to the end of the last
 };
 
-/// Empty for a trace without step annotations. A step has the GPU work that calls of its process
-/// launched while it was open, however late that runs. O(n log n).
-[[nodiscard]] ServingFacts serving_facts(const LoadedTrace& t);
-/// Made at the first call.
-[[nodiscard]] const ServingFacts& serving_facts_of(const LoadedTrace& t);
+struct ServingKey {
+  using Value = ServingFacts;
+  auto operator<=>(const ServingKey&) const = default;
+};
+[[nodiscard]] ServingFacts compute(const LoadedTrace& trace, const ServingKey& key);
 
 /// Smallest value at which the weights up to it reach `q` of all. `values`: (value, weight), any
 /// order, not empty. Example: (1, 1) (5, 3): 0.25 gives 1, 0.5 gives 5.

@@ -104,7 +104,7 @@ std::vector<CallGroup> call_groups(const LoadedTrace& t, const ReportOptions& op
   if (steps.empty())
     return {};
   const auto blocks = blocks_of(steps);
-  const LauncherIndex& index = launchers_of(t, options);
+  const LauncherIndex& index = t.shared(LaunchersKey{options});
   const IntervalSet comm = collectives_of(trace, index);
   std::unordered_map<CallIds, std::size_t, CallIdsHash> rows;
   std::vector<Gathered> groups;

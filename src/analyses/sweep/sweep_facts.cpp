@@ -271,14 +271,14 @@ double RankRecord::ms(TimeKind kind) const {
 RankRecord make_record(const LoadedTrace& t, const ReportOptions& options) {
   RankRecord out;
   out.key.rank = t.rank;
-  for (const TimelineRow& row : timeline_of(t, options))
+  for (const TimelineRow& row : t.shared(TimelineKey{options}))
     out.time_ns[static_cast<std::size_t>(row.kind)] = static_cast<std::int64_t>(row.time_ns);
-  const IdleTime& idle = idle_time_of(t, options);
+  const IdleTime& idle = t.shared(IdleKey{options});
   out.idle_ns = idle.ns;
   out.longest_idle = idle.longest;
   out.steps = step_times_of(t, options);
   out.calls = call_groups(t, options);
-  if (const GraphAttribution& graphs = graph_attribution_of(t, options); graphs.graph_ns > 0)
+  if (const GraphAttribution& graphs = t.shared(GraphsKey{options}); graphs.graph_ns > 0)
     out.graphs = {graphs.gpu_ns, graphs.graph_ns,
                   graphs.ns[static_cast<std::size_t>(Attribution::kNone)]};
   const Events& e = t.trace.events;

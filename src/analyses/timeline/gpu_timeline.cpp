@@ -6,10 +6,10 @@
 #include "analyses/timeline/step_of_event.h"
 #include "base/interval_set.h"
 #include "base/units.h"
+#include "core/gpu_work.h"
 #include "core/reference_time.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 
 namespace rankscope {
@@ -44,8 +44,8 @@ class GpuTimelineSorter {
 public:
   /// `communication` and, where names tell copies, those by StrId.
   GpuTimelineSorter(const LoadedTrace& t, const std::vector<bool>& communication,
-                    const ReportOptions& options, bool copies_by_name = true)
-      : t_(t), communication_(communication), memset_as_memory_(options.memset_as_memory),
+                    const TimelineKey& key, bool copies_by_name = true)
+      : t_(t), communication_(communication), memset_as_memory_(key.memset_as_memory),
         legacy_copy_(t.trace.strings.size()) {
     for (StrId id = 0; copies_by_name && id < t.trace.strings.size(); ++id)
       legacy_copy_[id] = is_legacy_copy(t.trace.strings.view(id));
@@ -85,7 +85,7 @@ double gap_us(double us) {
 
 /// By kind, in the unit of the buckets; both ways to show idle time are filled in.
 template <class T>
-std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const ReportOptions& options) {
+std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const TimelineKey& key) {
   using Set = BasicIntervalSet<T>;
   const T total = buckets.last > buckets.first ? buckets.last - buckets.first : 0;
   const Set compute(std::move(buckets.by[0]));
@@ -103,7 +103,7 @@ std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const ReportOptions&
   const auto parts = busy.intervals();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const T gap = parts[i].start - parts[i - 1].end;
-    (gap_us(gap) < options.micro_idle_us ? micro : macro) += gap;
+    (gap_us(gap) < key.micro_idle_us ? micro : macro) += gap;
   }
   set(TimeKind::kMicroIdle, micro);
   set(TimeKind::kMacroIdle, macro);
@@ -115,15 +115,15 @@ std::array<T, kTimeKinds> times_of(BasicBuckets<T> buckets, const ReportOptions&
 }
 
 template <class T>
-void add_rows(BasicBuckets<T> buckets, const ReportOptions& options, std::optional<bool> recompute,
+void add_rows(BasicBuckets<T> buckets, const TimelineKey& key, std::optional<bool> recompute,
               std::vector<TimelineRow>& rows) {
-  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), options);
+  const std::array<T, kTimeKinds> times = times_of(std::move(buckets), key);
   const auto total = static_cast<double>(times[static_cast<std::size_t>(TimeKind::kTotal)]);
   constexpr double kNs = std::is_same_v<T, double> ? 1e3 : 1; // in one of T's units
   for (std::size_t k = 0; k < kTimeKinds; ++k) {
     const auto kind = static_cast<TimeKind>(k);
     const bool split = kind == TimeKind::kMicroIdle || kind == TimeKind::kMacroIdle;
-    if (options.micro_idle_us > 0 ? kind == TimeKind::kIdle : split)
+    if (key.micro_idle_us > 0 ? kind == TimeKind::kIdle : split)
       continue;
     const auto time = static_cast<double>(times[k]);
     rows.push_back({kind, time * kNs, total > 0 ? time / total * 100 : 0.0, recompute});
@@ -131,28 +131,30 @@ void add_rows(BasicBuckets<T> buckets, const ReportOptions& options, std::option
 }
 
 template <class T>
-void add_block(const LoadedTrace& t, const LauncherIndex& index, const ReportOptions& options,
+void add_block(const LoadedTrace& t, const LauncherIndex& index, const TimelineKey& key,
                const GpuTimelineSorter& sorter, std::optional<bool> recompute,
                std::vector<TimelineRow>& rows) {
   BasicBuckets<T> buckets;
   for (const EventId i : index.gpu)
-    if ((t.tree.linked(i) || options.include_unlinked_kernels) &&
+    if ((t.tree.linked(i) || key.launchers.unlinked) &&
         (!recompute || index.recompute[i] == *recompute))
       sorter.add(i, buckets);
-  add_rows(std::move(buckets), options, recompute, rows);
+  add_rows(std::move(buckets), key, recompute, rows);
 }
 
-std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions& options) {
-  const LauncherIndex& index = launchers_of(t, options);
-  const GpuTimelineSorter sorter(t, index.communication, options);
+} // namespace
+
+std::vector<TimelineRow> compute(const LoadedTrace& t, const TimelineKey& key) {
+  const LauncherIndex& index = t.shared(key.launchers);
+  const GpuTimelineSorter sorter(t, index.communication, key);
   std::vector<TimelineRow> rows;
   const auto add = [&](std::optional<bool> recompute) {
-    if (options.compat_tracelens)
-      add_block<double>(t, index, options, sorter, recompute, rows);
+    if (key.launchers.compat)
+      add_block<double>(t, index, key, sorter, recompute, rows);
     else
-      add_block<std::int64_t>(t, index, options, sorter, recompute, rows);
+      add_block<std::int64_t>(t, index, key, sorter, recompute, rows);
   };
-  if (options.detect_recompute) {
+  if (key.launchers.recompute) {
     add(false);
     add(true);
   } else {
@@ -161,15 +163,16 @@ std::vector<TimelineRow> make_timeline(const LoadedTrace& t, const ReportOptions
   return rows;
 }
 
+namespace {
+
 std::vector<SheetInfo> describe_gpu_timeline(const ReportOptions& options) {
   return {timeline_schema(options).info()};
 }
 
 Result<std::vector<Table>> run_gpu_timeline(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
-  out.push_back(timeline_schema(options).table(timeline_of(t, options)));
-  const std::vector<Category>& c = t.trace.events.category;
-  if (!options.compat_tracelens && std::find(c.begin(), c.end(), Category::kGpuMemset) != c.end())
+  out.push_back(timeline_schema(options).table(t.shared(TimelineKey{options})));
+  if (!options.compat_tracelens && has_events(t.trace, Category::kGpuMemset))
     out.back().notes.emplace_back(options.memset_as_memory
                                       ? "memsets count as copies (--memset memory)"
                                       : "memsets count as computation (--memset compute)");
@@ -194,28 +197,18 @@ std::optional<TimeKind> time_kind_named(std::string_view name) {
   return std::nullopt;
 }
 
-const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
-                                            const ReportOptions& options) {
-  const std::string key =
-      fmt::format("timeline unlinked={} recompute={} micro_idle_us={} compat={} memset={}",
-                  options.include_unlinked_kernels, options.detect_recompute, options.micro_idle_us,
-                  options.compat_tracelens, options.memset_as_memory);
-  return trace.cache.get<std::vector<TimelineRow>>(key,
-                                                   [&] { return make_timeline(trace, options); });
-}
-
 std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
                                             std::span<const EventId> events,
                                             const std::vector<bool>& communication,
-                                            const ReportOptions& options, bool copies_by_name) {
-  const GpuTimelineSorter sorter(trace, communication, options, copies_by_name);
+                                            const TimelineKey& key, bool copies_by_name) {
+  const GpuTimelineSorter sorter(trace, communication, key, copies_by_name);
   std::vector<TimelineRow> rows;
   const auto add = [&](auto buckets) {
     for (const EventId i : events)
       sorter.add(i, buckets);
-    add_rows(std::move(buckets), options, std::nullopt, rows);
+    add_rows(std::move(buckets), key, std::nullopt, rows);
   };
-  if (options.compat_tracelens)
+  if (key.launchers.compat)
     add(BasicBuckets<double>{});
   else
     add(Buckets{});
@@ -224,8 +217,8 @@ std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
 
 std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
                                                 std::span<const EventId> events,
-                                                const ReportOptions& options) {
-  const GpuTimelineSorter sorter(trace, launchers_of(trace, options).communication, options);
+                                                const TimelineKey& key) {
+  const GpuTimelineSorter sorter(trace, trace.shared(key.launchers).communication, key);
   std::vector<TimelineBucket> out;
   out.reserve(events.size());
   for (const EventId e : events)
@@ -233,19 +226,20 @@ std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
   return out;
 }
 
-std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& options) {
+std::vector<StepTimes> step_times_of(const LoadedTrace& t, const TimelineKey& key) {
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   if (steps.empty())
     return {};
-  const LauncherIndex& index = launchers_of(t, options);
-  const GpuTimelineSorter sorter(t, index.communication, options);
+  const LauncherIndex& index = t.shared(key.launchers);
+  const GpuTimelineSorter sorter(t, index.communication, key);
   struct Step {
     Buckets buckets;
     Interval window{std::numeric_limits<std::int64_t>::max(), 0};
   };
   std::map<std::int64_t, Step> by_step;
   for (const EventId i : index.gpu)
-    if (const std::int64_t number = step_of_gpu_event(t, steps, i, options); number >= 0) {
+    if (const std::int64_t number = step_of_gpu_event(t, steps, i, key.launchers.unlinked);
+        number >= 0) {
       Step& step = by_step[number];
       sorter.add(i, step.buckets);
       step.window = {std::min(step.window.start, t.trace.events.ts_ns[i]),
@@ -254,25 +248,26 @@ std::vector<StepTimes> step_times_of(const LoadedTrace& t, const ReportOptions& 
   std::vector<StepTimes> out;
   for (const ProfilerStep& step : steps)
     if (const auto at = by_step.find(step.number); at != by_step.end()) {
-      out.push_back({step.number, times_of(std::move(at->second.buckets), options),
+      out.push_back({step.number, times_of(std::move(at->second.buckets), key),
                      at->second.window.start, at->second.window.end});
       by_step.erase(at); // a number that comes twice is one step
     }
   return out;
 }
 
-std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOptions& options) {
+std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& wanted) {
+  const TimelineKey& key = wanted.timeline;
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
   if (steps.empty())
     return {};
-  const LauncherIndex& index = launchers_of(t, options);
-  const GpuTimelineSorter sorter(t, index.communication, options);
+  const LauncherIndex& index = t.shared(key.launchers);
+  const GpuTimelineSorter sorter(t, index.communication, key);
   std::map<std::int64_t, std::array<Buckets, 2>> by_step; // ordinary and recomputed work
   for (const ProfilerStep& step : steps)
     by_step[step.number];
   for (const EventId i : index.gpu)
-    if (const std::int64_t step = step_of_gpu_event(t, steps, i, options); step >= 0)
-      sorter.add(i, by_step[step][options.detect_recompute && index.recompute[i] ? 1 : 0]);
+    if (const std::int64_t step = step_of_gpu_event(t, steps, i, key.launchers.unlinked); step >= 0)
+      sorter.add(i, by_step[step][key.launchers.recompute && index.recompute[i] ? 1 : 0]);
   std::vector<StepTimeline> out;
   for (const ProfilerStep& step : steps) {
     const auto at = by_step.find(step.number);
@@ -280,17 +275,17 @@ std::vector<StepTimeline> step_timelines_of(const LoadedTrace& t, const ReportOp
       continue; // a number that comes twice is one step
     StepTimeline timeline{step.number, {}};
     auto& [ordinary, recomputed] = at->second;
-    add_rows(std::move(ordinary), options,
-             options.detect_recompute ? std::optional(false) : std::nullopt, timeline.rows);
-    if (options.detect_recompute)
-      add_rows(std::move(recomputed), options, true, timeline.rows);
+    add_rows(std::move(ordinary), key,
+             key.launchers.recompute ? std::optional(false) : std::nullopt, timeline.rows);
+    if (key.launchers.recompute)
+      add_rows(std::move(recomputed), key, true, timeline.rows);
     by_step.erase(at);
     out.push_back(std::move(timeline));
   }
   return out;
 }
 
-Schema<TimelineRow> timeline_schema(const ReportOptions& options) {
+Schema<TimelineRow> timeline_schema(const TimelineKey& key) {
   using R = TimelineRow;
   Schema<R> schema("gpu_timeline", "how the GPU's time divides, one row per kind of time",
                    {{"type", "type", Unit::kNone, CellKind::kText,
@@ -300,7 +295,7 @@ Schema<TimelineRow> timeline_schema(const ReportOptions& options) {
                      "length of the union of the GPU work of this kind"},
                     {"percent", "percent", Unit::kPercent, CellKind::kDouble,
                      [](const R& r) { return Value(r.percent); }, "of total_time"}});
-  if (options.detect_recompute)
+  if (key.launchers.recompute)
     schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
                 [](const R& r) { return Value(r.recompute); },
                 "work that activation checkpointing repeats"});

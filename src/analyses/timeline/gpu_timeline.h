@@ -1,7 +1,7 @@
 // How the GPU's time divides: the facts behind gpu_timeline.
 #pragma once
 
-#include "analyses/analysis.h"
+#include "analyses/operators/launchers.h"
 
 #include <array>
 #include <optional>
@@ -35,10 +35,18 @@ struct TimelineRow {
   std::optional<bool> recompute; ///< of the block of ordinary or recomputed work
 };
 
-/// In the order of the sheet, without the idle rows that the options do not ask for; made once per
-/// trace and options.
-[[nodiscard]] const std::vector<TimelineRow>& timeline_of(const LoadedTrace& trace,
-                                                          const ReportOptions& options);
+/// In the order of the sheet, without the idle rows that the key does not ask for.
+struct TimelineKey {
+  using Value = std::vector<TimelineRow>;
+  LaunchersKey launchers;
+  double micro_idle_us = 0;      ///< 0 = one idle_time row
+  bool memset_as_memory = false; ///< with the copies, not with computation
+  TimelineKey() = default;
+  TimelineKey(const ReportOptions& o)
+      : launchers(o), micro_idle_us(o.micro_idle_us), memset_as_memory(o.memset_as_memory) {}
+  auto operator<=>(const TimelineKey&) const = default;
+};
+[[nodiscard]] std::vector<TimelineRow> compute(const LoadedTrace& trace, const TimelineKey& key);
 
 /// The same of these GPU events alone, for a report with rules of its own: `communication` by
 /// StrId; copies are those of the category gpu_memcpy and, with `copies_by_name`, older kernels
@@ -46,7 +54,7 @@ struct TimelineRow {
 [[nodiscard]] std::vector<TimelineRow> timeline_of_events(const LoadedTrace& trace,
                                                           std::span<const EventId> events,
                                                           const std::vector<bool>& communication,
-                                                          const ReportOptions& options,
+                                                          const TimelineKey& key,
                                                           bool copies_by_name);
 
 /// Kernels of older AMD runtimes that are copies.
@@ -57,7 +65,7 @@ enum class TimelineBucket : std::uint8_t { kCompute, kCommunication, kMemcpy };
 /// Of each of these GPU events.
 [[nodiscard]] std::vector<TimelineBucket> timeline_buckets_of(const LoadedTrace& trace,
                                                               std::span<const EventId> events,
-                                                              const ReportOptions& options);
+                                                              const TimelineKey& key);
 
 /// Nanoseconds of each kind of time; kinds that the options do not ask for are 0.
 using KindTimes = std::array<std::int64_t, kTimeKinds>;
@@ -72,18 +80,23 @@ struct StepTimes {
 /// By start of the step; steps without GPU work and traces without ProfilerStep#N give none. One
 /// pass over the GPU events, whatever the number of steps; recomputed work is not told apart.
 [[nodiscard]] std::vector<StepTimes> step_times_of(const LoadedTrace& trace,
-                                                   const ReportOptions& options);
+                                                   const TimelineKey& key);
 
 struct StepTimeline {
   std::int64_t step = 0;         ///< N of ProfilerStep#N
-  std::vector<TimelineRow> rows; ///< as timeline_of() of the step alone
+  std::vector<TimelineRow> rows; ///< as those of TimelineKey of the step alone
 };
 /// By start of the step, each number once, also those without GPU work (rows of zeros). One pass
 /// over the GPU events.
-[[nodiscard]] std::vector<StepTimeline> step_timelines_of(const LoadedTrace& trace,
-                                                          const ReportOptions& options);
+struct StepTimelinesKey {
+  using Value = std::vector<StepTimeline>;
+  TimelineKey timeline;
+  auto operator<=>(const StepTimelinesKey&) const = default;
+};
+[[nodiscard]] std::vector<StepTimeline> compute(const LoadedTrace& trace,
+                                                const StepTimelinesKey& key);
 
 /// The columns of gpu_timeline.
-[[nodiscard]] Schema<TimelineRow> timeline_schema(const ReportOptions& options);
+[[nodiscard]] Schema<TimelineRow> timeline_schema(const TimelineKey& key);
 
 } // namespace rankscope

@@ -100,12 +100,11 @@ private:
   std::vector<IdlePart>* parts_; ///< nullptr: not asked for
 };
 
-IdleTime make_idle(const LoadedTrace& t, const ReportOptions& options,
-                   std::vector<IdlePart>* parts) {
+IdleTime make_idle(const LoadedTrace& t, const IdleKey& key, std::vector<IdlePart>* parts) {
   IdleTime out;
   std::vector<EventId> work;
-  for (const EventId i : launchers_of(t, options).gpu)
-    if (t.tree.linked(i) || options.include_unlinked_kernels)
+  for (const EventId i : t.shared(TraceGpuWorkKey{}).events)
+    if (t.tree.linked(i) || key.unlinked)
       work.push_back(i);
   sort_by_start(t.trace, work);
   Gaps gaps(t, out, parts);
@@ -149,14 +148,13 @@ std::int64_t IdleTime::total_ns() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
 }
 
-const IdleTime& idle_time_of(const LoadedTrace& trace, const ReportOptions& options) {
-  const std::string key = options.include_unlinked_kernels ? "idle unlinked=true" : "idle";
-  return trace.cache.get<IdleTime>(key, [&] { return make_idle(trace, options, nullptr); });
+IdleTime compute(const LoadedTrace& trace, const IdleKey& key) {
+  return make_idle(trace, key, nullptr);
 }
 
-std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const ReportOptions& options) {
+std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const IdleKey& key) {
   std::vector<IdlePart> parts;
-  make_idle(trace, options, &parts);
+  make_idle(trace, key, &parts);
   return parts;
 }
 

@@ -41,15 +41,21 @@ struct IdleTime {
 /// thread runs, host for the rest; from l on: launch. Example: work until 10 us, a call of
 /// hipStreamSynchronize from 5 to 12, the next launched at 20 and begun at 24: synchronisation 2,
 /// host 8, launch 4. O(n log n) in the GPU events. Recomputed work is included.
-[[nodiscard]] const IdleTime& idle_time_of(const LoadedTrace& trace, const ReportOptions& options);
+struct IdleKey {
+  using Value = IdleTime;
+  bool unlinked = false; ///< GPU work without a launch in the trace counts too
+  IdleKey() = default;
+  IdleKey(const ReportOptions& o) : unlinked(o.include_unlinked_kernels) {}
+  auto operator<=>(const IdleKey&) const = default;
+};
+[[nodiscard]] IdleTime compute(const LoadedTrace& trace, const IdleKey& key);
 
 /// A stretch of idle time with one cause.
 struct IdlePart {
   std::int64_t start_ns = 0, end_ns = 0;
   IdleCause cause = IdleCause::kHost;
 };
-/// What idle_time_of() sums up, in the order of time; no part is empty.
-[[nodiscard]] std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace,
-                                                  const ReportOptions& options);
+/// What IdleTime sums up, in the order of time; no part is empty.
+[[nodiscard]] std::vector<IdlePart> idle_parts_of(const LoadedTrace& trace, const IdleKey& key);
 
 } // namespace rankscope

@@ -73,9 +73,8 @@ StrId InferenceSteps::at(const Trace& trace, EventId e) const {
   return ts < step->end_ns ? step->name : kEmptyStr;
 }
 
-const InferenceSteps& inference_steps_of(const LoadedTrace& trace) {
-  return trace.cache.get<InferenceSteps>("inference steps",
-                                         [&] { return InferenceSteps(trace.trace); });
+InferenceSteps compute(const LoadedTrace& trace, const InferenceStepsKey& /*key*/) {
+  return InferenceSteps(trace.trace);
 }
 
 } // namespace rankscope

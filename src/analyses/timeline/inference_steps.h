@@ -43,6 +43,10 @@ private:
 };
 
 /// Those of a trace; made at the first call.
-[[nodiscard]] const InferenceSteps& inference_steps_of(const LoadedTrace& trace);
+struct InferenceStepsKey {
+  using Value = InferenceSteps;
+  auto operator<=>(const InferenceStepsKey&) const = default;
+};
+[[nodiscard]] InferenceSteps compute(const LoadedTrace& trace, const InferenceStepsKey& key);
 
 } // namespace rankscope

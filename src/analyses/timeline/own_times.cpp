@@ -42,17 +42,18 @@ void divide(const Trace& trace, StepOwnTimes& step) {
 
 } // namespace
 
-OwnTimes own_times_of(const LoadedTrace& t, const ReportOptions& options) {
+OwnTimes own_times_of(const LoadedTrace& t, const TimelineKey& key) {
   const std::vector<ProfilerStep> steps = profiler_steps(t.trace);
-  const std::vector<EventId>& gpu = launchers_of(t, options).gpu;
-  const std::vector<TimelineBucket> buckets = timeline_buckets_of(t, gpu, options);
+  const std::vector<EventId>& gpu = t.shared(key.launchers).gpu;
+  const std::vector<TimelineBucket> buckets = timeline_buckets_of(t, gpu, key);
   OwnTimes out;
   out.whole = steps.empty();
   std::map<std::int64_t, StepOwnTimes> by_step;
   for (std::size_t i = 0; i < gpu.size(); ++i) {
-    if (out.whole && !t.tree.linked(gpu[i]) && !options.include_unlinked_kernels)
+    if (out.whole && !t.tree.linked(gpu[i]) && !key.launchers.unlinked)
       continue;
-    const std::int64_t step = out.whole ? 0 : step_of_gpu_event(t, steps, gpu[i], options);
+    const std::int64_t step =
+        out.whole ? 0 : step_of_gpu_event(t, steps, gpu[i], key.launchers.unlinked);
     if (step >= 0)
       by_step[step].events.push_back({gpu[i], static_cast<std::uint32_t>(i), buckets[i], 0});
   }

@@ -11,7 +11,7 @@ namespace rankscope {
 /// A GPU event and its part of the step's time.
 struct OwnTime {
   EventId event = kNoEvent;
-  std::uint32_t index = 0; ///< in launchers_of().gpu
+  std::uint32_t index = 0; ///< in LauncherIndex::gpu
   TimelineBucket bucket = TimelineBucket::kCompute;
   std::int64_t ns = 0; ///< 0 when all of it runs beside something that counts before it
 };
@@ -35,6 +35,6 @@ struct OwnTimes {
 /// computation_time, exposed_comm_time and exposed_memcpy_time of gpu_timeline_per_step.
 /// Example: computation 0-10, a second kernel 4-12, a collective 8-20: 10, 2 and 8.
 /// Recomputed work is not told apart. O(n log n).
-[[nodiscard]] OwnTimes own_times_of(const LoadedTrace& trace, const ReportOptions& options);
+[[nodiscard]] OwnTimes own_times_of(const LoadedTrace& trace, const TimelineKey& key);
 
 } // namespace rankscope

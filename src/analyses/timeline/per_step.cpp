@@ -1,8 +1,6 @@
 // gpu_timeline_per_step and ops_per_step (--per-step).
 #include "analyses/timeline/per_step.h"
 
-#include <fmt/format.h>
-
 namespace rankscope {
 namespace {
 
@@ -35,9 +33,9 @@ std::vector<InStep<Row>> flat(const Steps& steps, std::size_t most) {
   return out;
 }
 
-Schema<InStep<TimelineRow>> timeline_in_step(const ReportOptions& options) {
+Schema<InStep<TimelineRow>> timeline_in_step(const TimelineKey& key) {
   return in_step("gpu_timeline_per_step", "gpu_timeline of each profiler step",
-                 timeline_schema(options));
+                 timeline_schema(key));
 }
 
 Schema<InStep<OpsSummaryRow>> ops_in_step(const ReportOptions& options) {
@@ -60,10 +58,10 @@ std::vector<SheetInfo> describe_per_step(const ReportOptions& options) {
 
 Result<std::vector<Table>> run_per_step(const LoadedTrace& t, const ReportOptions& options) {
   std::vector<Table> out;
-  if (!options.per_step || timeline_per_step_of(t, options).empty())
+  if (!options.per_step || t.shared(StepTimelinesKey{options}).empty())
     return out;
-  out.push_back(timeline_per_step_table(timeline_per_step_of(t, options), options));
-  const std::vector<StepOps>& ops = ops_per_step_of(t, options);
+  out.push_back(timeline_per_step_table(t.shared(StepTimelinesKey{options}), options));
+  const std::vector<StepOps>& ops = t.shared(StepOpsKey{options});
   if (std::any_of(ops.begin(), ops.end(), [](const StepOps& s) { return !s.rows.empty(); }))
     out.push_back(ops_table(ops, options));
   return out;
@@ -71,24 +69,8 @@ Result<std::vector<Table>> run_per_step(const LoadedTrace& t, const ReportOption
 
 } // namespace
 
-const std::vector<StepTimeline>& timeline_per_step_of(const LoadedTrace& trace,
-                                                      const ReportOptions& options) {
-  const std::string key = fmt::format("steps' timelines unlinked={} recompute={} micro_idle_us={}",
-                                      options.include_unlinked_kernels, options.detect_recompute,
-                                      options.micro_idle_us);
-  return trace.cache.get<std::vector<StepTimeline>>(
-      key, [&] { return step_timelines_of(trace, options); });
-}
-
-const std::vector<StepOps>& ops_per_step_of(const LoadedTrace& trace,
-                                            const ReportOptions& options) {
-  const std::string key = fmt::format("steps' operators recompute={}", options.detect_recompute);
-  return trace.cache.get<std::vector<StepOps>>(key, [&] { return step_ops_of(trace, options); });
-}
-
-Table timeline_per_step_table(const std::vector<StepTimeline>& steps,
-                              const ReportOptions& options) {
-  return timeline_in_step(options).table(flat<TimelineRow>(steps, SIZE_MAX));
+Table timeline_per_step_table(const std::vector<StepTimeline>& steps, const TimelineKey& key) {
+  return timeline_in_step(key).table(flat<TimelineRow>(steps, SIZE_MAX));
 }
 
 const Analysis per_step_analysis{"per_step",

@@ -9,15 +9,8 @@
 
 namespace rankscope {
 
-/// By start of the step; empty when the trace has no ProfilerStep#N. Made once per trace and
-/// options, each in one pass over the trace; whatever per_step says.
-[[nodiscard]] const std::vector<StepTimeline>& timeline_per_step_of(const LoadedTrace& trace,
-                                                                    const ReportOptions& options);
-[[nodiscard]] const std::vector<StepOps>& ops_per_step_of(const LoadedTrace& trace,
-                                                          const ReportOptions& options);
-
 /// The sheet gpu_timeline_per_step of these facts.
 [[nodiscard]] Table timeline_per_step_table(const std::vector<StepTimeline>& steps,
-                                            const ReportOptions& options);
+                                            const TimelineKey& key);
 
 } // namespace rankscope

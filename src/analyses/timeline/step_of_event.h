@@ -13,6 +13,6 @@ namespace rankscope {
 /// also for work without a launch that the options leave out. `steps` by start.
 [[nodiscard]] std::int64_t step_of_gpu_event(const LoadedTrace& trace,
                                              const std::vector<ProfilerStep>& steps, EventId event,
-                                             const ReportOptions& options);
+                                             bool unlinked);
 
 } // namespace rankscope

@@ -71,15 +71,16 @@ Schema<RooflinePoint> roofline_sheet_schema() {
 
 Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,
                                             const ReportOptions& options) {
-  const auto& families = family_sheets_of(trace, options);
+  const Result<FamilyFacts>& families = trace.shared(FamiliesKey{options});
   if (!families)
     return families.error();
-  const auto& perf = unified_perf_of(trace, options);
+  const auto& perf = trace.shared(UnifiedPerfKey{options});
   if (!perf)
     return perf.error();
-  const auto rated = std::find_if(families->begin(), families->end(),
+  const std::vector<FamilySheet>& sheets = families->sheets;
+  const auto rated = std::find_if(sheets.begin(), sheets.end(),
                                   [](const FamilySheet& f) { return f.arch.has_value(); });
-  if (rated == families->end() || !(rated->arch->mem_bw_gbps > 0))
+  if (rated == sheets.end() || !(rated->arch->mem_bw_gbps > 0))
     return std::optional<Table>();
   const GpuArch& arch = *rated->arch;
   std::vector<RooflinePoint> points = operators_of(*perf, arch);

@@ -135,19 +135,19 @@ Result<TopRank> top_rank_of(const LoadedTrace& trace, const ReportOptions& optio
   out.device = device_of(trace.trace);
   out.gpu = options.gpu_arch;
   std::vector<KernelTotal> kernels;
-  for (const KernelRow& row : kernel_rows_of(trace, options))
+  for (const KernelRow& row : trace.shared(KernelRowsKey{options}))
     kernels.push_back({std::string(row.kernel), row.sum_ns, row.count, row.max_ns});
   add_totals(out.kernels, kernels);
-  const Result<UnifiedPerf>& unified = unified_perf_of(trace, options);
+  const Result<UnifiedPerf>& unified = trace.shared(UnifiedPerfKey{options});
   if (!unified)
     return unified.error();
   std::vector<OperatorTotal> operators;
   for (const UnifiedRow& row : unified->rows)
     operators.push_back(total_of(row));
   add_totals(out.operators, operators);
-  for (const OpsCategoryRow& row : ops_categories_of(trace, options))
+  for (const OpsCategoryRow& row : trace.shared(OpsCategoriesKey{options}))
     out.categories.push_back({std::string(row.category), row.count, row.direct_ns});
-  out.idle = idle_time_of(trace, options);
+  out.idle = trace.shared(IdleKey{options});
   return out;
 }
 

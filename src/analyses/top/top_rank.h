@@ -63,7 +63,7 @@ struct TopParts {
   void drop(std::int64_t rank);
 };
 
-/// options.gpu_arch: as unified_perf_of() takes it. Errors: those of load_gpu_arch.
+/// options.gpu_arch: as UnifiedPerfKey has it. Errors: those of load_gpu_arch.
 [[nodiscard]] Result<TopRank> top_rank_of(const LoadedTrace& trace, const ReportOptions& options);
 
 /// Operators with the same name, category, shapes and types are one from here on; so are kernels

@@ -113,7 +113,7 @@ struct GpuWorkList {
 };
 
 GpuWorkList work_of(const LoadedTrace& t, const ReportOptions& options) {
-  GpuWorkList out{launchers_of(t, options), {}, {}};
+  GpuWorkList out{t.shared(LaunchersKey{options}), {}, {}};
   std::vector<Interval> computing;
   const std::vector<TimelineBucket> work = timeline_buckets_of(t, out.index.gpu, options);
   for (std::size_t i = 0; i < work.size(); ++i) {
@@ -333,7 +333,7 @@ void add_queue(const LoadedTrace& t, const GpuWorkList& work, const ReportOption
 
 Result<RankPage> rank_page_of(const LoadedTrace& trace, const ReportOptions& options,
                               const PageDetail& detail) {
-  const Result<UnifiedPerf>& perf = unified_perf_of(trace, options);
+  const Result<UnifiedPerf>& perf = trace.shared(UnifiedPerfKey{options});
   if (!perf)
     return perf.error();
   RankPage out;
