@@ -1,5 +1,9 @@
-// Runs the tests of one executable. With RANKSCOPE_TEST_CPU_SECONDS=N a test fails that takes more
-// processor time, that of its child processes included: it belongs among those labelled slow.
+// Runs the tests of one executable. What commands keep from run to run goes to a folder that is
+// removed with the tests: none of them sees what an earlier one kept. With
+// RANKSCOPE_TEST_CPU_SECONDS=N a test fails that takes more processor time, that of its child
+// processes included: it belongs among those labelled slow.
+#include "temp_folder.h"
+
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -37,6 +41,8 @@ private:
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
+  const rankscope::test::TempFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
   if (const char* limit = std::getenv("RANKSCOPE_TEST_CPU_SECONDS"))
     ::testing::UnitTest::GetInstance()->listeners().Append(new CpuLimit(std::atof(limit)));
   return RUN_ALL_TESTS();

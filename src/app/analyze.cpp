@@ -23,6 +23,7 @@ Result<void> bring_up_to_date(Session& ctx, const AnalyzeRequest& request, Analy
   run.layout = request.layout;
   run.merged_folder = request.merged_folder;
   run.individual = request.individual;
+  run.force = request.force;
   run.report = request.report;
   run.top_k = request.top_k;
   run.ranking = gemm_ranking(request.rank_by);

@@ -1,13 +1,12 @@
 #include "app/analyze_run.h"
 
 #include "analyses/collectives/collective_report.h"
-#include "app/command_parts.h"
+#include "app/individual_report.h"
 #include "app/merge.h"
+#include "app/rank_needs.h"
 #include "engine/run_check.h"
-#include "engine/run_ranks.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
-#include "os/whole_file.h"
 #include "writers/merged_trace.h"
 #include "writers/writer.h"
 
@@ -18,7 +17,8 @@ namespace {
 
 /// What is gathered of a configuration while its ranks pass by, in the order of the ranks.
 struct ConfigWork {
-  std::string fingerprint; ///< before any of its traces was read
+  std::string fingerprint;        ///< before any of its traces was read
+  std::set<std::int64_t> reports; ///< ranks whose individual reports are up to date
   std::vector<RankCollectives> collectives;
   std::vector<RankIdentity> identities;
   std::vector<GemmFacts> gemms;
@@ -29,11 +29,15 @@ struct ConfigWork {
 class Pass {
 public:
   Pass(Session& ctx, const AnalyzeRun& run, const std::vector<const RunPlan*>& plans)
-      : ctx_(ctx), run_(run), plans_(plans), results_(plans.size()), work_(plans.size()) {
+      : ctx_(ctx), run_(run), plans_(plans), results_(plans.size()), work_(plans.size()),
+        of_(needs_, {run.report, run.top_k, run.ranking}) {
+    if (ctx.cache != nullptr && run.parts == nullptr)
+      add_default_needs(needs_);
     const std::string options = run.options();
     for (std::size_t p = 0; p < plans.size(); ++p) {
       results_[p].configuration = plans[p]->configuration;
       work_[p].fingerprint = fingerprint_of(*plans[p], options, run.parts);
+      work_[p].reports = ranks_with_reports(*plans[p], options, run.layout);
     }
   }
 
@@ -42,16 +46,18 @@ public:
     how.memory_bytes = run_.memory_bytes;
     how.progress = true;
     how.parts = run_.parts;
-    RankSteps<AnalyzePart> steps;
-    steps.extract = [this](const RankItem& item, const LoadedTrace& trace) {
-      return analyze_part(item, trace, {run_.report, run_.top_k, run_.ranking},
-                          run_.individual ? workbook_of(item) : std::string());
-    };
-    steps.decode = [](const RankItem& item, const RankParts& held) {
-      return held_analyze(held, item);
-    };
-    steps.take = [this](const RankItem& item, const LoadedTrace& trace, AnalyzePart part) {
-      return take(item, trace, std::move(part));
+    FactSteps steps{needs_, {}};
+    steps.with_trace = !run_.merged_folder.empty();
+    if (run_.individual)
+      steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
+        return write_individual_report(trace, run_.report, workbook_of(item));
+      };
+    if (!run_.force && run_.parts == nullptr)
+      steps.made = [this](const RankItem& item) {
+        return work_[item.plan_index].reports.count(item.file.rank) > 0;
+      };
+    steps.take = [this](const RankItem& item, const LoadedTrace& trace, RankFacts facts) {
+      return take(item, trace, facts);
     };
     steps.lost = [this](const RankItem& item, const Error& error) {
       ConfigResult& result = results_[item.plan_index];
@@ -62,7 +68,7 @@ public:
       result.whole = false;
     };
     steps.finished = [this](std::size_t p) { return finish(p); };
-    RS_CHECK(run_ranks<AnalyzePart>(ctx_, plans_, how, std::move(steps)));
+    RS_CHECK(run_ranks(ctx_, plans_, how, std::move(steps)));
     return std::move(results_);
   }
 
@@ -72,12 +78,12 @@ private:
   }
 
   /// In the order of the ranks: the merged trace and what is gathered of a configuration.
-  Result<void> take(const RankItem& item, const LoadedTrace& trace, AnalyzePart part) {
+  Result<void> take(const RankItem& item, const LoadedTrace& trace, RankFacts& facts) {
     ConfigWork& work = work_[item.plan_index];
     ConfigResult& result = results_[item.plan_index];
-    ctx_.diagnostics.merge(part.remarks);
-    if (!part.workbook.empty())
-      RS_CHECK(write_whole(workbook_of(item), part.workbook));
+    ctx_.diagnostics.merge(facts[of_.remarks]);
+    if (run_.parts != nullptr && run_.individual)
+      RS_CHECK(run_.parts->copy_report(item.file, kAnalyzeReport, workbook_of(item)));
     if (!run_.merged_folder.empty() && item.plan.ranks.size() > 1 && !merge_apart(item.plan)) {
       if (!work.merged) {
         work.merged_path = merged_path(item.plan_index);
@@ -86,14 +92,15 @@ private:
       }
       work.merged->add(trace.trace, item.file.rank, {}, ctx_.diagnostics);
     }
-    result.whole = result.whole && part.whole;
+    result.whole = result.whole && !facts[of_.remarks].data_lost();
     if (run_.individual)
       result.outputs.push_back(workbook_of(item));
-    result.compared.emplace(item.file.rank, std::move(part.compared));
-    result.records.push_back(std::move(part.record));
-    work.gemms.push_back(std::move(part.gemms));
-    work.collectives.push_back(std::move(part.collectives));
-    work.identities.push_back(std::move(part.identity));
+    name_rank(item, facts[of_.record], facts[of_.gemms]);
+    result.compared.emplace(item.file.rank, std::move(facts[of_.compared]));
+    result.records.push_back(std::move(facts[of_.record]));
+    work.gemms.push_back(std::move(facts[of_.gemms]));
+    work.collectives.push_back(std::move(facts[of_.collectives]));
+    work.identities.push_back(std::move(facts[of_.identity]));
     return {};
   }
 
@@ -171,6 +178,8 @@ private:
   const std::vector<const RunPlan*>& plans_;
   std::vector<ConfigResult> results_;
   std::vector<ConfigWork> work_;
+  Needs needs_;
+  AnalyzeNeeds of_;
 };
 
 } // namespace

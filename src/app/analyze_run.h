@@ -23,6 +23,7 @@ struct AnalyzeRun {
   OutputLayout layout{""};
   std::string merged_folder; ///< empty: no merged traces
   bool individual = true;    ///< write a workbook for each rank
+  bool force = false;        ///< also where an earlier run has written it
   ReportOptions report;
   std::size_t top_k = 5;
   GemmRanking ranking = GemmRanking::kRange;

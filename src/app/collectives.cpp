@@ -1,11 +1,10 @@
 #include "app/collectives.h"
 
 #include "analyses/collectives/collective_report.h"
-#include "app/command_parts.h"
+#include "app/rank_needs.h"
 #include "app/write_streams.h"
 #include "engine/ahead_rows.h"
 #include "engine/run_check.h"
-#include "engine/run_ranks.h"
 #include "engine/spilled_bytes.h"
 #include "findings/collective_findings.h"
 #include "writers/stream_writer.h"
@@ -27,24 +26,22 @@ Result<void> read_ranks(Session& session, const RunPlan& plan, const Collectives
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.parts = request.parts;
-  RankSteps<CollectivesPart> steps;
-  steps.extract = [](const RankItem& item, const LoadedTrace& trace) -> Result<CollectivesPart> {
-    return collectives_part(item, trace);
-  };
-  steps.decode = [](const RankItem&, const RankParts& held) { return held_collectives(held); };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, CollectivesPart rank) -> Result<void> {
-    if (const auto own = rank.notes.header_rank; own && *own != item.file.rank)
+  Needs needs;
+  const CollectivesNeeds of(needs);
+  FactSteps steps{needs, {}};
+  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    if (const auto own = facts[of.notes].header_rank; own && *own != item.file.rank)
       session.diagnostics.add_at(
           Severity::kWarning, "rank_disagrees", item.file.path,
           fmt::format("distributedInfo says rank {}, the name {}; the name counts", *own,
                       item.file.rank));
-    session.diagnostics.merge(rank.notes.diagnostics);
-    identities.push_back(std::move(rank.identity));
+    session.diagnostics.merge(facts[of.notes].diagnostics);
+    identities.push_back(std::move(facts[of.identity]));
     if (request.options.compat_tracelens)
-      as_reference(rank.collectives);
-    return out.add(std::move(rank.collectives));
+      as_reference(facts[of.collectives]);
+    return out.add(std::move(facts[of.collectives]));
   };
-  return run_ranks<CollectivesPart>(session, {&plan}, run, std::move(steps));
+  return run_ranks(session, {&plan}, run, std::move(steps));
 }
 
 /// A sheet with more rows than Excel takes is written whole as CSV.

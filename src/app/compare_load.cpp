@@ -3,15 +3,14 @@
 #include "analyses/collectives/collective_report.h"
 #include "analyses/compare/compare_part.h"
 #include "app/baseline.h"
-#include "app/command_parts.h"
 #include "app/compare_reports_input.h"
 #include "app/gpu_work.h"
+#include "app/individual_report.h"
+#include "app/rank_needs.h"
 #include "core/output_layout.h"
 #include "engine/run_check.h"
-#include "engine/run_ranks.h"
 #include "findings/collective_findings.h"
 #include "os/output_file.h"
-#include "os/whole_file.h"
 #include "readers/reports/report_tables.h"
 #include "writers/writer.h"
 
@@ -117,31 +116,33 @@ Result<ComparedRun> from_traces(Session& ctx, const CompareInput& input, const R
     RS_CHECK(make_folder(layout.collective_folder(single)));
   const bool workbooks = input.individual && input.write_reports;
   const auto workbook_of = [&](const RankItem& item) {
-    return workbooks ? layout.individual_report({single, item.file.rank}) : std::string();
+    return layout.individual_report({single, item.file.rank});
   };
   std::vector<ComparePart> parts;
   std::vector<RankIdentity> identities;
   std::vector<RankCollectives> described;
   RankRun how;
   how.parts = input.parts.parts;
-  RankSteps<CompareRankPart> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) {
-    return compare_part(item, trace, workbook_of(item), input.collective);
-  };
-  steps.decode = [&](const RankItem&, const RankParts& held) {
-    return held_compare(held, workbooks, input.collective);
-  };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, CompareRankPart rank) -> Result<void> {
-    if (!rank.workbook.empty())
-      RS_CHECK(write_whole(workbook_of(item), rank.workbook));
-    ctx.diagnostics.merge(rank.remarks);
-    parts.push_back(std::move(rank.part));
-    identities.push_back(std::move(rank.identity));
-    if (!input.collective)
-      described.push_back(std::move(rank.described));
+  Needs needs;
+  const CompareNeeds of(needs);
+  FactSteps steps{needs, {}};
+  if (workbooks)
+    steps.also = [&](const RankItem& item, const LoadedTrace& trace) {
+      return write_individual_report(trace, compare_report_options(), workbook_of(item));
+    };
+  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    if (workbooks && how.parts != nullptr)
+      RS_CHECK(how.parts->copy_report(item.file, kCompareReport, workbook_of(item)));
+    ctx.diagnostics.merge(facts[of.remarks]);
+    ComparePart part = std::move(facts[of.part]);
+    part.rank = item.file.rank;
+    (input.collective ? part.collectives : described.emplace_back()) =
+        std::move(facts[of.collectives]);
+    parts.push_back(std::move(part));
+    identities.push_back(std::move(facts[of.identity]));
     return {};
   };
-  RS_CHECK(run_ranks<CompareRankPart>(ctx, {&plan}, how, std::move(steps)));
+  RS_CHECK(run_ranks(ctx, {&plan}, how, std::move(steps)));
   std::vector<RankCollectives> collectives;
   ComparedRun run = run_of_parts(input.label, std::move(parts), collectives);
   if (run.ranks.empty())

@@ -1,6 +1,6 @@
 #include "app/gemm.h"
 
-#include "engine/run_ranks.h"
+#include "app/rank_needs.h"
 #include "findings/run_findings.h"
 #include "os/output_file.h"
 #include "writers/writer.h"
@@ -38,33 +38,28 @@ Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
   return plans;
 }
 
-Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans,
-                                          bool with_sheet) {
-  std::vector<const RunPlan*> pointers;
-  for (const RunPlan& plan : plans)
-    pointers.push_back(&plan);
-  RS_TRY(auto parts, extract_ranks<RankGemms>(
-                         ctx, pointers, RankRun{},
-                         [&](const RankItem& item, const LoadedTrace& trace) -> Result<RankGemms> {
-                           ReportOptions options;
-                           options.sheets = {"GEMM"};
-                           RankGemms gemms = extract_gemms(trace, options);
-                           gemms.key = {item.plan.configuration, item.file.rank};
-                           if (with_sheet)
-                             RS_CHECK(attach_sheet(gemms, trace, options));
-                           return gemms;
-                         }));
-  std::vector<RankGemms> out;
-  for (std::vector<RankGemms>& plan : parts)
-    std::move(plan.begin(), plan.end(), std::back_inserter(out));
-  return out;
-}
-
 Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) {
   RS_TRY(const std::vector<RunPlan> plans,
          chosen_runs(ctx, request.sweep, request.discover, request.filter));
-  RS_TRY(const std::vector<RankGemms> gemms, load_gemms(ctx, plans, true));
-  const GemmFacts facts = gemm_facts(gemms, request.top_k, gemm_ranking(request.rank_by));
+  const GemmRanking ranking = gemm_ranking(request.rank_by);
+  Needs needs;
+  const FactOf<GemmFacts> of = need_gemms(needs, {{}, request.top_k, ranking});
+  std::vector<const RunPlan*> pointers;
+  for (const RunPlan& plan : plans)
+    pointers.push_back(&plan);
+  std::vector<GemmFacts> ranks;
+  FactSteps steps{needs, {}};
+  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts found) -> Result<void> {
+    for (GemmRow& row : found[of].rows)
+      row.key = {item.plan.configuration, item.file.rank};
+    ranks.push_back(std::move(found[of]));
+    return {};
+  };
+  RS_CHECK(run_ranks(ctx, pointers, RankRun{}, std::move(steps)));
+  std::vector<const GemmFacts*> parts;
+  for (const GemmFacts& rank : ranks)
+    parts.push_back(&rank);
+  const GemmFacts facts = join_gemm_facts(parts, ranking);
   if (facts.rows.empty())
     return Error{ErrorCode::kUnreadable, request.sweep, "no GEMM operator or kernel in any trace",
                  ""};

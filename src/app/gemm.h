@@ -41,11 +41,6 @@ struct WrittenTable {
 Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
                                          const DiscoverOptions& discover, const RankFilter& filter);
 
-/// The GEMMs of every rank of the plans, in order; a lost rank is named and left out. `with_sheet`
-/// adds the rows of the report's GEMM sheet.
-Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans,
-                                          bool with_sheet);
-
 /// One of the three tables, from traces. Errors: kUnreadable when no trace has a GEMM, kOutput.
 Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request);
 

@@ -1,6 +1,7 @@
 #include "app/gemm_reports.h"
 
 #include "analyses/gemm/gemm_steps.h"
+#include "engine/run_ranks.h"
 #include "os/whole_file.h"
 #include "pages/variance_plots.h"
 #include "readers/reports/report_tables.h"
@@ -90,6 +91,24 @@ std::size_t failed_rows(const Table& table) {
   return failed;
 }
 
+/// The GEMMs of every rank of the plans, in order; a lost rank is named and left out.
+Result<std::vector<RankGemms>> load_gemms(Session& ctx, const std::vector<RunPlan>& plans) {
+  std::vector<const RunPlan*> pointers;
+  for (const RunPlan& plan : plans)
+    pointers.push_back(&plan);
+  RS_TRY(auto parts, extract_ranks<RankGemms>(
+                         ctx, pointers, RankRun{},
+                         [&](const RankItem& item, const LoadedTrace& trace) -> Result<RankGemms> {
+                           RankGemms gemms = extract_gemms(trace, {});
+                           gemms.key = {item.plan.configuration, item.file.rank};
+                           return gemms;
+                         }));
+  std::vector<RankGemms> out;
+  for (std::vector<RankGemms>& plan : parts)
+    std::move(plan.begin(), plan.end(), std::back_inserter(out));
+  return out;
+}
+
 } // namespace
 
 Result<WrittenTable> gemm_variance_of_reports(Session& ctx, const ReportedVariance& request) {
@@ -143,7 +162,7 @@ Result<WrittenTable> gemm_timestamps_of_csv(Session& ctx, const TimestampsOfCsv&
   std::erase_if(plans, [](const RunPlan& plan) { return plan.ranks.empty(); });
   std::vector<FoundInstances> found(variance.rows());
   if (!plans.empty()) {
-    RS_TRY(const std::vector<RankGemms> gemms, load_gemms(ctx, plans, false));
+    RS_TRY(const std::vector<RankGemms> gemms, load_gemms(ctx, plans));
     for (const RankGemms& rank : gemms)
       for (const std::size_t r : rows[place_of(rank.key)])
         found[r] = find_instances(variance, r, rank);

@@ -1,9 +1,9 @@
 #include "app/page.h"
 
 #include "app/analyze_state.h"
-#include "app/command_parts.h"
 #include "app/gpu_work.h"
 #include "app/page_links.h"
+#include "app/rank_needs.h"
 #include "app/sweep_pages.h"
 #include "app/top_parts.h"
 #include "engine/spilled_bytes.h"
@@ -17,38 +17,28 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <mutex>
 
 namespace rankscope {
 namespace {
 
-/// Pages of ranks, put down by several threads. Of more ranks than a page shows one by one they are
+/// Pages of ranks. Of more ranks than a page shows one by one they are
 /// put aside: memory has their numbers and times.
 class RankPages {
 public:
-  explicit RankPages(std::size_t ranks)
-      : detail_(page_detail(ranks)), aside_(ranks > ShownRanks::kMost) {}
+  explicit RankPages(std::size_t ranks) : aside_(ranks > ShownRanks::kMost) {}
 
-  Result<void> add(const RankItem& item, const LoadedTrace& trace, const ReportOptions& options) {
-    RS_TRY(RankPage page, rank_page_of(trace, options, detail_));
-    return put(item.file.rank, std::move(page));
-  }
   Result<void> put(std::int64_t rank, RankPage page) {
     page.rank = rank;
     if (!aside_) {
-      const std::lock_guard lock(mutex_);
       pages_.insert_or_assign(rank, std::move(page));
       return {};
     }
-    RankParts parts;
-    hold(parts, page);
-    const std::string bytes = encode_rank_parts(parts);
+    const std::string bytes = page_bytes(page);
     RankPage head;
     head.rank = rank;
     head.start_ns = page.start_ns;
     head.end_ns = page.end_ns;
     head.base_ns = page.base_ns;
-    const std::lock_guard lock(mutex_);
     RS_TRY(const std::uint64_t at, store_.put(bytes));
     places_.insert_or_assign(rank, std::pair(at, bytes.size()));
     pages_.insert_or_assign(rank, std::move(head));
@@ -66,15 +56,12 @@ private:
   Result<RankPage> load(std::int64_t rank) const {
     const auto [at, size] = places_.at(rank);
     RS_TRY(const std::string bytes, store_.get(at, size));
-    RS_TRY(const RankParts parts, decode_rank_parts(bytes));
-    RS_TRY(RankPage page, held_page(parts));
+    RS_TRY(RankPage page, page_of_bytes(bytes));
     page.rank = rank;
     return page;
   }
 
-  PageDetail detail_;
   bool aside_;
-  std::mutex mutex_;
   std::map<std::int64_t, RankPage> pages_;
   std::map<std::int64_t, std::pair<std::uint64_t, std::size_t>> places_;
   SpilledBytes store_;
@@ -107,19 +94,14 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
     configs[p].configuration = plans[p].configuration;
     all.push_back(&plans[p]);
   }
-  ReportOptions report = request.run.report;
-  report.include_unlinked_kernels = true; // as every command
-  RankSteps<SweepPagePart> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<SweepPagePart> {
-    return sweep_page_part(item, trace, report);
-  };
-  steps.decode = [](const RankItem& item, const RankParts& held) {
-    return held_sweep_page(held, item);
-  };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, SweepPagePart part) -> Result<void> {
-    configs[item.plan_index].records.push_back(std::move(part.record));
-    gemms[item.plan_index].push_back(std::move(part.gemms));
-    collectives[item.plan_index].push_back(std::move(part.collectives));
+  Needs needs;
+  const SweepPageNeeds of(needs, request.run.report);
+  FactSteps steps{needs, {}};
+  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    name_rank(item, facts[of.record], facts[of.gemms]);
+    configs[item.plan_index].records.push_back(std::move(facts[of.record]));
+    gemms[item.plan_index].push_back(std::move(facts[of.gemms]));
+    collectives[item.plan_index].push_back(std::move(facts[of.collectives]));
     return {};
   };
   steps.lost = [&](const RankItem& item, const Error& error) {
@@ -132,7 +114,7 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   run.memory_bytes = request.run.memory_bytes;
   run.progress = true;
   run.parts = from;
-  RS_CHECK(run_ranks<SweepPagePart>(session, all, run, std::move(steps)));
+  RS_CHECK(run_ranks(session, all, run, std::move(steps)));
   for (std::size_t p = 0; p < plans.size(); ++p) {
     std::vector<const GemmFacts*> parts;
     for (const GemmFacts& of : gemms[p])
@@ -144,23 +126,19 @@ Result<SweepFacts> read_sweep(Session& session, const std::vector<RunPlan>& plan
   return facts_of(configs, kGemmsOfPage, GemmRanking::kRange);
 }
 
+/// `ranks_of_page`: of a run of how many the page's detail is.
 Result<PageResult> page_of_run(Session& session, const PageRequest& request, const RunPlan& plan,
-                               const PartSource* from) {
+                               std::size_t ranks_of_page, const PartSource* from) {
   RS_TRY(OutputFile file, OutputFile::create(request.output));
   TopRequest all = request.run;
   all.top_k = 0;
   RankPages pages(plan.ranks.size());
-  RS_TRY(const TopParts parts,
-         read_top(
-             session, plan, all,
-             [&](const RankItem& item, const LoadedTrace& trace) {
-               return pages.add(item, trace, top_options(trace, all.report));
-             },
-             from,
-             [&](const RankItem& item, const RankParts& held) -> Result<void> {
-               RS_TRY(RankPage page, held_page(held));
-               return pages.put(item.file.rank, std::move(page));
-             }));
+  TopAlso also;
+  const FactOf<RankPage> page = need_page(also.needs, all.report, ranks_of_page);
+  also.take = [&](const RankItem& item, RankFacts& facts) {
+    return pages.put(item.file.rank, std::move(facts[page]));
+  };
+  RS_TRY(const TopParts parts, read_top(session, plan, all, std::move(also), from));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   const CollectiveFacts* const of_collectives = collectives ? &*collectives : nullptr;
   RS_TRY(const TopFacts top, combine_top(session, plan, parts, of_collectives, all));
@@ -216,13 +194,13 @@ PageDetail page_detail(std::size_t ranks) {
 Result<PageResult> write_run_page(Session& session, const PageRequest& request) {
   RS_CHECK(can_make_pages());
   RS_TRY(const RunPlan plan, plan_top(session, request.run));
-  return page_of_run(session, request, plan, nullptr);
+  return page_of_run(session, request, plan, plan.ranks.size(), nullptr);
 }
 
 Result<PageResult> write_page_of_parts(Session& session, const PageRequest& request,
-                                       const RunOfParts& run) {
+                                       const RunOfParts& run, std::size_t ranks_of_page) {
   RS_CHECK(can_make_pages());
-  return page_of_run(session, request, run.plan, run.parts);
+  return page_of_run(session, request, run.plan, ranks_of_page, run.parts);
 }
 
 Result<PageResult> write_sweep_page_of_parts(Session& session, const PageRequest& request,

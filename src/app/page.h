@@ -40,9 +40,10 @@ struct PageResult {
 /// without ECharts, those of top_of(), kOutput.
 Result<PageResult> write_run_page(Session& session, const PageRequest& request);
 
-/// The same of a run whose ranks come as parts; the inputs are those that the parts were made of.
+/// The same of a run whose ranks come as parts, made for a page of so many ranks; the inputs are
+/// those that the parts were made of.
 Result<PageResult> write_page_of_parts(Session& session, const PageRequest& request,
-                                       const RunOfParts& run);
+                                       const RunOfParts& run, std::size_t ranks_of_page);
 /// The page of a sweep whose ranks come as parts.
 Result<PageResult> write_sweep_page_of_parts(Session& session, const PageRequest& request,
                                              const std::vector<RunPlan>& plans,

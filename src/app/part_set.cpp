@@ -1,6 +1,5 @@
 #include "app/part_set.h"
 
-#include "app/command_parts.h"
 #include "base/number_text.h"
 #include "os/file_stamp.h"
 #include "os/whole_file.h"
@@ -96,6 +95,21 @@ Result<RankParts> PartSet::parts_of(const RunPlan&, const RankFile& file) const 
   return parts;
 }
 
+Result<void> PartSet::copy_report(const RankFile& file, std::string_view kind,
+                                  const std::string& path) const {
+  const Place& part = ranks_.find(rank_part_name(file))->second;
+  const std::string name = report_name(part.path, kind);
+  const auto found = beside_.find(leaf(name));
+  if (found == beside_.end())
+    return Error{ErrorCode::kUnreadable, name, "is missing", "rankscope partial makes it again"};
+  // of several, that in the part's folder; of a part in memory its file may have gone to a folder
+  const auto same = std::find_if(found->second.begin(), found->second.end(),
+                                 [&name](const Place& place) { return place.path == name; });
+  RS_TRY(const std::string bytes,
+         bytes_of(same != found->second.end() ? *same : found->second.front()));
+  return write_whole(path, bytes);
+}
+
 /// Whether its trace is as the shards found it.
 bool PartSet::is_current(const RankParts& parts, const std::string& name) const {
   if (facts_.local) {
@@ -115,10 +129,11 @@ Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
                                                const std::vector<std::string>& folders,
                                                const std::vector<PartFile>& files) {
   std::vector<Place> shards, ranks;
+  std::map<std::string, std::vector<Place>, std::less<>> beside;
   const auto sort_in = [&](const std::string& name, Place place) {
     if (!name.ends_with(kEnding))
-      return;
-    if (name.starts_with("shard_"))
+      beside[name].push_back(std::move(place));
+    else if (name.starts_with("shard_"))
       shards.push_back(std::move(place));
     else if (name.starts_with("rank"))
       ranks.push_back(std::move(place));
@@ -143,6 +158,7 @@ Result<std::unique_ptr<PartSet>> PartSet::open(Session& session,
     return Error{ErrorCode::kUnreadable, folders.empty() ? "" : folders.front(),
                  "no shard left its parts here", "make them with rankscope partial"};
   std::unique_ptr<PartSet> out(new PartSet);
+  out->beside_ = std::move(beside);
   out->unite(session, std::move(read), ranks);
   out->choose_ranks(session, ranks);
   return out;
@@ -414,7 +430,7 @@ void PartSet::choose_ranks(Session& session, const std::vector<Place>& places) {
                                      (use ? first : second).error().what);
       if (use)
         at->second = place;
-    } else if (same_but_workbooks(*first, *second)) {
+    } else if (first->held == second->held) {
       session.diagnostics.add_at(
           Severity::kInfo, "part_twice", place.path,
           fmt::format("holds the same as {} and counts once", at->second.path));

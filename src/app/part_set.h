@@ -37,6 +37,8 @@ public:
 
   [[nodiscard]] Result<RankParts> parts_of(const RunPlan& plan,
                                            const RankFile& file) const override;
+  [[nodiscard]] Result<void> copy_report(const RankFile& file, std::string_view kind,
+                                         const std::string& path) const override;
   [[nodiscard]] std::int64_t modified_ns(const RankFile& file) const override;
 
 private:
@@ -69,7 +71,8 @@ private:
   /// When the trace of a part was changed, of nodes' own traces: by name, which may be that of
   /// several.
   std::map<std::string, std::set<std::int64_t>, std::less<>> changed_ns_;
-  std::map<std::string, Place, std::less<>> ranks_; ///< by name
+  std::map<std::string, Place, std::less<>> ranks_;               ///< by name
+  std::map<std::string, std::vector<Place>, std::less<>> beside_; ///< other files, by name
 };
 
 } // namespace rankscope

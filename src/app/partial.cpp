@@ -3,10 +3,11 @@
 #include "app/analyze.h"
 #include "app/baseline.h"
 #include "app/collectives.h"
-#include "app/command_parts.h"
 #include "app/compare.h"
+#include "app/individual_report.h"
 #include "app/page.h"
 #include "app/part_set.h"
+#include "app/rank_needs.h"
 #include "model/gpu_arch.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -40,7 +41,11 @@ public:
   Result<PartialResult> operator()() {
     RS_CHECK(discover());
     std::optional<ScratchFolder> scratch;
-    if (request_.wanted.analyze || request_.wanted.compare) {
+    if (request_.wanted.analyze)
+      reports_.emplace(kAnalyzeReport, analyze_options());
+    if (request_.wanted.compare)
+      reports_.emplace(kCompareReport, compare_report_options());
+    if (!reports_.empty()) {
       RS_TRY(ScratchFolder made, ScratchFolder::create());
       scratch_ = scratch.emplace(std::move(made)).path();
     }
@@ -222,7 +227,7 @@ private:
               fmt::format("is shard {}'s, whose node calls its trace {} too", by->index, file.path),
               "give each node a folder of parts: reduce takes several"};
         if (!parts || parts->options != options || parts->mark != marks_[name] ||
-            parts->node != node() || parts->lost)
+            parts->node != node() || parts->lost || !has_reports(name))
           return false;
         ++out_.reused;
         out_.trace_bytes += file.bytes;
@@ -236,6 +241,13 @@ private:
     return {};
   }
 
+  [[nodiscard]] bool has_reports(const std::string& part) const {
+    return std::all_of(reports_.begin(), reports_.end(), [&](const auto& report) {
+      std::error_code ec;
+      return fs::exists(folder_ + "/" + report_name(part, report.first), ec);
+    });
+  }
+
   Result<void> extract(const std::vector<RunPlan>& plans) {
     std::vector<const RunPlan*> pointers;
     for (const RunPlan& plan : plans)
@@ -246,15 +258,23 @@ private:
     run.memory_bytes = request_.memory_bytes;
     run.progress = true;
     std::optional<Error> failed;
-    RankSteps<PartFile> steps;
-    steps.extract = [this](const RankItem& item, const LoadedTrace& trace) {
-      return parts_of(item, trace);
+    const Needs needs = wanted_needs();
+    FactSteps steps{needs, {}};
+    steps.also = [this](const RankItem& item, const LoadedTrace& trace) {
+      return write_reports(item, trace);
     };
-    steps.take = [&](const RankItem& item, const LoadedTrace&, PartFile file) -> Result<void> {
+    steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
       if (failed)
         return *failed;
       out_.trace_bytes += item.file.bytes;
-      return put(std::move(file));
+      RankParts parts = begin(item);
+      needs.hold(facts, parts);
+      for (const auto& [kind, report] : reports_) {
+        const std::string name = report_name(rank_part_name(item.file), kind);
+        RS_TRY(std::string bytes, take_file(scratch_ + "/" + name));
+        RS_CHECK(put({name, std::move(bytes)}));
+      }
+      return put({rank_part_name(item.file), encode_rank_parts(parts)});
     };
     steps.lost = [&](const RankItem& item, const Error& error) {
       RankParts parts = begin(item);
@@ -263,7 +283,7 @@ private:
       if (Result<void> done = put({rank_part_name(item.file), encode_rank_parts(parts)}); !done)
         failed = done.error();
     };
-    RS_CHECK(run_ranks<PartFile>(session_, pointers, run, std::move(steps)));
+    RS_CHECK(run_ranks(session_, pointers, run, std::move(steps)));
     if (failed)
       return *failed;
     return {};
@@ -286,36 +306,39 @@ private:
     return parts;
   }
 
-  Result<PartFile> parts_of(const RankItem& item, const LoadedTrace& trace) {
-    RankParts parts = begin(item);
-    hold(parts, collectives_part(item, trace));
+  /// What the commands need that the parts are for.
+  [[nodiscard]] Needs wanted_needs() const {
+    Needs needs;
+    const CollectivesNeeds collectives(needs);
     const PartsFor& wanted = shard_.options.wanted;
-    if (wanted.analyze) {
-      AnalyzeLook look{sweep_report_options(), request_.top_k, gemm_ranking(request_.rank_by)};
-      look.report.gpu_arch = request_.gpu_arch;
-      look.report.legacy_gemm_layout = request_.legacy_gemm_layout;
-      const std::string path = workbook(item);
-      RS_TRY(AnalyzePart part, analyze_part(item, trace, look, path));
-      RS_TRY(part.workbook, take_file(path));
-      hold(parts, part);
-    }
-    if (wanted.compare) {
-      const std::string path = workbook(item);
-      RS_TRY(CompareRankPart part, compare_part(item, trace, path, true));
-      RS_TRY(part.workbook, take_file(path));
-      hold(parts, part, trace);
-    }
+    if (wanted.analyze)
+      const AnalyzeNeeds analyze(
+          needs, {analyze_options(), request_.top_k, gemm_ranking(request_.rank_by)});
+    if (wanted.compare)
+      const CompareNeeds compare(needs);
     if (wanted.page) {
       const ReportOptions report = page_options(shard_.options);
-      RS_TRY(const TopPart top, top_part_of(trace, item, report));
-      hold(parts, top);
-      RS_TRY(const RankPage page,
-             rank_page_of(trace, top_options(trace, report), page_detail(shard_.page_ranks)));
-      hold(parts, page);
+      const TopNeeds top(needs, report);
+      (void)need_page(needs, report, shard_.page_ranks);
       if (of_a_sweep())
-        hold(parts, sweep_page_part(item, trace, report));
+        const SweepPageNeeds page(needs, report);
     }
-    return PartFile{rank_part_name(item.file), encode_rank_parts(parts)};
+    return needs;
+  }
+
+  [[nodiscard]] ReportOptions analyze_options() const {
+    ReportOptions out = sweep_report_options();
+    out.gpu_arch = request_.gpu_arch;
+    out.legacy_gemm_layout = request_.legacy_gemm_layout;
+    return out;
+  }
+
+  /// The workbooks of a rank, to the scratch folder.
+  Result<void> write_reports(const RankItem& item, const LoadedTrace& trace) const {
+    for (const auto& [kind, report] : reports_)
+      RS_CHECK(write_individual_report(
+          trace, report, scratch_ + "/" + report_name(rank_part_name(item.file), kind)));
+    return {};
   }
 
 public:
@@ -327,11 +350,6 @@ public:
   }
 
 private:
-  /// A place for a workbook whose bytes become part of a rank's parts.
-  [[nodiscard]] std::string workbook(const RankItem& item) const {
-    return fmt::format("{}/{}.xlsx", scratch_, item.index);
-  }
-
   static Result<std::string> take_file(const std::string& path) {
     RS_TRY(std::string bytes, read_own(path));
     std::error_code ec;
@@ -349,6 +367,7 @@ private:
   Sink sink_;
   std::string folder_; ///< "" = in memory
   std::string scratch_;
+  std::map<std::string, ReportOptions> reports_; ///< workbooks of each rank, by kind
   ShardFile shard_;
   std::map<std::string, std::string> marks_; ///< of traces before they are read, by name of part
   PartialResult out_;
@@ -555,7 +574,7 @@ Result<ReduceResult> reduce_page(Session& session, const ReduceRequest& request)
           fmt::format("the parts hold as much detail as a page of {} ranks has, there are {} "
                       "(partial --world-size says how many)",
                       facts.page_ranks, from.plan.ranks.size()));
-    RS_TRY(made, write_page_of_parts(session, of, from));
+    RS_TRY(made, write_page_of_parts(session, of, from, facts.page_ranks));
   }
   return ReduceResult{made.ranks, {request.output}};
 }

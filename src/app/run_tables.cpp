@@ -17,6 +17,12 @@
 namespace rankscope {
 namespace {
 
+ReportOptions top_report(const RunTablesRequest& request) {
+  ReportOptions out;
+  out.gpu_arch = request.gpu_arch;
+  return out;
+}
+
 constexpr const char* kRecord = "record";
 constexpr const char* kReport = "sheet of report";
 constexpr const char* kRunTablesCollectives = "sheet of collectives";
@@ -214,7 +220,7 @@ struct RunTables::Rank {
   std::map<std::string, std::shared_ptr<const Table>> sheets; ///< by snake_case name
   std::optional<RankCollectives> collectives;
   std::optional<RankGemms> gemms;
-  std::optional<TopPart> top;
+  std::optional<RankFacts> top; ///< of TopNeeds
   std::optional<Error> error;
 };
 
@@ -304,9 +310,9 @@ Result<void> RunTables::extract(Rank& rank, const Wanted& wanted) const {
   }
   if (wanted.top) {
     const RankItem item{*rank.plan, *rank.file, 0, 0};
-    ReportOptions of_top;
-    of_top.gpu_arch = request_.gpu_arch;
-    RS_TRY(rank.top, top_part_of(trace, item, of_top));
+    Needs needs;
+    const TopNeeds of(needs, top_report(request_));
+    RS_TRY(rank.top, needs.extract(item, trace));
   }
   if (!wanted.sheets.empty()) {
     options.per_step = true;
@@ -435,9 +441,10 @@ Result<void> RunTables::after(const Wanted& wanted) {
         rank->gemms.reset();
       }
       if (rank->top) {
-        session_.diagnostics.merge(rank->top->diagnostics);
-        parts.put(std::move(rank->top->rank), std::move(rank->top->record),
-                  std::move(rank->top->collectives), std::move(rank->top->identity));
+        Needs needs;
+        const TopNeeds of(needs, top_report(request_));
+        session_.diagnostics.merge((*rank->top)[of.remarks]);
+        of.put({*rank->plan, *rank->file, 0, 0}, *rank->top, parts);
         rank->top.reset();
       }
     }

@@ -1,11 +1,7 @@
 #include "app/top.h"
 
-#include "app/choose_gpu.h"
-#include "app/command_parts.h"
 #include "app/gpu_work.h"
-#include "app/graph_note.h"
 #include "app/top_parts.h"
-#include "app/unlinked_note.h"
 #include "engine/run_check.h"
 #include "findings/top_findings.h"
 #include "model/gpu_arch.h"
@@ -78,28 +74,6 @@ TopFacts with_findings(TopFacts facts, const TopParts& parts, const CollectiveFa
 
 } // namespace
 
-ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
-  ReportOptions options = given;
-  choose_gpu(trace.trace, options);
-  options.include_unlinked_kernels = true; // as every command
-  return options;
-}
-
-Result<TopPart> top_part_of(const LoadedTrace& trace, const RankItem& item,
-                            const ReportOptions& given) {
-  const ReportOptions options = top_options(trace, given);
-  TopPart out;
-  RS_TRY(out.rank, top_rank_of(trace, options));
-  out.record = make_record(trace, options);
-  out.record.key = RunKey{item.plan.configuration, item.file.rank};
-  out.collectives = extract_collectives(trace);
-  out.identity = identity_of(trace.trace, item.file.rank);
-  out.diagnostics.merge(trace.trace.diagnostics);
-  note_unlinked(trace, options, out.diagnostics);
-  note_graphs(trace, options, 0, out.diagnostics);
-  return out;
-}
-
 Result<RunPlan> plan_top(Session& session, const TopRequest& request) {
   if (!request.report.gpu_arch.empty() && request.report.gpu_arch != "none")
     RS_CHECK(load_gpu_arch(request.report.gpu_arch));
@@ -140,39 +114,26 @@ Result<TopFacts> combine_top(Session& session, const RunPlan& plan, const TopPar
 }
 
 Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopRequest& request,
-                          const TopAlso& also, const PartSource* from,
-                          const TopAlsoHeld& also_held) {
+                          TopAlso also, const PartSource* from) {
   TopParts parts;
   RankRun run;
   run.memory_bytes = request.memory_bytes;
   run.progress = plan.ranks.size() > 8;
   run.parts = from;
   std::optional<Error> first_lost;
-  RankSteps<TopPart> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<TopPart> {
-    RS_TRY(TopPart part, top_part_of(trace, item, request.report));
-    if (also)
-      RS_CHECK(also(item, trace));
-    return part;
-  };
-  steps.decode = [&](const RankItem& item, const RankParts& held) -> Result<TopPart> {
-    RS_TRY(TopPart part, held_top(held, item));
-    if (also_held)
-      RS_CHECK(also_held(item, held));
-    return part;
-  };
-  steps.take = [&](const RankItem&, const LoadedTrace&, TopPart part) -> Result<void> {
-    session.diagnostics.merge(part.diagnostics);
-    parts.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
-              std::move(part.identity));
-    return {};
+  const TopNeeds of(also.needs, request.report);
+  FactSteps steps{also.needs, {}};
+  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    session.diagnostics.merge(facts[of.remarks]);
+    of.put(item, facts, parts);
+    return also.take ? also.take(item, facts) : Result<void>();
   };
   steps.lost = [&](const RankItem&, const Error& error) {
     if (!first_lost)
       first_lost = error;
   };
   run.quiet = alone(request) && plan.ranks.size() == 1; // then it is the error of the whole
-  RS_CHECK(run_ranks<TopPart>(session, {&plan}, run, std::move(steps)));
+  RS_CHECK(run_ranks(session, {&plan}, run, std::move(steps)));
   if (parts.ranks.empty())
     return run.quiet && first_lost
                ? *first_lost
@@ -183,7 +144,7 @@ Result<TopParts> read_top(Session& session, const RunPlan& plan, const TopReques
 
 Result<TopFacts> top_of(Session& session, const TopRequest& request) {
   RS_TRY(const RunPlan plan, plan_top(session, request));
-  RS_TRY(const TopParts parts, read_top(session, plan, request, {}));
+  RS_TRY(const TopParts parts, read_top(session, plan, request));
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   return combine_top(session, plan, parts, collectives ? &*collectives : nullptr, request);
 }
@@ -200,10 +161,11 @@ Result<TopFacts> top_of_trace(const LoadedTrace& trace, const ReportOptions& opt
   plan.folder = trace.trace.path;
   plan.ranks.push_back({trace.rank, trace.trace.path, 0, std::nullopt});
   const RankItem item{plan, plan.ranks.front(), 0, 0};
-  RS_TRY(TopPart part, top_part_of(trace, item, request.report));
+  Needs needs;
+  const TopNeeds of(needs, request.report);
+  RS_TRY(RankFacts of_rank, needs.extract(item, trace));
   TopParts parts;
-  parts.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
-            std::move(part.identity));
+  of.put(item, of_rank, parts);
   const std::optional<CollectiveFacts> collectives = collectives_of_top(parts);
   Diagnostics shown = diagnostics;
   note_ranks_beside(parts, shown);

@@ -80,16 +80,17 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
   RankRun run;
   run.memory_bytes = request_.memory_bytes;
   run.quiet = true;
-  RankSteps<TopPart> steps;
-  steps.extract = [&](const RankItem& item, const LoadedTrace& trace) -> Result<TopPart> {
+  Needs needs;
+  const TopNeeds of(needs, request_.report);
+  FactSteps steps{needs, {}};
+  steps.also = [](const RankItem&, const LoadedTrace&) -> Result<void> {
     if (interrupt_token().cancelled())
       return Error{ErrorCode::kInterrupted, "", "interrupted", ""};
-    return top_part_of(trace, item, request_.report);
+    return {};
   };
-  steps.take = [&](const RankItem& item, const LoadedTrace&, TopPart part) -> Result<void> {
-    kept[item.file.rank].diagnostics = part.diagnostics;
-    parts_.put(std::move(part.rank), std::move(part.record), std::move(part.collectives),
-               std::move(part.identity));
+  steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+    kept[item.file.rank].diagnostics = facts[of.remarks];
+    of.put(item, facts, parts_);
     ++traces_read_;
     return {};
   };
@@ -99,7 +100,7 @@ Result<void> TopWatch::read(Session& session, const RunPlan& plan) {
     of.why = error.message();
     parts_.drop(item.file.rank);
   };
-  RS_CHECK(run_ranks<TopPart>(session, {&fresh}, run, std::move(steps)));
+  RS_CHECK(run_ranks(session, {&fresh}, run, std::move(steps)));
   kept_ = std::move(kept);
   return {};
 }

@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "engine/fact_cache.h"
 #include "os/signals.h"
 #include "os/tasks.h"
 #include "os/terminal.h"
@@ -213,6 +214,10 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
   app.add_flag("-q,--quiet", ctx.quiet, "print no notes on stderr");
   app.add_flag("--json", ctx.json, "print the result as JSON on stdout");
   app.add_flag("--strict", ctx.strict, "exit with 4 on warnings too");
+  std::string cache = default_cache_folder();
+  bool no_cache = false;
+  app.add_option("--cache", cache, "folder of the cached facts of traces; 'none': no cache");
+  app.add_flag("--no-cache", no_cache, "read every trace and cache nothing: --cache none");
   std::vector<std::string> arguments = arguments_of(argc, argv);
   std::string command = command_word(app, arguments);
   if (command == "help") { // "help CMD" is "CMD --help"
@@ -252,6 +257,8 @@ int run_program(const Program& program, Context& ctx, int argc, char** argv) {
   ctx.threads = sensible_threads(jobs);
   if (ctx.threads < jobs)
     ctx.note(fmt::format("-j {}: {} threads are used", jobs, ctx.threads));
+  if (!no_cache && !cache.empty() && cache != "none")
+    ctx.cache = std::make_shared<FactCache>(cache);
   const ReuseUnpackedDatabases unpack_once;
   try {
     const Result<void> result = action(ctx);

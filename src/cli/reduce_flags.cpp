@@ -12,7 +12,7 @@
 namespace rankscope {
 namespace {
 
-Error usage(std::string what, std::string hint) {
+Error reduce_usage(std::string what, std::string hint) {
   return {ErrorCode::kUsage, "reduce", std::move(what), std::move(hint)};
 }
 
@@ -31,17 +31,17 @@ Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
   const ReduceRequest& r = f.request;
   const bool collectives = as == ReduceAs::kCollectives, compare = as == ReduceAs::kCompare;
   if (!compare && (makes_verdict(f.compare) || chooses(f.compare)))
-    return usage("--fail-on and the choice of workbooks require --as compare",
+    return reduce_usage("--fail-on and the choice of workbooks require --as compare",
                  "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
   if (!collectives && !r.csv_dir.empty())
-    return usage("--csv-dir requires --as collectives", "");
+    return reduce_usage("--csv-dir requires --as collectives", "");
   if (as != ReduceAs::kAnalyze && !r.html.empty())
-    return usage("--html requires --as analyze", "");
+    return reduce_usage("--html requires --as analyze", "");
   if (as != ReduceAs::kAnalyze &&
       (!f.sweep2.empty() || !r.sweep_labels[0].empty() || !r.sweep_labels[1].empty()))
-    return usage("--sweep2 and sweep labels require --as analyze", "");
+    return reduce_usage("--sweep2 and sweep labels require --as analyze", "");
   if (r.output.empty() && (!collectives || r.csv_dir.empty()))
-    return usage(collectives ? "needs --output or --csv-dir" : "needs --output",
+    return reduce_usage(collectives ? "needs --output or --csv-dir" : "needs --output",
                  "rankscope reduce --help");
   return {};
 }
@@ -51,7 +51,7 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   const bool sides = !of.baseline.empty() || !of.tests.empty();
   if (request.as != ReduceAs::kCompare && !(request.as == ReduceAs::kPage && sides)) {
     if (f.parts.empty() || sides)
-      return usage("needs folders of parts", "rankscope reduce PARTS -o OUT; --baseline and --test "
+      return reduce_usage("needs folders of parts", "rankscope reduce PARTS -o OUT; --baseline and --test "
                                              "require --as compare or --as page");
     request.runs.push_back(f.parts);
     if (!f.sweep2.empty())
@@ -60,7 +60,7 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
     return {};
   }
   if (of.baseline.empty() || of.tests.empty() || !f.parts.empty())
-    return usage(
+    return reduce_usage(
         "a comparison needs --baseline and --test alone",
         fmt::format("rankscope reduce --as {} --baseline PARTS_A --test PARTS_B -o OUT", f.as));
   request.runs.push_back({of.baseline});

@@ -163,7 +163,10 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
   const auto one = [&](std::size_t g) {
     const FileGroup group = groups[g];
     const RankFile& file = files[group.begin];
-    const std::uint64_t need = estimated_memory(file);
+    bool known = static_cast<bool>(options.left_out);
+    for (std::size_t i = group.begin; known && i < group.end; ++i)
+      known = options.left_out(i);
+    const std::uint64_t need = known ? 0 : estimated_memory(file);
     bool left_out = false;
     {
       std::unique_lock lock(mutex);
@@ -184,6 +187,11 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     }};
     if (left_out)
       return;
+    if (known) {
+      for (std::size_t i = group.begin; i < group.end; ++i)
+        consume(i, LoadedTrace());
+      return;
+    }
     if (group.end - group.begin > 1)
       return load_group(files, group, each, static_cast<unsigned>(most), consume);
     try {

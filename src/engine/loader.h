@@ -21,6 +21,8 @@ struct LoadOptions {
   std::optional<std::int64_t> rank = {}; ///< load_trace: of a file with several ranks
   Readers known = readers();             ///< who is asked what a file is
   std::function<bool()> cancelled = {};  ///< load_each: once true, files not yet begun are left out
+  /// load_each: true for a file that is not loaded; it is consumed as a trace without events.
+  std::function<bool(std::size_t)> left_out = {};
 };
 
 /// Reads and links one trace. One without GPU work gets a warning, so that every command shows it.

@@ -30,34 +30,20 @@ struct RankParts {
   std::int64_t rank = 0;
   std::string path; ///< of the trace
   std::optional<std::int64_t> rank_in_file;
-  std::string options; ///< what the parts depend on beside the trace
-  std::string mark;    ///< what tells the trace from one written later, and how it was looked at
+  std::string options; ///< a text of all options that the parts depend on
+  std::string mark;    ///< identifies the version of the trace and the options of reading
   std::uint64_t trace_bytes = 0;
   std::int64_t modified_ns = 0;
-  std::optional<NodeShard> node; ///< which alone sees the trace; none = all do
-  std::optional<Error> lost;     ///< why there are no parts
-  std::map<std::string, std::string> held;
-
-  /// One that is there already stays: a trace gives the same to all who ask.
-  template <class T> void put(const PartName& of, const T& part) {
-    if (held.count(of.name) == 0)
-      held.emplace(of.name, encode_part(of.name, of.version, part));
-  }
-  /// Errors: kUnreadable when it is not there, of another version or damaged.
-  template <class T> [[nodiscard]] Result<T> get(const PartName& of) const {
-    const auto at = held.find(of.name);
-    if (at == held.end())
-      return Error{ErrorCode::kUnreadable, "", std::string("its parts lack '") + of.name + "'",
-                   "make them again with rankscope partial --for"};
-    return decode_part<T>(of.name, of.version, at->second);
-  }
+  std::optional<NodeShard> node;           ///< which alone sees the trace; none = all do
+  std::optional<Error> lost;               ///< why there are no parts
+  std::map<std::string, std::string> held; ///< bytes of facts, by the keys of Needs
 };
 
-inline constexpr std::uint32_t kRankPartsVersion = 2;
+inline constexpr std::uint32_t kRankPartsVersion = 3;
 
 /// The bytes of a rank's file.
 [[nodiscard]] std::string encode_rank_parts(const RankParts& parts);
-/// From bytes that nobody vouches for. Errors: kUnreadable.
+/// From untrusted bytes. Errors: kUnreadable.
 [[nodiscard]] Result<RankParts> decode_rank_parts(std::string_view bytes);
 
 class PartSource {
@@ -70,6 +56,10 @@ public:
   /// parts were made, that.
   [[nodiscard]] virtual Result<RankParts> parts_of(const RunPlan& plan,
                                                    const RankFile& file) const = 0;
+  /// Copies the file of this kind in the folder of a rank's part to `path`. Errors: kUnreadable
+  /// when it is absent, kOutput.
+  [[nodiscard]] virtual Result<void> copy_report(const RankFile& file, std::string_view kind,
+                                                 const std::string& path) const = 0;
   /// When the trace was last changed, where it lay; 0 = not known.
   [[nodiscard]] virtual std::int64_t modified_ns(const RankFile& file) const = 0;
 };

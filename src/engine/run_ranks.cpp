@@ -63,6 +63,7 @@ public:
         bytes_ += file.bytes;
       }
     }
+    known_.resize(items_.size());
   }
 
   Result<void> operator()() {
@@ -87,6 +88,11 @@ private:
     load.link = run_.link;
     load.rules = run_.rules;
     load.cancelled = [this] { return stopped(); };
+    if (steps_.known)
+      load.left_out = [this](std::size_t i) {
+        known_[i] = steps_.known(items_[i]) ? 1 : 0;
+        return known_[i] != 0;
+      };
     return load_each(files_, load,
                      [this](std::size_t i, Result<LoadedTrace> loaded) { one(items_[i], loaded); });
   }
@@ -137,7 +143,7 @@ private:
       keep_error(guarded([&] { return steps_.finished(item.plan_index); }));
     if (run_.progress)
       keep_error(guarded([&]() -> Result<void> {
-        session_.step_progress(item.file.bytes);
+        session_.step_progress(known_[item.index] != 0 ? 0 : item.file.bytes);
         return {};
       }));
   }
@@ -173,6 +179,7 @@ private:
   const RankSteps<AnyPart>& steps_;
   std::vector<RankItem> items_;
   std::vector<RankFile> files_;
+  std::vector<char> known_;       ///< by item: its trace was not read
   std::vector<std::size_t> left_; ///< ranks to come, by plan
   const LoadedTrace nothing_;     ///< of a rank whose trace is not there
   std::uint64_t bytes_ = 0;

@@ -49,6 +49,9 @@ template <class Part> struct RankSteps {
   /// Takes what was extracted, while the trace is still there. An Error ends the run. Of a rank
   /// that came as its parts the trace is empty: who takes parts needs the part alone.
   std::function<Result<void>(const RankItem&, const LoadedTrace&, Part)> take;
+  /// Asked before the trace of a rank is loaded, from any thread: true when `extract` and `take` do
+  /// without it. They are given one without events.
+  std::function<bool(const RankItem&)> known = {};
   /// In place of `extract`, for ranks that come from RankRun::parts. Without it there can be none.
   std::function<Result<Part>(const RankItem&, const RankParts&)> decode = {};
   /// In its place, for a rank that could not be loaded or extracted; the session has been told.
@@ -85,6 +88,7 @@ Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plan
       RS_TRY(Part part, steps.decode(item, held));
       return AnyPart::of(std::move(part));
     };
+  untyped.known = std::move(steps.known);
   untyped.lost = std::move(steps.lost);
   untyped.finished = std::move(steps.finished);
   return run_ranks_untyped(session, plans, run, untyped);

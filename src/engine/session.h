@@ -12,6 +12,8 @@
 
 namespace rankscope {
 
+class FactCache;
+
 class Session {
 public:
   Session() = default;
@@ -22,6 +24,8 @@ public:
   unsigned threads = 1;    ///< -j, already resolved to at least 1; fixed at the first pool()
   bool partial = false;    ///< set by a use case: exit 4 at the end
   Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4
+  /// Facts of ranks from earlier runs; nullptr: every trace is read, nothing is cached.
+  std::shared_ptr<FactCache> cache = {};
 
   /// The threads of everything that runs at the same time, made when first asked for.
   [[nodiscard]] TaskPool& pool() {

@@ -95,4 +95,8 @@ std::string rank_part_name(const RankFile& file) {
   return fmt::format("rank{}_{}{}", file.rank, fnv64_hex(trace), kEnding);
 }
 
+std::string report_name(const std::string& part, std::string_view kind) {
+  return fmt::format("{}.{}", std::string_view(part).substr(0, part.size() - kEnding.size()), kind);
+}
+
 } // namespace rankscope

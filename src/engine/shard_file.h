@@ -64,10 +64,13 @@ struct ShardFile {
 };
 [[nodiscard]] std::string shard_file_name(std::uint64_t index, std::uint64_t count);
 [[nodiscard]] std::string encode_shard_file(const ShardFile& shard);
-/// From bytes that nobody vouches for. Errors: kUnreadable.
+/// From untrusted bytes. Errors: kUnreadable.
 [[nodiscard]] Result<ShardFile> decode_shard_file(std::string_view bytes);
 
 /// Name of the file of a rank's parts: one for each trace, whatever the shard.
 [[nodiscard]] std::string rank_part_name(const RankFile& file);
+/// Name of the workbook of this kind of the part with that name:
+/// "rank0_0123456789abcdef.analyze.xlsx".
+[[nodiscard]] std::string report_name(const std::string& part, std::string_view kind);
 
 } // namespace rankscope

@@ -23,16 +23,22 @@ std::string TraceStamp::text() const {
   return changed_ns == 0 ? "absent" : fmt::format("{} {}", bytes, changed_ns);
 }
 
-TraceStamp trace_stamp(const std::string& path) {
-  TraceStamp out;
+std::vector<std::string> files_of_trace(const std::string& path) {
   const std::optional<std::string> prefix = prefix_of(path);
-  if (!prefix || path.find(".csv", prefix->size()) == std::string::npos) {
-    add(out, path);
-    return out;
-  }
+  if (!prefix || path.find(".csv", prefix->size()) == std::string::npos)
+    return {path};
+  std::vector<std::string> out;
   for (const std::string_view kind : kCsvKinds)
     for (const char* ending : {".csv", ".csv.gz", ".csv.zst"})
-      add(out, fmt::format("{}{}{}", *prefix, kind, ending));
+      if (std::string file = fmt::format("{}{}{}", *prefix, kind, ending); file_stamp(file))
+        out.push_back(std::move(file));
+  return out;
+}
+
+TraceStamp trace_stamp(const std::string& path) {
+  TraceStamp out;
+  for (const std::string& file : files_of_trace(path))
+    add(out, file);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rankscope {
 
@@ -15,5 +16,8 @@ struct TraceStamp {
   [[nodiscard]] std::string text() const;
 };
 [[nodiscard]] TraceStamp trace_stamp(const std::string& path);
+
+/// The files of a trace that are there: one, or the tables of rocprofv3.
+[[nodiscard]] std::vector<std::string> files_of_trace(const std::string& path);
 
 } // namespace rankscope

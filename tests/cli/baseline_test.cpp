@@ -17,8 +17,8 @@ using test::run_binary;
 using test::RunResult;
 using test::TempFolder;
 
-std::string make_run(const TempFolder& folder, const std::string& name, std::uint64_t seed,
-                     double gemm_scale, std::vector<std::int64_t> missing = {}) {
+std::string make_baseline_run(const TempFolder& folder, const std::string& name, std::uint64_t seed,
+                              double gemm_scale, std::vector<std::int64_t> missing = {}) {
   synth::Options o;
   o.threads = {256};
   o.channels = {28};
@@ -35,8 +35,8 @@ std::string make_run(const TempFolder& folder, const std::string& name, std::uin
 
 TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
   const TempFolder folder;
-  const std::string base = make_run(folder, "one", 1, 1);
-  const std::string test = make_run(folder, "two", 2, 1.05);
+  const std::string base = make_baseline_run(folder, "one", 1, 1);
+  const std::string test = make_baseline_run(folder, "two", 2, 1.05);
   const std::string file = folder.path("base.rsb");
   const RunResult saved = run_binary({"baseline", "save", base, "-o", file});
   ASSERT_EQ(saved.code, 0) << saved.err;
@@ -97,8 +97,8 @@ TEST(Baseline, CheckSaysWhatCompareOfTheFoldersSays) {
 
 TEST(Baseline, BrokenFilesAndLostRanksHaveTheirExitCodes) {
   const TempFolder folder;
-  const std::string whole = make_run(folder, "one", 1, 1);
-  const std::string part = make_run(folder, "two", 2, 1, {1});
+  const std::string whole = make_baseline_run(folder, "one", 1, 1);
+  const std::string part = make_baseline_run(folder, "two", 2, 1, {1});
   const std::string file = folder.path("part.rsb");
   EXPECT_EQ(run_binary({"baseline", "save", part, "-o", file, "--quiet"}).code, 4);
   EXPECT_EQ(run_binary({"baseline", "check", whole, "--baseline", file, "--quiet"}).code, 4);
@@ -122,7 +122,7 @@ TEST(Baseline, BrokenFilesAndLostRanksHaveTheirExitCodes) {
 // HA-E18: a pipe that nobody writes, called like a part or a baseline, was waited for.
 TEST(Baseline, APipeAmongSavedFilesIsNoneOfThem) {
   const TempFolder folder;
-  const std::string run = make_run(folder, "one", 1, 1);
+  const std::string run = make_baseline_run(folder, "one", 1, 1);
   for (const char* name : {"saved/a.rsb", "saved/b.rsb"}) {
     std::filesystem::create_directories(folder.path("saved"));
     ASSERT_EQ(run_binary({"baseline", "save", run, "-o", folder.path(name), "--quiet"}).code, 0);
@@ -144,7 +144,7 @@ TEST(Baseline, HistoryFindsTheBuildThatIsSlower) {
   for (int build = 1; build <= 14; ++build) {
     const std::string name = "run" + std::to_string(build);
     const std::string run =
-        make_run(folder, name, static_cast<std::uint64_t>(build), build < 8 ? 1 : 1.1);
+        make_baseline_run(folder, name, static_cast<std::uint64_t>(build), build < 8 ? 1 : 1.1);
     ASSERT_EQ(
         run_binary({"baseline", "save", run, "-o",
                     folder.path("kept") + "/build-" + std::to_string(build) + ".rsb", "--quiet"})

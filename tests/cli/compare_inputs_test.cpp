@@ -22,7 +22,8 @@ using test::TempFolder;
 /// One rank with four steps of five kernels, a copy in each step where asked for, and a kernel
 /// without a launch at the end of each step: from 10 us on for 3,685 us, with the kernels of no
 /// launch for 3,925 us (test by hand).
-std::string make_run(const TempFolder& folder, const std::string& name, bool copies, bool lost) {
+std::string make_copied_run(const TempFolder& folder, const std::string& name, bool copies,
+                            bool lost) {
   std::string events;
   int id = 0;
   const auto add = [&events](const std::string& event) {
@@ -64,8 +65,8 @@ std::string make_run(const TempFolder& folder, const std::string& name, bool cop
 
 TEST(CompareInputs, RunsWithoutCommunicationGetAVerdictAndAPage) {
   const TempFolder folder;
-  const std::string base = make_run(folder, "a", false, false);
-  const std::string test = make_run(folder, "b", true, false); // copies on one side only
+  const std::string base = make_copied_run(folder, "a", false, false);
+  const std::string test = make_copied_run(folder, "b", true, false); // copies on one side only
   const std::string out = folder.path("out");
   const RunResult r = run_binary({"compare", "--baseline", base, "--test", test, "--output", out});
   EXPECT_EQ(r.code, 0) << r.err;
@@ -76,7 +77,7 @@ TEST(CompareInputs, RunsWithoutCommunicationGetAVerdictAndAPage) {
 
 TEST(CompareInputs, APageThatFailsDoesNotCostTheVerdict) {
   const TempFolder folder;
-  const std::string base = make_run(folder, "a", false, false);
+  const std::string base = make_copied_run(folder, "a", false, false);
   const std::string out = folder.path("out");
   fs::create_directories(out);
   std::ofstream(out + "/plots") << "in the way";
@@ -92,7 +93,7 @@ TEST(CompareInputs, APageThatFailsDoesNotCostTheVerdict) {
 // 34.892 ms in one command, 49.653 in the other, and nothing that said why.
 TEST(CompareInputs, TotalTimeOfATraceWithKernelsWithoutALaunchIsExplainedEverywhere) {
   const TempFolder folder;
-  const std::string run = make_run(folder, "a", false, true);
+  const std::string run = make_copied_run(folder, "a", false, true);
   const std::string trace = run + "/torch_profiler/rank0/trace.json";
   const char* const counted = "counts them: total_time 3.925 ms, 3.685 of launched work alone";
   const RunResult report = run_binary({"report", trace, "-o", folder.path("r.xlsx")});
@@ -116,7 +117,7 @@ TEST(CompareInputs, TotalTimeOfATraceWithKernelsWithoutALaunchIsExplainedEverywh
   EXPECT_NE(analyze.err.find(counted), std::string::npos) << analyze.err;
   EXPECT_NE(analyze.out.find("3.925"), std::string::npos) << analyze.out;
   // one definition: nothing to explain
-  const std::string plain = make_run(folder, "b", false, false);
+  const std::string plain = make_copied_run(folder, "b", false, false);
   const RunResult quiet = run_binary(
       {"report", plain + "/torch_profiler/rank0/trace.json", "-o", folder.path("p.xlsx")});
   EXPECT_EQ(quiet.err.find("no launch"), std::string::npos) << quiet.err;
@@ -243,7 +244,7 @@ TEST(CompareInputs, ReportsOfDifferentWorkloadsSaySoFirst) {
 
 TEST(CompareInputs, MarkdownOnStdoutStandsAlone) {
   const TempFolder folder;
-  const std::string run = make_run(folder, "a", false, false);
+  const std::string run = make_copied_run(folder, "a", false, false);
   const RunResult r = run_binary({"compare", "--baseline", run, "--test", run, "--output",
                                   folder.path("out"), "--no-plots", "--markdown", "-"});
   EXPECT_EQ(r.code, 0) << r.err;

@@ -61,6 +61,7 @@ protected:
         {"library-trace", folder_.path("log"), "-o", out("lt.csv")},
         {"library-perf", folder_.path("library_trace.csv"), "-o", out("lp.csv")},
         {"library-perf", "compare", out("lp.csv"), out("lp.csv"), "-o", out("lc.csv")},
+        {"cache"},
         {"columns"},
     };
   }

@@ -197,8 +197,8 @@ std::vector<OutputLine> InputsKept::lines() const {
 }
 
 /// Commands without an input, or without an output.
-const std::set<std::string> kNothingToKeep = {"info",    "top",        "sample", "synth",
-                                              "columns", "completion", "man"};
+const std::set<std::string> kNothingToKeep = {"info",  "top",     "sample",     "synth",
+                                              "cache", "columns", "completion", "man"};
 
 std::set<std::string> all_commands_by_name() {
   std::set<std::string> out;

@@ -294,15 +294,8 @@ std::vector<UnifiedPerfCall> collect(const LoadedTrace& t, const UnifiedPerfKey&
     row.uid = trace.events.uid[c.event];
     if (c.synthetic != kNoEvent) {
       row.uid = next_uid++;
-<<<<<<< HEAD
       name = kernel_row_name({trace.name(c.event), trace.name(c.synthetic)});
-      category = op_category(options.compat_tracelens ? name : trace.name(c.event),
-                             trace.name(c.synthetic));
-=======
-      name = std::string(trace.name(c.event)) + "->" + std::string(trace.name(c.synthetic)) +
-             " (Synthetic Op)";
       category = op_category(compat ? name : trace.name(c.event), trace.name(c.synthetic));
->>>>>>> a6349b7 (analyses: give shared computations typed keys)
       row.cpu_ns = trace.events.dur_ns[c.event]; // of the operator above it
     } else {
       row.cpu_ns = cpu_time(trace, c.event, compat);

@@ -1,0 +1,217 @@
+#include "app/rank_needs.h"
+
+#include "analyses/collectives/collective_part.h"
+#include "analyses/collectives/identity_part.h"
+#include "analyses/gemm/gemm_data.h"
+#include "analyses/gemm/gemm_part.h"
+#include "analyses/sweep/sweep_part.h"
+#include "analyses/top/top_part.h"
+#include "app/analyze_parts.h"
+#include "app/choose_gpu.h"
+#include "app/graph_note.h"
+#include "app/page.h"
+#include "app/unlinked_note.h"
+#include "core/diagnostics_part.h"
+#include "pages/data/rank_page_part.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace rankscope {
+
+template <class Archive, PartOf<TraceNotes> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.header_rank, r.diagnostics);
+}
+
+namespace {
+
+constexpr PartName kNotesFact{"trace", 1};
+constexpr PartName kRemarksFact{"remarks", 1};
+constexpr PartName kCollectivesFact{"collectives", kRankCollectivesVersion};
+constexpr PartName kIdentityFact{"identity", kRankIdentityVersion};
+constexpr PartName kRecordFact{"record", kRankRecordVersion};
+constexpr PartName kGemmsFact{"gemms", kGemmFactsVersion};
+constexpr PartName kComparedFact{"compared", kStateVersion};
+constexpr PartName kCompareFact{"compare", kComparePartVersion};
+constexpr PartName kTopFact{"top", kTopRankVersion};
+constexpr PartName kPageFact{"page", kRankPageVersion};
+
+/// As every command over ranks counts: with the GPU work whose launch is not in the trace.
+ReportOptions with_all_work(ReportOptions options) {
+  options.include_unlinked_kernels = true;
+  return options;
+}
+ReportOptions counted_options() {
+  return with_all_work({});
+}
+
+/// What differs from counted_options(), for facts of one trace inside its report.
+std::string counting_text(const ReportOptions& options) {
+  const TimelineKey key{options};
+  TimelineKey usual{counted_options()};
+  return key == usual ? ""
+                      : fmt::format("unlinked={} recompute={} compat={} micro_idle_us={} memset={}",
+                                    key.launchers.unlinked, key.launchers.recompute,
+                                    key.launchers.compat, key.micro_idle_us, key.memset_as_memory);
+}
+
+/// A board as options name it: of a file its content too.
+std::string board_text(const std::string& gpu_arch) {
+  const std::string mark = gpu_arch.empty() ? "" : content_mark(gpu_arch);
+  return fmt::format("gpu_arch={}{}", gpu_arch, mark.empty() ? "" : " content=" + mark);
+}
+
+FactOf<RankCollectives> need_collectives(Needs& needs) {
+  return needs.add<RankCollectives>(
+      kCollectivesFact, "",
+      [](const RankItem&, const LoadedTrace& trace) { return extract_collectives(trace); });
+}
+
+FactOf<RankIdentity> need_identity(Needs& needs) {
+  return needs.add<RankIdentity>(kIdentityFact, "",
+                                 [](const RankItem& item, const LoadedTrace& trace) {
+                                   return identity_of(trace.trace, item.file.rank);
+                                 });
+}
+
+FactOf<RankRecord> need_record(Needs& needs, const ReportOptions& options) {
+  return needs.add<RankRecord>(
+      kRecordFact, counting_text(options),
+      [options](const RankItem&, const LoadedTrace& trace) { return make_record(trace, options); });
+}
+
+/// Of the trace, of GPU work without a launch, and of graph launches that are at least
+/// `least_percent` of the GPU time; without one, not of those.
+FactOf<Diagnostics> need_remarks(Needs& needs, const ReportOptions& options,
+                                 std::optional<double> least_percent) {
+  return needs.add<Diagnostics>(
+      kRemarksFact,
+      counting_text(options) +
+          (least_percent ? fmt::format("graphs from {} %", *least_percent) : ""),
+      [options, least_percent](const RankItem&, const LoadedTrace& trace) {
+        Diagnostics out;
+        out.merge(trace.trace.diagnostics);
+        note_unlinked(trace, options, out);
+        if (least_percent)
+          note_graphs(trace, options, *least_percent, out);
+        return out;
+      });
+}
+
+/// `sheet`: with the columns of the sheet GEMM.
+FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look, bool sheet) {
+  std::string options =
+      fmt::format("top_k={} ranking={}", look.top_k, static_cast<int>(look.ranking));
+  if (sheet)
+    options += fmt::format(" {} legacy={}", board_text(look.report.gpu_arch),
+                           look.report.legacy_gemm_layout);
+  return needs.add<GemmFacts>(
+      kGemmsFact, options,
+      [look, sheet](const RankItem&, const LoadedTrace& trace) -> Result<GemmFacts> {
+        std::vector<RankGemms> gemms(1);
+        gemms[0] = extract_gemms(trace, look.report);
+        if (sheet)
+          RS_CHECK(attach_sheet(gemms[0], trace, look.report));
+        return gemm_facts(gemms, look.top_k, look.ranking);
+      });
+}
+
+} // namespace
+
+FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look) {
+  return need_gemms(needs, look, true);
+}
+
+CollectivesNeeds::CollectivesNeeds(Needs& needs)
+    : collectives(need_collectives(needs)), identity(need_identity(needs)),
+      notes(needs.add<TraceNotes>(kNotesFact, "", [](const RankItem&, const LoadedTrace& trace) {
+        TraceNotes out{trace.trace.header.rank, {}};
+        out.diagnostics.merge(trace.trace.diagnostics);
+        return out;
+      })) {}
+
+AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeLook& look)
+    : record(need_record(needs, counted_options())), gemms(need_gemms(needs, look)),
+      compared(needs.add<ComparedRank>(kComparedFact, "",
+                                       [](const RankItem&, const LoadedTrace& trace) {
+                                         const ReportOptions options = counted_options();
+                                         return ComparedRank{trace.shared(TimelineKey{options}),
+                                                             trace.shared(OpsSummaryKey{options})};
+                                       })),
+      collectives(need_collectives(needs)), identity(need_identity(needs)),
+      remarks(need_remarks(needs, counted_options(), kNotedPercent)) {}
+
+ReportOptions compare_report_options() {
+  ReportOptions options = counted_options(); // as the single-configuration scripts asked for
+  options.short_kernel_threshold_us = 50;
+  options.per_step = true;
+  return options;
+}
+
+CompareNeeds::CompareNeeds(Needs& needs)
+    : part(needs.add<ComparePart>(kCompareFact, "",
+                                  [](const RankItem& item, const LoadedTrace& trace) {
+                                    const ReportOptions options = counted_options();
+                                    return ComparePart{item.file.rank,
+                                                       rank_timeline(trace, options),
+                                                       operator_times(trace, options),
+                                                       step_work_of(trace, options),
+                                                       {}};
+                                  })),
+      collectives(need_collectives(needs)), identity(need_identity(needs)),
+      remarks(need_remarks(needs, counted_options(), std::nullopt)) {}
+
+ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given) {
+  ReportOptions options = with_all_work(given);
+  choose_gpu(trace.trace, options);
+  return options;
+}
+
+TopNeeds::TopNeeds(Needs& needs, const ReportOptions& options)
+    : rank(needs.add<TopRank>(kTopFact, board_text(options.gpu_arch),
+                              [options](const RankItem&, const LoadedTrace& trace) {
+                                return top_rank_of(trace, top_options(trace, options));
+                              })),
+      record(need_record(needs, with_all_work(options))), collectives(need_collectives(needs)),
+      identity(need_identity(needs)), remarks(need_remarks(needs, with_all_work(options), 0)) {}
+
+void TopNeeds::put(const RankItem& item, RankFacts& facts, TopParts& parts) const {
+  facts[record].key = RunKey{item.plan.configuration, item.file.rank};
+  parts.put(std::move(facts[rank]), std::move(facts[record]), std::move(facts[collectives]),
+            std::move(facts[identity]));
+}
+
+FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options, std::size_t ranks) {
+  return needs.add<RankPage>(
+      kPageFact, fmt::format("{} ranks={}", board_text(options.gpu_arch), ranks),
+      [options, detail = page_detail(ranks)](const RankItem&, const LoadedTrace& trace) {
+        return rank_page_of(trace, top_options(trace, options), detail);
+      });
+}
+
+std::string page_bytes(const RankPage& page) {
+  return encode_part(kPageFact.name, kPageFact.version, page);
+}
+
+Result<RankPage> page_of_bytes(std::string_view bytes) {
+  return decode_part<RankPage>(kPageFact.name, kPageFact.version, bytes);
+}
+
+SweepPageNeeds::SweepPageNeeds(Needs& needs, const ReportOptions& options)
+    : record(need_record(needs, counted_options())),
+      gemms(need_gemms(needs, {options, kGemmsOfPage, GemmRanking::kRange}, false)),
+      collectives(need_collectives(needs)) {}
+
+void add_default_needs(Needs& needs) {
+  const CollectivesNeeds collectives(needs);
+  const TopNeeds top(needs, {});
+  const CompareNeeds compare(needs);
+}
+
+void name_rank(const RankItem& item, RankRecord& record, GemmFacts& gemms) {
+  record.key = {item.plan.configuration, item.file.rank};
+  for (GemmRow& row : gemms.rows)
+    row.key = record.key;
+}
+
+} // namespace rankscope

@@ -1,0 +1,98 @@
+// The facts that each command over ranks needs of a trace (engine/rank_facts.h): one declaration
+// for the command itself, `partial`, `reduce`, rankscope-mpi and what is kept from run to run.
+#pragma once
+
+#include "analyses/collectives/run_consistency.h"
+#include "analyses/compare/compare_part.h"
+#include "analyses/gemm/gemm_facts.h"
+#include "analyses/sweep/sweep.h"
+#include "analyses/top/top_facts.h"
+#include "app/analyze_state.h"
+#include "base/diagnostics.h"
+#include "engine/rank_facts.h"
+#include "pages/data/rank_page.h"
+
+#include <optional>
+#include <string>
+
+namespace rankscope {
+
+/// What the trace of a rank says of itself.
+struct TraceNotes {
+  std::optional<std::int64_t> header_rank;
+  Diagnostics diagnostics;
+};
+
+struct CollectivesNeeds {
+  FactOf<RankCollectives> collectives;
+  FactOf<RankIdentity> identity;
+  FactOf<TraceNotes> notes;
+  explicit CollectivesNeeds(Needs& needs);
+};
+
+/// How analyze looks at a rank.
+struct AnalyzeLook {
+  ReportOptions report;
+  std::size_t top_k = 5;
+  GemmRanking ranking = GemmRanking::kRange;
+};
+struct AnalyzeNeeds {
+  FactOf<RankRecord> record; ///< its key and those of the GEMMs: see name_rank()
+  FactOf<GemmFacts> gemms;
+  FactOf<ComparedRank> compared;
+  FactOf<RankCollectives> collectives;
+  FactOf<RankIdentity> identity;
+  FactOf<Diagnostics> remarks;
+  AnalyzeNeeds(Needs& needs, const AnalyzeLook& look);
+};
+
+/// The GEMMs of a rank, with the columns of the sheet GEMM.
+[[nodiscard]] FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look);
+
+/// The options of compare's individual reports.
+[[nodiscard]] ReportOptions compare_report_options();
+struct CompareNeeds {
+  FactOf<ComparePart> part; ///< without collectives
+  FactOf<RankCollectives> collectives;
+  FactOf<RankIdentity> identity;
+  FactOf<Diagnostics> remarks;
+  explicit CompareNeeds(Needs& needs);
+};
+
+/// What the figures of `top` are made with: the board's rooflines; all of the GPU work.
+[[nodiscard]] ReportOptions top_options(const LoadedTrace& trace, const ReportOptions& given);
+struct TopNeeds {
+  FactOf<TopRank> rank;
+  FactOf<RankRecord> record;
+  FactOf<RankCollectives> collectives;
+  FactOf<RankIdentity> identity;
+  FactOf<Diagnostics> remarks;
+  TopNeeds(Needs& needs, const ReportOptions& options);
+  /// Moves them out of `facts` to `parts`.
+  void put(const RankItem& item, RankFacts& facts, TopParts& parts) const;
+};
+
+/// A rank of the page of a run of so many ranks.
+[[nodiscard]] FactOf<RankPage> need_page(Needs& needs, const ReportOptions& options,
+                                         std::size_t ranks);
+/// Bytes of such a page, for one that waits on disk.
+[[nodiscard]] std::string page_bytes(const RankPage& page);
+[[nodiscard]] Result<RankPage> page_of_bytes(std::string_view bytes);
+
+inline constexpr std::size_t kGemmsOfPage = 5; ///< of a rank
+struct SweepPageNeeds {
+  FactOf<RankRecord> record;
+  FactOf<GemmFacts> gemms;
+  FactOf<RankCollectives> collectives;
+  SweepPageNeeds(Needs& needs, const ReportOptions& options);
+};
+
+/// What collectives, top, compare and baseline need with their default options: a command that has
+/// the traces in memory anyway fills the cache for them.
+void add_default_needs(Needs& needs);
+
+/// Gives the record and the GEMMs of a rank their key: a sweep numbers equal labels, which a part
+/// does not know.
+void name_rank(const RankItem& item, RankRecord& record, GemmFacts& gemms);
+
+} // namespace rankscope

@@ -1,0 +1,228 @@
+#include "engine/fact_cache.h"
+
+#include "base/fnv.h"
+#include "core/part.h"
+#include "core/run_part.h"
+#include "os/whole_file.h"
+#include "readers/trace_stamp.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rankscope {
+
+/// A file of the folder.
+struct CachedFact {
+  std::string program, trace, identity, key;
+  std::string bytes;
+};
+
+template <class Archive, PartOf<CachedFact> Row> void part_fields(Archive& archive, Row& r) {
+  archive(r.program, r.trace, r.identity, r.key, r.bytes);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFactKind = "cached fact";
+constexpr std::uint32_t kFactVersion = 1;
+constexpr std::string_view kFactEnding = ".fact";
+constexpr std::size_t kHashed = std::size_t{64} << 10;
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t ns_of(const timespec& t) {
+  return std::int64_t{t.tv_sec} * kSecond + t.tv_nsec;
+}
+
+std::int64_t now_ns() {
+  timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return ns_of(now);
+}
+
+/// Adds one file; false when a later version could have the same identity.
+bool add_identity(const std::string& path, std::string& out) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return false;
+  struct stat info = {};
+  bool known = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+               now_ns() - std::max(ns_of(info.st_mtim), ns_of(info.st_ctim)) >= 2 * kSecond;
+  Fnv64 hash;
+  std::string block(kHashed, '\0');
+  for (const off_t at : {off_t{0}, std::max<off_t>(0, info.st_size - off_t{kHashed})}) {
+    const ssize_t got = known ? ::pread(fd, block.data(), block.size(), at) : -1;
+    known = got >= 0;
+    hash.update({block.data(), known ? static_cast<std::size_t>(got) : 0});
+  }
+  ::close(fd);
+  out += fmt::format("{}:{}:{}:{}:{}:{}\n", info.st_dev, info.st_ino, info.st_size,
+                     ns_of(info.st_mtim), ns_of(info.st_ctim), hash.hex());
+  return known;
+}
+
+/// Of the file that runs.
+std::string program_identity() {
+  struct stat info = {};
+  if (::stat("/proc/self/exe", &info) != 0)
+    return "";
+  return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
+}
+
+std::string trace_name(const RankFile& file) {
+  std::error_code ec;
+  const fs::path path = fs::absolute(file.path, ec);
+  return fmt::format("{}\n{}\n{}", ec ? file.path : path.string(), file.rank,
+                     file.rank_in_file ? *file.rank_in_file : -1);
+}
+
+/// Complete or not at all, for this user alone. Errors are not reported: then it is not cached.
+void write_quietly(const std::string& path, std::string_view bytes) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return;
+  bool whole = true;
+  for (std::size_t at = 0; whole && at < bytes.size();) {
+    const ssize_t put = ::write(fd, bytes.data() + at, bytes.size() - at);
+    whole = put > 0 || (put < 0 && errno == EINTR);
+    at += put > 0 ? static_cast<std::size_t>(put) : 0;
+  }
+  if (::close(fd) != 0 || !whole || ::rename(temporary.c_str(), path.c_str()) != 0)
+    ::unlink(temporary.c_str());
+}
+
+/// The folder, for this user alone. False when it is not there and cannot be made, or is somebody
+/// else's.
+bool own_folder(const std::string& folder) {
+  std::error_code ec;
+  fs::create_directories(fs::path(folder).parent_path(), ec);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return false;
+  struct stat info = {};
+  return ::stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
+}
+
+struct Listed {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::int64_t used_ns = 0;
+};
+
+/// The facts of the folder, and what an interrupted run left half written more than an hour ago.
+std::vector<Listed> list(const std::string& folder) {
+  std::vector<Listed> out;
+  std::error_code ec;
+  for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string path = it->path().string();
+    struct stat info = {};
+    const bool half = path.ends_with(".tmp") && path.find(kFactEnding) != std::string::npos;
+    if ((!path.ends_with(kFactEnding) && !half) || ::lstat(path.c_str(), &info) != 0 ||
+        !S_ISREG(info.st_mode))
+      continue;
+    const bool stale = half && now_ns() - ns_of(info.st_mtim) > 3600 * kSecond;
+    if (half && !stale)
+      continue;
+    out.push_back(
+        {path, static_cast<std::uint64_t>(info.st_size), stale ? 0 : ns_of(info.st_mtim)});
+  }
+  return out;
+}
+
+} // namespace
+
+std::optional<std::string> trace_identity(const RankFile& file) {
+  std::string out;
+  for (const std::string& path : files_of_trace(file.path))
+    if (!add_identity(path, out))
+      return std::nullopt;
+  return out.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+FactCache::FactCache(std::string folder, std::uint64_t most_bytes)
+    : folder_(std::move(folder)), most_bytes_(most_bytes), program_(program_identity()) {}
+
+FactCache::~FactCache() {
+  if (stored_)
+    trim(most_bytes_);
+}
+
+std::string FactCache::path_of(const RankFile& file, const std::string& key) const {
+  return fmt::format("{}/{}{}{}", folder_, fnv64_hex(trace_name(file)), fnv64_hex(key),
+                     kFactEnding);
+}
+
+std::optional<std::string> FactCache::find(const RankFile& file, const std::string& identity,
+                                           const std::string& key) const {
+  const std::string path = path_of(file, key);
+  Result<std::string> bytes = read_own(path);
+  if (!bytes)
+    return std::nullopt;
+  Result<CachedFact> fact = decode_part<CachedFact>(kFactKind, kFactVersion, *bytes);
+  if (!fact || fact->program != program_ || fact->trace != trace_name(file) ||
+      fact->identity != identity || fact->key != key)
+    return std::nullopt;
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // used now: trim() takes it last
+  return std::move(fact->bytes);
+}
+
+void FactCache::store(const RankFile& file, const std::string& identity, const std::string& key,
+                      std::string_view bytes) {
+  if (program_.empty() || (!stored_ && !own_folder(folder_)))
+    return;
+  stored_ = true;
+  write_quietly(path_of(file, key), encode_part(kFactKind, kFactVersion,
+                                                CachedFact{program_, trace_name(file), identity,
+                                                           key, std::string(bytes)}));
+}
+
+FactCache::Size FactCache::size() const {
+  Size out;
+  for (const Listed& file : list(folder_)) {
+    ++out.files;
+    out.bytes += file.bytes;
+  }
+  return out;
+}
+
+FactCache::Size FactCache::clear() {
+  return trim(0);
+}
+
+FactCache::Size FactCache::trim(std::uint64_t most_bytes) {
+  std::vector<Listed> files = list(folder_);
+  std::sort(files.begin(), files.end(),
+            [](const Listed& a, const Listed& b) { return a.used_ns < b.used_ns; });
+  std::uint64_t all = 0;
+  for (const Listed& file : files)
+    all += file.bytes;
+  Size removed;
+  for (const Listed& file : files) {
+    if (all <= most_bytes && file.used_ns != 0)
+      break;
+    if (::unlink(file.path.c_str()) != 0)
+      continue;
+    all -= file.bytes;
+    removed.bytes += file.bytes;
+    ++removed.files;
+  }
+  return removed;
+}
+
+std::string default_cache_folder() {
+  const char* const given = std::getenv("XDG_CACHE_HOME");
+  if (given != nullptr && *given == '/') // as its specification has it: else it is ignored
+    return std::string(given) + "/rankscope";
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/rankscope" : "";
+}
+
+} // namespace rankscope

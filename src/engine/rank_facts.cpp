@@ -1,0 +1,136 @@
+#include "engine/rank_facts.h"
+
+#include "os/input_file.h"
+
+#include <optional>
+
+namespace rankscope {
+namespace {
+
+/// The facts of the ranks on their way through run_ranks, with what is cached of them.
+class FactLoop {
+public:
+  FactLoop(FactCache* cache, const std::vector<const RunPlan*>& plans, const FactSteps& steps)
+      : cache_(cache), steps_(steps) {
+    std::size_t ranks = 0;
+    for (const RunPlan* plan : plans)
+      ranks += plan->ranks.size();
+    ranks_.resize(ranks);
+  }
+
+  /// Whether the rank needs no trace.
+  bool known(const RankItem& item) {
+    if (cache_ == nullptr)
+      return false;
+    Rank& rank = ranks_[item.index];
+    rank.identity = trace_identity(item.file);
+    if (!rank.identity)
+      return false;
+    rank.facts = steps_.needs.find(*cache_, item.file, *rank.identity);
+    rank.made = !steps_.also || (steps_.made && steps_.made(item));
+    rank.known = rank.made && !steps_.with_trace && steps_.needs.all_in(rank.facts);
+    if (rank.known)
+      remember_input(item.file.path);
+    return rank.known;
+  }
+
+  Result<RankFacts> extract(const RankItem& item, const LoadedTrace& trace) {
+    Rank& rank = ranks_[item.index];
+    if (rank.known)
+      return std::move(rank.facts);
+    RS_TRY(RankFacts facts, steps_.needs.extract(item, trace, std::move(rank.facts)));
+    if (!rank.made && steps_.also)
+      RS_CHECK(steps_.also(item, trace));
+    // only what is still the file that was read
+    if (rank.identity && rank.identity == trace_identity(item.file))
+      steps_.needs.store(*cache_, item.file, *rank.identity, facts);
+    return facts;
+  }
+
+private:
+  struct Rank {
+    std::optional<std::string> identity; ///< of its trace, before it was read
+    RankFacts facts;
+    bool made = false;  ///< nothing is left to `also`
+    bool known = false; ///< no trace is needed
+  };
+  FactCache* cache_;
+  const FactSteps& steps_;
+  std::vector<Rank> ranks_; ///< one for each item
+};
+
+} // namespace
+
+Result<RankFacts> Needs::extract(const RankItem& item, const LoadedTrace& trace,
+                                 RankFacts had) const {
+  had.values_.resize(needs_.size());
+  had.cached_.resize(needs_.size());
+  for (std::size_t i = 0; i < needs_.size(); ++i)
+    if (had.values_[i].empty()) {
+      RS_TRY(had.values_[i], needs_[i].extract(item, trace));
+    }
+  return had;
+}
+
+Result<RankFacts> Needs::decode(const RankParts& parts) const {
+  RankFacts out;
+  for (const Need& need : needs_) {
+    const auto at = parts.held.find(need.key);
+    if (at == parts.held.end())
+      return Error{ErrorCode::kUnreadable, "",
+                   "its parts lack '" + need.key.substr(0, need.key.find('\n')) + "'",
+                   "make them again with rankscope partial --for"};
+    RS_TRY(AnyPart value, need.decode(at->second));
+    out.values_.push_back(std::move(value));
+  }
+  return out;
+}
+
+void Needs::hold(const RankFacts& facts, RankParts& parts) const {
+  for (std::size_t i = 0; i < needs_.size(); ++i)
+    parts.held.emplace(needs_[i].key, needs_[i].encode(facts.values_[i]));
+}
+
+RankFacts Needs::find(const FactCache& cache, const RankFile& file,
+                      const std::string& identity) const {
+  RankFacts out;
+  for (const Need& need : needs_) {
+    AnyPart value;
+    if (const auto bytes = cache.find(file, identity, need.key))
+      if (Result<AnyPart> decoded = need.decode(*bytes))
+        value = std::move(*decoded);
+    out.cached_.push_back(!value.empty());
+    out.values_.push_back(std::move(value));
+  }
+  return out;
+}
+
+bool Needs::all_in(const RankFacts& facts) const {
+  return std::find(facts.cached_.begin(), facts.cached_.end(), false) == facts.cached_.end();
+}
+
+void Needs::store(FactCache& cache, const RankFile& file, const std::string& identity,
+                  const RankFacts& facts) const {
+  for (std::size_t i = 0; i < needs_.size(); ++i)
+    if (!facts.cached_[i])
+      cache.store(file, identity, needs_[i].key, needs_[i].encode(facts.values_[i]));
+}
+
+Result<void> run_ranks(Session& session, const std::vector<const RunPlan*>& plans,
+                       const RankRun& run, FactSteps steps) {
+  FactLoop loop(session.cache.get(), plans, steps);
+  RankSteps<RankFacts> of;
+  of.extract = [&loop](const RankItem& item, const LoadedTrace& trace) {
+    return loop.extract(item, trace);
+  };
+  of.known = [&loop](const RankItem& item) { return loop.known(item); };
+  of.decode = [&steps](const RankItem&, const RankParts& parts) {
+    return steps.needs.decode(parts);
+  };
+  of.take = steps.take;
+  of.lost = std::move(steps.lost);
+  of.finished = std::move(steps.finished);
+  return run_ranks<RankFacts>(session, plans, run, std::move(of));
+}
+
+} // namespace rankscope

@@ -1,0 +1,129 @@
+// Commands over ranks, run again: the outputs of a run that reads the traces, from cached facts.
+#include "output_trees.h"
+#include "run_binary.h"
+#include "small_sweep.h"
+#include "synth/synth.h"
+#include "temp_folder.h"
+
+#include <chrono>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace rankscope {
+namespace {
+
+namespace fs = std::filesystem;
+using test::run_binary;
+using test::RunResult;
+using Words = std::vector<std::string>;
+
+class CacheCommand : public ::testing::Test {
+protected:
+  void SetUp() override {
+    synth::Options o = test::small_sweep();
+    o.ranks = 3;
+    o.channels = {28, 42};
+    ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
+    // traces as they were before the last two seconds: younger ones are not cached
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  }
+
+  [[nodiscard]] std::string run_folder(int channels = 28) const {
+    return test::config_folder(sweep_, channels);
+  }
+
+  /// What a command prints and writes below OUT, which is put in place of "@".
+  struct Outcome {
+    RunResult said;
+    std::map<std::string, std::string> files;
+  };
+  [[nodiscard]] Outcome run(Words words, const Words& more = {}) const {
+    const std::string out = folder_.path("out");
+    fs::remove_all(out);
+    fs::create_directories(out);
+    for (std::string& word : words)
+      if (word.starts_with("@"))
+        word = out + word.substr(1);
+    words.insert(words.end(), more.begin(), more.end());
+    return {run_binary(words), test::files_below(out)};
+  }
+
+  /// The command without a cache, and twice with one: three times the same.
+  void expect_same(const Words& words) const {
+    SCOPED_TRACE(words.front());
+    const Outcome read = run(words, {"--no-cache"});
+    EXPECT_EQ(read.said.code, 0) << read.said.err;
+    const Words cache = {"--cache", folder_.path("cache")};
+    for (const char* time : {"first", "second"}) {
+      const Outcome cached = run(words, cache);
+      EXPECT_EQ(cached.said.code, read.said.code) << time;
+      EXPECT_EQ(cached.said.out, read.said.out) << time;
+      EXPECT_EQ(cached.said.err, read.said.err) << time;
+      EXPECT_EQ(cached.files, read.files) << time;
+    }
+  }
+
+  test::TempFolder folder_;
+  std::string sweep_ = folder_.path("sweep");
+};
+
+TEST_F(CacheCommand, EveryCommandOverRanksGivesTheSameFromTheCache) {
+  expect_same({"top", run_folder()});
+  expect_same({"top", run_folder(), "--json"});
+  expect_same({"collectives", run_folder(), "--csv-dir", "@/csv", "-q"});
+  expect_same({"page", run_folder(), "-o", "@/run.html"});
+  expect_same({"page", sweep_, "-o", "@/sweep.html", "-q"});
+  expect_same({"compare", "--baseline", run_folder(), "--test", run_folder(42), "-o", "@",
+               "--no-plots", "-q"});
+  expect_same({"baseline", "save", run_folder(), "-o", "@/a.rsb", "-q"});
+  expect_same({"analyze", sweep_, "-o", "@", "--no-plots", "-q"});
+  expect_same({"partial", sweep_, "-o", "@", "--for", "all", "-q"});
+}
+
+TEST_F(CacheCommand, AChangedRankIsReadAgain) {
+  const Words cache = {"--cache", folder_.path("cache")};
+  const Words top = {"top", run_folder()};
+  (void)run(top, cache);
+  std::vector<fs::path> traces, others;
+  for (const auto& [channels, to] : {std::pair(28, &traces), std::pair(42, &others)}) {
+    for (const auto& entry : fs::recursive_directory_iterator(run_folder(channels)))
+      if (entry.path().string().find(".json") != std::string::npos)
+        to->push_back(entry.path());
+    std::sort(to->begin(), to->end());
+  }
+  ASSERT_EQ(traces.size(), 3U);
+  fs::copy_file(others[1], traces[1], fs::copy_options::overwrite_existing);
+  const Outcome read = run(top, {"--no-cache"});
+  EXPECT_EQ(run(top, cache).said.out, read.said.out); // at once, within the same second
+  std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  EXPECT_EQ(run(top, cache).said.out, read.said.out);
+  EXPECT_EQ(run(top, cache).said.out, read.said.out);
+  fs::remove(traces[2]);
+  const Outcome two = run(top, {"--no-cache"});
+  EXPECT_EQ(run(top, cache).said.out, two.said.out);
+}
+
+TEST_F(CacheCommand, TheCommandShowsAndClearsTheCache) {
+  const Words cache = {"--cache", folder_.path("cache")};
+  EXPECT_NE(run({"cache"}, cache).said.out.find(": 0 facts"), std::string::npos);
+  (void)run({"top", run_folder()}, cache);
+  EXPECT_NE(run({"cache"}, cache).said.out.find(": 15 facts"), std::string::npos);
+  EXPECT_NE(run({"cache", "--clear"}, cache).said.out.find("15 facts removed"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(folder_.path("cache")));
+  EXPECT_EQ(run_binary({"cache", "--no-cache"}).code, 2);
+}
+
+TEST_F(CacheCommand, AFullOrLockedFolderChangesNothing) {
+  folder_.write("file", "");
+  const Outcome read = run({"top", run_folder()}, {"--no-cache"});
+  for (const std::string& cache :
+       {folder_.path("file"), std::string("/dev/full"), std::string("/proc/x")}) {
+    const Outcome cached = run({"top", run_folder()}, {"--cache", cache});
+    EXPECT_EQ(cached.said.out, read.said.out);
+    EXPECT_EQ(cached.said.err, read.said.err);
+  }
+}
+
+} // namespace
+} // namespace rankscope
