@@ -57,9 +57,8 @@ load_state(const std::string& path, const std::string& fingerprint, Diagnostics&
 
 /// The ranks whose individual reports are there, by the state of a run with the same options over
 /// the same traces of these ranks.
-[[nodiscard]] std::set<std::int64_t> ranks_with_reports(const RunPlan& plan,
-                                                        const std::string& options,
-                                                        const OutputLayout& layout);
+[[nodiscard]] std::set<std::int64_t>
+ranks_with_reports(const RunPlan& plan, const std::string& options, const OutputLayout& layout);
 
 /// What a sweep's page needs to know beside its configurations.
 struct SweepState {

@@ -32,7 +32,7 @@ Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
   const bool collectives = as == ReduceAs::kCollectives, compare = as == ReduceAs::kCompare;
   if (!compare && (makes_verdict(f.compare) || chooses(f.compare)))
     return reduce_usage("--fail-on and the choice of workbooks require --as compare",
-                 "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
+                        "rankscope reduce --as compare --baseline PARTS_A --test PARTS_B -o OUT");
   if (!collectives && !r.csv_dir.empty())
     return reduce_usage("--csv-dir requires --as collectives", "");
   if (as != ReduceAs::kAnalyze && !r.html.empty())
@@ -42,7 +42,7 @@ Result<void> check_flags(const ReduceFlags& f, ReduceAs as) {
     return reduce_usage("--sweep2 and sweep labels require --as analyze", "");
   if (r.output.empty() && (!collectives || r.csv_dir.empty()))
     return reduce_usage(collectives ? "needs --output or --csv-dir" : "needs --output",
-                 "rankscope reduce --help");
+                        "rankscope reduce --help");
   return {};
 }
 
@@ -51,8 +51,9 @@ Result<void> take_runs(const ReduceFlags& f, ReduceRequest& request) {
   const bool sides = !of.baseline.empty() || !of.tests.empty();
   if (request.as != ReduceAs::kCompare && !(request.as == ReduceAs::kPage && sides)) {
     if (f.parts.empty() || sides)
-      return reduce_usage("needs folders of parts", "rankscope reduce PARTS -o OUT; --baseline and --test "
-                                             "require --as compare or --as page");
+      return reduce_usage("needs folders of parts",
+                          "rankscope reduce PARTS -o OUT; --baseline and --test "
+                          "require --as compare or --as page");
     request.runs.push_back(f.parts);
     if (!f.sweep2.empty())
       request.runs.push_back(f.sweep2);
