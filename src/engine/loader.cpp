@@ -164,8 +164,8 @@ Result<void> load_each(const std::vector<RankFile>& files, const LoadOptions& op
     const FileGroup group = groups[g];
     const RankFile& file = files[group.begin];
     bool known = static_cast<bool>(options.left_out);
-    for (std::size_t i = group.begin; known && i < group.end; ++i)
-      known = options.left_out(i);
+    for (std::size_t i = group.begin; options.left_out && i < group.end; ++i)
+      known = options.left_out(i) && known; // each is asked once
     const std::uint64_t need = known ? 0 : estimated_memory(file);
     bool left_out = false;
     {

@@ -77,6 +77,7 @@ TEST_F(CacheCommand, EveryCommandOverRanksGivesTheSameFromTheCache) {
   expect_same({"compare", "--baseline", run_folder(), "--test", run_folder(42), "-o", "@",
                "--no-plots", "-q"});
   expect_same({"baseline", "save", run_folder(), "-o", "@/a.rsb", "-q"});
+  expect_same({"gemm", "variance", sweep_, "-o", "@", "-q"});
   expect_same({"analyze", sweep_, "-o", "@", "--no-plots", "-q"});
   expect_same({"partial", sweep_, "-o", "@", "--for", "all", "-q"});
 }

@@ -164,6 +164,35 @@ TEST(ForeignCounts, RanksOfOneFileAreEachConsumedOnceAlsoThoseThatAreNotThere) {
   }
 }
 
+TEST(ForeignCounts, RanksOfOneFileAreEachAskedWhetherTheyAreLeftOut) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.rpd");
+  test::run_sql(path, rpd_of(10));
+  std::vector<RankFile> files(10);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    files[i].path = path;
+    files[i].rank_in_file = files[i].rank = static_cast<std::int64_t>(i);
+  }
+  for (const bool all : {false, true}) {
+    std::vector<std::size_t> asked, consumed;
+    std::size_t events = 0;
+    std::mutex mutex;
+    LoadOptions options;
+    options.left_out = [&](std::size_t i) {
+      asked.push_back(i);
+      return all || i > 0;
+    };
+    ASSERT_TRUE(load_each(files, options, [&](std::size_t i, Result<LoadedTrace> trace) {
+      const std::lock_guard lock(mutex);
+      consumed.push_back(i);
+      events += trace ? trace->trace.events.size() : 0;
+    }));
+    EXPECT_EQ(asked.size(), files.size());
+    EXPECT_EQ(consumed.size(), files.size());
+    EXPECT_EQ(events == 0, all); // one that is wanted has the file read for all
+  }
+}
+
 // HA-E24: the error named each of them.
 TEST(ForeignCounts, RanksOfOneFileAreNamedInOneShortLine) {
   const TempFolder folder;
