@@ -3,8 +3,8 @@
 #include "analyses/batch/batch_facts.h"
 #include "app/batch_notes.h"
 #include "app/batch_replay.h"
+#include "app/rank_needs.h"
 #include "app/write_outputs.h"
-#include "engine/run_ranks.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -58,21 +58,19 @@ public:
     RankRun run;
     run.rules = request_.options.compat ? TreeRules::kBatchReference : TreeRules::kOwn;
     run.progress = true;
-    RankSteps<BatchPart> steps;
-    steps.extract = [this](const RankItem&, const LoadedTrace& trace) {
-      return extract_batch(trace, request_.options);
-    };
-    steps.take = [this](const RankItem& item, const LoadedTrace& trace,
-                        BatchPart part) -> Result<void> {
-      session_.diagnostics.merge(trace.trace.diagnostics);
-      of_plan_[item.plan_index]->parts.push_back(std::move(part));
+    Needs needs;
+    const BatchNeeds of(needs, request_.options);
+    FactSteps steps{needs, {}};
+    steps.take = [&](const RankItem& item, const LoadedTrace&, RankFacts facts) -> Result<void> {
+      session_.diagnostics.merge(facts[of.notes].diagnostics);
+      of_plan_[item.plan_index]->parts.push_back(std::move(facts[of.part]));
       return {};
     };
     steps.finished = [this](std::size_t plan_index) -> Result<void> {
       finish(*of_plan_[plan_index]); // what fails is the folder's, the others go on
       return {};
     };
-    RS_CHECK(run_ranks<BatchPart>(session_, plans, run, std::move(steps)));
+    RS_CHECK(run_ranks(session_, plans, run, std::move(steps)));
     std::vector<BatchReport> out;
     for (Work& work : work_)
       out.push_back(std::move(work.report));

@@ -6,7 +6,7 @@
 #include "analyses/gemm/gemm_part.h"
 #include "analyses/sweep/sweep_part.h"
 #include "analyses/top/top_part.h"
-#include "app/analyze_parts.h"
+#include "app/batch_fields.h"
 #include "app/choose_gpu.h"
 #include "app/graph_note.h"
 #include "app/page.h"
@@ -34,6 +34,7 @@ constexpr PartName kGemmsFact{"gemms", kGemmFactsVersion};
 constexpr PartName kComparedFact{"compared", kStateVersion};
 constexpr PartName kCompareFact{"compare", kComparePartVersion};
 constexpr PartName kTopFact{"top", kTopRankVersion};
+constexpr PartName kBatchFact{"batch", kBatchPartVersion};
 constexpr PartName kPageFact{"page", kRankPageVersion};
 
 /// As every command over ranks counts: with the GPU work whose launch is not in the trace.
@@ -59,6 +60,14 @@ std::string counting_text(const ReportOptions& options) {
 std::string board_text(const std::string& gpu_arch) {
   const std::string mark = gpu_arch.empty() ? "" : content_mark(gpu_arch);
   return fmt::format("gpu_arch={}{}", gpu_arch, mark.empty() ? "" : " content=" + mark);
+}
+
+FactOf<TraceNotes> need_notes(Needs& needs) {
+  return needs.add<TraceNotes>(kNotesFact, "", [](const RankItem&, const LoadedTrace& trace) {
+    TraceNotes out{trace.trace.header.rank, {}};
+    out.diagnostics.merge(trace.trace.diagnostics);
+    return out;
+  });
 }
 
 FactOf<RankCollectives> need_collectives(Needs& needs) {
@@ -124,11 +133,15 @@ FactOf<GemmFacts> need_gemms(Needs& needs, const AnalyzeLook& look) {
 
 CollectivesNeeds::CollectivesNeeds(Needs& needs)
     : collectives(need_collectives(needs)), identity(need_identity(needs)),
-      notes(needs.add<TraceNotes>(kNotesFact, "", [](const RankItem&, const LoadedTrace& trace) {
-        TraceNotes out{trace.trace.header.rank, {}};
-        out.diagnostics.merge(trace.trace.diagnostics);
-        return out;
-      })) {}
+      notes(need_notes(needs)) {}
+
+BatchNeeds::BatchNeeds(Needs& needs, const BatchOptions& options)
+    : part(needs.add<BatchPart>(
+          kBatchFact, fmt::format("compat={} kernels={}", options.compat, options.all_kernels),
+          [options](const RankItem&, const LoadedTrace& trace) {
+            return extract_batch(trace, options);
+          })),
+      notes(need_notes(needs)) {}
 
 AnalyzeNeeds::AnalyzeNeeds(Needs& needs, const AnalyzeLook& look)
     : record(need_record(needs, counted_options())), gemms(need_gemms(needs, look)),

@@ -2,6 +2,7 @@
 // for the command itself, `partial`, `reduce`, rankscope-mpi and what is kept from run to run.
 #pragma once
 
+#include "analyses/batch/batch_part.h"
 #include "analyses/collectives/run_consistency.h"
 #include "analyses/compare/compare_part.h"
 #include "analyses/gemm/gemm_facts.h"
@@ -90,6 +91,12 @@ struct SweepPageNeeds {
 /// What collectives, top, compare and baseline need with their default options: a command that has
 /// the traces in memory anyway fills the cache for them.
 void add_default_needs(Needs& needs);
+
+struct BatchNeeds {
+  FactOf<BatchPart> part;
+  FactOf<TraceNotes> notes;
+  BatchNeeds(Needs& needs, const BatchOptions& options);
+};
 
 /// Gives the record and the GEMMs of a rank their key: a sweep numbers equal labels, which a part
 /// does not know.

@@ -77,11 +77,9 @@ std::string program_identity() {
   return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
 }
 
+/// With the path as it was given: facts contain it.
 std::string trace_name(const RankFile& file) {
-  std::error_code ec;
-  const fs::path path = fs::absolute(file.path, ec);
-  return fmt::format("{}\n{}\n{}", ec ? file.path : path.string(), file.rank,
-                     file.rank_in_file ? *file.rank_in_file : -1);
+  return fmt::format("{}\n{}\n{}", file.path, file.rank, file.rank_in_file.value_or(-1));
 }
 
 /// Complete or not at all, for this user alone. Errors are not reported: then it is not cached.

@@ -25,6 +25,10 @@ protected:
     o.ranks = 3;
     o.channels = {28, 42};
     ASSERT_TRUE(synth::generate(o, sweep_, 1, {}));
+    fs::create_directories(batch_);
+    for (const char* rank : {"rank0", "rank1"})
+      for (const auto& entry : fs::directory_iterator(run_folder() + "/torch_profiler/" + rank))
+        fs::copy_file(entry.path(), batch_ + "/rank_" + rank[4] + ".json");
     // traces as they were before the last two seconds: younger ones are not cached
     std::this_thread::sleep_for(std::chrono::milliseconds(2100));
   }
@@ -65,7 +69,7 @@ protected:
   }
 
   test::TempFolder folder_;
-  std::string sweep_ = folder_.path("sweep");
+  std::string sweep_ = folder_.path("sweep"), batch_ = folder_.path("batch");
 };
 
 TEST_F(CacheCommand, EveryCommandOverRanksGivesTheSameFromTheCache) {
@@ -77,9 +81,16 @@ TEST_F(CacheCommand, EveryCommandOverRanksGivesTheSameFromTheCache) {
   expect_same({"compare", "--baseline", run_folder(), "--test", run_folder(42), "-o", "@",
                "--no-plots", "-q"});
   expect_same({"baseline", "save", run_folder(), "-o", "@/a.rsb", "-q"});
+  expect_same({"batch", "-b", batch_, "-o", "@/b.json", "-q"});
   expect_same({"gemm", "variance", sweep_, "-o", "@", "-q"});
   expect_same({"analyze", sweep_, "-o", "@", "--no-plots", "-q"});
   expect_same({"partial", sweep_, "-o", "@", "--for", "all", "-q"});
+}
+
+TEST_F(CacheCommand, APathIsShownAsItIsGiven) {
+  expect_same({"top", run_folder(), "--json"});
+  expect_same(
+      {"top", run_folder() + "/../" + fs::path(run_folder()).filename().string(), "--json"});
 }
 
 TEST_F(CacheCommand, AChangedRankIsReadAgain) {
