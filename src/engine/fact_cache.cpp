@@ -77,7 +77,7 @@ std::string program_identity() {
   return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, info.st_size, ns_of(info.st_mtim));
 }
 
-/// With the path as it was given: facts contain it.
+/// The path is as given, because facts contain it.
 std::string trace_name(const RankFile& file) {
   return fmt::format("{}\n{}\n{}", file.path, file.rank, file.rank_in_file.value_or(-1));
 }
