@@ -218,7 +218,6 @@ SweepPageNeeds::SweepPageNeeds(Needs& needs, const ReportOptions& options)
 void add_default_needs(Needs& needs) {
   const CollectivesNeeds collectives(needs);
   const TopNeeds top(needs, {});
-  const CompareNeeds compare(needs);
 }
 
 void name_rank(const RankItem& item, RankRecord& record, GemmFacts& gemms) {

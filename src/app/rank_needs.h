@@ -88,8 +88,8 @@ struct SweepPageNeeds {
   SweepPageNeeds(Needs& needs, const ReportOptions& options);
 };
 
-/// What collectives, top, compare and baseline need with their default options: a command that has
-/// the traces in memory anyway fills the cache for them.
+/// What collectives and top need with their default options: a command that has the traces in
+/// memory anyway fills the cache for them.
 void add_default_needs(Needs& needs);
 
 struct BatchNeeds {
