@@ -6,8 +6,8 @@
 #
 # Where the program has `partial` and `reduce`, each piece becomes a part and the parts are reduced;
 # without them each piece goes through `collectives`, which shows the cost of reading alone. Prints a
-# table (ranks, seconds and MiB at the peak of each step, both per rank where that says something), and
-# a plot where gnuplot is there. SYNTH: another rankscope that makes the traces.
+# table (ranks, seconds and MiB at the peak of each step, both per rank where that says something).
+# SYNTH: another rankscope that makes the traces.
 set -euo pipefail
 
 sizes="64 512 2048 10000"
@@ -75,9 +75,3 @@ for n in $sizes; do
              dk / 1024, ds == "-" ? "-" : sprintf("%.3f", 1000 * ds / n), pk / n }' | tee -a "$table"
   rm -rf "$run"
 done
-
-if command -v gnuplot >/dev/null; then
-  gnuplot -e "set terminal dumb 78 20; set logscale x; set yrange [0:*]; set xlabel 'ranks';
-    plot '$table' every ::1 using 1:2 with linespoints title 'reading, ms a rank',
-         '$table' every ::1 using 1:6 with linespoints title 'reduce, ms a rank'" || true
-fi

@@ -86,7 +86,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, libcairo2, fonts-dejavu-core")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcairo2, fonts-dejavu-core")
 # those that are opened at their first use are unknown to dpkg-shlibdeps
 set(late "")
 foreach(library IN ITEMS ${XLSXWRITER_LIBRARY} ${LIBZIP_LIBRARY})

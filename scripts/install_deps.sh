@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 what=${1:-test}
 build=(g++ cmake ninja-build pkg-config ccache mold libfmt-dev libcli11-dev libsimdjson-dev
   libisal-dev libzstd-dev libsqlite3-dev libpugixml-dev libzip-dev libxlsxwriter-dev zlib1g-dev
-  libcairo2-dev libpng-dev gnuplot-nox fonts-dejavu-core)
+  libcairo2-dev libpng-dev fonts-dejavu-core)
 test=(libgtest-dev python3)
 check=(git clang libclang-rt-dev llvm clang-format-14 clang-tidy-14 python3-pandas)
 nightly=(libbenchmark-dev libreoffice-calc chromium chromium-driver libopenmpi-dev openmpi-bin

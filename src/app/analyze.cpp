@@ -116,7 +116,7 @@ std::string options_text(const AnalyzeRequest& request) {
   return out;
 }
 
-Result<std::string> write_sides_page(Session& ctx, const std::vector<AnalyzeRequest>& requests,
+Result<std::string> write_sides_page(const std::vector<AnalyzeRequest>& requests,
                                      const std::vector<AnalyzedSweep>& sweeps,
                                      const std::string& output, const std::string& page) {
   std::vector<SweepSide> sides;
@@ -125,7 +125,7 @@ Result<std::string> write_sides_page(Session& ctx, const std::vector<AnalyzeRequ
   const std::string to = !page.empty()    ? page
                          : output.empty() ? "sweep_comparison_report.html"
                                           : output + "/sweep_comparison_report.html";
-  RS_CHECK(write_sweep_page(ctx, sides, to));
+  RS_CHECK(write_sweep_page(sides, to));
   return to;
 }
 

@@ -77,7 +77,7 @@ Result<AnalyzedSweep> analyze_plans(Session& ctx, const AnalyzeRequest& request,
 /// The page of all sweeps beside each other, for `requests` and what was made of them: at `page`,
 /// or when that is empty sweep_comparison_report.html in `output` (empty: here). Its path. Errors:
 /// kOutput.
-Result<std::string> write_sides_page(Session& ctx, const std::vector<AnalyzeRequest>& requests,
+Result<std::string> write_sides_page(const std::vector<AnalyzeRequest>& requests,
                                      const std::vector<AnalyzedSweep>& sweeps,
                                      const std::string& output, const std::string& page);
 

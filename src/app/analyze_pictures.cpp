@@ -53,8 +53,7 @@ Result<void> SweepPictures::finish(Session& ctx) {
   }
   const OutputLayout& layout = request_.layout;
   if (wanted_) {
-    RS_CHECK(
-        write_sweep_page(ctx, {{request_.label, layout.folder(), &sweep_.facts}}, layout.page()));
+    RS_CHECK(write_sweep_page({{request_.label, layout.folder(), &sweep_.facts}}, layout.page()));
     if (!ctx.partial) {
       RS_CHECK(make_folder(layout.state_folder()));
       RS_TRY(auto file, OutputFile::create(mark()));

@@ -193,15 +193,16 @@ Result<void> write_collectives(const Session& session, const Comparison& compari
 
 /// The page is the last and the least: what fails here leaves the rest as it is.
 void add_page(Session& session, const CompareRequest& request, CompareResult& out) {
-  const Result<void> drawn =
-      write_compare_page(out.comparison, all_findings(out), request.output, request.svg);
-  if (drawn) {
-    out.written.push_back(request.output + "/performance_analysis_report.html");
-  } else if (drawn.error().code == ErrorCode::kMissingTool) {
+  const Result<void> drawn = write_compare_page(out.comparison, all_findings(out), request.output,
+                                                request.svg, session.pool());
+  if (!drawn && drawn.error().code != ErrorCode::kMissingTool) {
+    out.page_error = drawn.error();
+    return;
+  }
+  out.written.push_back(request.output + "/performance_analysis_report.html");
+  if (!drawn) {
     session.warn(drawn.error().message());
     session.partial = true;
-  } else {
-    out.page_error = drawn.error();
   }
 }
 

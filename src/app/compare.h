@@ -102,7 +102,7 @@ struct GivenLabels {
                                                           const GivenLabels& given);
 
 /// Reads all runs, compares, writes. Errors: kUnreadable, kOutput. A page that fails is no error of
-/// the whole; without gnuplot the page is left out and the session is partial.
+/// the whole; without Cairo the PNG plots are left out and the session is partial.
 Result<CompareResult> compare_folders(Session& session, const CompareRequest& request);
 
 /// Reads all runs and compares them; writes at most the reports of what is read. Errors:

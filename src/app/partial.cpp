@@ -474,8 +474,7 @@ Result<ReduceResult> reduce_analyze(Session& session, const ReduceRequest& reque
   const bool pictured = std::none_of(sweeps.begin(), sweeps.end(),
                                      [](const AnalyzedSweep& s) { return !!s.picture_error; });
   if (pictured && (count > 1 || !request.html.empty())) {
-    RS_TRY(out.sides_page,
-           write_sides_page(session, requests, sweeps, request.output, request.html));
+    RS_TRY(out.sides_page, write_sides_page(requests, sweeps, request.output, request.html));
     out.written.push_back(out.sides_page);
   }
   for (std::size_t i = 0; i < count; ++i) {

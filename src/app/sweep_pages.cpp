@@ -7,7 +7,7 @@
 
 namespace rankscope {
 
-Result<void> write_analysed_page(Session& ctx, const std::vector<AnalysedFolder>& sweeps,
+Result<void> write_analysed_page(const std::vector<AnalysedFolder>& sweeps,
                                  const std::string& path) {
   std::vector<SweepFacts> facts;
   for (const AnalysedFolder& sweep : sweeps) {
@@ -17,7 +17,7 @@ Result<void> write_analysed_page(Session& ctx, const std::vector<AnalysedFolder>
   std::vector<SweepSide> sides;
   for (std::size_t i = 0; i < sweeps.size(); ++i)
     sides.push_back({sweeps[i].label, sweeps[i].folder, &facts[i]});
-  return write_sweep_page(ctx, sides, path);
+  return write_sweep_page(sides, path);
 }
 
 std::string leaf_name(const std::string& path) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/result.h"
-#include "engine/session.h"
 
 #include <string>
 #include <vector>
@@ -16,7 +15,7 @@ struct AnalysedFolder {
 
 /// Reads what analyze left in each folder and writes the page. Errors: kUnreadable, with the hint
 /// to run analyze, where a folder has nothing of this version; kOutput.
-Result<void> write_analysed_page(Session& ctx, const std::vector<AnalysedFolder>& sweeps,
+Result<void> write_analysed_page(const std::vector<AnalysedFolder>& sweeps,
                                  const std::string& path);
 
 /// The last part of a path, whatever slashes end it.

@@ -68,7 +68,7 @@ Result<void> analyze(Context& ctx, const AnalyzeFlags& f) {
       return *sweep.picture_error;
   if (f.dry_run || (sweeps.size() < 2 && f.html.empty()))
     return {};
-  RS_TRY(const std::string page, write_sides_page(ctx, requests, sweeps, f.output, f.html));
+  RS_TRY(const std::string page, write_sides_page(requests, sweeps, f.output, f.html));
   show_sides_page(ctx, page);
   return {};
 }

@@ -41,7 +41,7 @@ Result<void> run_html(Context& ctx, const HtmlFlags& f) {
     sweeps.push_back({folders[i], label});
   }
   const std::string output = f.output.empty() ? "sweep_comparison_report.html" : f.output;
-  RS_CHECK(write_analysed_page(ctx, sweeps, output));
+  RS_CHECK(write_analysed_page(sweeps, output));
   if (ctx.json)
     ctx.out(json_text(written_files("html", {output})));
   ctx.note(fmt::format("{}: {} sweeps", output, sweeps.size()));

@@ -37,7 +37,7 @@ private:
   int error_ = 0;
 };
 
-/// For libraries that write a path by themselves (libxlsxwriter, gnuplot): reserve a temporary
+/// For libraries that write a path by themselves (libxlsxwriter, DuckDB): reserve a temporary
 /// name, let them write it, then commit() renames. The temporary is removed otherwise.
 class TempName {
 public:

@@ -2,8 +2,6 @@
 
 #include "analyses/compare/compare_tables.h"
 #include "os/output_file.h"
-#include "os/scratch_folder.h"
-#include "os/whole_file.h"
 #include "pages/compare_plots.h"
 #include "pages/html_report.h"
 
@@ -49,24 +47,19 @@ constexpr Picture kCollectives[] = {
 } // namespace
 
 Result<void> write_compare_page(const Comparison& comparison, std::span<const Finding> findings,
-                                const std::string& folder, bool svg) {
+                                const std::string& folder, bool svg, TaskPool& pool) {
   const ComparedRun& base = comparison.base;
-  RS_TRY(const ScratchFolder scratch, ScratchFolder::create());
   RS_CHECK(make_folder(folder + "/plots"));
   RS_TRY(OutputFile page_file, OutputFile::create(folder + "/performance_analysis_report.html"));
   std::vector<std::pair<std::string, PlotSpec>> files;
-  std::map<std::string, std::string> drawn; // by name: the SVG's file, then the SVG
+  std::map<std::string, std::string> drawn; // SVG by name
   for (auto& [name, spec] : compare_plots(comparison)) {
-    files.emplace_back(folder + "/plots/" + name + ".png", spec);
+    drawn[name] = plot_svg(spec);
     if (svg)
       files.emplace_back(folder + "/plots/" + name + ".svg", spec);
-    drawn[name] = scratch.path() + "/" + name + ".svg";
-    files.emplace_back(drawn[name], std::move(spec));
+    files.emplace_back(folder + "/plots/" + name + ".png", std::move(spec));
   }
-  RS_CHECK(write_plots(files));
-  for (auto& [name, picture] : drawn) {
-    RS_TRY(picture, read_own(picture));
-  }
+  RS_TRY(Drawing drawing, Drawing::begin(files, &pool));
   HtmlReport page;
   page.title = "Performance Analysis Report";
   page.series.push_back(base.label);
@@ -94,7 +87,7 @@ Result<void> write_compare_page(const Comparison& comparison, std::span<const Fi
       section.title = p.title;
       section.level = 3;
       section.note = p.note;
-      section.images.push_back({p.title, found->second, true});
+      section.images.push_back({p.title, found->second});
       sections.push_back(std::move(section));
     }
     if (!lacking.empty())
@@ -126,7 +119,10 @@ Result<void> write_compare_page(const Comparison& comparison, std::span<const Fi
   part("2. Cross-Rank Performance Comparison", kRanks, std::move(by_rank));
   part("3. NCCL Collective Operations Analysis", kCollectives, std::move(collectives));
   page_file.write(html_page(page));
-  return page_file.commit();
+  const Result<void> plots = drawing.finish();
+  if (plots || plots.error().code == ErrorCode::kMissingTool)
+    RS_CHECK(page_file.commit());
+  return plots;
 }
 
 } // namespace rankscope

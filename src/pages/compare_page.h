@@ -4,6 +4,7 @@
 #include "analyses/compare/compare_runs.h"
 #include "base/result.h"
 #include "core/finding.h"
+#include "os/tasks.h"
 
 #include <span>
 #include <string>
@@ -11,8 +12,8 @@
 namespace rankscope {
 
 /// Writes FOLDER/plots/*.png (and .svg) and FOLDER/performance_analysis_report.html. Errors:
-/// kMissingTool without gnuplot (nothing is written then), kOutput.
+/// kMissingTool without Cairo (the page is complete, plots/*.png are missing), kOutput.
 Result<void> write_compare_page(const Comparison& comparison, std::span<const Finding> findings,
-                                const std::string& folder, bool svg);
+                                const std::string& folder, bool svg, TaskPool& pool);
 
 } // namespace rankscope

@@ -1,4 +1,4 @@
-// One self-contained HTML page; plots are inline SVG, images base64.
+// One self-contained HTML page; plots are SVG, in base64.
 #include "pages/html_report.h"
 
 #include "base/base64.h"
@@ -115,9 +115,9 @@ std::string images(const HtmlSection& section) {
   std::string out = section.side_by_side ? "<div class=\"side\">" : "";
   for (const HtmlImage& image : section.images) {
     const std::string label = html_escaped(image.label);
-    out += fmt::format("<figure><img alt=\"{0}\" src=\"data:image/{1};base64,{2}\"><figcaption>{0}"
-                       "</figcaption></figure>\n",
-                       label, image.svg ? "svg+xml" : "png", base64(image.bytes));
+    out += fmt::format("<figure><img alt=\"{0}\" src=\"data:image/svg+xml;base64,{1}\">"
+                       "<figcaption>{0}</figcaption></figure>\n",
+                       label, base64(image.svg));
   }
   return out + (section.side_by_side ? "</div>\n" : "");
 }

@@ -22,8 +22,7 @@ struct HtmlRow {
 
 struct HtmlImage {
   std::string label;
-  std::string bytes; ///< of a PNG or SVG file
-  bool svg = false;
+  std::string svg; ///< text of the file
 };
 
 /// A line chart of one value over a sequence.

@@ -5,8 +5,6 @@
 #include "findings/sweep_findings.h"
 #include "findings/sweep_pair_findings.h"
 #include "os/output_file.h"
-#include "os/scratch_folder.h"
-#include "os/whole_file.h"
 #include "pages/html_report.h"
 #include "pages/variance_plots.h"
 
@@ -181,7 +179,7 @@ HtmlSection collective_section(const std::vector<Side>& sides, Stats SyncSummary
 }
 
 /// The five plots of every sweep on shared axes, as sections with the plots beside each other.
-std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::string& problem) {
+std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides) {
   std::vector<HtmlSection> out;
   std::vector<VarianceData> all;
   for (const Side& side : sides)
@@ -190,19 +188,13 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
   if (all.empty())
     return out;
   const auto range = variance_range(all);
-  Result<ScratchFolder> scratch = ScratchFolder::create();
-  if (!scratch) {
-    problem = scratch.error().message();
-    return out;
-  }
   static const std::pair<const char*, const char*> kTitles[] = {
       {"variance_by_threads_boxplot", "Variance by thread count"},
       {"variance_by_channels_boxplot", "Variance by channel count"},
       {"variance_by_ranks_boxplot", "Variance by rank"},
       {"variance_violin_combined", "Variance distribution (violin plots)"},
       {"variance_thread_channel_interaction", "Thread-channel interaction"}};
-  std::vector<std::pair<std::string, PlotSpec>> files;
-  std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> by_plot;
+  std::map<std::string, std::vector<HtmlImage>> by_plot;
   for (std::size_t s = 0; s < sides.size(); ++s) {
     if (sides[s].variance.points.empty())
       continue;
@@ -213,23 +205,15 @@ std::vector<HtmlSection> plot_sections(const std::vector<Side>& sides, std::stri
         spec.height_in = spec.panels.size() > 1 ? 13 : 6;
         spec.columns = 1;
       }
-      const std::string file = fmt::format("{}/{}_{}.svg", scratch->path(), name, s);
-      by_plot[name].emplace_back(s, file);
-      files.emplace_back(file, std::move(spec));
+      by_plot[name].push_back({sides[s].label, plot_svg(spec)});
     }
-  }
-  if (const Result<void> drawn = write_plots(files); !drawn) {
-    problem = drawn.error().message();
-    return out;
   }
   for (const auto& [name, title] : kTitles) {
     HtmlSection section;
     section.title = title;
     section.level = 3;
     section.side_by_side = sides.size() > 1;
-    for (const auto& [s, file] : by_plot[name])
-      if (Result<std::string> svg = read_own(file))
-        section.images.push_back({sides[s].label, std::move(*svg), true});
+    section.images = std::move(by_plot[name]);
     if (!section.images.empty())
       out.push_back(std::move(section));
   }
@@ -360,8 +344,7 @@ void add_timelines(const std::vector<Side>& sides, const std::string& against,
   }
 }
 
-void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& path,
-               std::vector<Finding>& findings, HtmlReport& page) {
+void add_gemms(const std::vector<Side>& sides, std::vector<Finding>& findings, HtmlReport& page) {
   HtmlSection gemms;
   gemms.title = "GEMM kernel time variance";
   gemms.note = "Range (max - min) of the calls of an operator with its shape, the top rows of each "
@@ -370,18 +353,8 @@ void add_gemms(Session& ctx, const std::vector<Side>& sides, const std::string& 
     if (side.variance.points.empty())
       gemms.note += fmt::format(" {} has no GEMM table.", side.label);
   page.sections.push_back(std::move(gemms));
-  std::string problem;
-  for (HtmlSection& section : plot_sections(sides, problem))
+  for (HtmlSection& section : plot_sections(sides))
     page.sections.push_back(std::move(section));
-  if (!problem.empty()) {
-    HtmlSection said;
-    said.title = "Plots are missing";
-    said.level = 3;
-    said.note = problem;
-    page.sections.push_back(std::move(said));
-    ctx.warn("no plots in " + path + ": " + problem);
-    ctx.partial = true;
-  }
   for (const auto& [by, title, label] :
        {std::tuple(&VariancePoint::threads, "Numbers by thread count", "{} threads"),
         std::tuple(&VariancePoint::channel, "Numbers by channel count", "{} channels"),
@@ -432,8 +405,7 @@ void add_collectives(const std::vector<Side>& sides, const std::string& against,
 
 } // namespace
 
-Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps,
-                              const std::string& path) {
+Result<void> write_sweep_page(const std::vector<SweepSide>& sweeps, const std::string& path) {
   RS_TRY(OutputFile out, OutputFile::create(path));
   std::vector<Side> sides;
   HtmlReport page;
@@ -449,7 +421,7 @@ Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps
   add_sentences(sides, page);
   std::vector<Finding> findings;
   add_timelines(sides, against, findings, page);
-  add_gemms(ctx, sides, path, findings, page);
+  add_gemms(sides, findings, page);
   add_collectives(sides, against, findings, page);
   for (const TimeKind kind : kShownTimes)
     for (const Side& side : sides)

@@ -3,7 +3,6 @@
 
 #include "analyses/sweep/sweep.h"
 #include "base/result.h"
-#include "engine/session.h"
 
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@ struct SweepSide {
 /// Writes one self-contained page: a summary in words, timelines, the five variance plots on shared
 /// axes, GEMMs and collectives with differences to the first sweep. What a sweep lacks is said on
 /// the page. Errors: kUnreadable when a sweep has no rank that was analysed, kOutput.
-Result<void> write_sweep_page(Session& ctx, const std::vector<SweepSide>& sweeps,
-                              const std::string& path);
+Result<void> write_sweep_page(const std::vector<SweepSide>& sweeps, const std::string& path);
 
 } // namespace rankscope

@@ -1,11 +1,9 @@
-// Plots: boxes with quartiles computed here, violins (Gaussian KDE) and lines, which are drawn here
-// (plots/draw_panel.h), grouped bars and heat maps, which gnuplot draws. That program gets an
-// argument list and its script on standard input, never a shell string.
+// Plots: boxes with quartiles computed here, violins (Gaussian KDE), lines, grouped bars and heat
+// maps. plots/draw_panel.h draws them.
 #pragma once
 
 #include "base/result.h"
 #include "os/output_file.h"
-#include "os/process.h"
 #include "os/tasks.h"
 
 #include <memory>
@@ -55,36 +53,33 @@ struct PlotSpec {
   std::size_t columns = 0; ///< panels in a row; 0: all side by side
 };
 
-/// Plots on their way: drawn by the pool and by gnuplot processes while this thread does something
-/// else.
+/// Plots on their way: drawn by the pool while this thread does something else.
 class Drawing {
 public:
-  /// PNG (300 dots per inch) or, where the name ends in .svg, SVG. Boxes, violins and lines are
-  /// drawn with Cairo by tasks of the pool (without one: at once), the others by a few gnuplot
-  /// processes side by side. Errors: kMissingTool where gnuplot is needed and absent, kOutput. The
-  /// pool outlives the drawing.
+  /// PNG (300 dots per inch) or, where the name ends in .svg, SVG; drawn by tasks of the pool, or
+  /// without one at once. Errors: kOutput. The pool outlives the drawing.
   static Result<Drawing> begin(const std::vector<std::pair<std::string, PlotSpec>>& plots,
-                               TaskPool* pool = nullptr, unsigned processes = 2);
+                               TaskPool* pool = nullptr);
   Drawing(Drawing&& other) noexcept;
   Drawing& operator=(Drawing&& other) noexcept;
   ~Drawing(); ///< what is unfinished leaves no file
-  /// Waits. Nothing appears under a final name unless all are drawn. Errors: kOutput.
+  /// Waits. Nothing appears under a final name unless all are drawn. Errors: kMissingTool where a
+  /// PNG needs Cairo or libpng and one of them is absent, kOutput.
   Result<void> finish();
 
 private:
   Drawing();
   struct Own;
-  Result<void> begin_own(const std::string& path, const PlotSpec& spec);
-  Result<void> begin_gnuplot(const std::vector<std::pair<std::string, PlotSpec>>& plots,
-                             unsigned processes);
+  Result<void> begin_one(const std::string& path, const PlotSpec& spec);
 
   std::unique_ptr<Own> own_;
-  std::vector<TempName> names_;
-  std::vector<std::pair<Process, std::string>> running_; ///< with its first plot, for messages
 };
 
 /// begin() and finish().
 Result<void> write_plots(const std::vector<std::pair<std::string, PlotSpec>>& plots,
                          TaskPool* pool = nullptr);
+
+/// The plot as the text of an SVG file.
+[[nodiscard]] std::string plot_svg(const PlotSpec& spec);
 
 } // namespace rankscope

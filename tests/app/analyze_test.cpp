@@ -170,8 +170,8 @@ TEST_F(AnalyzeApp, FactsFromDiskSayTheSameAsThoseOfTheRun) {
   EXPECT_EQ(encode_part("t", 1, disk->gemms), encode_part("t", 1, run->facts.gemms));
   EXPECT_EQ(encode_part("t", 1, disk->records), encode_part("t", 1, run->facts.records));
   ASSERT_FALSE(disk->collectives.empty());
-  ASSERT_TRUE(write_sweep_page(session, {{"s", "x", &run->facts}}, folder_.path("a.html")));
-  ASSERT_TRUE(write_sweep_page(session, {{"s", "x", &*disk}}, folder_.path("b.html")));
+  ASSERT_TRUE(write_sweep_page({{"s", "x", &run->facts}}, folder_.path("a.html")));
+  ASSERT_TRUE(write_sweep_page({{"s", "x", &*disk}}, folder_.path("b.html")));
   EXPECT_EQ(bytes_of(folder_.path("a.html")), bytes_of(folder_.path("b.html")));
 }
 

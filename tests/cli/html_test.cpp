@@ -150,7 +150,7 @@ TEST(Html, BaseZeroIsNewAndBase64IsRight) {
                   {"z", {1, 2}, {Told::kNoInterval, Told::kDiffers}},
                   {"unknown", {1, 4}}};
   for (const char* bytes : {"M", "Ma", "Man"})
-    section.images.push_back({"i", bytes, false});
+    section.images.push_back({"i", bytes});
   Table t("t", {{"name"}, {"change", Unit::kPercent, false, true}});
   t.add_row({"<x>", 1.5});
   t.add_row({"y", 0.0});

@@ -24,22 +24,21 @@ using namespace std::chrono_literals;
 using test::alive;
 using test::TempFolder;
 
-/// A gnuplot that never ends, ignores SIGTERM and writes into the file that it should draw.
+/// An nsys that never ends, ignores SIGTERM and writes into the file that it should export to.
 constexpr const char* kStubborn = R"(#!/bin/sh
 trap '' TERM HUP INT
 echo $$ >> PIDS
-file=$(sed -n "s/^set output '\(.*\)'$/\1/p" /dev/stdin | head -1)
-while :; do echo more >> "$file"; sleep 0.05; done
+while [ "$1" != --output ]; do shift; done
+while :; do echo more >> "$2"; sleep 0.05; done
 )";
 
 class Interrupt : public ::testing::Test {
 protected:
   void SetUp() override {
-    for (const char* name : {"a", "b"})
-      ASSERT_TRUE(synth::generate(test::small_sweep(), folder_.path(name), 2, nullptr));
+    ASSERT_TRUE(synth::generate(test::small_sweep(), folder_.path("a"), 2, nullptr));
     std::string script = kStubborn;
     script.replace(script.find("PIDS"), 4, folder_.path("pids"));
-    ::chmod(folder_.write("bin/gnuplot", script).c_str(), 0755);
+    ::chmod(folder_.write("bin/nsys", script).c_str(), 0755);
     fs::create_directories(folder_.path("tmp"));
     path_ = std::getenv("PATH");
     ::setenv("PATH", (folder_.path("bin") + ":" + path_).c_str(), 1);
@@ -50,8 +49,8 @@ protected:
     ::unsetenv("TMPDIR");
   }
 
-  /// Processes of the stubborn gnuplot, whether they live or not.
-  [[nodiscard]] std::vector<pid_t> drawing() const {
+  /// Processes of the stubborn nsys, whether they live or not.
+  [[nodiscard]] std::vector<pid_t> exporting() const {
     std::vector<pid_t> out;
     std::istringstream in(test::bytes_of(folder_.path("pids")));
     for (pid_t pid = 0; in >> pid;)
@@ -67,7 +66,7 @@ protected:
     return out;
   }
 
-  /// Runs until gnuplot draws, sends the signal, and looks at what is left.
+  /// Runs until nsys exports, sends the signal, and looks at what is left.
   void interrupt(const std::vector<std::string>& arguments, int signal) {
     fs::remove(folder_.path("pids"));
     ProcessSpec spec;
@@ -77,9 +76,9 @@ protected:
     spec.deadline = 60s;
     Result<Process> child = Process::start(std::move(spec));
     ASSERT_TRUE(child);
-    for (int i = 0; i < 3000 && drawing().empty(); ++i)
+    for (int i = 0; i < 3000 && exporting().empty(); ++i)
       std::this_thread::sleep_for(10ms);
-    ASSERT_FALSE(drawing().empty());
+    ASSERT_FALSE(exporting().empty());
     std::this_thread::sleep_for(100ms); // it has begun to write
     ::kill(child->pid(), signal);
     const Result<ProcessEnd> end = child->wait();
@@ -87,7 +86,7 @@ protected:
     EXPECT_EQ(end->exit_code, 130) << end->describe() << end->err;
     EXPECT_NE(end->err.find("interrupted"), std::string::npos) << end->err;
     std::this_thread::sleep_for(200ms); // what lived on would write again
-    for (const pid_t pid : drawing())
+    for (const pid_t pid : exporting())
       EXPECT_FALSE(alive(pid)) << pid;
     for (const std::string& path : unfinished())
       ADD_FAILURE() << path;
@@ -97,11 +96,30 @@ protected:
   std::string path_;
 };
 
-TEST_F(Interrupt, CompareLeavesNoGnuplotNoTemporaryAndNoScratchFolder) {
+TEST_F(Interrupt, NoChildNoTemporaryAndNoScratchFolderIsLeft) {
+  const std::string report = folder_.write("r.nsys-rep", "binary");
   for (const int signal : {SIGTERM, SIGINT, SIGHUP})
-    interrupt({"compare", "--baseline", folder_.path("a"), "--test", folder_.path("b"), "--labels",
-               "A,B", "--output", folder_.path("compared"), "-q"},
-              signal);
+    interrupt({"nsys", report, "--iters", "1", "-o", folder_.path("o.xlsx"), "-q"}, signal);
+}
+
+TEST_F(Interrupt, AnalyzeLeavesNoTemporary) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    ProcessSpec spec;
+    spec.argv = {test::binary(), "analyze", folder_.path("a"), "-q", "-o", folder_.path("out")};
+    spec.err = Stream::kCapture;
+    spec.deadline = 60s;
+    Result<Process> child = Process::start(std::move(spec));
+    ASSERT_TRUE(child);
+    for (int i = 0; i < 30000 && unfinished().empty(); ++i)
+      std::this_thread::sleep_for(1ms);
+    ::kill(child->pid(), signal);
+    const Result<ProcessEnd> end = child->wait();
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->exit_code, 130) << end->describe() << end->err;
+    for (const std::string& path : unfinished())
+      ADD_FAILURE() << path;
+    fs::remove_all(folder_.path("out"));
+  }
 }
 
 TEST_F(Interrupt, WhatAKilledRunLeftGoesWithTheNext) {
@@ -130,8 +148,6 @@ TEST_F(Interrupt, WhatAKilledRunLeftGoesWithTheNext) {
     }
     ::kill(child->pid(), SIGKILL);
     ASSERT_TRUE(child->wait());
-    for (const pid_t drawer : drawing()) // nobody could end them
-      ::kill(-drawer, SIGKILL);
   }
   ASSERT_FALSE(host.empty());
   const std::string old = folder_.write(fmt::format("next/r.xlsx.{}-{}-0.tmp", host, pid), "x");

@@ -171,8 +171,6 @@ TEST_F(ReduceFlagsTest, ThePageOfASweepElsewhere) {
   const std::string sweep = path("one");
   const RunResult want =
       in_folder("made", {"analyze", sweep, "-o", "out", "--no-merge", "--html", "page.html"});
-  if (want.code == 7)
-    GTEST_SKIP() << "no gnuplot";
   ASSERT_EQ(want.code, 0) << want.err;
   const std::string page = test::bytes_of(path("made/page.html"));
   fs::remove_all(path("made"));

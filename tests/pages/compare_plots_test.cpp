@@ -61,7 +61,7 @@ TEST(ComparePlots, GreyIsWhatCannotBeToldApartAndIntervalsBelongToTheBars) {
   EXPECT_TRUE(bars.series[0].grey.front()); // no copies on either side
 }
 
-// Copies on one side only have no percentage: their panel had nothing to draw, and gnuplot failed.
+// Copies on one side only have no percentage: their panel has nothing to draw.
 TEST(ComparePlots, EmptyPanelsAreLeftOut) {
   const auto plots = compare_plots(compared(100, 110, true));
   const PlotSpec* const detail = plot(plots, "gpu_time_change_percentage_summary_by_rank");

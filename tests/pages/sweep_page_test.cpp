@@ -55,10 +55,9 @@ TEST(SweepPage, ComparesInNumbersAndWordsWithPositiveForBetter) {
   SweepFacts b;
   b.records = {record("256thread_28ch", 90, 80, 5)};
   b.collectives = {{{"256thread_28ch", {}}, "x", {collective(12, 80)}, {}}};
-  Session session;
   const std::string path = folder.path("c.html");
-  const Result<void> written = write_sweep_page(
-      session, {{"<b>old", "fa", &a}, {"new&\"<script>alert(1)</script>", "fb", &b}}, path);
+  const Result<void> written =
+      write_sweep_page({{"<b>old", "fa", &a}, {"new&\"<script>alert(1)</script>", "fb", &b}}, path);
   ASSERT_TRUE(written) << written.error().message();
   const std::string html = bytes_of(path);
   const auto has = [&html](const char* text) {
@@ -120,9 +119,8 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
     const test::TempFolder folder;
     const SweepFacts a = with_steps(a_seed, a_ms);
     const SweepFacts b = with_steps(b_seed, b_ms);
-    Session session;
     const std::string path = folder.path("c.html");
-    EXPECT_TRUE(write_sweep_page(session, {{"A", "fa", &a}, {"B", "fb", &b}}, path));
+    EXPECT_TRUE(write_sweep_page({{"A", "fa", &a}, {"B", "fb", &b}}, path));
     return bytes_of(path);
   };
   const auto says = [](const std::string& html, const char* text) {
@@ -161,9 +159,7 @@ TEST(SweepPage, DifferencesOfSweepsAreToldFromNoise) {
 TEST(SweepPage, WithoutARankThereIsNoPage) {
   const test::TempFolder folder;
   SweepFacts none;
-  Session session;
-  const Result<void> written =
-      write_sweep_page(session, {{"a", "folder", &none}}, folder.path("c.html"));
+  const Result<void> written = write_sweep_page({{"a", "folder", &none}}, folder.path("c.html"));
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().code, ErrorCode::kUnreadable);
   EXPECT_FALSE(std::filesystem::exists(folder.path("c.html")));

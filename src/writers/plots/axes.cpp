@@ -63,6 +63,10 @@ std::vector<std::pair<double, std::string>> ticks_between(double low, double hig
   return out;
 }
 
+std::vector<std::pair<double, std::string>> ticks_of(const Scale& scale, int wanted) {
+  return ticks_between(scale.low, scale.high, tick_step(scale.high - scale.low, wanted));
+}
+
 NameSteps name_steps(const std::vector<std::string>& names, double beside, double turned,
                      double each) {
   const auto without_digits = [](std::string name) {
@@ -102,6 +106,29 @@ void draw_names(Canvas& canvas, const NameAxis& axis, const std::vector<std::str
       canvas.text({x, baseline}, line, axis.turned ? Anchor::kStart : Anchor::kMiddle, kTextEm,
                   axis.turned ? kTurn : 0, kTextInk);
       baseline += kLineHeight;
+    }
+  }
+}
+
+RowNames row_names(const std::vector<std::string>& names, double most) {
+  RowNames out;
+  for (const std::string& name : names)
+    out.width = std::max(out.width, widest_of(lines_of(name)));
+  if (out.width > most)
+    out = {kTextEm * most / out.width, most};
+  return out;
+}
+
+void draw_row_names(Canvas& canvas, const RowNames& shape, const std::vector<std::string>& names,
+                    Spot first, double each) {
+  const double line_height = kLineHeight * shape.em / kTextEm;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::vector<std::string> lines = lines_of(names[i]);
+    double baseline = first.y + each * static_cast<double>(i) + shape.em * 0.36 -
+                      line_height * static_cast<double>(lines.size() - 1) / 2;
+    for (const std::string& line : lines) {
+      canvas.text({first.x, baseline}, line, Anchor::kEnd, shape.em, 0, kTextInk);
+      baseline += line_height;
     }
   }
 }

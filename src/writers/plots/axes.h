@@ -23,6 +23,8 @@ struct Scale {
 /// Multiples of `step` from low to high, with their texts.
 [[nodiscard]] std::vector<std::pair<double, std::string>> ticks_between(double low, double high,
                                                                         double step);
+/// About `wanted` round ticks of a scale.
+[[nodiscard]] std::vector<std::pair<double, std::string>> ticks_of(const Scale& scale, int wanted);
 
 /// How names stand along an axis: all of them side by side; every `step`th, when they differ in
 /// their number only; or turned.
@@ -44,11 +46,23 @@ struct NameAxis : NameSteps {
 void draw_names(Canvas& canvas, const NameAxis& axis, const std::vector<std::string>& names,
                 double from, double each, double y);
 
+/// Names at the left of rows.
+struct RowNames {
+  double em = kTextEm; ///< normal letters, or smaller ones where a name would be too wide
+  double width = 0;    ///< inches
+};
+/// `most`: inches that they may be wide.
+[[nodiscard]] RowNames row_names(const std::vector<std::string>& names, double most);
+/// Draws the names; the first ends at `first`, which is in the middle of its height.
+void draw_row_names(Canvas& canvas, const RowNames& shape, const std::vector<std::string>& names,
+                    Spot first, double each);
+
 /// A text of one or more lines about x, the first one's baseline at y; smaller where it would be
 /// wider than `width`.
 void draw_title(Canvas& canvas, const std::string& text, double x, double y, double em,
                 double width);
 
+inline constexpr PlotInk kGridInk = {0xCC, 0xCC, 0xCC};
 inline constexpr PlotInk kTextInk = {0x22, 0x22, 0x22};
 inline constexpr double kLineHeight = 0.24;
 /// Lines as the eye takes them at arm's length.

@@ -44,11 +44,15 @@ PlotInk ink_of(std::string_view text) {
           static_cast<std::uint8_t>(parts[2])};
 }
 
-PlotInk paler(PlotInk ink, double share) {
-  const auto mixed = [share](std::uint8_t part) {
-    return static_cast<std::uint8_t>(std::lround(255 - (255 - part) * share));
+PlotInk mixed(PlotInk from, PlotInk to, double share) {
+  const auto part = [share](int a, int b) {
+    return static_cast<std::uint8_t>(std::lround(a + (b - a) * share));
   };
-  return {mixed(ink.red), mixed(ink.green), mixed(ink.blue)};
+  return {part(from.red, to.red), part(from.green, to.green), part(from.blue, to.blue)};
+}
+
+PlotInk paler(PlotInk ink, double share) {
+  return mixed({255, 255, 255}, ink, share);
 }
 
 void dashes(Canvas& canvas, double left, double right, double y, double width, PlotInk ink) {

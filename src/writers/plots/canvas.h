@@ -22,6 +22,8 @@ struct PlotInk {
 
 /// "#rrggbb"; black for anything else.
 [[nodiscard]] PlotInk ink_of(std::string_view text);
+/// From one colour to another: share 0 is the first, 1 the second.
+[[nodiscard]] PlotInk mixed(PlotInk from, PlotInk to, double share);
 /// A share of the colour over white.
 [[nodiscard]] PlotInk paler(PlotInk ink, double share);
 

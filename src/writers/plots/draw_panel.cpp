@@ -1,9 +1,7 @@
 #include "writers/plots/draw_panel.h"
 
 #include "base/statistics.h"
-#include "writers/plot_panels.h"
-#include "writers/plots/axes.h"
-#include "writers/plots/legend.h"
+#include "writers/plots/panel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +10,9 @@
 namespace rankscope {
 namespace {
 
-constexpr PlotInk kGridInk = {0xCC, 0xCC, 0xCC};
-constexpr PlotInk kEdgeInk = {0x33, 0x33, 0x33};
 constexpr PlotInk kMeanInk = {0xFF, 0x7F, 0x0E};
 constexpr PlotInk kRed = {0xD0, 0, 0};
 constexpr PlotInk kBlack = {0, 0, 0};
-
-struct Frame {
-  double left, top, right, bottom; ///< inches
-};
 
 /// Samples that can be drawn, of groups that have some.
 std::vector<PlotGroup> filled_groups(const PlotPanel& panel) {
@@ -51,236 +43,132 @@ std::pair<std::vector<std::string>, std::string> group_names(const PlotPanel& pa
   return {std::move(names), std::move(label)};
 }
 
-/// The values of the axis: the panel's own range, or what holds all of them and ends on a tick;
-/// lengths begin at 0.
-Scale value_scale(const PlotPanel& panel, double low, double high, const Frame& frame) {
-  Scale out{low, high, frame.bottom, frame.top};
-  if (panel.y_range) {
-    std::tie(out.low, out.high) = *panel.y_range;
-  } else {
-    const double margin = high > low ? (high - low) * 0.05 : std::max(std::fabs(high) * 0.05, 0.5);
-    out.low = low >= 0 ? 0 : low - margin;
-    out.high = high + margin;
-    const double step = tick_step(out.high - out.low, 7);
-    out.low = std::floor(out.low / step + 1e-9) * step;
-    out.high = std::ceil(out.high / step - 1e-9) * step;
-  }
-  if (!(out.high > out.low) || !std::isfinite(out.high - out.low))
-    std::tie(out.low, out.high) = std::pair(0.0, 1.0);
-  return out;
+LegendMark line_mark(std::size_t i) {
+  constexpr LegendMark kMarks[] = {LegendMark::kSquare, LegendMark::kDot, LegendMark::kUp,
+                                   LegendMark::kDown};
+  return kMarks[i % 4];
 }
-
-class Panel {
-public:
-  Panel(Canvas& canvas, const PlotPanel& panel, const std::string& title, const Frame& frame)
-      : canvas_(canvas), panel_(panel), title_(title), frame_(frame) {}
-
-  void groups() {
-    const std::vector<PlotGroup> groups = filled_groups(panel_);
-    const bool violins = panel_.kind == PlotPanel::Kind::kViolin;
-    double low = HUGE_VAL;
-    double high = -HUGE_VAL;
-    bool outliers = false;
-    for (const PlotGroup& g : groups) {
-      const auto [least, most] = std::minmax_element(g.values.begin(), g.values.end());
-      low = std::min(low, *least);
-      high = std::max(high, *most);
-      outliers = outliers || (!violins && !box_stats(g.values).outliers.empty());
-    }
-    auto [names, label] = group_names(panel_, groups);
-    std::vector<LegendEntry> legend;
-    if (violins)
-      legend = {{"median", LegendMark::kDot, kBlack}, {"mean", LegendMark::kUp, kRed}};
-    else
-      legend = {{"median", LegendMark::kRule, kBlack}, {"mean", LegendMark::kDashes, kMeanInk}};
-    if (outliers)
-      legend.push_back({"outliers", LegendMark::kRing, {0x55, 0x55, 0x55}});
-    top_of(legend);
-    begin(low, high);
-    const double each =
-        (frame_.right - frame_.left) / static_cast<double>(std::max<std::size_t>(1, groups.size()));
-    const NameAxis axis = name_axis(names, each);
-    bottom_of(axis.height, label);
-    scales(low, high);
-    draw_names(canvas_, axis, names, frame_.left + each / 2, each, frame_.bottom);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      const double x = frame_.left + each * (static_cast<double>(i) + 0.5);
-      const PlotInk ink = ink_of(plot_colour(panel_, i));
-      violins ? violin(groups[i], x, each * 0.4, ink) : box(groups[i], x, each * 0.25, ink);
-    }
-  }
-
-  void lines() {
-    double low = HUGE_VAL;
-    double high = -HUGE_VAL;
-    std::vector<double> places;
-    std::vector<LegendEntry> legend;
-    for (std::size_t i = 0; i < panel_.lines.size(); ++i) {
-      legend.push_back({panel_.lines[i].label, line_mark(i), ink_of(plot_colour(panel_, i))});
-      for (const auto& [x, y] : panel_.lines[i].points)
-        if (std::isfinite(x) && std::isfinite(y)) {
-          low = std::min(low, y);
-          high = std::max(high, y);
-          places.push_back(x);
-        }
-    }
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    top_of(legend);
-    begin(low, high);
-    bottom_of(kLineHeight, panel_.x_label);
-    scales(low, high);
-    if (places.empty())
-      return;
-    const double range = places.back() - places.front();
-    const double margin = range > 0 ? range * 0.08 : 1;
-    const Scale across{places.front() - margin, places.back() + margin, frame_.left, frame_.right};
-    place_ticks(across, places);
-    for (std::size_t i = 0; i < panel_.lines.size(); ++i) {
-      Outline path;
-      for (const auto& [x, y] : panel_.lines[i].points)
-        if (std::isfinite(x) && std::isfinite(y))
-          path.push_back({across.at(x), up_.at(y)});
-      const PlotInk ink = ink_of(plot_colour(panel_, i));
-      canvas_.stroke(path, kLine, ink);
-      for (const Spot& p : path)
-        draw_mark(canvas_, line_mark(i), p, ink);
-    }
-  }
-
-private:
-  static LegendMark line_mark(std::size_t i) {
-    constexpr LegendMark kMarks[] = {LegendMark::kSquare, LegendMark::kDot, LegendMark::kUp,
-                                     LegendMark::kDown};
-    return kMarks[i % 4];
-  }
-
-  /// Title and legend; the frame begins below them.
-  void top_of(const std::vector<LegendEntry>& legend) {
-    const double middle = (frame_.left + frame_.right) / 2;
-    if (!title_.empty()) {
-      draw_title(canvas_, title_, middle, frame_.top + 0.3, kTextEm * 1.1,
-                 (frame_.right - frame_.left) * 0.96);
-      const auto lines = 1 + std::count(title_.begin(), title_.end(), '\n');
-      frame_.top += 0.12 + kLineHeight * static_cast<double>(lines);
-    }
-    frame_.top += 0.1;
-    frame_.top += draw_legend(canvas_, legend, frame_.left + 0.3, frame_.right - 0.2, frame_.top);
-  }
-
-  /// Room for the texts at the left, and the name of that axis.
-  void begin(double low, double high) {
-    frame_.right -= 0.2;
-    if (!panel_.y_label.empty())
-      frame_.left += 0.35;
-    double widest = 0;
-    const Scale scale = value_scale(panel_, low, high, frame_);
-    for (const auto& [value, text] :
-         ticks_between(scale.low, scale.high, tick_step(scale.high - scale.low, 7)))
-      widest = std::max(widest, text_width(text, kTextEm));
-    name_left_ = frame_.left - 0.1;
-    frame_.left += widest + 0.2;
-  }
-
-  void bottom_of(double names, const std::string& label) {
-    if (!label.empty())
-      canvas_.text({(frame_.left + frame_.right) / 2, frame_.bottom - 0.15}, label, Anchor::kMiddle,
-                   kTextEm, 0, kTextInk);
-    frame_.bottom -= names + 0.2 + (label.empty() ? 0 : kLineHeight);
-    frame_.bottom = std::max(frame_.bottom, frame_.top + 0.2);
-    if (!panel_.y_label.empty())
-      canvas_.text({name_left_, (frame_.top + frame_.bottom) / 2}, panel_.y_label, Anchor::kMiddle,
-                   kTextEm, -90, kTextInk);
-  }
-
-  /// Grid, border and ticks of the values.
-  void scales(double low, double high) {
-    up_ = value_scale(panel_, low, high, frame_);
-    for (const auto& [value, text] :
-         ticks_between(up_.low, up_.high, tick_step(up_.high - up_.low, 7))) {
-      const double y = up_.at(value);
-      rule(canvas_, {frame_.left, y}, {frame_.right, y}, kThinLine, kGridInk);
-      rule(canvas_, {frame_.left, y}, {frame_.left + 0.06, y}, kThinLine, kEdgeInk);
-      canvas_.text({frame_.left - 0.08, y + kTextEm * 0.36}, text, Anchor::kEnd, kTextEm, 0,
-                   kTextInk);
-    }
-    rule(canvas_, {frame_.left, frame_.top}, {frame_.left, frame_.bottom}, kThinLine, kEdgeInk);
-    rule(canvas_, {frame_.left, frame_.bottom}, {frame_.right, frame_.bottom}, kThinLine, kEdgeInk);
-  }
-
-  /// Ticks where the points are; of many, those that have room.
-  void place_ticks(const Scale& across, const std::vector<double>& places) {
-    double free = -HUGE_VAL;
-    for (const double x : places) {
-      const std::string text = fmt::format("{:g}", x);
-      const double half = text_width(text, kTextEm) / 2;
-      const double at = across.at(x);
-      rule(canvas_, {at, frame_.bottom - 0.06}, {at, frame_.bottom}, kThinLine, kEdgeInk);
-      if (at - half < free)
-        continue;
-      canvas_.text({at, frame_.bottom + 0.75 * kLineHeight}, text, Anchor::kMiddle, kTextEm, 0,
-                   kTextInk);
-      free = at + half + kTextEm / 2;
-    }
-  }
-
-  void box(const PlotGroup& group, double x, double half, PlotInk ink) {
-    const BoxStats b = box_stats(group.values);
-    const double top = up_.at(b.q3);
-    const double bottom = up_.at(b.q1);
-    rule(canvas_, {x, up_.at(b.high)}, {x, top}, kThinLine, kEdgeInk);
-    rule(canvas_, {x, bottom}, {x, up_.at(b.low)}, kThinLine, kEdgeInk);
-    for (const double end : {b.low, b.high})
-      rule(canvas_, {x - half / 2, up_.at(end)}, {x + half / 2, up_.at(end)}, kThinLine, kEdgeInk);
-    canvas_.bar({x - half, top}, {x + half, bottom}, paler(ink, 0.65));
-    for (const double edge : {top, bottom})
-      rule(canvas_, {x - half, edge}, {x + half, edge}, kThinLine, kEdgeInk);
-    for (const double edge : {x - half, x + half})
-      rule(canvas_, {edge, top}, {edge, bottom}, kThinLine, kEdgeInk);
-    const double median = up_.at(b.median);
-    rule(canvas_, {x - half, median}, {x + half, median}, kLine, kBlack);
-    dashes(canvas_, x - half, x + half, up_.at(b.mean), kThickLine, kMeanInk);
-    for (const double v : b.outliers)
-      draw_mark(canvas_, LegendMark::kRing, {x, up_.at(v)}, {0x55, 0x55, 0x55});
-  }
-
-  void violin(const PlotGroup& group, double x, double half, PlotInk ink) {
-    const auto density = kernel_density(group.values);
-    double peak = 0;
-    for (const auto& [v, d] : density)
-      peak = std::max(peak, d);
-    if (peak > 0) {
-      Outline outline; // up the left side, down the right one
-      for (const auto& [v, d] : density)
-        outline.push_back({x - half * d / peak, up_.at(v)});
-      for (auto at = density.rbegin(); at != density.rend(); ++at)
-        outline.push_back({x + half * at->second / peak, up_.at(at->first)});
-      canvas_.fill({outline}, paler(ink, 0.7));
-      outline.push_back(outline.front());
-      canvas_.stroke(outline, kThinLine / 2, {0x55, 0x55, 0x55});
-    }
-    const auto [low, high] = std::minmax_element(group.values.begin(), group.values.end());
-    rule(canvas_, {x, up_.at(*high)}, {x, up_.at(*low)}, kThinLine, kEdgeInk);
-    const BoxStats b = box_stats(group.values);
-    draw_mark(canvas_, LegendMark::kDot, {x, up_.at(b.median)}, kBlack);
-    draw_mark(canvas_, LegendMark::kUp, {x, up_.at(b.mean)}, kRed);
-  }
-
-  Canvas& canvas_;
-  const PlotPanel& panel_;
-  const std::string& title_;
-  Frame frame_;
-  Scale up_;
-  double name_left_ = 0;
-};
 
 } // namespace
 
-bool drawn_here(const PlotSpec& spec) {
-  return std::all_of(spec.panels.begin(), spec.panels.end(), [](const PlotPanel& panel) {
-    return panel.kind == PlotPanel::Kind::kBox || panel.kind == PlotPanel::Kind::kViolin ||
-           panel.kind == PlotPanel::Kind::kLines;
-  });
+void PanelDrawing::groups() {
+  const std::vector<PlotGroup> groups = filled_groups(panel_);
+  const bool violins = panel_.kind == PlotPanel::Kind::kViolin;
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  bool outliers = false;
+  for (const PlotGroup& g : groups) {
+    const auto [least, most] = std::minmax_element(g.values.begin(), g.values.end());
+    low = std::min(low, *least);
+    high = std::max(high, *most);
+    outliers = outliers || (!violins && !box_stats(g.values).outliers.empty());
+  }
+  auto [names, label] = group_names(panel_, groups);
+  std::vector<LegendEntry> legend;
+  if (violins)
+    legend = {{"median", LegendMark::kDot, kBlack}, {"mean", LegendMark::kUp, kRed}};
+  else
+    legend = {{"median", LegendMark::kRule, kBlack}, {"mean", LegendMark::kDashes, kMeanInk}};
+  if (outliers)
+    legend.push_back({"outliers", LegendMark::kRing, {0x55, 0x55, 0x55}});
+  top_of(legend);
+  const double each = category_axes(names, label, low, high);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const double x = frame_.left + each * (static_cast<double>(i) + 0.5);
+    const PlotInk ink = plot_colour(panel_, i);
+    violins ? violin(groups[i], x, each * 0.4, ink) : box(groups[i], x, each * 0.25, ink);
+  }
+}
+
+void PanelDrawing::lines() {
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  std::vector<double> places;
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < panel_.lines.size(); ++i) {
+    legend.push_back({panel_.lines[i].label, line_mark(i), plot_colour(panel_, i)});
+    for (const auto& [x, y] : panel_.lines[i].points)
+      if (std::isfinite(x) && std::isfinite(y)) {
+        low = std::min(low, y);
+        high = std::max(high, y);
+        places.push_back(x);
+      }
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  top_of(legend);
+  left_of_values(low, high);
+  bottom_of(kLineHeight, panel_.x_label);
+  values_up(low, high);
+  if (places.empty())
+    return;
+  const double range = places.back() - places.front();
+  const double margin = range > 0 ? range * 0.08 : 1;
+  const Scale across{places.front() - margin, places.back() + margin, frame_.left, frame_.right};
+  place_ticks(across, places);
+  for (std::size_t i = 0; i < panel_.lines.size(); ++i) {
+    Outline path;
+    for (const auto& [x, y] : panel_.lines[i].points)
+      if (std::isfinite(x) && std::isfinite(y))
+        path.push_back({across.at(x), up_.at(y)});
+    const PlotInk ink = plot_colour(panel_, i);
+    canvas_.stroke(path, kLine, ink);
+    for (const Spot& p : path)
+      draw_mark(canvas_, line_mark(i), p, ink);
+  }
+}
+
+void PanelDrawing::place_ticks(const Scale& across, const std::vector<double>& places) {
+  double free = -HUGE_VAL;
+  for (const double x : places) {
+    const std::string text = fmt::format("{:g}", x);
+    const double half = text_width(text, kTextEm) / 2;
+    const double at = across.at(x);
+    rule(canvas_, {at, frame_.bottom - 0.06}, {at, frame_.bottom}, kThinLine, kEdgeInk);
+    if (at - half < free)
+      continue;
+    canvas_.text({at, frame_.bottom + 0.75 * kLineHeight}, text, Anchor::kMiddle, kTextEm, 0,
+                 kTextInk);
+    free = at + half + kTextEm / 2;
+  }
+}
+
+void PanelDrawing::box(const PlotGroup& group, double x, double half, PlotInk ink) {
+  const BoxStats b = box_stats(group.values);
+  const double top = up_.at(b.q3);
+  const double bottom = up_.at(b.q1);
+  rule(canvas_, {x, up_.at(b.high)}, {x, top}, kThinLine, kEdgeInk);
+  rule(canvas_, {x, bottom}, {x, up_.at(b.low)}, kThinLine, kEdgeInk);
+  for (const double end : {b.low, b.high})
+    rule(canvas_, {x - half / 2, up_.at(end)}, {x + half / 2, up_.at(end)}, kThinLine, kEdgeInk);
+  edged_bar(canvas_, {x - half, top}, {x + half, bottom}, paler(ink, 0.65));
+  const double median = up_.at(b.median);
+  rule(canvas_, {x - half, median}, {x + half, median}, kLine, kBlack);
+  dashes(canvas_, x - half, x + half, up_.at(b.mean), kThickLine, kMeanInk);
+  for (const double v : b.outliers)
+    draw_mark(canvas_, LegendMark::kRing, {x, up_.at(v)}, {0x55, 0x55, 0x55});
+}
+
+void PanelDrawing::violin(const PlotGroup& group, double x, double half, PlotInk ink) {
+  const auto density = kernel_density(group.values);
+  double peak = 0;
+  for (const auto& [v, d] : density)
+    peak = std::max(peak, d);
+  if (peak > 0) {
+    Outline outline; // up the left side, down the right one
+    for (const auto& [v, d] : density)
+      outline.push_back({x - half * d / peak, up_.at(v)});
+    for (auto at = density.rbegin(); at != density.rend(); ++at)
+      outline.push_back({x + half * at->second / peak, up_.at(at->first)});
+    canvas_.fill({outline}, paler(ink, 0.7));
+    outline.push_back(outline.front());
+    canvas_.stroke(outline, kThinLine / 2, {0x55, 0x55, 0x55});
+  }
+  const auto [low, high] = std::minmax_element(group.values.begin(), group.values.end());
+  rule(canvas_, {x, up_.at(*high)}, {x, up_.at(*low)}, kThinLine, kEdgeInk);
+  const BoxStats b = box_stats(group.values);
+  draw_mark(canvas_, LegendMark::kDot, {x, up_.at(b.median)}, kBlack);
+  draw_mark(canvas_, LegendMark::kUp, {x, up_.at(b.mean)}, kRed);
 }
 
 void draw_plot(const PlotSpec& spec, Canvas& canvas) {
@@ -300,9 +188,9 @@ void draw_plot(const PlotSpec& spec, Canvas& canvas) {
     const PlotPanel& panel = spec.panels[i];
     const double left = width * static_cast<double>(i % columns);
     const double above = top + height * static_cast<double>(i / columns);
-    Panel drawn(canvas, panel, panels > 1 ? panel.title : spec.title,
-                {left + 0.1, above, left + width, above + height});
-    panel.kind == PlotPanel::Kind::kLines ? drawn.lines() : drawn.groups();
+    PanelDrawing(canvas, panel, panels > 1 ? panel.title : spec.title,
+                 {left + 0.1, above, left + width, above + height})
+        .draw();
   }
 }
 

@@ -42,6 +42,8 @@ void draw_mark(Canvas& canvas, LegendMark mark, Spot at, PlotInk ink) {
     return canvas.fill({circle(at, kRadius)}, ink);
   case LegendMark::kSquare:
     return canvas.bar(corner(-1, -1), corner(1, 1), ink);
+  case LegendMark::kPatch:
+    return canvas.bar(corner(-5, -2), corner(5, 2), ink);
   case LegendMark::kUp:
     return canvas.fill({{corner(0, -1.3), corner(1.2, 0.9), corner(-1.2, 0.9)}}, ink);
   case LegendMark::kDown:

@@ -8,7 +8,7 @@
 
 namespace rankscope {
 
-enum class LegendMark { kRule, kDashes, kRing, kDot, kSquare, kUp, kDown };
+enum class LegendMark { kRule, kDashes, kRing, kDot, kSquare, kUp, kDown, kPatch };
 
 struct LegendEntry {
   std::string label;

@@ -1,0 +1,78 @@
+// One panel of a plot: its frame (panel.cpp), boxes, violins and lines (draw_panel.cpp), bars and
+// heat maps (draw_bars.cpp).
+#pragma once
+
+#include "writers/plot.h"
+#include "writers/plots/axes.h"
+#include "writers/plots/legend.h"
+
+#include <string>
+#include <vector>
+
+namespace rankscope {
+
+struct Frame {
+  double left, top, right, bottom; ///< inches
+};
+
+inline constexpr PlotInk kEdgeInk = {0x33, 0x33, 0x33};
+
+/// The colour of a group, line or series.
+[[nodiscard]] PlotInk plot_colour(const PlotPanel& panel, std::size_t i);
+
+/// A filled rectangle with a thin edge; any two opposite corners.
+void edged_bar(Canvas& canvas, Spot a, Spot b, PlotInk ink);
+
+/// The length of one of `parts` equal parts; of all of it when there are none.
+[[nodiscard]] inline double share_of(double length, std::size_t parts) {
+  return length / static_cast<double>(parts > 0 ? parts : 1);
+}
+
+class PanelDrawing {
+public:
+  PanelDrawing(Canvas& canvas, const PlotPanel& panel, const std::string& title, const Frame& frame)
+      : canvas_(canvas), panel_(panel), title_(title), frame_(frame) {}
+
+  void draw();
+
+private:
+  void groups();
+  void box(const PlotGroup& group, double x, double half, PlotInk ink);
+  void violin(const PlotGroup& group, double x, double half, PlotInk ink);
+  void lines();
+  /// Ticks where the points are; of many, those that have room.
+  void place_ticks(const Scale& across, const std::vector<double>& places);
+  void bars();
+  void side_bars();
+  void heat_map();
+  /// The colours of a heat map with their values, at its right.
+  void colour_key(double reach, const std::vector<std::pair<double, std::string>>& ticks);
+
+  /// Title and legend; the frame begins below them.
+  void top_of(const std::vector<LegendEntry>& legend);
+  /// Room at the left for texts of this width and for the name of that axis.
+  void left_of(double widest);
+  /// Room for names of this height and the label below them; the name of the left axis.
+  void bottom_of(double names, const std::string& label);
+  /// The panel's own range, or what holds all values and ends on one of about `ticks` ticks;
+  /// lengths begin at 0.
+  [[nodiscard]] Scale value_scale(double low, double high, int ticks) const;
+  /// Room for the texts of an upright axis of values.
+  void left_of_values(double low, double high);
+  /// An upright axis of values with its grid.
+  void values_up(double low, double high);
+  /// That axis, names below, and their label; returns the width of a name's place.
+  double category_axes(const std::vector<std::string>& names, const std::string& label, double low,
+                       double high);
+  /// The left and the lower edge.
+  void border();
+
+  Canvas& canvas_;
+  const PlotPanel& panel_;
+  const std::string& title_;
+  Frame frame_;
+  Scale up_;
+  double name_left_ = 0;
+};
+
+} // namespace rankscope
