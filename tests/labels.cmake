@@ -34,7 +34,7 @@ set(label_threads
   "collect/Sampler[.]"
   "engine/(AheadRows|BatchReport|CaptureFolder|Loader|RunRanksTest)[.]"
   "app/(AnalyzeApp|PageLinks|PartsInMemory|Query|ReduceJob|Split|Top|Watch)[.]"
-  "property/(MergedTrace|PartStore|RankParts|Synth)[.]"
+  "property/(MergedTrace|Synth)[.]"
   "cli/(Threads|Interrupt)[.]")
 
 foreach(name IN LISTS names)

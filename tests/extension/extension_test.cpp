@@ -1,7 +1,8 @@
 // What it takes to add something: one file (toy_*.cpp here) and one line in a list. The lists in
 // lists/ are the project's own with that line; this executable compiles the files that read the
 // lists again, with those, and everything else is the libraries as they are.
-#include "engine/part_store.h"
+#include "analyses/analysis.h"
+#include "engine/run_ranks.h"
 #include "small_sweep.h"
 #include "synth/synth.h"
 #include "temp_folder.h"
@@ -47,23 +48,6 @@ TEST_F(Extension, AnAnalysisIsInTheReport) {
   EXPECT_NE(all->find("toy_events"), nullptr);
 }
 
-TEST_F(Extension, ARankAnalysisIsExtractedStoredAndCombined) {
-  const RankAnalysis* const toy = find_rank_analysis("toy");
-  ASSERT_NE(toy, nullptr);
-  EXPECT_NE(find_rank_analysis("collectives"), nullptr);
-  Session session;
-  const auto made = extract_parts(session, plan_, {toy}, {}, {}, "");
-  ASSERT_TRUE(made);
-  ASSERT_TRUE(save_parts(*made, folder_.path("parts")));
-  const auto stored = load_parts(folder_.path("parts"));
-  ASSERT_TRUE(stored);
-  const auto report = combine_parts(*toy, *stored, {});
-  ASSERT_TRUE(report);
-  ASSERT_EQ(report->tables[0].rows(), 2U);
-  EXPECT_EQ(report->tables[0].at(1, "rank").i, 1);
-  EXPECT_GT(report->tables[0].at(1, "events").i, 100);
-}
-
 TEST_F(Extension, AReaderOfTwoRanksInAFileIsFoundByTheFilesContent) {
   const test::TempFolder run;
   run.write("both.txt", "toy 1 0 1\n0 gemm 0 10\n1 gemm 5 20\n1 copy 30 1\n");
@@ -72,16 +56,12 @@ TEST_F(Extension, AReaderOfTwoRanksInAFileIsFoundByTheFilesContent) {
   ASSERT_TRUE(plan) << plan.error().message();
   ASSERT_EQ(plan->ranks.size(), 2U);
   Session session;
-  const auto made = extract_parts(session, *plan, {find_rank_analysis("toy")}, {}, {}, "");
-  ASSERT_TRUE(made);
-  ASSERT_TRUE(save_parts(*made, run.path("parts")));
-  const auto stored = load_parts(run.path("parts"));
-  ASSERT_TRUE(stored);
-  const auto report = combine_parts(*find_rank_analysis("toy"), *stored, {});
-  ASSERT_TRUE(report);
-  ASSERT_EQ(report->tables[0].rows(), 2U);
-  EXPECT_EQ(report->tables[0].at(0, "events").i, 1);
-  EXPECT_EQ(report->tables[0].at(1, "events").i, 2);
+  const auto events = extract_ranks<std::size_t>(
+      session, {&*plan}, {}, [](const RankItem&, const LoadedTrace& trace) -> Result<std::size_t> {
+        return trace.trace.events.size();
+      });
+  ASSERT_TRUE(events) << events.error().message();
+  EXPECT_EQ(events->front(), (std::vector<std::size_t>{1, 2}));
 }
 
 TEST_F(Extension, AWriterIsFoundByName) {
@@ -98,8 +78,7 @@ TEST_F(Extension, AWriterIsFoundByName) {
 
 TEST(ExtensionSize, AFileOfAPageAndALine) {
   const fs::path here = test::source_dir() / "tests" / "extension";
-  for (const char* name :
-       {"toy_analysis.cpp", "toy_rank_analysis.cpp", "toy_reader.cpp", "toy_writer.cpp"}) {
+  for (const char* name : {"toy_analysis.cpp", "toy_reader.cpp", "toy_writer.cpp"}) {
     const std::string text = test::bytes_of((here / name).string());
     const auto lines = std::count(text.begin(), text.end(), '\n');
     std::printf("%s: %d lines\n", name, static_cast<int>(lines));
@@ -113,7 +92,7 @@ TEST(ExtensionSize, AFileOfAPageAndALine) {
       const std::string text = test::bytes_of(entry.path().string());
       EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << entry.path();
     }
-  EXPECT_EQ(lists, 4);
+  EXPECT_EQ(lists, 3);
 }
 
 } // namespace

@@ -1,6 +1,9 @@
-// Bytes as the file of a rank's parts and of a shard, and as the parts in it that no other target
-// has, with a frame and a checksum that fit: what decodes encodes to bytes that decode to the same.
+// Bytes as the file of a rank's parts and of a shard, and as the parts in it, with a frame and a
+// checksum that fit: what decodes encodes to bytes that decode to the same.
 #include "analyses/collectives/identity_part.h"
+#include "analyses/compare/compare_part.h"
+#include "analyses/gemm/gemm_part.h"
+#include "analyses/sweep/sweep_part.h"
 #include "analyses/top/top_part.h"
 #include "core/diagnostics_part.h"
 #include "engine/rank_parts.h"
@@ -48,6 +51,10 @@ template <class Part> void part_of(std::string_view content) {
 RS_FUZZ_TARGET(rank_parts) {
   both_ways(framed("rank", bytes, kRankPartsVersion), decode_rank_parts, encode_rank_parts);
   both_ways(framed("shard", bytes, kShardFileVersion), decode_shard_file, encode_shard_file);
+  part_of<RankCollectives>(bytes);
+  part_of<GemmFacts>(bytes);
+  part_of<RankRecord>(bytes);
+  part_of<ComparePart>(bytes);
   part_of<RankIdentity>(bytes);
   part_of<TopRank>(bytes);
   part_of<RankPage>(bytes);

@@ -97,8 +97,6 @@ TEST(Registration, EveryDescriptorHasItsRowAndEveryRowItsDescriptor) {
   const Folder folders[] = {
       {"readers", "readers.def", "Reader", "RANKSCOPE_READER", "_reader"},
       {"analyses", "analyses.def", "Analysis", "RANKSCOPE_ANALYSIS", "_analysis"},
-      {"analyses", "rank_analyses.def", "RankAnalysis", "RANKSCOPE_RANK_ANALYSIS",
-       "_rank_analysis"},
       {"writers", "writers.def", "Writer", "RANKSCOPE_WRITER", "_writer"},
       {"cli", "commands.def", "Command", "RANKSCOPE_COMMAND", "_command"},
   };

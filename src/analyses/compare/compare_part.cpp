@@ -1,9 +1,4 @@
-// The rank analysis "compare": of each rank its timeline and its collectives, of all of them the
-// summaries of one side of a comparison.
-#include "analyses/collectives/collective_report.h"
 #include "analyses/compare/compare_part.h"
-#include "analyses/compare/compare_tables.h"
-#include "analyses/rank_analysis.h"
 
 #include <utility>
 
@@ -52,36 +47,5 @@ ComparedRun run_of_parts(const std::string& label, std::vector<ComparePart> part
   out.work = join_step_work(work);
   return out;
 }
-
-namespace {
-
-Result<ComparePart> extract_rank_compare(const LoadedTrace& trace, const RankOptions& options) {
-  return ComparePart{trace.rank, rank_timeline(trace, options.report),
-                     operator_times(trace, options.report), step_work_of(trace, options.report),
-                     extract_collectives(trace)};
-}
-
-/// The parts are used up.
-Result<Report> combine_rank_compare(std::vector<ComparePart>& parts, const RankOptions&) {
-  std::vector<RankCollectives> collectives;
-  ComparedRun run = run_of_parts("run", std::move(parts), collectives);
-  if (!collectives.empty()) {
-    RS_TRY(const CollectiveFacts facts, collective_facts(collectives, CollectiveOptions{}));
-    add_collectives(run, facts);
-  }
-  Report out;
-  out.title = run.label;
-  out.tables = timeline_summary_tables({&run}, false, false);
-  for (Table& table : collective_summary_tables({&run}))
-    out.tables.push_back(std::move(table));
-  return out;
-}
-
-} // namespace
-
-const RankAnalysis compare_rank_analysis =
-    rank_analysis<ComparePart, extract_rank_compare, combine_rank_compare>(
-        "compare", "timeline and collectives of a run, as a side of a comparison",
-        kComparePartVersion);
 
 } // namespace rankscope
