@@ -98,20 +98,20 @@ template <class Row>
 void add_stats(Schema<Row>& schema, const std::string& id, const std::string& label, Unit unit,
                Stats Row::*of, std::span<const StatField> which, const std::string& help) {
   for (const StatField& stat : which)
-    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit, CellKind::kDouble,
-                [of, value = stat.value](const Row& r) { return Value((r.*of).*value); }, help});
+    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit,
+                [of, value = stat.value](const Row& r) { return (r.*of).*value; }, help});
 }
 
-/// Fills in what `value` (const Row& to nanoseconds) has of the sum over all rows, and of the sum
-/// down to the row, both in percent; 0 where the sum is 0.
+/// Fills in what `value` (a member or a function, in nanoseconds) has of the sum over all rows, and
+/// of the sum down to the row, both in percent; 0 where the sum is 0.
 template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, ValueOf value) {
   double total = 0; // whole nanoseconds below 2^53: exact
   for (const Row& row : rows)
-    total += static_cast<double>(value(row));
+    total += static_cast<double>(std::invoke(value, row));
   const auto share = [total](double ns) { return total > 0 ? ns / total * 100 : 0.0; };
   double running = 0;
   for (Row& row : rows) {
-    const auto ns = static_cast<double>(value(row));
+    const auto ns = static_cast<double>(std::invoke(value, row));
     row.percent = share(ns);
     running += ns;
     row.cumulative_percent = share(running);
@@ -120,11 +120,10 @@ template <class Row, class ValueOf> void fill_shares(std::vector<Row>& rows, Val
 
 /// The columns of fill_shares.
 template <class Row> void add_shares(Schema<Row>& schema, const std::string& of) {
-  schema.add({"percent", "Percentage (%)", Unit::kPercent, CellKind::kDouble,
-              [](const Row& r) { return Value(r.percent); }, "share of " + of + " of all rows"});
-  schema.add({"cumulative_percent", "Cumulative Percentage (%)", Unit::kPercent, CellKind::kDouble,
-              [](const Row& r) { return Value(r.cumulative_percent); },
-              "sum of the shares down to this row"});
+  schema.add({"percent", "Percentage (%)", Unit::kPercent, &Row::percent,
+              "share of " + of + " of all rows"});
+  schema.add({"cumulative_percent", "Cumulative Percentage (%)", Unit::kPercent,
+              &Row::cumulative_percent, "sum of the shares down to this row"});
 }
 
 /// The first k rows (0 = all); a note says of how many and ends in `more`.

@@ -159,20 +159,17 @@ Schema<TraceFact> trace_fact_schema() {
   using R = TraceFact;
   return {"trace",
           "what the trace holds",
-          {{"fact", "fact", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.name); },
-            "name of the property"},
-           {"value", "value", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.value); }, "in words, with its unit"}}};
+          {{"fact", &R::name, "name of the property"},
+           {"value", &R::value, "in words, with its unit"}}};
 }
 
 Schema<CategoryCount> category_count_schema() {
   using R = CategoryCount;
-  return {"events",
-          "events of each category",
-          {{"category", "category", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(category_name(r.category)); }, "as the profiler has it"},
-           {"events", "events", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.events); }, "kept in memory"}}};
+  return {
+      "events",
+      "events of each category",
+      {{"category", [](const R& r) { return category_name(r.category); }, "as the profiler has it"},
+       {"events", Unit::kCount, &R::events, "kept in memory"}}};
 }
 
 TraceFigures trace_figures(const LoadedTrace& t) {
@@ -206,38 +203,31 @@ TraceFigures trace_figures(const LoadedTrace& t) {
 
 Schema<TraceFigures> trace_figures_schema() {
   using R = TraceFigures;
-  Schema<R> schema("figures", "what the trace holds, as numbers; one row, in JSON");
-  const auto text = [&](const char* id, const char* help, std::string R::*field) {
-    schema.add({id, id, Unit::kNone, CellKind::kText,
-                [field](const R& r) { return text_or_blank(r.*field); }, help});
-  };
-  const auto number = [&](const char* id, Unit unit, const char* help, auto field) {
-    schema.add(
-        {id, id, unit, CellKind::kInt, [field](const R& r) { return Value(r.*field); }, help});
-  };
-  text("file", "as given", &R::file);
-  text("vendor", "AMD or NVIDIA", &R::vendor);
-  text("device", "the driver's name of the first GPU", &R::device);
-  text("backend", "of the communication", &R::backend);
-  number("devices", Unit::kCount, "GPUs that the file describes", &R::devices);
-  number("rank", Unit::kNone, "in the file", &R::rank);
-  number("world_size", Unit::kCount, "ranks of the run", &R::world_size);
-  number("base_time_ns", Unit::kNs, "what added to its times gives nanoseconds since 1970",
-         &R::base_time_ns);
-  number("span_ns", Unit::kNs, "first start to last end", &R::span_ns);
-  number("steps", Unit::kCount, "profiler steps", &R::steps);
-  number("input_bytes", Unit::kBytes, "unpacked", &R::input_bytes);
-  number("memory_bytes", Unit::kBytes, "that the trace takes when it is loaded", &R::memory_bytes);
-  number("events_in_file", Unit::kCount, "all of them", &R::events_in_file);
-  number("events", Unit::kCount, "kept in memory", &R::events);
-  number("python_events_skipped", Unit::kCount, "python_function events that are not kept",
-         &R::python_events_skipped);
-  number("counters", Unit::kCount, "samples", &R::counters);
-  number("gpu_events", Unit::kCount, "kernels, copies and fills", &R::gpu_events);
-  number("linked", Unit::kCount, "of them: with the call that launched them", &R::linked);
-  number("overlaps", Unit::kCount, "of work on one stream with itself", &R::overlaps);
-  number("overlap_ns", Unit::kNs, "in all", &R::overlap_ns);
-  return schema;
+  return {
+      "figures",
+      "what the trace holds, as numbers; one row, in JSON",
+      {{"file", or_blank(&R::file), "as given"},
+       {"vendor", or_blank(&R::vendor), "AMD or NVIDIA"},
+       {"device", or_blank(&R::device), "the driver's name of the first GPU"},
+       {"backend", or_blank(&R::backend), "of the communication"},
+       {"devices", Unit::kCount, &R::devices, "GPUs that the file describes"},
+       {"rank", &R::rank, "in the file"},
+       {"world_size", Unit::kCount, &R::world_size, "ranks of the run"},
+       {"base_time_ns", Unit::kNs, &R::base_time_ns,
+        "what added to its times gives nanoseconds since 1970"},
+       {"span_ns", Unit::kNs, &R::span_ns, "first start to last end"},
+       {"steps", Unit::kCount, &R::steps, "profiler steps"},
+       {"input_bytes", Unit::kBytes, &R::input_bytes, "unpacked"},
+       {"memory_bytes", Unit::kBytes, &R::memory_bytes, "that the trace takes when it is loaded"},
+       {"events_in_file", Unit::kCount, &R::events_in_file, "all of them"},
+       {"events", Unit::kCount, &R::events, "kept in memory"},
+       {"python_events_skipped", Unit::kCount, &R::python_events_skipped,
+        "python_function events that are not kept"},
+       {"counters", Unit::kCount, &R::counters, "samples"},
+       {"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"},
+       {"linked", Unit::kCount, &R::linked, "of them: with the call that launched them"},
+       {"overlaps", Unit::kCount, &R::overlaps, "of work on one stream with itself"},
+       {"overlap_ns", Unit::kNs, &R::overlap_ns, "in all"}}};
 }
 
 Result<Report> inspect_trace(Session& session, const std::string& path) {

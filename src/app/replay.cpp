@@ -132,30 +132,27 @@ Result<NodeReplay> replay_trace(Session& session, const NodeReplayRequest& reque
 Table replay_overview(const std::vector<ReplayRow>& rows) {
   using Row = ReplayRow;
   Schema<Row> schema("node_replay", "operators run again");
-  schema.add({"number", "no.", Unit::kNone, CellKind::kInt,
-              [](const Row& r) { return Value(static_cast<std::uint64_t>(r.number)); }});
-  schema.add({"name", "operator", Unit::kNone, CellKind::kText,
-              [](const Row& r) { return Value(r.item.name); }});
-  schema.add({"input_dims", "Input Dims", Unit::kNone, CellKind::kText,
+  schema.add({"number", "no.", Unit::kNone,
+              [](const Row& r) { return static_cast<std::uint64_t>(r.number); }});
+  schema.add({"name", "operator", Unit::kNone,
+              [](const Row& r) { return std::string_view(r.item.name); }} // namespace rankscope
+  );
+  schema.add({"input_dims", "Input Dims", Unit::kNone,
               [](const Row& r) { return text_or_blank(r.item.dims); }});
-  schema.add({"count", "count", Unit::kCount, CellKind::kInt,
-              [](const Row& r) { return Value(r.item.count); }});
-  schema.add({"share_pct", "share (%)", Unit::kPercent, CellKind::kDouble,
-              [](const Row& r) { return Value(r.item.share_pct); }});
-  schema.add({"profile_us", "profiled (us)", Unit::kUs, CellKind::kDouble,
-              [](const Row& r) { return Value(r.item.profile_us); }});
-  schema.add({"measured_us", "measured (us)", Unit::kUs, CellKind::kDouble,
-              [](const Row& r) { return Value(shown(r).us); }});
+  schema.add({"count", Unit::kCount, [](const Row& r) { return r.item.count; }});
+  schema.add(
+      {"share_pct", "share (%)", Unit::kPercent, [](const Row& r) { return r.item.share_pct; }});
+  schema.add(
+      {"profile_us", "profiled (us)", Unit::kUs, [](const Row& r) { return r.item.profile_us; }});
+  schema.add({"measured_us", "measured (us)", Unit::kUs, [](const Row& r) { return shown(r).us; }});
   schema.add({"ratio", "measured / profiled", Unit::kRatio, CellKind::kDouble, [](const Row& r) {
                 const auto us = shown(r).us;
                 return us && r.item.profile_us > 0 ? Value(*us / r.item.profile_us) : Value();
               }});
-  schema.add({"runner", "runner", Unit::kNone, CellKind::kText,
-              [](const Row& r) { return text_or_blank(shown(r).runner); }});
-  schema.add({"status", "status", Unit::kNone, CellKind::kText,
-              [](const Row& r) { return text_or_blank(shown(r).status); }});
-  schema.add({"detail", "why", Unit::kNone, CellKind::kText,
-              [](const Row& r) { return text_or_blank(shown(r).detail); }});
+  schema.add({"runner", [](const Row& r) { return text_or_blank(shown(r).runner); }});
+  schema.add({"status", [](const Row& r) { return text_or_blank(shown(r).status); }});
+  schema.add(
+      {"detail", "why", Unit::kNone, [](const Row& r) { return text_or_blank(shown(r).detail); }});
   return schema.table(rows);
 }
 

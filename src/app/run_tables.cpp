@@ -70,12 +70,9 @@ const Schema<RunTableInfo>& table_list_schema() {
   using R = RunTableInfo;
   static const Schema<R> schema(
       "tables", "every table that a query may name",
-      {{"name", "name", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.name)); }, "of the table"},
-       {"kind", "kind", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.kind)); }, "where it comes from"},
-       {"help", "help", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.help)); }, "what it holds"}});
+      {{"name", [](const R& r) { return std::string_view(r.name); }, "of the table"},
+       {"kind", [](const R& r) { return std::string_view(r.kind); }, "where it comes from"},
+       {"help", [](const R& r) { return std::string_view(r.help); }, "what it holds"}});
   return schema;
 }
 
@@ -83,16 +80,14 @@ const Schema<NamedColumn>& column_list_schema() {
   using R = NamedColumn;
   static const Schema<R> schema(
       "table_columns", "every column of these tables with its unit and meaning",
-      {{"table_name", "table", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.table->name)); }, "of the table"},
-       {"column_name", "column", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.column->id)); }, "id in SQL"},
-       {"header", "header", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.column->name)); }, "in workbooks and CSV"},
-       {"unit", "unit", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(unit_name(r.column->unit)); }, "of the figures"},
-       {"meaning", "meaning", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(std::string_view(r.column->help)); }, "of the column"}});
+      {{"table_name", "table", Unit::kNone,
+        [](const R& r) { return std::string_view(r.table->name); }, "of the table"},
+       {"column_name", "column", Unit::kNone,
+        [](const R& r) { return std::string_view(r.column->id); }, "id in SQL"},
+       {"header", [](const R& r) { return std::string_view(r.column->name); },
+        "in workbooks and CSV"},
+       {"unit", [](const R& r) { return unit_name(r.column->unit); }, "of the figures"},
+       {"meaning", [](const R& r) { return std::string_view(r.column->help); }, "of the column"}});
   return schema;
 }
 

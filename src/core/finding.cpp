@@ -12,50 +12,38 @@ constexpr std::array<std::string_view, 3> kFindingScopes = {"these steps", "this
 Schema<Finding> make_finding_schema() {
   using R = Finding;
   using enum CellKind;
-  const auto text = [](const char* id, std::string R::*of, const char* help) {
-    return Field<R>{id,  id, Unit::kNone, kText, [of](const R& r) { return text_or_blank(r.*of); },
-                    help};
-  };
-  const auto number = [](const char* id, Unit unit, std::optional<double> R::*of,
-                         const char* help) {
-    return Field<R>{id, id, unit, kDouble, [of](const R& r) { return Value(r.*of); }, help};
-  };
   const auto place = [](const char* id, Unit unit, std::int64_t FindingPlace::*of,
                         const char* help) {
     return Field<R>{
         id,  id, unit, kInt, [of](const R& r) { return r.place ? Value((*r.place).*of) : Value(); },
         help};
   };
-  return {"findings",
-          "conclusions with their evidence, the most important first",
-          {text("headline", &R::headline, "the effect, in at most 100 characters"),
-           text("evidence", &R::evidence, "the numbers behind it"),
-           text("action", &R::action, "what to do about it"),
-           {"rule", "rule", Unit::kNone, kText, [](const R& r) { return Value(r.rule); },
-            "stable name of this kind of finding (docs/findings.md)"},
-           {"kind", "kind", Unit::kNone, kText,
-            [](const R& r) { return Value(finding_kind_name(r.kind)); },
-            "claim, cause, advice or note"},
-           text("subject_kind", &R::subject_kind, "what the finding is about: run, rank, ..."),
-           text("subject", &R::subject, "its name; empty for a run"),
-           number("value", Unit::kNone, &R::value, "size of the effect, in `unit`"),
-           {"unit", "unit", Unit::kNone, kText,
-            [](const R& r) { return text_or_blank(unit_name(r.unit)); },
-            "of value, low, high and detectable"},
-           number("low", Unit::kNone, &R::low, "lower end of the interval of the value"),
-           number("high", Unit::kNone, &R::high, "upper end of the interval of the value"),
-           {"steps", "steps", Unit::kCount, kInt,
-            [](const R& r) { return r.steps > 0 ? Value(r.steps) : Value(); },
-            "smallest number of steps behind the value"},
-           {"scope", "scope", Unit::kNone, kText,
-            [](const R& r) { return Value(finding_scope_name(r.scope)); },
-            "where it is valid: these steps, this run or this hardware"},
-           number("cost_ms", Unit::kMs, &R::cost_ms, "cost per step"),
-           number("detectable", Unit::kNone, &R::detectable,
-                  "smallest effect that the data could have shown, in `unit`"),
-           place("rank", Unit::kNone, &FindingPlace::rank, "whose trace shows it"),
-           place("start_ns", Unit::kNs, &FindingPlace::start_ns, "where, on that trace's clock"),
-           place("end_ns", Unit::kNs, &FindingPlace::end_ns, "until where")}};
+  return {
+      "findings",
+      "conclusions with their evidence, the most important first",
+      {{"headline", or_blank(&R::headline), "the effect, in at most 100 characters"},
+       {"evidence", or_blank(&R::evidence), "the numbers behind it"},
+       {"action", or_blank(&R::action), "what to do about it"},
+       {"rule", &R::rule, "stable name of this kind of finding (docs/findings.md)"},
+       {"kind", [](const R& r) { return finding_kind_name(r.kind); },
+        "claim, cause, advice or note"},
+       {"subject_kind", or_blank(&R::subject_kind), "what the finding is about: run, rank, ..."},
+       {"subject", or_blank(&R::subject), "its name; empty for a run"},
+       {"value", &R::value, "size of the effect, in `unit`"},
+       {"unit", [](const R& r) { return text_or_blank(unit_name(r.unit)); },
+        "of value, low, high and detectable"},
+       {"low", &R::low, "lower end of the interval of the value"},
+       {"high", &R::high, "upper end of the interval of the value"},
+       {"steps", "steps", Unit::kCount, kInt,
+        [](const R& r) { return r.steps > 0 ? Value(r.steps) : Value(); },
+        "smallest number of steps behind the value"},
+       {"scope", [](const R& r) { return finding_scope_name(r.scope); },
+        "where it is valid: these steps, this run or this hardware"},
+       {"cost_ms", Unit::kMs, &R::cost_ms, "cost per step"},
+       {"detectable", &R::detectable, "smallest effect that the data could have shown, in `unit`"},
+       place("rank", Unit::kNone, &FindingPlace::rank, "whose trace shows it"),
+       place("start_ns", Unit::kNs, &FindingPlace::start_ns, "where, on that trace's clock"),
+       place("end_ns", Unit::kNs, &FindingPlace::end_ns, "until where")}};
 }
 
 } // namespace

@@ -3,19 +3,67 @@
 // it; code reads `row.field`, never a cell by its printed header.
 #pragma once
 
+#include "base/units.h"
 #include "core/column_help.h"
 #include "core/table.h"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rankscope {
 
+/// The type of the cells that show a T.
+template <class T> [[nodiscard]] consteval CellKind cell_kind_of() {
+  using Plain = std::remove_cvref_t<T>;
+  if constexpr (requires {
+                  typename Plain::value_type;
+                  std::declval<Plain>().has_value();
+                })
+    return cell_kind_of<typename Plain::value_type>(); // std::optional
+  else if constexpr (std::is_same_v<Plain, bool>)
+    return CellKind::kBool;
+  else if constexpr (std::is_integral_v<Plain>)
+    return CellKind::kInt;
+  else if constexpr (std::is_floating_point_v<Plain>)
+    return CellKind::kDouble;
+  else if constexpr (std::is_convertible_v<Plain, std::string_view>)
+    return CellKind::kText;
+  else
+    return CellKind::kNull;
+}
+
+/// What a column shows of a row: a member (&Row::ms), or what takes a row and gives a number, a
+/// bool or a text that lives in the row or is static; each also as std::optional.
+template <class Row> struct Getter {
+  std::function<Value(const Row&)> get;
+  CellKind type;
+
+  template <class Of>
+  requires(cell_kind_of<std::invoke_result_t<const Of&, const Row&>>() != CellKind::kNull)
+      Getter(Of of)
+      : get([of](const Row& row) { return Value(std::invoke(of, row)); }),
+        type(cell_kind_of<std::invoke_result_t<const Of&, const Row&>>()) {}
+};
+
+/// Getters of members: an empty text as a blank cell, nanoseconds in other units.
+template <class Row, class Text> [[nodiscard]] auto or_blank(Text Row::*text) {
+  return [text](const Row& row) { return text_or_blank(row.*text); };
+}
+template <class Row, class Ns> [[nodiscard]] auto in_us(Ns Row::*ns) {
+  return [ns](const Row& row) { return ns_to_us(row.*ns); };
+}
+template <class Row, class Ns> [[nodiscard]] auto in_ms(Ns Row::*ns) {
+  return [ns](const Row& row) { return ns_to_ms(row.*ns); };
+}
+
 /// One column. `id` is stable snake_case for JSON, SQL, Parquet and pages ("bus_bw_gbps_mean");
-/// `label` is the documented header ("bus bw (GB/s)_mean").
+/// `label` is the documented header ("bus bw (GB/s)_mean"), the id where none is given.
 template <class Row> struct Field {
   std::string id;
   std::string label;
@@ -24,6 +72,21 @@ template <class Row> struct Field {
   std::function<Value(const Row&)> get; ///< a text it shows lives in the row (or is static)
   std::string help = {};                ///< what it means; empty = core/column_help.h says it
   ColumnStyle style = {};
+
+  Field(std::string stable_id, std::string header, Unit u, CellKind kind,
+        std::function<Value(const Row&)> value, std::string meaning = {}, ColumnStyle how = {})
+      : id(std::move(stable_id)), label(std::move(header)), unit(u), type(kind),
+        get(std::move(value)), help(std::move(meaning)), style(how) {}
+  Field(std::string stable_id, std::string header, Unit u, Getter<Row> value,
+        std::string meaning = {}, ColumnStyle how = {})
+      : Field(std::move(stable_id), std::move(header), u, value.type, std::move(value.get),
+              std::move(meaning), how) {}
+  Field(const std::string& stable_id, Unit u, Getter<Row> value, std::string meaning = {},
+        ColumnStyle how = {})
+      : Field(stable_id, stable_id, u, std::move(value), std::move(meaning), how) {}
+  Field(const std::string& stable_id, Getter<Row> value, std::string meaning = {},
+        ColumnStyle how = {})
+      : Field(stable_id, stable_id, Unit::kNone, std::move(value), std::move(meaning), how) {}
 
   [[nodiscard]] Column column() const {
     return Column(id, label, unit, type,

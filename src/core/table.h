@@ -69,8 +69,8 @@ public:
 };
 
 /// A blank cell for an empty text; the view as that of Value.
-[[nodiscard]] inline Value text_or_blank(std::string_view text) {
-  return text.empty() ? Value() : Value(text);
+[[nodiscard]] inline std::optional<std::string_view> text_or_blank(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 /// How a workbook shows a column.

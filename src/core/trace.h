@@ -21,6 +21,9 @@ using EventId = std::uint32_t;
 inline constexpr EventId kNoEvent = 0xffffffffU;
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;
 inline constexpr std::int64_t kNoId = INT64_MIN; ///< an id that the event does not carry
+[[nodiscard]] inline std::optional<std::int64_t> known(std::int64_t id) {
+  return id == kNoId ? std::nullopt : std::optional(id);
+}
 
 enum class Category : std::uint8_t {
   kCpuOp,

@@ -266,37 +266,28 @@ Table top_gemms(const Side& side) {
   });
   rows.resize(std::min(rows.size(), kRows));
   using R = TopGemm;
-  const auto number = [](const char* name, Unit unit, auto get) -> Field<R> {
-    return {name, name, unit, CellKind::kDouble,
-            [get](const R& r) { return Value(double{get(*r.row)}); }};
-  };
-  const auto text = [](const char* name, auto get) -> Field<R> {
-    return {name, name, Unit::kNone, CellKind::kText, [get](const R& r) { return Value(get(r)); }};
-  };
-  const auto integer = [](const char* name, auto get) -> Field<R> {
-    return {name, name, Unit::kNone, CellKind::kInt,
-            [get](const R& r) { return Value(get(*r.row)); }};
-  };
-  using G = GemmRow;
   const Schema<R> schema(
       side.label, "GEMMs with the largest range",
-      {text("configuration",
-            [](const R& r) { return std::string_view(r.row->key.configuration.label); }),
-       integer("threads", [](const G& g) { return g.key.configuration.threads(); }),
-       integer("channel", [](const G& g) { return g.key.configuration.channels_or_cus(); }),
-       integer("rank", [](const G& g) { return g.key.rank; }),
-       text("op", [](const R& r) { return std::string_view(r.row->op); }),
-       text("input_dims", [](const R& r) { return std::string_view(r.row->dims); }),
-       text("kernel_name", [](const R& r) { return std::string_view(r.kernel); }),
-       number("kernel_time_min_us", Unit::kUs, [](const G& g) { return g.calls_us.min; }),
-       number("kernel_time_max_us", Unit::kUs, [](const G& g) { return g.calls_us.max; }),
-       number("time_diff_us", Unit::kUs, [](const G& g) { return g.range_us; }),
-       integer("count", [](const G& g) { return g.calls_us.count; }),
-       number("total_overlap_percentage", Unit::kPercent,
-              [](const G& g) { return g.longest_overlap_percent(); }),
-       number("slowdown_per_full_overlap_us", Unit::kUs, [](const G& g) { return g.slowdown_us; }),
-       text("max_overlap_collective",
-            [](const R& r) { return std::string_view(r.row->most_neighbour); })});
+      {{"configuration",
+        [](const R& r) { return std::string_view(r.row->key.configuration.label); }} // namespace
+       ,
+       {"threads", [](const R& r) { return r.row->key.configuration.threads(); }},
+       {"channel", [](const R& r) { return r.row->key.configuration.channels_or_cus(); }},
+       {"rank", [](const R& r) { return r.row->key.rank; }},
+       {
+           "op", [](const R& r) { return std::string_view(r.row->op); } // namespace rankscope
+       },
+       {"input_dims", [](const R& r) { return std::string_view(r.row->dims); }},
+       {"kernel_name", [](const R& r) { return std::string_view(r.kernel); }},
+       {"kernel_time_min_us", Unit::kUs, [](const R& r) { return r.row->calls_us.min; }},
+       {"kernel_time_max_us", Unit::kUs, [](const R& r) { return r.row->calls_us.max; }},
+       {"time_diff_us", Unit::kUs, [](const R& r) { return r.row->range_us; }},
+       {"count", [](const R& r) { return r.row->calls_us.count; }},
+       {"total_overlap_percentage", Unit::kPercent,
+        [](const R& r) { return r.row->longest_overlap_percent(); }},
+       {"slowdown_per_full_overlap_us", Unit::kUs, [](const R& r) { return r.row->slowdown_us; }},
+       {"max_overlap_collective",
+        [](const R& r) { return std::string_view(r.row->most_neighbour); }}});
   return schema.table(rows);
 }
 

@@ -1,8 +1,6 @@
 // The columns of the NCCL sheets.
 #include "analyses/batch/batch_facts.h"
 
-#include "analyses/collectives/collective_cells.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -13,36 +11,24 @@ using enum CellKind;
 using C = BatchCollective;
 
 /// "Unknown_Group" where the trace does not name the group.
-Value group_of(const RankCollectives& ranks, const Collective& c) {
+std::string_view group_of(const RankCollectives& ranks, const Collective& c) {
   const std::string_view name = ranks.text(c.pg_name);
-  return Value(name.empty() ? std::string_view("Unknown_Group") : name);
+  return name.empty() ? std::string_view("Unknown_Group") : name;
 }
 
 Field<C> text(const char* id, const char* label, StrId Collective::*of) {
-  return {id,
-          label,
-          Unit::kNone,
-          kText,
-          [of](const C& c) { return some(c.of->text(c.first->*of)); },
+  return {id, label, Unit::kNone,
+          [of](const C& c) { return text_or_blank(c.of->text(c.first->*of)); },
           "of the first rank"};
 }
 Field<C> whole(const char* id, const char* label, std::int64_t Collective::*of) {
-  return {id,
-          label,
-          Unit::kNone,
-          kInt,
-          [of](const C& c) { return known(c.first->*of); },
+  return {id, label, Unit::kNone, [of](const C& c) { return known(c.first->*of); },
           "of the first rank"};
 }
-Field<C> number(const char* id, const char* label, Unit unit, double C::*of, const char* help) {
-  return {id, label, unit, kDouble, [of](const C& c) { return Value(c.*of); }, help};
-}
-
 /// collective_id to dtype.
 std::vector<Field<C>> identity() {
-  return {{"collective_id", "collective_id", Unit::kNone, kText,
-           [](const C& c) { return Value(c.id); }, "GROUP_INDEX, the same on all ranks"},
-          {"group", "Process Group Name", Unit::kNone, kText,
+  return {{"collective_id", &C::id, "GROUP_INDEX, the same on all ranks"},
+          {"group", "Process Group Name", Unit::kNone,
            [](const C& c) { return group_of(*c.of, *c.first); }, "of the first rank"},
           text("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
           text("collective", "Collective name", &Collective::name),
@@ -55,24 +41,24 @@ Schema<C> sync_schema(const char* name) {
                    identity());
   schema.add(whole("in_nelems", "In msg nelems", &Collective::in_nelems));
   schema.add(whole("out_nelems", "Out msg nelems", &Collective::out_nelems));
-  schema.add(number("in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib, "2^20 bytes"));
-  schema.add(number("out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib, "2^20 bytes"));
-  schema.add(number("full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
-                    "the larger buffer, 2^20 bytes"));
-  schema.add(number("latency_us", "comm_latency", Unit::kUs, &C::latency_us,
-                    "shortest duration over the ranks, us"));
-  schema.add(number("start_skew_us", "skew in start time", Unit::kUs, &C::start_skew_us,
-                    "last start - first start, us"));
-  schema.add({"earliest_rank", "earliest arrival rank", Unit::kNone, kInt,
-              [](const C& c) { return Value(c.earliest_rank); }, "the rank that waits longest"});
-  schema.add(number("wait_us_mean", "avg_wait_time", Unit::kUs, &C::mean_wait_us,
-                    "until the last rank starts, us, mean over the ranks"));
-  schema.add(number("end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
-                    "last end - first end, us"));
-  schema.add(number("algo_gbps", "algo bw (GB/s)", Unit::kGBps, &C::algo_gbps,
-                    "full message over comm_latency"));
-  schema.add(number("bus_gbps", "bus bw (GB/s)", Unit::kGBps, &C::bus_gbps,
-                    "algo bw times the factor of nccl-tests"));
+  schema.add({"in_mib", "In msg size (MB)", Unit::kMiB, &C::in_mib, "2^20 bytes"});
+  schema.add({"out_mib", "Out msg size (MB)", Unit::kMiB, &C::out_mib, "2^20 bytes"});
+  schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
+              "the larger buffer, 2^20 bytes"});
+  schema.add({"latency_us", "comm_latency", Unit::kUs, &C::latency_us,
+              "shortest duration over the ranks, us"});
+  schema.add({"start_skew_us", "skew in start time", Unit::kUs, &C::start_skew_us,
+              "last start - first start, us"});
+  schema.add({"earliest_rank", "earliest arrival rank", Unit::kNone, &C::earliest_rank,
+              "the rank that waits longest"});
+  schema.add({"wait_us_mean", "avg_wait_time", Unit::kUs, &C::mean_wait_us,
+              "until the last rank starts, us, mean over the ranks"});
+  schema.add(
+      {"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us, "last end - first end, us"});
+  schema.add({"algo_gbps", "algo bw (GB/s)", Unit::kGBps, &C::algo_gbps,
+              "full message over comm_latency"});
+  schema.add({"bus_gbps", "bus bw (GB/s)", Unit::kGBps, &C::bus_gbps,
+              "algo bw times the factor of nccl-tests"});
   return schema;
 }
 
@@ -141,12 +127,12 @@ Schema<BatchCollectiveSum> sum_schema() {
   schema.add(of_first(text("collective", "Collective name", &Collective::name)));
   schema.add(of_first(text("dtype", "dtype", &Collective::dtype)));
   schema.add(of_first(whole("in_nelems", "In msg nelems", &Collective::in_nelems)));
-  schema.add({"group", "Process Group Name", Unit::kNone, kText,
+  schema.add({"group", "Process Group Name", Unit::kNone,
               [](const R& r) { return group_of(*r.first->of, *r.first->first); },
               "of the first one"});
   schema.add(of_first(whole("group_size", "Group size", &Collective::group_size)));
-  schema.add(of_first(number("full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
-                             "the larger buffer, 2^20 bytes")));
+  schema.add(of_first({"full_mib", "Full msg size (MB)", Unit::kMiB, &C::full_mib,
+                       "the larger buffer, 2^20 bytes"}));
   constexpr std::array kMeanOnly{kMean};
   add_stats(schema, "latency_us", "comm_latency", Unit::kUs, &R::latency_us, kMeanOnly, "us");
   add_stats(schema, "start_skew_us", "skew in start time", Unit::kUs, &R::start_skew_us, kMeanOnly,
@@ -156,52 +142,44 @@ Schema<BatchCollectiveSum> sum_schema() {
             "full message over comm_latency");
   add_stats(schema, "bus_gbps", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps, kMeanOnly,
             "algo bw times the factor of nccl-tests");
-  schema.add({"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-              "collectives"});
-  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, kDouble,
-              [](const R& r) { return Value(r.latency_us.sum / 1e3); }, "sum of comm_latency"});
+  schema.add({"count", Unit::kCount, &R::count, "collectives"});
+  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs,
+              [](const R& r) { return r.latency_us.sum / 1e3; }, "sum of comm_latency"});
   return schema;
 }
 
 Schema<BatchLongRow> long_schema() {
   using R = BatchLongRow;
   const auto texts = [](const char* id, const char* label, StrId Collective::*of) {
-    return Field<R>{id, label, Unit::kNone, kText,
-                    [of](const R& r) { return some(r.of->text(r.collective->*of)); }};
+    return Field<R>{id, label, Unit::kNone,
+                    [of](const R& r) { return text_or_blank(r.of->text(r.collective->*of)); }};
   };
   const auto count = [](const char* id, const char* label, std::int64_t Collective::*of) {
-    return Field<R>{id, label, Unit::kNone, kInt,
-                    [of](const R& r) { return known(r.collective->*of); }};
-  };
-  const auto mib = [](const char* id, const char* label, double R::*of) {
-    return Field<R>{
-        id, label, Unit::kMiB, kDouble, [of](const R& r) { return Value(r.*of); }, "2^20 bytes"};
+    return Field<R>{id, label, Unit::kNone, [of](const R& r) { return known(r.collective->*of); }};
   };
   return Schema<R>(
       "long", "one row per collective kernel and rank",
-      {{"collective_id", "collective_id", Unit::kNone, kText, [](const R& r) { return some(r.id); },
+      {{"collective_id", [](const R& r) { return text_or_blank(r.id); },
         "GROUP_INDEX, the same on all ranks"},
-       {"index_in_group", "index_in_group", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.index); }, "place in its group, from 0"},
-       {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
-       {"group", "Process Group Name", Unit::kNone, kText,
+       {"index_in_group", &R::index, "place in its group, from 0"},
+       {"rank", &R::rank},
+       {"group", "Process Group Name", Unit::kNone,
         [](const R& r) { return group_of(*r.of, *r.collective); }, "as recorded"},
        texts("group_ranks", "Process Group Ranks", &Collective::pg_ranks),
        texts("collective", "Collective name", &Collective::name),
        count("group_size", "Group size", &Collective::group_size),
        texts("dtype", "dtype", &Collective::dtype),
        count("in_nelems", "In msg nelems", &Collective::in_nelems),
-       mib("in_mib", "In msg size (MB)", &R::in_mib),
+       {"in_mib", "In msg size (MB)", Unit::kMiB, &R::in_mib, "2^20 bytes"},
        count("out_nelems", "Out msg nelems", &Collective::out_nelems),
-       mib("out_mib", "Out msg size (MB)", &R::out_mib),
+       {"out_mib", "Out msg size (MB)", Unit::kMiB, &R::out_mib, "2^20 bytes"},
        texts("in_split", "In split size", &Collective::in_split),
        texts("out_split", "Out split size", &Collective::out_split),
        {"stream", "stream", Unit::kNone, kInt,
         [](const R& r) { return r.collective->stream < 0 ? Value() : Value(r.collective->stream); },
         "GPU stream"},
-       {"start_us", "ts", Unit::kNone, kDouble, [](const R& r) { return Value(r.ts_us); },
-        "as in the file, us"},
-       {"dur_us", "dur", Unit::kNone, kDouble, [](const R& r) { return Value(r.dur_us); }, "us"}});
+       {"start_us", "ts", Unit::kNone, &R::ts_us, "as in the file, us"},
+       {"dur_us", "dur", Unit::kNone, &R::dur_us, "us"}});
 }
 
 /// last start - first start; known of all_to_all_v too where no waits are told.
@@ -222,14 +200,14 @@ Schema<C> all_to_all_v_schema() {
   schema.add({"stream", "stream", Unit::kNone, kInt,
               [](const C& c) { return c.first->stream < 0 ? Value() : Value(c.first->stream); },
               "of the first rank"});
-  schema.add(number("sent_mib", "total data communicated (MB)", Unit::kMiB, &C::sent_mib,
-                    "sum of the In sizes of the ranks, 2^20 bytes"));
-  schema.add(number("sent_nelems", "total nelems communicated", Unit::kCount, &C::sent_nelems,
-                    "sum over the ranks"));
-  schema.add({"start_skew_us", "skew in start time", Unit::kUs, kDouble,
-              [](const C& c) { return Value(start_skew(c)); }, "last start - first start, us"});
-  schema.add(number("end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us,
-                    "last end - first end, us"));
+  schema.add({"sent_mib", "total data communicated (MB)", Unit::kMiB, &C::sent_mib,
+              "sum of the In sizes of the ranks, 2^20 bytes"});
+  schema.add({"sent_nelems", "total nelems communicated", Unit::kCount, &C::sent_nelems,
+              "sum over the ranks"});
+  schema.add({"start_skew_us", "skew in start time", Unit::kUs,
+              [](const C& c) { return start_skew(c); }, "last start - first start, us"});
+  schema.add(
+      {"end_skew_us", "skew in end time", Unit::kUs, &C::end_skew_us, "last end - first end, us"});
   return schema;
 }
 

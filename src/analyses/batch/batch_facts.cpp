@@ -182,7 +182,7 @@ std::vector<BatchLauncherRow> launchers_of(const std::vector<BatchPart>& parts) 
   std::stable_sort(
       out.begin(), out.end(),
       [](const BatchLauncherRow& a, const BatchLauncherRow& b) { return a.time_ns > b.time_ns; });
-  fill_shares(out, [](const BatchLauncherRow& row) { return row.time_ns; });
+  fill_shares(out, &BatchLauncherRow::time_ns);
   return out;
 }
 

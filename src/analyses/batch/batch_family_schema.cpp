@@ -18,8 +18,7 @@ void add_compute(Schema<R>& schema) {
   add_stats(schema, "compute_tflops_per_s", "Non-Data-Mov TFLOPS/s", Unit::kTflops,
             &R::compute_tflops, kMeanAndStd,
             "over the time of its kernels that do not merely copy or transpose");
-  schema.add({"compute_us_sum", "Non-Data-Mov Kernel Time (\u00b5s)_sum", Unit::kUs,
-              CellKind::kDouble, [](const R& r) { return Value(r.compute_us); },
+  schema.add({"compute_us_sum", "Non-Data-Mov Kernel Time (\u00b5s)_sum", Unit::kUs, &R::compute_us,
               "kernels that do not merely copy or transpose"});
 }
 
@@ -47,14 +46,13 @@ Field<R> list(const char* id, const char* label, std::string R::*of) {
 Schema<BatchOpRow> batch_family_schema(const BatchFamily& family) {
   Schema<R> schema(std::string(batch_group_name(family.group)),
                    "calls of modelled operators on all ranks, by operator and parameters",
-                   {{"name", "name", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(r.name); }, "operator"}});
+                   {{"name", &R::name, "operator"}});
   add_param_columns(schema, family.params);
   add_cost_columns(schema, "_first", "a call");
   add_rate_columns(schema, kMeanAndStd);
   add_compute(schema);
   schema.add({"kernel_details", "kernel_details__summarize_kernel_stats", Unit::kNone,
-              CellKind::kText, [](const R& r) { return Value(r.kernel_details); },
+              &R::kernel_details,
               "Python list of the kernels of a call with their times over all calls"});
   schema.add(list("input_dims_first", "Input Dims_first", &R::input_dims));
   schema.add(list("input_type_first", "Input type_first", &R::input_types));
@@ -62,13 +60,10 @@ Schema<BatchOpRow> batch_family_schema(const BatchFamily& family) {
   schema.add(list("concrete_inputs_first", "Concrete Inputs_first", &R::concrete_inputs));
   add_stats(schema, "kernel_us", "Kernel Time (\u00b5s)", Unit::kUs, &R::kernel_us, kMeanStdSum,
             "kernels of a call, overlaps once");
-  schema.add({"name_count", "name_count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); }, "calls on all ranks"});
-  schema.add({"uid_first", "UID_first", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return Value(r.first_uid); },
+  schema.add({"name_count", Unit::kCount, &R::count, "calls on all ranks"});
+  schema.add({"uid_first", "UID_first", Unit::kNone, &R::first_uid,
               "place in its file of the first call"});
-  schema.add({"kernel_time_sum_cum_pct", "kernel_time_sum_cum_pct", Unit::kRatio, CellKind::kDouble,
-              [](const R& r) { return Value(r.cumulative); },
+  schema.add({"kernel_time_sum_cum_pct", Unit::kRatio, &R::cumulative,
               "share of the sheet's kernel time down to this row, 0 to 1"});
   return schema;
 }

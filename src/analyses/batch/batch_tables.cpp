@@ -25,39 +25,31 @@ Schema<BatchLauncherRow> launcher_schema(const BatchFacts& facts) {
   const auto ranks = static_cast<double>(facts.parts.size());
   return Schema<R>(
       "kernel_launchers", "GPU time by the operator or call that launched it, over all ranks",
-      {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
-        "operator, or runtime call outside of operators"},
-       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-        "launchers of this name on all ranks"},
-       {"kernel_time_ms", "kernel_time_ms", Unit::kMs, kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.time_ns)); },
+      {{"name", &R::name, "operator, or runtime call outside of operators"},
+       {"count", Unit::kCount, &R::count, "launchers of this name on all ranks"},
+       {"kernel_time_ms", Unit::kMs, in_ms(&R::time_ns),
         "their kernels, overlaps of one launcher once, without communication"},
-       {"pct", "pct", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-        "of the time of all launchers"},
-       {"cum_pct", "cum_pct", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.cumulative_percent); }, "down to this row"},
-       {"time_ms_avg", "time_ms_avg", Unit::kMs, kDouble,
-        [ranks](const R& r) { return Value(ns_to_ms(r.time_ns) / ranks); }, "of a rank"},
-       {"count_avg", "count_avg", Unit::kNone, kDouble,
-        [ranks](const R& r) { return Value(static_cast<double>(r.count) / ranks); }, "of a rank"}});
+       {"pct", Unit::kPercent, &R::percent, "of the time of all launchers"},
+       {"cum_pct", Unit::kPercent, &R::cumulative_percent, "down to this row"},
+       {"time_ms_avg", Unit::kMs, [ranks](const R& r) { return ns_to_ms(r.time_ns) / ranks; },
+        "of a rank"},
+       {"count_avg", [ranks](const R& r) { return static_cast<double>(r.count) / ranks; },
+        "of a rank"}});
 }
 
 Schema<BatchTimelineRow> timeline_schema(const BatchFacts& facts) {
   using R = BatchTimelineRow;
   Schema<R> schema("gpu_timelines", "how the GPU's time of each rank divides",
-                   {{"type", "type", Unit::kNone, kText, [](const R& r) { return Value(r.type); },
-                     "kind of time, as in gpu_timeline"}});
+                   {{"type", &R::type, "kind of time, as in gpu_timeline"}});
   for (std::size_t i = 0; i < facts.parts.size(); ++i) {
     const std::string rank = std::to_string(facts.parts[i].rank);
-    schema.add({"time_ms_" + rank, "time_ms_" + rank, Unit::kMs, kDouble,
-                [i](const R& r) { return Value(r.time_ms[i]); }, "on rank " + rank});
-    schema.add({"percent_" + rank, "percent_" + rank, Unit::kPercent, kDouble,
-                [i](const R& r) { return Value(r.percent[i]); }, "of total_time of rank " + rank});
+    schema.add({"time_ms_" + rank, "time_ms_" + rank, Unit::kMs,
+                [i](const R& r) { return r.time_ms[i]; }, "on rank " + rank});
+    schema.add({"percent_" + rank, "percent_" + rank, Unit::kPercent,
+                [i](const R& r) { return r.percent[i]; }, "of total_time of rank " + rank});
   }
-  schema.add({"time_ms_avg", "time_ms_avg", Unit::kMs, kDouble,
-              [](const R& r) { return Value(r.mean_ms); }, "over the ranks"});
-  schema.add({"time_ms_std", "time_ms_std", Unit::kMs, kDouble,
-              [](const R& r) { return Value(r.std_ms); },
+  schema.add({"time_ms_avg", Unit::kMs, &R::mean_ms, "over the ranks"});
+  schema.add({"time_ms_std", Unit::kMs, &R::std_ms,
               "deviation of the ranks from their mean (divided by their number)"});
   return schema;
 }
@@ -65,48 +57,35 @@ Schema<BatchTimelineRow> timeline_schema(const BatchFacts& facts) {
 Schema<BatchLinksRow> links_schema() {
   using R = BatchLinksRow;
   const auto count = [](const char* name, const char* help, auto of) {
-    return Field<R>{name,
-                    name,
-                    Unit::kCount,
-                    kInt,
-                    [of](const R& r) { return Value(std::uint64_t{of(r.links)}); },
+    return Field<R>{name, Unit::kCount, [of](const R& r) { return std::invoke(of, r.links); },
                     help};
   };
   return Schema<R>("linked_and_short_kernels",
                    "GPU events with and without an External id, and short ones",
-                   {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
+                   {{"rank", &R::rank},
                     count("num_kernel_events", "kernels, copies, memsets",
                           [](const BatchLinks& l) { return l.linked + l.unlinked; }),
-                    count("num_kernel_events_linked", "with an External id",
-                          [](const BatchLinks& l) { return l.linked; }),
-                    count("num_kernel_events_unlinked", "without",
-                          [](const BatchLinks& l) { return l.unlinked; }),
+                    count("num_kernel_events_linked", "with an External id", &BatchLinks::linked),
+                    count("num_kernel_events_unlinked", "without", &BatchLinks::unlinked),
                     count("num_short_kernel_events_linked", "below 10 us, with an External id",
-                          [](const BatchLinks& l) { return l.short_linked; }),
+                          &BatchLinks::short_linked),
                     count("num_short_kernel_events_unlinked", "below 10 us, without",
-                          [](const BatchLinks& l) { return l.short_unlinked; })});
+                          &BatchLinks::short_unlinked)});
 }
 
 Schema<BatchDurations> unlinked_schema() {
   using R = BatchDurations;
   const auto us = [](const char* name, auto ns) {
-    return Field<R>{name,
-                    name,
-                    Unit::kUs,
-                    kDouble,
-                    [ns](const R& r) { return Value(ns_to_us(ns(r))); },
+    return Field<R>{name, Unit::kUs, [ns](const R& r) { return ns_to_us(std::invoke(ns, r)); },
                     "us, over all ranks"};
   };
   return Schema<R>("unlinked_short_kernels_summary",
                    "all GPU events without an External id, short or not",
-                   {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
-                     "kernel or copy"},
-                    {"cat", "cat", Unit::kNone, kText, [](const R& r) { return Value(r.category); },
-                     "category of the event"},
-                    {"count", "count", Unit::kCount, kInt,
-                     [](const R& r) { return Value(r.count); }, "over all ranks"},
-                    us("min_dur", [](const R& r) { return r.min_ns; }),
-                    us("max_dur", [](const R& r) { return r.max_ns; }),
+                   {{"name", &R::name, "kernel or copy"},
+                    {"cat", &R::category, "category of the event"},
+                    {"count", Unit::kCount, &R::count, "over all ranks"},
+                    us("min_dur", &R::min_ns),
+                    us("max_dur", &R::max_ns),
                     us("mean_dur", [](const R& r) {
                       return static_cast<double>(r.sum_ns) / static_cast<double>(r.count);
                     })});
@@ -117,10 +96,8 @@ using ShortOp = std::pair<std::string, std::size_t>;
 Schema<ShortOp> short_ops_schema() {
   return Schema<ShortOp>(
       "short_cpu_op_counts", "operators that launched kernels below 10 us",
-      {{"cpu_op", "", Unit::kNone, kText, [](const ShortOp& r) { return Value(r.first); },
-        "nearest operator above the launch"},
-       {"count", "count", Unit::kCount, kInt, [](const ShortOp& r) { return Value(r.second); },
-        "kernels below 10 us, over all ranks"}});
+      {{"cpu_op", "", Unit::kNone, &ShortOp::first, "nearest operator above the launch"},
+       {"count", Unit::kCount, &ShortOp::second, "kernels below 10 us, over all ranks"}});
 }
 
 Table short_ops_table(const BatchFacts& facts) {
@@ -154,9 +131,7 @@ Schema<BatchRuntimeRow> runtime_schema(const BatchFacts& facts) {
   using R = BatchRuntimeRow;
   Schema<R> schema(
       "cuda_events_summary", "runtime and driver calls of each rank",
-      {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.name); }, "call"},
-       {"cat", "cat", Unit::kNone, kText, [](const R& r) { return Value(r.category); },
-        "cuda_runtime or cuda_driver"}});
+      {{"name", &R::name, "call"}, {"cat", &R::category, "cuda_runtime or cuda_driver"}});
   for (std::size_t f = 0; f < std::size(kFigures); ++f)
     for (std::size_t i = 0; i < facts.parts.size(); ++i) {
       const std::string name = fmt::format("{}_{}", kFigures[f], facts.parts[i].rank);
@@ -179,36 +154,30 @@ Table runtime_table(const BatchFacts& facts) {
 
 Schema<BatchBreakdownRow> breakdown_schema() {
   using R = BatchBreakdownRow;
-  return Schema<R>(
-      "grouped_breakdown", "time of an average rank by kind of work",
-      {{"group", "Group", Unit::kNone, kText, [](const R& r) { return Value(r.group); },
-        "of launchers by their names"},
-       {"time_s", "Time (s)", Unit::kSeconds, kDouble, [](const R& r) { return Value(r.time_s); },
-        "GPU time of a rank on average; groups overlap in time, so their total is no "
-        "wall time"}});
+  return Schema<R>("grouped_breakdown", "time of an average rank by kind of work",
+                   {{"group", "Group", Unit::kNone, &R::group, "of launchers by their names"},
+                    {"time_s", "Time (s)", Unit::kSeconds, &R::time_s,
+                     "GPU time of a rank on average; groups overlap in time, so their total is no "
+                     "wall time"}});
 }
 
 /// Sheets of kernels may have a million rows: texts are made once for each argument.
 class Reprs {
 public:
   explicit Reprs(const StringPool& texts) : texts_(texts) {}
-  [[nodiscard]] Value of(StrId json) {
+  [[nodiscard]] std::optional<std::string_view> of(StrId json) {
     if (json == kEmptyStr)
-      return {};
+      return std::nullopt;
     const auto [it, fresh] = made_.try_emplace(json);
     if (fresh)
       it->second = python_repr(texts_.view(json), true);
-    return Value(it->second);
+    return it->second;
   }
 
 private:
   const StringPool& texts_;
   std::unordered_map<StrId, std::string> made_;
 };
-
-bool known(std::int32_t stream) {
-  return stream >= 0;
-}
 
 } // namespace
 
@@ -217,26 +186,22 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
   const StringPool* const texts = &part.texts;
   const auto reprs = std::make_shared<Reprs>(part.texts);
   const auto list = [reprs](const char* id, const char* label, StrId R::*of, const char* help) {
-    return Field<R>{id,
-                    label,
-                    Unit::kNone,
-                    kText,
-                    [reprs, of](const R& r) { return reprs->of(r.*of); },
-                    help,
-                    ColumnStyle{.nested = true}};
+    return Field<R>{id,          label,
+                    Unit::kNone, [reprs, of](const R& r) { return reprs->of(r.*of); },
+                    help,        ColumnStyle{.nested = true}};
   };
   return Schema<R>(
       fmt::format("kernels_{}", part.rank), "every kernel of a rank",
-      {{"uid", "UID", Unit::kNone, kInt, [](const R& r) { return Value(r.uid); },
-        "place in the file"},
-       {"kernel", "Kernel name", Unit::kNone, kText,
-        [texts](const R& r) { return Value(texts->view(r.name)); }, "kernel"},
-       {"start_us", "Kernel t start", Unit::kNone, kDouble,
-        [](const R& r) { return Value(reference_us(r.ts_ns)); }, "as in the file, us"},
-       {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs, kDouble,
-        [](const R& r) { return Value(reference_us(r.dur_ns)); }, "as in the file"},
-       {"stream", "Kernel stream", Unit::kNone, kInt,
-        [](const R& r) { return known(r.stream) ? Value(r.stream) : Value(); }, "GPU stream"},
+      {{"uid", "UID", Unit::kNone, &R::uid, "place in the file"},
+       {"kernel", "Kernel name", Unit::kNone, [texts](const R& r) { return texts->view(r.name); },
+        "kernel"},
+       {"start_us", "Kernel t start", Unit::kNone, [](const R& r) { return reference_us(r.ts_ns); },
+        "as in the file, us"},
+       {"dur_us", "Kernel duration (\u00b5s)", Unit::kUs,
+        [](const R& r) { return reference_us(r.dur_ns); }, "as in the file"},
+       {"stream", "Kernel stream", Unit::kNone,
+        [](const R& r) { return r.stream < 0 ? std::nullopt : std::optional(r.stream); },
+        "GPU stream"},
        {"parent_uid", "Parent cpu_op UID", Unit::kNone, kInt,
         [](const R& r) { return r.has_parent ? Value(r.parent_uid) : Value(); },
         "of the nearest operator above the launch"},
@@ -247,8 +212,7 @@ Schema<BatchKernel> batch_kernel_schema(const BatchPart& part) {
        list("input_types", "Input types", &R::types, "of that operator"),
        list("input_strides", "Input strides", &R::strides, "of that operator"),
        list("concrete_inputs", "Concrete Inputs", &R::concrete, "of that operator"),
-       {"kernel_file", "kernel_file", Unit::kNone, kText,
-        [texts](const R& r) { return text_or_blank(texts->view(r.kernel_file)); },
+       {"kernel_file", [texts](const R& r) { return text_or_blank(texts->view(r.kernel_file)); },
         "source of a compiled kernel"},
        {"parent_busy_us", "Parent cpu_op busy time (\u00b5s)", Unit::kUs, kDouble,
         [](const R& r) { return r.has_parent ? Value(ns_to_us(r.parent_ns)) : Value(); },

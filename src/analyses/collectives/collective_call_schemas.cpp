@@ -1,7 +1,6 @@
 // Sheets with one row per collective or per kernel.
 #include "analyses/collectives/collective_schemas.h"
 
-#include "analyses/collectives/collective_cells.h"
 #include "analyses/collectives/collective_sums.h"
 #include "base/units.h"
 #include "core/reference_time.h"
@@ -15,8 +14,8 @@ using enum CellKind;
 constexpr const char* kSpanHelp = "whether all members of the group share a node";
 constexpr const char* kStepHelp = "number of the last profiler step that began before it";
 
-Value step_value(const Collective& c) {
-  return c.step < 0 ? Value() : Value(c.step);
+std::optional<std::int64_t> step_of(const Collective& c) {
+  return c.step < 0 ? std::nullopt : std::optional(c.step);
 }
 
 } // namespace
@@ -24,57 +23,54 @@ Value step_value(const Collective& c) {
 Schema<CollectiveKernel> collective_kernel_schema(const ReferenceForm& reference) {
   using R = CollectiveKernel;
   const auto text = [](StrId Collective::*id) {
-    return [id](const R& r) { return some(r.rank->text(r.collective->*id)); };
+    return [id](const R& r) { return text_or_blank(r.rank->text(r.collective->*id)); };
   };
   const auto count = [](std::int64_t Collective::*n) {
     return [n](const R& r) { return known(r.collective->*n); };
   };
   const auto mib = [](std::int64_t Collective::*n) {
-    return [n](const R& r) { return Value(mib_of(*r.rank, *r.collective, r.collective->*n)); };
+    return [n](const R& r) { return mib_of(*r.rank, *r.collective, r.collective->*n); };
   };
   Schema<R> schema(
       "nccl_long", "one row per collective kernel and rank",
-      {{"collective_id", "collective_id", Unit::kNone, kText,
-        [](const R& r) { return Value(r.timed->id); }, "the same on all ranks that took part"},
-       {"index_in_group", "index_in_group", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.timed->match.index); }},
-       {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank->rank); }},
-       {"group", "Process Group Name", Unit::kNone, kText, text(&Collective::pg_name)},
-       {"group_ranks", "Process Group Ranks", Unit::kNone, kText, text(&Collective::pg_ranks), "",
+      {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); },
+        "the same on all ranks that took part"} // namespace rankscope
+       ,
+       {"index_in_group", [](const R& r) { return r.timed->match.index; }},
+       {"rank", [](const R& r) { return r.rank->rank; }},
+       {"group", "Process Group Name", Unit::kNone, text(&Collective::pg_name)},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, text(&Collective::pg_ranks), "",
         ColumnStyle{.nested = true}},
-       {"collective", "Collective name", Unit::kNone, kText, text(&Collective::name)},
-       {"group_size", "Group size", Unit::kNone, kInt, count(&Collective::group_size)},
-       {"dtype", "dtype", Unit::kNone, kText, text(&Collective::dtype)},
-       {"in_nelems", "In msg nelems", Unit::kNone, kInt, count(&Collective::in_nelems)},
-       {"in_mib", "In msg size (MB)", Unit::kNone, kDouble, mib(&Collective::in_nelems)},
-       {"out_nelems", "Out msg nelems", Unit::kNone, kInt, count(&Collective::out_nelems)},
-       {"out_mib", "Out msg size (MB)", Unit::kNone, kDouble, mib(&Collective::out_nelems)},
-       {"in_split", "In split size", Unit::kNone, kText, text(&Collective::in_split)},
-       {"out_split", "Out split size", Unit::kNone, kText, text(&Collective::out_split)},
-       {"stream", "stream", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.collective->stream); }},
-       {"start_us", "ts", Unit::kNone, kDouble,
-        [](const R& r) { return Value(reference_us(r.collective->ts_ns)); }, "as in the file, us"},
-       {"dur_us", "dur", Unit::kNone, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.collective->dur_ns)); }, "us"}});
+       {"collective", "Collective name", Unit::kNone, text(&Collective::name)},
+       {"group_size", "Group size", Unit::kNone, count(&Collective::group_size)},
+       {"dtype", text(&Collective::dtype)},
+       {"in_nelems", "In msg nelems", Unit::kNone, count(&Collective::in_nelems)},
+       {"in_mib", "In msg size (MB)", Unit::kNone, mib(&Collective::in_nelems)},
+       {"out_nelems", "Out msg nelems", Unit::kNone, count(&Collective::out_nelems)},
+       {"out_mib", "Out msg size (MB)", Unit::kNone, mib(&Collective::out_nelems)},
+       {"in_split", "In split size", Unit::kNone, text(&Collective::in_split)},
+       {"out_split", "Out split size", Unit::kNone, text(&Collective::out_split)},
+       {"stream", [](const R& r) { return r.collective->stream; }},
+       {"start_us", "ts", Unit::kNone, [](const R& r) { return reference_us(r.collective->ts_ns); },
+        "as in the file, us"},
+       {"dur_us", "dur", Unit::kNone, [](const R& r) { return ns_to_us(r.collective->dur_ns); },
+        "us"}});
   if (reference.on) {
     if (reference.per_node > 0) {
-      schema.add({"node", "node_id", Unit::kNone, kInt,
-                  [n = reference.per_node](const R& r) { return Value(r.rank->rank / n); },
+      schema.add({"node", "node_id", Unit::kNone,
+                  [n = reference.per_node](const R& r) { return r.rank->rank / n; },
                   "rank / GPUs per node"});
-      schema.add({"node_span", "node_span", Unit::kNone, kText,
+      schema.add({"node_span",
                   [n = reference.per_node](const R& r) {
-                    return Value(node_span(r.rank->text(r.collective->pg_ranks), n));
+                    return node_span(r.rank->text(r.collective->pg_ranks), n);
                   },
                   kSpanHelp});
     }
     return schema;
   }
-  schema.add({"step", "step", Unit::kNone, kInt,
-              [](const R& r) { return step_value(*r.collective); }, kStepHelp});
+  schema.add({"step", [](const R& r) { return step_of(*r.collective); }, kStepHelp});
   const auto us = [&schema](const char* id, const char* label, const char* help, auto ns) {
-    schema.add(
-        {id, label, Unit::kUs, kDouble, [ns](const R& r) { return Value(ns_to_us(ns(r))); }, help});
+    schema.add({id, label, Unit::kUs, [ns](const R& r) { return ns_to_us(ns(r)); }, help});
   };
   schema.add({"wait_us", "wait (\u00b5s)", Unit::kUs, kDouble,
               [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.wait_ns)) : Value(); },
@@ -105,53 +101,50 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
                                               const ReferenceForm& reference) {
   using R = SyncCollective;
   const auto text = [](StrId Collective::*id) {
-    return [id](const R& r) { return some(r.timed->first_rank->text(r.timed->first->*id)); };
+    return
+        [id](const R& r) { return text_or_blank(r.timed->first_rank->text(r.timed->first->*id)); };
   };
   const auto count = [](std::int64_t Collective::*n) {
     return [n](const R& r) { return known(r.timed->first->*n); };
   };
   const auto mib = [](std::int64_t Collective::*n) {
     return [n](const R& r) {
-      return Value(mib_of(*r.timed->first_rank, *r.timed->first, r.timed->first->*n));
+      return mib_of(*r.timed->first_rank, *r.timed->first, r.timed->first->*n);
     };
   };
   Schema<R> schema(
       "nccl_implicit_sync", "one row per collective that synchronises, with the times of its ranks",
-      {{"collective_id", "collective_id", Unit::kNone, kText,
-        [](const R& r) { return Value(r.timed->id); }},
-       {"group", "Process Group Name", Unit::kNone, kText, text(&Collective::pg_name)},
-       {"group_ranks", "Process Group Ranks", Unit::kNone, kText, text(&Collective::pg_ranks), "",
+      {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); }},
+       {"group", "Process Group Name", Unit::kNone, text(&Collective::pg_name)},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, text(&Collective::pg_ranks), "",
         ColumnStyle{.nested = true}},
        {"collective", "Collective name", Unit::kNone, kText,
         [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->name)); }},
-       {"group_size", "Group size", Unit::kNone, kInt, count(&Collective::group_size)},
-       {"dtype", "dtype", Unit::kNone, kText, text(&Collective::dtype)},
-       {"in_nelems", "In msg nelems", Unit::kNone, kInt, count(&Collective::in_nelems)},
-       {"out_nelems", "Out msg nelems", Unit::kNone, kInt, count(&Collective::out_nelems)},
-       {"in_mib", "In msg size (MB)", Unit::kNone, kDouble, mib(&Collective::in_nelems)},
-       {"out_mib", "Out msg size (MB)", Unit::kNone, kDouble, mib(&Collective::out_nelems)},
-       {"full_mib", "Full msg size (MB)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.timed->full_mib); }},
-       {"comm_latency_us", "comm_latency", Unit::kNone, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.timed->latency_ns)); },
+       {"group_size", "Group size", Unit::kNone, count(&Collective::group_size)},
+       {"dtype", text(&Collective::dtype)},
+       {"in_nelems", "In msg nelems", Unit::kNone, count(&Collective::in_nelems)},
+       {"out_nelems", "Out msg nelems", Unit::kNone, count(&Collective::out_nelems)},
+       {"in_mib", "In msg size (MB)", Unit::kNone, mib(&Collective::in_nelems)},
+       {"out_mib", "Out msg size (MB)", Unit::kNone, mib(&Collective::out_nelems)},
+       {"full_mib", "Full msg size (MB)", Unit::kNone,
+        [](const R& r) { return r.timed->full_mib; }},
+       {"comm_latency_us", "comm_latency", Unit::kNone,
+        [](const R& r) { return ns_to_us(r.timed->latency_ns); },
         "shortest duration over the ranks, us"},
        {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->told_waits ? Value(ns_to_us(r.start_skew_ns)) : Value(); },
         "us; blank where a member is not there"},
-       {"earliest_rank", "earliest arrival rank", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.earliest_rank); }},
+       {"earliest_rank", "earliest arrival rank", Unit::kNone, &R::earliest_rank},
        {"wait_us_mean", "avg_wait_time", Unit::kNone, kDouble,
         [](const R& r) { return r.timed->told_waits ? Value(r.mean_wait_us()) : Value(); }, "us"},
-       {"end_skew_us", "skew in end time", Unit::kNone, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.timed->end_skew_ns)); }, "us"},
-       {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.timed->algo_gbps); }, "size / latency"},
-       {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.timed->bus_gbps); },
+       {"end_skew_us", "skew in end time", Unit::kNone,
+        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); }, "us"},
+       {"algo_bw_gbps", "algo bw (GB/s)", Unit::kNone,
+        [](const R& r) { return r.timed->algo_gbps; }, "size / latency"},
+       {"bus_bw_gbps", "bus bw (GB/s)", Unit::kNone, [](const R& r) { return r.timed->bus_gbps; },
         "algorithm bandwidth x the factor of the collective"}});
   if (!reference.on)
-    schema.add({"step", "step", Unit::kNone, kInt,
-                [](const R& r) { return step_value(*r.timed->first); }, kStepHelp});
+    schema.add({"step", [](const R& r) { return step_of(*r.timed->first); }, kStepHelp});
   using Times = Value (*)(const TimedCollective&, std::size_t);
   const std::pair<const char*, Times> kinds[] = {
       {"ts",
@@ -179,9 +172,9 @@ Schema<SyncCollective> sync_collective_schema(std::span<const RankCollectives> r
                   {}});
     }
   if (reference.on && reference.per_node > 0)
-    schema.add({"node_span", "node_span", Unit::kNone, kText,
+    schema.add({"node_span",
                 [n = reference.per_node](const R& r) {
-                  return Value(node_span(r.timed->first_rank->text(r.timed->first->pg_ranks), n));
+                  return node_span(r.timed->first_rank->text(r.timed->first->pg_ranks), n);
                 },
                 kSpanHelp});
   return schema;
@@ -192,36 +185,27 @@ Schema<AllToAllV> all_to_all_v_schema() {
   return {
       "nccl_all2allv",
       "one row per all-to-all-v",
-      {{"collective_id", "collective_id", Unit::kNone, kText,
-        [](const R& r) { return Value(r.timed->id); }},
-       {"group", "Process Group Name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.timed->match.pg); }},
+      {{"collective_id", [](const R& r) { return std::string_view(r.timed->id); }},
+       {"group", "Process Group Name", Unit::kNone,
+        [](const R& r) { return std::string_view(r.timed->match.pg); }},
        {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
         [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->pg_ranks)); }, "",
         ColumnStyle{.nested = true}},
        {"dtype", "dtype", Unit::kNone, kText,
         [](const R& r) { return Value(r.timed->first_rank->text(r.timed->first->dtype)); }},
-       {"group_size", "Group size", Unit::kNone, kInt,
+       {"group_size", "Group size", Unit::kNone,
         [](const R& r) { return known(r.timed->first->group_size); }},
-       {"sent_mib", "total data communicated (MB)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.sent_mib); }},
-       {"nelems", "total nelems", Unit::kNone, kDouble, [](const R& r) { return Value(r.nelems); }},
-       {"wall_us", "wall_time (us)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.wall_us); }, "first start to last end"},
-       {"max_us", "max_rank_dur (us)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.max_us); }},
-       {"min_us", "min_rank_dur (us)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.min_us); }},
-       {"mean_us", "avg_rank_dur (us)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.mean_us); }},
-       {"throughput_gbps", "throughput (GB/s)", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.throughput_gbps); }},
-       {"imbalance", "size_imbalance", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.imbalance); }, "largest / mean sent by a rank"},
-       {"start_skew_us", "skew in start time", Unit::kNone, kDouble,
-        [](const R& r) { return Value(r.start_skew_us); }, "us"},
-       {"end_skew_us", "skew in end time", Unit::kNone, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.timed->end_skew_ns)); }, "us"}}};
+       {"sent_mib", "total data communicated (MB)", Unit::kNone, &R::sent_mib},
+       {"nelems", "total nelems", Unit::kNone, &R::nelems},
+       {"wall_us", "wall_time (us)", Unit::kNone, &R::wall_us, "first start to last end"},
+       {"max_us", "max_rank_dur (us)", Unit::kNone, &R::max_us},
+       {"min_us", "min_rank_dur (us)", Unit::kNone, &R::min_us},
+       {"mean_us", "avg_rank_dur (us)", Unit::kNone, &R::mean_us},
+       {"throughput_gbps", "throughput (GB/s)", Unit::kNone, &R::throughput_gbps},
+       {"imbalance", "size_imbalance", Unit::kNone, &R::imbalance, "largest / mean sent by a rank"},
+       {"start_skew_us", "skew in start time", Unit::kNone, &R::start_skew_us, "us"},
+       {"end_skew_us", "skew in end time", Unit::kNone,
+        [](const R& r) { return ns_to_us(r.timed->end_skew_ns); }, "us"}}};
 }
 
 } // namespace rankscope

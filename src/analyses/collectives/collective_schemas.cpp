@@ -1,7 +1,6 @@
 // Sheets with one row per group of collectives, per rank or per kind.
 #include "analyses/collectives/collective_schemas.h"
 
-#include "analyses/collectives/collective_cells.h"
 #include "base/rank_excess.h"
 #include "base/units.h"
 
@@ -27,17 +26,13 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
   Schema<R> schema(
       "nccl_summary_implicit_sync",
       "collectives that synchronise, one row per name, type, size and group",
-      {{"collective", "Collective name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.name); }},
-       {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return Value(r.dtype); }},
-       {"in_nelems", "In msg nelems", Unit::kCount, kInt,
-        [](const R& r) { return known(r.in_nelems); }, "elements that a rank gives"},
-       {"group", "Process Group Name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.group); }},
-       {"group_size", "Group size", Unit::kNone, kInt,
-        [](const R& r) { return known(r.group_size); }},
-       {"full_mib", "Full msg size (MB)", Unit::kMiB, kDouble,
-        [](const R& r) { return Value(r.full_mib); },
+      {{"collective", "Collective name", Unit::kNone, &R::name},
+       {"dtype", &R::dtype},
+       {"in_nelems", "In msg nelems", Unit::kCount, [](const R& r) { return known(r.in_nelems); },
+        "elements that a rank gives"},
+       {"group", "Process Group Name", Unit::kNone, &R::group},
+       {"group_size", "Group size", Unit::kNone, [](const R& r) { return known(r.group_size); }},
+       {"full_mib", "Full msg size (MB)", Unit::kMiB, &R::full_mib,
         "the larger buffer: output of an all-gather, else input"}});
   struct Metric {
     const char* id;
@@ -57,15 +52,12 @@ Schema<SyncSummary> sync_summary_schema(const std::vector<std::string>& agg_metr
        "algorithm bandwidth x the factor of the collective"}};
   for (const Metric& m : kMetrics)
     for (const std::string& agg : agg_metrics)
-      schema.add({m.id + ("_" + agg), m.label + ("_" + agg), m.unit, kDouble,
-                  [stats = m.stats, stat = stat_named(agg)](const R& r) {
-                    return Value((r.*stats).*stat);
-                  },
-                  m.help});
-  schema.add({"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-              "collectives"});
-  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, kDouble,
-              [](const R& r) { return Value(r.total_latency_ms); }});
+      schema.add(
+          {m.id + ("_" + agg), m.label + ("_" + agg), m.unit,
+           [stats = m.stats, stat = stat_named(agg)](const R& r) { return (r.*stats).*stat; },
+           m.help});
+  schema.add({"count", Unit::kCount, &R::count, "collectives"});
+  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, &R::total_latency_ms});
   return schema;
 }
 
@@ -106,46 +98,30 @@ Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes) {
   using R = RankSummary;
   Schema<R> schema(
       name, "durations of collective kernels by rank, group, name, type, size and stream",
-      {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
-       {"group", "Process Group Name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.group); }},
-       {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
-        [](const R& r) { return Value(r.group_ranks); }, "", ColumnStyle{.nested = true}},
-       {"collective", "Collective name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.name); }},
-       {"group_size", "Group size", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.group_size); }},
-       {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return Value(r.dtype); }},
-       {"in_nelems", "In msg nelems", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.in_nelems); }},
-       {"out_nelems", "Out msg nelems", Unit::kNone, kInt,
-        [](const R& r) { return Value(r.out_nelems); }},
-       {"in_split", "In split size", Unit::kNone, kText,
-        [](const R& r) { return Value(r.in_split); }},
-       {"out_split", "Out split size", Unit::kNone, kText,
-        [](const R& r) { return Value(r.out_split); }},
-       {"stream", "stream", Unit::kNone, kInt, [](const R& r) { return Value(r.stream); }},
-       {"in_mib", "In msg size (MB)_first", Unit::kMiB, kDouble,
-        [](const R& r) { return Value(r.in_mib); }},
-       {"out_mib", "Out msg size (MB)_first", Unit::kMiB, kDouble,
-        [](const R& r) { return Value(r.out_mib); }},
-       {"dur_us_sum", "dur_sum", Unit::kUs, kDouble, [](const R& r) { return Value(r.dur_us.sum); },
+      {{"rank", &R::rank},
+       {"group", "Process Group Name", Unit::kNone, &R::group},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, &R::group_ranks, "",
+        ColumnStyle{.nested = true}},
+       {"collective", "Collective name", Unit::kNone, &R::name},
+       {"group_size", "Group size", Unit::kNone, &R::group_size},
+       {"dtype", &R::dtype},
+       {"in_nelems", "In msg nelems", Unit::kNone, &R::in_nelems},
+       {"out_nelems", "Out msg nelems", Unit::kNone, &R::out_nelems},
+       {"in_split", "In split size", Unit::kNone, &R::in_split},
+       {"out_split", "Out split size", Unit::kNone, &R::out_split},
+       {"stream", &R::stream},
+       {"in_mib", "In msg size (MB)_first", Unit::kMiB, &R::in_mib},
+       {"out_mib", "Out msg size (MB)_first", Unit::kMiB, &R::out_mib},
+       {"dur_us_sum", "dur_sum", Unit::kUs, [](const R& r) { return r.dur_us.sum; },
         "durations hold the wait for later ranks"},
-       {"dur_us_mean", "dur_mean", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.dur_us.mean); }},
-       {"dur_us_std", "dur_std", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.dur_us.std_sample); }},
-       {"dur_us_min", "dur_min", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.dur_us.min); }},
-       {"dur_us_max", "dur_max", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.dur_us.max); }},
-       {"count", "operation_count", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.count); }}});
+       {"dur_us_mean", "dur_mean", Unit::kUs, [](const R& r) { return r.dur_us.mean; }},
+       {"dur_us_std", "dur_std", Unit::kUs, [](const R& r) { return r.dur_us.std_sample; }},
+       {"dur_us_min", "dur_min", Unit::kUs, [](const R& r) { return r.dur_us.min; }},
+       {"dur_us_max", "dur_max", Unit::kUs, [](const R& r) { return r.dur_us.max; }},
+       {"count", "operation_count", Unit::kCount, &R::count}});
   if (nodes) {
-    schema.add({"node", "node_id", Unit::kNone, kInt, [](const R& r) { return Value(r.node); },
-                "rank / GPUs per node"});
-    schema.add({"node_span", "node_span", Unit::kNone, kText,
-                [](const R& r) { return some(r.node_span); },
+    schema.add({"node", "node_id", Unit::kNone, &R::node, "rank / GPUs per node"});
+    schema.add({"node_span", [](const R& r) { return text_or_blank(r.node_span); },
                 "whether all members of the group share a node"});
   }
   return schema;
@@ -153,128 +129,107 @@ Schema<RankSummary> rank_summary_schema(const std::string& name, bool nodes) {
 
 Schema<AllToAllVSummary> all_to_all_v_summary_schema() {
   using R = AllToAllVSummary;
-  return {"nccl_summary_all2allv",
-          "all-to-all-v by group and type",
-          {{"group", "Process Group Name", Unit::kNone, kText,
-            [](const R& r) { return Value(r.group); }},
-           {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return Value(r.dtype); }},
-           {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
-            [](const R& r) { return Value(r.group_ranks); }, "", ColumnStyle{.nested = true}},
-           {"group_size", "Group size", Unit::kNone, kInt,
-            [](const R& r) { return known(r.group_size); }},
-           {"sent_mib_mean", "total data communicated (MB)_mean", Unit::kMiB, kDouble,
-            [](const R& r) { return Value(r.mean_mib); }},
-           {"wall_us_mean", "wall_time (us)_mean", Unit::kUs, kDouble,
-            [](const R& r) { return Value(r.mean_wall_us); }, "first start to last end"},
-           {"throughput_gbps_mean", "throughput (GB/s)_mean", Unit::kGBps, kDouble,
-            [](const R& r) { return Value(r.mean_throughput_gbps); }},
-           {"imbalance_mean", "size_imbalance_mean", Unit::kRatio, kDouble,
-            [](const R& r) { return Value(r.mean_imbalance); }, "largest / mean sent by a rank"},
-           {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); }},
-           {"wall_us_sum", "Total wall_time (us)", Unit::kUs, kDouble,
-            [](const R& r) { return Value(r.wall_us); }},
-           {"wall_ms_sum", "Total wall_time (ms)", Unit::kMs, kDouble,
-            [](const R& r) { return Value(r.wall_us / 1e3); }}}};
+  return {
+      "nccl_summary_all2allv",
+      "all-to-all-v by group and type",
+      {{"group", "Process Group Name", Unit::kNone, &R::group},
+       {"dtype", &R::dtype},
+       {"group_ranks", "Process Group Ranks", Unit::kNone, &R::group_ranks, "",
+        ColumnStyle{.nested = true}},
+       {"group_size", "Group size", Unit::kNone, [](const R& r) { return known(r.group_size); }},
+       {"sent_mib_mean", "total data communicated (MB)_mean", Unit::kMiB, &R::mean_mib},
+       {"wall_us_mean", "wall_time (us)_mean", Unit::kUs, &R::mean_wall_us,
+        "first start to last end"},
+       {"throughput_gbps_mean", "throughput (GB/s)_mean", Unit::kGBps, &R::mean_throughput_gbps},
+       {"imbalance_mean", "size_imbalance_mean", Unit::kRatio, &R::mean_imbalance,
+        "largest / mean sent by a rank"},
+       {"count", Unit::kCount, &R::count},
+       {"wall_us_sum", "Total wall_time (us)", Unit::kUs, &R::wall_us},
+       {"wall_ms_sum", "Total wall_time (ms)", Unit::kMs,
+        [](const R& r) { return r.wall_us / 1e3; }}}};
 }
 
 Schema<SentTo> all_to_all_v_sent_schema() {
   using R = SentTo;
-  return {
-      "all2allv_heatmap",
-      "who sends how much to whom in all-to-all-v",
-      {{"from_rank", "src_rank", Unit::kNone, kInt, [](const R& r) { return Value(r.from); }},
-       {"to_rank", "dst_rank", Unit::kNone, kInt, [](const R& r) { return Value(r.to); }},
-       {"sent_mib", "total_sent_MB", Unit::kMiB, kDouble, [](const R& r) { return Value(r.mib); }},
-       {"sent_mib_mean", "avg_sent_MB", Unit::kMiB, kDouble,
-        [](const R& r) { return Value(r.mib / static_cast<double>(r.count)); }},
-       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); }}}};
+  return {"all2allv_heatmap",
+          "who sends how much to whom in all-to-all-v",
+          {{"from_rank", "src_rank", Unit::kNone, &R::from},
+           {"to_rank", "dst_rank", Unit::kNone, &R::to},
+           {"sent_mib", "total_sent_MB", Unit::kMiB, &R::mib},
+           {"sent_mib_mean", "avg_sent_MB", Unit::kMiB,
+            [](const R& r) { return r.mib / static_cast<double>(r.count); }},
+           {"count", Unit::kCount, &R::count}}};
 }
 
 Schema<Straggler> straggler_schema(const ReferenceForm& reference) {
   using R = Straggler;
   Schema<R> schema(
       "straggler_summary", "how the ranks arrive at the collectives that synchronise",
-      {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
-       {"wait_us", "total_wait_time_us", Unit::kUs, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.wait_ns)); }, "until the last member had started"},
+      {{"rank", &R::rank},
+       {"wait_us", "total_wait_time_us", Unit::kUs, in_us(&R::wait_ns),
+        "until the last member had started"},
        {"wait_us_mean", "mean_wait_time_us", Unit::kUs, kDouble,
         [](const R& r) {
           const double us = ns_to_us(r.wait_ns) / static_cast<double>(r.collectives);
           return Value(std::nearbyint(us * 10) / 10); // halves to even, as Python rounds
         }},
-       {"last", "times_arrived_last", Unit::kCount, kInt, [](const R& r) { return Value(r.last); }},
-       {"first", "times_arrived_first", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.first); }},
-       {"last_percent", "pct_arrived_last", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.percent_of(r.last)); }},
-       {"collectives", "num_collectives", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.collectives); }},
-       {"dur_us", "total_nccl_dur_us", Unit::kUs, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.dur_ns)); }},
-       {"lateness_us_mean", "mean_lateness_us", Unit::kUs, kDouble,
-        [](const R& r) { return Value(r.mean_lateness_us); },
+       {"last", "times_arrived_last", Unit::kCount, &R::last},
+       {"first", "times_arrived_first", Unit::kCount, &R::first},
+       {"last_percent", "pct_arrived_last", Unit::kPercent,
+        [](const R& r) { return r.percent_of(r.last); }},
+       {"collectives", "num_collectives", Unit::kCount, &R::collectives},
+       {"dur_us", "total_nccl_dur_us", Unit::kUs, in_us(&R::dur_ns)},
+       {"lateness_us_mean", "mean_lateness_us", Unit::kUs, &R::mean_lateness_us,
         "start after the median start of the ranks, on the aligned clocks"},
        {"later_us_mean", "mean_later_us", Unit::kUs, kDouble,
         [](const R& r) { return r.late_us.empty() ? Value() : Value(trimmed_mean_of(r.late_us)); },
         "how much shorter its collectives are than the median of the other members', trimmed mean "
         "over the steps: what findings call late, without clocks"},
-       {"shortest", "times_shortest", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.shortest); },
+       {"shortest", "times_shortest", Unit::kCount, &R::shortest,
         "needs no clock: the latest comer has the shortest duration"},
-       {"shortest_percent", "pct_shortest", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.percent_of(r.shortest)); }}});
+       {"shortest_percent", "pct_shortest", Unit::kPercent,
+        [](const R& r) { return r.percent_of(r.shortest); }}});
   if (reference.on && reference.per_node > 0)
-    schema.add({"node", "node_id", Unit::kNone, kInt,
-                [n = reference.per_node](const R& r) { return Value(r.rank / n); },
+    schema.add({"node", "node_id", Unit::kNone,
+                [n = reference.per_node](const R& r) { return r.rank / n; },
                 "rank / GPUs per node"});
   return schema;
 }
 
 Schema<ExposedRank> exposed_rank_schema() {
   using R = ExposedRank;
-  const auto ms = [](std::int64_t R::*time) {
-    return [time](const R& r) { return Value(ns_to_ms(r.*time)); };
-  };
   return {"exposed_by_rank",
           "communication that neither compute nor copies hide, by rank",
-          {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
-           {"comm_ms", "communication (ms)", Unit::kMs, kDouble, ms(&R::comm_ns),
+          {{"rank", &R::rank},
+           {"comm_ms", "communication (ms)", Unit::kMs, in_ms(&R::comm_ns),
             "union of the rank's collectives"},
-           {"exposed_ms", "exposed (ms)", Unit::kMs, kDouble, ms(&R::exposed_ns)},
-           {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, kDouble,
-            ms(&R::hidden_compute_ns)},
-           {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, kDouble,
-            ms(&R::hidden_memcpy_ns), "under copies but not compute"},
-           {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(share_percent(r.exposed_ns, r.comm_ns)); }}}};
+           {"exposed_ms", "exposed (ms)", Unit::kMs, in_ms(&R::exposed_ns)},
+           {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, in_ms(&R::hidden_compute_ns)},
+           {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, in_ms(&R::hidden_memcpy_ns),
+            "under copies but not compute"},
+           {"exposed_percent", "exposed (%)", Unit::kPercent,
+            [](const R& r) { return share_percent(r.exposed_ns, r.comm_ns); }}}};
 }
 
 Schema<ExposedType> exposed_type_schema() {
   using R = ExposedType;
-  const auto ms = [](std::int64_t R::*time) {
-    return [time](const R& r) { return Value(ns_to_ms(r.*time)); };
-  };
   return {
       "exposed_by_type",
       "communication that neither compute nor copies hide, by kind of collective",
-      {{"collective", "Collective name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.name); }},
-       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); }},
-       {"dur_ms", "duration (ms)", Unit::kMs, kDouble, ms(&R::dur_ns),
-        "sum over kernels and ranks"},
+      {{"collective", "Collective name", Unit::kNone, &R::name},
+       {"kernels", Unit::kCount, &R::kernels},
+       {"dur_ms", "duration (ms)", Unit::kMs, in_ms(&R::dur_ns), "sum over kernels and ranks"},
        {"wait_ms", "wait (ms)", Unit::kMs, kDouble,
         [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.wait_ns)) : Value(); },
         "until the last member had started; where all members are there and wait for each other"},
        {"transfer_ms", "transfer (ms)", Unit::kMs, kDouble,
         [](const R& r) { return r.told_ns > 0 ? Value(ns_to_ms(r.told_ns - r.wait_ns)) : Value(); },
         "the rest of those"},
-       {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, kDouble,
-        ms(&R::hidden_compute_ns)},
-       {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, kDouble, ms(&R::hidden_memcpy_ns)},
-       {"exposed_ms", "exposed (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.exposed_ns())); }},
-       {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.exposed_percent()); }}}};
+       {"hidden_compute_ms", "hidden by compute (ms)", Unit::kMs, in_ms(&R::hidden_compute_ns)},
+       {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, in_ms(&R::hidden_memcpy_ns)},
+       {"exposed_ms", "exposed (ms)", Unit::kMs,
+        [](const R& r) { return ns_to_ms(r.exposed_ns()); }},
+       {"exposed_percent", "exposed (%)", Unit::kPercent, &R::exposed_percent}}};
 }
 
 Schema<GroupSummary> process_group_schema() {
@@ -282,48 +237,39 @@ Schema<GroupSummary> process_group_schema() {
   return {
       "process_groups",
       "the process groups and their communication",
-      {{"group", "Process Group Name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.name); }},
-       {"description", "description", Unit::kNone, kText,
-        [](const R& r) { return some(r.description); }},
-       {"group_ranks", "Process Group Ranks", Unit::kNone, kText,
-        [](const R& r) { return some(r.ranks); }, "", ColumnStyle{.nested = true}},
-       {"group_size", "Group size", Unit::kNone, kInt, [](const R& r) { return known(r.size); }},
-       {"node_span", "node_span", Unit::kNone, kText,
-        [](const R& r) { return Value(r.node_span); }},
-       {"collectives", "collectives", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.collectives); }},
-       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); }},
-       {"mib", "message size (MB)", Unit::kMiB, kDouble, [](const R& r) { return Value(r.mib); }},
-       {"dur_ms", "duration over ranks (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.dur_ns)); }},
-       {"bus_bw_gbps_median", "bus bandwidth median (GB/s)", Unit::kGBps, kDouble,
-        [](const R& r) { return Value(r.median_bus_gbps); }}}};
+      {{"group", "Process Group Name", Unit::kNone, &R::name},
+       {"description", [](const R& r) { return text_or_blank(r.description); }},
+       {"group_ranks", "Process Group Ranks", Unit::kNone,
+        [](const R& r) { return text_or_blank(r.ranks); }, "", ColumnStyle{.nested = true}},
+       {"group_size", "Group size", Unit::kNone, [](const R& r) { return known(r.size); }},
+       {"node_span", &R::node_span},
+       {"collectives", Unit::kCount, &R::collectives},
+       {"kernels", Unit::kCount, &R::kernels},
+       {"mib", "message size (MB)", Unit::kMiB, &R::mib},
+       {"dur_ms", "duration over ranks (ms)", Unit::kMs, in_ms(&R::dur_ns)},
+       {"bus_bw_gbps_median", "bus bandwidth median (GB/s)", Unit::kGBps, &R::median_bus_gbps}}};
 }
 
 Schema<RankClock> clock_schema() {
   using R = RankClock;
   return {"clocks",
           "how far the clocks of the ranks are apart",
-          {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
-           {"base_time_ns", "base time (ns)", Unit::kNone, kInt,
-            [](const R& r) { return Value(r.base_time_ns); }},
-           {"offset_us", "offset to rank 0's clock (\u00b5s)", Unit::kUs, kDouble,
-            [](const R& r) { return Value(ns_to_us(r.offset.line.offset_ns)); },
+          {{"rank", &R::rank},
+           {"base_time_ns", "base time (ns)", Unit::kNone, &R::base_time_ns},
+           {"offset_us", "offset to rank 0's clock (\u00b5s)", Unit::kUs,
+            [](const R& r) { return ns_to_us(r.offset.line.offset_ns); },
             "how far the rank's clock is ahead of the first rank's"},
-           {"residual_us", "residual (\u00b5s)", Unit::kUs, kDouble,
-            [](const R& r) { return Value(ns_to_us(r.offset.residual_ns)); },
+           {"residual_us", "residual (\u00b5s)", Unit::kUs,
+            [](const R& r) { return ns_to_us(r.offset.residual_ns); },
             "median distance of the ends of shared collectives from the offset"},
-           {"effect_us", "skew in start (\u00b5s)", Unit::kUs, kDouble,
-            [](const R& r) { return Value(ns_to_us(r.offset.effect_ns)); },
+           {"effect_us", "skew in start (\u00b5s)", Unit::kUs,
+            [](const R& r) { return ns_to_us(r.offset.effect_ns); },
             "median distance of their starts: what the clocks are aligned for"},
-           {"drift_ppb", "drift (ns/s)", Unit::kNone, kDouble,
-            [](const R& r) { return Value(static_cast<double>(r.offset.line.drift_ppt) / 1e3); },
+           {"drift_ppb", "drift (ns/s)", Unit::kNone,
+            [](const R& r) { return static_cast<double>(r.offset.line.drift_ppt) / 1e3; },
             "what the clock gains on the first rank's; 0 unless the collectives show it"},
-           {"collectives", "collectives", Unit::kCount, kInt,
-            [](const R& r) { return Value(r.offset.samples); }},
-           {"aligned", "aligned", Unit::kNone, CellKind::kBool,
-            [](const R& r) { return Value(r.offset.aligned()); }},
+           {"collectives", Unit::kCount, [](const R& r) { return r.offset.samples; }},
+           {"aligned", [](const R& r) { return r.offset.aligned(); }},
            {"used", "used", Unit::kNone, kText,
             [](const R& r) {
               switch (r.offset.fit) {
@@ -343,13 +289,12 @@ Schema<RankClock> clock_schema() {
 
 Schema<CollectiveProblem> problem_schema() {
   using R = CollectiveProblem;
-  return {
-      "problems",
-      "shifted windows and collectives on which ranks disagree",
-      {{"group", "process group", Unit::kNone, kText, [](const R& r) { return Value(r.group); }},
-       {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }},
-       {"index", "index", Unit::kNone, kInt, [](const R& r) { return Value(r.index); }},
-       {"problem", "problem", Unit::kNone, kText, [](const R& r) { return Value(r.problem); }}}};
+  return {"problems",
+          "shifted windows and collectives on which ranks disagree",
+          {{"group", "process group", Unit::kNone, &R::group},
+           {"rank", &R::rank},
+           {"index", &R::index},
+           {"problem", &R::problem}}};
 }
 
 } // namespace rankscope

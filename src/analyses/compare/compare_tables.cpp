@@ -38,37 +38,35 @@ void add_figure(Schema<Row>& schema, const std::string& id, const std::string& l
                 bool judged = true) {
   // a percentage has no unit of time: ours goes, names that are documented with theirs stay
   const std::string bare = label.ends_with(" (us)") ? label.substr(0, label.size() - 5) : label;
-  schema.add({"base_" + id, base.label + "_" + label, unit, kDouble,
-              [figure](const Row& r) { return Value((r.*figure).base); }});
-  schema.add({"test_" + id, test.label + "_" + label, unit, kDouble,
-              [figure](const Row& r) { return Value((r.*figure).test); }});
-  schema.add({"diff_" + id, "diff_" + label, unit, kDouble,
-              [figure](const Row& r) { return Value((r.*figure).difference()); },
-              "test - baseline"});
+  schema.add({"base_" + id, base.label + "_" + label, unit,
+              [figure](const Row& r) { return (r.*figure).base; }});
+  schema.add({"test_" + id, test.label + "_" + label, unit,
+              [figure](const Row& r) { return (r.*figure).test; }});
+  schema.add({"diff_" + id, "diff_" + label, unit,
+              [figure](const Row& r) { return (r.*figure).difference(); }, "test - baseline"});
   if (judged)
-    schema.add({"percent_change_" + id, "percent_change_" + bare, Unit::kPercent, kDouble,
-                [figure](const Row& r) { return Value((r.*figure).improvement()); }, kBetterHelp,
-                kDelta});
-  schema.add({"ratio_" + id, "ratio_" + bare, Unit::kRatio, kDouble,
-              [figure](const Row& r) { return Value((r.*figure).ratio()); }, "test / baseline"});
+    schema.add({"percent_change_" + id, "percent_change_" + bare, Unit::kPercent,
+                [figure](const Row& r) { return (r.*figure).improvement(); }, kBetterHelp, kDelta});
+  schema.add({"ratio_" + id, "ratio_" + bare, Unit::kRatio,
+              [figure](const Row& r) { return (r.*figure).ratio(); }, "test / baseline"});
 }
 
 template <class Row> void add_interval(Schema<Row>& schema) {
   const std::string help = fmt::format("interval ({}) of the change of the samples' means; {}",
                                        kJointInterval, kImprovementSign);
-  schema.add({"ci95_low_percent", "ci95_low_percent", Unit::kPercent, kDouble,
-              [](const Row& r) { return Value(r.judgement.low); }, help});
-  schema.add({"ci95_high_percent", "ci95_high_percent", Unit::kPercent, kDouble,
-              [](const Row& r) { return Value(r.judgement.high); }, help});
+  schema.add(
+      {"ci95_low_percent", Unit::kPercent, [](const Row& r) { return r.judgement.low; }, help});
+  schema.add(
+      {"ci95_high_percent", Unit::kPercent, [](const Row& r) { return r.judgement.high; }, help});
 }
 
 template <class Row>
 void add_samples(Schema<Row>& schema, const std::string& what, const ComparedRun& base,
                  const ComparedRun& test) {
-  schema.add({"base_" + what, base.label + "_" + what, Unit::kCount, kInt,
-              [](const Row& r) { return Value(r.judgement.samples_base); }});
-  schema.add({"test_" + what, test.label + "_" + what, Unit::kCount, kInt,
-              [](const Row& r) { return Value(r.judgement.samples_test); }});
+  schema.add({"base_" + what, base.label + "_" + what, Unit::kCount,
+              [](const Row& r) { return r.judgement.samples_base; }});
+  schema.add({"test_" + what, test.label + "_" + what, Unit::kCount,
+              [](const Row& r) { return r.judgement.samples_test; }});
 }
 
 Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRun& test,
@@ -77,29 +75,24 @@ Schema<TimelineChange> timeline_schema(const ComparedRun& base, const ComparedRu
   Schema<R> s(ranks ? "Comparison_By_Rank" : "Summary_Comparison",
               "kinds of time of both runs, their difference and whether it is one");
   if (ranks)
-    s.add({"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }});
-  s.add({"type", "type", Unit::kNone, kText,
-         [](const R& r) { return Value(time_kind_name(r.kind)); }});
-  s.add({"base_time_ms", base.label + "_time_ms", Unit::kMs, kDouble,
-         [](const R& r) { return Value(r.ms.base); }});
-  s.add({"test_time_ms", test.label + "_time_ms", Unit::kMs, kDouble,
-         [](const R& r) { return Value(r.ms.test); }});
-  s.add({"diff_time_ms", "diff_time_ms", Unit::kMs, kDouble,
-         [](const R& r) { return Value(r.ms.difference()); }, "test - baseline"});
-  s.add({"percent_change", "percent_change", Unit::kPercent, kDouble,
-         [](const R& r) { return Value(r.ms.improvement()); }, kBetterHelp, kDelta});
+    s.add({"rank", &R::rank});
+  s.add({"type", [](const R& r) { return time_kind_name(r.kind); }});
+  s.add({"base_time_ms", base.label + "_time_ms", Unit::kMs, [](const R& r) { return r.ms.base; }});
+  s.add({"test_time_ms", test.label + "_time_ms", Unit::kMs, [](const R& r) { return r.ms.test; }});
+  s.add(
+      {"diff_time_ms", Unit::kMs, [](const R& r) { return r.ms.difference(); }, "test - baseline"});
+  s.add({"percent_change", Unit::kPercent, [](const R& r) { return r.ms.improvement(); },
+         kBetterHelp, kDelta});
   s.add({"status", "status", Unit::kNone, kText, status_of<R>(base.label, test.label),
          "whether the difference is one", kStatus});
-  s.add({"ratio", "ratio", Unit::kRatio, kDouble, [](const R& r) { return Value(r.ms.ratio()); },
-         "test / baseline"});
-  s.add({"base_percent", base.label + "_percent", Unit::kPercent, kDouble,
-         [](const R& r) { return Value(r.percent.base); }, "of total_time"});
-  s.add({"test_percent", test.label + "_percent", Unit::kPercent, kDouble,
-         [](const R& r) { return Value(r.percent.test); }, "of total_time"});
-  s.add({"diff_percent", "diff_percent", Unit::kPercent, kDouble,
-         [](const R& r) { return Value(r.percent.difference()); }, "percentage points"});
-  s.add({"step_change_percent", "step_change_percent", Unit::kPercent, kDouble,
-         [](const R& r) { return Value(r.judgement.change); },
+  s.add({"ratio", Unit::kRatio, [](const R& r) { return r.ms.ratio(); }, "test / baseline"});
+  s.add({"base_percent", base.label + "_percent", Unit::kPercent,
+         [](const R& r) { return r.percent.base; }, "of total_time"});
+  s.add({"test_percent", test.label + "_percent", Unit::kPercent,
+         [](const R& r) { return r.percent.test; }, "of total_time"});
+  s.add({"diff_percent", Unit::kPercent, [](const R& r) { return r.percent.difference(); },
+         "percentage points"});
+  s.add({"step_change_percent", Unit::kPercent, [](const R& r) { return r.judgement.change; },
          "percent_change of the means over profiler steps", kDelta});
   add_interval(s);
   add_samples(s, "steps", base, test);
@@ -142,16 +135,16 @@ constexpr const char* kBetweenRuns =
 
 template <class Row> void add_key(Schema<Row>& s, bool group_first) {
   const auto group = [&s] {
-    s.add({"group", "Process Group Name", Unit::kNone, kText,
-           [](const Row& r) { return Value(r.key.group); }});
+    s.add({"group", "Process Group Name", Unit::kNone,
+           [](const Row& r) { return std::string_view(r.key.group); }});
   };
   if (group_first)
     group();
-  s.add({"collective", "Collective name", Unit::kNone, kText,
-         [](const Row& r) { return Value(r.key.name); }});
-  s.add({"dtype", "dtype", Unit::kNone, kText, [](const Row& r) { return Value(r.key.dtype); }});
-  s.add({"in_nelems", "In msg nelems", Unit::kCount, kInt,
-         [](const Row& r) { return r.key.in_nelems == kNoId ? Value() : Value(r.key.in_nelems); }});
+  s.add({"collective", "Collective name", Unit::kNone,
+         [](const Row& r) { return std::string_view(r.key.name); }});
+  s.add({"dtype", [](const Row& r) { return std::string_view(r.key.dtype); }});
+  s.add({"in_nelems", "In msg nelems", Unit::kCount,
+         [](const Row& r) { return known(r.key.in_nelems); }});
   if (!group_first)
     group();
 }
@@ -227,9 +220,9 @@ Table rank_collectives_cmp_table(const Comparison& comparison, std::size_t i) {
   const ComparedRun& base = comparison.base;
   const ComparedRun& test = comparison.tests[i];
   Schema<R> s("nccl_long_cmp", "durations of collectives of both runs by rank and stream",
-              {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }}});
+              {{"rank", &R::rank}});
   add_key(s, true);
-  s.add({"stream", "stream", Unit::kNone, kInt, [](const R& r) { return Value(r.stream); }});
+  s.add({"stream", &R::stream});
   add_figure(s, "dur_us_mean", "dur_mean (us)", Unit::kUs, &R::mean_us, base, test);
   add_figure(s, "dur_us_sum", "dur_sum (us)", Unit::kUs, &R::sum_us, base, test);
   add_figure(s, "count", "operation_count", Unit::kCount, &R::count, base, test, false);
@@ -262,13 +255,12 @@ Table dashboard_table(const Comparison& comparison) {
   using R = DashboardRow;
   const std::string base = comparison.base.label;
   Schema<R> s("Summary_Dashboard", "key figures of the GPU and of the collectives",
-              {{"metric", "Metric", Unit::kNone, kText, [](const R& r) { return Value(r.metric); }},
-               {"unit", "Unit", Unit::kNone, kText, [](const R& r) { return Value(r.unit); }},
+              {{"metric", "Metric", Unit::kNone, &R::metric},
+               {"unit", "Unit", Unit::kNone, &R::unit},
                {"base",
                 base,
                 Unit::kNone,
-                kDouble,
-                [](const R& r) { return Value(r.base); },
+                &R::base,
                 "means over ranks; collectives weighted by the baseline's counts",
                 {.decimals = 2}}});
   // texts that a cell shows live here until the table is made
@@ -341,10 +333,12 @@ Table dashboard_table(const Comparison& comparison) {
       out.notes.push_back(bases_note(comparison, row));
   out.notes.insert(
       out.notes.end(),
-      {"Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are means "
+      {"Improvement: positive is better everywhere (less time, more bandwidth). GPU rows are "
+       "means "
        "over ranks.",
        rule_note("GPU rows and all NCCL rows", "samples", comparison.rule),
-       "Samples: profiler steps, baseline / test. Improvement and its interval are of their means; "
+       "Samples: profiler steps, baseline / test. Improvement and its interval are of their "
+       "means; "
        "the values are of the complete runs.",
        "NCCL rows: the collectives that both runs have, weighted by the baseline's counts "
        "(bandwidth: by the baseline's time).",

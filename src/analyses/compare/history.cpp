@@ -190,11 +190,10 @@ std::string status_of(const History& history, const MetricHistory& metric) {
 }
 
 template <class Row> void add_metric_columns(Schema<Row>& schema) {
-  schema.add({"metric", "metric", Unit::kNone, CellKind::kText,
-              [](const Row& r) { return Value(r.metric->metric); },
+  schema.add({"metric", [](const Row& r) { return std::string_view(r.metric->metric); },
               "as the dashboard of compare names it"});
-  schema.add({"unit", "unit", Unit::kNone, CellKind::kText,
-              [](const Row& r) { return Value(r.metric->unit); }, "of the values"});
+  schema.add(
+      {"unit", [](const Row& r) { return std::string_view(r.metric->unit); }, "of the values"});
 }
 
 const Schema<StatusRow>& status_schema() {
@@ -209,26 +208,19 @@ const Schema<StatusRow>& status_schema() {
           out = value;
       return out;
     };
-    s.add({"runs", "runs", Unit::kCount, CellKind::kInt,
-           [](const R& r) { return Value(r.metric->runs); }, "that have the figure"});
+    s.add(
+        {"runs", Unit::kCount, [](const R& r) { return r.metric->runs; }, "that have the figure"});
     s.add({"first",
-           "first",
-           Unit::kNone,
-           CellKind::kDouble,
-           [value_of](const R& r) { return Value(value_of(*r.metric, false)); },
+           [value_of](const R& r) { return value_of(*r.metric, false); },
            "value of the first run that has it",
            {.decimals = 3}});
     s.add({"last",
-           "last",
-           Unit::kNone,
-           CellKind::kDouble,
-           [value_of](const R& r) { return Value(value_of(*r.metric, true)); },
+           [value_of](const R& r) { return value_of(*r.metric, true); },
            "value of the last run that has it",
            {.decimals = 3}});
-    s.add({"changes", "changes", Unit::kCount, CellKind::kInt,
-           [](const R& r) { return Value(r.metric->changes.size()); }, "change points found"});
-    s.add({"status", "status", Unit::kNone, CellKind::kText,
-           [](const R& r) { return Value(r.status); }, "no change, changes, or too few runs"});
+    s.add({"changes", Unit::kCount, [](const R& r) { return r.metric->changes.size(); },
+           "change points found"});
+    s.add({"status", &R::status, "no change, changes, or too few runs"});
     return s;
   }();
   return kSchema;
@@ -239,42 +231,32 @@ const Schema<ChangeRow>& change_schema() {
     using R = ChangeRow;
     Schema<R> s("Change_Points", "where a figure steps from one level to another");
     add_metric_columns(s);
-    s.add({"run", "run", Unit::kNone, CellKind::kText, [](const R& r) { return Value(*r.label); },
+    s.add({"run", [](const R& r) { return std::string_view(*r.label); },
            "the first of the new level"});
-    s.add({"run_number", "run number", Unit::kNone, CellKind::kInt,
-           [](const R& r) { return Value(static_cast<std::int64_t>(r.run) + 1); }, "from 1"});
+    s.add({"run_number", "run number", Unit::kNone,
+           [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; }, "from 1"});
     s.add({"before",
-           "before",
-           Unit::kNone,
-           CellKind::kDouble,
-           [](const R& r) { return Value(r.change->before); },
+           [](const R& r) { return r.change->before; },
            "mean of the runs since the change before it",
            {.decimals = 3}});
     s.add({"after",
-           "after",
-           Unit::kNone,
-           CellKind::kDouble,
-           [](const R& r) { return Value(r.change->after); },
+           [](const R& r) { return r.change->after; },
            "mean of the runs until the next change",
            {.decimals = 3}});
     s.add({"improvement_percent",
            "improvement (%)",
            Unit::kPercent,
-           CellKind::kDouble,
-           [](const R& r) { return Value(r.change->improvement_percent); },
+           [](const R& r) { return r.change->improvement_percent; },
            "positive is better",
            {.delta = true}});
-    s.add({"low_percent", "95% low (%)", Unit::kPercent, CellKind::kDouble,
-           [](const R& r) { return Value(r.change->low_percent); },
+    s.add({"low_percent", "95% low (%)", Unit::kPercent,
+           [](const R& r) { return r.change->low_percent; },
            "interval (Welch, 95 %) of the improvement, given that there is a change here"});
-    s.add({"high_percent", "95% high (%)", Unit::kPercent, CellKind::kDouble,
-           [](const R& r) { return Value(r.change->high_percent); },
+    s.add({"high_percent", "95% high (%)", Unit::kPercent,
+           [](const R& r) { return r.change->high_percent; },
            "interval (Welch, 95 %) of the improvement, given that there is a change here"});
     s.add({"p",
-           "p",
-           Unit::kNone,
-           CellKind::kDouble,
-           [](const R& r) { return Value(r.change->p); },
+           [](const R& r) { return r.change->p; },
            "share of the orders of the runs that show a step as large",
            {.decimals = 4}});
     return s;
@@ -287,22 +269,15 @@ const Schema<ChangeRow>& series_schema() {
     using R = ChangeRow;
     Schema<R> s("Series", "each figure of each run with its level");
     add_metric_columns(s);
-    s.add({"run_number", "run number", Unit::kNone, CellKind::kInt,
-           [](const R& r) { return Value(static_cast<std::int64_t>(r.run) + 1); }, "from 1"});
-    s.add({"run", "run", Unit::kNone, CellKind::kText, [](const R& r) { return Value(*r.label); },
-           "name of the baseline"});
+    s.add({"run_number", "run number", Unit::kNone,
+           [](const R& r) { return static_cast<std::int64_t>(r.run) + 1; }, "from 1"});
+    s.add({"run", [](const R& r) { return std::string_view(*r.label); }, "name of the baseline"});
     s.add({"value",
-           "value",
-           Unit::kNone,
-           CellKind::kDouble,
-           [](const R& r) { return Value(r.metric->values[r.run]); },
+           [](const R& r) { return r.metric->values[r.run]; },
            "blank: it lacks the figure",
            {.decimals = 3}});
     s.add({"level",
-           "level",
-           Unit::kNone,
-           CellKind::kDouble,
-           [](const R& r) { return Value(r.metric->levels[r.run]); },
+           [](const R& r) { return r.metric->levels[r.run]; },
            "mean of the runs between the change points around it",
            {.decimals = 3}});
     return s;

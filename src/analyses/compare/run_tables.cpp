@@ -46,38 +46,30 @@ Schema<TimelineSummaryRow> summary_schema() {
   using R = TimelineSummaryRow;
   return {"Summary",
           "kinds of time over the ranks",
-          {{"type", "type", Unit::kNone, kText,
-            [](const R& r) { return Value(time_kind_name(r.kind)); }},
-           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.mean_ms); },
-            "mean over the ranks that have the row"},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.mean_percent); }, "of total_time"},
-           {"ranks", "num_ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); }},
-           {"min_ms", "min ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.min_ms); }},
-           {"max_ms", "max ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.max_ms); }},
-           {"slowest_rank", "slowest_rank", Unit::kNone, kInt,
-            [](const R& r) { return Value(r.slowest_rank); }}}};
+          {{"type", [](const R& r) { return time_kind_name(r.kind); }},
+           {"time_ms", "time ms", Unit::kMs, &R::mean_ms, "mean over the ranks that have the row"},
+           {"percent", Unit::kPercent, &R::mean_percent, "of total_time"},
+           {"ranks", "num_ranks", Unit::kCount, &R::ranks},
+           {"min_ms", "min ms", Unit::kMs, &R::min_ms},
+           {"max_ms", "max ms", Unit::kMs, &R::max_ms},
+           {"slowest_rank", &R::slowest_rank}}};
 }
 
 Schema<RankKind> rank_kind_schema() {
   using R = RankKind;
   return {"All_Ranks_Combined",
           "kinds of time of every rank",
-          {{"type", "type", Unit::kNone, kText,
-            [](const R& r) { return Value(time_kind_name(r.kind)); }},
-           {"time_ms", "time ms", Unit::kMs, kDouble,
-            [](const R& r) { return Value(ns_to_ms(r.time.time_ns)); }},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.time.percent); }, "of total_time"},
-           {"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); }}}};
+          {{"type", [](const R& r) { return time_kind_name(r.kind); }},
+           {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.time.time_ns); }},
+           {"percent", Unit::kPercent, [](const R& r) { return r.time.percent; }, "of total_time"},
+           {"rank", &R::rank}}};
 }
 
 Schema<KindRow> per_rank_schema(const char* name, const std::vector<std::int64_t>& ranks, Unit unit,
                                 double (*value)(const KindTime&)) {
   using R = KindRow;
   Schema<R> out(name, "kinds of time, a column for each rank",
-                {{"type", "type", Unit::kNone, kText,
-                  [](const R& r) { return Value(time_kind_name(r.kind)); }}});
+                {{"type", [](const R& r) { return time_kind_name(r.kind); }}});
   for (const std::int64_t rank : ranks)
     out.add({fmt::format("rank_{}", rank),
              std::to_string(rank),

@@ -18,30 +18,18 @@ struct Row {
 Schema<Row> what_changed_schema(const std::string& base, const std::string& test) {
   using R = Row;
   const auto ms = [](const char* id, std::string label, double Change::*value, const char* help) {
-    return Field<R>{id,
-                    std::move(label),
-                    Unit::kMs,
-                    kDouble,
-                    [value](const R& r) { return Value(r.change->*value); },
-                    help};
+    return Field<R>{id, std::move(label), Unit::kMs,
+                    [value](const R& r) { return r.change->*value; }, help};
   };
   const auto perhaps = [](const char* id, std::string label, Unit unit,
                           std::optional<double> Change::*value, const char* help) {
-    return Field<R>{id,
-                    std::move(label),
-                    unit,
-                    kDouble,
-                    [value](const R& r) { return Value(r.change->*value); },
+    return Field<R>{id, std::move(label), unit, [value](const R& r) { return r.change->*value; },
                     help};
   };
   const auto text = [](const char* id, const char* label, std::string Change::*value,
                        const char* help) {
-    return Field<R>{id,
-                    label,
-                    Unit::kNone,
-                    kText,
-                    [value](const R& r) { return text_or_blank(r.change->*value); },
-                    help};
+    return Field<R>{id, label, Unit::kNone,
+                    [value](const R& r) { return text_or_blank(r.change->*value); }, help};
   };
   return {
       "What_Changed",
@@ -50,7 +38,7 @@ Schema<Row> what_changed_schema(const std::string& base, const std::string& test
       {text("what", "what", &Change::what,
             "kernel, collective, copy, idle time, wait at collectives (for late ranks); operator; "
             "step; all else: the other rows of the list together"),
-       {"place", "#", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); },
+       {"place", "#", Unit::kNone, &R::rank,
         "by size of the difference, in its list; blank: no significant change beyond the "
         "threshold"},
        text("name", "name", &Change::name, "of the test, of what vanished the baseline's"),

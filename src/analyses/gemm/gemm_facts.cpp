@@ -180,133 +180,72 @@ GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ra
   return out;
 }
 
-/// Columns of one kind after the other, with the documented headers.
-class Columns {
-public:
-  using R = GemmRow;
-  explicit Columns(Schema<R>& schema) : schema_(schema) {}
-
-  void text(const char* name, std::string R::*of, const char* help) {
-    add(
-        name, Unit::kNone, CellKind::kText, [of](const R& r) { return Value(r.*of); }, help);
-  }
-  template <class Get>
-  void add(const char* name, Unit unit, CellKind type, Get get, const char* help) {
-    schema_.add({lowercase(name), name, unit, type, std::move(get), help});
-  }
-  template <class Get> void us(const char* name, Get get, const char* help) {
-    add(
-        name, Unit::kUs, CellKind::kDouble, [get](const R& r) { return Value(double{get(r)}); },
-        help);
-  }
-  template <class Get> void percent(const char* name, Get get, const char* help) {
-    add(
-        name, Unit::kPercent, CellKind::kDouble,
-        [get](const R& r) { return Value(double{get(r)}); }, help);
-  }
-  template <class Get> void integer(const char* name, Get get, const char* help) {
-    add(
-        name, Unit::kNone, CellKind::kInt, [get](const R& r) { return Value(get(r)); }, help);
-  }
-  template <class Get> void count(const char* name, Get get, const char* help) {
-    add(
-        name, Unit::kCount, CellKind::kInt, [get](const R& r) { return Value(get(r)); }, help);
-  }
-  template <class Get> void number(const char* name, Get get, const char* help) {
-    add(
-        name, Unit::kNone, CellKind::kDouble, [get](const R& r) { return Value(double{get(r)}); },
-        help);
-  }
-
-private:
-  Schema<R>& schema_;
-};
-
 std::optional<std::int64_t> known_step(const GemmExtreme& e) {
   return e.step < 0 ? std::nullopt : std::optional(e.step);
 }
 
-void add_documented(Columns& c) {
+void add_documented(Schema<GemmRow>& schema) {
   using R = GemmRow;
-  c.integer(
-      "threads", [](const R& r) { return r.key.configuration.threads(); }, "of the configuration");
-  c.integer(
-      "channel", [](const R& r) { return r.key.configuration.channels_or_cus(); },
-      "channels of the configuration, or compute units");
-  c.integer(
-      "rank", [](const R& r) { return r.key.rank; }, "");
-  c.text("kernel_name", &R::kernel, "kernel with most time in these calls");
-  c.us(
-      "kernel_time_min_us", [](const R& r) { return r.calls_us.min; }, "shortest call");
-  c.us(
-      "kernel_time_max_us", [](const R& r) { return r.calls_us.max; }, "longest call");
-  c.us(
-      "time_diff_us", [](const R& r) { return r.range_us; }, "longest - shortest call");
+  schema.add({"threads", [](const R& r) { return r.key.configuration.threads(); },
+              "of the configuration"});
+  schema.add({"channel", [](const R& r) { return r.key.configuration.channels_or_cus(); },
+              "channels of the configuration, or compute units"});
+  schema.add({"rank", [](const R& r) { return r.key.rank; }, ""});
+  schema.add({"kernel_name", &R::kernel, "kernel with most time in these calls"});
+  schema.add({"kernel_time_min_us", Unit::kUs, [](const R& r) { return r.calls_us.min; },
+              "shortest call"});
+  schema.add(
+      {"kernel_time_max_us", Unit::kUs, [](const R& r) { return r.calls_us.max; }, "longest call"});
+  schema.add({"time_diff_us", Unit::kUs, &R::range_us, "longest - shortest call"});
 }
 
-void add_own(Columns& c) {
+void add_own(Schema<GemmRow>& schema) {
   using R = GemmRow;
-  c.add(
-      "configuration", Unit::kNone, CellKind::kText,
-      [](const R& r) { return Value(r.key.configuration.label); }, "");
-  c.text("op", &R::op, "operator, or (kernel) where none was recorded");
-  c.text("input_dims", &R::dims, "shapes of its inputs");
-  c.text("input_types", &R::types, "types of its inputs");
-  c.text("input_strides", &R::strides, "strides of its inputs");
-  c.integer(
-      "stream", [](const R& r) { return r.stream; }, "");
-  c.count(
-      "count", [](const R& r) { return r.calls_us.count; }, "calls");
-  c.us(
-      "median_us", [](const R& r) { return r.calls_us.median; }, "over the calls");
-  c.us(
-      "p95_us", [](const R& r) { return r.calls_p95_us; }, "95 % of the calls are shorter");
-  c.us(
-      "mean_us", [](const R& r) { return r.calls_us.mean; }, "over the calls");
-  c.us(
-      "std_us", [](const R& r) { return r.calls_us.std_sample; }, "of the sample (n - 1)");
-  c.add(
-      "cv", Unit::kRatio, CellKind::kDouble, [](const R& r) { return Value(cv(r.calls_us)); },
-      "standard deviation over mean");
-  c.us(
-      "total_us", [](const R& r) { return r.calls_us.sum; }, "over the calls");
-  c.percent(
-      "share_of_gemm_time_pct", [](const R& r) { return r.gemm_share_percent; },
-      "of the time of all GEMM calls of the rank");
-  c.us(
-      "total_excess_us", [](const R& r) { return r.total_excess_us; },
-      "total - count x shortest call");
-  c.integer(
-      "min_step", [](const R& r) { return known_step(r.shortest); },
-      "profiler step of the shortest call");
-  c.integer(
-      "max_step", [](const R& r) { return known_step(r.longest); },
-      "profiler step of the longest call");
-  c.add(
-      "max_is_first_iteration", Unit::kNone, CellKind::kBool,
-      [](const R& r) { return Value(r.longest_is_first); }, "the longest call is the first one");
-  c.integer(
-      "UID_first", [](const R& r) { return r.first_uid; },
-      "place of the first call in the file's traceEvents");
-  c.count(
-      "kernel_count", [](const R& r) { return r.kernel_us.count; },
-      "launches of kernel_name in these calls");
-  c.us(
-      "kernel_min_us", [](const R& r) { return r.kernel_us.min; }, "over these launches");
-  c.us(
-      "kernel_median_us", [](const R& r) { return r.kernel_us.median; }, "over these launches");
-  c.us(
-      "kernel_p95_us", [](const R& r) { return r.kernel_p95_us; }, "over these launches");
-  c.us(
-      "kernel_max_us", [](const R& r) { return r.kernel_us.max; }, "over these launches");
-  c.us(
-      "kernel_std_us", [](const R& r) { return r.kernel_us.std_sample; }, "over these launches");
-  c.add(
-      "kernel_cv", Unit::kRatio, CellKind::kDouble,
-      [](const R& r) { return Value(cv(r.kernel_us)); }, "standard deviation over mean");
-}
+  schema.add(
+      {"configuration", [](const R& r) { return std::string_view(r.key.configuration.label); }, ""}
+      // namespace
+  );
+  schema.add({"op", &R::op, "operator, or (kernel) where none was recorded"});
+  schema.add({"input_dims", &R::dims, "shapes of its inputs"});
+  schema.add({"input_types", &R::types, "types of its inputs"});
+  schema.add({"input_strides", &R::strides, "strides of its inputs"});
+  schema.add({"stream", &R::stream, ""});
+  schema.add({"count", Unit::kCount, [](const R& r) { return r.calls_us.count; }, "calls"});
+  schema.add(
+      {"median_us", Unit::kUs, [](const R& r) { return r.calls_us.median; }, "over the calls"});
+  schema.add({"p95_us", Unit::kUs, &R::calls_p95_us, "95 % of the calls are shorter"});
+  schema.add({"mean_us", Unit::kUs, [](const R& r) { return r.calls_us.mean; }, "over the calls"});
+  schema.add({"std_us", Unit::kUs, [](const R& r) { return r.calls_us.std_sample; },
+              "of the sample (n - 1)"});
+  schema.add({"cv", Unit::kRatio, [](const R& r) { return cv(r.calls_us); },
+              "standard deviation over mean"});
+  schema.add({"total_us", Unit::kUs, [](const R& r) { return r.calls_us.sum; }, "over the calls"});
+  schema.add({"share_of_gemm_time_pct", Unit::kPercent, &R::gemm_share_percent,
+              "of the time of all GEMM calls of the rank"});
+  schema.add({"total_excess_us", Unit::kUs, &R::total_excess_us, "total - count x shortest call"});
+  schema.add({"min_step", [](const R& r) { return known_step(r.shortest); },
+              "profiler step of the shortest call"});
+  schema.add({"max_step", [](const R& r) { return known_step(r.longest); },
+              "profiler step of the longest call"});
+  schema.add({"max_is_first_iteration", &R::longest_is_first, "the longest call is the first one"});
+  schema.add({"uid_first", "UID_first", Unit::kNone, &R::first_uid,
+              "place of the first call in the file's traceEvents"});
+  schema.add({"kernel_count", Unit::kCount, [](const R& r) { return r.kernel_us.count; },
+              "launches of kernel_name in these calls"});
+  schema.add({"kernel_min_us", Unit::kUs, [](const R& r) { return r.kernel_us.min; },
+              "over these launches"});
+  schema.add({"kernel_median_us", Unit::kUs, [](const R& r) { return r.kernel_us.median; },
+              "over these launches"});
+  schema.add({"kernel_p95_us", Unit::kUs, &R::kernel_p95_us, "over these launches"});
+  schema.add({"kernel_max_us", Unit::kUs, [](const R& r) { return r.kernel_us.max; },
+              "over these launches"});
+  schema.add({"kernel_std_us", Unit::kUs, [](const R& r) { return r.kernel_us.std_sample; },
+              "over these launches"});
+  schema.add({"kernel_cv", Unit::kRatio, [](const R& r) { return cv(r.kernel_us); },
+              "standard deviation over mean"});
+} // namespace rankscope
 
-Value verdict(const GemmExtreme& e) {
+const char* verdict(const GemmExtreme& e) {
   return e.measured_ns == e.dur_ns ? "pass" : "fail";
 }
 
@@ -314,84 +253,68 @@ double found_us(const GemmExtreme& e) {
   return e.measured_ns ? ns_to_us(*e.measured_ns) : kNaN;
 }
 
-void add_timestamps(Columns& c) {
+void add_timestamps(Schema<GemmRow>& schema) {
   using R = GemmRow;
-  c.number(
-      "min_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.shortest.start_ns); },
-      "start of the shortest call, as in the file");
-  c.number(
-      "max_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.longest.start_ns); },
-      "start of the longest call, as in the file");
-  c.number(
-      "time_between_min_max_ms",
-      [](const R& r) { return ns_to_ms(std::abs(r.longest.start_ns - r.shortest.start_ns)); },
-      "between these starts");
-  c.us(
-      "min_duration_found_us", [](const R& r) { return found_us(r.shortest); },
-      "what the trace holds at that time, measured again from its kernels");
-  c.us(
-      "max_duration_found_us", [](const R& r) { return found_us(r.longest); },
-      "what the trace holds at that time, measured again from its kernels");
+  schema.add({"min_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.shortest.start_ns); },
+              "start of the shortest call, as in the file"});
+  schema.add({"max_duration_timestamp_ms", [](const R& r) { return ns_to_ms(r.longest.start_ns); },
+              "start of the longest call, as in the file"});
+  schema.add(
+      {"time_between_min_max_ms",
+       [](const R& r) { return ns_to_ms(std::abs(r.longest.start_ns - r.shortest.start_ns)); },
+       "between these starts"});
+  schema.add({"min_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.shortest); },
+              "what the trace holds at that time, measured again from its kernels"});
+  schema.add({"max_duration_found_us", Unit::kUs, [](const R& r) { return found_us(r.longest); },
+              "what the trace holds at that time, measured again from its kernels"});
   for (const auto& [name, of] :
        {std::pair("min_verified", &R::shortest), std::pair("max_verified", &R::longest)})
-    c.add(
-        name, Unit::kNone, CellKind::kText, [of = of](const R& r) { return verdict(r.*of); },
-        "pass when the duration found is the one reported");
-  c.number(
-      "min_from_trace_start_ms",
-      [](const R& r) { return ns_to_ms(r.shortest.start_ns - r.trace_start_ns); },
-      "from the first GPU event");
-  c.number(
-      "max_from_trace_start_ms",
-      [](const R& r) { return ns_to_ms(r.longest.start_ns - r.trace_start_ns); },
-      "from the first GPU event");
-  c.integer(
-      "min_duration_timestamp_ns", [](const R& r) { return r.shortest.start_ns; }, "exact");
-  c.integer(
-      "max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; }, "exact");
+    schema.add({name, [of = of](const R& r) { return verdict(r.*of); },
+                "pass when the duration found is the one reported"});
+  schema.add({"min_from_trace_start_ms",
+              [](const R& r) { return ns_to_ms(r.shortest.start_ns - r.trace_start_ns); },
+              "from the first GPU event"});
+  schema.add({"max_from_trace_start_ms",
+              [](const R& r) { return ns_to_ms(r.longest.start_ns - r.trace_start_ns); },
+              "from the first GPU event"});
+  schema.add(
+      {"min_duration_timestamp_ns", [](const R& r) { return r.shortest.start_ns; }, "exact"});
+  schema.add({"max_duration_timestamp_ns", [](const R& r) { return r.longest.start_ns; }, "exact"});
 }
 
-void add_overlaps(Columns& c) {
+void add_overlaps(Schema<GemmRow>& schema) {
   using R = GemmRow;
-  c.count(
-      "overlapping_collective_count", [](const R& r) { return r.neighbour_count; },
-      "collectives during the longest call");
-  c.text("overlapping_collective_names", &R::neighbour_names, "joined by ;");
-  c.percent(
-      "max_overlap_percentage",
-      [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
-      "of the longest call, under the collective that overlaps it most");
-  c.text("max_overlap_collective", &R::most_neighbour, "that collective");
-  c.number(
-      "total_overlap_duration_ms", [](const R& r) { return ns_to_ms(r.longest.overlap_ns); },
-      "of the longest call, under any collective");
-  c.add(
-      "overlap_evaluated", Unit::kNone, CellKind::kBool, [](const R&) { return Value(true); },
-      "collectives were known");
-  c.percent(
-      "total_overlap_percentage", [](const R& r) { return r.longest_overlap_percent(); },
-      "of the longest call, under any collective");
-  c.percent(
-      "min_instance_overlap_percentage",
-      [](const R& r) { return percent_of(r.shortest.overlap_ns, r.shortest.dur_ns); },
-      "of the shortest call");
-  c.percent(
-      "median_instance_overlap_percentage", [](const R& r) { return r.median_overlap_percent; },
-      "over the calls");
-  c.number(
-      "duration_overlap_correlation", [](const R& r) { return r.overlap_correlation; },
-      "Pearson's r of duration and overlapped share, calls at the same place in the step compared");
-  c.us(
-      "slowdown_per_full_overlap_us", [](const R& r) { return r.slowdown_us; },
-      "slope of duration on overlapped share, least squares with a level for each place in the "
-      "step");
-  c.us(
-      "slowdown_ci95_us", [](const R& r) { return r.slowdown_half_us; },
-      "half width of its 95 % interval");
-  c.percent(
-      "memcpy_overlap_percentage",
-      [](const R& r) { return percent_of(r.longest_memcpy_ns, r.longest.dur_ns); },
-      "of the longest call, under copies");
+  schema.add({"overlapping_collective_count", Unit::kCount, &R::neighbour_count,
+              "collectives during the longest call"});
+  schema.add({"overlapping_collective_names", &R::neighbour_names, "joined by ;"});
+  schema.add({"max_overlap_percentage", Unit::kPercent,
+              [](const R& r) { return percent_of(r.most_neighbour_ns, r.longest.dur_ns); },
+              "of the longest call, under the collective that overlaps it most"});
+  schema.add({"max_overlap_collective", &R::most_neighbour, "that collective"});
+  schema.add({"total_overlap_duration_ms",
+              [](const R& r) { return ns_to_ms(r.longest.overlap_ns); },
+              "of the longest call, under any collective"});
+  schema.add({"overlap_evaluated", [](const R&) { return true; }, "collectives were known"});
+  schema.add({"total_overlap_percentage", Unit::kPercent,
+              [](const R& r) { return r.longest_overlap_percent(); },
+              "of the longest call, under any collective"});
+  schema.add({"min_instance_overlap_percentage", Unit::kPercent,
+              [](const R& r) { return percent_of(r.shortest.overlap_ns, r.shortest.dur_ns); },
+              "of the shortest call"});
+  schema.add({"median_instance_overlap_percentage", Unit::kPercent, &R::median_overlap_percent,
+              "over the calls"});
+  schema.add({"duration_overlap_correlation", &R::overlap_correlation,
+              "Pearson's r of duration and overlapped share, calls at the same place in the step "
+              "compared"});
+  schema.add(
+      {"slowdown_per_full_overlap_us", Unit::kUs, &R::slowdown_us,
+       "slope of duration on overlapped share, least squares with a level for each place in the "
+       "step"});
+  schema.add(
+      {"slowdown_ci95_us", Unit::kUs, &R::slowdown_half_us, "half width of its 95 % interval"});
+  schema.add({"memcpy_overlap_percentage", Unit::kPercent,
+              [](const R& r) { return percent_of(r.longest_memcpy_ns, r.longest.dur_ns); },
+              "of the longest call, under copies"});
 }
 
 } // namespace
@@ -468,8 +391,7 @@ Schema<GemmRow> reported_gemm_schema(const std::vector<SheetColumn>& sheet_colum
                                      std::size_t top_k) {
   Schema<GemmRow> schema(gemm_table_name(top_k, GemmTable::kVariance),
                          "operators with their arguments and ranks whose calls differ most");
-  Columns columns(schema);
-  add_documented(columns);
+  add_documented(schema);
   for (std::size_t i = 0; i < sheet_columns.size(); ++i)
     schema.add({"col_" + sheet_columns[i].id, "col_" + sheet_columns[i].label, Unit::kNone,
                 CellKind::kNull,
@@ -482,12 +404,11 @@ Schema<GemmRow> gemm_schema(const std::vector<SheetColumn>& sheet_columns, GemmT
                             std::size_t top_k) {
   const Schema<GemmRow> first = reported_gemm_schema(sheet_columns, top_k);
   Schema<GemmRow> schema(gemm_table_name(top_k, table), first.help(), first.fields());
-  Columns columns(schema);
-  add_own(columns);
+  add_own(schema);
   if (table != GemmTable::kVariance)
-    add_timestamps(columns);
+    add_timestamps(schema);
   if (table == GemmTable::kOverlap)
-    add_overlaps(columns);
+    add_overlaps(schema);
   return schema;
 }
 

@@ -109,12 +109,12 @@ struct GraphCell {
 /// The columns attribution, attribution_confidence, kernel_family and graph_operators of a row's
 /// cell.
 template <class Row> void add_graph_columns(Schema<Row>& schema, GraphCell Row::*cell) {
-  schema.add({"attribution", "attribution", Unit::kNone, CellKind::kText,
-              [cell](const Row& r) { return Value(attribution_name((r.*cell).attribution)); },
+  schema.add({"attribution",
+              [cell](const Row& r) { return attribution_name((r.*cell).attribution); },
               "how most of the row's kernels came to their operator: launch, capture, graph_node, "
               "aligned or none"});
-  schema.add({"attribution_confidence", "attribution_confidence", Unit::kRatio, CellKind::kDouble,
-              [cell](const Row& r) { return Value((r.*cell).confidence); },
+  schema.add({"attribution_confidence", Unit::kRatio,
+              [cell](const Row& r) { return (r.*cell).confidence; },
               "mean over the kernel time, 0 to 1; what is attributed to nothing counts as 0"});
   schema.add({"kernel_family", "kernel_family", Unit::kNone, CellKind::kText,
               [cell](const Row& r) {

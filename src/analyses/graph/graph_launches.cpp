@@ -24,42 +24,31 @@ double percent_of_graph_launches(std::int64_t part, std::int64_t of) {
 Schema<GraphRow> graph_schema() {
   using R = GraphRow;
   const auto count = [](const char* id, std::size_t GraphFacts::*field, const char* help) {
-    return Field<R>{id,
-                    id,
-                    Unit::kCount,
-                    CellKind::kInt,
-                    [field](const R& r) { return Value(r.facts->*field); },
-                    help};
+    return Field<R>{id, Unit::kCount, [field](const R& r) { return r.facts->*field; }, help};
   };
   const auto share = [](const char* id, Attribution how, const char* help) {
-    return Field<R>{id,
-                    id,
-                    Unit::kPercent,
-                    CellKind::kDouble,
+    return Field<R>{id, Unit::kPercent,
                     [how](const R& r) {
-                      return Value(percent_of_graph_launches(
-                          r.facts->ns[static_cast<std::size_t>(how)], r.facts->total_ns));
+                      return percent_of_graph_launches(r.facts->ns[static_cast<std::size_t>(how)],
+                                                       r.facts->total_ns);
                     },
                     help};
   };
   return {
       "graph_launches",
       "graphs that were replayed, and how their kernels came to operators",
-      {{"graph", "graph", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.number); },
-        "number of the graph, by first launch"},
-       {"graph_id", "graph id", Unit::kNone, CellKind::kInt,
-        [](const R& r) { return r.facts->id == kNoId ? Value() : Value(r.facts->id); },
+      {{"graph", &R::number, "number of the graph, by first launch"},
+       {"graph_id", "graph id", Unit::kNone, [](const R& r) { return known(r.facts->id); },
         "CUPTI's id, where the trace has it"},
        count("launches", &GraphFacts::replays, "launches that ran its kernels"),
        count("kernels", &GraphFacts::kernels, "kernels, copies and memsets of a whole launch"),
        count("incomplete_launches", &GraphFacts::incomplete,
              "launches that lack some of them: lost by the profiler"),
        count("missing_kernels", &GraphFacts::missing, "that these lack in all"),
-       {"time_ms", "time (ms)", Unit::kMs, CellKind::kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.facts->total_ns)); },
+       {"time_ms", "time (ms)", Unit::kMs, [](const R& r) { return ns_to_ms(r.facts->total_ns); },
         "sum of the durations of its kernels"},
-       {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent, CellKind::kDouble,
-        [](const R& r) { return Value(percent_of_graph_launches(r.facts->total_ns, r.gpu_ns)); },
+       {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent,
+        [](const R& r) { return percent_of_graph_launches(r.facts->total_ns, r.gpu_ns); },
         "of the durations of all GPU events of the trace"},
        share("by_capture_percent", Attribution::kCapture,
              "of its time, by the trace of its capture"),
@@ -67,17 +56,14 @@ Schema<GraphRow> graph_schema() {
        share("by_alignment_percent", Attribution::kAligned,
              "of its time, by the kernels of a donor"),
        share("not_attributed_percent", Attribution::kNone, "of its time, without an operator"),
-       {"confidence", "confidence", Unit::kRatio, CellKind::kDouble,
-        [](const R& r) { return Value(r.facts->confidence); },
+       {"confidence", Unit::kRatio, [](const R& r) { return r.facts->confidence; },
         "mean over the attributed time, 0 to 1"},
-       {"period", "period", Unit::kCount, CellKind::kInt,
-        [](const R& r) { return Value(r.facts->period.length); },
+       {"period", Unit::kCount, [](const R& r) { return r.facts->period.length; },
         "kernels until the names repeat: a layer, or the layers of a pattern; 0 = none"},
-       {"period_agreement", "period agreement", Unit::kRatio, CellKind::kDouble,
-        [](const R& r) { return Value(r.facts->period.agreement); },
+       {"period_agreement", "period agreement", Unit::kRatio,
+        [](const R& r) { return r.facts->period.agreement; },
         "share of the kernels with the same name a period later"},
-       {"donor", "donor", Unit::kNone, CellKind::kText,
-        [](const R& r) { return r.facts->donor.empty() ? Value() : Value(r.facts->donor); },
+       {"donor", [](const R& r) { return text_or_blank(r.facts->donor); },
         "step or graph whose kernels were aligned with these"}}};
 }
 
@@ -132,41 +118,26 @@ std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribu
 
 Schema<GraphKernelRow> kernel_schema() {
   using R = GraphKernelRow;
-  const auto text = [](const char* id, const char* label, std::string_view R::*field,
-                       const char* help) {
-    return Field<R>{id,
-                    label,
-                    Unit::kNone,
-                    CellKind::kText,
-                    [field](const R& r) { return (r.*field).empty() ? Value() : Value(r.*field); },
-                    help};
-  };
-  return {
-      "graph_kernels",
-      "kernels of graph launches with the operators found for them",
-      {{"graph", "graph", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.graph); },
-        "as in graph_launches"},
-       {"attribution", "attribution", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(attribution_name(r.attribution)); },
-        "how the operator was found: capture, graph_node, aligned or none"},
-       {"attribution_confidence", "attribution_confidence", Unit::kRatio, CellKind::kDouble,
-        [](const R& r) { return Value(r.ns > 0 ? r.sure_ns / static_cast<double>(r.ns) : 0.0); },
-        "mean over the time, 0 to 1"},
-       text("operator", "operator", &R::op, "that the kernels belong to"),
-       text("frames", "frames", &R::frames,
-            "modules (else the nearest Python frame) of the donor's first such call"),
-       text("input_dims", "Input Dims", &R::dims,
-            "of the donor's call, only where name, grid and block are equal"),
-       {"family", "family", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(kernel_family_name(r.family)); },
-        "kind of work by the kernel's own name"},
-       text("kernel", "kernel", &R::kernel, "name of the kernel"),
-       {"count", "count", Unit::kCount, CellKind::kInt, [](const R& r) { return Value(r.count); },
-        "kernels of the row"},
-       {"time_us", "time (\u00b5s)", Unit::kUs, CellKind::kDouble,
-        [](const R& r) { return Value(ns_to_us(r.ns)); }, "sum of their durations"},
-       {"percent_of_graph_time", "of graph time (%)", Unit::kPercent, CellKind::kDouble,
-        [](const R& r) { return Value(r.percent); }, "of the time of all graph launches"}}};
+  return {"graph_kernels",
+          "kernels of graph launches with the operators found for them",
+          {{"graph", &R::graph, "as in graph_launches"},
+           {"attribution", [](const R& r) { return attribution_name(r.attribution); },
+            "how the operator was found: capture, graph_node, aligned or none"},
+           {"attribution_confidence", Unit::kRatio,
+            [](const R& r) { return r.ns > 0 ? r.sure_ns / static_cast<double>(r.ns) : 0.0; },
+            "mean over the time, 0 to 1"},
+           {"operator", or_blank(&R::op), "that the kernels belong to"},
+           {"frames", or_blank(&R::frames),
+            "modules (else the nearest Python frame) of the donor's first such call"},
+           {"input_dims", "Input Dims", Unit::kNone, or_blank(&R::dims),
+            "of the donor's call, only where name, grid and block are equal"},
+           {"family", [](const R& r) { return kernel_family_name(r.family); },
+            "kind of work by the kernel's own name"},
+           {"kernel", or_blank(&R::kernel), "name of the kernel"},
+           {"count", Unit::kCount, &R::count, "kernels of the row"},
+           {"time_us", "time (\u00b5s)", Unit::kUs, in_us(&R::ns), "sum of their durations"},
+           {"percent_of_graph_time", "of graph time (%)", Unit::kPercent, &R::percent,
+            "of the time of all graph launches"}}};
 }
 
 std::vector<SheetInfo> describe_graph_launches(const ReportOptions&) {

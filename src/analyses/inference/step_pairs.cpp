@@ -350,19 +350,16 @@ std::vector<PairedSteps> pair_steps(const std::vector<AnnotatedStep>& first,
 Schema<PairedSteps> paired_steps_schema() {
   using P = PairedSteps;
   Schema<P> s("paired_steps", "steps of two traces that do like work (split --pair-with)");
-  s.add({"phase", "phase", Unit::kNone, CellKind::kText,
-         [](const P& p) { return Value(phase_name(p.phase)); }, "what the steps do"});
-  s.add({"first_step", "first step", Unit::kNone, CellKind::kInt,
-         [](const P& p) { return Value(p.first.begin); }, "of this trace, from 0"});
-  s.add({"other_step", "other step", Unit::kNone, CellKind::kInt,
-         [](const P& p) { return Value(p.second.begin); }, "of the other trace, from 0"});
-  s.add({"steps", "steps", Unit::kCount, CellKind::kInt,
-         [](const P& p) { return Value(p.first.size()); }, "from there on, in each"});
-  s.add({"distance", "distance", Unit::kNone, CellKind::kDouble,
-         [](const P& p) { return Value(p.distance); },
+  s.add({"phase", [](const P& p) { return phase_name(p.phase); }, "what the steps do"});
+  s.add({"first_step", "first step", Unit::kNone, [](const P& p) { return p.first.begin; },
+         "of this trace, from 0"});
+  s.add({"other_step", "other step", Unit::kNone, [](const P& p) { return p.second.begin; },
+         "of the other trace, from 0"});
+  s.add(
+      {"steps", Unit::kCount, [](const P& p) { return p.first.size(); }, "from there on, in each"});
+  s.add({"distance", &P::distance,
          "mean difference of a pair: decode: new tokens plus attended tokens; else requests"});
-  s.add({"distance_of_tokens", "distance of tokens", Unit::kNone, CellKind::kDouble,
-         [](const P& p) { return Value(p.then); },
+  s.add({"distance_of_tokens", "distance of tokens", Unit::kNone, &P::then,
          "of prefill and mixed: mean difference of new tokens"});
   return s;
 }

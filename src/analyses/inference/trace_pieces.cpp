@@ -348,43 +348,28 @@ PieceEvents StepEvents::of(const TracePiece& piece) const {
 Schema<PieceFact> piece_schema() {
   using P = PieceFact;
   Schema<P> s("execution_details", "files that split wrote, a row for each");
-  const auto whole = [&s](const char* id, Unit unit, std::function<Value(const P&)> get,
-                          const char* help) {
-    s.add({id, id, unit, CellKind::kInt, std::move(get), help});
-  };
-  whole(
-      "idx", Unit::kNone, [](const P& p) { return Value(p.number); }, "place in the list, from 0");
-  s.add({"output_path", "output_path", Unit::kNone, CellKind::kText,
-         [](const P& p) { return Value(p.path); }, "the file, in the folder of the pieces"});
-  whole(
-      "event_count", Unit::kCount, [](const P& p) { return Value(p.events); },
-      "entries of its traceEvents");
-  whole(
-      "num_gpu_events", Unit::kCount, [](const P& p) { return Value(p.content.gpu_events); },
-      "kernels, copies and fills in it");
-  s.add({"gpu_duration", "gpu_duration", Unit::kUs, CellKind::kDouble,
-         [](const P& p) { return Value(round_decimals(us(p.content.gpu_duration_ns), 2)); },
+  s.add({"idx", &P::number, "place in the list, from 0"});
+  s.add({"output_path", &P::path, "the file, in the folder of the pieces"});
+  s.add({"event_count", Unit::kCount, &P::events, "entries of its traceEvents"});
+  s.add({"num_gpu_events", Unit::kCount, [](const P& p) { return p.content.gpu_events; },
+         "kernels, copies and fills in it"});
+  s.add({"gpu_duration", Unit::kUs,
+         [](const P& p) { return round_decimals(us(p.content.gpu_duration_ns), 2); },
          "sum over its steps: end of the step's last GPU work less start of its first"});
-  s.add({"gpu_busy_duration", "gpu_busy_duration", Unit::kUs, CellKind::kDouble,
-         [](const P& p) { return Value(round_decimals(us(p.content.gpu_busy_ns), 2)); },
+  s.add({"gpu_busy_duration", Unit::kUs,
+         [](const P& p) { return round_decimals(us(p.content.gpu_busy_ns), 2); },
          "sum over its steps: time with GPU work of the step (compat: sum of durations)"});
-  whole(
-      "num_steps", Unit::kCount, [](const P& p) { return Value(p.steps.size()); }, "its steps");
-  whole(
-      "phase_num_prefill", Unit::kCount, [](const P& p) { return Value(p.phases.prefill); },
-      "steps that only compute prompts");
-  whole(
-      "phase_num_prefilldecode", Unit::kCount, [](const P& p) { return Value(p.phases.mixed); },
-      "steps that do both");
-  whole(
-      "phase_num_decode", Unit::kCount, [](const P& p) { return Value(p.phases.decode); },
-      "steps that only generate");
-  whole(
-      "phase_avg_bs", Unit::kNone, [](const P& p) { return Value(p.phases.mean_batch); },
-      "mean tokens a step, cut to a whole number");
-  whole(
-      "phase_avg_conc", Unit::kNone, [](const P& p) { return Value(p.phases.mean_requests); },
-      "mean requests a step, cut to a whole number");
+  s.add({"num_steps", Unit::kCount, [](const P& p) { return p.steps.size(); }, "its steps"});
+  s.add({"phase_num_prefill", Unit::kCount, [](const P& p) { return p.phases.prefill; },
+         "steps that only compute prompts"});
+  s.add({"phase_num_prefilldecode", Unit::kCount, [](const P& p) { return p.phases.mixed; },
+         "steps that do both"});
+  s.add({"phase_num_decode", Unit::kCount, [](const P& p) { return p.phases.decode; },
+         "steps that only generate"});
+  s.add({"phase_avg_bs", [](const P& p) { return p.phases.mean_batch; },
+         "mean tokens a step, cut to a whole number"});
+  s.add({"phase_avg_conc", [](const P& p) { return p.phases.mean_requests; },
+         "mean requests a step, cut to a whole number"});
   return s;
 }
 

@@ -284,38 +284,34 @@ Schema<NsysFigure> nsys_figure_schema() {
   using R = NsysFigure;
   return {"summary",
           "figures of each input",
-          {{"input", "input", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.input); }, "title of the input"},
-           {"figure", "figure", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.figure); }, "what is told"},
+          {{"input", &R::input, "title of the input"},
+           {"figure", &R::figure, "what is told"},
            {"value", "value", Unit::kNone, CellKind::kNull,
             [](const R& r) { return std::visit([](auto v) { return Value(v); }, r.value); },
             "in the unit of its row"},
-           {"unit", "unit", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.unit); },
-            "of the value"}}};
+           {"unit", &R::unit, "of the value"}}};
 }
 
 Schema<NsysClassShare> nsys_class_schema(const char* name, const char* help) {
   using R = NsysClassShare;
-  return {name,
-          help,
-          {{"input", "input", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.input); }, "title of the input"},
-           {"class", "class", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.row.name); },
-            "class of the kernels, NCCL operation or kind of memory operation"},
-           {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs, CellKind::kDouble,
-            [](const R& r) { return Value(r.row.ms_per_iteration); },
-            "total time over iterations and GPUs"},
-           {"instances_per_iteration", "instances per iteration", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.row.count_per_iteration); },
-            "sum over the names of the whole number per iteration and GPU"},
-           {"percent_of_time", "share of time (%)", Unit::kPercent, CellKind::kDouble,
-            [](const R& r) { return Value(r.percent); }, "of the total time of this sheet's input"},
-           {"total_time_ms", "total time (ms)", Unit::kMs, CellKind::kDouble,
-            [](const R& r) { return Value(r.row.total_ms); }, "over all iterations and GPUs"},
-           {"total_instances", "total instances", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.row.total_count); }, "over all iterations and GPUs"}}};
+  return {
+      name,
+      help,
+      {{"input", &R::input, "title of the input"},
+       {"class", [](const R& r) { return std::string_view(r.row.name); },
+        "class of the kernels, NCCL operation or kind of memory operation"} // namespace rankscope
+       ,
+       {"time_per_iteration_ms", "time per iteration (ms)", Unit::kMs,
+        [](const R& r) { return r.row.ms_per_iteration; }, "total time over iterations and GPUs"},
+       {"instances_per_iteration", "instances per iteration", Unit::kCount,
+        [](const R& r) { return r.row.count_per_iteration; },
+        "sum over the names of the whole number per iteration and GPU"},
+       {"percent_of_time", "share of time (%)", Unit::kPercent, &R::percent,
+        "of the total time of this sheet's input"},
+       {"total_time_ms", "total time (ms)", Unit::kMs, [](const R& r) { return r.row.total_ms; },
+        "over all iterations and GPUs"},
+       {"total_instances", "total instances", Unit::kCount,
+        [](const R& r) { return r.row.total_count; }, "over all iterations and GPUs"}}};
 }
 
 Report nsys_report(std::span<const NsysSummary> summaries) {

@@ -28,16 +28,15 @@ void add_param_columns(Schema<Row>& schema, const std::vector<std::string>& name
 /// `whose`: "a call".
 template <class Row>
 void add_cost_columns(Schema<Row>& schema, const std::string& suffix, const std::string& whose) {
-  schema.add({"gflops" + suffix, "GFLOPS" + suffix, Unit::kGflops, CellKind::kDouble,
-              [](const Row& r) { return Value(r.flops / 1e9); },
+  schema.add({"gflops" + suffix, "GFLOPS" + suffix, Unit::kGflops,
+              [](const Row& r) { return r.flops / 1e9; },
               "10^9 floating point operations of " + whose});
-  schema.add({"data_moved_mib" + suffix, "Data Moved (MB)" + suffix, Unit::kMiB, CellKind::kDouble,
-              [](const Row& r) { return Value(bytes_to_mib(r.bytes)); },
+  schema.add({"data_moved_mib" + suffix, "Data Moved (MB)" + suffix, Unit::kMiB,
+              [](const Row& r) { return bytes_to_mib(r.bytes); },
               "bytes that " + whose + " has to read and write, 2^20 bytes"});
-  schema.add({"flops_per_byte" + suffix, "FLOPS/Byte" + suffix, Unit::kRatio, CellKind::kDouble,
+  schema.add({"flops_per_byte" + suffix, "FLOPS/Byte" + suffix, Unit::kRatio,
               [](const Row& r) {
-                return Value(r.bytes != 0 ? r.flops / r.bytes
-                                          : std::numeric_limits<double>::quiet_NaN());
+                return r.bytes != 0 ? r.flops / r.bytes : std::numeric_limits<double>::quiet_NaN();
               },
               "arithmetic intensity"});
 }

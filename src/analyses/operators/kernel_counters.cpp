@@ -100,26 +100,18 @@ std::vector<InstructionRow> instruction_mix_of(const std::vector<KernelCounterRo
 
 Schema<KernelCounterRow> kernel_counters_schema() {
   using Row = KernelCounterRow;
-  const auto real = CellKind::kDouble;
   return Schema<Row>(
       "kernel_counters", "hardware counters by kernel, where the tool collected them",
-      {{"kernel", "kernel", Unit::kNone, CellKind::kText,
-        [](const Row& r) { return text_or_blank(r.kernel); }, "name of the kernel"},
-       {"counter", "counter", Unit::kNone, CellKind::kText,
-        [](const Row& r) { return text_or_blank(r.counter); },
+      {{"kernel", or_blank(&Row::kernel), "name of the kernel"},
+       {"counter", or_blank(&Row::counter),
         "name of the counter; one that the tool derives from others has their expression's name"},
-       {"launches", "launches", Unit::kCount, CellKind::kInt,
-        [](const Row& r) { return Value(r.launches); }, "launches of the kernel that have it"},
-       {"mean", "mean", Unit::kNone, real,
-        [](const Row& r) { return Value(r.sum / static_cast<double>(r.launches)); },
+       {"launches", Unit::kCount, &Row::launches, "launches of the kernel that have it"},
+       {"mean", [](const Row& r) { return r.sum / static_cast<double>(r.launches); },
         "per launch, each the sum over the counter's instances"},
-       {"min", "min", Unit::kNone, real, [](const Row& r) { return Value(r.min); },
-        "of the launches"},
-       {"max", "max", Unit::kNone, real, [](const Row& r) { return Value(r.max); },
-        "of the launches"},
-       {"sum", "sum", Unit::kNone, real, [](const Row& r) { return Value(r.sum); },
-        "over the launches"},
-       {"per_us", "per us", Unit::kNone, real,
+       {"min", &Row::min, "of the launches"},
+       {"max", &Row::max, "of the launches"},
+       {"sum", &Row::sum, "over the launches"},
+       {"per_us", "per us", Unit::kNone, CellKind::kDouble,
         [](const Row& r) {
           return r.time_ns > 0 ? Value(r.sum / (static_cast<double>(r.time_ns) / 1e3)) : Value();
         },
@@ -128,21 +120,15 @@ Schema<KernelCounterRow> kernel_counters_schema() {
 
 Schema<InstructionRow> instruction_mix_schema() {
   using Row = InstructionRow;
-  const auto column = [](const char* id, const char* label, double Row::*part, const char* help) {
-    return Field<Row>{
-        id,  label, Unit::kNone, CellKind::kDouble, [part](const Row& r) { return Value(r.*part); },
-        help};
-  };
   return Schema<Row>(
       "instruction_mix", "instructions of each kernel by kind, where their counters were collected",
-      {{"kernel", "kernel", Unit::kNone, CellKind::kText,
-        [](const Row& r) { return text_or_blank(r.kernel); }, "name of the kernel"},
-       column("valu", "VALU", &Row::valu, "vector instructions (SQ_INSTS_VALU...)"),
-       column("salu", "SALU", &Row::salu, "scalar instructions (SQ_INSTS_SALU...)"),
-       column("vmem", "VMEM", &Row::vmem, "vector memory instructions (SQ_INSTS_VMEM...)"),
-       column("smem", "SMEM", &Row::smem, "scalar memory instructions (SQ_INSTS_SMEM...)"),
-       column("wait", "WAITCNT", &Row::wait, "waits for instructions (SQ_WAIT_INST...)"),
-       column("branch", "BRANCH", &Row::branch, "branches (SQ_INSTS_BRANCH...)")});
+      {{"kernel", or_blank(&Row::kernel), "name of the kernel"},
+       {"valu", "VALU", Unit::kNone, &Row::valu, "vector instructions (SQ_INSTS_VALU...)"},
+       {"salu", "SALU", Unit::kNone, &Row::salu, "scalar instructions (SQ_INSTS_SALU...)"},
+       {"vmem", "VMEM", Unit::kNone, &Row::vmem, "vector memory instructions (SQ_INSTS_VMEM...)"},
+       {"smem", "SMEM", Unit::kNone, &Row::smem, "scalar memory instructions (SQ_INSTS_SMEM...)"},
+       {"wait", "WAITCNT", Unit::kNone, &Row::wait, "waits for instructions (SQ_WAIT_INST...)"},
+       {"branch", "BRANCH", Unit::kNone, &Row::branch, "branches (SQ_INSTS_BRANCH...)"}});
 }
 
 const Analysis kernel_counters_analysis{"kernel_counters",

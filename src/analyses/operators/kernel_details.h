@@ -23,12 +23,13 @@ struct KernelDetails {
                                            const std::vector<std::span<const EventId>>& calls);
 /// Their columns.
 template <class Row> void add_detail_columns(Schema<Row>& schema, KernelDetails Row::*of) {
-  schema.add({"kernel_details", "kernel_details_summary", Unit::kNone, CellKind::kText,
-              [of](const Row& r) { return Value((r.*of).summary); },
+  schema.add({"kernel_details", "kernel_details_summary", Unit::kNone,
+              [of](const Row& r) { return std::string_view((r.*of).summary); },
               "list of the kernels of a call with their times, as Python prints it",
-              ColumnStyle{.nested = true}});
-  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone, CellKind::kText,
-              [of](const Row& r) { return Value((r.*of).truncated); },
+              ColumnStyle{.nested = true}} // namespace rankscope
+  );
+  schema.add({"kernel_details_short", "trunc_kernel_details", Unit::kNone,
+              [of](const Row& r) { return std::string_view((r.*of).truncated); },
               "the same with names cut to 64 characters and the mean alone",
               ColumnStyle{.nested = true}});
 }

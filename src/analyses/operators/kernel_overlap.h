@@ -71,14 +71,14 @@ struct OverlapCells {
 
 /// Their columns.
 template <class Row> void add_overlap_columns(Schema<Row>& schema, OverlapCells Row::*of) {
-  schema.add({"overlap_share", "overlap_pct", Unit::kRatio, CellKind::kDouble,
-              [of](const Row& r) { return Value((r.*of).pct); },
+  schema.add({"overlap_share", "overlap_pct", Unit::kRatio,
+              [of](const Row& r) { return (r.*of).pct; },
               "share of the kernel time during which other operators' GPU work ran"});
   schema.add({"overlapping_kernels", "overlapping_kernels_details_summary", Unit::kNone,
-              CellKind::kText, [of](const Row& r) { return text_or_blank((r.*of).summary); },
+              [of](const Row& r) { return text_or_blank((r.*of).summary); },
               "Python list of the kernels that ran at the same time, longest cover first"});
   schema.add({"overlapping_kernels_short", "trunc_overlapping_kernels_details", Unit::kNone,
-              CellKind::kText, [of](const Row& r) { return text_or_blank((r.*of).truncated); },
+              [of](const Row& r) { return text_or_blank((r.*of).truncated); },
               "the same with names cut to 64 characters and the mean alone"});
 }
 

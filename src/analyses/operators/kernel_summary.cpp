@@ -193,31 +193,24 @@ Schema<KernelRow> kernel_summary_schema(bool operators) {
     schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, CellKind::kText,
                 [](const R& r) { return r.linked ? Value(r.op) : Value(); },
                 "the operator nearest above the launch, or the launching call"});
-  schema.add({"kernel_name", "Kernel name", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.kernel); }, "as recorded"});
+  schema.add({"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "as recorded"});
   schema.add({"kernel_stream", "Kernel stream", Unit::kNone, CellKind::kInt,
               [](const R& r) { return r.stream < 0 ? Value() : Value(r.stream); },
               "on which it ran"});
   const char* const help = "over the launches, by the recorded durations";
-  const auto duration = [&](const char* id, const char* label, auto get) {
-    schema.add({id, label, Unit::kUs, CellKind::kDouble, get, help});
-  };
-  duration("kernel_duration_us_sum", "Kernel duration (\u00b5s)_sum",
-           [](const R& r) { return Value(ns_to_us(r.sum_ns)); });
-  schema.add({"count", "Kernel duration (\u00b5s)_count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); }, "launches"});
-  duration("kernel_duration_us_mean", "Kernel duration (\u00b5s)_mean",
-           [](const R& r) { return Value(ns_to_us(r.sum_ns) / static_cast<double>(r.count)); });
-  duration("kernel_duration_us_min", "Kernel duration (\u00b5s)_min",
-           [](const R& r) { return Value(ns_to_us(r.min_ns)); });
-  duration("kernel_duration_us_max", "Kernel duration (\u00b5s)_max",
-           [](const R& r) { return Value(ns_to_us(r.max_ns)); });
+  schema.add({"kernel_duration_us_sum", "Kernel duration (\u00b5s)_sum", Unit::kUs,
+              in_us(&R::sum_ns), help});
+  schema.add({"count", "Kernel duration (\u00b5s)_count", Unit::kCount, &R::count, "launches"});
+  schema.add({"kernel_duration_us_mean", "Kernel duration (\u00b5s)_mean", Unit::kUs,
+              [](const R& r) { return ns_to_us(r.sum_ns) / static_cast<double>(r.count); }, help});
+  schema.add({"kernel_duration_us_min", "Kernel duration (\u00b5s)_min", Unit::kUs,
+              in_us(&R::min_ns), help});
+  schema.add({"kernel_duration_us_max", "Kernel duration (\u00b5s)_max", Unit::kUs,
+              in_us(&R::max_ns), help});
   schema.add({"percent_of_kernels_time", "Percent of kernels time (%)", Unit::kPercent,
-              CellKind::kDouble, [](const R& r) { return Value(r.percent_of_kernels); },
-              "of the sum over all kernels"});
+              &R::percent_of_kernels, "of the sum over all kernels"});
   schema.add({"percent_of_total_time", "Percent of total time (%)", Unit::kPercent,
-              CellKind::kDouble, [](const R& r) { return Value(r.percent_of_total); },
-              "of total_time of gpu_timeline"});
+              &R::percent_of_total, "of total_time of gpu_timeline"});
   return schema;
 }
 
@@ -225,13 +218,10 @@ Schema<HistogramBin> short_kernel_histogram_schema() {
   using R = HistogramBin;
   return {"short_kernel_histogram",
           "durations of the kernels below the threshold",
-          {{"bin_start_us", "bin_start", Unit::kUs, CellKind::kDouble,
-            [](const R& r) { return Value(r.start_us); }, "least duration of the bin"},
-           {"bin_end_us", "bin_end", Unit::kUs, CellKind::kDouble,
-            [](const R& r) { return Value(r.end_us); },
+          {{"bin_start_us", "bin_start", Unit::kUs, &R::start_us, "least duration of the bin"},
+           {"bin_end_us", "bin_end", Unit::kUs, &R::end_us,
             "the bin ends before this duration, the last one with it"},
-           {"count", "count", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.count); }, "launches in the bin"}}};
+           {"count", Unit::kCount, &R::count, "launches in the bin"}}};
 }
 
 Schema<ShortKernelRow> short_kernels_schema(bool operators) {
@@ -239,35 +229,25 @@ Schema<ShortKernelRow> short_kernels_schema(bool operators) {
   Schema<R> schema("short_kernels_summary",
                    "kernels below the threshold by operator, arguments and name");
   if (operators) {
-    schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, CellKind::kText,
-                [](const R& r) { return Value(r.op); },
+    schema.add({"parent_cpu_op", "Parent cpu_op", Unit::kNone, &R::op,
                 "the operator nearest above the launch, or the launching call"});
-    const auto argument = [&schema](const char* id, const char* label, std::string R::*text,
-                                    const char* help) {
-      schema.add({id, label, Unit::kNone, CellKind::kText,
-                  [text](const R& r) { return Value(r.*text); }, help,
-                  ColumnStyle{.nested = true}});
-    };
-    argument("input_dims", "Input dims", &R::dims, "recorded shapes of the inputs");
-    argument("input_strides", "Input strides", &R::strides, "recorded strides of the inputs");
-    argument("concrete_inputs", "Concrete Inputs", &R::concrete,
-             "recorded values of the inputs that are no tensors");
+    schema.add({"input_dims", "Input dims", Unit::kNone, &R::dims, "recorded shapes of the inputs",
+                ColumnStyle{.nested = true}});
+    schema.add({"input_strides", "Input strides", Unit::kNone, &R::strides,
+                "recorded strides of the inputs", ColumnStyle{.nested = true}});
+    schema.add({"concrete_inputs", "Concrete Inputs", Unit::kNone, &R::concrete,
+                "recorded values of the inputs that are no tensors", ColumnStyle{.nested = true}});
   }
-  schema.add({"kernel_name", "Kernel name", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.kernel); }, "as recorded"});
+  schema.add({"kernel_name", "Kernel name", Unit::kNone, &R::kernel, "as recorded"});
   schema.add({"short_kernel_duration_us_sum", "Short Kernel duration (\u00b5s) sum", Unit::kUs,
-              CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.sum_ns)); },
-              "over the launches"});
-  schema.add({"short_kernel_count", "Short Kernel count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); }, "launches below the threshold"});
+              in_us(&R::sum_ns), "over the launches"});
+  schema.add({"short_kernel_count", "Short Kernel count", Unit::kCount, &R::count,
+              "launches below the threshold"});
   schema.add({"short_kernel_duration_us_mean", "Short Kernel duration (\u00b5s) mean", Unit::kUs,
-              CellKind::kDouble,
-              [](const R& r) { return Value(ns_to_us(r.sum_ns) / static_cast<double>(r.count)); },
+              [](const R& r) { return ns_to_us(r.sum_ns) / static_cast<double>(r.count); },
               "over the launches"});
   schema.add({"percent_of_total_time", "Short Kernel duration (\u00b5s) percent of total time",
-              Unit::kPercent, CellKind::kDouble,
-              [](const R& r) { return Value(r.percent_of_total); },
-              "of total_time of gpu_timeline"});
+              Unit::kPercent, &R::percent_of_total, "of total_time of gpu_timeline"});
   return schema;
 }
 

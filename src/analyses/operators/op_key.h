@@ -61,23 +61,21 @@ template <class Row>
 void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*module = nullptr) {
   const auto name = [&](const char* id, const char* label, std::string_view OpLabels::*text,
                         const char* help) {
-    schema.add({id, label, Unit::kNone, CellKind::kText,
-                [of, text](const Row& r) { return Value((r.*of).*text); }, help});
+    schema.add({id, label, Unit::kNone,
+                [of, text](const Row& r) { return std::string_view((r.*of).*text); }, help});
   };
   const auto argument = [&](const char* id, const char* label, std::string OpLabels::*text,
                             const char* help) {
-    schema.add({id, label, Unit::kNone, CellKind::kText,
+    schema.add({id, label, Unit::kNone,
                 [of, text](const Row& r) { return text_or_blank((r.*of).*text); }, help,
                 ColumnStyle{.nested = true}});
   };
-  schema.add({"name", "name", Unit::kNone, CellKind::kText,
-              [of](const Row& r) { return Value((r.*of).name); },
+  schema.add({"name", [of](const Row& r) { return std::string_view((r.*of).name); },
               "operator; for kernels that none covers, what launched them and the kernel"});
   name("op_category", "op category", &OpLabels::category,
        "what kind of work the operator does, by its name and kernels");
   if (module != nullptr)
-    schema.add({"parent_module", "parent_module", Unit::kNone, CellKind::kText,
-                [module](const Row& r) { return Value(r.*module); },
+    schema.add({"parent_module", [module](const Row& r) { return std::string_view(r.*module); },
                 "class of the innermost nn.Module around the operator; NA: none"});
   name("process_name", "process_name", &OpLabels::process_name, "of the calling thread");
   name("process_label", "process_label", &OpLabels::process_label, "of the calling thread");
@@ -92,13 +90,11 @@ void add_op_columns(Schema<Row>& schema, OpLabels Row::*of, std::string Row::*mo
 /// The columns num_kernels and is_recompute, where the options make them keys.
 template <class Row> void add_key_options(Schema<Row>& schema, bool num_kernels, bool recompute) {
   if (num_kernels)
-    schema.add({"num_kernels", "num_kernels", Unit::kCount, CellKind::kInt,
-                [](const Row& r) { return Value(static_cast<std::int64_t>(r.num_kernels)); },
+    schema.add({"num_kernels", Unit::kCount,
+                [](const Row& r) { return static_cast<std::int64_t>(r.num_kernels); },
                 "kernels of a call"});
   if (recompute)
-    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
-                [](const Row& r) { return Value(r.recompute); },
-                "work that activation checkpointing repeats"});
+    schema.add({"is_recompute", &Row::recompute, "work that activation checkpointing repeats"});
 }
 
 } // namespace rankscope

@@ -70,7 +70,7 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const Mo
   std::stable_sort(rows.begin(), rows.end(), [](const OpsCategoryRow& a, const OpsCategoryRow& b) {
     return a.direct_ns > b.direct_ns;
   });
-  fill_shares(rows, [](const OpsCategoryRow& r) { return r.direct_ns; });
+  fill_shares(rows, &OpsCategoryRow::direct_ns);
   return rows;
 }
 
@@ -107,7 +107,7 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<La
   std::stable_sort(rows.begin(), rows.end(), [](const OpsSummaryRow& a, const OpsSummaryRow& b) {
     return a.direct_ns > b.direct_ns;
   });
-  fill_shares(rows, [](const OpsSummaryRow& r) { return r.direct_ns; });
+  fill_shares(rows, &OpsSummaryRow::direct_ns);
   return rows;
 }
 
@@ -234,23 +234,18 @@ std::vector<StepOps> compute(const LoadedTrace& t, const StepOpsKey& key) {
 Schema<OpsCategoryRow> ops_category_schema(const ReportOptions& options) {
   using R = OpsCategoryRow;
   Schema<R> schema("ops_summary_by_category", "kernel time by category of the launching operator",
-                   {{"op_category", "op category", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(r.category); },
+                   {{"op_category", "op category", Unit::kNone, &R::category,
                      "what kind of work the operator does, by its name and kernels"}});
   if (options.group_by_parent_module)
-    schema.add({"parent_module", "parent_module", Unit::kNone, CellKind::kText,
-                [](const R& r) { return Value(r.parent_module); }, kModuleHelp});
+    schema.add({"parent_module", &R::parent_module, kModuleHelp});
   if (options.detect_recompute)
-    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
-                [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
-  schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); },
+    schema.add({"is_recompute", &R::recompute, kRecomputeHelp});
+  schema.add({"count", "Count", Unit::kCount, &R::count,
               "calls of operators that launched kernels other than communication"});
   if (options.group_by_parent_module)
-    schema.add({"call_stack_first", "call_stack_first", Unit::kNone, CellKind::kText,
-                [](const R& r) { return Value(r.call_stack); }, kStackHelp});
-  schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
-              [](const R& r) { return Value(ns_to_ms(r.direct_ns)); }, kDirectHelp});
+    schema.add({"call_stack_first", &R::call_stack, kStackHelp});
+  schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs,
+              in_ms(&R::direct_ns), kDirectHelp});
   add_shares(schema, "the direct kernel time");
   return schema;
 }
@@ -259,38 +254,29 @@ Schema<OpsSummaryRow> ops_summary_schema(const ReportOptions& options) {
   using R = OpsSummaryRow;
   Schema<R> schema(
       "ops_summary", "kernel time by name of the launching operator",
-      {{"name", "name", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.name); },
-        "the operator nearest above the launch, or the launching call"}});
+      {{"name", &R::name, "the operator nearest above the launch, or the launching call"}});
   if (options.group_by_parent_module)
-    schema.add({"parent_module", "parent_module", Unit::kNone, CellKind::kText,
-                [](const R& r) { return Value(r.parent_module); }, kModuleHelp});
+    schema.add({"parent_module", &R::parent_module, kModuleHelp});
   if (options.detect_recompute)
-    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
-                [](const R& r) { return Value(r.recompute); }, kRecomputeHelp});
+    schema.add({"is_recompute", &R::recompute, kRecomputeHelp});
   schema.add({"direct_kernel_time_us_sum", "total_direct_kernel_time_sum", Unit::kUs,
-              CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.direct_ns)); },
-              kDirectHelp});
+              in_us(&R::direct_ns), kDirectHelp});
   schema.add({"subtree_kernel_time_us_sum", "total_subtree_kernel_time_sum", Unit::kUs,
-              CellKind::kDouble, [](const R& r) { return Value(ns_to_us(r.subtree_ns)); },
-              kSubtreeHelp});
+              in_us(&R::subtree_ns), kSubtreeHelp});
   if (options.compat_inference)
     schema.add({"subtree_kernel_time_count", "total_subtree_kernel_time_count", Unit::kCount,
-                CellKind::kInt, [](const R& r) { return Value(r.count); }, "as Count"});
-  schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs, CellKind::kDouble,
-              [](const R& r) { return Value(ns_to_ms(r.direct_ns)); }, kDirectHelp});
+                &R::count, "as Count"});
+  schema.add({"direct_kernel_time_ms", "total_direct_kernel_time_ms", Unit::kMs,
+              in_ms(&R::direct_ns), kDirectHelp});
   if (!options.compat_inference)
     schema.add({"subtree_kernel_time_ms", "total_subtree_kernel_time_ms", Unit::kMs,
-                CellKind::kDouble, [](const R& r) { return Value(ns_to_ms(r.subtree_ns)); },
-                kSubtreeHelp});
-  schema.add({"count", "Count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); },
+                in_ms(&R::subtree_ns), kSubtreeHelp});
+  schema.add({"count", "Count", Unit::kCount, &R::count,
               "calls that launched kernels other than communication"});
-  schema.add({"categories", "Categories", Unit::kNone, CellKind::kText,
-              [](const R& r) { return Value(r.categories); },
+  schema.add({"categories", "Categories", Unit::kNone, &R::categories,
               "Python list of the categories of its calls"});
   if (options.group_by_parent_module)
-    schema.add({"call_stack_first", "call_stack_first", Unit::kNone, CellKind::kText,
-                [](const R& r) { return Value(r.call_stack); }, kStackHelp});
+    schema.add({"call_stack_first", &R::call_stack, kStackHelp});
   add_shares(schema, "the direct kernel time");
   return schema;
 }

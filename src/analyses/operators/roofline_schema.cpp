@@ -14,14 +14,10 @@ Value list_or_empty(const std::string& list) {
 }
 
 void add_place(Schema<RooflineRow>& schema, bool arch) {
-  schema.add({"process_name_first", "process_name_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return Value(r.process_name); }, "of the first call"});
-  schema.add({"process_label_first", "process_label_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return Value(r.process_label); }, "of the first call"});
-  schema.add({"thread_name_first", "thread_name_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return Value(r.thread_name); }, "of the first call"});
-  schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return Value(r.compute_spec); },
+  schema.add({"process_name_first", &RooflineRow::process_name, "of the first call"});
+  schema.add({"process_label_first", &RooflineRow::process_label, "of the first call"});
+  schema.add({"thread_name_first", &RooflineRow::thread_name, "of the first call"});
+  schema.add({"compute_spec", "Compute Spec", Unit::kNone, &RooflineRow::compute_spec,
               "unit and precision that do the work, the peak of the roofline"});
   if (!arch)
     return;
@@ -47,26 +43,25 @@ void add_arguments(Schema<RooflineRow>& schema, bool compat) {
          return compat ? text_or_blank(r.details.truncated) : list_or_empty(r.details.truncated);
        },
        "the same with names cut to 64 characters and the mean alone", ColumnStyle{.nested = true}});
-  schema.add({"input_dims_first", "Input Dims_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return text_or_blank(r.input_dims); }, "of the first call",
+  schema.add({"input_dims_first", "Input Dims_first", Unit::kNone,
+              or_blank(&RooflineRow::input_dims), "of the first call",
               ColumnStyle{.nested = true}});
-  schema.add({"input_type_first", "Input type_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return text_or_blank(r.input_types); },
-              "of the first call", ColumnStyle{.nested = true}});
-  schema.add({"input_strides_first", "Input Strides_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return text_or_blank(r.input_strides); },
-              "of the first call", ColumnStyle{.nested = true}});
-  schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone, CellKind::kText,
-              [](const RooflineRow& r) { return text_or_blank(r.concrete_inputs); },
-              "of the first call", ColumnStyle{.nested = true}});
+  schema.add({"input_type_first", "Input type_first", Unit::kNone,
+              or_blank(&RooflineRow::input_types), "of the first call",
+              ColumnStyle{.nested = true}});
+  schema.add({"input_strides_first", "Input Strides_first", Unit::kNone,
+              or_blank(&RooflineRow::input_strides), "of the first call",
+              ColumnStyle{.nested = true}});
+  schema.add({"concrete_inputs_first", "Concrete Inputs_first", Unit::kNone,
+              or_blank(&RooflineRow::concrete_inputs), "of the first call",
+              ColumnStyle{.nested = true}});
 }
 
 } // namespace
 
 Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& options) {
   Schema<RooflineRow> schema(sheet.name, "cost and rates of the operators of this family",
-                             {{"name", "name", Unit::kNone, CellKind::kText,
-                               [](const RooflineRow& r) { return Value(r.name); }, "operator"}});
+                             {{"name", &RooflineRow::name, "operator"}});
   add_param_columns(schema, sheet.params,
                     options.compat_tracelens && !options.compat_inference ? reference_cell
                                                                           : python_cell);
@@ -79,10 +74,8 @@ Schema<FamilyRow> family_schema(const FamilySheet& sheet, const ReportOptions& o
   add_arguments(schema, options.compat_tracelens);
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &RooflineRow::kernel_us,
             kSpreadAndSum, "over the calls, of the union of the GPU work below a call");
-  schema.add({"count", "name_count", Unit::kCount, CellKind::kInt,
-              [](const RooflineRow& r) { return Value(r.count); }, "calls"});
-  schema.add({"first_uid", "UID_first", Unit::kNone, CellKind::kInt,
-              [](const RooflineRow& r) { return Value(r.first_uid); },
+  schema.add({"count", "name_count", Unit::kCount, &RooflineRow::count, "calls"});
+  schema.add({"first_uid", "UID_first", Unit::kNone, &RooflineRow::first_uid,
               "place of the first call in the file's traceEvents"});
   return schema;
 }
@@ -97,24 +90,17 @@ Table family_table(const FamilySheet& sheet, const ReportOptions& options) {
 
 Schema<GemmKernelRow> gemm_kernel_schema() {
   using K = GemmKernelRow;
-  Schema<K> schema("GEMM_kernels", "GEMM kernels that no recorded matrix product launched",
-                   {{"kernel", "kernel", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return Value(r.kernel); }, "name of the kernel"},
-                    {"library", "library", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return Value(r.library); }, "that made it, by its name"},
-                    {"transpose", "transpose", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return text_or_blank(r.transpose); },
-                     "of the two operands, T or N, from the name"},
-                    {"macro_tile", "macro tile", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return text_or_blank(r.tile); }, "from the name"},
-                    {"types", "types", Unit::kNone, CellKind::kText,
-                     [](const K& r) { return text_or_blank(r.types); }, "from the name"},
-                    {"count", "count", Unit::kCount, CellKind::kInt,
-                     [](const K& r) { return Value(r.count); }, "launches"}});
+  Schema<K> schema(
+      "GEMM_kernels", "GEMM kernels that no recorded matrix product launched",
+      {{"kernel", &K::kernel, "name of the kernel"},
+       {"library", &K::library, "that made it, by its name"},
+       {"transpose", or_blank(&K::transpose), "of the two operands, T or N, from the name"},
+       {"macro_tile", "macro tile", Unit::kNone, or_blank(&K::tile), "from the name"},
+       {"types", or_blank(&K::types), "from the name"},
+       {"count", Unit::kCount, &K::count, "launches"}});
   add_stats(schema, "kernel_time_us", "Kernel Time (\u00b5s)", Unit::kUs, &K::kernel_us,
             kSpreadAndSum, "over the launches");
-  schema.add({"first_uid", "UID_first", Unit::kNone, CellKind::kInt,
-              [](const K& r) { return Value(r.first_uid); },
+  schema.add({"first_uid", "UID_first", Unit::kNone, &K::first_uid,
               "place of the first launch in the file's traceEvents"});
   return schema;
 }

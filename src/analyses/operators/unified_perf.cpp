@@ -450,7 +450,7 @@ std::vector<UnifiedRow> make_rows(const LoadedTrace& t, const UnifiedPerfKey& ke
   std::stable_sort(out.begin(), out.end(), [](const UnifiedRow& a, const UnifiedRow& b) {
     return a.kernel_ns != b.kernel_ns ? a.kernel_ns > b.kernel_ns : a.example_uid < b.example_uid;
   });
-  fill_shares(out, [](const UnifiedRow& r) { return r.kernel_ns; });
+  fill_shares(out, &UnifiedRow::kernel_ns);
   return out;
 }
 

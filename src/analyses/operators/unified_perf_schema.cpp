@@ -17,8 +17,7 @@ const char* const kKernelHelp = "over the calls, of the union of the GPU work be
 
 void add_cost(Schema<UnifiedOut>& schema, bool arch) {
   add_cost_columns(schema, "", "the first call");
-  schema.add({"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
-              [](const UnifiedOut& r) { return Value(r.compute_spec); },
+  schema.add({"compute_spec", "Compute Spec", Unit::kNone, &UnifiedOut::compute_spec,
               "unit and precision that do the work, the peak of the roofline"});
   if (arch)
     schema.add({"roofline_bound", "Roofline Bound", Unit::kNone, CellKind::kText,
@@ -53,15 +52,13 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
   add_op_columns(schema, &UnifiedOut::op);
   add_key_options(schema, options.group_by_num_kernels && !options.compat_inference,
                   options.detect_recompute);
-  schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
-              [](const UnifiedOut& r) { return Value(r.example_uid); },
+  schema.add({"example_uid", "ex_UID", Unit::kNone, &UnifiedOut::example_uid,
               "place of the first call in the file's traceEvents; beyond its end: a kernel of no "
               "operator"});
-  schema.add({"operation_count", "operation_count", Unit::kCount, CellKind::kInt,
-              [](const UnifiedOut& r) { return Value(r.count); }, "calls"});
+  schema.add({"operation_count", Unit::kCount, &UnifiedOut::count, "calls"});
   const auto cpu = [&schema](const char* name, double Stats::*value) {
-    schema.add({name, name, Unit::kUs, CellKind::kDouble,
-                [value](const UnifiedOut& r) { return Value(r.cpu_us.*value); }, kCpuHelp});
+    schema.add(
+        {name, Unit::kUs, [value](const UnifiedOut& r) { return r.cpu_us.*value; }, kCpuHelp});
   };
   cpu("total_duration_us", &Stats::sum);
   cpu("mean_duration_us", &Stats::mean);
@@ -71,20 +68,16 @@ Schema<UnifiedRow> unified_perf_schema(const ReportOptions& options, bool by_ove
   add_detail_columns(schema, &UnifiedOut::details);
   if (by_overlap)
     add_overlap_columns(schema, &UnifiedOut::overlap);
-  schema.add({"perf_params", "perf_params", Unit::kNone, CellKind::kText,
-              [](const UnifiedOut& r) { return text_or_blank(r.params); },
+  schema.add({"perf_params", or_blank(&UnifiedOut::params),
               "Python dict of the parameters of the cost model"});
-  schema.add({"has_perf_model", "has_perf_model", Unit::kNone, CellKind::kBool,
-              [](const UnifiedOut& r) { return Value(r.has_model); },
-              "a cost model knows the operator"});
+  schema.add({"has_perf_model", &UnifiedOut::has_model, "a cost model knows the operator"});
   if (options.include_call_stack) {
     // a stack of frames has an entry point, be its name empty
     schema.add(
         {"entry_point", "entry_point", Unit::kNone, CellKind::kText,
          [](const UnifiedOut& r) { return r.call_stack.empty() ? Value() : Value(r.entry_point); },
          "innermost Python frame outside PyTorch and Python's own modules"});
-    schema.add({"call_stack", "call_stack_full", Unit::kNone, CellKind::kText,
-                [](const UnifiedOut& r) { return text_or_blank(r.call_stack); },
+    schema.add({"call_stack", "call_stack_full", Unit::kNone, or_blank(&UnifiedOut::call_stack),
                 "Python list of all frames, outermost first"});
   }
   if (options.graph_columns)

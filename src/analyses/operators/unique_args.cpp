@@ -92,7 +92,7 @@ std::vector<UniqueArgsRow> compute(const LoadedTrace& t, const UniqueArgsKey& ke
   std::stable_sort(out.begin(), out.end(), [](const UniqueArgsRow& a, const UniqueArgsRow& b) {
     return a.direct_ns != b.direct_ns ? a.direct_ns > b.direct_ns : a.example_uid < b.example_uid;
   });
-  fill_shares(out, [](const UniqueArgsRow& r) { return r.direct_ns; });
+  fill_shares(out, &UniqueArgsRow::direct_ns);
   return out;
 }
 
@@ -104,12 +104,10 @@ Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_o
                        : "kernel time by operator and arguments");
   add_op_columns(schema, &R::op, options.group_by_parent_module ? &R::parent_module : nullptr);
   add_key_options(schema, options.group_by_num_kernels, options.detect_recompute);
-  schema.add({"operation_count", "operation_count", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.count); },
+  schema.add({"operation_count", Unit::kCount, &R::count,
               "calls that launched kernels other than communication"});
   if (options.include_first_occurrence_time)
-    schema.add({"first_occurrence_time_us", "first_occurrence_time", Unit::kUs, CellKind::kDouble,
-                [](const R& r) { return Value(ns_to_us(r.first_ns)); },
+    schema.add({"first_occurrence_time_us", "first_occurrence_time", Unit::kUs, in_us(&R::first_ns),
                 "start of the first call, since the first of the sheet"});
   for (const StatField& stat : kSpreadAndSum) {
     add_stats(schema, "direct_kernel_time_us", "total_direct_kernel_time", Unit::kUs, &R::direct_us,
@@ -119,12 +117,10 @@ Schema<UniqueArgsRow> unique_args_schema(const ReportOptions& options, bool by_o
               &R::subtree_us, {&stat, 1},
               "over the calls, of the union of all GPU work below, communication included");
   }
-  schema.add({"example_uid", "ex_UID", Unit::kNone, CellKind::kInt,
-              [](const R& r) { return Value(r.example_uid); },
+  schema.add({"example_uid", "ex_UID", Unit::kNone, &R::example_uid,
               "place of the first call in the file's traceEvents"});
   if (options.group_by_parent_module)
-    schema.add({"call_stack", "call_stack", Unit::kNone, CellKind::kText,
-                [](const R& r) { return Value(r.call_stack); },
+    schema.add({"call_stack", &R::call_stack,
                 "Python list of the first call and the nn.Modules around it, innermost first"});
   add_detail_columns(schema, &R::details);
   if (by_overlap)

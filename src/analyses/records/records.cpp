@@ -14,28 +14,36 @@ namespace {
 using enum CellKind;
 constexpr ColumnStyle kNested{.nested = true};
 
-Value id_or_null(std::int64_t id) {
-  return id == kNoId ? Value() : Value(id);
-}
-
-Value not_negative(std::int64_t n) {
-  return n < 0 ? Value() : Value(n);
+std::optional<std::int64_t> not_negative(std::int64_t n) {
+  return n < 0 ? std::nullopt : std::optional(n);
 }
 
 const Trace& trace_of(const EventRecord& r) {
   return r.of->trace->trace;
 }
 
-Value text_of(const EventRecord& r, StrId id) {
-  return id == kEmptyStr ? Value() : Value(trace_of(r).strings.view(id));
+std::optional<std::string_view> text_of(const EventRecord& r, StrId id) {
+  return text_or_blank(trace_of(r).strings.view(id));
 }
 
 std::int64_t ts_of(const EventRecord& r) {
   return trace_of(r).events.ts_ns[r.event];
 }
 
-Value uid_of(const EventRecord& r, EventId e) {
-  return e == kNoEvent ? Value() : Value(trace_of(r).events.uid[e]);
+/// `get` of a trace and an event, of the event that `find` finds for a record, where there is one.
+template <class Find, class Get> auto of_event(Find find, Get get) {
+  return [find, get](const EventRecord& r) {
+    const EventId e = find(r);
+    return e == kNoEvent ? std::nullopt : std::optional(get(trace_of(r), e));
+  };
+}
+
+auto uid_of(const Trace& trace, EventId e) {
+  return trace.events.uid[e];
+}
+
+std::string_view name_of_event(const Trace& trace, EventId e) {
+  return trace.name(e);
 }
 
 const Track& track_of(const EventRecord& r) {
@@ -48,20 +56,26 @@ EventId launch_of(const EventRecord& r) {
   return tree.linked(r.event) ? tree.parent(r.event) : kNoEvent;
 }
 
+EventId parent_of(const EventRecord& r) {
+  return r.of->trace->tree.cpu_op_above(trace_of(r), r.event);
+}
+
 EventId operator_of(const EventRecord& r) {
-  return launch_of(r) == kNoEvent ? kNoEvent : r.of->trace->tree.cpu_op_above(trace_of(r), r.event);
+  return launch_of(r) == kNoEvent ? kNoEvent : parent_of(r);
 }
 
 /// As gpu_timeline assigns GPU work to steps: by its launch, without one by its own start.
-Value step_of_kernel(const EventRecord& r) {
+std::optional<std::int64_t> step_of_kernel(const EventRecord& r) {
   const EventId launch = launch_of(r);
   return not_negative(
       step_at(r.of->steps, launch == kNoEvent ? ts_of(r) : trace_of(r).events.ts_ns[launch]));
 }
 
-Value clock_time(const EventRecord& r) {
+std::optional<std::int64_t> clock_time(const EventRecord& r) {
   const Clock& clock = trace_of(r).clock();
-  return clock.domain == ClockDomain::kUnix ? Value(clock.offset_ns + ts_of(r)) : Value();
+  if (clock.domain != ClockDomain::kUnix)
+    return std::nullopt;
+  return clock.offset_ns + ts_of(r);
 }
 
 std::string_view work_of(const EventRecord& r) {
@@ -80,65 +94,53 @@ std::string_view work_of(const EventRecord& r) {
 
 void add_place(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"run", "run", Unit::kNone, kText,
-              [](const R& r) { return Value(std::string_view(r.of->place.run)); },
+  schema.add({"run", [](const R& r) { return std::string_view(r.of->place.run); },
               "configuration or folder of the run"});
-  schema.add({"node", "node", Unit::kNone, kInt, [](const R& r) { return Value(r.of->place.node); },
-              "rank / GPUs per node"});
-  schema.add({"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.of->place.rank); },
-              "of the trace"});
-  schema.add({"event", "event", Unit::kNone, kInt,
-              [](const R& r) { return Value(trace_of(r).events.uid[r.event]); },
+  schema.add({"node", [](const R& r) { return r.of->place.node; }, "rank / GPUs per node"});
+  schema.add({"rank", [](const R& r) { return r.of->place.rank; }, "of the trace"});
+  schema.add({"event", [](const R& r) { return trace_of(r).events.uid[r.event]; },
               "id in its file (Kineto: place in traceEvents)"});
-  schema.add({"name", "name", Unit::kNone, kText,
-              [](const R& r) { return Value(trace_of(r).name(r.event)); }, "as in the file"});
+  schema.add({"name", [](const R& r) { return trace_of(r).name(r.event); }, "as in the file"});
 }
 
 void add_times(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"start_ns", "start (ns)", Unit::kNs, kInt, [](const R& r) { return Value(ts_of(r)); },
-              "on the clock of the file"});
-  schema.add({"dur_ns", "duration (ns)", Unit::kNs, kInt,
-              [](const R& r) { return Value(trace_of(r).events.dur_ns[r.event]); },
-              "of the event"});
-  schema.add({"end_ns", "end (ns)", Unit::kNs, kInt,
-              [](const R& r) { return Value(trace_of(r).end_ns(r.event)); }, "start + duration"});
+  schema.add({"start_ns", "start (ns)", Unit::kNs, ts_of, "on the clock of the file"});
+  schema.add({"dur_ns", "duration (ns)", Unit::kNs,
+              [](const R& r) { return trace_of(r).events.dur_ns[r.event]; }, "of the event"});
+  schema.add({"end_ns", "end (ns)", Unit::kNs,
+              [](const R& r) { return trace_of(r).end_ns(r.event); }, "start + duration"});
 }
 
 void add_ids(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"correlation", "correlation", Unit::kNone, kInt,
-              [](const R& r) { return id_or_null(trace_of(r).events.correlation[r.event]); },
+  schema.add({"correlation",
+              [](const R& r) { return known(trace_of(r).events.correlation[r.event]); },
               "id that a GPU event shares with the call that launched it"});
-  schema.add({"external_id", "External id", Unit::kNone, kInt,
-              [](const R& r) { return id_or_null(trace_of(r).events.external_id[r.event]); },
+  schema.add({"external_id", "External id", Unit::kNone,
+              [](const R& r) { return known(trace_of(r).events.external_id[r.event]); },
               "id that an operator shares with what it launches"});
 }
 
 void add_where(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"device", "device", Unit::kNone, kInt,
-              [](const R& r) { return not_negative(trace_of(r).events.device[r.event]); },
+  schema.add({"device", [](const R& r) { return not_negative(trace_of(r).events.device[r.event]); },
               "number of the GPU, of GPU events"});
-  schema.add({"stream", "stream", Unit::kNone, kInt,
-              [](const R& r) { return not_negative(trace_of(r).events.stream[r.event]); },
+  schema.add({"stream", [](const R& r) { return not_negative(trace_of(r).events.stream[r.event]); },
               "of GPU and synchronisation events"});
+}
+
+std::optional<std::int64_t> plain_number(std::int64_t n, StrId text) {
+  return text == kEmptyStr ? std::optional(n) : std::nullopt;
 }
 
 void add_threads(Schema<EventRecord>& schema) {
   using R = EventRecord;
-  schema.add({"pid", "pid", Unit::kNone, kInt,
-              [](const R& r) {
-                return track_of(r).pid_text == kEmptyStr ? Value(track_of(r).pid) : Value();
-              },
+  schema.add({"pid", [](const R& r) { return plain_number(track_of(r).pid, track_of(r).pid_text); },
               "process; NULL where the file has a text there"});
-  schema.add({"tid", "tid", Unit::kNone, kInt,
-              [](const R& r) {
-                return track_of(r).tid_text == kEmptyStr ? Value(track_of(r).tid) : Value();
-              },
+  schema.add({"tid", [](const R& r) { return plain_number(track_of(r).tid, track_of(r).tid_text); },
               "thread, or stream of a GPU; NULL where the file has a text there"});
-  schema.add({"thread", "thread", Unit::kNone, kText,
-              [](const R& r) { return text_of(r, track_of(r).thread_name); },
+  schema.add({"thread", [](const R& r) { return text_of(r, track_of(r).thread_name); },
               "name of the thread"});
 }
 
@@ -146,11 +148,11 @@ Schema<EventRecord> make_events() {
   using R = EventRecord;
   Schema<R> schema("events", "every event of the traces, as it is in the file");
   add_place(schema);
-  schema.add({"category", "category", Unit::kNone, kText,
-              [](const R& r) { return Value(category_name(trace_of(r).events.category[r.event])); },
+  schema.add({"category",
+              [](const R& r) { return category_name(trace_of(r).events.category[r.event]); },
               "as the profiler has it"});
   add_times(schema);
-  schema.add({"unix_ns", "unix time (ns)", Unit::kNs, kInt, clock_time,
+  schema.add({"unix_ns", "unix time (ns)", Unit::kNs, clock_time,
               "start since 1970; NULL where the file does not tell"});
   add_threads(schema);
   add_where(schema);
@@ -159,52 +161,29 @@ Schema<EventRecord> make_events() {
 }
 
 void add_launch(Schema<EventRecord>& schema) {
-  using R = EventRecord;
-  schema.add({"step", "step", Unit::kNone, kInt, step_of_kernel,
-              "N of ProfilerStep#N in which it was launched"});
-  schema.add({"launch_event", "launch event", Unit::kNone, kInt,
-              [](const R& r) { return uid_of(r, launch_of(r)); },
+  schema.add({"step", step_of_kernel, "N of ProfilerStep#N in which it was launched"});
+  schema.add({"launch_event", "launch event", Unit::kNone, of_event(launch_of, uid_of),
               "the call that launched it; NULL: none in the trace"});
-  schema.add({"launch_ns", "launch (ns)", Unit::kNs, kInt,
-              [](const R& r) {
-                const EventId e = launch_of(r);
-                return e == kNoEvent ? Value() : Value(trace_of(r).events.ts_ns[e]);
-              },
+  schema.add({"launch_ns", "launch (ns)", Unit::kNs,
+              of_event(launch_of, [](const Trace& t, EventId e) { return t.events.ts_ns[e]; }),
               "start of that call"});
-  schema.add({"launch_dur_ns", "launch duration (ns)", Unit::kNs, kInt,
-              [](const R& r) {
-                const EventId e = launch_of(r);
-                return e == kNoEvent ? Value() : Value(trace_of(r).events.dur_ns[e]);
-              },
+  schema.add({"launch_dur_ns", "launch duration (ns)", Unit::kNs,
+              of_event(launch_of, [](const Trace& t, EventId e) { return t.events.dur_ns[e]; }),
               "duration of that call"});
-  schema.add({"launch", "launch", Unit::kNone, kText,
-              [](const R& r) {
-                const EventId e = launch_of(r);
-                return e == kNoEvent ? Value() : Value(trace_of(r).name(e));
-              },
-              "name of that call"});
-  schema.add({"operator_event", "operator event", Unit::kNone, kInt,
-              [](const R& r) { return uid_of(r, operator_of(r)); },
+  schema.add({"launch", of_event(launch_of, name_of_event), "name of that call"});
+  schema.add({"operator_event", "operator event", Unit::kNone, of_event(operator_of, uid_of),
               "the innermost operator around that call"});
-  schema.add({"operator", "operator", Unit::kNone, kText,
-              [](const R& r) {
-                const EventId e = operator_of(r);
-                return e == kNoEvent ? Value() : Value(trace_of(r).name(e));
-              },
-              "its name"});
+  schema.add({"operator", of_event(operator_of, name_of_event), "its name"});
 }
 
 Schema<EventRecord> make_kernels() {
   using R = EventRecord;
   Schema<R> schema("kernels", "GPU work (kernels, copies, fills) with what launched it");
   add_place(schema);
-  schema.add({"work", "work", Unit::kNone, kText, [](const R& r) { return Value(work_of(r)); },
-              "computation, communication, memcpy or memset"});
+  schema.add({"work", work_of, "computation, communication, memcpy or memset"});
   schema.add(
-      {"family", "family", Unit::kNone, kText,
-       [](const R& r) {
-         return Value(kernel_family_name(kernel_family(trace_of(r).name(r.event))));
-       },
+      {"family",
+       [](const R& r) { return kernel_family_name(kernel_family(trace_of(r).name(r.event))); },
        "GEMM, attention, norm, elementwise, reduce, copy, communication, other: by the name"});
   add_times(schema);
   add_where(schema);
@@ -213,17 +192,15 @@ Schema<EventRecord> make_kernels() {
   const auto geometry = [](StrId GpuArgs::*text) {
     return [text](const R& r) {
       const GpuArgs* args = trace_of(r).gpu_arg(r.event);
-      return args == nullptr ? Value() : text_of(r, args->*text);
+      return args == nullptr ? std::nullopt : text_of(r, args->*text);
     };
   };
-  schema.add({"grid", "grid", Unit::kNone, kText, geometry(&GpuArgs::grid),
-              "blocks, as a list in JSON", kNested});
-  schema.add({"block", "block", Unit::kNone, kText, geometry(&GpuArgs::block),
-              "threads, as a list in JSON", kNested});
-  schema.add({"size_bytes", "bytes", Unit::kBytes, kInt,
+  schema.add({"grid", geometry(&GpuArgs::grid), "blocks, as a list in JSON", kNested});
+  schema.add({"block", geometry(&GpuArgs::block), "threads, as a list in JSON", kNested});
+  schema.add({"size_bytes", "bytes", Unit::kBytes,
               [](const R& r) {
                 const GpuArgs* args = trace_of(r).gpu_arg(r.event);
-                return args == nullptr ? Value() : id_or_null(args->bytes);
+                return args == nullptr ? std::nullopt : known(args->bytes);
               },
               "of copies and fills"});
   return schema;
@@ -241,21 +218,21 @@ void add_arguments(Schema<EventRecord>& schema) {
   const auto argument = [](StrId OpArgs::*text) {
     return [text](const R& r) {
       const OpArgs* args = trace_of(r).op(r.event);
-      return args == nullptr ? Value() : text_of(r, args->*text);
+      return args == nullptr ? std::nullopt : text_of(r, args->*text);
     };
   };
-  schema.add({"input_dims", "Input Dims", Unit::kNone, kText, argument(&OpArgs::input_dims),
+  schema.add({"input_dims", "Input Dims", Unit::kNone, argument(&OpArgs::input_dims),
               "shapes of the arguments, as a list in JSON", kNested});
-  schema.add({"input_types", "Input type", Unit::kNone, kText, argument(&OpArgs::input_types),
+  schema.add({"input_types", "Input type", Unit::kNone, argument(&OpArgs::input_types),
               "types of the arguments, as a list in JSON", kNested});
-  schema.add({"input_strides", "Input Strides", Unit::kNone, kText,
-              argument(&OpArgs::input_strides), "as a list in JSON", kNested});
-  schema.add({"concrete_inputs", "Concrete Inputs", Unit::kNone, kText,
-              argument(&OpArgs::concrete_inputs), "scalar arguments, as a list in JSON", kNested});
-  schema.add({"sequence_number", "Sequence number", Unit::kNone, kInt,
+  schema.add({"input_strides", "Input Strides", Unit::kNone, argument(&OpArgs::input_strides),
+              "as a list in JSON", kNested});
+  schema.add({"concrete_inputs", "Concrete Inputs", Unit::kNone, argument(&OpArgs::concrete_inputs),
+              "scalar arguments, as a list in JSON", kNested});
+  schema.add({"sequence_number", "Sequence number", Unit::kNone,
               [](const R& r) {
                 const OpArgs* args = trace_of(r).op(r.event);
-                return args == nullptr ? Value() : id_or_null(args->sequence_number);
+                return args == nullptr ? std::nullopt : known(args->sequence_number);
               },
               "that a forward operator shares with its backward one"});
 }
@@ -266,27 +243,20 @@ Schema<EventRecord> make_operators() {
   add_place(schema);
   add_times(schema);
   add_threads(schema);
-  schema.add({"step", "step", Unit::kNone, kInt,
-              [](const R& r) { return not_negative(step_at(r.of->steps, ts_of(r))); },
+  schema.add({"step", [](const R& r) { return not_negative(step_at(r.of->steps, ts_of(r))); },
               "N of ProfilerStep#N in which it starts"});
+  schema.add({"parent_event", "parent event", Unit::kNone, of_event(parent_of, uid_of),
+              "the operator that called it; NULL: none"});
   schema.add(
-      {"parent_event", "parent event", Unit::kNone, kInt,
-       [](const R& r) { return uid_of(r, r.of->trace->tree.cpu_op_above(trace_of(r), r.event)); },
-       "the operator that called it; NULL: none"});
-  schema.add({"outermost", "outermost", Unit::kNone, kBool,
-              [](const R& r) {
-                return Value(r.of->trace->tree.cpu_op_above(trace_of(r), r.event) == kNoEvent);
-              },
-              "no operator called it"});
-  schema.add({"kernels", "kernels", Unit::kCount, kInt,
-              [](const R& r) { return Value(r.of->trace->tree.gpu_events(r.event).size()); },
+      {"outermost", [](const R& r) { return parent_of(r) == kNoEvent; }, "no operator called it"});
+  schema.add({"kernels", Unit::kCount,
+              [](const R& r) { return r.of->trace->tree.gpu_events(r.event).size(); },
               "GPU events that it and what it calls launched"});
-  schema.add({"kernel_ns", "kernel time (ns)", Unit::kNs, kInt,
-              [](const R& r) { return Value(kernel_ns(r)); },
+  schema.add({"kernel_ns", "kernel time (ns)", Unit::kNs, kernel_ns,
               "sum of their durations; add up those of outermost operators alone"});
   add_arguments(schema);
-  schema.add({"external_id", "External id", Unit::kNone, kInt,
-              [](const R& r) { return id_or_null(trace_of(r).events.external_id[r.event]); },
+  schema.add({"external_id", "External id", Unit::kNone,
+              [](const R& r) { return known(trace_of(r).events.external_id[r.event]); },
               "id that it shares with what it launches"});
   return schema;
 }

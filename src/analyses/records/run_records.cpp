@@ -25,18 +25,10 @@ std::string kind_id(TimeKind kind) {
 }
 
 template <class R> void add_place(Schema<R>& schema) {
-  schema.add({"run", "run", Unit::kNone, kText,
-              [](const R& r) { return Value(std::string_view(r.place.run)); },
+  schema.add({"run", [](const R& r) { return std::string_view(r.place.run); },
               "configuration or folder of the run"});
-  schema.add({"node", "node", Unit::kNone, kInt, [](const R& r) { return Value(r.place.node); },
-              "rank / GPUs per node"});
-  schema.add({"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.place.rank); },
-              "of the trace"});
-}
-
-template <class R, class Get>
-void add_ns(Schema<R>& schema, const char* id, const char* help, Get get) {
-  schema.add({id, id, Unit::kNs, kInt, [get](const R& r) { return Value(get(r)); }, help});
+  schema.add({"node", [](const R& r) { return r.place.node; }, "rank / GPUs per node"});
+  schema.add({"rank", [](const R& r) { return r.place.rank; }, "of the trace"});
 }
 
 template <class R, class Get> void add_kinds(Schema<R>& schema, Get get) {
@@ -44,10 +36,6 @@ template <class R, class Get> void add_kinds(Schema<R>& schema, Get get) {
     schema.add({kind_id(kind), kind_id(kind), Unit::kNs, kInt,
                 [get, kind](const R& r) { return get(r, kind); },
                 fmt::format("{} of gpu_timeline", time_kind_name(kind))});
-}
-
-Value known_run_records(std::int64_t id) {
-  return id == kNoId ? Value() : Value(id);
 }
 
 } // namespace
@@ -81,11 +69,9 @@ const Schema<StepRecord>& step_record_schema() {
     using R = StepRecord;
     Schema<R> out("steps", "profiler steps of each rank, their GPU time by kind");
     add_place(out);
-    out.add({"step", "step", Unit::kNone, kInt, [](const R& r) { return Value(r.step); },
-             "N of ProfilerStep#N"});
-    add_ns(out, "start_ns", "of the annotation, on the clock of the file",
-           [](const R& r) { return r.start_ns; });
-    add_ns(out, "dur_ns", "of the annotation on the CPU", [](const R& r) { return r.dur_ns; });
+    out.add({"step", &R::step, "N of ProfilerStep#N"});
+    out.add({"start_ns", Unit::kNs, &R::start_ns, "of the annotation, on the clock of the file"});
+    out.add({"dur_ns", Unit::kNs, &R::dur_ns, "of the annotation on the CPU"});
     add_kinds(out, [](const R& r, TimeKind kind) {
       return r.ns ? Value((*r.ns)[static_cast<std::size_t>(kind)]) : Value();
     });
@@ -120,27 +106,18 @@ const Schema<RankRecordRow>& rank_record_schema() {
     using R = RankRecordRow;
     Schema<R> out("ranks", "one row per rank: its trace, its GPU's time by kind");
     add_place(out);
-    const auto text = [&out](const char* id, const char* help, std::string R::*field) {
-      out.add({id, id, Unit::kNone, kText, [field](const R& r) { return text_or_blank(r.*field); },
-               help});
-    };
-    const auto count = [&out](const char* id, Unit unit, const char* help, std::int64_t R::*field) {
-      out.add({id, id, unit, kInt, [field](const R& r) { return Value(r.*field); }, help});
-    };
-    text("path", "file of the trace", &R::path);
-    text("vendor", "AMD or NVIDIA", &R::vendor);
-    text("device", "the driver's name of the GPU", &R::device);
-    text("backend", "of the communication: nccl, gloo", &R::backend);
-    out.add({"world_size", "world_size", Unit::kCount, kInt,
-             [](const R& r) { return Value(r.world_size); }, "ranks of the run, as the file says"});
-    out.add({"base_time_ns", "base_time_ns", Unit::kNs, kInt,
-             [](const R& r) { return Value(r.base_time_ns); },
+    out.add({"path", or_blank(&R::path), "file of the trace"});
+    out.add({"vendor", or_blank(&R::vendor), "AMD or NVIDIA"});
+    out.add({"device", or_blank(&R::device), "the driver's name of the GPU"});
+    out.add({"backend", or_blank(&R::backend), "of the communication: nccl, gloo"});
+    out.add({"world_size", Unit::kCount, &R::world_size, "ranks of the run, as the file says"});
+    out.add({"base_time_ns", Unit::kNs, &R::base_time_ns,
              "what added to the file's times gives nanoseconds since 1970"});
-    count("events", Unit::kCount, "kept in memory", &R::events);
-    count("gpu_events", Unit::kCount, "kernels, copies and fills", &R::gpu_events);
-    count("linked", Unit::kCount, "of them: with the call that launched them", &R::linked);
-    count("steps", Unit::kCount, "profiler steps", &R::steps);
-    count("input_bytes", Unit::kBytes, "of the file, unpacked", &R::input_bytes);
+    out.add({"events", Unit::kCount, &R::events, "kept in memory"});
+    out.add({"gpu_events", Unit::kCount, &R::gpu_events, "kernels, copies and fills"});
+    out.add({"linked", Unit::kCount, &R::linked, "of them: with the call that launched them"});
+    out.add({"steps", Unit::kCount, &R::steps, "profiler steps"});
+    out.add({"input_bytes", Unit::kBytes, &R::input_bytes, "of the file, unpacked"});
     add_kinds(
         out, [](const R& r, TimeKind kind) { return Value(r.ns[static_cast<std::size_t>(kind)]); });
     return out;
@@ -166,17 +143,12 @@ const Schema<IdleRecord>& idle_record_schema() {
     using R = IdleRecord;
     Schema<R> out("idle", "idle time of each rank's GPU by cause");
     add_place(out);
-    out.add({"cause", "cause", Unit::kNone, kText,
-             [](const R& r) { return Value(idle_cause_name(r.cause)); },
+    out.add({"cause", [](const R& r) { return idle_cause_name(r.cause); },
              "what came before the work that ends the gap"});
-    out.add({"meaning", "meaning", Unit::kNone, kText,
-             [](const R& r) { return Value(idle_cause_help(r.cause)); }, "of the cause"});
-    add_ns(out, "idle_ns", "the causes of a rank add up to its idle time",
-           [](const R& r) { return r.idle_ns; });
-    out.add({"gaps", "gaps", Unit::kCount, kInt, [](const R& r) { return Value(r.gaps); },
-             "each by the cause of most of it"});
-    add_ns(out, "total_ns", "total_time of the rank's gpu_timeline",
-           [](const R& r) { return r.total_ns; });
+    out.add({"meaning", [](const R& r) { return idle_cause_help(r.cause); }, "of the cause"});
+    out.add({"idle_ns", Unit::kNs, &R::idle_ns, "the causes of a rank add up to its idle time"});
+    out.add({"gaps", Unit::kCount, &R::gaps, "each by the cause of most of it"});
+    out.add({"total_ns", Unit::kNs, &R::total_ns, "total_time of the rank's gpu_timeline"});
     return out;
   }();
   return schema;
@@ -188,36 +160,28 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     const auto of = [](const R& r) -> const Collective& { return *r.kernel->collective; };
     Schema<R> out("collectives", "collective kernels of every rank, matched over the ranks");
     const auto text = [&](const char* id, const char* help, StrId Collective::*field) {
-      out.add({id, id, Unit::kNone, kText,
-               [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).*field)); },
+      out.add({id, [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).*field)); },
                help});
     };
     const auto number = [&](const char* id, const char* help, std::int64_t Collective::*field) {
-      out.add({id, id, Unit::kNone, kInt,
-               [=](const R& r) { return known_run_records(of(r).*field); }, help});
+      out.add({id, [=](const R& r) { return known(of(r).*field); }, help});
     };
     const auto matched = [&](const char* id, Unit unit, const char* help,
                              double TimedCollective::*field) {
-      out.add({id, id, unit, kDouble, [=](const R& r) { return Value(r.kernel->timed->*field); },
-               help});
+      out.add({id, unit, [=](const R& r) { return r.kernel->timed->*field; }, help});
     };
-    out.add({"run", "run", Unit::kNone, kText,
-             [](const R& r) { return Value(std::string_view(*r.run)); },
+    out.add({"run", [](const R& r) { return std::string_view(*r.run); },
              "configuration or folder of the run"});
-    out.add({"node", "node", Unit::kNone, kInt, [](const R& r) { return Value(r.node); },
-             "rank / GPUs per node"});
-    out.add({"rank", "rank", Unit::kNone, kInt,
-             [](const R& r) { return Value(r.kernel->rank->rank); }, "of the trace"});
-    out.add({"collective_id", "collective_id", Unit::kNone, kText,
-             [](const R& r) { return Value(std::string_view(r.kernel->timed->id)); },
+    out.add({"node", &R::node, "rank / GPUs per node"});
+    out.add({"rank", [](const R& r) { return r.kernel->rank->rank; }, "of the trace"});
+    out.add({"collective_id", [](const R& r) { return std::string_view(r.kernel->timed->id); },
              "the same on all ranks that took part"});
     text("name", "of the collective", &Collective::name);
-    out.add({"kind", "kind", Unit::kNone, kText,
-             [=](const R& r) { return Value(collective_kind_name(of(r).kind)); },
+    out.add({"kind", [=](const R& r) { return collective_kind_name(of(r).kind); },
              "one word for all spellings of the name"});
     text("dtype", "type of an element", &Collective::dtype);
     text("process_group", "name of the process group", &Collective::pg_name);
-    out.add({"group_ranks", "group_ranks", Unit::kNone, kText,
+    out.add({"group_ranks",
              [=](const R& r) { return text_or_blank(r.kernel->rank->text(of(r).pg_ranks)); },
              "members, as a list in JSON", ColumnStyle{.nested = true}});
     number("group_size", "members", &Collective::group_size);
@@ -225,20 +189,22 @@ const Schema<CollectiveRecord>& collective_record_schema() {
     number("in_nelems", "elements of the input", &Collective::in_nelems);
     number("out_nelems", "elements of the output", &Collective::out_nelems);
     text("kernel", "name of the kernel", &Collective::kernel);
-    out.add({"stream", "stream", Unit::kNone, kInt, [=](const R& r) { return Value(of(r).stream); },
-             "that it ran on"});
+    out.add({"stream", [=](const R& r) { return of(r).stream; }, "that it ran on"});
     out.add({"step", "step", Unit::kNone, kInt,
              [=](const R& r) { return of(r).step < 0 ? Value() : Value(of(r).step); },
              "last ProfilerStep#N begun before it"});
-    add_ns(out, "start_ns", "on the clock of the file", [=](const R& r) { return of(r).ts_ns; });
-    add_ns(out, "dur_ns", "of the kernel", [=](const R& r) { return of(r).dur_ns; });
-    add_ns(out, "exposed_ns", "neither compute nor copies ran", [=](const R& r) {
-      return of(r).dur_ns - of(r).hidden_compute_ns - of(r).hidden_memcpy_ns;
-    });
-    add_ns(out, "hidden_compute_ns", "while compute kernels ran on this rank",
-           [=](const R& r) { return of(r).hidden_compute_ns; });
-    add_ns(out, "hidden_memcpy_ns", "under copies but not compute",
-           [=](const R& r) { return of(r).hidden_memcpy_ns; });
+    out.add({"start_ns", Unit::kNs, [=](const R& r) { return of(r).ts_ns; },
+             "on the clock of the file"});
+    out.add({"dur_ns", Unit::kNs, [=](const R& r) { return of(r).dur_ns; }, "of the kernel"});
+    out.add({"exposed_ns", Unit::kNs,
+             [=](const R& r) {
+               return of(r).dur_ns - of(r).hidden_compute_ns - of(r).hidden_memcpy_ns;
+             },
+             "neither compute nor copies ran"});
+    out.add({"hidden_compute_ns", Unit::kNs, [=](const R& r) { return of(r).hidden_compute_ns; },
+             "while compute kernels ran on this rank"});
+    out.add({"hidden_memcpy_ns", Unit::kNs, [=](const R& r) { return of(r).hidden_memcpy_ns; },
+             "under copies but not compute"});
     out.add(
         {"wait_ns", "wait_ns", Unit::kNs, kInt,
          [](const R& r) {
@@ -260,11 +226,9 @@ const Schema<FindingRecord>& finding_record_schema() {
   using R = FindingRecord;
   static const Schema<R> schema = [] {
     Schema<R> out(finding_schema().name(), finding_schema().help(),
-                  {{"run", "run", Unit::kNone, kText,
-                    [](const R& r) { return Value(std::string_view(r.run)); },
+                  {{"run", [](const R& r) { return std::string_view(r.run); },
                     "configuration or folder of the run"},
-                   {"number", "number", Unit::kNone, kInt,
-                    [](const R& r) { return Value(r.number); }, "place in the list, from 1"}});
+                   {"number", &R::number, "place in the list, from 1"}});
     out.add_fields_of(finding_schema(), [](const R& r) -> const Finding& { return r.finding; });
     return out;
   }();

@@ -63,94 +63,64 @@ std::optional<double> percent_replay_items(const std::optional<double>& measured
 /// The eight columns of the document.
 void add_times(Schema<ReplayRow>& s, const std::string& g) {
   using Row = ReplayRow;
-  const auto add = [&](std::string id, std::string label, Unit unit, CellKind kind,
-                       std::function<Value(const Row&)> get, std::string help) {
-    s.add({std::move(id), std::move(label), unit, kind, std::move(get), std::move(help)});
-  };
-  add(
-      "number", g + " no.", Unit::kNone, CellKind::kInt,
-      [](const Row& r) { return Value(static_cast<std::uint64_t>(r.number)); },
-      "row of the sheet " + g + ", number of the command file");
-  add(
-      "bench_us", "Avg. " + g + "-bench time (us)", Unit::kUs, CellKind::kDouble,
-      [](const Row& r) { return Value(r.bench.us); },
-      "time of a call by the library's bench program, or by the library itself; blank: not "
-      "measured");
-  add(
-      "replay_us", "Avg. replay time (us)", Unit::kUs, CellKind::kDouble,
-      [](const Row& r) { return Value(r.torch.us); },
-      "time of a call of the operator under PyTorch, gaps on the host included; blank: not "
-      "measured");
-  add(
-      "profile_us", "Avg. profile time (us)", Unit::kUs, CellKind::kDouble,
-      [](const Row& r) { return Value(r.item.profile_us); },
-      "mean time of its kernels in the trace");
-  add(
-      "replay_diff_us", "Diff profile vs. replay (us)", Unit::kUs, CellKind::kDouble,
-      [](const Row& r) { return Value(difference(r.torch.us, r.item.profile_us)); },
-      "replay less profile");
-  add(
-      "bench_diff_us", "Diff profile vs. " + g + "-bench (us)", Unit::kUs, CellKind::kDouble,
-      [](const Row& r) { return Value(difference(r.bench.us, r.item.profile_us)); },
-      "bench less profile");
-  add(
-      "replay_diff_pct", "Diff profile vs. replay (pct)", Unit::kPercent, CellKind::kDouble,
-      [](const Row& r) { return Value(percent_replay_items(r.torch.us, r.item.profile_us)); },
-      "the difference as a share of the profile's time");
-  add(
-      "bench_diff_pct", "Diff profile vs. " + g + "-bench (pct)", Unit::kPercent, CellKind::kDouble,
-      [](const Row& r) { return Value(percent_replay_items(r.bench.us, r.item.profile_us)); },
-      "the difference as a share of the profile's time");
+  s.add({"number", g + " no.", Unit::kNone,
+         [](const Row& r) { return static_cast<std::uint64_t>(r.number); },
+         "row of the sheet " + g + ", number of the command file"});
+  s.add({"bench_us", "Avg. " + g + "-bench time (us)", Unit::kUs,
+         [](const Row& r) { return r.bench.us; },
+         "time of a call by the library's bench program, or by the library itself; blank: not "
+         "measured"});
+  s.add({"replay_us", "Avg. replay time (us)", Unit::kUs, [](const Row& r) { return r.torch.us; },
+         "time of a call of the operator under PyTorch, gaps on the host included; blank: not "
+         "measured"});
+  s.add({"profile_us", "Avg. profile time (us)", Unit::kUs,
+         [](const Row& r) { return r.item.profile_us; }, "mean time of its kernels in the trace"});
+  s.add({"replay_diff_us", "Diff profile vs. replay (us)", Unit::kUs,
+         [](const Row& r) { return difference(r.torch.us, r.item.profile_us); },
+         "replay less profile"});
+  s.add({"bench_diff_us", "Diff profile vs. " + g + "-bench (us)", Unit::kUs,
+         [](const Row& r) { return difference(r.bench.us, r.item.profile_us); },
+         "bench less profile"});
+  s.add({"replay_diff_pct", "Diff profile vs. replay (pct)", Unit::kPercent,
+         [](const Row& r) { return percent_replay_items(r.torch.us, r.item.profile_us); },
+         "the difference as a share of the profile's time"});
+  s.add({"bench_diff_pct", "Diff profile vs. " + g + "-bench (pct)", Unit::kPercent,
+         [](const Row& r) { return percent_replay_items(r.bench.us, r.item.profile_us); },
+         "the difference as a share of the profile's time"});
 }
 
 void add_facts(Schema<ReplayRow>& s) {
   using Row = ReplayRow;
-  s.add({"share_pct", "share of GPU time (%)", Unit::kPercent, CellKind::kDouble,
-         [](const Row& r) { return Value(r.item.share_pct); },
+  s.add({"share_pct", "share of GPU time (%)", Unit::kPercent,
+         [](const Row& r) { return r.item.share_pct; },
          "kernel time of all its calls, of the time in which the GPU was busy"});
-  s.add({"count", "count", Unit::kCount, CellKind::kInt,
-         [](const Row& r) { return Value(r.item.count); }, "calls in the trace"});
-  const auto text = [&](const char* id, const char* label,
-                        std::function<const std::string&(const Row&)> get, const char* help) {
-    s.add({id, label, Unit::kNone, CellKind::kText,
-           [get = std::move(get)](const Row& r) { return text_or_blank(get(r)); }, help});
-  };
-  text(
-      "name", "name", [](const Row& r) -> const std::string& { return r.item.name; }, "operator");
-  text(
-      "input_dims", "Input Dims", [](const Row& r) -> const std::string& { return r.item.dims; },
-      "recorded shapes of the inputs");
-  text(
-      "input_type", "Input type", [](const Row& r) -> const std::string& { return r.item.types; },
-      "recorded types of the inputs");
-  text(
-      "input_strides", "Input Strides",
-      [](const Row& r) -> const std::string& { return r.item.strides; },
-      "recorded strides of the inputs");
-  text(
-      "bench_runner", "bench runner",
-      [](const Row& r) -> const std::string& { return r.bench.runner; },
-      "program or library that was measured");
-  text(
-      "bench_status", "bench status",
-      [](const Row& r) -> const std::string& { return r.bench.status; },
-      "ok, missing, unsupported, failed or skipped");
-  text(
-      "bench_detail", "bench detail",
-      [](const Row& r) -> const std::string& { return r.bench.detail; },
-      "why there is no time; with one: what the call leaves out");
-  text(
-      "replay_status", "replay status",
-      [](const Row& r) -> const std::string& { return r.torch.status; },
-      "the same of PyTorch; blank: not asked for");
-  text(
-      "replay_detail", "replay detail",
-      [](const Row& r) -> const std::string& { return r.torch.detail; },
-      "why there is no time under PyTorch");
-  text(
-      "command_file", "command file",
-      [](const Row& r) -> const std::string& { return r.command_file; },
-      "commands of the bench program, for tuning");
+  s.add({"count", Unit::kCount, [](const Row& r) { return r.item.count; }, "calls in the trace"});
+  s.add({"name", [](const Row& r) { return text_or_blank(r.item.name); }, "operator"});
+  s.add({"input_dims", "Input Dims", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.item.dims); }, "recorded shapes of the inputs"});
+  s.add({"input_type", "Input type", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.item.types); }, "recorded types of the inputs"});
+  s.add({"input_strides", "Input Strides", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.item.strides); },
+         "recorded strides of the inputs"});
+  s.add({"bench_runner", "bench runner", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.bench.runner); },
+         "program or library that was measured"});
+  s.add({"bench_status", "bench status", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.bench.status); },
+         "ok, missing, unsupported, failed or skipped"});
+  s.add({"bench_detail", "bench detail", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.bench.detail); },
+         "why there is no time; with one: what the call leaves out"});
+  s.add({"replay_status", "replay status", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.torch.status); },
+         "the same of PyTorch; blank: not asked for"});
+  s.add({"replay_detail", "replay detail", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.torch.detail); },
+         "why there is no time under PyTorch"});
+  s.add({"command_file", "command file", Unit::kNone,
+         [](const Row& r) { return text_or_blank(r.command_file); },
+         "commands of the bench program, for tuning"});
 }
 
 } // namespace

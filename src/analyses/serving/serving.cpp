@@ -18,64 +18,46 @@ Value per_second(std::int64_t tokens, std::int64_t ns) {
 
 Field<StepRow> ms(const char* id, const char* label, std::int64_t ServingStepFacts::*field,
                   const char* help) {
-  return {id,
-          label,
-          Unit::kMs,
-          CellKind::kDouble,
-          [field](const StepRow& r) { return Value(ns_to_ms(r.facts->*field)); },
+  return {id, label, Unit::kMs, [field](const StepRow& r) { return ns_to_ms(r.facts->*field); },
           help};
 }
 
 Field<StepRow> count(const char* id, std::size_t ServingStepFacts::*field, const char* help) {
-  return {id,
-          id,
-          Unit::kCount,
-          CellKind::kInt,
-          [field](const StepRow& r) { return Value(r.facts->*field); },
-          help};
+  return {id, Unit::kCount, [field](const StepRow& r) { return r.facts->*field; }, help};
 }
 
 template <class Get> Field<StepRow> of_counts(const char* id, const char* help, Get get) {
-  return {id,
-          id,
-          Unit::kCount,
-          CellKind::kInt,
-          [get](const StepRow& r) { return Value(get(r.facts->step.counts)); },
-          help};
+  return {id, Unit::kCount,
+          [get](const StepRow& r) { return std::invoke(get, r.facts->step.counts); }, help};
 }
 
 void add_what(Schema<StepRow>& schema) {
   schema.add(count("step", &ServingStepFacts::number, "number of the step, by start"));
-  schema.add({"annotation", "annotation", Unit::kNone, CellKind::kText,
-              [](const StepRow& r) { return Value(r.name); }, "as the server wrote it"});
-  schema.add({"phase", "phase", Unit::kNone, CellKind::kText,
-              [](const StepRow& r) { return Value(phase_name(phase_of(r.facts->step.counts))); },
+  schema.add({"annotation", &StepRow::name, "as the server wrote it"});
+  schema.add({"phase", [](const StepRow& r) { return phase_name(phase_of(r.facts->step.counts)); },
               "prefill, decode, mixed (both) or idle (no request)"});
   schema.add(of_counts("context_requests", "requests whose prompts are computed",
-                       [](const StepCounts& c) { return c.context_requests; }));
-  schema.add(of_counts("generation_requests", "requests that decode",
-                       [](const StepCounts& c) { return c.generation_requests; }));
+                       &StepCounts::context_requests));
+  schema.add(
+      of_counts("generation_requests", "requests that decode", &StepCounts::generation_requests));
   schema.add(of_counts("context_tokens", "tokens of prompts computed",
                        [](const StepCounts& c) { return static_cast<std::int64_t>(c.sums.c_sq); }));
   schema.add(of_counts("generation_tokens", "tokens computed for requests that decode",
                        [](const StepCounts& c) { return static_cast<std::int64_t>(c.sums.g_sq); }));
-  schema.add(of_counts("batch_size", "tokens computed in the step",
-                       [](const StepCounts& c) { return c.batch_size; }));
+  schema.add(of_counts("batch_size", "tokens computed in the step", &StepCounts::batch_size));
 }
 
 Schema<StepRow> step_schema() {
   using F = ServingStepFacts;
   Schema<StepRow> schema("serving_steps", "steps of an inference server, by their annotations");
   add_what(schema);
+  schema.add({"start_ms", "start (ms)", Unit::kMs,
+              [](const StepRow& r) { return ns_to_ms(r.facts->step.start_ns - r.origin_ns); },
+              "start of the annotation, since the first step's"});
   schema.add(
-      {"start_ms", "start (ms)", Unit::kMs, CellKind::kDouble,
-       [](const StepRow& r) { return Value(ns_to_ms(r.facts->step.start_ns - r.origin_ns)); },
-       "start of the annotation, since the first step's"});
-  schema.add({"cpu_ms", "CPU time (ms)", Unit::kMs, CellKind::kDouble,
-              [](const StepRow& r) {
-                return Value(ns_to_ms(r.facts->step.end_ns - r.facts->step.start_ns));
-              },
-              "length of the annotation"});
+      {"cpu_ms", "CPU time (ms)", Unit::kMs,
+       [](const StepRow& r) { return ns_to_ms(r.facts->step.end_ns - r.facts->step.start_ns); },
+       "length of the annotation"});
   schema.add(ms("step_time_ms", "step time (ms)", &F::time_ns,
                 "to the end of its GPU work from its start, or from the end of the step before "
                 "where that is later"));
@@ -99,8 +81,8 @@ Schema<StepRow> step_schema() {
        "one token for each request over the period"});
   schema.add(ms("gap_ms", "gap before (ms)", &F::gap_ns,
                 "idle GPU between the work of the steps before and its own"));
-  schema.add({"gap_cause", "gap cause", Unit::kNone, CellKind::kText,
-              [](const StepRow& r) { return Value(gap_cause_name(r.facts->cause)); },
+  schema.add({"gap_cause", "gap cause", Unit::kNone,
+              [](const StepRow& r) { return gap_cause_name(r.facts->cause); },
               "what the CPU did in most of it: scheduler (in no step), host (in a step), sync "
               "(waiting), launch (launched, not begun)"});
   return schema;
@@ -115,29 +97,26 @@ struct RequestRow {
 
 Schema<RequestRow> request_schema() {
   using R = RequestRow;
-  return {
-      "serving_requests",
-      "requests of steps whose annotations list their lengths (ATOM's ctx=[..])",
-      {{"step", "step", Unit::kCount, CellKind::kInt,
-        [](const R& r) { return Value(r.facts->number); }, "number of the step, by start"},
-       {"phase", "phase", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(phase_name(phase_of(r.facts->step.counts))); },
-        "prefill or decode"},
-       {"place", "place", Unit::kCount, CellKind::kInt, [](const R& r) { return Value(r.place); },
-        "in the list of the step, from 1; the same place of another step need not be the same "
-        "request"},
-       {"tokens", "tokens", Unit::kCount, CellKind::kInt,
-        [](const R& r) { return Value(r.tokens); }, "attended by the request"},
-       {"percent_of_tokens", "of the step's tokens (%)", Unit::kPercent, CellKind::kDouble,
-        [](const R& r) {
-          const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
-          return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
-        },
-        "of all that its requests attend to"},
-       {"token_after_ms", "token after (ms)", Unit::kMs, CellKind::kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.facts->end_ns - r.facts->step.start_ns)); },
-        "from the start of the step to the end of its GPU work: of a prefill the first token, "
-        "from the step's start"}}};
+  return {"serving_requests",
+          "requests of steps whose annotations list their lengths (ATOM's ctx=[..])",
+          {{"step", Unit::kCount, [](const R& r) { return r.facts->number; },
+            "number of the step, by start"},
+           {"phase", [](const R& r) { return phase_name(phase_of(r.facts->step.counts)); },
+            "prefill or decode"},
+           {"place", Unit::kCount, &R::place,
+            "in the list of the step, from 1; the same place of another step need not be the same "
+            "request"},
+           {"tokens", Unit::kCount, &R::tokens, "attended by the request"},
+           {"percent_of_tokens", "of the step's tokens (%)", Unit::kPercent, CellKind::kDouble,
+            [](const R& r) {
+              const double all = r.facts->step.counts.sums.c_sk + r.facts->step.counts.sums.g_sk;
+              return all > 0 ? Value(100.0 * static_cast<double>(r.tokens) / all) : Value();
+            },
+            "of all that its requests attend to"},
+           {"token_after_ms", "token after (ms)", Unit::kMs,
+            [](const R& r) { return ns_to_ms(r.facts->end_ns - r.facts->step.start_ns); },
+            "from the start of the step to the end of its GPU work: of a prefill the first token, "
+            "from the step's start"}}};
 }
 
 std::vector<RequestRow> requests_of(const Trace& trace, const ServingFacts& facts) {
@@ -152,28 +131,17 @@ std::vector<RequestRow> requests_of(const Trace& trace, const ServingFacts& fact
 
 Schema<ServingMetric> metric_schema() {
   using R = ServingMetric;
-  const auto text = [](const char* id, std::string R::*field, const char* help) {
-    return Field<R>{
-        id,  id, Unit::kNone, CellKind::kText, [field](const R& r) { return Value(r.*field); },
-        help};
-  };
-  const auto number = [](const char* id, double R::*field, const char* help) {
-    return Field<R>{
-        id,  id, Unit::kNone, CellKind::kDouble, [field](const R& r) { return Value(r.*field); },
-        help};
-  };
   return {"serving_summary",
           "times and rates of an inference server over its steps and requests",
-          {text("phase", &R::phase, "of the steps; all: requests, or the whole span"),
-           text("metric", &R::metric, "quantity, with its unit"),
-           text("of", &R::of, "what is counted once: steps, or requests of steps"),
-           {"count", "count", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.count); }, "steps, or requests over all steps"},
-           number("mean", &R::mean, "over these"),
-           number("p50", &R::p50, "half of them have at most this"),
-           number("p90", &R::p90, "90 % of them have at most this"),
-           number("p99", &R::p99, "99 % of them have at most this"),
-           number("max", &R::max, "the largest")}};
+          {{"phase", &R::phase, "of the steps; all: requests, or the whole span"},
+           {"metric", &R::metric, "quantity, with its unit"},
+           {"of", &R::of, "what is counted once: steps, or requests of steps"},
+           {"count", Unit::kCount, &R::count, "steps, or requests over all steps"},
+           {"mean", &R::mean, "over these"},
+           {"p50", &R::p50, "half of them have at most this"},
+           {"p90", &R::p90, "90 % of them have at most this"},
+           {"p99", &R::p99, "99 % of them have at most this"},
+           {"max", &R::max, "the largest"}}};
 }
 
 struct GapRow {
@@ -187,19 +155,16 @@ Schema<GapRow> gap_schema() {
   using R = GapRow;
   return {"serving_gaps",
           "idle GPU between steps by what the CPU did",
-          {{"cause", "cause", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(gap_cause_name(r.cause)); },
+          {{"cause", [](const R& r) { return gap_cause_name(r.cause); },
             "scheduler (in no step), host (in a step), sync (waiting), launch (launched, not "
             "begun)"},
-           {"gaps", "gaps", Unit::kCount, CellKind::kInt, [](const R& r) { return Value(r.gaps); },
-            "gaps with most of their time so"},
-           {"time_ms", "time (ms)", Unit::kMs, CellKind::kDouble,
-            [](const R& r) { return Value(ns_to_ms(r.ns)); }, "over all gaps"},
-           {"percent", "of the span (%)", Unit::kPercent, CellKind::kDouble,
+           {"gaps", Unit::kCount, &R::gaps, "gaps with most of their time so"},
+           {"time_ms", "time (ms)", Unit::kMs, in_ms(&R::ns), "over all gaps"},
+           {"percent", "of the span (%)", Unit::kPercent,
             [](const R& r) {
-              return Value(r.span_ns > 0
-                               ? 100.0 * static_cast<double>(r.ns) / static_cast<double>(r.span_ns)
-                               : 0.0);
+              return r.span_ns > 0
+                         ? 100.0 * static_cast<double>(r.ns) / static_cast<double>(r.span_ns)
+                         : 0.0;
             },
             "of the time from the first step's start to the last one's end"}}};
 }

@@ -28,24 +28,14 @@ std::string operation_name(double mib) {
                       : fmt::format("large_{:.2f}MB", mib);
 }
 
-Value known_nccl_master(std::int64_t n) {
-  return n == kNoId ? Value() : Value(n);
-}
-
-void add_text(Schema<MasterRow>& schema, const char* label, std::string MasterRow::*of) {
-  schema.add({label, label, Unit::kNone, CellKind::kText,
-              [of](const MasterRow& r) { return Value(r.*of); }});
-}
-
 /// mean, median, min, max of a figure.
 void add_metric(Schema<MasterRow>& schema, const std::string& id, const std::string& label,
                 Unit unit, Stats SyncSummary::*of, const char* help) {
   static constexpr std::array kShown = {kMean, kMedian, kMin, kMax};
   for (const StatField& stat : kShown)
-    schema.add(
-        {id + "_" + stat.name, label + "_" + stat.name, unit, CellKind::kDouble,
-         [of, value = stat.value](const MasterRow& r) { return Value((r.summary->*of).*value); },
-         help});
+    schema.add({id + "_" + stat.name, label + "_" + stat.name, unit,
+                [of, value = stat.value](const MasterRow& r) { return (r.summary->*of).*value; },
+                help});
 }
 
 } // namespace
@@ -85,32 +75,30 @@ nccl_master_rows(const std::vector<ConfigurationCollectives>& configurations) {
 
 Schema<NcclMasterRow> nccl_master_schema() {
   Schema<MasterRow> schema("nccl_master_all_configs", "collectives of all configurations");
-  add_text(schema, "operation_id", &MasterRow::operation_id);
-  add_text(schema, "operation_name", &MasterRow::operation_name);
-  schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB, CellKind::kDouble,
-              [](const MasterRow& r) { return Value(r.summary->full_mib); }, "2^20 bytes"});
-  schema.add({"in_nelems", "In msg nelems", Unit::kCount, CellKind::kInt,
-              [](const MasterRow& r) { return known_nccl_master(r.summary->in_nelems); }});
-  schema.add({"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
-              [](const MasterRow& r) { return Value(r.of->configuration.threads()); }});
-  add_text(schema, "thread_config", &MasterRow::thread_config);
-  schema.add({"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
-              [](const MasterRow& r) { return Value(r.of->configuration.channels()); }});
-  add_text(schema, "channel_config", &MasterRow::channel_config);
-  schema.add({"full_config", "full_config", Unit::kNone, CellKind::kText,
-              [](const MasterRow& r) { return Value(r.of->configuration.label); }});
-  schema.add({"collective", "Collective name", Unit::kNone, CellKind::kText,
-              [](const MasterRow& r) { return Value(r.summary->name); }});
-  schema.add({"dtype", "dtype", Unit::kNone, CellKind::kText,
-              [](const MasterRow& r) { return Value(r.summary->dtype); }});
-  schema.add({"group_size", "Group size", Unit::kNone, CellKind::kInt,
-              [](const MasterRow& r) { return known_nccl_master(r.summary->group_size); }});
-  schema.add({"count", "count", Unit::kCount, CellKind::kInt,
-              [](const MasterRow& r) { return Value(r.summary->count); }});
+  schema.add({"operation_id", &MasterRow::operation_id});
+  schema.add({"operation_name", &MasterRow::operation_name});
+  schema.add({"full_mib", "Full msg size (MB)", Unit::kMiB,
+              [](const MasterRow& r) { return r.summary->full_mib; }, "2^20 bytes"});
+  schema.add({"in_nelems", "In msg nelems", Unit::kCount,
+              [](const MasterRow& r) { return known(r.summary->in_nelems); }});
+  schema.add({"threads_num", [](const MasterRow& r) { return r.of->configuration.threads(); }});
+  schema.add({"thread_config", &MasterRow::thread_config});
+  schema.add({"channels_num", [](const MasterRow& r) { return r.of->configuration.channels(); }});
+  schema.add({"channel_config", &MasterRow::channel_config});
+  schema.add({"full_config",
+              [](const MasterRow& r) { return std::string_view(r.of->configuration.label); }}
+             // namespace rankscope
+  );
+  schema.add({"collective", "Collective name", Unit::kNone,
+              [](const MasterRow& r) { return std::string_view(r.summary->name); }});
+  schema.add({"dtype", [](const MasterRow& r) { return std::string_view(r.summary->dtype); }});
+  schema.add({"group_size", "Group size", Unit::kNone,
+              [](const MasterRow& r) { return known(r.summary->group_size); }});
+  schema.add({"count", Unit::kCount, [](const MasterRow& r) { return r.summary->count; }});
   add_metric(schema, "comm_latency_us", "comm_latency", Unit::kUs, &SyncSummary::latency_us,
              "shortest duration over the ranks");
-  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs, CellKind::kDouble,
-              [](const MasterRow& r) { return Value(r.summary->total_latency_ms); }});
+  schema.add({"total_latency_ms", "Total comm latency (ms)", Unit::kMs,
+              [](const MasterRow& r) { return r.summary->total_latency_ms; }});
   add_metric(schema, "algo_bw_gbps", "algo bw (GB/s)", Unit::kGBps, &SyncSummary::algo_gbps,
              "size / latency");
   add_metric(schema, "bus_bw_gbps", "bus bw (GB/s)", Unit::kGBps, &SyncSummary::bus_gbps,
@@ -119,10 +107,10 @@ Schema<NcclMasterRow> nccl_master_schema() {
              "latest start - earliest start");
   add_metric(schema, "end_skew_us", "skew in end time", Unit::kUs, &SyncSummary::end_skew_us,
              "latest end - earliest end");
-  schema.add({"group", "Process Group Name", Unit::kNone, CellKind::kText,
-              [](const MasterRow& r) { return Value(r.summary->group); }});
-  schema.add({"source_file", "source_file", Unit::kNone, CellKind::kText,
-              [](const MasterRow& r) { return Value(r.of->source_file); }});
+  schema.add({"group", "Process Group Name", Unit::kNone,
+              [](const MasterRow& r) { return std::string_view(r.summary->group); }});
+  schema.add(
+      {"source_file", [](const MasterRow& r) { return std::string_view(r.of->source_file); }});
   return schema;
 }
 

@@ -66,22 +66,15 @@ TimelineSpread spread_of(const ConfigurationRanks& group, TimeKind kind, Aggrega
 }
 
 Field<ConfigurationRow> mean_field(TimeKind kind) {
-  return {"mean_" + name_of(kind) + "_ms",
-          "mean " + name_of(kind) + " (ms)",
-          Unit::kMs,
-          CellKind::kDouble,
-          [kind](const ConfigurationRow& r) { return Value(r.mean(kind)); },
-          "mean over the ranks"};
+  return {"mean_" + name_of(kind) + "_ms", "mean " + name_of(kind) + " (ms)", Unit::kMs,
+          [kind](const ConfigurationRow& r) { return r.mean(kind); }, "mean over the ranks"};
 }
 
 Schema<ConfigurationRow> begun_configuration_schema() {
   using R = ConfigurationRow;
   return {"configurations",
           "the configurations of a sweep, shortest total time first",
-          {{"configuration", "configuration", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.label); }},
-           {"ranks", "ranks", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.ranks); }, "that were analysed"}}};
+          {{"configuration", &R::label}, {"ranks", Unit::kCount, &R::ranks, "that were analysed"}}};
 }
 
 /// Rows are pointers: records are large and stay where they are.
@@ -89,20 +82,20 @@ using RecordRow = const RankRecord*;
 
 Schema<RecordRow> rank_schema() {
   using R = RecordRow;
-  Schema<R> schema("ranks", "the ranks of all configurations",
-                   {{"configuration", "configuration", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(r->key.configuration.label); }},
-                    {"threads", "threads", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r->key.configuration.threads()); }},
-                    {"channels", "channels", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r->key.configuration.channels()); }},
-                    {"cus", "CUs", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r->key.configuration.cus()); }, "compute units"},
-                    {"rank", "rank", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r->key.rank); }}});
+  Schema<R> schema(
+      "ranks", "the ranks of all configurations",
+      {{"configuration", [](const R& r) { return std::string_view(r->key.configuration.label); }}
+       // namespace
+       ,
+       {"threads", [](const R& r) { return r->key.configuration.threads(); }},
+       {"channels", [](const R& r) { return r->key.configuration.channels(); }},
+       {"cus", "CUs", Unit::kNone, [](const R& r) { return r->key.configuration.cus(); },
+        "compute units"},
+       {"rank", [](const R& r) { return r->key.rank; }}} // namespace rankscope
+  );
   for (const TimeKind kind : kSummaryKinds)
-    schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs, CellKind::kDouble,
-                [kind](const R& r) { return Value(r->ms(kind)); }});
+    schema.add({name_of(kind) + "_ms", name_of(kind) + " (ms)", Unit::kMs,
+                [kind](const R& r) { return r->ms(kind); }});
   const auto of_gpu = [](std::int64_t RankRecord::GraphTime::*ns) {
     return [ns](const R& r) {
       const RankRecord::GraphTime& g = r->graphs;
@@ -125,44 +118,33 @@ Schema<RecordRow> failed_schema() {
   return {
       "failed_ranks",
       "ranks that could not be analysed",
-      {{"configuration", "configuration", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(r->key.configuration.label); }},
-       {"rank", "rank", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r->key.rank); }},
-       {"why", "why", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r->error); }}}};
+      {{"configuration", [](const R& r) { return std::string_view(r->key.configuration.label); }},
+       {"rank", [](const R& r) { return r->key.rank; }},
+       {"why", [](const R& r) { return std::string_view(r->error); }}}};
 }
 
 Schema<SweepKernelRow> kernel_schema_sweep_facts() {
   using R = SweepKernelRow;
-  const auto us = [](const char* id, const char* label, auto ns) -> Field<R> {
-    return {id,
-            label,
-            Unit::kUs,
-            CellKind::kDouble,
-            [ns](const R& r) { return Value(ns_to_us(ns(r.time))); },
+  const auto us = [](const char* id, const char* label,
+                     std::int64_t RankRecord::Kernel::*ns) -> Field<R> {
+    return {id, label, Unit::kUs, [ns](const R& r) { return ns_to_us(r.time.*ns); },
             "over ranks and launches"};
   };
   using K = RankRecord::Kernel;
   return {"gemm_kernels",
           "GEMM kernels of each configuration, most time first",
-          {{"configuration", "configuration", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.label); }},
-           {"kernel", "kernel", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.kernel); }},
-           {"ranks", "ranks", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.ranks); }, "that launch it"},
-           {"count", "count", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.time.count); }, "launches"},
-           us("sum_us", "sum (\u00b5s)", [](const K& k) { return k.sum_ns; }),
-           {"mean_us", "mean (\u00b5s)", Unit::kUs, CellKind::kDouble,
-            [](const R& r) {
-              return Value(ns_to_us(r.time.sum_ns) / static_cast<double>(r.time.count));
-            },
+          {{"configuration", &R::label},
+           {"kernel", &R::kernel},
+           {"ranks", Unit::kCount, &R::ranks, "that launch it"},
+           {"count", Unit::kCount, [](const R& r) { return r.time.count; }, "launches"},
+           us("sum_us", "sum (\u00b5s)", &K::sum_ns),
+           {"mean_us", "mean (\u00b5s)", Unit::kUs,
+            [](const R& r) { return ns_to_us(r.time.sum_ns) / static_cast<double>(r.time.count); },
             "over ranks and launches"},
-           us("min_us", "min (\u00b5s)", [](const K& k) { return k.min_ns; }),
-           us("max_us", "max (\u00b5s)", [](const K& k) { return k.max_ns; }),
-           {"max_over_min", "max / min", Unit::kRatio, CellKind::kDouble, [](const R& r) {
-              return Value(r.time.min_ns > 0 ? ns_to_us(r.time.max_ns) / ns_to_us(r.time.min_ns)
-                                             : kNaN);
+           us("min_us", "min (\u00b5s)", &K::min_ns),
+           us("max_us", "max (\u00b5s)", &K::max_ns),
+           {"max_over_min", "max / min", Unit::kRatio, [](const R& r) {
+              return r.time.min_ns > 0 ? ns_to_us(r.time.max_ns) / ns_to_us(r.time.min_ns) : kNaN;
             }}}};
 }
 
@@ -179,36 +161,26 @@ struct SpreadRow {
 
 Schema<SpreadRow> spread_schema() {
   using R = SpreadRow;
-  const auto or_blank = [](const std::string& text) {
-    return text.empty() ? Value() : Value(text);
-  };
   const auto number = [](const char* id, const char* label, Unit unit,
                          double TimelineSpread::*of) -> Field<R> {
-    return {id, label, unit, CellKind::kDouble, [of](const R& r) { return Value(r.spread->*of); }};
+    return {id, label, unit, [of](const R& r) { return r.spread->*of; }};
   };
-  return {"All_Data",
-          "kinds of time of each configuration over its ranks",
-          {{"full_config", "full_config", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.spread->configuration.label); }},
-           {"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
-            [](const R& r) { return Value(r.spread->configuration.threads()); }},
-           {"thread_config", "thread_config", Unit::kNone, CellKind::kText,
-            [=](const R& r) { return or_blank(r.threads); }},
-           {"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
-            [](const R& r) { return Value(r.spread->configuration.channels_or_cus()); }},
-           {"channel_config", "channel_config", Unit::kNone, CellKind::kText,
-            [=](const R& r) { return or_blank(r.channels); }},
-           {"num_ranks", "num_ranks", Unit::kCount, CellKind::kInt,
-            [](const R& r) { return Value(r.spread->ranks); }},
-           {"type", "type", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(time_kind_name(r.spread->kind)); }},
-           number("time_ms", "time ms", Unit::kMs, &TimelineSpread::ms),
-           number("percent", "percent", Unit::kPercent, &TimelineSpread::percent),
-           number("min_ms", "min ms", Unit::kMs, &TimelineSpread::min_ms),
-           number("max_ms", "max ms", Unit::kMs, &TimelineSpread::max_ms),
-           number("std_ms", "std ms", Unit::kMs, &TimelineSpread::std_ms),
-           {"slowest_rank", "slowest_rank", Unit::kNone, CellKind::kInt,
-            [](const R& r) { return Value(r.spread->slowest_rank); }}}};
+  return {
+      "All_Data",
+      "kinds of time of each configuration over its ranks",
+      {{"full_config", [](const R& r) { return std::string_view(r.spread->configuration.label); }},
+       {"threads_num", [](const R& r) { return r.spread->configuration.threads(); }},
+       {"thread_config", or_blank(&R::threads)},
+       {"channels_num", [](const R& r) { return r.spread->configuration.channels_or_cus(); }},
+       {"channel_config", or_blank(&R::channels)},
+       {"num_ranks", Unit::kCount, [](const R& r) { return r.spread->ranks; }},
+       {"type", [](const R& r) { return time_kind_name(r.spread->kind); }},
+       number("time_ms", "time ms", Unit::kMs, &TimelineSpread::ms),
+       number("percent", "percent", Unit::kPercent, &TimelineSpread::percent),
+       number("min_ms", "min ms", Unit::kMs, &TimelineSpread::min_ms),
+       number("max_ms", "max ms", Unit::kMs, &TimelineSpread::max_ms),
+       number("std_ms", "std ms", Unit::kMs, &TimelineSpread::std_ms),
+       {"slowest_rank", [](const R& r) { return r.spread->slowest_rank; }}}};
 }
 
 /// The spreads of one configuration, one per kind in the order of kKindsByName.
@@ -220,12 +192,10 @@ Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configura
     std::size_t kind;
   };
   Schema<Row> schema(name, "kinds of time by configuration",
-                     {{"type", "type", Unit::kNone, CellKind::kText,
-                       [](const Row& r) { return Value(time_kind_name(kKindsByName[r.kind])); }}});
+                     {{"type", [](const Row& r) { return time_kind_name(kKindsByName[r.kind]); }}});
   for (const ConfigurationSpreads& spreads : configurations) {
     const std::string& label = spreads.front().configuration.label;
-    schema.add({label, label, unit, CellKind::kDouble,
-                [spreads, of](const Row& r) { return Value(spreads[r.kind].*of); }});
+    schema.add({label, unit, [spreads, of](const Row& r) { return spreads[r.kind].*of; }});
   }
   std::vector<Row> rows;
   for (std::size_t k = 0; k < kKindsByName.size(); ++k)
@@ -235,21 +205,19 @@ Table pivot(const char* name, const std::vector<ConfigurationSpreads>& configura
 
 Table summary_by_configuration(const std::vector<ConfigurationSpreads>& configurations) {
   using R = ConfigurationSpreads;
-  Schema<R> schema("Summary_By_Config", "the times of each configuration",
-                   {{"full_config", "full_config", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(r.front().configuration.label); }},
-                    {"threads_num", "threads_num", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r.front().configuration.threads()); }},
-                    {"channels_num", "channels_num", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r.front().configuration.channels_or_cus()); }},
-                    {"num_ranks", "num_ranks", Unit::kCount, CellKind::kInt,
-                     [](const R& r) { return Value(r.front().ranks); }}});
+  Schema<R> schema(
+      "Summary_By_Config", "the times of each configuration",
+      {{"full_config", "full_config", Unit::kNone, CellKind::kText,
+        [](const R& r) { return Value(r.front().configuration.label); }},
+       {"threads_num", [](const R& r) { return r.front().configuration.threads(); }},
+       {"channels_num", [](const R& r) { return r.front().configuration.channels_or_cus(); }},
+       {"num_ranks", Unit::kCount, [](const R& r) { return r.front().ranks; }}});
   for (const TimeKind kind : {TimeKind::kComputation, TimeKind::kExposedComm, TimeKind::kBusy,
                               TimeKind::kIdle, TimeKind::kTotal}) {
     const auto at = static_cast<std::size_t>(std::distance(
         kKindsByName.begin(), std::find(kKindsByName.begin(), kKindsByName.end(), kind)));
-    schema.add({name_of(kind) + "_ms", name_of(kind) + "_ms", Unit::kMs, CellKind::kDouble,
-                [at](const R& r) { return Value(r[at].ms); }});
+    schema.add({name_of(kind) + "_ms", name_of(kind) + "_ms", Unit::kMs,
+                [at](const R& r) { return r[at].ms; }});
   }
   return schema.table(configurations);
 }
@@ -351,7 +319,7 @@ Schema<ConfigurationRow> configuration_schema() {
   for (const TimeKind kind : kSummaryKinds)
     schema.add(mean_field(kind));
   schema.add({"exposed_comm_percent", "exposed communication (% of total)", Unit::kPercent,
-              CellKind::kDouble, [](const R& r) { return Value(r.exposed_percent); }});
+              &R::exposed_percent});
   return schema;
 }
 

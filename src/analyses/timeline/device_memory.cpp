@@ -79,10 +79,9 @@ Schema<DeviceMemoryRow> device_memory_schema() {
   constexpr double kMiB = 1024.0 * 1024.0;
   return Schema<Row>(
       "device_memory", "memory that was allocated on each GPU, where allocations were traced",
-      {{"device", "device", Unit::kNone, CellKind::kInt,
-        [](const Row& r) { return Value(r.device); }, "number of the GPU"},
-       {"memory", "memory", Unit::kNone, CellKind::kText,
-        [](const Row& r) { return Value(std::string_view(r.scratch ? "scratch" : "allocated")); },
+      {{"device", &Row::device, "number of the GPU"},
+       {"memory",
+        [](const Row& r) { return std::string_view(r.scratch ? "scratch" : "allocated"); },
         "allocated: by the program; scratch: by the runtime, for registers that kernels spill"},
        {"peak_mib", "peak (MiB)", Unit::kMiB, real,
         [](const Row& r) { return Value(r.peak_bytes / kMiB); },
@@ -95,8 +94,7 @@ Schema<DeviceMemoryRow> device_memory_schema() {
         "over time, from the first allocation to the end of the trace"},
        {"end_mib", "at end (MiB)", Unit::kMiB, real,
         [](const Row& r) { return Value(r.end_bytes / kMiB); }, "in use at the end of the trace"},
-       {"changes", "changes", Unit::kCount, CellKind::kInt,
-        [](const Row& r) { return Value(r.changes); }, "allocations and releases"}});
+       {"changes", Unit::kCount, &Row::changes, "allocations and releases"}});
 }
 
 const Analysis device_memory_analysis{"device_memory",

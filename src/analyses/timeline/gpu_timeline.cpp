@@ -288,17 +288,12 @@ std::vector<StepTimeline> compute(const LoadedTrace& t, const StepTimelinesKey& 
 Schema<TimelineRow> timeline_schema(const TimelineKey& key) {
   using R = TimelineRow;
   Schema<R> schema("gpu_timeline", "how the GPU's time divides, one row per kind of time",
-                   {{"type", "type", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(time_kind_name(r.kind)); }},
-                    {"time_ms", "time ms", Unit::kMs, CellKind::kDouble,
-                     [](const R& r) { return Value(ns_to_ms(r.time_ns)); },
+                   {{"type", [](const R& r) { return time_kind_name(r.kind); }},
+                    {"time_ms", "time ms", Unit::kMs, in_ms(&R::time_ns),
                      "length of the union of the GPU work of this kind"},
-                    {"percent", "percent", Unit::kPercent, CellKind::kDouble,
-                     [](const R& r) { return Value(r.percent); }, "of total_time"}});
+                    {"percent", Unit::kPercent, &R::percent, "of total_time"}});
   if (key.launchers.recompute)
-    schema.add({"is_recompute", "is_recompute", Unit::kNone, CellKind::kBool,
-                [](const R& r) { return Value(r.recompute); },
-                "work that activation checkpointing repeats"});
+    schema.add({"is_recompute", &R::recompute, "work that activation checkpointing repeats"});
   return schema;
 }
 

@@ -121,12 +121,10 @@ std::vector<LaunchStatisticsRow> launch_statistics_of(const LoadedTrace& trace) 
 
 Schema<LaunchStatisticsRow> launch_statistics_schema() {
   using R = LaunchStatisticsRow;
-  Schema<R> schema("launch_statistics", "calls that launch GPU work: their time, delay and work",
-                   {{"launch", "launch", Unit::kNone, CellKind::kText,
-                     [](const R& r) { return Value(r.name); }, "name of the launching call"},
-                    {"launches", "launches", Unit::kCount, CellKind::kInt,
-                     [](const R& r) { return Value(r.launches); },
-                     "GPU events that calls of this name launched"}});
+  Schema<R> schema(
+      "launch_statistics", "calls that launch GPU work: their time, delay and work",
+      {{"launch", &R::name, "name of the launching call"},
+       {"launches", Unit::kCount, &R::launches, "GPU events that calls of this name launched"}});
   constexpr std::array kOf{kSum, kMean, kMedian, kMax};
   add_stats(schema, "call_us", "call (\u00b5s)", Unit::kUs, &R::call_us, kOf,
             "duration of the call, once for each GPU event that it launched");
@@ -135,13 +133,11 @@ Schema<LaunchStatisticsRow> launch_statistics_schema() {
   add_stats(schema, "delay_us", "delay (\u00b5s)", Unit::kUs, &R::delay_us, kOf,
             "from the end of the call to the start on the GPU; 0 when the work starts before");
   schema.add(
-      {"short_kernels", "short kernels", Unit::kCount, CellKind::kInt,
-       [](const R& r) { return Value(r.short_kernels); },
+      {"short_kernels", "short kernels", Unit::kCount, &R::short_kernels,
        "GPU events shorter than their call of up to 50 us: launching costs more than they do"});
-  schema.add({"long_calls", "long calls", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.long_calls); }, "launches by calls above 50 us"});
-  schema.add({"long_delays", "long delays", Unit::kCount, CellKind::kInt,
-              [](const R& r) { return Value(r.long_delays); },
+  schema.add(
+      {"long_calls", "long calls", Unit::kCount, &R::long_calls, "launches by calls above 50 us"});
+  schema.add({"long_delays", "long delays", Unit::kCount, &R::long_delays,
               "launches with delays above 100 us"});
   return schema;
 }
@@ -167,34 +163,26 @@ std::vector<QueueLengthRow> queue_lengths_of(const LoadedTrace& trace) {
 
 Schema<QueueLengthRow> queue_length_schema() {
   using R = QueueLengthRow;
-  const auto number = [](const char* id, const char* label, double R::*of, const char* help) {
-    return Field<R>{
-        id, label, Unit::kNone, CellKind::kDouble, [of](const R& r) { return Value(r.*of); }, help};
-  };
   return Schema<R>(
       "queue_length", "launched GPU work that has not started, by stream",
-      {{"device", "device", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.device); },
-        "number of the GPU"},
-       {"stream", "stream", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.stream); },
-        "of the GPU"},
-       {"points", "points", Unit::kCount, CellKind::kInt,
-        [](const R& r) { return Value(r.points); },
+      {{"device", &R::device, "number of the GPU"},
+       {"stream", &R::stream, "of the GPU"},
+       {"points", Unit::kCount, &R::points,
         "times at which the length changes: launches and starts"},
-       number("length_mean", "length_mean", &R::mean, "of the length after each point"),
-       number("length_std", "length_std", &R::std_sample, "of the length after each point"),
-       number("length_min", "length_min", &R::min, "of the length after each point"),
-       number("length_q1", "length_25%", &R::q1, "a quarter of the points is below"),
-       number("length_median", "length_50%", &R::median, "of the length after each point"),
-       number("length_q3", "length_75%", &R::q3, "three quarters of the points are below"),
-       number("length_max", "length_max", &R::max, "of the length after each point"),
-       {"full_us", "full (\u00b5s)", Unit::kUs, CellKind::kDouble,
-        [](const R& r) { return Value(ns_to_us(r.full_ns)); },
+       {"length_mean", &R::mean, "of the length after each point"},
+       {"length_std", &R::std_sample, "of the length after each point"},
+       {"length_min", &R::min, "of the length after each point"},
+       {"length_q1", "length_25%", Unit::kNone, &R::q1, "a quarter of the points is below"},
+       {"length_median", "length_50%", Unit::kNone, &R::median, "of the length after each point"},
+       {"length_q3", "length_75%", Unit::kNone, &R::q3, "three quarters of the points are below"},
+       {"length_max", &R::max, "of the length after each point"},
+       {"full_us", "full (\u00b5s)", Unit::kUs, in_us(&R::full_ns),
         "time with 1,024 launches or more in the queue, where further calls wait"},
-       {"full_percent", "full (%)", Unit::kPercent, CellKind::kDouble,
+       {"full_percent", "full (%)", Unit::kPercent,
         [](const R& r) {
-          return Value(r.trace_ns > 0 ? 100.0 * static_cast<double>(r.full_ns) /
-                                            static_cast<double>(r.trace_ns)
-                                      : 0.0);
+          return r.trace_ns > 0
+                     ? 100.0 * static_cast<double>(r.full_ns) / static_cast<double>(r.trace_ns)
+                     : 0.0;
         },
         "of the time from the trace's first event to the end of the last one"}});
 }

@@ -16,9 +16,7 @@ template <class Row> struct InStep {
 template <class Row>
 Schema<InStep<Row>> in_step(const char* name, const char* help, const Schema<Row>& of) {
   using R = InStep<Row>;
-  Schema<R> schema(name, help,
-                   {{"step", "step", Unit::kNone, CellKind::kInt,
-                     [](const R& r) { return Value(r.step); }, kPerStepStepHelp}});
+  Schema<R> schema(name, help, {{"step", &R::step, kPerStepStepHelp}});
   schema.add_fields_of(of, [](const R& r) -> const Row& { return *r.row; });
   return schema;
 }

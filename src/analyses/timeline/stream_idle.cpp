@@ -89,20 +89,16 @@ Schema<StreamIdleRow> stream_idle_schema() {
   using R = StreamIdleRow;
   Schema<R> schema(
       "stream_idle", "idle time of each stream by cause",
-      {{"device", "device", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.device); },
-        "number of the GPU"},
-       {"stream", "stream", Unit::kNone, CellKind::kInt, [](const R& r) { return Value(r.stream); },
-        "of the GPU"},
-       {"cause", "cause", Unit::kNone, CellKind::kText,
-        [](const R& r) { return Value(stream_idle_cause_name(r.cause)); },
+      {{"device", &R::device, "number of the GPU"},
+       {"stream", &R::stream, "of the GPU"},
+       {"cause", [](const R& r) { return stream_idle_cause_name(r.cause); },
         "host_wait, kernel_wait or other"},
        {"meaning", "meaning", Unit::kNone, CellKind::kText,
         [](const R& r) { return Value(kStreamIdleHelp[static_cast<std::size_t>(r.cause)]); },
         "of the cause"},
-       {"gaps", "gaps", Unit::kCount, CellKind::kInt,
-        [](const R& r) { return Value(r.gap_us.count); }, "between two GPU events of the stream"},
-       {"percent", "idle (%)", Unit::kPercent, CellKind::kDouble,
-        [](const R& r) { return Value(r.percent); }, "of the stream's idle time"}});
+       {"gaps", Unit::kCount, [](const R& r) { return r.gap_us.count; },
+        "between two GPU events of the stream"},
+       {"percent", "idle (%)", Unit::kPercent, &R::percent, "of the stream's idle time"}});
   add_stats(schema, "idle_us", "idle (\u00b5s)", Unit::kUs, &R::gap_us, kSpreadAndSum,
             "over the gaps; GPU events that overlap count as negative time");
   return schema;

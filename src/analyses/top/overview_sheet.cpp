@@ -90,21 +90,15 @@ Schema<OverviewRow> overview_sheet_schema() {
   using R = OverviewRow;
   return {"overview",
           "first sheet of report's workbook: findings, totals and the longest of each kind",
-          {{"part", "part", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.part); },
+          {{"part", &R::part,
             "missing, note, finding, time, idle, kernel, operator, category, collective or sheet"},
-           {"what", "what", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.what); },
-            "the finding, or the name of what the value is of"},
-           {"value", "value", Unit::kMs, CellKind::kDouble,
-            [](const R& r) { return Value(r.value); }, "in the unit beside it"},
-           {"unit", "unit", Unit::kNone, CellKind::kText,
-            [](const R& r) { return text_or_blank(r.unit); }, "of the value"},
-           {"percent", "percent", Unit::kPercent, CellKind::kDouble,
-            [](const R& r) { return Value(r.percent); },
+           {"what", &R::what, "the finding, or the name of what the value is of"},
+           {"value", Unit::kMs, &R::value, "in the unit beside it"},
+           {"unit", or_blank(&R::unit), "of the value"},
+           {"percent", Unit::kPercent, &R::percent,
             "time: of total_time; idle: of idle_time; others: of the time of all of their kind"},
-           {"note", "note", Unit::kNone, CellKind::kText,
-            [](const R& r) { return text_or_blank(r.note); }, "calls, rates, where"},
-           {"sheet", "sheet", Unit::kNone, CellKind::kText,
-            [](const R& r) { return text_or_blank(r.sheet); }, "that has more"}}};
+           {"note", or_blank(&R::note), "calls, rates, where"},
+           {"sheet", or_blank(&R::sheet), "that has more"}}};
 }
 
 Table overview_sheet(const TopFacts& facts, const Report& report) {

@@ -53,20 +53,16 @@ void add_peaks(const GpuArch& arch, const std::string& spec, double least, doubl
 
 Schema<RooflinePoint> roofline_sheet_schema() {
   using R = RooflinePoint;
-  return {"roofline",
-          "of report's workbook: operators by FLOPs per byte and rate, and the peaks of the board",
-          {{"part", "part", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.part); },
-            "operator, or a corner of the line of a peak"},
-           {"what", "what", Unit::kNone, CellKind::kText, [](const R& r) { return Value(r.what); },
-            "the operator, or what of the board is the limit"},
-           {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, CellKind::kDouble,
-            [](const R& r) { return Value(r.flops_per_byte); }, "of the first call of the row"},
-           {"tflops", "TFLOPS/s", Unit::kTflops, CellKind::kDouble,
-            [](const R& r) { return Value(r.tflops); }, "mean over the calls, or the peak"},
-           {"percent", "percent", Unit::kPercent, CellKind::kDouble,
-            [](const R& r) { return Value(r.percent); }, "of the kernel time of all operators"},
-           {"compute_spec", "Compute Spec", Unit::kNone, CellKind::kText,
-            [](const R& r) { return Value(r.spec); }, "unit of the board and data type"}}};
+  return {
+      "roofline",
+      "of report's workbook: operators by FLOPs per byte and rate, and the peaks of the board",
+      {{"part", &R::part, "operator, or a corner of the line of a peak"},
+       {"what", &R::what, "the operator, or what of the board is the limit"},
+       {"flops_per_byte", "FLOPS/Byte", Unit::kRatio, &R::flops_per_byte,
+        "of the first call of the row"},
+       {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops, "mean over the calls, or the peak"},
+       {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
+       {"compute_spec", "Compute Spec", Unit::kNone, &R::spec, "unit of the board and data type"}}};
 }
 
 Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,

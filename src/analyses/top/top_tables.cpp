@@ -12,83 +12,63 @@ Schema<TopOverview> overview_schema() {
   return {
       "top_overview",
       "what the answer is of; one row",
-      {{"title", "title", Unit::kNone, kText, [](const R& r) { return Value(r.title); },
-        "the trace, or the run by its folder"},
-       {"ranks", "ranks", Unit::kCount, kInt, [](const R& r) { return Value(r.ranks); },
-        "that could be read"},
-       {"steps", "steps", Unit::kCount, kInt, [](const R& r) { return Value(r.steps); },
-        "profiler steps with GPU work, least of all ranks"},
-       {"device", "device", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.device); },
-        "the driver's name of the GPU"},
-       {"gpu", "gpu", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.gpu); },
-        "board of the rooflines"},
-       {"total_ms", "total (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.total_ms); },
+      {{"title", &R::title, "the trace, or the run by its folder"},
+       {"ranks", Unit::kCount, &R::ranks, "that could be read"},
+       {"steps", Unit::kCount, &R::steps, "profiler steps with GPU work, least of all ranks"},
+       {"device", or_blank(&R::device), "the driver's name of the GPU"},
+       {"gpu", or_blank(&R::gpu), "board of the rooflines"},
+       {"total_ms", "total (ms)", Unit::kMs, &R::total_ms,
         "gpu_timeline's total_time, mean over the ranks"},
-       {"kernel_launches", "kernel launches", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.kernel_launches); }, "over all ranks"},
-       {"kernel_ms", "kernel time (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(r.kernel_ms); },
+       {"kernel_launches", "kernel launches", Unit::kCount, &R::kernel_launches, "over all ranks"},
+       {"kernel_ms", "kernel time (ms)", Unit::kMs, &R::kernel_ms,
         "sum of the kernels' durations over all ranks, as in kernel_summary"},
-       {"operator_ms", "operator time (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(r.operator_ms); },
+       {"operator_ms", "operator time (ms)", Unit::kMs, &R::operator_ms,
         "kernel time of unified_perf_summary's rows over all ranks"},
-       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); },
-        "names of kernels; the longest are listed"},
-       {"operators", "operators", Unit::kCount, kInt, [](const R& r) { return Value(r.operators); },
+       {"kernels", Unit::kCount, &R::kernels, "names of kernels; the longest are listed"},
+       {"operators", Unit::kCount, &R::operators,
         "operators by name, shapes and types; the longest are listed"},
-       {"collectives", "collectives", Unit::kCount, kInt,
-        [](const R& r) { return Value(r.collectives); },
+       {"collectives", Unit::kCount, &R::collectives,
         "collectives by name, type, size and group; the longest are listed"}}};
 }
 
 Schema<TopProblem> problem_schema_of_top() {
   using R = TopProblem;
-  return {
-      "top_missing",
-      "what is missing, was left out or is odd, worst first",
-      {{"severity", "severity", Unit::kNone, kText,
-        [](const R& r) {
-          return Value(r.severity == Severity::kDataLoss  ? "loss"
-                       : r.severity == Severity::kWarning ? "warning"
-                                                          : "note");
-        },
-        "loss: the figures lack something (exit code 4); warning; note"},
-       {"where", "where", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.where); },
-        "the first place"},
-       {"text", "text", Unit::kNone, kText, [](const R& r) { return Value(r.text); }, "what it is"},
-       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-        "how often"}}};
+  return {"top_missing",
+          "what is missing, was left out or is odd, worst first",
+          {{"severity", "severity", Unit::kNone, kText,
+            [](const R& r) {
+              return Value(r.severity == Severity::kDataLoss  ? "loss"
+                           : r.severity == Severity::kWarning ? "warning"
+                                                              : "note");
+            },
+            "loss: the figures lack something (exit code 4); warning; note"},
+           {"where", or_blank(&R::where), "the first place"},
+           {"text", &R::text, "what it is"},
+           {"count", Unit::kCount, &R::count, "how often"}}};
 }
 
 Schema<TopTime> time_schema() {
   using R = TopTime;
   return {"top_timeline",
           "how the GPU's time divides, mean over the ranks",
-          {{"type", "type", Unit::kNone, kText,
-            [](const R& r) { return Value(time_kind_name(r.kind)); }, "as in gpu_timeline"},
-           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.ms); },
-            "mean over the ranks of gpu_timeline's row"},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.percent); }, "of total_time"}}};
+          {{"type", [](const R& r) { return time_kind_name(r.kind); }, "as in gpu_timeline"},
+           {"time_ms", "time ms", Unit::kMs, &R::ms, "mean over the ranks of gpu_timeline's row"},
+           {"percent", Unit::kPercent, &R::percent, "of total_time"}}};
 }
 
 Schema<TopIdle> idle_schema() {
   using R = TopIdle;
-  return {"top_idle",
-          "why the GPU had nothing to do; the causes add up to idle_time",
-          {{"cause", "cause", Unit::kNone, kText,
-            [](const R& r) { return Value(idle_cause_name(r.cause)); },
-            "what came before the work that ends the gap"},
-           {"meaning", "meaning", Unit::kNone, kText,
-            [](const R& r) { return Value(idle_cause_help(r.cause)); }, "of the cause"},
-           {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.ms); },
-            "mean over the ranks"},
-           {"percent_of_idle", "percent of idle", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.percent_of_idle); }, "of idle_time"},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.percent); }, "of total_time"},
-           {"gaps", "gaps", Unit::kCount, kDouble, [](const R& r) { return Value(r.gaps); },
-            "mean over the ranks; each gap counts for the cause of most of it"}}};
+  return {
+      "top_idle",
+      "why the GPU had nothing to do; the causes add up to idle_time",
+      {{"cause", [](const R& r) { return idle_cause_name(r.cause); },
+        "what came before the work that ends the gap"},
+       {"meaning", [](const R& r) { return idle_cause_help(r.cause); }, "of the cause"},
+       {"time_ms", "time ms", Unit::kMs, &R::ms, "mean over the ranks"},
+       {"percent_of_idle", "percent of idle", Unit::kPercent, &R::percent_of_idle, "of idle_time"},
+       {"percent", Unit::kPercent, &R::percent, "of total_time"},
+       {"gaps", Unit::kCount, &R::gaps,
+        "mean over the ranks; each gap counts for the cause of most of it"}}};
 }
 
 Schema<TopKernel> kernel_schema_top_tables() {
@@ -96,102 +76,84 @@ Schema<TopKernel> kernel_schema_top_tables() {
   return {
       "top_kernels",
       "kernels by name over all ranks, longest sum first",
-      {{"kernel", "kernel", Unit::kNone, kText, [](const R& r) { return Value(r.sum.name); },
-        "name of the kernel"},
-       {"short_name", "short name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.short_name); },
+      {{"kernel", [](const R& r) { return std::string_view(r.sum.name); }, "name of the kernel"}
+       // namespace
+       ,
+       {"short_name", "short name", Unit::kNone, &R::short_name,
         "name without return type and arguments, distinct in this table"},
-       {"time_ms", "time ms", Unit::kMs, kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.sum.sum_ns)); },
+       {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.sum_ns); },
         "sum over its launches, operators, streams and ranks"},
-       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-        "of the time of all kernels"},
-       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.sum.count); },
-        "launches"},
-       {"mean_us", "mean (us)", Unit::kUs, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.sum.sum_ns) / static_cast<double>(r.sum.count)); },
+       {"percent", Unit::kPercent, &R::percent, "of the time of all kernels"},
+       {"count", Unit::kCount, [](const R& r) { return r.sum.count; }, "launches"},
+       {"mean_us", "mean (us)", Unit::kUs,
+        [](const R& r) { return ns_to_us(r.sum.sum_ns) / static_cast<double>(r.sum.count); },
         "of a launch"},
-       {"max_us", "max (us)", Unit::kUs, kDouble,
-        [](const R& r) { return Value(ns_to_us(r.sum.max_ns)); }, "longest launch"}}};
+       {"max_us", "max (us)", Unit::kUs, [](const R& r) { return ns_to_us(r.sum.max_ns); },
+        "longest launch"}} // namespace rankscope
+  };
 }
 
 Schema<TopOperator> operator_schema() {
   using R = TopOperator;
-  return {
-      "top_operators",
-      "operators by name, shapes and types over all ranks, most kernel time first",
-      {{"name", "name", Unit::kNone, kText, [](const R& r) { return Value(r.sum.name); },
-        "operator; for kernels that none covers, what launched them and the kernel"},
-       {"op_category", "op category", Unit::kNone, kText,
-        [](const R& r) { return Value(r.sum.category); }, "what kind of work the operator does"},
-       {"input_dims", "Input Dims", Unit::kNone, kText,
-        [](const R& r) { return text_or_blank(r.sum.dims); }, "recorded shapes of the inputs",
-        ColumnStyle{.nested = true}},
-       {"input_type", "Input type", Unit::kNone, kText,
-        [](const R& r) { return text_or_blank(r.sum.types); }, "recorded types of the inputs",
-        ColumnStyle{.nested = true}},
-       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.sum.count); },
-        "calls"},
-       {"time_ms", "time ms", Unit::kMs, kDouble,
-        [](const R& r) { return Value(ns_to_ms(r.sum.kernel_ns)); },
-        "kernel time of the calls, as in unified_perf_summary"},
-       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-        "of the kernel time of all operators"},
-       {"tflops_per_s", "TFLOPS/s", Unit::kTflops, kDouble,
-        [](const R& r) { return Value(r.tflops); }, "mean over the calls; blank without a model"},
-       {"tb_per_s", "TB/s", Unit::kTBps, kDouble, [](const R& r) { return Value(r.tbps); },
-        "mean over the calls, 10^12 bytes a second"},
-       {"percent_of_roofline", "percent of roofline", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.percent_of_roofline); },
-        "least time that the GPU's peaks allow over the kernel time"},
-       {"roofline_bound", "roofline bound", Unit::kNone, kText,
-        [](const R& r) { return text_or_blank(r.bound); },
-        "the peak that takes longer: compute or memory"}}};
+  return {"top_operators",
+          "operators by name, shapes and types over all ranks, most kernel time first",
+          {{"name", [](const R& r) { return std::string_view(r.sum.name); },
+            "operator; for kernels that none covers, what launched them and the kernel"},
+           {"op_category", "op category", Unit::kNone,
+            [](const R& r) { return std::string_view(r.sum.category); },
+            "what kind of work the operator does"},
+           {"input_dims", "Input Dims", Unit::kNone,
+            [](const R& r) { return text_or_blank(r.sum.dims); }, "recorded shapes of the inputs",
+            ColumnStyle{.nested = true}},
+           {"input_type", "Input type", Unit::kNone,
+            [](const R& r) { return text_or_blank(r.sum.types); }, "recorded types of the inputs",
+            ColumnStyle{.nested = true}},
+           {"count", Unit::kCount, [](const R& r) { return r.sum.count; }, "calls"},
+           {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.kernel_ns); },
+            "kernel time of the calls, as in unified_perf_summary"},
+           {"percent", Unit::kPercent, &R::percent, "of the kernel time of all operators"},
+           {"tflops_per_s", "TFLOPS/s", Unit::kTflops, &R::tflops,
+            "mean over the calls; blank without a model"},
+           {"tb_per_s", "TB/s", Unit::kTBps, &R::tbps, "mean over the calls, 10^12 bytes a second"},
+           {"percent_of_roofline", "percent of roofline", Unit::kPercent, &R::percent_of_roofline,
+            "least time that the GPU's peaks allow over the kernel time"},
+           {"roofline_bound", "roofline bound", Unit::kNone, or_blank(&R::bound),
+            "the peak that takes longer: compute or memory"}}};
 }
 
 Schema<TopCategory> category_schema() {
   using R = TopCategory;
   return {"top_categories",
           "kinds of operators over all ranks, as in ops_summary_by_category",
-          {{"op_category", "op category", Unit::kNone, kText,
-            [](const R& r) { return Value(r.sum.category); }, "what kind of work"},
-           {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.sum.count); },
-            "launching calls"},
-           {"time_ms", "time ms", Unit::kMs, kDouble,
-            [](const R& r) { return Value(ns_to_ms(r.sum.direct_ns)); }, "direct kernel time"},
-           {"percent", "percent", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.percent); }, "of the direct kernel time of all"}}};
+          {{"op_category", "op category", Unit::kNone,
+            [](const R& r) { return std::string_view(r.sum.category); }, "what kind of work"},
+           {"count", Unit::kCount, [](const R& r) { return r.sum.count; }, "launching calls"},
+           {"time_ms", "time ms", Unit::kMs, [](const R& r) { return ns_to_ms(r.sum.direct_ns); },
+            "direct kernel time"},
+           {"percent", Unit::kPercent, &R::percent, "of the direct kernel time of all"}}};
 }
 
 Schema<TopCollective> collective_schema() {
   using R = TopCollective;
-  return {
-      "top_collectives",
-      "collectives by name, type, size and group; of several ranks those that synchronise, as "
-      "in nccl_summary_implicit_sync, of one rank alone all its communication kernels",
-      {{"collective", "Collective name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.name); }, "kind of collective"},
-       {"dtype", "dtype", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.dtype); },
-        "type of the elements"},
-       {"group", "Process Group Name", Unit::kNone, kText,
-        [](const R& r) { return text_or_blank(r.group); }, "name of the process group"},
-       {"full_mib", "Full msg size (MB)", Unit::kMiB, kDouble,
-        [](const R& r) { return Value(r.mib); }, "the larger buffer, 2^20 bytes"},
-       {"group_size", "Group size", Unit::kCount, kInt,
-        [](const R& r) { return r.group_size > 0 ? Value(r.group_size) : Value(); },
-        "members of the group"},
-       {"count", "count", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-        "collectives; of one rank alone its kernels"},
-       {"mean_us", "mean (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.mean_us); },
-        "shortest duration of the members; of one rank alone as it ran, with waits"},
-       {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.total_ms); },
-        "sum of these"},
-       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-        "of the sums of all rows"},
-       {"skew_us", "skew (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.skew_us); },
-        "mean spread of the starts"},
-       {"bus_bw_gb_per_s", "bus bw (GB/s)", Unit::kGBps, kDouble,
-        [](const R& r) { return Value(r.bus_gbps); }, "mean; blank where members are missing"}}};
+  return {"top_collectives",
+          "collectives by name, type, size and group; of several ranks those that synchronise, as "
+          "in nccl_summary_implicit_sync, of one rank alone all its communication kernels",
+          {{"collective", "Collective name", Unit::kNone, &R::name, "kind of collective"},
+           {"dtype", or_blank(&R::dtype), "type of the elements"},
+           {"group", "Process Group Name", Unit::kNone, or_blank(&R::group),
+            "name of the process group"},
+           {"full_mib", "Full msg size (MB)", Unit::kMiB, &R::mib, "the larger buffer, 2^20 bytes"},
+           {"group_size", "Group size", Unit::kCount, kInt,
+            [](const R& r) { return r.group_size > 0 ? Value(r.group_size) : Value(); },
+            "members of the group"},
+           {"count", Unit::kCount, &R::count, "collectives; of one rank alone its kernels"},
+           {"mean_us", "mean (us)", Unit::kUs, &R::mean_us,
+            "shortest duration of the members; of one rank alone as it ran, with waits"},
+           {"time_ms", "time ms", Unit::kMs, &R::total_ms, "sum of these"},
+           {"percent", Unit::kPercent, &R::percent, "of the sums of all rows"},
+           {"skew_us", "skew (us)", Unit::kUs, &R::skew_us, "mean spread of the starts"},
+           {"bus_bw_gb_per_s", "bus bw (GB/s)", Unit::kGBps, &R::bus_gbps,
+            "mean; blank where members are missing"}}};
 }
 
 Schema<TopCommunication> communication_schema() {
@@ -199,19 +161,14 @@ Schema<TopCommunication> communication_schema() {
   return {
       "top_communication",
       "communication by collective over all ranks, most exposed first, as in exposed_by_type",
-      {{"collective", "Collective name", Unit::kNone, kText,
-        [](const R& r) { return Value(r.name); }, "kind of collective"},
-       {"kernels", "kernels", Unit::kCount, kInt, [](const R& r) { return Value(r.kernels); },
-        "over all ranks"},
-       {"time_ms", "time ms", Unit::kMs, kDouble, [](const R& r) { return Value(r.ms); },
-        "durations over all ranks, waits included"},
-       {"percent", "percent", Unit::kPercent, kDouble, [](const R& r) { return Value(r.percent); },
-        "of the durations of all of them"},
-       {"exposed_ms", "exposed (ms)", Unit::kMs, kDouble,
-        [](const R& r) { return Value(r.exposed_ms); }, "neither compute nor copies beside it"},
-       {"exposed_percent", "exposed (%)", Unit::kPercent, kDouble,
-        [](const R& r) { return Value(r.exposed_percent); }, "of the durations"},
-       {"wait_ms", "waiting (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.wait_ms); },
+      {{"collective", "Collective name", Unit::kNone, &R::name, "kind of collective"},
+       {"kernels", Unit::kCount, &R::kernels, "over all ranks"},
+       {"time_ms", "time ms", Unit::kMs, &R::ms, "durations over all ranks, waits included"},
+       {"percent", Unit::kPercent, &R::percent, "of the durations of all of them"},
+       {"exposed_ms", "exposed (ms)", Unit::kMs, &R::exposed_ms,
+        "neither compute nor copies beside it"},
+       {"exposed_percent", "exposed (%)", Unit::kPercent, &R::exposed_percent, "of the durations"},
+       {"wait_ms", "waiting (ms)", Unit::kMs, &R::wait_ms,
         "for members that came later, where that is known"}}};
 }
 
@@ -219,11 +176,9 @@ Schema<TopRankRow> rank_schema_top_tables() {
   using R = TopRankRow;
   Schema<R> schema(
       "top_ranks", "the ranks side by side",
-      {{"rank", "rank", Unit::kNone, kInt, [](const R& r) { return Value(r.rank); },
-        "number of the rank"},
-       {"trace", "trace", Unit::kNone, kText, [](const R& r) { return Value(r.path); }, "its file"},
-       {"total_ms", "total (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.total_ms); },
-        "gpu_timeline's total_time"}});
+      {{"rank", &R::rank, "number of the rank"},
+       {"trace", &R::path, "its file"},
+       {"total_ms", "total (ms)", Unit::kMs, &R::total_ms, "gpu_timeline's total_time"}});
   struct Kind {
     const char* id;
     const char* label;
@@ -236,18 +191,17 @@ Schema<TopRankRow> rank_schema_top_tables() {
       {"exposed_memcpy", "exposed memcpy", &R::memcpy_ms, &R::memcpy_percent},
       {"idle", "idle", &R::idle_ms, &R::idle_percent}};
   for (const Kind& k : kKinds) {
-    schema.add({std::string(k.id) + "_ms", std::string(k.label) + " (ms)", Unit::kMs, kDouble,
-                [ms = k.ms](const R& r) { return Value(r.*ms); }, "of gpu_timeline"});
+    schema.add({std::string(k.id) + "_ms", std::string(k.label) + " (ms)", Unit::kMs,
+                [ms = k.ms](const R& r) { return r.*ms; }, "of gpu_timeline"});
     schema.add({std::string(k.id) + "_percent", std::string(k.label) + " (%)", Unit::kPercent,
-                kDouble, [percent = k.percent](const R& r) { return Value(r.*percent); },
+                [percent = k.percent](const R& r) { return r.*percent; },
                 "of the rank's total_time"});
   }
-  schema.add({"late_us", "late (us)", Unit::kUs, kDouble,
-              [](const R& r) { return Value(r.late_us); },
+  schema.add({"late_us", "late (us)", Unit::kUs, &R::late_us,
               "how much later it comes to the collectives than the others, mean over the steps"});
-  schema.add({"slow", "slow", Unit::kNone, kBool, [](const R& r) { return Value(r.slow); },
-              "it computes longer than the others, beyond the noise of the steps"});
-  schema.add({"is_late", "is late", Unit::kNone, kBool, [](const R& r) { return Value(r.late); },
+  schema.add(
+      {"slow", &R::slow, "it computes longer than the others, beyond the noise of the steps"});
+  schema.add({"is_late", "is late", Unit::kNone, &R::late,
               "it comes later than the others, beyond the noise of the steps"});
   return schema;
 }
@@ -260,10 +214,7 @@ Schema<ShownNext> next_schema() {
   using R = ShownNext;
   return {"top_next",
           "what to do next",
-          {{"command", "command", Unit::kNone, kText, [](const R& r) { return Value(r.command); },
-            "as a shell takes it"},
-           {"why", "why", Unit::kNone, kText, [](const R& r) { return Value(r.why); },
-            "what it shows"}}};
+          {{"command", &R::command, "as a shell takes it"}, {"why", &R::why, "what it shows"}}};
 }
 
 } // namespace

@@ -121,20 +121,15 @@ Schema<OperatorChange> operator_change_schema() {
   const auto or_zero = [](double ms) { return std::isnan(ms) ? 0 : ms; };
   return {"operators",
           "GPU time of operators in both runs, mean over the ranks",
-          {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
-            "name of the operator"},
-           {"difference_ms", "difference (ms)", Unit::kMs, kDouble,
-            [or_zero](const R& r) { return Value(or_zero(r.test_ms) - or_zero(r.base_ms)); },
+          {{"name", "operator", Unit::kNone, &R::name, "name of the operator"},
+           {"difference_ms", "difference (ms)", Unit::kMs,
+            [or_zero](const R& r) { return or_zero(r.test_ms) - or_zero(r.base_ms); },
             "test - baseline; there is no interval, nothing tells it from noise"},
-           {"base_ms", "baseline (ms)", Unit::kMs, kDouble,
-            [](const R& r) { return Value(r.base_ms); }, "GPU time, blank: not there"},
-           {"test_ms", "test (ms)", Unit::kMs, kDouble, [](const R& r) { return Value(r.test_ms); },
-            "GPU time, blank: not there"},
-           {"state", "state", Unit::kNone, kText,
+           {"base_ms", "baseline (ms)", Unit::kMs, &R::base_ms, "GPU time, blank: not there"},
+           {"test_ms", "test (ms)", Unit::kMs, &R::test_ms, "GPU time, blank: not there"},
+           {"state",
             [](const R& r) {
-              return Value(std::isnan(r.base_ms)   ? "new"
-                           : std::isnan(r.test_ms) ? "vanished"
-                                                   : "in both");
+              return std::isnan(r.base_ms) ? "new" : std::isnan(r.test_ms) ? "vanished" : "in both";
             },
             "new: only in the test; vanished: only in the baseline"}}};
 }

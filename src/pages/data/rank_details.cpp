@@ -29,32 +29,22 @@ Schema<PageOperator> page_operator_schema() {
   using enum CellKind;
   return {"operators",
           "operators that account for GPU work, as in unified_perf_summary",
-          {{"name", "operator", Unit::kNone, kText, [](const R& r) { return Value(r.name); },
+          {{"name", "operator", Unit::kNone, &R::name,
             "operator; for kernels that none covers, what launched them and the kernel"},
-           {"shapes", "shapes", Unit::kNone, kText,
-            [](const R& r) { return text_or_blank(r.shapes); }, "recorded shapes of the inputs"},
-           {"category", "category", Unit::kNone, kText,
-            [](const R& r) { return Value(r.category); }, "what kind of work the operator does"},
-           {"calls", "calls", Unit::kCount, kInt, [](const R& r) { return Value(r.count); },
-            "calls with these shapes and types"},
-           {"kernel_ms", "kernel time (ms)", Unit::kMs, kDouble,
-            [](const R& r) { return Value(r.kernel_ns / 1e6); }, "sum over the calls"},
-           {"percent", "share (%)", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(r.percent); }, "of the kernel time of all rows"},
-           {"min_us", "min (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.min_us); },
-            "kernel time of the shortest call"},
-           {"median_us", "median (us)", Unit::kUs, kDouble,
-            [](const R& r) { return Value(r.median_us); }, "kernel time of a call"},
-           {"mean_us", "mean (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.mean_us); },
-            "kernel time of a call"},
-           {"max_us", "max (us)", Unit::kUs, kDouble, [](const R& r) { return Value(r.max_us); },
-            "kernel time of the longest call"},
-           {"tflops", "TFLOPS/s", Unit::kTflops, kDouble,
-            [](const R& r) { return Value(r.tflops); }, "mean over the calls"},
-           {"tbps", "TB/s", Unit::kTBps, kDouble, [](const R& r) { return Value(r.tbps); },
-            "mean over the calls"},
-           {"roofline_percent", "of roofline (%)", Unit::kPercent, kDouble,
-            [](const R& r) { return Value(100 * r.roofline_us / r.mean_us); },
+           {"shapes", or_blank(&R::shapes), "recorded shapes of the inputs"},
+           {"category", &R::category, "what kind of work the operator does"},
+           {"calls", Unit::kCount, &R::count, "calls with these shapes and types"},
+           {"kernel_ms", "kernel time (ms)", Unit::kMs,
+            [](const R& r) { return r.kernel_ns / 1e6; }, "sum over the calls"},
+           {"percent", "share (%)", Unit::kPercent, &R::percent, "of the kernel time of all rows"},
+           {"min_us", "min (us)", Unit::kUs, &R::min_us, "kernel time of the shortest call"},
+           {"median_us", "median (us)", Unit::kUs, &R::median_us, "kernel time of a call"},
+           {"mean_us", "mean (us)", Unit::kUs, &R::mean_us, "kernel time of a call"},
+           {"max_us", "max (us)", Unit::kUs, &R::max_us, "kernel time of the longest call"},
+           {"tflops", "TFLOPS/s", Unit::kTflops, &R::tflops, "mean over the calls"},
+           {"tbps", "TB/s", Unit::kTBps, &R::tbps, "mean over the calls"},
+           {"roofline_percent", "of roofline (%)", Unit::kPercent,
+            [](const R& r) { return 100 * r.roofline_us / r.mean_us; },
             "least time that the board could take over the mean of a call"},
            {"bound", "bound", Unit::kNone, kText,
             [](const R& r) {
@@ -62,16 +52,12 @@ Schema<PageOperator> page_operator_schema() {
                                                : Value(r.compute_bound ? "compute" : "memory");
             },
             "what the roofline says limits it"},
-           {"flops", "FLOP of a call", Unit::kNone, kDouble,
-            [](const R& r) { return Value(r.flops); }, "by the operator's model"},
-           {"bytes", "bytes of a call", Unit::kBytes, kDouble,
-            [](const R& r) { return Value(r.bytes); }, "by the operator's model"},
-           {"spec", "peak", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.spec); },
+           {"flops", "FLOP of a call", Unit::kNone, &R::flops, "by the operator's model"},
+           {"bytes", "bytes of a call", Unit::kBytes, &R::bytes, "by the operator's model"},
+           {"spec", "peak", Unit::kNone, or_blank(&R::spec),
             "which peak of the board its work is held against"},
-           {"types", "types", Unit::kNone, kText, [](const R& r) { return text_or_blank(r.types); },
-            "recorded types of the inputs"},
-           {"one_kernel", "one kernel", Unit::kNone, CellKind::kBool,
-            [](const R& r) { return Value(r.one_kernel); }, "a call is one kernel"}}};
+           {"types", or_blank(&R::types), "recorded types of the inputs"},
+           {"one_kernel", "one kernel", Unit::kNone, &R::one_kernel, "a call is one kernel"}}};
 }
 
 void add_queue(PageBlob& page, const LaunchQueue& queue) {
@@ -132,26 +118,21 @@ Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_
                                                               : "communication");
                   },
                   "as gpu_timeline counts it"},
-                 {"count", "count", Unit::kCount, CellKind::kInt,
-                  [](const R& r) { return Value(r.count); }, "how often it ran"},
-                 {"sum_ms", "sum (ms)", Unit::kMs, CellKind::kDouble,
-                  [](const R& r) { return Value(ns_to_ms(r.sum_ns)); }, "sum of the durations"},
-                 {"percent", "share (%)", Unit::kPercent, CellKind::kDouble,
+                 {"count", Unit::kCount, &R::count, "how often it ran"},
+                 {"sum_ms", "sum (ms)", Unit::kMs, in_ms(&R::sum_ns), "sum of the durations"},
+                 {"percent", "share (%)", Unit::kPercent,
                   [total_ns](const R& r) {
-                    return Value(total_ns > 0 ? 100 * static_cast<double>(r.sum_ns) / total_ns : 0);
+                    return total_ns > 0 ? 100 * static_cast<double>(r.sum_ns) / total_ns : 0;
                   },
                   "of the durations of all rows"}}};
-  const auto add = [&out](const char* id, const char* label, std::int64_t R::*ns,
-                          const char* help) {
-    out.add({id, label, Unit::kUs, CellKind::kDouble,
-             [ns](const R& r) { return Value(ns_to_us(r.*ns)); }, help});
-  };
-  add("min_us", "min (us)", &R::min_ns, "shortest");
-  add("p25_us", "p25 (us)", &R::p25_ns, "a quarter of them are not longer");
-  add("median_us", "median (us)", &R::median_ns, "half of them are not longer");
-  add("p75_us", "p75 (us)", &R::p75_ns, "three quarters of them are not longer");
-  add("p95_us", "p95 (us)", &R::p95_ns, "95 of 100 are not longer");
-  add("max_us", "max (us)", &R::max_ns, "longest");
+  out.add({"min_us", "min (us)", Unit::kUs, in_us(&R::min_ns), "shortest"});
+  out.add({"p25_us", "p25 (us)", Unit::kUs, in_us(&R::p25_ns), "a quarter of them are not longer"});
+  out.add(
+      {"median_us", "median (us)", Unit::kUs, in_us(&R::median_ns), "half of them are not longer"});
+  out.add({"p75_us", "p75 (us)", Unit::kUs, in_us(&R::p75_ns),
+           "three quarters of them are not longer"});
+  out.add({"p95_us", "p95 (us)", Unit::kUs, in_us(&R::p95_ns), "95 of 100 are not longer"});
+  out.add({"max_us", "max (us)", Unit::kUs, in_us(&R::max_ns), "longest"});
   return out;
 }
 
