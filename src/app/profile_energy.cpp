@@ -14,27 +14,21 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kGapPeriods = 2.5; ///< as the sampler counts gaps
 
-Json optional_json(const std::optional<double>& value) {
-  return value ? Json::of(*value) : Json();
-}
-
 Json rows_json(const std::vector<StepEnergy>& rows) {
   Json out = Json::list();
   for (const StepEnergy& row : rows) {
-    Json one = Json::object();
-    one.at("trace") = Json::of(row.trace);
-    one.at("rank") = row.rank ? Json::of(*row.rank) : Json();
-    one.at("gpu") = row.gpu ? Json::of(std::int64_t{*row.gpu}) : Json();
-    one.at("step") = Json::of(row.step);
-    one.at("start_unix_ns") = Json::of(row.start_unix_ns);
-    one.at("duration_ms") = Json::of(row.duration_ms);
-    one.at("joules") = optional_json(row.joules);
-    one.at("mean_w") = optional_json(row.mean_w);
-    one.at("samples") = Json::of(row.samples);
-    one.at("joules_low") = optional_json(row.joules_low);
-    one.at("joules_high") = optional_json(row.joules_high);
-    one.at("energy_source") = Json::of(std::string(row.source));
-    out.items.push_back(std::move(one));
+    out.items.push_back(Json::object({{"trace", row.trace},
+                                      {"rank", row.rank},
+                                      {"gpu", row.gpu},
+                                      {"step", row.step},
+                                      {"start_unix_ns", row.start_unix_ns},
+                                      {"duration_ms", row.duration_ms},
+                                      {"joules", row.joules},
+                                      {"mean_w", row.mean_w},
+                                      {"samples", row.samples},
+                                      {"joules_low", row.joules_low},
+                                      {"joules_high", row.joules_high},
+                                      {"energy_source", row.source}}));
   }
   return out;
 }

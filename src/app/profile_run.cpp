@@ -339,11 +339,8 @@ std::vector<PerfFigure> take_figures(const PreparedRun& prepared, const ProfileR
     out.result.facts.push_back({"", profile::MissingMetric{request.perf_csv}});
   Json list = Json::list();
   for (const PerfFigure& figure : figures) {
-    Json one = Json::object();
-    one.at("part") = Json::of(figure.part);
-    one.at("performance") = Json::of(figure.performance);
-    one.at("metric") = Json::of(figure.metric);
-    list.items.push_back(std::move(one));
+    list.items.push_back(Json::object(
+        {{"part", figure.part}, {"performance", figure.performance}, {"metric", figure.metric}}));
   }
   out.result.figures.at("performance") = std::move(list);
   return figures;

@@ -20,9 +20,9 @@ Error as_error(const Finding& f) {
 Result<void> show_plan(Context& ctx, const PreparedRun& run, const ProfileFlags& f) {
   if (ctx.json) {
     Json plan = plan_json(run.run.plan);
-    plan.at("out") = Json::of(run.run.out);
+    plan.at("out") = run.run.out;
     if (!run.keeper.empty())
-      plan.at("container") = Json::list(run.keeper);
+      plan.at("container") = run.keeper;
     ctx.out(headed_json("profile plan", plan.dump()) + "\n");
     return {};
   }

@@ -23,7 +23,7 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
   std::string text;
   for (const std::string& name : table.names()) {
     Json use = Json::object();
-    use.at("name") = Json::of(name);
+    use.at("name") = name;
     RS_TRY(const ToolEntry entry, table.entry(use, "tools", notes));
     std::vector<ToolEntry> chosen = {entry};
     PreflightTarget target;
@@ -38,16 +38,15 @@ Result<void> list_tools(Context& ctx, const ProfileFlags& f) {
                               : there               ? "here"
                                                     : "not installed";
     text += fmt::format("{:<26}{:<10}{}\n", name, state, entry.about);
-    Json one = Json::object();
-    one.at("name") = Json::of(name);
-    one.at("state") = Json::of(state);
-    one.at("about") = Json::of(entry.about);
-    one.at("vendors") = Json::list(entry.vendors);
-    one.at("cmd") = Json::of(entry.cmd);
+    Json one = Json::object({{"name", name},
+                             {"state", state},
+                             {"about", entry.about},
+                             {"vendors", entry.vendors},
+                             {"cmd", entry.cmd}});
     Json writes = Json::list();
     for (const ToolOutput& output : entry.produces) {
       text += fmt::format("{:36}writes {}\n", "", output.path);
-      writes.items.push_back(Json::of(output.path));
+      writes.items.push_back(output.path);
     }
     one.at("writes") = std::move(writes);
     all.items.push_back(std::move(one));

@@ -8,13 +8,13 @@ namespace {
 Json cell_json(const Value& value) {
   switch (value.kind) {
   case CellKind::kInt:
-    return Json::of(value.i);
+    return value.i;
   case CellKind::kDouble:
-    return Json::of(value.d);
+    return value.d;
   case CellKind::kBool:
-    return Json::of(value.i != 0);
+    return value.i != 0;
   case CellKind::kText:
-    return Json::of(value.text);
+    return value.text;
   case CellKind::kNull:
     break;
   }
@@ -24,15 +24,13 @@ Json cell_json(const Value& value) {
 } // namespace
 
 Json findings_json(std::span<const Finding> findings) {
-  Json out = Json::list();
-  for (const Finding& finding : findings) {
+  return Json::list(findings, [](const Finding& finding) {
     Json one = Json::object();
     for (const Field<Finding>& field : finding_schema().fields())
       if (const Value value = field.get(finding); !value.is_null())
         one.at(field.id) = cell_json(value);
-    out.items.push_back(std::move(one));
-  }
-  return out;
+    return one;
+  });
 }
 
 std::string findings_text(std::span<const Finding> findings) {

@@ -196,10 +196,10 @@ TEST(ProfilePlan, EveryToolOfTheGuideAndItsUsersIsThere) {
 TEST(ProfilePlan, CommandsNeedAShellOnlyWhenTheySaySo) {
   for (const char* cmd : {"echo a && ", "a | b", "a > f", "a; b", "`a`", "$(a)", "a 'open"}) {
     Json tool = Json::object();
-    tool.at("tools").at("T").at("cmd") = Json::of(cmd);
+    tool.at("tools").at("T").at("cmd") = cmd;
     const Result<Plan> plan = plan_of({tool.dump(), R"({"tools": [{"name": "T"}]})"});
     EXPECT_FALSE(plan) << cmd;
-    tool.at("tools").at("T").at("shell") = Json::of(true);
+    tool.at("tools").at("T").at("shell") = true;
     const Result<Plan> shell = plan_of({tool.dump(), R"({"tools": [{"name": "T"}]})"});
     ASSERT_TRUE(shell) << cmd;
     EXPECT_EQ(shell->argv, (Words{"sh", "-c", std::string(cmd) + " \"$@\"", "sh", "app", "a b"}));
@@ -276,7 +276,7 @@ TEST(ProfilePlan, PathsOfATableAreMeantFromItsFolder) {
   const Result<void> merged = tools->merge_file(table, notes);
   ASSERT_TRUE(merged) << merged.error().message();
   Json use = Json::object();
-  use.at("name") = Json::of("t");
+  use.at("name") = "t";
   PlanRequest request;
   Result<ToolEntry> entry = tools->entry(use, "test", notes);
   ASSERT_TRUE(entry);

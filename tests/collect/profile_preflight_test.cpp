@@ -20,7 +20,7 @@ protected:
   std::vector<ProfileFact> facts(const std::string& tool, const EnvPairs& environment = {}) {
     const Result<ToolTable> table = ToolTable::builtin();
     Json use = Json::object();
-    use.at("name") = Json::of(tool);
+    use.at("name") = tool;
     std::vector<std::string> notes;
     const Result<ToolEntry> entry = table->entry(use, "test", notes);
     PlanRequest request;
@@ -101,7 +101,7 @@ TEST_F(ProfilePreflight, LibrariesAreFoundInTheUsualFoldersAndInThePathOfLibrari
 TEST_F(ProfilePreflight, AFallbackTakesThePlaceOfAnAbsentProgram) {
   const Result<ToolTable> table = ToolTable::builtin();
   Json use = Json::object();
-  use.at("name") = Json::of("rocprof");
+  use.at("name") = "rocprof";
   std::vector<std::string> notes;
   PreflightTarget target;
   target.path = folder_.path("bin");

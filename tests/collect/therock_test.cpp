@@ -59,7 +59,7 @@ TEST_F(TheRockCheck, ByItsProgramAlone) {
 TEST_F(TheRockCheck, IsAToolThatStopsNothing) {
   const Result<ToolTable> table = ToolTable::builtin();
   Json use = Json::object();
-  use.at("name") = Json::of("therock_check");
+  use.at("name") = "therock_check";
   std::vector<std::string> notes;
   Plan plan;
   EXPECT_EQ(make_therock_tool(plan, target_, {}), nullptr);

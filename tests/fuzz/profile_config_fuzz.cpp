@@ -36,7 +36,7 @@ void tools(const std::string& text, const std::string& use) {
     (void)table->entry(*asked, "--tool", notes);
   for (const std::string& name : table->names()) {
     Json one = Json::object();
-    one.at("name") = Json::of(name);
+    one.at("name") = name;
     (void)table->entry(one, name, notes);
   }
 }

@@ -31,17 +31,15 @@ Json value_of(const dom::element& e) {
       out.at(field.key) = value_of(field.value);
     break;
   case dom::element_type::STRING:
-    return Json::of(std::string_view(e));
+    return Json(std::string_view(e));
   case dom::element_type::INT64:
-    return Json::of(std::int64_t(e));
+    return Json(std::int64_t(e));
   case dom::element_type::UINT64:
-    out.kind = Json::Kind::kNumber;
-    out.text = fmt::format("{}", std::uint64_t(e));
-    break;
+    return Json(std::uint64_t(e));
   case dom::element_type::DOUBLE:
-    return Json::of(double(e));
+    return Json(double(e));
   case dom::element_type::BOOL:
-    return Json::of(bool(e));
+    return Json(bool(e));
   case dom::element_type::NULL_VALUE:
     break;
   }
@@ -189,42 +187,17 @@ void put(const Json& value, std::size_t depth, std::string& out) {
 
 } // namespace
 
-Json Json::of(bool value) {
-  Json out;
-  out.kind = Kind::kBool;
-  out.flag = value;
-  return out;
-}
-
-Json Json::of(std::int64_t value) {
-  Json out;
-  out.kind = Kind::kNumber;
-  out.text = fmt::format("{}", value);
-  return out;
-}
-
-Json Json::of(double value) {
-  Json out;
+Json::Json(double value) {
   if (!std::isfinite(value))
-    return out;
-  out.kind = Kind::kNumber;
-  out.text = fmt::format("{}", value);
-  return out;
+    return;
+  kind = Kind::kNumber;
+  text = fmt::format("{}", value);
 }
 
-Json Json::of(std::string_view value) {
-  Json out;
-  out.kind = Kind::kText;
-  out.text = value;
-  return out;
-}
+Json::Json(std::string_view value) : kind(Kind::kText), text(value) {}
 
-Json Json::of(const char* value) {
-  return of(std::string_view(value));
-}
-
-Json Json::of(const std::string& value) {
-  return of(std::string_view(value));
+Json::Json(const std::vector<std::string>& texts) : kind(Kind::kList) {
+  items.assign(texts.begin(), texts.end());
 }
 
 Json Json::list() {
@@ -233,16 +206,15 @@ Json Json::list() {
   return out;
 }
 
-Json Json::list(const std::vector<std::string>& texts) {
-  Json out = list();
-  for (const std::string& text : texts)
-    out.items.push_back(of(text));
-  return out;
-}
-
 Json Json::object() {
   Json out;
   out.kind = Kind::kObject;
+  return out;
+}
+
+Json Json::object(std::initializer_list<JsonMember> members) {
+  Json out = object();
+  out.members = members;
   return out;
 }
 

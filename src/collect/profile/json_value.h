@@ -4,7 +4,9 @@
 
 #include "base/result.h"
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,15 +31,30 @@ struct Json {
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
 
-  static Json of(bool value);
-  static Json of(std::int64_t value);
-  static Json of(double value); ///< what is not finite becomes null
-  static Json of(std::string_view value);
-  static Json of(const char* value);
-  static Json of(const std::string& value);
+  // a value from what it holds; none of std::optional is null
+  template <std::same_as<bool> Bool> Json(Bool value) : kind(Kind::kBool), flag(value) {}
+  template <std::integral Int>
+  requires(!std::same_as<Int, bool>) Json(Int value)
+      : kind(Kind::kNumber), text(std::to_string(value)) {}
+  Json(double value); ///< what is not finite becomes null
+  Json(std::string_view value);
+  Json(const char* value) : Json(std::string_view(value)) {}
+  Json(const std::string& value) : Json(std::string_view(value)) {}
+  Json(const std::vector<std::string>& texts);
+  template <class T> Json(const std::optional<T>& value) {
+    if (value)
+      *this = Json(*value);
+  }
   static Json list();
-  static Json list(const std::vector<std::string>& texts);
+  /// What `of` makes of each item.
+  template <class Items, class Of> static Json list(const Items& items, const Of& of) {
+    Json out = list();
+    for (const auto& item : items)
+      out.items.push_back(of(item));
+    return out;
+  }
   static Json object();
+  static Json object(std::initializer_list<JsonMember> members);
 
   [[nodiscard]] bool is(Kind k) const { return kind == k; }
   /// The member of this name, nullptr when there is none or this is no object.

@@ -48,21 +48,21 @@ public:
   Result<void> end(std::vector<ProfileFact>& facts, Json& figures) override {
     RS_TRY(summary_, trace_.finish());
     Json& out = figures.at("library_trace");
-    out.at("bytes") = Json::of(std::int64_t(summary_.bytes));
-    out.at("lines") = Json::of(std::int64_t(summary_.lines));
+    out.at("bytes") = summary_.bytes;
+    out.at("lines") = summary_.lines;
     Json counts = Json::object();
     for (const LibraryCount& c : summary_.counts) {
       Json& one = counts.at(log_kind_name(c.kind));
-      one.at("lines") = Json::of(std::int64_t(c.lines));
-      one.at("calls") = Json::of(std::int64_t(c.calls));
-      one.at("configs") = Json::of(std::int64_t(c.configs));
-      one.at("damaged") = Json::of(std::int64_t(c.damaged));
+      one.at("lines") = c.lines;
+      one.at("calls") = c.calls;
+      one.at("configs") = c.configs;
+      one.at("damaged") = c.damaged;
       if (c.damaged > 0)
         facts.push_back({"", profile::DamagedLines{log_kind_name(c.kind), c.damaged, c.lines,
                                                    c.first_damaged}});
     }
     out.at("counts") = std::move(counts);
-    out.at("silent") = Json::list(summary_.silent);
+    out.at("silent") = summary_.silent;
     return {};
   }
 

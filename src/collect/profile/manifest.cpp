@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 Json anchor_json(const ClockAnchor& a) {
   Json out = Json::object();
   for (const auto& [name, value] : clock_members(a))
-    out.at(name) = Json::of(value);
+    out.at(name) = value;
   return out;
 }
 
@@ -39,72 +39,64 @@ Json gpus_json() {
     const std::string vendor = first_line((node / "device/vendor").string());
     if (vendor != "0x1002" && vendor != "0x10de")
       continue;
-    Json gpu = Json::object();
-    gpu.at("node") = Json::of(node.filename().string());
-    gpu.at("vendor") = Json::of(vendor == "0x1002" ? "amd" : "nvidia");
-    gpu.at("device") = Json::of(first_line((node / "device/device").string()));
-    gpu.at("unique_id") = Json::of(first_line((node / "device/unique_id").string()));
-    out.items.push_back(std::move(gpu));
+    out.items.push_back(
+        Json::object({{"node", node.filename().string()},
+                      {"vendor", vendor == "0x1002" ? "amd" : "nvidia"},
+                      {"device", first_line((node / "device/device").string())},
+                      {"unique_id", first_line((node / "device/unique_id").string())}}));
   }
   if (!out.items.empty())
     return out;
   for (fs::directory_iterator it("/proc/driver/nvidia/gpus", ec), end; !ec && it != end;
        it.increment(ec)) {
-    Json gpu = Json::object();
-    gpu.at("bdf") = Json::of(it->path().filename().string());
-    gpu.at("vendor") = Json::of("nvidia");
+    Json gpu = Json::object({{"bdf", it->path().filename().string()}, {"vendor", "nvidia"}});
     const std::string model = first_line((it->path() / "information").string());
-    gpu.at("name") = Json::of(model.substr(std::min(model.size(), model.find_last_of('\t') + 1)));
+    gpu.at("name") = model.substr(std::min(model.size(), model.find_last_of('\t') + 1));
     out.items.push_back(std::move(gpu));
   }
   return out;
 }
 
 Json host_json(const MachineFacts& m) {
-  Json out = Json::object();
-  out.at("name") = Json::of(m.host);
-  out.at("kernel") = Json::of(m.kernel);
-  out.at("machine") = Json::of(m.machine);
-  out.at("cpu") = Json::of(m.cpu);
-  out.at("processors") = Json::of(m.processors);
-  out.at("memory_bytes") = Json::of(m.memory_bytes);
-  return out;
+  return Json::object({{"name", m.host},
+                       {"kernel", m.kernel},
+                       {"machine", m.machine},
+                       {"cpu", m.cpu},
+                       {"processors", m.processors},
+                       {"memory_bytes", m.memory_bytes}});
 }
 
 Json versions_json(const MachineFacts& m) {
   Json out = Json::object();
-  out.at("rankscope") = Json::of(RANKSCOPE_VERSION);
+  out.at("rankscope") = RANKSCOPE_VERSION;
   for (const auto& [name, version] :
        {std::pair("rocm", &m.rocm), std::pair("amdgpu", &m.amdgpu_driver),
         std::pair("nvidia", &m.nvidia_driver)})
     if (!version->empty())
-      out.at(name) = Json::of(*version);
+      out.at(name) = *version;
   return out;
 }
 
 Json tools_json(const RunRequest& request, const RunResult& result) {
   Json out = Json::list();
   for (const ToolResult& t : result.tools) {
-    Json tool = Json::object();
-    tool.at("name") = Json::of(t.name);
-    tool.at("status") = Json::of(t.status);
+    Json tool = Json::object({{"name", t.name}, {"status", t.status}});
     std::int64_t records = 0;
     std::int64_t bytes = 0;
     Json files = Json::list();
     for (const OutputFound& f : t.outputs.files) {
-      Json file = Json::object();
-      file.at("path") = Json::of(fs::path(f.path).lexically_relative(request.out).string());
-      file.at("bytes") = Json::of(std::int64_t(f.bytes));
-      file.at("records") = Json::of(std::int64_t(f.records));
-      file.at("fnv1a64") = Json::of(f.hash);
-      files.items.push_back(std::move(file));
+      files.items.push_back(
+          Json::object({{"path", fs::path(f.path).lexically_relative(request.out).string()},
+                        {"bytes", f.bytes},
+                        {"records", f.records},
+                        {"fnv1a64", f.hash}}));
       records += static_cast<std::int64_t>(f.records);
       bytes += static_cast<std::int64_t>(f.bytes);
     }
-    tool.at("records") = Json::of(records);
-    tool.at("bytes") = Json::of(bytes);
+    tool.at("records") = records;
+    tool.at("bytes") = bytes;
     tool.at("files") = std::move(files);
-    tool.at("missing") = Json::list(t.outputs.missing);
+    tool.at("missing") = t.outputs.missing;
     out.items.push_back(std::move(tool));
   }
   return out;
@@ -113,14 +105,13 @@ Json tools_json(const RunRequest& request, const RunResult& result) {
 Json steps_json(const RunRequest& request, const RunResult& result) {
   Json out = Json::list();
   for (const StepResult& s : result.steps) {
-    Json step = Json::object();
-    step.at("phase") = Json::of(s.phase);
-    step.at("tool") = Json::of(s.tool);
-    step.at("argv") = Json::list(masked_arguments(s.argv));
-    step.at("status") = Json::of(s.status);
-    step.at("seconds") = Json::of(s.seconds);
-    step.at("log") = Json::of(fs::path(s.log).lexically_relative(request.out).string());
-    out.items.push_back(std::move(step));
+    out.items.push_back(
+        Json::object({{"phase", s.phase},
+                      {"tool", s.tool},
+                      {"argv", masked_arguments(s.argv)},
+                      {"status", s.status},
+                      {"seconds", s.seconds},
+                      {"log", fs::path(s.log).lexically_relative(request.out).string()}}));
   }
   return out;
 }
@@ -153,30 +144,26 @@ int launcher_rank(const EnvPairs& environment) {
 
 Json manifest_json(const RunIdentity& identity, const RunRequest& request, const RunResult& result,
                    std::span<const Finding> findings) {
-  Json out = Json::object();
-  out.at("format") = Json::of("rankscope-profile-1");
-  out.at("run_id") = Json::of(identity.run_id);
-  out.at("profiled") = Json::of(!request.plan.tools.empty());
+  Json out = Json::object({{"format", "rankscope-profile-1"},
+                           {"run_id", identity.run_id},
+                           {"profiled", !request.plan.tools.empty()}});
   if (!identity.model.empty())
-    out.at("model") = Json::of(identity.model);
+    out.at("model") = identity.model;
   if (!identity.image.empty())
-    out.at("image") = Json::of(identity.image);
+    out.at("image") = identity.image;
   if (identity.rank >= 0)
-    out.at("rank") = Json::of(std::int64_t(identity.rank));
-  out.at("status") = Json::of(!result.launched          ? "not run"
-                              : result.exit_status == 0 ? "success"
-                                                        : "failure");
-  out.at("exit_status") = result.launched ? Json::of(std::int64_t(result.exit_status)) : Json();
-  out.at("ended") = Json::of(result.ended);
-  out.at("seconds") = Json::of(result.seconds);
+    out.at("rank") = identity.rank;
+  out.at("status") = !result.launched ? "not run" : result.exit_status == 0 ? "success" : "failure";
+  out.at("exit_status") = result.launched ? Json(result.exit_status) : Json();
+  out.at("ended") = result.ended;
+  out.at("seconds") = result.seconds;
   Json baseline = Json::list();
   for (const double s : result.baseline_s)
-    baseline.items.push_back(Json::of(s));
+    baseline.items.push_back(s);
   out.at("baseline_s") = std::move(baseline);
   out.at("plan") = plan_json(request.plan);
   std::error_code ec;
-  out.at("folder") =
-      Json::of(request.folder.empty() ? fs::current_path(ec).string() : request.folder);
+  out.at("folder") = request.folder.empty() ? fs::current_path(ec).string() : request.folder;
   const MachineFacts machine = read_machine_facts();
   out.at("host") = host_json(machine);
   out.at("gpus") = gpus_json();
@@ -187,7 +174,7 @@ Json manifest_json(const RunIdentity& identity, const RunRequest& request, const
   out.at("steps") = steps_json(request, result);
   out.at("figures") = result.figures;
   out.at("findings") = findings_json(findings);
-  out.at("notes") = Json::list(identity.notes);
+  out.at("notes") = identity.notes;
   return out;
 }
 

@@ -197,22 +197,16 @@ private:
   std::map<std::string, std::optional<double>> gpus_; ///< host and address to joules
 };
 
-template <class T> Json optional_json(const std::optional<T>& value) {
-  return value ? Json::of(*value) : Json();
-}
-
 Json rank_json(const ProfiledRank& r) {
-  Json out = Json::object();
-  out.at("rank") = optional_json(r.rank);
-  out.at("folder") = Json::of(r.folder);
-  out.at("run_id") = Json::of(r.run_id);
-  out.at("host") = Json::of(r.host);
-  out.at("status") = Json::of(r.status);
-  out.at("exit_status") = optional_json(r.exit_status);
-  out.at("seconds") = optional_json(r.seconds);
-  out.at("joules") = optional_json(r.joules);
-  out.at("peak_vram_bytes") = optional_json(r.peak_vram_b);
-  return out;
+  return Json::object({{"rank", r.rank},
+                       {"folder", r.folder},
+                       {"run_id", r.run_id},
+                       {"host", r.host},
+                       {"status", r.status},
+                       {"exit_status", r.exit_status},
+                       {"seconds", r.seconds},
+                       {"joules", r.joules},
+                       {"peak_vram_bytes", r.peak_vram_b}});
 }
 
 std::string cell_merge_ranks(const std::optional<double>& value, const char* unit) {
@@ -273,22 +267,18 @@ Result<ProfiledRanks> merge_ranks(const std::vector<std::string>& folders) {
 }
 
 Json merged_json(const ProfiledRanks& run, std::span<const Finding> findings) {
-  Json out = Json::object();
-  out.at("format") = Json::of(kFormat);
-  out.at("status") = Json::of(run.succeeded == run.ranks.size() ? "success" : "failure");
-  Json ranks = Json::list();
-  for (const ProfiledRank& r : run.ranks)
-    ranks.items.push_back(rank_json(r));
-  out.at("ranks") = std::move(ranks);
+  Json out = Json::object(
+      {{"format", kFormat}, {"status", run.succeeded == run.ranks.size() ? "success" : "failure"}});
+  out.at("ranks") = Json::list(run.ranks, rank_json);
   Json& total = out.at("total");
-  total.at("ranks") = Json::of(std::int64_t(run.ranks.size()));
-  total.at("succeeded") = Json::of(std::int64_t(run.succeeded));
-  total.at("wall_s") = optional_json(run.wall_s);
-  total.at("longest_s") = optional_json(run.longest_s);
-  total.at("shortest_s") = optional_json(run.shortest_s);
-  total.at("gpus_sampled") = Json::of(std::int64_t(run.gpus));
-  total.at("joules") = optional_json(run.joules);
-  total.at("peak_vram_bytes") = optional_json(run.peak_vram_b);
+  total.at("ranks") = run.ranks.size();
+  total.at("succeeded") = run.succeeded;
+  total.at("wall_s") = run.wall_s;
+  total.at("longest_s") = run.longest_s;
+  total.at("shortest_s") = run.shortest_s;
+  total.at("gpus_sampled") = run.gpus;
+  total.at("joules") = run.joules;
+  total.at("peak_vram_bytes") = run.peak_vram_b;
   out.at("findings") = findings_json(findings);
   return out;
 }

@@ -330,27 +330,24 @@ Json plan_json(const Plan& plan) {
   const auto steps = [](const std::vector<PlanStep>& list) {
     Json all = Json::list();
     for (const PlanStep& s : list) {
-      Json one = Json::object();
-      one.at("tool") = Json::of(s.tool);
-      one.at("argv") = Json::list(masked_arguments(s.argv));
-      one.at("timeout_s") = Json::of(s.timeout_s);
-      all.items.push_back(std::move(one));
+      all.items.push_back(Json::object(
+          {{"tool", s.tool}, {"argv", masked_arguments(s.argv)}, {"timeout_s", s.timeout_s}}));
     }
     return all;
   };
   Json tools = Json::list();
   for (const ToolEntry& t : plan.tools)
-    tools.items.push_back(Json::of(t.name));
+    tools.items.push_back(t.name);
   out.at("tools") = std::move(tools);
-  out.at("command") = Json::list(masked_arguments(plan.command));
-  out.at("argv") = Json::list(masked_arguments(plan.argv));
+  out.at("command") = masked_arguments(plan.command);
+  out.at("argv") = masked_arguments(plan.argv);
   out.at("pre") = steps(plan.pre);
   out.at("post") = steps(plan.post);
   Json env = Json::object();
   for (const EnvChange& e : plan.env)
-    env.at(e.name) = e.unset ? Json() : Json::of(std::string(masked_value(e.name, e.value)));
+    env.at(e.name) = e.unset ? Json() : Json(std::string(masked_value(e.name, e.value)));
   out.at("env") = std::move(env);
-  out.at("env_conflicts") = Json::list(plan.conflicts);
+  out.at("env_conflicts") = plan.conflicts;
   return out;
 }
 

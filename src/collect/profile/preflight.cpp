@@ -147,7 +147,7 @@ private:
     for (const std::string& name : table_.names()) {
       std::vector<std::string> notes;
       Json use = Json::object();
-      use.at("name") = Json::of(name);
+      use.at("name") = name;
       const auto entry = table_.entry(use, "", notes);
       if (!entry || missing.family.empty() || entry->family != missing.family)
         continue;

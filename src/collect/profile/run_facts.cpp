@@ -18,7 +18,7 @@ double period_of(const ToolEntry& tool) {
   double out = tool.native == "sampler" ? 0.1 : 0;
   for (const auto& [name, value] : tool.env_vars)
     if (name.find("SAMPLING_RATE") != std::string::npos)
-      out = Json::of(value).number().value_or(out);
+      out = Json(value).number().value_or(out);
   return out;
 }
 
@@ -58,9 +58,9 @@ void add_overhead(const RunRequest& request, RunResult& run) {
     return;
   const double factor = run.seconds / base;
   Json& overhead = run.figures.at("overhead");
-  overhead.at("baseline_s") = Json::of(base);
-  overhead.at("profiled_s") = Json::of(run.seconds);
-  overhead.at("factor") = Json::of(factor);
+  overhead.at("baseline_s") = base;
+  overhead.at("profiled_s") = run.seconds;
+  overhead.at("factor") = factor;
   if (factor < kLeastOverhead)
     return;
   profile::Overhead fact{base, run.seconds, run.baseline_s.size(), {}, "", ""};

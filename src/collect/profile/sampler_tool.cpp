@@ -10,35 +10,29 @@
 namespace rankscope {
 namespace {
 
-Json optional_number(const std::optional<double>& value) {
-  return value ? Json::of(*value) : Json();
-}
-
 Json gpu_json(const GpuSummary& g) {
-  Json out = Json::object();
-  out.at("index") = Json::of(std::int64_t(g.gpu.index));
-  out.at("bdf") = Json::of(g.gpu.bdf);
-  out.at("uuid") = Json::of(g.gpu.uuid);
-  out.at("name") = Json::of(g.gpu.name);
-  out.at("samples") = Json::of(std::int64_t(g.samples));
-  out.at("mean_w") = optional_number(g.mean_w);
-  out.at("median_w") = optional_number(g.median_w);
-  out.at("p95_w") = optional_number(g.p95_w);
-  out.at("max_w") = optional_number(g.max_w);
-  out.at("joules") = optional_number(g.joules);
-  out.at("joules_low") = optional_number(g.joules_low);
-  out.at("joules_high") = optional_number(g.joules_high);
-  out.at("energy_source") = Json::of(std::string(g.energy_source()));
-  out.at("counter_joules") = optional_number(g.counter_joules);
-  out.at("sampled_joules") = optional_number(g.sampled_joules);
-  out.at("counter_resets") = Json::of(std::int64_t(g.counter_resets));
-  out.at("covered") = Json::of(g.covered);
-  out.at("lost_s") = Json::of(g.lost_s);
-  out.at("missing_power") = Json::of(std::int64_t(g.missing_power));
-  out.at("gap_s") = Json::of(g.gap_s);
-  out.at("peak_vram_bytes") = g.peak_vram_b ? Json::of(*g.peak_vram_b) : Json();
-  out.at("mean_busy_pct") = optional_number(g.mean_busy_pct);
-  return out;
+  return Json::object({{"index", g.gpu.index},
+                       {"bdf", g.gpu.bdf},
+                       {"uuid", g.gpu.uuid},
+                       {"name", g.gpu.name},
+                       {"samples", g.samples},
+                       {"mean_w", g.mean_w},
+                       {"median_w", g.median_w},
+                       {"p95_w", g.p95_w},
+                       {"max_w", g.max_w},
+                       {"joules", g.joules},
+                       {"joules_low", g.joules_low},
+                       {"joules_high", g.joules_high},
+                       {"energy_source", g.energy_source()},
+                       {"counter_joules", g.counter_joules},
+                       {"sampled_joules", g.sampled_joules},
+                       {"counter_resets", g.counter_resets},
+                       {"covered", g.covered},
+                       {"lost_s", g.lost_s},
+                       {"missing_power", g.missing_power},
+                       {"gap_s", g.gap_s},
+                       {"peak_vram_bytes", g.peak_vram_b},
+                       {"mean_busy_pct", g.mean_busy_pct}});
 }
 
 class SamplerTool final : public NativeTool {
@@ -65,33 +59,27 @@ public:
       return {};
     RS_TRY(const SamplerSummary s, sampler_->stop());
     Json& out = figures.at("samplers");
-    out.at("backend") = Json::of(s.backend);
-    out.at("period_s") = Json::of(s.period_s);
-    out.at("run_s") = Json::of(s.run_s);
-    out.at("ticks") = Json::of(std::int64_t(s.ticks));
-    out.at("missed") = Json::of(std::int64_t(s.missed));
-    out.at("mean_read_us") = Json::of(s.mean_read_us);
-    out.at("cpu_s") = Json::of(s.cpu_s);
-    Json gpus = Json::list();
-    for (const GpuSummary& g : s.gpus)
-      gpus.items.push_back(gpu_json(g));
-    out.at("gpus") = std::move(gpus);
+    out.at("backend") = s.backend;
+    out.at("period_s") = s.period_s;
+    out.at("run_s") = s.run_s;
+    out.at("ticks") = s.ticks;
+    out.at("missed") = s.missed;
+    out.at("mean_read_us") = s.mean_read_us;
+    out.at("cpu_s") = s.cpu_s;
+    out.at("gpus") = Json::list(s.gpus, gpu_json);
     Json processes = Json::list();
     for (const GpuProcessSummary& p : s.processes) {
-      Json one = Json::object();
-      one.at("gpu") = Json::of(std::int64_t(p.gpu));
-      one.at("pid") = Json::of(p.pid);
-      one.at("peak_vram_bytes") = p.peak_vram_b ? Json::of(*p.peak_vram_b) : Json();
-      processes.items.push_back(std::move(one));
+      processes.items.push_back(
+          Json::object({{"gpu", p.gpu}, {"pid", p.pid}, {"peak_vram_bytes", p.peak_vram_b}}));
     }
     if (!processes.items.empty())
       out.at("processes") = std::move(processes);
     if (s.host.cpu_joules || s.host.dram_joules) {
       Json& host = out.at("host");
-      host.at("cpu_joules") = optional_number(s.host.cpu_joules);
-      host.at("dram_joules") = optional_number(s.host.dram_joules);
+      host.at("cpu_joules") = s.host.cpu_joules;
+      host.at("dram_joules") = s.host.dram_joules;
     }
-    out.at("notes") = Json::list(s.notes);
+    out.at("notes") = s.notes;
     add_facts(s, facts);
     if (s.write_error)
       return *s.write_error;

@@ -59,10 +59,10 @@ public:
     std::vector<std::string> searched;
     const std::optional<TheRock> found = find_therock(target_, environment_, searched);
     Json& out = figures.at("therock");
-    out.at("found") = Json::of(found.has_value());
+    out.at("found") = found.has_value();
     if (found) {
-      out.at("place") = Json::of(found->place);
-      out.at("version") = Json::of(found->version);
+      out.at("place") = found->place;
+      out.at("version") = found->version;
     } else {
       facts.push_back({name_, profile::OtherRocm{std::move(searched)}});
     }

@@ -318,7 +318,7 @@ Result<void> ToolTable::merge(const Json& root, const std::string& where, const 
     merge_json(base, entry);
     // an entry with an error is refused now, not when it is used
     Json use = Json::object();
-    use.at("name") = Json::of(member.key);
+    use.at("name") = member.key;
     std::vector<std::string> ignored;
     if (auto checked = this->entry(use, where, ignored); !checked)
       return std::move(checked.error());

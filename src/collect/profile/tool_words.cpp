@@ -57,7 +57,7 @@ Result<std::vector<std::string>> split_words(const std::string& text, const std:
 Result<Json> tool_use(const std::string& text) {
   const std::size_t colon = text.find(':');
   Json out = Json::object();
-  out.at("name") = Json::of(text.substr(0, colon));
+  out.at("name") = text.substr(0, colon);
   if (colon == std::string::npos)
     return out;
   const std::string list = text.substr(colon + 1);
@@ -78,15 +78,15 @@ Result<Json> tool_use(const std::string& text) {
     const std::string value = part.substr(equals + 1);
     last.clear();
     if (std::none_of(key.begin(), key.end(), [](char c) { return c >= 'a' && c <= 'z'; })) {
-      out.at("env_vars").at(key) = Json::of(value);
+      out.at("env_vars").at(key) = value;
       last = key;
     } else if (key == "cmd" || key == "timeout") {
-      out.at(key) = Json::of(value);
+      out.at(key) = value;
     } else if (key == "native" || key == "shell") {
-      out.at(key) = Json::of(value == "1" || value == "true");
+      out.at(key) = value == "1" || value == "true";
     } else if (key == "kernel") {
       if (value == "1" || value == "true")
-        out.at("options").at(key) = Json::of(true);
+        out.at("options").at(key) = true;
     } else {
       const std::vector<std::string> known = {"cmd", "timeout", "native", "shell", "kernel"};
       const std::string meant = nearest(key, known);
