@@ -85,7 +85,7 @@ Result<Report> build_report(const LoadedTrace& trace, const ReportOptions& optio
   if (!options.step.empty()) {
     RS_TRY(const auto steps, parse_steps(options.step));
     RS_TRY(const LoadedTrace part,
-           part_of_steps(trace, steps.first, steps.second, {needs_python(options)}));
+           part_of_steps(trace, steps.first, steps.second, needs_python(options)));
     ReportOptions rest = options;
     rest.step.clear();
     return build_report(part, rest);

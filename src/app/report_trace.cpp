@@ -106,7 +106,7 @@ Result<void> merge_graphs(Session& session, const std::string& folder, ReportOpt
   const bool python = needs_python(options) || options.compat_tracelens;
   if (!options.step.empty()) {
     RS_TRY(const auto steps, parse_steps(options.step));
-    RS_TRY(trace, part_of_steps(trace, steps.first, steps.second, {python}));
+    RS_TRY(trace, part_of_steps(trace, steps.first, steps.second, python));
     options.step.clear();
   }
   return merge_capture_folder(trace, folder,

@@ -121,7 +121,7 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
 }
 
 LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> windows,
-                            const CallTreeOptions& options) {
+                            bool include_python) {
   const Trace& trace = whole.trace;
   std::sort(windows.begin(), windows.end(), [](const TimeWindow& a, const TimeWindow& b) {
     return std::tie(a.pid, a.start_ns) < std::tie(b.pid, b.start_ns);
@@ -143,7 +143,7 @@ LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> wi
   };
   return linked_part(whole,
                      launched_inside(trace, whole.tree, inside, [](EventId) { return false; }),
-                     {options.include_python, whole.tree.options().rules});
+                     {include_python, whole.tree.options().rules});
 }
 
 LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules) {
@@ -154,9 +154,9 @@ LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules) {
 }
 
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
-                                  const CallTreeOptions& options) {
+                                  bool include_python) {
   RS_TRY(Trace trace, restrict_to_steps(whole.trace, whole.tree, first, last));
-  return linked_part(whole, std::move(trace), {options.include_python, whole.tree.options().rules});
+  return linked_part(whole, std::move(trace), {include_python, whole.tree.options().rules});
 }
 
 } // namespace rankscope

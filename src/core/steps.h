@@ -41,10 +41,9 @@ Result<Trace> restrict_to_steps(const Trace& trace, const CallTree& tree, std::i
                                 std::int64_t last);
 /// A copy of the trace, linked by other rules.
 [[nodiscard]] LoadedTrace linked_again(const LoadedTrace& whole, TreeRules rules);
-/// The trace of these steps, linked again by the rules of `whole`; of `options` whether Python
-/// frames take part.
+/// The trace of these steps, linked again by the rules of `whole`, with or without Python frames.
 Result<LoadedTrace> part_of_steps(const LoadedTrace& whole, std::int64_t first, std::int64_t last,
-                                  const CallTreeOptions& options);
+                                  bool include_python);
 
 /// A stretch of time on the CPU of a process.
 struct TimeWindow {
@@ -55,6 +54,6 @@ struct TimeWindow {
 /// The trace of these windows, linked again: CPU events of the process that start in one of them,
 /// and the GPU work they launched, however late it runs.
 [[nodiscard]] LoadedTrace part_of_windows(const LoadedTrace& whole, std::vector<TimeWindow> windows,
-                                          const CallTreeOptions& options);
+                                          bool include_python);
 
 } // namespace rankscope

@@ -81,8 +81,7 @@ void expect_parts(const LoadedTrace& trace, const ReportOptions& options) {
   ASSERT_EQ(ops.size(), steps.size());
   for (std::size_t s = 0; s < steps.size(); ++s) {
     SCOPED_TRACE(steps[s].number);
-    const auto part =
-        part_of_steps(trace, steps[s].number, steps[s].number, {needs_python(options)});
+    const auto part = part_of_steps(trace, steps[s].number, steps[s].number, needs_python(options));
     ASSERT_TRUE(part) << part.error().message();
     EXPECT_EQ(timelines[s].step, steps[s].number);
     EXPECT_EQ(ops[s].step, steps[s].number);

@@ -223,7 +223,7 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
 }
 
 Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
-                                   const CallTreeOptions& options, std::string& chosen) {
+                                   bool include_python, std::string& chosen) {
   const std::vector<AnnotatedStep> steps = steps_to_choose(whole, choice.window.compat);
   RS_TRY(const std::vector<std::size_t> places, choose_steps(steps, choice));
   std::vector<TimeWindow> windows;
@@ -236,7 +236,7 @@ Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& c
   chosen = fmt::format("{} of {} {}, {} to {}", places.size(), steps.size(),
                        repeated ? "steps without annotation (what repeats)" : "annotated steps",
                        places.front(), places.back());
-  return part_of_windows(whole, windows, options);
+  return part_of_windows(whole, windows, include_python);
 }
 
 } // namespace rankscope

@@ -77,6 +77,6 @@ Result<std::vector<std::size_t>> choose_steps(const std::vector<AnnotatedStep>& 
 /// The trace of the chosen steps: CPU events that start within one of them, on any thread of its
 /// process, and the GPU work they launched. `chosen` says them in words.
 Result<LoadedTrace> part_of_choice(const LoadedTrace& whole, const StepChoice& choice,
-                                   const CallTreeOptions& options, std::string& chosen);
+                                   bool include_python, std::string& chosen);
 
 } // namespace rankscope
