@@ -1,7 +1,8 @@
 #include "cli/batch_lines.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace rankscope {
@@ -9,14 +10,15 @@ namespace rankscope {
 std::vector<std::string> shared_lines(const std::vector<BatchReport>& reports,
                                       std::vector<std::string> BatchReport::*lines) {
   std::vector<std::pair<std::string, std::vector<std::string>>> folders_by_line;
+  std::map<std::string_view, std::size_t> places; // in the list, of each line
   for (const BatchReport& report : reports)
     for (const std::string& line : report.*lines) {
-      auto known = std::find_if(folders_by_line.begin(), folders_by_line.end(),
-                                [&line](const auto& entry) { return entry.first == line; });
-      if (known == folders_by_line.end())
-        known = folders_by_line.insert(known, {line, {}});
-      if (known->second.empty() || known->second.back() != report.folder)
-        known->second.push_back(report.folder);
+      const auto [place, fresh] = places.emplace(line, folders_by_line.size());
+      if (fresh)
+        folders_by_line.push_back({line, {}});
+      std::vector<std::string>& folders = folders_by_line[place->second].second;
+      if (folders.empty() || folders.back() != report.folder)
+        folders.push_back(report.folder);
     }
   std::vector<std::string> out;
   for (const auto& [line, folders] : folders_by_line) {
