@@ -3,6 +3,7 @@
 #include "base/sample_intervals.h"
 
 #include <algorithm>
+#include <numbers>
 #include <numeric>
 
 namespace rankscope {
@@ -30,12 +31,12 @@ std::optional<MeanDifference> Race::interval(std::size_t a, std::size_t b, doubl
       if (figure)
         values.push_back(*figure);
   const double step = decimal_step(values);
-  const double rounding = step * step / 6; // of a difference of two rounded values
-  SampleStats of = sample_stats(differences(a, b));
-  if (of.n < 3 && of.variance < rounding)
+  const SampleStats exact = sample_stats(differences(a, b));
+  // a difference of two rounded values has the scatter of both
+  const SampleStats rounded = with_rounding(exact, std::numbers::sqrt2 * step);
+  if (exact.n < 3 && exact.variance < rounded.variance)
     return std::nullopt;
-  of.variance = std::max(of.variance, rounding);
-  return mean_interval(of, alpha);
+  return mean_interval(rounded, alpha);
 }
 
 /// By the mean difference to the default: rounds differ, and not all settings have all of them.
