@@ -1,6 +1,8 @@
 // Bytes in any pieces become lines, in bounded memory.
 #pragma once
 
+#include "os/byte_source.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -66,5 +68,14 @@ private:
   bool open_ = false;
   std::uint64_t long_lines_ = 0;
 };
+
+/// The lines of a source, as LineSplitter gives them.
+template <class Line> void each_line(ByteSource& source, Line&& line) {
+  LineSplitter lines;
+  std::string buffer(LineSplitter::kLongest, '\0');
+  while (const std::size_t n = source.read(buffer.data(), buffer.size()))
+    lines.feed(std::string_view(buffer).substr(0, n), line);
+  lines.finish(line);
+}
 
 } // namespace rankscope

@@ -223,7 +223,6 @@ Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFi
   const std::string path = r.folder + "/gpu_samples.csv";
   RS_TRY(const auto source, ByteSource::open(path));
   const std::string front = r.rank ? fmt::format("{},", *r.rank) : ",";
-  LineSplitter lines;
   std::size_t number = 0;
   bool same = true;
   const auto row = [&](std::string_view text, std::string_view end) {
@@ -241,11 +240,7 @@ Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFi
       file.write("\n");
     }
   };
-  std::string buffer(std::size_t{1} << 20, '\0');
-  for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;
-       n = source->read(buffer.data(), buffer.size()))
-    lines.feed(std::string_view(buffer).substr(0, n), row);
-  lines.finish(row);
+  each_line(*source, row);
   if (!same)
     return Error{ErrorCode::kUnreadable, path, "has other columns than the rank before", ""};
   return {};

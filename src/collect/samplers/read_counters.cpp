@@ -1,9 +1,7 @@
 #include "collect/samplers/read_counters.h"
 
-#include "collect/library_trace/line_splitter.h"
 #include "collect/library_trace/log_text.h"
 #include "collect/samplers/read_samples.h"
-#include "os/byte_source.h"
 
 #include <algorithm>
 #include <array>
@@ -78,18 +76,11 @@ private:
 } // namespace
 
 Result<std::vector<GpuCounter>> read_gpu_counters(const std::string& path) {
-  RS_TRY(const PowerTable power, read_power_table(path)); // says what is wrong with the table
-  RS_TRY(const auto source, ByteSource::open(path));
   CounterReader reader;
-  LineSplitter lines;
-  const auto take_row = [&reader](std::string_view line, std::string_view end) {
-    reader.row(line, end);
-  };
-  std::string buffer(std::size_t{1} << 18, '\0');
-  for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;
-       n = source->read(buffer.data(), buffer.size()))
-    lines.feed(std::string_view(buffer).substr(0, n), take_row);
-  lines.finish(take_row);
+  RS_TRY(const PowerTable power, // says what is wrong with the table
+         read_power_table(path, [&reader](std::string_view line, std::string_view end) {
+           reader.row(line, end);
+         }));
   std::vector<GpuCounter> out = reader.counters();
   if (!out.empty())
     return out;

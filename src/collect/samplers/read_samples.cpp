@@ -185,16 +185,16 @@ std::vector<std::string_view> cells_of_samples(std::string_view line) {
   }
 }
 
-Result<PowerTable> read_power_table(const std::string& path) {
+Result<PowerTable>
+read_power_table(const std::string& path,
+                 const std::function<void(std::string_view line, std::string_view end)>& also) {
   RS_TRY(const auto source, ByteSource::open(path));
   SampleReader reader(path);
-  LineSplitter lines;
-  const auto row = [&](std::string_view line, std::string_view end) { reader.row(line, end); };
-  std::string buffer(std::size_t{1} << 20, '\0');
-  for (std::size_t n = source->read(buffer.data(), buffer.size()); n > 0;
-       n = source->read(buffer.data(), buffer.size()))
-    lines.feed(std::string_view(buffer).substr(0, n), row);
-  lines.finish(row);
+  each_line(*source, [&](std::string_view line, std::string_view end) {
+    reader.row(line, end);
+    if (also)
+      also(line, end);
+  });
   return reader.finish();
 }
 

@@ -5,6 +5,7 @@
 #include "collect/clock_anchor.h"
 #include "model/step_energy.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,8 +31,10 @@ struct PowerTable {
 ///   power_usage, socket_power or its kin), seconds since 1970.
 /// Local times are those of this machine's zone. Readings that are blank or N/A are left out, as is
 /// a last row that a killed run left unfinished. Errors: kUnreadable: no such file, no header that
-/// is known, a row that is none, time that runs backwards.
-Result<PowerTable> read_power_table(const std::string& path);
+/// is known, a row that is none, time that runs backwards. `also` gets every line and its end.
+Result<PowerTable>
+read_power_table(const std::string& path,
+                 const std::function<void(std::string_view line, std::string_view end)>& also = {});
 
 /// The cells of a row, between commas; these tables have no quotes. Views into `line`.
 [[nodiscard]] std::vector<std::string_view> cells_of_samples(std::string_view line);
