@@ -7,7 +7,6 @@
 #include "core/schema.h"
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>

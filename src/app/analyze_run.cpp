@@ -10,8 +10,6 @@
 #include "writers/merged_trace.h"
 #include "writers/writer.h"
 
-#include <fmt/format.h>
-
 namespace rankscope {
 namespace {
 

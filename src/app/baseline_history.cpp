@@ -9,9 +9,7 @@
 #include "pages/page_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
-#include <fmt/format.h>
 #include <utility>
 
 namespace rankscope {

@@ -1,7 +1,5 @@
 #include "app/gpu_work.h"
 
-#include <algorithm>
-
 namespace rankscope {
 
 Error no_gpu_work(const std::string& where) {

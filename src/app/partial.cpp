@@ -15,7 +15,6 @@
 #include "readers/trace_stamp.h"
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

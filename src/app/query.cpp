@@ -9,7 +9,6 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 
 namespace rankscope {
 namespace {

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 
 namespace rankscope {
 namespace {

@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <numeric>
 #include <random>
 #include <thread>

@@ -8,7 +8,6 @@
 #include "engine/loader.h"
 #include "readers/discovery.h"
 
-#include <cmath>
 #include <filesystem>
 #include <utility>
 

@@ -1,14 +1,10 @@
 #include "app/sweep_metrics.h"
 
-#include "base/statistics.h"
 #include "collect/profile/merge_ranks.h"
 #include "os/output_file.h"
 #include "writers/writer.h"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <fmt/format.h>
 
 namespace rankscope {
 namespace {

@@ -2,7 +2,6 @@
 // still.
 #include "app/watch.h"
 
-#include "base/number_text.h"
 #include "base/units.h"
 
 #include <algorithm>

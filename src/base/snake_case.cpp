@@ -1,7 +1,5 @@
 #include "base/snake_case.h"
 
-#include <initializer_list>
-
 namespace rankscope {
 namespace {
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <fmt/format.h>
 #include <memory>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
-#include <sstream>
 
 namespace rankscope {
 namespace {

@@ -1,6 +1,5 @@
 #include "collect/leading_number.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>

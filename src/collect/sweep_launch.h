@@ -7,7 +7,6 @@
 #include "collect/sweep_settings.h"
 #include "os/environment.h"
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,7 +4,6 @@
 #include "core/json_parse.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace rankscope {
 namespace {

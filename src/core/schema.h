@@ -8,7 +8,6 @@
 #include "core/table.h"
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include "core/arg_text.h"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace rankscope {
 namespace {

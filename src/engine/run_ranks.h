@@ -12,8 +12,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace rankscope {

@@ -3,7 +3,6 @@
 #include "findings/compose.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 
 namespace rankscope {

@@ -1,6 +1,5 @@
 #include "os/terminal.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string>

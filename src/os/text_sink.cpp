@@ -1,6 +1,5 @@
 #include "os/text_sink.h"
 
-#include <array>
 #include <charconv>
 #include <isa-l/igzip_lib.h>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "pages/html_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <map>
 

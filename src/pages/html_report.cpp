@@ -7,7 +7,6 @@
 #include "findings/compose.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>

@@ -3,7 +3,6 @@
 #include "os/byte_source.h"
 #include "readers/inspector/inspector_log.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>

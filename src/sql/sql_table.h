@@ -10,8 +10,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

@@ -5,7 +5,6 @@
 #include "os/output_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>

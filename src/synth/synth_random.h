@@ -1,7 +1,6 @@
 // The random numbers of the generator: equal seeds give equal numbers on every machine.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace rankscope::synth {

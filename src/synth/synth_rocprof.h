@@ -6,7 +6,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace rankscope::synth {

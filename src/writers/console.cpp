@@ -1,7 +1,5 @@
 #include "writers/console.h"
 
-#include "base/number_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>

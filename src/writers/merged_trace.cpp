@@ -5,10 +5,8 @@
 #include "writers/lanes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>

@@ -8,7 +8,6 @@
 #include "model/kernels.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 

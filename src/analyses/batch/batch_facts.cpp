@@ -10,8 +10,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <numeric>
-#include <tuple>
 #include <unordered_map>
 
 namespace rankscope {

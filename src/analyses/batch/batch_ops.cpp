@@ -8,7 +8,6 @@
 #include "model/ops/op_model.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <unordered_map>

@@ -2,15 +2,11 @@
 #include "analyses/batch/batch_facts.h"
 
 #include "analyses/operators/op_key.h"
-#include "base/ascii.h"
 #include "base/statistics.h"
 #include "base/units.h"
 #include "core/arg_text.h"
 #include "core/reference_time.h"
 
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
 #include <unordered_map>

@@ -5,7 +5,6 @@
 #include "base/units.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>

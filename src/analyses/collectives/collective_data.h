@@ -2,7 +2,6 @@
 // released.
 #pragma once
 
-#include "base/interval_set.h"
 #include "core/loaded_trace.h"
 #include "model/bus_bandwidth.h"
 

@@ -7,13 +7,11 @@
 #include "analyses/timeline/gpu_timeline.h"
 #include "base/statistics.h"
 
-#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,16 +1,13 @@
 #include "analyses/gemm/gemm_facts.h"
 
-#include "base/ascii.h"
 #include "base/statistics.h"
 #include "base/units.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <map>
 #include <numeric>
-#include <set>
 
 namespace rankscope {
 namespace {

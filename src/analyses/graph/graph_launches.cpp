@@ -4,7 +4,6 @@
 #include "base/units.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <tuple>
 

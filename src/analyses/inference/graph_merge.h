@@ -8,7 +8,6 @@
 #include "core/loaded_trace.h"
 
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace rankscope {

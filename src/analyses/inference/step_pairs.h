@@ -4,7 +4,6 @@
 #include "analyses/inference/step_windows.h"
 #include "core/schema.h"
 
-#include <string>
 #include <vector>
 
 namespace rankscope {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <set>
 
 namespace rankscope {
 namespace {

@@ -4,7 +4,6 @@
 #include "analyses/operators/kernel_details.h"
 #include "base/interval_set.h"
 #include "base/number_text.h"
-#include "base/units.h"
 
 #include <algorithm>
 #include <bit>

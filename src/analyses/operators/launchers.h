@@ -4,8 +4,6 @@
 
 #include "analyses/analysis.h"
 
-#include <memory>
-
 namespace rankscope {
 
 struct Launcher {

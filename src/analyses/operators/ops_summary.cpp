@@ -6,7 +6,6 @@
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/parent_modules.h"
 #include "analyses/operators/unique_args.h"
-#include "base/units.h"
 #include "core/arg_text.h"
 #include "core/gpu_work.h"
 #include "core/steps.h"

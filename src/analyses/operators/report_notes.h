@@ -4,7 +4,6 @@
 
 #include "analyses/analysis.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -11,6 +11,7 @@
 #include "model/kernel_names.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <unordered_map>
 
 namespace rankscope {

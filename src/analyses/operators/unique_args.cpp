@@ -3,7 +3,6 @@
 
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/parent_modules.h"
-#include "base/units.h"
 
 #include <unordered_map>
 

@@ -11,7 +11,6 @@
 #include "core/schema.h"
 #include "core/steps.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,7 +1,5 @@
 #include "analyses/sweep/sweep_compare.h"
 
-#include "base/units.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>

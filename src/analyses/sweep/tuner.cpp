@@ -11,7 +11,6 @@
 #include <limits>
 #include <map>
 #include <tuple>
-#include <utility>
 
 namespace rankscope {
 namespace {

@@ -5,7 +5,6 @@
 #include "analyses/analysis.h"
 #include "analyses/group_stats.h"
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>

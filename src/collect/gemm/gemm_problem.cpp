@@ -6,7 +6,6 @@
 #include <array>
 #include <fmt/format.h>
 #include <utility>
-#include <vector>
 
 namespace rankscope {
 namespace {

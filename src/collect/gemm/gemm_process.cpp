@@ -5,7 +5,6 @@
 #include "os/process.h"
 
 #include <cmath>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace rankscope {

@@ -1,8 +1,6 @@
 #include "collect/library_trace/log_matchers.h"
 
 #include <array>
-#include <cstdint>
-#include <cstring>
 
 namespace rankscope {
 namespace {

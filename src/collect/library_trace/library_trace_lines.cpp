@@ -2,8 +2,6 @@
 #include "base/saturated.h"
 #include "collect/library_trace/library_trace_state.h"
 
-#include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace rankscope {

@@ -4,7 +4,6 @@
 #include "model/kernels.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 namespace rankscope {

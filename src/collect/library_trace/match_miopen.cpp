@@ -1,5 +1,4 @@
 // MIOpen: the driver command that repeats a call.
-#include "base/ascii.h"
 #include "collect/library_trace/log_matchers.h"
 #include "collect/library_trace/log_text.h"
 

@@ -6,7 +6,6 @@
 #include "collect/library_trace/library_trace.h"
 
 #include <span>
-#include <string>
 
 namespace rankscope {
 

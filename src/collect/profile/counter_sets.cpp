@@ -1,7 +1,6 @@
 #include "collect/profile/counter_sets.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>

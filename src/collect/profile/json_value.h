@@ -5,7 +5,6 @@
 #include "base/result.h"
 
 #include <concepts>
-#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>

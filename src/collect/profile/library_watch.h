@@ -9,7 +9,6 @@
 #include <string>
 #include <sys/types.h>
 #include <thread>
-#include <vector>
 
 namespace rankscope {
 

@@ -11,7 +11,6 @@
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <unistd.h>
 
 namespace rankscope {

@@ -6,8 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
-#include <span>
-#include <string_view>
 
 namespace rankscope {
 

@@ -6,7 +6,6 @@
 #include "base/result.h"
 #include "collect/profile/json_value.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

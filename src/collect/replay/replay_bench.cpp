@@ -1,8 +1,6 @@
 #include "collect/library_perf/library_perf.h"
 #include "collect/replay/replay_run.h"
 
-#include <fmt/format.h>
-
 namespace rankscope {
 namespace {
 

@@ -6,7 +6,6 @@
 #include "base/number_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <unordered_map>

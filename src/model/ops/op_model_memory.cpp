@@ -4,7 +4,6 @@
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace rankscope::op_model {

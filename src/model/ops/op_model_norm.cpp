@@ -2,8 +2,6 @@
 #include "base/number_text.h"
 #include "model/ops/op_model_impl.h"
 
-#include <cmath>
-
 namespace rankscope::op_model {
 namespace {
 

@@ -4,9 +4,7 @@
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <unordered_map>
 
 namespace rankscope {
 namespace op_model {

@@ -4,7 +4,6 @@
 #include "base/ascii.h"
 #include "model/ops/op_model.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
 #include <optional>

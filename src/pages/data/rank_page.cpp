@@ -5,7 +5,6 @@
 #include "analyses/top/top_facts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <map>

@@ -8,7 +8,6 @@
 #include "pages/data/bandwidth_data.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 

@@ -1,7 +1,6 @@
 #include "pages/data/run_page.h"
 
 #include "analyses/collectives/collective_times.h"
-#include "base/units.h"
 #include "pages/data/lane_data.h"
 #include "pages/data/page_head.h"
 #include "pages/data/rank_details.h"
@@ -12,7 +11,6 @@
 #include <fmt/format.h>
 #include <limits>
 #include <map>
-#include <set>
 
 namespace rankscope {
 namespace {

@@ -1,7 +1,6 @@
 #include "pages/data/shown_ranks.h"
 
 #include <cmath>
-#include <numeric>
 
 namespace rankscope {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "analyses/top/top_facts.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

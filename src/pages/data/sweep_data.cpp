@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 
 namespace rankscope {

@@ -9,7 +9,6 @@
 #include "readers/kineto/kineto_keys.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 

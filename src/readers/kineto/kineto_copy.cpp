@@ -10,7 +10,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
-#include <optional>
 #include <simdjson.h>
 #include <span>
 

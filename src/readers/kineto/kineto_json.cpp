@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>

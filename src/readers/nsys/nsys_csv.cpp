@@ -6,7 +6,6 @@
 
 #include <charconv>
 #include <fmt/format.h>
-#include <optional>
 
 namespace rankscope {
 namespace {

@@ -4,7 +4,6 @@
 #include "base/csv.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace rankscope {
 

@@ -3,7 +3,6 @@
 
 #include "base/csv.h"
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <deque>

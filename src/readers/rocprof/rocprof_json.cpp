@@ -2,7 +2,6 @@
 // element for each process. Lists of records and kernel symbols are streamed, so that memory is the
 // columns; names of operations and agents come before the records that use them. The results.json
 // of the first rocprof is read by rocprof1_json.cpp.
-#include "base/json_text.h"
 #include "core/json_parse.h"
 #include "core/trace_builder.h"
 #include "model/kernels.h"

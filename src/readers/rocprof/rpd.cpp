@@ -1,7 +1,6 @@
 // Reader for RPD databases (rocmProfileData: runTracer.sh, librpd_tracer): SQLite with rocpd_api,
 // rocpd_op and rocpd_api_ops, versions 2 and 3, plain or packed. One process in a file or several.
 #include "core/trace_builder.h"
-#include "model/kernels.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
 #include "readers/rocprof/process_trace.h"
@@ -9,7 +8,6 @@
 #include "readers/rocprof/sqlite_file.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <map>
