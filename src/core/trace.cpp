@@ -39,17 +39,7 @@ std::string_view category_name(Category c) {
 
 EventRow Events::row(EventId e) const {
   EventRow out;
-  out.ts_ns = ts_ns[e];
-  out.dur_ns = dur_ns[e];
-  out.correlation = correlation[e];
-  out.external_id = external_id[e];
-  out.name = name[e];
-  out.uid = uid[e];
-  out.track = track[e];
-  out.args = args[e];
-  out.stream = stream[e];
-  out.device = device[e];
-  out.category = category[e];
+  each_column([&](auto column, auto field) { out.*field = (this->*column)[e]; });
   out.source = source.empty() ? std::uint16_t{0} : source[e];
   return out;
 }
@@ -83,14 +73,13 @@ const GraphNode* Trace::graph_node_of(EventId e) const {
 }
 
 std::uint64_t Trace::memory_bytes() const {
-  const Events& e = events;
-  return strings.bytes() + held(tracks) + held(e.ts_ns) + held(e.dur_ns) + held(e.correlation) +
-         held(e.external_id) + held(e.name) + held(e.uid) + held(e.track) + held(e.args) +
-         held(e.stream) + held(e.device) + held(e.category) + held(e.source) +
-         held(counters.track) + held(counters.name) + held(counters.ts_ns) + held(counters.value) +
-         held(counters.unit) + held(flows.id) + held(flows.ts_ns) + held(flows.track) +
-         held(flows.kind) + held(op_args) + held(gpu_args) + held(python_args) + held(launch_args) +
-         held(collectives) + held(kernel_counters) + held(graph_nodes);
+  std::uint64_t columns = 0;
+  Events::each_column([&](auto column, auto) { columns += held(events.*column); });
+  return strings.bytes() + held(tracks) + columns + held(events.source) + held(counters.track) +
+         held(counters.name) + held(counters.ts_ns) + held(counters.value) + held(counters.unit) +
+         held(flows.id) + held(flows.ts_ns) + held(flows.track) + held(flows.kind) + held(op_args) +
+         held(gpu_args) + held(python_args) + held(launch_args) + held(collectives) +
+         held(kernel_counters) + held(graph_nodes);
 }
 
 std::string Trace::vendor() const {

@@ -211,6 +211,20 @@ struct Events {
   std::vector<std::uint16_t> source; ///< row of Trace::sources; empty = all are of the first
   [[nodiscard]] std::size_t size() const { return ts_ns.size(); }
   [[nodiscard]] EventRow row(EventId e) const;
+  /// Calls body(&Events::x, &EventRow::x) for each column but `source`.
+  template <class Body> static void each_column(const Body& body) {
+    body(&Events::ts_ns, &EventRow::ts_ns);
+    body(&Events::dur_ns, &EventRow::dur_ns);
+    body(&Events::correlation, &EventRow::correlation);
+    body(&Events::external_id, &EventRow::external_id);
+    body(&Events::name, &EventRow::name);
+    body(&Events::uid, &EventRow::uid);
+    body(&Events::track, &EventRow::track);
+    body(&Events::args, &EventRow::args);
+    body(&Events::stream, &EventRow::stream);
+    body(&Events::device, &EventRow::device);
+    body(&Events::category, &EventRow::category);
+  }
 };
 
 struct DeviceInfo {

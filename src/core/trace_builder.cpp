@@ -29,13 +29,10 @@ std::uint32_t row_of(std::size_t rows) {
 }
 
 bool columns_differ(const Events& e) {
-  const std::size_t n = e.ts_ns.size();
-  for (const std::size_t size :
-       {e.dur_ns.size(), e.correlation.size(), e.external_id.size(), e.name.size(), e.uid.size(),
-        e.track.size(), e.args.size(), e.stream.size(), e.device.size(), e.category.size()})
-    if (size != n)
-      return true;
-  return !e.source.empty() && e.source.size() != n;
+  bool differ = !e.source.empty() && e.source.size() != e.size();
+  Events::each_column(
+      [&](auto column, auto) { differ = differ || (e.*column).size() != e.size(); });
+  return differ;
 }
 
 template <class T> bool beyond(const std::vector<T>& ids, std::size_t limit) {
@@ -201,26 +198,6 @@ void TraceBuilder::set_thread_name(std::uint32_t track, StrId name) {
   trace_.tracks[track].thread_name = name;
 }
 
-std::uint32_t TraceBuilder::op_args(const OpArgs& args) {
-  trace_.op_args.push_back(args);
-  return row_of(trace_.op_args.size() - 1);
-}
-
-std::uint32_t TraceBuilder::gpu_args(const GpuArgs& args) {
-  trace_.gpu_args.push_back(args);
-  return row_of(trace_.gpu_args.size() - 1);
-}
-
-std::uint32_t TraceBuilder::python_args(const PythonArgs& args) {
-  trace_.python_args.push_back(args);
-  return row_of(trace_.python_args.size() - 1);
-}
-
-std::uint32_t TraceBuilder::launch_args(const LaunchArgs& args) {
-  trace_.launch_args.push_back(args);
-  return row_of(trace_.launch_args.size() - 1);
-}
-
 EventId TraceBuilder::add(const EventRow& row) {
   Events& e = trace_.events;
   const auto id = static_cast<EventId>(e.size());
@@ -228,17 +205,7 @@ EventId TraceBuilder::add(const EventRow& row) {
     e.source.assign(e.size(), 0);
   if (row.source != 0 || !e.source.empty())
     e.source.push_back(row.source);
-  e.ts_ns.push_back(row.ts_ns);
-  e.dur_ns.push_back(row.dur_ns);
-  e.correlation.push_back(row.correlation);
-  e.external_id.push_back(row.external_id);
-  e.name.push_back(row.name);
-  e.uid.push_back(row.uid);
-  e.track.push_back(row.track);
-  e.args.push_back(row.args);
-  e.stream.push_back(row.stream);
-  e.device.push_back(row.device);
-  e.category.push_back(row.category);
+  Events::each_column([&](auto column, auto field) { (e.*column).push_back(row.*field); });
   return id;
 }
 
@@ -272,17 +239,7 @@ void TraceBuilder::take(const Trace& other, const std::vector<EventId>& rows) {
   const Events& from = other.events;
   Events& to = trace_.events;
   const auto first = static_cast<EventId>(to.size());
-  take_rows(from.ts_ns, rows, to.ts_ns);
-  take_rows(from.dur_ns, rows, to.dur_ns);
-  take_rows(from.correlation, rows, to.correlation);
-  take_rows(from.external_id, rows, to.external_id);
-  take_rows(from.name, rows, to.name);
-  take_rows(from.uid, rows, to.uid);
-  take_rows(from.track, rows, to.track);
-  take_rows(from.args, rows, to.args);
-  take_rows(from.stream, rows, to.stream);
-  take_rows(from.device, rows, to.device);
-  take_rows(from.category, rows, to.category);
+  Events::each_column([&](auto column, auto) { take_rows(from.*column, rows, to.*column); });
   if (!from.source.empty()) {
     to.source.resize(first, 0);
     take_rows(from.source, rows, to.source);
@@ -378,18 +335,7 @@ std::vector<std::uint32_t> TraceBuilder::append(const TraceChunk& c, std::uint32
 }
 
 void TraceBuilder::reserve(std::size_t events) {
-  Events& e = trace_.events;
-  e.ts_ns.reserve(events);
-  e.dur_ns.reserve(events);
-  e.correlation.reserve(events);
-  e.external_id.reserve(events);
-  e.stream.reserve(events);
-  e.device.reserve(events);
-  e.category.reserve(events);
-  e.name.reserve(events);
-  e.uid.reserve(events);
-  e.track.reserve(events);
-  e.args.reserve(events);
+  Events::each_column([&](auto column, auto) { (trace_.events.*column).reserve(events); });
 }
 
 void TraceBuilder::name_processes() {

@@ -63,10 +63,10 @@ public:
   void set_process_label(std::int64_t pid, StrId label) { processes_[pid].label = label; }
 
   /// Rows to put into EventRow::args of a cpu_op, a GPU event, a python_function, a runtime call.
-  std::uint32_t op_args(const OpArgs& args);
-  std::uint32_t gpu_args(const GpuArgs& args);
-  std::uint32_t python_args(const PythonArgs& args);
-  std::uint32_t launch_args(const LaunchArgs& args);
+  std::uint32_t op_args(const OpArgs& args) { return added(args, trace_.op_args); }
+  std::uint32_t gpu_args(const GpuArgs& args) { return added(args, trace_.gpu_args); }
+  std::uint32_t python_args(const PythonArgs& args) { return added(args, trace_.python_args); }
+  std::uint32_t launch_args(const LaunchArgs& args) { return added(args, trace_.launch_args); }
 
   EventId add(const EventRow& event);
   void rename(EventId event, StrId name) { trace_.events.name[event] = name; }
@@ -99,6 +99,10 @@ public:
   [[nodiscard]] const Trace& so_far() const { return trace_; }
 
 private:
+  template <class Args> static std::uint32_t added(const Args& args, std::vector<Args>& to) {
+    to.push_back(args);
+    return static_cast<std::uint32_t>(to.size() - 1);
+  }
   struct TrackKey {
     std::int64_t pid, tid;
     StrId pid_text, tid_text;
