@@ -114,14 +114,32 @@ EventId ProcessTrace::add(EventRow& row) {
   return out_.add(row);
 }
 
-EventId ProcessTrace::call(Category category, std::uint32_t track, StrId name,
-                           std::int64_t start_ns, std::int64_t end_ns, std::int64_t correlation) {
+EventRow ProcessTrace::host_row(Category category, std::uint32_t track, StrId name,
+                                std::int64_t start_ns, std::int64_t end_ns) {
   EventRow row;
   row.category = category;
   row.track = track;
   row.name = name;
   row.ts_ns = start_ns;
   row.dur_ns = end_ns - start_ns;
+  return row;
+}
+
+EventRow ProcessTrace::gpu_row(Category category, const GpuWork& work) {
+  ++gpu_events_;
+  EventRow row = host_row(category, 0, work.name, work.start_ns, work.end_ns);
+  row.correlation = work.correlation;
+  row.stream = stream_number(work.stream);
+  row.device = work.device >= 0 && work.device <= std::numeric_limits<std::int16_t>::max()
+                   ? static_cast<std::int16_t>(work.device)
+                   : std::int16_t{-1};
+  row.track = thread(row.device, row.stream);
+  return row;
+}
+
+EventId ProcessTrace::call(Category category, std::uint32_t track, StrId name,
+                           std::int64_t start_ns, std::int64_t end_ns, std::int64_t correlation) {
+  EventRow row = host_row(category, track, name, start_ns, end_ns);
   row.correlation = correlation;
   if (category == Category::kRuntime && !cuda_) {
     const std::string_view text = out_.view(name);
@@ -132,12 +150,7 @@ EventId ProcessTrace::call(Category category, std::uint32_t track, StrId name,
 
 void ProcessTrace::operation(std::uint32_t track, std::string_view name, std::string_view sizes,
                              std::int64_t sequence, std::int64_t start_ns, std::int64_t end_ns) {
-  EventRow row;
-  row.category = Category::kCpuOp;
-  row.track = track;
-  row.name = out_.text(name);
-  row.ts_ns = start_ns;
-  row.dur_ns = end_ns - start_ns;
+  EventRow row = host_row(Category::kCpuOp, track, out_.text(name), start_ns, end_ns);
   OpArgs args;
   args.sequence_number = sequence;
   if (is_plain_json_list(sizes)) {
@@ -160,12 +173,8 @@ void ProcessTrace::marker(std::uint32_t track, std::string_view text, std::int64
               has_seq ? number_at(rest.substr(8)).value_or(kNoId) : kNoId, start_ns, end_ns);
     return;
   }
-  EventRow row;
-  row.category = instant ? Category::kCpuInstant : Category::kUserAnnotation;
-  row.track = track;
-  row.name = out_.text(text);
-  row.ts_ns = start_ns;
-  row.dur_ns = end_ns - start_ns;
+  EventRow row = host_row(instant ? Category::kCpuInstant : Category::kUserAnnotation, track,
+                          out_.text(text), start_ns, end_ns);
   (void)add(row);
   if (instant)
     return;
@@ -197,18 +206,7 @@ StrId ProcessTrace::dims(const std::array<std::int64_t, 3>& size) {
 
 EventId ProcessTrace::kernel(const GpuWork& work, const LaunchShape& shape, bool items) {
   saw(Traced::kKernels);
-  ++gpu_events_;
-  EventRow row;
-  row.category = Category::kKernel;
-  row.name = work.name;
-  row.ts_ns = work.start_ns;
-  row.dur_ns = work.end_ns - work.start_ns;
-  row.correlation = work.correlation;
-  row.stream = stream_number(work.stream);
-  row.device = work.device >= 0 && work.device <= std::numeric_limits<std::int16_t>::max()
-                   ? static_cast<std::int16_t>(work.device)
-                   : std::int16_t{-1};
-  row.track = thread(row.device, row.stream);
+  EventRow row = gpu_row(Category::kKernel, work);
   if (shape.group[0] > 0 && shape.group[1] > 0 && shape.group[2] > 0) {
     std::array<std::int64_t, 3> groups = shape.grid;
     for (std::size_t i = 0; items && i < 3; ++i)
@@ -223,18 +221,7 @@ EventId ProcessTrace::kernel(const GpuWork& work, const LaunchShape& shape, bool
 
 EventId ProcessTrace::copy(const GpuWork& work, std::int64_t bytes, bool fill) {
   saw(Traced::kCopies);
-  ++gpu_events_;
-  EventRow row;
-  row.category = fill ? Category::kGpuMemset : Category::kGpuMemcpy;
-  row.name = work.name;
-  row.ts_ns = work.start_ns;
-  row.dur_ns = work.end_ns - work.start_ns;
-  row.correlation = work.correlation;
-  row.stream = stream_number(work.stream);
-  row.device = work.device >= 0 && work.device <= std::numeric_limits<std::int16_t>::max()
-                   ? static_cast<std::int16_t>(work.device)
-                   : std::int16_t{-1};
-  row.track = thread(row.device, row.stream);
+  EventRow row = gpu_row(fill ? Category::kGpuMemset : Category::kGpuMemcpy, work);
   if (bytes >= 0) {
     GpuArgs args;
     args.bytes = bytes;
@@ -281,12 +268,9 @@ void ProcessTrace::add_steps() {
   const std::uint16_t source = out_.add_source(std::move(made_here));
   std::uint32_t uid = 0;
   for (const StepRange& r : longest->second) {
-    EventRow row;
-    row.category = Category::kUserAnnotation;
-    row.track = r.track;
-    row.name = out_.text(fmt::format("ProfilerStep#{}", r.number));
-    row.ts_ns = r.start_ns;
-    row.dur_ns = r.end_ns - r.start_ns;
+    EventRow row =
+        host_row(Category::kUserAnnotation, r.track,
+                 out_.text(fmt::format("ProfilerStep#{}", r.number)), r.start_ns, r.end_ns);
     row.source = source;
     row.uid = uid++;
     (void)out_.add(row);

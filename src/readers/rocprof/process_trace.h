@@ -99,6 +99,9 @@ private:
     std::uint32_t track;
   };
   EventId add(EventRow& row);
+  static EventRow host_row(Category category, std::uint32_t track, StrId name,
+                           std::int64_t start_ns, std::int64_t end_ns);
+  EventRow gpu_row(Category category, const GpuWork& work);
   std::int32_t stream_number(std::int64_t stream);
   StrId dims(const std::array<std::int64_t, 3>& size);
   void add_steps();

@@ -137,10 +137,13 @@ private:
                     arguments == arguments_.end() ? RcclArguments() : arguments->second);
   }
 
-  void read_regions() {
-    if (!session_.file().has(session_.table("rocpd_region")))
+  /// `take(target, row, place, start_ns, end_ns)` for each row of a table whose times can be;
+  /// others are counted.
+  template <class Take>
+  void for_each_interval(const char* table, std::vector<std::string> columns, const Take& take) {
+    if (!session_.file().has(session_.table(table)))
       return;
-    SqliteQuery q = session_.rows("rocpd_region", {"name_id"});
+    SqliteQuery q = session_.rows(table, std::move(columns));
     while (q.step()) {
       const RocpdPlace place = session_.place(q);
       Target* const target = target_of(place);
@@ -148,11 +151,19 @@ private:
         continue;
       const auto start_ns = session_.start(q);
       const auto end_ns = session_.end(q);
-      if (target->trace.usable(start_ns, end_ns, "rocpd_region"))
-        host_call(*target, q, place, q.integer_or(RocpdSession::kOwn, place.name), *start_ns,
-                  *end_ns, false);
+      if (target->trace.usable(start_ns, end_ns, table))
+        take(*target, q, place, *start_ns, *end_ns);
     }
-    session_.check(q, "rocpd_region");
+    session_.check(q, table);
+  }
+
+  void read_regions() {
+    for_each_interval("rocpd_region", {"name_id"},
+                      [this](Target& target, const SqliteQuery& q, const RocpdPlace& place,
+                             std::int64_t start_ns, std::int64_t end_ns) {
+                        host_call(target, q, place, q.integer_or(RocpdSession::kOwn, place.name),
+                                  start_ns, end_ns, false);
+                      });
   }
 
   /// Marks, and calls that took no time.
@@ -181,25 +192,12 @@ private:
   }
 
   void read_kernels() {
-    if (!session_.file().has(session_.table("rocpd_kernel_dispatch")))
-      return;
     const std::vector<bool> communicates = communication_names(session_.texts());
     const bool has_counters = session_.file().has(session_.table("rocpd_pmc_event"));
     const bool has_samples = rocpd_pc_sample_table(session_) != nullptr;
-    SqliteQuery q = session_.rows("rocpd_kernel_dispatch",
-                                  {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
-                                   "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
-                                   "dispatch_id"});
     constexpr int kAgent = RocpdSession::kOwn;
-    while (q.step()) {
-      const RocpdPlace place = session_.place(q);
-      Target* const target = target_of(place);
-      if (target == nullptr)
-        continue;
-      const auto start_ns = session_.start(q);
-      const auto end_ns = session_.end(q);
-      if (!target->trace.usable(start_ns, end_ns, "rocpd_kernel_dispatch"))
-        continue;
+    const auto take = [&](Target& target, const SqliteQuery& q, const RocpdPlace& place,
+                          std::int64_t start_ns, std::int64_t end_ns) {
       const std::size_t symbol = session_.symbol(q.integer_or(kAgent + 1, kNoId));
       const std::int64_t stack = session_.event(q).stack;
       LaunchShape shape;
@@ -207,49 +205,43 @@ private:
         shape.group[static_cast<std::size_t>(i)] = q.integer_or(kAgent + 2 + i, 0);
         shape.grid[static_cast<std::size_t>(i)] = q.integer_or(kAgent + 5 + i, 0);
       }
-      GpuWork work{*start_ns, *end_ns, stack == 0 ? kNoId : stack};
-      work.name = symbol == RowIndex::kNone ? target->trace.text("(kernel without a name)")
-                                            : text(*target, session_.symbol_text(symbol));
+      GpuWork work{start_ns, end_ns, stack == 0 ? kNoId : stack};
+      work.name = symbol == RowIndex::kNone ? target.trace.text("(kernel without a name)")
+                                            : text(target, session_.symbol_text(symbol));
       work.device = session_.device(q.integer_or(kAgent, place.agent));
       work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
-      const EventId id = target->trace.kernel(work, shape, true);
+      const EventId id = target.trace.kernel(work, shape, true);
       if (has_counters)
-        counted_.emplace(session_.event_id(q), std::pair(&target->trace, id));
+        counted_.emplace(session_.event_id(q), std::pair(&target.trace, id));
       if (has_samples)
         dispatched_.emplace(std::pair(place.process, q.integer_or(kAgent + 8, kNoId)),
-                            std::pair(&target->trace, id));
+                            std::pair(&target.trace, id));
       if (symbol != RowIndex::kNone && communicates[session_.symbol_text(symbol)])
-        if (const CollectiveArgs* const args = target->rccl.collective_above(stack))
-          target->trace.builder().collective(id, *args);
-    }
-    session_.check(q, "rocpd_kernel_dispatch");
+        if (const CollectiveArgs* const args = target.rccl.collective_above(stack))
+          target.trace.builder().collective(id, *args);
+    };
+    for_each_interval("rocpd_kernel_dispatch",
+                      {"agent_id", "kernel_id", "workgroup_size_x", "workgroup_size_y",
+                       "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z",
+                       "dispatch_id"},
+                      take);
   }
 
   void read_copies() {
-    if (!session_.file().has(session_.table("rocpd_memory_copy")))
-      return;
-    SqliteQuery q =
-        session_.rows("rocpd_memory_copy", {"name_id", "dst_agent_id", "src_agent_id", "size"});
-    while (q.step()) {
-      const RocpdPlace place = session_.place(q);
-      Target* const target = target_of(place);
-      if (target == nullptr)
-        continue;
-      const auto start_ns = session_.start(q);
-      const auto end_ns = session_.end(q);
-      if (!target->trace.usable(start_ns, end_ns, "rocpd_memory_copy"))
-        continue;
+    const auto take = [this](Target& target, const SqliteQuery& q, const RocpdPlace& place,
+                             std::int64_t start_ns, std::int64_t end_ns) {
       const std::int64_t stack = session_.event(q).stack;
-      GpuWork work{*start_ns, *end_ns, stack == 0 ? kNoId : stack};
+      GpuWork work{start_ns, end_ns, stack == 0 ? kNoId : stack};
       const std::string_view name = session_.string(q.integer_or(RocpdSession::kOwn, place.name));
-      work.name = target->trace.text(name.empty() ? "Memcpy" : copy_name(name));
+      work.name = target.trace.text(name.empty() ? "Memcpy" : copy_name(name));
       const std::int64_t from = session_.device(q.integer_or(RocpdSession::kOwn + 2, kNoId));
       const std::int64_t to = session_.device(q.integer_or(RocpdSession::kOwn + 1, kNoId));
       work.device = from >= 0 ? from : to;
       work.stream = place.stream != kNoId ? place.stream : place.queue != kNoId ? place.queue : -1;
-      (void)target->trace.copy(work, q.integer_or(RocpdSession::kOwn + 3, -1));
-    }
-    session_.check(q, "rocpd_memory_copy");
+      (void)target.trace.copy(work, q.integer_or(RocpdSession::kOwn + 3, -1));
+    };
+    for_each_interval("rocpd_memory_copy", {"name_id", "dst_agent_id", "src_agent_id", "size"},
+                      take);
   }
 
   void read_counters() {
