@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "collect/nccl_log.h"
 #include "collect/run_manifest.h"
 #include "collect/samplers/sampler.h"
 #include "collect/sweep_launch.h"

@@ -2,6 +2,7 @@
 // couple the ranks and slow the GEMMs beside them.
 #pragma once
 
+#include "base/interval_set.h"
 #include "synth/synth_program.h"
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 // {"schema":...,"version":...,"title":...,"tables":{NAME:{"columns":[...],"ids":[...],"units":[...],
 // "types":[...],"rows":[[...]],"notes":[...]}},"problems":[...]}. Blank cells are null, lists in
 // cells are lists.
+#include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/snake_case.h"
 #include "core/nested_text.h"

@@ -2,6 +2,7 @@
 // released.
 #pragma once
 
+#include "base/interval_set.h"
 #include "core/loaded_trace.h"
 #include "model/bus_bandwidth.h"
 

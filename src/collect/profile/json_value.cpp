@@ -1,5 +1,6 @@
 #include "collect/profile/json_value.h"
 
+#include "base/json_text.h"
 #include "os/whole_file.h"
 
 #include <algorithm>

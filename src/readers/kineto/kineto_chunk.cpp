@@ -9,6 +9,7 @@
 #include "readers/kineto/kineto_keys.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
