@@ -33,8 +33,7 @@ bool wanted(const Analysis& analysis, const std::set<std::string>& sheets) {
     if (!analysis.sheets.empty())
       return made_by(analysis, sheet);
     const auto all = analyses();
-    return std::none_of(all.begin(), all.end(),
-                        [&](const Analysis* a) { return made_by(*a, sheet); });
+    return std::ranges::none_of(all, [&](const Analysis* a) { return made_by(*a, sheet); });
   });
 }
 

@@ -70,9 +70,8 @@ public:
         continue;
       const std::string path = layout_.comparison(key.first, key.second);
       sweep_.outputs.push_back(path);
-      const bool changed = std::any_of(by_threads.begin(), by_threads.end(), [](const auto& side) {
-        return !side.second.config->reused;
-      });
+      const bool changed = std::ranges::any_of(
+          by_threads, [](const auto& side) { return !side.second.config->reused; });
       std::error_code ec;
       if (!changed && fs::exists(path, ec))
         continue;

@@ -73,10 +73,9 @@ void note_missing_groups(const BatchFacts& facts, BatchReport& to) {
   to.notes.emplace_back("groups know operators by name and by their recorded shapes: was the trace "
                         "made with record_shapes=True, and does it contain the operators' events? "
                         "Operators with shapes, by their outermost caller:");
-  const auto first =
-      std::find_if(facts.parts.begin(), facts.parts.end(), [&](const BatchPart& part) {
-        return std::to_string(part.rank) == groups_by_ranks.front().first.front();
-      });
+  const auto first = std::ranges::find_if(facts.parts, [&](const BatchPart& part) {
+    return std::to_string(part.rank) == groups_by_ranks.front().first.front();
+  });
   list_shaped(*first, to);
 }
 

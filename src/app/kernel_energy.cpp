@@ -143,8 +143,7 @@ std::vector<KernelEnergy> kernel_energy(const LoadedTrace& loaded, const Sampled
   }
   const std::vector<PowerSample> none;
   for (auto& [device, edges] : devices) {
-    std::sort(edges.begin(), edges.end(),
-              [](const Edge& a, const Edge& b) { return a.at_ns < b.at_ns; });
+    std::ranges::sort(edges, [](const Edge& a, const Edge& b) { return a.at_ns < b.at_ns; });
     const std::optional<int> gpu = power.gpu_of(static_cast<int>(device));
     const EnergyCurve curve(gpu ? power.gpus.at(*gpu) : none, power.longest_gap_ns);
     add_rows(device, gpu, sums_of(edges, curve), out);

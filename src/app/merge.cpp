@@ -61,10 +61,9 @@ RunPlan chosen_ranks(Session& ctx, const RunPlan& plan, const std::vector<std::i
   });
   std::vector<std::int64_t> absent;
   for (const std::int64_t wanted : ranks)
-    if (std::none_of(out.ranks.begin(), out.ranks.end(),
-                     [&](const RankFile& file) { return file.rank == wanted; }) &&
-        std::find(plan.missing_ranks.begin(), plan.missing_ranks.end(), wanted) ==
-            plan.missing_ranks.end())
+    if (std::ranges::none_of(out.ranks,
+                             [&](const RankFile& file) { return file.rank == wanted; }) &&
+        std::ranges::find(plan.missing_ranks, wanted) == plan.missing_ranks.end())
       absent.push_back(wanted);
   if (!absent.empty())
     ctx.diagnostics.add_at(Severity::kDataLoss, "merge_rank_missing", plan.configuration.label,

@@ -186,9 +186,8 @@ std::vector<PartSet::FoundShard> PartSet::read_shards(Session& session,
       session.diagnostics.add_at(Severity::kInfo, "shard_twice", place.path,
                                  fmt::format("is the same as {} and counts once", at->second));
   }
-  std::stable_sort(out.begin(), out.end(), [](const FoundShard& a, const FoundShard& b) {
-    return a.shard.index < b.shard.index;
-  });
+  std::ranges::stable_sort(
+      out, [](const FoundShard& a, const FoundShard& b) { return a.shard.index < b.shard.index; });
   return out;
 }
 
@@ -244,9 +243,8 @@ std::vector<PartSet::FoundShard> PartSet::of_one_run(Session& session,
     for (const auto& [path, changed_ns] : found.shard.modified_ns)
       run.traces.insert(path);
   }
-  const auto best = std::max_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return a.second.rank() < b.second.rank();
-  });
+  const auto best = std::ranges::max_element(
+      runs, [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
   std::vector<FoundShard> out;
   for (FoundShard& found : shards) {
     if (run_of(found.shard) == best->first)
@@ -405,10 +403,9 @@ void PartSet::unite_local(Session& session, std::vector<FoundShard>& shards) {
                           out.error->where, "a shard has none of the ranks: " + out.error->what);
       out.error.reset();
     }
-    std::stable_sort(out.plans.begin(), out.plans.end(),
-                     [](const KnownPlan& a, const KnownPlan& b) {
-                       return ordered_before(a.plan.configuration, b.plan.configuration);
-                     });
+    std::ranges::stable_sort(out.plans, [](const KnownPlan& a, const KnownPlan& b) {
+      return ordered_before(a.plan.configuration, b.plan.configuration);
+    });
     return out;
   };
   facts_.run = unite_plans(&ShardFile::run, "run");

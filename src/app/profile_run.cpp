@@ -108,8 +108,7 @@ std::vector<Wanted> wanted_of_models(const std::vector<Model>& models) {
     w.of = model;
     // a model that two tags mean: its second run has a folder of its own
     const auto taken = [&] {
-      return std::any_of(out.begin(), out.end(),
-                         [&](const Wanted& o) { return o.model == w.model; });
+      return std::ranges::any_of(out, [&](const Wanted& o) { return o.model == w.model; });
     };
     for (int n = 2; taken(); ++n)
       w.model = fmt::format("{}_{}", model.name, n);
@@ -169,9 +168,8 @@ ProfileOutcome::Report report_of(const std::string& trace, const std::string& ru
   }
   out.output = request.outputs.file;
   const auto problems = session.diagnostics.problems();
-  out.no_gpu_events = std::any_of(problems.begin(), problems.end(), [](const auto& problem) {
-    return problem.name == "no_gpu_events";
-  });
+  out.no_gpu_events = std::ranges::any_of(
+      problems, [](const auto& problem) { return problem.name == "no_gpu_events"; });
   if (const Table* table = report->report.find("gpu_timeline"); table && !out.no_gpu_events)
     out.timeline = *table;
   if (const Table* table = report->report.find("kernel_summary"))

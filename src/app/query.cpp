@@ -25,8 +25,7 @@ constexpr std::array<FormatName, 6> kFormats = {{{QueryFormat::kTable, "table", 
                                                  {QueryFormat::kMarkdown, "markdown", ".md"}}};
 
 std::string_view name_of(QueryFormat format) {
-  return std::find_if(kFormats.begin(), kFormats.end(),
-                      [&](const FormatName& f) { return f.format == format; })
+  return std::ranges::find_if(kFormats, [&](const FormatName& f) { return f.format == format; })
       ->name;
 }
 

@@ -117,8 +117,7 @@ std::vector<RunTableInfo> make_list() {
 
 const RunTableInfo* find_table(const std::string& name) {
   const std::vector<RunTableInfo>& all = run_table_list();
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const RunTableInfo& t) { return t.name == name; });
+  const auto at = std::ranges::find_if(all, [&](const RunTableInfo& t) { return t.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 

@@ -22,9 +22,8 @@ StepClock step_clock(const Trace& trace) {
 namespace {
 
 std::int64_t samples_within(const std::vector<PowerSample>& samples, const TimeSpan& span) {
-  const auto first =
-      std::partition_point(samples.begin(), samples.end(),
-                           [&](const PowerSample& s) { return s.unix_ns < span.begin_ns; });
+  const auto first = std::ranges::partition_point(
+      samples, [&](const PowerSample& s) { return s.unix_ns < span.begin_ns; });
   const auto last = std::partition_point(
       first, samples.end(), [&](const PowerSample& s) { return s.unix_ns <= span.end_ns; });
   return last - first;

@@ -257,9 +257,8 @@ private:
       return std::any_of(left_out.begin(), left_out.end(),
                          [&path](const std::string& folder) { return path.starts_with(folder); });
     };
-    std::erase_if(plans, [&](const RunPlan& plan) {
-      return std::any_of(plan.ranks.begin(), plan.ranks.end(), is_left_out);
-    });
+    std::erase_if(
+        plans, [&](const RunPlan& plan) { return std::ranges::any_of(plan.ranks, is_left_out); });
     if (plans.empty())
       return Error{ErrorCode::kUnreadable, request.folder,
                    "no run that succeeded with its setting left traces", ""};
@@ -368,10 +367,9 @@ private:
   }
 
   [[nodiscard]] std::size_t successes() const {
-    return static_cast<std::size_t>(
-        std::count_if(rows_.begin(), rows_.end(), [](const SummaryRow& row) {
-          return row.outcome && row.outcome->status == RunStatus::kSuccess;
-        }));
+    return static_cast<std::size_t>(std::ranges::count_if(rows_, [](const SummaryRow& row) {
+      return row.outcome && row.outcome->status == RunStatus::kSuccess;
+    }));
   }
 
   /// The findings of the analysis, and the step times of runs as their metrics.

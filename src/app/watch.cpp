@@ -62,8 +62,7 @@ void sort_by_turns(std::vector<WatchedFile>& files) {
   std::map<std::int64_t, std::size_t> turns;
   for (WatchedFile& file : files)
     file.turn = turns[file.rank.value_or(-1)]++;
-  std::stable_sort(files.begin(), files.end(),
-                   [](const auto& a, const auto& b) { return a.turn < b.turn; });
+  std::ranges::stable_sort(files, [](const auto& a, const auto& b) { return a.turn < b.turn; });
 }
 
 } // namespace

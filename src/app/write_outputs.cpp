@@ -104,8 +104,7 @@ Result<void> check_ending(const std::string& path,
                         !std::filesystem::is_regular_file(there) &&
                         !std::filesystem::is_directory(there);
   if (path == "-" || as_it_is ||
-      std::any_of(endings.begin(), endings.end(),
-                  [&](std::string_view ending) { return path.ends_with(ending); }))
+      std::ranges::any_of(endings, [&](std::string_view ending) { return path.ends_with(ending); }))
     return {};
   return Error{ErrorCode::kUsage, path,
                fmt::format("expected a name that ends in {}", fmt::join(endings, " or ")), ""};

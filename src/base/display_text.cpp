@@ -12,8 +12,7 @@ struct Range {
 };
 
 template <std::size_t N> bool within(std::uint32_t c, const std::array<Range, N>& ranges) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [c](const Range& r) { return c >= r.first && c <= r.last; });
+  return std::ranges::any_of(ranges, [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
 /// Unseen characters that change how others are shown: soft hyphen, Arabic letter mark, Hangul

@@ -375,8 +375,7 @@ std::vector<RankTest> test_ranks(std::span<const std::vector<StepSeries>> runs, 
     if (!visible.empty())
       out[i].least_visible = quantile_of(std::move(visible), 0.5);
   }
-  std::sort(all.begin(), all.end(),
-            [](const RankExcess* a, const RankExcess* b) { return a->p < b->p; });
+  std::ranges::sort(all, [](const RankExcess* a, const RankExcess* b) { return a->p < b->p; });
   for (std::size_t i = 0; i < all.size(); ++i) { // Holm 1979
     if (!(all[i]->p <= level / static_cast<double>(all.size() - i)))
       break;

@@ -28,9 +28,8 @@ void show_sweep(Context& ctx, const AnalyzeRequest& request, const AnalyzedSweep
     ctx.out(fmt::format("\n{} of {} configurations were unchanged since an earlier run (--force "
                         "redoes them)\n",
                         sweep.plans.size() - sweep.redone, sweep.plans.size()));
-  const auto collective =
-      std::count_if(sweep.configs.begin(), sweep.configs.end(),
-                    [](const ConfigResult& c) { return !c.collective_file.empty(); });
+  const auto collective = std::ranges::count_if(
+      sweep.configs, [](const ConfigResult& c) { return !c.collective_file.empty(); });
   ctx.out(fmt::format("\n{}: {} individual and {} collective reports, {}*.csv, summary.md\n",
                       request.layout.folder(), sweep.facts.records.size(), collective,
                       gemm_table_name(request.top_k, GemmTable::kVariance)));

@@ -68,8 +68,7 @@ void print_problems(const Context& ctx) {
 
 const Command* find_command(const Program& program, const std::string& name) {
   const auto all = program.commands;
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const Command* c) { return c->name == name; });
+  const auto at = std::ranges::find_if(all, [&](const Command* c) { return c->name == name; });
   return at == all.end() ? nullptr : *at;
 }
 

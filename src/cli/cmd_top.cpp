@@ -86,8 +86,7 @@ Result<void> top(Context& ctx, const TopFlags& given) {
   if (f.request.inputs.empty())
     return Error{ErrorCode::kUsage, "top", "needs a trace or a folder of rank traces",
                  "rankscope top --help"};
-  if (f.watching &&
-      std::find(f.request.inputs.begin(), f.request.inputs.end(), "-") != f.request.inputs.end())
+  if (f.watching && std::ranges::find(f.request.inputs, "-") != f.request.inputs.end())
     return Error{ErrorCode::kUsage, "top", "--watch looks at folders, not at standard input", ""};
   return f.watching ? watch(ctx, f) : once(ctx, f);
 }

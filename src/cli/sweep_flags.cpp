@@ -79,8 +79,7 @@ Result<void> choose_environment(SweepFlags& f) {
     const std::string name = text.substr(0, at);
     for (const SweepSetting& setting : f.request.settings)
       for (const auto& [parameter, changes] : setting.environment)
-        if (std::any_of(changes.begin(), changes.end(),
-                        [&](const auto& change) { return change.first == name; }))
+        if (std::ranges::any_of(changes, [&](const auto& change) { return change.first == name; }))
           return usage("--env", fmt::format("{} is what the parameter {} varies", name, parameter),
                        "leave one of them out");
     f.request.environment.over.emplace_back(name, text.substr(at + 1));
@@ -170,9 +169,8 @@ Result<void> choose_search(SweepFlags& f) {
   r.analyze = r.analyze || !r.tuner_file.empty();
   if (f.default_label.empty())
     return {};
-  const auto at = std::find_if(r.settings.begin(), r.settings.end(), [&](const SweepSetting& s) {
-    return s.configuration.label == f.default_label;
-  });
+  const auto at = std::ranges::find_if(
+      r.settings, [&](const SweepSetting& s) { return s.configuration.label == f.default_label; });
   if (at == r.settings.end())
     return usage("--default", fmt::format("there is no setting '{}'", f.default_label),
                  "--dry-run lists the settings");

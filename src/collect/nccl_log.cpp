@@ -56,8 +56,7 @@ void NcclFacts::read_line(std::string_view line) {
   if (const std::size_t at = line.find("NCCL WARN "); at != std::string_view::npos) {
     found = true;
     std::string text(line.substr(at + 10));
-    if (warnings.size() < kMostWarnings &&
-        std::find(warnings.begin(), warnings.end(), text) == warnings.end())
+    if (warnings.size() < kMostWarnings && std::ranges::find(warnings, text) == warnings.end())
       warnings.push_back(std::move(text));
     return;
   }

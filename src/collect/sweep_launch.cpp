@@ -147,8 +147,7 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
     run.environment.insert(run.environment.end(), changes.begin(), changes.end());
   // what the setting leaves unset, nothing before it sets
   std::erase_if(run.environment, [&setting](const auto& change) {
-    return std::find(setting.unset.begin(), setting.unset.end(), change.first) !=
-           setting.unset.end();
+    return std::ranges::find(setting.unset, change.first) != setting.unset.end();
   });
   if (shared.library_log) {
     run.environment.emplace_back("NCCL_DEBUG", "INFO");
@@ -161,9 +160,8 @@ PlannedRun plan_run(const std::vector<std::string>& command, const SweepSetting&
   // a name once, with its last value: what is shown is what is set
   EnvironmentChanges once;
   for (auto at = run.environment.rbegin(); at != run.environment.rend(); ++at)
-    if (std::none_of(once.begin(), once.end(),
-                     [&](const auto& change) { return change.first == at->first; }) &&
-        std::find(shared.unset.begin(), shared.unset.end(), at->first) == shared.unset.end())
+    if (std::ranges::none_of(once, [&](const auto& change) { return change.first == at->first; }) &&
+        std::ranges::find(shared.unset, at->first) == shared.unset.end())
       once.push_back(*at);
   run.environment.assign(once.rbegin(), once.rend());
   run.unset = shared.unset;
@@ -190,12 +188,10 @@ std::vector<std::string> unused_parameters(const std::vector<SweepSetting>& sett
     const auto holds = [&](const std::string& text) {
       return text.find(place) != std::string::npos;
     };
-    const bool sets = std::any_of(settings.begin(), settings.end(), [&](const SweepSetting& s) {
-      return s.environment.count(parameter.name) != 0;
-    });
-    if (!sets && std::none_of(command.begin(), command.end(), holds) &&
-        std::none_of(shared.over.begin(), shared.over.end(),
-                     [&](const auto& change) { return holds(change.second); }))
+    const bool sets = std::ranges::any_of(
+        settings, [&](const SweepSetting& s) { return s.environment.count(parameter.name) != 0; });
+    if (!sets && std::ranges::none_of(command, holds) &&
+        std::ranges::none_of(shared.over, [&](const auto& change) { return holds(change.second); }))
       out.push_back(parameter.name);
   }
   return out;

@@ -38,9 +38,8 @@ ArgValue convert(simdjson::dom::element e) {
 } // namespace
 
 bool ArgValue::is_int_list() const {
-  return kind == Kind::kList && std::all_of(list.begin(), list.end(), [](const ArgValue& item) {
-           return item.kind == Kind::kInt;
-         });
+  return kind == Kind::kList &&
+         std::ranges::all_of(list, [](const ArgValue& item) { return item.kind == Kind::kInt; });
 }
 
 std::vector<std::int64_t> ArgValue::ints() const {

@@ -65,10 +65,9 @@ bool times_beyond(const Events& e) {
 }
 
 bool kernel_counters_broken(const Trace& t) {
-  return std::any_of(t.kernel_counters.begin(), t.kernel_counters.end(),
-                     [&t](const KernelCounter& c) {
-                       return c.event >= t.events.size() || c.name >= t.strings.size();
-                     });
+  return std::ranges::any_of(t.kernel_counters, [&t](const KernelCounter& c) {
+    return c.event >= t.events.size() || c.name >= t.strings.size();
+  });
 }
 
 /// Lists of what some events have, by event.

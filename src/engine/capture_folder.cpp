@@ -88,11 +88,10 @@ std::int64_t likely_batch(const Trace& trace) {
           count.first = seen++;
       }
   }
-  const auto best =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-        return a.second.times != b.second.times ? a.second.times < b.second.times
-                                                : a.second.first > b.second.first;
-      });
+  const auto best = std::ranges::max_element(counts, [](const auto& a, const auto& b) {
+    return a.second.times != b.second.times ? a.second.times < b.second.times
+                                            : a.second.first > b.second.first;
+  });
   return best == counts.end() ? 0 : std::max<std::int64_t>(best->first, 0);
 }
 

@@ -11,9 +11,8 @@ namespace rankscope {
 namespace {
 
 bool any_of(std::string_view lower, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [lower](std::string_view part) {
-    return lower.find(part) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      parts, [lower](std::string_view part) { return lower.find(part) != std::string_view::npos; });
 }
 
 bool digit(char c) {

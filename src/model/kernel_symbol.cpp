@@ -79,8 +79,7 @@ std::string_view whole_number(std::string_view text) {
   while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l'))
     digits.remove_suffix(1);
   const std::string_view rest = digits.substr(digits.starts_with('-') ? 1 : 0);
-  return !rest.empty() && std::all_of(rest.begin(), rest.end(), symbol_digit) ? digits
-                                                                              : std::string_view();
+  return !rest.empty() && std::ranges::all_of(rest, symbol_digit) ? digits : std::string_view();
 }
 
 void read_arguments(KernelSymbol& out) {

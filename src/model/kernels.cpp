@@ -91,8 +91,7 @@ GemmKernel kernel_of(GemmLibrary library) {
 }
 
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return contains(text, part); });
+  return std::ranges::any_of(parts, [text](std::string_view part) { return contains(text, part); });
 }
 
 /// Parts of lower-case names that say GEMM, or look like it, and are something else.

@@ -14,9 +14,8 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& set,
                                              const std::vector<std::string>& unset) {
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
   const auto changed = [&](std::string_view name) {
-    return std::any_of(set.begin(), set.end(),
-                       [&](const auto& change) { return change.first == name; }) ||
-           std::find(unset.begin(), unset.end(), name) != unset.end();
+    return std::ranges::any_of(set, [&](const auto& change) { return change.first == name; }) ||
+           std::ranges::find(unset, name) != unset.end();
   };
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry)

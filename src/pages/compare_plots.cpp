@@ -51,9 +51,8 @@ void add_change(PlotSeries& series, const Judgement* judgement, std::optional<do
 }
 
 bool holds_values(const PlotPanel& panel) {
-  return std::any_of(panel.series.begin(), panel.series.end(), [](const PlotSeries& series) {
-    return std::any_of(series.values.begin(), series.values.end(),
-                       [](double v) { return !std::isnan(v); });
+  return std::ranges::any_of(panel.series, [](const PlotSeries& series) {
+    return std::ranges::any_of(series.values, [](double v) { return !std::isnan(v); });
   });
 }
 

@@ -132,8 +132,7 @@ HtmlSection spread_section(const std::vector<Side>& sides,
     const std::pair<const char*, double (*)(const std::vector<double>&)> kinds[] = {
         {"mean", [](const std::vector<double>& v) { return box_stats(v).mean; }},
         {"median", [](const std::vector<double>& v) { return box_stats(v).median; }},
-        {"max",
-         [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); }}};
+        {"max", [](const std::vector<double>& v) { return *std::ranges::max_element(v); }}};
     std::vector<std::size_t> counts;
     for (const auto& list : lists)
       counts.push_back(list.size());
@@ -261,9 +260,8 @@ Table top_gemms(const Side& side) {
   std::vector<TopGemm> rows;
   for (const GemmRow& row : side.facts->gemms.rows)
     rows.push_back({&row, row.kernel.size() > 60 ? row.kernel.substr(0, 57) + "..." : row.kernel});
-  std::stable_sort(rows.begin(), rows.end(), [](const TopGemm& a, const TopGemm& b) {
-    return a.row->range_us > b.row->range_us;
-  });
+  std::ranges::stable_sort(
+      rows, [](const TopGemm& a, const TopGemm& b) { return a.row->range_us > b.row->range_us; });
   rows.resize(std::min(rows.size(), kRows));
   using R = TopGemm;
   const Schema<R> schema(

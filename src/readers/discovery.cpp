@@ -103,9 +103,8 @@ private:
 
   [[nodiscard]] Error several(std::int64_t rank, const std::vector<std::string>& paths) const {
     const auto folder = [](const std::string& path) { return fs::path(path).parent_path(); };
-    const bool one = std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
-      return folder(path) == folder(paths[0]);
-    });
+    const bool one = std::ranges::all_of(
+        paths, [&](const std::string& path) { return folder(path) == folder(paths[0]); });
     return {ErrorCode::kUsage, plan_.folder,
             fmt::format("rank {} has several traces: {}", rank, few_of(paths)),
             one ? "without step or time in their names: choose with --trace-name or "
@@ -406,9 +405,8 @@ std::vector<std::int64_t> missing_ranks(const std::vector<RankFile>& ranks,
                                         const std::map<std::int64_t, std::uint64_t>& worlds) {
   constexpr std::int64_t kMostRanks = 1 << 20; // ranks beyond are no reason to name those below
   std::int64_t end = ranks.empty() ? 0 : std::min(ranks.back().rank, kMostRanks) + 1;
-  const auto most =
-      std::max_element(worlds.begin(), worlds.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(
+      worlds, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most != worlds.end())
     end = std::max(end, most->first);
   std::vector<std::int64_t> out;

@@ -52,9 +52,8 @@ bool in_one_folder(const std::vector<std::string>& paths) {
   const auto folder = [](const std::string& path) {
     return std::filesystem::path(path).parent_path();
   };
-  return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
-    return folder(path) == folder(paths.front());
-  });
+  return std::ranges::all_of(
+      paths, [&](const std::string& path) { return folder(path) == folder(paths.front()); });
 }
 
 /// The windows of each rank that has several; nullopt when those of some rank are not known so.
@@ -181,8 +180,7 @@ WindowName window_name(const std::string& path) {
 
 Result<void> choose_windows(TracesByRank& ranks, const std::string& asked,
                             const std::string& folder, Diagnostics& diag) {
-  if (std::none_of(ranks.begin(), ranks.end(),
-                   [](const auto& rank) { return rank.second.size() > 1; }))
+  if (std::ranges::none_of(ranks, [](const auto& rank) { return rank.second.size() > 1; }))
     return {};
   std::optional<std::int64_t> number;
   if (!asked.empty()) {

@@ -22,12 +22,11 @@ Error bad(std::string what, std::string hint = "") {
 constexpr std::int64_t kMostRanks = 65'536;
 
 bool is_written(const Options& o, std::int64_t rank) {
-  const bool chosen = o.only_ranks.empty() ||
-                      std::any_of(o.only_ranks.begin(), o.only_ranks.end(), [rank](const auto& of) {
-                        return of.first <= rank && rank <= of.second;
-                      });
-  return chosen &&
-         std::find(o.missing_ranks.begin(), o.missing_ranks.end(), rank) == o.missing_ranks.end();
+  const bool chosen =
+      o.only_ranks.empty() || std::ranges::any_of(o.only_ranks, [rank](const auto& of) {
+        return of.first <= rank && rank <= of.second;
+      });
+  return chosen && std::ranges::find(o.missing_ranks, rank) == o.missing_ranks.end();
 }
 
 bool factor(double v) {

@@ -14,8 +14,7 @@ namespace {
 
 /// Length of the union of intervals, by sorting and walking.
 std::int64_t union_ns(std::vector<Interval> v) {
-  std::sort(v.begin(), v.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::ranges::sort(v, [](const Interval& a, const Interval& b) { return a.start < b.start; });
   std::int64_t total = 0;
   std::int64_t reach = INT64_MIN;
   for (const Interval& i : v) {
@@ -306,10 +305,9 @@ private:
         listed++ == 0 ? "" : ",", c.name, group.name, group.description, truth_.number(c, s),
         first_step_number(o_) + static_cast<std::int64_t>(s), c.dtype, c.in_nelems, c.out_nelems,
         c.full_bytes, fmt::join(ranks, ", "), fmt::join(starts, ", "), fmt::join(ends, ", "),
-        last_start - sorted[0], *std::max_element(ends.begin(), ends.end()) - first_end,
-        ranks[static_cast<std::size_t>(std::max_element(starts.begin(), starts.end()) -
-                                       starts.begin())],
-        algbw, algbw * factor));
+        last_start - sorted[0], *std::ranges::max_element(ends) - first_end,
+        ranks[static_cast<std::size_t>(std::ranges::max_element(starts) - starts.begin())], algbw,
+        algbw * factor));
   }
 
   const Options& o_;

@@ -65,9 +65,8 @@ std::vector<BatchLongRow> old_kernels(const std::vector<RankCollectives>& ranks)
       out.push_back(std::move(row));
     }
     for (auto& [name, rows] : groups) {
-      std::stable_sort(rows.begin(), rows.end(), [&out](std::size_t a, std::size_t b) {
-        return out[a].ts_us < out[b].ts_us;
-      });
+      std::ranges::stable_sort(
+          rows, [&out](std::size_t a, std::size_t b) { return out[a].ts_us < out[b].ts_us; });
       for (std::size_t i = 0; i < rows.size(); ++i) {
         BatchLongRow& row = out[rows[i]];
         row.index = static_cast<std::int64_t>(i);

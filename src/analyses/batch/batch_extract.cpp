@@ -171,9 +171,8 @@ std::vector<BatchShapedRoot> batch_shaped_roots(const LoadedTrace& t) {
     if (lists.emplace(row.name, row.children).second)
       out.push_back(std::move(row));
   }
-  std::stable_sort(out.begin(), out.end(), [](const BatchShapedRoot& a, const BatchShapedRoot& b) {
-    return a.name < b.name;
-  });
+  std::ranges::stable_sort(
+      out, [](const BatchShapedRoot& a, const BatchShapedRoot& b) { return a.name < b.name; });
   return out;
 }
 
@@ -232,8 +231,7 @@ Result<BatchPart> extract_batch(const LoadedTrace& given, const BatchOptions& op
   out.collectives.rank = t.rank;
   if (options.all_kernels)
     batch_kernels(t, options, out);
-  if (std::any_of(out.groups.begin(), out.groups.end(),
-                  [](const BatchGroupCalls& g) { return g.events == 0; }))
+  if (std::ranges::any_of(out.groups, [](const BatchGroupCalls& g) { return g.events == 0; }))
     out.shaped = batch_shaped_roots(t);
   return out;
 }

@@ -218,9 +218,8 @@ std::vector<BatchDurations> unlinked_of(const std::vector<BatchPart>& parts) {
   std::vector<BatchDurations> out;
   for (auto& [key, row] : rows)
     out.push_back(std::move(row));
-  std::stable_sort(out.begin(), out.end(), [](const BatchDurations& a, const BatchDurations& b) {
-    return a.count > b.count;
-  });
+  std::ranges::stable_sort(
+      out, [](const BatchDurations& a, const BatchDurations& b) { return a.count > b.count; });
   return out;
 }
 
@@ -234,8 +233,7 @@ std::vector<std::pair<std::string, std::size_t>> short_ops_of(const std::vector<
         out.emplace_back(name, 0);
       out[known->second].second += count;
     }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
 }
 

@@ -176,9 +176,8 @@ constexpr std::int64_t kBefore = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kBehind = std::numeric_limits<std::int64_t>::max();
 
 const GroupMember& longest(const StoredGroup& group) {
-  return *std::max_element(
-      group.members.begin(), group.members.end(),
-      [](const GroupMember& a, const GroupMember& b) { return a.rows < b.rows; });
+  return *std::ranges::max_element(
+      group.members, [](const GroupMember& a, const GroupMember& b) { return a.rows < b.rows; });
 }
 
 /// Where windows begin: Seqs, or places by order. The last one ends at kBehind.
@@ -192,8 +191,7 @@ std::vector<std::int64_t> window_starts(const CollectiveRows& rows, const Stored
       out.push_back(static_cast<std::int64_t>(at));
     return out;
   }
-  if (!std::all_of(group.members.begin(), group.members.end(),
-                   [](const GroupMember& m) { return m.rising_seq; }))
+  if (!std::ranges::all_of(group.members, [](const GroupMember& m) { return m.rising_seq; }))
     return out;
   const std::vector<std::int64_t> seqs = rows.first_seqs(reference);
   const std::size_t step = std::max<std::size_t>(1, each / CollectiveRows::kChunkRows);

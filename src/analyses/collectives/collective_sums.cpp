@@ -71,9 +71,8 @@ void SyncSummarySums::add(const TimedCollective& t) {
     open_.push_back(&sum);
   }
   sum.samples[0].push_back(ns_to_us(t.latency_ns));
-  sum.samples[1].push_back(t.told_waits
-                               ? ns_to_us(*std::max_element(t.wait_ns.begin(), t.wait_ns.end()))
-                               : std::numeric_limits<double>::quiet_NaN());
+  sum.samples[1].push_back(t.told_waits ? ns_to_us(*std::ranges::max_element(t.wait_ns))
+                                        : std::numeric_limits<double>::quiet_NaN());
   sum.samples[2].push_back(ns_to_us(t.end_skew_ns));
   sum.samples[3].push_back(t.algo_gbps);
   sum.samples[4].push_back(t.bus_gbps);

@@ -101,9 +101,8 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
   std::vector<Shift> found = agreeing_shifts(a, b);
   if (found.size() < 2)
     return found.empty() ? Shift{} : found.front();
-  std::stable_sort(found.begin(), found.end(), [](const Shift& x, const Shift& y) {
-    return x.fit.residual_ns < y.fit.residual_ns;
-  });
+  std::ranges::stable_sort(
+      found, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
   // those of few pairs come first by chance: the nearest in time is always among the finalists
   const auto distance = [clock_ns](const Shift& s) { return std::abs(s.fit.offset_ns - clock_ns); };
   const auto nearer = [&distance](const Shift& x, const Shift& y) {
@@ -120,9 +119,8 @@ Shift find_shift(const RankRows& a, const RankRows& b, std::int64_t clock_ns = 0
   std::erase_if(whole, [fewer](const Shift& s) {
     return s.fit.pairs < kFewestPairs || 2 * s.fit.pairs < fewer;
   });
-  std::stable_sort(whole.begin(), whole.end(), [](const Shift& x, const Shift& y) {
-    return x.fit.residual_ns < y.fit.residual_ns;
-  });
+  std::ranges::stable_sort(
+      whole, [](const Shift& x, const Shift& y) { return x.fit.residual_ns < y.fit.residual_ns; });
   if (whole.size() > 1 && whole[0].fit.residual_ns <= kEndTogetherNs &&
       whole[1].fit.residual_ns > kClear * whole[0].fit.residual_ns + kResolutionNs)
     return whole[0];

@@ -312,9 +312,8 @@ private:
   /// A rank that is in none of the groups of its own collectives is another rank.
   void strangers() {
     for (const RankIdentity& r : ranks_) {
-      const bool in_one = std::any_of(r.groups.begin(), r.groups.end(), [&r](const KnownGroup& g) {
-        return g.ranks.contains(r.rank);
-      });
+      const bool in_one = std::ranges::any_of(
+          r.groups, [&r](const KnownGroup& g) { return g.ranks.contains(r.rank); });
       if (!r.groups.empty() && !in_one && !explained(r.rank))
         add(Kind::kGroups, {r.rank},
             fmt::format("rank {} is in none of its process groups: it is the trace of another rank",
@@ -395,9 +394,8 @@ private:
   }
 
   static std::int64_t last_start(const std::vector<const RankIdentity*>& ranks) {
-    return (*std::max_element(
-                ranks.begin(), ranks.end(),
-                [](const auto* a, const auto* b) { return a->start_ns < b->start_ns; }))
+    return (*std::ranges::max_element(
+                ranks, [](const auto* a, const auto* b) { return a->start_ns < b->start_ns; }))
         ->start_ns;
   }
   static std::int64_t first_end(const std::vector<const RankIdentity*>& ranks) {

@@ -229,8 +229,7 @@ private:
     Table table(name, columns(which, rest, presence));
     for (const Match& m : matches) {
       const auto holder = static_cast<std::size_t>(
-          std::find_if(m.begin(), m.end(), [](std::size_t row) { return row != kAbsent; }) -
-          m.begin());
+          std::ranges::find_if(m, [](std::size_t row) { return row != kAbsent; }) - m.begin());
       std::vector<Value> row;
       for (const std::string& k : recipe_.keys)
         row.push_back(tables_[holder]->at(m[holder], k));
@@ -279,8 +278,7 @@ private:
 Names common(const std::vector<const Table*>& tables, const Names& names) {
   Names out;
   for (const std::string& name : names)
-    if (std::all_of(tables.begin(), tables.end(),
-                    [&](const Table* t) { return t->column(name).has_value(); }))
+    if (std::ranges::all_of(tables, [&](const Table* t) { return t->column(name).has_value(); }))
       out.push_back(name);
   return out;
 }

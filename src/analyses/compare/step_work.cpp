@@ -270,8 +270,7 @@ StepWork with_separate_waits(StepWork run) {
 const char* wrong_with(const StepWork& work) {
   if (work.total_ns.size() != work.steps.size())
     return "steps without their times";
-  if (std::adjacent_find(work.steps.begin(), work.steps.end(), std::greater_equal<>()) !=
-      work.steps.end())
+  if (std::ranges::adjacent_find(work.steps, std::greater_equal<>()) != work.steps.end())
     return "steps out of order";
   for (const auto& [key, one] : work.work) {
     if (one.own_ns.size() != work.steps.size() ||

@@ -62,9 +62,8 @@ std::vector<GemmNeighbour> neighbours(const Trace& trace, const Overlaps& b,
     return out;
   const std::int64_t start = busy.intervals().front().start;
   const std::int64_t end = busy.intervals().back().end;
-  auto it = std::partition_point(b.collectives.begin(), b.collectives.end(), [&](EventId i) {
-    return trace.events.ts_ns[i] < start - b.longest_ns;
-  });
+  auto it = std::ranges::partition_point(
+      b.collectives, [&](EventId i) { return trace.events.ts_ns[i] < start - b.longest_ns; });
   for (; it != b.collectives.end() && trace.events.ts_ns[*it] < end; ++it)
     if (const std::int64_t o =
             std::min(end, trace.end_ns(*it)) - std::max(start, trace.events.ts_ns[*it]);

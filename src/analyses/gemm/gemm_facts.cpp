@@ -163,8 +163,7 @@ GemmFacts facts_of_rank(const RankGemms& rank, std::size_t top_k, GemmRanking ra
     const double by = score(row, ranking);
     begun.push_back({std::move(row), &g, by});
   }
-  std::stable_sort(begun.begin(), begun.end(),
-                   [](const Begun& a, const Begun& b) { return a.score > b.score; });
+  std::ranges::stable_sort(begun, [](const Begun& a, const Begun& b) { return a.score > b.score; });
   if (begun.size() > top_k)
     begun.resize(top_k);
   GemmFacts out;

@@ -112,9 +112,8 @@ std::vector<DonorSequence> eager_sequences(const LoadedTrace& t, const std::stri
   const std::size_t stride = (spans.size() + kMostSteps - 1) / kMostSteps;
   for (std::size_t s = 0; s < spans.size(); s += stride) {
     const Span& span = spans[s];
-    const auto first = std::partition_point(launches.begin(), launches.end(), [&](const auto& l) {
-      return e.ts_ns[l.first] < span.start_ns;
-    });
+    const auto first = std::ranges::partition_point(
+        launches, [&](const auto& l) { return e.ts_ns[l.first] < span.start_ns; });
     std::vector<EventId> kernels;
     for (auto at = first;
          at != launches.end() && e.ts_ns[at->first] < span.end_ns && kernels.size() < kMostKernels;
@@ -139,8 +138,7 @@ std::vector<DonorSequence> captured_sequences(const LoadedTrace& t, const std::s
   for (EventId i = 0; i < e.size(); ++i)
     if (is_runtime(e.category[i]))
       calls.push_back(i);
-  std::stable_sort(calls.begin(), calls.end(),
-                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  std::ranges::stable_sort(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   std::vector<DonorSequence> out;
   bool capturing = false;
   for (const EventId call : calls) {

@@ -89,8 +89,7 @@ private:
   }
 
   [[nodiscard]] static bool all_known(const GraphGuess& guess) {
-    return std::all_of(guess.how.begin(), guess.how.end(),
-                       [](Attribution a) { return a != Attribution::kNone; });
+    return std::ranges::all_of(guess.how, [](Attribution a) { return a != Attribution::kNone; });
   }
 
   void find_donors() {
@@ -207,8 +206,7 @@ private:
     for (EventId i = 0; i < e.size(); ++i)
       if (is_gpu(e.category[i]))
         out_.gpu_ns += e.dur_ns[i];
-    std::sort(out_.kernels.begin(), out_.kernels.end(),
-              [](const auto& a, const auto& b) { return a.event < b.event; });
+    std::ranges::sort(out_.kernels, [](const auto& a, const auto& b) { return a.event < b.event; });
   }
 
   void fill_facts(const std::vector<double>& sure) {

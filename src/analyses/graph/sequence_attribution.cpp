@@ -201,10 +201,8 @@ private:
       }
     if (votes.empty())
       return;
-    const auto most =
-        std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-          return a.second.first < b.second.first;
-        });
+    const auto most = std::ranges::max_element(
+        votes, [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
     const auto& [count, example] = most->second;
     const double share = static_cast<double>(count) / static_cast<double>(layers.size());
     for (const std::size_t k : layers) {

@@ -57,9 +57,8 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
       open.erase(at);
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const CaptureRoot& a, const CaptureRoot& b) {
-    return a.start_ns < b.start_ns;
-  });
+  std::ranges::stable_sort(
+      out, [](const CaptureRoot& a, const CaptureRoot& b) { return a.start_ns < b.start_ns; });
   return out;
 }
 
@@ -69,10 +68,9 @@ public:
   explicit RegionIndex(const std::vector<CaptureRoot>& roots) : roots_(roots) {
     for (std::uint32_t i = 0; i < roots.size(); ++i)
       by_start_.push_back(i);
-    std::stable_sort(by_start_.begin(), by_start_.end(),
-                     [&roots](std::uint32_t a, std::uint32_t b) {
-                       return roots[a].start_ns < roots[b].start_ns;
-                     });
+    std::ranges::stable_sort(by_start_, [&roots](std::uint32_t a, std::uint32_t b) {
+      return roots[a].start_ns < roots[b].start_ns;
+    });
     std::int64_t last = INT64_MIN;
     for (const std::uint32_t i : by_start_)
       latest_end_.push_back(last = std::max(last, roots[i].end_ns));
@@ -80,9 +78,8 @@ public:
 
   template <class Visit>
   void around(std::int64_t start_ns, std::int64_t end_ns, Visit&& visit) const {
-    const auto after =
-        std::partition_point(by_start_.begin(), by_start_.end(),
-                             [&](std::uint32_t i) { return roots_[i].start_ns <= start_ns; });
+    const auto after = std::ranges::partition_point(
+        by_start_, [&](std::uint32_t i) { return roots_[i].start_ns <= start_ns; });
     for (auto i = static_cast<std::size_t>(after - by_start_.begin());
          i-- > 0 && latest_end_[i] >= end_ns;)
       if (roots_[by_start_[i]].end_ns >= end_ns)

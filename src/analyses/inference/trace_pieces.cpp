@@ -215,8 +215,7 @@ StepEvents::StepEvents(const LoadedTrace& trace, const std::vector<AnnotatedStep
 template <class Visit>
 void StepEvents::open_steps(std::uint32_t track, std::int64_t ts, Visit&& visit) const {
   const std::vector<Open>& group = groups_[group_of_track_[track]];
-  auto at = std::partition_point(group.begin(), group.end(),
-                                 [ts](const Open& o) { return o.start_ns <= ts; });
+  auto at = std::ranges::partition_point(group, [ts](const Open& o) { return o.start_ns <= ts; });
   while (at != group.begin() && std::prev(at)->latest_end_ns >= ts) {
     --at;
     if (at->end_ns >= ts)
@@ -302,12 +301,10 @@ void StepEvents::add_gpu_annotations() {
   for (EventId i = 0; i < e.size(); ++i) {
     if (e.category[i] != Category::kGpuUserAnnotation)
       continue;
-    auto at = static_cast<std::size_t>(std::partition_point(order.begin(), order.end(),
-                                                            [&](std::size_t s) {
-                                                              return members_[s].gpu_start_ns <=
-                                                                     e.ts_ns[i];
-                                                            }) -
-                                       order.begin());
+    auto at = static_cast<std::size_t>(
+        std::ranges::partition_point(
+            order, [&](std::size_t s) { return members_[s].gpu_start_ns <= e.ts_ns[i]; }) -
+        order.begin());
     for (; at > 0 && latest[at - 1] >= t_.trace.end_ns(i); --at)
       if (Members& m = members_[order[at - 1]]; t_.trace.end_ns(i) <= m.gpu_end_ns)
         m.cpu.push_back(i);

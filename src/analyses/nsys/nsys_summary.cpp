@@ -70,8 +70,7 @@ std::string frequent_names(const NsysData& data) {
   for (const NsysRange& r : data.ranges)
     ++counts[r.name];
   std::vector<std::pair<std::string, std::int64_t>> list(counts.begin(), counts.end());
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(list, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, list.size()); ++i)
     text += fmt::format("{}\"{}\" ({} times)", i == 0 ? "" : ", ", list[i].first, list[i].second);

@@ -153,9 +153,8 @@ double busy_ns(const Trace& trace, std::span<const EventId> events, bool as_refe
 void sort_by_start(const Trace& trace, std::vector<EventId>& events) {
   if (events.size() < 2)
     return;
-  std::stable_sort(events.begin(), events.end(), [&](EventId a, EventId b) {
-    return trace.events.ts_ns[a] < trace.events.ts_ns[b];
-  });
+  std::ranges::stable_sort(
+      events, [&](EventId a, EventId b) { return trace.events.ts_ns[a] < trace.events.ts_ns[b]; });
   events.erase(std::unique(events.begin(), events.end()), events.end());
 }
 

@@ -95,14 +95,12 @@ LayerWindowsKey::Value compute(const LoadedTrace& t, const LayerWindowsKey& /*ke
     if (const OpInfo* op = known[e.name[i]]; op != nullptr && e.category[i] == Category::kCpuOp &&
                                              (model_needs(*op) & kNeedsAnnotation) != 0)
       calls.push_back(i);
-  std::stable_sort(calls.begin(), calls.end(),
-                   [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
+  std::ranges::stable_sort(calls, [&e](EventId a, EventId b) { return e.ts_ns[a] < e.ts_ns[b]; });
   std::map<std::pair<std::ptrdiff_t, StrId>, std::size_t> seen;
   LayerWindowsKey::Value out;
   for (const EventId i : calls) {
-    const auto after =
-        std::partition_point(steps.begin(), steps.end(),
-                             [&](const AnnotatedStep& s) { return s.start_ns <= e.ts_ns[i]; });
+    const auto after = std::ranges::partition_point(
+        steps, [&](const AnnotatedStep& s) { return s.start_ns <= e.ts_ns[i]; });
     const std::size_t layer = seen[{after - steps.begin(), e.name[i]}]++;
     out[i] = pattern[layer % pattern.size()];
   }

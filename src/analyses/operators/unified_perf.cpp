@@ -131,8 +131,7 @@ private:
   /// A graph launch has those of its capture.
   [[nodiscard]] bool has_calls(EventId runtime) const {
     const auto children = t_.tree.children(runtime);
-    return std::any_of(children.begin(), children.end(),
-                       [this](EventId c) { return !t_.trace.gpu(c); });
+    return std::ranges::any_of(children, [this](EventId c) { return !t_.trace.gpu(c); });
   }
 
   /// A runtime call (driver calls do not count) below v, python frames between allowed.

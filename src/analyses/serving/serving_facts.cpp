@@ -57,9 +57,8 @@ private:
     const auto of = by_process_.find(process(track));
     if (of == by_process_.end())
       return kNoRow;
-    const auto after =
-        std::partition_point(of->second.begin(), of->second.end(),
-                             [&](std::uint32_t s) { return out_.steps[s].step.start_ns <= ts; });
+    const auto after = std::ranges::partition_point(
+        of->second, [&](std::uint32_t s) { return out_.steps[s].step.start_ns <= ts; });
     if (after == of->second.begin() || ts >= out_.steps[*std::prev(after)].step.end_ns)
       return kNoRow;
     return *std::prev(after);
@@ -127,10 +126,9 @@ private:
       step.end_ns = step.step.end_ns;
       if (work[s].empty())
         continue;
-      step.end_ns =
-          std::max_element(work[s].begin(), work[s].end(), [](const auto& a, const auto& b) {
-            return a.end < b.end;
-          })->end;
+      step.end_ns = std::ranges::max_element(work[s], [](const auto& a, const auto& b) {
+                      return a.end < b.end;
+                    })->end;
       step.busy_ns = IntervalSet(std::move(work[s])).length();
       step.idle_ns =
           step.end_ns - step.gpu_start_ns - busy_.covered(step.gpu_start_ns, step.end_ns);

@@ -64,9 +64,8 @@ void Race::add_round(const std::vector<std::optional<double>>& figures) {
     if (!figures[i] && left_[i] != default_)
       gone.push_back(left_[i]);
   }
-  std::erase_if(left_, [&](std::size_t setting) {
-    return std::find(gone.begin(), gone.end(), setting) != gone.end();
-  });
+  std::erase_if(
+      left_, [&](std::size_t setting) { return std::ranges::find(gone, setting) != gone.end(); });
   const std::size_t best = leader();
   const double alpha = corrected_alpha(figures_.size() - 1);
   std::erase_if(left_, [&](std::size_t setting) {

@@ -149,9 +149,8 @@ std::optional<Estimate> alone_factor(const ConfigurationRanks& base, const Confi
   std::map<std::size_t, std::vector<double>> base_ratios, test_ratios;
   std::size_t calls = 0;
   for (const RankRecord* rank : base.ranks) {
-    const auto other = std::find_if(test.ranks.begin(), test.ranks.end(), [&](const RankRecord* r) {
-      return r->key.rank == rank->key.rank;
-    });
+    const auto other = std::ranges::find_if(
+        test.ranks, [&](const RankRecord* r) { return r->key.rank == rank->key.rank; });
     if (other == test.ranks.end())
       continue;
     const auto means = alone_means(*rank, gemm);

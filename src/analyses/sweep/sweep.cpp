@@ -5,8 +5,7 @@
 namespace rankscope {
 
 bool SweepFacts::empty() const {
-  return std::all_of(records.begin(), records.end(),
-                     [](const RankRecord& r) { return !r.error.empty(); });
+  return std::ranges::all_of(records, [](const RankRecord& r) { return !r.error.empty(); });
 }
 
 } // namespace rankscope

@@ -164,10 +164,9 @@ std::optional<TunerChoice> tuner_choice(std::string_view algorithm, std::string_
   if (channels <= 0 || algorithm.find_first_of(",^:;") != std::string_view::npos ||
       protocol.find_first_of(",^:;") != std::string_view::npos)
     return std::nullopt;
-  const auto a = std::find_if(kAlgorithms.begin(), kAlgorithms.end(), [&](std::string_view name) {
-    return lower(name) == lower(algorithm);
-  });
-  const auto p = std::find(kProtocols.begin(), kProtocols.end(), lower(protocol));
+  const auto a = std::ranges::find_if(
+      kAlgorithms, [&](std::string_view name) { return lower(name) == lower(algorithm); });
+  const auto p = std::ranges::find(kProtocols, lower(protocol));
   if (a == kAlgorithms.end() || p == kProtocols.end())
     return std::nullopt;
   return TunerChoice{std::string(*a), std::string(*p), channels};

@@ -28,9 +28,8 @@ std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
   }
   if (all_sums)
     std::erase_if(out, [](const AnnotatedStep& s) { return !has_all_sums(s.counts.kind); });
-  std::stable_sort(out.begin(), out.end(), [](const AnnotatedStep& a, const AnnotatedStep& b) {
-    return a.start_ns < b.start_ns;
-  });
+  std::ranges::stable_sort(
+      out, [](const AnnotatedStep& a, const AnnotatedStep& b) { return a.start_ns < b.start_ns; });
   return out;
 }
 

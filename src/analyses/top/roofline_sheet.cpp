@@ -82,10 +82,8 @@ Result<std::optional<Table>> roofline_sheet(const LoadedTrace& trace,
   std::vector<RooflinePoint> points = operators_of(*perf, arch);
   if (points.empty())
     return std::optional<Table>();
-  const auto [least, most] =
-      std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
-        return a.flops_per_byte < b.flops_per_byte;
-      });
+  const auto [least, most] = std::ranges::minmax_element(
+      points, [](const auto& a, const auto& b) { return a.flops_per_byte < b.flops_per_byte; });
   const double left = least->flops_per_byte;
   const double right = most->flops_per_byte;
   std::set<std::string> specs;

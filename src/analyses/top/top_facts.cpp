@@ -57,15 +57,13 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
                      share(static_cast<double>(sum.ns[c]), static_cast<double>(sum.total_ns())),
                      share(ms, total_ms), static_cast<double>(sum.gaps[c]) / ranks});
     }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });
+  std::ranges::stable_sort(out, [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });
   return out;
 }
 
 /// Stable, largest first, cut to top_k rows (0: all).
 template <class Row, class Of> void keep_largest(std::vector<Row>& rows, std::size_t top_k, Of of) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&of](const Row& a, const Row& b) { return of(a) > of(b); });
+  std::ranges::stable_sort(rows, [&of](const Row& a, const Row& b) { return of(a) > of(b); });
   if (top_k > 0 && rows.size() > top_k)
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(top_k), rows.end());
 }

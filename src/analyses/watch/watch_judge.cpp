@@ -215,9 +215,8 @@ void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) 
   std::vector<std::int64_t> ranks; // ascending, as the rows are
   for (const StragglerRow& rank : late)
     ranks.push_back(rank.row->rank);
-  std::stable_sort(late.begin(), late.end(), [](const StragglerRow& a, const StragglerRow& b) {
-    return a.late_us > b.late_us;
-  });
+  std::ranges::stable_sort(
+      late, [](const StragglerRow& a, const StragglerRow& b) { return a.late_us > b.late_us; });
   out.push_back({AlarmKind::kStraggler, ranges_text(ranks), straggler_text(window, late, ranks),
                  windows_, 0});
 }

@@ -38,8 +38,7 @@ std::string group_text(const std::string& comm, const std::string& name) {
 }
 
 bool LogWatch::knows(std::string_view name) const {
-  return std::any_of(processes_.begin(), processes_.end(),
-                     [name](const LogProcess& p) { return p.name == name; });
+  return std::ranges::any_of(processes_, [name](const LogProcess& p) { return p.name == name; });
 }
 
 std::uint32_t LogWatch::process(std::string_view name) {

@@ -74,8 +74,7 @@ void LogWatch::judge(std::int64_t number, const LogWindow& window, std::vector<A
     out.lateness.push_back({ranks[process], samples_of(slots),
                             static_cast<double>(n) * 1e6 / static_cast<double>(window_us_)});
   }
-  std::sort(out.lateness.begin(), out.lateness.end(),
-            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  std::ranges::sort(out.lateness, [](const auto& a, const auto& b) { return a.rank < b.rank; });
   for (const auto& [what, slots] : window.bus_gbps)
     out.bandwidths.push_back({what, samples_of(slots)});
   out.gaps = gaps(number);

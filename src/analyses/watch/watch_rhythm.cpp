@@ -35,8 +35,7 @@ std::optional<Alarm> WatchRhythm::judge(std::int64_t now_ns, std::int64_t still_
                                         std::size_t windows, std::string_view writers) {
   if (silent_ || heard_ns_ <= 0 || windows < kFewestWindows)
     return std::nullopt;
-  const std::int64_t longest =
-      gaps_ns_.empty() ? 0 : *std::max_element(gaps_ns_.begin(), gaps_ns_.end());
+  const std::int64_t longest = gaps_ns_.empty() ? 0 : *std::ranges::max_element(gaps_ns_);
   const std::int64_t silence = now_ns - heard_ns_;
   if (silence < still_ns || silence / 2 < longest)
     return std::nullopt;
@@ -55,8 +54,7 @@ bool WatchRhythm::sound() const {
   constexpr std::int64_t kLatest = INT64_MAX / 4;
   return gaps_ns_.size() <= kMostGaps && written_ns_ >= 0 && written_ns_ <= kLatest &&
          heard_ns_ >= 0 && heard_ns_ <= kLatest &&
-         std::all_of(gaps_ns_.begin(), gaps_ns_.end(),
-                     [](std::int64_t gap) { return gap >= 0 && gap <= kLatest; });
+         std::ranges::all_of(gaps_ns_, [](std::int64_t gap) { return gap >= 0 && gap <= kLatest; });
 }
 
 } // namespace rankscope

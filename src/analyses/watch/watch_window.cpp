@@ -136,8 +136,7 @@ WatchWindow watch_window(std::vector<WatchedRank> ranks, std::string label) {
                               out.step_ms > 0 ? static_cast<double>(s.collectives) /
                                                     static_cast<double>(s.late_us.size())
                                               : 0});
-  std::sort(out.lateness.begin(), out.lateness.end(),
-            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  std::ranges::sort(out.lateness, [](const auto& a, const auto& b) { return a.rank < b.rank; });
   out.bandwidths = bandwidths_of(*facts);
   out.gaps = WatchWindowGaps(recorded, *facts)();
   return out;

@@ -219,15 +219,13 @@ Json Json::object(std::initializer_list<JsonMember> members) {
 }
 
 const Json* Json::find(std::string_view key) const {
-  const auto it = std::find_if(members.begin(), members.end(),
-                               [&](const JsonMember& m) { return m.key == key; });
+  const auto it = std::ranges::find_if(members, [&](const JsonMember& m) { return m.key == key; });
   return it == members.end() ? nullptr : &it->value;
 }
 
 Json& Json::at(std::string_view key) {
   kind = Kind::kObject;
-  const auto it = std::find_if(members.begin(), members.end(),
-                               [&](const JsonMember& m) { return m.key == key; });
+  const auto it = std::ranges::find_if(members, [&](const JsonMember& m) { return m.key == key; });
   if (it != members.end())
     return it->value;
   members.push_back({std::string(key), Json()});

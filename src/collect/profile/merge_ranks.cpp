@@ -93,10 +93,9 @@ public:
   }
 
   ProfiledRanks finish() {
-    std::stable_sort(out_.ranks.begin(), out_.ranks.end(),
-                     [](const ProfiledRank& a, const ProfiledRank& b) {
-                       return a.rank.value_or(INT64_MAX) < b.rank.value_or(INT64_MAX);
-                     });
+    std::ranges::stable_sort(out_.ranks, [](const ProfiledRank& a, const ProfiledRank& b) {
+      return a.rank.value_or(INT64_MAX) < b.rank.value_or(INT64_MAX);
+    });
     std::optional<std::int64_t> begin;
     std::optional<std::int64_t> end;
     for (const ProfiledRank& r : out_.ranks) {

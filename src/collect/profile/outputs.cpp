@@ -186,8 +186,7 @@ std::vector<std::string> matching_files(const std::string& pattern) {
     if (it->is_regular_file(ec) && ::fnmatch(match.c_str(), path.c_str(), flags) == 0)
       out.push_back(slash == std::string::npos ? path.substr(2) : path);
     else if (!deep && it->is_directory(ec) &&
-             std::count(path.begin(), path.end(), '/') >=
-                 std::count(match.begin(), match.end(), '/'))
+             std::ranges::count(path, '/') >= std::ranges::count(match, '/'))
       it.disable_recursion_pending();
     ec.clear();
   }

@@ -115,8 +115,7 @@ private:
   [[nodiscard]] const std::string* now(const std::string& name) const {
     if (const EnvChange* c = changed(name))
       return c->unset ? nullptr : &c->value;
-    const auto it =
-        std::find_if(start_.begin(), start_.end(), [&](const auto& p) { return p.first == name; });
+    const auto it = std::ranges::find_if(start_, [&](const auto& p) { return p.first == name; });
     return it == start_.end() ? nullptr : &it->second;
   }
 

@@ -92,8 +92,7 @@ public:
                            m.key.find('\0') == std::string::npos;
       if (!value || !name_ok || value->find('\0') != std::string::npos)
         return fail(fmt::format("{}/{}", key, m.key), "a variable and its text", m.value);
-      const auto it =
-          std::find_if(out.begin(), out.end(), [&](const auto& p) { return p.first == m.key; });
+      const auto it = std::ranges::find_if(out, [&](const auto& p) { return p.first == m.key; });
       if (it == out.end())
         out.emplace_back(m.key, *value);
       else

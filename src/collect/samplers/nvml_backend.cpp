@@ -177,8 +177,7 @@ public:
       out.push_back({p.pid, p.used == kNotTold ? std::nullopt
                                                : std::optional(static_cast<std::int64_t>(p.used))});
     }
-    std::sort(out.begin(), out.end(),
-              [](const GpuProcess& a, const GpuProcess& b) { return a.pid < b.pid; });
+    std::ranges::sort(out, [](const GpuProcess& a, const GpuProcess& b) { return a.pid < b.pid; });
     return out;
   }
 

@@ -155,8 +155,7 @@ public:
       f.gpu.render_node = node.filename().string();
       f.gpu.partition = first_line(device / "current_compute_partition");
       const std::string id = first_line(device / "device");
-      f.gpu.two_dies =
-          std::find(kTwoDieDevices.begin(), kTwoDieDevices.end(), id) != kTwoDieDevices.end();
+      f.gpu.two_dies = std::ranges::find(kTwoDieDevices, id) != kTwoDieDevices.end();
       found.push_back(std::move(f));
     }
     std::stable_sort(found.begin(), found.end(),

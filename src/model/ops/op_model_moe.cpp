@@ -386,9 +386,8 @@ std::optional<PerfResult> grouped_topk(const Call& c) {
   const Operands o = operands(c);
   double chosen = o.largest;
   if (!o.matrices.empty()) {
-    const Shape logits =
-        *std::max_element(o.matrices.begin(), o.matrices.end(),
-                          [](const Shape& a, const Shape& b) { return elements(a) < elements(b); });
+    const Shape logits = *std::ranges::max_element(
+        o.matrices, [](const Shape& a, const Shape& b) { return elements(a) < elements(b); });
     std::int64_t k = logits[1];
     for (const Shape& s : o.matrices)
       if (s[0] == logits[0])

@@ -18,9 +18,8 @@ void take_ends(const TopFacts& top, double TopRankRow::*of, std::vector<bool>& t
   for (std::size_t r = 0; r < top.ranks.size(); ++r)
     if (std::isfinite(top.ranks[r].*of))
       order.push_back(r);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return top.ranks[a].*of < top.ranks[b].*of;
-  });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return top.ranks[a].*of < top.ranks[b].*of; });
   for (std::size_t i = 0; i < std::min(kEach, order.size()); ++i)
     take[order[i]] = take[order[order.size() - 1 - i]] = true;
 }

@@ -125,9 +125,8 @@ void add_bandwidths(PageBlob& page, const SweepPageInput& input,
     rows += of.summary.size();
   page.json.begin_list("bandwidths");
   for (const ConfigurationCollectives& of : input.facts->collectives) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const ConfigurationRanks& g) {
-      return g.configuration == of.configuration;
-    });
+    const auto group = std::ranges::find_if(
+        groups, [&](const ConfigurationRanks& g) { return g.configuration == of.configuration; });
     if (group == groups.end())
       continue;
     for (const SyncSummary& s : rows > kMostRows ? over_like_groups(of.summary) : of.summary) {

@@ -19,8 +19,7 @@ void MemoryLog::release(std::int64_t at_ns, std::uint64_t address) {
 }
 
 std::uint64_t MemoryLog::put(TraceBuilder& out) {
-  std::stable_sort(rows_.begin(), rows_.end(),
-                   [](const Row& a, const Row& b) { return a.at_ns < b.at_ns; });
+  std::ranges::stable_sort(rows_, [](const Row& a, const Row& b) { return a.at_ns < b.at_ns; });
   const StrId name = out.text(name_);
   const StrId unit = out.text("bytes");
   struct Use {

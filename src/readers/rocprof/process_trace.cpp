@@ -259,10 +259,8 @@ void ProcessTrace::add_steps() {
       sum += static_cast<double>(r.end_ns - r.start_ns);
     return sum;
   };
-  const auto longest =
-      std::max_element(steps_.begin(), steps_.end(), [&time](const auto& a, const auto& b) {
-        return time(a.second) < time(b.second);
-      });
+  const auto longest = std::ranges::max_element(
+      steps_, [&time](const auto& a, const auto& b) { return time(a.second) < time(b.second); });
   TraceSource made_here = out_.source();
   made_here.reader.clear();
   const std::uint16_t source = out_.add_source(std::move(made_here));

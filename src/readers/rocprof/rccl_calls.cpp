@@ -186,8 +186,7 @@ void RcclCalls::finish() {
   close_groups();
   if (calls_.empty())
     host_.clear();
-  std::stable_sort(host_.begin(), host_.end(),
-                   [](const HostCall& a, const HostCall& b) { return a.id < b.id; });
+  std::ranges::stable_sort(host_, [](const HostCall& a, const HostCall& b) { return a.id < b.id; });
 }
 
 const CollectiveArgs* RcclCalls::collective_above(std::int64_t id) const {

@@ -275,8 +275,7 @@ private:
     clock_ = "not told";
     std::vector<std::pair<std::size_t, std::string>> counters;
     for (std::size_t i = 0; i < rows.fields(); ++i)
-      if (std::find(kKnown.begin(), kKnown.end(), rows.text(i)) == kKnown.end() &&
-          !rows.text(i).empty())
+      if (std::ranges::find(kKnown, rows.text(i)) == kKnown.end() && !rows.text(i).empty())
         counters.emplace_back(i, rows.text(i));
     const std::size_t name = c.at("KernelName"), gpu = c.at("gpu-id"), queue = c.at("queue-id");
     const std::size_t grid = c.at("grd"), group = c.at("wgr");

@@ -128,8 +128,7 @@ private:
         if (const auto api = q.integer(1))
           links_.push_back({*op, *api});
     check(q, "rocpd_api_ops");
-    std::stable_sort(links_.begin(), links_.end(),
-                     [](const Link& a, const Link& b) { return a.op < b.op; });
+    std::ranges::stable_sort(links_, [](const Link& a, const Link& b) { return a.op < b.op; });
   }
 
   void find_owners() {

@@ -30,10 +30,9 @@ std::vector<PlotGroup> filled_groups(const PlotPanel& panel) {
 /// Names with the numbers of samples; equal ones are told once, under the axis.
 std::pair<std::vector<std::string>, std::string> group_names(const PlotPanel& panel,
                                                              const std::vector<PlotGroup>& groups) {
-  const bool equal =
-      groups.size() > 1 && std::all_of(groups.begin(), groups.end(), [&](const PlotGroup& g) {
-        return g.values.size() == groups.front().values.size();
-      });
+  const bool equal = groups.size() > 1 && std::ranges::all_of(groups, [&](const PlotGroup& g) {
+                       return g.values.size() == groups.front().values.size();
+                     });
   std::vector<std::string> names;
   for (const PlotGroup& g : groups)
     names.push_back(equal ? g.label : fmt::format("{} (n={})", g.label, g.values.size()));
