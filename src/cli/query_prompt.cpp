@@ -1,5 +1,6 @@
 #include "cli/query_prompt.h"
 
+#include "base/noncopyable.h"
 #include "os/signals.h"
 #include "sql/statements.h"
 #include "writers/writer.h"
@@ -19,7 +20,7 @@ constexpr const char* kHelp = ".tables  list tables and views\n"
                               "All other input is SQL; end it with a semicolon.\n";
 
 /// While it lives, a Ctrl-C ends the query that runs.
-class InterruptsQuery {
+class InterruptsQuery : NonCopyable {
 public:
   explicit InterruptsQuery(const Query& query)
       : watcher_([this, &query] {
@@ -30,8 +31,6 @@ public:
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
           }
         }) {}
-  InterruptsQuery(const InterruptsQuery&) = delete;
-  InterruptsQuery& operator=(const InterruptsQuery&) = delete;
   ~InterruptsQuery() {
     done_ = true;
     watcher_.join();

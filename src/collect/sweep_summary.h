@@ -2,6 +2,7 @@
 // documented columns.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "collect/sweep_run.h"
 
@@ -25,12 +26,10 @@ enum class SweepKind { kThreadsChannels, kCuPairs, kOther };
 [[nodiscard]] std::string sweep_timestamp(std::chrono::system_clock::time_point time);
 
 /// Lines "[2026-02-03 04:05:06] text", appended; without colours. What cannot be written is lost.
-class SweepLog {
+class SweepLog : NonCopyable {
 public:
   explicit SweepLog(const std::string& path);
   ~SweepLog();
-  SweepLog(const SweepLog&) = delete;
-  SweepLog& operator=(const SweepLog&) = delete;
   void line(std::string_view text);
 
 private:

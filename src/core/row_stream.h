@@ -1,6 +1,7 @@
 // RowStream: the rows of a table that is too long to be held; they are made while they are written.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "core/report.h"
 #include "core/table.h"
@@ -14,14 +15,10 @@
 
 namespace rankscope {
 
-class RowStream {
+class RowStream : public Interface {
 public:
   using Take = std::function<Result<void>(const Table& some)>;
 
-  RowStream() = default;
-  RowStream(const RowStream&) = delete;
-  RowStream& operator=(const RowStream&) = delete;
-  virtual ~RowStream() = default;
   [[nodiscard]] virtual std::size_t rows() const = 0;
   /// Hands over the rows in their order, some thousand at a time, in tables with the columns of the
   /// one they belong to. May be called again. Errors: those of `take`, and of reading them.

@@ -2,6 +2,7 @@
 // what a rank's file holds. PartSource hands them to run_ranks in place of the trace.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "core/part.h"
 #include "readers/discovery.h"
@@ -46,12 +47,8 @@ inline constexpr std::uint32_t kRankPartsVersion = 3;
 /// From untrusted bytes. Errors: kUnreadable.
 [[nodiscard]] Result<RankParts> decode_rank_parts(std::string_view bytes);
 
-class PartSource {
+class PartSource : public Interface {
 public:
-  PartSource() = default;
-  PartSource(const PartSource&) = delete;
-  PartSource& operator=(const PartSource&) = delete;
-  virtual ~PartSource() = default;
   /// From any thread, several at once. Errors: why there are none; of a rank that was lost when the
   /// parts were made, that.
   [[nodiscard]] virtual Result<RankParts> parts_of(const RunPlan& plan,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/diagnostics.h"
+#include "base/noncopyable.h"
 #include "os/tasks.h"
 
 #include <cstdint>
@@ -14,13 +15,8 @@ namespace rankscope {
 
 class FactCache;
 
-class Session {
+class Session : public Interface {
 public:
-  Session() = default;
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  virtual ~Session() = default;
-
   unsigned threads = 1;    ///< -j, already resolved to at least 1; fixed at the first pool()
   bool partial = false;    ///< set by a use case: exit 4 at the end
   Diagnostics diagnostics; ///< printed as a summary at the end; data loss makes exit 4

@@ -1,5 +1,6 @@
 #include "os/byte_source.h"
 
+#include "base/noncopyable.h"
 #include "os/input_file.h"
 
 #include <algorithm>
@@ -19,11 +20,9 @@ namespace {
 constexpr std::size_t kInputBuffer = std::size_t{256} << 10;
 
 /// The raw file with one buffer, so that compressed streams can look at the bytes that remain.
-class RawFile {
+class RawFile : NonCopyable {
 public:
   explicit RawFile(int fd) : fd_(fd), buffer_(kInputBuffer) {}
-  RawFile(const RawFile&) = delete;
-  RawFile& operator=(const RawFile&) = delete;
   ~RawFile() {
     if (fd_ > 0)
       ::close(fd_);

@@ -2,6 +2,8 @@
 // Link is what it needs of one.
 #pragma once
 
+#include "base/noncopyable.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,13 +16,8 @@ namespace rankscope {
 
 /// A process's place among those of its job, and messages to them. All processes make the same
 /// calls in the same order. A link that breaks ends the job: no call here fails.
-class Link {
+class Link : public Interface {
 public:
-  Link() = default;
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
-  virtual ~Link() = default;
-
   [[nodiscard]] virtual std::size_t rank() const = 0; ///< 0 <= rank < size
   [[nodiscard]] virtual std::size_t size() const = 0;
   /// A number to each process; gives one from each. Both by rank.

@@ -1,5 +1,6 @@
 #include "os/process.h"
 
+#include "base/noncopyable.h"
 #include "os/cleanup.h"
 #include "os/close_file.h"
 #include "os/environment.h"
@@ -90,15 +91,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 /// The actions and attributes of a spawn, released at the end of a scope.
-struct SpawnPlan {
+struct SpawnPlan : NonCopyable {
   posix_spawn_file_actions_t actions = {};
   posix_spawnattr_t attributes = {};
   SpawnPlan() {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
   }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
   ~SpawnPlan() {
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);

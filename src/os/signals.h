@@ -2,6 +2,7 @@
 // and wait like any other code.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "os/tasks.h"
 
 #include <chrono>
@@ -32,13 +33,11 @@ enum class SecondSignal {
 /// While one lives, the first signal only cancels the token: the work has `grace` to end by itself
 /// (a recording that wants to keep what it has). A second signal, or the end of the grace, exits;
 /// the same one within 300 ms is the first one still.
-class InterruptGrace {
+class InterruptGrace : NonCopyable {
 public:
   explicit InterruptGrace(std::chrono::milliseconds grace,
                           SecondSignal second = SecondSignal::kExits);
   ~InterruptGrace();
-  InterruptGrace(const InterruptGrace&) = delete;
-  InterruptGrace& operator=(const InterruptGrace&) = delete;
 };
 
 } // namespace rankscope

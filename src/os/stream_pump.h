@@ -2,6 +2,7 @@
 // to a file, passed on to our own streams. The child never waits for somebody to ask.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 
 #include <array>
@@ -23,13 +24,11 @@ struct PumpLane {
   int echo = -1; ///< ours, left open; a reader that left is no fault
 };
 
-class StreamPump {
+class StreamPump : NonCopyable {
 public:
   /// Errors: kOutput when the system gives no thread; the lanes are closed then.
   static Result<std::unique_ptr<StreamPump>> start(std::array<PumpLane, 2> lanes);
   ~StreamPump();
-  StreamPump(const StreamPump&) = delete;
-  StreamPump& operator=(const StreamPump&) = delete;
 
   /// Call when all who write have ended: hands on what is still in the pipes and ends. Unless
   /// `patient`, nobody waits for a reader of our own streams that does not read. Returns what went
@@ -37,7 +36,6 @@ public:
   std::string finish(bool patient);
 
 private:
-  StreamPump() = default;
   void run();
   /// One read; false when there is nothing to be had now. Closes the lane at its end.
   bool move_bytes(PumpLane& lane);

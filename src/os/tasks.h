@@ -4,6 +4,7 @@
 // lies on the stack of the one whose turn it is.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 
 #include <atomic>
@@ -54,12 +55,10 @@ class TaskGroup;
 
 /// threads - 1 workers: the thread that waits is the last one. Where the system gives fewer
 /// threads, there are fewer. Must outlive its groups.
-class TaskPool {
+class TaskPool : NonCopyable {
 public:
   explicit TaskPool(unsigned threads);
   ~TaskPool();
-  TaskPool(const TaskPool&) = delete;
-  TaskPool& operator=(const TaskPool&) = delete;
 
   /// Threads that can work at a time, with the one that waits; at least 1.
   [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
@@ -84,13 +83,11 @@ private:
 
 /// Tasks that are waited for together. Used from one thread at a time, its tasks may make groups of
 /// their own in the same pool.
-class TaskGroup {
+class TaskGroup : NonCopyable {
 public:
   /// Without a pool (nullptr) each task runs at once, in run().
   explicit TaskGroup(TaskPool* pool, CancelToken token = {});
   ~TaskGroup(); ///< cancels and waits
-  TaskGroup(const TaskGroup&) = delete;
-  TaskGroup& operator=(const TaskGroup&) = delete;
 
   /// Queues a task. An exception in it cancels the group and is what wait() returns.
   void run(std::function<void()> body);

@@ -1,6 +1,7 @@
 #include "sql/database.h"
 
 #include "base/ascii.h"
+#include "base/noncopyable.h"
 #include "os/library_memory.h"
 #include "sql/query_result.h"
 #include "sql/statements.h"
@@ -15,11 +16,9 @@ namespace {
 using namespace duckdb;
 
 /// A result that is released.
-class HeldResult {
+class HeldResult : NonCopyable {
 public:
   explicit HeldResult(const DuckDbLibrary& calls) : calls_(calls) {}
-  HeldResult(const HeldResult&) = delete;
-  HeldResult& operator=(const HeldResult&) = delete;
   ~HeldResult() { calls_.destroy_result(&block_); }
   [[nodiscard]] ResultBlock& block() { return block_; }
 
@@ -28,11 +27,9 @@ private:
   ResultBlock block_;
 };
 
-class HeldStatement {
+class HeldStatement : NonCopyable {
 public:
   explicit HeldStatement(const DuckDbLibrary& calls) : calls_(calls) {}
-  HeldStatement(const HeldStatement&) = delete;
-  HeldStatement& operator=(const HeldStatement&) = delete;
   ~HeldStatement() { calls_.destroy_prepare(&prepared); }
   Prepared prepared = nullptr;
 

@@ -2,6 +2,7 @@
 // default it reaches no file, no network and no extension.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "core/table.h"
 #include "sql/table_scan.h"
@@ -18,12 +19,10 @@ struct SqlOptions {
   std::vector<std::string> writable; ///< files that they may read and write all the same
 };
 
-class SqlDatabase {
+class SqlDatabase : NonCopyable {
 public:
   /// `source` outlives the database. Errors: kMissingTool without DuckDB's library, kInternal.
   static Result<std::unique_ptr<SqlDatabase>> open(SqlSource& source, const SqlOptions& options);
-  SqlDatabase(const SqlDatabase&) = delete;
-  SqlDatabase& operator=(const SqlDatabase&) = delete;
   ~SqlDatabase();
 
   /// One statement. Its rows as a table called `name` (nested values as JSON in text columns that

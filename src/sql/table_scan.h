@@ -2,6 +2,7 @@
 // several threads, and of each only the columns that the query asks for.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "sql/duckdb_library.h"
 #include "sql/sql_table.h"
@@ -13,13 +14,8 @@
 namespace rankscope {
 
 /// Where the tables of a database come from. Called by one thread at a time.
-class SqlSource {
+class SqlSource : public Interface {
 public:
-  SqlSource() = default;
-  SqlSource(const SqlSource&) = delete;
-  SqlSource& operator=(const SqlSource&) = delete;
-  virtual ~SqlSource() = default;
-
   /// Whether there is a table of this lower-case name.
   [[nodiscard]] virtual bool has(const std::string& name) const = 0;
   /// That table; made at the first call.

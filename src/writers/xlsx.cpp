@@ -1,6 +1,7 @@
 // Excel workbooks through libxlsxwriter: one sheet a table, header style, frozen header, filters,
 // number formats by unit. Text never becomes a formula. More rows than a sheet takes go on in a
 // second one.
+#include "base/noncopyable.h"
 #include "os/library_memory.h"
 #include "os/output_file.h"
 #include "os/scratch_folder.h"
@@ -55,7 +56,7 @@ std::time_t created_time() {
              : kConstant;
 }
 
-class Workbook {
+class Workbook : NonCopyable {
 public:
   Workbook(const XlsxWriterLibrary& library, const std::string& path, bool big, bool explained)
       : lib_(library), constant_memory_(big), explained_(explained) {
@@ -79,8 +80,6 @@ public:
     if (book_ != nullptr)
       lib_.lxw_workbook_free(book_);
   }
-  Workbook(const Workbook&) = delete;
-  Workbook& operator=(const Workbook&) = delete;
 
   [[nodiscard]] bool ok() const { return book_ != nullptr; }
   /// Frees the workbook too, whether it could be written or not.
@@ -350,7 +349,7 @@ private:
 };
 
 /// A file in memory that the library opens by its path.
-class MemoryFile {
+class MemoryFile : NonCopyable {
 public:
   MemoryFile() : fd_(::memfd_create("workbook", MFD_CLOEXEC)) {
     if (fd_ >= 0)
@@ -360,8 +359,6 @@ public:
     if (fd_ >= 0)
       ::close(fd_);
   }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
   [[nodiscard]] bool usable() const { return fd_ >= 0 && ::access(path_.c_str(), W_OK) == 0; }
   [[nodiscard]] const std::string& path() const { return path_; }
   void copy_to(OutputFile& out) const {

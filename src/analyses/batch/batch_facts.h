@@ -4,6 +4,7 @@
 
 #include "analyses/batch/batch_part.h"
 #include "analyses/group_stats.h"
+#include "base/noncopyable.h"
 #include "core/report.h"
 
 #include <limits>
@@ -115,10 +116,7 @@ struct BatchCollectives {
 };
 
 /// Rows refer to parts and ranks, so that facts do not move.
-struct BatchFacts {
-  BatchFacts() = default;
-  BatchFacts(const BatchFacts&) = delete;
-  BatchFacts& operator=(const BatchFacts&) = delete;
+struct BatchFacts : NonCopyable {
 
   std::vector<BatchPart> parts;       ///< ascending by rank, without their collectives
   std::vector<RankCollectives> ranks; ///< one for each part

@@ -4,6 +4,7 @@
 
 #include "analyses/collectives/group_match.h"
 #include "analyses/collectives/packed_rows.h"
+#include "base/noncopyable.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +19,8 @@
 namespace rankscope {
 
 /// Bytes that lie somewhere until they are asked for.
-class ByteStore {
+class ByteStore : public Interface {
 public:
-  ByteStore() = default;
-  ByteStore(const ByteStore&) = delete;
-  ByteStore& operator=(const ByteStore&) = delete;
-  virtual ~ByteStore() = default;
   /// Where they are. Errors: kOutput.
   virtual Result<std::uint64_t> put(std::string_view bytes) = 0;
   /// Errors: kUnreadable.

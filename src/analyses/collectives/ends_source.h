@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyses/collectives/clock_alignment.h"
+#include "base/noncopyable.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +11,8 @@
 
 namespace rankscope {
 
-class EndsSource {
+class EndsSource : public Interface {
 public:
-  EndsSource() = default;
-  EndsSource(const EndsSource&) = delete;
-  EndsSource& operator=(const EndsSource&) = delete;
-  virtual ~EndsSource() = default;
   /// The ranks (positions, ascending) that share a collective with `rank` and are kAlone in
   /// `so_far`; one that shares none may be among them.
   [[nodiscard]] virtual std::vector<std::size_t>

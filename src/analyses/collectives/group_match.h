@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analyses/collectives/collective_match.h"
+#include "base/noncopyable.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,12 +61,8 @@ struct CollectivePlace {
 [[nodiscard]] std::vector<CollectivePlace> seq_places(const std::vector<std::int64_t>& seq);
 
 /// The ranks of a group, in memory or not.
-class GroupMembers {
+class GroupMembers : public Interface {
 public:
-  GroupMembers() = default;
-  GroupMembers(const GroupMembers&) = delete;
-  GroupMembers& operator=(const GroupMembers&) = delete;
-  virtual ~GroupMembers() = default;
   [[nodiscard]] virtual std::size_t size() const = 0;
   /// Of the i-th: its position in the list of ranks, how many rows it has, whether all have a Seq.
   [[nodiscard]] virtual std::size_t rank(std::size_t i) const = 0;

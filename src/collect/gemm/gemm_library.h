@@ -1,6 +1,7 @@
 // A vendor's library of matrix products, opened at run time.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "collect/gemm/gemm_problem.h"
 #include "collect/gemm/gpu_runtime.h"
@@ -31,12 +32,8 @@ struct GemmScalar {
 
 /// Errors of both functions: kUsage where the library says that it cannot do this, kOutput where
 /// memory is short, kInternal for other words of it.
-class GemmBackend {
+class GemmBackend : public Interface {
 public:
-  GemmBackend() = default;
-  GemmBackend(const GemmBackend&) = delete;
-  GemmBackend& operator=(const GemmBackend&) = delete;
-  virtual ~GemmBackend() = default;
   virtual Result<void> prepare(const GemmProblem& problem, const GemmMemory& memory) = 0;
   /// Starts one product on the default stream.
   virtual Result<void> launch() = 0;

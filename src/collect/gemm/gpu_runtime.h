@@ -3,6 +3,7 @@
 // CUDA and HIP have with the same arguments under names of their own.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "os/shared_library.h"
 
@@ -22,14 +23,12 @@ Result<SharedLibrary> open_library(const std::string& folder,
 
 enum class GpuVendor : std::uint8_t { kNvidia, kAmd };
 
-class GpuRuntime {
+class GpuRuntime : NonCopyable {
 public:
   /// `folder`: where the library is, "" = where the loader looks. Errors: kMissingTool: no library,
   /// a function that it lacks, no device.
   static Result<std::unique_ptr<GpuRuntime>> open(GpuVendor vendor, const std::string& folder);
   ~GpuRuntime();
-  GpuRuntime(const GpuRuntime&) = delete;
-  GpuRuntime& operator=(const GpuRuntime&) = delete;
 
   [[nodiscard]] GpuVendor vendor() const { return vendor_; }
   [[nodiscard]] const std::string& device() const { return device_; } ///< "NVIDIA H200"

@@ -3,6 +3,7 @@
 // library_trace.csv, one row per configuration and library with its calls, and the same in detail.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "collect/library_trace/library_call.h"
 
@@ -68,12 +69,10 @@ struct LibraryTraceSummary {
   std::vector<std::string> silent;  ///< traced libraries without a line
 };
 
-class LibraryTrace {
+class LibraryTrace : NonCopyable {
 public:
   explicit LibraryTrace(LibraryTraceOptions options);
   ~LibraryTrace();
-  LibraryTrace(const LibraryTrace&) = delete;
-  LibraryTrace& operator=(const LibraryTrace&) = delete;
 
   /// What turns the logs on, given the environment the child would have. Masks of the user are kept
   /// (OR), NCCL_DEBUG_SUBSYS is extended, files of the user give way to ours with a note.

@@ -1,6 +1,7 @@
 // Which libraries the processes of a run have in memory: looked at while it runs.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "collect/profile/plan.h"
 
 #include <atomic>
@@ -18,14 +19,12 @@ using SeenLibraries = std::map<std::string, EnvPairs>;
 /// Libraries of the tools that read their logs.
 [[nodiscard]] std::set<std::string> watched_libraries(const Plan& plan);
 
-class LibraryWatch {
+class LibraryWatch : NonCopyable {
 public:
   /// Looks at `root` and all below it, often in its first second, then four times a second; does
   /// nothing without names.
   LibraryWatch(pid_t root, std::set<std::string> names);
   ~LibraryWatch();
-  LibraryWatch(const LibraryWatch&) = delete;
-  LibraryWatch& operator=(const LibraryWatch&) = delete;
   SeenLibraries stop();
 
 private:

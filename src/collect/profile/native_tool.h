@@ -1,6 +1,7 @@
 // A tool that rankscope is itself: it runs in this process, beside the command.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "collect/profile/plan.h"
 
 #include <cstddef>
@@ -14,13 +15,8 @@ namespace rankscope {
 
 enum class RunPhase { kPre, kRun, kPost };
 
-class NativeTool {
+class NativeTool : public Interface {
 public:
-  NativeTool() = default;
-  NativeTool(const NativeTool&) = delete;
-  NativeTool& operator=(const NativeTool&) = delete;
-  virtual ~NativeTool() = default;
-
   [[nodiscard]] virtual std::vector<std::string> names() const = 0; ///< of the tools that it is
   /// What the command's environment has to have for it.
   virtual void prepare([[maybe_unused]] std::vector<EnvChange>& env) {}

@@ -1,5 +1,6 @@
 #include "collect/profile/perf_csv.h"
 
+#include "base/noncopyable.h"
 #include "collect/leading_number.h"
 #include "os/output_file.h"
 
@@ -192,10 +193,8 @@ Error failed(const std::string& path) {
 }
 
 /// A descriptor that closes itself.
-struct File {
+struct File : NonCopyable {
   explicit File(int open) : fd(open) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
   ~File() {
     if (fd >= 0)
       ::close(fd);

@@ -69,8 +69,6 @@ public:
     if (api_.version != nullptr && api_.version(&answer) == 0)
       version_ = {answer.words[0], answer.words[1]};
   }
-  AmdSmiBackend(const AmdSmiBackend&) = delete;
-  AmdSmiBackend& operator=(const AmdSmiBackend&) = delete;
   ~AmdSmiBackend() override { api_.shut_down(); }
   [[nodiscard]] std::string name() const override {
     return fmt::format("amdsmi {}.{}", version_.major, version_.minor);

@@ -114,8 +114,6 @@ class NvmlBackend final : public GpuBackend {
 public:
   NvmlBackend(SharedLibrary library, const NvmlBackendApi& api)
       : library_(std::move(library)), api_(api) {}
-  NvmlBackend(const NvmlBackend&) = delete;
-  NvmlBackend& operator=(const NvmlBackend&) = delete;
   ~NvmlBackend() override { api_.shutdown(); }
   [[nodiscard]] std::string name() const override { return "nvml"; }
 

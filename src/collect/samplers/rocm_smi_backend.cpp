@@ -47,8 +47,6 @@ class RocmSmiBackend final : public GpuBackend {
 public:
   RocmSmiBackend(SharedLibrary library, const RocmSmiBackendApi& api)
       : library_(std::move(library)), api_(api) {}
-  RocmSmiBackend(const RocmSmiBackend&) = delete;
-  RocmSmiBackend& operator=(const RocmSmiBackend&) = delete;
   ~RocmSmiBackend() override { api_.shut_down(); }
   [[nodiscard]] std::string name() const override { return "rocm-smi"; }
 

@@ -1,5 +1,6 @@
 #include "collect/samplers/sampler.h"
 
+#include "base/noncopyable.h"
 #include "collect/clock_anchor.h"
 #include "collect/samplers/documented_csv.h"
 #include "collect/samplers/host_reader.h"
@@ -41,10 +42,8 @@ std::int64_t clock_ns(clockid_t clock) {
 }
 
 /// A file descriptor that closes itself.
-struct Descriptor {
+struct Descriptor : NonCopyable {
   explicit Descriptor(int value) : fd(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
     if (fd >= 0)
       ::close(fd);

@@ -2,6 +2,7 @@
 // run by one thread on one monotonic schedule. Every row is in its file when the sample is taken.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "collect/samplers/gpu_backend.h"
 #include "collect/samplers/sampler_summary.h"
@@ -50,14 +51,12 @@ Result<void> apply_sampler_environment(const std::map<std::string, std::string>&
 Result<std::chrono::nanoseconds> parse_period(const std::string& text);
 
 /// Samples until stop() or its end.
-class Sampler {
+class Sampler : NonCopyable {
 public:
   /// Opens the GPUs and the files and takes a first sample. Errors: kMissingTool (no GPU to be
   /// read, with what was tried), kUsage (`devices` names none that is there), kOutput.
   static Result<std::unique_ptr<Sampler>> start(SamplerOptions options);
   ~Sampler();
-  Sampler(const Sampler&) = delete;
-  Sampler& operator=(const Sampler&) = delete;
 
   /// From now on rows belong to `next`; a sample is taken at the boundary, so that what a phase
   /// used is known to its ends. Phases: pre until told otherwise.

@@ -2,6 +2,7 @@
 // ranks, its events; unpacking takes most of the time of each.
 #pragma once
 
+#include "base/noncopyable.h"
 #include "base/result.h"
 #include "os/scratch_folder.h"
 
@@ -14,12 +15,10 @@ class ByteSource;
 
 /// While one of these exists, an unpacked database is reused by the next call. Those unpacked first
 /// are removed when they take more than the file system has left. The last object removes the rest.
-class ReuseUnpackedDatabases {
+class ReuseUnpackedDatabases : NonCopyable {
 public:
   ReuseUnpackedDatabases();
   ~ReuseUnpackedDatabases();
-  ReuseUnpackedDatabases(const ReuseUnpackedDatabases&) = delete;
-  ReuseUnpackedDatabases& operator=(const ReuseUnpackedDatabases&) = delete;
 };
 
 /// A folder with the database of `path` in its file "database". `source`: the file opened, not read

@@ -2,6 +2,8 @@
 // makes a PNG of them, svg_canvas.h an SVG.
 #pragma once
 
+#include "base/noncopyable.h"
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -32,13 +34,8 @@ enum class Anchor { kStart, kMiddle, kEnd };
 /// Letters of normal text: 12 points.
 inline constexpr double kTextEm = 12.0 / 72;
 
-class Canvas {
+class Canvas : public Interface {
 public:
-  Canvas() = default;
-  Canvas(const Canvas&) = delete;
-  Canvas& operator=(const Canvas&) = delete;
-  virtual ~Canvas() = default;
-
   /// What lies inside of any of the outlines, which close by themselves (winding number not zero).
   virtual void fill(const std::vector<Outline>& outlines, PlotInk ink) = 0;
   /// A line through the points.
