@@ -35,9 +35,7 @@ std::string graph_line(const LoadedTrace& trace, const ReportOptions& options) {
 void note_graphs(const LoadedTrace& trace, const ReportOptions& options, double least_percent,
                  Diagnostics& diagnostics) {
   const GraphAttribution& a = trace.shared(GraphsKey{options});
-  const auto share = [&a](std::int64_t ns) {
-    return a.gpu_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(a.gpu_ns) : 0.0;
-  };
+  const auto share = [&a](std::int64_t ns) { return percent_of(ns, a.gpu_ns); };
   if (a.graphs.replays.empty() || share(a.graph_ns) < least_percent)
     return;
   std::string sentence = graph_headline(a);

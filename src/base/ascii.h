@@ -1,4 +1,4 @@
-// Letters of names without regard to the locale.
+// Letters and blanks without regard to the locale.
 #pragma once
 
 #include <string>
@@ -13,6 +13,15 @@ namespace rankscope {
     if (c >= 'A' && c <= 'Z')
       c = static_cast<char>(c - 'A' + 'a');
   return out;
+}
+
+/// `text` without these bytes at its ends.
+[[nodiscard]] inline std::string_view trimmed(std::string_view text,
+                                              std::string_view blanks = " \t\r") {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 } // namespace rankscope

@@ -1,5 +1,7 @@
 #include "model/kernel_symbol.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -49,14 +51,6 @@ void split_outside(std::string_view text, std::string_view separator, const Part
   part(text.substr(begin));
 }
 
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && text.front() == ' ')
-    text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ')
-    text.remove_suffix(1);
-  return text;
-}
-
 std::string erased(std::string_view text, std::string_view what) {
   std::string out;
   for (std::size_t at = 0;;) {
@@ -84,7 +78,7 @@ std::string_view whole_number(std::string_view text) {
 
 void read_arguments(KernelSymbol& out) {
   split_outside(out.arguments, ",", [&](std::string_view part) {
-    part = without_blanks(part);
+    part = trimmed(part, " ");
     if (std::string type = short_type(part); !type.empty())
       add_once(out.types, std::move(type));
     else if (const std::string_view number = whole_number(part); !number.empty())
@@ -334,7 +328,7 @@ std::string short_type(std::string_view type) {
        {"int8_t", "i8"},         {"char", "i8"},
        {"unsigned char", "u8"},  {"uint8_t", "u8"},
        {"uint16_t", "u16"},      {"bool", "bool"}}};
-  type = without_blanks(type);
+  type = trimmed(type, " ");
   while (!type.empty() && (type.back() == '*' || type.back() == '&' || type.back() == ' '))
     type.remove_suffix(1);
   if (type.ends_with(" const"))

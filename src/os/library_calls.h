@@ -36,4 +36,11 @@ Result<Calls> open_calls(const char* soname, const char* hint, const FindAll& fi
   return calls;
 }
 
+/// A library that was opened once, for all callers.
+template <class Library> Result<const Library*> shared(const Result<Library>& library) {
+  if (!library)
+    return library.error();
+  return &*library;
+}
+
 } // namespace rankscope

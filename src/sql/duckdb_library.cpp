@@ -1,5 +1,6 @@
 #include "sql/duckdb_library.h"
 
+#include "os/library_calls.h"
 #include "os/shared_library.h"
 
 #include <cstdlib>
@@ -79,9 +80,7 @@ Result<DuckDbLibrary> open_duckdb(const std::string& path) {
 
 Result<const DuckDbLibrary*> DuckDbLibrary::get() {
   static const Result<DuckDbLibrary> library = opened();
-  if (!library)
-    return library.error();
-  return &*library;
+  return shared(library);
 }
 
 } // namespace rankscope

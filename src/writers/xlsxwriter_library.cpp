@@ -21,9 +21,7 @@ Result<XlsxWriterLibrary> opened() {
 
 Result<const XlsxWriterLibrary*> XlsxWriterLibrary::get() {
   static const Result<XlsxWriterLibrary> library = opened();
-  if (!library)
-    return library.error();
-  return &*library;
+  return shared(library);
 }
 
 } // namespace rankscope

@@ -7,6 +7,8 @@
 #include "analyses/collectives/slow_collectives.h"
 #include "analyses/group_stats.h"
 #include "base/result.h"
+#include "base/statistics.h"
+#include "base/units.h"
 
 #include <limits>
 #include <optional>
@@ -133,12 +135,6 @@ struct Straggler {
   }
 };
 
-/// 100 part / whole; NaN when the whole is 0.
-[[nodiscard]] inline double share_percent(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole)
-                   : std::numeric_limits<double>::quiet_NaN();
-}
-
 struct ExposedRank {
   std::int64_t rank = 0;
   std::int64_t comm_ns = 0, exposed_ns = 0, hidden_compute_ns = 0, hidden_memcpy_ns = 0;
@@ -153,7 +149,7 @@ struct ExposedType {
     return dur_ns - hidden_compute_ns - hidden_memcpy_ns;
   }
   /// Of the duration; NaN when that is 0.
-  [[nodiscard]] double exposed_percent() const { return share_percent(exposed_ns(), dur_ns); }
+  [[nodiscard]] double exposed_percent() const { return percent_of(exposed_ns(), dur_ns, kNaN); }
 };
 
 struct GroupSummary {

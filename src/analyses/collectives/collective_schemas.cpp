@@ -2,6 +2,7 @@
 #include "analyses/collectives/collective_schemas.h"
 
 #include "base/rank_excess.h"
+#include "base/statistics.h"
 #include "base/units.h"
 
 #include <cmath>
@@ -208,7 +209,7 @@ Schema<ExposedRank> exposed_rank_schema() {
            {"hidden_memcpy_ms", "hidden by memcpy (ms)", Unit::kMs, in_ms(&R::hidden_memcpy_ns),
             "under copies but not compute"},
            {"exposed_percent", "exposed (%)", Unit::kPercent,
-            [](const R& r) { return share_percent(r.exposed_ns, r.comm_ns); }}}};
+            [](const R& r) { return percent_of(r.exposed_ns, r.comm_ns, kNaN); }}}};
 }
 
 Schema<ExposedType> exposed_type_schema() {

@@ -12,11 +12,6 @@
 namespace rankscope {
 namespace {
 
-/// 0 of no time.
-double percent_of(std::int64_t part_ns, std::int64_t whole_ns) {
-  return whole_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
 double cv(const Stats& s) {
   return s.mean > 0 ? s.std_sample / s.mean : kNaN;
 }

@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t kMostDonors = 3; ///< that are aligned with one graph
 
-double percent(std::int64_t part, std::int64_t of) {
-  return of > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(of) : 0;
-}
-
 std::size_t at(Attribution a) {
   return static_cast<std::size_t>(a);
 }
@@ -277,7 +273,7 @@ const ReplayedKernel* GraphAttribution::find(EventId gpu) const {
 }
 
 double GraphAttribution::unattributed_percent() const {
-  return percent(ns[at(Attribution::kNone)], graph_ns);
+  return percent_of(ns[at(Attribution::kNone)], graph_ns);
 }
 
 GraphAttribution attribute_graphs(const LoadedTrace& t, const LoadedTrace* donor) {
@@ -327,11 +323,11 @@ GraphCell graph_cell(const LoadedTrace& t, const GraphAttribution& a,
 std::string graph_headline(const GraphAttribution& a) {
   if (a.graphs.replays.empty())
     return "";
-  const auto share = [&a](Attribution how) { return percent(a.ns[at(how)], a.graph_ns); };
+  const auto share = [&a](Attribution how) { return percent_of(a.ns[at(how)], a.graph_ns); };
   std::string out = fmt::format(
       "graph launches: {} ({} graph{}), {:.3f} ms = {:.1f} % of GPU time", a.graphs.replays.size(),
       a.graphs.graphs.size(), a.graphs.graphs.size() == 1 ? "" : "s",
-      ns_to_ms(static_cast<double>(a.graph_ns)), percent(a.graph_ns, a.gpu_ns));
+      ns_to_ms(static_cast<double>(a.graph_ns)), percent_of(a.graph_ns, a.gpu_ns));
   if (a.graph_ns == 0)
     return out + "; the trace has no GPU events of them";
   std::string by;
@@ -361,7 +357,7 @@ std::string unattributed_families(const GraphAttribution& a) {
   std::string out;
   for (const auto& [ns, family] : order)
     out += fmt::format("{}{} {:.1f} %", out.empty() ? "" : ", ", kernel_family_name(family),
-                       percent(-ns, a.ns[at(Attribution::kNone)]));
+                       percent_of(-ns, a.ns[at(Attribution::kNone)]));
   return out;
 }
 

@@ -16,10 +16,6 @@ struct GraphRow {
   std::int64_t gpu_ns = 0; ///< of the trace
 };
 
-double percent_of_graph_launches(std::int64_t part, std::int64_t of) {
-  return of > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(of) : 0;
-}
-
 Schema<GraphRow> graph_schema() {
   using R = GraphRow;
   const auto count = [](const char* id, std::size_t GraphFacts::*field, const char* help) {
@@ -28,8 +24,8 @@ Schema<GraphRow> graph_schema() {
   const auto share = [](const char* id, Attribution how, const char* help) {
     return Field<R>{id, Unit::kPercent,
                     [how](const R& r) {
-                      return percent_of_graph_launches(r.facts->ns[static_cast<std::size_t>(how)],
-                                                       r.facts->total_ns);
+                      return percent_of(r.facts->ns[static_cast<std::size_t>(how)],
+                                        r.facts->total_ns);
                     },
                     help};
   };
@@ -47,7 +43,7 @@ Schema<GraphRow> graph_schema() {
        {"time_ms", "time (ms)", Unit::kMs, [](const R& r) { return ns_to_ms(r.facts->total_ns); },
         "sum of the durations of its kernels"},
        {"percent_of_gpu_time", "of GPU time (%)", Unit::kPercent,
-        [](const R& r) { return percent_of_graph_launches(r.facts->total_ns, r.gpu_ns); },
+        [](const R& r) { return percent_of(r.facts->total_ns, r.gpu_ns); },
         "of the durations of all GPU events of the trace"},
        share("by_capture_percent", Attribution::kCapture,
              "of its time, by the trace of its capture"),
@@ -106,7 +102,7 @@ std::vector<GraphKernelRow> kernel_rows(const LoadedTrace& t, const GraphAttribu
   }
   std::vector<GraphKernelRow> out;
   for (auto& [key, row] : rows) {
-    row.percent = percent_of_graph_launches(row.ns, a.graph_ns);
+    row.percent = percent_of(row.ns, a.graph_ns);
     out.push_back(row);
   }
   std::stable_sort(out.begin(), out.end(), [](const GraphKernelRow& x, const GraphKernelRow& y) {

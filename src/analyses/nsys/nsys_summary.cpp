@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "base/interval_set.h"
+#include "base/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -49,10 +50,6 @@ void add(NsysClassRow& row, const NsysSum& sum, std::int64_t divisor) {
   row.ms_per_iteration = row.total_ns / static_cast<double>(divisor) / 1e6;
   row.count_per_iteration += sum.count / divisor;
   row.total_count += sum.count;
-}
-
-double percent_nsys_summary(double part, double whole) {
-  return whole == 0 ? 0 : 100 * part / whole;
 }
 
 std::string short_memory_name(std::string name) {
@@ -204,9 +201,8 @@ std::string nsys_text(const NsysSummary& s) {
   for (const NsysClassRow& r : s.kernels)
     out += fmt::format("{:<17}{:>15.2f}{:>17}{:>16.2f}{:>16.2f}{:>17}{:>14.2f}\n", r.name,
                        r.ms_per_iteration, r.count_per_iteration,
-                       percent_nsys_summary(r.ms_per_iteration, s.kernel_sum.ms_per_iteration),
-                       r.total_ms, r.total_count,
-                       percent_nsys_summary(r.total_ms, s.kernel_sum.total_ms));
+                       percent_of(r.ms_per_iteration, s.kernel_sum.ms_per_iteration), r.total_ms,
+                       r.total_count, percent_of(r.total_ms, s.kernel_sum.total_ms));
   const char* columns = "TimePerIter(ms)  InstancePerIter  TotalTime(ms)    TotalInstance";
   const auto rows = [&out](const std::vector<NsysClassRow>& list, int width) {
     for (const NsysClassRow& r : list)
@@ -230,14 +226,14 @@ std::string nsys_text(const NsysSummary& s) {
     const double all = s.range_total_ms - s.kernel_sum.total_ms;
     out += fmt::format("{0} time per range: {1:.3f} (ms)\n{0} time per range: {2:.2f} (%)\n"
                        "{0} total time: {3:.3f} (ms)\n{0} total time: {4:.2f} (%)\n",
-                       label, each, percent_nsys_summary(each, s.range_average_ms), all,
-                       percent_nsys_summary(all, s.range_total_ms));
+                       label, each, percent_of(each, s.range_average_ms), all,
+                       percent_of(all, s.range_total_ms));
     if (s.uncovered_ms_per_range)
       out += fmt::format("Measured time per range without a non-NCCL kernel (overlap-aware): "
                          "{:.3f} (ms)\nMeasured time per range without a non-NCCL kernel "
                          "(overlap-aware): {:.2f} (%)\n",
                          *s.uncovered_ms_per_range,
-                         percent_nsys_summary(*s.uncovered_ms_per_range, s.range_average_ms));
+                         percent_of(*s.uncovered_ms_per_range, s.range_average_ms));
   }
   return out + "\n\n";
 }
@@ -259,7 +255,7 @@ std::vector<NsysFigure> nsys_figures(std::span<const NsysSummary> summaries) {
       figure("NVTX range count", s.range_count, "");
       figure("NVTX average range time", s.range_average_ms, "ms");
       figure(name, hidden_not, "ms");
-      figure(name, percent_nsys_summary(hidden_not, s.range_average_ms), "%");
+      figure(name, percent_of(hidden_not, s.range_average_ms), "%");
     }
     if (s.uncovered_ms_per_range)
       figure("measured time per range without a non-NCCL kernel", *s.uncovered_ms_per_range, "ms");
@@ -274,7 +270,7 @@ std::vector<NsysClassShare> nsys_shares(const NsysSummary& s,
     whole += r.total_ms;
   std::vector<NsysClassShare> out;
   for (const NsysClassRow& r : rows)
-    out.push_back({s.title, r, percent_nsys_summary(r.total_ms, whole)});
+    out.push_back({s.title, r, percent_of(r.total_ms, whole)});
   return out;
 }
 

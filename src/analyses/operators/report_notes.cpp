@@ -16,10 +16,6 @@ namespace {
 
 constexpr double kMost = 50; ///< percent of the kernel time from which one row is a headline
 
-double percent_report_notes(double part, double of) {
-  return of > 0 ? 100.0 * part / of : 0;
-}
-
 /// Of each compute spec the highest peak of any built-in board, and the highest bandwidth.
 GpuArch highest_built_in() {
   GpuArch out;
@@ -80,14 +76,13 @@ void note_impossible_rates(const std::vector<FamilySheet>& sheets, const std::st
 
 void note_what_rates_leave_out(const ModelCoverage& coverage, const std::string& where,
                                Diagnostics& diagnostics) {
-  const double no_operator = percent_report_notes(coverage.no_operator_ns, coverage.total_ns);
-  const double largest = percent_report_notes(coverage.largest_ns, coverage.total_ns);
+  const double no_operator = percent_of(coverage.no_operator_ns, coverage.total_ns);
+  const double largest = percent_of(coverage.largest_ns, coverage.total_ns);
   if (no_operator > kMost)
     diagnostics.add(Severity::kInfo, "most_time_without_operator", where,
                     fmt::format("{:.1f} % of the kernel time has no operator ({:.1f} % launched by "
                                 "graphs): rates, shapes and rooflines speak of the rest only",
-                                no_operator,
-                                percent_report_notes(coverage.graph_ns, coverage.total_ns)));
+                                no_operator, percent_of(coverage.graph_ns, coverage.total_ns)));
   else if (largest > kMost)
     diagnostics.add(Severity::kInfo, "one_row_holds_most", where,
                     fmt::format("{:.1f} % of the kernel time is in {}, which no model knows: rates "
@@ -141,12 +136,10 @@ std::string coverage_line(const ModelCoverage& c) {
   std::string out = fmt::format(
       "kernel time {:.3f} ms: {:.1f} % in operators with a model, {:.1f} % in operators "
       "without one, {:.1f} % without an operator",
-      ns_to_ms(c.total_ns), percent_report_notes(c.modelled_ns, c.total_ns),
-      percent_report_notes(c.no_model_ns, c.total_ns),
-      percent_report_notes(c.no_operator_ns, c.total_ns));
+      ns_to_ms(c.total_ns), percent_of(c.modelled_ns, c.total_ns),
+      percent_of(c.no_model_ns, c.total_ns), percent_of(c.no_operator_ns, c.total_ns));
   if (c.graph_ns > 0)
-    out +=
-        fmt::format(" ({:.1f} % launched by graphs)", percent_report_notes(c.graph_ns, c.total_ns));
+    out += fmt::format(" ({:.1f} % launched by graphs)", percent_of(c.graph_ns, c.total_ns));
   return out;
 }
 

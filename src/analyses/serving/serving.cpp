@@ -161,11 +161,7 @@ Schema<GapRow> gap_schema() {
            {"gaps", Unit::kCount, &R::gaps, "gaps with most of their time so"},
            {"time_ms", "time (ms)", Unit::kMs, in_ms(&R::ns), "over all gaps"},
            {"percent", "of the span (%)", Unit::kPercent,
-            [](const R& r) {
-              return r.span_ns > 0
-                         ? 100.0 * static_cast<double>(r.ns) / static_cast<double>(r.span_ns)
-                         : 0.0;
-            },
+            [](const R& r) { return percent_of(r.ns, r.span_ns); },
             "of the time from the first step's start to the last one's end"}}};
 }
 

@@ -179,11 +179,7 @@ Schema<QueueLengthRow> queue_length_schema() {
        {"full_us", "full (\u00b5s)", Unit::kUs, in_us(&R::full_ns),
         "time with 1,024 launches or more in the queue, where further calls wait"},
        {"full_percent", "full (%)", Unit::kPercent,
-        [](const R& r) {
-          return r.trace_ns > 0
-                     ? 100.0 * static_cast<double>(r.full_ns) / static_cast<double>(r.trace_ns)
-                     : 0.0;
-        },
+        [](const R& r) { return percent_of(r.full_ns, r.trace_ns); },
         "of the time from the trace's first event to the end of the last one"}});
 }
 

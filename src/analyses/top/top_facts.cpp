@@ -16,10 +16,6 @@
 namespace rankscope {
 namespace {
 
-double share(double part, double whole) {
-  return whole > 0 ? 100 * part / whole : 0;
-}
-
 double mean(double sum, std::int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : kNaN;
 }
@@ -36,7 +32,7 @@ std::vector<TopTime> times_of(const ConfigurationRanks& run) {
   const double total = run.mean_ms(TimeKind::kTotal);
   for (const TimeKind kind : kSummaryKinds) {
     const double ms = run.mean_ms(kind);
-    out.push_back({kind, ms, share(ms, total)});
+    out.push_back({kind, ms, percent_of(ms, total)});
   }
   return out;
 }
@@ -53,9 +49,10 @@ std::vector<TopIdle> idle_of(const TopParts& parts, double total_ms) {
   for (std::size_t c = 0; c < kIdleCauses; ++c)
     if (sum.ns[c] > 0) {
       const double ms = ns_to_ms(sum.ns[c]) / ranks;
-      out.push_back({static_cast<IdleCause>(c), ms,
-                     share(static_cast<double>(sum.ns[c]), static_cast<double>(sum.total_ns())),
-                     share(ms, total_ms), static_cast<double>(sum.gaps[c]) / ranks});
+      out.push_back(
+          {static_cast<IdleCause>(c), ms,
+           percent_of(static_cast<double>(sum.ns[c]), static_cast<double>(sum.total_ns())),
+           percent_of(ms, total_ms), static_cast<double>(sum.gaps[c]) / ranks});
     }
   std::ranges::stable_sort(out, [](const TopIdle& a, const TopIdle& b) { return a.ms > b.ms; });
   return out;
@@ -81,7 +78,7 @@ void add_kernels(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   out.overview.kernels = static_cast<std::int64_t>(sums.size());
   keep_largest(sums, top_k, [](const KernelTotal& k) { return k.sum_ns; });
   for (KernelTotal& k : sums) {
-    const double percent = share(static_cast<double>(k.sum_ns), static_cast<double>(all_ns));
+    const double percent = percent_of(k.sum_ns, all_ns);
     out.kernels.push_back({std::move(k), percent, {}});
   }
   std::vector<std::string_view> full;
@@ -112,10 +109,10 @@ void add_operators(const TopParts& parts, std::size_t top_k, TopFacts& out) {
   keep_largest(sums, top_k, [](const OperatorTotal& o) { return o.kernel_ns; });
   for (OperatorTotal& o : sums) {
     TopOperator row;
-    row.percent = share(o.kernel_ns, all_ns);
+    row.percent = percent_of(o.kernel_ns, all_ns);
     row.tflops = mean(o.tflops_sum, o.tflops_calls);
     row.tbps = mean(o.tbps_sum, o.tbps_calls);
-    row.percent_of_roofline = o.rated_ns > 0 ? share(o.roofline_ns, o.rated_ns) : kNaN;
+    row.percent_of_roofline = percent_of(o.roofline_ns, o.rated_ns, kNaN);
     row.bound = o.rated_ns <= 0 ? "" : o.compute_bound ? "compute" : "memory";
     row.sum = std::move(o);
     out.operators.push_back(std::move(row));
@@ -131,7 +128,7 @@ void add_categories(const TopParts& parts, TopFacts& out) {
     all_ns += c.direct_ns;
   keep_largest(sums, 0, [](const CategoryTotal& c) { return c.direct_ns; });
   for (CategoryTotal& c : sums) {
-    const double percent = share(c.direct_ns, all_ns);
+    const double percent = percent_of(c.direct_ns, all_ns);
     out.categories.push_back({std::move(c), percent});
   }
 }
@@ -171,19 +168,17 @@ void add_collectives(const CollectiveFacts& facts, std::size_t top_k, TopFacts& 
   for (const TopCollective& c : out.collectives)
     all_ms += c.total_ms;
   for (TopCollective& c : out.collectives)
-    c.percent = share(c.total_ms, all_ms);
+    c.percent = percent_of(c.total_ms, all_ms);
   out.overview.collectives = static_cast<std::int64_t>(out.collectives.size());
   keep_largest(out.collectives, top_k, [](const TopCollective& c) { return c.total_ms; });
   std::int64_t all_ns = 0;
   for (const ExposedType& t : facts.exposed_types)
     all_ns += t.dur_ns;
   for (const ExposedType& t : facts.exposed_types)
-    out.communication.push_back(
-        {t.name, t.kernels, ns_to_ms(t.dur_ns),
-         share(static_cast<double>(t.dur_ns), static_cast<double>(all_ns)),
-         ns_to_ms(t.exposed_ns()),
-         share(static_cast<double>(t.exposed_ns()), static_cast<double>(t.dur_ns)),
-         t.told_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
+    out.communication.push_back({t.name, t.kernels, ns_to_ms(t.dur_ns),
+                                 percent_of(t.dur_ns, all_ns), ns_to_ms(t.exposed_ns()),
+                                 percent_of(t.exposed_ns(), t.dur_ns),
+                                 t.told_ns > 0 ? ns_to_ms(t.wait_ns) : kNaN});
 }
 
 void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFacts* collectives,
@@ -196,7 +191,7 @@ void add_ranks(const TopParts& parts, const SlowRanks& slow, const CollectiveFac
     row.total_ms = record.ms(TimeKind::kTotal);
     const auto set = [&](TimeKind kind, double& ms, double& percent) {
       ms = record.ms(kind);
-      percent = share(ms, row.total_ms);
+      percent = percent_of(ms, row.total_ms);
     };
     set(TimeKind::kComputation, row.compute_ms, row.compute_percent);
     set(TimeKind::kExposedComm, row.exposed_ms, row.exposed_percent);

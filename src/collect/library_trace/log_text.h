@@ -1,6 +1,8 @@
 // Words and numbers of log lines.
 #pragma once
 
+#include "base/ascii.h"
+
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -8,14 +10,6 @@
 #include <vector>
 
 namespace rankscope {
-
-[[nodiscard]] inline std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-    text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-    text.remove_suffix(1);
-  return text;
-}
 
 /// What stands behind the first `size` bytes; "" where there are no more (a line cut off there).
 [[nodiscard]] inline std::string_view behind(std::string_view text, std::size_t size) {

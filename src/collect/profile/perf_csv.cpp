@@ -1,5 +1,6 @@
 #include "collect/profile/perf_csv.h"
 
+#include "base/ascii.h"
 #include "base/noncopyable.h"
 #include "collect/leading_number.h"
 #include "os/output_file.h"
@@ -50,13 +51,6 @@ constexpr std::array<const char*, 29> kColumns = {"model",
                                                   "build_number",
                                                   "additional_docker_run_options"};
 
-std::string_view trimmed_cell(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos)
-    return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 /// Takes the number that `text` begins with off it; without its separators of thousands.
 std::optional<std::string> take_number(std::string_view& text) {
   const auto number = leading_number(text);
@@ -94,7 +88,7 @@ std::vector<std::string> cells_of_perf_csv(std::string_view line) {
       out.back() += c;
   }
   for (std::string& cell : out)
-    cell = std::string(trimmed_cell(cell));
+    cell = std::string(trimmed(cell));
   return out;
 }
 
@@ -209,7 +203,7 @@ std::optional<PerfFigure> performance_of_line(std::string_view line) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos)
     return std::nullopt;
-  std::string_view rest = trimmed_cell(line.substr(at + key.size()));
+  std::string_view rest = trimmed(line.substr(at + key.size()));
   PerfFigure out;
   const auto number = take_number(rest);
   if (!number || rest.empty() || std::string_view(" \t,/").find(rest.front()) == rest.npos)
@@ -218,9 +212,9 @@ std::optional<PerfFigure> performance_of_line(std::string_view line) {
   if (rest.front() == '/')
     rest.remove_prefix(std::min(rest.size(), rest.find_first_of(" \t,")));
   const std::size_t comma = rest.find(',');
-  const std::string_view unit = trimmed_cell(rest.substr(0, comma));
+  const std::string_view unit = trimmed(rest.substr(0, comma));
   const std::string_view behind =
-      comma == std::string_view::npos ? std::string_view() : trimmed_cell(rest.substr(comma + 1));
+      comma == std::string_view::npos ? std::string_view() : trimmed(rest.substr(comma + 1));
   out.metric = behind.empty() ? unit : behind;
   if (out.metric.empty())
     return std::nullopt;
@@ -271,7 +265,7 @@ Result<std::vector<PerfFigure>> read_results_csv(const std::string& path) {
   std::vector<PerfFigure> out;
   while (std::getline(in, line)) {
     std::vector<std::string> cells = cells_of_perf_csv(line);
-    if (trimmed_cell(line).empty())
+    if (trimmed(line).empty())
       continue;
     cells.resize(std::max(cells.size(), header.size()));
     out.push_back({cells[at[0]], cells[at[1]], cells[at[2]]});
@@ -346,7 +340,7 @@ Result<void> check_perf_csv(const std::string& path) {
   }
   std::ifstream in(path, std::ios::binary);
   std::string header;
-  if (std::getline(in, header) && trimmed_cell(header) != perf_csv_header())
+  if (std::getline(in, header) && trimmed(header) != perf_csv_header())
     return Error{ErrorCode::kUsage, path, "has other columns than the documented 29",
                  "another --perf-csv"};
   return {};

@@ -26,14 +26,6 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
-std::string_view trimmed_device_choice(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '"'))
-    text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '"'))
-    text.remove_suffix(1);
-  return text;
-}
-
 bool same_address(const GpuIdentity& gpu, const std::string& word) {
   if (gpu.bdf.empty() || word.find(':') == std::string::npos)
     return false;
@@ -100,7 +92,7 @@ GpuChoice everything(std::span<const GpuIdentity> gpus) {
 
 Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_view text,
                               const std::string& visible) {
-  text = trimmed_device_choice(text);
+  text = trimmed(text, " \"");
   if (text == "all")
     return everything(gpus);
   if (text == "visible") {
@@ -113,7 +105,7 @@ Result<GpuChoice> choose_gpus(std::span<const GpuIdentity> gpus, std::string_vie
   GpuChoice out;
   while (true) {
     const std::size_t comma = text.find(',');
-    const std::string_view word = trimmed_device_choice(text.substr(0, comma));
+    const std::string_view word = trimmed(text.substr(0, comma), " \"");
     const std::vector<std::size_t> found = named(gpus, word);
     if (found.empty())
       return Error{ErrorCode::kUsage, "devices",

@@ -121,9 +121,7 @@ Schema<KernelSpread> kernel_spread_schema(const StringPool& texts, double total_
                  {"count", Unit::kCount, &R::count, "how often it ran"},
                  {"sum_ms", "sum (ms)", Unit::kMs, in_ms(&R::sum_ns), "sum of the durations"},
                  {"percent", "share (%)", Unit::kPercent,
-                  [total_ns](const R& r) {
-                    return total_ns > 0 ? 100 * static_cast<double>(r.sum_ns) / total_ns : 0;
-                  },
+                  [total_ns](const R& r) { return percent_of(r.sum_ns, total_ns); },
                   "of the durations of all rows"}}};
   out.add({"min_us", "min (us)", Unit::kUs, in_us(&R::min_ns), "shortest"});
   out.add({"p25_us", "p25 (us)", Unit::kUs, in_us(&R::p25_ns), "a quarter of them are not longer"});

@@ -19,9 +19,7 @@ Result<ZipLibrary> opened() {
 
 Result<const ZipLibrary*> ZipLibrary::get() {
   static const Result<ZipLibrary> library = opened();
-  if (!library)
-    return library.error();
-  return &*library;
+  return shared(library);
 }
 
 } // namespace rankscope

@@ -12,9 +12,7 @@ Result<const CairoLibrary*> CairoLibrary::get() {
       open_calls<CairoLibrary>("libcairo.so.2", kHint, [](CairoLibrary& calls, const auto& find) {
         RANKSCOPE_CAIRO_CALLS(RS_LIBRARY_FIND)
       });
-  if (!library)
-    return library.error();
-  return &*library;
+  return shared(library);
 }
 
 Result<const PngLibrary*> PngLibrary::get() {
@@ -22,9 +20,7 @@ Result<const PngLibrary*> PngLibrary::get() {
       open_calls<PngLibrary>("libpng16.so.16", kHint, [](PngLibrary& calls, const auto& find) {
         RANKSCOPE_PNG_CALLS(RS_LIBRARY_FIND)
       });
-  if (!library)
-    return library.error();
-  return &*library;
+  return shared(library);
 }
 
 } // namespace rankscope
