@@ -160,22 +160,6 @@ std::vector<SheetInfo> compare_sheets() {
   return out;
 }
 
-const char* type_name(CellKind kind) {
-  switch (kind) {
-  case CellKind::kNull:
-    return "any";
-  case CellKind::kInt:
-    return "integer";
-  case CellKind::kDouble:
-    return "number";
-  case CellKind::kBool:
-    return "boolean";
-  case CellKind::kText:
-    return "text";
-  }
-  return "";
-}
-
 } // namespace
 
 std::vector<SheetGroup> all_sheets() {
@@ -208,7 +192,7 @@ Report column_report() {
     for (const SheetInfo& sheet : group.sheets)
       for (const Column& c : sheet.columns)
         out.add_row({Value(group.command), Value(sheet.name), Value(c.id), Value(c.name),
-                     Value(unit_name(c.unit)), Value(type_name(c.type)), Value(c.help)});
+                     Value(unit_name(c.unit)), Value(cell_kind_name(c.type)), Value(c.help)});
   Report report;
   report.title = "columns";
   report.tables.push_back(std::move(out));
@@ -228,7 +212,7 @@ std::string column_dictionary() {
                          sheet.name, sheet.help);
       for (const Column& c : sheet.columns)
         out += fmt::format("| `{}` | {} | {} | {} | {} |\n", c.id, c.name, unit_name(c.unit),
-                           type_name(c.type), c.help);
+                           cell_kind_name(c.type), c.help);
     }
   }
   return out;

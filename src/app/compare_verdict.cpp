@@ -2,7 +2,7 @@
 
 #include "base/json_writer.h"
 #include "base/percent_encoding.h"
-#include "pages/html_report.h"
+#include "base/xml_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::string xml(std::string text) {
   std::replace_if(
       text.begin(), text.end(),
       [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; }, '?');
-  return html_escaped(text);
+  return xml_escaped(text);
 }
 
 /// As a workflow's log takes it; a property ends at a comma or colon besides.

@@ -1,5 +1,7 @@
 #include "core/table.h"
 
+#include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <stdexcept>
 
@@ -19,6 +21,40 @@ const char* unit_name(Unit unit) {
   for (const auto& [known, name] : kUnitNames)
     if (known == unit)
       return name;
+  return "";
+}
+
+const char* cell_kind_name(CellKind kind) {
+  switch (kind) {
+  case CellKind::kNull:
+    return "any";
+  case CellKind::kInt:
+    return "integer";
+  case CellKind::kDouble:
+    return "number";
+  case CellKind::kBool:
+    return "boolean";
+  case CellKind::kText:
+    return "text";
+  }
+  return "";
+}
+
+std::string shown_value(const Value& value, const Column& column) {
+  switch (value.kind) {
+  case CellKind::kInt:
+    return std::to_string(value.i);
+  case CellKind::kBool:
+    return value.i != 0 ? "yes" : "no";
+  case CellKind::kDouble:
+    return std::isfinite(value.d)
+               ? fmt::format("{:.{}f}", value.d, column.decimals >= 0 ? column.decimals : 3)
+               : "";
+  case CellKind::kText:
+    return std::string(value.text);
+  case CellKind::kNull:
+    break;
+  }
   return "";
 }
 

@@ -68,6 +68,9 @@ public:
   [[nodiscard]] double number() const;
 };
 
+/// "integer", "number", ...; "any" for kNull.
+[[nodiscard]] const char* cell_kind_name(CellKind kind);
+
 /// A blank cell for an empty text; the view as that of Value.
 [[nodiscard]] inline std::optional<std::string_view> text_or_blank(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
@@ -105,6 +108,9 @@ struct Column {
         decimals(style.decimals), status(style.status), nested(style.nested),
         id(std::move(stable_id)), type(kind), help(std::move(meaning)) {}
 };
+
+/// A value for people: numbers with the column's decimals, or three; a text as it is.
+[[nodiscard]] std::string shown_value(const Value& value, const Column& column);
 
 /// A chart of some rows and columns of its table, drawn under the table in workbooks.
 struct Chart {

@@ -2,6 +2,7 @@
 #include "pages/html_report.h"
 
 #include "base/base64.h"
+#include "base/xml_text.h"
 
 #include "base/statistics.h"
 #include "findings/compose.h"
@@ -55,21 +56,7 @@ std::string difference(double base, double value, bool higher_is_better, Told to
 }
 
 std::string cell_text(const Value& v, const Column& column) {
-  switch (v.kind) {
-  case CellKind::kInt:
-    return std::to_string(v.i);
-  case CellKind::kBool:
-    return v.i != 0 ? "yes" : "no";
-  case CellKind::kDouble:
-    return std::isfinite(v.d)
-               ? fmt::format("{:.{}f}", v.d, column.decimals >= 0 ? column.decimals : 3)
-               : "";
-  case CellKind::kText:
-    return html_escaped(v.text);
-  case CellKind::kNull:
-    break;
-  }
-  return "";
+  return v.kind == CellKind::kText ? xml_escaped(v.text) : shown_value(v, column);
 }
 
 const char* cell_class(const Value& v, const Column& column) {
@@ -87,7 +74,7 @@ std::string whole_table(const Table& t) {
   std::string out = "<div class=\"wide\"><table><thead><tr>";
   for (const Column& c : t.columns())
     if (!c.hidden)
-      out += fmt::format("<th>{}</th>", html_escaped(c.name));
+      out += fmt::format("<th>{}</th>", xml_escaped(c.name));
   out += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < std::min(t.rows(), kMostRows); ++r) {
     out += "<tr>";
@@ -106,14 +93,14 @@ std::string whole_table(const Table& t) {
   if (t.rows() > kMostRows)
     out += fmt::format("<p>{} more rows are in the table's file.</p>\n", t.rows() - kMostRows);
   for (const std::string& note : t.notes)
-    out += fmt::format("<p>{}</p>\n", html_escaped(note));
+    out += fmt::format("<p>{}</p>\n", xml_escaped(note));
   return out;
 }
 
 std::string images(const HtmlSection& section) {
   std::string out = section.side_by_side ? "<div class=\"side\">" : "";
   for (const HtmlImage& image : section.images) {
-    const std::string label = html_escaped(image.label);
+    const std::string label = xml_escaped(image.label);
     out += fmt::format("<figure><img alt=\"{0}\" src=\"data:image/svg+xml;base64,{1}\">"
                        "<figcaption>{0}</figcaption></figure>\n",
                        label, base64(image.svg));
@@ -124,22 +111,22 @@ std::string images(const HtmlSection& section) {
 std::string list(const std::vector<std::string>& sentences) {
   std::string out = "<ul>\n";
   for (const std::string& sentence : sentences)
-    out += fmt::format("<li>{}</li>\n", html_escaped(sentence));
+    out += fmt::format("<li>{}</li>\n", xml_escaped(sentence));
   return out + "</ul>";
 }
 
 std::string table(const HtmlReport& report, const HtmlSection& section) {
   std::string out = "<table><thead><tr><th></th>";
   for (std::size_t s = 0; s < report.series.size(); ++s) {
-    const std::string label = html_escaped(report.series[s]);
-    out += fmt::format("<th>{} ({})</th>", label, html_escaped(section.unit));
+    const std::string label = xml_escaped(report.series[s]);
+    out += fmt::format("<th>{} ({})</th>", label, xml_escaped(section.unit));
     if (s > 0)
-      out += fmt::format("<th>{} against {} ({})</th>", label, html_escaped(report.series[0]),
+      out += fmt::format("<th>{} against {} ({})</th>", label, xml_escaped(report.series[0]),
                          kImprovementSign);
   }
   out += "</tr></thead><tbody>\n";
   for (const HtmlRow& row : section.rows) {
-    out += fmt::format("<tr><td>{}</td>", html_escaped(row.label));
+    out += fmt::format("<tr><td>{}</td>", xml_escaped(row.label));
     for (std::size_t s = 0; s < row.values.size(); ++s) {
       out += fmt::format("<td>{}</td>", number(row.values[s]));
       if (s > 0)
@@ -164,10 +151,10 @@ std::string bars(const HtmlReport& report, const HtmlSection& section) {
   for (std::size_t s = 0; s < report.series.size(); ++s)
     marks += fmt::format("<rect x=\"{}\" y=\"4\" width=\"10\" height=\"10\" fill=\"var(--s{})\"/>"
                          "<text x=\"{}\" y=\"13\">{}</text>\n",
-                         220 + 180 * s, s % 4, 234 + 180 * s, html_escaped(report.series[s]));
+                         220 + 180 * s, s % 4, 234 + 180 * s, xml_escaped(report.series[s]));
   for (const HtmlRow& row : section.rows) {
     marks += fmt::format("<text x=\"210\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", y + 12,
-                         html_escaped(row.label.substr(0, 32)));
+                         xml_escaped(row.label.substr(0, 32)));
     for (std::size_t s = 0; s < row.values.size(); ++s, y += 16) {
       if (std::isnan(row.values[s]))
         continue;
@@ -216,8 +203,8 @@ std::string trend_chart(const HtmlTrend& trend) {
       (marked ? marks : dots) += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"var(--{})\"><title>{}: {}{}</title>"
           "</circle>\n",
-          x, y, marked ? 6 : 3, marked ? "bad" : "s0", html_escaped(p.label), number(p.value),
-          marked ? ": " + html_escaped(p.mark) : "");
+          x, y, marked ? 6 : 3, marked ? "bad" : "s0", xml_escaped(p.label), number(p.value),
+          marked ? ": " + xml_escaped(p.mark) : "");
     }
     joined = there;
   }
@@ -229,40 +216,15 @@ std::string trend_chart(const HtmlTrend& trend) {
                      "<text x=\"{8}\" y=\"144\" text-anchor=\"end\">{9}</text>\n"
                      "<path d=\"{10}\" fill=\"none\" stroke=\"var(--s0)\" "
                      "stroke-width=\"1.5\"/>\n{11}{12}</svg>\n",
-                     kLeft, html_escaped(trend.title), kLeft - 8, kTop + 4, number3(high),
-                     kTop + kHeight + 4, number3(low), html_escaped(trend.points.front().label),
-                     kLeft + kWidth, html_escaped(trend.points.back().label), lines, dots, marks);
+                     kLeft, xml_escaped(trend.title), kLeft - 8, kTop + 4, number3(high),
+                     kTop + kHeight + 4, number3(low), xml_escaped(trend.points.front().label),
+                     kLeft + kWidth, xml_escaped(trend.points.back().label), lines, dots, marks);
 }
 
 } // namespace
 
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    switch (c) {
-    case '&':
-      out += "&amp;";
-      break;
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    case '\'':
-      out += "&#39;";
-      break;
-    default:
-      out += c;
-    }
-  return out;
-}
-
 std::string html_page(const HtmlReport& report) {
-  const std::string title = html_escaped(report.title);
+  const std::string title = xml_escaped(report.title);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">{}<title>{}</title>\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n"
@@ -274,9 +236,9 @@ std::string html_page(const HtmlReport& report) {
   out += "<section><h2>Summary</h2>" + list(report.summary) + "</section>\n";
   for (const HtmlSection& section : report.sections) {
     out += fmt::format("<section><h{0}>{1}</h{0}>", section.level == 3 ? 3 : 2,
-                       html_escaped(section.title));
+                       xml_escaped(section.title));
     if (!section.note.empty())
-      out += fmt::format("<p>{}</p>\n", html_escaped(section.note));
+      out += fmt::format("<p>{}</p>\n", xml_escaped(section.note));
     if (!section.points.empty())
       out += list(section.points);
     for (const HtmlTrend& trend : section.trends)

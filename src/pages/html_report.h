@@ -61,7 +61,6 @@ struct HtmlReport {
   std::vector<HtmlSection> sections;
 };
 
-[[nodiscard]] std::string html_escaped(std::string_view text);
 /// The page; every text is escaped.
 [[nodiscard]] std::string html_page(const HtmlReport& report);
 

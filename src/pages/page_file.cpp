@@ -1,8 +1,8 @@
 #include "pages/page_file.h"
 
 #include "base/base64.h"
+#include "base/xml_text.h"
 #include "os/gzip.h"
-#include "pages/html_report.h"
 #include "pages/page_assets.h"
 
 #include <array>
@@ -22,10 +22,10 @@ Result<std::string> page_text(const std::string& title, const std::string& blob)
   RS_CHECK(can_make_pages());
   // base64 and escaped text have no '<': whatever the data hold, no element ends early
   const std::array<std::pair<std::string_view, std::string>, 7> parts = {{
-      {"@TITLE@", html_escaped(title)},
+      {"@TITLE@", xml_escaped(title)},
       {"@CSS@", std::string(page_css())},
-      {"@ECHARTS_VERSION@", html_escaped(echarts_version())},
-      {"@ECHARTS_LICENCE@", html_escaped(echarts_licence())},
+      {"@ECHARTS_VERSION@", xml_escaped(echarts_version())},
+      {"@ECHARTS_LICENCE@", xml_escaped(echarts_licence())},
       {"@DATA@", base64(gzip_of(blob))},
       {"@ECHARTS@", base64(echarts_gzip())},
       {"@SCRIPT@", std::string(page_script())},

@@ -30,25 +30,12 @@ std::string cut(std::string text, std::size_t widest) {
 }
 
 std::string cell(const Value& v, const Column& column, std::size_t widest) {
-  switch (v.kind) {
-  case CellKind::kInt:
-    return std::to_string(v.i);
-  case CellKind::kBool:
-    return v.i != 0 ? "yes" : "no";
-  case CellKind::kDouble:
-    return std::isfinite(v.d)
-               ? fmt::format("{:.{}f}", v.d, column.decimals >= 0 ? column.decimals : 3)
-               : "";
-  case CellKind::kText: {
-    std::string text;
-    for (const char c : v.text) // a name must not move the cursor
-      text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    return cut(std::move(text), widest);
-  }
-  case CellKind::kNull:
-    break;
-  }
-  return "";
+  if (v.kind != CellKind::kText)
+    return shown_value(v, column);
+  std::string text;
+  for (const char c : v.text) // a name must not move the cursor
+    text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  return cut(std::move(text), widest);
 }
 
 /// A column as it is shown: header first, then the rows.

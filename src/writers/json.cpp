@@ -43,21 +43,7 @@ const char* severity_name(Severity severity) {
 }
 
 std::string type_name(const Column& column) {
-  if (column.nested)
-    return "list";
-  switch (column.type) {
-  case CellKind::kInt:
-    return "integer";
-  case CellKind::kDouble:
-    return "number";
-  case CellKind::kBool:
-    return "boolean";
-  case CellKind::kText:
-    return "text";
-  case CellKind::kNull:
-    break;
-  }
-  return "any";
+  return column.nested ? "list" : cell_kind_name(column.type);
 }
 
 /// The texts of a table as JSON: its cells share them, and a list is read once.

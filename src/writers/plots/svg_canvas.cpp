@@ -1,5 +1,8 @@
 #include "writers/plots/svg_canvas.h"
 
+#include "base/xml_text.h"
+
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
@@ -10,22 +13,10 @@ namespace {
 constexpr double kUnits = 90; ///< for each inch
 
 std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    switch (c) {
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '&':
-      out += "&amp;";
-      break;
-    default:
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  return out;
+  std::string out(text);
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return xml_escaped(out);
 }
 
 std::string colour(PlotInk ink) {

@@ -3,6 +3,8 @@
 
 #include "writers/plots/canvas.h"
 
+#include <string>
+
 namespace rankscope {
 
 class SvgCanvas : public Canvas {
