@@ -1,7 +1,8 @@
 #include "app/step_energy.h"
 
+#include "base/to_number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace rankscope {
@@ -124,13 +125,10 @@ std::map<int, int> visible_gpus(const std::string& visible,
     const std::size_t end = std::min(visible.find(',', begin), visible.size());
     const std::string word = visible.substr(begin, end - begin);
     begin = end + 1;
-    int number = -1;
-    const auto [at, ec] = std::from_chars(word.data(), word.data() + word.size(), number);
-    out[device] = -1; // one that cannot be told is none of those that were sampled
-    if (ec == std::errc() && at == word.data() + word.size()) {
-      out[device] = number;
+    const auto number = to_number<int>(word);
+    out[device] = number.value_or(-1); // -1: none of those that were sampled
+    if (number)
       continue;
-    }
     for (const auto& entry : uuids)
       if (!word.empty() && entry.second.rfind(word, 0) == 0)
         out[device] = entry.first;

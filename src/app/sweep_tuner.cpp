@@ -1,10 +1,10 @@
 #include "app/sweep_tuner.h"
 
 #include "app/repeated_settings.h"
+#include "base/to_number.h"
 #include "os/output_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -17,12 +17,6 @@ std::string variable(const PlannedRun& run, const std::string& name) {
   return "";
 }
 
-std::int64_t number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return ec == std::errc() && end == text.data() + text.size() ? value : 0;
-}
-
 } // namespace
 
 Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
@@ -33,7 +27,7 @@ Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
                                   [&](const PlannedRun& r) { return r.setting == i; });
     const std::string& label = request.settings[i].configuration.label;
     auto choice = tuner_choice(variable(*run, "NCCL_ALGO"), variable(*run, "NCCL_PROTO"),
-                               number(variable(*run, "NCCL_MAX_NCHANNELS")));
+                               to_number(variable(*run, "NCCL_MAX_NCHANNELS")).value_or(0));
     if (!choice)
       return Error{ErrorCode::kUsage, "--write-tuner",
                    fmt::format("{} does not name one NCCL_ALGO, one NCCL_PROTO and "

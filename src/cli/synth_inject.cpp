@@ -1,9 +1,9 @@
 #include "cli/synth_inject.h"
 
+#include "base/to_number.h"
 #include "synth/synth_noise.h"
 
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -42,13 +42,12 @@ public:
     const auto at = values_.find(key);
     if (at == values_.end())
       return usual ? Result<double>(*usual) : Result<double>(bad(fmt::format("needs {}=", key)));
-    double value = 0;
     const std::string text = at->second;
     values_.erase(at);
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !(value >= 0))
+    const auto value = to_number<double>(text);
+    if (!value || !(*value >= 0))
       return bad(fmt::format("'{}' is not a number", text));
-    return value;
+    return *value;
   }
   Result<std::int64_t> rank(const char* key, std::optional<std::int64_t> usual = std::nullopt) {
     RS_TRY(const double value,
@@ -177,10 +176,11 @@ Result<void> read_step_noise(const std::string& text, synth::Options& options) {
   if (colon == std::string::npos)
     return {};
   const std::string sd = text.substr(colon + 1);
-  const auto read = std::from_chars(sd.data(), sd.data() + sd.size(), options.step_sd);
-  if (read.ec != std::errc() || read.ptr != sd.data() + sd.size() || sd.empty())
+  const auto value = to_number<double>(sd);
+  if (!value)
     return Error{ErrorCode::kUsage, "--step-noise", fmt::format("'{}' is not a number", sd),
                  "as in iid:0.02"};
+  options.step_sd = *value;
   return {};
 }
 

@@ -1,8 +1,8 @@
 #include "cli/synth_switches.h"
 
+#include "base/to_number.h"
 #include "cli/synth_inject.h"
 
-#include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 #include <utility>
@@ -14,13 +14,11 @@ namespace {
 Result<std::pair<std::string, double>> with_factor(const char* flag, const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
-  double factor = 0;
-  const char* const end = number.data() + number.size();
-  const auto read = std::from_chars(number.data(), end, factor);
-  if (colon == 0 || read.ec != std::errc() || read.ptr != end || !(factor > 0))
+  const auto factor = to_number<double>(number);
+  if (colon == 0 || !factor || !(*factor > 0))
     return Error{ErrorCode::kUsage, flag, fmt::format("'{}' has no positive factor", text),
                  "as in WHAT:1.05"};
-  return std::pair(text.substr(0, colon), factor);
+  return std::pair(text.substr(0, colon), *factor);
 }
 
 Result<std::int64_t> rank_of(const char* flag, const std::string& text) {

@@ -1,12 +1,12 @@
 #include "collect/log_metric.h"
 
 #include "base/statistics.h"
+#include "base/to_number.h"
 #include "collect/leading_number.h"
 #include "collect/library_trace/line_splitter.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <numeric>
 #include <string_view>
@@ -35,8 +35,9 @@ bool apply_prefix(std::string_view word, LogMetric& metric) {
   if (!word.starts_with(kSkip))
     return false;
   word.remove_prefix(kSkip.size());
-  const auto [end, ec] = std::from_chars(word.data(), word.data() + word.size(), metric.skip);
-  return ec == std::errc() && end == word.data() + word.size();
+  const auto skip = to_number<std::size_t>(word);
+  metric.skip = skip.value_or(metric.skip);
+  return skip.has_value();
 }
 
 /// The number of the first match; none when there is none.

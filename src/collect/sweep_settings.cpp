@@ -1,10 +1,10 @@
 #include "collect/sweep_settings.h"
 
+#include "base/to_number.h"
 #include "core/output_layout.h"
 #include "os/whole_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 #include <regex>
@@ -17,11 +17,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 std::optional<std::int64_t> positive_sweep_settings(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc() || end != text.data() + text.size() || value <= 0)
-    return std::nullopt;
-  return value;
+  const auto value = to_number(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 std::vector<std::string> split(std::string_view text, std::string_view separators) {

@@ -1,27 +1,20 @@
 #include "core/run.h"
 
+#include "base/to_number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <set>
 
 namespace rankscope {
 namespace {
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t v = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (ec != std::errc() || end != text.data() + text.size() || text.empty())
-    return std::nullopt;
-  return v;
-}
-
 /// < 0, 0, > 0: numbers by value, then texts, then what is not there.
 int compared(const std::optional<std::string_view>& a, const std::optional<std::string_view>& b) {
   if (!a || !b)
     return static_cast<int>(!a.has_value()) - static_cast<int>(!b.has_value());
-  const auto x = whole_number(*a);
-  const auto y = whole_number(*b);
+  const auto x = to_number(*a);
+  const auto y = to_number(*b);
   if (x && y)
     return *x < *y ? -1 : static_cast<int>(*x > *y);
   if (x || y)
@@ -58,7 +51,7 @@ std::optional<std::string_view> Configuration::text(std::string_view name) const
 
 std::optional<std::int64_t> Configuration::integer(std::string_view name) const {
   const auto value = text(name);
-  return value ? whole_number(*value) : std::nullopt;
+  return value ? to_number(*value) : std::nullopt;
 }
 
 std::optional<std::int64_t> Configuration::channels_or_cus() const {

@@ -1,9 +1,9 @@
 #include "core/steps.h"
 
+#include "base/to_number.h"
 #include "core/trace_builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -49,13 +49,7 @@ LoadedTrace linked_part(const LoadedTrace& whole, Trace events, const CallTreeOp
 std::optional<std::int64_t> profiler_step_number(std::string_view name) {
   if (name.substr(0, kPrefix.size()) != kPrefix)
     return std::nullopt;
-  const char* const first = name.data() + kPrefix.size();
-  const char* const last = name.data() + name.size();
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(first, last, number);
-  if (error != std::errc() || end != last)
-    return std::nullopt;
-  return number;
+  return to_number(name.substr(kPrefix.size()));
 }
 
 std::vector<ProfilerStep> profiler_steps(const Trace& trace) {
@@ -79,19 +73,13 @@ std::int64_t step_at(const std::vector<ProfilerStep>& steps, std::int64_t ts_ns)
 }
 
 Result<std::pair<std::int64_t, std::int64_t>> parse_steps(const std::string& text) {
-  const auto number = [](std::string_view s, std::int64_t& out) {
-    const auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), out);
-    return ec == std::errc() && end == s.data() + s.size() && out >= 0;
-  };
   const std::size_t colon = text.find(':');
-  std::pair<std::int64_t, std::int64_t> out;
-  const bool good = colon == std::string::npos
-                        ? number(text, out.first) && number(text, out.second)
-                        : number(std::string_view(text).substr(0, colon), out.first) &&
-                              number(std::string_view(text).substr(colon + 1), out.second);
-  if (!good || out.first > out.second)
+  const auto first = to_number(std::string_view(text).substr(0, colon));
+  const auto last =
+      colon == std::string::npos ? first : to_number(std::string_view(text).substr(colon + 1));
+  if (!first || !last || *first < 0 || *first > *last)
     return Error{ErrorCode::kUsage, "--step", "want N or A:B, not '" + text + "'", ""};
-  return out;
+  return std::pair(*first, *last);
 }
 
 Trace select_events(const Trace& trace, const std::vector<EventId>& rows) {

@@ -1,6 +1,7 @@
 #include "os/shard.h"
 
-#include <charconv>
+#include "base/to_number.h"
+
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -18,11 +19,8 @@ Error refuse(std::string_view where, std::string what) {
 
 /// The whole of the text, no sign.
 std::optional<std::size_t> number(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size() || value > kMost)
-    return std::nullopt;
-  return value;
+  const auto value = to_number<std::size_t>(text);
+  return value && *value <= kMost ? value : std::nullopt;
 }
 
 /// The environment with numbers; an empty variable is one that is not set.

@@ -1,6 +1,7 @@
 #include "os/terminal.h"
 
-#include <charconv>
+#include "base/to_number.h"
+
 #include <cstdlib>
 #include <string>
 #include <sys/ioctl.h>
@@ -12,13 +13,6 @@ namespace {
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string_view() : value;
-}
-
-/// 0 when it is no number.
-std::size_t number_terminal(std::string_view text) {
-  std::size_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size() ? out : 0;
 }
 
 } // namespace
@@ -41,7 +35,7 @@ Terminal terminal_of(int descriptor) {
     if (size.ws_col > 0)
       out.columns = size.ws_col;
   }
-  if (const std::size_t said = number_terminal(variable("COLUMNS")); said > 0)
+  if (const std::size_t said = to_number<std::size_t>(variable("COLUMNS")).value_or(0); said > 0)
     out.columns = said;
   out.colour = out.is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"})

@@ -1,10 +1,10 @@
 #include "readers/folder_names.h"
 
+#include "base/to_number.h"
 #include "core/output_layout.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -45,14 +45,6 @@ std::map<std::string, std::size_t> group_names(const std::string& text) {
     }
   }
   return out;
-}
-
-std::optional<std::int64_t> number_of(const std::string& text) {
-  std::int64_t v = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (ec != std::errc() || end != text.data() + text.size() || text.empty())
-    return std::nullopt;
-  return v;
 }
 
 bool all_digits(const std::string& text) {
@@ -150,7 +142,7 @@ bool RankNames::match(Candidate& c) const {
 }
 
 void RankNames::set(Candidate& c, const std::smatch& m, std::size_t group, std::size_t from) {
-  c.rank = number_of(m[group].str());
+  c.rank = to_number(m[group].str());
   if (const std::string digits = m[group].str(); !c.rank && all_digits(digits))
     c.too_large = digits;
   c.group.replace(from + static_cast<std::size_t>(m.position(group)),

@@ -1,9 +1,9 @@
 #include "readers/trace_windows.h"
 
 #include "base/number_text.h"
+#include "base/to_number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
@@ -13,20 +13,12 @@
 namespace rankscope {
 namespace {
 
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
 /// Takes the first match out of `name`; its first group is the number.
 std::optional<std::int64_t> take_number(std::string& name, const std::regex& pattern) {
   std::smatch m;
   if (!std::regex_search(name, m, pattern))
     return std::nullopt;
-  const std::optional<std::int64_t> number = whole_number(m[1].str());
+  const std::optional<std::int64_t> number = to_number(m[1].str());
   if (number)
     name.replace(static_cast<std::size_t>(m.position(1)), static_cast<std::size_t>(m.length(1)),
                  "#");
@@ -184,7 +176,7 @@ Result<void> choose_windows(TracesByRank& ranks, const std::string& asked,
     return {};
   std::optional<std::int64_t> number;
   if (!asked.empty()) {
-    number = whole_number(asked);
+    number = to_number(asked);
     if (!number)
       return Error{ErrorCode::kUsage, "--step", fmt::format("'{}' is not a number", asked), ""};
   }

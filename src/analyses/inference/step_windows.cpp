@@ -1,10 +1,10 @@
 #include "analyses/inference/step_windows.h"
 
 #include "analyses/inference/step_repeats.h"
+#include "base/to_number.h"
 #include "core/steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -80,23 +80,15 @@ std::optional<StepRange> mixed_window(const std::vector<StepCounts>& steps, Step
 
 /// "3" or "3:9" of `size` steps; B beyond the end is the end.
 std::optional<StepRange> parse_range(const std::string& text, std::size_t size) {
-  const auto number = [](std::string_view s, std::size_t& out) {
-    const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), out);
-    return error == std::errc() && end == s.data() + s.size();
-  };
   const std::string_view view = text;
   const std::size_t colon = view.find(':');
-  StepRange out;
-  if (colon == std::string_view::npos) {
-    if (!number(view, out.begin) || out.begin >= size)
-      return std::nullopt;
-    out.end = out.begin + 1;
-    return out;
-  }
-  if (!number(view.substr(0, colon), out.begin) || !number(view.substr(colon + 1), out.end))
+  const auto begin = to_number<std::size_t>(view.substr(0, colon));
+  const auto end = colon != std::string_view::npos ? to_number<std::size_t>(view.substr(colon + 1))
+                   : begin                         ? std::optional(*begin + 1)
+                                                   : std::nullopt;
+  if (!begin || !end || *begin >= std::min(*end, size))
     return std::nullopt;
-  out.end = std::min(out.end, size);
-  return out.begin < out.end ? std::optional(out) : std::nullopt;
+  return StepRange{*begin, std::min(*end, size)};
 }
 
 std::optional<StepRange> steady_range(const std::vector<StepCounts>& steps,

@@ -1,10 +1,10 @@
 #include "analyses/operators/op_costs.h"
 
 #include "analyses/timeline/inference_steps.h"
+#include "base/to_number.h"
 #include "model/kernels.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace rankscope {
@@ -28,9 +28,7 @@ std::int64_t topk_of(const LoadedTrace& t, EventId e) {
       return;
     if (const OpArgs* a = t.trace.op(at); a != nullptr) {
       const std::string k = parsed_args(t.trace, *a).concrete(1);
-      std::int64_t value = 0;
-      const auto [end, ec] = std::from_chars(k.data(), k.data() + k.size(), value);
-      if (ec == std::errc() && end == k.data() + k.size() && value > 0)
+      if (const auto value = to_number(k); value && *value > 0)
         found = value;
     }
   };

@@ -2,12 +2,12 @@
 
 #include "base/csv.h"
 #include "base/saturated.h"
+#include "base/to_number.h"
 #include "os/byte_source.h"
 #include "os/output_file.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <utility>
@@ -16,12 +16,8 @@ namespace rankscope {
 namespace {
 
 std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || ec != std::errc() || end != text.data() + text.size() ||
-      !std::isfinite(value))
-    return std::nullopt;
-  return value;
+  const auto value = to_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 Result<std::string> all_of(const std::string& path) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/ascii.h"
+#include "base/to_number.h"
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -24,16 +24,6 @@ namespace rankscope {
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(word.size());
   return word;
-}
-
-/// The whole text as a number.
-template <class Number = std::int64_t>
-[[nodiscard]] std::optional<Number> to_number(std::string_view text) {
-  Number value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || ec != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
 }
 
 /// What stands between `before` and `after` at the first place; none without both.

@@ -1,9 +1,9 @@
 #include "collect/profile/context.h"
 
 #include "base/nearest.h"
+#include "base/to_number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace rankscope {
@@ -124,25 +124,19 @@ Result<std::string> one_of(const Json& root, const char* key,
 
 Result<std::vector<int>> gpu_indices(const std::string& text, const std::string& where) {
   std::vector<int> out;
-  const auto number = [](std::string_view part, int& value) {
-    const auto [end, ec] = std::from_chars(part.data(), part.data() + part.size(), value);
-    return ec == std::errc() && end == part.data() + part.size() && value >= 0 && value < 4096;
-  };
+  constexpr int kMost = 4095;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     std::string part = text.substr(begin, end - begin);
     std::erase(part, ' ');
     begin = end + 1;
     const std::size_t dash = part.find('-');
-    int from = 0;
-    int to = 0;
-    const bool good = dash == std::string::npos
-                          ? number(part, from) && number(part, to)
-                          : number(part.substr(0, dash), from) && number(part.substr(dash + 1), to);
-    if (!good || to < from)
+    const auto from = to_number<int>(part.substr(0, dash));
+    const auto to = dash == std::string::npos ? from : to_number<int>(part.substr(dash + 1));
+    if (!from || !to || *from < 0 || *to > kMost || *to < *from)
       return Error{ErrorCode::kUsage, where, fmt::format("'{}' is no list of GPUs", text),
                    "0,2 or 0-3"};
-    for (int i = from; i <= to; ++i)
+    for (int i = *from; i <= *to; ++i)
       if (std::find(out.begin(), out.end(), i) == out.end())
         out.push_back(i);
   }

@@ -1,5 +1,6 @@
 #include "collect/profile/manifest.h"
 
+#include "base/to_number.h"
 #include "collect/finding_json.h"
 #include "collect/machine_facts.h"
 #include "collect/secrets.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
@@ -130,13 +130,10 @@ int launcher_rank(const EnvPairs& environment) {
   for (const char* name : {"SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
     const auto it = std::find_if(environment.begin(), environment.end(),
                                  [&](const auto& p) { return p.first == name; });
-    int rank = -1;
     if (it == environment.end())
       continue;
-    const char* const end = it->second.data() + it->second.size();
-    if (const auto [at, ec] = std::from_chars(it->second.data(), end, rank);
-        ec == std::errc() && at == end && rank >= 0)
-      return rank;
+    if (const auto rank = to_number<int>(it->second); rank && *rank >= 0)
+      return *rank;
   }
   return -1;
 }

@@ -1,5 +1,6 @@
 #include "collect/profile/merge_ranks.h"
 
+#include "base/to_number.h"
 #include "collect/finding_json.h"
 #include "collect/library_trace/line_splitter.h"
 #include "os/byte_source.h"
@@ -7,7 +8,6 @@
 #include "os/whole_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
@@ -20,14 +20,6 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "rankscope-profile-ranks-1";
 constexpr const char* kRunFormat = "rankscope-profile-1";
 constexpr double kWholeRun = 0.99; ///< covered part: begin and end of a run take a sample each
-
-std::optional<std::int64_t> whole(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [at, ec] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (ec != std::errc() || at != text.data() + text.size() || text.empty())
-    return std::nullopt;
-  return out;
-}
 
 /// Members below each other; nullptr where one is missing.
 const Json* below(const Json& root, std::initializer_list<const char*> keys) {
@@ -46,7 +38,8 @@ std::optional<double> number_at(const Json& root, std::initializer_list<const ch
 /// Times since 1970 in ns are more than a double holds.
 std::optional<std::int64_t> whole_at(const Json& root, std::initializer_list<const char*> keys) {
   const Json* value = below(root, keys);
-  return value == nullptr || !value->is(Json::Kind::kNumber) ? std::nullopt : whole(value->text);
+  return value == nullptr || !value->is(Json::Kind::kNumber) ? std::nullopt
+                                                             : to_number(value->text);
 }
 
 std::string text_at(const Json& root, std::initializer_list<const char*> keys) {
@@ -63,7 +56,7 @@ std::optional<std::int64_t> time_at(const Json& root, std::initializer_list<cons
 /// N of a folder rank_N.
 std::optional<std::int64_t> rank_of_name(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  return name.rfind("rank_", 0) == 0 ? whole(std::string_view(name).substr(5)) : std::nullopt;
+  return name.rfind("rank_", 0) == 0 ? to_number(std::string_view(name).substr(5)) : std::nullopt;
 }
 
 template <class T> void keep_larger(std::optional<T>& kept, const std::optional<T>& value) {

@@ -1,11 +1,11 @@
 #include "collect/profile/models.h"
 
 #include "base/nearest.h"
+#include "base/to_number.h"
 #include "collect/python_script.h"
 #include "os/process.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -92,9 +92,10 @@ Result<Model> model_of(const Json& json, const fs::path& folder, const std::stri
   RS_TRY(m.tags, tags_of(json, place));
   RS_TRY(const std::string gpus, member_text(json, "n_gpus", place));
   if (!gpus.empty()) {
-    const auto [at, ec] = std::from_chars(gpus.data(), gpus.data() + gpus.size(), m.n_gpus);
-    if (ec != std::errc() || at != gpus.data() + gpus.size())
+    const auto n = to_number<decltype(m.n_gpus)>(gpus);
+    if (!n)
       return wrong_models(place, fmt::format("/n_gpus: '{}' is not a number", gpus));
+    m.n_gpus = *n;
   }
   RS_TRY(m.results_csv, member_text(json, "multiple_results", place));
   RS_TRY(m.precision, member_text(json, "training_precision", place));

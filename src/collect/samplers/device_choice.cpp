@@ -1,9 +1,9 @@
 #include "collect/samplers/device_choice.h"
 
 #include "base/ascii.h"
+#include "base/to_number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 
@@ -19,11 +19,8 @@ std::string list_of(std::span<const GpuIdentity> gpus) {
 }
 
 std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc() || end != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
+  const auto value = to_number<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 bool same_address(const GpuIdentity& gpu, const std::string& word) {

@@ -1,6 +1,7 @@
 // Workbooks through libzip and pugixml, CSV folders by csv_rows.h.
 #include "readers/reports/report_tables.h"
 
+#include "base/to_number.h"
 #include "os/input_file.h"
 #include "os/whole_file.h"
 #include "readers/reports/csv_rows.h"
@@ -41,14 +42,6 @@ bool spend(std::uint64_t& left, std::uint64_t n) {
   return true;
 }
 
-std::optional<std::int64_t> as_int(const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
 std::optional<double> as_double(const std::string& text) {
   if (text.empty() || std::isspace(static_cast<unsigned char>(text[0])) != 0 ||
       text.find_first_of("xXpP") != std::string::npos)
@@ -70,7 +63,7 @@ CellKind column_kind(const std::vector<CsvRow>& rows, std::size_t c) {
       continue;
     const std::string& text = rows[r][c];
     any = true;
-    ints = ints && as_int(text).has_value();
+    ints = ints && to_number(text).has_value();
     doubles = doubles && as_double(text).has_value();
     bools = bools && (text == "True" || text == "False");
   }
@@ -171,7 +164,7 @@ RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared)
   if (type == "inlineStr") {
     cell.own = rich_text(c.child("is"));
   } else if (type == "s") {
-    const std::optional<std::int64_t> i = as_int(v);
+    const std::optional<std::int64_t> i = to_number(v);
     if (i && *i >= 0 && static_cast<std::size_t>(*i) < shared.size())
       cell.shared = &shared[static_cast<std::size_t>(*i)];
   } else if (type == "str") {
@@ -179,7 +172,7 @@ RawCell cell_of(const pugi::xml_node& c, const std::vector<std::string>& shared)
   } else if (type == "b") {
     cell.value = Value(v == "1");
   } else if (type != "e" && !v.empty()) {
-    if (const auto i = as_int(v))
+    if (const auto i = to_number(v))
       cell.value = Value(*i);
     else if (const auto d = as_double(v))
       cell.value = Value(*d);
@@ -325,7 +318,7 @@ Result<Table> csv_table(std::string name, std::string_view text, std::uint64_t& 
         continue;
       switch (kinds[c]) {
       case CellKind::kInt:
-        values[c] = Value(as_int(cell).value_or(0));
+        values[c] = Value(to_number(cell).value_or(0));
         break;
       case CellKind::kDouble:
         values[c] = Value(as_double(cell).value_or(0));

@@ -1,5 +1,6 @@
 #include "readers/rocprof/csv_lines.h"
 
+#include "base/to_number.h"
 #include "os/byte_source.h"
 
 #include <algorithm>
@@ -83,12 +84,7 @@ void CsvLines::unquote() {
 }
 
 std::optional<std::int64_t> CsvLines::integer(std::size_t field) const {
-  const std::string_view cell = text(field);
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (status != std::errc() || end != cell.data() + cell.size())
-    return std::nullopt;
-  return value;
+  return to_number(text(field));
 }
 
 CsvColumns::CsvColumns(const CsvLines& header) {

@@ -2,6 +2,7 @@
 // element for each process. Lists of records and kernel symbols are streamed, so that memory is the
 // columns; names of operations and agents come before the records that use them. The results.json
 // of the first rocprof is read by rocprof1_json.cpp.
+#include "base/to_number.h"
 #include "core/json_parse.h"
 #include "core/trace_builder.h"
 #include "model/kernels.h"
@@ -17,7 +18,6 @@
 #include "readers/rocprof/rocprof1_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <memory>
 #include <set>
@@ -28,14 +28,6 @@ namespace {
 
 constexpr const char* kRocprofJsonClock = "CLOCK_BOOTTIME";
 constexpr const char* kRoot = "rocprofiler-sdk-tool";
-
-std::optional<std::int64_t> number_of_rocprof_json(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
 
 /// A record of buffer_records, whatever its kind.
 struct Record {
@@ -67,7 +59,7 @@ struct Record {
       issued = value == "true" || value == "1";
       return;
     }
-    const std::optional<std::int64_t> number = number_of_rocprof_json(value);
+    const std::optional<std::int64_t> number = to_number(value);
     if (!number)
       return;
     if (key == "handle") {
