@@ -11,7 +11,6 @@
 namespace rankscope {
 namespace {
 
-using enum CellKind;
 constexpr ColumnStyle kNested{.nested = true};
 
 std::optional<std::int64_t> not_negative(std::int64_t n) {

@@ -116,7 +116,6 @@ std::vector<OperatorChange> operator_changes(const ComparedRun& base, const Comp
 
 Schema<OperatorChange> operator_change_schema() {
   using R = OperatorChange;
-  using enum CellKind;
   const auto or_zero = [](double ms) { return std::isnan(ms) ? 0 : ms; };
   return {"operators",
           "GPU time of operators in both runs, mean over the ranks",
