@@ -143,8 +143,7 @@ std::string absolute_folder(const std::string& file) {
 /// Ranks without a gap, each once; else why not.
 void check_ranks(BatchFolder& folder, const BatchSearch& search) {
   std::vector<RankFile>& ranks = folder.plan.ranks;
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
+  std::ranges::stable_sort(ranks, {}, &RankFile::rank);
   std::size_t gaps = 0;
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     if (ranks[i].rank == ranks[i - 1].rank) {

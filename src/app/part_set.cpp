@@ -301,8 +301,7 @@ std::vector<PartSet::FoundShard> PartSet::finished_by(const std::set<std::uint64
   std::vector<FoundShard> out;
   for (auto& [index, shard] : found) {
     RunPlan& plan = shard.shard.run.plans.front().plan;
-    std::sort(plan.ranks.begin(), plan.ranks.end(),
-              [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
+    std::ranges::sort(plan.ranks, {}, &RankFile::rank);
     if (like.sweep.plans.size() == 1) { // of which configuration of several is not known
       shard.shard.sweep = shard.shard.run;
       shard.shard.sweep.plans.front().plan.configuration =

@@ -25,8 +25,7 @@ constexpr std::array<FormatName, 6> kFormats = {{{QueryFormat::kTable, "table", 
                                                  {QueryFormat::kMarkdown, "markdown", ".md"}}};
 
 std::string_view name_of(QueryFormat format) {
-  return std::ranges::find_if(kFormats, [&](const FormatName& f) { return f.format == format; })
-      ->name;
+  return std::ranges::find(kFormats, format, &FormatName::format)->name;
 }
 
 std::string temporary_path(const TempName& name) {

@@ -23,8 +23,7 @@ Result<std::vector<TunerSetting>> tuner_settings(const SweepRequest& request,
                                                  const SweepPlan& plan) {
   std::vector<TunerSetting> out;
   for (std::size_t i = 0; i < request.settings.size(); ++i) {
-    const auto run = std::find_if(plan.runs.begin(), plan.runs.end(),
-                                  [&](const PlannedRun& r) { return r.setting == i; });
+    const auto run = std::ranges::find(plan.runs, i, &PlannedRun::setting);
     const std::string& label = request.settings[i].configuration.label;
     auto choice = tuner_choice(variable(*run, "NCCL_ALGO"), variable(*run, "NCCL_PROTO"),
                                to_number(variable(*run, "NCCL_MAX_NCHANNELS")).value_or(0));

@@ -23,9 +23,7 @@ void show_collectives(const Context& ctx, const CollectivesResult& result) {
   show(straggler_schema().table(facts.stragglers)); // those that others wait for first
   std::vector<ExposedRank> exposed = facts.exposed_ranks;
   if (exposed.size() > kRows) { // if not all are shown, the outliers
-    std::stable_sort(
-        exposed.begin(), exposed.end(),
-        [](const ExposedRank& a, const ExposedRank& b) { return a.exposed_ns > b.exposed_ns; });
+    std::ranges::stable_sort(exposed, std::ranges::greater(), &ExposedRank::exposed_ns);
     for (const std::string& line : rank_spreads(facts))
       ctx.out(line + "\n");
     ctx.out("\n");

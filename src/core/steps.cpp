@@ -61,8 +61,7 @@ std::vector<ProfilerStep> profiler_steps(const Trace& trace) {
     if (const auto number = profiler_step_number(trace.name(i)))
       out.push_back({*number, e.ts_ns[i], trace.end_ns(i)});
   }
-  std::ranges::stable_sort(
-      out, [](const ProfilerStep& a, const ProfilerStep& b) { return a.start_ns < b.start_ns; });
+  std::ranges::stable_sort(out, {}, &ProfilerStep::start_ns);
   return out;
 }
 

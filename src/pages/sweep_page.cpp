@@ -103,8 +103,7 @@ HtmlSection timeline_section(const std::vector<Side>& sides, TimeKind kind) {
       join.put(row.label, s, row.mean(kind));
   section.rows = join.rows();
   tell_apart(sides, kind, section.rows);
-  std::sort(section.rows.begin(), section.rows.end(),
-            [](const HtmlRow& a, const HtmlRow& b) { return a.label < b.label; });
+  std::ranges::sort(section.rows, {}, &HtmlRow::label);
   return section;
 }
 

@@ -316,8 +316,7 @@ std::vector<const TopRankRow*> shown_ranks(const TopFacts& facts) {
     }
   for (const TopRankRow& row : facts.ranks)
     take(row);
-  std::sort(out.begin(), out.end(),
-            [](const TopRankRow* a, const TopRankRow* b) { return a->rank < b->rank; });
+  std::ranges::sort(out, {}, &TopRankRow::rank);
   return out;
 }
 

@@ -316,8 +316,7 @@ private:
       const char* kind = p.cpu ? "CPU/CUDA Runtime" : "GPU Stream";
       const bool more = pid % 500 != 0;
       // a thread that is there: viewers make one for the id of a process's metadata
-      const std::int64_t tid =
-          std::ranges::find_if(tracks_, [pid](const OutTrack& t) { return t.pid == pid; })->tid;
+      const std::int64_t tid = std::ranges::find(tracks_, pid, &OutTrack::pid)->tid;
       meta("process_name", pid, tid,
            fmt::format("\"name\": \"Rank {} - {}{}\"", rank_, kind,
                        more ? fmt::format(" ({})", p.id) : ""));

@@ -171,8 +171,7 @@ std::vector<BatchShapedRoot> batch_shaped_roots(const LoadedTrace& t) {
     if (lists.emplace(row.name, row.children).second)
       out.push_back(std::move(row));
   }
-  std::ranges::stable_sort(
-      out, [](const BatchShapedRoot& a, const BatchShapedRoot& b) { return a.name < b.name; });
+  std::ranges::stable_sort(out, {}, &BatchShapedRoot::name);
   return out;
 }
 

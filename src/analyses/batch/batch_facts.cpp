@@ -177,9 +177,7 @@ std::vector<BatchLauncherRow> launchers_of(const std::vector<BatchPart>& parts) 
     row.name = name;
     out.push_back(std::move(row));
   }
-  std::stable_sort(
-      out.begin(), out.end(),
-      [](const BatchLauncherRow& a, const BatchLauncherRow& b) { return a.time_ns > b.time_ns; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &BatchLauncherRow::time_ns);
   fill_shares(out, &BatchLauncherRow::time_ns);
   return out;
 }
@@ -218,8 +216,7 @@ std::vector<BatchDurations> unlinked_of(const std::vector<BatchPart>& parts) {
   std::vector<BatchDurations> out;
   for (auto& [key, row] : rows)
     out.push_back(std::move(row));
-  std::ranges::stable_sort(
-      out, [](const BatchDurations& a, const BatchDurations& b) { return a.count > b.count; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &BatchDurations::count);
   return out;
 }
 

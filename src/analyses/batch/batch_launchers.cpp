@@ -104,8 +104,7 @@ std::vector<BatchLaunchers> batch_launchers(const LoadedTrace& t,
     row.name = t.trace.strings.view(id);
     out.push_back(std::move(row));
   }
-  std::sort(out.begin(), out.end(),
-            [](const BatchLaunchers& a, const BatchLaunchers& b) { return a.name < b.name; });
+  std::ranges::sort(out, {}, &BatchLaunchers::name);
   return out;
 }
 

@@ -34,8 +34,7 @@ std::vector<Difference> differences(const CollectiveEnds& a, const CollectiveEnd
     i += first ? 1 : 0;
     j += second ? 1 : 0;
   }
-  std::sort(out.begin(), out.end(),
-            [](const Difference& x, const Difference& y) { return x.at_ns < y.at_ns; });
+  std::ranges::sort(out, {}, &Difference::at_ns);
   return out;
 }
 

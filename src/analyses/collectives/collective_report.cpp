@@ -16,8 +16,7 @@ namespace {
 /// logarithmic axis, or no mean was asked for.
 void add_bandwidth_chart(const std::vector<SyncSummary>& rows, Table& table) {
   const auto column = [&table](std::string_view id) {
-    return static_cast<std::size_t>(std::find_if(table.columns().begin(), table.columns().end(),
-                                                 [id](const Column& c) { return c.id == id; }) -
+    return static_cast<std::size_t>(std::ranges::find(table.columns(), id, &Column::id) -
                                     table.columns().begin());
   };
   Chart chart;

@@ -176,8 +176,7 @@ constexpr std::int64_t kBefore = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kBehind = std::numeric_limits<std::int64_t>::max();
 
 const GroupMember& longest(const StoredGroup& group) {
-  return *std::ranges::max_element(
-      group.members, [](const GroupMember& a, const GroupMember& b) { return a.rows < b.rows; });
+  return *std::ranges::max_element(group.members, {}, &GroupMember::rows);
 }
 
 /// Where windows begin: Seqs, or places by order. The last one ends at kBehind.

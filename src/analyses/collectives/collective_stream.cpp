@@ -99,8 +99,7 @@ public:
               {first_id_[group] + at, r.base_time_ns + c.ts_ns, r.base_time_ns + c.end_ns()});
       }
     }
-    std::sort(room.ends.begin(), room.ends.end(),
-              [](const SharedEnd& a, const SharedEnd& b) { return a.id < b.id; });
+    std::ranges::sort(room.ends, {}, &SharedEnd::id);
     return room;
   }
 

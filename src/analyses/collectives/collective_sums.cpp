@@ -266,8 +266,7 @@ std::vector<Straggler> StragglerSums::take(const std::vector<RankCollectives>& r
         s.late_us.push_back(late.first / static_cast<double>(late.second));
     out.push_back(std::move(s));
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Straggler& a, const Straggler& b) { return a.wait_ns < b.wait_ns; });
+  std::ranges::stable_sort(out, {}, &Straggler::wait_ns);
   return out;
 }
 

@@ -102,9 +102,7 @@ std::vector<BandwidthClass> bandwidth_by_rank(const CollectiveFacts& facts) {
   for (BandwidthClass& one : out)
     for (RankBandwidth& row : one.ranks)
       row.difference = mean_interval(row.by_step, corrected_alpha(rows));
-  std::stable_sort(out.begin(), out.end(), [](const BandwidthClass& a, const BandwidthClass& b) {
-    return a.collectives > b.collectives;
-  });
+  std::ranges::stable_sort(out, std::ranges::greater(), &BandwidthClass::collectives);
   return out;
 }
 

@@ -47,9 +47,7 @@ std::vector<SlowGroup> slow_groups(std::span<const SyncSummary> rows) {
             {(*of_run[i])[g], bandwidths[g], usual.without(bandwidths[g]), bandwidths.size() - 1});
   }
   std::erase_if(out, [](const SlowGroup& g) { return g.percent_below() < kLeastBelow; });
-  std::stable_sort(out.begin(), out.end(), [](const SlowGroup& a, const SlowGroup& b) {
-    return a.percent_below() > b.percent_below();
-  });
+  std::ranges::stable_sort(out, std::ranges::greater(), &SlowGroup::percent_below);
   std::set<std::string> named;
   std::erase_if(out, [&](const SlowGroup& g) { return !named.insert(g.row->group).second; });
   return out;

@@ -200,8 +200,7 @@ DashboardRow row_of(TimeKind kind, const Comparison& comparison) {
   row.unit = "ms";
   row.kind = kind;
   for (const TimelineComparison& timeline : comparison.timelines) {
-    const auto found = std::ranges::find_if(
-        timeline.mean, [kind](const TimelineChange& change) { return change.kind == kind; });
+    const auto found = std::ranges::find(timeline.mean, kind, &TimelineChange::kind);
     if (found == timeline.mean.end()) {
       row.tests.emplace_back();
       continue;

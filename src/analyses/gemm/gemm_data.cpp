@@ -143,9 +143,7 @@ public:
   [[nodiscard]] RankGemms finish() && {
     for (std::size_t g = 0; g < out_.groups.size(); ++g)
       complete(out_.groups[g], calls_[g]);
-    std::stable_sort(
-        out_.groups.begin(), out_.groups.end(),
-        [](const GemmGroup& x, const GemmGroup& y) { return x.range_ns() > y.range_ns(); });
+    std::ranges::stable_sort(out_.groups, std::ranges::greater(), &GemmGroup::range_ns);
     return std::move(out_);
   }
 

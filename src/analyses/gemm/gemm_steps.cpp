@@ -116,8 +116,7 @@ std::optional<GemmFacts> variance_of_report(const Report& report, const RunKey& 
       row.sheet.push_back(SheetCell::of(sheet->at(r, c)));
     out.rows.push_back(std::move(row));
   }
-  std::stable_sort(out.rows.begin(), out.rows.end(),
-                   [](const GemmRow& a, const GemmRow& b) { return a.range_us > b.range_us; });
+  std::ranges::stable_sort(out.rows, std::ranges::greater(), &GemmRow::range_us);
   if (out.rows.size() > top_k)
     out.rows.resize(top_k);
   return out;

@@ -57,8 +57,7 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
       open.erase(at);
     }
   }
-  std::ranges::stable_sort(
-      out, [](const CaptureRoot& a, const CaptureRoot& b) { return a.start_ns < b.start_ns; });
+  std::ranges::stable_sort(out, {}, &CaptureRoot::start_ns);
   return out;
 }
 

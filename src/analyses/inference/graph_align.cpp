@@ -145,8 +145,7 @@ private:
     }
     std::vector<Queue> queues; // by first kernel
     for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
-      auto at = std::find_if(queues.begin(), queues.end(),
-                             [&](const Queue& q) { return q.stream == kernels_[k].stream; });
+      auto at = std::ranges::find(queues, kernels_[k].stream, &Queue::stream);
       if (at == queues.end())
         at = queues.insert(queues.end(), Queue{kernels_[k].stream});
       at->kernels.push_back(k);

@@ -60,8 +60,7 @@ std::vector<KernelRow> compute(const LoadedTrace& t, const KernelRowsKey& wanted
     row.percent_of_kernels = percent_kernel_summary(row.sum_ns, all_ns);
     row.percent_of_total = percent_kernel_summary(row.sum_ns, index.total_ns);
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const KernelRow& a, const KernelRow& b) { return a.sum_ns > b.sum_ns; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &KernelRow::sum_ns);
   return out;
 }
 

@@ -66,9 +66,7 @@ std::vector<OpsCategoryRow> make_categories(const LauncherIndex& index, const Mo
   std::vector<OpsCategoryRow> rows;
   for (const auto& group : groups)
     rows.push_back(group.second);
-  std::stable_sort(rows.begin(), rows.end(), [](const OpsCategoryRow& a, const OpsCategoryRow& b) {
-    return a.direct_ns > b.direct_ns;
-  });
+  std::ranges::stable_sort(rows, std::ranges::greater(), &OpsCategoryRow::direct_ns);
   fill_shares(rows, &OpsCategoryRow::direct_ns);
   return rows;
 }
@@ -103,9 +101,7 @@ std::vector<OpsSummaryRow> make_summary(const Trace& trace, const std::vector<La
     group.row.categories += "]";
     rows.push_back(std::move(group.row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const OpsSummaryRow& a, const OpsSummaryRow& b) {
-    return a.direct_ns > b.direct_ns;
-  });
+  std::ranges::stable_sort(rows, std::ranges::greater(), &OpsSummaryRow::direct_ns);
   fill_shares(rows, &OpsSummaryRow::direct_ns);
   return rows;
 }

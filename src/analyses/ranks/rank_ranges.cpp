@@ -25,8 +25,7 @@ std::vector<FoundRanks> in_ranges(const std::vector<FoundRank>& ranks) {
     }
     out.back().members.push_back(i);
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const FoundRanks& a, const FoundRanks& b) { return a.most > b.most; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &FoundRanks::most);
   return out;
 }
 

@@ -28,8 +28,7 @@ std::vector<AnnotatedStep> annotated_steps(const Trace& trace) {
   }
   if (all_sums)
     std::erase_if(out, [](const AnnotatedStep& s) { return !has_all_sums(s.counts.kind); });
-  std::ranges::stable_sort(
-      out, [](const AnnotatedStep& a, const AnnotatedStep& b) { return a.start_ns < b.start_ns; });
+  std::ranges::stable_sort(out, {}, &AnnotatedStep::start_ns);
   return out;
 }
 

@@ -215,8 +215,7 @@ void WatchJudge::stragglers(const WatchWindow& window, std::vector<Alarm>& out) 
   std::vector<std::int64_t> ranks; // ascending, as the rows are
   for (const StragglerRow& rank : late)
     ranks.push_back(rank.row->rank);
-  std::ranges::stable_sort(
-      late, [](const StragglerRow& a, const StragglerRow& b) { return a.late_us > b.late_us; });
+  std::ranges::stable_sort(late, std::ranges::greater(), &StragglerRow::late_us);
   out.push_back({AlarmKind::kStraggler, ranges_text(ranks), straggler_text(window, late, ranks),
                  windows_, 0});
 }

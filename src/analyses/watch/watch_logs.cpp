@@ -42,8 +42,7 @@ bool LogWatch::knows(std::string_view name) const {
 }
 
 std::uint32_t LogWatch::process(std::string_view name) {
-  const auto at = std::find_if(processes_.begin(), processes_.end(),
-                               [name](const LogProcess& p) { return p.name == name; });
+  const auto at = std::ranges::find(processes_, name, &LogProcess::name);
   if (at != processes_.end())
     return static_cast<std::uint32_t>(at - processes_.begin());
   LogProcess fresh;

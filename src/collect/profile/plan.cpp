@@ -100,16 +100,14 @@ public:
 
 private:
   EnvChange& change(const std::string& name) {
-    const auto it = std::find_if(plan_.env.begin(), plan_.env.end(),
-                                 [&](const EnvChange& c) { return c.name == name; });
+    const auto it = std::ranges::find(plan_.env, name, &EnvChange::name);
     if (it != plan_.env.end())
       return *it;
     plan_.env.push_back({name, "", "", false});
     return plan_.env.back();
   }
   [[nodiscard]] const EnvChange* changed(const std::string& name) const {
-    const auto it = std::find_if(plan_.env.begin(), plan_.env.end(),
-                                 [&](const EnvChange& c) { return c.name == name; });
+    const auto it = std::ranges::find(plan_.env, name, &EnvChange::name);
     return it == plan_.env.end() ? nullptr : &*it;
   }
   [[nodiscard]] const std::string* now(const std::string& name) const {

@@ -50,8 +50,7 @@ std::vector<std::size_t> named(std::span<const GpuIdentity> gpus, std::string_vi
   const auto last = dash == std::string_view::npos ? first : number(word.substr(dash + 1));
   if (first && last) {
     for (int i = *first; i <= *last; ++i) {
-      const auto it = std::find_if(gpus.begin(), gpus.end(),
-                                   [&](const GpuIdentity& g) { return g.index == i; });
+      const auto it = std::ranges::find(gpus, i, &GpuIdentity::index);
       if (it == gpus.end()) {
         out.clear(); // a part of a range is no answer
         break;

@@ -243,9 +243,7 @@ void add_kernels(const LoadedTrace& t, const GpuWorkList& work, RankPage& out) {
     s.p95_ns = nearest_rank(ns, 95);
     s.max_ns = ns.back();
   }
-  std::stable_sort(
-      out.kernels.begin(), out.kernels.end(),
-      [](const KernelSpread& a, const KernelSpread& b) { return a.sum_ns > b.sum_ns; });
+  std::ranges::stable_sort(out.kernels, std::ranges::greater(), &KernelSpread::sum_ns);
 }
 
 void add_operators(const std::vector<UnifiedRow>& rows, RankPage& out) {

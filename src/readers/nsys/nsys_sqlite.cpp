@@ -201,8 +201,7 @@ private:
     }
     for (auto& [name, sum] : sums)
       data.memory.push_back(sum);
-    std::stable_sort(data.memory.begin(), data.memory.end(),
-                     [](const NsysSum& a, const NsysSum& b) { return a.total_ns > b.total_ns; });
+    std::ranges::stable_sort(data.memory, std::ranges::greater(), &NsysSum::total_ns);
     return {};
   }
 
@@ -224,8 +223,7 @@ private:
       RS_CHECK(check(q));
     }
     for (auto& [tid, launches] : threads)
-      std::sort(launches.begin(), launches.end(),
-                [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+      std::ranges::sort(launches, {}, &Launch::start_ns);
     std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains; // (pid, domain)
     const auto text_of = [&](const SqliteQuery& q, int text, int id) {
       return !q.null(text) ? std::string(q.text(text))
