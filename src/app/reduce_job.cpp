@@ -154,15 +154,11 @@ void take_message(JobShares& to, std::size_t from, std::string_view bytes, std::
 
 } // namespace
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, PartFile>
-void part_fields(Archive& archive, Row& f) {
+template <class Archive, PartOf<PartFile> Row> void part_fields(Archive& archive, Row& f) {
   archive(f.name, f.bytes);
 }
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, Message>
-void part_fields(Archive& archive, Row& m) {
+template <class Archive, PartOf<Message> Row> void part_fields(Archive& archive, Row& m) {
   archive(m.run, m.files, m.error);
 }
 

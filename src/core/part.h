@@ -11,9 +11,7 @@
 //
 // A type says its fields once, for both directions:
 //
-//   template <class Archive, class Row>
-//     requires std::same_as<std::remove_const_t<Row>, Window>
-//   void part_fields(Archive& archive, Row& w) {
+//   template <class Archive, PartOf<Window> Row> void part_fields(Archive& archive, Row& w) {
 //     archive(w.start_ns, w.label, w.samples); // in this order, for ever (or a new version)
 //   }
 #pragma once
@@ -35,6 +33,10 @@
 #include <vector>
 
 namespace rankscope {
+
+/// The row of a part_fields() for T, to be written or to be read.
+template <class Row, class T>
+concept PartOf = std::same_as<std::remove_const_t<Row>, T>;
 
 /// Writes the fields of a part. Nothing fails: the bytes grow in memory.
 class PartWriter {

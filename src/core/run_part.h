@@ -9,10 +9,6 @@
 
 namespace rankscope {
 
-/// The row of a part_fields() for T, to be written or to be read.
-template <class Row, class T>
-concept PartOf = std::same_as<std::remove_const_t<Row>, T>;
-
 template <class Archive, PartOf<Parameter> Row> void part_fields(Archive& archive, Row& r) {
   archive(r.name, r.value);
 }

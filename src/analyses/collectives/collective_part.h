@@ -12,8 +12,7 @@ inline constexpr std::uint32_t kRankCollectivesVersion = 3;
 /// The rows of all groups in file order again. False when they are not each row once.
 [[nodiscard]] bool join_groups(std::vector<PackedRows> groups, std::vector<Collective>& rows);
 
-template <class Archive, class Ranks>
-requires std::same_as<std::remove_const_t<Ranks>, RankCollectives>
+template <class Archive, PartOf<RankCollectives> Ranks>
 void part_fields(Archive& archive, Ranks& r) {
   archive(r.rank, r.path, r.base_time_ns, r.device_count, r.texts, r.comm_ns, r.exposed_ns,
           r.hidden_compute_ns, r.hidden_memcpy_ns);

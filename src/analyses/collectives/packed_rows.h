@@ -69,9 +69,7 @@ struct Shapes {
 
 } // namespace packed_rows
 
-template <class Archive, class Rows>
-requires std::same_as<std::remove_const_t<Rows>, PackedRows>
-void part_fields(Archive& archive, Rows& r) {
+template <class Archive, PartOf<PackedRows> Rows> void part_fields(Archive& archive, Rows& r) {
   packed_rows::Shapes shapes;
   if constexpr (!Archive::kReads)
     shapes = packed_rows::shapes_of(r.rows);

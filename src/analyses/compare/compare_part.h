@@ -35,29 +35,21 @@ struct KindRecord {
   std::map<std::int64_t, std::int64_t> step_ns;
 };
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, KindRecord>
-void part_fields(Archive& archive, Row& k) {
+template <class Archive, PartOf<KindRecord> Row> void part_fields(Archive& archive, Row& k) {
   archive.choice(k.kind, kTimeKinds);
   archive(k.time_ns, k.percent, k.step_ns);
 }
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, WorkKey>
-void part_fields(Archive& archive, Row& k) {
+template <class Archive, PartOf<WorkKey> Row> void part_fields(Archive& archive, Row& k) {
   archive.choice(k.kind, kStepWorkKinds);
   archive(k.op, k.shapes, k.name);
 }
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, Work>
-void part_fields(Archive& archive, Row& w) {
+template <class Archive, PartOf<Work> Row> void part_fields(Archive& archive, Row& w) {
   archive(w.own_ns, w.wait_ns, w.launches, w.place, w.path, w.grid, w.block);
 }
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, StepWork>
-void part_fields(Archive& archive, Row& w) {
+template <class Archive, PartOf<StepWork> Row> void part_fields(Archive& archive, Row& w) {
   archive(w.whole, w.waits_known, w.ranks, w.steps, w.total_ns, w.work);
   if constexpr (Archive::kReads)
     if (const char* const wrong = wrong_with(w); wrong != nullptr)
@@ -67,9 +59,7 @@ void part_fields(Archive& archive, Row& w) {
 [[nodiscard]] std::vector<KindRecord> kind_records(const RankTimeline& timeline);
 [[nodiscard]] RankTimeline timeline_of_records(const std::vector<KindRecord>& records);
 
-template <class Archive, class Row>
-requires std::same_as<std::remove_const_t<Row>, ComparePart>
-void part_fields(Archive& archive, Row& p) {
+template <class Archive, PartOf<ComparePart> Row> void part_fields(Archive& archive, Row& p) {
   std::vector<KindRecord> records;
   if constexpr (!Archive::kReads)
     records = kind_records(p.timeline);

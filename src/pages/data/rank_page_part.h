@@ -20,9 +20,7 @@ template <class Archive, PartOf<LaneColumns> Row> void part_fields(Archive& arch
       archive.fail("columns of a lane are not as many as their events");
 }
 
-template <class Archive, class Page>
-requires std::same_as<std::remove_const_t<Page>, RankPage>
-void part_fields(Archive& archive, Page& p) {
+template <class Archive, PartOf<RankPage> Page> void part_fields(Archive& archive, Page& p) {
   archive(p.rank, p.start_ns, p.end_ns, p.base_ns, p.texts);
   const std::size_t texts = p.texts.size();
   archive.list(p.operators, [&](auto& o) {
