@@ -117,9 +117,7 @@ public:
   Result<void> summary() {
     RS_CHECK(write("xlsx", sweep_.summary, layout_.summary_workbook()));
     RS_CHECK(find_writer("csv")->write(sweep_.summary, layout_.summary_csv()));
-    RS_TRY(auto markdown, OutputFile::create(layout_.summary_markdown()));
-    markdown.write(summary_markdown(sweep_.facts));
-    RS_CHECK(markdown.commit());
+    RS_CHECK(write_file(layout_.summary_markdown(), summary_markdown(sweep_.facts)));
     sweep_.outputs.push_back(layout_.summary_markdown());
     return {};
   }

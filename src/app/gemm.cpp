@@ -2,7 +2,7 @@
 
 #include "app/rank_needs.h"
 #include "findings/run_findings.h"
-#include "os/output_file.h"
+#include "os/whole_file.h"
 #include "writers/writer.h"
 
 #include <algorithm>
@@ -68,17 +68,8 @@ Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request) 
                                 : request.output);
   WrittenTable out{gemm_table(facts, request.table, request.top_k),
                    layout.gemm_csv(request.top_k, request.table), gemm_findings(facts, 3)};
-  RS_CHECK(write_csv(out.table, out.path));
+  RS_CHECK(write_whole(out.path, csv_text(out.table)));
   return out;
-}
-
-Result<void> write_csv(const Table& table, const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (!folder.empty())
-    RS_CHECK(make_folder(folder));
-  RS_TRY(auto file, OutputFile::create(path));
-  file.write(csv_text(table));
-  return file.commit();
 }
 
 } // namespace rankscope

@@ -44,7 +44,4 @@ Result<std::vector<RunPlan>> chosen_runs(Session& ctx, const std::string& sweep,
 /// One of the three tables, from traces. Errors: kUnreadable when no trace has a GEMM, kOutput.
 Result<WrittenTable> gemm_from_traces(Session& ctx, const GemmRequest& request);
 
-/// Writes a CSV file, its folder too. Errors: kOutput.
-Result<void> write_csv(const Table& table, const std::string& path);
-
 } // namespace rankscope

@@ -5,6 +5,7 @@
 #include "os/whole_file.h"
 #include "pages/variance_plots.h"
 #include "readers/reports/report_tables.h"
+#include "writers/writer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +39,7 @@ std::string output_path(const std::string& asked, const std::string& input,
 }
 
 Result<WrittenTable> written(Table table, std::string path) {
-  RS_CHECK(write_csv(table, path));
+  RS_CHECK(write_whole(path, csv_text(table)));
   return WrittenTable{std::move(table), std::move(path), {}};
 }
 

@@ -97,9 +97,7 @@ Result<void> join_step_energy(const PreparedRun& prepared, ProfileOutcome& outco
     return {};
   outcome.step_energy = step_energy_schema().table(rows);
   outcome.result.figures.at("step_energy") = rows_json(rows);
-  RS_TRY(OutputFile file, OutputFile::create(outcome.out + "/reports/step_energy.csv"));
-  file.write(csv_text(outcome.step_energy));
-  RS_CHECK(file.commit());
+  RS_CHECK(write_file(outcome.out + "/reports/step_energy.csv", csv_text(outcome.step_energy)));
   return write_manifest(outcome.identity, prepared.run, outcome.result, outcome.findings);
 }
 

@@ -128,9 +128,7 @@ Result<void> Query::write(const std::string& statement, QueryFormat format) {
   outputs.file = file_;
   outputs.format = name_of(format);
   if (format == QueryFormat::kCsv) {
-    RS_TRY(OutputFile out, OutputFile::create(file_));
-    out.write(csv_text(table));
-    return out.commit();
+    return write_file(file_, csv_text(table));
   }
   RS_CHECK(write_outputs(query_report(std::move(table), session_), outputs));
   return {};

@@ -95,9 +95,7 @@ std::vector<TracePiece> paired_pieces(const std::vector<PairedSteps>& pairs, boo
 }
 
 Result<void> write_text(const std::string& path, const std::string& text, SplitResult& out) {
-  RS_TRY(auto file, OutputFile::create(path));
-  file.write(text);
-  RS_CHECK(file.commit());
+  RS_CHECK(write_file(path, text));
   out.written.push_back(path);
   return {};
 }

@@ -466,10 +466,9 @@ private:
     out.done = successes();
     if (request_.summary) {
       out.summary_file = plan_.folder + "/" + summary_name(request_.kind, plan_.timestamp);
-      RS_TRY(auto file, OutputFile::create(out.summary_file));
-      file.write(summary_text(request_.kind, plan_.folder, rows_, sentences_of(out.findings),
-                              std::chrono::system_clock::now()));
-      RS_CHECK(file.commit());
+      RS_CHECK(write_file(out.summary_file, summary_text(request_.kind, plan_.folder, rows_,
+                                                         sentences_of(out.findings),
+                                                         std::chrono::system_clock::now())));
     }
     RS_CHECK(write_sweep_metrics(plan_.folder, rows_));
     const bool all = out.done == rows_.size();
@@ -532,9 +531,7 @@ private:
     }
     json.end_list();
     json.end_object();
-    RS_TRY(auto file, OutputFile::create(plan_.folder + "/manifest.json"));
-    file.write(json.take());
-    return file.commit();
+    return write_file(plan_.folder + "/manifest.json", json.take());
   }
 
   Session& ctx_;

@@ -17,12 +17,6 @@ Value exit_of(const RunOutcome& outcome) {
   return outcome.signal > 0 ? Value(std::int64_t{128} + outcome.signal) : Value();
 }
 
-Result<void> write_metrics_file(const std::string& path, const std::string& text) {
-  RS_TRY(OutputFile file, OutputFile::create(path));
-  file.write(text);
-  return file.commit();
-}
-
 } // namespace
 
 Table sweep_metrics(const std::vector<SummaryRow>& rows) {
@@ -43,8 +37,8 @@ Result<void> write_sweep_metrics(const std::string& folder, const std::vector<Su
   Report report;
   report.title = folder;
   report.tables.push_back(sweep_metrics(rows));
-  RS_CHECK(write_metrics_file(folder + "/metrics.csv", csv_text(report.tables.front())));
-  return write_metrics_file(folder + "/metrics.json", json_text(report));
+  RS_CHECK(write_file(folder + "/metrics.csv", csv_text(report.tables.front())));
+  return write_file(folder + "/metrics.json", json_text(report));
 }
 
 std::optional<double> joules_of_run(const std::string& folder) {

@@ -47,9 +47,7 @@ Result<void> write_tuner(const std::string& path, const SweepRequest& request,
     if (const auto setting = setting_of(one.configuration, request.settings))
       sources.push_back({*setting, &one});
   RS_TRY(const std::string text, tuner_file(settings, request.default_setting, sources));
-  RS_TRY(auto file, OutputFile::create(path));
-  file.write(text);
-  return file.commit();
+  return write_file(path, text);
 }
 
 } // namespace rankscope

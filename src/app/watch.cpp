@@ -99,9 +99,7 @@ Result<Watch> Watch::open(WatchRequest request) {
 Result<void> Watch::save() const {
   if (request_.state.empty())
     return {};
-  RS_TRY(OutputFile file, OutputFile::create(request_.state));
-  file.write(encode_watch_state(inputs_text(request_), state_));
-  return file.commit();
+  return write_file(request_.state, encode_watch_state(inputs_text(request_), state_));
 }
 
 Result<std::vector<WatchedFile>> Watch::new_files(std::int64_t now_ns, bool last, WatchLook& out) {

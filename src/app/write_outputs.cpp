@@ -46,9 +46,7 @@ Error not_one_sheet(const std::string& path, const std::string& has) {
 Result<void> write_one_csv(const Report& report, const std::string& path) {
   if (report.tables.size() > 1)
     return not_one_sheet(path, std::to_string(report.tables.size()));
-  RS_TRY(OutputFile file, OutputFile::create(path));
-  file.write(csv_text(report.tables.front()));
-  return file.commit();
+  return write_file(path, csv_text(report.tables.front()));
 }
 
 } // namespace

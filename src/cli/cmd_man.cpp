@@ -20,9 +20,7 @@ struct ManArguments {
 Result<void> write_all(const std::vector<ManPage>& pages, const std::string& folder) {
   RS_CHECK(make_folder(folder));
   for (const ManPage& page : pages) {
-    RS_TRY(auto file, OutputFile::create((std::filesystem::path(folder) / page.file).string()));
-    file.write(page.text);
-    RS_CHECK(file.commit());
+    RS_CHECK(write_file((std::filesystem::path(folder) / page.file).string(), page.text));
   }
   return {};
 }

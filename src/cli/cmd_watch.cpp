@@ -30,10 +30,8 @@ std::int64_t unix_ns() {
 }
 
 Result<void> write_watch_page(const WatchFlags& f, const Watch& watch, std::int64_t now_ns) {
-  RS_TRY(OutputFile file, OutputFile::create(f.page));
-  file.write(
-      watch_page(watch.state(), f.request.inputs, now_ns, f.loop.once ? 0 : f.loop.interval_s));
-  return file.commit();
+  return write_file(f.page, watch_page(watch.state(), f.request.inputs, now_ns,
+                                       f.loop.once ? 0 : f.loop.interval_s));
 }
 
 Result<void> watch(Context& ctx, const WatchFlags& f) {

@@ -248,6 +248,12 @@ Result<void> TempName::commit() {
   return {};
 }
 
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  RS_TRY(OutputFile file, OutputFile::create(path));
+  file.write(bytes);
+  return file.commit();
+}
+
 Result<void> make_folder(const std::string& path) {
   std::error_code ec;
   std::filesystem::create_directories(path, ec);

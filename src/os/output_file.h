@@ -60,6 +60,9 @@ private:
 /// through the classes above.
 [[nodiscard]] Result<void> refuse_input(const std::string& path);
 
+/// Writes a file completely or not at all. Errors: kOutput.
+Result<void> write_file(const std::string& path, std::string_view bytes);
+
 /// mkdir -p.
 Result<void> make_folder(const std::string& path);
 

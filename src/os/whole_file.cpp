@@ -62,9 +62,7 @@ Result<void> write_whole(const std::string& path, std::string_view bytes) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   if (!folder.empty())
     RS_CHECK(make_folder(folder));
-  RS_TRY(OutputFile file, OutputFile::create(path));
-  file.write(bytes);
-  return file.commit();
+  return write_file(path, bytes);
 }
 
 } // namespace rankscope

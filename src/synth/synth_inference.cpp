@@ -320,9 +320,7 @@ Result<void> write_inference(const InferenceOptions& options, const std::string&
   truth.end_object();
   for (const auto& [name, text] : {std::pair<std::string, std::string>{"trace.json", trace.json},
                                    {"ground_truth.json", truth.take()}}) {
-    RS_TRY(OutputFile file, OutputFile::create(folder + "/" + name));
-    file.write(text);
-    RS_CHECK(file.commit());
+    RS_CHECK(write_file(folder + "/" + name, text));
   }
   return {};
 }

@@ -196,12 +196,10 @@ std::string summary_text(const RunIdentity& identity, const RunRequest& request,
 
 Result<void> write_manifest(const RunIdentity& identity, const RunRequest& request,
                             const RunResult& result, std::span<const Finding> findings) {
-  RS_TRY(OutputFile manifest, OutputFile::create(request.out + "/manifest.json"));
-  manifest.write(manifest_json(identity, request, result, findings).dump() + "\n");
-  RS_CHECK(manifest.commit());
-  RS_TRY(OutputFile summary, OutputFile::create(request.out + "/summary.txt"));
-  summary.write(summary_text(identity, request, result, findings));
-  return summary.commit();
+  RS_CHECK(write_file(request.out + "/manifest.json",
+                      manifest_json(identity, request, result, findings).dump() + "\n"));
+  return write_file(request.out + "/summary.txt",
+                    summary_text(identity, request, result, findings));
 }
 
 Result<void> place_legacy_names(const RunResult& result, const std::string& folder) {

@@ -238,12 +238,6 @@ Result<void> append_samples(const ProfiledRank& r, std::string& header, OutputFi
   return {};
 }
 
-Result<void> write_text(const std::string& path, const std::string& text) {
-  RS_TRY(OutputFile file, OutputFile::create(path));
-  file.write(text);
-  return file.commit();
-}
-
 } // namespace
 
 Result<ProfiledRanks> merge_ranks(const std::vector<std::string>& folders) {
@@ -308,8 +302,8 @@ Result<void> write_merged(const ProfiledRanks& run, std::span<const Finding> fin
         RS_CHECK(append_samples(r, header, file));
     RS_CHECK(file.commit());
   }
-  RS_CHECK(write_text(out + "/summary.txt", merged_text(run, findings)));
-  return write_text(manifest, merged_json(run, findings).dump() + "\n");
+  RS_CHECK(write_file(out + "/summary.txt", merged_text(run, findings)));
+  return write_file(manifest, merged_json(run, findings).dump() + "\n");
 }
 
 } // namespace rankscope

@@ -47,9 +47,7 @@ public:
       RS_CHECK(make_folder(r_.out + "/" + folder));
     for (std::size_t i = 0; i < plan_.tools.size(); ++i)
       for (const auto& [name, text] : plan_.tools[i].files) {
-        RS_TRY(OutputFile file, OutputFile::create(r_.out + "/" + plan_.folders[i] + "/" + name));
-        file.write(text);
-        RS_CHECK(file.commit());
+        RS_CHECK(write_file(r_.out + "/" + plan_.folders[i] + "/" + name, text));
       }
     RS_TRY(log_, RunLog::create(r_.out + "/run.log"));
     out_.begin = read_clock_anchor();

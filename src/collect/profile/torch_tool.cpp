@@ -173,9 +173,7 @@ public:
     RS_CHECK(make_folder(folder_));
     std::error_code ec;
     std::filesystem::remove(folder_ + "/stepped_aside", ec); // of an earlier run
-    RS_TRY(OutputFile file, OutputFile::create(folder_ + "/sitecustomize.py"));
-    file.write(kSite);
-    return file.commit();
+    return write_file(folder_ + "/sitecustomize.py", kSite);
   }
 
   Result<void> end(std::vector<ProfileFact>& facts, Json&) override {
