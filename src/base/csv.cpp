@@ -145,4 +145,29 @@ CsvRecord next_csv_record(std::string_view text, bool at_end, std::size_t column
   return found;
 }
 
+void append_csv_cell(std::string& out, std::string_view text) {
+  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text)
+    out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+}
+
+std::string csv_cell(std::string_view text) {
+  std::string out;
+  append_csv_cell(out, text);
+  return out;
+}
+
+std::string csv_cell(std::uint64_t value) {
+  return std::to_string(value);
+}
+
+std::string csv_cell(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : std::string();
+}
+
 } // namespace rankscope

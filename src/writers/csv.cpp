@@ -1,4 +1,5 @@
 // RFC 4180, UTF-8, LF, shortest round-trip numbers; a missing value is an empty cell.
+#include "base/csv.h"
 #include "base/number_text.h"
 #include "os/output_file.h"
 #include "writers/stream_writer.h"
@@ -14,20 +15,6 @@ std::string shortest_double(double value) {
 
 namespace {
 
-void append_text(std::string& out, std::string_view text) {
-  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"')
-      out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 void append_value(std::string& out, const Value& v) {
   switch (v.kind) {
   case CellKind::kNull:
@@ -42,7 +29,7 @@ void append_value(std::string& out, const Value& v) {
     out += shortest_double(v.d);
     break;
   case CellKind::kText:
-    append_text(out, v.text);
+    append_csv_cell(out, v.text);
     break;
   }
 }
@@ -51,7 +38,7 @@ void append_header(std::string& out, const Table& table) {
   for (std::size_t c = 0; c < table.cols(); ++c) {
     if (c > 0)
       out += ',';
-    append_text(out, table.columns()[c].name);
+    append_csv_cell(out, table.columns()[c].name);
   }
   out += '\n';
 }

@@ -1,11 +1,11 @@
 #include "collect/library_perf/implementations.h"
 
+#include "base/csv.h"
 #include "base/statistics.h"
 #include "collect/gemm/gemm_problem.h"
 #include "os/output_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -119,19 +119,9 @@ Result<ImplementationSummary> write_implementations(const std::string& path,
         best = &r;
       const auto ratio =
           r.time_us && called.time_us ? std::optional(*r.time_us / *called.time_us) : std::nullopt;
-      const std::array<std::string, 12> cells = {csv_cell(r.library),
-                                                 csv_cell(r.config),
-                                                 fmt::format("{}", r.calls),
-                                                 csv_cell(r.implementation),
-                                                 r.called ? "yes" : "",
-                                                 csv_cell(r.time_us),
-                                                 csv_cell(r.time_us_stddev),
-                                                 csv_cell(r.gflops),
-                                                 csv_cell(ratio),
-                                                 faster ? "yes" : "",
-                                                 r.status,
-                                                 csv_cell(r.detail)};
-      file.write(fmt::format("{}\n", fmt::join(cells, ",")));
+      file.write(csv_line(r.library, r.config, r.calls, r.implementation, r.called ? "yes" : "",
+                          r.time_us, r.time_us_stddev, r.gflops, ratio, faster ? "yes" : "",
+                          r.status, r.detail));
     }
     if (called.time_us) {
       const auto calls = static_cast<double>(called.calls);

@@ -7,7 +7,6 @@
 #include "os/output_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <utility>
@@ -38,19 +37,6 @@ std::uint64_t calls_of(const CsvRow& row) {
 }
 
 } // namespace
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos)
-    return std::string(text);
-  std::string out = "\"";
-  for (const char c : text)
-    out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string csv_cell(const std::optional<double>& value) {
-  return value ? fmt::format("{:.6g}", *value) : std::string();
-}
 
 Result<std::vector<CsvRow>> read_csv(const std::string& path,
                                      const std::vector<std::string>& wanted) {
@@ -125,25 +111,10 @@ Result<void> write_perf_table(const std::string& path, std::vector<PerfRow> rows
   for (const PerfRow& r : rows) {
     const auto total = r.total_us();
     const auto share = total && all > 0 ? std::optional(100 * *total / all) : std::nullopt;
-    const std::array<std::string, 18> cells = {csv_cell(r.job_id),
-                                               csv_cell(r.created),
-                                               csv_cell(r.model),
-                                               csv_cell(r.library),
-                                               csv_cell(r.config),
-                                               fmt::format("{}", r.calls),
-                                               csv_cell(r.gpu_vendor),
-                                               csv_cell(r.gpu_architecture),
-                                               csv_cell(r.backend),
-                                               csv_cell(r.time_us),
-                                               csv_cell(r.time_us_stddev),
-                                               r.iters > 0 ? fmt::format("{}", r.iters) : "",
-                                               csv_cell(r.gflops),
-                                               csv_cell(r.gbps),
-                                               csv_cell(total),
-                                               csv_cell(share),
-                                               r.status,
-                                               csv_cell(r.detail)};
-    file.write(fmt::format("{}\n", fmt::join(cells, ",")));
+    file.write(csv_line(r.job_id, r.created, r.model, r.library, r.config, r.calls, r.gpu_vendor,
+                        r.gpu_architecture, r.backend, r.time_us, r.time_us_stddev,
+                        r.iters > 0 ? csv_cell(r.iters) : "", r.gflops, r.gbps, total, share,
+                        r.status, r.detail));
   }
   return file.commit();
 }
@@ -190,10 +161,9 @@ Result<PerfComparison> compare_perf_tables(const std::string& a, const std::stri
     } else {
       ++sum.not_comparable;
     }
-    file.write(fmt::format("{},{},{},{},{},{},{},{},{}\n", csv_cell(key.first),
-                           csv_cell(key.second), calls, csv_cell(ta), csv_cell(tb), csv_cell(ratio),
-                           winner, p.a == nullptr ? "absent" : csv_cell(p.a->at("status")),
-                           p.b == nullptr ? "absent" : csv_cell(p.b->at("status"))));
+    const auto status = [](const CsvRow* r) { return r == nullptr ? "absent" : r->at("status"); };
+    file.write(
+        csv_line(key.first, key.second, calls, ta, tb, ratio, winner, status(p.a), status(p.b)));
   }
   RS_CHECK(file.commit());
   return sum;

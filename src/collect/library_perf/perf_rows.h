@@ -18,10 +18,6 @@ using CsvRow = std::map<std::string, std::string>;
 Result<std::vector<CsvRow>> read_csv(const std::string& path,
                                      const std::vector<std::string>& wanted);
 
-/// A cell of a CSV, quoted where it has to be; numbers have six digits, no value is an empty cell.
-[[nodiscard]] std::string csv_cell(std::string_view text);
-[[nodiscard]] std::string csv_cell(const std::optional<double>& value);
-
 /// Times that differ by less than this part of their mean are equal: bench programs repeat no
 /// better.
 inline constexpr double kSameTime = 0.02;

@@ -1,6 +1,7 @@
 #include "collect/profile/perf_csv.h"
 
 #include "base/ascii.h"
+#include "base/csv.h"
 #include "base/noncopyable.h"
 #include "collect/leading_number.h"
 #include "os/output_file.h"
@@ -92,18 +93,6 @@ std::vector<std::string> cells_of_perf_csv(std::string_view line) {
   return out;
 }
 
-std::string quoted_cell(const std::string& text) {
-  if (text.find_first_of("\",\r\n") == std::string::npos)
-    return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"')
-      out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::string value_of_perf_csv(const EnvPairs& environment, const char* name) {
   for (const auto& [key, value] : environment)
     if (key == name)
@@ -154,7 +143,7 @@ public:
   [[nodiscard]] std::string text() const {
     std::string out;
     for (std::size_t i = 0; i < cells_.size(); ++i)
-      out += (i > 0 ? "," : "") + quoted_cell(cells_[i]);
+      out += (i > 0 ? "," : "") + csv_cell(cells_[i]);
     return out + "\n";
   }
 
