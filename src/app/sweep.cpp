@@ -4,6 +4,7 @@
 #include "app/sweep_energy.h"
 #include "app/sweep_metrics.h"
 #include "app/sweep_tuner.h"
+#include "base/time_text.h"
 #include "collect/log_metric.h"
 #include "collect/secrets.h"
 #include "engine/quiet_session.h"
@@ -500,7 +501,7 @@ private:
     if (request_.shuffle)
       json.integer("seed", static_cast<std::int64_t>(request_.seed));
     write_host(json, request_.run.host);
-    json.text("written", time_text(std::chrono::system_clock::now()));
+    json.text("written", utc_text(std::chrono::system_clock::now()));
     json.begin_list("runs");
     std::vector<SummaryRow> all = earlier_.rows;
     all.insert(all.end(), rows_.begin(), rows_.end());

@@ -1,7 +1,7 @@
 // The page of `watch`.
 #include "app/watch.h"
 #include "base/number_text.h"
-#include "base/utc_text.h"
+#include "base/time_text.h"
 #include "core/schema.h"
 #include "pages/html_report.h"
 

@@ -1,4 +1,4 @@
-// Letters and blanks without regard to the locale.
+// Letters, blanks and quotes without regard to the locale.
 #pragma once
 
 #include <string>
@@ -22,6 +22,14 @@ namespace rankscope {
   if (first == std::string_view::npos)
     return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// `text` between quotes, with quotes in it doubled.
+[[nodiscard]] inline std::string in_quotes(std::string_view text, char quote = '"') {
+  std::string out(1, quote);
+  for (const char c : text)
+    out.append(c == quote ? 2 : 1, c);
+  return out + quote;
 }
 
 } // namespace rankscope

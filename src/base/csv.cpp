@@ -1,5 +1,7 @@
 #include "base/csv.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -146,14 +148,10 @@ CsvRecord next_csv_record(std::string_view text, bool at_end, std::size_t column
 }
 
 void append_csv_cell(std::string& out, std::string_view text) {
-  if (text.find_first_of("\",\n\r") == std::string_view::npos) {
+  if (text.find_first_of("\",\n\r") == std::string_view::npos)
     out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text)
-    out.append(c == '"' ? 2 : 1, c);
-  out += '"';
+  else
+    out += in_quotes(text);
 }
 
 std::string csv_cell(std::string_view text) {

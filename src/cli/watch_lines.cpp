@@ -2,7 +2,7 @@
 
 #include "base/display_text.h"
 #include "base/json_text.h"
-#include "base/utc_text.h"
+#include "base/time_text.h"
 #include "os/process.h"
 #include "os/signals.h"
 #include "writers/json_head.h"

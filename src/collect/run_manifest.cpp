@@ -5,8 +5,6 @@
 #include "os/whole_file.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <simdjson.h>
@@ -124,15 +122,6 @@ void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clo
   for (const auto& [name, value] : clock_members(clocks))
     json.integer(name, value);
   json.end_object();
-}
-
-std::string time_text(std::chrono::system_clock::time_point time) {
-  const std::time_t t = std::chrono::system_clock::to_time_t(time);
-  std::tm parts = {};
-  ::gmtime_r(&t, &parts);
-  std::array<char, 32> text = {};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
 }
 
 SavedRun read_run_manifest(const std::string& path) {

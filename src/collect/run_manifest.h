@@ -30,8 +30,6 @@ void write_host(JsonWriter& json, const HostFacts& host);
 void write_environment(JsonWriter& json, std::string_view key,
                        const std::vector<std::string>& environment);
 void write_clocks(JsonWriter& json, std::string_view key, const ClockAnchor& clocks);
-/// "2026-02-03T04:05:06Z".
-[[nodiscard]] std::string time_text(std::chrono::system_clock::time_point time);
 
 /// How a run that is on disk stands.
 /// Sampled energy of a run; empty where not known.

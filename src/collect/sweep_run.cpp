@@ -1,5 +1,6 @@
 #include "collect/sweep_run.h"
 
+#include "base/time_text.h"
 #include "collect/run_inputs.h"
 #include "collect/secrets.h"
 #include "os/output_file.h"
@@ -51,7 +52,7 @@ void write_head(JsonWriter& json, const Begun& begun) {
     json.text(name, value);
   json.end_object();
   write_host(json, begun.host);
-  json.text("begin", time_text(begun.time));
+  json.text("begin", utc_text(begun.time));
   write_clocks(json, "clocks_begin", begun.clocks);
 }
 
@@ -68,7 +69,7 @@ Result<void> write_end(const Begun& begun, const RunOutcome& outcome, const Nccl
   JsonWriter json;
   json.begin_object();
   write_head(json, begun);
-  json.text("end", time_text(WallClock::now()));
+  json.text("end", utc_text(WallClock::now()));
   write_clocks(json, "clocks_end", read_clock_anchor());
   json.number("seconds", outcome.seconds);
   json.text("status", status_name(outcome.status));

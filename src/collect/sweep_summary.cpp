@@ -1,23 +1,13 @@
 #include "collect/sweep_summary.h"
 
+#include "base/time_text.h"
 #include "os/input_file.h"
 
-#include <array>
 #include <cmath>
-#include <ctime>
 #include <fmt/format.h>
 
 namespace rankscope {
 namespace {
-
-std::string local_time(std::chrono::system_clock::time_point time, const char* format) {
-  const std::time_t t = std::chrono::system_clock::to_time_t(time);
-  std::tm parts = {};
-  ::localtime_r(&t, &parts);
-  std::array<char, 64> text = {};
-  std::strftime(text.data(), text.size(), format, &parts);
-  return text.data();
-}
 
 /// The documented words; a time-out is a failure there.
 const char* status_word(const SummaryRow& row) {
@@ -114,7 +104,7 @@ std::string default_folder(SweepKind kind, const std::string& timestamp) {
 }
 
 std::string sweep_timestamp(std::chrono::system_clock::time_point time) {
-  return local_time(time, "%Y%m%d_%H%M%S");
+  return local_text(time, "%Y%m%d_%H%M%S");
 }
 
 SweepLog::SweepLog(const std::string& path)
@@ -133,7 +123,7 @@ void SweepLog::line(std::string_view text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       c = '?';
   const std::string whole = fmt::format(
-      "[{}] {}\n", local_time(std::chrono::system_clock::now(), "%Y-%m-%d %H:%M:%S"), safe);
+      "[{}] {}\n", local_text(std::chrono::system_clock::now(), "%Y-%m-%d %H:%M:%S"), safe);
   std::fputs(whole.c_str(), file_);
   std::fflush(file_);
 }
@@ -145,7 +135,7 @@ std::string summary_text(SweepKind kind, const std::string& folder,
   std::string out = kind == SweepKind::kThreadsChannels ? "NCCL Thread/Channel Sweep Summary\n"
                     : kind == SweepKind::kCuPairs       ? "RCCL Warp Speed Comparison Summary\n"
                                                         : "Sweep Summary\n";
-  out += fmt::format("Generated: {}\n\n", local_time(now, "%a %b %e %H:%M:%S %Z %Y"));
+  out += fmt::format("Generated: {}\n\n", local_text(now, "%a %b %e %H:%M:%S %Z %Y"));
   out += kind == SweepKind::kThreadsChannels ? grid_rows(rows)
          : kind == SweepKind::kCuPairs       ? pair_rows(rows)
                                              : other_rows(rows);

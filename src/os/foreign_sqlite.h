@@ -98,14 +98,4 @@ inline constexpr const char* kSqliteTables =
     "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND sql LIKE "
     "'create table%'";
 
-inline std::string sqlite_quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) {
-    out += c;
-    if (c == '"')
-      out += c;
-  }
-  return out + '"';
-}
-
 } // namespace rankscope

@@ -16,16 +16,6 @@ bool blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-std::string quoted(std::string_view text, char quote) {
-  std::string out(1, quote);
-  for (const char c : text) {
-    if (c == quote)
-      out += quote;
-    out += c;
-  }
-  return out + quote;
-}
-
 } // namespace
 
 void StatementSplitter::finish() {
@@ -164,11 +154,11 @@ std::set<std::string> words_of(std::string_view statement) {
 }
 
 std::string sql_text(std::string_view text) {
-  return quoted(text, '\'');
+  return in_quotes(text, '\'');
 }
 
 std::string sql_name(std::string_view name) {
-  return quoted(name, '"');
+  return in_quotes(name);
 }
 
 } // namespace rankscope

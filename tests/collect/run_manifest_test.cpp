@@ -1,3 +1,4 @@
+#include "base/time_text.h"
 #include "collect/run_manifest.h"
 #include "collect/secrets.h"
 #include "temp_folder.h"
@@ -54,7 +55,7 @@ TEST(RunManifest, TheHostIsDescribed) {
   EXPECT_FALSE(host.kernel.empty());
   EXPECT_GE(host.processors, 1);
   EXPECT_GT(host.memory_bytes, 1 << 20);
-  EXPECT_EQ(time_text(std::chrono::system_clock::from_time_t(1'770'091'506)),
+  EXPECT_EQ(utc_text(std::chrono::system_clock::from_time_t(1'770'091'506)),
             "2026-02-03T04:05:06Z");
 }
 

@@ -1,5 +1,6 @@
 #include "collect/profile/manifest.h"
 
+#include "base/time_text.h"
 #include "base/to_number.h"
 #include "collect/finding_json.h"
 #include "collect/machine_facts.h"
@@ -7,8 +8,7 @@
 #include "os/output_file.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
+#include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -118,12 +118,8 @@ Json steps_json(const RunRequest& request, const RunResult& result) {
 } // namespace
 
 std::string make_run_id() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local = {};
-  ::localtime_r(&now, &local);
-  std::array<char, 32> text = {};
-  (void)std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
-  return fmt::format("{}-{}", text.data(), ::getpid());
+  return fmt::format("{}-{}", local_text(std::chrono::system_clock::now(), "%Y%m%d-%H%M%S"),
+                     ::getpid());
 }
 
 int launcher_rank(const EnvPairs& environment) {

@@ -1,5 +1,6 @@
 #include "collect/profile/outputs.h"
 
+#include "base/ascii.h"
 #include "base/fnv.h"
 #include "os/foreign_sqlite.h"
 
@@ -91,7 +92,7 @@ std::uint64_t database_rows(const std::string& path, const std::string& table) {
   });
   std::uint64_t rows = 0;
   for (const std::string& name : tables)
-    for_each_row(db.get(), "select count(*) from " + sqlite_quoted(name), [&](sqlite3_stmt* row) {
+    for_each_row(db.get(), "select count(*) from " + in_quotes(name), [&](sqlite3_stmt* row) {
       rows += static_cast<std::uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(row, 0), 0));
     });
   return rows;

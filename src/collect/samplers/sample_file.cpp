@@ -1,10 +1,11 @@
 #include "collect/samplers/sample_file.h"
 
+#include "base/time_text.h"
 #include "os/output_file.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
@@ -75,12 +76,11 @@ void add_cell(std::string& row, const std::optional<std::int64_t>& value) {
 }
 
 std::string local_time(std::int64_t unix_ns) {
-  const std::time_t seconds = unix_ns / 1'000'000'000;
-  std::tm parts = {};
-  ::localtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}", parts.tm_year + 1900,
-                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                     unix_ns % 1'000'000'000 / 1000);
+  return fmt::format(
+      "{}.{:06}",
+      local_text(std::chrono::system_clock::time_point(std::chrono::nanoseconds(unix_ns)),
+                 "%Y-%m-%d %H:%M:%S"),
+      unix_ns % 1'000'000'000 / 1000);
 }
 
 } // namespace rankscope

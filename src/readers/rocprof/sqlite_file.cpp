@@ -1,5 +1,6 @@
 #include "readers/rocprof/sqlite_file.h"
 
+#include "base/ascii.h"
 #include "os/byte_source.h"
 #include "os/input_file.h"
 #include "readers/rocprof/unpacked_databases.h"
@@ -190,7 +191,7 @@ Result<void> SqliteFile::list_tables(const std::string& path) {
   }
   for (const std::string& name : names) {
     std::set<std::string>& columns = tables_[name];
-    SqliteQuery q = query(fmt::format("PRAGMA table_info({})", sqlite_quoted(name)));
+    SqliteQuery q = query(fmt::format("PRAGMA table_info({})", in_quotes(name)));
     while (q.step())
       columns.emplace(q.text(1));
   }
@@ -203,7 +204,7 @@ bool SqliteFile::has(const std::string& table, const std::string& column) const 
 }
 
 std::string SqliteFile::column(const std::string& table, const std::string& name) const {
-  return has(table, name) ? sqlite_quoted(name) : "NULL";
+  return has(table, name) ? in_quotes(name) : "NULL";
 }
 
 SqliteQuery SqliteFile::rows(const std::string& table,
@@ -212,7 +213,7 @@ SqliteQuery SqliteFile::rows(const std::string& table,
   for (std::size_t i = 0; i < columns.size(); ++i)
     sql += (i > 0 ? ", " : "") + column(table, columns[i]);
   // an index that covers the columns would be read in its own order
-  return query(sql + " FROM " + sqlite_quoted(table) + " NOT INDEXED");
+  return query(sql + " FROM " + in_quotes(table) + " NOT INDEXED");
 }
 
 void SqliteFile::report(const std::string& path, Diagnostics& diagnostics) const {
