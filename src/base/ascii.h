@@ -1,4 +1,4 @@
-// Letters, blanks and quotes without regard to the locale.
+// Letters, blanks, quotes and parts of texts without regard to the locale.
 #pragma once
 
 #include <string>
@@ -22,6 +22,10 @@ namespace rankscope {
   if (first == std::string_view::npos)
     return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+[[nodiscard]] constexpr bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
 }
 
 /// `text` between quotes, with quotes in it doubled.

@@ -10,10 +10,6 @@
 namespace rankscope {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool triple(std::string_view text, std::size_t at, char head) {
   if (at + 4 > text.size() || text[at] != head)
     return false;

@@ -1,5 +1,6 @@
 #include "readers/foreign_format.h"
 
+#include "base/ascii.h"
 #include "os/byte_source.h"
 #include "readers/inspector/inspector_log.h"
 
@@ -58,30 +59,28 @@ constexpr ForeignFormat kAscend{"a trace of an Ascend NPU",
 constexpr ForeignFormat kMtia{"a trace of an MTIA device", "no command reads its device events"};
 constexpr ForeignFormat kGaudi{"a trace of a Gaudi HPU", "no command reads its device events"};
 
-constexpr bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 const ForeignFormat* foreign_json(std::string_view head) {
-  if (holds(head, "\"traceEvents\"") || holds(head, "\"ph\""))
+  if (contains(head, "\"traceEvents\"") || contains(head, "\"ph\""))
     return nullptr;
   if (is_inspector_log(head))
     return &kInspector;
-  if (holds(head, "\"pg_config\"") && (holds(head, "\"entries\"") || holds(head, "\"pg_status\"")))
+  if (contains(head, "\"pg_config\"") &&
+      (contains(head, "\"entries\"") || contains(head, "\"pg_status\"")))
     return &kFlightRecorder;
-  if (holds(head, "GetUniqueId : [") || holds(head, "CommInitRank : ["))
+  if (contains(head, "GetUniqueId : [") || contains(head, "CommInitRank : ["))
     return &kRecorder;
-  if (holds(head, "\"schema\"") && holds(head, "\"nodes\""))
+  if (contains(head, "\"schema\"") && contains(head, "\"nodes\""))
     return &kExecutionTrace;
-  if (holds(head, "\"frame\"") && holds(head, "\"metrics\""))
+  if (contains(head, "\"frame\"") && contains(head, "\"metrics\""))
     return &kProton;
   return nullptr;
 }
 
 const ForeignFormat* foreign_pickle(std::string_view head) {
-  if (holds(head, "pg_config") || holds(head, "comm_lib_version") || holds(head, "nccl_version"))
+  if (contains(head, "pg_config") || contains(head, "comm_lib_version") ||
+      contains(head, "nccl_version"))
     return &kFlightRecorder;
-  return holds(head, "device_traces") || holds(head, "segments") ? &kSnapshot : nullptr;
+  return contains(head, "device_traces") || contains(head, "segments") ? &kSnapshot : nullptr;
 }
 
 const ForeignFormat* foreign_name(std::string_view path) {
@@ -107,7 +106,8 @@ const ForeignFormat* foreign_format(std::string_view head, std::string_view path
   if (head[first] == '{' || head[first] == '[')
     return foreign_json(head);
   if (head.starts_with("SQLite format 3"))
-    return holds(head, "CUPTI_ACTIVITY_KIND_") || holds(head, "TARGET_INFO_") ? &kNsys : nullptr;
+    return contains(head, "CUPTI_ACTIVITY_KIND_") || contains(head, "TARGET_INFO_") ? &kNsys
+                                                                                    : nullptr;
   if (head.size() > 1 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5)
     return foreign_pickle(head);
   if (head.starts_with("# NCCL Tuner Configuration"))
@@ -124,7 +124,7 @@ const ForeignFormat* foreign_producer(const Trace& trace, std::string_view categ
   for (const Track& track : trace.tracks)
     for (const StrId text : {track.process_name, track.process_label, track.pid_text}) {
       const std::string_view name = trace.strings.view(text);
-      if (holds(name, "/device:GPU:") || holds(name, "/device:TPU:"))
+      if (contains(name, "/device:GPU:") || contains(name, "/device:TPU:"))
         return &kXla;
       if (name == "Ascend Hardware")
         return &kAscend;

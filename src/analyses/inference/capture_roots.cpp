@@ -8,10 +8,6 @@
 namespace rankscope {
 namespace {
 
-bool has_capture_roots(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 CaptureRoot between(const Trace& trace, EventId begin, EventId end) {
   CaptureRoot out;
   out.start_ns = trace.end_ns(begin);
@@ -27,9 +23,9 @@ std::vector<CaptureRoot> regions(const Trace& trace, bool compat) {
   for (EventId i = 0; i < e.size(); ++i) {
     if (e.category[i] != Category::kRuntime && (compat || e.category[i] != Category::kDriver))
       continue;
-    if (has_capture_roots(trace.name(i), "StreamBeginCapture"))
+    if (contains(trace.name(i), "StreamBeginCapture"))
       begins.push_back(i);
-    else if (has_capture_roots(trace.name(i), "StreamEndCapture"))
+    else if (contains(trace.name(i), "StreamEndCapture"))
       ends.push_back(i);
   }
   std::vector<CaptureRoot> out;
@@ -127,8 +123,7 @@ void walk_down(const LoadedTrace& t, CaptureRoot& root) {
     if (!is_runtime(e.category[i]))
       continue;
     const std::string name = lowercase(t.trace.name(i));
-    if (has_capture_roots(name, "launch") || has_capture_roots(name, "memcpy") ||
-        has_capture_roots(name, "memset"))
+    if (contains(name, "launch") || contains(name, "memcpy") || contains(name, "memset"))
       root.dispatches.push_back(i);
   }
 }

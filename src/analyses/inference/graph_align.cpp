@@ -1,5 +1,7 @@
 #include "analyses/inference/graph_align.h"
 
+#include "base/ascii.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <unordered_map>
@@ -8,10 +10,6 @@ namespace rankscope {
 namespace {
 
 constexpr std::size_t kMostCells = std::size_t{1} << 25; ///< of the table of a subsequence
-
-bool has_graph_align(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool pair(const GraphItem& call, const GraphItem& kernel) {
   return (call.copy && kernel.copy) || (call.set && kernel.set) || call.name == kernel.name;
@@ -235,8 +233,8 @@ private:
 GraphItem graph_item(StrId name, std::string_view text, bool kernel) {
   GraphItem out;
   out.name = name;
-  out.copy = has_graph_align(text, "Memcpy");
-  out.set = has_graph_align(text, "Memset") || (kernel && has_graph_align(text, "fillBuffer"));
+  out.copy = contains(text, "Memcpy");
+  out.set = contains(text, "Memset") || (kernel && contains(text, "fillBuffer"));
   return out;
 }
 

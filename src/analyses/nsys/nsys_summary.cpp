@@ -12,10 +12,6 @@
 namespace rankscope {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string class_of(const std::string& kernel, const KernelClasses& classes) {
   const std::string name = lowercase(kernel);
   if (contains(name, "nccl"))

@@ -11,14 +11,10 @@ namespace {
 
 const char* const kNotFound = "Not found";
 
-bool has_call_stacks(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 bool kept(const Trace& trace, EventId e) {
   const std::string_view name = trace.name(e);
-  return trace.events.category[e] == Category::kCpuOp || has_call_stacks(name, "nn.Module") ||
-         has_call_stacks(name, "::") || has_call_stacks(name, "/");
+  return trace.events.category[e] == Category::kCpuOp || contains(name, "nn.Module") ||
+         contains(name, "::") || contains(name, "/");
 }
 
 /// Names from `last` (outermost) to what is below `stop`, which is left out.
@@ -46,7 +42,7 @@ bool wrapper(std::string_view frame) {
         "torch/utils/_device.py", "torch/_tensor.py", "torch/functional.py", "torch/overrides.py",
         "torch/_inductor/", "torch/_functorch/", "torch/distributed/c10d_logger.py",
         "triton/backends/"})
-    if (has_call_stacks(frame, part))
+    if (contains(frame, part))
       return true;
   const std::string_view function = function_of(frame);
   for (const char* name : {"__torch_function__", "_call_impl", "_wrapped_call_impl",
@@ -68,7 +64,7 @@ std::string_view without_last_number(std::string_view name) {
 bool library_frame(std::string_view frame) {
   for (const char* part : {"torch/", "<built-in", "<string>", "<frozen", "<eval_with_key>",
                            "nn.Module: ", "triton/runtime/", "triton/backends/"})
-    if (has_call_stacks(frame, part))
+    if (contains(frame, part))
       return true;
   return wrapper(frame);
 }
@@ -93,7 +89,7 @@ std::string local_name(std::string_view op) {
 }
 
 bool called_like(std::string_view frame, const std::string& local) {
-  return has_call_stacks(frame, ".py") && has_call_stacks(lowercase(function_of(frame)), local);
+  return contains(frame, ".py") && contains(lowercase(function_of(frame)), local);
 }
 
 /// The outermost frame between the operator and its kernels that is called like it, or "".
@@ -186,7 +182,7 @@ std::string entry_point(const CallChain& chain, std::string_view op) {
     if (called_like(*inward, local))
       return std::string(*inward);
   for (auto outward = std::next(at); outward != flat.rend(); ++outward)
-    if (has_call_stacks(*outward, ".py") && !wrapper(*outward))
+    if (contains(*outward, ".py") && !wrapper(*outward))
       return std::string(*outward);
   return kNotFound;
 }

@@ -2,6 +2,7 @@
 
 #include "analyses/operators/launchers.h"
 #include "analyses/operators/op_costs.h"
+#include "base/ascii.h"
 #include "core/steps.h"
 #include "core/trace_builder.h"
 #include "model/kernels.h"
@@ -45,10 +46,6 @@ private:
   std::set<EventId> taken_;
 };
 
-bool has_pseudo_ops(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 /// Launches of the GPU events of `root` that `wanted` accepts by kernel name, in kernel order. A
 /// launch of several kernels (a graph) is left alone.
 template <class Wanted>
@@ -78,21 +75,21 @@ void moe_forward(const LoadedTrace& t, EventId op, Wraps& wraps) {
   });
   if (aiter != kNoEvent) {
     const auto calls = launches(t, aiter, [](std::string_view name) {
-      return has_pseudo_ops(name, "aiter::") && has_pseudo_ops(name, "fmoe") &&
-             !has_pseudo_ops(name, "MoeSorting") && !has_pseudo_ops(name, "quant");
+      return contains(name, "aiter::") && contains(name, "fmoe") && !contains(name, "MoeSorting") &&
+             !contains(name, "quant");
     });
     if (calls.size() == 1)
       wraps.add({calls[0], Place::kLaunch, "pseudo_op::moe_aiter_fused_1stage", aiter});
     return;
   }
   const auto products =
-      launches(t, op, [](std::string_view name) { return has_pseudo_ops(name, "matmul_ogs"); });
+      launches(t, op, [](std::string_view name) { return contains(name, "matmul_ogs"); });
   if (products.empty())
     return;
   up_and_down(products, "pseudo_op::moe_triton_unfused_up", "pseudo_op::moe_triton_unfused_down",
               op, wraps);
   const auto scatter =
-      launches(t, op, [](std::string_view name) { return has_pseudo_ops(name, "matmul_scatter"); });
+      launches(t, op, [](std::string_view name) { return contains(name, "matmul_scatter"); });
   if (scatter.size() == 1)
     wraps.add(
         {scatter[0], Place::kLaunch, "pseudo_op::moe_triton_unfused_finalize_matmul_scatter", op});
@@ -150,8 +147,8 @@ void v4_decode(const LoadedTrace& t, EventId frame, Wraps& wraps) {
   for (const EventId k : t.tree.gpu_events(layer)) {
     const std::string_view name = t.trace.name(k);
     all_groups = all_groups || name.starts_with("hca_");
-    picked_groups = picked_groups || has_pseudo_ops(name, "fused_compress_attn") ||
-                    has_pseudo_ops(name, "_update_compressor_states_kernel");
+    picked_groups = picked_groups || contains(name, "fused_compress_attn") ||
+                    contains(name, "_update_compressor_states_kernel");
   }
   wraps.add({frame, Place::kInside,
              all_groups      ? "pseudo_v4_paged_decode_hca"
@@ -172,18 +169,17 @@ Wraps find_wraps(const LoadedTrace& t) {
       if (name == "vllm::moe_forward")
         moe_forward(t, i, wraps);
       else if (name == "vllm::outplace_fused_experts")
-        up_and_down(launches(t, i,
-                             [](std::string_view k) {
-                               return has_pseudo_ops(k, "fused_moe_kernel_gptq_awq");
-                             }),
-                    "pseudo_op::moe_gptq_awq_up", "pseudo_op::moe_gptq_awq_down", i, wraps);
+        up_and_down(
+            launches(t, i,
+                     [](std::string_view k) { return contains(k, "fused_moe_kernel_gptq_awq"); }),
+            "pseudo_op::moe_gptq_awq_up", "pseudo_op::moe_gptq_awq_down", i, wraps);
       else if (name == "aiter::fused_moe_")
         flydsl(t, i, wraps);
-    } else if (has_pseudo_ops(name, "aiter/mla.py(") && name.ends_with(": mla_decode_fwd")) {
+    } else if (contains(name, "aiter/mla.py(") && name.ends_with(": mla_decode_fwd")) {
       latent_attention(t, i, "aiter::mla_decode_stage1_asm_fwd", "pseudo_mla_decode_fwd", wraps);
     } else if (name.ends_with(": mla_fp8_prefill_attn")) {
       latent_attention(t, i, "aiter::mla_prefill_ps_asm_fwd", "pseudo_mla_prefill_fwd", wraps);
-    } else if (has_pseudo_ops(name, "paged_decode.py(") &&
+    } else if (contains(name, "paged_decode.py(") &&
                name.ends_with(": sparse_attn_v4_paged_decode")) {
       v4_decode(t, i, wraps);
     }

@@ -1,4 +1,5 @@
 // Elementwise operators and reductions (docs/performance-models.md): one flop per element.
+#include "base/ascii.h"
 #include "model/ops/op_model_impl.h"
 
 #include <algorithm>
@@ -101,14 +102,10 @@ std::optional<PerfResult> resize(const Call& c) {
   return r;
 }
 
-bool contains_pointwise(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 /// Dimensions that the call reduces, or nullopt for all of them.
 std::optional<Shape> reduced_dims(const Call& c) {
   // aten::norm(x, p, dim), linalg_norm(x, ord, dim), logsumexp(x, dim), others (x, dim)
-  const bool norm = contains_pointwise(c.op.name, "norm");
+  const bool norm = contains(c.op.name, "norm");
   const std::size_t at = norm ? 2 : 1;
   const auto list = c.args.int_list(at);
   if (!list || list->empty())
@@ -126,7 +123,7 @@ std::optional<PerfResult> reduce(const Call& c) {
   const bool recorded = c.args.count() > 0; // else the reference has a row with 0 FLOPs
   const double n_in = recorded ? elements(in) : 0;
   double n_out = recorded ? 1 : 0;
-  if (contains_pointwise(c.op.name, "cum")) {
+  if (contains(c.op.name, "cum")) {
     n_out = n_in;
   } else if (!c.compat) {
     if (const auto dims = reduced_dims(c)) {
@@ -143,7 +140,7 @@ std::optional<PerfResult> reduce(const Call& c) {
   }
   std::string kind = "sum";
   for (const char* word : {"mean", "max", "min", "norm"})
-    if (contains_pointwise(c.op.name, word)) {
+    if (contains(c.op.name, word)) {
       kind = word;
       break;
     }

@@ -10,6 +10,7 @@ constexpr OpInfo kOps[] = {
   {name, model, category, bwd_category, family, false},
 #define RS_OP_MORE(name, model, category, bwd_category, family)                                    \
   {name, model, category, bwd_category, family, true},
+#include "base/ascii.h"
 #include "model/ops/op_registry.def"
 #undef RS_OP
 #undef RS_OP_MORE
@@ -76,10 +77,6 @@ constexpr CategoryOnly kCategoryOfKernelRow[] = {
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
-bool contains_op_registry(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 } // namespace
 
 std::span<const OpInfo> modelled_ops() {
@@ -109,7 +106,7 @@ std::string_view op_category(std::string_view op, std::string_view first_kernel)
   }();
   if (const auto known = kCategories.find(op); known != kCategories.end())
     return known->second;
-  if (contains_op_registry(op, "->"))
+  if (contains(op, "->"))
     for (const CategoryOnly& c : kCategoryOfKernelRow)
       if (starts_with(op, c.name))
         return c.category;
@@ -118,11 +115,11 @@ std::string_view op_category(std::string_view op, std::string_view first_kernel)
   if (starts_with(op, "record_param_comms"))
     return "record_param_comms";
   if (starts_with(first_kernel, "void at::native")) {
-    if (contains_op_registry(first_kernel, "elementwise"))
+    if (contains(first_kernel, "elementwise"))
       return "elementwise";
-    if (contains_op_registry(first_kernel, "reduce"))
+    if (contains(first_kernel, "reduce"))
       return "reduce";
-    if (contains_op_registry(first_kernel, "multi_tensor_apply"))
+    if (contains(first_kernel, "multi_tensor_apply"))
       return "multi_tensor_apply";
   }
   return "other";
