@@ -1,5 +1,6 @@
 #include "collect/sweep_launch.h"
 
+#include "base/ascii.h"
 #include "base/fnv.h"
 
 #include <algorithm>
@@ -185,9 +186,7 @@ std::vector<std::string> unused_parameters(const std::vector<SweepSetting>& sett
     return out;
   for (const Parameter& parameter : settings.front().configuration.parameters) {
     const std::string place = fmt::format("{{{}}}", parameter.name);
-    const auto holds = [&](const std::string& text) {
-      return text.find(place) != std::string::npos;
-    };
+    const auto holds = [&](const std::string& text) { return contains(text, place); };
     const bool sets = std::ranges::any_of(
         settings, [&](const SweepSetting& s) { return s.environment.count(parameter.name) != 0; });
     if (!sets && std::ranges::none_of(command, holds) &&

@@ -14,7 +14,7 @@ namespace {
 /// say.
 std::string_view name_from_kernel(std::string_view kernel) {
   const std::string lower = lowercase(kernel.substr(0, kernel.find('(')));
-  const auto has = [&lower](const char* part) { return lower.find(part) != std::string::npos; };
+  const auto has = [&lower](const char* part) { return contains(lower, part); };
   if (has("cross_device_reduce"))
     return "allreduce";
   if (has("deep_ep::") || has("epdispatch") || has("epcombine")) // experts' all-to-all, by half
@@ -119,8 +119,7 @@ void as_reference(RankCollectives& rank) {
       c.in_nelems = c.out_nelems = c.group_size = c.seq = kNoId;
     }
     if (c.name_from != Collective::NameFrom::kKernelArgs) {
-      const bool reduces =
-          lowercase(rank.text(c.kernel)).find("cross_device_reduce") != std::string::npos;
+      const bool reduces = contains(lowercase(rank.text(c.kernel)), "cross_device_reduce");
       c.name = reduces ? rank.texts.intern("allreduce") : kEmptyStr;
       c.name_from = Collective::NameFrom::kNone;
       c.kind = collective_kind(rank.text(c.name));

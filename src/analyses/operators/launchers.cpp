@@ -98,10 +98,7 @@ std::string_view category_below(const Trace& trace, EventId op, EventId kernel,
     return as_launcher != nullptr ? as_launcher->category
                                   : op_category(trace.name(op), trace.name(kernel));
   const std::string call = lowercase(trace.name(op)); // of the runtime, without an operator
-  return call.find("cudagraph") != std::string::npos ||
-                 call.find("graphlaunch") != std::string::npos
-             ? "graph"
-             : "runtime";
+  return contains(call, "cudagraph") || contains(call, "graphlaunch") ? "graph" : "runtime";
 }
 
 } // namespace
@@ -163,8 +160,7 @@ std::vector<bool> recompute_events(const LoadedTrace& t) {
   std::vector<bool> frame_name(t.trace.strings.size());
   for (StrId id = 0; id < t.trace.strings.size(); ++id) {
     const std::string_view name = t.trace.strings.view(id);
-    frame_name[id] = name.find("torch/utils/checkpoint.py") != std::string_view::npos &&
-                     name.find("recompute_fn") != std::string_view::npos;
+    frame_name[id] = contains(name, "torch/utils/checkpoint.py") && contains(name, "recompute_fn");
   }
   std::vector<bool> out(e.size());
   std::vector<EventId> stack;

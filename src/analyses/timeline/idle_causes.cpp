@@ -1,6 +1,7 @@
 #include "analyses/timeline/idle_causes.h"
 
 #include "analyses/operators/launchers.h"
+#include "base/ascii.h"
 
 #include <algorithm>
 #include <map>
@@ -14,9 +15,7 @@ namespace {
 /// A runtime call that comes back when the GPU has done something. Copies that block are not
 /// called ...Async.
 bool blocks(std::string_view name) {
-  const auto has = [name](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  };
+  const auto has = [name](std::string_view part) { return contains(name, part); };
   return has("Synchronize") || (has("Memcpy") && !has("Async"));
 }
 

@@ -1,5 +1,6 @@
 #include "collect/gemm/gemm_problem.h"
 
+#include "base/ascii.h"
 #include "collect/library_trace/log_text.h"
 
 #include <algorithm>
@@ -124,10 +125,9 @@ TracedGemm of_bench_line(std::string_view library, std::string_view config) {
   };
   const std::string function(either("-f", "--function"));
   const bool rocblas = library == "rocblas";
-  if (rocblas && function.find("gemm") == std::string::npos)
+  if (rocblas && !contains(function, "gemm"))
     return {std::nullopt, fmt::format("no runner for {} without rocblas-bench", function), ""};
-  if (rocblas && function.find("batched") != std::string::npos &&
-      function.find("strided") == std::string::npos)
+  if (rocblas && contains(function, "batched") && !contains(function, "strided"))
     return {std::nullopt, "no runner for lists of matrices without rocblas-bench", ""};
   for (const CommandOption& o : *options)
     if (o.name == "-m" && o.values.size() > 1)
@@ -195,7 +195,7 @@ TracedGemm of_cublaslt(std::string_view config) {
   read.type(field(config, "dtype"), p.d);
   read.compute(field(config, "compute"), p.compute);
   const std::string_view epilogue = field(config, "epilogue");
-  const bool has = !epilogue.empty() && epilogue.find("DEFAULT") == std::string_view::npos;
+  const bool has = !epilogue.empty() && !contains(epilogue, "DEFAULT");
   return read.result(p, has ? fmt::format("without its epilogue {}", epilogue) : "");
 }
 
@@ -216,8 +216,7 @@ TracedGemm of_cublas(std::string_view config) {
   const auto own = type_of_function(function);
   if (!own && !function.starts_with("cublasGemm"))
     return {std::nullopt, fmt::format("no runner for {}", function), ""};
-  if (function.find("Batched") != std::string_view::npos &&
-      function.find("Strided") == std::string_view::npos)
+  if (contains(function, "Batched") && !contains(function, "Strided"))
     return {std::nullopt, "no runner for lists of matrices", ""};
   Reader read;
   GemmProblem p;

@@ -66,10 +66,10 @@ private:
 std::string subsystems(const std::string& had) {
   std::string out = had;
   const std::string low = "," + lowercase(had) + ",";
-  if (low.find(",all,") != std::string::npos)
+  if (contains(low, ",all,"))
     return out;
   for (const char* wanted : {"INIT", "COLL"})
-    if (low.find("," + lowercase(wanted) + ",") == std::string::npos)
+    if (!contains(low, "," + lowercase(wanted) + ","))
       out += (out.empty() ? "" : ",") + std::string(wanted);
   return out;
 }
@@ -82,8 +82,7 @@ void set_nccl(Change& change, const std::string& folder, bool kernels) {
   // ^X means everything but X: it has COLL already
   const std::string wanted = had.starts_with("^") ? had : subsystems(had);
   change.set("NCCL_DEBUG_SUBSYS",
-             had.starts_with("^") && lowercase(had).find("coll") != std::string::npos ? "INIT,COLL"
-                                                                                      : wanted);
+             had.starts_with("^") && contains(lowercase(had), "coll") ? "INIT,COLL" : wanted);
   if (!folder.empty())
     change.set("NCCL_DEBUG_FILE", folder + "/nccl.%h.%p.log");
   if (kernels)

@@ -1,5 +1,7 @@
 #include "model/ops/op_registry.h"
 
+#include "base/ascii.h"
+
 #include <unordered_map>
 
 namespace rankscope {
@@ -10,7 +12,6 @@ constexpr OpInfo kOps[] = {
   {name, model, category, bwd_category, family, false},
 #define RS_OP_MORE(name, model, category, bwd_category, family)                                    \
   {name, model, category, bwd_category, family, true},
-#include "base/ascii.h"
 #include "model/ops/op_registry.def"
 #undef RS_OP
 #undef RS_OP_MORE
@@ -74,9 +75,6 @@ constexpr CategoryOnly kCategoryOfKernelRow[] = {
     {"aiter::v4_attention_with_output->hca_norm_rope_scatter_D", "FusedRoPE"},
 };
 
-bool starts_with(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
 } // namespace
 
 std::span<const OpInfo> modelled_ops() {
@@ -108,13 +106,13 @@ std::string_view op_category(std::string_view op, std::string_view first_kernel)
     return known->second;
   if (contains(op, "->"))
     for (const CategoryOnly& c : kCategoryOfKernelRow)
-      if (starts_with(op, c.name))
+      if (op.starts_with(c.name))
         return c.category;
-  if (starts_with(op, "triton"))
+  if (op.starts_with("triton"))
     return "triton";
-  if (starts_with(op, "record_param_comms"))
+  if (op.starts_with("record_param_comms"))
     return "record_param_comms";
-  if (starts_with(first_kernel, "void at::native")) {
+  if (first_kernel.starts_with("void at::native")) {
     if (contains(first_kernel, "elementwise"))
       return "elementwise";
     if (contains(first_kernel, "reduce"))

@@ -37,7 +37,7 @@ std::string_view bench_type(std::string_view recorded) {
 }
 
 bool eight_bits(std::string_view type) {
-  return type.find("f8") != std::string_view::npos;
+  return contains(type, "f8");
 }
 
 /// PyTorch's number of a type, which _scaled_mm records for its output (c10/core/ScalarType.h).
@@ -238,8 +238,7 @@ std::string set_types(const ParsedArgs& args, const ReplayGemmOperands& op, std:
   g.type_d = g.type_b;
   g.compute = g.scale = g.type_a == "f64_r" ? "f64_r" : "f32_r";
   const std::string name = lowercase(kernel.substr(0, 1000));
-  if (g.type_a == "f32_r" &&
-      (name.find("tf32") != std::string::npos || name.find("xf32") != std::string::npos))
+  if (g.type_a == "f32_r" && (contains(name, "tf32") || contains(name, "xf32")))
     g.compute = "xf32_r";
   return "";
 }

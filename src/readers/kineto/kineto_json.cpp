@@ -1,6 +1,7 @@
 // Reader for Kineto / Chrome JSON traces: an object with traceEvents, or a bare array of events;
 // plain, gzip or zstd. The stream is cut into runs of whole events, which worker threads parse into
 // chunks; chunks are merged in file order, so that the result does not depend on the threads.
+#include "base/ascii.h"
 #include "core/gpu_work.h"
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
@@ -195,9 +196,7 @@ std::optional<std::int64_t> int_after(std::string_view text, std::string_view ke
 FileInfo inspect_kineto_json(std::string_view head, std::string_view) {
   constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
   FileInfo out;
-  const auto has = [head](std::string_view part) {
-    return head.find(part) != std::string_view::npos;
-  };
+  const auto has = [head](std::string_view part) { return contains(head, part); };
   out.trace = has("\"traceEvents\"") || has("\"schemaVersion\"") || has("\"ph\"") ||
               head.size() == kHeadBytes;
   const std::size_t at = head.find("\"distributedInfo\"");

@@ -2,6 +2,7 @@
 // beside each other are one process, and any of them names the set. Columns are found by name, so
 // those of ROCm 6.2 to 7.x do. With a "Guid" column a set may hold several processes. The
 // results.csv of the first rocprof (--timestamp on) is a table of kernels by itself.
+#include "base/ascii.h"
 #include "core/trace_builder.h"
 #include "model/kernels.h"
 #include "os/byte_source.h"
@@ -388,7 +389,7 @@ private:
         rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
           const std::string_view what = rows.text(operation);
           const std::optional<std::uint64_t> at = address_of(rows.text(address));
-          if (!at || what.find("SCRATCH") != std::string_view::npos)
+          if (!at || contains(what, "SCRATCH"))
             target.trace.not_read("allocations without an address", 1);
           else if (what.ends_with("FREE"))
             target.trace.memory().release(start_ns, *at);
@@ -404,16 +405,15 @@ private:
     const std::size_t from = c.at("Source_Agent_Id");
     const std::size_t to = c.at("Destination_Agent_Id");
     const std::size_t correlation = c.at("Correlation_Id");
-    for_each_interval(
-        rows, c, file, [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
-          const std::string_view kind = rows.text(direction);
-          GpuWork work{start_ns, end_ns, rows.integer(correlation).value_or(kNoId)};
-          work.name = target.trace.text(copy_name(kind));
-          work.device =
-              device_of(rows.text(kind.find("HOST_TO_") == std::string_view::npos ? from : to));
-          work.stream = rows.integer(stream).value_or(-1);
-          (void)target.trace.copy(work, -1); // tables do not tell bytes
-        });
+    for_each_interval(rows, c, file,
+                      [&](Target& target, std::int64_t start_ns, std::int64_t end_ns) {
+                        const std::string_view kind = rows.text(direction);
+                        GpuWork work{start_ns, end_ns, rows.integer(correlation).value_or(kNoId)};
+                        work.name = target.trace.text(copy_name(kind));
+                        work.device = device_of(rows.text(!contains(kind, "HOST_TO_") ? from : to));
+                        work.stream = rows.integer(stream).value_or(-1);
+                        (void)target.trace.copy(work, -1); // tables do not tell bytes
+                      });
   }
 
   void attach_collectives(Target& target) {
@@ -444,9 +444,7 @@ private:
 /// The header of one of the tables: times, and what has them.
 bool sniff_rocprof_csv(std::string_view head, std::string_view) {
   const std::string_view line = head.substr(0, head.find('\n'));
-  const auto has = [line](std::string_view part) {
-    return line.find(part) != std::string_view::npos;
-  };
+  const auto has = [line](std::string_view part) { return contains(line, part); };
   if (has("KernelName") && has("BeginNs") && has("EndNs"))
     return true; // the first rocprof
   return has("Start_Timestamp") && has("End_Timestamp") && has(",") &&

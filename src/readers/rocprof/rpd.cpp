@@ -1,5 +1,6 @@
 // Reader for RPD databases (rocmProfileData: runTracer.sh, librpd_tracer): SQLite with rocpd_api,
 // rocpd_op and rocpd_api_ops, versions 2 and 3, plain or packed. One process in a file or several.
+#include "base/ascii.h"
 #include "core/trace_builder.h"
 #include "os/byte_source.h"
 #include "readers/reader.h"
@@ -33,8 +34,7 @@ std::int64_t handle_of(std::string_view text) {
 
 /// What the tracer did itself.
 bool of_tracer(std::string_view api) {
-  return api.find("::write") != std::string_view::npos || api == "hcc_activity_callback" ||
-         api == "rpdflush";
+  return contains(api, "::write") || api == "hcc_activity_callback" || api == "rpdflush";
 }
 
 /// What a call of rocpd_api says to the operations that it caused.
@@ -389,8 +389,7 @@ bool has_tables(const SqliteFile& file) {
 bool sniff_rpd(std::string_view head, std::string_view path) {
   if (!is_sqlite(head))
     return false;
-  if (head.find("\"rocpd_op\"") != std::string_view::npos &&
-      head.find("\"rocpd_api_ops\"") != std::string_view::npos)
+  if (contains(head, "\"rocpd_op\"") && contains(head, "\"rocpd_api_ops\""))
     return true;
   if (!lies_on_disk(path))
     return false;
