@@ -121,10 +121,7 @@ std::string path_of(const Plan& plan, const EnvPairs& environment) {
   for (const EnvChange& e : plan.env)
     if (e.name == "PATH" && !e.unset)
       return e.value;
-  for (const auto& [name, value] : environment)
-    if (name == "PATH")
-      return value;
-  return "";
+  return variable(environment, "PATH");
 }
 
 /// Each tool that is said to be made here is.

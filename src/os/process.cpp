@@ -1,5 +1,6 @@
 #include "os/process.h"
 
+#include "base/ascii.h"
 #include "base/noncopyable.h"
 #include "os/cleanup.h"
 #include "os/close_file.h"
@@ -484,6 +485,11 @@ Result<ProcessEnd> Process::wait() {
   end.err = bytes_of(err_, spec_.capture_limit);
   close_files();
   return end;
+}
+
+std::string last_line(std::string_view text) {
+  text = trimmed(text, "\n ");
+  return std::string(trimmed(text.substr(text.rfind('\n') + 1)).substr(0, 200));
 }
 
 Result<ProcessEnd> run_process(ProcessSpec spec) {

@@ -77,6 +77,9 @@ struct ProcessEnd {
   [[nodiscard]] std::string describe() const;
 };
 
+/// The last words that a program said, at most 200 bytes.
+[[nodiscard]] std::string last_line(std::string_view text);
+
 /// A child that runs. Destroyed before its end, it is ended.
 class Process {
 public:

@@ -3,7 +3,6 @@
 #include "base/statistics.h"
 #include "collect/gemm/gemm_problem.h"
 #include "collect/gemm/gemm_process.h"
-#include "collect/library_trace/log_text.h"
 #include "os/process.h"
 
 #include <array>
@@ -14,16 +13,6 @@
 
 namespace rankscope {
 namespace {
-
-/// The last words that a program said.
-std::string last_line(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
-    text.remove_suffix(1);
-  constexpr std::size_t kMost = 200;
-  const std::size_t begin = text.rfind('\n');
-  return std::string(
-      trimmed(begin == std::string_view::npos ? text : text.substr(begin + 1)).substr(0, kMost));
-}
 
 void set_failed(PerfRow& row, const char* status, std::string detail) {
   row.status = status;

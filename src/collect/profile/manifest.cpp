@@ -123,14 +123,9 @@ std::string make_run_id() {
 }
 
 int launcher_rank(const EnvPairs& environment) {
-  for (const char* name : {"SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
-    const auto it = std::find_if(environment.begin(), environment.end(),
-                                 [&](const auto& p) { return p.first == name; });
-    if (it == environment.end())
-      continue;
-    if (const auto rank = to_number<int>(it->second); rank && *rank >= 0)
+  for (const char* name : {"SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const auto rank = to_number<int>(variable(environment, name)); rank && *rank >= 0)
       return *rank;
-  }
   return -1;
 }
 

@@ -93,13 +93,6 @@ std::vector<std::string> cells_of_perf_csv(std::string_view line) {
   return out;
 }
 
-std::string value_of_perf_csv(const EnvPairs& environment, const char* name) {
-  for (const auto& [key, value] : environment)
-    if (key == name)
-      return value;
-  return "";
-}
-
 /// Who started the ranks.
 std::string launcher_of(const std::vector<std::string>& command, const EnvPairs& environment) {
   constexpr std::array<const char*, 6> known = {"torchrun", "mpirun",     "mpiexec",
@@ -107,17 +100,16 @@ std::string launcher_of(const std::vector<std::string>& command, const EnvPairs&
   const std::string program = command.empty() ? "" : fs::path(command[0]).filename().string();
   if (std::find(known.begin(), known.end(), program) != known.end())
     return program;
-  if (!value_of_perf_csv(environment, "SLURM_PROCID").empty())
+  if (!variable(environment, "SLURM_PROCID").empty())
     return "srun";
-  if (!value_of_perf_csv(environment, "OMPI_COMM_WORLD_RANK").empty() ||
-      !value_of_perf_csv(environment, "PMI_RANK").empty())
+  if (!variable(environment, "OMPI_COMM_WORLD_RANK").empty() ||
+      !variable(environment, "PMI_RANK").empty())
     return "mpirun";
-  return value_of_perf_csv(environment, "TORCHELASTIC_RUN_ID").empty() ? "" : "torchrun";
+  return variable(environment, "TORCHELASTIC_RUN_ID").empty() ? "" : "torchrun";
 }
 
 std::string architecture(const RunResult& result, const EnvPairs& environment) {
-  if (std::string told = value_of_perf_csv(environment, "MAD_SYSTEM_GPU_ARCHITECTURE");
-      !told.empty())
+  if (std::string told = variable(environment, "MAD_SYSTEM_GPU_ARCHITECTURE"); !told.empty())
     return told;
   const Json* samplers = result.figures.find("samplers");
   const Json* gpus = samplers == nullptr ? nullptr : samplers->find("gpus");
@@ -152,9 +144,9 @@ private:
 };
 
 void set_gpus(const Model* model, const EnvPairs& environment, Row& row) {
-  const std::string nodes = value_of_perf_csv(environment, "SLURM_NNODES");
+  const std::string nodes = variable(environment, "SLURM_NNODES");
   row.set("nnodes", nodes.empty() ? "1" : nodes);
-  std::string gpus = value_of_perf_csv(environment, "MAD_RUNTIME_NGPUS");
+  std::string gpus = variable(environment, "MAD_RUNTIME_NGPUS");
   if (model != nullptr && model->n_gpus > 0)
     gpus = fmt::format("{}", model->n_gpus);
   row.set("n_gpus", gpus);
@@ -306,8 +298,8 @@ std::string perf_csv_rows(const RunIdentity& identity, const RunRequest& request
   row.set("gpu_architecture", architecture(result, environment));
   row.set("status", result.launched && result.exit_status == 0 ? "SUCCESS" : "FAILURE");
   row.set("test_duration", fmt::format("{:.3f}", result.seconds));
-  row.set("pipeline", value_of_perf_csv(environment, "pipeline"));
-  const std::string build = value_of_perf_csv(environment, "JENKINS_BUILD_NUMBER");
+  row.set("pipeline", variable(environment, "pipeline"));
+  const std::string build = variable(environment, "JENKINS_BUILD_NUMBER");
   row.set("build_number", build.empty() ? "0" : build);
   std::string out;
   const std::vector<PerfFigure> none(1);

@@ -16,18 +16,11 @@ std::string version_in(const fs::path& folder) {
   return line;
 }
 
-std::string value_of_therock_tool(const EnvPairs& environment, const char* name) {
-  for (const auto& [key, value] : environment)
-    if (key == name)
-      return value;
-  return "";
-}
-
 /// Where an installation outside Python may lie.
 std::vector<std::string> prefixes(const PreflightTarget& target, const EnvPairs& environment) {
   std::vector<std::string> out;
   for (const char* name : {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"})
-    if (std::string value = value_of_therock_tool(environment, name); !value.empty())
+    if (std::string value = variable(environment, name); !value.empty())
       out.push_back(std::move(value));
   for (const char* place : {"/opt/rocm", "/opt/rocm-*", "/opt/rocm/core", "/opt/rocm/core-*"})
     for (std::string& folder : expanded_paths(target.root + place))
@@ -39,7 +32,7 @@ std::vector<std::string> prefixes(const PreflightTarget& target, const EnvPairs&
 std::vector<std::string> pythons(const PreflightTarget& target, const EnvPairs& environment,
                                  const std::string& sdk) {
   std::vector<std::string> out;
-  if (std::string value = value_of_therock_tool(environment, "VIRTUAL_ENV"); !value.empty())
+  if (std::string value = variable(environment, "VIRTUAL_ENV"); !value.empty())
     out.push_back(std::move(value));
   if (!sdk.empty())
     out.push_back(fs::path(sdk).parent_path().parent_path().string());

@@ -264,6 +264,11 @@ bool forces_scripts(const Json& entry) {
 
 } // namespace
 
+std::string variable(const EnvPairs& environment, std::string_view name) {
+  const auto at = std::ranges::find(environment, name, &EnvPairs::value_type::first);
+  return at == environment.end() ? "" : at->second;
+}
+
 Result<ToolTable> ToolTable::builtin() {
   ToolTable out;
   RS_TRY(const Json root, parse_json(kBuiltinTools, "built-in tools", nullptr));

@@ -7,12 +7,15 @@
 #include "collect/profile/json_value.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rankscope {
 
 using EnvPairs = std::vector<std::pair<std::string, std::string>>;
+/// "" where it is not set.
+[[nodiscard]] std::string variable(const EnvPairs& environment, std::string_view name);
 
 /// A script before or behind the run.
 struct ToolScript {

@@ -30,14 +30,6 @@ std::string request_text(const ReplayCall& call, const ReplayRunOptions& options
   return out.take();
 }
 
-std::string last_line_replay_torch(std::string_view text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
-    text.remove_suffix(1);
-  const std::size_t begin = text.rfind('\n');
-  return std::string(
-      trimmed(begin == std::string_view::npos ? text : text.substr(begin + 1)).substr(0, 200));
-}
-
 ReplayTime run_one(const std::string& python, const ReplayCall& call,
                    const ReplayRunOptions& options) {
   ProcessSpec spec;
@@ -54,7 +46,7 @@ ReplayTime run_one(const std::string& python, const ReplayCall& call,
             end.error().message(), ""};
   ReplayTime out = parse_torch_outcome(end->out);
   if (!end->ok() || out.status.empty() || (out.status == "ok" && !out.us)) {
-    const std::string said = last_line_replay_torch(end->err);
+    const std::string said = last_line(end->err);
     out.status = end->cancelled ? "skipped" : "failed";
     out.detail = fmt::format("{}{}{}", end->ok() ? "it tells no time" : end->describe(),
                              said.empty() ? "" : ": ", said);
