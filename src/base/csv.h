@@ -29,7 +29,7 @@ enum class CsvRecord {
 /// Splits the record at the beginning of `text`, which is not empty. A quote ends a field where a
 /// comma or the end of the line follows; another one is text. A field over several lines is taken
 /// only where its record then has `columns` fields (0 = any number), so that a torn record costs
-/// itself and none behind it. `used` becomes the bytes of the record with its line break. `at_end`:
+/// itself only. `used` becomes the bytes of the record with its line break. `at_end`:
 /// nothing follows `text`. Linear in the record; 64 KiB more where a quote is not closed.
 [[nodiscard]] CsvRecord next_csv_record(std::string_view text, bool at_end, std::size_t columns,
                                         std::vector<CsvField>& fields, std::size_t& used);

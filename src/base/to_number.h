@@ -9,7 +9,7 @@
 
 namespace rankscope {
 
-/// The number that the text is; none when it is none, or has more than that.
+/// The number in `text`; empty where `text` is anything else.
 template <class Number = std::int64_t>
 [[nodiscard]] std::optional<Number> to_number(std::string_view text) {
   Number value = 0;

@@ -30,7 +30,7 @@ struct Json {
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
 
-  // a value from what it holds; none of std::optional is null
+  // conversions of values; an empty std::optional is null
   template <std::same_as<bool> Bool> Json(Bool value) : kind(Kind::kBool), flag(value) {}
   template <std::integral Int>
   requires(!std::same_as<Int, bool>) Json(Int value)
