@@ -89,7 +89,7 @@ TEST_F(Matrix, WhatIsWrongIsNamed) {
       {R"({"parameters": {"a": {"values": [1], "flag": 2}}})", "flag"},
       {R"({"parameters": {"a": {"env": "A"}}})", "no values"},
       {R"({"parameters": {"a": [1]}, "settings": [{"b": 1}]})", "lacks"},
-      {R"({"parameters": {"a": [1]}, "settings": [{"a": 1, "b": 1}]})", "no parameter"},
+      {R"({"parameters": {"a": [1]}, "settings": [{"a": 1, "b": 1}]})", "not a parameter"},
       {R"({"parameters": {"a": [1]}, "setting": []})", "setting"},
       {"{", "not JSON"}};
   for (const auto& [text, word] : cases) {
