@@ -139,7 +139,7 @@ Result<TraceReport> report_trace(Session& session, const ReportRequest& request)
     return no_gpu_work(request.trace);
   if (request.serving_steps.any()) {
     std::string chosen;
-    RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, {load.keep_python}, chosen));
+    RS_TRY(loaded, part_of_choice(loaded, request.serving_steps, load.keep_python, chosen));
     session.note(fmt::format("{}: {}", request.trace, chosen));
   }
   loaded.attention = request.attention;
